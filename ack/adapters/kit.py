@@ -3,10 +3,11 @@ and replays. An adapter gives `main` its name and its loop.
 
 Standard output belongs to the protocol: print to standard error.
 """
-import asyncio, json, sys, threading, traceback
+import asyncio, inspect, json, sys, threading, traceback
 from contextvars import ContextVar
 
 from guardc import Guard, GuardError, SessionError
+from guardc.integrations._shared import Approval
 
 CAPABILITIES = """tool_policies argument_checks unknown_tools denial_feedback outages concurrent_runs effects invariants budgets limits
 parallel_calls feedback feedback_triggers deadline task_completion lifecycles attestation contracts approvals deferred_approvals native_tools
@@ -135,6 +136,33 @@ async def cancellable(run):
         return True, None
 
 
+TYPES = {"integer": int, "string": str, "boolean": bool}
+
+
+def typed_parameters(schema):
+    """The parameters of a typed tool as a user would write them: name, annotation and default."""
+    for name, property in schema["properties"].items():
+        kind = TYPES[property["type"]]
+        if name in schema.get("required", ()):
+            yield name, kind, inspect.Parameter.empty
+        else:
+            yield name, kind if "default" in property else kind | None, property.get("default")
+
+
+def give_parameters(function, context, schema):
+    """Gives a function `function(ctx, **args)` typed parameters, so that the framework validates and converts as it does for users."""
+    parameters = [inspect.Parameter("ctx", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=context)]
+    for name, annotation, default in typed_parameters(schema):
+        parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default))
+    function.__signature__ = inspect.Signature(parameters)
+    function.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+
+
+def written(call):
+    """The arguments of a call as the text that the model wrote."""
+    return call["args"] if isinstance(call["args"], str) else json.dumps(call["args"])
+
+
 def told(result):
     """The result of a failed tool as text."""
     return result if isinstance(result, str) else json.dumps(result)
@@ -145,8 +173,10 @@ def tools_of(run):
     return [tool for tool in run["tools"] if "elsewhere" not in tool]
 
 
-async def approval(pending, role):
-    return await kit.wait_for("approval.request", call=pending.call, tool=pending.tool, args=pending.args, role=role)
+async def approve(pending, role):
+    """Asks a person at the kit for a role's approval."""
+    answer = await kit.wait_for("approval.request", call=pending.call, tool=pending.tool, args=pending.args, role=role)
+    return Approval(answer["by"], answer.get("expires")) if answer["granted"] else None
 
 
 def session_of(run):
@@ -221,9 +251,10 @@ def replay(params):
     return {"agrees": True}
 
 
-async def answer(name, loop, method, params):
+async def answer(name, loop, more, method, params):
     if method == "hello":
-        return {"name": name, "version": "1", "reusable": True, "capabilities": {one: True for one in CAPABILITIES.split()}}
+        declared = {capability: True for capability in (*CAPABILITIES.split(), *more)}
+        return {"name": name, "version": "1", "reusable": True, "capabilities": declared}
     if method == "run":
         return await loop(params)
     if method == "snapshot":
@@ -240,20 +271,20 @@ async def answer(name, loop, method, params):
     raise RuntimeError(f"there is no method `{method}`")
 
 
-def serve(name, loop, request):
+def serve(name, loop, more, request):
     asking.set(request["params"].get("session"))
     try:
-        kit.say({"id": request["id"], "result": asyncio.run(answer(name, loop, request["method"], request["params"]))})
+        kit.say({"id": request["id"], "result": asyncio.run(answer(name, loop, more, request["method"], request["params"]))})
     except Exception as error:
         traceback.print_exc()
         kit.say({"id": request["id"], "error": {"message": f"{type(error).__name__}: {error}"}})
 
 
-def main(name, loop):
-    """Serves the kit: `loop` takes the parameters of `run` and returns what `ended` says."""
+def main(name, loop, *more):
+    """Serves the kit: `loop` takes the parameters of `run` and returns what `ended` says; `more` are further capabilities."""
     for line in sys.stdin:
         message = json.loads(line)
         if "method" in message:
-            threading.Thread(target=serve, args=(name, loop, message), daemon=True).start()
+            threading.Thread(target=serve, args=(name, loop, more, message), daemon=True).start()
         else:
             kit.hear(message)

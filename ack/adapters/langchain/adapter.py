@@ -5,15 +5,16 @@
 
 The loop is the framework's own, with a scripted chat model; `guardc.integrations.langchain` is judged.
 """
-import json, sys
+import inspect, sys
 from contextvars import ContextVar
 from pathlib import Path
 from uuid import uuid4
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from kit import Failed, approval, cancellable, cancelled, ended, execute, kit, main, session_of, take, tools_of
+from kit import (Failed, approve, cancellable, cancelled, ended, execute, kit, main, session_of, take, tools_of, typed_parameters,
+                 written)
 
-from guardc.integrations.langchain import Approval, GuardMiddleware
+from guardc.integrations.langchain import GuardMiddleware
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware
 from langchain_core.language_models.chat_models import BaseChatModel
@@ -101,20 +102,13 @@ def call_of(call):
     args, id = call["args"], call["call"] or f"nameless-{uuid4().hex[:8]}"
     if isinstance(args, dict):
         return {"name": call["tool"], "args": args, "id": id, "type": "tool_call"}
-    text = args if isinstance(args, str) else json.dumps(args)
-    return {"name": call["tool"], "args": text, "id": id, "type": "invalid_tool_call", "error": "the arguments are no object"}
-
-
-TYPES = {"integer": int, "string": str, "boolean": bool}
+    return {"name": call["tool"], "args": written(call), "id": id, "type": "invalid_tool_call", "error": "the arguments are no object"}
 
 
 def model_of(tool):
     """The arguments of a typed tool, which the framework validates and converts."""
-    schema, fields = tool["schema"], {}
-    for name, property in schema["properties"].items():
-        kind = TYPES[property["type"]]
-        required = name in schema.get("required", ())
-        fields[name] = (kind, ...) if required else (kind if "default" in property else kind | None, property.get("default"))
+    fields = {name: (kind, ... if default is inspect.Parameter.empty else default)
+              for name, kind, default in typed_parameters(tool["schema"])}
     return create_model(tool["name"], **fields)
 
 
@@ -129,11 +123,6 @@ def tool_of(tool, cancel):
     schema = model_of(tool) if "properties" in tool["schema"] else tool["schema"]
     return StructuredTool.from_function(coroutine=run, name=tool["name"], description=tool["description"] or tool["name"],
                                         args_schema=schema, infer_schema=False, handle_tool_error=True)
-
-
-async def approve(pending, role):
-    answer = await approval(pending, role)
-    return Approval(answer["by"], answer.get("expires")) if answer["granted"] else None
 
 
 async def loop(run):

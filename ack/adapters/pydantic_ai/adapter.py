@@ -5,13 +5,14 @@
 
 The loop is the framework's own, with its `FunctionModel` as the model; `guardc.integrations.pydantic_ai` is judged.
 """
-import inspect, json, sys
+import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from kit import Failed, approval, arguments, cancellable, cancelled, ended, execute, kit, main, session_of, take, tools_of
+from kit import (Failed, approve, arguments, cancellable, cancelled, ended, execute, give_parameters, kit, main, session_of, take,
+                 tools_of, written)
 
-from guardc.integrations.pydantic_ai import Approval, Guarded
+from guardc.integrations.pydantic_ai import Guarded
 from pydantic_ai import Agent, ModelRequestNode, RunContext, Tool
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.exceptions import ModelRetry, ToolFailed
@@ -61,9 +62,6 @@ def shown(messages):
     return said
 
 
-TYPES = {"integer": int, "string": str, "boolean": bool}
-
-
 def tool_of(tool, cancel):
     async def run(ctx, **args):
         args = {name: value for name, value in args.items() if value is not None}
@@ -75,28 +73,13 @@ def tool_of(tool, cancel):
     schema = tool["schema"]
     if "properties" not in schema:
         return Tool.from_schema(run, tool["name"], tool["description"], schema, takes_ctx=True)
-    # A typed tool is a function with typed parameters, so that the framework validates and converts as it does for users.
-    parameters = [inspect.Parameter("ctx", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=RunContext)]
-    for name, property in schema["properties"].items():
-        kind = TYPES[property["type"]]
-        required = name in schema.get("required", ())
-        default = inspect.Parameter.empty if required else property.get("default")
-        annotation = kind if required or "default" in property else kind | None
-        parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default))
-    run.__signature__ = inspect.Signature(parameters)
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    give_parameters(run, RunContext, schema)
     return Tool(run, name=tool["name"], description=tool["description"], takes_ctx=True)
 
 
 def call_of(call):
-    args = call["args"] if isinstance(call["args"], str) else json.dumps(call["args"])
     # The framework gives an id to a call that has none.
-    return ToolCallPart(call["tool"], args, **({"tool_call_id": call["call"]} if call["call"] else {}))
-
-
-async def approve(pending, role):
-    answer = await approval(pending, role)
-    return Approval(answer["by"], answer.get("expires")) if answer["granted"] else None
+    return ToolCallPart(call["tool"], written(call), **({"tool_call_id": call["call"]} if call["call"] else {}))
 
 
 async def loop(run):

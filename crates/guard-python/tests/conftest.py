@@ -1,5 +1,6 @@
 """What the tests share: guards, and files of the repository."""
 
+import json
 import pathlib
 
 import pytest
@@ -39,3 +40,15 @@ def session(guard):
 @pytest.fixture
 def shared():
     return Guard.compile(SHARED).session("s1")
+
+
+def outcomes(session):
+    """Whether each settled call succeeded, by its id."""
+    records = [json.loads(line) for line in session.records()]
+    return {record["call"]: record["payload"]["success"] for record in records if record["kind"] == "settle"}
+
+
+def proposed(session):
+    """The arguments and the decision of each proposal."""
+    records = [json.loads(line)["payload"] for line in session.records() if '"kind":"propose"' in line]
+    return [(payload["args"], payload["verdict"]["decision"]) for payload in records]

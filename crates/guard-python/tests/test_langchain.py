@@ -1,7 +1,6 @@
 """The middleware for LangChain in the framework's own loop, with a scripted chat model."""
 
 import asyncio
-import json
 
 import pytest
 
@@ -13,6 +12,8 @@ from langchain_core.language_models.chat_models import BaseChatModel
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import StructuredTool, ToolException
+
+from conftest import outcomes, proposed
 
 from guardc import Broken, Guard
 from guardc.integrations.langchain import Approval, GuardMiddleware
@@ -60,16 +61,6 @@ def play(asynchronous, session, turns, *tools, middleware=(), **options):
     given = {"messages": [HumanMessage("go")]}
     result = asyncio.run(agent.ainvoke(given)) if asynchronous else agent.invoke(given)
     return script, result["messages"][-1].content
-
-
-def outcomes(session):
-    records = [json.loads(line) for line in session.records()]
-    return {record["call"]: record["payload"]["success"] for record in records if record["kind"] == "settle"}
-
-
-def proposed(session):
-    records = [json.loads(line)["payload"] for line in session.records() if '"kind":"propose"' in line]
-    return [(payload["args"], payload["verdict"]["decision"]) for payload in records]
 
 
 @pytest.fixture

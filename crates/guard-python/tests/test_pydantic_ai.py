@@ -1,7 +1,6 @@
 """The capability for pydantic-ai in the framework's own loop, with its scripted model."""
 
 import asyncio
-import json
 import warnings
 
 import pytest
@@ -15,6 +14,8 @@ from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart, ToolRetu
 from pydantic_ai.models.function import DeltaToolCall, FunctionModel
 from pydantic_ai.tools import DeferredToolRequests, DeferredToolResults, ToolApproved
 from pydantic_ai.usage import RequestUsage, UsageLimits
+
+from conftest import outcomes, proposed
 
 from guardc import Broken, Guard, GuardError, Incomplete
 from guardc.integrations.pydantic_ai import Approval, Guarded, UnguardedToolWarning
@@ -47,16 +48,6 @@ class Script:
 def agent_of(session, script, *tools, **options):
     guarded = {name: options.pop(name) for name in ("approve", "stops") if name in options}
     return Agent(FunctionModel(script), tools=list(tools), capabilities=[Guarded(session, **guarded)], **options)
-
-
-def outcomes(session):
-    records = [json.loads(line) for line in session.records()]
-    return {record["call"]: record["payload"]["success"] for record in records if record["kind"] == "settle"}
-
-
-def proposed(session):
-    records = [json.loads(line)["payload"] for line in session.records() if '"kind":"propose"' in line]
-    return [(payload["args"], payload["verdict"]["decision"]) for payload in records]
 
 
 @pytest.fixture

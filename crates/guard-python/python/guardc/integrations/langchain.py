@@ -8,29 +8,32 @@ keeps out of a guard's reach.
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import json
 import threading
-import weakref
 from collections.abc import Awaitable, Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from langchain.agents.middleware import AgentMiddleware, hook_config
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langgraph.types import Command
 from pydantic import BaseModel, ValidationError
 
-from .. import ApprovalNeeded, ArgumentError, CallScope, Denied, GuardError, PendingApproval, Served, Session, SessionError
+from .. import ApprovalNeeded, CallScope, Denied, GuardError, Served, Session, SessionError
+from ._shared import (
+    Approval,
+    Approve,
+    admit,
+    ask_people,
+    duplicate_text,
+    is_refused,
+    jsonable_arguments,
+    record_approvals,
+    record_denial,
+    served_text,
+)
 
 __all__ = ["Approval", "GuardMiddleware"]
-
-
-class Approval(NamedTuple):
-    """A person's answer to a pending approval: who approves, and until when (as `Session.approve` takes it)."""
-
-    by: str
-    expires: Any = None
 
 
 class GuardMiddleware(AgentMiddleware):
@@ -47,7 +50,7 @@ class GuardMiddleware(AgentMiddleware):
         self,
         session: Session | Callable[[Any], Session],
         *,
-        approve: Callable[[PendingApproval, str], Approval | None | Awaitable[Approval | None]] | None = None,
+        approve: Approve | None = None,
         stops: bool = True,
     ) -> None:
         super().__init__()
@@ -106,10 +109,8 @@ class GuardMiddleware(AgentMiddleware):
 
     def _unreadable(self, session: Session, call: Any) -> ToolMessage:
         """Arguments that are not JSON, which the framework keeps apart: the guard denies them in its own words."""
-        verdict = session.propose(call["name"] or "", call["args"] or "", call=call["id"])
-        if verdict.allowed and not verdict.is_served:
-            session.settle(verdict.call, outcome="failure")
-        return _answer(call, _message(verdict) or call["error"] or "the arguments are not JSON", "error")
+        denial = record_denial(session, call["name"] or "", call["args"] or "", call["id"])
+        return _answer(call, denial or call["error"] or "the arguments are not JSON", "error")
 
     # Tools
 
@@ -123,7 +124,7 @@ class GuardMiddleware(AgentMiddleware):
                 try:
                     waiting = scope.begin_sync()
                 except ApprovalNeeded as needed:
-                    self._granted(session, needed, [self._approve(needed.pending, role) for role in self._roles(needed)])
+                    self._ask_sync(session, needed)
                     scope = self._scope(session, request)
                     waiting = scope.begin_sync()
             scope.entered_sync(waiting)
@@ -140,15 +141,13 @@ class GuardMiddleware(AgentMiddleware):
     async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         session, call = self._session(request.runtime), request.tool_call
         try:
-            async with _async_turn(session):
-                scope = self._scope(session, request)
-                try:
-                    waiting = scope.begin()
-                except ApprovalNeeded as needed:
-                    await self._ask(session, needed)
-                    scope = self._scope(session, request)
-                    waiting = scope.begin()
-            await scope.entered(waiting)
+            scope = await admit(
+                session,
+                call["name"],
+                lambda: _judged(session, request),
+                call["id"],
+                lambda needed: ask_people(session, needed, self._approve),
+            )
         except (Denied, Served, SessionError) as error:
             return _refused(call, error)
         try:
@@ -163,25 +162,11 @@ class GuardMiddleware(AgentMiddleware):
         call = request.tool_call
         return session.call(call["name"], _judged(session, request), call=call["id"])
 
-    def _roles(self, needed: ApprovalNeeded) -> tuple[str, ...]:
+    def _ask_sync(self, session: Session, needed: ApprovalNeeded) -> None:
         if self._approve is None or not needed.pending.roles:
             raise needed
-        return needed.pending.roles
-
-    def _granted(self, session: Session, needed: ApprovalNeeded, answers: list[Any]) -> None:
-        for role, answer in zip(needed.pending.roles, answers, strict=True):
-            if not isinstance(answer, Approval):
-                raise needed
-            session.approve_pending(needed.pending, by=answer.by, role=role, expires=answer.expires)
-
-    async def _ask(self, session: Session, needed: ApprovalNeeded) -> None:
-        answers = []
-        for role in self._roles(needed):
-            answer = self._approve(needed.pending, role)
-            answers.append(await answer if inspect.isawaitable(answer) else answer)
-            if not isinstance(answers[-1], Approval):
-                raise needed
-        self._granted(session, needed, answers)
+        answers = [self._approve(needed.pending, role) for role in needed.pending.roles]
+        record_approvals(session, needed, answers)
 
 
 class _ToolError(Exception):
@@ -199,11 +184,6 @@ def _turn(session: Session) -> threading.Lock:
     return session.__dict__.setdefault("_turn", threading.Lock())
 
 
-def _async_turn(session: Session) -> asyncio.Lock:
-    turns = session.__dict__.setdefault("_turns", weakref.WeakKeyDictionary())
-    return turns.setdefault(asyncio.get_running_loop(), asyncio.Lock())
-
-
 def _judged(session: Session, request: Any) -> Any:
     """The arguments as the model wrote them, or as the tool gets them where validation changes them. Both must pass."""
     written = request.tool_call["args"]
@@ -211,14 +191,13 @@ def _judged(session: Session, request: Any) -> Any:
     if not (isinstance(schema, type) and issubclass(schema, BaseModel)):
         return written
     try:
-        real = schema.model_validate(written).model_dump(mode="json")
+        validated = schema.model_validate(written)
     except ValidationError:
         return written  # The framework refuses them in its own words.
-    except Exception as error:
-        raise ArgumentError(f"the arguments of `{request.tool.name}` cannot be shown to the guard: {error}") from error
+    real = jsonable_arguments(validated, request.tool.name)
     if json.dumps(written, sort_keys=True) == json.dumps(real, sort_keys=True):
         return written
-    return written if session.preview(request.tool_call["name"], written).decision == "deny" else real
+    return written if is_refused(session, request.tool_call["name"], written) else real
 
 
 def _expect_success(scope: CallScope, result: Any) -> None:
@@ -242,18 +221,13 @@ def _expect_success(scope: CallScope, result: Any) -> None:
 
 def _refused(call: Any, error: Exception) -> ToolMessage:
     if isinstance(error, Served):
-        text = error.verdict.served_text or ""
-        return _answer(call, "\n\n".join(part for part in (text, error.verdict.rendered) if part), "success")
+        return _answer(call, served_text(error.verdict), "success")
     if isinstance(error, Denied):
         return _answer(call, str(error), "error")
     if getattr(error, "code", "") == "call_in_flight":
-        return _answer(call, f"two calls have the id `{call['id']}`, and this one did not run", "error")
+        return _answer(call, duplicate_text(call["id"]), "error")
     raise error
 
 
 def _answer(call: Any, text: str, status: str) -> ToolMessage:
     return ToolMessage(content=text, name=call["name"], tool_call_id=call["id"] or "", status=status)
-
-
-def _message(verdict: Any) -> str:
-    return "\n\n".join(part for part in (verdict.message, verdict.rendered) if part)

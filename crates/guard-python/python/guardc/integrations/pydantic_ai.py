@@ -9,13 +9,10 @@ for what the framework keeps out of a guard's reach.
 
 from __future__ import annotations
 
-import asyncio
 import copy
-import inspect
 import json
-import warnings
-from collections.abc import Awaitable, Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 from pydantic_ai import ModelRequestNode, RunContext
 from pydantic_ai.capabilities import AbstractCapability, CapabilityOrdering
@@ -24,40 +21,29 @@ from pydantic_ai.messages import ModelRequest, ModelResponse, ToolCallPart, Tool
 from pydantic_ai.tools import DeferredToolRequests, ToolDefinition, ToolDenied
 from pydantic_ai.toolsets import AbstractToolset, WrapperToolset
 from pydantic_ai.toolsets.abstract import ToolsetTool
-from pydantic_core import SchemaValidator, core_schema, to_jsonable_python
+from pydantic_core import SchemaValidator, core_schema
 from pydantic_graph import End
 
-from .. import (
-    ApprovalNeeded,
-    ArgumentError,
-    CallScope,
-    Denied,
-    GuardError,
-    Incomplete,
-    PendingApproval,
-    Served,
-    Session,
-    SessionError,
+from .. import ApprovalNeeded, ArgumentError, Denied, GuardError, Incomplete, Served, Session, SessionError
+from ._shared import (
+    Approval,
+    Approve,
+    UnguardedToolWarning,
+    admit,
+    ask_people,
+    duplicate_text,
+    is_refused,
+    jsonable_arguments,
+    jsonable_result,
+    judged_arguments,
+    known_tools,
+    record_denial,
+    warn_unguarded,
 )
 
 __all__ = ["Approval", "Guarded", "UnguardedToolWarning"]
 
 _OBJECT = SchemaValidator(core_schema.dict_schema(core_schema.str_schema(), core_schema.any_schema()))
-
-
-class UnguardedToolWarning(UserWarning):
-    """Tools that the guard does not know, or that run at the model's provider where no guard sees them."""
-
-
-class Approval(NamedTuple):
-    """A person's answer to a pending approval: who approves, and until when (as `Session.approve` takes it)."""
-
-    by: str
-    expires: Any = None
-
-
-#: Asks the people of a role. The answer is `None` for no.
-Approve = Callable[[PendingApproval, str], "Approval | None | Awaitable[Approval | None]"]
 
 
 class Guarded(AbstractCapability[Any]):
@@ -85,7 +71,6 @@ class Guarded(AbstractCapability[Any]):
         self.session: Session | None = None
         #: The outcome of the last stop of the run.
         self.stopped: Any = None
-        self._turn = asyncio.Lock()
         self._absent: set[str] = set()
         self._denials: dict[str, str] = {}
         self._listed: set[str] = set()
@@ -95,7 +80,6 @@ class Guarded(AbstractCapability[Any]):
     async def for_run(self, ctx: RunContext[Any]) -> Guarded:
         run = copy.copy(self)
         run.session = self._source if isinstance(self._source, Session) else self._source(ctx)
-        run._turn = asyncio.Lock()
         run._absent, run._denials, run._listed = set(), {}, set()
         run._template = self
         return run
@@ -122,7 +106,7 @@ class Guarded(AbstractCapability[Any]):
 
     async def before_model_request(self, ctx: RunContext[Any], request_context: Any) -> Any:
         native = getattr(request_context.model_request_parameters, "native_tools", None) or ()
-        self._list("run at the provider, where no guard sees them", [type(tool).__name__ for tool in native])
+        warn_unguarded(self._listed, "run at the provider, where no guard sees them", [type(tool).__name__ for tool in native])
         return request_context
 
     async def after_model_request(self, ctx: RunContext[Any], *, request_context: Any, response: ModelResponse) -> Any:
@@ -193,19 +177,13 @@ class Guarded(AbstractCapability[Any]):
         """Arguments that the framework refuses. If the guard refuses them too, its message is the answer, and the call
         costs no retry; otherwise the framework goes on in its own words."""
         written = _written(call.args)
-        if tool_def.kind != "function" or not self._refusal(call.tool_name, written):
+        if tool_def.kind != "function" or not is_refused(self._session(), call.tool_name, written):
             raise error
-        self._denials[call.tool_call_id] = self._denial(call.tool_name, written, call.tool_call_id)
+        self._denials[call.tool_call_id] = (
+            record_denial(self._session(), call.tool_name, written, call.tool_call_id) or "the guard refused the call"
+        )
         # The framework goes on to `wrap_tool_execute`, which answers with the denial.
         return {}
-
-    def _denial(self, tool: str, written: str, call: str | None) -> str:
-        """Puts a refused call on record, and returns the message for the model."""
-        verdict = self._session().propose(tool, written, call=call)
-        if verdict.allowed and not verdict.is_served:
-            # It was refused a moment ago, and nobody will run it.
-            self._session().settle(verdict.call, outcome="failure")
-        return _message(verdict) or "the guard refused the call"
 
     async def wrap_tool_execute(
         self, ctx: RunContext[Any], *, call: ToolCallPart, tool_def: ToolDefinition, args: Any, handler: Any
@@ -218,33 +196,27 @@ class Guarded(AbstractCapability[Any]):
         async def run() -> Any:
             raise ToolFailed(f"there is no tool `{call.tool_name}`")
 
-        return await self._guard(ctx, call.tool_name, _written(call.args), run)
+        return await self._guard(ctx, call.tool_name, lambda: _written(call.args), run)
 
     async def call_tool(self, ctx: RunContext[Any], tool: ToolDefinition, args: Any, run: Callable[[], Any]) -> Any:
         """Puts one call of a tool to the guard: as the model wrote it, and as the framework will run it."""
         written, real = _written_call(ctx, tool.name), _real(args, tool)
-        if written is not None:
-            if _same(written, real):
-                return await self._guard(ctx, tool.name, written, run)
-            refused = self._refusal(tool.name, written)
-            if refused:
-                # On record, with its feedback; nothing of it runs.
-                return ToolDenied(self._denial(tool.name, written, ctx.tool_call_id))
-        return await self._guard(ctx, tool.name, real, run)
 
-    def _refusal(self, tool: str, written: str) -> bool:
-        try:
-            return self._session().preview(tool, written).decision == "deny"
-        except ArgumentError:
-            return True
+        def judged() -> Any:
+            return real if written is None else judged_arguments(self._session(), tool.name, written, real)
 
-    async def _guard(self, ctx: RunContext[Any], tool: str, args: Any, run: Callable[[], Any]) -> Any:
+        return await self._guard(ctx, tool.name, judged, run)
+
+    async def _guard(self, ctx: RunContext[Any], tool: str, args: Callable[[], Any], run: Callable[[], Any]) -> Any:
+        async def ask(needed: ApprovalNeeded) -> None:
+            await self._ask(ctx, needed)
+
         try:
-            scope = await self._admit(ctx, tool, args)
+            scope = await admit(self._session(), tool, args, ctx.tool_call_id, ask)
             try:
                 with scope.running():
                     result = await run()
-                    scope.result = _jsonable(result.return_value if isinstance(result, ToolReturn) else result)
+                    scope.result = jsonable_result(result.return_value if isinstance(result, ToolReturn) else result)
                 return result
             finally:
                 # Beside the result or the error of this call, when the model is asked next.
@@ -258,28 +230,7 @@ class Guarded(AbstractCapability[Any]):
         except SessionError as error:
             if error.code != "call_in_flight":
                 raise
-            return ToolDenied(f"two calls have the id `{ctx.tool_call_id}`, and this one did not run")
-
-    async def _admit(self, ctx: RunContext[Any], tool: str, args: Any) -> CallScope:
-        """Proposes a call, asks people where the guard asks for them, and waits for its turn.
-
-        Calls of one turn are proposed in the order in which the model wrote them, and people are asked about one after
-        another.
-        """
-        session, call = self._session(), ctx.tool_call_id
-        async with self._turn:
-            scope = session.call(tool, args, call=call)
-            try:
-                waiting = scope.begin()
-            except ApprovalNeeded as needed:
-                await self._ask(ctx, needed)
-                scope = session.call(tool, args, call=call)
-                waiting = scope.begin()
-        try:
-            return await scope.entered(waiting)
-        except ApprovalNeeded as needed:
-            await self._ask(ctx, needed)
-            return await session.call(tool, args, call=call).__aenter__()
+            return ToolDenied(duplicate_text(ctx.tool_call_id))
 
     async def _ask(self, ctx: RunContext[Any], needed: ApprovalNeeded) -> None:
         """Gets the approvals that a call needs, or raises."""
@@ -293,30 +244,14 @@ class Guarded(AbstractCapability[Any]):
                 raise needed
             session.approve_pending(pending, by=by, role=metadata.get("role"))
             return
-        if self._approve is None:
-            raise needed
-        for role in pending.roles:
-            answer = self._approve(pending, role)
-            answer = await answer if inspect.isawaitable(answer) else answer
-            if not isinstance(answer, Approval):
-                raise needed
-            session.approve_pending(pending, by=answer.by, role=role, expires=answer.expires)
-        if not pending.roles:
-            raise needed
-
-    def _list(self, problem: str, names: Any) -> None:
-        new = sorted(set(names) - self._listed)
-        if new:
-            self._listed.update(new)
-            warnings.warn(f"tools that {problem}: {', '.join(new)}", UnguardedToolWarning, stacklevel=2)
+        await ask_people(session, needed, self._approve)
 
     def list_tools(self, tools: dict[str, ToolsetTool[Any]]) -> None:
         """Warns of the tools that the guard does not know, and of those that run outside of the agent."""
-        known = {tool["name"] for tool in self._session().guard.tools}
-        known |= {tool["guard_name"] for tool in self._session().guard.tools}
-        self._list("the guard does not know, so that it denies them", set(tools) - known)
+        absent = set(tools) - known_tools(self._session())
+        warn_unguarded(self._listed, "the guard does not know, so that it denies them", absent)
         outside = [name for name, tool in tools.items() if tool.tool_def.kind == "external"]
-        self._list("run outside of the agent, where no guard sees them", outside)
+        warn_unguarded(self._listed, "run outside of the agent, where no guard sees them", outside)
 
 
 class _GuardedToolset(WrapperToolset[Any]):
@@ -384,36 +319,13 @@ def _written_call(ctx: RunContext[Any], tool: str) -> str | None:
 def _real(args: dict[str, Any], tool: ToolDefinition) -> Any:
     """The arguments as the tool gets them, as JSON. The framework puts a single model-like argument into an envelope
     of its own, which is not part of the tool's schema."""
-    try:
-        real = to_jsonable_python(args, inf_nan_mode="constants")
-    except Exception as error:
-        raise ArgumentError(f"the arguments of `{tool.name}` cannot be shown to the guard: {error}") from error
+    real = jsonable_arguments(args, tool.name)
     # The arguments of a tool without a schema of its own may be anything that is JSON.
     if isinstance(real, dict) and len(real) == 1:
         ((name, value),) = real.items()
         if isinstance(value, dict) and name not in tool.parameters_json_schema.get("properties", {name: None}):
             return value
     return real
-
-
-def _same(written: str, real: Any) -> bool:
-    try:
-        return json.dumps(json.loads(written), sort_keys=True) == json.dumps(real, sort_keys=True)
-    except (ValueError, RecursionError):
-        return False
-
-
-def _jsonable(value: Any) -> Any:
-    """A result as JSON where it has a form in JSON; otherwise as it is, which the guard records as unreadable."""
-    try:
-        return to_jsonable_python(value, inf_nan_mode="constants")
-    except Exception:
-        return value
-
-
-def _message(verdict: Any) -> str:
-    return "\n\n".join(part for part in (verdict.message, verdict.rendered) if part)
-
 
 
 def _with(result: Any, feedback: str) -> Any:
