@@ -10,22 +10,31 @@ import argparse, json, pathlib, re, shutil, subprocess, sys, tempfile, time, tom
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 ADAPTERS = ROOT / "ack" / "adapters"
-INTEGRATION = ROOT / "crates" / "guard-python" / "python" / "guardc" / "integrations" / "pydantic_ai.py"
+INTEGRATIONS = ROOT / "crates" / "guard-python" / "python" / "guardc" / "integrations"
 #: The lines of a screen, without the summary around a finding.
 SCREEN = 40
 FOLDERS = {"pydantic-ai": "pydantic_ai", "python": "python"}
 
 
 def files(subject):
-    """Returns the texts of an adapter, by the names that `planted.toml` uses. The integration becomes a module beside the adapter."""
-    adapter = (ADAPTERS / FOLDERS[subject] / "adapter.py").read_text(encoding="utf-8")
-    integration = INTEGRATION.read_text(encoding="utf-8").replace("from .. import", "from guardc import")
-    integration = integration.replace("import ApprovalRequired, ToolFailed", "import ApprovalRequired, ModelRetry, ToolFailed")
-    return {
-        "adapter": adapter.replace("from guardc.integrations.pydantic_ai", "from integration"),
-        "kit": (ADAPTERS / "kit.py").read_text(encoding="utf-8"),
-        "integration": integration,
+    """Returns the texts of an adapter, by the names that `planted.toml` uses. The integration becomes modules beside the adapter."""
+    read = lambda path: path.read_text(encoding="utf-8")
+    future = "from __future__ import annotations\n"
+    imported = f"{future}import asyncio\nfrom pydantic_ai.exceptions import ModelRetry\n"
+    integration = read(INTEGRATIONS / "pydantic_ai.py").replace(future, imported)
+    texts = {
+        "adapter": read(ADAPTERS / FOLDERS[subject] / "adapter.py"), "kit": read(ADAPTERS / "kit.py"),
+        "integration": integration, "shared": read(INTEGRATIONS / "_shared.py"),
     }
+    return {name: beside(text) for name, text in texts.items()}
+
+
+def beside(text):
+    """Returns a text that imports the modules beside it instead of those of the package."""
+    for package, module in (("from ..", "from guardc"), ("from ._shared", "from shared"), ("from guardc.integrations._shared", "from shared"),
+                            ("from guardc.integrations.pydantic_ai", "from integration")):
+        text = text.replace(f"{package} import", f"{module} import")
+    return text
 
 
 def planted(fault):
@@ -59,10 +68,17 @@ def run(guardc, texts, options):
         return json.loads(report.read_text(encoding="utf-8")), text
 
 
+def selected(fault):
+    """Returns the options that select the cases to play."""
+    if "cases" in fault:
+        return [word for case in fault["cases"] for word in ("--case", case)]
+    return [word for clause in fault["clauses"] for word in ("--clause", clause)]
+
+
 def judge(guardc, fault, is_whole):
     """Runs the kit on a fault. Returns the row of the table, the errors, and the report for a person."""
     begun, clauses = time.monotonic(), fault["clauses"]
-    options = [] if is_whole else ["--fail-fast", "--timeout", "5", *(word for clause in clauses for word in ("--clause", clause))]
+    options = [] if is_whole else ["--fail-fast", "--timeout", "5", *selected(fault)]
     report, text = run(guardc, planted(fault), options)
     failed = [case for case in report["cases"] if case["outcome"] == "failed"]
     errored = [case["case"] for case in report["cases"] if case["outcome"] == "errored"]
