@@ -98,6 +98,12 @@ def test_other_tests_do_not_hide_that_nothing_was_judged(kit, pytester):
     assert result.ret == 1
 
 
+def test_a_case_that_cannot_be_judged_is_no_judgement_even_if_it_is_known_to_fail(kit, pytester):
+    pytester.makefile(".txt", known="gate/*\n")
+    result = kit(f"{sys.executable} -c pass", PASSES, "--known-failing=known.txt")
+    assert result.ret == 1 and result.parseoutcomes().keys() <= {"xfailed", "failed"}
+
+
 @pytest.mark.parametrize("command", ["/no/such/adapter", f"{sys.executable} -c pass", f"{sys.executable} -c print('hello')"])
 def test_an_adapter_that_cannot_be_judged_fails_each_case(kit, command):
     result = kit(command, PASSES, "--ack-case=gate/all_rules_hold")
