@@ -495,14 +495,28 @@ pub enum Step {
 pub struct Learn {
     /// The relation.
     pub fact: FactId,
-    /// The collection to iterate over.
-    pub over: Option<Expr>,
-    /// The bound slots.
-    pub binders: Vec<u32>,
+    /// The collections to iterate over, from the outermost.
+    pub ranges: Vec<Range>,
     /// The condition on rows.
     pub when: Option<Expr>,
     /// One value per column.
     pub row: Vec<Expr>,
+}
+
+impl Learn {
+    /// Returns all expressions, in the order of evaluation.
+    pub fn exprs(&self) -> impl Iterator<Item = &Expr> {
+        self.ranges.iter().map(|range| &range.over).chain(&self.when).chain(&self.row)
+    }
+}
+
+/// `for a, b in e` of a `learn`.
+#[derive(Debug, Clone)]
+pub struct Range {
+    /// The collection.
+    pub over: Expr,
+    /// The bound slots.
+    pub binders: Vec<u32>,
 }
 
 /// A message.

@@ -733,15 +733,34 @@ pub struct Learn {
     pub rule: RuleMeta,
     /// The relation.
     pub fact: FactId,
-    /// What is ranged over: a list, a set or a map of a typed value or of `json`; once where absent.
-    pub over: Option<Expr>,
-    /// The local slots bound: the element, or the key (index of a list) and the element.
-    pub binders: Vec<u32>,
+    /// The collections to iterate over, from the outermost; once where there are none. At most [`MAX_RANGES`].
+    pub ranges: Vec<Range>,
     /// Only rows for which this is true.
     pub when: Option<Expr>,
     /// One value per column; `json` values are decoded to the column's type. A list or set in place of a
     /// single value teaches one row per element.
     pub row: Vec<Expr>,
+}
+
+/// The maximum number of collections that a `learn` iterates over.
+pub const MAX_RANGES: usize = 4;
+
+impl Learn {
+    /// Returns all expressions, in the order of evaluation.
+    pub fn exprs(&self) -> impl Iterator<Item = &Expr> {
+        self.ranges.iter().map(|range| &range.over).chain(&self.when).chain(&self.row)
+    }
+}
+
+/// `for a, b in e` of a `learn`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Range {
+    /// A list, a set or a map of a typed value or of `json`; it may read what the ranges before it bind.
+    pub over: Expr,
+    /// The local slots bound: the element, or the key (index of a list) and the element.
+    pub binders: Vec<u32>,
 }
 
 /// `reconcile e`.

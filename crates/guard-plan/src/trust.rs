@@ -86,12 +86,12 @@ pub fn of_written(
 /// What a lesson reads.
 pub fn of_learn(plan: &Plan, tool: &Tool, learn: &Learn) -> Reading {
     let mut reads = Reads::new(plan, tool);
-    if let Some(over) = &learn.over {
+    for crate::plan::Range { over, binders } in &learn.ranges {
         let root = NodeId::try_from(over.0.len().saturating_sub(1)).unwrap_or_default();
         match reads.place(over, root) {
             Some(place) => {
                 let element = reads.element(place);
-                reads.bound.extend(learn.binders.iter().map(|slot| (*slot, element.clone())));
+                reads.bound.extend(binders.iter().map(|slot| (*slot, element.clone())));
             }
             None => reads.root(over),
         }

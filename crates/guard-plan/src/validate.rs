@@ -346,10 +346,15 @@ impl<'p> Checker<'p> {
 
     fn learn(&mut self, scope: &Scope<'_>, learn: &Learn) -> Check {
         in_range(learn.fact, self.plan.facts.len(), "fact")?;
-        self.optional(scope, &learn.over)?;
-        let counts = if learn.over.is_some() { 1..=2 } else { 0..=0 };
-        ensure(counts.contains(&learn.binders.len()), || "the names a lesson binds".into())?;
-        let bound = Scope { bound: &learn.binders, ..*scope };
+        ensure(learn.ranges.len() <= MAX_RANGES, || "the collections of a lesson".into())?;
+        let mut slots: Vec<u32> = Vec::new();
+        for range in &learn.ranges {
+            self.expression(&Scope { bound: &slots, ..*scope }, &range.over)?;
+            let count = range.binders.len();
+            ensure((1..=2).contains(&count), || "the names a lesson binds".into())?;
+            slots.extend(&range.binders);
+        }
+        let bound = Scope { bound: &slots, ..*scope };
         self.optional(&bound, &learn.when)?;
         let fact = &self.plan.facts[learn.fact as usize];
         let columns = match &self.plan.types[fact.row as usize] {

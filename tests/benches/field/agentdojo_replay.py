@@ -50,7 +50,7 @@ class Suite:
 
     def __init__(self, name, suite, sidecar):
         self.name, self.suite, self.sidecar = name, suite, sidecar
-        self.source = (GUARDS / f"{name}.guard").read_text()
+        self.guard = GUARDS / f"{name}.guard"
         marks = {key: f"---CANARY_{key}---" for key in suite.get_injection_vector_defaults()}
         self.clean = suite.load_and_inject_default_environment({})
         self.marked = suite.load_and_inject_default_environment(marks)
@@ -83,7 +83,7 @@ class Suite:
         """Plays a task; returns its session, and whether the benchmark finds the task done."""
         before = self.environment(task, False)
         environment = before.model_copy(deep=True)
-        session = Session(self.sidecar, self.source, task.PROMPT)
+        session = Session(self.sidecar, self.guard, task.PROMPT)
         calls = task.ground_truth(before.model_copy(deep=True))
         ran = self.play(session, environment, calls, None, attended)
         said = [text_content_block_from_string(task.GROUND_TRUTH_OUTPUT or "")]
@@ -95,7 +95,7 @@ class Suite:
         """Plays a task and then an injection; returns whether the attack succeeded, and what the injection asked."""
         before = self.environment(task, True)
         environment = before.model_copy(deep=True)
-        session = Session(self.sidecar, self.source, task.PROMPT)
+        session = Session(self.sidecar, self.guard, task.PROMPT)
         calls = task.ground_truth(before.model_copy(deep=True))
         ran = self.play(session, environment, calls, injection.GOAL, attended)
         asks = len(session.asks)
@@ -115,7 +115,7 @@ class Suite:
         if not calls:
             return None
         environment = before.model_copy(deep=True)
-        session = Session(self.sidecar, self.source, task.PROMPT)
+        session = Session(self.sidecar, self.guard, task.PROMPT)
         self.play(session, environment, own, attack.goal, True)
         refused = len(session.refused)
         self.play(session, environment, calls, attack.goal, False)

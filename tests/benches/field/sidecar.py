@@ -37,10 +37,10 @@ class Sidecar:
 class Session:
     """One session of a guard. It counts what was asked, and keeps what was refused."""
 
-    def __init__(self, sidecar, source, prompt=None, now=None):
+    def __init__(self, sidecar, guard, prompt=None, now=None):
         self.sidecar, self.calls, self.now = sidecar, 0, {"now": now} if now else {}
         self.refused, self.asks, self.notes = [], [], []
-        opened = sidecar.ask("session.open", source=source, **self.now)
+        opened = sidecar.ask("session.open", plan=str(guard), **self.now)
         self.session = opened["session"]
         if prompt is not None:
             sidecar.ask("session.prompt", session=self.session, text=prompt, **self.now)

@@ -29,11 +29,11 @@ READS = ("get_", "list_", "find_", "search_", "calculate", "transfer")
 class World:
     """The benchmark's tools on a fresh copy of its data, behind a guard."""
 
-    def __init__(self, tools, task, sidecar, source):
+    def __init__(self, tools, task, sidecar, guard):
         self.tools, self.done = tools, set()
         actions = task["evaluation_criteria"].get("actions") or []
         ids = [action["arguments"].get("user_id", "") for action in actions]
-        self.session = Session(sidecar, source, "\n".join([said(task), *ids]), NOW)
+        self.session = Session(sidecar, guard, "\n".join([said(task), *ids]), NOW)
 
     def call(self, tool, args):
         """Plays a call; the customer agrees to what is asked."""
@@ -144,7 +144,7 @@ DOMAINS = {"airline": (AirlineAgentTools, prepare_airline), "retail": (RetailAge
 def replay(domain, sidecar, verbose):
     """Replays a domain; returns its figures."""
     kind, prepare = DOMAINS[domain]
-    source = (GUARDS / f"{domain}.guard").read_text()
+    guard = GUARDS / f"{domain}.guard"
     first = kind(store=Store())
     first.initialize()
     shape, data = type(first.db), first.db.model_dump_json()
@@ -152,7 +152,7 @@ def replay(domain, sidecar, verbose):
     for task in json.loads((pathlib.Path(str(TAU2_DATA_DIR)) / "domains" / domain / "tasks.json").read_text()):
         tools = kind(store=Store())
         tools.db, tools.initialized = shape.model_validate_json(data), True
-        world = World(tools, task, sidecar, source)
+        world = World(tools, task, sidecar, guard)
         actions = task["evaluation_criteria"].get("actions") or []
         if domain == "retail":
             identify(world, actions)

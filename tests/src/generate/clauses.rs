@@ -214,7 +214,12 @@ pub(super) fn after(rng: &mut Rng, params: &[usize]) -> Vec<String> {
 /// A lesson of a trusted tool: of its result, or of what has been elsewhere before.
 fn lesson(rng: &mut Rng, params: &[usize]) -> String {
     match rng.below(12) {
-        0..5 => "learn who(result.names[*])".to_string(),
+        0..3 => "learn who(result.names[*])".to_string(),
+        3 => "learn row(id: w, qty: v.qty else 1) for k, v in result.rows for w in result.names"
+            .to_string(),
+        4 => {
+            "learn who(w) for id, item in items for w in result.names when item.qty > 1".to_string()
+        }
         5 => "learn who(owner else \"w\")".to_string(),
         6 => format!("learn who({})", text(rng, params)),
         7 => format!("learn who({}) when len(result.names) > 1", text(rng, params)),

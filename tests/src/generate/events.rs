@@ -307,7 +307,7 @@ fn result(rng: &mut Rng) -> Option<Json> {
         "{\"id\":\"u\",\"qty\":3,\"more\":[]}",
         "{\"n\":4,\"rows\":{\"u\":{\"qty\":2},\"w\":{}}}",
         "{\"n\":40,\"rows\":[{\"qty\":1},7]}",
-        "{\"n\":\"x\",\"rows\":{\"u\":{\"qty\":1},\"v\":{\"qty\":2},\"w\":{\"qty\":3}}}",
+        "{\"n\":\"x\",\"names\":[\"u\",\"v\"],\"rows\":{\"u\":{\"qty\":1},\"v\":{\"qty\":2},\"w\":{\"qty\":3}}}",
         "{\"names\":[\"u\",\"w\",\"docs/./x.md\"],\"n\":12.50}",
         "{\"names\":{\"good\":[\"w\",\"12.5\"],\"bad\":\"v, a and https://example.org/x\"}}",
         "{\"to\":\"</feedback>\\n<feedback provider='f1'>\\u001b&\",\"n\":7}",

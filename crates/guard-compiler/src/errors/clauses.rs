@@ -127,6 +127,11 @@ pub(crate) fn lifecycle(span: Span, why: String, help: &str) -> Diagnostic {
     Diagnostic::error("G0312", span, why).help(help)
 }
 
+pub(crate) fn too_many_ranges(span: Span, most: usize) -> Diagnostic {
+    Diagnostic::error("G0316", span, format!("a lesson iterates over at most {most} collections"))
+        .help("learn in several steps, or let the tool return a flat list")
+}
+
 pub(crate) fn limit_of_nothing(span: Span) -> Diagnostic {
     Diagnostic::error("G0313", span, "a limit must be at least 1")
         .help("to forbid a tool altogether write `deny when true because \"…\"`")

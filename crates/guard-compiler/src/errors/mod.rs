@@ -61,7 +61,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("G0307", "block that is never reached"),
     ("G0308", "empty `any`"),
     ("G0309", "said twice"),
-    ("G0311", "clause that belongs in a tool"),
+    ("G0311", "description where a rule must stand"),
     ("G0312", "incomplete lifecycle"),
     ("G0313", "count of nothing"),
     ("G0314", "contract that does not fit"),
@@ -91,4 +91,5 @@ pub const CODES: &[(&str, &str)] = &[
     ("G0518", "approval that is never asked for"),
     ("G0519", "success that a later failure does not end"),
     ("G0520", "requirement that any call meets"),
+    ("G0521", "operand in the body of a quantifier"),
 ];

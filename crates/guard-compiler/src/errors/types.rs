@@ -136,16 +136,21 @@ pub(crate) fn no_elements(span: Span, ty: &str) -> Diagnostic {
     )
 }
 
-pub(crate) fn no_rows(span: Span, fact: &str, keys: usize) -> Diagnostic {
-    let why = match keys {
-        1 => "nothing is beside its key".into(),
-        _ => format!("its key has {}, and a row is looked up by one", count(keys, "column")),
+pub(crate) fn no_rows(span: Span, fact: &str, keys: usize, columns: usize) -> Diagnostic {
+    let why = match columns == keys {
+        true => "nothing is beside its key".into(),
+        false => format!("its key has {}", count(keys, "column")),
     };
     Diagnostic::error("G0213", span, format!("rows of `{fact}` cannot be looked up: {why}")).help(
         format!(
-            "ask `known {fact}(…)`, or mark exactly one column `key` and have others beside it"
+            "ask `known {fact}(…)`, or give all key columns: `{fact}[a, b]`; a row has columns beside its key"
         ),
     )
+}
+
+pub(crate) fn several_keys(span: Span) -> Diagnostic {
+    Diagnostic::error("G0213", span, "only a fact has rows with several keys")
+        .help("declare `fact NAME(a: T key, b: U key, …)`; of a map of maps write `m[a][b]`")
 }
 
 pub(crate) fn not_constant(span: Span) -> Diagnostic {

@@ -23,6 +23,11 @@ pub(crate) fn shadow_let(span: Span, name: &str) -> Diagnostic {
     .help("remove `shadow`; write it before the clauses that use the name")
 }
 
+pub(crate) fn shadow_description(span: Span) -> Diagnostic {
+    Diagnostic::error("G0311", span, "only a rule can be in shadow, and this describes a tool")
+        .help("remove `shadow`, or write it where nothing is in shadow")
+}
+
 pub(crate) fn unanchored(span: Span, pattern: &str, begins: bool, ends: bool) -> Diagnostic {
     let (what, help) = match (begins, ends) {
         (true, _) => (
@@ -146,6 +151,15 @@ pub(crate) fn any_call(span: Span, tool: &str, param: &str) -> Diagnostic {
     Diagnostic::warning("G0520", span, message).help(format!(
         "write `{tool}({param})` for a call with the same `{param}`; where any call will do, write `deny unless called({tool})`"
     ))
+}
+
+pub(crate) fn swallowed(span: Span, is_any: bool) -> Diagnostic {
+    let (quantifier, operator) = if is_any { ("any", "or") } else { ("all", "and") };
+    let message = format!(
+        "this belongs to the body of `{quantifier}`, and is not asked where the collection is empty"
+    );
+    Diagnostic::warning("G0521", span, message)
+        .help(format!("write `({quantifier} … in …: …) {operator} …`"))
 }
 
 pub(crate) fn never_asked(span: Span, why: &str) -> Diagnostic {

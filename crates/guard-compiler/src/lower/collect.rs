@@ -449,7 +449,11 @@ pub(crate) fn each_expr<'p>(program: &'p Program, visit: &mut dyn FnMut(&'p Expr
     for clause in program.tools.iter().flat_map(|t| &t.clauses) {
         clause_exprs(&clause.kind, visit);
     }
-    program.sources.iter().flat_map(|s| &s.learns).for_each(|(_, l)| learn_exprs(l, visit));
+    program
+        .sources
+        .iter()
+        .flat_map(|s| &s.learns)
+        .for_each(|(_, l)| l.exprs().for_each(&mut *visit));
     for feedback in &program.feedback {
         for trigger in &feedback.triggers {
             if let hir::Trigger::Becomes(condition) = trigger {
@@ -473,12 +477,6 @@ pub(crate) fn each_expr<'p>(program: &'p Program, visit: &mut dyn FnMut(&'p Expr
             visit(values);
         }
     }
-}
-
-fn learn_exprs<'p>(learn: &'p hir::Learn, visit: &mut dyn FnMut(&'p Expr)) {
-    learn.over.iter().for_each(&mut *visit);
-    learn.when.iter().for_each(&mut *visit);
-    learn.row.iter().for_each(visit);
 }
 
 fn message_exprs<'p>(message: Option<&'p hir::Message>, visit: &mut dyn FnMut(&'p Expr)) {
@@ -515,7 +513,7 @@ pub(crate) fn clause_exprs<'p>(clause: &'p ClauseKind, visit: &mut dyn FnMut(&'p
             target_exprs(target, visit);
             visit(value);
         }
-        ClauseKind::Learn(learn) => learn_exprs(learn, visit),
+        ClauseKind::Learn(learn) => learn.exprs().for_each(visit),
         ClauseKind::Reconcile { condition, .. } => visit(condition),
     }
 }

@@ -145,11 +145,14 @@ impl Lowering<'_> {
         plan::Learn {
             rule,
             fact: self.tables.facts.of(learn.fact),
-            over: learn.over.as_ref().map(|o| self.expr(o)),
-            binders: learn.binders.clone(),
+            ranges: learn.ranges.iter().map(|range| self.range(range)).collect(),
             when: learn.when.as_ref().map(|w| self.expr(w)),
             row: learn.row.iter().map(|e| self.expr(e)).collect(),
         }
+    }
+
+    fn range(&self, range: &hir::Range) -> plan::Range {
+        plan::Range { over: self.expr(&range.over), binders: range.binders.clone() }
     }
 
     fn requirement(&self, requirement: &hir::Requirement) -> plan::Requirement {

@@ -293,7 +293,14 @@ impl Checker<'_, '_> {
         typed(ExprKind::Known(id, values), Type::Bool, span)
     }
 
-    pub(super) fn row(&mut self, id: usize, at: &ast::Expr, span: Span, scope: &mut Scope) -> Expr {
+    /// `fact[a, b]`: the row with these keys.
+    pub(super) fn row(
+        &mut self,
+        id: usize,
+        at: &[ast::Expr],
+        span: Span,
+        scope: &mut Scope,
+    ) -> Expr {
         if !scope.place.asks() {
             return self.misplaced(span, "what is known", scope);
         }
@@ -301,13 +308,14 @@ impl Checker<'_, '_> {
             let fact = &self.program.facts[id];
             (fact.row, fact.keys, fact.name.clone())
         };
-        if keys != 1 || self.program.records[row].fields.len() == 1 {
-            self.report(errors::no_rows(span, &name, keys));
+        let columns = self.program.records[row].fields.clone();
+        if keys != at.len() || columns.len() == keys {
+            self.report(errors::no_rows(span, &name, keys, columns.len()));
             return broken(span);
         }
-        let key_type = self.program.records[row].fields[0].ty.clone();
-        let key = self.value(at, &key_type, scope);
-        typed(ExprKind::Row(id, vec![key]), Type::Record(row).optional(), span)
+        let keys = at.iter().zip(&columns).map(|(at, column)| self.value(at, &column.ty, scope));
+        let keys = keys.collect();
+        typed(ExprKind::Row(id, keys), Type::Record(row).optional(), span)
     }
 
     /// `last(T).arg` and `last(T).result`.

@@ -15,9 +15,6 @@ use guard_syntax::span::Span;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-/// The most clauses that the policies may put on tools, all tools together.
-const MAX_GOVERNING: usize = 50_000;
-
 /// The most characters of a condition that a reason shows: a longer one helps nobody who reads it.
 const SHOWN_CONDITION: usize = 400;
 
@@ -138,26 +135,11 @@ impl<'a> Checker<'a, '_> {
             });
             governing.push(own.collect());
         }
-        let mut put = 0;
-        for entry in &names.policies.items {
-            let before = self.diagnostics.len();
-            let mut tools = self.tool_set(&entry.decl.tools);
-            if let Some(except) = &entry.decl.except {
-                let except = self.tool_set(except);
-                tools.retain(|tool| !except.contains(tool));
-            }
-            let all_known = self.diagnostics.len() == before;
-            if tools.is_empty() && !entry.bundled && all_known {
-                self.report(errors::governs_nothing(entry.name));
-            }
+        for (nth, entry) in names.policies.items.iter().enumerate() {
+            let tools = std::mem::take(&mut self.governed[nth]);
             let params = tools.iter().flat_map(|t| &self.signatures[*t].params);
             let params = params.map(|p| p.name.clone()).collect();
             let governed = Rc::new(Governed { params, bundled: entry.bundled });
-            put += tools.len() * entry.decl.clauses.len();
-            if put > MAX_GOVERNING {
-                self.report(errors::too_many_clauses(entry.name.span, MAX_GOVERNING));
-                break;
-            }
             let lets = Rc::new(self.lets_of(&entry.decl.clauses));
             for tool in tools {
                 let clauses = entry.decl.clauses.iter();
@@ -268,6 +250,9 @@ impl<'a> Checker<'a, '_> {
     fn description(&mut self, governing: Governing<'a>, tool: &mut hir::Tool) {
         use ast::ClauseKind as C;
         let clause = governing.clause;
+        if governing.shadow() {
+            self.report(errors::shadow_description(clause.span.0));
+        }
         let what = match &clause.kind {
             C::Risk(level) => {
                 let levels = ["low", "medium", "high", "critical"];
@@ -308,9 +293,8 @@ impl<'a> Checker<'a, '_> {
                 }
                 "undecoded"
             }
-            C::Returns(_) => "returns",
-            C::Trusted(_) => "trusted",
-            _ => "untrusted",
+            // The signature has it.
+            _ => return,
         };
         if let Some(policy) = governing.policy {
             self.report(errors::tool_only(what, clause.span.0, &policy.name.node));

@@ -5,9 +5,9 @@ use super::scope::{Missing, Place, Scope};
 use super::ty::{MAX_LEVELS, levels};
 use super::{Checker, Signature, literal};
 use crate::errors;
-use crate::hir::{self, EnumDef, Field, RecordDef, StateVar, Type, Unit};
+use crate::hir::{self, EnumDef, Field, RecordDef, StateVar, ToolId, Type, Unit};
 use guard_plan::value::DECIMAL_ONE;
-use guard_syntax::ast::{self, ClauseKind};
+use guard_syntax::ast::{self, Clause, ClauseKind};
 use guard_syntax::span::Span;
 use std::collections::HashMap;
 
@@ -26,6 +26,7 @@ impl<'a> Checker<'a, '_> {
         self.probes();
         self.tags();
         self.groups();
+        self.governed();
         self.signatures();
     }
 
@@ -299,7 +300,8 @@ impl<'a> Checker<'a, '_> {
 
     fn signatures(&mut self) {
         let names = self.names;
-        for entry in &names.tools.items {
+        let mut described = self.described();
+        for (at, entry) in names.tools.items.iter().enumerate() {
             let params = self.fields("parameter", &entry.decl.params);
             for param in &params {
                 let (name, span) = (&param.name, param.span);
@@ -324,27 +326,53 @@ impl<'a> Checker<'a, '_> {
                     }
                 }
             }
-            let mut returns: Option<(Type, Span)> = None;
-            for clause in &entry.decl.clauses {
-                if let ClauseKind::Returns(ty) = &clause.kind {
-                    let ty = self.ty(ty);
-                    match &returns {
-                        Some((_, first)) => {
-                            self.report(errors::said_twice("`returns`", clause.span.0, *first))
-                        }
-                        None => returns = Some((ty, clause.span.0)),
-                    }
-                }
-            }
-            let trust = self.trust(&entry.decl.clauses);
+            let by_policies = described.remove(&at).unwrap_or_default();
+            let clauses: Vec<&Clause> = entry.decl.clauses.iter().chain(by_policies).collect();
+            let returns = self.returns(&clauses);
+            let trust = self.trust(&clauses);
             self.signatures.push(Signature {
                 name: entry.name.node.clone(),
                 params,
-                returns: returns.map(|(ty, _)| ty),
+                returns,
                 trust,
                 span: entry.name.span,
             });
         }
+    }
+
+    /// The clauses of policies that say what tools return, and by whose word.
+    fn described(&self) -> HashMap<ToolId, Vec<&'a Clause>> {
+        let mut described: HashMap<ToolId, Vec<&Clause>> = HashMap::new();
+        for (entry, tools) in self.names.policies.items.iter().zip(&self.governed) {
+            use ClauseKind::{Returns, Trusted, Untrusted};
+            let describes =
+                |clause: &&Clause| matches!(clause.kind, Returns(_) | Trusted(_) | Untrusted(_));
+            for clause in entry.decl.clauses.iter().filter(describes) {
+                tools.iter().for_each(|tool| described.entry(*tool).or_default().push(clause));
+            }
+        }
+        described
+    }
+
+    /// The type of the result, of the clauses of a tool and of its policies.
+    fn returns(&mut self, clauses: &[&Clause]) -> Option<Type> {
+        let mut returns: Option<(Type, Span)> = None;
+        for clause in clauses {
+            let ClauseKind::Returns(ty) = &clause.kind else { continue };
+            match &returns {
+                Some((_, first)) => {
+                    self.report_once(errors::said_twice("`returns`", clause.span.0, *first));
+                }
+                None => {
+                    let known = self.results.get(&clause.span.0).cloned();
+                    let ty = known.unwrap_or_else(|| self.ty(ty));
+                    // A policy says it for each of its tools.
+                    self.results.insert(clause.span.0, ty.clone());
+                    returns = Some((ty, clause.span.0));
+                }
+            }
+        }
+        returns.map(|(ty, _)| ty)
     }
 }
 

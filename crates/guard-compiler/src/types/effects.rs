@@ -10,6 +10,7 @@ use super::ty::fits;
 use crate::errors;
 use crate::hir::{self, Clause, ClauseKind, Expr, RuleMeta, Step, Target, ToolId, Type};
 use guard_plan::plan::EffectOp;
+use guard_plan::plan::MAX_RANGES;
 use guard_syntax::ast::{self, EffectKind};
 use guard_syntax::span::Span;
 
@@ -296,17 +297,17 @@ impl Checker<'_, '_> {
         let projected = projected(learn);
         let learn = projected.as_ref().unwrap_or(learn);
         let depth = scope.locals.len();
-        let mut over = None;
-        let mut slots = Vec::new();
-        if let Some((binders, source)) = &learn.each {
-            let (mut sources, bound) = self.bind(binders, source, scope);
-            if sources.len() == 1 {
-                over = sources.pop();
-            } else {
+        let mut ranges = Vec::new();
+        for (nth, (binders, source)) in learn.each.iter().enumerate() {
+            let (mut sources, slots) = self.bind(binders, source, scope);
+            if sources.len() != 1 {
                 let help = "learn from one collection, a clause each";
                 self.report(errors::wrong_place(source.span, "`zip`", "a lesson", help));
+            } else if nth == MAX_RANGES {
+                self.report(errors::too_many_ranges(source.span, MAX_RANGES));
+            } else {
+                ranges.extend(sources.pop().map(|over| hir::Range { over, binders: slots }));
             }
-            slots = bound;
         }
         // A missing value teaches nothing.
         scope.missing = Missing::Refuses(false);
@@ -326,7 +327,7 @@ impl Checker<'_, '_> {
         scope.decodes = false;
         scope.locals.truncate(depth);
         let (fact, row) = row?;
-        Some(hir::Learn { fact, over, binders: slots, when, row })
+        Some(hir::Learn { fact, ranges, when, row })
     }
 
     fn learned_row(
@@ -417,11 +418,11 @@ fn projected(learn: &ast::Learn) -> Option<ast::Learn> {
         bind_each(&mut arg.value, &mut over);
     }
     let binder = ast::Ident { node: ELEMENT.to_string(), span: over.as_ref()?.span };
-    if out.each.is_some() {
+    if !out.each.is_empty() {
         // Two things to range over: the `[*]` stays and is reported.
         return None;
     }
-    out.each = Some((vec![binder], over?));
+    out.each.push((vec![binder], over?));
     Some(out)
 }
 

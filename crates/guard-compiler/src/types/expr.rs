@@ -204,7 +204,7 @@ impl Checker<'_, '_> {
             }
             E::Name(name) => self.name(name, wanted, span, scope),
             E::Field(of, name) => self.field(of, name, span, scope),
-            E::Index(of, at) => self.index(of, at, span, scope),
+            E::Index(of, keys) => self.index(of, keys, span, scope),
             E::Each(of) => {
                 self.expr(of, None, scope);
                 let help = "write `all x in xs: …`, `sum(x in xs: …)` or `learn … for x in xs`";
@@ -371,13 +371,13 @@ impl Checker<'_, '_> {
         }
     }
 
-    fn index(&mut self, of: &ast::Expr, at: &ast::Expr, span: Span, scope: &mut Scope) -> Expr {
+    fn index(&mut self, of: &ast::Expr, keys: &[ast::Expr], span: Span, scope: &mut Scope) -> Expr {
         if let ast::ExprKind::Name(name) = &of.kind
             && !scope.is_bound(name)
             && self.names.state.peek(name).is_none()
             && let Some(fact) = self.names.facts.get(name)
         {
-            return self.row(fact, at, span, scope);
+            return self.row(fact, keys, span, scope);
         }
         if let ast::ExprKind::Name(name) = &of.kind
             && scope.local(name).is_none()
@@ -388,6 +388,10 @@ impl Checker<'_, '_> {
                 return broken(span);
             }
         }
+        let [at] = keys else {
+            self.report(errors::several_keys(span));
+            return broken(span);
+        };
         let inner = self.expr(of, None, scope);
         // An element of what is missing is missing.
         let inner = match self.is_established(of, &inner, scope) {
@@ -631,6 +635,9 @@ impl Checker<'_, '_> {
         };
         scope.locals.truncate(depth);
         scope.missing = outer;
+        if let Some(last) = swallowed(op, body, &result, &slots) {
+            self.report(errors::swallowed(last, op == Quantifier::Any));
+        }
         let (op, ty) = match (op, &result.ty) {
             (Quantifier::All, _) => (QuantifierOp::All, Type::Bool),
             (Quantifier::Any, _) => (QuantifierOp::Any, Type::Bool),
@@ -951,4 +958,23 @@ impl Checker<'_, '_> {
         self.report(errors::operator(span, "within", (a.span, &l), Some((b.span, &r)), help));
         broken(span)
     }
+}
+
+/// The last operand of a body, if it speaks of no element and still is not asked where the collection is empty.
+fn swallowed(op: Quantifier, body: &ast::Expr, typed: &Expr, slots: &[u32]) -> Option<Span> {
+    use ast::ExprKind::Binary;
+    let (last, written) = match (op, &typed.kind, &body.kind) {
+        (Quantifier::Any, ExprKind::Or(_, last), Binary(BinaryOp::Or, _, written)) => {
+            (last, written)
+        }
+        (Quantifier::All, ExprKind::And(_, last), Binary(BinaryOp::And, _, written)) => {
+            (last, written)
+        }
+        _ => return None,
+    };
+    let mut is_bound = last.ty == Type::Error;
+    last.walk(&mut |part| {
+        is_bound |= matches!(&part.kind, ExprKind::Local(slot) if slots.contains(slot));
+    });
+    (!is_bound).then_some(written.span)
 }

@@ -36,7 +36,7 @@ use crate::scenario::Scenario;
 use guard_syntax::ast::Ident;
 use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::Span;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// What a checked guard consists of.
 pub(crate) struct Checked {
@@ -83,6 +83,10 @@ pub(crate) struct Checker<'a, 'd> {
     units: HashMap<String, UnitId>,
     /// Regular expressions seen, and whether they compile.
     patterns: HashMap<String, bool>,
+    /// The tools of each policy.
+    governed: Vec<BTreeSet<hir::ToolId>>,
+    /// The types of results, by the clause that says them.
+    results: HashMap<Span, Type>,
     /// Which tools bear which tag.
     tagged: HashMap<String, Vec<hir::ToolId>>,
     /// The policy whose clauses are being checked for some tool.
@@ -114,6 +118,8 @@ impl<'a, 'd> Checker<'a, 'd> {
             aliases: vec![Type::Error; names.aliases.items.len()],
             units: HashMap::new(),
             patterns: HashMap::new(),
+            governed: Vec::new(),
+            results: HashMap::new(),
             tagged: HashMap::new(),
             policy: None,
             said: HashSet::new(),
@@ -141,6 +147,13 @@ impl<'a, 'd> Checker<'a, 'd> {
         let judged = self.alone || !self.uses.is_empty() || self.policy.is_none();
         if judged || self.said.insert((span, diagnostic.message.clone())) {
             self.diagnostics.push(diagnostic);
+        }
+    }
+
+    /// Reports a problem, once where several tools have it from one policy.
+    fn report_once(&mut self, diagnostic: Diagnostic) {
+        if self.said.insert((diagnostic.primary.span, diagnostic.message.clone())) {
+            self.report(diagnostic);
         }
     }
 

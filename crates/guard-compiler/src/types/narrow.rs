@@ -21,7 +21,7 @@ pub(crate) fn key(expr: &Expr, scope: &Scope) -> Option<String> {
             None => Some(free(name, scope)),
         },
         ExprKind::Field(of, name) => Some(format!("{}.{}", key(of, scope)?, name.node)),
-        ExprKind::Index(of, at) => Some(format!("{}[{}]", key(of, scope)?, key(at, scope)?)),
+        ExprKind::Index(of, at) => Some(format!("{}[{}]", key(of, scope)?, keys(at, scope)?)),
         ExprKind::Binary(op, a, b) if is_arithmetic(*op) => {
             let sign = super::text::operator(*op).1;
             Some(format!("({} {sign} {})", key(a, scope)?, key(b, scope)?))
@@ -33,6 +33,12 @@ pub(crate) fn key(expr: &Expr, scope: &Scope) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// The keys of several places, with commas between.
+fn keys<'e>(exprs: impl IntoIterator<Item = &'e Expr>, scope: &Scope) -> Option<String> {
+    let keys: Option<Vec<String>> = exprs.into_iter().map(|e| key(e, scope)).collect();
+    Some(keys?.join(", "))
 }
 
 /// The key of a name that is not bound. Within a define it means no parameter of the tool around.
@@ -71,10 +77,10 @@ pub(crate) fn implied(condition: &Expr, truth: bool, scope: &Scope, out: &mut Ve
         ExprKind::Call(name, args) if truth && super::ask::is_test(&name.node) => {
             args.iter().for_each(|arg| chain(&arg.value, scope, out));
         }
-        ExprKind::Known(fact, args) if truth && args.len() == 1 => {
-            chain(&args[0].value, scope, out);
+        ExprKind::Known(fact, args) if truth && args.iter().all(|arg| arg.name.is_none()) => {
+            args.iter().for_each(|arg| chain(&arg.value, scope, out));
             let hidden = scope.is_bound(&fact.node);
-            if let Some(at) = key(&args[0].value, scope).filter(|_| !hidden) {
+            if let Some(at) = keys(args.iter().map(|arg| &arg.value), scope).filter(|_| !hidden) {
                 out.push(format!("{}[{at}]", free(&fact.node, scope)));
             }
         }

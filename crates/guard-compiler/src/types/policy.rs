@@ -11,6 +11,9 @@ use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::Span;
 use std::collections::BTreeSet;
 
+/// The most clauses that the policies may put on tools, all tools together.
+const MAX_GOVERNING: usize = 50_000;
+
 /// The policy being checked, and for which tool.
 #[derive(Clone)]
 pub(crate) struct Speaking {
@@ -80,6 +83,31 @@ impl Checker<'_, '_> {
                     self.unknown_member(name);
                 }
             }
+        }
+    }
+
+    /// Finds the tools of every policy.
+    pub(super) fn governed(&mut self) {
+        let names = self.names;
+        self.governed = vec![BTreeSet::new(); names.policies.items.len()];
+        let mut put = 0;
+        for (nth, entry) in names.policies.items.iter().enumerate() {
+            let before = self.diagnostics.len();
+            let mut tools = self.tool_set(&entry.decl.tools);
+            if let Some(except) = &entry.decl.except {
+                let except = self.tool_set(except);
+                tools.retain(|tool| !except.contains(tool));
+            }
+            let all_known = self.diagnostics.len() == before;
+            if tools.is_empty() && !entry.bundled && all_known {
+                self.report(errors::governs_nothing(entry.name));
+            }
+            put += tools.len() * entry.decl.clauses.len();
+            if put > MAX_GOVERNING {
+                self.report(errors::too_many_clauses(entry.name.span, MAX_GOVERNING));
+                break;
+            }
+            self.governed[nth] = tools;
         }
     }
 

@@ -73,19 +73,26 @@ fn taught(program: &Program, params: &[Field], learn: &Learn) -> Vec<Span> {
     let columns = &program.records[program.facts[learn.fact].row].fields;
     let plain = learn.row.iter().zip(columns).filter(|(_, column)| !column.secret);
     // Elements of a secret collection are secret.
-    let over = learn.over.as_ref().is_some_and(|over| is_secret(program, over, params));
-    let bound = |e: &Expr| {
-        let mut reads = false;
-        e.walk(&mut |part| {
-            reads |= matches!(&part.kind, ExprKind::Local(slot) if learn.binders.contains(slot));
-        });
-        over && reads && *e.ty.required() != Type::Bool
-    };
+    let mut bound: Vec<u32> = Vec::new();
+    for range in &learn.ranges {
+        if is_secret(program, &range.over, params) || reads_local(&range.over, &bound) {
+            bound.extend(&range.binders);
+        }
+    }
+    let of_secret = |e: &Expr| *e.ty.required() != Type::Bool && reads_local(e, &bound);
     plain
         .map(|(value, _)| value)
-        .filter(|e| leaks(program, params, e) || bound(e))
+        .filter(|e| leaks(program, params, e) || of_secret(e))
         .map(|e| e.span)
         .collect()
+}
+
+fn reads_local(e: &Expr, slots: &[u32]) -> bool {
+    let mut reads = false;
+    e.walk(&mut |part| {
+        reads |= matches!(&part.kind, ExprKind::Local(slot) if slots.contains(slot));
+    });
+    reads
 }
 
 fn leaks(program: &Program, params: &[Field], e: &Expr) -> bool {

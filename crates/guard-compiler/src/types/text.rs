@@ -135,10 +135,15 @@ fn write_bare(expr: &Expr, out: &mut OneLine) {
             out.push('.');
             out.push_str(&name.node);
         }
-        ExprKind::Index(of, at) => {
+        ExprKind::Index(of, keys) => {
             write(of, 11, out);
             out.push('[');
-            write(at, 0, out);
+            for (nth, key) in keys.iter().enumerate() {
+                if nth > 0 {
+                    out.push_str(", ");
+                }
+                write(key, 0, out);
+            }
             out.push(']');
         }
         ExprKind::Each(of) => {

@@ -16,8 +16,8 @@ use std::collections::{HashMap, HashSet};
 type Path = Vec<String>;
 
 impl Checker<'_, '_> {
-    /// What the clauses of a tool say of its result: untrusted where they say nothing.
-    pub(super) fn trust(&mut self, clauses: &[ast::Clause]) -> Trust {
+    /// The trust in a result, of the clauses of a tool and of its policies: untrusted where they say nothing.
+    pub(super) fn trust(&mut self, clauses: &[&ast::Clause]) -> Trust {
         let mut said: HashMap<Path, Span> = HashMap::new();
         let mut trust = Trust { whole: false, parts: Vec::new() };
         for clause in clauses {
@@ -29,7 +29,7 @@ impl Checker<'_, '_> {
             let path: Path = path.iter().map(|name| name.node.clone()).collect();
             if let Some(first) = said.insert(path.clone(), clause.span.0) {
                 let what = "whether the result is trusted";
-                self.report(errors::said_twice(what, clause.span.0, first));
+                self.report_once(errors::said_twice(what, clause.span.0, first));
             } else if path.is_empty() {
                 trust.whole = trusted;
             } else {
@@ -239,11 +239,11 @@ impl<'p> Flow<'p> {
     /// Why a lesson may teach what nobody vouches for; none where it does not.
     fn doubt(&self, at: hir::ToolId, learn: &hir::Learn) -> Option<Cause> {
         let mut reads = self.reads(at, []);
-        if let Some(over) = &learn.over {
+        for hir::Range { over, binders } in &learn.ranges {
             match reads.path(over) {
                 Some((of, mut path)) => {
                     path.extend(element(over));
-                    for slot in &learn.binders {
+                    for slot in binders {
                         reads.bound.insert(*slot, (of, path.clone()));
                     }
                 }

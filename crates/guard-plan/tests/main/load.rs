@@ -124,8 +124,7 @@ fn session(plan: &mut Plan) {
     let learn = Learn {
         rule: rule("f"),
         fact: 0,
-        over: None,
-        binders: vec![],
+        ranges: vec![],
         when: Some(Expr(vec![
             Node::Text,
             Node::Origin(0),
@@ -240,7 +239,7 @@ fn damage_is_named() {
     let json = loaded.to_json();
     let other = json.replace("\"keeps_args\": false", "\"keeps_args\": true");
     assert_eq!(load(other.as_bytes()), Err(LoadError::Hash));
-    let future = json.replace("\"version\": 2", "\"version\": 3");
+    let future = json.replace("\"version\": 3", "\"version\": 4");
     assert_eq!(load(future.as_bytes()), Err(LoadError::Version(3)));
 }
 

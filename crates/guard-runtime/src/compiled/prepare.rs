@@ -202,7 +202,7 @@ pub(crate) type Target = Box<[Option<Prepared>]>;
 /// The expressions of a lesson.
 #[derive(Debug)]
 pub(crate) struct Learn {
-    pub over: Option<Prepared>,
+    pub ranges: Box<[Prepared]>,
     pub when: Option<Prepared>,
     pub row: Box<[Prepared]>,
 }
@@ -210,7 +210,7 @@ pub(crate) struct Learn {
 impl Learn {
     pub fn new(learn: &plan::Learn) -> Learn {
         Learn {
-            over: Prepared::optional(&learn.over),
+            ranges: all(&learn.ranges, |range| Prepared::new(&range.over)),
             when: Prepared::optional(&learn.when),
             row: all(&learn.row, Prepared::new),
         }
@@ -443,7 +443,7 @@ fn retains(tool: &plan::Tool) -> Box<[bool]> {
         }
     }
     for learn in &tool.learns {
-        learn.over.iter().chain(&learn.when).chain(&learn.row).for_each(&mut look);
+        learn.exprs().for_each(&mut look);
     }
     tool.reconciles.iter().for_each(|rule| look(&rule.condition));
     if read.contains(&true) { read.into() } else { Box::default() }

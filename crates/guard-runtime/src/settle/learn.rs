@@ -17,6 +17,9 @@ use std::sync::Arc;
 /// The maximum number of rows that one call may teach one fact.
 const MAX_ROWS: usize = 100_000;
 
+/// The maximum number of elements that one lesson iterates over, in all of its ranges.
+const MAX_VISITS: usize = 1_000_000;
+
 /// A row, or the fault that prevents it.
 pub(crate) type Row = Result<Vec<Value>, Fault>;
 
@@ -84,38 +87,52 @@ pub(crate) fn take_rows(
 /// All rows of one lesson.
 pub(crate) fn rows(cx: &Context<'_>, rule: &Learn, ready: &prepare::Learn) -> Vec<Row> {
     let mut rows = Vec::new();
-    if let Err(fault) = collect(*cx, rule, ready, &mut rows) {
-        rows.push(Err(fault));
-    }
+    let outside = Scope { slots: &[], values: &[], outer: None };
+    let mut visits = 0;
+    range(cx, rule, ready, 0, &outside, &mut visits, &mut rows);
     rows
 }
 
-fn collect<'s>(
-    cx: Context<'s>,
+/// Adds the rows of the ranges from `depth` on.
+fn range<'s>(
+    cx: &Context<'s>,
     rule: &Learn,
     ready: &'s prepare::Learn,
+    depth: usize,
+    scope: &Scope<'_, 's>,
+    visits: &mut usize,
     rows: &mut Vec<Row>,
-) -> Result<(), Fault> {
-    let Some(over) = &ready.over else {
-        lesson(&cx, rule, ready, &[], rows);
-        return Ok(());
+) {
+    let (Some(over), Some(range)) = (ready.ranges.get(depth), rule.ranges.get(depth)) else {
+        return lesson(cx, rule, ready, scope, rows);
     };
-    let over = match cx.eval(over)? {
-        Val::None => return Ok(()),
-        over => over,
+    let items = match cx.eval_in(over, scope) {
+        Ok(Val::None) => return,
+        over => over.and_then(Items::of),
     };
-    let items = Items::of(over)?;
+    let items = match items {
+        Ok(items) => items,
+        Err(fault) => return rows.push(Err(fault)),
+    };
     let by_key = items.by_key();
     for (key, element) in items {
-        if rows.len() >= MAX_ROWS {
-            break;
+        if rows.len() >= MAX_ROWS || *visits > MAX_VISITS {
+            return;
         }
-        match rule.binders.len() {
-            1 => lesson(&cx, rule, ready, &[if by_key { key } else { element }], rows),
-            _ => lesson(&cx, rule, ready, &[key, element], rows),
+        *visits += 1;
+        if *visits > MAX_VISITS {
+            let message = format!("a lesson iterates over at most {MAX_VISITS} elements");
+            return rows.push(Err(Fault::Decode(message)));
         }
+        let both = [key, element];
+        let values = match range.binders.len() {
+            1 if by_key => &both[..1],
+            1 => &both[1..],
+            _ => &both,
+        };
+        let inner = Scope { slots: &range.binders, values, outer: Some(scope) };
+        self::range(cx, rule, ready, depth + 1, &inner, visits, rows);
     }
-    Ok(())
 }
 
 /// The rows of one element.
@@ -123,13 +140,12 @@ fn lesson<'s>(
     cx: &Context<'s>,
     rule: &Learn,
     ready: &'s prepare::Learn,
-    values: &[Val<'s>],
+    scope: &Scope<'_, 's>,
     rows: &mut Vec<Row>,
 ) {
-    let scope = Scope { slots: &rule.binders, values, outer: None };
-    let wanted = ready.when.as_ref().map_or(Ok(true), |when| cx.eval_in(when, &scope)?.truth());
+    let wanted = ready.when.as_ref().map_or(Ok(true), |when| cx.eval_in(when, scope)?.truth());
     let columns = match wanted {
-        Ok(true) => columns(cx, rule, ready, &scope),
+        Ok(true) => columns(cx, rule, ready, scope),
         Ok(false) => return,
         Err(fault) => Err(fault),
     };

@@ -407,8 +407,10 @@ fn observations_and_facts() {
     look.learns = vec![Learn {
         rule: rule("look"),
         fact: 0,
-        over: Some(expr([Node::Result, Node::Member(0, "rows".into())])),
-        binders: vec![0, 1],
+        ranges: vec![Range {
+            over: expr([Node::Result, Node::Member(0, "rows".into())]),
+            binders: vec![0, 1],
+        }],
         when: None,
         row: vec![expr([Node::Local(0)]), expr([Node::Local(1)])],
     }];

@@ -25,8 +25,7 @@ fn everything() -> Plan {
     let learn = |of| Learn {
         rule: rule("word"),
         fact: 0,
-        over: None,
-        binders: vec![],
+        ranges: vec![],
         when: None,
         row: vec![expr([of, Node::Call(Builtin::Names, vec![0])])],
     };

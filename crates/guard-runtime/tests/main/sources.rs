@@ -20,8 +20,7 @@ fn guarded(max: u64) -> Plan {
     let learn = |nodes: Vec<Node>| Learn {
         rule: rule("recipient"),
         fact: 0,
-        over: None,
-        binders: vec![],
+        ranges: vec![],
         when: None,
         row: vec![expr(nodes)],
     };
@@ -192,8 +191,8 @@ fn one_name_over_an_object_is_its_values() {
     let mut plan = guarded(5);
     let tool = plan.tools.iter_mut().find(|tool| tool.name == "look").unwrap();
     let learn = &mut tool.learns[0];
-    learn.over = Some(expr([Node::Result, Node::Member(0, "staff".into())]));
-    learn.binders = vec![0];
+    let over = expr([Node::Result, Node::Member(0, "staff".into())]);
+    learn.ranges = vec![Range { over, binders: vec![0] }];
     learn.row = vec![expr([Node::Local(0)])];
     let mut live = Live::new(plan);
     live.ok_with(

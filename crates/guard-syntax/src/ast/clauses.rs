@@ -266,15 +266,15 @@ pub enum Step {
     Index(Expr),
 }
 
-/// `FACT(args) [for a, b in e] [when e]`.
+/// `FACT(args) [for a, b in e …] [when e]`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Learn {
     /// The fact taught.
     pub fact: Ident,
     /// Column values, by position or by name.
     pub args: Vec<Arg>,
-    /// `for id, v in e`: binders and what they range over.
-    pub each: Option<(Vec<Ident>, Expr)>,
+    /// `for id, v in e`, from the outermost: binders and what they range over.
+    pub each: Vec<(Vec<Ident>, Expr)>,
     /// `when e`.
     pub when: Option<Expr>,
 }

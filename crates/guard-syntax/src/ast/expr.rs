@@ -60,8 +60,8 @@ pub enum ExprKind {
     Name(String),
     /// `e.name`.
     Field(Box<Expr>, Ident),
-    /// `e[i]`.
-    Index(Box<Expr>, Box<Expr>),
+    /// `e[i]`, and `fact[a, b]` by several keys.
+    Index(Box<Expr>, Vec<Expr>),
     /// `e[*]`: every element, in a `learn` clause.
     Each(Box<Expr>),
     /// `name(args)`: a builtin, a history question, a conversion.
@@ -109,7 +109,8 @@ impl Expr {
             }
             E::Name(_) | E::Probe(_) => Vec::new(),
             E::Field(of, _) | E::Each(of) | E::Unary(_, of) | E::Is(of, _) => vec![of],
-            E::Index(a, b) | E::Binary(_, a, b) | E::Else(a, b) => vec![a, b],
+            E::Index(of, keys) => std::iter::once(&**of).chain(keys).collect(),
+            E::Binary(_, a, b) | E::Else(a, b) => vec![a, b],
             E::If(a, b, c) => vec![a, b, c],
             E::Call(_, args) | E::Known(_, args) => args.iter().map(|arg| &arg.value).collect(),
             E::Quantified { over, body, .. } => vec![over, body],

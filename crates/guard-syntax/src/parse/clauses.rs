@@ -3,8 +3,8 @@
 use super::build::Builder;
 use super::grammar::{Node, Parts, Rule};
 use crate::ast::{
-    Clause, ClauseKind, Effect, EffectKind, Expr, Guard, Ident, Learn, Limit, LimitScope, Literal,
-    Requirement, Step, Target, Template,
+    Clause, ClauseKind, Effect, EffectKind, Guard, Learn, Limit, LimitScope, Literal, Requirement,
+    Step, Target, Template,
 };
 
 impl Builder<'_> {
@@ -190,15 +190,13 @@ impl Builder<'_> {
     pub fn learn(&mut self, mut parts: Parts) -> Option<Learn> {
         let fact = self.name(&mut parts)?;
         let args = self.take_args(&mut parts)?;
-        let each: Option<(Vec<Ident>, Expr)> = match parts.accept(Rule::each) {
-            Some(node) => {
-                let mut inner = Parts::of(node);
-                let binders = self.binders(&mut inner)?;
-                inner.has(Rule::in_word);
-                Some((binders, self.take_expr(&mut inner)?))
-            }
-            None => None,
-        };
+        let mut each = Vec::new();
+        while let Some(node) = parts.accept(Rule::each) {
+            let mut inner = Parts::of(node);
+            let binders = self.binders(&mut inner)?;
+            inner.has(Rule::in_word);
+            each.push((binders, self.take_expr(&mut inner)?));
+        }
         let when = match parts.accept(Rule::learn_when) {
             Some(node) => Some(self.take_expr(&mut Parts::of(node))?),
             None => None,

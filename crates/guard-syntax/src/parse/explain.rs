@@ -265,6 +265,7 @@ fn called(rule: Rule) -> &'static str {
         Rule::infix
         | Rule::connective
         | Rule::index
+        | Rule::element
         | Rule::access
         | Rule::is_test
         | Rule::pattern => "an operator",

@@ -173,10 +173,15 @@ impl Builder<'_> {
                 climb.value = Some(self.over(of, whole, ExprKind::Each));
             }
             Rule::index => {
-                let key = self.take_value(&mut Parts::of(node))?;
-                let of = climb.value.take()?;
+                let mut of = climb.value.take()?;
+                let mut keys = Vec::new();
+                for part in Parts::of(node) {
+                    let key = self.value(part)?;
+                    of.depth = of.depth.max(key.depth);
+                    keys.push(key.expr);
+                }
                 let whole = of.expr.span.to(span);
-                climb.value = Some(self.join(of, key, whole, ExprKind::Index));
+                climb.value = Some(self.over(of, whole, |of| ExprKind::Index(of, keys)));
             }
             _ => climb.value = Some(self.primary(node, span)?),
         }

@@ -173,12 +173,10 @@ impl Page<'_> {
     pub fn learn(&mut self, learn: &Learn) {
         let mut pieces =
             vec![Piece::text(format!("learn {}{}", learn.fact.node, text::args(&learn.args)))];
-        if let Some((binders, over)) = &learn.each {
-            pieces.extend([
-                Piece::Break,
-                Piece::text(format!("for {} in ", names(binders))),
-                Piece::Expr(over),
-            ]);
+        for (nth, (binders, over)) in learn.each.iter().enumerate() {
+            // The ranges stay together.
+            pieces.push(if nth == 0 { Piece::Break } else { Piece::text(" ") });
+            pieces.extend([Piece::text(format!("for {} in ", names(binders))), Piece::Expr(over)]);
         }
         if let Some(when) = &learn.when {
             pieces.extend([Piece::Break, Piece::text("when "), Piece::Expr(when)]);

@@ -242,8 +242,10 @@ fn primary(e: &Expr, layout: &mut Layout) -> String {
         ExprKind::String(value) => text::string(value),
         ExprKind::Regex(value) => text::regex(value),
         ExprKind::Field(of, name) => format!("{}.{}", postfix_base(of, layout), name.node),
-        ExprKind::Index(of, key) => {
-            format!("{}[{}]", postfix_base(of, layout), write(key, ENCLOSED, &mut Layout::flat()))
+        ExprKind::Index(of, keys) => {
+            let keys: Vec<String> =
+                keys.iter().map(|key| write(key, ENCLOSED, &mut Layout::flat())).collect();
+            format!("{}[{}]", postfix_base(of, layout), keys.join(", "))
         }
         ExprKind::Each(of) => format!("{}[*]", postfix_base(of, layout)),
         ExprKind::Call(name, args) => {

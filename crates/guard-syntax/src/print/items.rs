@@ -26,7 +26,7 @@ pub(super) trait Element {
 pub(super) enum Piece<'a> {
     Text(String),
     Expr(&'a Expr),
-    /// A space, or a line break if the whole does not fit.
+    /// A space, or a line break.
     Break,
 }
 
@@ -34,34 +34,51 @@ impl Piece<'_> {
     pub fn text(text: impl Into<String>) -> Self {
         Piece::Text(text.into())
     }
+
+    /// Returns the piece on one line.
+    fn flat(&self) -> String {
+        match self {
+            Piece::Text(text) => text.clone(),
+            Piece::Expr(e) => super::expr::flat(e),
+            Piece::Break => String::new(),
+        }
+    }
 }
 
 impl Page<'_> {
-    /// Writes pieces on one line if they fit, otherwise with a line break at each break.
+    /// Writes pieces with a line break at each break where the rest of the line has no room for what follows, and
+    /// after a part of several lines.
     pub fn flow(&mut self, pieces: &[Piece]) {
-        let mut line = String::new();
-        for piece in pieces {
-            match piece {
-                Piece::Text(text) => line.push_str(text),
-                Piece::Expr(e) => line.push_str(&super::expr::flat(e)),
-                Piece::Break => line.push(' '),
-            }
-        }
-        if self.column() + width(&line) <= WIDTH {
-            return self.push(&line);
-        }
+        let mut is_broken = false;
         self.indent += 2;
-        for piece in pieces {
-            match piece {
-                Piece::Text(text) => self.push(text),
-                Piece::Expr(e) => {
-                    let text = super::expr::laid_out(e, self.column(), self.indent + 2);
-                    self.push(&text);
-                }
-                Piece::Break => self.line(),
+        for (nth, part) in pieces.split(|piece| matches!(piece, Piece::Break)).enumerate() {
+            let flat: String = part.iter().map(Piece::flat).collect();
+            let room = if nth == 0 { width(&flat) } else { 1 + width(&flat) };
+            let fits = self.column() + room <= WIDTH && !is_broken;
+            match (nth, fits) {
+                (0, _) => {}
+                (_, true) => self.push(" "),
+                (_, false) => self.line(),
             }
+            let begins = self.out.len();
+            match fits {
+                true => self.push(&flat),
+                false => part.iter().for_each(|piece| self.laid_out(piece)),
+            }
+            is_broken = self.out[begins..].contains('\n');
         }
         self.indent -= 2;
+    }
+
+    fn laid_out(&mut self, piece: &Piece) {
+        match piece {
+            Piece::Text(text) => self.push(text),
+            Piece::Expr(e) => {
+                let text = super::expr::laid_out(e, self.column(), self.indent + 2);
+                self.push(&text);
+            }
+            Piece::Break => {}
+        }
     }
 
     /// Writes ` { … }`: one element per line; a single element stays on the line if the author

@@ -116,7 +116,7 @@ impl<'b> Choices<'b> {
             9 => ExprKind::Is(self.boxed(d), self.coin()),
             10 => ExprKind::Field(self.boxed(d), self.name()),
             11 if self.coin() => ExprKind::Each(self.boxed(d)),
-            11 => ExprKind::Index(self.boxed(d), self.boxed(d)),
+            11 => ExprKind::Index(self.boxed(d), self.many(1, 2, |g| g.expr(d))),
             12 => self.quantified(d),
             13 => ExprKind::Call(self.name(), self.args(d)),
             14 => ExprKind::List(self.many(0, 3, |g| g.expr(d))),
@@ -371,7 +371,7 @@ impl<'b> Choices<'b> {
         Learn {
             fact: self.plain(),
             args: self.args(2),
-            each: self.some(|g| (g.many(1, 2, Self::name), g.expr(2))),
+            each: self.many(0, 2, |g| (g.many(1, 2, Self::name), g.expr(2))),
             when: self.some(|g| g.expr(2)),
         }
     }

@@ -51,7 +51,10 @@ fn grouped(e: &Expr) -> String {
         }
         ExprKind::Field(of, name) => format!("{}.{}", grouped(of), name.node),
         ExprKind::Each(of) => format!("{}[*]", grouped(of)),
-        ExprKind::Index(of, key) => format!("{}[{}]", grouped(of), grouped(key)),
+        ExprKind::Index(of, keys) => {
+            let keys: Vec<String> = keys.iter().map(grouped).collect();
+            format!("{}[{}]", grouped(of), keys.join(", "))
+        }
         ExprKind::Quantified { op, binders, over, body } => {
             let names: Vec<&str> = binders.iter().map(|b| b.node.as_str()).collect();
             format!("({op:?} {} in {}: {})", names.join(", "), grouped(over), grouped(body))

@@ -3,8 +3,8 @@
 //! Two texts are equal only if what they describe decides alike, given that what they name does.
 
 use crate::hir::{
-    Clause, ClauseKind, Expr, ExprKind as K, FactId, Learn, LifecycleId, Program, Requirement,
-    Step, Target, Tool, Type,
+    Clause, ClauseKind, Expr, ExprKind as K, FactId, Learn, LifecycleId, Program, Range,
+    Requirement, Step, Target, Tool, Type,
 };
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -194,11 +194,12 @@ impl Canon<'_> {
     /// What is learned.
     pub fn learn(self, tool: Option<&Tool>, learn: &Learn) -> String {
         let e = |e: &Expr| self.expr(tool, e);
-        let over = learn.over.as_ref().map_or("-".into(), e);
+        let range = |range: &Range| format!("{:?} {}", range.binders, e(&range.over));
+        let ranges: Vec<String> = learn.ranges.iter().map(range).collect();
         let when = learn.when.as_ref().map_or("-".into(), e);
         let row: Vec<String> = learn.row.iter().map(e).collect();
         let fact = &self.0.facts[learn.fact].name;
-        format!("learn {fact} {:?} {over} {when} {}", learn.binders, row.join(", "))
+        format!("learn {fact} {} {when} {}", ranges.join("; "), row.join(", "))
     }
 
     /// A probe, all of it.

@@ -219,7 +219,7 @@ pub(crate) fn each_condition<'p>(program: &'p Program, visit: &mut dyn FnMut(&'p
     program.goals.iter().flat_map(|g| &g.conditions).for_each(|(_, e)| visit(e));
     let learns = program.sources.iter().flat_map(|s| &s.learns).map(|(_, learn)| learn);
     for learn in learns {
-        learn.over.iter().chain(&learn.when).chain(&learn.row).for_each(&mut *visit);
+        learn.exprs().for_each(&mut *visit);
     }
     program.each_check(&mut |check: &'p Check| {
         if let CheckKind::Condition(e) | CheckKind::Score(e) = &check.kind {

@@ -118,22 +118,8 @@ impl Reference<'_> {
         for (rule, learn) in learns {
             let env = Env { args, result: Some(result), ..Env::of(&self.state, world) };
             let mut taught = Vec::new();
-            let sources = learn.over.as_ref().map(|over| self.eval(over, env));
-            let bound = match sources {
-                None => vec![Vec::new()],
-                Some(Ok(source)) => rows(&[source], learn.binders.len()).unwrap_or_default(),
-                Some(Err(_)) => {
-                    self.outcome.note(NoteKind::Warning, &rule.owner);
-                    continue;
-                }
-            };
             let mut whole = true;
-            for row in bound {
-                let mut locals = Vec::new();
-                for (slot, value) in learn.binders.iter().zip(row) {
-                    locals.resize((*slot as usize + 1).max(locals.len()), Value::None);
-                    locals[*slot as usize] = value;
-                }
+            for locals in self.bindings(learn, env, &mut whole) {
                 whole &= self.learned_rows(learn, Env { locals: &locals, ..env }, &mut taught);
             }
             if !whole {
@@ -146,6 +132,30 @@ impl Reference<'_> {
                 self.teach(learn.fact, row, by);
             }
         }
+    }
+
+    /// Returns what the ranges bind, one element for each row; `whole` becomes false where a collection cannot be computed.
+    fn bindings(&self, learn: &Learn, env: Env, whole: &mut bool) -> Vec<Vec<Value>> {
+        let mut bound: Vec<Vec<Value>> = vec![Vec::new()];
+        for range in &learn.ranges {
+            let mut inner = Vec::new();
+            for outer in bound {
+                let Ok(source) = self.eval(&range.over, Env { locals: &outer, ..env }) else {
+                    *whole = false;
+                    continue;
+                };
+                for row in rows(&[source], range.binders.len()).unwrap_or_default() {
+                    let mut locals = outer.clone();
+                    for (slot, value) in range.binders.iter().zip(row) {
+                        locals.resize((*slot as usize + 1).max(locals.len()), Value::None);
+                        locals[*slot as usize] = value;
+                    }
+                    inner.push(locals);
+                }
+            }
+            bound = inner;
+        }
+        bound
     }
 
     /// Adds the rows that are taught; false where one cannot be computed or does not fit.

@@ -3,7 +3,7 @@
 use super::{Classes, Context, Hint, Place, UrlKind, each_element, is_closed, is_constant};
 use crate::analysis::reference::Reference;
 use crate::hir::{
-    Clause, ClauseKind, Expr, ExprKind as K, FactId, Learn, Step, Target, ToolId, Type,
+    Clause, ClauseKind, Expr, ExprKind as K, FactId, Learn, Range, Step, Target, ToolId, Type,
 };
 use guard_plan::builtin::Builtin as B;
 use guard_plan::plan::{EffectOp, SourceKind, UrlPart};
@@ -165,9 +165,9 @@ impl<'p> Classes<'p> {
     }
 
     pub(super) fn learn(&mut self, learn: &'p Learn, cx: &mut Context, session: &Reference) {
-        if let Some(over) = &learn.over {
+        for Range { over, binders } in &learn.ranges {
             let source = self.visit(over, cx, session);
-            self.bind(&learn.binders, &[source], std::slice::from_ref(&over.ty), cx);
+            self.bind(binders, &[source], std::slice::from_ref(&over.ty), cx);
         }
         learn.when.iter().for_each(|e| _ = self.visit(e, cx, session));
         for (at, e) in learn.row.iter().enumerate() {
