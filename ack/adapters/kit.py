@@ -163,6 +163,15 @@ def written(call):
     return call["args"] if isinstance(call["args"], str) else json.dumps(call["args"])
 
 
+def pieces_of(turn):
+    """The pieces of a streamed turn. A turn that is whole is streamed as one piece for its text and one for each call."""
+    if "pieces" in turn:
+        return turn["pieces"]
+    text = turn.get("say") or turn.get("output")
+    calls = [{"at": place, "call": call["call"], "tool": call["tool"], "args": written(call)} for place, call in enumerate(turn.get("calls", []))]
+    return ([{"say": text}] if text else []) + calls
+
+
 def told(result):
     """The result of a failed tool as text."""
     return result if isinstance(result, str) else json.dumps(result)

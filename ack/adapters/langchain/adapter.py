@@ -3,7 +3,8 @@
 
     guardc ack run -- python3 ack/adapters/langchain/adapter.py
 
-The loop is the framework's own, with a scripted chat model; `guardc.integrations.langchain` is judged.
+The loop is the framework's own, with a scripted chat model; `guardc.integrations.langchain` is judged. A run that is streamed
+is `astream`, for which the framework puts the pieces of a turn together.
 """
 import inspect, sys
 from contextvars import ContextVar
@@ -11,15 +12,15 @@ from pathlib import Path
 from uuid import uuid4
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from kit import (Failed, approve, cancellable, cancelled, ended, execute, kit, main, session_of, take, tools_of, typed_parameters,
+from kit import (Failed, approve, cancellable, cancelled, ended, execute, kit, main, pieces_of, session_of, take, tools_of, typed_parameters,
                  written)
 
 from guardc.integrations.langchain import GuardMiddleware
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware
 from langchain_core.language_models.chat_models import BaseChatModel
-from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, ToolMessage
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.tools import StructuredTool, ToolException
 from pydantic import create_model
 
@@ -84,17 +85,33 @@ class Scripted(BaseChatModel):
     def _generate(self, messages, *rest, **options):
         raise NotImplementedError("the kit is asked asynchronously")
 
-    async def _agenerate(self, messages, stop=None, run_manager=None, **options):
+    async def next_turn(self, messages):
         turn = await kit.wait_for("model.next", messages=shown(messages))
         self.turns.append(turn)
-        tokens = take(self.session, turn, self.inner.words)
+        return turn, take(self.session, turn, self.inner.words)
+
+    async def _astream(self, messages, stop=None, run_manager=None, **options):
+        turn, tokens = await self.next_turn(messages)
+        for piece in pieces_of(turn):
+            parts = [{"index": piece["at"], "id": piece.get("call"), "name": piece.get("tool"), "args": piece.get("args"),
+                      "type": "tool_call_chunk"}] if "at" in piece else []
+            yield ChatGenerationChunk(message=AIMessageChunk(piece.get("say", ""), tool_call_chunks=parts))
+        yield ChatGenerationChunk(message=AIMessageChunk("", response_metadata={"finish_reason": turn.get("finish_reason")},
+                                                         usage_metadata=used(tokens), chunk_position="last"))
+
+    async def _agenerate(self, messages, stop=None, run_manager=None, **options):
+        turn, tokens = await self.next_turn(messages)
         calls = [call_of(call) for call in turn.get("calls", [])]
         message = AIMessage(turn.get("say") or turn.get("output") or "",
                             tool_calls=[call for call in calls if call["type"] == "tool_call"],
                             invalid_tool_calls=[call for call in calls if call["type"] == "invalid_tool_call"],
                             response_metadata={"finish_reason": turn.get("finish_reason")},
-                            usage_metadata={"input_tokens": tokens, "output_tokens": 0, "total_tokens": tokens} if tokens else None)
+                            usage_metadata=used(tokens))
         return ChatResult(generations=[ChatGeneration(message=message)])
+
+
+def used(tokens):
+    return {"input_tokens": tokens, "output_tokens": 0, "total_tokens": tokens} if tokens else None
 
 
 def call_of(call):
@@ -130,14 +147,19 @@ async def loop(run):
     inner, guarded = Inner(), GuardMiddleware(session, approve=approve)
     model = Scripted(session=session, inner=inner)
 
-    def work(cancel):
+    async def work(cancel):
         tools = [tool_of(tool, cancel) for tool in tools_of(run)]
         agent = create_agent(model, tools=tools, middleware=[Outer(), guarded, inner])
         # The framework's own limit of steps is not the guard's.
-        return agent.ainvoke({"messages": [HumanMessage(run["prompt"])]}, {"recursion_limit": 10_000})
+        given, options = {"messages": [HumanMessage(run["prompt"])]}, {"recursion_limit": 10_000}
+        if not run.get("streamed"):
+            await agent.ainvoke(given, options)
+            return
+        async for _ in agent.astream(given, options, stream_mode="messages"):
+            pass
 
     was_cancelled, _ = await cancellable(work)
     return cancelled(session) if was_cancelled else ended(session, run, model.turns[-1], guarded.stopped)
 
 
-main("langchain", loop)
+main("langchain", loop, "streaming")

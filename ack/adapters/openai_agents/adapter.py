@@ -11,7 +11,7 @@ from pathlib import Path
 from uuid import uuid4
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from kit import (approve, arguments, cancellable, cancelled, ended, execute, give_parameters, kit, main, session_of, take, tools_of,
+from kit import (approve, arguments, cancellable, cancelled, ended, execute, give_parameters, kit, main, pieces_of, session_of, take, tools_of,
                  written)
 
 from agents import Agent, FunctionTool, RunConfig, Usage, set_tracing_disabled
@@ -61,7 +61,7 @@ class Kit:
         self.turns.append(turn)
         tokens = take(self.session, turn, self.words)
         usage = Usage(requests=1, input_tokens=tokens, total_tokens=tokens)
-        if "pieces" in turn:
+        if call.streamed:
             return ModelStep.stream(lambda call: streamed(turn, tokens))
         text, calls = turn.get("say") or turn.get("output") or "", turn.get("calls", [])
         # The framework knows one reason of a provider: an answer that is not complete.
@@ -78,7 +78,7 @@ async def streamed(turn, tokens):
                                                    "choices": choices, "usage": usage})
 
     async def chunks():
-        for piece in turn["pieces"]:
+        for piece in pieces_of(turn):
             if "say" in piece:
                 yield chunk({"role": "assistant", "content": piece["say"]})
             if "at" in piece:
