@@ -401,6 +401,28 @@ def test_people_are_asked_for_exactly_this_call(answer, runs, later):
     assert asked == [({"amount": 50}, "boss")] and ran == runs
 
 
+def test_people_are_asked_about_a_call_that_had_to_wait():
+    source = """guard g
+state { total: int = 0 }
+tool write(n: int) { effect total = total + n }
+tool pay(amount: int) { approval boss when total > 0 }
+"""
+    session, ran = Guard.compile(source).session("s"), []
+    guarded = Guarded(session, approve=lambda pending, role: Approval("ida"))
+
+    @guarded.tool
+    async def write(n: int):
+        await asyncio.sleep(0)
+        ran.append("write")
+
+    @guarded.tool
+    async def pay(amount: int):
+        ran.append("pay")
+
+    play(guarded, script([call("write", {"n": 1}), call("pay", {"amount": 5}, "c2")], "done"), write, pay)
+    assert ran == ["write", "pay"] and outcomes(session) == {"c1": True, "c2": True}
+
+
 def test_what_is_approved_at_the_framework_is_put_to_the_guard():
     session, ran = asking(), []
     guarded = Guarded(session)
@@ -498,8 +520,16 @@ def test_an_agent_with_mcp_servers_does_not_run(pay):
     assert model.calls == ()
 
 
+def test_an_inner_agent_does_not_run_unguarded_tools():
+    session, ran = Guard.compile("guard g\ntool helper(input: string)\ntool pay(amount: int)").session("s2"), []
+    guarded = Guarded(session)
+    inner = agent_of(script([call("pay", {"amount": 5}, "i1")], "paid"), function_tool(payer(ran)))
+    play(guarded, script([call("helper", {"input": "pay"})], "done"), guarded.tool(inner.as_tool("helper", "helps")))
+    assert ran == []
+
+
 def test_an_inner_agent_does_not_run_tools_of_another_guard(pay):
-    session, ran = Guard.compile("guard g\ntool helper(input: string)").session("s2"), []
+    session, ran = Guard.compile("guard g\ntool helper(input: string)\ntool pay(amount: int)").session("s2"), []
     guarded, other = Guarded(session), Guarded(pay)
     inner = agent_of(script([call("pay", {"amount": 5}, "i1")], "paid"), other.tool(payer(ran)))
     play(guarded, script([call("helper", {"input": "pay"})], "done"), guarded.tool(inner.as_tool("helper", "helps")))
