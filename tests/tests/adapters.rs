@@ -23,7 +23,19 @@ fn faults_die_over_the_line_for_the_same_reason() {
     let guardc = build_guardc();
     for (fault, clause, case) in faults() {
         let out = Command::new(&guardc)
-            .args(["ack", "run", "--seed", "20260105", "--format", "json", "--case", &case, "--"])
+            .args([
+                "ack",
+                "run",
+                "--seed",
+                "20260105",
+                "--timeout",
+                "3",
+                "--format",
+                "json",
+                "--case",
+                &case,
+                "--",
+            ])
             .arg(&guardc)
             .args(["ack", "adapter", "--shape", "hooks", "--fault", &fault])
             .stderr(Stdio::null())

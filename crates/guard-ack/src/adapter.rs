@@ -64,6 +64,12 @@ pub trait Adapter {
     }
     /// Ends the outage of its guard, if there is one: the guard answers again.
     fn end_outage(&mut self) {}
+    /// Shortens the time limit of each step: the adapter was silent in this case before.
+    fn shorten_patience(&mut self) {}
+    /// True if all its processes sleep: when it is silent then, no busy machine is the reason.
+    fn is_asleep(&mut self) -> bool {
+        false
+    }
     /// True if earlier cases were played in this process.
     fn is_used(&self) -> bool {
         false

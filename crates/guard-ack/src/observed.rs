@@ -1,5 +1,6 @@
 //! The observations of an adapter.
 
+use crate::adapter::Trouble;
 use crate::protocol::{ApprovalRequest, Call, Declared, End, Message, Replayed};
 
 /// The observations of one case.
@@ -13,6 +14,10 @@ pub struct Observed {
     pub log: Vec<String>,
     /// True if earlier cases were played in the same process.
     pub is_process_used: bool,
+    /// True if a run did not end although all processes of the adapter slept.
+    pub is_asleep: bool,
+    /// The reason why a run did not end, where that breaks a promise.
+    pub trouble: Option<Trouble>,
 }
 
 /// The observations of one run.
@@ -20,6 +25,8 @@ pub struct Observed {
 pub struct RunSeen {
     /// The messages shown to the model at each request.
     pub shown: Vec<Vec<Message>>,
+    /// The indexes of its answers in the log.
+    pub asked: Vec<usize>,
     /// The calls that ran, in the order in which they began.
     pub executed: Vec<Served>,
     /// The requests for approval.
@@ -45,6 +52,8 @@ pub struct Served {
     pub begun: usize,
     /// The number of those events before its end; `None` if it never ended.
     pub ended: Option<usize>,
+    /// The index in the log of the message that told its end to the adapter.
+    pub told: Option<usize>,
 }
 
 impl Served {

@@ -53,6 +53,9 @@ pub fn play(
                 seen.log.push(format!("! {said}"));
             }
             seen.is_process_used = player.adapter.is_used();
+            let trouble = played.as_ref().err().or(seen.trouble.as_ref());
+            seen.is_asleep =
+                trouble.is_some_and(|it| it.kind == Kind::Hang) && player.adapter.is_asleep();
             let finished = player.adapter.finish(clean);
             match (played.unwrap_or_else(Played::Errored), finished) {
                 (Played::Judged(broken), Err(trouble)) if broken.is_empty() => {
@@ -179,9 +182,16 @@ impl<'p> Player<'p> {
                 let over = |(beside, one)| {
                     judge::overstepped(self.case, at + beside, one, &self.outside.ids)
                 };
-                let done: Vec<Broken> = ones.iter().enumerate().flat_map(over).collect();
+                let mut done: Vec<Broken> = ones.iter().enumerate().flat_map(over).collect();
+                if done.is_empty() {
+                    done = self.unfinished(at, &seen.runs, &ones, &trouble);
+                }
                 seen.runs.extend(ones);
-                return if done.is_empty() { Err(trouble) } else { Ok(Played::Judged(done)) };
+                if done.is_empty() {
+                    return Err(trouble);
+                }
+                seen.trouble = Some(trouble);
+                return Ok(Played::Judged(done));
             }
             for (beside, mut one) in ones.into_iter().enumerate() {
                 let at = at + beside;
@@ -195,6 +205,18 @@ impl<'p> Player<'p> {
             }
         }
         Ok(Played::Judged(broken))
+    }
+
+    /// Returns the promise that is broken where a run did not end.
+    fn unfinished(
+        &self,
+        number: usize,
+        before: &[RunSeen],
+        runs: &[RunSeen],
+        trouble: &Trouble,
+    ) -> Vec<Broken> {
+        let (case, ids) = (self.case, &self.outside.ids);
+        judge::UnfinishedRun { case, number, before, runs, ids, trouble }.broken()
     }
 
     /// Judges a run that has ended, keeps its trace, and replays it where the case asks for that.
@@ -341,16 +363,35 @@ impl<'p> Player<'p> {
     }
 }
 
-/// Starts every adapter in a process of its own.
-pub struct Alone<'c>(pub &'c dyn Contestant);
+/// Starts the adapters of cases that are played again, or that are expected to be silent.
+pub struct Repeated<'c> {
+    /// Starts the processes.
+    pub contestant: &'c dyn Contestant,
+    /// True if each case has a process of its own.
+    pub is_alone: bool,
+    /// True if the adapter was silent for the whole time limit before: then a part of it suffices.
+    pub is_known_silent: bool,
+}
 
-impl Contestant for Alone<'_> {
+impl Repeated<'_> {
+    fn shortened<'a>(&self, mut adapter: Box<dyn Adapter + 'a>) -> Box<dyn Adapter + 'a> {
+        if self.is_known_silent {
+            adapter.shorten_patience();
+        }
+        adapter
+    }
+}
+
+impl Contestant for Repeated<'_> {
     fn start(&self) -> Result<Box<dyn Adapter + '_>, Trouble> {
-        self.0.start_fresh(None)
+        if self.is_alone {
+            return self.start_fresh(None);
+        }
+        self.contestant.start().map(|adapter| self.shortened(adapter))
     }
 
     fn start_fresh(&self, outage: Option<&Outage>) -> Result<Box<dyn Adapter + '_>, Trouble> {
-        self.0.start_fresh(outage)
+        self.contestant.start_fresh(outage).map(|adapter| self.shortened(adapter))
     }
 }
 

@@ -502,6 +502,19 @@ pub enum FailureKind {
     Cancelled,
 }
 
+impl FailureKind {
+    /// Returns its name.
+    pub fn word(self) -> &'static str {
+        match self {
+            FailureKind::Error => "error",
+            FailureKind::Exception => "exception",
+            FailureKind::Retry => "retry",
+            FailureKind::Timeout => "timeout",
+            FailureKind::Cancelled => "cancelled",
+        }
+    }
+}
+
 /// How a tool ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

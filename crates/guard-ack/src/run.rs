@@ -4,7 +4,7 @@ use crate::adapter::{Contestant, Kind, Trouble};
 use crate::case::Case;
 use crate::judge::Broken;
 use crate::observed::Observed;
-use crate::play::{Alone, Compile, Played, play};
+use crate::play::{Compile, Played, Repeated, play};
 use crate::protocol::Declared;
 use crate::suite::{Suite, Unreadable};
 use std::sync::Mutex;
@@ -13,6 +13,9 @@ use std::time::Instant;
 
 /// The maximum number of errored cases that are played again alone.
 const AGAIN: usize = 10;
+
+/// The number of cases after which an adapter is known to be silent.
+const SILENT: usize = 3;
 
 /// The options of a run.
 #[derive(Clone)]
@@ -50,6 +53,8 @@ pub struct Outcome {
     pub hint: Option<String>,
     /// The time it took, in milliseconds.
     pub took: u64,
+    /// The reason why a run of it did not end, although a promise is named for that: the adapter was silent, or ended.
+    pub trouble: Option<Trouble>,
     /// True if it passed only when it was played again alone, after the adapter could not be judged.
     pub is_flaky: bool,
     /// Every message, unless it passed.
@@ -122,6 +127,14 @@ impl Report {
 }
 
 impl Outcome {
+    /// Returns the reason why the case did not come to its end.
+    pub fn trouble(&self) -> Option<&Trouble> {
+        match &self.verdict {
+            Verdict::Errored(trouble) => Some(trouble),
+            _ => self.trouble.as_ref(),
+        }
+    }
+
     /// Returns whether this outcome is a finding.
     pub fn is_finding(&self) -> bool {
         match self.verdict {
@@ -144,7 +157,9 @@ pub fn run(
     let hash = suite.hash();
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let stopped = AtomicBool::new(false);
-    let slots: Vec<Mutex<Option<Outcome>>> = cases.iter().map(|_| Mutex::new(None)).collect();
+    let silent = AtomicUsize::new(0);
+    let slots: Vec<Mutex<Option<(Outcome, bool)>>> =
+        cases.iter().map(|_| Mutex::new(None)).collect();
     let adapter = Mutex::new(Declared::default());
     std::thread::scope(|scope| {
         for _ in 0..options.jobs.clamp(1, cases.len().max(1)) {
@@ -152,7 +167,13 @@ pub fn run(
                 while !stopped.load(Ordering::Relaxed)
                     && let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed))
                 {
-                    let (outcome, declared) = judged(case, contestant, &hash, options);
+                    let is_known_silent = silent.load(Ordering::Relaxed) >= SILENT;
+                    let repeated = Repeated { contestant, is_alone: false, is_known_silent };
+                    let (outcome, declared, is_sure) = judged(case, &repeated, &hash, options);
+                    silent.fetch_add(
+                        usize::from(is_sure && outcome.trouble().is_some()),
+                        Ordering::Relaxed,
+                    );
                     if options.is_fail_fast && outcome.is_finding() {
                         stopped.store(true, Ordering::Relaxed);
                     }
@@ -163,16 +184,17 @@ pub fn run(
                     }
                     let at = cases.iter().position(|one| std::ptr::eq(one, case));
                     if let Some(Ok(mut slot)) = at.map(|at| slots[at].lock()) {
-                        *slot = Some(outcome);
+                        *slot = Some((outcome, is_sure));
                     }
                     (options.progress)(done.fetch_add(1, Ordering::Relaxed) + 1, cases.len());
                 }
             });
         }
     });
-    let mut outcomes: Vec<Outcome> =
+    let mut judged: Vec<(Outcome, bool)> =
         slots.into_iter().filter_map(|slot| slot.into_inner().ok().flatten()).collect();
-    again_alone(&mut outcomes, cases, contestant, &hash, options);
+    again_alone(&mut judged, cases, contestant, &hash, options);
+    let outcomes: Vec<Outcome> = judged.into_iter().map(|(outcome, _)| outcome).collect();
     let is_bundled = *suite == Suite::bundled();
     Report {
         adapter: adapter.into_inner().unwrap_or_default(),
@@ -191,27 +213,51 @@ fn millis(begun: Instant) -> u64 {
 }
 
 /// Plays a case. One that does not pass in a process that has served others is played again in a process of its own: what
-/// differs then is what earlier cases left behind.
+/// differs then is what earlier cases left behind. Returns also whether that is sure: a machine that is busy cannot be the
+/// reason.
 fn judged(
     case: &Case,
-    contestant: &dyn Contestant,
+    contestant: &Repeated,
     hash: &str,
     options: &Options,
-) -> (Outcome, Declared) {
+) -> (Outcome, Declared, bool) {
     let begun = Instant::now();
     let (mut played, mut seen) = play(case, contestant, hash, options.seed, options.compile);
     let passed = |played: &Played| matches!(played, Played::Judged(broken) if broken.is_empty());
     let is_finding = !passed(&played) && !matches!(played, Played::Skipped(_));
-    if is_finding && seen.is_process_used {
-        let alone = Alone(contestant);
+    let mut is_flaky = false;
+    let is_silent = is_trouble(&played, &seen) && seen.is_asleep;
+    if is_finding && seen.is_process_used && !(is_silent && contestant.is_known_silent) {
+        let contestant = contestant.contestant;
+        let alone = Repeated { contestant, is_alone: true, is_known_silent: is_silent };
         let (again, seen_again) = play(case, &alone, hash, options.seed, options.compile);
+        let is_end = is_ended(&played, &seen);
         match (&mut played, passed(&again)) {
-            (Played::Judged(broken), true) => broken.insert(0, left_behind()),
-            _ => (played, seen) = (again, seen_again),
+            (Played::Judged(broken), true) if is_end => broken.insert(0, left_behind()),
+            (Played::Errored(trouble), true) if is_end => {
+                seen.trouble = Some(trouble.clone());
+                played = Played::Judged(vec![left_behind()]);
+            }
+            (_, passed) => {
+                is_flaky = passed;
+                (played, seen) = (again, seen_again);
+            }
         }
     }
     let declared = seen.declared.clone();
-    (outcome(case, played, seen, millis(begun), options), declared)
+    let is_sure = is_ended(&played, &seen);
+    let mut outcome = outcome(case, played, seen, millis(begun), options);
+    outcome.is_flaky = is_flaky;
+    (outcome, declared, is_sure)
+}
+
+/// Returns whether a case came to its end, or the adapter was silent while all its processes slept.
+fn is_ended(played: &Played, seen: &Observed) -> bool {
+    !is_trouble(played, seen) || seen.is_asleep
+}
+
+fn is_trouble(played: &Played, seen: &Observed) -> bool {
+    matches!(played, Played::Errored(_)) || seen.trouble.is_some()
 }
 
 fn left_behind() -> Broken {
@@ -225,26 +271,29 @@ fn left_behind() -> Broken {
     }
 }
 
-/// Plays the few cases again in which the adapter was silent or ended, one after another: the machine may have been busy.
+/// Plays the few cases again in which the adapter was silent or ended, one after another, where the machine may have been busy.
 fn again_alone(
-    outcomes: &mut [Outcome],
+    judged: &mut [(Outcome, bool)],
     cases: &[Case],
     contestant: &dyn Contestant,
     hash: &str,
     options: &Options,
 ) {
-    let is_errored = |outcome: &Outcome| match &outcome.verdict {
-        Verdict::Errored(trouble) => matches!(trouble.kind, Kind::Hang | Kind::Crash),
-        _ => false,
+    let is_errored = |outcome: &Outcome| {
+        outcome.trouble().is_some_and(|it| matches!(it.kind, Kind::Hang | Kind::Crash))
     };
-    let errored = outcomes.iter().filter(|outcome| is_errored(outcome)).count();
-    if errored > AGAIN {
+    let is_unsure = |(outcome, is_sure): &(Outcome, bool)| !is_sure && is_errored(outcome);
+    if judged.iter().filter(|one| is_unsure(one)).count() > AGAIN {
         return;
     }
-    for outcome in outcomes.iter_mut().filter(|outcome| is_errored(outcome)) {
+    let alone = Repeated { contestant, is_alone: true, is_known_silent: false };
+    for (outcome, is_sure) in judged {
+        if *is_sure || !is_errored(outcome) {
+            continue;
+        }
         let Some(case) = cases.iter().find(|case| case.name == outcome.name) else { continue };
-        let (played, seen) = play(case, &Alone(contestant), hash, options.seed, options.compile);
-        if matches!(played, Played::Judged(_)) {
+        let (played, seen) = play(case, &alone, hash, options.seed, options.compile);
+        if matches!(played, Played::Judged(_)) && seen.trouble.is_none() {
             *outcome = self::outcome(case, played, seen, outcome.took, options);
             outcome.is_flaky = true;
         }
@@ -267,6 +316,7 @@ fn outcome(case: &Case, played: Played, seen: Observed, took: u64, options: &Opt
         hint: case.hint.clone(),
         took,
         is_flaky: false,
+        trouble: seen.trouble,
         log: if verdict == Verdict::Passed { Vec::new() } else { seen.log },
         verdict,
     }

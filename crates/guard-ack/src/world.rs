@@ -236,6 +236,7 @@ impl<'o, 'c> Stages<'o, 'c> {
         let stage = &mut self.stages[self.active];
         let served = &mut stage.seen.executed[at];
         served.ended = Some(stage.events);
+        served.told = Some(self.outside.log.len());
         let wire = served.call.call.clone();
         let script =
             served.id.as_ref().and_then(|id| self.outside.case.calls().find(|call| call.id == *id));
@@ -284,6 +285,8 @@ impl World for Stages<'_, '_> {
         self.outside.passes(turn.after.as_ref());
         self.stage_mut().overlap = turn.overlap;
         let answer = self.turn(turn);
+        let message = self.outside.log.len();
+        self.stage_mut().seen.asked.push(message);
         self.outside.note(">", "model.next", &json!(answer));
         Ok(answer)
     }
@@ -294,7 +297,7 @@ impl World for Stages<'_, '_> {
         let stage = self.stage_mut();
         stage.running.push_back(stage.seen.executed.len());
         let begun = stage.events;
-        stage.seen.executed.push(Served { call: call.clone(), id, begun, ended: None });
+        stage.seen.executed.push(Served { call: call.clone(), id, begun, ended: None, told: None });
         stage.events += 1;
     }
 

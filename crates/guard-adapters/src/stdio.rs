@@ -34,6 +34,14 @@ pub fn serve(adapter: &mut dyn Adapter, input: impl BufRead, output: impl Write)
         wire.session = request.params["session"].as_str().map(str::to_owned);
         let answer = match answer(adapter, request, &mut wire) {
             Ok(result) => json!({ "id": id, "result": result }),
+            // A fault by which the adapter says nothing any more, or ends.
+            Err(trouble) if trouble.kind == Kind::Hang => {
+                while wire.read()?.is_some() {}
+                break;
+            }
+            Err(trouble) if trouble.kind == Kind::Crash => {
+                return Err(io::Error::other(trouble.message));
+            }
             Err(trouble) => json!({ "id": id, "error": { "message": trouble.message } }),
         };
         wire.write(&answer)?;
@@ -207,6 +215,7 @@ impl<R: BufRead, W: Write> World for Wire<R, W> {
         let id = std::mem::take(&mut self.beside_id);
         let answer = match end {
             Ok(end) => json!({ "id": id, "result": end }),
+            Err(trouble) if trouble.kind == Kind::Hang => return,
             Err(trouble) => json!({ "id": id, "error": { "message": trouble.message } }),
         };
         // If the kit is gone, the next read detects it.

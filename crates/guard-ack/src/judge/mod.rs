@@ -6,8 +6,10 @@
 
 mod shown;
 mod trace;
+mod unfinished;
 
 pub use trace::{rechained, tampered};
+pub use unfinished::UnfinishedRun;
 
 use crate::case::{Case, RunFile, TurnFile};
 use crate::observed::{RunSeen, Served};
@@ -18,6 +20,10 @@ use std::collections::BTreeMap;
 
 /// The maximum length of a quoted answer, in characters.
 const ANSWER: usize = 300;
+/// The maximum number of calls in a list.
+const LISTED: usize = 8;
+/// The clauses about what the model is shown: that the loop went on is promised by another.
+const SHOWN: [&str; 3] = ["LOOP-1", "LOOP-2", "LOOP-3"];
 
 /// A broken promise and the observation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -151,6 +157,21 @@ impl Bench<'_> {
         if calls.is_empty() { "nothing".into() } else { calls.join(", ") }
     }
 
+    /// Lists calls, without the first ones, and at most [`LISTED`].
+    fn calls_from<'s>(&'s self, skipped: usize, ids: impl Iterator<Item = &'s str>) -> String {
+        let ids: Vec<&str> = ids.skip(skipped).collect();
+        let listed = self.calls(ids.iter().copied().take(LISTED));
+        let before = match skipped {
+            0 => String::new(),
+            _ => format!("{skipped} as expected, then "),
+        };
+        let after = match ids.len().saturating_sub(LISTED) {
+            0 => String::new(),
+            more => format!(", and {more} more"),
+        };
+        format!("{before}{listed}{after}")
+    }
+
     fn executed(&mut self) {
         let expected = &self.run.expect.executed;
         let seen: Vec<&str> = self.seen.executed.iter().map(|one| self.served_name(one)).collect();
@@ -164,8 +185,11 @@ impl Bench<'_> {
         if !self.is_same_order(expected, &seen) && !ended_early {
             let answers =
                 self.answers_instead(expected.iter().filter(|id| !seen.contains(&id.as_str())));
-            let expected = self.calls(expected.iter().map(String::as_str));
-            let seen = self.calls(seen.into_iter());
+            // What a long run did as expected is left out.
+            let same = expected.iter().zip(&seen).take_while(|(a, b)| a == b).count();
+            let same = if same > LISTED { same - 1 } else { 0 };
+            let expected = self.calls_from(same, expected.iter().map(String::as_str));
+            let seen = self.calls_from(same, seen.into_iter());
             self.own(None, format!("run: {expected}"), format!("run: {seen}{answers}"));
         }
     }
@@ -299,7 +323,9 @@ impl Bench<'_> {
             let why = end.why.as_deref().unwrap_or("it does not say why");
             let expected = format!("the loop ended `{}`", self.run.expect.ended);
             let observed = format!("the adapter ended it with an error: {why}");
-            self.own(Some(asked.saturating_sub(1)), expected, observed);
+            let is_other = SHOWN.contains(&self.case.clause.as_str());
+            let clause = if is_other { "LOOP-4".to_owned() } else { self.case.clause.clone() };
+            self.breaks(&clause, Some(asked.saturating_sub(1)), expected, observed);
             return;
         }
         let cut_short = self.ended_early() && asked < turns;

@@ -16,6 +16,8 @@ const MARK: &str = "GUARD_ACK_CHILD";
 const WAITING: usize = 64;
 /// The interval between checks that a silent child is still alive.
 const LOOK: Duration = Duration::from_millis(50);
+/// The number of looks at a silent child, to see whether it sleeps.
+const LOOKS: usize = 5;
 /// The time that a child has to end after its input is closed.
 const GRACE: Duration = Duration::from_millis(300);
 
@@ -112,6 +114,15 @@ impl Child {
                 Err(RecvTimeoutError::Timeout) => {}
             }
         }
+    }
+
+    /// Returns whether all threads of its processes sleep, for a while. False if the system does not show them.
+    pub fn is_asleep(&mut self) -> bool {
+        (0..LOOKS).all(|_| {
+            std::thread::sleep(LOOK);
+            let ids = marked(&self.mark);
+            !ids.is_empty() && ids.into_iter().all(is_process_asleep)
+        })
     }
 
     /// Returns the end of its standard error.
@@ -236,6 +247,18 @@ fn marked(mark: &str) -> Vec<i32> {
     };
     let ids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     ids.filter(is_marked).collect()
+}
+
+/// Returns whether no thread of a process runs, or waits to run.
+fn is_process_asleep(id: i32) -> bool {
+    let threads = std::fs::read_dir(format!("/proc/{id}/task")).into_iter().flatten().flatten();
+    let is_asleep = |thread: std::fs::DirEntry| {
+        let stat = std::fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
+        // The name before the state may have any characters.
+        let state = stat.rsplit(')').next().and_then(|rest| rest.trim_start().chars().next());
+        !matches!(state, Some('R' | 'D'))
+    };
+    threads.into_iter().all(is_asleep)
 }
 
 /// Returns the command line of a process.

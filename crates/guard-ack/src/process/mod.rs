@@ -25,6 +25,8 @@ use std::time::{Duration, Instant};
 
 /// The maximum number of messages in one run.
 const MAX_MESSAGES: usize = 20_000;
+/// The part of the time limit that suffices where the adapter was silent for the whole of it before.
+const SHORTENED: u32 = 3;
 /// The name of the file that is there while a guard fails, in the folder of its adapter.
 pub const OUTAGE: &str = "outage";
 /// The maximum length of a quoted invalid line, in characters.
@@ -460,6 +462,16 @@ impl Adapter for Lease<'_> {
         let file = self.process.as_mut().and_then(|process| process.outage.take());
         // If it cannot be removed, the guard fails on, and the case says so.
         let _ = file.map(std::fs::remove_file);
+    }
+
+    fn shorten_patience(&mut self) {
+        if let Some(process) = &mut self.process {
+            process.patience = self.command.patience / SHORTENED;
+        }
+    }
+
+    fn is_asleep(&mut self) -> bool {
+        self.process.as_mut().is_some_and(|process| process.child.is_asleep())
     }
 
     fn is_used(&self) -> bool {

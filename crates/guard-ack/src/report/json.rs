@@ -19,10 +19,9 @@ pub fn json(report: &Report, command: &str) -> Value {
                 .collect(),
             _ => Vec::new(),
         };
-        let trouble = match &one.verdict {
-            Verdict::Errored(trouble) => json!({ "kind": trouble.kind.word(), "message": trouble.message }),
-            _ => Value::Null,
-        };
+        let trouble = one.trouble().map_or(Value::Null, |it| {
+            json!({ "kind": it.kind.word(), "message": it.message })
+        });
         let skipped = match &one.verdict {
             Verdict::Skipped(missing) => json!(missing),
             _ => Value::Null,
@@ -117,14 +116,13 @@ fn outcome(one: &Value) -> Option<Outcome> {
         expected: string(&it["expected"]),
         observed: string(&it["observed"]),
     });
+    let kind = one["error"]["kind"].as_str().and_then(Kind::of);
+    let trouble = kind.map(|kind| Trouble::new(kind, string(&one["error"]["message"])));
     let verdict = match one["outcome"].as_str()? {
         "passed" => Verdict::Passed,
         "failed" => Verdict::Failed(broken.collect()),
         "skipped" => Verdict::Skipped(string(&one["not_declared"])),
-        "errored" => {
-            let kind = Kind::of(one["error"]["kind"].as_str()?)?;
-            Verdict::Errored(Trouble::new(kind, string(&one["error"]["message"])))
-        }
+        "errored" => Verdict::Errored(trouble.clone()?),
         _ => return None,
     };
     Some(Outcome {
@@ -132,6 +130,7 @@ fn outcome(one: &Value) -> Option<Outcome> {
         clause: string(&one["clause"]),
         claim: string(&one["claim"]),
         tier: u8::try_from(one["tier"].as_u64()?).ok()?,
+        trouble: trouble.filter(|_| matches!(verdict, Verdict::Failed(_))),
         verdict,
         known: one["known_failing"].as_bool()?,
         hint: one["hint"].as_str().map(str::to_owned),

@@ -139,12 +139,14 @@ fn finding(report: &Report, outcome: &Outcome, command: &str, out: &mut String) 
 /// broken in a loop that ended as usual.
 fn stderr(outcome: &Outcome, out: &mut String) {
     let broke_off = match &outcome.verdict {
-        Verdict::Errored(_) => true,
         Verdict::Failed(broken) => broken.iter().any(|one| one.observed.contains(" an error: ")),
         _ => false,
     };
-    let said = outcome.log.iter().rev().find(|line| line.starts_with('!'));
-    if let Some(said) = said.filter(|_| broke_off) {
+    // The trouble itself is said already.
+    let trouble = outcome.trouble().map(|trouble| format!("! {trouble}"));
+    let mut said = outcome.log.iter().filter(|line| line.starts_with('!'));
+    let said = said.rfind(|line| Some(*line) != trouble.as_ref());
+    if let Some(said) = said.filter(|_| broke_off || trouble.is_some()) {
         let said = super::traceback::folded(said[1..].trim());
         let lines: Vec<&str> = said.lines().collect();
         let shown = &lines[lines.len().saturating_sub(STDERR_LINES)..];
@@ -154,14 +156,16 @@ fn stderr(outcome: &Outcome, out: &mut String) {
 
 /// Writes the last messages before the adapter was silent or ended.
 fn last_messages(outcome: &Outcome, out: &mut String) {
-    if !matches!(outcome.verdict, Verdict::Errored(_)) {
+    if outcome.trouble().is_none() {
         return;
     }
-    let messages = outcome.log.iter().filter(|line| !line.starts_with('!'));
-    let messages: Vec<&String> = messages.collect();
-    for (number, line) in messages[messages.len().saturating_sub(LAST)..].iter().enumerate() {
-        let label = if number == 0 { "last" } else { "" };
-        let _ = writeln!(out, "    {label:<9} {}", guard_plan::render::cut(line, MESSAGE));
+    let messages = outcome.log.iter().zip(1..).filter(|(line, _)| !line.starts_with('!'));
+    let messages: Vec<(&String, usize)> = messages.collect();
+    let from = messages.len().saturating_sub(LAST);
+    for (at, (line, number)) in messages[from..].iter().enumerate() {
+        let label = if at == 0 { "last" } else { "" };
+        let line = guard_plan::render::cut(line, MESSAGE);
+        let _ = writeln!(out, "    {label:<9} {number:>3} {line}");
     }
 }
 

@@ -14,6 +14,7 @@ fn report() -> Report {
         known,
         hint: Some("look here".into()),
         took: 1500,
+        trouble: None,
         is_flaky: false,
         log: vec!["> hello {}".into()],
     };
@@ -74,6 +75,32 @@ fn what_is_written_is_read_again() {
         .for_each(|one| one.log.clear());
     let text = json::json(&report, "./it --fast").to_string();
     assert_eq!(json::read(&text), Ok((report, "./it --fast".into())));
+}
+
+/// A promise that is named for a run that did not end is a failure, and the last messages are shown with their numbers.
+#[test]
+fn a_silent_run_is_shown_with_its_promise_and_its_last_messages() {
+    let mut report = report();
+    report.outcomes.truncate(2);
+    let trouble = Trouble::new(Kind::Hang, "it was silent for 10 s");
+    let silent = &mut report.outcomes[1];
+    silent.log = (1..=7).map(|number| format!("> step {number}")).collect();
+    silent.log.extend([format!("! {trouble}"), "! Traceback: gone".into()]);
+    silent.trouble = Some(trouble);
+    let text = text::text(&report, "./it");
+    for part in [
+        "FAILED  gate/b",
+        "GATE-1:",
+        "last        3 > step 3",
+        "  7 > step 7",
+        "it said   Traceback: gone",
+    ] {
+        assert!(text.contains(part), "{part} is not in\n{text}");
+    }
+    assert!(!text.contains("> step 2"), "{text}");
+    report.outcomes[0].log.clear();
+    let written = json::json(&report, "./it").to_string();
+    assert_eq!(json::read(&written), Ok((report, "./it".into())));
 }
 
 #[test]

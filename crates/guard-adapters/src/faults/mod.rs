@@ -2,6 +2,7 @@
 //!
 //! A fault overrides the duty that it gets wrong, few of them two. They stand in tables, by the clauses that they break.
 
+mod blocked;
 mod done;
 mod effects;
 mod framework;
@@ -38,6 +39,7 @@ impl Fault {
             kept::TABLE,
             framework::TABLE,
             runs::TABLE,
+            blocked::TABLE,
         ];
         tables.into_iter().flatten().map(Fault)
     }
@@ -59,7 +61,10 @@ impl Fault {
 
     /// True if it is in what only frameworks do, such as to validate or to cancel: no generated scenario has that.
     pub fn is_of_frameworks(self) -> bool {
-        framework::TABLE.iter().chain(runs::TABLE).any(|spec| spec.name == self.0.name)
+        [framework::TABLE, runs::TABLE, blocked::TABLE]
+            .into_iter()
+            .flatten()
+            .any(|spec| spec.name == self.0.name)
     }
 
     /// The wrong behaviour, as a clause of a sentence.
