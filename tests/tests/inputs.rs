@@ -9,10 +9,10 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// A folder that goes when the test has ended.
-struct Folder(PathBuf);
+pub struct Folder(pub PathBuf);
 
 impl Folder {
-    fn new(name: &str) -> Folder {
+    pub fn new(name: &str) -> Folder {
         let path = std::env::temp_dir().join(format!("guard-inputs-{}-{name}", std::process::id()));
         std::fs::create_dir_all(&path).expect("a temporary folder");
         Folder(path)

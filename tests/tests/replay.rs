@@ -1,5 +1,7 @@
 //! Laws of replay: the same plan reproduces everything; a plan that only refuses more never first allows more.
 
+use crate::cli::build_guardc;
+use crate::inputs::Folder;
 use guard_plan::LoadedPlan;
 use guard_plan::random::Rng;
 use guard_plan::replayed::{Aspect, View};
@@ -89,6 +91,41 @@ fn the_same_plan_reproduces_everything() {
     assert!(total.calls > 2_000, "{total:?}");
     assert!(blind.unsaid.secrets > 50, "{blind:?}");
     assert!(blind.same > total.same / 2, "{blind:?}");
+}
+
+/// A recorded session is a test that passes, unless something of it is left out.
+#[test]
+fn recorded_sessions_are_tests() {
+    let guardc = build_guardc();
+    let folder = Folder::new("to-test");
+    let (guard_file, trace) = (folder.0.join("g.guard"), folder.0.join("s.jsonl"));
+    let run = |args: &[&std::ffi::OsStr]| {
+        std::process::Command::new(&guardc).args(args).output().expect("guardc runs")
+    };
+    let (mut whole, mut cut) = (0, 0);
+    sessions(0..150, |guard, _, lines| {
+        // Of a long session something is always left out.
+        let lines = &lines[..lines.len().min(8)];
+        let text = guard.text();
+        std::fs::write(&guard_file, &text).expect("a guard");
+        std::fs::write(&trace, lines.join("\n") + "\n").expect("a trace");
+        let (trace, named) = (trace.as_os_str(), guard_file.as_os_str());
+        let written =
+            run(&["trace".as_ref(), "to-test".as_ref(), trace, "--guard".as_ref(), named]);
+        assert!(written.status.success(), "{}", String::from_utf8_lossy(&written.stderr));
+        if !written.stderr.is_empty() {
+            cut += 1;
+            return;
+        }
+        whole += 1;
+        let test = String::from_utf8(written.stdout).expect("text");
+        std::fs::write(&guard_file, format!("{text}\n{test}")).expect("a guard");
+        let tested = run(&["test".as_ref(), named]);
+        let said = String::from_utf8_lossy(&tested.stdout);
+        let problems = String::from_utf8_lossy(&tested.stderr);
+        assert!(tested.status.success(), "{said}{problems}\n{test}\n{}", lines.join("\n"));
+    });
+    assert!(whole > 20, "{whole} whole, {cut} cut");
 }
 
 /// A rule that refuses more may free what comes later, but what differs first in a session is a refusal.

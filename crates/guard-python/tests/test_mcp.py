@@ -178,6 +178,29 @@ def test_a_result_that_says_that_it_failed_is_a_failure(session):
     assert list(outcomes(session).values()) == [False]
 
 
+def test_feedback_is_a_further_text_of_the_result():
+    session = Guard.compile('guard g\ntool ping()\nfeedback often every 1 calls {\n  info: "look around"\n}').session("s")
+
+    def ping() -> str:
+        return "pong"
+
+    ((text, failed),) = play(server_of(Guarded(session), ping), ("ping", {}))
+    assert text.startswith("pong") and "look around" in text and not failed
+
+
+def test_a_result_that_asks_the_client_for_input_is_no_success(session):
+    from mcp_types import InputRequiredResult
+
+    def ping() -> InputRequiredResult:
+        return InputRequiredResult(request_state="again")
+
+    try:
+        play(server_of(Guarded(session), ping), ("ping", {}))
+    except Exception:
+        pass  # The client gives up, each in its own way.
+    assert outcomes(session) and not any(outcomes(session).values())
+
+
 def test_results_are_settled_as_the_tool_made_them():
     class Found(BaseModel):
         name: str

@@ -195,7 +195,11 @@ def test_a_cancelled_run_leaves_no_call_in_flight(pay, streams):
         @guarded.tool
         async def ping():
             started.set()
-            await asyncio.Event().wait()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                for _ in range(50):  # Tools may take their time to clean up.
+                    await asyncio.sleep(0)
 
         async def whole():
             agent = agent_of(script([call("ping")], "done"), ping)
@@ -397,6 +401,28 @@ def test_people_are_asked_for_exactly_this_call(answer, runs, later):
     assert asked == [({"amount": 50}, "boss")] and ran == runs
 
 
+def test_people_are_asked_about_a_call_that_had_to_wait():
+    source = """guard g
+state { total: int = 0 }
+tool write(n: int) { effect total = total + n }
+tool pay(amount: int) { approval boss when total > 0 }
+"""
+    session, ran = Guard.compile(source).session("s"), []
+    guarded = Guarded(session, approve=lambda pending, role: Approval("ida"))
+
+    @guarded.tool
+    async def write(n: int):
+        await asyncio.sleep(0)
+        ran.append("write")
+
+    @guarded.tool
+    async def pay(amount: int):
+        ran.append("pay")
+
+    play(guarded, script([call("write", {"n": 1}), call("pay", {"amount": 5}, "c2")], "done"), write, pay)
+    assert ran == ["write", "pay"] and outcomes(session) == {"c1": True, "c2": True}
+
+
 def test_what_is_approved_at_the_framework_is_put_to_the_guard():
     session, ran = asking(), []
     guarded = Guarded(session)
@@ -405,6 +431,7 @@ def test_what_is_approved_at_the_framework_is_put_to_the_guard():
 
     async def main():
         paused = await guarded.run(agent, "go")
+        assert guarded.stopped is None, "a run that pauses does not stop"
         state = paused.to_state()
         state.approve(paused.interruptions[0])
         await guarded.run(agent, state)
@@ -484,6 +511,41 @@ def test_an_agent_that_takes_over_with_an_unguarded_tool_does_not_run(pay):
     first = Agent("first", model=script([call("transfer_to_second")]), handoffs=[second])
     with pytest.raises(GuardError, match="no guard stands around `pay`"):
         asyncio.run(guarded.run(first, "go"))
+
+
+def test_an_agent_with_mcp_servers_does_not_run(pay):
+    model = script("done")
+    with pytest.raises(GuardError, match="guardc mcp-proxy"):
+        asyncio.run(Guarded(pay).run(agent_of(model, mcp_servers=[object()]), "go"))
+    assert model.calls == ()
+
+
+def test_an_inner_agent_does_not_run_unguarded_tools():
+    session, ran = Guard.compile("guard g\ntool helper(input: string)\ntool pay(amount: int)").session("s2"), []
+    guarded = Guarded(session)
+    inner = agent_of(script([call("pay", {"amount": 5}, "i1")], "paid"), function_tool(payer(ran)))
+    play(guarded, script([call("helper", {"input": "pay"})], "done"), guarded.tool(inner.as_tool("helper", "helps")))
+    assert ran == []
+
+
+def test_an_inner_agent_does_not_run_tools_of_another_guard(pay):
+    session, ran = Guard.compile("guard g\ntool helper(input: string)\ntool pay(amount: int)").session("s2"), []
+    guarded, other = Guarded(session), Guarded(pay)
+    inner = agent_of(script([call("pay", {"amount": 5}, "i1")], "paid"), other.tool(payer(ran)))
+    play(guarded, script([call("helper", {"input": "pay"})], "done"), guarded.tool(inner.as_tool("helper", "helps")))
+    assert ran == [] and proposed(pay) == []
+
+
+def test_refused_arguments_do_not_end_the_run_of_a_tool_without_a_handler(pay):
+    guarded, model = Guarded(pay), script([call("pay", {"amount": "many"})], "done")
+    play(guarded, model, guarded.tool(payer([]), failure_error_function=None))
+    assert answers(model)["c1"] == pay.preview("pay", {"amount": "many"}).message
+
+
+def test_the_guard_hears_that_the_last_answer_is_not_complete(pay):
+    cut = assistant_message("do").model_copy(update={"status": "incomplete"})
+    play(Guarded(pay), ScriptedModel([[cut]]))
+    assert '"length"' in "".join(pay.records())
 
 
 def test_a_tool_is_made_by_the_guard_or_refused(pay):

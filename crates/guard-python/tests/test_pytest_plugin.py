@@ -1,5 +1,6 @@
 """The conformance kit as a plugin of pytest, with the real judge and adapters that keep and break their promises."""
 
+import json
 import shutil
 import sys
 
@@ -137,6 +138,16 @@ def test_a_judge_without_a_report_passes_nothing(kit, pytester, guardc):
     judge.chmod(0o755)
     result = kit(f"{sys.executable} {SAMPLE}", PASSES, binary=judge)
     result.assert_outcomes(failed=1)
+
+
+def test_a_report_that_is_not_whole_passes_nothing(kit, pytester, guardc):
+    case = {"case": "gate/allowed_call_runs_once", "outcome": "passed", "known_failing": False, "milliseconds": 1}
+    report = json.dumps({"report": "guard-ack/1", "cases": [case], "closing": {"cases": 2}})
+    lines = ["#!/bin/sh", f'[ "$2" = list ] && exec {guardc} "$@"', 'for each in "$@"; do case "$each" in --output=*) file="${each#--output=}";; esac; done',
+             f"printf '%s' '{report}' > \"$file\""]
+    judge = pytester.makefile(".sh", judge="\n".join(lines))
+    judge.chmod(0o755)
+    kit(f"{sys.executable} {SAMPLE}", PASSES, binary=judge).assert_outcomes(failed=1)
 
 
 def test_an_earlier_report_does_not_count(kit, pytester, guardc):

@@ -13,10 +13,12 @@ mod otel;
 mod prove;
 mod prune;
 mod repair;
+mod scenario;
 mod show;
 pub mod sources;
 mod stats;
 mod story;
+mod to_test;
 mod verify;
 mod walk;
 
@@ -40,6 +42,7 @@ pub enum What {
     Grep(grep::Args),
     Stats(stats::Args),
     Export(export::Args),
+    ToTest(to_test::Args),
     Import(import::Args),
     Checkpoint(checkpoint::Args),
     Prove(prove::Args),
@@ -58,6 +61,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
         What::Grep(args) => grep::run(args, term),
         What::Stats(args) => stats::run(args, term),
         What::Export(args) => export::run(args, term),
+        What::ToTest(args) => to_test::run(args, term),
         What::Import(args) => import::run(args, term),
         What::Checkpoint(args) => checkpoint::run(args, term),
         What::Prove(args) => prove::run(args, term),

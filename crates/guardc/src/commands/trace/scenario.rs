@@ -1,0 +1,457 @@
+//! A recorded session as a test: its calls with their verdicts and results, and what the world answered.
+
+use super::to_test::declared;
+use guard_plan::json::Json;
+use guard_plan::naming::is_name;
+use guard_plan::plan::Plan;
+use guard_plan::record::{
+    Asked, Delivered, Item, NoteKind, Payload, Propose, Ran, Record, RunEnd, Settle, Stop,
+    StopDecision,
+};
+use guard_plan::verdict::{Code, Decision, Verdict};
+use guard_plan::{time, words};
+use guard_syntax::ast::{
+    Arg, Expr, ExprKind, Ident, SpanEq, Spanned, Test, TestStep, TestStepKind, ToolCall, UnaryOp,
+};
+use guard_syntax::span::Span;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// The workspace of every test.
+const WORKSPACE: &str = "/workspace";
+
+/// The writer of one test.
+pub struct Scenario<'p> {
+    plan: Option<&'p Plan>,
+    slim: bool,
+    workspace: String,
+    /// The clock of the test, in milliseconds.
+    clock: i64,
+    /// The duration of the last `after`, in milliseconds.
+    waited: i64,
+    /// What the test has said of the world.
+    answers: BTreeMap<String, String>,
+    /// The calls in flight, by their ids, with their names in the test.
+    started: HashMap<String, String>,
+    names: BTreeSet<String>,
+    steps: Vec<TestStep>,
+    left_out: BTreeSet<String>,
+}
+
+impl<'p> Scenario<'p> {
+    /// Returns an empty test; with `slim` it has only what changes the session.
+    pub fn new(plan: Option<&'p Plan>, slim: bool) -> Scenario<'p> {
+        Scenario {
+            plan,
+            slim,
+            workspace: String::new(),
+            clock: 0,
+            waited: 0,
+            answers: BTreeMap::new(),
+            started: HashMap::new(),
+            names: BTreeSet::new(),
+            steps: Vec::new(),
+            left_out: BTreeSet::new(),
+        }
+    }
+
+    /// Returns the test of a session's records, and what it leaves out.
+    pub fn of(mut self, title: String, records: &[Record]) -> (Test, BTreeSet<String>) {
+        let mut records = records.iter().peekable();
+        while let Some(record) = records.next() {
+            let settles = |next: &&Record| {
+                matches!(next.payload, Payload::Settle(_)) && next.call == record.call
+            };
+            let settled = match &record.payload {
+                Payload::Propose(propose) if is_in_flight(propose) => records.next_if(settles),
+                _ => None,
+            };
+            self.record(record, settled);
+        }
+        (Test { title: node(title), steps: self.steps }, self.left_out)
+    }
+
+    fn record(&mut self, record: &Record, settled: Option<&Record>) {
+        let now = time::parse_rfc3339(&record.time).unwrap_or(self.clock);
+        match &record.payload {
+            Payload::Open(open) => {
+                self.workspace = open.workspace.trim_end_matches('/').to_owned();
+                self.hides(open.sealed.is_some());
+                if let Some(data) = &open.data {
+                    let data = self.value(data);
+                    self.step(TestStepKind::Data(data));
+                }
+                self.clock = now;
+                self.step(TestStepKind::At(node(record.time.clone())));
+            }
+            Payload::Propose(propose) => self.propose(now, record, propose, settled),
+            Payload::Settle(settle) => self.finish(now, record, settle),
+            Payload::Approve(approve) => {
+                self.hides(approve.sealed.is_some());
+                let Some(call) = self.call(&approve.tool, &approve.args) else { return };
+                self.waits_until(now);
+                let expires = approve.expires.as_deref().and_then(time::parse_rfc3339);
+                let within =
+                    expires.map(|end| node(words::duration((end - now).max(1000) / 1000 * 1000)));
+                let role = node(approve.role.to_string());
+                self.step(TestStepKind::Approve { call, role, within });
+            }
+            Payload::Usage(usage) => {
+                self.waits_until(now);
+                let (amount, unit) = (usage.amount.to_string(), usage.unit.to_string());
+                self.step(TestStepKind::Usage(node(amount), node(unit)));
+            }
+            Payload::Resume(resume) => {
+                self.waits_until(now);
+                self.step(TestStepKind::Resume(node(resume.role.to_string())));
+            }
+            Payload::Prompt(prompt) => {
+                self.hides(prompt.sealed.is_some());
+                self.asked(&prompt.asked);
+                self.waits_until(now);
+                let text = self.relocated(&prompt.text);
+                self.step(TestStepKind::Prompt(node(text)));
+            }
+            Payload::Stop(stop) => self.stop(now, stop),
+            Payload::Item(item) => self.item(now, item),
+            Payload::Snapshot(_) => self.leaves_out("what came before a snapshot"),
+            Payload::Answers(_) | Payload::Contract(_) | Payload::Ledger(_) => {}
+        }
+    }
+
+    fn propose(&mut self, now: i64, record: &Record, propose: &Propose, settled: Option<&Record>) {
+        self.hides(propose.sealed.is_some());
+        let verdict = &*propose.verdict;
+        if self.slim && verdict.decision != Decision::Allow {
+            return;
+        }
+        if propose.unreadable.is_some() {
+            return self.leaves_out("a call whose arguments are no JSON");
+        }
+        let Some(call) = self.call(&propose.tool, &propose.args) else { return };
+        self.asked(&propose.asked);
+        self.waits_until(now);
+        match verdict.decision {
+            Decision::Deny => self.denied(call, verdict),
+            Decision::Ask => {
+                let of = need(verdict, Decision::Ask);
+                self.step(TestStepKind::Asks { call, of });
+            }
+            Decision::Wait => {
+                let for_tool = need(verdict, Decision::Wait)
+                    .map(|name| node(declared(self.plan, &name.node).to_owned()));
+                self.step(TestStepKind::Waits { call, for_tool });
+            }
+            Decision::Allow => self.allowed(call, record, propose, settled),
+        }
+        self.feedback(&propose.feedback);
+        if propose.halted && !self.slim {
+            self.step(TestStepKind::Halted);
+        }
+    }
+
+    fn allowed(
+        &mut self,
+        call: ToolCall,
+        record: &Record,
+        propose: &Propose,
+        settled: Option<&Record>,
+    ) {
+        let settle = settled.and_then(|record| match &record.payload {
+            Payload::Settle(settle) => Some(settle),
+            _ => None,
+        });
+        if let Some(settle) = settle {
+            self.asked(&settle.asked);
+            let (returns, undecoded) = self.result(settle);
+            let success = settle.success;
+            self.step(TestStepKind::Run { success, call, name: None, returns, undecoded });
+            return self.after_settlement(settle);
+        }
+        if propose.served.is_some() {
+            let kind = TestStepKind::Run {
+                success: true,
+                call,
+                name: None,
+                returns: None,
+                undecoded: false,
+            };
+            return self.step(kind);
+        }
+        let id = record.call.clone().unwrap_or_default();
+        let mut name = if is_name(&id) { id.clone() } else { call.tool.node.clone() };
+        let plain = name.clone();
+        for number in 2.. {
+            if self.names.insert(name.clone()) {
+                break;
+            }
+            name = format!("{plain}_{number}");
+        }
+        self.started.insert(id, name.clone());
+        self.step(TestStepKind::Start(node(name), call));
+    }
+
+    fn finish(&mut self, now: i64, record: &Record, settle: &Settle) {
+        let id = record.call.clone().unwrap_or_default();
+        let Some(name) = self.started.remove(&id) else {
+            return self.leaves_out("the end of a call that is left out");
+        };
+        self.asked(&settle.asked);
+        self.waits_until(now);
+        let (returns, undecoded) = self.result(settle);
+        let success = settle.success;
+        self.step(TestStepKind::Finish { name: node(name), success, returns, undecoded });
+        self.after_settlement(settle);
+    }
+
+    fn after_settlement(&mut self, settle: &Settle) {
+        self.feedback(&settle.feedback);
+        if settle.halted && !self.slim {
+            self.step(TestStepKind::Halted);
+        }
+    }
+
+    /// Returns what a call returned, and whether that did not decode.
+    fn result(&mut self, settle: &Settle) -> (Option<Expr>, bool) {
+        self.hides(settle.sealed.is_some());
+        if settle.unreadable.is_some() {
+            return (None, settle.success);
+        }
+        let undecoded = settle.notes.iter().any(|note| note.kind == NoteKind::Undecoded);
+        let says = settle.success && (undecoded || *settle.result != Json::Null);
+        (says.then(|| self.value(&settle.result)), undecoded)
+    }
+
+    fn denied(&mut self, call: ToolCall, verdict: &Verdict) {
+        let Some(reason) = verdict.reasons.iter().find(|it| it.decision == Decision::Deny) else {
+            return;
+        };
+        if matches!(reason.code, Code::UnknownTool | Code::InvalidArguments) {
+            let what = format!("a call of `{}` that fits no declaration", call.tool.node);
+            return self.leaves_out(&what);
+        }
+        let named: Vec<&String> = match reason.needs.is_empty() {
+            true => [&reason.rule].into_iter().filter(|rule| **rule != call.tool.node).collect(),
+            false => reason.needs.iter().collect(),
+        };
+        let names = named.iter().filter(|name| is_name(name)).map(|name| node((*name).clone()));
+        let (names, by) = (names.collect(), Some(node(reason.code.as_str().to_owned())));
+        self.step(TestStepKind::Denied { call, by, names, because: None });
+    }
+
+    fn feedback(&mut self, delivered: &[Delivered]) {
+        if !self.slim {
+            for one in delivered {
+                self.step(TestStepKind::Feedback(node(one.provider.clone()), None));
+            }
+        }
+    }
+
+    fn stop(&mut self, now: i64, stop: &Stop) {
+        if self.slim {
+            return;
+        }
+        self.hides(stop.sealed.is_some());
+        self.asked(&stop.asked);
+        self.waits_until(now);
+        let outcome = match stop.decision {
+            StopDecision::Block => "blocked",
+            StopDecision::Allow if stop.bypassed.is_some() => "bypassed",
+            StopDecision::Allow if stop.incomplete => "incomplete",
+            StopDecision::Allow => "allowed",
+        };
+        self.step(TestStepKind::Stop(node(outcome.to_owned()), None));
+    }
+
+    fn item(&mut self, now: i64, item: &Item) {
+        self.hides(item.sealed.is_some());
+        self.asked(&item.asked);
+        self.waits_until(now);
+        let id = node(item.item.to_string());
+        let because = item.reason.as_ref().map(|reason| node(reason.to_string()));
+        self.step(match &item.transition {
+            Some(transition) => {
+                TestStepKind::Move(id.clone(), node(transition.to_string()), because)
+            }
+            None => TestStepKind::Verify(id.clone(), None),
+        });
+        self.step(TestStepKind::Item(id, node(item.change.after.clone())));
+    }
+
+    /// Says what the world answered, where the test has not said so.
+    fn asked(&mut self, asked: &[Asked]) {
+        for question in asked {
+            let step = match question {
+                Asked::Exists { path, answer: Some(there) }
+                | Asked::File { path, answer: Some(there) } => {
+                    let path = self.relocated(path);
+                    let question = format!("exists {path}");
+                    // Nothing is there at first.
+                    let before = self.answers.get(&question).is_some_and(|it| it == "true");
+                    (*there != before).then(|| (question, TestStepKind::Exists(*there, node(path))))
+                }
+                Asked::Probe { name, answered: false, .. }
+                    if !self.answers.contains_key(&format!("probe {name}")) =>
+                {
+                    None
+                }
+                Asked::Contains { path, text, answer: Some(true) } => {
+                    let path = self.relocated(path);
+                    let step = TestStepKind::File(node(path.clone()), node(text.to_string()));
+                    Some((format!("contains {path} {text}"), step))
+                }
+                Asked::Contains { answer: Some(false), .. } => None,
+                Asked::Probe { name, answered: true, answer } => {
+                    let value = self.value(answer);
+                    Some((
+                        format!("probe {name}"),
+                        TestStepKind::Probe(node(name.to_string()), value),
+                    ))
+                }
+                Asked::Run { command, answer: Some(ran) } => self.ran(command, ran),
+                Asked::Committed { answer: Some(answer) } => {
+                    Some(("git".to_owned(), TestStepKind::Git(*answer)))
+                }
+                _ => {
+                    self.leaves_out("an answer of the world that a test cannot say");
+                    None
+                }
+            };
+            let Some((question, step)) = step else { continue };
+            let says = match &step {
+                TestStepKind::Exists(there, _) => there.to_string(),
+                step => format!("{step:?}"),
+            };
+            if self.answers.get(&question) != Some(&says) {
+                self.answers.insert(question, says);
+                self.step(step);
+            }
+        }
+    }
+
+    fn ran(&mut self, command: &[String], ran: &Ran) -> Option<(String, TestStepKind)> {
+        let exits = match ran.ended {
+            RunEnd::Exited(status) if (0..=255).contains(&status) => Some(node(status.to_string())),
+            RunEnd::TimedOut => None,
+            _ => {
+                self.leaves_out("a command that did not end by itself");
+                return None;
+            }
+        };
+        let said = if ran.stdout.is_empty() { &ran.output } else { &ran.stdout };
+        let output = (exits.is_some() && !said.is_empty()).then(|| node(said.clone()));
+        let argv = command.iter().map(|word| node(word.clone())).collect();
+        Some((format!("command {command:?}"), TestStepKind::Command { argv, exits, output }))
+    }
+
+    fn call(&mut self, tool: &str, args: &Json) -> Option<ToolCall> {
+        let name = declared(self.plan, tool);
+        let Json::Object(members) = args else {
+            self.leaves_out("a call whose arguments are no object");
+            return None;
+        };
+        if !is_name(name) || !members.iter().all(|(member, _)| is_name(member)) {
+            self.leaves_out(&format!("calls of `{tool}`: name the guard with `--guard`"));
+            return None;
+        }
+        let args = members.iter().map(|(member, value)| Arg {
+            name: Some(node(member.to_string())),
+            value: self.value(value),
+        });
+        Some(ToolCall { tool: node(name.to_owned()), args: args.collect() })
+    }
+
+    fn value(&self, json: &Json) -> Expr {
+        let kind = match json {
+            Json::Null => ExprKind::None,
+            Json::Bool(value) => ExprKind::Bool(*value),
+            Json::Int(value) => return number(&value.to_string()),
+            Json::Number(text) => return number(&plain(text)),
+            Json::String(text) => ExprKind::String(self.relocated(text)),
+            Json::Array(items) => ExprKind::List(items.iter().map(|it| self.value(it)).collect()),
+            Json::Object(members) if members.is_empty() => ExprKind::Set(Vec::new()),
+            Json::Object(members) => ExprKind::Map(
+                members.iter().map(|(key, it)| (node(key.to_string()), self.value(it))).collect(),
+            ),
+        };
+        expr(kind)
+    }
+
+    /// Returns a text with the session's workspace as that of the test.
+    fn relocated(&self, text: &str) -> String {
+        if self.workspace.len() < 2 || self.workspace == WORKSPACE {
+            return text.to_owned();
+        }
+        match text.strip_prefix(&self.workspace) {
+            Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("{WORKSPACE}{rest}"),
+            _ => text.replace(&format!("{}/", self.workspace), &format!("{WORKSPACE}/")),
+        }
+    }
+
+    /// Lets the clock of the test go on to a time, in whole seconds.
+    fn waits_until(&mut self, now: i64) {
+        let seconds = (now - self.clock) / 1000;
+        if seconds <= 0 {
+            return;
+        }
+        self.clock += seconds * 1000;
+        // A step that is left out has let time pass already.
+        let before = match self.steps.last().map(|step| &step.kind) {
+            Some(TestStepKind::After(_)) => self.waited,
+            _ => 0,
+        };
+        self.waited = before + seconds * 1000;
+        if before > 0 {
+            self.steps.pop();
+        }
+        self.step(TestStepKind::After(node(words::duration(self.waited))));
+    }
+
+    fn hides(&mut self, hidden: bool) {
+        if hidden {
+            self.leaves_out("secrets, which stand as hashes: write values of your own");
+        }
+    }
+
+    fn leaves_out(&mut self, what: &str) {
+        self.left_out.insert(format!("left out: {what}"));
+    }
+
+    fn step(&mut self, kind: TestStepKind) {
+        self.steps.push(TestStep { kind, span: SpanEq(Span::default()) });
+    }
+}
+
+/// True for a call that runs outside of the kernel.
+fn is_in_flight(propose: &Propose) -> bool {
+    propose.verdict.decision == Decision::Allow && propose.served.is_none()
+}
+
+/// The first role or tool that a verdict needs.
+fn need(verdict: &Verdict, decision: Decision) -> Option<Ident> {
+    let reasons = verdict.reasons.iter().filter(|reason| reason.decision == decision);
+    let mut needs = reasons.flat_map(|reason| &reason.needs);
+    needs.find(|name| is_name(name)).map(|name| node(name.clone()))
+}
+
+fn number(text: &str) -> Expr {
+    match text.strip_prefix('-') {
+        Some(positive) => expr(ExprKind::Unary(UnaryOp::Neg, Box::new(number(positive)))),
+        None => expr(ExprKind::Number(text.to_owned())),
+    }
+}
+
+/// A number without an exponent.
+fn plain(text: &str) -> String {
+    match text.parse::<f64>() {
+        Ok(value) if text.contains(['e', 'E']) => value.to_string(),
+        _ => text.to_owned(),
+    }
+}
+
+fn expr(kind: ExprKind) -> Expr {
+    Expr { kind, span: Span::default() }
+}
+
+fn node<T>(node: T) -> Spanned<T> {
+    Spanned { node, span: Span::default() }
+}

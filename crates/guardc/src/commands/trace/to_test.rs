@@ -1,0 +1,90 @@
+//! `guardc trace to-test`: writes recorded sessions as tests of their guard.
+
+use super::scenario::Scenario;
+use super::walk::walk;
+use crate::config::Config;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::plans;
+use crate::term::Term;
+use guard_plan::plan::Plan;
+use guard_plan::record::{Payload, Record};
+use guard_syntax::ast::{File, Item, ItemKind, SpanEq};
+use guard_syntax::span::Span;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Writes a `test` block from a recorded session
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "The test begins when the session began, in the workspace `/workspace`. Times are in whole seconds.\n\
+                  What a test cannot say is left out, and told on standard error."
+)]
+pub struct Args {
+    /// Traces, or folders of them; `-` is standard input
+    #[arg(required = true, value_name = "TRACE")]
+    pub traces: Vec<PathBuf>,
+    /// The session of this id; all of the traces where none is named
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// The guard or plan, which says how it calls its tools
+    #[arg(long, value_name = "FILE")]
+    pub guard: Option<PathBuf>,
+    /// The title of the test; `session ID` where none is given
+    #[arg(long, value_name = "TITLE")]
+    pub name: Option<String>,
+    /// Only what changes the session: no refused calls, no feedback and no stops
+    #[arg(long)]
+    pub slim: bool,
+}
+
+/// Runs the command.
+pub fn run(args: &Args, term: &Term) -> Outcome {
+    let plan = match &args.guard {
+        Some(path) => {
+            let config = Config::discover(path.parent().unwrap_or(Path::new(".")))?;
+            match plans::open(path, &config, term)? {
+                Some(loaded) => Some(loaded.plan().clone()),
+                None => return Err(Failure::Said),
+            }
+        }
+        None => None,
+    };
+    let mut sessions: Vec<(String, Vec<Record>)> = Vec::new();
+    let sound = walk(&args.traces, "reading", term, &mut |at, record, _| {
+        if args.session.as_ref().is_some_and(|wanted| *wanted != at.session) {
+            return Ok(());
+        }
+        let begins = matches!(record.payload, Payload::Open(_) | Payload::Snapshot(_));
+        if begins || sessions.is_empty() {
+            sessions.push((at.session.clone(), Vec::new()));
+        }
+        if let Some((_, records)) = sessions.last_mut() {
+            records.push(record.clone());
+        }
+        Ok(())
+    })?;
+    if sessions.is_empty() {
+        let what =
+            args.session.as_ref().map_or("no session".into(), |id| format!("no session `{id}`"));
+        return Err(Failure::new(format!("the traces hold {what}")));
+    }
+    let mut file = File::default();
+    for (session, records) in &sessions {
+        let title = args.name.clone().unwrap_or_else(|| format!("session {session}"));
+        let (test, left_out) = Scenario::new(plan.as_ref(), args.slim).of(title, records);
+        for note in left_out {
+            term.note(&format!("session `{session}`: {note}"));
+        }
+        let span = SpanEq(Span::default());
+        file.items.push(Item { docs: Vec::new(), kind: ItemKind::Test(test), span });
+    }
+    let written = std::io::stdout().lock().write_all(guard_syntax::print(&file).as_bytes());
+    written.map_err(|error| Failure::output(&error))?;
+    if sound { Ok(Exit::Fine) } else { Err(Failure::Said) }
+}
+
+/// Returns the name by which the guard's own text calls a tool.
+pub(super) fn declared<'p>(plan: Option<&'p Plan>, called: &'p str) -> &'p str {
+    let tools = plan.map_or(&[][..], |plan| &plan.tools);
+    tools.iter().find(|tool| &*tool.wire_name == called).map_or(called, |tool| &tool.name)
+}
