@@ -90,6 +90,9 @@ pub fn of_learn(plan: &Plan, tool: &Tool, learn: &Learn) -> Reading {
         let root = NodeId::try_from(over.0.len().saturating_sub(1)).unwrap_or_default();
         match reads.place(over, root) {
             Some(place) => {
+                // How many elements there are counts, whatever is read of them.
+                reads.range(place.0, &place.1);
+                reads.keys(over, root);
                 let element = reads.element(place);
                 reads.bound.extend(binders.iter().map(|slot| (*slot, element.clone())));
             }
@@ -182,12 +185,20 @@ impl<'p> Reads<'p> {
     }
 
     fn part(&mut self, root: Root, path: &[String]) {
+        self.read(root, |trust| trust.vouches_for(path));
+    }
+
+    fn range(&mut self, root: Root, path: &[String]) {
+        self.read(root, |trust| trust.vouches_for_range(path));
+    }
+
+    fn read(&mut self, root: Root, vouches: impl Fn(&Trust) -> bool) {
         self.parts = true;
         let trust = match root {
             Root::Result => Some(&self.tool.trust),
             Root::Last(last) => self.plan.tools.get(last as usize).map(|tool| &tool.trust),
         };
-        match trust.is_some_and(|trust| trust.vouches_for(path)) {
+        match trust.is_some_and(vouches) {
             true => self.reading.vouched |= root == Root::Result,
             false => self.mark(Level::Untrusted),
         }
@@ -274,6 +285,16 @@ impl Trust {
         let other = |part: &Path| !members.starts_with(part) && meets(part, path);
         nearest.map_or(self.whole, |(_, trusted)| *trusted)
             && self.parts.iter().all(|(part, trusted)| *trusted || !other(part))
+    }
+
+    /// True if it is trusted which elements there are at a path; what lies in them may be untrusted.
+    pub fn vouches_for_range(&self, path: &[String]) -> bool {
+        // An element may be any member.
+        if path.iter().any(|step| step == ELEMENT) {
+            return self.vouches_for(path);
+        }
+        let around = self.parts.iter().filter(|(part, _)| path.starts_with(part));
+        around.max_by_key(|(part, _)| part.len()).map_or(self.whole, |(_, trusted)| *trusted)
     }
 }
 

@@ -330,6 +330,7 @@ impl<'a> Checker<'a, '_> {
             let clauses: Vec<&Clause> = entry.decl.clauses.iter().chain(by_policies).collect();
             let returns = self.returns(&clauses);
             let trust = self.trust(&clauses);
+            self.trusted_parts(&clauses, returns.as_ref());
             self.signatures.push(Signature {
                 name: entry.name.node.clone(),
                 params,

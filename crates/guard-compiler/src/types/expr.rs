@@ -963,6 +963,22 @@ impl Checker<'_, '_> {
 /// The last operand of a body, if it speaks of no element and still is not asked where the collection is empty.
 fn swallowed(op: Quantifier, body: &ast::Expr, typed: &Expr, slots: &[u32]) -> Option<Span> {
     use ast::ExprKind::Binary;
+    let other = match op {
+        Quantifier::All => QuantifierOp::Any,
+        Quantifier::Any => QuantifierOp::All,
+        _ => return None,
+    };
+    let (mut body, mut typed, mut slots) = (body, typed, slots.to_vec());
+    // Through a quantifier of the other kind its last operand moves outwards.
+    while let (
+        ast::ExprKind::Quantified { body: written, .. },
+        ExprKind::Quantified { op, binders, body: inner, .. },
+    ) = (&body.kind, &typed.kind)
+        && *op == other
+    {
+        slots.extend(binders);
+        (body, typed) = (written, inner);
+    }
     let (last, written) = match (op, &typed.kind, &body.kind) {
         (Quantifier::Any, ExprKind::Or(_, last), Binary(BinaryOp::Or, _, written)) => {
             (last, written)

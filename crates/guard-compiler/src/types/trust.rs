@@ -40,6 +40,34 @@ impl Checker<'_, '_> {
         trust
     }
 
+    /// Reports parts of a result that its type does not have.
+    pub(super) fn trusted_parts(&mut self, clauses: &[&ast::Clause], returns: Option<&Type>) {
+        let Some(returns) = returns else { return };
+        for clause in clauses {
+            let (ClauseKind::Trusted(path) | ClauseKind::Untrusted(path)) = &clause.kind else {
+                continue;
+            };
+            let mut ty = returns.clone();
+            for name in path {
+                while let Type::List(of, _) | Type::Set(of, _) | Type::Option(of) = &ty {
+                    ty = Type::clone(of);
+                }
+                // Keys of maps and members of `json` are not known.
+                let Type::Record(id) = ty else { break };
+                let record = &self.program.records[id];
+                let Some(field) = record.fields.iter().find(|field| field.name == name.node) else {
+                    let known: Vec<String> =
+                        record.fields.iter().map(|field| field.name.clone()).collect();
+                    let of = format!("the record `{}`", record.name);
+                    let known = known.iter().map(String::as_str);
+                    self.report_once(errors::unknown_field(name, &of, known));
+                    break;
+                };
+                ty = field.ty.clone();
+            }
+        }
+    }
+
     /// Reports every `learn` that reads something nobody vouches for, wherever it has been in between.
     pub(super) fn trust_flow(&mut self) {
         let flow = Flow::of(&self.program);
@@ -230,8 +258,14 @@ impl<'p> Flow<'p> {
     }
 
     fn reads<'e>(&self, at: hir::ToolId, exprs: impl IntoIterator<Item = &'e Expr>) -> Reads<'_> {
-        let mut reads =
-            Reads { flow: self, at, bound: HashMap::new(), paths: Vec::new(), causes: Vec::new() };
+        let mut reads = Reads {
+            flow: self,
+            at,
+            bound: HashMap::new(),
+            paths: Vec::new(),
+            ranges: Vec::new(),
+            causes: Vec::new(),
+        };
         exprs.into_iter().for_each(|e| reads.visit(e));
         reads
     }
@@ -242,6 +276,9 @@ impl<'p> Flow<'p> {
         for hir::Range { over, binders } in &learn.ranges {
             match reads.path(over) {
                 Some((of, mut path)) => {
+                    // How many elements there are counts, whatever is read of them.
+                    reads.ranges.push((of, path.clone()));
+                    reads.keys(over);
                     path.extend(element(over));
                     for slot in binders {
                         reads.bound.insert(*slot, (of, path.clone()));
@@ -252,8 +289,9 @@ impl<'p> Flow<'p> {
         }
         learn.when.iter().chain(&learn.row).for_each(|e| reads.visit(e));
         // The tool's result vouches for arguments beside it. Alone they are the agent's own words.
-        let vouched = reads.paths.iter().any(|(of, _)| *of == Root::Result);
-        let quiet = reads.paths.is_empty() && reads.causes.is_empty();
+        let parts = || reads.paths.iter().chain(&reads.ranges);
+        let vouched = parts().any(|(of, _)| *of == Root::Result);
+        let quiet = parts().next().is_none() && reads.causes.is_empty();
         if quiet && !self.program.tools[at].trust.whole {
             return Some(Cause::Result);
         }
@@ -292,6 +330,8 @@ struct Reads<'f> {
     bound: HashMap<u32, (Root, Path)>,
     /// The parts of results.
     paths: Vec<(Root, Path)>,
+    /// The parts of results whose elements are counted.
+    ranges: Vec<(Root, Path)>,
     /// What else is not trusted.
     causes: Vec<Cause>,
 }
@@ -300,13 +340,18 @@ impl Reads<'_> {
     /// What is trusted least of all that is read, from a level on.
     fn worst(&self, from: Level) -> Option<Cause> {
         let tools = &self.flow.program.tools;
-        let of_path = |(root, path): &(Root, Path)| match root {
-            Root::Result => (!tools[self.at].trust.vouches_for(path)).then_some(Cause::Result),
-            Root::Last(last) => {
-                (!tools[*last].trust.vouches_for(path)).then_some(Cause::LastResult(*last))
-            }
+        let untrusted = |root: &Root, vouches: &dyn Fn(&Trust) -> bool| match root {
+            Root::Result => (!vouches(&tools[self.at].trust)).then_some(Cause::Result),
+            Root::Last(last) => (!vouches(&tools[*last].trust)).then_some(Cause::LastResult(*last)),
         };
-        let causes = self.paths.iter().filter_map(of_path).chain(self.causes.iter().copied());
+        let parts = self.paths.iter();
+        let parts =
+            parts.filter_map(|(root, path)| untrusted(root, &|trust| trust.vouches_for(path)));
+        let ranges = self
+            .ranges
+            .iter()
+            .filter_map(|(root, path)| untrusted(root, &|trust| trust.vouches_for_range(path)));
+        let causes = parts.chain(ranges).chain(self.causes.iter().copied());
         let mut worst: Option<Cause> = None;
         for cause in causes.filter(|cause| cause.level() >= from) {
             if worst.is_none_or(|worst| worst.level() < cause.level()) {

@@ -7,6 +7,7 @@
 mod addresses;
 mod files;
 mod links;
+mod tops;
 pub(crate) mod unreadable;
 
 use crate::time::parse_format;
@@ -112,6 +113,10 @@ pub(crate) fn urls(text: &str, emit: Emit) {
 
 pub(crate) fn links(text: &str, emit: Emit) {
     links::each(text, &mut |link| match link {
+        // Of such an address `mentions` would ask for its digits only.
+        links::Link::Url(url) if url.host.starts_with('[') || links::is_one_number(&url.host) => {
+            emit(&element(&url.text));
+        }
         links::Link::Url(url) => emit(links::without_web_scheme(&url.text)),
         links::Link::Bare(piece) => match links::bare(piece) {
             Some(url) => emit(links::without_web_scheme(&url.text)),

@@ -240,7 +240,7 @@ fn damage_is_named() {
     let other = json.replace("\"keeps_args\": false", "\"keeps_args\": true");
     assert_eq!(load(other.as_bytes()), Err(LoadError::Hash));
     let future = json.replace("\"version\": 3", "\"version\": 4");
-    assert_eq!(load(future.as_bytes()), Err(LoadError::Version(3)));
+    assert_eq!(load(future.as_bytes()), Err(LoadError::Version(4)));
 }
 
 /// Changes the sample, and expects a refusal that says so.

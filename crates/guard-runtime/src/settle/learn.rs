@@ -8,6 +8,7 @@ use crate::eval::context::{Context, Scope};
 use crate::outcome::{Learned, Settled};
 use crate::session::Session;
 use crate::val::Val;
+use guard_plan::decode::holds_secrets;
 use guard_plan::json::Json;
 use guard_plan::plan::{Field, Learn, TypeDef, TypeId};
 use guard_plan::render;
@@ -169,7 +170,13 @@ fn columns<'s>(
     };
     let mut columns = Vec::with_capacity(fields.len());
     for (field, expr) in fields.iter().zip(&ready.row) {
-        columns.push(column(cx, field.ty, cx.eval_in(expr, scope)?.into_value())?);
+        let values = column(cx, field.ty, cx.eval_in(expr, scope)?.into_value());
+        // The problem would show the value.
+        let is_shown = !field.secret && !holds_secrets(&plan.types, field.ty);
+        columns.push(values.map_err(|fault| match is_shown {
+            true => fault,
+            false => Fault::Decode(format!("`{}` is not of its type", field.name)),
+        })?);
     }
     Ok(columns)
 }

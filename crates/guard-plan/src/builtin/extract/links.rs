@@ -4,6 +4,7 @@
 //! user information, another script, half a scheme or none, an address in brackets, quoting that another
 //! reader looks through.
 
+use super::tops::TOPS;
 use super::unreadable::{has_any, is_dot, is_hidden};
 use super::{is_word_char, trimmed};
 use crate::url::Url;
@@ -24,7 +25,7 @@ pub(super) enum Link<'t> {
 const HOSTLESS: [&str; 5] = ["mailto", "tel", "sms", "urn", "cid"];
 
 /// Schemes that readers follow, with their colons.
-const SCHEMES: [&str; 13] = [
+const SCHEMES: [&str; 44] = [
     "http:",
     "https:",
     "ftp:",
@@ -38,6 +39,37 @@ const SCHEMES: [&str; 13] = [
     "blob:",
     "view-source:",
     "gopher:",
+    "bitcoin:",
+    "callto:",
+    "ethereum:",
+    "facetime:",
+    "facetime-audio:",
+    "feed:",
+    "geo:",
+    "git:",
+    "intent:",
+    "irc:",
+    "ircs:",
+    "itms:",
+    "itms-apps:",
+    "ldap:",
+    "magnet:",
+    "market:",
+    "ms-settings:",
+    "news:",
+    "nntp:",
+    "search-ms:",
+    "sftp:",
+    "sip:",
+    "sips:",
+    "skype:",
+    "smb:",
+    "ssh:",
+    "steam:",
+    "tg:",
+    "webcal:",
+    "xmpp:",
+    "zoommtg:",
 ];
 
 /// Spellings of `:`, `/`, `@` and `.` that readers decode.
@@ -46,6 +78,7 @@ const ENTITIES: [&str; 10] =
 
 /// Calls `visit` with every link of a text, in order.
 pub(super) fn each<'t>(text: &'t str, visit: &mut dyn FnMut(Link<'t>)) {
+    broken_attributes(text, visit);
     let mut tokens = tokens(text).peekable();
     while let Some(token) = tokens.next() {
         let joined = tokens.peek().filter(|next| {
@@ -64,6 +97,39 @@ pub(super) fn each<'t>(text: &'t str, visit: &mut dyn FnMut(Link<'t>)) {
             };
             of_word(word, &after, visit);
         });
+    }
+}
+
+/// The maximum length of an attribute's value, in bytes.
+const ATTRIBUTE_BYTES: usize = 4096;
+
+/// Visits values of attributes with a tab or a line break in an address: a browser drops these.
+fn broken_attributes<'t>(text: &'t str, visit: &mut dyn FnMut(Link<'t>)) {
+    // The next quote of each kind is looked for once.
+    let mut next = [0, 0];
+    for (at, _) in text.match_indices('=') {
+        let rest = text[at + 1..].trim_start();
+        let kind = match rest.as_bytes().first() {
+            Some(b'"') => 0,
+            Some(b'\'') => 1,
+            _ => continue,
+        };
+        let begin = text.len() - rest.len() + 1;
+        if next[kind] < begin {
+            let found = text[begin..].find(['"', '\''][kind]);
+            next[kind] = found.map_or(text.len(), |found| begin + found);
+        }
+        let value = &text[begin..next[kind]];
+        if value.len() > ATTRIBUTE_BYTES || next[kind] == text.len() {
+            continue;
+        }
+        let mut plain = value.replace(['\t', '\n', '\r'], "");
+        for entity in ["&Tab;", "&NewLine;"] {
+            plain = plain.replace(entity, "");
+        }
+        if plain.len() < value.len() && (plain.contains("://") || is_link_like(&plain)) {
+            visit(Link::Unreadable(value));
+        }
     }
 }
 
@@ -109,6 +175,17 @@ fn of_word<'t>(word: &'t str, after: &After, visit: &mut dyn FnMut(Link<'t>)) {
         Continues::Path => visit(Link::LongerPath(word)),
         Continues::No => {}
     }
+}
+
+/// True for an address in one to three numbers: readers disagree about it.
+pub(super) fn is_one_number(host: &str) -> bool {
+    let labels: Vec<&str> = host.split('.').collect();
+    let is_number = |label: &&str| {
+        let digits = label.strip_prefix("0x").unwrap_or(label);
+        let radix = if digits.len() < label.len() { 16 } else { 10 };
+        !digits.is_empty() && digits.chars().all(|c| c.is_digit(radix))
+    };
+    labels.len() < 4 && labels.iter().all(is_number)
 }
 
 /// Where the scheme before a `://` begins.
@@ -230,8 +307,12 @@ fn has_address(word: &str) -> bool {
     })
 }
 
+/// True for what may stand in a name: signs too, since some readers take them for parts of a host. Punctuation ends it.
 fn is_name_char(c: char) -> bool {
-    c.is_alphanumeric() || is_dot(c) || matches!(c, '-' | '_')
+    let is_sign = c > '\u{a1}'
+        && !c.is_whitespace()
+        && !matches!(c, '«' | '»' | '·' | '¿' | '\u{2000}'..='\u{206f}' | '\u{3000}'..='\u{303f}' | '\u{ff00}'..='\u{ff0f}' | '\u{ff1a}'..='\u{ff20}');
+    c.is_alphanumeric() || is_dot(c) || matches!(c, '-' | '_') || is_sign
 }
 
 /// Whether a name in the word is one that readers take for a host.
@@ -294,27 +375,19 @@ fn has_port(word: &str) -> bool {
     })
 }
 
-/// Top-level names that readers link without a scheme: country codes and what is common.
+/// True for top-level names, which readers link without a scheme.
 fn is_common(top: &str) -> bool {
-    !top.is_ascii() || top.len() == 2 || top.starts_with("xn--") || COMMON.contains(&top)
+    !top.is_ascii() || top.len() == 2 || top.starts_with("xn--") || TOPS.binary_search(&top).is_ok()
 }
 
 /// Endings of files that are no top-level names.
-const FILES: [&str; 43] = [
+const FILES: [&str; 42] = [
     "txt", "pdf", "doc", "docx", "xls", "xlsx", "ppt", "pptx", "csv", "tsv", "json", "jsonl",
     "yaml", "yml", "toml", "xml", "html", "htm", "css", "js", "ts", "tsx", "jsx", "log", "lock",
-    "cfg", "conf", "ini", "env", "bak", "tmp", "gz", "tar", "tgz", "bz", "png", "jpg", "jpeg",
-    "gif", "svg", "rb", "go", "guard",
+    "cfg", "conf", "ini", "env", "bak", "tmp", "gz", "tar", "tgz", "png", "jpg", "jpeg", "gif",
+    "svg", "rb", "go", "guard",
 ];
 
 /// Endings of files that are top-level names as well.
-const BOTH: [&str; 12] = ["md", "rs", "py", "sh", "pl", "ps", "cc", "zip", "mov", "so", "ml", "mk"];
-
-const COMMON: [&str; 60] = [
-    "com", "org", "net", "edu", "gov", "mil", "int", "info", "biz", "name", "pro", "aero", "asia",
-    "coop", "museum", "xxx", "arpa", "onion", "app", "dev", "xyz", "online", "site", "website",
-    "shop", "store", "club", "top", "live", "link", "click", "page", "blog", "news", "world",
-    "zone", "cloud", "tech", "space", "email", "chat", "social", "digital", "agency", "systems",
-    "network", "host", "icu", "vip", "work", "fun", "life", "today", "media", "art", "bank", "zip",
-    "mov", "foo", "cat",
-];
+const BOTH: [&str; 13] =
+    ["bz", "md", "rs", "py", "sh", "pl", "ps", "cc", "zip", "mov", "so", "ml", "mk"];
