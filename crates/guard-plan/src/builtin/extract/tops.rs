@@ -2,7 +2,7 @@
 
 /// The names, sorted.
 #[rustfmt::skip]
-pub(super) const TOPS: [&str; 1046] = [
+pub(super) static TOPS: [&str; 1046] = [
     "aaa", "aarp", "abb", "abbott", "abbvie", "abc", "able", "abogado", "abudhabi", "academy",
     "accenture", "accountant", "accountants", "aco", "actor", "ads", "adult", "aeg", "aero",
     "aetna", "afl", "africa", "agakhan", "agency", "aig", "airbus", "airforce", "airtel", "akdn",
