@@ -20,6 +20,7 @@ mod name;
 mod narrow;
 mod ops;
 mod policy;
+mod quantified;
 mod regex;
 mod scenarios;
 mod scope;

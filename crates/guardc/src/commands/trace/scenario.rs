@@ -1,6 +1,5 @@
 //! A recorded session as a test: its calls with their verdicts and results, and what the world answered.
 
-use super::to_test::declared;
 use guard_plan::json::Json;
 use guard_plan::naming::is_name;
 use guard_plan::plan::Plan;
@@ -24,10 +23,10 @@ pub struct Scenario<'p> {
     plan: Option<&'p Plan>,
     slim: bool,
     workspace: String,
+    /// The time of the record that is being written, in milliseconds.
+    now: i64,
     /// The clock of the test, in milliseconds.
     clock: i64,
-    /// The duration of the last `after`, in milliseconds.
-    waited: i64,
     /// What the test has said of the world.
     answers: BTreeMap<String, String>,
     /// The calls in flight, by their ids, with their names in the test.
@@ -44,8 +43,8 @@ impl<'p> Scenario<'p> {
             plan,
             slim,
             workspace: String::new(),
+            now: 0,
             clock: 0,
-            waited: 0,
             answers: BTreeMap::new(),
             started: HashMap::new(),
             names: BTreeSet::new(),
@@ -71,54 +70,50 @@ impl<'p> Scenario<'p> {
     }
 
     fn record(&mut self, record: &Record, settled: Option<&Record>) {
-        let now = time::parse_rfc3339(&record.time).unwrap_or(self.clock);
+        self.now = time::parse_rfc3339(&record.time).unwrap_or(self.now);
         match &record.payload {
             Payload::Open(open) => {
+                self.clock = self.now;
                 self.workspace = open.workspace.trim_end_matches('/').to_owned();
                 self.hides(open.sealed.is_some());
                 if let Some(data) = &open.data {
                     let data = self.value(data);
                     self.step(TestStepKind::Data(data));
                 }
-                self.clock = now;
                 self.step(TestStepKind::At(node(record.time.clone())));
             }
-            Payload::Propose(propose) => self.propose(now, record, propose, settled),
-            Payload::Settle(settle) => self.finish(now, record, settle),
+            Payload::Propose(propose) => self.propose(record, propose, settled),
+            Payload::Settle(settle) => self.finish(record, settle),
             Payload::Approve(approve) => {
                 self.hides(approve.sealed.is_some());
                 let Some(call) = self.call(&approve.tool, &approve.args) else { return };
-                self.waits_until(now);
                 let expires = approve.expires.as_deref().and_then(time::parse_rfc3339);
-                let within =
-                    expires.map(|end| node(words::duration((end - now).max(1000) / 1000 * 1000)));
+                let within = expires
+                    .map(|end| node(words::duration((end - self.now).max(1000) / 1000 * 1000)));
                 let role = node(approve.role.to_string());
                 self.step(TestStepKind::Approve { call, role, within });
             }
             Payload::Usage(usage) => {
-                self.waits_until(now);
                 let (amount, unit) = (usage.amount.to_string(), usage.unit.to_string());
                 self.step(TestStepKind::Usage(node(amount), node(unit)));
             }
             Payload::Resume(resume) => {
-                self.waits_until(now);
                 self.step(TestStepKind::Resume(node(resume.role.to_string())));
             }
             Payload::Prompt(prompt) => {
                 self.hides(prompt.sealed.is_some());
                 self.asked(&prompt.asked);
-                self.waits_until(now);
                 let text = self.relocated(&prompt.text);
                 self.step(TestStepKind::Prompt(node(text)));
             }
-            Payload::Stop(stop) => self.stop(now, stop),
-            Payload::Item(item) => self.item(now, item),
+            Payload::Stop(stop) => self.stop(stop),
+            Payload::Item(item) => self.item(item),
             Payload::Snapshot(_) => self.leaves_out("what came before a snapshot"),
             Payload::Answers(_) | Payload::Contract(_) | Payload::Ledger(_) => {}
         }
     }
 
-    fn propose(&mut self, now: i64, record: &Record, propose: &Propose, settled: Option<&Record>) {
+    fn propose(&mut self, record: &Record, propose: &Propose, settled: Option<&Record>) {
         self.hides(propose.sealed.is_some());
         let verdict = &*propose.verdict;
         if self.slim && verdict.decision != Decision::Allow {
@@ -129,7 +124,6 @@ impl<'p> Scenario<'p> {
         }
         let Some(call) = self.call(&propose.tool, &propose.args) else { return };
         self.asked(&propose.asked);
-        self.waits_until(now);
         match verdict.decision {
             Decision::Deny => self.denied(call, verdict),
             Decision::Ask => {
@@ -190,13 +184,12 @@ impl<'p> Scenario<'p> {
         self.step(TestStepKind::Start(node(name), call));
     }
 
-    fn finish(&mut self, now: i64, record: &Record, settle: &Settle) {
+    fn finish(&mut self, record: &Record, settle: &Settle) {
         let id = record.call.clone().unwrap_or_default();
         let Some(name) = self.started.remove(&id) else {
             return self.leaves_out("the end of a call that is left out");
         };
         self.asked(&settle.asked);
-        self.waits_until(now);
         let (returns, undecoded) = self.result(settle);
         let success = settle.success;
         self.step(TestStepKind::Finish { name: node(name), success, returns, undecoded });
@@ -246,13 +239,12 @@ impl<'p> Scenario<'p> {
         }
     }
 
-    fn stop(&mut self, now: i64, stop: &Stop) {
+    fn stop(&mut self, stop: &Stop) {
         if self.slim {
             return;
         }
         self.hides(stop.sealed.is_some());
         self.asked(&stop.asked);
-        self.waits_until(now);
         let outcome = match stop.decision {
             StopDecision::Block => "blocked",
             StopDecision::Allow if stop.bypassed.is_some() => "bypassed",
@@ -262,10 +254,9 @@ impl<'p> Scenario<'p> {
         self.step(TestStepKind::Stop(node(outcome.to_owned()), None));
     }
 
-    fn item(&mut self, now: i64, item: &Item) {
+    fn item(&mut self, item: &Item) {
         self.hides(item.sealed.is_some());
         self.asked(&item.asked);
-        self.waits_until(now);
         let id = node(item.item.to_string());
         let because = item.reason.as_ref().map(|reason| node(reason.to_string()));
         self.step(match &item.transition {
@@ -387,25 +378,6 @@ impl<'p> Scenario<'p> {
         }
     }
 
-    /// Lets the clock of the test go on to a time, in whole seconds.
-    fn waits_until(&mut self, now: i64) {
-        let seconds = (now - self.clock) / 1000;
-        if seconds <= 0 {
-            return;
-        }
-        self.clock += seconds * 1000;
-        // A step that is left out has let time pass already.
-        let before = match self.steps.last().map(|step| &step.kind) {
-            Some(TestStepKind::After(_)) => self.waited,
-            _ => 0,
-        };
-        self.waited = before + seconds * 1000;
-        if before > 0 {
-            self.steps.pop();
-        }
-        self.step(TestStepKind::After(node(words::duration(self.waited))));
-    }
-
     fn hides(&mut self, hidden: bool) {
         if hidden {
             self.leaves_out("secrets, which stand as hashes: write values of your own");
@@ -416,7 +388,13 @@ impl<'p> Scenario<'p> {
         self.left_out.insert(format!("left out: {what}"));
     }
 
+    /// Adds a step, once the clock of the test has gone on to its time, in whole seconds.
     fn step(&mut self, kind: TestStepKind) {
+        let waited = (self.now - self.clock) / 1000 * 1000;
+        if waited > 0 {
+            self.clock += waited;
+            self.step(TestStepKind::After(node(words::duration(waited))));
+        }
         self.steps.push(TestStep { kind, span: SpanEq(Span::default()) });
     }
 }
@@ -454,4 +432,10 @@ fn expr(kind: ExprKind) -> Expr {
 
 fn node<T>(node: T) -> Spanned<T> {
     Spanned { node, span: Span::default() }
+}
+
+/// Returns the name by which the guard's own text calls a tool.
+fn declared<'p>(plan: Option<&'p Plan>, called: &'p str) -> &'p str {
+    let tools = plan.map_or(&[][..], |plan| &plan.tools);
+    tools.iter().find(|tool| &*tool.wire_name == called).map_or(called, |tool| &tool.name)
 }

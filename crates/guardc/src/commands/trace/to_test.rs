@@ -6,7 +6,6 @@ use crate::config::Config;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::plans;
 use crate::term::Term;
-use guard_plan::plan::Plan;
 use guard_plan::record::{Payload, Record};
 use guard_syntax::ast::{File, Item, ItemKind, SpanEq};
 use guard_syntax::span::Span;
@@ -81,10 +80,4 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     let written = std::io::stdout().lock().write_all(guard_syntax::print(&file).as_bytes());
     written.map_err(|error| Failure::output(&error))?;
     if sound { Ok(Exit::Fine) } else { Err(Failure::Said) }
-}
-
-/// Returns the name by which the guard's own text calls a tool.
-pub(super) fn declared<'p>(plan: Option<&'p Plan>, called: &'p str) -> &'p str {
-    let tools = plan.map_or(&[][..], |plan| &plan.tools);
-    tools.iter().find(|tool| &*tool.wire_name == called).map_or(called, |tool| &tool.name)
 }

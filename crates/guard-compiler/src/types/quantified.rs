@@ -1,0 +1,188 @@
+//! Quantifiers, and the names that they and `for` bind.
+
+use super::Checker;
+use super::expr::{boxed, broken, typed};
+use super::narrow;
+use super::scope::{Missing, Scope};
+use crate::errors;
+use crate::hir::{Expr, ExprKind, Type};
+use guard_plan::plan::QuantifierOp;
+use guard_syntax::ast::{self, BinaryOp, Quantifier};
+use guard_syntax::span::Span;
+
+impl Checker<'_, '_> {
+    #[allow(clippy::too_many_arguments, reason = "the parts of one syntax node")]
+    pub(super) fn quantified(
+        &mut self,
+        op: Quantifier,
+        binders: &[ast::Ident],
+        over: &ast::Expr,
+        body: &ast::Expr,
+        wanted: Option<&Type>,
+        span: Span,
+        scope: &mut Scope,
+    ) -> Expr {
+        let depth = scope.locals.len();
+        let outer = scope.missing;
+        let (sources, slots) = self.bind(binders, over, scope);
+        if matches!(op, Quantifier::Count | Quantifier::Sum) {
+            scope.missing = Missing::Strict;
+        }
+        let result = match op {
+            Quantifier::Sum => {
+                let found = self.expr(body, wanted, scope);
+                self.present(body, found, scope)
+            }
+            _ => self.condition(body, scope),
+        };
+        scope.locals.truncate(depth);
+        scope.missing = outer;
+        if let Some(last) = swallowed(op, body, &result, &slots) {
+            self.report(errors::swallowed(last, op == Quantifier::Any));
+        }
+        let (op, ty) = match (op, &result.ty) {
+            (Quantifier::All, _) => (QuantifierOp::All, Type::Bool),
+            (Quantifier::Any, _) => (QuantifierOp::Any, Type::Bool),
+            (Quantifier::Count, _) => (QuantifierOp::Count, Type::Int(Some(0), None)),
+            (Quantifier::Sum, Type::Int(low, _)) => {
+                (QuantifierOp::SumInt, Type::Int(low.filter(|l| *l >= 0).map(|_| 0), None))
+            }
+            (Quantifier::Sum, Type::Decimal(low, _)) => {
+                (QuantifierOp::SumDecimal, Type::Decimal(low.filter(|l| *l >= 0).map(|_| 0), None))
+            }
+            (Quantifier::Sum, Type::Duration(..)) => (QuantifierOp::SumDuration, Type::duration()),
+            (Quantifier::Sum, Type::Error) => return broken(span),
+            (Quantifier::Sum, other) => {
+                let shown = self.show(other);
+                self.report(errors::operator(
+                    span,
+                    "sum",
+                    (body.span, &shown),
+                    None,
+                    "sum adds ints, decimals or durations",
+                ));
+                return broken(span);
+            }
+        };
+        let kind = ExprKind::Quantified { op, over: sources, binders: slots, body: boxed(result) };
+        typed(kind, ty, span)
+    }
+
+    /// Binds the names of a quantifier or `for`: the collections ranged over and the slots.
+    pub fn bind(
+        &mut self,
+        binders: &[ast::Ident],
+        over: &ast::Expr,
+        scope: &mut Scope,
+    ) -> (Vec<Expr>, Vec<u32>) {
+        let zipped: Option<Vec<&ast::Expr>> = match &over.kind {
+            ast::ExprKind::Call(name, args) if name.node == "zip" => {
+                Some(args.iter().map(|a| &a.value).collect())
+            }
+            _ => None,
+        };
+        let sources = zipped.clone().unwrap_or_else(|| vec![over]);
+        let mut typed_sources = Vec::new();
+        for source in &sources {
+            let found = self.operand(scope, |this, scope| this.expr(source, None, scope));
+            typed_sources.push(self.present_unless_json(source, found, scope));
+        }
+        let symbols: Vec<Option<String>> = sources.iter().map(|s| narrow::each(s, scope)).collect();
+        let elements = match zipped {
+            Some(_) => self.zip_elements(binders, &typed_sources, over.span),
+            None => self.elements(binders, &typed_sources[0], over.span),
+        };
+        let mut slots = Vec::new();
+        for (at, binder) in binders.iter().enumerate() {
+            let symbol = if sources.len() == binders.len() { symbols[at].clone() } else { None };
+            let ty = elements.get(at).cloned().unwrap_or(Type::Error);
+            self.hides(binder, scope);
+            slots.push(scope.bind(&binder.node, ty, symbol));
+        }
+        (typed_sources, slots)
+    }
+
+    fn zip_elements(&mut self, binders: &[ast::Ident], sources: &[Expr], span: Span) -> Vec<Type> {
+        if binders.len() != sources.len() || sources.len() < 2 {
+            let message = format!("`zip` of {} lists binds {} names", sources.len(), binders.len());
+            self.report(errors::arguments(span, message, "all a, b in zip(xs, ys): …"));
+            return Vec::new();
+        }
+        sources
+            .iter()
+            .map(|s| match &s.ty {
+                Type::List(of, _) => (**of).clone(),
+                Type::Error => Type::Error,
+                other => {
+                    let shown = self.show(other);
+                    self.report(errors::mismatch(s.span, "a list", &shown));
+                    Type::Error
+                }
+            })
+            .collect()
+    }
+
+    fn elements(&mut self, binders: &[ast::Ident], source: &Expr, span: Span) -> Vec<Type> {
+        let (key, element) = match &source.ty {
+            Type::List(of, _) => (Type::Int(Some(0), None), (**of).clone()),
+            Type::Set(of, _) => (Type::Error, (**of).clone()),
+            Type::Map(of, _) => (Type::string(), (**of).clone()),
+            Type::Json => (Type::string(), Type::Json),
+            Type::Error => return Vec::new(),
+            other => {
+                let shown = self.show(other);
+                self.report(errors::mismatch(span, "a collection", &shown));
+                return Vec::new();
+            }
+        };
+        match (binders.len(), &source.ty) {
+            (1, Type::Map(..)) => vec![key],
+            (1, _) => vec![element],
+            (2, Type::List(..) | Type::Map(..) | Type::Json) => vec![key, element],
+            (n, _) => {
+                let message = format!("{} binds {n} names", self.show(&source.ty));
+                self.report(errors::arguments(
+                    span,
+                    message,
+                    "all x in xs: …, all key, value in map: …",
+                ));
+                Vec::new()
+            }
+        }
+    }
+}
+
+/// The last operand of a body, if it speaks of no element and still is not asked where the collection is empty.
+fn swallowed(op: Quantifier, body: &ast::Expr, typed: &Expr, slots: &[u32]) -> Option<Span> {
+    use ast::ExprKind::Binary;
+    let other = match op {
+        Quantifier::All => QuantifierOp::Any,
+        Quantifier::Any => QuantifierOp::All,
+        _ => return None,
+    };
+    let (mut body, mut typed, mut slots) = (body, typed, slots.to_vec());
+    // Through a quantifier of the other kind its last operand moves outwards.
+    while let (
+        ast::ExprKind::Quantified { body: written, .. },
+        ExprKind::Quantified { op, binders, body: inner, .. },
+    ) = (&body.kind, &typed.kind)
+        && *op == other
+    {
+        slots.extend(binders);
+        (body, typed) = (written, inner);
+    }
+    let (last, written) = match (op, &typed.kind, &body.kind) {
+        (Quantifier::Any, ExprKind::Or(_, last), Binary(BinaryOp::Or, _, written)) => {
+            (last, written)
+        }
+        (Quantifier::All, ExprKind::And(_, last), Binary(BinaryOp::And, _, written)) => {
+            (last, written)
+        }
+        _ => return None,
+    };
+    let mut is_bound = last.ty == Type::Error;
+    last.walk(&mut |part| {
+        is_bound |= matches!(&part.kind, ExprKind::Local(slot) if slots.contains(slot));
+    });
+    (!is_bound).then_some(written.span)
+}
