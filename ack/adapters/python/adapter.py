@@ -87,6 +87,7 @@ folder = pathlib.Path(tempfile.mkdtemp(prefix="guard-adapter-"))
 kit = Line(sys.stdout, None)
 guard = Sidecar()
 journals = {}  # by the kit's id of a session: where its journal is kept
+unsettled = {}  # by session: the calls that ran, and whose settlement the guard did not take
 
 
 def now(session):
@@ -101,6 +102,22 @@ def open_session(session, run):
 
 
 def enter(session, run):
+    """Opens the session of a run, and settles what an earlier run could not."""
+    find(session, run)
+    while session in unsettled and unsettled[session]:
+        settle(session, **unsettled[session][0])
+        unsettled[session].pop(0)
+
+
+def settle(session, **ended):
+    try:
+        return tell("call.settle", session, **ended)
+    except Refused as error:
+        if error.code != "no_such_call":  # The guard took the settlement, and its answer was lost.
+            raise
+
+
+def find(session, run):
     """Opens the session of a run where the guard does not have it: a new one, or from its journal where a guard is gone that had it."""
     global guard
     if guard.is_gone:
@@ -162,7 +179,12 @@ def around(session, call, tools):
         done = kit.ask("tool.execute", session=session, **call)
     else:
         done = {"outcome": "failure", "result": f"there is no tool `{call['tool']}`"}
-    settled = tell("call.settle", session, call=call["call"], outcome=done["outcome"], result=done["result"])
+    ended = {"call": call["call"], "outcome": done["outcome"], "result": done["result"]}
+    try:
+        settled = tell("call.settle", session, **ended)
+    except RuntimeError:
+        unsettled.setdefault(session, []).append(ended)
+        raise
     if done.get("failure") == "cancelled":
         raise Cancelled
     text = done["result"] if isinstance(done["result"], str) else json.dumps(done["result"], ensure_ascii=False)
@@ -252,6 +274,7 @@ def ended(run, turn, stop):
 
 def forget(session):
     journals.pop(session, None)
+    unsettled.pop(session, None)
     if guard.probes.pop(session, None) is not None:
         guard.ask("session.close", session=session)
 

@@ -102,6 +102,7 @@ const kit = new Line((text) => process.stdout.write(text), {});
 let guard = new Sidecar();
 
 const journals = new Map<string, string>(); // by the kit's id of a session: where its journal is kept
+const unsettled = new Map<string, Json[]>(); // by session: the calls that ran, and whose settlement the guard did not take
 const now = async (session: string): Promise<string> => (await kit.ask("clock.now", { session })).now;
 const joined = (...texts: string[]): string => texts.filter((text) => text).join("\n\n");
 const shown = (value: Json): string => (typeof value === "string" && value[0] !== "\u0001" ? value : stringify(value));
@@ -121,8 +122,20 @@ async function takeUp(session: string, run: Json): Promise<void> {
   await open(session, { ...run, data: undefined, now: "1970-01-01T00:00:00Z" });
 }
 
-/** Opens the session of a run where the guard does not have it: a new one, or from its journal where a guard is gone that had it. */
+/** Opens the session of a run, and settles what an earlier run could not. */
 async function enter(session: string, run: Json): Promise<void> {
+  await find(session, run);
+  for (const late = unsettled.get(session) ?? []; late.length; late.shift()) {
+    try {
+      await tell("call.settle", session, late[0]);
+    } catch (error) {
+      if ((error as Refused).code !== "no_such_call") throw error; // The guard took the settlement, and its answer was lost.
+    }
+  }
+}
+
+/** Opens the session of a run where the guard does not have it: a new one, or from its journal where a guard is gone that had it. */
+async function find(session: string, run: Json): Promise<void> {
   if (guard.gone) {
     guard.process.kill("SIGKILL");
     guard = new Sidecar();
@@ -172,7 +185,11 @@ async function execute(session: string, call: Call, tools: Set<string>): Promise
   const nobody = { outcome: "failure", result: `there is no tool \`${call.tool}\`` };
   const done = tools.has(call.tool) ? await kit.ask("tool.execute", { ...call, session }) : nobody;
   const { outcome, result } = done;
-  const settled = await tell("call.settle", session, { call: call.call, outcome, result });
+  const end = { call: call.call, outcome, result };
+  const settled = await tell("call.settle", session, end).catch((error) => {
+    unsettled.set(session, [...(unsettled.get(session) ?? []), end]);
+    throw error;
+  });
   if (done.failure === "cancelled") throw new Cancelled();
   return joined(done.outcome === "success" ? shown(done.result) : `error: ${shown(done.result)}`, settled.rendered);
 }

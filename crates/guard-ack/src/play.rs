@@ -166,6 +166,8 @@ impl<'p> Player<'p> {
         if let Some(missing) = self.case.lacking(&seen.declared) {
             return Ok(Played::Skipped(missing.to_owned()));
         }
+        let is_parallel = seen.declared.capabilities.get("parallel_calls") == Some(&true);
+        self.outside.held = self.case.world.held && is_parallel;
         let mut broken = Vec::new();
         for (at, run) in self.case.run.iter().enumerate() {
             if run.during.is_some() {

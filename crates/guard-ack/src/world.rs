@@ -21,6 +21,8 @@ pub struct Outside<'c> {
     pub workspace: Option<Workspace>,
     /// By the case's id of a call: the id by which the adapter knows it.
     pub ids: BTreeMap<String, String>,
+    /// True if calls end only when the adapter is silent.
+    pub held: bool,
     approvals: BTreeMap<String, usize>,
     /// How often the model was asked.
     turns: usize,
@@ -34,7 +36,16 @@ impl<'c> Outside<'c> {
         ids: BTreeMap<String, String>,
     ) -> Outside<'c> {
         let now = time::parse_rfc3339(&case.start).unwrap_or_default();
-        Outside { case, now, workspace, ids, approvals: BTreeMap::new(), turns: 0, log: Vec::new() }
+        Outside {
+            case,
+            now,
+            workspace,
+            ids,
+            held: false,
+            approvals: BTreeMap::new(),
+            turns: 0,
+            log: Vec::new(),
+        }
     }
 
     pub fn passes(&mut self, duration: Option<&String>) {
@@ -219,16 +230,21 @@ impl<'o, 'c> Stages<'o, 'c> {
         self.stages[0].seen.executed.iter().any(|one| one.id.as_deref() == Some(id))
     }
 
-    /// Returns whether all calls run that should run together: then there is nothing to wait for.
-    fn complete(&self) -> bool {
+    /// Returns the calls of the turn that is played.
+    fn calls(&self) -> &'c [CallFile] {
         let stage = self.stage();
-        let begun = |id: &String| stage.seen.executed.iter().any(|one| one.id.as_ref() == Some(id));
-        let sets = &stage.script.expect.together;
         let turn = stage.seen.shown.len().checked_sub(1).and_then(|at| stage.script.turn.get(at));
-        let here =
-            |id: &String| turn.is_some_and(|turn| turn.calls.iter().any(|call| call.id == *id));
-        let mut ids = sets.iter().flatten().filter(|id| here(id)).peekable();
-        ids.peek().is_some() && ids.all(begun)
+        turn.map_or(&[], |turn| &turn.calls)
+    }
+
+    fn has_begun(&self, id: &str) -> bool {
+        self.stage().seen.executed.iter().any(|one| one.id.as_deref() == Some(id))
+    }
+
+    /// Returns whether every call of the turn runs or has run. Of one that does not, the adapter may still ask: what it
+    /// hears depends on the calls that have ended.
+    fn complete(&self) -> bool {
+        self.calls().iter().all(|call| self.has_begun(&call.id))
     }
 
     /// Ends a call that has run: its files are written now. Returns its result.
@@ -311,12 +327,14 @@ impl World for Stages<'_, '_> {
         if self.active == 0 && is_held {
             return None;
         }
-        let complete = idle || self.complete();
+        let may_end = idle || self.complete();
+        let held = self.outside.held;
         let stage = self.stage_mut();
-        let next = match (stage.overlap, complete) {
-            (false, _) => stage.running.pop_front(),
+        let next = match (stage.overlap, may_end) {
             (true, true) => stage.running.pop_back(),
             (true, false) => None,
+            (false, false) if held => None,
+            (false, _) => stage.running.pop_front(),
         };
         let (call, done) = self.finish(next?);
         self.outside.note(
@@ -328,10 +346,9 @@ impl World for Stages<'_, '_> {
     }
 
     fn is_expecting_company(&self) -> bool {
-        let stage = self.stage();
-        let turn = stage.seen.shown.len().checked_sub(1).and_then(|at| stage.script.turn.get(at));
-        let ids = stage.script.expect.together.iter().flatten();
-        turn.is_some_and(|turn| ids.clone().any(|id| turn.calls.iter().any(|call| call.id == *id)))
+        let awaited =
+            |id: &String| self.calls().iter().any(|call| call.id == *id) && !self.has_begun(id);
+        self.stage().script.expect.together.iter().flatten().any(awaited)
     }
 
     fn now(&mut self) -> String {

@@ -34,6 +34,7 @@ impl Duties for Faithful {}
 pub trait Duties {
     /// Begins the conversation.
     fn begin(&mut self, harness: &mut Harness) -> AdapterResult<()> {
+        self.settle_overdue(harness)?;
         let text = &harness.run.prompt;
         self.prompt(harness, text)
     }
@@ -294,8 +295,19 @@ pub trait Duties {
             // The session was reset while the tool ran.
             Err(SessionError::Step(StepError::NoSuchCall(_))) => Ok(String::new()),
             Ok(_) => Err(trouble("no answer to a settlement")),
-            Err(error) => Err(trouble(error)),
+            Err(error) => {
+                harness.engine.unsettled.push((call.clone(), done.clone()));
+                Err(trouble(error))
+            }
         }
+    }
+
+    /// Settles the calls that ran in an earlier run, and whose settlement could not be reported.
+    fn settle_overdue(&mut self, harness: &mut Harness) -> AdapterResult<()> {
+        for (call, done) in std::mem::take(&mut harness.engine.unsettled) {
+            self.settlement(harness, &call, &done)?;
+        }
+        Ok(())
     }
 
     /// Reports a stop to the guard.

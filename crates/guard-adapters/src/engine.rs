@@ -1,6 +1,6 @@
 //! One guarded session of the SDK, its files on disk, and its trace.
 
-use guard_ack::protocol::Run;
+use guard_ack::protocol::{Call, Done, Run};
 use guard_ack::{Kind, Trouble, World};
 use guard_hosts::Host;
 use guard_plan::json::Json;
@@ -19,6 +19,8 @@ const KEY: [u8; 32] = *b"guard-adapters keep no secrets!!";
 /// An adapter's session with the guard.
 pub struct Engine {
     pub session: Session<WorkspaceFiles>,
+    /// The calls that ran, and whose settlement could not be reported.
+    pub unsettled: Vec<(Call, Done)>,
 }
 
 pub fn trouble(error: impl ToString) -> Trouble {
@@ -52,7 +54,7 @@ impl Engine {
             options = options.data(data);
         }
         let session = options.at(instant(&run.now)).open_in_world().map_err(trouble)?;
-        Ok(Engine { session })
+        Ok(Engine { session, unsettled: Vec::new() })
     }
 
     /// Resumes a session from its trace. Each record must come out as it was.
@@ -68,7 +70,7 @@ impl Engine {
         let keys = Keys::new(KEY);
         let options = guard.session_in(id.unwrap_or_default(), files);
         let session = options.keys(&keys).trace(trace).open_in_world()?;
-        Ok(Engine { session })
+        Ok(Engine { session, unsettled: Vec::new() })
     }
 
     /// Processes an event. The world is first asked for the probes that only the host can answer.

@@ -244,6 +244,7 @@ class CallScope {
   }
 
   async propose() {
+    await this.session.settleOverdue();
     const text = await this.#judged();
     const verdict = await this.session.promises.propose(this.tool, text, { call: this.call });
     this.call = verdict.call;

@@ -86,6 +86,7 @@ class Session {
   #waits;
   #order = new Queue();
   #blocks = [];
+  #overdue = [];
 
   constructor(guard, engine, id, options) {
     const { workspace, store, clock, probes, data, actor, snapshot, trace, approvals = false, wait = WAIT, ...unknown } = options;
@@ -186,12 +187,29 @@ class Session {
     try {
       settled = await this.promises.settle(call, result, { outcome });
     } catch (error) {
-      if (!(error instanceof ArgumentError)) throw error;
+      if (!(error instanceof ArgumentError)) {
+        this.#overdue.push({ call, result, outcome });
+        throw error;
+      }
       const text = shown(result);
       settled = await this.calls.settling(() => this.#later("settleUnreadable", [call, text, error.message]));
     }
     this.#blocks.push(...settled.feedback);
     return settled;
+  }
+
+  /** Settles the calls that have run and whose settlement failed. Throws where it fails again. */
+  async settleOverdue() {
+    for (; this.#overdue.length; this.#overdue.shift()) {
+      const { call, result, outcome } = this.#overdue[0];
+      if (!this.inFlight.includes(call)) continue;
+      try {
+        await this.#later("settle", [call, result, { outcome }]);
+      } catch (error) {
+        if (!(error instanceof ArgumentError)) throw error;
+        await this.#later("settleUnreadable", [call, shown(result), error.message]);
+      }
+    }
   }
 
   /** The feedback of settled scopes and tools that nobody has read yet: texts, in order. */

@@ -109,6 +109,9 @@ pub struct WorldFile {
     /// True if the model streams.
     #[serde(default)]
     pub streamed: bool,
+    /// True if calls end only when the adapter is silent, where it declares `parallel_calls`.
+    #[serde(default)]
+    pub held: bool,
 }
 
 impl Default for WorldFile {
@@ -120,6 +123,7 @@ impl Default for WorldFile {
             probes: BTreeMap::new(),
             outage: None,
             streamed: false,
+            held: false,
         }
     }
 }

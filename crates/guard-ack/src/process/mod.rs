@@ -362,20 +362,20 @@ impl Process {
         self.tell(&json!({ "id": id, "result": result }))
     }
 
-    /// Answers the calls that have ended; returns whether there were any.
+    /// Answers a call that has ended; returns whether there was one. Others end after a silence: what the adapter does about
+    /// this end, or puts to the guard because of it, must come before them.
     fn release(&mut self, talk: &mut Talk, idle: bool) -> Result<bool, Trouble> {
-        let mut any = false;
         // Only the calls of the run beside another end while it goes on.
         if let (Some(world), Some(beside)) = (&mut talk.world, &talk.beside) {
             world.select(&beside.session);
         }
-        while let Some((call, done)) = talk.world.as_mut().and_then(|world| world.ended(idle)) {
-            any = true;
-            if let Some(id) = talk.pending.remove(&call) {
-                self.tell(&json!({ "id": id, "result": done }))?;
-            }
+        let Some((call, done)) = talk.world.as_mut().and_then(|world| world.ended(idle)) else {
+            return Ok(false);
+        };
+        if let Some(id) = talk.pending.remove(&call) {
+            self.tell(&json!({ "id": id, "result": done }))?;
         }
-        Ok(any)
+        Ok(true)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The report for a terminal.
 
 use super::{counts, findings, rerun, standing, tiers};
+use crate::clause;
 use crate::run::{Outcome, Report, Verdict};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -42,7 +43,10 @@ pub fn text(report: &Report, command: &str) -> String {
             let _ = writeln!(out, "\n{}:{}: {problem}", one.file, problem.line);
         }
     }
-    let found = || report.outcomes.iter().filter(|one| one.is_finding());
+    let mut findings: Vec<&Outcome> =
+        report.outcomes.iter().filter(|one| one.is_finding()).collect();
+    findings.sort_by_key(|one| rank(one));
+    let found = || findings.iter().copied();
     found().take(WHOLE).for_each(|outcome| finding(report, outcome, command, &mut out));
     // An adapter that breaks a promise of the first tier breaks it in many cases: the rest is only
     // listed.
@@ -88,6 +92,18 @@ pub fn text(report: &Report, command: &str) -> String {
         let _ = writeln!(out, "Nothing was judged: the adapter declares {declares}.");
     }
     out
+}
+
+/// Returns where a finding stands in the report: by the first promise that is broken, in the order of the reference. The
+/// simplest promises come first there, and one root cause often breaks several.
+fn rank(outcome: &Outcome) -> usize {
+    let place = |id: &str| clause::all().iter().position(|one| one.id == id);
+    match &outcome.verdict {
+        Verdict::Failed(broken) => {
+            broken.iter().filter_map(|one| place(&one.clause)).min().unwrap_or(usize::MAX)
+        }
+        _ => usize::MAX,
+    }
 }
 
 /// `0.4 s`.

@@ -10,6 +10,7 @@ mod gate;
 mod kept;
 mod messages;
 mod runs;
+mod unseen;
 
 use crate::duties::Duties;
 use std::fmt;
@@ -40,6 +41,7 @@ impl Fault {
             framework::TABLE,
             runs::TABLE,
             blocked::TABLE,
+            unseen::TABLE,
         ];
         tables.into_iter().flatten().map(Fault)
     }
@@ -61,7 +63,7 @@ impl Fault {
 
     /// True if it is in what only frameworks do, such as to validate or to cancel: no generated scenario has that.
     pub fn is_of_frameworks(self) -> bool {
-        [framework::TABLE, runs::TABLE, blocked::TABLE]
+        [framework::TABLE, runs::TABLE, blocked::TABLE, unseen::TABLE]
             .into_iter()
             .flatten()
             .any(|spec| spec.name == self.0.name)
@@ -151,6 +153,7 @@ overriding! {
     start(harness: &mut Harness, call: &Call);
     settle(harness: &mut Harness, call: &Call, done: &Done) -> AdapterResult<(String, String)>;
     settlement(harness: &mut Harness, call: &Call, done: &Done) -> AdapterResult<String>;
+    settle_overdue(harness: &mut Harness) -> AdapterResult<()>;
     stop(harness: &mut Harness, turn: &Turn) -> AdapterResult<Stopped>;
     finished(harness: &mut Harness) -> Option<(String, Done)>;
     no_such_tool(harness: &mut Harness, call: &Call) -> AdapterResult<String>;

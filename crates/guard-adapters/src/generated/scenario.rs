@@ -142,6 +142,8 @@ impl Scenario {
             let _ = writeln!(out, "data = {{ names = [{}] }}", Value::from(data.as_str()));
         }
         let _ = writeln!(out, "guard = '''\n{}'''", self.guard());
+        // What an answer says must not depend on how soon a call ends beside others.
+        out.push_str("\n[world]\nheld = true\n");
         if !self.approvals.is_empty() {
             out.push_str("\n[world.approvals]\n");
         }

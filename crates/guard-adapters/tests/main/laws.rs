@@ -30,9 +30,12 @@ const MADE_ROOM: &[&str] = &[
     "gate/requirement_since_a_change without edit: ship2",
     "gate/settlement_that_fails_is_not_lost without open: wipe",
     "gate/undeclared_tool_under_default_allow without known: three",
+    "effects/age_of_a_failure_counts_from_its_end without test: early",
     "effects/broken_observation_halts without look: pay",
+    "effects/end_of_a_long_list_reaches_the_guard without list: close",
     "effects/halt_until_resumed without insert: halted",
     "effects/invariant_over_a_collection without deploy: pull",
+    "effects/long_report_that_ends_badly_is_seen without test: ship",
     "effects/ten_tenths_are_one without ask: over",
 ];
 

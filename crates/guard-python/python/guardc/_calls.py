@@ -80,6 +80,7 @@ class CallScope:
         self._token = None
 
     def propose(self):
+        self.session._settle_overdue()
         verdict = self.session.propose(self.tool, self.args, call=self.call)
         self.call = verdict.call
         return verdict
@@ -244,15 +245,17 @@ class CallScope:
 
     def __exit__(self, kind, error, traceback):
         self._leave()
-        if kind is None:
-            self.settled = self.session._settle_leniently(self.verdict.call, self.result)
-        else:
-            try:
+        failed = kind is not None
+        try:
+            if failed:
                 self.settled = self.session.settle(self.verdict.call, outcome="failure")
-            except GuardError:
-                # A cancellation or an interrupt goes on as what it is; the session refuses everything from here.
-                if issubclass(kind, Exception):
-                    raise
+            else:
+                self.settled = self.session._settle_leniently(self.verdict.call, self.result)
+        except GuardError:
+            self.session._overdue.append((self.verdict.call, self.result, failed))
+            # A cancellation or an interrupt goes on as what it is.
+            if not failed or issubclass(kind, Exception):
+                raise
         if self.settled is not None and self.settled.feedback:
             with self.session._gate:
                 self.session._blocks.extend(self.settled.feedback)

@@ -48,6 +48,8 @@ class Session(EngineSession):
         #: The number of calls between their proposal and their place among those that wait.
         self._admitting = 0
         self._blocks = []
+        #: The calls that have run and whose settlement failed: id, result, whether the call failed.
+        self._overdue = []
 
     # A settlement may free calls that wait, so each wakes them before anything else is proposed.
 
@@ -78,6 +80,14 @@ class Session(EngineSession):
                 if self._waiting:
                     self._wake()
             return settled
+
+    def _settle_overdue(self):
+        """Settles the calls that have run and whose settlement failed. Raises where it fails again."""
+        while self._overdue:
+            call, result, failed = self._overdue[0]
+            if call in self.in_flight:
+                self.settle(call, outcome="failure") if failed else self._settle_leniently(call, result)
+            self._overdue.pop(0)
 
     def _wake(self):
         """Proposes the calls that wait again, in the order in which they came. The caller holds the gate."""

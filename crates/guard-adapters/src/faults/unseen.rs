@@ -1,0 +1,41 @@
+//! Faults that a stranger planted in an adapter of their own, and that the kit did not see at first.
+
+use super::{Spec, faults, instead};
+use crate::duties::{Duties, Faithful};
+use crate::harness::Gate;
+use guard_ack::protocol::{Approval, Done};
+use serde_json::Value;
+
+/// The length of a result that reaches the guard, in characters, where it is cut.
+const CUT: usize = 500;
+
+pub(super) const TABLE: &[Spec] = faults! {
+    "streamed-run-loses-prompts" "EFFECT-12" "does not tell the guard what happens in a streamed run" => instead::host_event(
+        |harness, event| match harness.run.streamed {
+            true => Ok(()),
+            false => Faithful.host_event(harness, event),
+        },
+    );
+    "approver-is-role" "KEEP-2" "records the role in place of the person who approved" => instead::approval(
+        |harness, request| Approval { by: request.role.clone(), ..Faithful.approval(harness, request) },
+    );
+    "late-settlement-lost" "GATE-23" "forgets a settlement that the guard did not take" => instead::settle_overdue(|harness| {
+        harness.engine.unsettled.clear();
+        Ok(())
+    });
+    "guard-gets-cut-results" "EFFECT-4" "gives the guard the beginning of a long text" => instead::settlement(
+        |harness, call, done| {
+            let result = match &done.result {
+                Value::String(text) => Value::String(text.chars().take(CUT).collect()),
+                other => other.clone(),
+            };
+            Faithful.settlement(harness, call, &Done { result, ..done.clone() })
+        },
+    );
+    "served-without-feedback" "STEER-1" "drops the feedback on calls that the guard serves" => instead::obey(
+        |harness, call, proposed| match &proposed.served {
+            Some(served) => Ok(Gate::Served(served.to_string())),
+            None => Faithful.obey(harness, call, proposed),
+        },
+    );
+};
