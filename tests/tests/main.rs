@@ -23,4 +23,5 @@ mod replay;
 mod schemas;
 mod shell;
 mod signals;
+mod suggest;
 mod suites;

@@ -5,42 +5,11 @@
 
 mod types;
 
+use crate::text::{ToolDraft, guard_name, quoted, tool_name};
 use guard_plan::json::Json;
-use guard_plan::naming::to_name;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use types::SchemaReader;
-
-/// Words that begin an item, which a tool should not have as its name in the guard.
-const ITEM_WORDS: [&str; 21] = [
-    "tool",
-    "policy",
-    "invariant",
-    "test",
-    "fact",
-    "enum",
-    "record",
-    "state",
-    "budget",
-    "use",
-    "type",
-    "group",
-    "deadline",
-    "default",
-    "source",
-    "lifecycle",
-    "probe",
-    "feedback",
-    "completion",
-    "attest",
-    "goal",
-];
-
-/// The longest line of documentation, in characters.
-const MAX_DOC: usize = 110;
-
-/// The lines of documentation that are kept.
-const MAX_DOC_LINES: usize = 20;
 
 /// Returns a guard that declares these tools, in the order of the server. `is_pattern` tells whether a text is a regular
 /// expression of the language.
@@ -65,13 +34,6 @@ pub fn declarations(definitions: &[Json], is_pattern: &dyn Fn(&str) -> bool) -> 
         .collect()
 }
 
-/// A name for a guard, after a file or program.
-fn guard_name(text: &str) -> String {
-    let name = to_name(text).trim_matches('_').to_lowercase();
-    let name = if name.is_empty() { "imported".to_owned() } else { to_name(&name) };
-    if ITEM_WORDS.contains(&name.as_str()) { format!("{name}_guard") } else { name }
-}
-
 fn declaration(
     definition: &Json,
     names: &mut BTreeSet<String>,
@@ -94,37 +56,8 @@ fn declaration(
     }
     clauses.extend(std::mem::take(&mut reader.clauses));
     let (items, notes) = (reader.items, reader.notes);
-    let mut out: String = items.iter().map(|item| format!("{item}\n")).collect();
-    for note in notes {
-        let _ = writeln!(out, "// {}", one_line(&note));
-    }
-    out.push_str(&documentation(text("description"), ""));
-    let real = if wire == name { String::new() } else { format!("{} as ", quoted(wire)) };
-    let _ = write!(out, "tool {real}{name}({})", params.join(", "));
-    match clauses.is_empty() {
-        true => out.push('\n'),
-        false => {
-            out.push_str(" {\n");
-            clauses.iter().for_each(|clause| _ = writeln!(out, "  {clause}"));
-            out.push_str("}\n");
-        }
-    }
-    out
-}
-
-/// A name that no other tool has.
-fn tool_name(wire: &str, names: &mut BTreeSet<String>) -> String {
-    let mut name = to_name(wire);
-    if ITEM_WORDS.contains(&name.as_str()) {
-        name = format!("_{name}");
-    }
-    let base = name.clone();
-    let mut number = 2;
-    while !names.insert(name.clone()) {
-        name = format!("{base}_{number}");
-        number += 1;
-    }
-    name
+    let (wire, description) = (wire.to_owned(), text("description").to_owned());
+    ToolDraft { wire, name, description, items, notes, params, clauses }.text()
 }
 
 /// The annotations, which a server says of itself, as risk and tags.
@@ -157,46 +90,6 @@ fn hints(definition: &Json, reader: &mut SchemaReader<'_>) -> Vec<String> {
         clauses.push(format!("tags {}", tags.join(", ")));
     }
     clauses
-}
-
-/// Documentation comments of a text.
-fn documentation(text: &str, indent: &str) -> String {
-    let mut lines: Vec<String> = Vec::new();
-    for line in text.lines() {
-        let mut open = String::new();
-        for word in one_line(line).split_whitespace() {
-            if !open.is_empty() && open.chars().count() + word.chars().count() >= MAX_DOC {
-                lines.push(std::mem::take(&mut open));
-            }
-            if !open.is_empty() {
-                open.push(' ');
-            }
-            open.push_str(word);
-        }
-        if !open.is_empty() {
-            lines.push(open);
-        }
-    }
-    if lines.len() > MAX_DOC_LINES {
-        lines.truncate(MAX_DOC_LINES);
-        lines.push("(cut)".into());
-    }
-    lines.iter().map(|line| format!("{indent}/// {line}\n")).collect()
-}
-
-/// A text on one line, without control characters and without the characters that reorder or hide text.
-fn one_line(text: &str) -> String {
-    let hidden = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
-            || matches!(c, '\u{e0000}'..='\u{e0fff}')
-    };
-    text.chars().map(|c| if hidden(c) { ' ' } else { c }).collect::<String>().trim().to_owned()
-}
-
-/// A string literal of the language.
-fn quoted(text: &str) -> String {
-    format!("\"{}\"", one_line(text).replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 #[cfg(test)]

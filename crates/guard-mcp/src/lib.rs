@@ -10,7 +10,6 @@
 #![forbid(unsafe_code)]
 
 mod gate;
-mod import;
 mod listing;
 mod lock;
 mod message;
@@ -22,7 +21,6 @@ mod schema;
 pub use gate::{
     ApprovalQuestion, CallGate, GateAnswer, GuardedCall, GuardedEnding, PersonsAnswer, SettledCall,
 };
-pub use import::{declarations, guard_text};
 pub use lock::{LockState, ToolDifference, ToolLock, definitions};
 pub use message::{IdScanner, MAX_LINE};
 pub use proxy::{DescriptionChange, McpProxy, ProxyOptions, ProxyOutput};

@@ -6,6 +6,7 @@
 mod cli;
 mod commands;
 mod config;
+mod draft;
 mod failure;
 mod files;
 mod meter;

@@ -1,6 +1,6 @@
 //! A JSON Schema as types of the language. What has no counterpart becomes `json`, a wider type, or a note.
 
-use super::{documentation, one_line, quoted};
+use crate::text::{documentation, one_line, quoted, type_name};
 use guard_plan::decimal;
 use guard_plan::json::Json;
 use guard_plan::naming::{is_name, to_name};
@@ -281,7 +281,7 @@ impl<'a> SchemaReader<'a> {
         }
         let mut known = BTreeSet::new();
         variants.retain(|variant| known.insert(*variant));
-        let name = self.type_name(place.path);
+        let name = type_name(self.tool, place.path, self.names);
         let variants: Vec<String> = variants.iter().map(|text| variant(text)).collect();
         self.items.push(format!("enum {name} {{ {} }}\n", variants.join(", ")));
         self.note_rest(schema, &["enum", "const"], place.path);
@@ -369,7 +369,7 @@ impl<'a> SchemaReader<'a> {
         if !properties.iter().all(|(name, _)| is_name(name)) {
             return self.unknown("members whose names a guard cannot say", place);
         }
-        let name = self.type_name(place.path);
+        let name = type_name(self.tool, place.path, self.names);
         let mut fields = String::new();
         for (member, property) in properties {
             let path = format!("{}.{member}", place.path);
@@ -385,29 +385,6 @@ impl<'a> SchemaReader<'a> {
         let said: &[&str] = if closed { &["additionalProperties"] } else { &[] };
         self.note_rest(schema, said, place.path);
         TypeText::plain(&name)
-    }
-
-    /// A name for a type that no other has: `CreateIssueState`.
-    fn type_name(&mut self, path: &str) -> String {
-        let words = format!("{}_{path}", self.tool);
-        let words =
-            words.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
-        let mut base: String = words
-            .map(|word| {
-                let (first, rest) = word.split_at(1);
-                first.to_uppercase() + rest
-            })
-            .collect();
-        if !base.starts_with(|c: char| c.is_ascii_alphabetic()) {
-            base.insert(0, 'T');
-        }
-        let mut name = base.clone();
-        let mut number = 2;
-        while !self.names.insert(name.clone()) {
-            name = format!("{base}{number}");
-            number += 1;
-        }
-        name
     }
 
     /// A schema of the same document.

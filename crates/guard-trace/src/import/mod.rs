@@ -12,6 +12,7 @@ mod plain;
 mod session;
 
 use guard_plan::json::Json;
+use guard_plan::naming::renamed;
 use guard_plan::record::Record;
 use guard_plan::replayed::PassedOver;
 use guard_plan::{render, time};
@@ -195,6 +196,7 @@ impl Importer {
         give: &mut Give<'_>,
     ) {
         let Some(builder) = self.sessions.get_mut(session) else { return };
+        let args = named(args);
         match builder.call(at, id, tool, args, ran) {
             Some(records) => {
                 self.calls += 1;
@@ -278,6 +280,17 @@ fn text_of(content: &Json) -> Option<String> {
             (!texts.is_empty()).then(|| texts.join("\n"))
         }
         _ => None,
+    }
+}
+
+/// Returns the arguments under the names by which hooks and the proxy give them to a guard; as they are if two would have the
+/// same name.
+fn named(args: Json) -> Json {
+    let Json::Object(members) = &args else { return args };
+    let own: Vec<&str> = members.iter().map(|(name, _)| &**name).collect();
+    match renamed(&args, &own) {
+        Ok(Some(named)) => named,
+        Ok(None) | Err(_) => args,
     }
 }
 

@@ -20,6 +20,7 @@ pub mod render;
 pub mod replay;
 pub mod run;
 pub mod serve;
+pub mod suggest;
 pub mod test;
 pub mod trace;
 pub mod verify;

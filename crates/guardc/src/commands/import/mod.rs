@@ -3,15 +3,20 @@
 mod list;
 
 use crate::commands::mcp_proxy::lock_path;
+use crate::draft::formatted;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::term::{Term, count};
-use guard_mcp::{ToolLock, declarations, guard_text};
+use guard_draft::{declarations, guard_text};
+use guard_mcp::ToolLock;
 use guard_plan::json::Json;
 use guard_sdk::sources;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+/// What to do where the guard that was made has errors.
+const DEFECT: &str = "this is a defect of `guardc import`: please report the list of tools";
 
 /// Writes a first guard from the tools that a server declares, and locks them
 #[derive(Debug, clap::Args)]
@@ -117,8 +122,8 @@ fn import(args: &McpArgs, tools: &[Json], term: &Term) -> Outcome {
     let stem = path.and_then(Path::file_stem).map(|stem| stem.to_string_lossy().into_owned());
     let name = args.name.clone().or(stem).unwrap_or_else(|| "imported".into());
     // A pattern that the language refuses is a comment instead.
-    let text = formatted(&guard_text(&name, tools, &is_pattern))
-        .or_else(|_| formatted(&guard_text(&name, tools, &|_| false)))?;
+    let text = formatted(&guard_text(&name, tools, &is_pattern), DEFECT)
+        .or_else(|_| formatted(&guard_text(&name, tools, &|_| false), DEFECT))?;
     let lock = args.lock.clone().or_else(|| path.map(lock_path));
     if let Some(lock) = &lock {
         write(lock, &ToolLock::of_definitions(tools).text())?;
@@ -135,20 +140,6 @@ fn import(args: &McpArgs, tools: &[Json], term: &Term) -> Outcome {
         }
     }
     Ok(Exit::Fine)
-}
-
-/// Formats the text, and makes sure that it is a guard.
-fn formatted(text: &str) -> Result<String, Failure> {
-    let bug = |why: String| {
-        Failure::new(format!("the guard that was made has errors: {why}"))
-            .help("this is a defect of `guardc import`: please report the list of tools")
-    };
-    let formatted = guard_syntax::format(text).map_err(|found| {
-        bug(found.iter().map(|problem| problem.message.clone()).collect::<Vec<_>>().join("; "))
-    })?;
-    guard_sdk::Guard::compile("imported.guard", formatted.clone())
-        .map_err(|error| bug(error.to_string()))?;
-    Ok(formatted)
 }
 
 /// Shows what has changed since the lock was written, and accepts it if that is asked.

@@ -2,12 +2,14 @@
 
 mod files;
 mod html;
+mod logs;
 mod meter;
 mod sum;
 mod text;
 mod work;
 
 pub use files::{Source, sources};
+pub use logs::{ReadLog, read_log};
 pub use meter::Meter;
 pub use text::grouped;
 
@@ -88,7 +90,7 @@ pub enum From {
 
 impl From {
     /// Returns the format, if one is named.
-    fn form(self) -> Option<Form> {
+    pub fn form(self) -> Option<Form> {
         match self {
             From::Auto => None,
             From::ClaudeCode => Some(Form::ClaudeCode),

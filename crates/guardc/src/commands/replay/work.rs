@@ -1,18 +1,18 @@
 //! The replay itself: several files in parallel, one record of each at a time.
 
 use super::files::Source;
+use super::logs::{ReadLog, read_log};
 use super::meter::Meter;
 use super::sum::Sum;
 use crate::failure::reason;
-use guard_plan::json::Json;
 use guard_plan::record::{Payload, Record};
 use guard_plan::replayed::PassedOver;
 use guard_trace::Keys;
-use guard_trace::import::{Form, Importer};
-use guard_trace::reading::{Flaw, LINE_BYTES, Line, Lines, Records};
+use guard_trace::import::Form;
+use guard_trace::reading::{Flaw, Records};
 use guard_trace::replay::{Judge, Options, Replay};
 use std::collections::{BTreeMap, HashMap};
-use std::io::{BufRead, Read};
+use std::io::BufRead;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
@@ -183,36 +183,13 @@ impl Work<'_> {
         meter: &Meter,
         sum: &mut Sum,
     ) {
-        let mut importer = Importer::new(form, &source.name, &source.stem());
         let mut sessions =
             Sessions { work: self, order: Vec::new(), by_name: HashMap::new(), failed: Vec::new() };
-        let mut lines = Lines::new(reader);
         let mut give = |name: &str, record: Record| sessions.give(name, record);
-        let mut first = true;
-        let failed = loop {
-            let number = lines.number() + 1;
-            match lines.next_line() {
-                Ok(None) => break None,
-                Err(error) => break Some(reason(&error)),
-                Ok(Some(Line::TooLong)) => importer.too_long(number),
-                Ok(Some(Line::Whole(line) | Line::Open(line))) => {
-                    // A document that spans several lines is read as a whole.
-                    let begins = line.trim_ascii_start().first().copied();
-                    let part = first
-                        && matches!(begins, Some(b'{' | b'['))
-                        && Json::parse_bytes(line).is_err();
-                    if part {
-                        break document(line.to_vec(), &mut lines, &mut importer, &mut give);
-                    }
-                    first &= begins.is_none();
-                    importer.line(number, line, &mut give);
-                }
-            }
-        };
-        importer.end();
-        meter.add(lines.bytes());
+        let ReadLog { importer, failed, lines, bytes } = read_log(source, form, reader, &mut give);
+        meter.add(bytes);
         if let Some(why) = failed {
-            sum.failed(&source.name, Some(lines.number()), why);
+            sum.failed(&source.name, Some(lines), why);
         }
         importer.form().into_iter().for_each(|form| sum.form(form.name()));
         importer.passed_over().iter().for_each(|one| sum.passed_over(one.clone()));
@@ -252,35 +229,4 @@ impl Sessions<'_> {
             self.failed.push(format!("session `{name}`: {why}"));
         }
     }
-}
-
-/// Parses one document over several lines: a list of messages, or an object that holds one. Returns
-/// the reason if there is none.
-fn document(
-    first: Vec<u8>,
-    lines: &mut Lines<Box<dyn BufRead + '_>>,
-    importer: &mut Importer,
-    give: &mut dyn FnMut(&str, Record),
-) -> Option<String> {
-    let mut bytes = first;
-    bytes.push(b'\n');
-    let rest = lines
-        .rest()
-        .take((LINE_BYTES - bytes.len().min(LINE_BYTES)) as u64 + 1)
-        .read_to_end(&mut bytes);
-    if let Err(error) = rest {
-        return Some(reason(&error));
-    }
-    if bytes.len() > LINE_BYTES {
-        return Some("it is one document of more than 64 MiB".into());
-    }
-    let Ok(json) = Json::parse_bytes(&bytes) else {
-        // The file has lines after all, the first of which is broken.
-        for (number, line) in (1..).zip(bytes.split(|byte| *byte == b'\n')) {
-            importer.line(number, line, give);
-        }
-        return None;
-    };
-    importer.value(1, &json, None, give);
-    None
 }

@@ -1,0 +1,15 @@
+//! First guards as text: of tools that others declare, of sessions that were recorded.
+//!
+//! Each source becomes declarations of tools with the types that it shows, and, of sessions, rules that held in all of them.
+//! A first guard is there to be read and changed by a person; it claims no more than its source shows, and says how much that
+//! was. Whatever the source holds is hostile: its texts are comments and strings, never code.
+//!
+//! Nothing here reads a file, starts a process or compiles a guard.
+
+#![forbid(unsafe_code)]
+
+pub mod suggest;
+mod text;
+mod tools;
+
+pub use tools::{declarations, guard_text};

@@ -1,0 +1,121 @@
+//! The rules that held for every value of a parameter, as clauses.
+
+use super::seen::{Choices, TextsSeen, ValuesSeen};
+use super::types::text_type;
+use crate::text::quoted;
+use guard_plan::decimal;
+use std::collections::BTreeSet;
+
+/// The most texts of an allow-list.
+const MAX_LISTED: usize = 12;
+/// The most programs of an allow-list.
+const MAX_PROGRAMS: usize = 40;
+/// How often each text of an allow-list was seen, on average, at least.
+const REPEATED: u64 = 3;
+
+/// Names that mean something else in a rule.
+const UNSAYABLE: [&str; 2] = ["null", "each"];
+
+/// A parameter with what was seen of it.
+pub(super) struct ParamRules<'r> {
+    pub name: &'r str,
+    pub values: &'r ValuesSeen,
+    /// Its type without marks.
+    pub ty: &'r str,
+    /// It was missing in some call.
+    pub optional: bool,
+    pub min_support: u64,
+    /// A parameter is called `workspace`, so that no rule can speak of the session's.
+    pub hides_workspace: bool,
+}
+
+impl ParamRules<'_> {
+    /// Returns the clauses that held.
+    pub fn clauses(&self) -> Vec<String> {
+        let (name, values) = (self.name, self.values);
+        let sayable = !UNSAYABLE.contains(&name);
+        if values.count < self.min_support || !sayable || values.is_secret(name) {
+            return Vec::new();
+        }
+        let texts = &values.texts;
+        match self.ty {
+            "int" if !is_number_of_thing(name) => {
+                let range = values.int_range.map(|(low, high)| (low.to_string(), high.to_string()));
+                self.range(range).into_iter().collect()
+            }
+            "decimal" => {
+                let range = values.range;
+                let range = range.map(|(low, high)| (decimal::format(low), decimal::format(high)));
+                self.range(range).into_iter().collect()
+            }
+            "path" if texts.inside == texts.count && !self.hides_workspace => {
+                vec![self.unless(format!("{name} within workspace"))]
+            }
+            "url" => {
+                let hosts = self.member(&texts.hosts, &format!("{name}.host"), MAX_LISTED);
+                let schemes = self.member(&texts.schemes, &format!("{name}.scheme"), MAX_LISTED);
+                hosts.into_iter().chain(schemes).collect()
+            }
+            "command" => self.commands(texts),
+            "string" if text_type(name, values, self.min_support) == "string" => {
+                self.member(&texts.values, name, MAX_LISTED).into_iter().collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// `deny unless CONDITION`, or what is the same where the parameter may be missing.
+    fn unless(&self, condition: String) -> String {
+        match self.optional {
+            false => format!("deny unless {condition}"),
+            true => format!("deny when {} is some and not ({condition})", self.name),
+        }
+    }
+
+    fn range(&self, range: Option<(String, String)>) -> Option<String> {
+        let (name, (low, high)) = (self.name, range?);
+        Some(match low == high {
+            true => self.unless(format!("{name} == {low}")),
+            false => self.unless(format!("{name} >= {low} and {name} <= {high}")),
+        })
+    }
+
+    /// An allow-list of few texts that were seen again and again.
+    fn member(&self, choices: &Choices, subject: &str, most: usize) -> Option<String> {
+        let listed = self.listed(choices, most)?;
+        Some(self.unless(format!("{subject} in {{{}}}", literals(listed))))
+    }
+
+    fn listed<'c>(&self, choices: &'c Choices, most: usize) -> Option<&'c BTreeSet<String>> {
+        let listed = choices.listed(most)?;
+        (self.values.count >= listed.len() as u64 * REPEATED).then_some(listed)
+    }
+
+    /// Which programs ran, and which with words that only the shell knew.
+    fn commands(&self, texts: &TextsSeen) -> Vec<String> {
+        let each = format!("each in commands({})", self.name);
+        let mut clauses = Vec::new();
+        if let Some(programs) = self.listed(&texts.programs, MAX_PROGRAMS) {
+            clauses.push(format!(
+                "deny unless all {each}: each.program in {{{}}}",
+                literals(programs)
+            ));
+        }
+        if let Some(open) = texts.open_programs.listed(usize::MAX) {
+            clauses.push(format!(
+                "deny when any {each}: not each.literal and not each.program in {{{}}}",
+                literals(open)
+            ));
+        }
+        clauses
+    }
+}
+
+/// Returns true if a parameter of this name numbers things rather than counts them: its range says nothing.
+fn is_number_of_thing(name: &str) -> bool {
+    name.eq_ignore_ascii_case("id") || name.ends_with("_id") || name.ends_with("Id")
+}
+
+fn literals(texts: &BTreeSet<String>) -> String {
+    texts.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", ")
+}

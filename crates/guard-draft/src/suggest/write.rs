@@ -1,0 +1,163 @@
+//! The text of a suggested guard.
+
+use super::rules::ParamRules;
+use super::types::TypeWriter;
+use super::{SessionObserver, Suggestion, ToolSeen};
+use crate::text::{ToolDraft, guard_name, tool_name};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+/// The most orders of one tool that are suggested.
+const MAX_ORDERS: usize = 5;
+
+/// Writes the guard.
+pub(super) fn suggestion(seen: &SessionObserver, name: &str, min_support: u64) -> Suggestion {
+    let writer = GuardWriter::new(seen, min_support);
+    let mut type_names = BTreeSet::new();
+    let drafts: Vec<(ToolDraft, usize)> =
+        writer.order.iter().map(|tool| writer.tool(*tool, &mut type_names)).collect();
+    let (tools, rules) = (drafts.len(), drafts.iter().map(|(_, rules)| rules).sum());
+    let mut text = format!(
+        "//! A first guard, suggested by {} with {}. Its types are those of the calls.\n\
+         //! Each rule held in every session; it rests on at least {}.\n\
+         //! It knows nothing of what the sessions did not show: read it before you use it.\n\
+         guard {}\n",
+        count(seen.sessions, "session"),
+        count(seen.calls, "allowed call"),
+        count(min_support, "observation"),
+        guard_name(name)
+    );
+    for (draft, _) in &drafts {
+        let _ = write!(text, "\n{}", draft.text());
+    }
+    let (sessions, calls, unseen) = (seen.sessions, seen.calls, seen.unseen);
+    Suggestion { text, tools, rules, sessions, calls, unseen }
+}
+
+/// What is known of all tools while each is written.
+struct GuardWriter<'w> {
+    seen: &'w SessionObserver,
+    min_support: u64,
+    /// The tools, by their names at the host.
+    order: Vec<usize>,
+    /// Their names in the guard.
+    names: BTreeMap<usize, String>,
+    /// The types of their parameters that are never missing.
+    types: BTreeMap<(usize, &'w str), String>,
+}
+
+impl<'w> GuardWriter<'w> {
+    fn new(seen: &'w SessionObserver, min_support: u64) -> GuardWriter<'w> {
+        let mut order: Vec<usize> = (0..seen.tools.len()).collect();
+        order.sort_by(|a, b| seen.tools[*a].wire.cmp(&seen.tools[*b].wire));
+        let mut taken = BTreeSet::new();
+        let names =
+            order.iter().map(|id| (*id, tool_name(&seen.tools[*id].wire, &mut taken))).collect();
+        let mut types = BTreeMap::new();
+        for id in &order {
+            let tool = &seen.tools[*id];
+            let mut scratch = BTreeSet::new();
+            let mut writer =
+                TypeWriter { tool: "", names: &mut scratch, min_support, items: Vec::new() };
+            for (param, values) in tool.params.iter().filter(|(_, v)| v.count == tool.calls) {
+                types.insert((*id, &**param), writer.plain(param, param, values));
+            }
+        }
+        GuardWriter { seen, min_support, order, names, types }
+    }
+
+    /// Returns the declaration of a tool, and how many rules it has.
+    fn tool(&self, id: usize, type_names: &mut BTreeSet<String>) -> (ToolDraft, usize) {
+        let tool = &self.seen.tools[id];
+        let name = self.names[&id].clone();
+        let mut types = TypeWriter {
+            tool: &name,
+            names: type_names,
+            min_support: self.min_support,
+            items: Vec::new(),
+        };
+        let (mut params, mut clauses) = (Vec::new(), Vec::new());
+        clauses.extend(self.orders(id));
+        for (param, values) in &tool.params {
+            let ty = types.field(param, param, values, tool.calls);
+            params.push(format!("{param}: {ty}"));
+            let rules = ParamRules {
+                name: param,
+                values,
+                ty: ty.trim_end_matches('?'),
+                optional: values.count < tool.calls,
+                min_support: self.min_support,
+                hides_workspace: tool.params.contains_key("workspace"),
+            };
+            let held = held(tool, values.count);
+            clauses.extend(rules.clauses().iter().map(|rule| format!("{held}\n{rule}")));
+        }
+        if tool.sessions >= self.min_support {
+            clauses.push(format!("{}\nlimit {} per session", held(tool, tool.calls), tool.most));
+        }
+        let rules = clauses.len();
+        let items = types.items;
+        let notes =
+            vec![format!("{} in {}", count(tool.calls, "call"), count(tool.sessions, "session"))];
+        let wire = tool.wire.clone();
+        (ToolDraft { wire, name, items, notes, params, clauses, ..ToolDraft::default() }, rules)
+    }
+
+    /// Returns the requirements that held before every call, the most telling form of each.
+    fn orders(&self, id: usize) -> Vec<String> {
+        let tool = &self.seen.tools[id];
+        let kept = self.required(id);
+        // What a required tool requires itself need not be said again.
+        let implied = |other: usize| {
+            kept.iter().any(|via| *via != other && self.required(*via).contains(&other))
+        };
+        let mut clauses = Vec::new();
+        let mut telling: Vec<(usize, Option<&str>)> = Vec::new();
+        for other in self.order.iter().copied().filter(|other| kept.contains(other)) {
+            let key = tool.orders.same(other).find(|name| self.tells(id, other, name));
+            if key.is_some() || !implied(other) {
+                telling.push((other, key));
+            }
+        }
+        telling.sort_by_key(|(_, key)| key.is_none());
+        for (other, key) in telling.into_iter().take(MAX_ORDERS) {
+            let key = key.map(|name| format!("({name})")).unwrap_or_default();
+            let held = held(tool, tool.calls);
+            clauses.push(format!("{held}\nrequires {}{key}", self.names[&other]));
+        }
+        clauses
+    }
+
+    /// Returns the tools that had succeeded before every call of this one, if enough sessions show it.
+    fn required(&self, id: usize) -> BTreeSet<usize> {
+        let tool = &self.seen.tools[id];
+        let enough = tool.sessions >= self.min_support;
+        tool.orders.before().filter(|other| enough && *other != id).collect()
+    }
+
+    /// Returns true if the value of a parameter can be the key, and was not always the same.
+    fn tells(&self, id: usize, other: usize, param: &str) -> bool {
+        let of = |tool: usize| self.types.get(&(tool, param)).map(String::as_str);
+        let fits = matches!(of(id), Some("string" | "int" | "path" | "url")) && of(id) == of(other);
+        let values = self.seen.tools[id].params.get(param);
+        let varies = values.is_some_and(|values| match values.int_range {
+            Some((low, high)) => low != high,
+            None => values.texts.values.vary(),
+        });
+        fits && varies && values.is_some_and(|values| !values.is_secret(param))
+    }
+}
+
+/// A comment that says how often a rule held.
+fn held(tool: &ToolSeen, values: u64) -> String {
+    format!(
+        "// held in {} of {}, {}",
+        tool.sessions,
+        count(tool.sessions, "session"),
+        count(values, "call")
+    )
+}
+
+fn count(number: u64, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
