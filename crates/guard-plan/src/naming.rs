@@ -4,9 +4,31 @@ use crate::json::Json;
 
 /// Words that are not names in a guard.
 const RESERVED: [&str; 25] = [
-    "and", "or", "not", "implies", "in", "is", "if", "then", "else", "true", "false", "none",
-    "all", "any", "contains", "matches", "within", "since", "known", "once", "historically",
-    "previous", "when", "unless", "because",
+    "and",
+    "or",
+    "not",
+    "implies",
+    "in",
+    "is",
+    "if",
+    "then",
+    "else",
+    "true",
+    "false",
+    "none",
+    "all",
+    "any",
+    "contains",
+    "matches",
+    "within",
+    "since",
+    "known",
+    "once",
+    "historically",
+    "previous",
+    "when",
+    "unless",
+    "because",
 ];
 
 /// Renames the parameters of a call whose names a guard cannot declare: `-n` is `_n`, `in` is `_in`, `1st` is `_1st`. All
