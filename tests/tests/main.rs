@@ -9,6 +9,7 @@ mod defines;
 mod diff;
 mod docs;
 mod explore;
+mod export;
 mod fixes;
 mod hooks;
 mod hostile;

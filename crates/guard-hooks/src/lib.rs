@@ -22,6 +22,7 @@
 mod answer;
 mod envelope;
 mod event;
+pub mod export;
 mod fingerprint;
 mod hosts;
 pub mod settings;

@@ -10,6 +10,7 @@ pub mod diff;
 pub mod doctor;
 pub mod drive;
 pub mod explain;
+pub mod export;
 pub mod fmt;
 pub mod hook;
 pub mod import;

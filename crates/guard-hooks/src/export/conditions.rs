@@ -1,0 +1,415 @@
+//! Which calls surely meet a condition, as patterns that a host may have a rule for.
+//!
+//! A pattern is met by fewer calls than the condition, never by more: what a pattern cannot say is left out with its reason.
+
+use guard_plan::builtin::{Builtin, SIMPLE_COMMAND};
+use guard_plan::plan::{CompareOp, Expr, Node, NodeId, Plan, QuantifierOp, Tool, TypeDef, UrlPart};
+use std::collections::BTreeSet;
+
+/// The most patterns of one condition.
+const MAX_PATTERNS: usize = 200;
+
+/// Calls of a tool that a host may have a rule for.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CallPattern {
+    /// Every call.
+    Every,
+    /// A command line with a simple command that begins with these words.
+    Words {
+        /// The parameter that holds the command line.
+        param: String,
+        /// The program, and perhaps its subcommand.
+        words: Vec<String>,
+    },
+    /// A path whose last component is this.
+    FileName {
+        /// The parameter that holds the path.
+        param: String,
+        /// The component.
+        name: String,
+    },
+    /// A path whose last component ends with this.
+    FileEnding {
+        /// The parameter that holds the path.
+        param: String,
+        /// The ending.
+        ending: String,
+    },
+    /// A path that is this folder, or lies below it; relative to the workspace unless it begins with a slash.
+    Below {
+        /// The parameter that holds the path.
+        param: String,
+        /// The folder.
+        folder: String,
+    },
+    /// A URL of this host.
+    Host {
+        /// The parameter that holds the URL.
+        param: String,
+        /// The host, in lower case.
+        host: String,
+    },
+    /// A text that is this one.
+    Text {
+        /// The parameter that holds the text.
+        param: String,
+        /// The text.
+        text: String,
+    },
+}
+
+/// What was read of a condition.
+#[derive(Debug, Default)]
+pub(super) struct ReadCondition {
+    /// Calls that meet it.
+    pub patterns: BTreeSet<CallPattern>,
+    /// Why there are calls that meet it and no pattern.
+    pub missing: BTreeSet<&'static str>,
+}
+
+impl ReadCondition {
+    fn of(pattern: CallPattern) -> ReadCondition {
+        ReadCondition { patterns: BTreeSet::from([pattern]), ..ReadCondition::default() }
+    }
+
+    fn without(reason: &'static str) -> ReadCondition {
+        ReadCondition { missing: BTreeSet::from([reason]), ..ReadCondition::default() }
+    }
+
+    fn or(mut self, other: ReadCondition) -> ReadCondition {
+        self.patterns.extend(other.patterns);
+        self.missing.extend(other.missing);
+        if self.patterns.len() > MAX_PATTERNS {
+            return ReadCondition::without("too many cases");
+        }
+        self
+    }
+}
+
+/// Reads a condition of a tool's rule.
+pub(super) fn read(plan: &Plan, tool: &Tool, condition: &Expr) -> ReadCondition {
+    let reader = ConditionReader { plan, tool, nodes: &condition.0 };
+    match condition.0.len().checked_sub(1) {
+        Some(root) => reader.node(root as NodeId, true),
+        None => ReadCondition::default(),
+    }
+}
+
+struct ConditionReader<'r> {
+    plan: &'r Plan,
+    tool: &'r Tool,
+    nodes: &'r [Node],
+}
+
+/// The beginning of a simple command.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Beginning {
+    program: Option<String>,
+    subcommand: Option<String>,
+}
+
+impl ConditionReader<'_> {
+    fn get(&self, id: NodeId) -> &Node {
+        match self.nodes.get(id as usize) {
+            Some(Node::Unwrap(inner)) => self.get(*inner),
+            Some(node) => node,
+            None => &Node::None,
+        }
+    }
+
+    /// Reads a node that must be true, or false.
+    fn node(&self, id: NodeId, truth: bool) -> ReadCondition {
+        match (self.get(id), truth) {
+            (Node::Not(inner), _) => self.node(*inner, !truth),
+            (Node::Bool(value), _) if *value == truth => ReadCondition::of(CallPattern::Every),
+            (Node::Bool(_), _) => ReadCondition::default(),
+            (Node::Or(a, b), true) | (Node::And(a, b), false) => {
+                self.node(*a, truth).or(self.node(*b, truth))
+            }
+            (Node::Implies(a, b), true) => self.node(*a, false).or(self.node(*b, true)),
+            (Node::And(a, b), true) => self.both(*a, *b),
+            (Node::Compare(CompareOp::Eq, a, b), true)
+            | (Node::Compare(CompareOp::Ne, a, b), false) => self.among(*a, &[*b]),
+            (Node::In(a, set), true) => match self.get(*set) {
+                Node::Set(items) | Node::List(items) => self.among(*a, items),
+                _ => self.unread(id),
+            },
+            (Node::In(..), false) => ReadCondition::without("it means everything but a list"),
+            (Node::Within(path, folder), _) => self.within(id, *path, *folder, truth),
+            (Node::Call(Builtin::EndsWith, args), true) => self.ends_with(id, args),
+            (Node::Quantified { op, over, binders, body }, _) => match (op, truth) {
+                (QuantifierOp::Any, true) | (QuantifierOp::All, false) => {
+                    self.commands(id, over, binders, *body, truth)
+                }
+                _ => self.unread(id),
+            },
+            _ => self.unread(id),
+        }
+    }
+
+    /// A node that no pattern says, with the reason.
+    fn unread(&self, id: NodeId) -> ReadCondition {
+        ReadCondition::without(self.reason(id))
+    }
+
+    fn reason(&self, id: NodeId) -> &'static str {
+        // Children precede parents: what a node reads stands at or before it.
+        let below = &self.nodes[..=(id as usize).min(self.nodes.len().saturating_sub(1))];
+        let session = |node: &Node| {
+            matches!(
+                node,
+                Node::State(_)
+                    | Node::Called { .. }
+                    | Node::Failed { .. }
+                    | Node::Calls { .. }
+                    | Node::LastArg(..)
+                    | Node::LastResult(_)
+                    | Node::Temporal(_)
+                    | Node::Remaining(_)
+                    | Node::Spent(_)
+                    | Node::Known(..)
+                    | Node::Row(..)
+                    | Node::Said
+                    | Node::Origin(_)
+            )
+        };
+        let world = |node: &Node| {
+            matches!(
+                node,
+                Node::Exists(_) | Node::Probe(_) | Node::Now | Node::Elapsed | Node::Clock(_)
+            )
+        };
+        match () {
+            () if below.iter().any(session) => "it depends on what the session has done",
+            () if below.iter().any(world) => "it depends on the world or the time",
+            () => "the host has no rule of this form",
+        }
+    }
+
+    /// Two conditions at once: only where one of them says that the other's argument is there.
+    fn both(&self, a: NodeId, b: NodeId) -> ReadCondition {
+        let is_there = |id: NodeId| matches!(self.get(id), Node::IsSome(inner) if matches!(self.get(*inner), Node::Param(_)));
+        match (is_there(a), is_there(b)) {
+            (true, _) => self.node(b, true),
+            (false, true) => self.node(a, true),
+            (false, false) => match self.reason(b) {
+                "the host has no rule of this form" => {
+                    ReadCondition::without("it means several conditions at once")
+                }
+                reason => ReadCondition::without(reason),
+            },
+        }
+    }
+
+    fn within(&self, id: NodeId, path: NodeId, folder: NodeId, truth: bool) -> ReadCondition {
+        if !truth {
+            return ReadCondition::without("it means everything outside of a folder");
+        }
+        match (self.get(path), self.get(folder)) {
+            (Node::Param(param), Node::Path(literal)) => {
+                let folder = self.plan.paths.get(*literal as usize).cloned().unwrap_or_default();
+                let folder = folder.trim_end_matches('/').to_owned();
+                let plain = folder
+                    .trim_start_matches('/')
+                    .split('/')
+                    .all(|part| !matches!(part, "" | "." | ".."));
+                match plain {
+                    true => {
+                        ReadCondition::of(CallPattern::Below { param: self.param(*param), folder })
+                    }
+                    false => self.unread(id),
+                }
+            }
+            _ => self.unread(id),
+        }
+    }
+
+    fn ends_with(&self, id: NodeId, args: &[NodeId]) -> ReadCondition {
+        let [text, ending] = args else { return self.unread(id) };
+        match (self.get(*text), self.get(*ending)) {
+            (Node::Call(Builtin::FileName, path), Node::String(ending)) => {
+                match path.first().map(|p| self.get(*p)) {
+                    Some(Node::Param(param)) => {
+                        let (param, ending) = (self.param(*param), ending.clone());
+                        ReadCondition::of(CallPattern::FileEnding { param, ending })
+                    }
+                    _ => self.unread(id),
+                }
+            }
+            _ => self.unread(id),
+        }
+    }
+
+    /// An argument, or a part of it, that is one of these.
+    fn among(&self, subject: NodeId, values: &[NodeId]) -> ReadCondition {
+        let mut read = ReadCondition::default();
+        for value in values {
+            let pattern = self.equals(self.get(subject), self.get(*value));
+            read = read.or(pattern.map_or_else(|| self.unread(subject), ReadCondition::of));
+        }
+        read
+    }
+
+    fn equals(&self, subject: &Node, value: &Node) -> Option<CallPattern> {
+        match (subject, value) {
+            (Node::Param(param), Node::String(text)) => {
+                Some(CallPattern::Text { param: self.param(*param), text: text.clone() })
+            }
+            (Node::Param(param), Node::Enum(variant)) => {
+                let text = self.variant(*param, *variant)?;
+                Some(CallPattern::Text { param: self.param(*param), text })
+            }
+            (Node::UrlPart(url, UrlPart::Host), Node::String(host)) => match self.get(*url) {
+                Node::Param(param) => {
+                    Some(CallPattern::Host { param: self.param(*param), host: host.clone() })
+                }
+                _ => None,
+            },
+            (Node::Call(Builtin::FileName, args), Node::String(name)) => {
+                match args.first().map(|path| self.get(*path)) {
+                    Some(Node::Param(param)) => Some(CallPattern::FileName {
+                        param: self.param(*param),
+                        name: name.clone(),
+                    }),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    fn param(&self, param: u32) -> String {
+        self.tool.params.get(param as usize).map_or_else(String::new, |field| field.name.clone())
+    }
+
+    fn variant(&self, param: u32, variant: u32) -> Option<String> {
+        let mut ty = self.tool.params.get(param as usize)?.ty;
+        if let TypeDef::Option { of } = self.plan.types.get(ty as usize)? {
+            ty = *of;
+        }
+        match self.plan.types.get(ty as usize)? {
+            TypeDef::Enum { variants, .. } => variants.get(variant as usize).cloned(),
+            _ => None,
+        }
+    }
+
+    /// Some simple command of a line for which the body is true, or false.
+    fn commands(
+        &self,
+        id: NodeId,
+        over: &[NodeId],
+        binders: &[u32],
+        body: NodeId,
+        truth: bool,
+    ) -> ReadCondition {
+        let line = match over.first().map(|over| self.get(*over)) {
+            Some(Node::Call(Builtin::Commands, args)) => args.first().map(|line| self.get(*line)),
+            _ => None,
+        };
+        let (Some(Node::Param(param)), [each]) = (line, binders) else { return self.unread(id) };
+        let mut missing = BTreeSet::new();
+        let beginnings = self.beginnings(body, *each, truth, &mut missing);
+        let param = self.param(*param);
+        let mut read = ReadCondition { missing, ..ReadCondition::default() };
+        for beginning in beginnings {
+            let words: Option<Vec<String>> = beginning
+                .program
+                .map(|program| [program].into_iter().chain(beginning.subcommand).collect());
+            match words.filter(|words| words.iter().all(|word| is_plain(word))) {
+                Some(words) => {
+                    read = read
+                        .or(ReadCondition::of(CallPattern::Words { param: param.clone(), words }));
+                }
+                None => _ = read.missing.insert("it means more than a program and its subcommand"),
+            }
+        }
+        read
+    }
+
+    /// The beginnings of commands for which a node is true, or false; each of them surely.
+    fn beginnings(
+        &self,
+        id: NodeId,
+        each: u32,
+        truth: bool,
+        missing: &mut BTreeSet<&'static str>,
+    ) -> BTreeSet<Beginning> {
+        let any = Beginning { program: None, subcommand: None };
+        let field = |id: NodeId| match self.get(id) {
+            Node::Field(inner, field) if *self.get(*inner) == Node::Local(each) => {
+                SIMPLE_COMMAND.get(*field as usize).map(|(name, _)| *name)
+            }
+            _ => None,
+        };
+        match (self.get(id), truth) {
+            (Node::Not(inner), _) => self.beginnings(*inner, each, !truth, missing),
+            (Node::Or(a, b), true) | (Node::And(a, b), false) => {
+                let mut both = self.beginnings(*a, each, truth, missing);
+                both.extend(self.beginnings(*b, each, truth, missing));
+                both
+            }
+            (Node::And(a, b), true) | (Node::Or(a, b), false) => {
+                let left = self.beginnings(*a, each, truth, missing);
+                let right = self.beginnings(*b, each, truth, missing);
+                joined(&left, &right)
+            }
+            (Node::Compare(CompareOp::Eq, a, b), true)
+            | (Node::Compare(CompareOp::Ne, a, b), false) => self.begins(field(*a), &[*b], missing),
+            (Node::In(a, set), true) => match self.get(*set) {
+                Node::Set(items) | Node::List(items) => self.begins(field(*a), items, missing),
+                _ => self.begins(None, &[], missing),
+            },
+            (Node::In(a, _), false) if matches!(field(*a), Some("program" | "subcommand")) => {
+                missing.insert("it means every program or subcommand but a list");
+                BTreeSet::new()
+            }
+            // A program that is written out is certain.
+            (Node::Field(..), true) if field(id) == Some("certain") => BTreeSet::from([any]),
+            _ => self.begins(None, &[], missing),
+        }
+    }
+
+    fn begins(
+        &self,
+        field: Option<&str>,
+        values: &[NodeId],
+        missing: &mut BTreeSet<&'static str>,
+    ) -> BTreeSet<Beginning> {
+        let texts = values.iter().filter_map(|value| match self.get(*value) {
+            Node::String(text) => Some(text.clone()),
+            _ => None,
+        });
+        match field {
+            Some("program") => {
+                texts.map(|text| Beginning { program: Some(text), subcommand: None }).collect()
+            }
+            Some("subcommand") => {
+                texts.map(|text| Beginning { program: None, subcommand: Some(text) }).collect()
+            }
+            _ => {
+                missing.insert("it means words, options or files anywhere in a command");
+                BTreeSet::new()
+            }
+        }
+    }
+}
+
+/// The beginnings that are of both sets.
+fn joined(left: &BTreeSet<Beginning>, right: &BTreeSet<Beginning>) -> BTreeSet<Beginning> {
+    let one = |a: &Option<String>, b: &Option<String>| match (a, b) {
+        (Some(a), Some(b)) if a != b => Err(()),
+        (a, b) => Ok(a.clone().or_else(|| b.clone())),
+    };
+    let pairs = left.iter().flat_map(|a| right.iter().map(move |b| (a, b)));
+    let joined = pairs.filter_map(|(a, b)| {
+        let program = one(&a.program, &b.program).ok()?;
+        Some(Beginning { program, subcommand: one(&a.subcommand, &b.subcommand).ok()? })
+    });
+    joined.take(MAX_PATTERNS).collect()
+}
+
+/// Returns true if a shell and every host read a word as it is written.
+fn is_plain(word: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._+/-".contains(c);
+    !word.is_empty() && word.chars().all(plain)
+}

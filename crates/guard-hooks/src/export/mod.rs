@@ -1,0 +1,361 @@
+//! The part of a guard that a host's own static rules can say, as those rules.
+//!
+//! A static rule sees one call and nothing else, so most of a guard cannot be said. What is said refuses, or asks a person, where
+//! the guard does the same, and never allows a call: the rules are weaker than the guard and no way around it. What is not said
+//! is listed with its reason.
+
+mod claude;
+mod codex;
+mod conditions;
+mod examples;
+mod gemini;
+
+pub use conditions::CallPattern;
+pub use examples::ExportExample;
+
+use crate::vocabulary::Vocabulary;
+use conditions::{ReadCondition, read};
+use guard_plan::plan::{Expr, Message, Plan, RuleMeta, Tool};
+use guard_plan::words::rules::{About, after, before, gated};
+use guard_plan::words::{Shows, expr, template};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a static rule does with a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum StaticDecision {
+    /// The host refuses it.
+    Deny,
+    /// The host asks the person at the terminal.
+    Ask,
+}
+
+/// One rule for a host.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct StaticRule {
+    /// What becomes of the calls.
+    pub decision: StaticDecision,
+    /// The tool, as the host calls it.
+    pub tool: String,
+    /// The calls.
+    pub pattern: CallPattern,
+    /// What the agent or the person reads.
+    pub because: String,
+}
+
+/// A rule of the guard, with what became of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExportedRule {
+    /// The tools that it is about, as the host calls them; none where it is about the session.
+    pub tools: Vec<String>,
+    /// The tool or policy that declares it.
+    pub owner: String,
+    /// The rule in words.
+    pub rule: String,
+    /// Some of it is said.
+    pub said: bool,
+    /// Why the rest is not said, or in what the rules are weaker.
+    pub reasons: Vec<String>,
+}
+
+/// The rules of a host that say a part of a guard.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExportedRules {
+    /// The file, in the host's format.
+    pub text: String,
+    /// The place where the host looks for it.
+    pub place: &'static str,
+    /// The rules in it.
+    pub statics: Vec<StaticRule>,
+    /// Every rule of the guard.
+    pub rules: Vec<ExportedRule>,
+}
+
+/// Returns the rules of a host that a plan allows, where `tools` are all tools of the host that are known and `examples` the
+/// calls of the guard's tests: a rule that a test contradicts is left out. The plan is best as lowered, since the optimizer
+/// changes the form of conditions. `None` if the host has no such rules.
+pub fn export(
+    host: &Vocabulary,
+    plan: &Plan,
+    tools: &[String],
+    examples: &[ExportExample],
+) -> Option<ExportedRules> {
+    let format = StaticFormat::of(host)?;
+    let mut exporter =
+        Exporter { format, plan, examples, rules: BTreeSet::new(), report: BTreeMap::new() };
+    if plan.shadow {
+        exporter.note(
+            None,
+            &plan.guard,
+            "shadow".into(),
+            false,
+            &["the guard refuses nothing".into()],
+        );
+    } else {
+        plan.tools.iter().for_each(|tool| exporter.tool(tool));
+        exporter.session();
+        exporter.undeclared(tools);
+    }
+    let rules: Vec<StaticRule> = exporter.rules.into_iter().collect();
+    let text = format.text(&rules, examples);
+    let report = exporter.report.into_iter();
+    let report = report.map(|((owner, rule), (tools, said, reasons))| ExportedRule {
+        tools: tools.into_iter().collect(),
+        owner,
+        rule,
+        said,
+        reasons: reasons.into_iter().collect(),
+    });
+    Some(ExportedRules { text, place: format.place(), statics: rules, rules: report.collect() })
+}
+
+/// The hosts with static rules.
+#[derive(Debug, Clone, Copy)]
+enum StaticFormat {
+    Claude,
+    Codex,
+    Gemini,
+}
+
+impl StaticFormat {
+    fn of(host: &Vocabulary) -> Option<StaticFormat> {
+        match host.name {
+            "claude-code" => Some(StaticFormat::Claude),
+            "codex" => Some(StaticFormat::Codex),
+            "gemini" => Some(StaticFormat::Gemini),
+            _ => None,
+        }
+    }
+
+    fn place(self) -> &'static str {
+        match self {
+            StaticFormat::Claude => ".claude/settings.json",
+            StaticFormat::Codex => "~/.codex/rules/guard.rules",
+            StaticFormat::Gemini => "~/.gemini/policies/from-guard.toml",
+        }
+    }
+
+    /// Says why the host cannot say a rule; what it says in less than the guard means, if it can.
+    fn says(self, rule: &StaticRule) -> Result<&'static str, &'static str> {
+        match self {
+            StaticFormat::Claude => claude::says(rule),
+            StaticFormat::Codex => codex::says(rule),
+            StaticFormat::Gemini => gemini::says(rule),
+        }
+    }
+
+    /// Returns true if a rule about one tool may refuse calls of another.
+    fn means(self, tool: &str, other: &str) -> bool {
+        tool == other || matches!(self, StaticFormat::Claude) && claude::means(tool, other)
+    }
+
+    fn text(self, rules: &[StaticRule], examples: &[ExportExample]) -> String {
+        match self {
+            StaticFormat::Claude => claude::text(rules),
+            StaticFormat::Codex => codex::text(rules, examples),
+            StaticFormat::Gemini => gemini::text(rules),
+        }
+    }
+}
+
+/// The owner and the words of a rule: its tools, whether some of it is said, and the reasons.
+type RuleReport = BTreeMap<(String, String), (BTreeSet<String>, bool, BTreeSet<String>)>;
+
+struct Exporter<'e> {
+    format: StaticFormat,
+    plan: &'e Plan,
+    examples: &'e [ExportExample],
+    rules: BTreeSet<StaticRule>,
+    report: RuleReport,
+}
+
+impl Exporter<'_> {
+    fn note(
+        &mut self,
+        tool: Option<&str>,
+        owner: &str,
+        rule: String,
+        said: bool,
+        reasons: &[String],
+    ) {
+        let entry = self.report.entry((owner.to_owned(), rule)).or_default();
+        entry.0.extend(tool.map(str::to_owned));
+        entry.1 |= said;
+        entry.2.extend(reasons.iter().cloned());
+    }
+
+    /// Exports the rules of a tool.
+    fn tool(&mut self, tool: &Tool) {
+        let plan = self.plan;
+        let shows = Shows { plan, tool: Some(tool) };
+        for deny in &tool.denies {
+            let words = format!("deny {}", deny.text);
+            self.rule(
+                tool,
+                &deny.rule,
+                words,
+                StaticDecision::Deny,
+                Some(&deny.condition),
+                &deny.because,
+            );
+        }
+        for approval in &tool.approvals {
+            let when = approval.when.as_ref().map(|when| match &approval.because {
+                // The words of the guard's author are plainer than ours.
+                Some(because) => format!(", since \"{}\"", template(&shows, because)),
+                None => format!(" when {}", expr(&shows, when)),
+            });
+            let words = format!("approval {}{}", approval.role, when.unwrap_or_default());
+            let (when, because) = (approval.when.as_ref(), &approval.because);
+            self.rule(tool, &approval.rule, words, StaticDecision::Ask, when, because);
+        }
+        if gated(tool) {
+            let meta =
+                RuleMeta { owner: tool.name.clone(), doc: String::new(), shadow: false, span: 0 };
+            self.rule(
+                tool,
+                &meta,
+                "irreversible and critical".into(),
+                StaticDecision::Ask,
+                None,
+                &None,
+            );
+        }
+        for said in before(plan, tool) {
+            let (word, reason) = match said.about {
+                About::Requires => ("requires ", "it depends on what the session has done"),
+                About::Limit => ("limit ", "it counts calls"),
+                About::Cost => ("costs ", "it counts what was spent"),
+                About::Effect | About::Keeps => {
+                    ("effect ", "it depends on the state of the session")
+                }
+                About::Ready => ("ready when ", "it depends on the world or the time"),
+                _ => continue,
+            };
+            let owner = said.rule.map_or(&*tool.name, |rule| &*rule.owner).to_owned();
+            let words = format!("{word}{}", said.text);
+            self.note(Some(&tool.wire_name), &owner, words, false, &[reason.to_owned()]);
+        }
+        if !after(plan, tool).is_empty() {
+            let reason = "the host's rules do not see results".to_owned();
+            self.note(
+                Some(&tool.wire_name),
+                &plan.guard,
+                "what results teach and break".into(),
+                false,
+                &[reason],
+            );
+        }
+    }
+
+    fn rule(
+        &mut self,
+        tool: &Tool,
+        meta: &RuleMeta,
+        words: String,
+        decision: StaticDecision,
+        condition: Option<&Expr>,
+        because: &Option<Message>,
+    ) {
+        let shows = Shows { plan: self.plan, tool: Some(tool) };
+        let wire = &tool.wire_name;
+        let words = guard_plan::words::line(&words);
+        if meta.shadow {
+            return self.note(
+                Some(wire),
+                &meta.owner,
+                words,
+                false,
+                &["it is a shadow: it refuses nothing".into()],
+            );
+        }
+        let met = match condition {
+            Some(condition) => read(self.plan, tool, condition),
+            None => ReadCondition {
+                patterns: BTreeSet::from([CallPattern::Every]),
+                ..ReadCondition::default()
+            },
+        };
+        let because = because.as_ref().map(|message| template(&shows, message));
+        let because = guard_plan::words::line(&because.unwrap_or_else(|| words.clone()));
+        let mut reasons: BTreeSet<String> =
+            met.missing.iter().map(|reason| (*reason).to_owned()).collect();
+        let mut said = false;
+        for pattern in met.patterns {
+            let rule =
+                StaticRule { decision, tool: wire.clone(), pattern, because: because.clone() };
+            match self.weaker(&rule) {
+                Ok(weaker) => {
+                    said = true;
+                    reasons.insert(weaker);
+                    self.rules.insert(rule);
+                }
+                Err(reason) => _ = reasons.insert(reason),
+            }
+        }
+        let reasons: Vec<String> = reasons.into_iter().collect();
+        self.note(Some(wire), &meta.owner, words, said, &reasons);
+    }
+
+    /// Returns in what the host's rule is weaker, or why there is none.
+    fn weaker(&self, rule: &StaticRule) -> Result<String, String> {
+        let weaker = self.format.says(rule)?;
+        let runs = |example: &&ExportExample| {
+            let meant = self.format.means(&rule.tool, &example.tool);
+            example.runs && meant && example.meets(&rule.pattern)
+        };
+        if self.examples.iter().any(|example| runs(&example)) {
+            return Err("a test of the guard allows a call that the rule would refuse".into());
+        }
+        Ok(match rule.decision {
+            StaticDecision::Deny => weaker.to_owned(),
+            StaticDecision::Ask => format!("whoever sits at the terminal may approve; {weaker}"),
+        })
+    }
+
+    /// What a guard says of the session as a whole.
+    fn session(&mut self) {
+        let plan = self.plan;
+        let budgets = plan.units.iter().any(|unit| unit.budget.is_some());
+        let said = [
+            (plan.deadline.is_some(), "deadline", "it depends on the world or the time"),
+            (budgets, "budgets", "they count what was spent"),
+            (
+                plan.completion.is_some(),
+                "completion",
+                "the host has no rule for the end of the work",
+            ),
+            (!plan.feedback.is_empty(), "feedback", "the host's rules do not advise"),
+        ];
+        for (there, rule, reason) in said {
+            if there {
+                self.note(None, &plan.guard, rule.into(), false, &[reason.to_owned()]);
+            }
+        }
+        let reason = "the host checks arguments by its own schemas".to_owned();
+        self.note(None, &plan.guard, "types of arguments".into(), false, &[reason]);
+    }
+
+    /// Refuses the tools of the host that the guard does not declare.
+    fn undeclared(&mut self, tools: &[String]) {
+        if self.plan.default_allow {
+            return;
+        }
+        let declared = |wire: &str| self.plan.tools.iter().any(|tool| tool.wire_name == wire);
+        let others: Vec<&String> = tools.iter().filter(|tool| !declared(tool)).collect();
+        let mut said = false;
+        for tool in others {
+            let because = "the guard does not declare this tool".to_owned();
+            let pattern = CallPattern::Every;
+            let rule =
+                StaticRule { decision: StaticDecision::Deny, tool: tool.clone(), pattern, because };
+            if self.format.says(&rule).is_ok() {
+                self.rules.insert(rule);
+                said = true;
+            }
+        }
+        let guard = self.plan.guard.clone();
+        let reason =
+            "tools that are not known here, as those of MCP servers, stay with the host".to_owned();
+        self.note(None, &guard, "tools that are not declared".into(), said, &[reason]);
+    }
+}

@@ -1,0 +1,176 @@
+//! `guardc export`: the part of a guard that a host's own static rules can say.
+
+use crate::config::Config;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::files;
+use crate::plans;
+use crate::project;
+use crate::term::{Term, count};
+use guard_compiler::scenario::{Scenario, StepKind};
+use guard_hooks::Vocabulary;
+use guard_hooks::export::{ExportExample, ExportedRule, ExportedRules, export};
+use guard_plan::plan::Plan;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// Writes the part of a guard that an agent's own static rules can say, and lists the rest
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "The rules refuse, or ask, where the guard does; they allow nothing. What they cannot say is listed on\n\
+                  standard error, with its reason: the hook decides it (`guardc install`)."
+)]
+pub struct Args {
+    /// The agent: claude-code, codex or gemini
+    #[arg(value_name = "HOST", value_parser = crate::commands::hook::host)]
+    pub host: &'static Vocabulary,
+    /// A guard or a plan; `-` is a guard on standard input. A plan has no tests, and so no examples
+    #[arg(value_name = "GUARD")]
+    pub guard: PathBuf,
+    /// Where the rules go, a file that is not there yet [default: standard output]
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// How the list is written: `json` is one object on standard output, with the rules in it
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// How the list is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum Format {
+    /// For people, on standard error.
+    #[default]
+    Text,
+    /// One JSON object on standard output.
+    Json,
+}
+
+/// Runs the command.
+pub fn run(args: &Args, term: &Term) -> Outcome {
+    let path = args.output.as_deref().filter(|path| path.as_os_str() != "-");
+    if let Some(path) = path.filter(|path| path.exists()) {
+        let message = format!("`{}` is there already", files::display(path));
+        return Err(
+            Failure::new(message).help("the rules are written to a new file, to be merged by you")
+        );
+    }
+    let Some((plan, examples)) = opened(&args.guard, term)? else { return Ok(Exit::Findings) };
+    let tools = host_tools(args.host)?;
+    let Some(exported) = export(args.host, &plan, &tools, &examples) else {
+        return Err(Failure::new(format!("{} has no static rules", args.host.title)));
+    };
+    if let Some(path) = path {
+        files::write_atomic(path, exported.text.as_bytes())?;
+    }
+    match args.format {
+        Format::Json => term.print(&json(args.host, &exported)?)?,
+        Format::Text => {
+            if path.is_none() {
+                term.print(&exported.text)?;
+            }
+            term.note(text(args.host, &exported).trim_end());
+        }
+    }
+    Ok(Exit::Fine)
+}
+
+/// Returns the plan as it was lowered and the calls of the tests; `None` if the guard has errors, which were reported.
+fn opened(path: &Path, term: &Term) -> Result<Option<(Plan, Vec<ExportExample>)>, Failure> {
+    let config = Config::discover(path.parent().unwrap_or(Path::new(".")))?;
+    let is_plan = path.extension().is_some_and(|ending| ending == "plan");
+    if is_plan {
+        let loaded = plans::open(path, &config, term)?;
+        return Ok(loaded.map(|loaded| (loaded.plan().clone(), Vec::new())));
+    }
+    let Some(compiled) = project::compile_one(path, &config, term)? else { return Ok(None) };
+    let output = compiled.compilation.output;
+    Ok(output.map(|output| {
+        let examples = output.scenarios.iter().flat_map(examples).collect();
+        (output.lowered, examples)
+    }))
+}
+
+/// Returns the calls of a test that the guard allows without an approval, and those that it refuses.
+fn examples(scenario: &Scenario) -> Vec<ExportExample> {
+    let mut approved = Vec::new();
+    let mut examples = Vec::new();
+    for step in &scenario.steps {
+        let (call, runs) = match &step.kind {
+            StepKind::Run { call, .. } | StepKind::Allowed(call) | StepKind::Start(_, call) => {
+                (call, true)
+            }
+            StepKind::Denied { call, .. } | StepKind::Asks { call, .. } => (call, false),
+            StepKind::Approve { call, .. } => {
+                approved.push((&call.tool, &call.args));
+                continue;
+            }
+            _ => continue,
+        };
+        if !approved.contains(&(&call.tool, &call.args)) {
+            examples.push(ExportExample { tool: call.tool.clone(), args: call.args.clone(), runs });
+        }
+    }
+    examples
+}
+
+/// Returns the names of the host's tools, which its bundled library declares.
+fn host_tools(host: &Vocabulary) -> Result<Vec<String>, Failure> {
+    let library = host.name.replace('-', "_");
+    let text = format!("guard host_tools\n\nuse std.hosts.{library}\n");
+    let guard = guard_sdk::Guard::compile("host_tools.guard", text)
+        .map_err(|error| Failure::new(format!("the bundled tools cannot be read: {error}")))?;
+    Ok(guard.plan().tools.iter().map(|tool| tool.wire_name.clone()).collect())
+}
+
+/// The list for people.
+fn text(host: &Vocabulary, exported: &ExportedRules) -> String {
+    let (said, rest): (Vec<&ExportedRule>, Vec<&ExportedRule>) =
+        exported.rules.iter().partition(|rule| rule.said);
+    let mut out = format!(
+        "{}: {} for {}\n",
+        host.title,
+        count(exported.statics.len(), "rule"),
+        exported.place
+    );
+    for (title, rules) in [("said, and weaker than the guard:", said), ("not said:", rest)] {
+        if rules.is_empty() {
+            continue;
+        }
+        let _ = writeln!(out, "\n{title}");
+        for rule in rules {
+            let tools = match rule.tools.is_empty() {
+                true => String::new(),
+                false => format!("  {}", rule.tools.join(", ")),
+            };
+            let _ = writeln!(
+                out,
+                "  {}{tools}: {}",
+                rule.owner,
+                guard_plan::render::cut(&rule.rule, 100)
+            );
+            for reason in &rule.reasons {
+                let _ = writeln!(out, "    {reason}");
+            }
+        }
+    }
+    out
+}
+
+/// The list and the rules as one object.
+fn json(host: &Vocabulary, exported: &ExportedRules) -> Result<String, Failure> {
+    let rule = |rule: &ExportedRule| {
+        serde_json::json!({
+            "tools": rule.tools, "owner": rule.owner, "rule": rule.rule, "said": rule.said, "reasons": rule.reasons,
+        })
+    };
+    let object = serde_json::json!({
+        "host": host.name,
+        "place": exported.place,
+        "count": exported.statics.len(),
+        "text": exported.text,
+        "rules": exported.rules.iter().map(rule).collect::<Vec<_>>(),
+    });
+    let written = serde_json::to_string_pretty(&object);
+    written
+        .map(|text| text + "\n")
+        .map_err(|error| Failure::new(format!("the list cannot be written: {error}")))
+}
