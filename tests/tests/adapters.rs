@@ -192,8 +192,8 @@ const BROKEN: [(&str, &str, &str, &str); 15] = [
         "GATE-4",
     ),
     (
-        "outcome=done[\"outcome\"], result=done[\"result\"])",
-        "outcome=\"success\", result=done[\"result\"])",
+        "\"outcome\": done[\"outcome\"], \"result\": done",
+        "\"outcome\": \"success\", \"result\": done",
         "gate/failed_call_does_not_count",
         "GATE-8",
     ),
