@@ -77,13 +77,14 @@ fn filled(path: &Path, text: &str) -> Result<String, Failure> {
     let has_own_ids = case.calls().any(|call| call.given_id.is_some());
     let world = &case.world;
     if world.outage.is_some()
+        || !world.probes.is_empty()
         || world.streamed
         || case.tools.iter().any(|tool| tool.missing)
         || has_own_ids
     {
         let failure = Failure::new(format!("`{shown}` has what only a framework decides"));
         return Err(failure.help(
-            "missing tools, ids of calls, streams and outages of the guard are the adapter's; write these by hand",
+            "missing tools, ids of calls, streams, probes and outages of the guard are the adapter's; write these by hand",
         ));
     }
     let (played, seen) = play(case, &Evaluator { serial: false }, &suite.hash(), SEED, &|_| None);
