@@ -1,6 +1,6 @@
 //! Laws of what is claimed to be proved, case by case: what deliberate bugs are held against, and tests run without any.
 
-use crate::{compiled, differential, small, steps, walks};
+use crate::{claimed, compiled, differential, small, steps, walks};
 use guard_compiler::Output;
 use guard_compiler::verify::{Status, verify};
 use guard_plan::LoadedPlan;
@@ -23,6 +23,7 @@ pub const LAWS: &[Law] = &[
     ("certificates are accepted", accepted),
     ("spoiled certificates are refused", spoiled),
     ("edges, checks on", edges),
+    ("what is claimed, in sessions", claimed),
     ("kernel, plans and reference agree", agree),
 ];
 
@@ -51,6 +52,19 @@ fn stepped(n: u64) -> Option<Result<(), String>> {
         let rng = &mut Rng::new(n);
         match compiled(&steps::grammar::source(rng)) {
             Some(output) => steps::try_guard(&output, rng, 120, &mut steps::Tried::default()),
+            None => Ok(()),
+        }
+    })
+}
+
+fn claimed(n: u64) -> Option<Result<(), String>> {
+    (n < 1_500).then(|| {
+        let rng = &mut Rng::new(n);
+        let guard = claimed::source(rng);
+        match compiled(&guard.text) {
+            Some(output) => {
+                claimed::try_guard(&guard, &output, rng, 60, &mut claimed::Tried::default())
+            }
             None => Ok(()),
         }
     })

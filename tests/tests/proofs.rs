@@ -1,6 +1,7 @@
 //! Laws of proofs: what is proved is so.
 
 use guard_plan::random::Rng;
+use guard_tests::claimed;
 use guard_tests::claims::{LAWS, first_failure};
 use guard_tests::compiled;
 use guard_tests::small::{self, Tried};
@@ -25,6 +26,25 @@ fn what_is_proved_of_small_guards_is_so() {
     assert!(tried.given * 10 > tried.proved, "hardly any proof needs anything: {tried:?}");
     assert!(tried.proved * 5 > tried.checked, "hardly anything is proved: {tried:?}");
     assert!(tried.impossible > 0, "nothing is impossible: {tried:?}");
+}
+
+/// In sessions with calls in flight, failures and time that passes.
+#[test]
+fn what_is_proved_of_properties_is_so() {
+    let mut tried = claimed::Tried::default();
+    let mut guards = 0;
+    for seed in 0..seeds(1_500) {
+        let rng = &mut Rng::new(seed);
+        let guard = claimed::source(rng);
+        let Some(output) = compiled(&guard.text) else { continue };
+        guards += 1;
+        if let Err(why) = claimed::try_guard(&guard, &output, rng, 60, &mut tried) {
+            panic!("seed {seed}: {why}\n{}", guard.text);
+        }
+    }
+    println!("{guards} guards: {tried:?}");
+    assert!(tried.reasoned * 5 > tried.proved, "hardly anything is reasoned: {tried:?}");
+    assert!(tried.broken * 4 > tried.open, "hardly anything that is open is broken: {tried:?}");
 }
 
 /// How many seeds are tried: `GUARD_SEEDS` times as many where it is set.

@@ -10,6 +10,7 @@ use guard_plan::plan::{
     ArithOp, ClockPart, CompareOp, EffectOp, Millis, QuantifierOp, Risk, TemporalOp, Undecoded,
     UrlPart,
 };
+pub use guard_syntax::ast::PropertyMode;
 use guard_syntax::span::Span;
 use std::rc::Rc;
 
@@ -39,6 +40,8 @@ pub type ProbeId = usize;
 
 /// Index into [`Program::lifecycles`].
 pub type LifecycleId = usize;
+/// Index into [`Program::properties`].
+pub type PropertyId = usize;
 /// Index into [`Program::attests`].
 pub type AttestId = usize;
 /// Index into [`Program::contracts`].
@@ -94,6 +97,8 @@ pub struct Program {
     pub contracts: Vec<Contract>,
     /// Invariants.
     pub invariants: Vec<Invariant>,
+    /// The properties: their clauses stand in the tools.
+    pub properties: Vec<Property>,
     /// The tools with all rules that govern them.
     pub tools: Vec<Tool>,
 }
@@ -276,6 +281,19 @@ pub struct Unit {
     pub span: Span,
 }
 
+/// What the rest of the guard is claimed to imply.
+#[derive(Debug, Clone)]
+pub struct Property {
+    /// Its name.
+    pub name: String,
+    /// Its documentation.
+    pub doc: String,
+    /// How much is asked of it.
+    pub mode: PropertyMode,
+    /// The position of its name in the source.
+    pub span: Span,
+}
+
 /// The owner of a rule and its position.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RuleMeta {
@@ -285,6 +303,8 @@ pub struct RuleMeta {
     pub doc: String,
     /// True if the rule has no effect.
     pub shadow: bool,
+    /// The property that it is a part of.
+    pub property: Option<PropertyId>,
     /// The clause.
     pub span: Span,
 }

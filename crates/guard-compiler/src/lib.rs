@@ -17,7 +17,7 @@ mod served;
 mod sources;
 mod types;
 
-pub use analysis::{diff, explore, lint, reference, verify};
+pub use analysis::{diff, explore, lint, property, reference, verify};
 pub use errors::CODES;
 pub use sources::{Loader, NoFiles, SourceFile, library_path, std_library};
 
@@ -49,8 +49,46 @@ pub struct Output {
     pub verification: verify::Verification,
     /// Where the rules of both stand, and what was optimized.
     pub sources: Sources,
+    /// What became of its properties; none where it has none.
+    pub properties: Option<Properties>,
     /// The scenarios of its `test` blocks.
     pub scenarios: Vec<scenario::Scenario>,
+}
+
+/// The properties of a guard.
+pub struct Properties {
+    /// The program in which they stand, as rules in shadow.
+    pub claimed: hir::Program,
+    /// Their clauses, for each tool, in the order of the source.
+    pub claims: Vec<property::Claim>,
+}
+
+impl Properties {
+    /// Says whether each property holds, in the order of the program. A session that breaks what is not proved is looked for.
+    pub fn decide(&self, limits: &diff::Limits, stop: &dyn Fn() -> bool) -> Vec<property::Outcome> {
+        property::decide(&self.claimed, &self.claims, limits, stop)
+    }
+
+    /// The clauses of a property that are not proved.
+    fn open(&self, property: hir::PropertyId) -> impl Iterator<Item = &property::Claim> {
+        let open =
+            move |claim: &&property::Claim| claim.property == property && claim.proof.is_none();
+        self.claims.iter().filter(open)
+    }
+
+    /// The program that is run: of the properties only what is monitored and not proved is left, as rules in shadow.
+    fn program(&self) -> hir::Program {
+        use property::Stance;
+        property::with(&self.claimed, |tool, clause| {
+            let Some(id) = clause.rule.property else { return Stance::Absent };
+            let monitored = self.claimed.properties[id].mode == hir::PropertyMode::Monitor;
+            let mut open = self.open(id);
+            match monitored && open.any(|c| c.tool == tool && c.span == clause.rule.span) {
+                true => Stance::Watches,
+                false => Stance::Absent,
+            }
+        })
+    }
 }
 
 /// Compiles `root` and whatever it uses. Never fails: what is wrong is in the diagnostics.
@@ -92,10 +130,18 @@ pub fn compile_despite(
 }
 
 fn finish(
-    checked: types::Checked,
+    mut checked: types::Checked,
     files: &[SourceFile],
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Output {
+    let properties = (!checked.program.properties.is_empty()).then(|| {
+        let claims = property::prove(&checked.program, files);
+        Properties { claimed: checked.program.clone(), claims }
+    });
+    if let Some(properties) = &properties {
+        checked.program = properties.program();
+        properties_must_be_proved(properties, diagnostics);
+    }
     let (lowered, mut sources) = lower::lower(&checked.program, files);
     let mut scenarios = checked.scenarios;
     lower::lower_expectations(&checked.program, &checked.expectations, &mut scenarios);
@@ -117,7 +163,8 @@ fn finish(
     must_be_proved(&checked.program, &plan, &verification, diagnostics);
     // What the prover shows of whole tools stands in the report of `verify`.
     diagnostics.extend(lint::all(&checked.program, None, &lint::NoProver));
-    Output { program: checked.program, plan, lowered, verification, sources, scenarios }
+    let program = checked.program;
+    Output { program, plan, lowered, verification, sources, properties, scenarios }
 }
 
 /// What is declared `proved` is, for every tool.
@@ -143,6 +190,23 @@ fn must_be_proved(
         let span = program.tools.iter().find(|one| one.name == *tool).map(|one| one.span);
         let tool = (tool.as_str(), span.unwrap_or_default());
         diagnostics.push(errors::not_proved((name, declared.rule.span), tool, observed, left));
+    }
+}
+
+/// What is declared `proved` follows from the guard's rules.
+fn properties_must_be_proved(properties: &Properties, diagnostics: &mut Vec<Diagnostic>) {
+    for (id, property) in properties.claimed.properties.iter().enumerate() {
+        let left: Vec<(String, String, Span)> = properties
+            .open(id)
+            .map(|claim| {
+                let tool = &properties.claimed.tools[claim.tool];
+                (tool.name.clone(), claim.text.clone(), claim.span)
+            })
+            .collect();
+        if property.mode == hir::PropertyMode::Proved && !left.is_empty() {
+            let named = (property.name.as_str(), property.span);
+            diagnostics.push(errors::property_not_proved(named, &left));
+        }
     }
 }
 

@@ -76,6 +76,8 @@ pub(crate) struct Names<'a> {
     pub tools: Table<'a, ast::Tool>,
     pub groups: Table<'a, ast::Group>,
     pub policies: Table<'a, ast::Policy>,
+    /// What is asked of the policies that are properties, by name.
+    pub properties: HashMap<&'a str, ast::PropertyMode>,
     pub invariants: Table<'a, ast::Invariant>,
     pub facts: Table<'a, ast::Fact>,
     pub lifecycles: Table<'a, ast::Lifecycle>,
@@ -216,6 +218,13 @@ impl<'a> Collector<'a, '_> {
                 }
             }
             ItemKind::Policy(x) => add(&mut names.policies, "policy", &x.name, x, docs, bundled, d),
+            ItemKind::Property(x) => {
+                let name = &x.policy.name;
+                if names.policies.peek(&name.node).is_none() {
+                    names.properties.insert(&name.node, x.mode);
+                }
+                add(&mut names.policies, "policy or property", name, &x.policy, docs, bundled, d)
+            }
             ItemKind::Invariant(x) => {
                 add(&mut names.invariants, "invariant", &x.name, x, docs, bundled, d)
             }

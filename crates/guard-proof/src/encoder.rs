@@ -4,6 +4,7 @@
 //! What is not understood becomes a variable of its own, of which nothing is known: so a problem may be too weak to prove what is
 //! true, but never strong enough to prove what is not. What takes too much is an error, and becomes nothing at all.
 
+use crate::claims::HistoryTerm;
 use crate::formula::Formula;
 use crate::linear::{Linear, Range, Var};
 use crate::problem::Variable;
@@ -87,6 +88,8 @@ pub(crate) struct Encoder<'p> {
     /// What is true of the variables by what they stand for.
     pub facts: Vec<(Rule, Formula)>,
     pub asked: HashMap<TermId, Asked<'p>>,
+    /// What was asked of the history.
+    pub history: Vec<HistoryTerm>,
     /// How many bodies are being evaluated over any element: these are not compared with others.
     pub generic: u32,
     steps: u32,
@@ -106,6 +109,7 @@ impl<'p> Encoder<'p> {
             text_types: HashMap::new(),
             facts: Vec::new(),
             asked: HashMap::new(),
+            history: Vec::new(),
             generic: 0,
             steps: MOST_STEPS,
             in_all: MOST_IN_ALL,

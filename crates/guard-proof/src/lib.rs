@@ -10,6 +10,7 @@ pub mod mutant;
 mod arith;
 mod bodies;
 mod certificate;
+mod claims;
 mod collections;
 mod effects;
 mod encoder;
@@ -26,6 +27,7 @@ mod terms;
 mod value;
 
 pub use certificate::{Context, proves};
+pub use claims::{ClaimedRule, Claims};
 pub use problem::{Problem, Variable};
 pub use rules::Rule;
 pub use system::{Given, Goal, System, parts};

@@ -88,7 +88,8 @@ impl<'p> Encoder<'p> {
         node.for_each_child(&mut |child| children.push(child));
         let (values, sound) = self.all_of(expr, &children, env)?;
         let terms: Vec<TermId> = values.iter().map(|value| self.term(value)).collect();
-        let term = self.terms.intern(Op::Node(written(node)), terms);
+        let term = self.terms.intern(Op::Node(written(node)), terms.clone());
+        self.remember(node, &terms, term);
         let any = self.any();
         let counted = (Some(0), any.1);
         let value = match node {

@@ -87,10 +87,27 @@ pub enum Rule {
     ///
     /// An observation that faults or leaves its type is dropped. Whether it is written stays open.
     Observed,
+    /// A question to the history is without fault.
+    ///
+    /// What has succeeded, failed and been counted is always known. A key that faults is a fault of its own.
+    HistoryAnswers,
+    /// What one answer of history says of another: a stricter success is a success, a success was counted, what was counted in a
+    /// window was counted in a wider one, and no failure follows a last call that succeeded.
+    ///
+    /// Both are asked of the same history at the same time. A success is admitted before it settles, so its age by settlement is less.
+    HistoryAgrees,
+    /// What a temporal operator says of the state that is now.
+    ///
+    /// `once p` holds where p does, and p holds where `historically p` does, since now is one of the states; `p since q` has p or q
+    /// now. Where an operand faults, nothing is said.
+    StateIsNow,
 }
 
 impl Rule {
-    /// Every rule.
+    /// The rules of properties, on which no plan relies.
+    pub const OF_CLAIMS: [Rule; 3] = [Rule::HistoryAnswers, Rule::HistoryAgrees, Rule::StateIsNow];
+
+    /// The rules of what a plan may leave out.
     pub const ALL: [Rule; 19] = [
         Rule::Choice,
         Rule::ProductSign,

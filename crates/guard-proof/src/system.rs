@@ -10,7 +10,9 @@ use crate::problem::{Problem, Variable};
 use crate::rules::Rule;
 use crate::terms::{Op, Terms};
 use crate::value::{Encoded, Sort, TooMuch, Value, Width};
-use guard_plan::plan::{Claim, Expr, InvariantId, Node, NodeId, Plan, Tool, ToolId, VarId};
+use guard_plan::plan::{
+    Claim, Expr, InvariantId, LimitId, Node, NodeId, Plan, Tool, ToolId, VarId,
+};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -30,6 +32,12 @@ pub enum Given {
     Effects,
     /// The variable is within its type afterwards.
     Refined(VarId),
+    /// This `requires` of the tool is met.
+    Requires(usize),
+    /// What a counter of the session counts has not reached its bound.
+    Limit(LimitId),
+    /// The variable is as at first until a call of a tool that writes it succeeds.
+    Unwritten(VarId),
     /// It is so by what the terms mean: by this rule.
     Meaning(Rule),
 }
@@ -142,6 +150,11 @@ impl System {
         Some(Problem { vars: self.vars.clone(), hypotheses, negated_goal })
     }
 
+    /// The problem of whether the opposite of a goal can be beside what is given.
+    pub(crate) fn problem_of(&self, negated_goal: Formula) -> Problem {
+        Problem { vars: self.vars.clone(), hypotheses: self.hypotheses.clone(), negated_goal }
+    }
+
     /// The problem of whether what is given can be at all: a certificate for it shows that it cannot.
     pub fn vacuity(&self) -> Problem {
         Problem {
@@ -173,14 +186,14 @@ pub fn parts(condition: &Expr) -> Vec<NodeId> {
     parts_of
 }
 
-struct Builder<'p> {
-    encoder: Encoder<'p>,
-    env: Env<'p>,
+pub(crate) struct Builder<'p> {
+    pub(crate) encoder: Encoder<'p>,
+    pub(crate) env: Env<'p>,
     hypotheses: Vec<(Given, Formula)>,
 }
 
 impl<'p> Builder<'p> {
-    fn new(plan: &'p Plan, tool: &'p Tool, returns: Option<u32>, width: Width) -> Self {
+    pub(crate) fn new(plan: &'p Plan, tool: &'p Tool, returns: Option<u32>, width: Width) -> Self {
         let env =
             Env { params: &tool.params, returns, written: Rc::default(), locals: Rc::default() };
         Builder { encoder: Encoder::new(plan, width), env, hypotheses: Vec::new() }
@@ -190,8 +203,12 @@ impl<'p> Builder<'p> {
         self.hypotheses.push((given, formula));
     }
 
+    pub(crate) fn give_all(&mut self, given: Option<(Given, Formula)>) {
+        self.hypotheses.extend(given);
+    }
+
     /// What the stages before the effects let pass.
-    fn conditions(&mut self, tool: &'p Tool) {
+    pub(crate) fn conditions(&mut self, tool: &'p Tool) {
         let env = self.env.clone();
         for (at, deny) in tool.denies.iter().enumerate() {
             if deny.rule.shadow && !mutant!("a deny in shadow is given") {
@@ -214,7 +231,12 @@ impl<'p> Builder<'p> {
     }
 
     /// The invariants that hold before: those of the frame first, then others that read what the tool reads.
-    fn invariants(&mut self, assumable: &[bool], framed: &[InvariantId], read: &[VarId]) {
+    pub(crate) fn invariants(
+        &mut self,
+        assumable: &[bool],
+        framed: &[InvariantId],
+        read: &[VarId],
+    ) {
         let mut env = self.env.clone();
         if mutant!("invariants are given afterwards")
             && let Some(tool) =
@@ -271,7 +293,7 @@ impl<'p> Builder<'p> {
         formulas
     }
 
-    fn finish(mut self, goals: Vec<Goal>) -> System {
+    pub(crate) fn finish(mut self, goals: Vec<Goal>) -> System {
         let facts = std::mem::take(&mut self.encoder.facts);
         self.hypotheses.extend(facts.into_iter().map(|(rule, fact)| (Given::Meaning(rule), fact)));
         let given = self.hypotheses.iter().map(|(given, _)| *given).collect();

@@ -31,7 +31,7 @@ pub(crate) struct Structure {
 }
 
 /// The keywords that begin an item.
-pub(crate) const ITEM_KEYWORDS: [&str; 24] = [
+pub(crate) const ITEM_KEYWORDS: [&str; 25] = [
     "guard",
     "use",
     "default",
@@ -45,6 +45,7 @@ pub(crate) const ITEM_KEYWORDS: [&str; 24] = [
     "tool",
     "group",
     "policy",
+    "property",
     "invariant",
     "fact",
     "source",
@@ -235,6 +236,11 @@ impl Pass<'_> {
                     || (kind(1) == Some(TokenKind::String) && self.word(index + 2) == "as")
             }
             "policy" => named && self.word(index + 2) == "for",
+            "property" => {
+                named
+                    && (self.char(index + 2) == b'{'
+                        || matches!(self.word(index + 2), "for" | "monitor" | "proved"))
+            }
             "invariant" => {
                 named
                     && (self.char(index + 2) == b'{'
@@ -267,7 +273,10 @@ impl Pass<'_> {
             "all",
             "any",
         ];
-        self.word(start) == "define" && BEFORE_A_VALUE.contains(&self.word(index))
+        let text = |at: usize| self.tokens[at].text(self.text);
+        // After `=` no type is open, so this `>` compares.
+        let compares = || text(index) == ">" && (start..index).any(|at| text(at) == "=");
+        self.word(start) == "define" && (BEFORE_A_VALUE.contains(&self.word(index)) || compares())
     }
 
     /// Returns whether an item can end with this token.

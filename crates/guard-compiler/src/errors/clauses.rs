@@ -257,6 +257,33 @@ pub(crate) fn not_proved(
     }
 }
 
+/// A clause of a property that does more than refuse.
+pub(crate) fn not_a_claim(span: Span) -> Diagnostic {
+    Diagnostic::error("G0322", span, "a property claims that it never refuses a call, and this does something else")
+        .help("a property has the clauses `requires`, `deny`, `limit`, `approval` and `let`; write this in a tool or a policy")
+}
+
+pub(crate) fn shadow_in_property(span: Span) -> Diagnostic {
+    Diagnostic::error("G0322", span, "no clause of a property refuses a call, so none is in shadow")
+        .help("remove `shadow`; `property NAME monitor` reports the calls that break it")
+}
+
+/// A property that must be proved and is not; `left` are the clauses, each with the tool and its declaration.
+pub(crate) fn property_not_proved(
+    (name, span): (&str, Span),
+    left: &[(String, String, Span)],
+) -> Diagnostic {
+    let mut d = Diagnostic::error(
+        NOT_PROVED,
+        span,
+        format!("the property `{name}` must be proved, but is not"),
+    );
+    for (tool, text, clause) in left.iter().take(3) {
+        d = d.also(*clause, format!("`{text}` does not follow for `{tool}`"));
+    }
+    d.help("`guardc verify` looks for a session that breaks it; add the rule from which it follows, or drop `proved`")
+}
+
 pub(crate) fn budget_never_charged(span: Span, unit: &str) -> Diagnostic {
     Diagnostic::error("G0320", span, format!("nothing charges the budget `{unit}`"))
         .label("it would never be used up")

@@ -72,6 +72,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("G0319", "an invariant that must be proved is not"),
     ("G0320", "a budget that nothing charges"),
     ("G0321", "name in a policy that means two things"),
+    ("G0322", "a clause that a property cannot have"),
     ("G0501", "undeclared tools are allowed"),
     ("G0502", "declared and never used"),
     ("G0503", "regular expression is not anchored"),

@@ -8,7 +8,9 @@ use super::scope::{Missing, Place, Scope};
 use super::text::text;
 use super::{Checker, establish, literal};
 use crate::errors;
-use crate::hir::{self, Clause, ClauseKind, Expr, ExprKind, LimitId, RuleMeta, ToolId, Type};
+use crate::hir::{
+    self, Clause, ClauseKind, Expr, ExprKind, LimitId, PropertyId, RuleMeta, ToolId, Type,
+};
 use guard_plan::plan::{LimitScope, Risk, Undecoded};
 use guard_syntax::ast;
 use guard_syntax::span::Span;
@@ -30,6 +32,8 @@ fn shortened(text: String) -> String {
 pub(crate) struct Governing<'a> {
     pub clause: &'a ast::Clause,
     pub policy: Option<&'a ast::Policy>,
+    /// The property that the policy is.
+    pub property: Option<PropertyId>,
 }
 
 /// A clause of a tool, with what the clauses around it say.
@@ -41,9 +45,18 @@ pub(crate) struct Governs<'a> {
     pub lets: Rc<Lets<'a>>,
 }
 
+/// Returns true if a clause only refuses, so that a property can claim that it never does.
+fn is_claim(clause: &ast::ClauseKind) -> bool {
+    use ast::ClauseKind as C;
+    matches!(
+        clause,
+        C::Requires { .. } | C::Deny { .. } | C::Limit(_) | C::Approval { .. } | C::Let { .. }
+    )
+}
+
 impl Governing<'_> {
-    fn shadow(&self) -> bool {
-        self.clause.shadow || self.policy.is_some_and(|p| p.shadow)
+    pub fn shadow(&self) -> bool {
+        self.clause.shadow || self.policy.is_some_and(|p| p.shadow) || self.property.is_some()
     }
 }
 
@@ -58,6 +71,7 @@ impl<'a> Checker<'a, '_> {
                 owner: entry.name.node.clone(),
                 doc: entry.docs.join("\n"),
                 shadow: entry.decl.mode == ast::InvariantMode::Shadow,
+                property: None,
                 span: entry.decl.condition.span,
             };
             self.program.invariants.push(hir::Invariant {
@@ -69,6 +83,21 @@ impl<'a> Checker<'a, '_> {
                 because,
             });
         }
+    }
+
+    /// Fills in the properties, in the order of the source.
+    pub(super) fn properties(&mut self) {
+        let names = self.names;
+        for entry in &names.policies.items {
+            let Some(mode) = names.properties.get(entry.name.node.as_str()) else { continue };
+            let name = entry.name.node.clone();
+            let (doc, span) = (entry.docs.join("\n"), entry.name.span);
+            self.program.properties.push(hir::Property { name, doc, mode: *mode, span });
+        }
+    }
+
+    fn property_of(&self, name: &ast::Ident) -> Option<PropertyId> {
+        self.program.properties.iter().position(|property| property.name == name.node)
     }
 
     pub(super) fn tools(&mut self) {
@@ -129,7 +158,7 @@ impl<'a> Checker<'a, '_> {
         for entry in &names.tools.items {
             let lets = Rc::new(self.lets_of(&entry.decl.clauses));
             let own = entry.decl.clauses.iter().map(|clause| Governs {
-                governing: Governing { clause, policy: None },
+                governing: Governing { clause, policy: None, property: None },
                 governed: none.clone(),
                 lets: lets.clone(),
             });
@@ -144,8 +173,9 @@ impl<'a> Checker<'a, '_> {
             for tool in tools {
                 let clauses = entry.decl.clauses.iter();
                 let policy = Some(entry.decl);
+                let property = self.property_of(entry.name);
                 governing[tool].extend(clauses.map(|clause| Governs {
-                    governing: Governing { clause, policy },
+                    governing: Governing { clause, policy, property },
                     governed: governed.clone(),
                     lets: lets.clone(),
                 }));
@@ -163,10 +193,17 @@ impl<'a> Checker<'a, '_> {
         limits: &mut HashMap<Span, LimitId>,
     ) {
         let clause = governing.clause;
+        if governing.property.is_some() && !is_claim(&clause.kind) {
+            return self.report(errors::not_a_claim(clause.span.0));
+        }
+        if governing.property.is_some() && clause.shadow {
+            self.report(errors::shadow_in_property(clause.span.0));
+        }
         let rule = RuleMeta {
             owner: governing.policy.map_or(&tool.name, |p| &p.name.node).clone(),
             doc: clause.docs.join("\n"),
             shadow: governing.shadow(),
+            property: governing.property,
             span: clause.span.0,
         };
         use ast::ClauseKind as C;

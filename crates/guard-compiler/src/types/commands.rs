@@ -103,7 +103,13 @@ impl Checker<'_, '_> {
         let param = typed(ExprKind::Param(at as u32), tool.params[at].ty.clone(), span);
         let because =
             hir::Message { parts: vec![Part::Text(why.into()), Part::Value(name, param)] };
-        let rule = RuleMeta { owner: tool.name.clone(), doc: String::new(), shadow: false, span };
+        let rule = RuleMeta {
+            owner: tool.name.clone(),
+            doc: String::new(),
+            shadow: false,
+            property: None,
+            span,
+        };
         let kind = ClauseKind::Deny { condition, text, because: Some(because) };
         tool.clauses.push(Clause { rule, kind });
     }

@@ -144,7 +144,7 @@ pub(crate) fn by_clauses(
     let mut keys = Vec::new();
     for (at, Governs { governing, lets, .. }) in clauses.iter().enumerate() {
         scope.lets = lets.clone();
-        if governing.clause.shadow || governing.policy.is_some_and(|p| p.shadow) {
+        if governing.shadow() {
             continue;
         }
         let mut found = Vec::new();

@@ -53,6 +53,7 @@ pub(crate) fn check(names: &Names, root: Span, diagnostics: &mut Vec<Diagnostic>
     checker.declare(root);
     checker.defines();
     checker.invariants();
+    checker.properties();
     checker.tools();
     checker.charged_budgets();
     checker.trust_flow();

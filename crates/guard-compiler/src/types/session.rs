@@ -425,6 +425,7 @@ impl Checker<'_, '_> {
                 owner: source.name.node.clone(),
                 doc: String::new(),
                 shadow: false,
+                property: None,
                 span: learn.span,
             };
             if let Some(learn) = self.learn(&learn.node, learn.span, &mut scope) {

@@ -63,6 +63,28 @@ pub struct Policy {
     pub clauses: Vec<Clause>,
 }
 
+/// `property NAME [monitor|proved] [for TOOLS [except TOOLS]] { clauses }`: what the rest of the guard is claimed to imply.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Property {
+    /// How much is asked of the claim.
+    pub mode: PropertyMode,
+    /// True if it is written without `for`: of all tools.
+    pub of_all: bool,
+    /// The clauses as those of a policy that is never to refuse a call: its name, tools and clauses.
+    pub policy: Policy,
+}
+
+/// How much is asked of a property.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PropertyMode {
+    /// It is looked into by `verify`.
+    Claimed,
+    /// Where it is not proved, the compiled guard reports calls that break it.
+    Monitor,
+    /// It must be proved, else the guard does not compile.
+    Proved,
+}
+
 /// One clause of a tool or a policy (reference §5).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Clause {

@@ -111,6 +111,8 @@ pub enum ItemKind {
     Group(Group),
     /// `policy NAME for TOOLS { … }`.
     Policy(Policy),
+    /// `property`
+    Property(Property),
     /// `invariant NAME [MODE] { e }`.
     Invariant(Invariant),
     /// `fact NAME(columns) [max N]`.

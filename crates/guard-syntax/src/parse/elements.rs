@@ -68,7 +68,7 @@ const CHECKS: [&str; 8] = ["file", "command", "git", "every", "attest", "all", "
 /// Returns the kind of elements of an item that is a block.
 pub(super) fn kind_of(of: Rule) -> Option<Kind> {
     Some(match of {
-        Rule::tool | Rule::policy => kind(
+        Rule::tool | Rule::policy | Rule::property => kind(
             Rule::clause,
             Rule::only_clause,
             "a clause",

@@ -228,6 +228,7 @@ fn keywords(rule: Rule) -> &'static [&'static str] {
         Rule::connective => &["and", "or", "implies", "contains", "within", "since", "else"],
         Rule::pattern => &["matches"],
         Rule::mode => &["monitor", "proved", "shadow"],
+        Rule::claim => &["monitor", "proved"],
         Rule::shadow => &["shadow"],
         Rule::except => &["except"],
         Rule::edition => &["edition"],

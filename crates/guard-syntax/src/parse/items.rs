@@ -5,7 +5,8 @@ use super::grammar::{self, Node, Parts, Rule};
 use super::{Chunk, Parser};
 use crate::ast::{
     Alias, Budget, Define, Enum, Fact, Group, Header, Invariant, InvariantMode, Item, ItemKind,
-    Member, Policy, Record, Source, Spanned, StateVar, Tool, ToolSet, UseTarget, Variant,
+    Member, Policy, Property, PropertyMode, Record, Source, SpanEq, Spanned, StateVar, Tool,
+    ToolSet, UseTarget, Variant,
 };
 
 /// Returns the rule of the item that a keyword begins.
@@ -23,6 +24,7 @@ pub(super) fn rule_of(keyword: &str) -> Option<Rule> {
         "tool" => Rule::tool,
         "group" => Rule::group,
         "policy" => Rule::policy,
+        "property" => Rule::property,
         "invariant" => Rule::invariant,
         "fact" => Rule::fact,
         "source" => Rule::source,
@@ -110,6 +112,7 @@ impl Builder<'_> {
                 ItemKind::Group(Group { name, members: self.take_tool_set(&mut parts)? })
             }
             Rule::policy => ItemKind::Policy(self.policy(parts)?),
+            Rule::property => ItemKind::Property(self.property(parts)?),
             Rule::invariant => ItemKind::Invariant(self.invariant(parts)?),
             Rule::fact => {
                 let name = self.name(&mut parts)?;
@@ -204,6 +207,28 @@ impl Builder<'_> {
         };
         let shadow = parts.has(Rule::shadow);
         Some(Policy { name, tools, except, shadow, clauses: self.take_clauses(&mut parts)? })
+    }
+
+    fn property(&mut self, mut parts: Parts) -> Option<Property> {
+        let name = self.name(&mut parts)?;
+        let mode = match parts.accept(Rule::claim).map(|node| node.as_str()) {
+            Some("monitor") => PropertyMode::Monitor,
+            Some(_) => PropertyMode::Proved,
+            None => PropertyMode::Claimed,
+        };
+        let of_all = !parts.has(Rule::for_word);
+        let span = SpanEq(name.span);
+        let tools = match of_all {
+            true => ToolSet { members: vec![Member::All(span)], bare: true, span },
+            false => self.take_tool_set(&mut parts)?,
+        };
+        let except = match parts.has(Rule::except) {
+            true => Some(self.take_tool_set(&mut parts)?),
+            false => None,
+        };
+        let clauses = self.take_clauses(&mut parts)?;
+        let policy = Policy { name, tools, except, shadow: false, clauses };
+        Some(Property { mode, of_all, policy })
     }
 
     pub fn take_tool_set(&mut self, parts: &mut Parts) -> Option<ToolSet> {

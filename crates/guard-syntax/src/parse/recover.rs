@@ -276,6 +276,7 @@ impl Builder<'_> {
         match &mut item.kind {
             ItemKind::Tool(tool) => tool.clauses.extend(self.clause(node)),
             ItemKind::Policy(policy) => policy.clauses.extend(self.clause(node)),
+            ItemKind::Property(property) => property.policy.clauses.extend(self.clause(node)),
             ItemKind::State(variables) => variables.extend(self.variable(node)),
             ItemKind::Record(record) => record.fields.extend(self.field(node)),
             ItemKind::Enum(enumeration) => enumeration.variants.extend(self.variant(node)),

@@ -5,7 +5,7 @@ use super::page::Page;
 use super::text;
 use crate::ast::{
     Define, Enum, Expr, Field, Group, Header, Invariant, InvariantMode, Item, ItemKind, Learn,
-    Member, Policy, Spanned, StateVar, Tool, UseTarget, Variant,
+    Member, Policy, Property, PropertyMode, Spanned, StateVar, Tool, UseTarget, Variant,
 };
 use crate::span::Span;
 
@@ -168,6 +168,7 @@ impl Page<'_> {
             ItemKind::Tool(tool) => self.tool(tool, span),
             ItemKind::Group(group) => self.group(group),
             ItemKind::Policy(policy) => self.policy(policy, span),
+            ItemKind::Property(property) => self.property(property, span),
             ItemKind::Invariant(invariant) => self.invariant(invariant),
             ItemKind::Fact(fact) => {
                 self.push(&format!("fact {}", fact.name.node));
@@ -306,6 +307,22 @@ impl Page<'_> {
             text::tools(&policy.tools)
         ));
         self.block(span, &policy.clauses);
+    }
+
+    fn property(&mut self, property: &Property, span: Span) {
+        let mode = match property.mode {
+            PropertyMode::Claimed => "",
+            PropertyMode::Monitor => " monitor",
+            PropertyMode::Proved => " proved",
+        };
+        let Policy { name, tools, except, clauses, .. } = &property.policy;
+        let except = except.as_ref().map(|set| format!(" except {}", text::tools(set)));
+        let tools = match property.of_all {
+            true => String::new(),
+            false => format!(" for {}{}", text::tools(tools), except.unwrap_or_default()),
+        };
+        self.push(&format!("property {}{mode}{tools}", name.node));
+        self.block(span, clauses);
     }
 
     fn invariant(&mut self, invariant: &Invariant) {

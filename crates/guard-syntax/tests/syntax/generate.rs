@@ -583,6 +583,17 @@ impl<'b> Choices<'b> {
         }
     }
 
+    fn property(&mut self) -> Property {
+        let modes = [PropertyMode::Claimed, PropertyMode::Monitor, PropertyMode::Proved];
+        let (mode, of_all) = (modes[self.below(3)], self.coin());
+        let name = self.plain();
+        let all = ToolSet { members: vec![Member::All(here())], bare: true, span: here() };
+        let tools = if of_all { all } else { self.tool_set() };
+        let except = if of_all { None } else { self.some(Self::tool_set) };
+        let clauses = self.many(0, 4, Self::clause);
+        Property { mode, of_all, policy: Policy { name, tools, except, shadow: false, clauses } }
+    }
+
     fn item_kind(&mut self) -> ItemKind {
         match self.below(26) {
             24 | 25 => ItemKind::Define(Define {
@@ -633,7 +644,8 @@ impl<'b> Choices<'b> {
                 shadow: self.coin(),
                 clauses: self.many(0, 4, Self::clause),
             }),
-            13 | 14 => ItemKind::Invariant(self.invariant()),
+            13 => ItemKind::Property(self.property()),
+            14 => ItemKind::Invariant(self.invariant()),
             15 => ItemKind::Fact(Fact {
                 name: self.plain(),
                 columns: self.many(0, 3, Self::field),

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 
 /// A program to take texts from.
 #[derive(Clone, Copy)]
-pub(super) struct Canon<'p>(pub &'p Program);
+pub(crate) struct Canon<'p>(pub &'p Program);
 
 impl Canon<'_> {
     /// A type with everything in it.

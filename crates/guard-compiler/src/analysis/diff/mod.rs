@@ -4,7 +4,7 @@
 //! that replays on both; or *unknown*, with what was tried. A session is one that both have judged alike up to its last
 //! call.
 
-mod canon;
+pub(crate) mod canon;
 pub(crate) mod implied;
 mod product;
 mod proof;
@@ -130,21 +130,7 @@ pub fn diff(old: &Program, new: &Program, limits: &Limits, stop: &dyn Fn() -> bo
         };
         let (mut looser, mut tighter) = (unknown(&change.looser), unknown(&change.tighter));
         if let (Some(before), Some(after), true) = (&before, &after, wants.0 || wants.1) {
-            let mut product = Product {
-                old: before,
-                new: after,
-                wire,
-                states: limits.states,
-                calls: (limits.calls / share).max(limits.calls.min(LEAST)),
-                climbs: (limits.climbs / share).max(limits.climbs.min(LEAST)),
-                seeds: &limits.seeds,
-                stop,
-                looser: None,
-                tighter: None,
-                wants,
-                judged: 0,
-                seen: 0,
-            };
+            let mut product = Product::of((before, after), wire, (limits, share), wants, stop);
             product.run();
             let tried = (product.seen, product.judged);
             let answer = |wanted: bool, found: Option<Witness>, because: &[String]| match found {
@@ -175,6 +161,35 @@ pub fn diff(old: &Program, new: &Program, limits: &Limits, stop: &dyn Fn() -> bo
         _ => None,
     };
     Diff { tools, undeclared, anew: running::anew(old, new) }
+}
+
+/// What a search for one call found.
+pub(crate) struct Searched {
+    /// The session that ends with the call.
+    pub witness: Option<Witness>,
+    /// How many states were looked at.
+    pub states: usize,
+    /// How many calls were judged.
+    pub calls: usize,
+}
+
+/// Looks for a call of a tool that a guard allows and the stricter one refuses by a rule of this owner. `limits` are for so many tools.
+pub(crate) fn allowed_despite(
+    stricter: &Program,
+    guard: &Program,
+    (wire, owner): (&str, &str),
+    (limits, share): (&Limits, usize),
+    stop: &dyn Fn() -> bool,
+) -> Searched {
+    let (Some(old), Some(new)) = (Side::of(stricter), Side::of(guard)) else {
+        return Searched { witness: None, states: 0, calls: 0 };
+    };
+    let mut product = Product {
+        behind: Some(owner),
+        ..Product::of((&old, &new), wire, (limits, share), (true, false), stop)
+    };
+    product.run();
+    Searched { witness: product.looser, states: product.seen, calls: product.judged }
 }
 
 fn changed(sides: &Sides, before: Option<ToolId>, after: Option<ToolId>) -> (Fate, Change) {

@@ -5,6 +5,7 @@
 mod again;
 mod climb;
 
+use super::{LEAST, Limits};
 use crate::analysis::explore::inputs::{Inputs, read, written};
 use crate::analysis::explore::mark::Questions;
 use crate::analysis::explore::search::step;
@@ -88,11 +89,50 @@ pub(super) struct Product<'s, 'p> {
     pub tighter: Option<Witness>,
     /// Which of them are looked for.
     pub wants: (bool, bool),
+    /// The owner of a rule by which the old guard must refuse the last call, where that matters.
+    pub behind: Option<&'s str>,
     pub judged: usize,
     pub seen: usize,
 }
 
 impl<'s, 'p> Product<'s, 'p> {
+    /// A search that shares its limits with others. `wants` says which ways are looked for.
+    pub fn of(
+        (old, new): (&'s Side<'p>, &'s Side<'p>),
+        wire: &'s str,
+        (limits, share): (&'s Limits, usize),
+        wants: (bool, bool),
+        stop: &'s dyn Fn() -> bool,
+    ) -> Self {
+        Product {
+            old,
+            new,
+            wire,
+            states: limits.states,
+            calls: (limits.calls / share).max(limits.calls.min(LEAST)),
+            climbs: (limits.climbs / share).max(limits.climbs.min(LEAST)),
+            seeds: &limits.seeds,
+            stop,
+            looser: None,
+            tighter: None,
+            wants,
+            behind: None,
+            judged: 0,
+            seen: 0,
+        }
+    }
+
+    /// Returns true if a witness replays, and its last call is refused by the rule that matters.
+    fn accepts(&self, witness: &Witness) -> bool {
+        let refuses = |owner: &str| {
+            let last = witness.session.verdict();
+            last.is_some_and(|said| {
+                said.reasons.iter().any(|(code, rule, ..)| *code != Code::Conflict && rule == owner)
+            })
+        };
+        self.behind.is_none_or(refuses) && witness.replays(self.old.program, self.new.program)
+    }
+
     fn done(&self) -> bool {
         let looser = !self.wants.0 || self.looser.is_some();
         looser && (!self.wants.1 || self.tighter.is_some())
@@ -428,7 +468,7 @@ impl<'s, 'p> Product<'s, 'p> {
         let mut session = node.session.clone();
         session.steps.push(Step { world: oracle.answers(), ..done });
         let witness = Witness { session, new: said };
-        if witness.replays(self.old.program, self.new.program) {
+        if self.accepts(&witness) {
             match way {
                 Way::Looser => self.looser = Some(witness),
                 Way::Tighter => self.tighter = Some(witness),

@@ -126,6 +126,7 @@ impl Reference<'_> {
             owner: self.program.lifecycles[at].name.clone(),
             doc: String::new(),
             shadow: false,
+            property: None,
             span: tool.span,
         };
         (item.rejections >= u64::from(escalate.after)).then(|| (rule, escalate.role.clone()))

@@ -7,9 +7,9 @@ mod prover;
 mod residue;
 pub mod smt;
 
-use guard_plan::plan::{Claim, InvariantId, Plan, Proof, ToolId, VarId};
+use guard_plan::plan::{Claim, InvariantId, Plan, Proof, Requires, ToolId, VarId};
 pub use guard_proof::Width;
-use guard_proof::{Given, Goal, System, assumable, frame};
+use guard_proof::{ClaimedRule, Claims, Given, Goal, System, assumable, frame};
 use prover::{Allowance, Answer, Effort, prove};
 
 /// What was found out about a plan.
@@ -97,6 +97,14 @@ pub enum Basis {
     NoFault,
     /// The type of a variable, by name.
     Refinement(String),
+    /// Another rule of the tool, as text.
+    Rule(String),
+    /// Other counters.
+    Limits,
+    /// The tools that write a variable, by its name.
+    Writers(String),
+    /// It holds at first, and every call keeps it.
+    Induction,
 }
 
 /// A tool and a variable that it writes.
@@ -310,10 +318,45 @@ fn basis(plan: &Plan, tool: ToolId, system: &System, uses: &[u32]) -> Vec<Basis>
             }
             Given::Effects => Some(Basis::NoFault),
             Given::Refined(var) => Some(Basis::Refinement(plan.state[var as usize].name.clone())),
+            Given::Requires(at) => {
+                Some(Basis::Rule(requires_text(plan, plan.tools[tool as usize].requires.get(at)?)))
+            }
+            Given::Limit(_) => Some(Basis::Limits),
+            Given::Unwritten(var) => Some(Basis::Writers(plan.state[var as usize].name.clone())),
             Given::Meaning(_) => None,
         })
         .collect();
     basis.sort();
     basis.dedup();
     basis
+}
+
+fn requires_text(plan: &Plan, requires: &Requires) -> String {
+    let names = requires.any_of.iter().map(|r| plan.tools[r.tool as usize].name.as_str());
+    format!("requires {}", names.collect::<Vec<_>>().join(" or "))
+}
+
+/// The rules in shadow of a plan, by owner, that never refuse what the other rules let pass, with what shows it.
+pub(crate) fn claims(plan: &Plan) -> Vec<(String, Vec<Basis>)> {
+    let allowance = Allowance::for_a_guard();
+    let assumed = observations(plan, Width::REAL, &allowance, &mut Verification::default());
+    let mut proved = Vec::new();
+    for tool in 0..plan.tools.len() as ToolId {
+        let of = &plan.tools[tool as usize];
+        let claims = Claims::of(plan, tool, &assumed, Width::REAL);
+        for (rule, formula) in &claims.rules {
+            let problem = formula.as_ref().and_then(|formula| claims.problem(formula));
+            let Some(Answer::Proved(certificate)) =
+                problem.map(|problem| prove(&problem, Effort::USUAL, &allowance))
+            else {
+                continue;
+            };
+            let owner = match rule {
+                ClaimedRule::Deny(at) => &of.denies[*at].rule.owner,
+                ClaimedRule::Requires(at) => &of.requires[*at].rule.owner,
+            };
+            proved.push((owner.clone(), basis(plan, tool, &claims.system, &certificate.uses)));
+        }
+    }
+    proved
 }

@@ -4,10 +4,11 @@ use super::Verified;
 use super::text::basis;
 use crate::report::Report;
 use guard_compiler::explore::{Exploration, Session};
+use guard_compiler::property::{Claim, Outcome};
 use guard_compiler::verify::{Basis, Residue, Status, Why};
 use serde_json::{Value, json};
 
-/// `{guard, pairs, invariants, types, observations, impossible, explored, diagnostics, summary}`, pretty-printed.
+/// `{guard, pairs, invariants, types, observations, properties, impossible, explored, diagnostics, summary}`, pretty-printed.
 pub fn report(verified: &Verified<'_>, report: &Report) -> String {
     let plan = &verified.output.plan;
     let verification = &verified.output.verification;
@@ -40,6 +41,7 @@ pub fn report(verified: &Verified<'_>, report: &Report) -> String {
     object["observations"] = observations
         .map(|one| with(tool(one.tool), "invariant", invariant(one.invariant), &one.status))
         .collect();
+    object["properties"] = properties(verified);
     object["impossible"] = verification
         .impossible
         .iter()
@@ -56,6 +58,41 @@ pub fn report(verified: &Verified<'_>, report: &Report) -> String {
     object["explored"] =
         verified.explored.as_ref().map_or(Value::Null, |one| explored(verified, one));
     format!("{object:#}\n")
+}
+
+fn properties(verified: &Verified<'_>) -> Value {
+    let Some(properties) = &verified.output.properties else { return json!([]) };
+    let claimed = &properties.claimed;
+    let claim = |claim: &Claim| {
+        json!({
+            "tool": claimed.tools[claim.tool].name,
+            "text": claim.text,
+            "by": claim.proof.as_deref().map(bases),
+        })
+    };
+    let outcomes = claimed.properties.iter().zip(&verified.properties).enumerate();
+    outcomes
+        .map(|(id, (property, outcome))| {
+            let own = properties.claims.iter().filter(|claim| claim.property == id);
+            let mut value = json!({
+                "property": property.name,
+                "status": match outcome {
+                    Outcome::Proved => "proved",
+                    Outcome::Refuted(_) => "broken",
+                    Outcome::NotDecided { .. } => "not decided",
+                },
+                "claims": own.map(claim).collect::<Vec<_>>(),
+            });
+            match outcome {
+                Outcome::Proved => {}
+                Outcome::Refuted(witness) => value["session"] = played(&witness.session),
+                Outcome::NotDecided { states, calls } => {
+                    value["tried"] = json!({ "states": states, "calls": calls });
+                }
+            }
+            value
+        })
+        .collect()
 }
 
 fn status(status: &Status) -> Value {
@@ -84,14 +121,13 @@ fn residues(left: &[Residue]) -> Value {
     left.iter().map(one).collect()
 }
 
+fn played(session: &Session) -> Value {
+    serde_json::from_str(&session.to_json().to_string()).unwrap_or(Value::Null)
+}
+
 fn explored(verified: &Verified<'_>, explored: &Exploration) -> Value {
     let program = &verified.output.program;
-    let session = |session: &Option<Session>| {
-        session.as_ref().map_or(Value::Null, |session| {
-            let text = session.to_json().to_string();
-            serde_json::from_str(&text).unwrap_or(Value::Null)
-        })
-    };
+    let session = |session: &Option<Session>| session.as_ref().map_or(Value::Null, played);
     let named =
         |name: &str, found: &Option<Session>| json!({ "name": name, "session": session(found) });
     let tools = program.tools.iter().zip(&explored.tools);

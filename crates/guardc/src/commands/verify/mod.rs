@@ -16,7 +16,7 @@ use crate::term::Term;
 use cache::Cache;
 use guard_compiler::explore::{self, Exploration, Limits};
 use guard_compiler::verify::smt::{self, OpenGoal};
-use guard_compiler::{Output, lint};
+use guard_compiler::{Output, diff, lint, property};
 use guard_syntax::diagnostic::Diagnostic;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -30,7 +30,7 @@ pub struct Args {
     /// How the report is written
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
-    /// Fail where an enforced invariant is not proved for every tool
+    /// Fail where an enforced invariant or a property is not proved for every tool
     #[arg(long)]
     pub require_proved: bool,
     /// Treat warnings as errors: the exit code is 1 where anything is found
@@ -62,6 +62,8 @@ struct Verified<'v> {
     explored: Option<Exploration>,
     /// True if the exploration was interrupted.
     interrupted: bool,
+    /// Of each property, whether it holds.
+    properties: Vec<property::Outcome>,
 }
 
 /// Runs the command.
@@ -98,8 +100,15 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
             stop.load(Ordering::Relaxed)
         })
     });
+    let properties = output.properties.as_ref().map_or(Vec::new(), |properties| {
+        let limits = match args.depth {
+            0 => diff::Limits { states: 0, calls: 0, climbs: 0, seeds: Vec::new() },
+            _ => diff::Limits { seeds: limits.seeds, ..diff::Limits::default() },
+        };
+        properties.decide(&limits, &|| stop.load(Ordering::Relaxed))
+    });
     let interrupted = stop.load(Ordering::Relaxed);
-    let verified = Verified { output, solved, explored, interrupted };
+    let verified = Verified { output, solved, explored, interrupted, properties };
     let mut report = Report::of_one();
     report.add(&compiled.shown, &compiled.compilation.diagnostics);
     let tried = tried(&verified, &compiled.compilation.diagnostics);
@@ -111,7 +120,12 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
         let invariant = &output.plan.invariants[pair.invariant as usize];
         !invariant.monitor && !invariant.rule.shadow && !pair.status.is_proved()
     });
-    let findings = report.failed() || (args.require_proved && unproved);
+    let open = |outcome: &property::Outcome| !matches!(outcome, property::Outcome::Proved);
+    let refuted = |outcome: &property::Outcome| matches!(outcome, property::Outcome::Refuted(_));
+    let unproved = unproved || verified.properties.iter().any(open);
+    let findings = report.failed()
+        || verified.properties.iter().any(refuted)
+        || (args.require_proved && unproved);
     let written = match args.format {
         Format::Text => text::report(&verified, term.out) + &text::findings(&tried, term.out),
         Format::Json => json::report(&verified, &report),

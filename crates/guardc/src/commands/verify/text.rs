@@ -5,6 +5,8 @@ use super::Verified;
 use super::solver::Said;
 use crate::term::{Style, count};
 use guard_compiler::explore::{Exploration, Rule, RuleKind, Session};
+use guard_compiler::hir::PropertyMode;
+use guard_compiler::property::{Claim as PropertyClaim, Outcome};
 use guard_compiler::verify::{Basis, Pair, Residue, Status, Verification, Why};
 use guard_plan::plan::{Claim, InvariantId, Plan, ToolId};
 use guard_plan::words::rules::code;
@@ -36,6 +38,7 @@ pub fn report(verified: &Verified<'_>, style: Style) -> String {
     let page = Page { verified, plan, verification, style };
     page.invariants(&mut out);
     page.types(&mut out);
+    page.properties(&mut out);
     page.happens(&mut out);
     out
 }
@@ -287,6 +290,64 @@ impl Page<'_> {
         }
     }
 
+    fn properties(&self, out: &mut String) {
+        let Some(properties) = &self.verified.output.properties else { return };
+        let claimed = &properties.claimed;
+        let held = |outcome: &&Outcome| matches!(outcome, Outcome::Proved);
+        let proved = self.verified.properties.iter().filter(held).count();
+        let title = self.style.bold("properties");
+        let of = count(claimed.properties.len(), "property");
+        let _ = writeln!(out, "\n{title}: {of}, {proved} proved");
+        for (id, (property, outcome)) in
+            claimed.properties.iter().zip(&self.verified.properties).enumerate()
+        {
+            let verdict = match outcome {
+                Outcome::Proved => self.style.green("proved"),
+                Outcome::Refuted(_) => self.style.red("broken"),
+                Outcome::NotDecided { .. } => self.style.yellow("not decided"),
+            };
+            let mode = match (property.mode, outcome) {
+                (PropertyMode::Monitor, Outcome::Proved) => ", so it is not monitored",
+                (PropertyMode::Monitor, _) => ", monitored",
+                _ => "",
+            };
+            let _ = writeln!(out, "\n  {}: {verdict}{mode}", self.style.bold(&property.name));
+            for claim in properties.claims.iter().filter(|claim| claim.property == id) {
+                self.claim(claim, out);
+            }
+            match outcome {
+                Outcome::Proved => {}
+                Outcome::Refuted(witness) => {
+                    let _ = writeln!(out, "    allowed, though the property refuses it:");
+                    let program = &self.verified.output.program;
+                    for line in witness.session.ending_otherwise(program, &witness.new).lines() {
+                        let _ = writeln!(
+                            out,
+                            "    {}",
+                            line.replace("under the new guard:", "under the guard:")
+                        );
+                    }
+                }
+                Outcome::NotDecided { states, calls } => {
+                    let (states, calls) = (count(*states, "state"), count(*calls, "call"));
+                    let _ = writeln!(
+                        out,
+                        "    no session was found that breaks it: {states} and {calls} tried"
+                    );
+                }
+            }
+        }
+    }
+
+    fn claim(&self, claim: &PropertyClaim, out: &mut String) {
+        let tool = &self.verified.output.program.tools[claim.tool].name;
+        let text = code(&claim.text);
+        let _ = match &claim.proof {
+            Some(by) => writeln!(out, "    {tool}: {text} follows from {}", bases(by)),
+            None => writeln!(out, "    {tool}: {text} is not proved"),
+        };
+    }
+
     /// Returns whether a rule is an invariant that needs no check: that it never fires is expected.
     fn is_proved(&self, rule: &Rule) -> bool {
         let of = |pair: &&Pair| self.invariant_name(pair.invariant) == rule.owner;
@@ -428,5 +489,9 @@ pub fn basis(basis: &Basis) -> String {
         Basis::Costs => "what it costs".into(),
         Basis::NoFault => "no overflow".into(),
         Basis::Refinement(name) => format!("the type of {}", code(name)),
+        Basis::Rule(text) => code(text),
+        Basis::Limits => "its limits".into(),
+        Basis::Writers(name) => format!("the tools that write {}", code(name)),
+        Basis::Induction => "what every call keeps".into(),
     }
 }

@@ -1,0 +1,76 @@
+//! Counters that follow from other counters.
+
+use crate::analysis::diff::canon::Canon;
+use crate::hir::{Clause, ClauseKind, Limit, LimitId, Program, ToolId};
+use guard_plan::plan::LimitScope;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Returns true if no call that the other limits let pass is beyond this one.
+pub(super) fn follows(program: &Program, clause: &Clause) -> bool {
+    let ClauseKind::Limit { limit, by } = &clause.kind else { return false };
+    let claimed = &program.limits[*limit];
+    let held = holders(program, *limit);
+    let enforced = |at: &LimitId| {
+        let rule = &program.limits[*at].rule;
+        !rule.shadow && rule.property.is_none() && stricter(&program.limits[*at], claimed)
+    };
+    let others: Vec<(LimitId, BTreeMap<ToolId, Option<String>>)> =
+        (0..program.limits.len()).filter(enforced).map(|at| (at, holders(program, at))).collect();
+    // A counter of all keys together counts those of one.
+    let counts = |keys: &BTreeMap<ToolId, Option<String>>, tool: &ToolId| match (keys.get(tool), by)
+    {
+        (None, _) => false,
+        (Some(None), _) => true,
+        (Some(key), Some(_)) => held.get(tool) == Some(key),
+        (Some(Some(_)), None) => false,
+    };
+    if claimed.scope == LimitScope::Identical {
+        // Each tool is counted by itself.
+        return held.keys().all(|tool| {
+            others
+                .iter()
+                .any(|(at, keys)| program.limits[*at].count <= claimed.count && counts(keys, tool))
+        });
+    }
+    let mut used: BTreeSet<LimitId> = BTreeSet::new();
+    for tool in held.keys() {
+        let own = others.iter().filter(|(_, keys)| counts(keys, tool));
+        // A counter that is used already costs nothing more.
+        let best = own.min_by_key(|(at, _)| (!used.contains(at), program.limits[*at].count));
+        let Some((at, _)) = best else { return false };
+        used.insert(*at);
+    }
+    let sum: u64 = used.iter().map(|at| u64::from(program.limits[*at].count)).sum();
+    let one = others.iter().any(|(at, keys)| {
+        program.limits[*at].count <= claimed.count && held.keys().all(|tool| counts(keys, tool))
+    });
+    one || sum <= u64::from(claimed.count)
+}
+
+/// The tools that are held to a counter, with their keys as text.
+fn holders(program: &Program, limit: LimitId) -> BTreeMap<ToolId, Option<String>> {
+    let mut holders = BTreeMap::new();
+    for (id, tool) in program.tools.iter().enumerate() {
+        for clause in &tool.clauses {
+            if let ClauseKind::Limit { limit: at, by } = &clause.kind
+                && *at == limit
+            {
+                let by = by.as_ref().map(|by| Canon(program).expr(Some(tool), by));
+                holders.insert(id, by);
+            }
+        }
+    }
+    holders
+}
+
+/// Returns true if the first counter counts every call that the second one does.
+fn stricter(limit: &Limit, claimed: &Limit) -> bool {
+    use LimitScope::{Identical, InFlight, Session, Window};
+    let spans = match (limit.scope, claimed.scope) {
+        (Session, _) | (InFlight, InFlight) | (Identical, Identical) => true,
+        (Window(a), Window(b)) => a >= b,
+        _ => false,
+    };
+    // A call in flight has not failed.
+    spans && (!limit.success || claimed.success || claimed.scope == InFlight)
+}

@@ -1,0 +1,302 @@
+//! Properties: what a guard's rules are claimed to imply (semantics §15).
+//!
+//! Input: a checked program whose properties stand as rules in shadow. `prove` says of each clause of a property, for each tool, what
+//! shows that it never refuses a call; `refute` looks for a session in which it would. Nothing here is part of a plan.
+
+mod limits;
+mod program;
+
+pub(crate) use program::{Stance, with};
+
+use crate::analysis::diff::implied::{Rule, covers};
+use crate::analysis::diff::{self, Witness};
+use crate::analysis::explore::clause_text;
+use crate::analysis::reference::Reference;
+use crate::analysis::verify::{self, Basis, Status};
+use crate::hir::{
+    Clause, ClauseKind, Expr, ExprKind, Invariant, Program, Property, PropertyId, RuleMeta, ToolId,
+};
+use crate::lower::waits_for;
+use crate::sources::SourceFile;
+use guard_plan::plan::Plan;
+use guard_proof::frame;
+use guard_syntax::span::Span;
+use std::collections::BTreeSet;
+
+/// What became of one clause of a property for one tool.
+#[derive(Debug, Clone)]
+pub struct Claim {
+    /// The property, by its place in the program.
+    pub property: PropertyId,
+    /// The tool, by its place in the program.
+    pub tool: ToolId,
+    /// The clause in words, short.
+    pub text: String,
+    /// Where it stands.
+    pub span: Span,
+    /// What it follows from; none where it is not proved.
+    pub proof: Option<Vec<Basis>>,
+}
+
+/// Whether a property holds.
+#[derive(Debug, Clone)]
+pub enum Outcome {
+    /// No session breaks it.
+    Proved,
+    /// This one does; what the old guard says in it is what the property would say, and the new one is the guard.
+    Refuted(Box<Witness>),
+    /// It is not proved, and no session was found that breaks it.
+    NotDecided {
+        /// How many states were looked at.
+        states: usize,
+        /// How many calls were judged.
+        calls: usize,
+    },
+}
+
+/// Says of every clause of every property, for each of its tools, whether it follows from the guard's rules.
+pub(crate) fn prove(claimed: &Program, files: &[SourceFile]) -> Vec<Claim> {
+    let mut claims = Vec::new();
+    for (tool, of) in claimed.tools.iter().enumerate() {
+        for clause in &of.clauses {
+            let Some(property) = clause.rule.property else { continue };
+            let text = clause_text(claimed, &clause.kind).unwrap_or_default();
+            let span = clause.rule.span;
+            let proof = if claimed.shadow { None } else { at_sight(claimed, tool, clause) };
+            claims.push(Claim { property, tool, text, span, proof });
+        }
+    }
+    if !claimed.shadow && claims.iter().any(|claim| claim.proof.is_none()) {
+        Open::of(claimed, files).prove(&mut claims);
+    }
+    claims.sort_by_key(|claim| (claim.property, claim.span, claim.tool));
+    claims
+}
+
+/// What a clause follows from by its shape.
+fn at_sight(claimed: &Program, tool: ToolId, clause: &Clause) -> Option<Vec<Basis>> {
+    let of = &claimed.tools[tool];
+    let place = |clause| Rule { program: claimed, tool: of, clause };
+    let enforced = of.clauses.iter().filter(|other| !other.rule.shadow);
+    let mut covering = enforced.filter(|other| covers(place(other), place(clause)));
+    if let Some(other) = covering.next() {
+        return Some(vec![Basis::Rule(clause_text(claimed, &other.kind).unwrap_or_default())]);
+    }
+    limits::follows(claimed, clause).then(|| vec![Basis::Limits])
+}
+
+/// The clauses that do not follow at sight.
+struct Open<'p> {
+    claimed: &'p Program,
+    files: &'p [SourceFile],
+}
+
+impl<'p> Open<'p> {
+    fn of(claimed: &'p Program, files: &'p [SourceFile]) -> Self {
+        Open { claimed, files }
+    }
+
+    fn prove(&self, claims: &mut [Claim]) {
+        let open = |claims: &[Claim], tool: ToolId, clause: &Clause| {
+            let known = |claim: &Claim| {
+                claim.tool == tool && claim.span == clause.rule.span && claim.proof.is_none()
+            };
+            claims.iter().position(known)
+        };
+        // Each open clause is known in the plan by its number.
+        let watched = |claims: &[Claim]| {
+            let mut watched = with(self.claimed, |tool, clause| match open(claims, tool, clause) {
+                Some(_) => Stance::Watches,
+                None => Stance::Absent,
+            });
+            for (tool, of) in watched.tools.iter_mut().enumerate() {
+                of.clauses.retain(|clause| !clause.rule.shadow || clause.rule.property.is_some());
+                for clause in of.clauses.iter_mut().filter(|c| c.rule.property.is_some()) {
+                    let at = open(claims, tool, clause);
+                    clause.rule.owner = at.map_or(String::new(), |at| at.to_string());
+                }
+            }
+            watched
+        };
+        let candidates = self.candidates(&watched(claims));
+        for at in candidates.kept.iter().flatten() {
+            claims[*at].proof = Some(vec![Basis::Induction]);
+        }
+        if claims.iter().all(|claim| claim.proof.is_some()) {
+            return;
+        }
+        let mut program = watched(claims);
+        program.invariants.extend(candidates.invariants);
+        let (plan, _) = crate::lower::lower(&program, self.files);
+        for (at, basis) in verify::claims(&plan) {
+            if let Some(claim) = at.parse().ok().and_then(|at: usize| claims.get_mut(at)) {
+                claim.proof = Some(basis);
+            }
+        }
+    }
+
+    /// The open clauses that hold in every committed state, by induction over the session.
+    fn candidates(&self, watched: &Program) -> Candidates {
+        let mut candidates = Candidates::default();
+        let (plan, _) = crate::lower::lower(watched, self.files);
+        let pure = pure_denies(&plan);
+        for clause in watched.tools.iter().flat_map(|tool| &tool.clauses) {
+            let ClauseKind::Deny { condition, text, .. } = &clause.kind else { continue };
+            let Ok(at) = clause.rule.owner.parse::<usize>() else { continue };
+            if clause.rule.property.is_none()
+                || !pure.contains(&clause.rule.owner)
+                || !self.is_serialized(condition)
+            {
+                continue;
+            }
+            // The clause of a policy stands in each of its tools.
+            let same = candidates.invariants.iter().position(|c| c.rule.span == clause.rule.span);
+            match same {
+                Some(known) => candidates.kept[known].push(at),
+                None => {
+                    candidates.kept.push(vec![at]);
+                    candidates.invariants.push(holds_always(&clause.rule, condition, text));
+                }
+            }
+        }
+        loop {
+            let broken = self.broken(watched, &candidates.invariants);
+            if broken.is_empty() {
+                return candidates;
+            }
+            candidates.retain(|name| !broken.contains(name));
+        }
+    }
+
+    /// The candidates, by name, that are not proved of every tool, or do not hold at first.
+    fn broken(&self, watched: &Program, candidates: &[Invariant]) -> BTreeSet<String> {
+        let mut program = with(watched, |_, _| Stance::Absent);
+        program.invariants.extend(candidates.iter().cloned());
+        let names: BTreeSet<&String> = candidates.iter().map(|c| &c.rule.owner).collect();
+        if candidates.is_empty() {
+            return BTreeSet::new();
+        }
+        let mut broken: BTreeSet<String> = BTreeSet::new();
+        match Reference::open(&program, 0, "/", None) {
+            Ok(session) => broken.extend(
+                session
+                    .broken_initially()
+                    .into_iter()
+                    .map(|(at, _)| program.invariants[at].rule.owner.clone()),
+            ),
+            Err(_) => broken.extend(names.iter().map(|name| (*name).clone())),
+        }
+        let (plan, _) = crate::lower::lower(&program, self.files);
+        let verified = verify::verify(&plan);
+        let pairs = verified.pairs.iter().map(|pair| (pair.invariant, &pair.status));
+        let observed = verified.observations.iter().map(|one| (one.invariant, &one.status));
+        for (invariant, status) in pairs.chain(observed) {
+            if !matches!(status, Status::Proved(_) | Status::Vacuous) {
+                broken.insert(plan.invariants[invariant as usize].rule.owner.clone());
+            }
+        }
+        broken.retain(|name| names.contains(name));
+        broken
+    }
+
+    /// Returns true if no two calls in flight write variables of the condition: each is judged in the state that it changes.
+    fn is_serialized(&self, condition: &Expr) -> bool {
+        let mut vars = BTreeSet::new();
+        condition.walk(&mut |part| {
+            if let ExprKind::State(var) = part.kind {
+                vars.insert(var);
+            }
+        });
+        let guard = with(self.claimed, |_, _| Stance::Absent);
+        let writes = |clause: &Clause| match &clause.kind {
+            ClauseKind::Effect { target, .. } | ClauseKind::Observe { target, .. } => {
+                vars.contains(&target.var)
+            }
+            _ => false,
+        };
+        let tools = guard.tools.iter().enumerate();
+        let writers: Vec<ToolId> =
+            tools.filter(|(_, tool)| tool.clauses.iter().any(writes)).map(|(id, _)| id).collect();
+        writers.iter().all(|a| writers.iter().all(|b| waits_for(&guard, *a, *b)))
+    }
+}
+
+/// Conditions that are tried as invariants, with the numbers of their claims.
+#[derive(Default)]
+struct Candidates {
+    kept: Vec<Vec<usize>>,
+    invariants: Vec<Invariant>,
+}
+
+impl Candidates {
+    fn retain(&mut self, keep: impl Fn(&String) -> bool) {
+        let kept: Vec<bool> = self.invariants.iter().map(|one| keep(&one.rule.owner)).collect();
+        let mut at = kept.iter();
+        self.kept.retain(|_| *at.next().unwrap_or(&false));
+        let mut at = kept.iter();
+        self.invariants.retain(|_| *at.next().unwrap_or(&false));
+    }
+}
+
+/// The owners of denies in shadow that read the state alone.
+fn pure_denies(plan: &Plan) -> BTreeSet<String> {
+    let denies = plan.tools.iter().flat_map(|tool| &tool.denies);
+    let pure = denies.filter(|deny| deny.rule.shadow && frame::is_pure(&deny.condition));
+    pure.map(|deny| deny.rule.owner.clone()).collect()
+}
+
+/// The invariant that a `deny` never refuses, under a name that no other has.
+fn holds_always(rule: &RuleMeta, condition: &Expr, text: &str) -> Invariant {
+    let owner = format!("property {}", rule.owner);
+    Invariant {
+        rule: RuleMeta { owner, shadow: false, property: None, ..rule.clone() },
+        monitor: false,
+        proved: false,
+        condition: Expr { kind: ExprKind::Not(Box::new(condition.clone())), ..condition.clone() },
+        text: text.to_string(),
+        because: None,
+    }
+}
+
+/// Says of each property whether it holds; of what is not proved, a session that breaks it is looked for.
+pub(crate) fn decide(
+    claimed: &Program,
+    claims: &[Claim],
+    limits: &diff::Limits,
+    stop: &dyn Fn() -> bool,
+) -> Vec<Outcome> {
+    let guard = with(claimed, |_, _| Stance::Absent);
+    let outcome = |(id, property): (PropertyId, &Property)| {
+        let open: BTreeSet<ToolId> = claims
+            .iter()
+            .filter(|claim| claim.property == id && claim.proof.is_none())
+            .map(|claim| claim.tool)
+            .collect();
+        if open.is_empty() {
+            return Outcome::Proved;
+        }
+        let refusing = with(claimed, |_, clause| match clause.rule.property == Some(id) {
+            true => Stance::Refuses,
+            false => Stance::Absent,
+        });
+        let (mut states, mut calls) = (0, 0);
+        for tool in &open {
+            let wire = &claimed.tools[*tool].wire_name;
+            let share = open.len();
+            let found = diff::allowed_despite(
+                &refusing,
+                &guard,
+                (wire, &property.name),
+                (limits, share),
+                stop,
+            );
+            if let Some(witness) = found.witness {
+                return Outcome::Refuted(Box::new(witness));
+            }
+            states += found.states;
+            calls += found.calls;
+        }
+        Outcome::NotDecided { states, calls }
+    };
+    claimed.properties.iter().enumerate().map(outcome).collect()
+}

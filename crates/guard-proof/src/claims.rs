@@ -1,0 +1,407 @@
+//! What a property claims of every call that a tool's other rules let pass (semantics §15), and what the answers of history have to do
+//! with one another.
+//!
+//! A kernel asks nothing here: a property has no check in the plan that its proof leaves out.
+
+use crate::bodies::written;
+use crate::encoder::{Encoder, Env};
+use crate::formula::Formula;
+use crate::frame;
+use crate::linear::Linear;
+use crate::problem::Problem;
+use crate::rules::Rule;
+use crate::system::{Builder, Given, System};
+use crate::terms::{Op, TermId};
+use crate::value::{Encoded, TooMuch, Width};
+use guard_plan::plan::{
+    CompareOp, IndexId, LimitScope, Millis, Node, Plan, Requirement, Requires, TemporalOp, Tool,
+    ToolId, VarId, WindowId,
+};
+
+/// A rule of a tool that refuses nothing, by its place in the plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClaimedRule {
+    /// A `deny` in shadow: never true, and never a fault.
+    Deny(usize),
+    /// A `requires` in shadow: always met.
+    Requires(usize),
+}
+
+/// What the rules in shadow of one tool claim.
+pub struct Claims {
+    /// What is given, and the variables.
+    pub system: System,
+    /// By rule what must hold; none where it takes too much to say, which is never proved.
+    pub rules: Vec<(ClaimedRule, Option<Formula>)>,
+}
+
+impl Claims {
+    /// What the rules in shadow of a tool claim. Given are its other rules, the invariants that hold in every committed state, and
+    /// what a session's history is to its state.
+    pub fn of(plan: &Plan, id: ToolId, assumable: &[bool], width: Width) -> Claims {
+        let tool = &plan.tools[id as usize];
+        let mut builder = Builder::new(plan, tool, None, width);
+        builder.conditions(tool);
+        for (at, rule) in tool.requires.iter().enumerate().filter(|(_, rule)| !rule.rule.shadow) {
+            let env = builder.env.clone();
+            let met = builder.encoder.clause(|encoder| {
+                let (met, sound) = encoder.met(rule, &env)?;
+                Ok(met.and(sound))
+            });
+            builder.give_all(met.map(|met| (Given::Requires(at), met)));
+        }
+        let every: Vec<u32> = (0..plan.invariants.len() as u32).collect();
+        builder.invariants(assumable, &every, &[]);
+        let mut rules = Vec::new();
+        let env = builder.env.clone();
+        for (at, deny) in tool.denies.iter().enumerate().filter(|(_, deny)| deny.rule.shadow) {
+            let formula = builder.encoder.clause(|encoder| {
+                let (refused, sound) = encoder.condition(&deny.condition, &env)?;
+                Ok(encoder.not(&refused)?.and(sound))
+            });
+            rules.push((ClaimedRule::Deny(at), formula));
+        }
+        for (at, rule) in tool.requires.iter().enumerate().filter(|(_, rule)| rule.rule.shadow) {
+            let formula = builder.encoder.clause(|encoder| {
+                let (met, sound) = encoder.met(rule, &env)?;
+                Ok(met.and(sound))
+            });
+            rules.push((ClaimedRule::Requires(at), formula));
+        }
+        builder.history(tool);
+        Claims { system: builder.finish(Vec::new()), rules }
+    }
+
+    /// The problem of one of the rules; none where it takes too much to say.
+    pub fn problem(&self, formula: &Formula) -> Option<Problem> {
+        Some(self.system.problem_of(formula.negated()?))
+    }
+}
+
+/// A question to the history and the term of its answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct HistoryTerm {
+    question: Question,
+    term: TermId,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Question {
+    /// `called`, and the alternatives of `requires`.
+    Called {
+        tool: ToolId,
+        key: Option<(IndexId, Vec<TermId>)>,
+        since: Option<ToolId>,
+        within: Option<Millis>,
+        latest: bool,
+    },
+    Failed {
+        tool: ToolId,
+        since: Option<ToolId>,
+        within: Option<Millis>,
+    },
+    Calls {
+        tool: ToolId,
+        failures: bool,
+        window: Option<WindowId>,
+    },
+    Temporal(u32),
+}
+
+/// Returns true if an age is at most another; none is any age.
+fn shorter(age: Option<Millis>, other: Option<Millis>) -> bool {
+    other.is_none_or(|other| age.is_some_and(|age| age <= other))
+}
+
+impl<'p> Encoder<'p> {
+    /// Remembers a question to the history that was encoded as this term, with the terms of its key.
+    pub(crate) fn remember(&mut self, node: &Node, key_terms: &[TermId], term: TermId) {
+        let question = match node {
+            Node::Called { tool, key, since, within } => Question::Called {
+                tool: *tool,
+                key: key.as_ref().map(|(index, _)| (*index, key_terms.to_vec())),
+                since: *since,
+                within: *within,
+                latest: false,
+            },
+            Node::Failed { tool, since, within } => {
+                Question::Failed { tool: *tool, since: *since, within: *within }
+            }
+            Node::Calls { tool, failures, window } => {
+                Question::Calls { tool: *tool, failures: *failures, window: *window }
+            }
+            Node::Temporal(id) => Question::Temporal(*id),
+            _ => return,
+        };
+        self.recall(question, term);
+    }
+
+    fn recall(&mut self, question: Question, term: TermId) {
+        let known = HistoryTerm { question, term };
+        if !self.history.contains(&known) {
+            self.history.push(known);
+        }
+    }
+
+    /// Whether a requirement is met, and whether finding that out is without fault.
+    fn met(&mut self, rule: &'p Requires, env: &Env<'p>) -> Encoded<(Formula, Formula)> {
+        let mut met = Formula::False;
+        for alternative in &rule.any_of {
+            met = met.or(self.alternative(alternative, env)?);
+        }
+        let Some(when) = &rule.when else { return Ok((met, Formula::True)) };
+        let (asked, sound) = self.condition(when, env)?;
+        Ok((self.not(&asked)?.or(met), sound))
+    }
+
+    fn alternative(&mut self, r: &'p Requirement, env: &Env<'p>) -> Encoded<Formula> {
+        let mut sound = Formula::True;
+        let mut terms = Vec::new();
+        for value in r.key.iter().flat_map(|key| &key.values) {
+            let outcome = self.eval(value, env)?;
+            sound = sound.and(outcome.sound);
+            terms.push(self.term(&outcome.value));
+        }
+        let key = r.key.as_ref().map(|key| (key.index, vec![0; key.values.len()]));
+        let node = Node::Called { tool: r.tool, key, since: r.since, within: r.within };
+        if !r.latest {
+            let term = self.terms.intern(Op::Node(written(&node)), terms.clone());
+            self.remember(&node, &terms, term);
+            return Ok(self.flag_of(term).and(sound));
+        }
+        let term = self.terms.intern(Op::Node(format!("latest {}", written(&node))), terms.clone());
+        let (tool, since, within, latest) = (r.tool, r.since, r.within, true);
+        let key = r.key.as_ref().map(|key| (key.index, terms));
+        self.recall(Question::Called { tool, key, since, within, latest }, term);
+        Ok(self.flag_of(term).and(sound))
+    }
+
+    /// The number of calls of a tool that have not failed, or that have.
+    fn calls_of(&mut self, tool: ToolId, failures: bool, window: Option<WindowId>) -> Linear {
+        let node = Node::Calls { tool, failures, window };
+        let term = self.terms.intern(Op::Node(written(&node)), Vec::new());
+        self.remember(&node, &[], term);
+        let range = (Some(0), self.any().1);
+        self.new_var(term, range).0
+    }
+
+    fn bare(&mut self, failed: bool, tool: ToolId) -> Formula {
+        let (since, within) = (None, None);
+        let node = match failed {
+            true => Node::Failed { tool, since, within },
+            false => Node::Called { tool, key: None, since, within },
+        };
+        let term = self.terms.intern(Op::Node(written(&node)), Vec::new());
+        self.remember(&node, &[], term);
+        self.flag_of(term)
+    }
+
+    /// States what answers of history have to do with one another.
+    fn relate(&mut self, env: &Env<'p>) -> Encoded<()> {
+        for known in self.history.clone() {
+            match known.question {
+                Question::Called { tool, .. } => {
+                    _ = self.bare(false, tool);
+                    _ = self.calls_of(tool, false, None);
+                }
+                Question::Failed { tool, .. } => {
+                    _ = self.bare(true, tool);
+                    _ = self.calls_of(tool, true, None);
+                }
+                Question::Calls { tool, failures, .. } => {
+                    _ = self.calls_of(tool, failures, None);
+                }
+                Question::Temporal(_) => {}
+            }
+        }
+        let all = self.history.clone();
+        for a in &all {
+            if !matches!(a.question, Question::Temporal(_)) {
+                let known = self.flag(Op::Sound, vec![a.term]);
+                self.know(Rule::HistoryAnswers, known)?;
+            }
+            for b in all.iter().filter(|b| b.term != a.term) {
+                if let Some(fact) = self.related(a, b)? {
+                    self.know(Rule::HistoryAgrees, fact)?;
+                }
+            }
+            if let Question::Temporal(id) = a.question {
+                self.now(id, a.term, env)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What the first of two answers says of the second.
+    fn related(&mut self, a: &HistoryTerm, b: &HistoryTerm) -> Encoded<Option<Formula>> {
+        use Question::{Called, Calls, Failed};
+        Ok(match (&a.question, &b.question) {
+            (
+                Called { tool, key, since, within, latest },
+                Called { tool: of, key: wanted, since: from, within: age, latest: last },
+            ) => {
+                let weaker = tool == of
+                    && (wanted.is_none() || wanted == key)
+                    && (from.is_none() || from == since)
+                    && shorter(*within, *age)
+                    && (!last || *latest && wanted == key);
+                weaker.then(|| self.implies(a.term, b.term)).transpose()?
+            }
+            (
+                Called { tool, key: None, latest: true, .. },
+                Failed { tool: of, since: Some(from), .. },
+            ) if tool == of && of == from => {
+                let (a, b) = (self.flag_of(a.term), self.flag_of(b.term));
+                Some(self.not(&a)?.or(self.not(&b)?))
+            }
+            (Called { tool, within, .. }, Calls { tool: of, failures: false, window })
+                if tool == of && shorter(*within, self.span(*window)) =>
+            {
+                Some(self.at_least_one(a.term, (*of, false, *window))?)
+            }
+            (Failed { tool, since, within }, Failed { tool: of, since: from, within: age }) => {
+                let weaker =
+                    tool == of && (from.is_none() || from == since) && shorter(*within, *age);
+                weaker.then(|| self.implies(a.term, b.term)).transpose()?
+            }
+            (Failed { tool, within, .. }, Calls { tool: of, failures: true, window })
+                if tool == of && shorter(*within, self.span(*window)) =>
+            {
+                Some(self.at_least_one(a.term, (*of, true, *window))?)
+            }
+            (Calls { tool, failures: true, window }, Failed { tool: of, since: None, within })
+                if tool == of && shorter(self.span(*window), *within) =>
+            {
+                let count = self.calls_of(*tool, true, *window);
+                let none = Formula::le(&count, &Linear::constant(0)).ok_or(TooMuch)?;
+                Some(none.or(self.flag_of(b.term)))
+            }
+            (
+                Calls { tool, failures, window },
+                Calls { tool: of, failures: other, window: wider },
+            ) if tool == of
+                && failures == other
+                && shorter(self.span(*window), self.span(*wider)) =>
+            {
+                let (few, many) =
+                    (self.calls_of(*tool, *failures, *window), self.calls_of(*of, *other, *wider));
+                Some(Formula::le(&few, &many).ok_or(TooMuch)?)
+            }
+            _ => None,
+        })
+    }
+
+    fn span(&self, window: Option<WindowId>) -> Option<Millis> {
+        window.and_then(|at| self.plan.windows.get(at as usize)).map(|window| window.within)
+    }
+
+    fn implies(&mut self, a: TermId, b: TermId) -> Encoded<Formula> {
+        let (a, b) = (self.flag_of(a), self.flag_of(b));
+        Ok(self.not(&a)?.or(b))
+    }
+
+    /// If a flag holds, the number of calls is not zero.
+    fn at_least_one(
+        &mut self,
+        flag: TermId,
+        (tool, failures, window): (ToolId, bool, Option<WindowId>),
+    ) -> Encoded<Formula> {
+        let flag = self.flag_of(flag);
+        let count = self.calls_of(tool, failures, window);
+        let one = Formula::le(&Linear::constant(1), &count).ok_or(TooMuch)?;
+        Ok(self.not(&flag)?.or(one))
+    }
+
+    /// What a temporal operator says of the committed state that is now.
+    fn now(&mut self, id: u32, term: TermId, env: &Env<'p>) -> Encoded<()> {
+        let Some(monitor) = self.plan.monitors.get(id as usize) else { return Ok(()) };
+        let (truth, sound) = self.condition(&monitor.of, env)?;
+        let flag = self.flag_of(term);
+        let fails = |encoder: &Self, formula: &Formula| encoder.not(formula);
+        let fact = match (monitor.op, &monitor.trigger) {
+            (TemporalOp::Once, _) => fails(self, &truth.and(sound))?.or(flag),
+            (TemporalOp::Historically, _) => fails(self, &flag)?.or(truth).or(fails(self, &sound)?),
+            (TemporalOp::Since, Some(trigger)) => {
+                let (begun, begun_sound) = self.condition(trigger, env)?;
+                let known = fails(self, &sound.and(begun_sound.clone()))?;
+                let within = fails(self, &flag)?.or(truth).or(begun.clone()).or(known);
+                within.and(fails(self, &begun.and(begun_sound))?.or(flag))
+            }
+            _ => return Ok(()),
+        };
+        self.know(Rule::StateIsNow, fact)
+    }
+}
+
+impl<'p> Builder<'p> {
+    /// States what the history of a session is to its counters and to its state, of what was asked.
+    fn history(&mut self, tool: &'p Tool) {
+        let env = self.env.clone();
+        let plan = self.encoder.plan;
+        let mut read: Vec<VarId> = frame::reads(tool);
+        let conditions = plan.invariants.iter().map(|invariant| &invariant.condition);
+        conditions.for_each(|condition| read.extend(frame::variables(condition)));
+        read.sort_unstable();
+        read.dedup();
+        for var in read {
+            let unwritten = self.encoder.clause(|encoder| unwritten(encoder, var, &env));
+            self.give_all(unwritten.flatten().map(|fact| (Given::Unwritten(var), fact)));
+        }
+        for id in 0..plan.limits.len() as u32 {
+            let own = tool.limits.iter().any(|at| at.limit == id);
+            let bound = self.encoder.clause(|encoder| counted(encoder, id, own));
+            self.give_all(bound.flatten().map(|fact| (Given::Limit(id), fact)));
+        }
+        // What is not related says less, never more.
+        _ = self.encoder.clause(|encoder| encoder.relate(&env));
+    }
+}
+
+/// A variable is as it was at first, or a call of a tool that writes it has not failed.
+fn unwritten<'p>(encoder: &mut Encoder<'p>, var: VarId, env: &Env<'p>) -> Encoded<Option<Formula>> {
+    let plan = encoder.plan;
+    let Some(declared) = plan.state.get(var as usize) else { return Ok(None) };
+    if !frame::is_pure(&declared.init) {
+        return Ok(None);
+    }
+    let init = encoder.eval(&declared.init, env)?;
+    let now = encoder.state(var, env);
+    let same = encoder.compare(CompareOp::Eq, now.clone(), init.value.clone())?;
+    let (same, sound) = encoder.truth(same);
+    let (there, _) = encoder.split(now);
+    let (begun, _) = encoder.split(init.value);
+    let both_missing = encoder.not(&there)?.and(encoder.not(&begun)?);
+    let mut written = Linear::default();
+    for (id, tool) in (0..).zip(&plan.tools) {
+        let effects = tool.effects.iter().map(|effect| effect.target.var);
+        let observes = tool.observes.iter().map(|observe| observe.target.var);
+        if effects.chain(observes).any(|target| target == var) {
+            let calls = encoder.calls_of(id, false, None);
+            written = written.plus(1, &calls).ok_or(TooMuch)?;
+        }
+    }
+    let called = Formula::le(&Linear::constant(1), &written).ok_or(TooMuch)?;
+    Ok(Some(same.and(sound).or(both_missing).or(called)))
+}
+
+/// The calls of a session's counter that have settled are at most what it lets pass; before a call that it counts, fewer.
+fn counted(encoder: &mut Encoder<'_>, id: u32, own: bool) -> Encoded<Option<Formula>> {
+    let plan = encoder.plan;
+    let limit = &plan.limits[id as usize];
+    if limit.rule.shadow || limit.keyed || limit.scope != LimitScope::Session {
+        return Ok(None);
+    }
+    let mut sum = Linear::default();
+    for (tool, declared) in (0..).zip(&plan.tools) {
+        if declared.limits.iter().any(|at| at.limit == id) {
+            let settled = encoder.calls_of(tool, false, None);
+            sum = sum.plus(1, &settled).ok_or(TooMuch)?;
+            if !limit.success {
+                let failed = encoder.calls_of(tool, true, None);
+                sum = sum.plus(1, &failed).ok_or(TooMuch)?;
+            }
+        }
+    }
+    let most = i128::from(limit.count) - i128::from(own);
+    Ok(Some(Formula::le(&sum, &Linear::constant(most)).ok_or(TooMuch)?))
+}

@@ -1,0 +1,460 @@
+//! Guards with properties, and sessions that try to break what is proved of them.
+//!
+//! The reference evaluator decides the calls. Whether a property would have refused one is worked out here, from a history of its own: no
+//! code is shared with the prover, and nothing that the property reads makes a call wait.
+
+use guard_compiler::Output;
+use guard_compiler::hir::Program;
+use guard_compiler::reference::Reference;
+use guard_plan::json::Json;
+use guard_plan::random::Rng;
+use guard_plan::value::Value;
+use guard_plan::verdict::Decision;
+use std::fmt::Write as _;
+
+/// The tools of every guard.
+const TOOLS: [&str; 3] = ["a", "b", "c"];
+/// A minute, in milliseconds.
+const MINUTE: i64 = 60_000;
+
+/// A rule that refuses calls.
+#[derive(Debug, Clone)]
+enum Refusal {
+    Requires { tool: usize, latest: bool, since: Option<usize>, within: Option<i64> },
+    Deny(Condition),
+    Limit { count: usize, scope: Scope, success: bool },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Scope {
+    Session,
+    InFlight,
+    Window(i64),
+}
+
+#[derive(Debug, Clone)]
+enum Condition {
+    Called { tool: usize, since: Option<usize>, within: Option<i64> },
+    Failed { tool: usize, since: Option<usize>, within: Option<i64> },
+    Calls { tool: usize, failures: bool, more: usize },
+    AtLeast(i64),
+    Flag,
+    Once(bool),
+    Historically(bool),
+    Not(Box<Condition>),
+    And(Box<Condition>, Box<Condition>),
+    Or(Box<Condition>, Box<Condition>),
+}
+
+/// A guard with its properties, as what they say.
+pub struct Guard {
+    /// The source.
+    pub text: String,
+    /// By property its tool and its rule, in the order of the source.
+    properties: Vec<(usize, Refusal)>,
+}
+
+/// How much was tried.
+#[derive(Debug, Default)]
+pub struct Tried {
+    /// Properties that were proved.
+    pub proved: u32,
+    /// Of these, by more than another rule or counter that says so at sight.
+    pub reasoned: u32,
+    /// Properties that were not.
+    pub open: u32,
+    /// Of these, broken in a session that was tried.
+    pub broken: u32,
+    /// Calls that were allowed and looked at.
+    pub calls: u32,
+}
+
+/// A random guard with properties.
+pub fn source(rng: &mut Rng) -> Guard {
+    let mut text =
+        String::from("guard claimed\n\nstate {\n  x: int in 0..=4 = 0\n  f: bool = false\n}\n");
+    let mut own: Vec<Vec<Refusal>> = Vec::new();
+    for tool in 0..TOOLS.len() {
+        let rules: Vec<Refusal> = (0..rng.below(3)).map(|_| rule(rng, tool)).collect();
+        let _ = writeln!(text, "\ntool {}() {{", TOOLS[tool]);
+        rules.iter().for_each(|rule| _ = writeln!(text, "  {}", words(rule)));
+        let effect = ["", "effect f = true", "effect f = false", "effect x += 1", "effect x = 0"];
+        let _ = writeln!(text, "  {}\n}}", rng.pick(&effect));
+        own.push(rules);
+    }
+    let mut properties = Vec::new();
+    for at in 0..2 + rng.below(3) {
+        let tool = rng.below(TOOLS.len());
+        let near = own[tool].clone();
+        let claim = match near.is_empty() || rng.chance(25) {
+            true => rule(rng, tool),
+            false => weakened(rng, rng_pick(&near, at)),
+        };
+        let _ = writeln!(text, "\nproperty p{at} for {} {{\n  {}\n}}", TOOLS[tool], words(&claim));
+        properties.push((tool, claim));
+    }
+    Guard { text, properties }
+}
+
+fn rng_pick(rules: &[Refusal], at: usize) -> &Refusal {
+    &rules[at % rules.len()]
+}
+
+fn other(rng: &mut Rng, tool: usize) -> usize {
+    (tool + 1 + rng.below(TOOLS.len() - 1)) % TOOLS.len()
+}
+
+fn age(rng: &mut Rng) -> Option<i64> {
+    rng.chance(30).then(|| 1 + rng.below(4) as i64)
+}
+
+fn rule(rng: &mut Rng, tool: usize) -> Refusal {
+    match rng.below(6) {
+        0 | 1 => {
+            let of = other(rng, tool);
+            let since = rng.chance(40).then(|| other(rng, of)).filter(|since| *since != of);
+            Refusal::Requires { tool: of, latest: rng.chance(40), since, within: age(rng) }
+        }
+        2 => {
+            let scope =
+                *rng.pick(&[Scope::Session, Scope::InFlight, Scope::Window(3), Scope::Window(6)]);
+            let success = scope != Scope::InFlight && rng.chance(40);
+            Refusal::Limit { count: 1 + rng.below(3), scope, success }
+        }
+        _ => Refusal::Deny(condition(rng, 2)),
+    }
+}
+
+fn condition(rng: &mut Rng, depth: usize) -> Condition {
+    let deeper = |rng: &mut Rng| Box::new(condition(rng, depth - 1));
+    let tool = rng.below(TOOLS.len());
+    match rng.below(if depth == 0 { 7 } else { 11 }) {
+        0 => {
+            let since = rng.chance(40).then(|| other(rng, tool));
+            Condition::Called { tool, since, within: age(rng) }
+        }
+        1 => {
+            let since = rng.chance(60).then(|| rng.below(TOOLS.len()));
+            Condition::Failed { tool, since, within: age(rng) }
+        }
+        2 => Condition::Calls { tool, failures: rng.chance(40), more: rng.below(3) },
+        3 => Condition::AtLeast(rng.below(6) as i64),
+        4 => Condition::Flag,
+        5 => Condition::Once(rng.chance(50)),
+        6 => Condition::Historically(rng.chance(50)),
+        7 | 8 => Condition::Not(deeper(rng)),
+        9 => Condition::And(deeper(rng), deeper(rng)),
+        _ => Condition::Or(deeper(rng), deeper(rng)),
+    }
+}
+
+/// Something that often follows from a rule, and often nearly.
+fn weakened(rng: &mut Rng, rule: &Refusal) -> Refusal {
+    let plain = Condition::Called { tool: 0, since: None, within: None };
+    match rule {
+        Refusal::Requires { tool, latest, since, within } => {
+            let tool = *tool;
+            let called = |since, within| Condition::Called { tool, since, within };
+            let refused = |condition: Condition| Refusal::Deny(Condition::Not(Box::new(condition)));
+            match rng.below(6) {
+                0 => Refusal::Requires { tool, latest: false, since: None, within: *within },
+                1 => Refusal::Requires { tool, latest: *latest, since: *since, within: age(rng) },
+                2 => refused(called(*since, within.map(|age| age + rng.below(3) as i64 - 1))),
+                3 => refused(Condition::Calls { tool, failures: false, more: rng.below(2) }),
+                4 => Refusal::Deny(Condition::Failed { tool, since: Some(tool), within: age(rng) }),
+                _ => refused(called(None, None)),
+            }
+        }
+        Refusal::Limit { count, scope, success } => match rng.below(4) {
+            0 => Refusal::Limit {
+                count: count + rng.below(2),
+                scope: Scope::InFlight,
+                success: false,
+            },
+            1 => Refusal::Limit { count: *count, scope: Scope::Window(4), success: rng.chance(50) },
+            2 => Refusal::Limit { count: *count, scope: *scope, success: !success },
+            _ => {
+                let tool = rng.below(TOOLS.len());
+                let (failures, more) = (rng.chance(40), count + rng.below(2) - 1);
+                Refusal::Deny(Condition::Calls { tool, failures, more })
+            }
+        },
+        Refusal::Deny(condition) => Refusal::Deny(match (condition, rng.below(5)) {
+            (_, 0) => {
+                Condition::And(Box::new(condition.clone()), Box::new(self::condition(rng, 1)))
+            }
+            (Condition::Or(a, _), _) => (**a).clone(),
+            (Condition::Not(_), 1) => Condition::AtLeast(5),
+            (Condition::Failed { tool, .. }, _) => {
+                Condition::Calls { tool: *tool, failures: true, more: 0 }
+            }
+            (Condition::Calls { tool, failures: true, more: 0 }, _) => {
+                Condition::Failed { tool: *tool, since: None, within: age(rng) }
+            }
+            (Condition::Once(wanted), _) => match wanted {
+                true => Condition::Flag,
+                false => Condition::Not(Box::new(Condition::Flag)),
+            },
+            (Condition::Flag, 2) => Condition::Not(Box::new(Condition::Historically(false))),
+            (Condition::Not(of), 2 | 3) if matches!(**of, Condition::Flag) => {
+                let tool = rng.below(TOOLS.len());
+                let calls = Condition::Calls { tool, failures: false, more: 0 };
+                Condition::Not(Box::new(calls))
+            }
+            (_, 4) => plain,
+            _ => condition.clone(),
+        }),
+    }
+}
+
+fn words(rule: &Refusal) -> String {
+    match rule {
+        Refusal::Requires { tool, latest, since, within } => {
+            let latest = if *latest { "latest " } else { "" };
+            format!("requires {latest}{}{}", TOOLS[*tool], ages(since, within))
+        }
+        Refusal::Deny(condition) => format!("deny when {}", text(condition)),
+        Refusal::Limit { count, scope, success } => {
+            let success = if *success { " success" } else { "" };
+            match scope {
+                Scope::Session => format!("limit {count}{success} per session"),
+                Scope::InFlight => format!("limit {count} in flight"),
+                Scope::Window(minutes) => format!("limit {count}{success} per {minutes}m"),
+            }
+        }
+    }
+}
+
+fn ages(since: &Option<usize>, within: &Option<i64>) -> String {
+    let since = since.map_or(String::new(), |tool| format!(" since {}", TOOLS[tool]));
+    since + &within.map_or(String::new(), |minutes| format!(" within {minutes}m"))
+}
+
+fn text(condition: &Condition) -> String {
+    let flag = |wanted: bool| if wanted { "f" } else { "(not f)" };
+    match condition {
+        Condition::Called { tool, since, within } => {
+            format!("(called({}){})", TOOLS[*tool], ages(since, within))
+        }
+        Condition::Failed { tool, since, within } => {
+            format!("(failed({}){})", TOOLS[*tool], ages(since, within))
+        }
+        Condition::Calls { tool, failures, more } => {
+            let name = if *failures { "failures" } else { "calls" };
+            format!("{name}({}) > {more}", TOOLS[*tool])
+        }
+        Condition::AtLeast(least) => format!("x >= {least}"),
+        Condition::Flag => "f".into(),
+        Condition::Once(wanted) => format!("(once {})", flag(*wanted)),
+        Condition::Historically(wanted) => format!("(historically {})", flag(*wanted)),
+        Condition::Not(of) => format!("not ({})", text(of)),
+        Condition::And(a, b) => format!("(({}) and ({}))", text(a), text(b)),
+        Condition::Or(a, b) => format!("(({}) or ({}))", text(a), text(b)),
+    }
+}
+
+/// A call that was allowed.
+struct Call {
+    tool: usize,
+    /// When it was admitted: the event and the time.
+    admitted: (usize, i64),
+    /// When it settled, and whether it succeeded.
+    settled: Option<(usize, i64, bool)>,
+}
+
+/// What happened in a session.
+#[derive(Default)]
+struct History {
+    calls: Vec<Call>,
+    event: usize,
+    now: i64,
+    /// The committed states: `x` and `f`.
+    states: Vec<(i64, bool)>,
+}
+
+impl History {
+    fn ended(&self, tool: usize, success: bool) -> impl Iterator<Item = (&Call, (usize, i64))> {
+        self.calls.iter().filter(move |call| call.tool == tool).filter_map(move |call| {
+            let (event, time, ok) = call.settled?;
+            (ok == success).then_some((call, (event, time)))
+        })
+    }
+
+    fn young(&self, time: i64, within: Option<i64>) -> bool {
+        within.is_none_or(|minutes| self.now - time <= minutes * MINUTE)
+    }
+
+    /// A success counts if no call of the other tool was in flight or began since it was admitted.
+    fn counts(&self, call: &Call, since: Option<usize>, within: Option<i64>) -> bool {
+        let before = |b: &Call| b.settled.is_some_and(|(event, ..)| event < call.admitted.0);
+        let others = |tool: usize| self.calls.iter().filter(move |b| b.tool == tool);
+        self.young(call.admitted.1, within) && since.is_none_or(|tool| others(tool).all(before))
+    }
+
+    fn holds(&self, condition: &Condition) -> bool {
+        let (x, f) = self.states[self.states.len() - 1];
+        match condition {
+            Condition::Called { tool, since, within } => {
+                self.ended(*tool, true).any(|(call, _)| self.counts(call, *since, *within))
+            }
+            Condition::Failed { tool, since, within } => {
+                let last = since.and_then(|b| self.ended(b, true).map(|(_, (at, _))| at).max());
+                self.ended(*tool, false).any(|(_, (event, time))| {
+                    last.is_none_or(|last| event > last) && self.young(time, *within)
+                })
+            }
+            Condition::Calls { tool, failures, more } => {
+                self.ended(*tool, !failures).count() > *more
+            }
+            Condition::AtLeast(least) => x >= *least,
+            Condition::Flag => f,
+            Condition::Once(wanted) => self.states.iter().any(|(_, f)| f == wanted),
+            Condition::Historically(wanted) => self.states.iter().all(|(_, f)| f == wanted),
+            Condition::Not(of) => !self.holds(of),
+            Condition::And(a, b) => self.holds(a) && self.holds(b),
+            Condition::Or(a, b) => self.holds(a) || self.holds(b),
+        }
+    }
+
+    /// Returns true if the rule would refuse a call of the tool now.
+    fn refuses(&self, tool: usize, rule: &Refusal) -> bool {
+        match rule {
+            Refusal::Requires { tool, latest, since, within } => {
+                let met = |call: &Call| self.counts(call, *since, *within);
+                let mut ended: Vec<(usize, &Call, bool)> = Vec::new();
+                for success in [true, false] {
+                    let of = self.ended(*tool, success);
+                    ended.extend(of.map(|(call, (event, _))| (event, call, success)));
+                }
+                let last = ended.iter().max_by_key(|(event, ..)| *event);
+                match latest {
+                    true => !last.is_some_and(|(_, call, success)| *success && met(call)),
+                    false => !ended.iter().any(|(_, call, success)| *success && met(call)),
+                }
+            }
+            Refusal::Deny(condition) => self.holds(condition),
+            Refusal::Limit { count, scope, success } => {
+                let counted = |call: &&Call| {
+                    let failed = call.settled.is_some_and(|(.., ok)| !ok);
+                    call.tool == tool
+                        && !(*success && failed)
+                        && match scope {
+                            Scope::Session => true,
+                            Scope::InFlight => call.settled.is_none(),
+                            Scope::Window(minutes) => self.now - call.admitted.1 < minutes * MINUTE,
+                        }
+                };
+                self.calls.iter().filter(counted).count() >= *count
+            }
+        }
+    }
+}
+
+/// Tries to break what is proved of a guard's properties, in so many sessions; the error says which was, and how.
+pub fn try_guard(
+    guard: &Guard,
+    output: &Output,
+    rng: &mut Rng,
+    sessions: usize,
+    tried: &mut Tried,
+) -> Result<(), String> {
+    use guard_compiler::verify::Basis;
+    let Some(properties) = &output.properties else { return Ok(()) };
+    let mut proved = vec![false; guard.properties.len()];
+    for claim in &properties.claims {
+        proved[claim.property] = claim.proof.is_some();
+        let sight = |by: &Vec<Basis>| matches!(&by[..], [Basis::Rule(_) | Basis::Limits]);
+        match &claim.proof {
+            Some(by) => {
+                tried.proved += 1;
+                tried.reasoned += u32::from(!sight(by));
+            }
+            None => tried.open += 1,
+        }
+    }
+    let mut broken = vec![false; guard.properties.len()];
+    for _ in 0..sessions {
+        session(guard, &output.program, rng, tried, &mut |at, history| {
+            broken[at] = true;
+            match proved[at] {
+                true => Err(format!("p{at} is proved, and broken after {history}")),
+                false => Ok(()),
+            }
+        })?;
+    }
+    tried.broken += broken.iter().filter(|broken| **broken).count() as u32;
+    Ok(())
+}
+
+fn session(
+    guard: &Guard,
+    program: &Program,
+    rng: &mut Rng,
+    tried: &mut Tried,
+    broken: &mut dyn FnMut(usize, &str) -> Result<(), String>,
+) -> Result<(), String> {
+    let mut reference = Reference::open(program, 0, "/", None).map_err(|(_, why)| why)?;
+    let mut history = History { states: vec![state(&reference)], ..History::default() };
+    let mut told = String::new();
+    // Some sessions never have two calls in flight, some nearly always.
+    let patience = rng.below(100);
+    for step in 0..14 {
+        history.event += 1;
+        if rng.chance(25) {
+            history.now += (1 + rng.below(3) as i64) * MINUTE;
+        }
+        let flying: Vec<usize> =
+            (0..history.calls.len()).filter(|at| history.calls[*at].settled.is_none()).collect();
+        if !flying.is_empty() && !rng.chance(patience) {
+            let at = *rng.pick(&flying);
+            let success = rng.chance(65);
+            let settled =
+                reference.settle(&format!("call-{at}"), success, None, history.now, &|_| None);
+            settled.map_err(|why| format!("{why:?}"))?;
+            history.calls[at].settled = Some((history.event, history.now, success));
+            history.states.push(state(&reference));
+            let _ = write!(told, "{} of call {at}, ", if success { "success" } else { "failure" });
+            continue;
+        }
+        let tool = rng.below(TOOLS.len());
+        let id = format!("call-{}", history.calls.len());
+        let judged = reference.propose(
+            &id,
+            TOOLS[tool],
+            &Json::Object(Vec::new().into()),
+            history.now,
+            &|_| None,
+        );
+        let judged = judged.map_err(|why| format!("{why:?}"))?;
+        if judged.decision != Decision::Allow {
+            continue;
+        }
+        tried.calls += 1;
+        let _ = write!(
+            told,
+            "call {} of {} at {}m, ",
+            history.calls.len(),
+            TOOLS[tool],
+            history.now / MINUTE
+        );
+        for (at, (of, rule)) in guard.properties.iter().enumerate() {
+            if *of == tool && history.refuses(tool, rule) {
+                broken(at, &format!("{told}at step {step}"))?;
+            }
+        }
+        history.calls.push(Call { tool, admitted: (history.event, history.now), settled: None });
+    }
+    Ok(())
+}
+
+fn state(reference: &Reference) -> (i64, bool) {
+    let mut state = (0, false);
+    for (name, value) in reference.state() {
+        match (name, value) {
+            ("x", Value::Int(x)) => state.0 = *x,
+            ("f", Value::Bool(f)) => state.1 = *f,
+            _ => {}
+        }
+    }
+    state
+}
