@@ -109,6 +109,10 @@ fn age(rng: &mut Rng) -> Option<i64> {
 }
 
 fn rule(rng: &mut Rng, tool: usize) -> Refusal {
+    if rng.chance(15) {
+        let of = if rng.chance(50) { Condition::Flag } else { Condition::Once(true) };
+        return Refusal::Deny(Condition::Not(Box::new(of)));
+    }
     match rng.below(6) {
         0 | 1 => {
             let of = other(rng, tool);
@@ -184,7 +188,7 @@ fn weakened(rng: &mut Rng, rule: &Refusal) -> Refusal {
                 Condition::And(Box::new(condition.clone()), Box::new(self::condition(rng, 1)))
             }
             (Condition::Or(a, _), _) => (**a).clone(),
-            (Condition::Not(_), 1) => Condition::AtLeast(5),
+            (Condition::AtLeast(_), 1) => Condition::AtLeast(5),
             (Condition::Failed { tool, .. }, _) => {
                 Condition::Calls { tool: *tool, failures: true, more: 0 }
             }
@@ -196,7 +200,10 @@ fn weakened(rng: &mut Rng, rule: &Refusal) -> Refusal {
                 false => Condition::Not(Box::new(Condition::Flag)),
             },
             (Condition::Flag, 2) => Condition::Not(Box::new(Condition::Historically(false))),
-            (Condition::Not(of), 2 | 3) if matches!(**of, Condition::Flag) => {
+            (Condition::Not(of), 1 | 2) if matches!(**of, Condition::Once(_)) => {
+                Condition::Not(Box::new(Condition::Flag))
+            }
+            (Condition::Not(of), 1..=3) if matches!(**of, Condition::Flag) => {
                 let tool = rng.below(TOOLS.len());
                 let calls = Condition::Calls { tool, failures: false, more: 0 };
                 Condition::Not(Box::new(calls))

@@ -42,7 +42,12 @@ impl Claims {
         let tool = &plan.tools[id as usize];
         let mut builder = Builder::new(plan, tool, None, width);
         builder.conditions(tool);
-        for (at, rule) in tool.requires.iter().enumerate().filter(|(_, rule)| !rule.rule.shadow) {
+        for (at, rule) in tool
+            .requires
+            .iter()
+            .enumerate()
+            .filter(|(_, rule)| !rule.rule.shadow || mutant!("a property is given"))
+        {
             let env = builder.env.clone();
             let met = builder.encoder.clause(|encoder| {
                 let (met, sound) = encoder.met(rule, &env)?;
@@ -110,6 +115,9 @@ enum Question {
 
 /// Returns true if an age is at most another; none is any age.
 fn shorter(age: Option<Millis>, other: Option<Millis>) -> bool {
+    if mutant!("a longer age is a shorter one") {
+        return age.is_none_or(|age| other.is_some_and(|other| other <= age));
+    }
     other.is_none_or(|other| age.is_some_and(|age| age <= other))
 }
 
@@ -242,15 +250,15 @@ impl<'p> Encoder<'p> {
             ) => {
                 let weaker = tool == of
                     && (wanted.is_none() || wanted == key)
-                    && (from.is_none() || from == since)
+                    && (from.is_none() || from == since || mutant!("a success since is any"))
                     && shorter(*within, *age)
-                    && (!last || *latest && wanted == key);
+                    && (!last || mutant!("the last call is any") || *latest && wanted == key);
                 weaker.then(|| self.implies(a.term, b.term)).transpose()?
             }
             (
                 Called { tool, key: None, latest: true, .. },
                 Failed { tool: of, since: Some(from), .. },
-            ) if tool == of && of == from => {
+            ) if (tool == of || mutant!("the last call is of all tools")) && of == from => {
                 let (a, b) = (self.flag_of(a.term), self.flag_of(b.term));
                 Some(self.not(&a)?.or(self.not(&b)?))
             }
@@ -264,10 +272,12 @@ impl<'p> Encoder<'p> {
                     tool == of && (from.is_none() || from == since) && shorter(*within, *age);
                 weaker.then(|| self.implies(a.term, b.term)).transpose()?
             }
-            (Failed { tool, within, .. }, Calls { tool: of, failures: true, window })
-                if tool == of && shorter(*within, self.span(*window)) =>
+            (Failed { tool, within, .. }, Calls { tool: of, failures, window })
+                if (*failures || mutant!("a failure counts as a success"))
+                    && tool == of
+                    && shorter(*within, self.span(*window)) =>
             {
-                Some(self.at_least_one(a.term, (*of, true, *window))?)
+                Some(self.at_least_one(a.term, (*of, *failures, *window))?)
             }
             (Calls { tool, failures: true, window }, Failed { tool: of, since: None, within })
                 if tool == of && shorter(self.span(*window), *within) =>
@@ -319,6 +329,10 @@ impl<'p> Encoder<'p> {
         let flag = self.flag_of(term);
         let fails = |encoder: &Self, formula: &Formula| encoder.not(formula);
         let fact = match (monitor.op, &monitor.trigger) {
+            (TemporalOp::Historically, _) if mutant!("historically is now") => {
+                fails(self, &truth)?.or(flag)
+            }
+            (TemporalOp::Once, _) if mutant!("once is now") => fails(self, &flag)?.or(truth),
             (TemporalOp::Once, _) => fails(self, &truth.and(sound))?.or(flag),
             (TemporalOp::Historically, _) => fails(self, &flag)?.or(truth).or(fails(self, &sound)?),
             (TemporalOp::Since, Some(trigger)) => {
@@ -375,7 +389,8 @@ fn unwritten<'p>(encoder: &mut Encoder<'p>, var: VarId, env: &Env<'p>) -> Encode
     for (id, tool) in (0..).zip(&plan.tools) {
         let effects = tool.effects.iter().map(|effect| effect.target.var);
         let observes = tool.observes.iter().map(|observe| observe.target.var);
-        if effects.chain(observes).any(|target| target == var) {
+        let all = written == Linear::default() || !mutant!("one tool writes a variable");
+        if all && effects.chain(observes).any(|target| target == var) {
             let calls = encoder.calls_of(id, false, None);
             written = written.plus(1, &calls).ok_or(TooMuch)?;
         }
@@ -396,12 +411,13 @@ fn counted(encoder: &mut Encoder<'_>, id: u32, own: bool) -> Encoded<Option<Form
         if declared.limits.iter().any(|at| at.limit == id) {
             let settled = encoder.calls_of(tool, false, None);
             sum = sum.plus(1, &settled).ok_or(TooMuch)?;
-            if !limit.success {
+            if !limit.success || mutant!("a counter of successes counts failures") {
                 let failed = encoder.calls_of(tool, true, None);
                 sum = sum.plus(1, &failed).ok_or(TooMuch)?;
             }
         }
     }
-    let most = i128::from(limit.count) - i128::from(own);
+    let own = i128::from(own) + i128::from(mutant!("a counter is full earlier"));
+    let most = i128::from(limit.count) - own;
     Ok(Some(Formula::le(&sum, &Linear::constant(most)).ok_or(TooMuch)?))
 }

@@ -69,7 +69,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("G0316", "guard over its step bound"),
     ("G0317", "learning from an untrusted result"),
     ("G0318", "initial state is not allowed"),
-    ("G0319", "an invariant that must be proved is not"),
+    ("G0319", "an invariant or property that must be proved is not"),
     ("G0320", "a budget that nothing charges"),
     ("G0321", "name in a policy that means two things"),
     ("G0322", "a clause that a property cannot have"),

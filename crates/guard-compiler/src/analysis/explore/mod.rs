@@ -21,7 +21,7 @@ mod values;
 pub(crate) mod world;
 
 pub use rules::{Rule, RuleKind};
-pub(crate) use rules::{clause_text, each_condition, limit_text};
+pub(crate) use rules::{each_condition, limit_text};
 pub use seeds::events_of;
 pub use session::{Act, START, Said, Session, Step, Then, WORKSPACE};
 

@@ -89,11 +89,6 @@ pub(crate) fn all(program: &Program) -> Vec<Rule> {
     rules
 }
 
-/// A clause that may refuse a call, in words.
-pub(crate) fn clause_text(program: &Program, clause: &ClauseKind) -> Option<String> {
-    worded(program, clause).map(|(_, text)| text)
-}
-
 fn worded(program: &Program, clause: &ClauseKind) -> Option<(RuleKind, String)> {
     Some(match clause {
         ClauseKind::Requires { any_of, .. } => {

@@ -10,13 +10,11 @@ pub(crate) use program::{Stance, with};
 
 use crate::analysis::diff::implied::{Rule, covers};
 use crate::analysis::diff::{self, Witness};
-use crate::analysis::explore::clause_text;
 use crate::analysis::reference::Reference;
 use crate::analysis::verify::{self, Basis, Status};
 use crate::hir::{
     Clause, ClauseKind, Expr, ExprKind, Invariant, Program, Property, PropertyId, RuleMeta, ToolId,
 };
-use crate::lower::waits_for;
 use crate::sources::SourceFile;
 use guard_plan::plan::Plan;
 use guard_proof::frame;
@@ -60,9 +58,9 @@ pub(crate) fn prove(claimed: &Program, files: &[SourceFile]) -> Vec<Claim> {
     for (tool, of) in claimed.tools.iter().enumerate() {
         for clause in &of.clauses {
             let Some(property) = clause.rule.property else { continue };
-            let text = clause_text(claimed, &clause.kind).unwrap_or_default();
+            let text = written(files, clause);
             let span = clause.rule.span;
-            let proof = if claimed.shadow { None } else { at_sight(claimed, tool, clause) };
+            let proof = if claimed.shadow { None } else { at_sight(claimed, files, tool, clause) };
             claims.push(Claim { property, tool, text, span, proof });
         }
     }
@@ -73,14 +71,30 @@ pub(crate) fn prove(claimed: &Program, files: &[SourceFile]) -> Vec<Claim> {
     claims
 }
 
+/// A clause as it is written, without its reason and on one line.
+fn written(files: &[SourceFile], clause: &Clause) -> String {
+    let span = clause.rule.span;
+    let text = files.get(span.file.0 as usize).map_or("", |file| &file.text);
+    let text = text.get(span.start as usize..span.end as usize).unwrap_or_default();
+    let text = text.split(" because \"").next().unwrap_or_default();
+    let text: Vec<&str> =
+        text.lines().map(|line| line.split(" //").next().unwrap_or(line)).collect();
+    text.join(" ").split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// What a clause follows from by its shape.
-fn at_sight(claimed: &Program, tool: ToolId, clause: &Clause) -> Option<Vec<Basis>> {
+fn at_sight(
+    claimed: &Program,
+    files: &[SourceFile],
+    tool: ToolId,
+    clause: &Clause,
+) -> Option<Vec<Basis>> {
     let of = &claimed.tools[tool];
     let place = |clause| Rule { program: claimed, tool: of, clause };
     let enforced = of.clauses.iter().filter(|other| !other.rule.shadow);
     let mut covering = enforced.filter(|other| covers(place(other), place(clause)));
     if let Some(other) = covering.next() {
-        return Some(vec![Basis::Rule(clause_text(claimed, &other.kind).unwrap_or_default())]);
+        return Some(vec![Basis::Rule(written(files, other))]);
     }
     limits::follows(claimed, clause).then(|| vec![Basis::Limits])
 }
@@ -135,7 +149,8 @@ impl<'p> Open<'p> {
         }
     }
 
-    /// The open clauses that hold in every committed state, by induction over the session.
+    /// The open clauses that hold in every committed state, by induction over the session. Calls in flight beside each other read nothing
+    /// that the other writes, so what each keeps both keep, in either order.
     fn candidates(&self, watched: &Program) -> Candidates {
         let mut candidates = Candidates::default();
         let (plan, _) = crate::lower::lower(watched, self.files);
@@ -143,10 +158,7 @@ impl<'p> Open<'p> {
         for clause in watched.tools.iter().flat_map(|tool| &tool.clauses) {
             let ClauseKind::Deny { condition, text, .. } = &clause.kind else { continue };
             let Ok(at) = clause.rule.owner.parse::<usize>() else { continue };
-            if clause.rule.property.is_none()
-                || !pure.contains(&clause.rule.owner)
-                || !self.is_serialized(condition)
-            {
+            if clause.rule.property.is_none() || !pure.contains(&clause.rule.owner) {
                 continue;
             }
             // The clause of a policy stands in each of its tools.
@@ -161,7 +173,7 @@ impl<'p> Open<'p> {
         }
         loop {
             let broken = self.broken(watched, &candidates.invariants);
-            if broken.is_empty() {
+            if broken.is_empty() || guard_proof::mutant!("whatever is tried is kept") {
                 return candidates;
             }
             candidates.retain(|name| !broken.contains(name));
@@ -182,6 +194,7 @@ impl<'p> Open<'p> {
                 session
                     .broken_initially()
                     .into_iter()
+                    .filter(|_| !guard_proof::mutant!("whatever holds at first"))
                     .map(|(at, _)| program.invariants[at].rule.owner.clone()),
             ),
             Err(_) => broken.extend(names.iter().map(|name| (*name).clone())),
@@ -197,27 +210,6 @@ impl<'p> Open<'p> {
         }
         broken.retain(|name| names.contains(name));
         broken
-    }
-
-    /// Returns true if no two calls in flight write variables of the condition: each is judged in the state that it changes.
-    fn is_serialized(&self, condition: &Expr) -> bool {
-        let mut vars = BTreeSet::new();
-        condition.walk(&mut |part| {
-            if let ExprKind::State(var) = part.kind {
-                vars.insert(var);
-            }
-        });
-        let guard = with(self.claimed, |_, _| Stance::Absent);
-        let writes = |clause: &Clause| match &clause.kind {
-            ClauseKind::Effect { target, .. } | ClauseKind::Observe { target, .. } => {
-                vars.contains(&target.var)
-            }
-            _ => false,
-        };
-        let tools = guard.tools.iter().enumerate();
-        let writers: Vec<ToolId> =
-            tools.filter(|(_, tool)| tool.clauses.iter().any(writes)).map(|(id, _)| id).collect();
-        writers.iter().all(|a| writers.iter().all(|b| waits_for(&guard, *a, *b)))
     }
 }
 

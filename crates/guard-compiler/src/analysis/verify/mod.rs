@@ -7,7 +7,8 @@ mod prover;
 mod residue;
 pub mod smt;
 
-use guard_plan::plan::{Claim, InvariantId, Plan, Proof, Requires, ToolId, VarId};
+use guard_plan::plan::{Claim, InvariantId, Plan, Proof, Requirement, Requires, ToolId, VarId};
+use guard_plan::time::describe_duration;
 pub use guard_proof::Width;
 use guard_proof::{ClaimedRule, Claims, Given, Goal, System, assumable, frame};
 use prover::{Allowance, Answer, Effort, prove};
@@ -332,8 +333,16 @@ fn basis(plan: &Plan, tool: ToolId, system: &System, uses: &[u32]) -> Vec<Basis>
 }
 
 fn requires_text(plan: &Plan, requires: &Requires) -> String {
-    let names = requires.any_of.iter().map(|r| plan.tools[r.tool as usize].name.as_str());
-    format!("requires {}", names.collect::<Vec<_>>().join(" or "))
+    let name = |tool: ToolId| plan.tools[tool as usize].name.as_str();
+    let alternative = |r: &Requirement| {
+        let latest = if r.latest { "latest " } else { "" };
+        let key = if r.key.is_some() { "(…)" } else { "" };
+        let since = r.since.map_or(String::new(), |tool| format!(" since {}", name(tool)));
+        let within = r.within.map(|age| format!(" within {}", describe_duration(age)));
+        format!("{latest}{}{key}{since}{}", name(r.tool), within.unwrap_or_default())
+    };
+    let all: Vec<String> = requires.any_of.iter().map(alternative).collect();
+    format!("requires {}", all.join(" or "))
 }
 
 /// The rules in shadow of a plan, by owner, that never refuse what the other rules let pass, with what shows it.

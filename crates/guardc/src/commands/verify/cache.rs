@@ -34,7 +34,10 @@ impl Cache {
         hash.update(encode::to_bytes(&output.lowered, &output.sources));
         hash.update(encode::to_bytes(&output.plan, &output.sources));
         let properties = output.properties.as_ref();
-        hash.update(format!("{:?}", properties.map(|one| (&one.claimed.properties, &one.claimed.tools))));
+        hash.update(format!(
+            "{:?}",
+            properties.map(|one| (&one.claimed.properties, &one.claimed.tools))
+        ));
         let options = (
             args.format as u8,
             args.require_proved,

@@ -296,8 +296,7 @@ impl Page<'_> {
         let held = |outcome: &&Outcome| matches!(outcome, Outcome::Proved);
         let proved = self.verified.properties.iter().filter(held).count();
         let title = self.style.bold("properties");
-        let of = count(claimed.properties.len(), "property");
-        let _ = writeln!(out, "\n{title}: {of}, {proved} proved");
+        let _ = writeln!(out, "\n{title}: {proved} of {} proved", claimed.properties.len());
         for (id, (property, outcome)) in
             claimed.properties.iter().zip(&self.verified.properties).enumerate()
         {
