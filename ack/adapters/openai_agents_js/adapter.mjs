@@ -1,18 +1,14 @@
 // The OpenAI Agents SDK behind Guard, for the conformance kit:
 //
-//     npm ci --prefix ack/adapters/openai_agents_js
+//     npm ci --prefix ack/adapters
 //     guardc ack run -- node ack/adapters/openai_agents_js/adapter.mjs
 //
 // The loop is the framework's own, with a scripted model; `guardc/openai-agents` is judged.
-import { randomUUID } from "node:crypto";
 import { Agent, Usage, setTracingDisabled, user } from "@openai/agents";
 import { Guarded } from "guardc/openai-agents";
-import { z } from "zod";
-import { approve, ask, cancelled, ended, execute, main, parse, sessionOf, stringify, take } from "./kit.mjs";
+import { approve, argsOf, ask, cancelled, ended, execute, idOf, main, sessionOf, take, textOf, toolsOf, typedSchema, written } from "../kit.mjs";
 
 setTracingDisabled(true);
-
-const textOf = (content) => (typeof content === "string" ? content : content.map((part) => part.text ?? "").join(""));
 
 /** The conversation as the framework sends it. */
 function shown({ systemInstructions, input }) {
@@ -30,14 +26,6 @@ function shown({ systemInstructions, input }) {
   return said;
 }
 
-function argsOf(text) {
-  try {
-    return parse(text);
-  } catch {
-    return text;
-  }
-}
-
 /** The kit is the model. */
 class Scripted {
   turns = [];
@@ -53,10 +41,7 @@ class Scripted {
     const text = turn.say || turn.output || "";
     const calls = turn.calls ?? [];
     if (text || !calls.length) output.push({ type: "message", role: "assistant", status: "completed", content: [{ type: "output_text", text }] });
-    for (const { call, tool, args } of calls) {
-      const written = typeof args === "string" && args[0] !== "\u0001" ? args : stringify(args);
-      output.push({ type: "function_call", callId: call || `nameless-${randomUUID()}`, name: tool, arguments: written, status: "completed" });
-    }
+    for (const call of calls) output.push({ type: "function_call", callId: idOf(call), name: call.tool, arguments: written(call), status: "completed" });
     const usage = new Usage({ requests: 1, inputTokens: tokens, outputTokens: 0, totalTokens: tokens });
     return { usage, output, providerData: { finish_reason: turn.finish_reason } };
   }
@@ -65,17 +50,10 @@ class Scripted {
   }
 }
 
-const TYPES = { integer: () => z.number().int(), string: () => z.string(), boolean: () => z.boolean() };
-
 /** The parameters of a tool: typed ones are validated and converted by the framework. */
 function parametersOf({ schema }) {
-  if (!schema.properties) return { strict: false, parameters: { type: "object", properties: {}, required: [], additionalProperties: true } };
-  const fields = Object.entries(schema.properties).map(([name, property]) => {
-    const kind = TYPES[property.type]();
-    if (schema.required?.includes(name)) return [name, kind];
-    return [name, "default" in property ? kind.default(property.default) : kind.nullish()];
-  });
-  return { parameters: z.object(Object.fromEntries(fields)) };
+  const parameters = typedSchema(schema);
+  return parameters ? { parameters } : { strict: false, parameters: { type: "object", properties: {}, required: [], additionalProperties: true } };
 }
 
 function toolOf(guarded, tool, cancel) {
@@ -83,10 +61,7 @@ function toolOf(guarded, tool, cancel) {
     name: tool.name,
     description: tool.description || tool.name,
     ...parametersOf(tool),
-    execute: (args, context, { toolCall }) => {
-      const given = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null && value !== undefined));
-      return execute(toolCall.callId, tool.name, given, cancel);
-    },
+    execute: (args, context, { toolCall }) => execute(toolCall.callId, tool.name, args, cancel),
     errorFunction: (context, error) => `error: ${error.message}`,
   });
 }
@@ -96,7 +71,7 @@ async function loop(run) {
   const guarded = new Guarded(session, { approve, integers: "bigint" });
   const model = new Scripted(session);
   const stop = new AbortController();
-  const agent = new Agent({ name: "agent", model, tools: run.tools.filter((tool) => !tool.elsewhere).map((tool) => toolOf(guarded, tool, () => stop.abort())) });
+  const agent = new Agent({ name: "agent", model, tools: toolsOf(run).map((tool) => toolOf(guarded, tool, () => stop.abort())) });
   const said = []; // what the user said while the agent worked, and where
   const callModelInputFilter = ({ modelData: { input, ...rest } }) => {
     said.push(...model.words.splice(0).map((text) => ({ at: input.length, text })));

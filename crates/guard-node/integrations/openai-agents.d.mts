@@ -1,15 +1,12 @@
 import type { Agent, AgentInputItem, NonStreamRunOptions, RunResult, RunState, RunStreamEvent, Runner, StreamRunOptions, StreamedRunResult, tool } from "@openai/agents";
-import type { PendingApproval, Session, Stopped, Time } from "../lib/index.mjs";
+import type { Session, Stopped } from "../lib/index.mjs";
+import type { Approve } from "./shared.mjs";
 
-/** A person's answer to a pending approval: who approves, and until when; an hour where it is left out. */
-export interface Approval {
-  by: string;
-  expires?: Time;
-}
+export type { Approval } from "./shared.mjs";
 
 export interface GuardedOptions {
   /** Called for each role that a call needs. Without it, or without an answer, the model is told that an approval is needed. */
-  approve?: (pending: PendingApproval, role: string) => Approval | undefined | Promise<Approval | undefined>;
+  approve?: Approve;
   /** Ask the guard before the agent ends; a blocked stop goes on with the guard's message. True where it is left out. */
   stops?: boolean;
   /** The runner of the framework, with its own configuration. */

@@ -7,16 +7,14 @@
 //
 // The guard stands directly around `execute`. See `docs/guide/frameworks.md` for what the framework keeps out of its reach.
 import { Runner, tool as frameworkTool, user } from "@openai/agents";
-import json from "../lib/json.js";
-import { ApprovalNeeded, ArgumentError, Denied, GuardError, Incomplete, Served, Session, SessionError } from "../lib/index.mjs";
+import { ArgumentError, GuardError, Incomplete } from "../lib/index.mjs";
+import { admitted, exactInput, inTurn, judged, lastTurn, refusal, refused, sessionOf } from "./shared.mjs";
 
 /** The words of the framework for a tool that failed; it does not export them. */
 const FAILED = "An error occurred while running the tool. Please try again.";
 
 /** The tools that some guard stands around. */
 const guardedTools = new WeakSet();
-
-const joined = (...texts) => texts.filter((text) => text).join("\n\n");
 
 export class Guarded {
   #source;
@@ -45,14 +43,12 @@ export class Guarded {
   }
 
   #session(context) {
-    const session = this.#source instanceof Session ? this.#source : this.#source(context);
-    if (!(session instanceof Session)) throw new GuardError("the guard has no session for this run");
-    return session;
+    return sessionOf(this.#source, context);
   }
   #memory(session) {
     let memory = this.#memories.get(session);
     if (memory === undefined) {
-      memory = { seen: new Set(), words: new Map(), feedback: new Map(), running: new Map(), turn: Promise.resolve() };
+      memory = { seen: new Set(), words: new Map(), feedback: new Map(), running: new Map() };
       this.#memories.set(session, memory);
     }
     return memory;
@@ -78,14 +74,11 @@ export class Guarded {
     memory.seen.add(callId);
     const exact = this.#integers === "bigint" ? exactInput(written, input) : undefined;
     const scoped = { call: callId, signal: details.signal, isExact: exact !== undefined };
-    // Calls of one turn are proposed in their order, and people are asked about one after another.
-    const entering = memory.turn.then(async () => {
+    const args = async () => {
       await this.#report(session, context);
-      return this.#begun(session, name, exact ? written : await judged(session, name, written, input), scoped);
-    });
-    memory.turn = entering.catch(() => undefined);
-    const { scope, waiting } = await entering;
-    await scope.entered(waiting);
+      return exact ? written : judged(session, name, written, input);
+    };
+    const scope = await admitted(session, name, args, scoped, this.#approve);
     const running = scope.run((args, { signal }) => options.execute(exact ?? input, context, { ...details, signal }));
     memory.running.set(running, details.signal);
     try {
@@ -93,22 +86,6 @@ export class Guarded {
     } finally {
       memory.running.delete(running);
     }
-  }
-
-  async #begun(session, name, args, options) {
-    let scope = session.scope(name, args, options);
-    try {
-      return { scope, waiting: await scope.begin() };
-    } catch (error) {
-      if (!(error instanceof ApprovalNeeded && this.#approve) || !error.pending.roles.length) throw error;
-      for (const role of error.pending.roles) {
-        const answer = await this.#approve(error.pending, role);
-        if (!answer?.by) throw error;
-        await session.promises.approve(name, error.pending.argsText, { role, by: answer.by, expires: answer.expires });
-      }
-    }
-    scope = session.scope(name, args, options);
-    return { scope, waiting: await scope.begin() };
   }
 
   /** Keeps the feedback on a call, to be shown after its result. */
@@ -121,11 +98,8 @@ export class Guarded {
 
   /** The answer of a tool that did not run, or that failed. What is no refusal of a call ends the run. */
   async #answered(options, context, error, details) {
-    if (error instanceof Denied) return error.message;
-    if (error instanceof Served) return joined(error.verdict.servedText, error.verdict.rendered);
-    if (error instanceof SessionError && error.code === "call_in_flight") {
-      return `two calls have the id \`${details?.toolCall?.callId}\`, and this one did not run`;
-    }
+    const words = refusal(error, details?.toolCall?.callId);
+    if (words !== undefined) return words;
     if (error instanceof GuardError) throw error;
     const session = this.#session(context?.context);
     await this.#report(session, context);
@@ -143,9 +117,7 @@ export class Guarded {
     const memory = this.#memory(session);
     if (memory.seen.has(toolCall.callId)) return "";
     memory.seen.add(toolCall.callId);
-    const judging = memory.turn.then(() => refused(session, toolCall));
-    memory.turn = judging.catch(() => undefined);
-    return judging;
+    return inTurn(session, () => refused(session, toolCall));
   }
 
   /** Reports the tokens that the model has used since the last report. */
@@ -191,7 +163,7 @@ export class Guarded {
         }
       } finally {
         // The framework does not wait for the tools of a run that is cancelled: their calls are settled first.
-        await this.#memory(session).turn;
+        await lastTurn(session);
         const ending = [...this.#memory(session).running].filter(([, signal]) => signal?.aborted);
         await Promise.allSettled(ending.map(([running]) => running));
       }
@@ -261,33 +233,6 @@ function withFeedback(memory, input) {
   }
   return shown;
 }
-
-/** Puts a call to the guard that the framework answered itself: a tool that the agent does not have, bad arguments. */
-async function refused(session, { name, callId, arguments: written }) {
-  const verdict = await session.promises.propose(name, written, { call: callId });
-  if (verdict.allowed && !verdict.isServed) await session.promises.settle(callId, undefined, { outcome: "failure" });
-  return joined(verdict.message, verdict.rendered);
-}
-
-/** The arguments as the model wrote them, or as the tool gets them where validation changes them. Both must pass. */
-async function judged(session, name, written, input) {
-  const real = JSON.stringify(input) ?? "null";
-  if (sorted(JSON.parse(written)) === sorted(JSON.parse(real))) return written;
-  const verdict = await session.promises.preview(name, written);
-  return verdict.decision === "deny" ? written : real;
-}
-
-/** What a text says where a number cannot hold it, and the framework has changed nothing else. */
-function exactInput(written, input) {
-  const exact = json.parseExact(written);
-  const bigint = (_, value) => (typeof value === "bigint" ? Number(value) : value);
-  const isChanged = sorted(JSON.parse(written)) !== sorted(JSON.parse(JSON.stringify(input) ?? "null"));
-  const isNeeded = JSON.stringify(exact, (_, value) => (typeof value === "bigint" ? `${value}n` : value)) !== JSON.stringify(exact, bigint);
-  return isNeeded && !isChanged ? exact : undefined;
-}
-
-const ordered = (_, value) => (value && typeof value === "object" && !Array.isArray(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value);
-const sorted = (value) => JSON.stringify(value, ordered);
 
 function lastWords(input) {
   if (typeof input === "string") return input;

@@ -1,7 +1,9 @@
 // The types of the package as a program uses them. It is compiled, and never run.
 import { Agent } from "@openai/agents";
 import { ApprovalNeeded, Denied, Guard, PendingApproval, Store, type Verdict } from "guardc";
+import { Guarded as GuardedSdk } from "guardc/ai-sdk";
 import { Guarded } from "guardc/openai-agents";
+import { isStepCount, tool as sdkTool, type LanguageModel } from "ai";
 import { z } from "zod";
 
 const guard: Guard = Guard.load(new URL("file:///refunds.guard"));
@@ -32,6 +34,15 @@ const result = await guarded.run(agent, "hello", { maxTurns: 5 });
 const text: string | undefined = result.finalOutput;
 for await (const event of guarded.stream(agent, "hello")) event.type satisfies string;
 
+declare const model: LanguageModel;
+const sdk = new GuardedSdk(session, { approve: (pending, role) => ({ by: role }) });
+const tools = { refund: sdkTool({ inputSchema: z.object({ order: z.string() }), execute: ({ order }) => order.length }) };
+const generated: string = (await sdk.generateText({ model, tools, prompt: "hello", stopWhen: isStepCount(5) })).text;
+const streamed: string = await (await sdk.streamText({ model, tools, prompt: "hello" })).text;
+const sdkAgent = sdk.agent({ model, tools, instructions: "Be brief." });
+for (const { toolName } of (await sdkAgent.generate({ prompt: "hello" })).toolCalls) toolName satisfies string;
+for await (const part of (await sdkAgent.stream({ messages: [] })).fullStream) part.type satisfies string;
+
 // What must not compile.
 // @ts-expect-error
 session.propose(5);
@@ -42,4 +53,4 @@ guard.session("s1", { workpace: "/" });
 // @ts-expect-error
 await session.call("refund", {}, "no function");
 
-export { answer, length, either, learned, charged, kept, text };
+export { answer, length, either, learned, charged, kept, text, generated, streamed };

@@ -2,11 +2,15 @@
 // adapter gives `main` its name and its loop.
 //
 // Standard output belongs to the protocol: print to standard error.
+import { AsyncLocalStorage } from "node:async_hooks";
+import { randomUUID } from "node:crypto";
 import { createInterface } from "node:readline";
 import { Guard, GuardError, SessionError } from "guardc";
+import { z } from "zod";
 
-const CAPABILITIES = `tool_policies argument_checks unknown_tools denial_feedback outages effects invariants budgets limits parallel_calls
-feedback feedback_triggers deadline task_completion lifecycles attestation contracts approvals deferred_approvals native_tools trace restore replay`;
+const CAPABILITIES = `tool_policies argument_checks unknown_tools denial_feedback outages concurrent_runs effects invariants budgets limits
+parallel_calls feedback feedback_triggers deadline task_completion lifecycles attestation contracts approvals deferred_approvals native_tools trace
+restore replay`;
 
 // JavaScript reads 9007199254740993 as another number, and the framework must get what the model wrote: a number that
 // would not come back as it is travels as a marked text.
@@ -14,6 +18,8 @@ const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 export const parse = (text) => JSON.parse(text.replace(TOKENS, (token) => (token[0] === '"' || String(Number(token)) === token ? token : `"\\u0001${token}"`)));
 export const stringify = (value) => JSON.stringify(value, (_, each) => (typeof each === "bigint" ? `\u0001${each}` : each)).replace(/"\\u0001([^"\\]*)"/g, "$1");
 
+/** The session whose run asks: several runs may go on at once. */
+const asking = new AsyncLocalStorage();
 const waiting = new Map();
 const sessions = new Map(); // by the kit's id
 let asked = 0;
@@ -23,7 +29,7 @@ const say = (message) => process.stdout.write(`${stringify(message)}\n`);
 /** Asks the kit. */
 export function ask(method, params = {}) {
   const id = `a${++asked}`;
-  say({ id, method, params });
+  say({ id, method, params: { ...params, session: asking.getStore() } });
   return new Promise((resolve, reject) => waiting.set(id, { resolve, reject }));
 }
 
@@ -106,9 +112,54 @@ export async function take(session, turn, words) {
   return tokens;
 }
 
+// Turns of the model
+
+/** The id of a call; one of our own where the model gave none. */
+export const idOf = ({ call }) => call || `nameless-${randomUUID()}`;
+
+/** The arguments of a call as the text that the model wrote. */
+export const written = ({ args }) => (typeof args === "string" && args[0] !== "\u0001" ? args : stringify(args));
+
+/** Arguments of a call as JSON, or the text of the model where that is no JSON. */
+export function argsOf(text) {
+  try {
+    return parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The text of a message. */
+export const textOf = (content) => (typeof content === "string" ? content : content.map((part) => part.text ?? "").join(""));
+
+/** The pieces of a streamed turn. A turn that is whole is streamed as one piece for its text and one for each call. */
+export function piecesOf({ pieces, say, output, calls = [] }) {
+  const text = say || output;
+  return pieces ?? [...(text ? [{ say: text }] : []), ...calls.map((call, at) => ({ at, call: call.call, tool: call.tool, args: written(call) }))];
+}
+
+// Tools
+
+/** The tools that are run here. */
+export const toolsOf = (run) => run.tools.filter((tool) => !tool.elsewhere);
+
+const TYPES = { integer: () => z.number().int(), string: () => z.string(), boolean: () => z.boolean() };
+
+/** The schema of a typed tool, which the framework validates by and converts with; nothing for the others. */
+export function typedSchema({ properties, required = [] }, absent = (kind) => kind.nullish()) {
+  if (!properties) return undefined;
+  const fields = Object.entries(properties).map(([name, property]) => {
+    const kind = TYPES[property.type]();
+    if (required.includes(name)) return [name, kind];
+    return [name, "default" in property ? kind.default(property.default) : absent(kind)];
+  });
+  return z.object(Object.fromEntries(fields));
+}
+
 /** Runs a tool at the kit, and returns its result. Throws where it failed; where the run is to be cancelled, calls `cancel`. */
 export async function execute(call, tool, args, cancel) {
-  const done = await ask("tool.execute", { call, tool, args });
+  const given = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null && value !== undefined));
+  const done = await ask("tool.execute", { call, tool, args: given });
   if (done.outcome === "success") return done.result;
   if (done.failure === "cancelled") {
     cancel();
@@ -167,9 +218,9 @@ const METHODS = {
   replay,
 };
 
-async function serve(name, loop, { id, method, params }) {
+async function serve(name, loop, more, { id, method, params }) {
   try {
-    const capabilities = Object.fromEntries(CAPABILITIES.split(/\s+/).map((capability) => [capability, true]));
+    const capabilities = Object.fromEntries([...CAPABILITIES.split(/\s+/), ...more].map((capability) => [capability, true]));
     if (method !== "hello" && !Object.hasOwn(METHODS, method)) throw new Error(`there is no method \`${method}\``);
     say({ id, result: method === "hello" ? { name, version: "1", reusable: true, capabilities } : await METHODS[method](params, loop) });
   } catch (error) {
@@ -178,11 +229,11 @@ async function serve(name, loop, { id, method, params }) {
   }
 }
 
-/** Serves the kit: `loop` takes the parameters of `run` and returns what `ended` says. */
-export function main(name, loop) {
+/** Serves the kit: `loop` takes the parameters of `run` and returns what `ended` says; `more` are further capabilities. */
+export function main(name, loop, ...more) {
   createInterface({ input: process.stdin }).on("line", (line) => {
     const message = parse(line);
-    if ("method" in message) serve(name, loop, message);
+    if ("method" in message) asking.run(message.params.session, () => serve(name, loop, more, message));
     else hear(message);
   });
 }

@@ -1,0 +1,150 @@
+// What all adapters share: the order of calls, approvals, the arguments that are judged, the words of refusals.
+import json from "../lib/json.js";
+import { ApprovalNeeded, ArgumentError, Denied, GuardError, Served, Session, SessionError } from "../lib/index.mjs";
+
+export const joined = (...texts) => texts.filter((text) => text).join("\n\n");
+
+/** The session of a run, from a session or a function from the run's context to one. */
+export function sessionOf(source, context) {
+  const session = source instanceof Session ? source : source(context);
+  if (!(session instanceof Session)) throw new GuardError("the guard has no session for this run");
+  return session;
+}
+
+// Turns and people
+
+/** Per session: what ends when the last call so far has been proposed. */
+const turns = new WeakMap();
+
+/** Ends when every call of a session that came so far has been proposed. */
+export const lastTurn = (session) => turns.get(session) ?? Promise.resolve();
+
+/** Calls of one turn are proposed in their order, and people are asked about one after another. */
+export function inTurn(session, propose) {
+  const proposing = lastTurn(session).then(propose);
+  turns.set(session, proposing.catch(() => undefined));
+  return proposing;
+}
+
+/**
+ * Proposes a call, asks people where the guard asks for them, and waits for its turn. `args` makes the arguments when the
+ * call is proposed. Returns the entered scope; throws as entering it does.
+ */
+export async function admitted(session, tool, args, options, approve) {
+  let given;
+  const again = async (error) => {
+    await expectApproved(session, error, approve);
+    return session.scope(tool, given, options);
+  };
+  const { scope, waiting } = await inTurn(session, async () => {
+    given = await args();
+    let scope = session.scope(tool, given, options);
+    try {
+      return { scope, waiting: await scope.begin() };
+    } catch (error) {
+      scope = await again(error);
+    }
+    return { scope, waiting: await scope.begin() };
+  });
+  try {
+    return await scope.entered(waiting);
+  } catch (error) {
+    return (await again(error)).enter(); // What it waited for may have brought the need of an approval.
+  }
+}
+
+/** Gets the approvals that a call needs, role after role, and records them. Throws the error where they are not to be had. */
+async function expectApproved(session, error, approve) {
+  if (!(error instanceof ApprovalNeeded && approve) || !error.pending.roles.length) throw error;
+  const { tool, argsText, roles } = error.pending;
+  for (const role of roles) {
+    const answer = await approve(error.pending, role);
+    if (!answer?.by) throw error;
+    await session.promises.approve(tool, argsText, { role, by: answer.by, expires: answer.expires });
+  }
+}
+
+// Refusals
+
+/** What the model is told about a call that did not run; nothing if the error is none of the guard's answers. */
+export function refusal(error, call) {
+  if (error instanceof Denied) return error.message;
+  if (error instanceof Served) return joined(error.verdict.servedText, error.verdict.rendered);
+  if (error instanceof SessionError && error.code === "call_in_flight") return `two calls have the id \`${call}\`, and this one did not run`;
+  return undefined;
+}
+
+/** Puts a call to the guard that the framework answered itself: a tool that the agent does not have, bad arguments. */
+export async function refused(session, { name, callId, arguments: written }) {
+  const verdict = await session.promises.propose(name, written, { call: callId });
+  if (verdict.allowed && !verdict.isServed) await session.promises.settle(callId, undefined, { outcome: "failure" });
+  return joined(verdict.message, verdict.rendered);
+}
+
+// Arguments
+
+/** The arguments as the model wrote them, or as the tool gets them where validation changes them. Both must pass. */
+export async function judged(session, name, written, input) {
+  return isSame(written, input) || (await isRefused(session, name, written)) ? written : jsonOf(input);
+}
+
+/** Returns true if the guard would deny the call as the model wrote it. Nothing is recorded. */
+async function isRefused(session, name, written) {
+  try {
+    return (await session.promises.preview(name, written)).decision === "deny";
+  } catch (error) {
+    if (error instanceof ArgumentError) return true; // What is no JSON is denied when it is proposed.
+    throw error;
+  }
+}
+
+/** What a text says where a number cannot hold it, and the framework has changed nothing else. */
+export function exactInput(written, input) {
+  if (!isSame(written, input)) return undefined;
+  const exact = json.parseExact(written);
+  const bigint = (_, value) => (typeof value === "bigint" ? Number(value) : value);
+  const isNeeded = JSON.stringify(exact, (_, value) => (typeof value === "bigint" ? `${value}n` : value)) !== JSON.stringify(exact, bigint);
+  return isNeeded ? exact : undefined;
+}
+
+/** A text as a value that is written as the text says, as far as the runtime can; nothing if it is no object. */
+export function asWritten(written) {
+  const raw = (value) => (JSON.rawJSON ? JSON.rawJSON(String(value)) : Number(value));
+  const exact = (value) => {
+    if (typeof value === "bigint") return raw(value);
+    if (Array.isArray(value)) return value.map(exact);
+    return value && typeof value === "object" ? Object.fromEntries(Object.entries(value).map(([name, each]) => [name, exact(each)])) : value;
+  };
+  try {
+    const value = json.parseExact(written);
+    return value && typeof value === "object" && !Array.isArray(value) ? exact(value) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const jsonOf = (input) => JSON.stringify(input) ?? "null";
+
+/** Returns true if the text of the model says, as JavaScript reads it, what the tool gets. */
+function isSame(written, input) {
+  const real = sorted(JSON.parse(jsonOf(input)));
+  try {
+    return sorted(JSON.parse(written)) === real;
+  } catch {
+    return false;
+  }
+}
+
+const ordered = (_, value) => (value && typeof value === "object" && !Array.isArray(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value);
+const sorted = (value) => JSON.stringify(value, ordered);
+
+/** The names of tools that somebody was warned of. */
+const warned = new Set();
+
+/** Warns once of tools that no guard sees. */
+export function warnUnguarded(names, problem) {
+  const fresh = names.filter((name) => !warned.has(name));
+  if (!fresh.length) return;
+  fresh.forEach((name) => warned.add(name));
+  process.emitWarning(`${problem}: ${fresh.join(", ")}`, { code: "UNGUARDED_TOOL" });
+}
