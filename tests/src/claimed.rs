@@ -271,7 +271,7 @@ struct Call {
 
 /// What happened in a session.
 #[derive(Default)]
-struct History {
+struct OwnHistory {
     calls: Vec<Call>,
     event: usize,
     now: i64,
@@ -279,7 +279,7 @@ struct History {
     states: Vec<(i64, bool)>,
 }
 
-impl History {
+impl OwnHistory {
     fn ended(&self, tool: usize, success: bool) -> impl Iterator<Item = (&Call, (usize, i64))> {
         self.calls.iter().filter(move |call| call.tool == tool).filter_map(move |call| {
             let (event, time, ok) = call.settled?;
@@ -401,7 +401,7 @@ fn session(
     broken: &mut dyn FnMut(usize, &str) -> Result<(), String>,
 ) -> Result<(), String> {
     let mut reference = Reference::open(program, 0, "/", None).map_err(|(_, why)| why)?;
-    let mut history = History { states: vec![state(&reference)], ..History::default() };
+    let mut history = OwnHistory { states: vec![state(&reference)], ..OwnHistory::default() };
     let mut told = String::new();
     // Some sessions never have two calls in flight, some nearly always.
     let patience = rng.below(100);

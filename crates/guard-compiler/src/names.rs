@@ -218,13 +218,7 @@ impl<'a> Collector<'a, '_> {
                 }
             }
             ItemKind::Policy(x) => add(&mut names.policies, "policy", &x.name, x, docs, bundled, d),
-            ItemKind::Property(x) => {
-                let name = &x.policy.name;
-                if names.policies.peek(&name.node).is_none() {
-                    names.properties.insert(&name.node, x.mode);
-                }
-                add(&mut names.policies, "policy or property", name, &x.policy, docs, bundled, d)
-            }
+            ItemKind::Property(x) => self.property(x, docs, bundled),
             ItemKind::Invariant(x) => {
                 add(&mut names.invariants, "invariant", &x.name, x, docs, bundled, d)
             }
@@ -251,9 +245,25 @@ impl<'a> Collector<'a, '_> {
             ItemKind::Contract(x) => {
                 add(&mut names.contracts, "contract", &x.name, x, docs, bundled, d)
             }
-            ItemKind::Test(x) if root => names.tests.push((x, item.span.0)),
-            ItemKind::Test(_) => {}
+            ItemKind::Test(x) => names.tests.extend(root.then_some((x, item.span.0))),
         }
+    }
+
+    fn property(&mut self, property: &'a ast::Property, docs: &'a [String], bundled: bool) {
+        let (names, name) = (&mut self.names, &property.policy.name);
+        if names.policies.peek(&name.node).is_none() {
+            names.properties.insert(&name.node, property.mode);
+        }
+        let policies = &mut names.policies;
+        add(
+            policies,
+            "policy or property",
+            name,
+            &property.policy,
+            docs,
+            bundled,
+            self.diagnostics,
+        );
     }
 
     fn tool(&mut self, tool: &'a ast::Tool, docs: &'a [String], bundled: bool) {

@@ -86,12 +86,12 @@ impl Claims {
 /// A question to the history and the term of its answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct HistoryTerm {
-    question: Question,
+    question: HistoryQuestion,
     term: TermId,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Question {
+enum HistoryQuestion {
     /// `called`, and the alternatives of `requires`.
     Called {
         tool: ToolId,
@@ -125,7 +125,7 @@ impl<'p> Encoder<'p> {
     /// Remembers a question to the history that was encoded as this term, with the terms of its key.
     pub(crate) fn remember(&mut self, node: &Node, key_terms: &[TermId], term: TermId) {
         let question = match node {
-            Node::Called { tool, key, since, within } => Question::Called {
+            Node::Called { tool, key, since, within } => HistoryQuestion::Called {
                 tool: *tool,
                 key: key.as_ref().map(|(index, _)| (*index, key_terms.to_vec())),
                 since: *since,
@@ -133,18 +133,18 @@ impl<'p> Encoder<'p> {
                 latest: false,
             },
             Node::Failed { tool, since, within } => {
-                Question::Failed { tool: *tool, since: *since, within: *within }
+                HistoryQuestion::Failed { tool: *tool, since: *since, within: *within }
             }
             Node::Calls { tool, failures, window } => {
-                Question::Calls { tool: *tool, failures: *failures, window: *window }
+                HistoryQuestion::Calls { tool: *tool, failures: *failures, window: *window }
             }
-            Node::Temporal(id) => Question::Temporal(*id),
+            Node::Temporal(id) => HistoryQuestion::Temporal(*id),
             _ => return,
         };
         self.recall(question, term);
     }
 
-    fn recall(&mut self, question: Question, term: TermId) {
+    fn recall(&mut self, question: HistoryQuestion, term: TermId) {
         let known = HistoryTerm { question, term };
         if !self.history.contains(&known) {
             self.history.push(known);
@@ -180,7 +180,7 @@ impl<'p> Encoder<'p> {
         let term = self.terms.intern(Op::Node(format!("latest {}", written(&node))), terms.clone());
         let (tool, since, within, latest) = (r.tool, r.since, r.within, true);
         let key = r.key.as_ref().map(|key| (key.index, terms));
-        self.recall(Question::Called { tool, key, since, within, latest }, term);
+        self.recall(HistoryQuestion::Called { tool, key, since, within, latest }, term);
         Ok(self.flag_of(term).and(sound))
     }
 
@@ -208,23 +208,23 @@ impl<'p> Encoder<'p> {
     fn relate(&mut self, env: &Env<'p>) -> Encoded<()> {
         for known in self.history.clone() {
             match known.question {
-                Question::Called { tool, .. } => {
+                HistoryQuestion::Called { tool, .. } => {
                     _ = self.bare(false, tool);
                     _ = self.calls_of(tool, false, None);
                 }
-                Question::Failed { tool, .. } => {
+                HistoryQuestion::Failed { tool, .. } => {
                     _ = self.bare(true, tool);
                     _ = self.calls_of(tool, true, None);
                 }
-                Question::Calls { tool, failures, .. } => {
+                HistoryQuestion::Calls { tool, failures, .. } => {
                     _ = self.calls_of(tool, failures, None);
                 }
-                Question::Temporal(_) => {}
+                HistoryQuestion::Temporal(_) => {}
             }
         }
         let all = self.history.clone();
         for a in &all {
-            if !matches!(a.question, Question::Temporal(_)) {
+            if !matches!(a.question, HistoryQuestion::Temporal(_)) {
                 let known = self.flag(Op::Sound, vec![a.term]);
                 self.know(Rule::HistoryAnswers, known)?;
             }
@@ -233,7 +233,7 @@ impl<'p> Encoder<'p> {
                     self.know(Rule::HistoryAgrees, fact)?;
                 }
             }
-            if let Question::Temporal(id) = a.question {
+            if let HistoryQuestion::Temporal(id) = a.question {
                 self.now(id, a.term, env)?;
             }
         }
@@ -242,7 +242,7 @@ impl<'p> Encoder<'p> {
 
     /// What the first of two answers says of the second.
     fn related(&mut self, a: &HistoryTerm, b: &HistoryTerm) -> Encoded<Option<Formula>> {
-        use Question::{Called, Calls, Failed};
+        use HistoryQuestion::{Called, Calls, Failed};
         Ok(match (&a.question, &b.question) {
             (
                 Called { tool, key, since, within, latest },

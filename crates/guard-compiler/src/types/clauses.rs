@@ -125,7 +125,8 @@ impl<'a> Checker<'a, '_> {
                 span: entry.name.span,
             };
             let clauses = &governing[at];
-            let plain: Vec<Governing> = clauses.iter().map(|g| g.governing).collect();
+            let plain = clauses.iter().map(|g| g.governing);
+            let plain: Vec<Governing> = plain.filter(|g| g.property.is_none()).collect();
             let base =
                 Rc::new(establish::by_clauses(clauses, names, &establishing, &signature.params));
             let mut scope = Scope::new(names, Place::Rule, &signature.params, Missing::Strict);

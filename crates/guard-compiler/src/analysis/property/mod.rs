@@ -65,7 +65,7 @@ pub(crate) fn prove(claimed: &Program, files: &[SourceFile]) -> Vec<Claim> {
         }
     }
     if !claimed.shadow && claims.iter().any(|claim| claim.proof.is_none()) {
-        Open::of(claimed, files).prove(&mut claims);
+        OpenClaims::of(claimed, files).prove(&mut claims);
     }
     claims.sort_by_key(|claim| (claim.property, claim.span, claim.tool));
     claims
@@ -100,14 +100,14 @@ fn at_sight(
 }
 
 /// The clauses that do not follow at sight.
-struct Open<'p> {
+struct OpenClaims<'p> {
     claimed: &'p Program,
     files: &'p [SourceFile],
 }
 
-impl<'p> Open<'p> {
+impl<'p> OpenClaims<'p> {
     fn of(claimed: &'p Program, files: &'p [SourceFile]) -> Self {
-        Open { claimed, files }
+        OpenClaims { claimed, files }
     }
 
     fn prove(&self, claims: &mut [Claim]) {
