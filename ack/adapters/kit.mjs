@@ -98,6 +98,24 @@ const EVENTS = {
   resume: (session, { role, by }) => session.promises.resume({ role, by }),
 };
 
+/** What the user says while the agent works, and where in the conversation. `make` makes a message of a text. */
+export class Words {
+  #fresh = [];
+  #said = [];
+  constructor(make) {
+    this.make = make;
+  }
+  push(text) {
+    this.#fresh.push(text);
+  }
+  /** The conversation with these words in their places; new ones stand at its end. */
+  among(messages) {
+    this.#said.push(...this.#fresh.splice(0).map((text) => ({ at: messages.length, message: this.make(text) })));
+    const spoken = (place) => this.#said.filter(({ at }) => at === place).map(({ message }) => message);
+    return [...messages.flatMap((message, place) => [...spoken(place), message]), ...spoken(messages.length)];
+  }
+}
+
 /** Tells the guard what came with a turn of the model; keeps the user's words. Returns the tokens that the framework has to report. */
 export async function take(session, turn, words) {
   for (const event of turn.host ?? []) {

@@ -6,7 +6,7 @@
 // The loop is the framework's own, with a scripted model; `guardc/openai-agents` is judged.
 import { Agent, Usage, setTracingDisabled, user } from "@openai/agents";
 import { Guarded } from "guardc/openai-agents";
-import { approve, argsOf, ask, cancelled, ended, execute, idOf, main, sessionOf, take, textOf, toolsOf, typedSchema, written } from "../kit.mjs";
+import { approve, argsOf, ask, cancelled, ended, execute, idOf, main, sessionOf, take, textOf, toolsOf, typedSchema, Words, written } from "../kit.mjs";
 
 setTracingDisabled(true);
 
@@ -29,7 +29,7 @@ function shown({ systemInstructions, input }) {
 /** The kit is the model. */
 class Scripted {
   turns = [];
-  words = [];
+  words = new Words(user);
   constructor(session) {
     this.session = session;
   }
@@ -72,12 +72,7 @@ async function loop(run) {
   const model = new Scripted(session);
   const stop = new AbortController();
   const agent = new Agent({ name: "agent", model, tools: toolsOf(run).map((tool) => toolOf(guarded, tool, () => stop.abort())) });
-  const said = []; // what the user said while the agent worked, and where
-  const callModelInputFilter = ({ modelData: { input, ...rest } }) => {
-    said.push(...model.words.splice(0).map((text) => ({ at: input.length, text })));
-    const spoken = (place) => said.filter(({ at }) => at === place).map(({ text }) => user(text));
-    return { ...rest, input: [...input.flatMap((item, place) => [...spoken(place), item]), ...spoken(input.length)] };
-  };
+  const callModelInputFilter = ({ modelData: { input, ...rest } }) => ({ ...rest, input: model.words.among(input) });
   try {
     await guarded.run(agent, run.prompt, { signal: stop.signal, maxTurns: null, callModelInputFilter });
   } catch (error) {

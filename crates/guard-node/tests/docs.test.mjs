@@ -21,7 +21,7 @@ function play(page) {
 test("the guide prints what it shows", () => assert.equal(play("docs/guide/node.md"), 8));
 test("the package page prints what it shows", () => assert.equal(play("crates/guard-node/README.md"), 1));
 
-for (const example of ["refunds", "refunds_ai_sdk"]) {
+for (const example of ["refunds", "refunds_ai_sdk", "refunds_langchain"]) {
   test(`the example \`${example}\` prints what the guide shows`, () => {
     const printed = execFileSync(process.execPath, [`examples/${example}.mjs`], { cwd: HERE, encoding: "utf8" });
     assert.ok(readFileSync(new URL("../../../docs/guide/node.md", import.meta.url), "utf8").includes(`\`\`\`text\n${printed}\`\`\``), printed);

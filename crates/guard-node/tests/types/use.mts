@@ -2,7 +2,9 @@
 import { Agent } from "@openai/agents";
 import { ApprovalNeeded, Denied, Guard, PendingApproval, Store, type Verdict } from "guardc";
 import { Guarded as GuardedSdk } from "guardc/ai-sdk";
+import { guardMiddleware } from "guardc/langchain";
 import { Guarded } from "guardc/openai-agents";
+import { createAgent } from "langchain";
 import { isStepCount, tool as sdkTool, type LanguageModel } from "ai";
 import { z } from "zod";
 
@@ -43,6 +45,11 @@ const sdkAgent = sdk.agent({ model, tools, instructions: "Be brief." });
 for (const { toolName } of (await sdkAgent.generate({ prompt: "hello" })).toolCalls) toolName satisfies string;
 for await (const part of (await sdkAgent.stream({ messages: [] })).fullStream) part.type satisfies string;
 
+const middleware = guardMiddleware((runtime) => runtime.configurable.session, { approve: async () => undefined, throws: true });
+const chain = createAgent({ model: "openai:gpt-5", tools: [], middleware: [middleware] });
+for (const message of (await chain.invoke({ messages: [] })).messages) message.text satisfies string;
+const allowed: boolean | undefined = middleware.stopped?.allowed;
+
 // What must not compile.
 // @ts-expect-error
 session.propose(5);
@@ -53,4 +60,4 @@ guard.session("s1", { workpace: "/" });
 // @ts-expect-error
 await session.call("refund", {}, "no function");
 
-export { answer, length, either, learned, charged, kept, text, generated, streamed };
+export { answer, length, either, learned, charged, kept, text, generated, streamed, allowed };
