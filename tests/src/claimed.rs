@@ -74,9 +74,9 @@ pub fn source(rng: &mut Rng) -> Guard {
     let mut text =
         String::from("guard claimed\n\nstate {\n  x: int in 0..=4 = 0\n  f: bool = false\n}\n");
     let mut own: Vec<Vec<Refusal>> = Vec::new();
-    for tool in 0..TOOLS.len() {
+    for (tool, name) in TOOLS.iter().enumerate() {
         let rules: Vec<Refusal> = (0..rng.below(3)).map(|_| rule(rng, tool)).collect();
-        let _ = writeln!(text, "\ntool {}() {{", TOOLS[tool]);
+        let _ = writeln!(text, "\ntool {name}() {{");
         rules.iter().for_each(|rule| _ = writeln!(text, "  {}", words(rule)));
         let effect = ["", "effect f = true", "effect f = false", "effect x += 1", "effect x = 0"];
         let _ = writeln!(text, "  {}\n}}", rng.pick(&effect));
@@ -425,13 +425,8 @@ fn session(
         }
         let tool = rng.below(TOOLS.len());
         let id = format!("call-{}", history.calls.len());
-        let judged = reference.propose(
-            &id,
-            TOOLS[tool],
-            &Json::Object(Vec::new().into()),
-            history.now,
-            &|_| None,
-        );
+        let judged =
+            reference.propose(&id, TOOLS[tool], &Json::Object(Vec::new()), history.now, &|_| None);
         let judged = judged.map_err(|why| format!("{why:?}"))?;
         if judged.decision != Decision::Allow {
             continue;
