@@ -110,7 +110,11 @@ fn age(rng: &mut Rng) -> Option<i64> {
 
 fn rule(rng: &mut Rng, tool: usize) -> Refusal {
     if rng.chance(15) {
-        let of = if rng.chance(50) { Condition::Flag } else { Condition::Once(true) };
+        let of = match rng.below(3) {
+            0 => Condition::Flag,
+            1 => Condition::Once(true),
+            _ => Condition::Failed { tool: other(rng, tool), since: None, within: None },
+        };
         return Refusal::Deny(Condition::Not(Box::new(of)));
     }
     match rng.below(6) {
@@ -202,6 +206,11 @@ fn weakened(rng: &mut Rng, rule: &Refusal) -> Refusal {
             (Condition::Flag, 2) => Condition::Not(Box::new(Condition::Historically(false))),
             (Condition::Not(of), 1 | 2) if matches!(**of, Condition::Once(_)) => {
                 Condition::Not(Box::new(Condition::Flag))
+            }
+            (Condition::Not(of), 1..=3) if matches!(**of, Condition::Failed { .. }) => {
+                let Condition::Failed { tool, .. } = **of else { return rule.clone() };
+                let calls = Condition::Calls { tool, failures: rng.chance(30), more: 0 };
+                Condition::Not(Box::new(calls))
             }
             (Condition::Not(of), 1..=3) if matches!(**of, Condition::Flag) => {
                 let tool = rng.below(TOOLS.len());
