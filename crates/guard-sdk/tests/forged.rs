@@ -2,9 +2,10 @@
 //! reason.
 
 use guard_plan::json::Json;
-use guard_plan::record::{Answers, Approve, Chain, Kind, Record, Resume, Settle, Usage};
+use guard_plan::record::{Answers, Approve, Chain, Kind, Payload, Record, Resume, Settle, Usage};
+use guard_plan::verdict::Decision;
 use guard_sdk::Guard;
-use guard_trace::replay::{Judge, Options, Replay};
+use guard_trace::replay::{Judge, Options, Replay, ReplayError, Replayed};
 use serde::Serialize;
 use std::borrow::Cow;
 
@@ -43,23 +44,25 @@ fn forged(
     lines
 }
 
-/// The replay's objection to a trace; none where it vouches for it.
-fn replayed(guard: &Guard, lines: &[String]) -> Option<String> {
+/// Replays a trace with its own plan.
+fn replay(guard: &Guard, lines: &[String]) -> Result<Replayed, ReplayError> {
     let judge = Judge::new(guard.kernel().loaded().clone()).expect("a kernel");
     let options = Options { keys: None, keep: 10, marks: 10, foreign: false };
     let mut records = lines.iter().map(|line| (Record::parse(line).expect("a record"), line));
     let (first, line) = records.next().expect("a record");
-    let mut replay = match Replay::begin(&judge, options, first, Some(line.as_bytes())) {
-        Ok(replay) => replay,
-        Err(error) => return Some(error.to_string()),
-    };
+    let mut replay = Replay::begin(&judge, options, first, Some(line.as_bytes()))?;
     for (record, line) in records {
-        if let Err(error) = replay.record(record, Some(line.as_bytes())) {
-            return Some(error.to_string());
-        }
+        replay.record(record, Some(line.as_bytes()))?;
     }
-    let end = replay.end();
-    (end.recorded.records > 0).then(|| "it differs".to_owned())
+    Ok(replay.end())
+}
+
+/// The replay's objection to a trace; none where it vouches for it.
+fn replayed(guard: &Guard, lines: &[String]) -> Option<String> {
+    match replay(guard, lines) {
+        Ok(end) => (end.recorded.records > 0).then(|| "it differs".to_owned()),
+        Err(error) => Some(error.to_string()),
+    }
 }
 
 fn check(name: &str, lines: &[String], expected: &str) {
@@ -151,4 +154,33 @@ fn both_agree_on_other_records() {
             lines.last()
         );
     }
+}
+
+/// A verdict that was changed is told where it stands, although the end of its call could not follow it.
+#[test]
+fn a_changed_verdict_is_located() {
+    let guard = guard();
+    let mut chain = Chain::default();
+    let mut lines = Vec::new();
+    for line in honest(&guard) {
+        let record = Record::parse(&line).expect("a record");
+        let time = guard_plan::time::parse_rfc3339(&record.time).expect("a time");
+        let (kind, call) = (record.kind(), record.call.as_deref());
+        let line = match record.payload {
+            Payload::Open(open) => chain.append(time, kind, call, &open).to_vec(),
+            Payload::Propose(mut then) => {
+                then.verdict.to_mut().decision = Decision::Deny;
+                chain.append(time, kind, call, &then).to_vec()
+            }
+            Payload::Settle(then) => chain.append(time, kind, call, &then).to_vec(),
+            _ => panic!("no other records were written"),
+        };
+        lines.push(String::from_utf8(line).expect("text"));
+    }
+    assert!(guard.session("s1").trace(&lines).open().is_err());
+    let end = replay(&guard, &lines).expect("a report");
+    let differences: Vec<_> =
+        end.differences.iter().map(|it| (it.seq, it.then.as_str(), it.now.as_str())).collect();
+    assert_eq!(differences, [(1, "deny", "allow")]);
+    assert_eq!(end.recorded.skipped, 1);
 }

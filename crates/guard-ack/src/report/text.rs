@@ -13,8 +13,9 @@ const NAMED: usize = 12;
 
 /// The time from which on a case is called slow, in milliseconds.
 const SLOW: u64 = 1_000;
-/// The number of lines shown of the adapter's standard error.
+/// The number of lines shown of the adapter's standard error where it broke off, and where it came to its end.
 const STDERR_LINES: usize = 12;
+const STDERR_ASIDE: usize = 3;
 /// The number of last messages shown, and their length in characters.
 const LAST: usize = 5;
 const MESSAGE: usize = 160;
@@ -151,21 +152,23 @@ fn finding(report: &Report, outcome: &Outcome, command: &str, out: &mut String) 
     let _ = writeln!(out, "  again     {}", rerun(report, outcome, command));
 }
 
-/// Writes the end of the adapter's standard error, with tracebacks folded. It is said of an error, not of a promise that was
-/// broken in a loop that ended as usual.
+/// Writes the end of the adapter's standard error, with tracebacks folded.
 fn stderr(outcome: &Outcome, out: &mut String) {
     let broke_off = match &outcome.verdict {
-        Verdict::Failed(broken) => broken.iter().any(|one| one.observed.contains(" an error: ")),
-        _ => false,
+        Verdict::Failed(broken) => {
+            let is_error = |one: &crate::judge::Broken| one.observed.contains(" an error: ");
+            outcome.trouble.is_some() || broken.iter().any(is_error)
+        }
+        _ => true,
     };
+    let limit = if broke_off { STDERR_LINES } else { STDERR_ASIDE };
     // The trouble itself is said already.
     let trouble = outcome.trouble().map(|trouble| format!("! {trouble}"));
     let mut said = outcome.log.iter().filter(|line| line.starts_with('!'));
-    let said = said.rfind(|line| Some(*line) != trouble.as_ref());
-    if let Some(said) = said.filter(|_| broke_off || trouble.is_some()) {
+    if let Some(said) = said.rfind(|line| Some(*line) != trouble.as_ref()) {
         let said = super::traceback::folded(said[1..].trim());
         let lines: Vec<&str> = said.lines().collect();
-        let shown = &lines[lines.len().saturating_sub(STDERR_LINES)..];
+        let shown = &lines[lines.len().saturating_sub(limit)..];
         let _ = writeln!(out, "    it said   {}", shown.join("\n              "));
     }
 }

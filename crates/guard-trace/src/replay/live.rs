@@ -170,8 +170,9 @@ impl<'k> Replay<'k> {
             }
             _ => self.other(&record, &event, hidden),
         };
-        if let Some(error) = self.refusal.take().filter(|_| certain) {
-            // Its own plan never wrote a record of such an event.
+        let refusal = self.refusal.take().filter(|_| certain && !self.said.has_diverged());
+        if let Some(error) = refusal {
+            // Its own plan never wrote a record of such an event. After a difference it may be a consequence of it.
             return Err(ReplayError::Forged(resume::refused(&record, &error)));
         }
         let time = time::parse_rfc3339(&record.time).unwrap_or(self.said.end);

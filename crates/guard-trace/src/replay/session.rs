@@ -121,6 +121,11 @@ impl Replayed {
         }
     }
 
+    /// Returns whether something differed so far.
+    pub(super) fn has_diverged(&self) -> bool {
+        self.diverged
+    }
+
     pub(super) fn call(&mut self) {
         self.count(|view| view.calls += 1);
     }
