@@ -6,10 +6,10 @@
 Copy it, and put your framework's loop in place of `loop`. Guard decides in a process of its own (`guardc serve`);
 this file carries out what it decides. Standard output belongs to the protocol: print to standard error.
 """
-import json, os, pathlib, queue, subprocess, sys, tempfile, threading, traceback
+import json, os, pathlib, queue, re, subprocess, sys, tempfile, threading, traceback
 
 CAPABILITIES = """tool_policies argument_checks unknown_tools denial_feedback outages streaming concurrent_runs effects invariants budgets limits
-feedback feedback_triggers deadline task_completion lifecycles attestation contracts approvals deferred_approvals native_tools trace restore"""
+feedback feedback_triggers deadline task_completion lifecycles attestation contracts approvals deferred_approvals native_tools trace restore replay"""
 
 
 GUARDC = os.environ.get("GUARDC", "guardc")
@@ -54,7 +54,7 @@ class Line:
 
 
 class Sidecar(Line):
-    """The guard. Once it is gone, or silent for too long, every question to it is an error until it is started again."""
+    """The guard. A question that it does not answer is an error, and the next run starts another guard."""
 
     def __init__(self):
         self.process = subprocess.Popen([GUARDC, "serve", "--durability", "off", "--key", str(folder / "key")],
@@ -73,8 +73,6 @@ class Sidecar(Line):
             answers.put({"error": {"message": "the guard has ended"}})
 
     def ask(self, method, **params):
-        if self.is_gone:
-            raise RuntimeError("the guard is gone")
         try:
             return super().ask(method, **params)
         except (OSError, queue.Empty):
@@ -94,11 +92,12 @@ def now(session):
     return kit.ask("clock.now", session=session)["now"]
 
 
-def open_session(session, run):
-    """Opens a session whose journal has a folder."""
+def open_session(session, run, place):
+    """Opens a session that keeps its journal in a folder."""
     known = {key: run[key] for key in ("source", "workspace", "data") if run.get(key) is not None}
-    opened = guard.ask("session.open", session=session, journal=journals[session], now=run.get("now") or now(session), **known)
+    opened = guard.ask("session.open", session=session, journal=place, now=run.get("now") or now(session), **known)
     guard.probes[session] = opened["probes"]
+    journals[session] = place
 
 
 def enter(session, run):
@@ -128,18 +127,13 @@ def find(session, run):
     if session in journals:
         take_up(session, run)
         return
-    journals[session] = tempfile.mkdtemp(dir=folder)
-    try:
-        open_session(session, run)
-    except RuntimeError:
-        del journals[session]
-        raise
+    open_session(session, run, tempfile.mkdtemp(dir=folder))
 
 
 def take_up(session, run):
     """Opens a session from its journal. The store is told which sessions it has."""
     subprocess.run([GUARDC, "trace", "repair", "--ledger", journals[session]], check=True, stdout=subprocess.DEVNULL)
-    open_session(session, {**run, "data": None, "now": "1970-01-01T00:00:00Z"})
+    open_session(session, {**run, "data": None, "now": "1970-01-01T00:00:00Z"}, journals[session])
 
 
 def tell(method, session, **event):
@@ -280,12 +274,27 @@ def forget(session):
 
 
 def restore(params):
-    """A session is its journal: written to a new folder, and taken up there."""
+    """A session is its journal: written to a new folder, from which the next run takes it up."""
     session = params["session"]
     forget(session)
     journals[session] = tempfile.mkdtemp(dir=folder)
     journal(session).write_text("".join(line + "\n" for line in params["snapshot"]), encoding="utf-8")
-    take_up(session, params)
+
+
+def replay(params):
+    """A trace is decided again by a command. Reasons hold the name of the guard's file, which is this one in a sidecar."""
+    place = pathlib.Path(tempfile.mkdtemp(dir=folder))
+    records, source = place / "trace.jsonl", place / "source.guard"
+    records.write_text("".join(line + "\n" for line in params["trace"]), encoding="utf-8")
+    source.write_text(params["source"], encoding="utf-8")
+    command = [GUARDC, "replay", records, "--plan", source, "--key", folder / "key", "--format", "json"]
+    said = subprocess.run(command, capture_output=True, encoding="utf-8")
+    if said.returncode == 0:
+        return {"agrees": True}
+    differences = json.loads(said.stdout)["differences"]
+    # A record that the session cannot have is no difference, but an error at its line.
+    at = differences[0]["seq"] if differences else int(re.search(r"trace.jsonl:(\d+)", said.stderr)[1]) - 1
+    return {"agrees": False, "at": at}
 
 
 def answer(method, params):
@@ -298,6 +307,8 @@ def answer(method, params):
     if method == "restore":
         restore(params)
         return {}
+    if method == "replay":
+        return replay(params)
     if method == "reset":  # Without a session: everything, before the next case of the kit.
         for session in [params["session"]] if "session" in params else list(journals):
             forget(session)

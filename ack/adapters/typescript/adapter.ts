@@ -109,17 +109,19 @@ const shown = (value: Json): string => (typeof value === "string" && value[0] !=
 const journal = (session: string): string => `${journals.get(session)}/${session}.jsonl`;
 const trace = (session: string): string[] => fs.readFileSync(journal(session), "utf8").trimEnd().split("\n");
 
-/** Opens a session whose journal has a folder. */
-async function open(session: string, run: Json): Promise<void> {
+/** Opens a session that keeps its journal in a folder. */
+async function open(session: string, run: Json, place: string): Promise<void> {
   const { source, workspace, data } = run;
-  const where = { journal: journals.get(session), now: run.now ?? (await now(session)) };
+  const where = { journal: place, now: run.now ?? (await now(session)) };
   guard.probes.set(session, (await guard.ask("session.open", { session, source, workspace, data, ...where })).probes);
+  journals.set(session, place);
 }
 
 /** Opens a session from its journal. The store is told which sessions it has. */
 async function takeUp(session: string, run: Json): Promise<void> {
-  execFileSync(GUARDC, ["trace", "repair", "--ledger", journals.get(session)!]);
-  await open(session, { ...run, data: undefined, now: "1970-01-01T00:00:00Z" });
+  const place = journals.get(session)!;
+  execFileSync(GUARDC, ["trace", "repair", "--ledger", place]);
+  await open(session, { ...run, data: undefined, now: "1970-01-01T00:00:00Z" }, place);
 }
 
 /** Opens the session of a run, and settles what an earlier run could not. */
@@ -142,13 +144,7 @@ async function find(session: string, run: Json): Promise<void> {
   }
   if (guard.probes.has(session)) return;
   if (journals.has(session)) return takeUp(session, run);
-  journals.set(session, fs.mkdtempSync(`${folder}/journal-`));
-  try {
-    await open(session, run);
-  } catch (error) {
-    journals.delete(session);
-    throw error;
-  }
+  await open(session, run, fs.mkdtempSync(`${folder}/journal-`));
 }
 
 /** Something happened: the guard is told, with the time and what its probes would find. */
@@ -301,8 +297,7 @@ async function answer(method: string, params: Json): Promise<Json> {
       await forget(params.session);
       journals.set(params.session, fs.mkdtempSync(`${folder}/journal-`));
       fs.writeFileSync(journal(params.session), params.snapshot.map((line: string) => line + "\n").join(""));
-      await takeUp(params.session, params);
-      return {};
+      return {}; // The next run takes it up.
     case "reset":
       // Without a session: everything, before the next case of the kit.
       for (const session of params.session ? [params.session] : [...journals.keys()]) await forget(session);
