@@ -7,7 +7,7 @@ use crate::engine::{Engine, trouble};
 use crate::harness::{AdapterResult, Gate, Harness, text_of};
 use guard_ack::protocol::{Approval, Call, Done, Elsewhere, HostEvent, Message, Run, Turn};
 use guard_plan::plan::ProbeAsks;
-use guard_sdk::SessionError;
+use guard_sdk::{Event, Outcome, SessionError};
 use serde_json::Value;
 use std::cell::RefCell;
 
@@ -61,6 +61,12 @@ pub(super) const TABLE: &[Spec] = faults! {
         let _ = Faithful.usage(harness, used);
         Ok(())
     });
+    "prompt-errors-ignored" "GATE-22" "goes on when the user's words cannot be reported" => instead::report(
+        |harness, event| match (Faithful.report(harness, event), event) {
+            (Err(_), Event::Prompt(_)) => Ok(Outcome::Taken),
+            (reported, _) => reported,
+        },
+    );
     "settle-errors-ignored" "GATE-22" "goes on when a call cannot be settled" => instead::settlement(
         |harness, call, done| Ok(Faithful.settlement(harness, call, done).unwrap_or_default()),
     );
