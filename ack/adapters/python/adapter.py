@@ -6,7 +6,7 @@
 Copy it, and put your framework's loop in place of `loop`. Guard decides in a process of its own (`guardc serve`);
 this file carries out what it decides. Standard output belongs to the protocol: print to standard error.
 """
-import json, os, pathlib, queue, re, subprocess, sys, tempfile, threading, traceback
+import json, os, pathlib, queue, subprocess, sys, tempfile, threading, traceback
 
 CAPABILITIES = """tool_policies argument_checks unknown_tools denial_feedback outages streaming concurrent_runs effects invariants budgets limits
 feedback feedback_triggers deadline task_completion lifecycles attestation contracts approvals deferred_approvals native_tools trace restore replay"""
@@ -291,9 +291,9 @@ def replay(params):
     said = subprocess.run(command, capture_output=True, encoding="utf-8")
     if said.returncode == 0:
         return {"agrees": True}
-    differences = json.loads(said.stdout)["differences"]
-    # A record that the session cannot have is no difference, but an error at its line.
-    at = differences[0]["seq"] if differences else int(re.search(r"trace.jsonl:(\d+)", said.stderr)[1]) - 1
+    report = json.loads(said.stdout)
+    # A record that the session cannot have is no difference, but a failure at its line.
+    at = report["differences"][0]["seq"] if report["differences"] else report["failures"][0]["line"] - 1
     return {"agrees": False, "at": at}
 
 

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import subprocess
 import sys
 
 import pytest
@@ -113,9 +114,11 @@ def test_an_adapter_that_cannot_be_judged_fails_each_case(kit, command):
 
 
 @pytest.mark.parametrize("options, says", [
-    (("--ack-case=no/such",), "no case of the kit fits"),
-    (("--ack-tier=0",), "no case of the kit fits"),
-    (("--ack-clause=NONE-1",), "no case of the kit fits"),
+    (("--ack-case=no/such",), "no case is left to list"),
+    (("--ack-tier=0",), "0 is not in 1..=6"),
+    (("--ack-clause=GATE-99",), "there is no clause `GATE-99`"),
+    (("--ack-tag=streamin",), "did you mean `streaming`?"),
+    (("--ack-area=gate", "--ack-case=effects/*"), "no case of the kit fits"),
     (("--ack-area=garden",), "invalid choice"),
 ])
 def test_filters_that_leave_nothing_are_errors(kit, options, says):
@@ -168,6 +171,22 @@ def test_filters_select_by_tier_and_area(kit, options, kept, gone):
     result = kit(f"{sys.executable} {SAMPLE}", *options, "--collect-only", "-q")
     areas = {line.split("::")[1].split("/")[0] for line in result.outlines if "::" in line}
     assert kept <= areas and not gone & areas and result.ret == 0
+
+
+@pytest.mark.parametrize("options", [("--ack-tag=failing_guard",), ("--ack-tag=failing_guard", "--ack-clause=GATE-22")])
+def test_filters_select_by_tag(kit, guardc, options):
+    selected = [option.replace("--ack-", "--") for option in options]
+    listed = subprocess.run([guardc, "ack", "list", "--format=json", *selected], capture_output=True, check=True).stdout
+    result = kit(f"{sys.executable} {SAMPLE}", *options, "--collect-only", "-q")
+    names = [line.split("::")[1] for line in result.outlines if "::" in line]
+    assert names and names == [case["case"] for case in json.loads(listed)["cases"]] and result.ret == 0
+
+
+@pytest.mark.parametrize("listed", ["", "[]", "{}", '{"cases": [{}]}'])
+def test_a_judge_that_lists_no_cases_is_an_error(kit, pytester, listed):
+    judge = pytester.makefile(".sh", judge=f"#!/bin/sh\nprintf '%s' '{listed}'\n")
+    judge.chmod(0o755)
+    assert kit(f"{sys.executable} {SAMPLE}", PASSES, binary=judge).ret == pytest.ExitCode.USAGE_ERROR
 
 
 def test_filters_select_by_clause_and_keyword(kit):

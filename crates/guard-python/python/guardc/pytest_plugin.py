@@ -7,7 +7,6 @@ The kit plays the selected cases once, when the first of them runs. The judge is
 
 from __future__ import annotations
 
-import fnmatch
 import json
 import os
 import shlex
@@ -33,6 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--ack-tier", metavar="N", type=int, help="only cases of the tiers from 1 to N")
     add("--ack-area", metavar="AREA", action="append", choices=AREAS, help="only cases of this area; may be repeated")
     add("--ack-clause", metavar="CLAUSE", action="append", help="only cases that judge this clause; may be repeated")
+    add("--ack-tag", metavar="TAG", action="append", help="only cases with this tag or needed capability; may be repeated")
     add("--ack-case", metavar="GLOB", action="append", help="only cases whose name fits; may be repeated")
     add("--ack-exclude", metavar="GLOB", action="append", help="leave out cases whose name fits; may be repeated")
     add("--known-failing", metavar="FILE", help="cases that are known to fail: globs, one a line; one that passes is a failure")
@@ -43,7 +43,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 class Case(NamedTuple):
-    """A case of the kit, as `guardc ack list` prints it."""
+    """A case of the kit, as `guardc ack list --format json` has it."""
 
     name: str
     clause: str
@@ -64,6 +64,11 @@ class Run:
         if not self._command:
             raise pytest.UsageError("`--guard-ack` needs the command that starts the adapter")
         self._options = [f"--{name}={option(f'--ack-{name}')}" for name in ("seed", "jobs", "timeout")]
+        given = {name: option(f"--ack-{name}") or () for name in ("clause", "tag", "case", "exclude")}
+        self._selection = [f"--{name}={value}" for name, values in given.items() for value in values]
+        if option("--ack-tier") is not None:
+            self._selection.append(f"--tier={option('--ack-tier')}")
+        self._areas = option("--ack-area")
         if option("--known-failing"):
             self._options.append(f"--known-failing={self._path(option('--known-failing'))}")
         self._kept = self._path(option("--ack-report")) if option("--ack-report") else None
@@ -76,18 +81,15 @@ class Run:
         return os.path.join(self._folder, path)
 
     def cases(self) -> list[Case]:
-        """All cases of the kit. Raises `UsageError` where `guardc` does not list them."""
-        listed = self._guardc_ack("list", "--color=never")
+        """The selected cases. Raises `UsageError` where `guardc` does not list them."""
+        listed = self._guardc_ack("list", "--color=never", "--format=json", *self._selection)
         if listed.returncode != 0:
             raise pytest.UsageError(f"`{self._guardc} ack list` failed: {listed.stderr.strip()}")
-        cases = []
-        for line in listed.stdout.splitlines():
-            words = line.split()
-            if len(words) == 2 and "/" in words[1] and not line[0].isspace():
-                cases.append(Case(name=words[1], clause=words[0]))
-        if not cases:
-            raise pytest.UsageError(f"`{self._guardc} ack list` lists no case")
-        return cases
+        try:
+            cases = [Case(name=case["case"], clause=case["clause"]) for case in json.loads(listed.stdout)["cases"]]
+        except (ValueError, KeyError, TypeError) as error:
+            raise pytest.UsageError(f"`{self._guardc} ack list` does not list cases: {error!r}") from error
+        return [case for case in cases if not self._areas or case.area in self._areas]
 
     def report_of(self, name: str, selected: list[str]) -> dict[str, Any]:
         """The kit's report on a case. The first call plays all selected cases."""
@@ -200,19 +202,6 @@ def _text_of(case: Case, report: dict[str, Any]) -> str:
     return "\n".join([*lines, f"again     {report['again']}"])
 
 
-def _is_selected(case: Case, config: pytest.Config) -> bool:
-    option = config.getoption
-    tier, areas, clauses = option("--ack-tier"), option("--ack-area"), option("--ack-clause")
-    names, excluded = option("--ack-case"), option("--ack-exclude") or ()
-    return (
-        (tier is None or case.area in AREAS[: max(tier, 0)])
-        and (not areas or case.area in areas)
-        and (not clauses or case.clause in clauses)
-        and (not names or any(fnmatch.fnmatchcase(case.name, glob) for glob in names))
-        and not any(fnmatch.fnmatchcase(case.name, glob) for glob in excluded)
-    )
-
-
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--guard-ack") is not None:
         config.stash[_run] = Run(config)
@@ -224,7 +213,7 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
     run = config.stash.get(_run, None)
     if run is None:
         return
-    cases = [case for case in run.cases() if _is_selected(case, config)]
+    cases = run.cases()
     if not cases:
         raise pytest.UsageError("no case of the kit fits the `--ack` options")
     parent = Cases.from_parent(session, name="guard-ack", nodeid="guard-ack")

@@ -1,10 +1,13 @@
 //! `guardc ack list`, `show`, `explain`: the cases, and the clauses they judge.
 
+use super::selection::{Selection, clause_named};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::near;
 use crate::term::Term;
+use guard_ack::case::Case;
 use guard_ack::clause::{self, Clause, TIERS};
 use guard_adapters::Fault;
+use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -15,14 +18,40 @@ const SEED: u64 = 1;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The clauses that no case judges; a finding where there are any
-    #[arg(long)]
+    #[arg(long, conflicts_with = "Selection")]
     pub uncovered: bool,
     /// The faults that our own engine can be started with, each with the clause it breaks
-    #[arg(long, conflicts_with_all = ["uncovered", "cases"])]
+    #[arg(long, conflicts_with_all = ["uncovered", "cases", "Selection"])]
     pub faults: bool,
+    /// Which cases
+    #[command(flatten)]
+    pub selection: Selection,
+    /// How they are written
+    #[arg(long, value_enum, default_value_t)]
+    pub format: ListFormat,
     /// The cases of this folder instead of those that came with this binary
     #[arg(long, value_name = "DIR")]
     pub cases: Option<PathBuf>,
+}
+
+/// How lists are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum ListFormat {
+    /// For people
+    #[default]
+    Text,
+    /// One JSON object
+    Json,
+}
+
+impl ListFormat {
+    /// Returns the list in this form.
+    fn written(self, text: String, object: Value) -> String {
+        match self {
+            Self::Text => text,
+            Self::Json => format!("{object}\n"),
+        }
+    }
 }
 
 /// Prints a case as it is played
@@ -43,6 +72,9 @@ pub struct Show {
 pub struct Explain {
     /// Its number, such as `GATE-1`; all of them where it is left out
     pub clause: Option<String>,
+    /// How they are written
+    #[arg(long, value_enum, default_value_t)]
+    pub format: ListFormat,
 }
 
 /// Lists the cases.
@@ -51,39 +83,75 @@ pub fn list(args: &Args, term: &Term) -> Outcome {
         let row = |fault: Fault| {
             format!("{:<9} {:<22} {}\n", fault.clause(), fault.name(), fault.summary())
         };
-        term.print(&Fault::all().map(row).collect::<String>())?;
+        let object = |fault: Fault| json!({ "clause": fault.clause(), "fault": fault.name(), "summary": fault.summary() });
+        let object = json!({ "faults": Fault::all().map(object).collect::<Vec<_>>() });
+        term.print(&args.format.written(Fault::all().map(row).collect(), object))?;
         return Ok(Exit::Fine);
     }
     let suite = super::suite(args.cases.as_ref())?;
-    let (cases, bad) = suite.cases(SEED);
+    let (mut cases, mut bad) = suite.cases(SEED);
+    args.selection.select(&mut cases)?;
+    bad.retain(|one| args.selection.is_named(&one.name));
     for problem in bad.iter().flat_map(|one| one.problems.iter().map(move |it| (one, it))) {
         term.error(&format!("{}:{}: {}", problem.0.file, problem.1.line, problem.1), None);
     }
-    let mut out = String::new();
     if args.uncovered {
-        let judged = |clause: &&Clause| !cases.iter().any(|case| cites(case, clause.id));
-        let uncovered: Vec<&Clause> = clause::all().iter().filter(judged).collect();
-        for clause in &uncovered {
-            let _ = writeln!(out, "{:<10} {}", clause.id, clause.promise);
-        }
-        let all = clause::all().len();
-        let _ = match uncovered.len() {
-            0 => writeln!(out, "all {all} clauses have a case"),
-            count => writeln!(out, "{count} of {all} clauses have no case"),
-        };
-        term.print(&out)?;
+        let is_uncovered = |clause: &&Clause| !cases.iter().any(|case| cites(case, clause.id));
+        let uncovered: Vec<&Clause> = clause::all().iter().filter(is_uncovered).collect();
+        let object = json!({
+            "uncovered": uncovered.iter().map(|clause| promise_of(clause)).collect::<Vec<_>>(),
+        });
+        term.print(&args.format.written(text_of_uncovered(&uncovered), object))?;
         return Ok(Exit::findings(!uncovered.is_empty() || !bad.is_empty()));
     }
-    for case in &cases {
-        let _ = writeln!(out, "{:<10} {}\n           {}", case.clause, case.name, case.claim);
+    if cases.is_empty() && bad.is_empty() {
+        return Err(args.selection.leaves_nothing(&suite, "list"));
     }
-    let _ = writeln!(out, "{} cases, suite {}", cases.len(), suite.hash());
-    term.print(&out)?;
+    let mut text = String::new();
+    for case in &cases {
+        let _ = writeln!(text, "{:<10} {}\n           {}", case.clause, case.name, case.claim);
+    }
+    let _ = writeln!(text, "{} cases, suite {}", cases.len(), suite.hash());
+    let object = json!({
+        "suite": suite.hash(),
+        "cases": cases.iter().map(object_of).collect::<Vec<_>>(),
+    });
+    term.print(&args.format.written(text, object))?;
     Ok(Exit::findings(!bad.is_empty()))
 }
 
+fn text_of_uncovered(uncovered: &[&Clause]) -> String {
+    let mut text = String::new();
+    for clause in uncovered {
+        let _ = writeln!(text, "{:<10} {}", clause.id, clause.promise);
+    }
+    let all = clause::all().len();
+    let _ = match uncovered.len() {
+        0 => writeln!(text, "all {all} clauses have a case"),
+        count => writeln!(text, "{count} of {all} clauses have no case"),
+    };
+    text
+}
+
+fn object_of(case: &Case) -> Value {
+    json!({
+        "case": case.name,
+        "clause": case.clause,
+        "tier": case.tier(),
+        "claim": case.claim,
+        "needs": case.needs,
+        "tags": case.tags,
+        "since": case.since,
+        "hint": case.hint,
+    })
+}
+
+fn promise_of(clause: &Clause) -> Value {
+    json!({ "clause": clause.id, "tier": clause.tier, "promise": clause.promise })
+}
+
 /// Returns whether a case judges a clause, as its own or additionally.
-fn cites(case: &guard_ack::case::Case, id: &str) -> bool {
+fn cites(case: &Case, id: &str) -> bool {
     let sees = case.run.iter().flat_map(|run| &run.turn).flat_map(|turn| &turn.sees);
     case.clause == id || sees.filter_map(|sees| sees.clause.as_deref()).any(|clause| clause == id)
 }
@@ -111,22 +179,20 @@ pub fn explain(args: &Explain, term: &Term) -> Outcome {
     let mut out = String::new();
     let wanted: Vec<&Clause> = match &args.clause {
         None => clause::all().iter().collect(),
-        Some(id) => {
-            let Some(clause) = clause::find(id) else {
-                let near = near::nearest(id, clause::all().iter().map(|clause| clause.id));
-                let failure = Failure::new(format!("there is no clause `{id}`"));
-                return Err(failure.maybe_help(near.map(|near| format!("did you mean `{near}`?"))));
-            };
-            vec![clause]
-        }
+        Some(id) => vec![clause_named(id)?],
     };
+    let mut objects = Vec::new();
     for clause in wanted {
         let tier = TIERS.get(usize::from(clause.tier).wrapping_sub(1)).unwrap_or(&"");
         let _ = writeln!(out, "{} ({tier}): {}", clause.id, clause.promise);
-        for case in cases.iter().filter(|case| cites(case, clause.id)) {
+        let judging: Vec<&Case> = cases.iter().filter(|case| cites(case, clause.id)).collect();
+        for case in &judging {
             let _ = writeln!(out, "  {}: {}", case.name, case.claim);
         }
+        let mut object = promise_of(clause);
+        object["cases"] = judging.iter().map(|case| case.name.as_str()).collect();
+        objects.push(object);
     }
-    term.print(&out)?;
+    term.print(&args.format.written(out, json!({ "clauses": objects })))?;
     Ok(Exit::Fine)
 }

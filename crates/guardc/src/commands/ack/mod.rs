@@ -11,6 +11,7 @@ mod outage;
 mod plans;
 mod report;
 mod run;
+mod selection;
 
 use crate::failure::{Failure, Outcome};
 use crate::term::Term;

@@ -3,11 +3,11 @@
 use super::ours::{self, Ours};
 use super::plans::Plans;
 use super::report::{self, Format};
+use super::selection::Selection;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::files;
 use crate::term::{Progress, Term};
-use guard_ack::case::Case;
-use guard_ack::{Contestant, Kind, Options, Report, Suite, clause, process};
+use guard_ack::{Contestant, Kind, Options, Report, Suite, process};
 use guard_adapters::{Fault, Generated};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -25,30 +25,12 @@ pub struct Args {
     /// With `--ours`: gets this wrong, see `guardc ack list --faults`
     #[arg(long, value_name = "FAULT", value_parser = ours::fault, requires = "ours")]
     pub fault: Option<Fault>,
-    /// Only cases whose name fits; `*` is any text; may be given several times
-    #[arg(long, value_name = "GLOB")]
-    pub case: Vec<String>,
-    /// Leaves out cases whose name fits; may be given several times
-    #[arg(long, value_name = "GLOB")]
-    pub exclude: Vec<String>,
-    /// Only cases that judge this clause, such as `GATE-5`; may be given several times
-    #[arg(long, value_name = "CLAUSE")]
-    pub clause: Vec<String>,
-    /// Only cases with this tag, area or needed capability; may be given several times
-    #[arg(long, value_name = "TAG")]
-    pub tag: Vec<String>,
-    /// Only cases that did not pass in this JSON report
-    #[arg(long, value_name = "REPORT")]
-    pub failed_from: Option<PathBuf>,
-    /// Only the N-th of M parts of the cases, as `N/M`
-    #[arg(long, value_name = "N/M", value_parser = shard)]
-    pub shard: Option<Shard>,
+    /// Which cases
+    #[command(flatten)]
+    pub selection: Selection,
     /// Starts no further case after the first finding
     #[arg(long)]
     pub fail_fast: bool,
-    /// Only cases of the tiers from 1 to this one
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=6))]
-    pub tier: Option<u8>,
     /// What names, paths and amounts are drawn from
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
@@ -94,24 +76,6 @@ pub enum Profile {
     Certify,
 }
 
-/// One part of the cases.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shard {
-    /// The number of the part, from 1.
-    pub part: usize,
-    /// The number of parts.
-    pub parts: usize,
-}
-
-/// Parses `N/M`.
-fn shard(text: &str) -> Result<Shard, String> {
-    let parsed = text.split_once('/').and_then(|(part, parts)| {
-        Some(Shard { part: part.parse().ok()?, parts: parts.parse().ok()? })
-    });
-    let shard = parsed.filter(|shard| (1..=shard.parts).contains(&shard.part));
-    shard.ok_or_else(|| "a shard is `N/M`, such as `1/4`, with N from 1 to M".into())
-}
-
 fn jobs() -> usize {
     std::thread::available_parallelism().map_or(2, usize::from)
 }
@@ -120,12 +84,7 @@ fn jobs() -> usize {
 pub fn run(args: &Args, term: &Term) -> Outcome {
     let certify = args.profile == Some(Profile::Certify);
     let other = args.cases.is_some() || args.generate.is_some();
-    let selected = [&args.case, &args.exclude, &args.clause, &args.tag];
-    let selected = selected.iter().any(|words| !words.is_empty())
-        || args.tier.is_some()
-        || args.shard.is_some()
-        || args.failed_from.is_some();
-    if certify && (selected || other || args.known_failing.is_some()) {
+    if certify && (args.selection.is_given() || other || args.known_failing.is_some()) {
         let failure = Failure::new("`--profile certify` takes all cases and no exceptions");
         let help = "leave out `--known-failing`, and everything that selects cases";
         return Err(failure.help(help));
@@ -158,13 +117,10 @@ fn judged(args: &Args, term: &Term) -> Result<Report, Failure> {
         None => super::suite(args.cases.as_ref())?,
     };
     let (mut cases, mut bad) = suite.cases(args.seed);
-    select(args, &mut cases)?;
-    bad.retain(|one| is_named(args, &one.name));
+    args.selection.select(&mut cases)?;
+    bad.retain(|one| args.selection.is_named(&one.name));
     if cases.is_empty() && bad.is_empty() {
-        let near = suite.texts.iter().map(|(name, _)| name.as_str());
-        let near = args.case.first().and_then(|glob| crate::near::nearest(glob, near));
-        let failure = Failure::new("no case is left to run");
-        return Err(failure.maybe_help(near.map(|near| format!("did you mean `{near}`?"))));
+        return Err(args.selection.leaves_nothing(&suite, "run"));
     }
     let known_failing = match &args.known_failing {
         None => Vec::new(),
@@ -216,53 +172,6 @@ fn command(args: &Args) -> process::Command {
     command.is_reusing = !args.no_reuse;
     command.failing_guard = Some(super::outage::script);
     command
-}
-
-fn is_named(args: &Args, name: &str) -> bool {
-    let fits = |globs: &[String]| globs.iter().any(|glob| guard_ack::matches(glob, name));
-    (args.case.is_empty() || fits(&args.case)) && !fits(&args.exclude)
-}
-
-/// Leaves the cases that the arguments select.
-fn select(args: &Args, cases: &mut Vec<Case>) -> Result<(), Failure> {
-    for id in &args.clause {
-        if clause::find(id).is_none() {
-            let near = crate::near::nearest(id, clause::all().iter().map(|clause| clause.id));
-            let failure = Failure::new(format!("there is no clause `{id}`"));
-            return Err(failure.maybe_help(near.map(|near| format!("did you mean `{near}`?"))));
-        }
-    }
-    for tag in &args.tag {
-        if !cases.iter().any(|case| case.has_tag(tag)) {
-            let tags = cases.iter().flat_map(|case| case.tags.iter().chain(&case.needs));
-            let near = crate::near::nearest(tag, tags.map(String::as_str));
-            let failure = Failure::new(format!("no case has the tag `{tag}`"));
-            return Err(failure.maybe_help(near.map(|near| format!("did you mean `{near}`?"))));
-        }
-    }
-    let failed: Option<Vec<String>> = match &args.failed_from {
-        None => None,
-        Some(path) => {
-            let (earlier, _) = report::read_report(path)?;
-            let failed = earlier.outcomes.iter().filter(|one| one.is_finding());
-            Some(failed.map(|one| one.name.clone()).collect())
-        }
-    };
-    cases.retain(|case| {
-        is_named(args, &case.name)
-            && args.tier.is_none_or(|tier| case.tier() <= tier)
-            && (args.clause.is_empty() || args.clause.contains(&case.clause))
-            && (args.tag.is_empty() || args.tag.iter().any(|tag| case.has_tag(tag)))
-            && failed.as_ref().is_none_or(|failed| failed.contains(&case.name))
-    });
-    if let Some(Shard { part, parts }) = args.shard {
-        let mut number = 0;
-        cases.retain(|_| {
-            number += 1;
-            (number - 1) % parts == part - 1
-        });
-    }
-    Ok(())
 }
 
 fn suite_of(generated: &[Generated]) -> Suite {
