@@ -217,7 +217,7 @@ function replay({ source, trace }) {
     return { agrees: true };
   } catch (error) {
     if (!(error instanceof SessionError)) throw error;
-    return { agrees: false, at: Number(/record (\d+)/.exec(error.message)[1]) - 1 };
+    return { agrees: false, at: error.seq };
   }
 }
 

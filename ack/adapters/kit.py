@@ -256,7 +256,7 @@ def replay(params):
     try:
         Guard.compile(params["source"]).session(first["payload"]["session"], trace=params["trace"]).close()
     except SessionError as error:
-        return {"agrees": False, "at": int(str(error).split("record ")[1].split()[0].rstrip(":")) - 1}
+        return {"agrees": False, "at": error.seq}
     return {"agrees": True}
 
 

@@ -7,8 +7,8 @@ const native = require("../guardc.node");
 /** The error that a failure of the addon becomes. */
 function failure(text) {
   try {
-    const { class: name, code, message } = JSON.parse(text.slice(1));
-    if (Object.hasOwn(errors, name)) return new errors[name](message, { code });
+    const { class: name, code, message, seq } = JSON.parse(text.slice(1));
+    if (Object.hasOwn(errors, name)) return new errors[name](message, { code, seq });
   } catch {
     // A text that is no failure means that the engine itself broke.
   }

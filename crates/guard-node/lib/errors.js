@@ -20,7 +20,12 @@ class ArgumentError extends GuardError {
   static code = "invalid_arguments";
 }
 
-class SessionError extends GuardError {}
+class SessionError extends GuardError {
+  constructor(message, options) {
+    super(message, options);
+    this.seq = options?.seq;
+  }
+}
 
 class Closed extends SessionError {
   static code = "session_closed";

@@ -21,7 +21,10 @@ export class SourceError extends GuardError {}
 /** A value is not JSON, or not what the method takes. */
 export class ArgumentError extends GuardError {}
 /** The session did not take the event; `code` is a stable word, `journal_locked` for example. */
-export class SessionError extends GuardError {}
+export class SessionError extends GuardError {
+  /** The `seq` of the record from which on the trace cannot be taken up, where there is one. */
+  readonly seq?: number;
+}
 /** The session is closed. */
 export class Closed extends SessionError {}
 /** The engine failed: the session takes no further events. */

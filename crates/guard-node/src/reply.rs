@@ -14,36 +14,44 @@ pub struct ReplyFailure {
     class: &'static str,
     code: &'static str,
     message: String,
+    /// The `seq` of the record from which on a trace cannot be taken up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seq: Option<u64>,
 }
 
 impl ReplyFailure {
     /// A value that a method does not take.
     pub fn argument(message: impl Into<String>) -> ReplyFailure {
         let (class, code) = ("ArgumentError", "invalid_arguments");
-        ReplyFailure { class, code, message: message.into() }
+        ReplyFailure { class, code, message: message.into(), seq: None }
     }
 
     /// A session or store that was closed.
     pub fn closed(what: &str) -> ReplyFailure {
         let message = format!("the {what} is closed");
-        ReplyFailure { class: "Closed", code: "session_closed", message }
+        ReplyFailure { class: "Closed", code: "session_closed", message, seq: None }
     }
 
     /// A contract that cannot be used.
     pub fn contract(message: impl Into<String>) -> ReplyFailure {
-        ReplyFailure { class: "ContractError", code: "bad_contract", message: message.into() }
+        ReplyFailure {
+            class: "ContractError",
+            code: "bad_contract",
+            message: message.into(),
+            seq: None,
+        }
     }
 
     /// An event after one in which the engine failed.
     pub fn broken() -> ReplyFailure {
         let message = "the engine failed in an earlier event: open the session again".into();
-        ReplyFailure { class: "Broken", code: "engine_failed", message }
+        ReplyFailure { class: "Broken", code: "engine_failed", message, seq: None }
     }
 
     /// An outcome that cannot be written.
     pub fn unshown(error: &serde_json::Error) -> ReplyFailure {
         let message = format!("an outcome cannot be shown: {error}");
-        ReplyFailure { class: "GuardError", code: "failed", message }
+        ReplyFailure { class: "GuardError", code: "failed", message, seq: None }
     }
 
     /// A panic of the engine.
@@ -52,7 +60,7 @@ impl ReplyFailure {
         let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
         let text = text.unwrap_or_else(|| "no message".into());
         let message = format!("the engine failed, and nothing is allowed any more: {text}");
-        ReplyFailure { class: "Broken", code: "engine_failed", message }
+        ReplyFailure { class: "Broken", code: "engine_failed", message, seq: None }
     }
 
     /// The failure as text, after its mark.
@@ -78,7 +86,7 @@ impl From<&GuardError> for ReplyFailure {
             }
             _ => ("SourceError", error.to_string()),
         };
-        ReplyFailure { class, code: error.code(), message }
+        ReplyFailure { class, code: error.code(), message, seq: None }
     }
 }
 
@@ -89,14 +97,14 @@ impl From<SessionError> for ReplyFailure {
             SessionError::Broken => "Broken",
             _ => "SessionError",
         };
-        ReplyFailure { class, code: error.code(), message: error.to_string() }
+        ReplyFailure { class, code: error.code(), message: error.to_string(), seq: error.seq() }
     }
 }
 
 impl From<ApprovalError> for ReplyFailure {
     fn from(error: ApprovalError) -> ReplyFailure {
         let (class, code) = ("SessionError", "approvals_failed");
-        ReplyFailure { class, code, message: error.to_string() }
+        ReplyFailure { class, code, message: error.to_string(), seq: None }
     }
 }
 

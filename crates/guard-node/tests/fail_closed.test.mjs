@@ -229,6 +229,17 @@ test("snapshots go on where they were, and nowhere else", () => {
   assert.throws(() => Guard.compile(SHARED).session("s1", { snapshot }), SessionError);
 });
 
+test("a trace that says something else names its record", () => {
+  const session = refunds();
+  session.settle(session.propose("verify", { code: "1" }).call);
+  const trace = session.records();
+  const damaged = trace.map((line, seq) => (seq === 2 ? line.replace('"success"', '"failure"') : line));
+  assert.notDeepEqual(damaged, trace);
+  const of = (seq) => (error) => error instanceof SessionError && error.seq === seq;
+  assert.throws(() => session.guard.session("s1", { trace: damaged }), of(2));
+  assert.throws(() => session.guard.session("s1", { trace: [] }), of(undefined));
+});
+
 test("both kinds of modules have the same classes", async () => {
   const common = require("../lib/index.js");
   assert.equal(common.Guard, Guard);

@@ -46,6 +46,9 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     ];
     for (name, class) in types {
         class.setattr("code", default_code(name))?;
+        if name == "SessionError" {
+            class.setattr("seq", py.None())?;
+        }
         module.add(name, class)?;
     }
     Ok(())
@@ -93,7 +96,12 @@ pub fn of_session(py: Python<'_>, error: &EngineSessionError) -> PyErr {
         EngineSessionError::Broken => Broken::new_err(error.to_string()),
         _ => SessionError::new_err(error.to_string()),
     };
-    coded(py, raised, error.code())
+    let raised = coded(py, raised, error.code());
+    let Some(seq) = error.seq() else { return raised };
+    match raised.value(py).setattr("seq", seq) {
+        Ok(()) => raised,
+        Err(other) => other,
+    }
 }
 
 /// The exception for requests that cannot be used or answered.

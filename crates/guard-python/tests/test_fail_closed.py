@@ -296,6 +296,20 @@ def test_the_interpreter_ends_with_open_sessions(tmp_path):
     assert (run.returncode, run.stdout, run.stderr) == (0, "end\n", "")
 
 
+def test_a_trace_that_says_something_else_names_its_record(guard):
+    session = guard.session("s")
+    session.settle(session.propose("verify", {"code": "1"}).call)
+    trace = session.records()
+    damaged = [line.replace('"success"', '"failure"') if seq == 2 else line for seq, line in enumerate(trace)]
+    assert damaged != trace
+    with pytest.raises(SessionError) as raised:
+        guard.session("s", trace=damaged)
+    assert raised.value.seq == 2
+    with pytest.raises(SessionError) as raised:
+        guard.session("s", trace=[])
+    assert raised.value.seq is None
+
+
 def test_a_session_in_a_cycle_is_collected(guard, tmp_path):
     path = tmp_path / "store"
     session = None

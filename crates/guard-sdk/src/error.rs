@@ -171,6 +171,16 @@ impl SessionError {
             },
         }
     }
+
+    /// The `seq` of the record from which on the session's trace cannot be taken up, where there is one.
+    pub fn seq(&self) -> Option<u64> {
+        match self {
+            SessionError::Resume(ResumeError::Empty | ResumeError::Mismatch(_)) => None,
+            SessionError::Resume(error) => Some(error.record()),
+            SessionError::Store(StoreError::Damaged { record, .. }) => *record,
+            _ => None,
+        }
+    }
 }
 
 fn step_code(error: &StepError) -> &'static str {

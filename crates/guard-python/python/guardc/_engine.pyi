@@ -26,6 +26,9 @@ class ArgumentError(GuardError):
 class SessionError(GuardError):
     """The session did not take the event; `code` is a stable word, `journal_locked` for example."""
 
+    seq: int | None
+    """The `seq` of the record from which on the trace cannot be taken up, where there is one."""
+
 class Closed(SessionError):
     """The session is closed."""
 
