@@ -46,11 +46,9 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     ];
     for (name, class) in types {
         class.setattr("code", default_code(name))?;
-        if name == "SessionError" {
-            class.setattr("seq", py.None())?;
-        }
         module.add(name, class)?;
     }
+    py.get_type::<SessionError>().setattr("seq", py.None())?;
     Ok(())
 }
 

@@ -15,6 +15,16 @@ pub enum ColorChoice {
     Never,
 }
 
+/// How a report is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum TextOrJson {
+    /// For people.
+    #[default]
+    Text,
+    /// One JSON object.
+    Json,
+}
+
 /// Colours text, if enabled.
 #[derive(Debug, Clone, Copy)]
 pub struct Style {

@@ -3,7 +3,7 @@
 use super::selection::{Selection, clause_named};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::near;
-use crate::term::Term;
+use crate::term::{Term, TextOrJson};
 use guard_ack::case::Case;
 use guard_ack::clause::{self, Clause, TIERS};
 use guard_adapters::Fault;
@@ -28,30 +28,10 @@ pub struct Args {
     pub selection: Selection,
     /// How they are written
     #[arg(long, value_enum, default_value_t)]
-    pub format: ListFormat,
+    pub format: TextOrJson,
     /// The cases of this folder instead of those that came with this binary
     #[arg(long, value_name = "DIR")]
     pub cases: Option<PathBuf>,
-}
-
-/// How lists are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
-pub enum ListFormat {
-    /// For people
-    #[default]
-    Text,
-    /// One JSON object
-    Json,
-}
-
-impl ListFormat {
-    /// Returns the list in this form.
-    fn written(self, text: String, object: Value) -> String {
-        match self {
-            Self::Text => text,
-            Self::Json => format!("{object}\n"),
-        }
-    }
 }
 
 /// Prints a case as it is played
@@ -74,7 +54,7 @@ pub struct Explain {
     pub clause: Option<String>,
     /// How they are written
     #[arg(long, value_enum, default_value_t)]
-    pub format: ListFormat,
+    pub format: TextOrJson,
 }
 
 /// Lists the cases.
@@ -85,7 +65,7 @@ pub fn list(args: &Args, term: &Term) -> Outcome {
         };
         let object = |fault: Fault| json!({ "clause": fault.clause(), "fault": fault.name(), "summary": fault.summary() });
         let object = json!({ "faults": Fault::all().map(object).collect::<Vec<_>>() });
-        term.print(&args.format.written(Fault::all().map(row).collect(), object))?;
+        term.print(&written(args.format, Fault::all().map(row).collect(), object))?;
         return Ok(Exit::Fine);
     }
     let suite = super::suite(args.cases.as_ref())?;
@@ -101,7 +81,7 @@ pub fn list(args: &Args, term: &Term) -> Outcome {
         let object = json!({
             "uncovered": uncovered.iter().map(|clause| promise_of(clause)).collect::<Vec<_>>(),
         });
-        term.print(&args.format.written(text_of_uncovered(&uncovered), object))?;
+        term.print(&written(args.format, text_of_uncovered(&uncovered), object))?;
         return Ok(Exit::findings(!uncovered.is_empty() || !bad.is_empty()));
     }
     if cases.is_empty() && bad.is_empty() {
@@ -116,8 +96,16 @@ pub fn list(args: &Args, term: &Term) -> Outcome {
         "suite": suite.hash(),
         "cases": cases.iter().map(object_of).collect::<Vec<_>>(),
     });
-    term.print(&args.format.written(text, object))?;
+    term.print(&written(args.format, text, object))?;
     Ok(Exit::findings(!bad.is_empty()))
+}
+
+/// Returns a list in this form.
+fn written(format: TextOrJson, text: String, object: Value) -> String {
+    match format {
+        TextOrJson::Text => text,
+        TextOrJson::Json => format!("{object:#}\n"),
+    }
 }
 
 fn text_of_uncovered(uncovered: &[&Clause]) -> String {
@@ -193,6 +181,6 @@ pub fn explain(args: &Explain, term: &Term) -> Outcome {
         object["cases"] = judging.iter().map(|case| case.name.as_str()).collect();
         objects.push(object);
     }
-    term.print(&args.format.written(out, json!({ "clauses": objects })))?;
+    term.print(&written(args.format, out, json!({ "clauses": objects })))?;
     Ok(Exit::Fine)
 }

@@ -5,7 +5,7 @@ use super::sources::{self, Source};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::files;
 use crate::meter::Meter;
-use crate::term::{Term, count};
+use crate::term::{Term, TextOrJson, count};
 use guard_plan::encode::hash_text;
 use guard_trace::checkpoint::{Checkpoint, Doubt, Proof};
 use guard_trace::sign::PublicKey;
@@ -41,20 +41,10 @@ pub struct Args {
     pub key: Option<PathBuf>,
     /// How the report is written
     #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    pub format: TextOrJson,
     /// How many threads hash; as many as there are processors where not said
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub jobs: Option<u16>,
-}
-
-/// How a report is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
-pub enum Format {
-    /// For people.
-    #[default]
-    Text,
-    /// One JSON object.
-    Json,
 }
 
 /// Runs the command.
@@ -89,8 +79,8 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     let lost = lost.unwrap_or_default();
     let report = Report { found: &found, checked: &checked, lost, stores };
     match args.format {
-        Format::Text => term.print(&report.text(term))?,
-        Format::Json => term.print(&format!("{:#}\n", report.json()))?,
+        TextOrJson::Text => term.print(&report.text(term))?,
+        TextOrJson::Json => term.print(&format!("{:#}\n", report.json()))?,
     }
     Ok(Exit::findings(!report.is_sound()))
 }
@@ -112,10 +102,10 @@ fn believed(
 }
 
 /// Reports a single problem.
-fn said(term: &Term, format: Format, doubt: &str) -> Outcome {
+fn said(term: &Term, format: TextOrJson, doubt: &str) -> Outcome {
     match format {
-        Format::Text => term.print(&format!("{} {doubt}\n", term.out.red("not sound:")))?,
-        Format::Json => {
+        TextOrJson::Text => term.print(&format!("{} {doubt}\n", term.out.red("not sound:")))?,
+        TextOrJson::Json => {
             let report = json!({ "sound": false, "doubt": doubt });
             term.print(&format!("{report:#}\n"))?;
         }
@@ -149,11 +139,11 @@ fn proof(args: &Args, path: &Path, signer: Option<&PublicKey>, term: &Term) -> O
     }
     let (seq, id) = (read.seq().unwrap_or_default(), &read.entry.session);
     match args.format {
-        Format::Text => {
+        TextOrJson::Text => {
             let good = term.out.green("proved:");
             term.print(&format!("{good} record {seq} of session `{id}`\n{}\n", read.record))?;
         }
-        Format::Json => {
+        TextOrJson::Json => {
             let report =
                 json!({ "sound": true, "session": id, "record": seq, "line": read.record });
             term.print(&format!("{report:#}\n"))?;
