@@ -23,4 +23,4 @@ pub use gate::{
 };
 pub use lock::{LockState, ToolDifference, ToolLock, definitions};
 pub use message::{IdScanner, MAX_LINE};
-pub use proxy::{DescriptionChange, McpProxy, ProxyOptions, ProxyOutput};
+pub use proxy::{DescriptionChange, McpLink, McpProxy, ProxyOptions, ProxyOutput};

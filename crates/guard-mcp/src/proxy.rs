@@ -11,7 +11,7 @@ use crate::gate::{ApprovalQuestion, CallGate, GuardedCall};
 use crate::lock::ToolLock;
 use crate::reply;
 use guard_plan::json::Json;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
 
 /// The most requests that may be unanswered at the same time.
@@ -56,34 +56,45 @@ pub enum DescriptionChange {
     Deny,
 }
 
+/// The way of a message: over standard input and output all go one way; over HTTP each exchange is one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct McpLink {
+    /// The client, as far as it is known: ids of requests are unique for each.
+    pub peer: u64,
+    /// The exchange of a request and its answers.
+    pub exchange: u64,
+}
+
 /// A consequence of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProxyOutput {
     /// A line for the client, with its line feed.
-    ToClient(Vec<u8>),
+    ToClient(McpLink, Vec<u8>),
     /// A line for the server, with its line feed.
-    ToServer(Vec<u8>),
+    ToServer(McpLink, Vec<u8>),
     /// A note for whoever runs the proxy.
     Note(String),
 }
 
-/// The proxy of one client and one server.
+/// The proxy of one server and its clients.
 #[derive(Debug)]
 pub struct McpProxy<G> {
     gate: G,
     options: ProxyOptions,
     calls: BTreeMap<u64, CallOnTheWay>,
     next_call: u64,
-    /// The client's requests without an answer, by the text of their ids.
-    pending: HashMap<String, PendingRequest>,
-    /// Requests of our own without an answer, by id.
-    own: HashMap<String, OwnRequest>,
+    /// The clients' requests without an answer, by peer and the text of their ids.
+    pending: HashMap<(u64, String), PendingRequest>,
+    /// Requests of our own without an answer, by id, and where they went.
+    own: HashMap<String, (McpLink, OwnRequest)>,
     next_own: u64,
-    /// True if the client has announced in its handshake that it can ask a person.
-    elicits: bool,
+    /// The peers that have announced in their handshake that they can ask a person.
+    eliciting: HashSet<u64>,
     listed: locked::ListedTools,
     tried: Duration,
     now: Duration,
+    /// The way of the line that is being read.
+    link: McpLink,
     out: Vec<ProxyOutput>,
 }
 
@@ -91,8 +102,10 @@ pub struct McpProxy<G> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PendingRequest {
     Call(u64),
-    List,
-    Other,
+    /// A list of tools, asked for in this exchange.
+    List(u64),
+    /// Anything else, asked for in this exchange.
+    Other(u64),
 }
 
 /// A request of our own.
@@ -108,6 +121,8 @@ enum OwnRequest {
 #[derive(Debug, Clone)]
 struct CallOnTheWay {
     guarded: GuardedCall,
+    /// The way of its answer.
+    link: McpLink,
     id: Json,
     /// The line for the server.
     line: Vec<u8>,
@@ -139,6 +154,23 @@ enum CallStage {
     InputRequired(Option<Json>),
 }
 
+impl CallOnTheWay {
+    /// The key of its request: a string and a number are different ids.
+    fn key(&self) -> (u64, String) {
+        (self.link.peer, self.id.to_string())
+    }
+}
+
+impl PendingRequest {
+    /// The exchange of a request that is not a call.
+    fn exchange(self) -> Option<u64> {
+        match self {
+            PendingRequest::Call(_) => None,
+            PendingRequest::List(exchange) | PendingRequest::Other(exchange) => Some(exchange),
+        }
+    }
+}
+
 impl CallStage {
     /// Returns true if the call is in flight in its session.
     fn in_flight(&self) -> bool {
@@ -157,10 +189,11 @@ impl<G: CallGate> McpProxy<G> {
             pending: HashMap::new(),
             own: HashMap::new(),
             next_own: 0,
-            elicits: false,
+            eliciting: HashSet::new(),
             listed: locked::ListedTools::default(),
             tried: Duration::ZERO,
             now: Duration::ZERO,
+            link: McpLink::default(),
             out: Vec::new(),
         }
     }
@@ -222,29 +255,119 @@ impl<G: CallGate> McpProxy<G> {
             }
             match call.stage {
                 CallStage::InputRequired(_) => {}
-                CallStage::Cancelled => _ = self.pending.remove(&key(&call.id)),
+                CallStage::Cancelled => _ = self.pending.remove(&call.key()),
                 _ => self.deny(&call, why),
             }
         }
-        let mut others: Vec<String> = self.pending.drain().map(|(id, _)| id).collect();
-        others.sort();
-        for id in others {
-            let id = Json::parse(&id).unwrap_or(Json::Null);
-            self.send_to_client(&reply::error(&id, reply::INTERNAL_ERROR, why));
-        }
+        self.refuse_others(|_| true, why);
         self.take()
+    }
+
+    /// The server's part of an exchange is over: what it has not answered there has failed.
+    pub fn exchange_ended(&mut self, link: McpLink, now: Duration, why: &str) -> Vec<ProxyOutput> {
+        self.now = now;
+        self.end_own_list(link);
+        for number in self.calls_of(link) {
+            let Some(call) = self.calls.get(&number) else { continue };
+            if !matches!(call.stage, CallStage::Forwarded | CallStage::Cancelled) {
+                continue;
+            }
+            let call = call.clone();
+            self.calls.remove(&number);
+            let settled = self.settle_failed(&call);
+            self.tell_failure(&call, &format!("{why}; the tool may have run"), &settled);
+        }
+        self.refuse_others(|exchange| exchange == link.exchange, why);
+        self.release_held();
+        self.take()
+    }
+
+    /// The client has left an exchange, which cancels what it asked for there.
+    pub fn exchange_left(&mut self, link: McpLink, now: Duration) -> Vec<ProxyOutput> {
+        self.now = now;
+        self.end_own_list(link);
+        for number in self.calls_of(link) {
+            let Some(call) = self.calls.get_mut(&number) else { continue };
+            match &call.stage {
+                CallStage::Forwarded => {
+                    (call.stage, call.deadline) = (CallStage::Cancelled, now + CANCEL_GRACE);
+                }
+                CallStage::Asking(own, _) => {
+                    self.own.remove(own);
+                    self.forget(number);
+                }
+                CallStage::Cancelled | CallStage::InputRequired(_) => {}
+                _ => self.forget(number),
+            }
+        }
+        self.pending.retain(|_, request| request.exchange() != Some(link.exchange));
+        self.take()
+    }
+
+    /// Forgets what a client has announced: its session is over.
+    pub fn peer_ended(&mut self, peer: u64) {
+        self.eliciting.remove(&peer);
+    }
+
+    fn calls_of(&self, link: McpLink) -> Vec<u64> {
+        let calls = self.calls.iter().filter(|(_, call)| call.link == link);
+        calls.map(|(number, _)| *number).collect()
+    }
+
+    /// Nobody will answer a list of tools that this proxy has asked for in an exchange that is over.
+    fn end_own_list(&mut self, link: McpLink) {
+        let lists = |(own, (at, request)): (&String, &(McpLink, OwnRequest))| {
+            (*at == link && matches!(request, OwnRequest::List(_))).then(|| own.clone())
+        };
+        if let Some(own) = self.own.iter().find_map(lists) {
+            self.own.remove(&own);
+            self.not_listed("the server did not list its tools to compare them with the lock");
+        }
+    }
+
+    /// Answers requests of some exchanges, other than calls, with an error.
+    fn refuse_others(&mut self, refused: impl Fn(u64) -> bool, why: &str) {
+        let mut others = Vec::new();
+        self.pending.retain(|(peer, id), request| match request.exchange() {
+            Some(exchange) if refused(exchange) => {
+                others.push((McpLink { peer: *peer, exchange }, id.clone()));
+                false
+            }
+            _ => true,
+        });
+        others.sort();
+        for (link, id) in others {
+            let id = Json::parse(&id).unwrap_or(Json::Null);
+            let line = reply::line(&reply::error(&id, reply::INTERNAL_ERROR, why));
+            self.out.push(ProxyOutput::ToClient(link, line));
+        }
     }
 
     fn take(&mut self) -> Vec<ProxyOutput> {
         std::mem::take(&mut self.out)
     }
 
+    /// Sends a message to the client of the line that is being read.
     fn send_to_client(&mut self, message: &Json) {
-        self.out.push(ProxyOutput::ToClient(reply::line(message)));
+        self.pass_to_client(reply::line(message));
     }
 
+    /// Sends a message to the server, on the way of the line that is being read.
     fn send_to_server(&mut self, message: &Json) {
-        self.out.push(ProxyOutput::ToServer(reply::line(message)));
+        self.pass_to_server(reply::line(message));
+    }
+
+    fn pass_to_client(&mut self, line: Vec<u8>) {
+        self.out.push(ProxyOutput::ToClient(self.link, line));
+    }
+
+    fn pass_to_server(&mut self, line: Vec<u8>) {
+        self.out.push(ProxyOutput::ToServer(self.link, line));
+    }
+
+    /// The key of a request of the client whose line is being read.
+    fn key(&self, id: &Json) -> (u64, String) {
+        (self.link.peer, id.to_string())
     }
 
     fn note(&mut self, text: impl Into<String>) {
@@ -264,11 +387,6 @@ impl<G: CallGate> McpProxy<G> {
     fn is_own(&self, id: &Json) -> bool {
         id.as_str().is_some_and(|id| id.starts_with(&self.own_prefix()))
     }
-}
-
-/// The key of an id: a string and a number are different.
-fn key(id: &Json) -> String {
-    id.to_string()
 }
 
 /// A line with its line feed.

@@ -1,6 +1,6 @@
 //! Questions to persons, and calls that are made again: with a person's answer, or with inputs for the server.
 
-use super::{CallOnTheWay, CallStage, McpProxy, OwnRequest, key};
+use super::{CallOnTheWay, CallStage, McpLink, McpProxy, OwnRequest, ProxyOutput};
 use crate::gate::{ApprovalQuestion, CallGate, PersonsAnswer};
 use crate::reply::{self, APPROVAL_INPUT};
 use crate::schema::{get, set};
@@ -22,8 +22,9 @@ impl<G: CallGate> McpProxy<G> {
             return self.respond(&call, reply::input_required(&text, &state));
         }
         let own = self.own_id();
-        self.send_to_client(&reply::elicitation(&Json::string(&own), &text));
-        self.own.insert(own.clone(), OwnRequest::Approval(call.guarded.number));
+        let line = reply::line(&reply::elicitation(&Json::string(&own), &text));
+        self.out.push(ProxyOutput::ToClient(call.link, line));
+        self.own.insert(own.clone(), (call.link, OwnRequest::Approval(call.guarded.number)));
         call.deadline = self.now + self.options.answer_time;
         call.stage = CallStage::Asking(own, question);
         self.insert(call);
@@ -32,9 +33,12 @@ impl<G: CallGate> McpProxy<G> {
     /// A person's answer to a question of ours; an answer to a question that is over means nothing.
     pub(super) fn person_answered(&mut self, id: &Json, json: &Json) {
         let own = id.as_str().unwrap_or_default();
-        let Some(OwnRequest::Approval(number)) = self.own.get(own).cloned() else {
+        let Some((asked, OwnRequest::Approval(number))) = self.own.get(own).cloned() else {
             return;
         };
+        if asked.peer != self.link.peer {
+            return self.note("a client answered a question that another was asked; dropped");
+        }
         self.own.remove(own);
         let Some(mut call) = self.calls.remove(&number) else { return };
         let CallStage::Asking(_, question) = &call.stage else { return };
@@ -54,9 +58,10 @@ impl<G: CallGate> McpProxy<G> {
         }
     }
 
-    pub(super) fn withdraw_question(&mut self, own: &str) {
+    pub(super) fn withdraw_question(&mut self, link: McpLink, own: &str) {
         if self.own.remove(own).is_some() {
-            self.send_to_client(&reply::cancelled(&Json::string(own), "the call is over"));
+            let line = reply::line(&reply::cancelled(&Json::string(own), "the call is over"));
+            self.out.push(ProxyOutput::ToClient(link, line));
         }
     }
 
@@ -102,7 +107,7 @@ impl<G: CallGate> McpProxy<G> {
 
     /// The server asks for inputs: the call stays in flight until the client makes it again.
     pub(super) fn input_required(&mut self, mut call: CallOnTheWay, result: &Json) {
-        self.pending.remove(&key(&call.id));
+        self.pending.remove(&call.key());
         call.stage = CallStage::InputRequired(result.get("requestState").cloned());
         call.deadline = self.now + self.options.answer_time;
         self.calls.insert(call.guarded.number, call);

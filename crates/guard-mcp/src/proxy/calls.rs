@@ -1,7 +1,7 @@
 //! Calls: decided, forwarded, held, settled, answered.
 
 use super::locked::LockCheck;
-use super::{CallOnTheWay, CallStage, McpProxy, PendingRequest, ProxyOutput, key};
+use super::{CallOnTheWay, CallStage, McpProxy, PendingRequest, ProxyOutput};
 use crate::gate::{CallGate, GateAnswer, GuardedEnding, SettledCall};
 use crate::reply;
 use guard_plan::json::Json;
@@ -62,7 +62,7 @@ impl<G: CallGate> McpProxy<G> {
     pub(super) fn forward(&mut self, mut call: CallOnTheWay) {
         call.stage = CallStage::Forwarded;
         call.deadline = self.now + self.options.call_time;
-        self.out.push(ProxyOutput::ToServer(call.line.clone()));
+        self.out.push(ProxyOutput::ToServer(call.link, call.line.clone()));
         // It is not needed again.
         call.line = Vec::new();
         self.insert(call);
@@ -70,22 +70,23 @@ impl<G: CallGate> McpProxy<G> {
 
     pub(super) fn insert(&mut self, call: CallOnTheWay) {
         let number = call.guarded.number;
-        self.pending.insert(key(&call.id), PendingRequest::Call(number));
+        self.pending.insert(call.key(), PendingRequest::Call(number));
         self.calls.insert(number, call);
     }
 
     /// Removes a call whose client wants no answer.
     pub(super) fn forget(&mut self, number: u64) {
         if let Some(call) = self.calls.remove(&number) {
-            self.pending.remove(&key(&call.id));
+            self.pending.remove(&call.key());
         }
     }
 
     /// Answers a call with a result, and removes it.
     pub(super) fn respond(&mut self, call: &CallOnTheWay, result: Json) {
-        self.pending.remove(&key(&call.id));
+        self.pending.remove(&call.key());
         self.calls.remove(&call.guarded.number);
-        self.send_to_client(&reply::response(&call.id, result));
+        let line = reply::line(&reply::response(&call.id, result));
+        self.out.push(ProxyOutput::ToClient(call.link, line));
     }
 
     /// Answers a call with a denial, and removes it.
@@ -134,13 +135,14 @@ impl<G: CallGate> McpProxy<G> {
             }
             CallStage::Held(why) => self.deny(&call, &wait_too_long(why)),
             CallStage::Asking(own, question) => {
-                self.withdraw_question(own);
+                self.withdraw_question(call.link, own);
                 self.deny(&call, &question.denial);
             }
             CallStage::Forwarded => {
                 let limit = i64::try_from(self.options.call_time.as_millis()).unwrap_or(i64::MAX);
                 let limit = guard_plan::words::duration(limit);
-                self.send_to_server(&reply::cancelled(&call.id, "no answer in time"));
+                let line = reply::line(&reply::cancelled(&call.id, "no answer in time"));
+                self.out.push(ProxyOutput::ToServer(call.link, line));
                 self.settle_failed(&call);
                 self.deny(
                     &call,
@@ -150,7 +152,7 @@ impl<G: CallGate> McpProxy<G> {
             }
             CallStage::Cancelled | CallStage::InputRequired(_) => {
                 if call.stage == CallStage::Cancelled {
-                    self.pending.remove(&key(&call.id));
+                    self.pending.remove(&call.key());
                 }
                 self.settle_failed(&call);
                 self.release_held();

@@ -1,8 +1,8 @@
 //! Lines of the client. A line that cannot be read never reaches the server: it could be a call.
 
 use super::{
-    CANCEL_GRACE, CallOnTheWay, CallStage, MAX_PENDING, McpProxy, PendingRequest, ProxyOutput,
-    SESSION_KEY, key, whole,
+    CANCEL_GRACE, CallOnTheWay, CallStage, MAX_PENDING, McpLink, McpProxy, PendingRequest,
+    ProxyOutput, SESSION_KEY, whole,
 };
 use crate::gate::{CallGate, GuardedCall};
 use crate::message::{IdScanner, MAX_LINE, RpcMessage, is_id, resembles, unambiguous_call};
@@ -16,10 +16,10 @@ use std::time::Duration;
 
 impl<G: CallGate> McpProxy<G> {
     /// Takes a line of the client, with or without its line feed.
-    pub fn client_line(&mut self, line: &[u8], now: Duration) -> Vec<ProxyOutput> {
-        self.now = now;
+    pub fn client_line(&mut self, link: McpLink, line: &[u8], now: Duration) -> Vec<ProxyOutput> {
+        (self.link, self.now) = (link, now);
         if line.trim_ascii().is_empty() {
-            self.out.push(ProxyOutput::ToServer(whole(line)));
+            self.pass_to_server(whole(line));
             return self.take();
         }
         match Json::parse_bytes(line) {
@@ -35,8 +35,13 @@ impl<G: CallGate> McpProxy<G> {
     }
 
     /// Takes a line of the client that is longer than [`MAX_LINE`].
-    pub fn client_oversized(&mut self, scanner: &IdScanner, now: Duration) -> Vec<ProxyOutput> {
-        self.now = now;
+    pub fn client_oversized(
+        &mut self,
+        link: McpLink,
+        scanner: &IdScanner,
+        now: Duration,
+    ) -> Vec<ProxyOutput> {
+        (self.link, self.now) = (link, now);
         let why = format!("the message is longer than {} MiB", MAX_LINE >> 20);
         self.unreadable_from_client(scanner, &why);
         self.take()
@@ -57,12 +62,12 @@ impl<G: CallGate> McpProxy<G> {
         let before = self.out.len();
         let mut lines = Vec::with_capacity(messages.len());
         for message in messages {
-            lines.push(ProxyOutput::ToServer(reply::line(message)));
+            lines.push(ProxyOutput::ToServer(self.link, reply::line(message)));
             self.client_message(message, reply::line(message));
         }
         if self.out[before..] == lines[..] {
             self.out.truncate(before);
-            self.out.push(ProxyOutput::ToServer(whole(line)));
+            self.pass_to_server(whole(line));
         }
     }
 
@@ -80,7 +85,7 @@ impl<G: CallGate> McpProxy<G> {
             RpcMessage::Notification { method } => self.client_notification(&method, json, line),
             RpcMessage::Response { id } if self.is_own(&id) => self.person_answered(&id, json),
             RpcMessage::Response { .. } | RpcMessage::Other => {
-                self.out.push(ProxyOutput::ToServer(line));
+                self.pass_to_server(line);
             }
         }
     }
@@ -88,7 +93,7 @@ impl<G: CallGate> McpProxy<G> {
     fn client_request(&mut self, id: &Json, method: &str, json: &Json, line: Vec<u8>) {
         let refusal = match () {
             () if self.is_own(id) => Some("the id is reserved"),
-            () if self.pending.contains_key(&key(id)) => Some("the id is in use"),
+            () if self.pending.contains_key(&self.key(id)) => Some("the id is in use"),
             () if self.pending.len() >= MAX_PENDING => Some("too many requests are unanswered"),
             () if resembles(method, "tools/call") => Some("the method is `tools/call`"),
             () => None,
@@ -99,16 +104,19 @@ impl<G: CallGate> McpProxy<G> {
         }
         let pending = match method {
             "tools/call" => return self.call(id, json, line),
-            "tools/list" => PendingRequest::List,
+            "tools/list" => PendingRequest::List(self.link.exchange),
             "initialize" => {
                 let capabilities = json.get("params").and_then(|params| params.get("capabilities"));
-                self.elicits = has_forms(capabilities);
-                PendingRequest::Other
+                match has_forms(capabilities) {
+                    true => _ = self.eliciting.insert(self.link.peer),
+                    false => _ = self.eliciting.remove(&self.link.peer),
+                }
+                PendingRequest::Other(self.link.exchange)
             }
-            _ => PendingRequest::Other,
+            _ => PendingRequest::Other(self.link.exchange),
         };
-        self.pending.insert(key(id), pending);
-        self.out.push(ProxyOutput::ToServer(line));
+        self.pending.insert(self.key(id), pending);
+        self.pass_to_server(line);
     }
 
     fn client_notification(&mut self, method: &str, json: &Json, line: Vec<u8>) {
@@ -119,16 +127,16 @@ impl<G: CallGate> McpProxy<G> {
         if method == "notifications/cancelled" {
             return self.cancel(json, line);
         }
-        self.out.push(ProxyOutput::ToServer(line));
+        self.pass_to_server(line);
     }
 
     /// The client no longer wants an answer. A call that the server has may have run: it settles when the server answers,
     /// or a moment later.
     fn cancel(&mut self, json: &Json, line: Vec<u8>) {
         let id = json.get("params").and_then(|params| params.get("requestId"));
-        let pending = id.and_then(|id| self.pending.get(&key(id)).copied());
+        let pending = id.and_then(|id| self.pending.get(&self.key(id)).copied());
         let Some(PendingRequest::Call(number)) = pending else {
-            self.out.push(ProxyOutput::ToServer(line));
+            self.pass_to_server(line);
             return;
         };
         let deadline = self.now + CANCEL_GRACE;
@@ -136,12 +144,12 @@ impl<G: CallGate> McpProxy<G> {
         match &call.stage {
             CallStage::Forwarded => {
                 (call.stage, call.deadline) = (CallStage::Cancelled, deadline);
-                self.out.push(ProxyOutput::ToServer(line));
+                self.pass_to_server(line);
             }
-            CallStage::Cancelled => self.out.push(ProxyOutput::ToServer(line)),
+            CallStage::Cancelled => self.pass_to_server(line),
             CallStage::Asking(own, _) => {
-                let own = own.clone();
-                self.withdraw_question(&own);
+                let (own, link) = (own.clone(), call.link);
+                self.withdraw_question(link, &own);
                 self.forget(number);
             }
             _ => self.forget(number),
@@ -166,7 +174,7 @@ impl<G: CallGate> McpProxy<G> {
         let modern = meta.is_some_and(|meta| meta.get(META_VERSION).is_some());
         let can_ask = match modern {
             true => has_forms(meta.and_then(|meta| meta.get(META_CAPABILITIES))),
-            false => self.elicits,
+            false => self.eliciting.contains(&self.link.peer),
         };
         let args = match get(params, "arguments") {
             None | Some(Json::Null) => Ok(Json::Object(Vec::new())),
@@ -186,6 +194,7 @@ impl<G: CallGate> McpProxy<G> {
                 tool: tool.to_owned(),
                 args: args.clone().unwrap_or(Json::Null),
             },
+            link: self.link,
             id: id.clone(),
             line,
             meta: meta.cloned(),

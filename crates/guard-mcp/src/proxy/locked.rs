@@ -106,7 +106,7 @@ impl<G: CallGate> McpProxy<G> {
             ("method", Json::string("tools/list")),
             ("params", Json::Object(params)),
         ]);
-        self.own.insert(own, OwnRequest::List(meta));
+        self.own.insert(own, (self.link, OwnRequest::List(meta)));
         self.send_to_server(&request);
     }
 
@@ -133,7 +133,7 @@ impl<G: CallGate> McpProxy<G> {
         }
     }
 
-    fn not_listed(&mut self, why: &str) {
+    pub(super) fn not_listed(&mut self, why: &str) {
         self.listed.asking = false;
         let waiting = self.listing_calls();
         waiting.iter().for_each(|call| self.deny(call, why));

@@ -2,7 +2,7 @@
 
 use super::locked::unreadable_list;
 use super::{
-    CallOnTheWay, CallStage, McpProxy, OwnRequest, PendingRequest, ProxyOutput, key, whole,
+    CallOnTheWay, CallStage, McpLink, McpProxy, OwnRequest, PendingRequest, ProxyOutput, whole,
 };
 use crate::gate::{CallGate, GuardedEnding, SettledCall};
 use crate::listing;
@@ -15,10 +15,10 @@ use std::time::Duration;
 
 impl<G: CallGate> McpProxy<G> {
     /// Takes a line of the server, with or without its line feed.
-    pub fn server_line(&mut self, line: &[u8], now: Duration) -> Vec<ProxyOutput> {
-        self.now = now;
+    pub fn server_line(&mut self, link: McpLink, line: &[u8], now: Duration) -> Vec<ProxyOutput> {
+        (self.link, self.now) = (link, now);
         if line.trim_ascii().is_empty() {
-            self.out.push(ProxyOutput::ToClient(whole(line)));
+            self.pass_to_client(whole(line));
             return self.take();
         }
         match Json::parse_bytes(line) {
@@ -34,8 +34,13 @@ impl<G: CallGate> McpProxy<G> {
     }
 
     /// Takes a line of the server that is longer than [`MAX_LINE`].
-    pub fn server_oversized(&mut self, scanner: &IdScanner, now: Duration) -> Vec<ProxyOutput> {
-        self.now = now;
+    pub fn server_oversized(
+        &mut self,
+        link: McpLink,
+        scanner: &IdScanner,
+        now: Duration,
+    ) -> Vec<ProxyOutput> {
+        (self.link, self.now) = (link, now);
         let why = format!("is longer than {} MiB", MAX_LINE >> 20);
         self.unreadable_from_server(scanner, &why);
         self.take()
@@ -49,7 +54,7 @@ impl<G: CallGate> McpProxy<G> {
             self.send_to_server(&reply::error(&id, INVALID_REQUEST, &format!("the message {why}")));
             return;
         }
-        match self.pending.get(&key(&id)).copied() {
+        match self.pending.get(&self.key(&id)).copied() {
             Some(PendingRequest::Call(number)) => {
                 let in_flight = |call: &&CallOnTheWay| call.stage.in_flight();
                 if let Some(call) = self.calls.get(&number).filter(in_flight).cloned() {
@@ -61,7 +66,7 @@ impl<G: CallGate> McpProxy<G> {
                 }
             }
             Some(_) => {
-                self.pending.remove(&key(&id));
+                self.pending.remove(&self.key(&id));
                 let text = format!("the server's answer {why}");
                 self.send_to_client(&reply::error(&id, INTERNAL_ERROR, &text));
             }
@@ -73,12 +78,12 @@ impl<G: CallGate> McpProxy<G> {
         let before = self.out.len();
         let mut lines = Vec::with_capacity(messages.len());
         for message in messages {
-            lines.push(ProxyOutput::ToClient(reply::line(message)));
+            lines.push(ProxyOutput::ToClient(self.link, reply::line(message)));
             self.server_message(message, reply::line(message));
         }
         if self.out[before..] == lines[..] {
             self.out.truncate(before);
-            self.out.push(ProxyOutput::ToClient(whole(line)));
+            self.pass_to_client(whole(line));
         }
     }
 
@@ -94,10 +99,10 @@ impl<G: CallGate> McpProxy<G> {
                     "notifications/progress" => self.progressed(json),
                     _ => {}
                 }
-                self.out.push(ProxyOutput::ToClient(line));
+                self.pass_to_client(line);
             }
             Ok(RpcMessage::Request { .. } | RpcMessage::Other) => {
-                self.out.push(ProxyOutput::ToClient(line));
+                self.pass_to_client(line);
             }
             Err(why) => self.note(format!("a message of the server was not forwarded: {why}")),
         }
@@ -106,10 +111,11 @@ impl<G: CallGate> McpProxy<G> {
     /// The server still works on a call.
     fn progressed(&mut self, json: &Json) {
         let token = json.get("params").and_then(|params| params.get("progressToken"));
-        let deadline = self.now + self.options.call_time;
+        let (deadline, peer) = (self.now + self.options.call_time, self.link.peer);
         let call = self.calls.values_mut().find(|call| {
             let known = call.meta.as_ref().and_then(|meta| meta.get("progressToken"));
-            call.stage == CallStage::Forwarded && known.is_some() && known == token
+            let own = call.link.peer == peer && call.stage == CallStage::Forwarded;
+            own && known.is_some() && known == token
         });
         if let Some(call) = call {
             call.deadline = deadline;
@@ -118,26 +124,28 @@ impl<G: CallGate> McpProxy<G> {
 
     fn server_response(&mut self, id: &Json, json: &Json, line: Vec<u8>) {
         if let Some(own) = id.as_str().filter(|_| self.is_own(id)) {
-            if let Some(OwnRequest::List(meta)) = self.own.get(own).cloned() {
+            if let Some((_, OwnRequest::List(meta))) = self.own.get(own).cloned() {
                 self.own.remove(own);
                 self.page_listed(json, meta);
             }
             return;
         }
-        match self.pending.get(&key(id)).copied() {
-            Some(PendingRequest::Other) => {
-                self.pending.remove(&key(id));
-                self.out.push(ProxyOutput::ToClient(line));
+        match self.pending.get(&self.key(id)).copied() {
+            Some(PendingRequest::Other(_)) => {
+                self.pending.remove(&self.key(id));
+                self.pass_to_client(line);
             }
-            Some(PendingRequest::List) => {
-                self.pending.remove(&key(id));
+            Some(PendingRequest::List(_)) => {
+                self.pending.remove(&self.key(id));
                 self.list_answered(id, json, line);
             }
             Some(PendingRequest::Call(number)) => {
                 let forwarded = |call: &CallOnTheWay| call.stage.in_flight();
                 if self.calls.get(&number).is_some_and(forwarded)
-                    && let Some(call) = self.calls.remove(&number)
+                    && let Some(mut call) = self.calls.remove(&number)
                 {
+                    // A stream that was taken up again is another exchange.
+                    call.link = self.link;
                     self.call_answered(call, json, line);
                 } else {
                     self.note("the server answered a call that it was not sent; dropped");
@@ -145,7 +153,7 @@ impl<G: CallGate> McpProxy<G> {
             }
             // The server could not read a message well enough to know its id.
             None if *id == Json::Null && json.get("result").is_none() => {
-                self.out.push(ProxyOutput::ToClient(line));
+                self.pass_to_client(line);
             }
             None => self.note("the server answered a request that is not open; dropped"),
         }
@@ -153,7 +161,7 @@ impl<G: CallGate> McpProxy<G> {
 
     fn list_answered(&mut self, id: &Json, json: &Json, line: Vec<u8>) {
         let Some(result) = json.get("result") else {
-            self.out.push(ProxyOutput::ToClient(line));
+            self.pass_to_client(line);
             return;
         };
         let refused = match result.get("tools") {
@@ -164,7 +172,7 @@ impl<G: CallGate> McpProxy<G> {
         match listing::narrowed(self.gate.plan(), result, &mut is_shown) {
             None => self.send_to_client(&unreadable_list(id)),
             // Comparison ignores the order of members, which narrowing keeps.
-            Some(narrowed) if narrowed == *result => self.out.push(ProxyOutput::ToClient(line)),
+            Some(narrowed) if narrowed == *result => self.pass_to_client(line),
             Some(narrowed) => self.send_to_client(&with_result(json, narrowed)),
         }
     }
@@ -179,7 +187,7 @@ impl<G: CallGate> McpProxy<G> {
             ResultKind::Failed => self.call_failed(&call, json, line),
             ResultKind::InputRequired if call.modern && call.stage == CallStage::Forwarded => {
                 self.input_required(call, result);
-                self.out.push(ProxyOutput::ToClient(line));
+                self.pass_to_client(line);
             }
             ResultKind::InputRequired | ResultKind::Unknown => {
                 let settled = self.settle_failed(&call);
@@ -219,7 +227,7 @@ impl<G: CallGate> McpProxy<G> {
         };
         self.forget_id(call);
         match shown {
-            None => self.out.push(ProxyOutput::ToClient(line)),
+            None => self.pass_to_client(line),
             Some(shown) => self.send_to_client(&with_result(json, shown)),
         }
         self.release_held();
@@ -247,14 +255,14 @@ impl<G: CallGate> McpProxy<G> {
                             with_feedback(result, &settled.feedback),
                         ));
                     }
-                    None => self.out.push(ProxyOutput::ToClient(line)),
+                    None => self.pass_to_client(line),
                 }
             }
         }
         self.release_held();
     }
 
-    fn tell_failure(&mut self, call: &CallOnTheWay, text: &str, settled: &SettledCall) {
+    pub(super) fn tell_failure(&mut self, call: &CallOnTheWay, text: &str, settled: &SettledCall) {
         if call.stage == CallStage::Cancelled {
             return self.forget_id(call);
         }
@@ -265,7 +273,7 @@ impl<G: CallGate> McpProxy<G> {
     }
 
     fn forget_id(&mut self, call: &CallOnTheWay) {
-        self.pending.remove(&key(&call.id));
+        self.pending.remove(&call.key());
     }
 }
 

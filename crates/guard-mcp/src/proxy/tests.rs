@@ -1,6 +1,6 @@
 //! Laws of the proxy over generated and hostile lines.
 
-use super::{DescriptionChange, McpProxy, ProxyOptions, ProxyOutput};
+use super::{DescriptionChange, McpLink, McpProxy, ProxyOptions, ProxyOutput};
 use crate::gate::{CallGate, GateAnswer, GuardedCall, GuardedEnding, PersonsAnswer, SettledCall};
 use crate::message::IdScanner;
 use guard_plan::json::Json;
@@ -72,8 +72,12 @@ fn texts(outputs: &[ProxyOutput]) -> (Vec<String>, Vec<String>) {
     let (mut client, mut server) = (Vec::new(), Vec::new());
     for output in outputs {
         match output {
-            ProxyOutput::ToClient(line) => client.push(String::from_utf8_lossy(line).into_owned()),
-            ProxyOutput::ToServer(line) => server.push(String::from_utf8_lossy(line).into_owned()),
+            ProxyOutput::ToClient(_, line) => {
+                client.push(String::from_utf8_lossy(line).into_owned())
+            }
+            ProxyOutput::ToServer(_, line) => {
+                server.push(String::from_utf8_lossy(line).into_owned())
+            }
             ProxyOutput::Note(_) => {}
         }
     }
@@ -130,13 +134,13 @@ proptest! {
         // A value that is an object or an array could be a message or a batch.
         lines.extend(raw.into_iter().filter(|line| !line.starts_with(['{', '['])));
         for line in &lines {
-            let (client, server) = texts(&proxy.client_line(line.as_bytes(), Duration::ZERO));
+            let (client, server) = texts(&proxy.client_line(McpLink::default(), line.as_bytes(), Duration::ZERO));
             prop_assert!(client.is_empty(), "{client:?}");
             prop_assert_eq!(server, [format!("{line}\n")]);
         }
         for (n, result) in results.iter().enumerate().take(requests.len()).rev() {
             let line = format!("{{\"result\": {result} ,\"jsonrpc\":\"2.0\", \"id\": {n}}} ");
-            let (client, server) = texts(&proxy.server_line(line.as_bytes(), Duration::ZERO));
+            let (client, server) = texts(&proxy.server_line(McpLink::default(), line.as_bytes(), Duration::ZERO));
             prop_assert!(server.is_empty(), "{server:?}");
             prop_assert_eq!(client, [format!("{line}\n")]);
         }
@@ -244,8 +248,8 @@ proptest! {
             now += Duration::from_secs(seconds);
             let mut outputs = proxy.tick(now);
             outputs.extend(match client {
-                true => proxy.client_line(&line, now),
-                false => proxy.server_line(&line, now),
+                true => proxy.client_line(McpLink::default(), &line, now),
+                false => proxy.server_line(McpLink::default(), &line, now),
             });
             let (_, server) = texts(&outputs);
             prop_assert!(!server.iter().any(|line| is_call(line)), "{server:?}");
@@ -268,8 +272,8 @@ proptest! {
                 *answers.entry(id).or_default() += 1;
             }
             outputs.extend(match client {
-                true => proxy.client_line(&line, now),
-                false => proxy.server_line(&line, now),
+                true => proxy.client_line(McpLink::default(), &line, now),
+                false => proxy.server_line(McpLink::default(), &line, now),
             });
             let (to_client, to_server) = texts(&outputs);
             forwarded += to_server.iter().filter(|line| is_call(line)).count();

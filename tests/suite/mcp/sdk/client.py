@@ -2,7 +2,7 @@
 
 Usage: client.py GUARDC. Good calls pass, bad ones do not, and the client sees why.
 """
-import asyncio, pathlib, sys, tempfile
+import asyncio, contextlib, pathlib, subprocess, sys, tempfile
 
 import mcp_types as types
 from mcp import Client
@@ -28,12 +28,37 @@ def text(result):
 
 
 async def play(guardc, mode):
+    """Over standard input and output."""
     store = tempfile.mkdtemp()
     proxy = StdioServerParameters(
         command=guardc,
         args=["mcp-proxy", "--plan", str(here / "notes.guard"), "--session", "s1", "--store", store, "--",
               sys.executable, str(here / "server.py")],
     )
+    await played(proxy, mode)
+    print(f"{mode}: passed")
+
+
+async def play_http(guardc, mode):
+    """Over Streamable HTTP: the server listens, and so does the proxy before it."""
+    with contextlib.ExitStack() as ended:
+        server = subprocess.Popen([sys.executable, str(here / "server.py"), "http"], stdout=subprocess.PIPE, text=True)
+        ended.callback(server.kill)
+        port = int(server.stdout.readline())
+        proxy = subprocess.Popen(
+            [guardc, "mcp-proxy", "--plan", str(here / "notes.guard"), "--session", "s1", "--store", tempfile.mkdtemp(),
+             "--upstream", f"http://127.0.0.1:{port}/mcp", "--listen", "127.0.0.1:0"],
+            stderr=subprocess.PIPE, text=True)
+        ended.callback(proxy.kill)
+        listening = proxy.stderr.readline()
+        assert "listening on" in listening, listening
+        await played(listening.split()[-1], mode)
+        proxy.terminate()
+        assert proxy.wait(10) == 0
+    print(f"{mode} over HTTP: passed")
+
+
+async def played(proxy, mode):
     async with Client(proxy, mode=mode, elicitation_callback=elicit) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert sorted(tools) == ["account", "add", "publish", "read", "rename"], sorted(tools)
@@ -61,8 +86,8 @@ async def play(guardc, mode):
         assert not renamed.is_error and text(renamed) == "x is better", renamed
         again = await client.call_tool("rename", {"title": "x"})
         assert again.is_error, again
-    print(f"{mode}: passed")
 
 
 for mode in ("legacy", "2026-07-28", "auto"):
     asyncio.run(asyncio.wait_for(play(sys.argv[1], mode), 120))
+    asyncio.run(asyncio.wait_for(play_http(sys.argv[1], mode), 120))

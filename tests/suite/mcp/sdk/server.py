@@ -1,6 +1,9 @@
 """The server of the test with the official Python SDK: tools with and without structured results."""
+import socket
+import sys
 from typing import Annotated, TypedDict
 
+import uvicorn
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver import AcceptedElicitation, Elicit, Resolve
 from pydantic import BaseModel
@@ -57,4 +60,9 @@ async def rename(title: str, new: Annotated[NewTitle, Resolve(ask_title)]) -> st
     return f"{title} is {new.title}"
 
 
-server.run("stdio")
+if "http" in sys.argv:
+    listener = socket.create_server(("127.0.0.1", 0))
+    print(listener.getsockname()[1], flush=True)
+    uvicorn.Server(uvicorn.Config(server.streamable_http_app(), log_level="error")).run(sockets=[listener])
+else:
+    server.run("stdio")

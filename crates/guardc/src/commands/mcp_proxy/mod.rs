@@ -1,9 +1,10 @@
-//! `guardc mcp-proxy`: guards the tools of an MCP server for any client, over standard input and output.
+//! `guardc mcp-proxy`: guards the tools of an MCP server for any client.
 //!
-//! Two threads read, one from each side, and pass each line through the protocol ([`guard_mcp::McpProxy`]) to where it goes.
-//! Every failure ends the proxy, and the server with it: nothing passes unguarded.
+//! Over standard input and output two threads read, one from each side, and pass each line through the protocol ([`guard_mcp::McpProxy`]) to where it goes;
+//! over HTTP (`http`) each exchange is such a way. Every failure ends the proxy, and the server with it: nothing passes unguarded.
 
 mod gate;
+mod http;
 mod liveness;
 mod pipes;
 
@@ -12,19 +13,23 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::term::Term;
 use gate::{GateOptions, SessionGate};
 use guard_hosts::Background;
-use guard_mcp::{DescriptionChange, McpProxy, ProxyOptions, ProxyOutput, ToolLock};
+use guard_mcp::{DescriptionChange, McpLink, McpProxy, ProxyOptions, ProxyOutput, ToolLock};
 use guard_plan::hex;
 use guard_sdk::{Guard, Storage, sources};
 use liveness::Liveness;
 use pipes::Outlet;
 pub use pipes::{PipeLine, read_line};
 use std::io::{self, BufReader, Read, Write};
+use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+/// The only way between one client and one server.
+const WAY: McpLink = McpLink { peer: 0, exchange: 0 };
 
 /// How often deadlines are looked at while calls are on their way.
 const TICK: Duration = Duration::from_millis(20);
@@ -81,8 +86,17 @@ pub struct Args {
     /// How long the server may work on after the client has left
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
     pub linger: Duration,
+    /// The server's URL, where it speaks Streamable HTTP; the proxy then listens for clients
+    #[arg(long, value_name = "URL", value_parser = http::upstream, conflicts_with = "server")]
+    pub upstream: Option<hyper::Uri>,
+    /// With `--upstream`: the address on which the proxy listens [default: 127.0.0.1:8484]
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "server")]
+    pub listen: Option<SocketAddr>,
+    /// With `--upstream`: a web page's origin, besides those of this machine, whose requests are taken
+    #[arg(long, value_name = "ORIGIN", conflicts_with = "server")]
+    pub allow_origin: Vec<String>,
     /// The server: a program and its arguments
-    #[arg(last = true, required = true, value_name = "SERVER")]
+    #[arg(last = true, required_unless_present = "upstream", value_name = "SERVER")]
     pub server: Vec<String>,
 }
 
@@ -130,6 +144,9 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     let (gate, options) = prepare(args, term)?;
     let (events, event) = channel();
     end_on_signals(&events);
+    if let Some(upstream) = &args.upstream {
+        return http::serve(args, upstream, McpProxy::new(gate, options), event, term);
+    }
     let (mut server, input, output) = start(&args.server)?;
     if !server.is_watched() {
         term.note("guard: no shell watches the server; it may outlive a killed proxy");
@@ -272,13 +289,13 @@ fn read_side(shared: &Shared, side: ProxySide, from: impl Read) {
             let now = shared.begun.elapsed();
             match (line, side) {
                 (Ok(PipeLine::Whole(line)), ProxySide::Client) => {
-                    Some(proxy.client_line(&line, now))
+                    Some(proxy.client_line(WAY, &line, now))
                 }
-                (Ok(PipeLine::Whole(line)), _) => Some(proxy.server_line(&line, now)),
+                (Ok(PipeLine::Whole(line)), _) => Some(proxy.server_line(WAY, &line, now)),
                 (Ok(PipeLine::TooLong(about)), ProxySide::Client) => {
-                    Some(proxy.client_oversized(&about, now))
+                    Some(proxy.client_oversized(WAY, &about, now))
                 }
-                (Ok(PipeLine::TooLong(about)), _) => Some(proxy.server_oversized(&about, now)),
+                (Ok(PipeLine::TooLong(about)), _) => Some(proxy.server_oversized(WAY, &about, now)),
                 (Ok(PipeLine::End) | Err(_), _) => None,
             }
         }));
@@ -342,17 +359,17 @@ impl Shared {
     fn deliver(&self, outputs: Vec<ProxyOutput>, from: ProxySide) {
         for output in outputs {
             match output {
-                ProxyOutput::ToServer(line) if from == ProxySide::Client => {
+                ProxyOutput::ToServer(_, line) if from == ProxySide::Client => {
                     // The reader of the server finds its end.
                     let _ = self.to_server.write(&line);
                 }
-                ProxyOutput::ToServer(line) => self.to_server.queue(line),
-                ProxyOutput::ToClient(line) if from == ProxySide::Server => {
+                ProxyOutput::ToServer(_, line) => self.to_server.queue(line),
+                ProxyOutput::ToClient(_, line) if from == ProxySide::Server => {
                     if self.to_client.write(&line).is_err() {
                         self.tell(ProxyEvent::ClientGone);
                     }
                 }
-                ProxyOutput::ToClient(line) => self.to_client.queue(line),
+                ProxyOutput::ToClient(_, line) => self.to_client.queue(line),
                 ProxyOutput::Note(text) => {
                     let text: String = text.chars().take(2_000).collect();
                     let _ = writeln!(io::stderr().lock(), "guard: {}", text.replace('\n', " "));

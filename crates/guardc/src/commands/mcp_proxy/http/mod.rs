@@ -1,0 +1,559 @@
+//! The proxy over Streamable HTTP: it listens for clients, and sends what may pass to the server's URL.
+//!
+//! Each request of a client is an exchange: its message passes through the protocol, what goes to the server is one request
+//! there, and what comes back is written to whichever exchange it belongs to. Nothing of a guard's session is kept on a
+//! connection. Headers pass, but for those that are about one connection.
+
+mod exchange;
+mod request;
+mod sse;
+
+use super::gate::SessionGate;
+use super::{Args, LAST_WORDS, ProxyEvent, TICK};
+use crate::failure::{Exit, Failure, Outcome};
+use crate::term::Term;
+use exchange::{Answer, AnswerBody, ExchangeGuard, OpenExchange, full};
+use guard_mcp::{MAX_LINE, McpLink, McpProxy, ProxyOutput};
+use guard_plan::json::Json;
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode, Uri};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy::{Client, connect::HttpConnector};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use request::{SESSION_HEADER, headers_agree, is_modern, passing};
+use sse::{SseEvent, SseReader};
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::Receiver;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::net::TcpListener;
+use tokio::sync::{Notify, mpsc};
+
+/// The time for the head of a request, and for its body.
+const READ_TIME: Duration = Duration::from_secs(30);
+
+/// The time to reach the server.
+const CONNECT_TIME: Duration = Duration::from_secs(10);
+
+/// The most exchanges at the same time.
+const MAX_EXCHANGES: usize = 1_000;
+
+/// The most sessions of clients that are remembered: what they have announced.
+const MAX_PEERS: usize = 10_000;
+
+/// The code of a header that differs from its message.
+const HEADER_MISMATCH: i64 = -32020;
+
+type AnyBody = UnsyncBoxBody<Bytes, Infallible>;
+
+/// Reads the URL of a server.
+///
+/// # Errors
+///
+/// Returns what is wrong with it.
+pub fn upstream(text: &str) -> Result<Uri, String> {
+    let uri: Uri = text.parse().map_err(|error| format!("it is not a URL: {error}"))?;
+    match (uri.scheme_str(), uri.authority()) {
+        (Some("http" | "https"), Some(authority)) if !authority.as_str().contains('@') => Ok(uri),
+        (Some("http" | "https"), Some(_)) => Err("a URL here has no user: send a header".into()),
+        _ => Err("it is like `https://host/mcp`".into()),
+    }
+}
+
+/// The parts that all exchanges share.
+struct HttpProxy {
+    proxy: Mutex<McpProxy<SessionGate>>,
+    begun: Instant,
+    upstream: Uri,
+    client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
+    loopback: bool,
+    origins: Vec<String>,
+    open: Mutex<HashMap<u64, OpenExchange>>,
+    /// Sessions of clients, in the eras that have them.
+    peers: Mutex<HashMap<String, u64>>,
+    next: AtomicU64,
+    awake: Notify,
+}
+
+/// Listens until the process is asked to end.
+pub fn serve(
+    args: &Args,
+    upstream: &Uri,
+    proxy: McpProxy<SessionGate>,
+    events: Receiver<ProxyEvent>,
+    term: &Term,
+) -> Outcome {
+    let fail = |what: &str, error: &dyn std::fmt::Display| Failure::new(format!("{what}: {error}"));
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    let runtime = builder.worker_threads(2).enable_io().enable_time().build();
+    let runtime = runtime.map_err(|error| fail("no thread can be started", &error))?;
+    let at = args.listen.unwrap_or(SocketAddr::from(([127, 0, 0, 1], 8484)));
+    runtime.block_on(async {
+        let listener = TcpListener::bind(at).await;
+        let listener = listener.map_err(|error| {
+            fail(&format!("cannot listen on {at}"), &crate::failure::reason(&error))
+        })?;
+        let address = listener.local_addr().map_err(|error| fail("cannot listen", &error))?;
+        let mut http = HttpConnector::new();
+        http.enforce_http(false);
+        http.set_connect_timeout(Some(CONNECT_TIME));
+        let https = HttpsConnectorBuilder::new().with_native_roots();
+        let https = https
+            .map_err(|error| fail("the certificates of this machine cannot be read", &error))?;
+        let https = https.https_or_http().enable_http1().wrap_connector(http);
+        let shared = Arc::new(HttpProxy {
+            proxy: Mutex::new(proxy),
+            begun: Instant::now(),
+            upstream: upstream.clone(),
+            client: Client::builder(TokioExecutor::new()).build(https),
+            loopback: address.ip().is_loopback(),
+            origins: args.allow_origin.clone(),
+            open: Mutex::default(),
+            peers: Mutex::default(),
+            next: AtomicU64::new(1),
+            awake: Notify::new(),
+        });
+        term.note(&format!("guard: listening on http://{address}{}", upstream.path()));
+        if !shared.loopback {
+            term.note(
+                "guard: other machines can reach this address; whoever does, can use the server",
+            );
+        }
+        tokio::spawn(Arc::clone(&shared).tick_on());
+        let accepting = tokio::spawn(accept(Arc::clone(&shared), listener));
+        let _ = tokio::task::spawn_blocking(move || events.recv()).await;
+        accepting.abort();
+        shared.stop().await;
+        Ok(())
+    })?;
+    // Streams that a client keeps open end with the process.
+    runtime.shutdown_background();
+    Ok(Exit::Fine)
+}
+
+async fn accept(shared: Arc<HttpProxy>, listener: TcpListener) {
+    loop {
+        let Ok((stream, _)) = listener.accept().await else {
+            // No file descriptor is left, or the client is gone already.
+            tokio::time::sleep(TICK).await;
+            continue;
+        };
+        let shared = Arc::clone(&shared);
+        tokio::spawn(async move {
+            let service = service_fn(move |request| Arc::clone(&shared).answer(request));
+            let mut builder = http1::Builder::new();
+            builder.timer(TokioTimer::new()).header_read_timeout(READ_TIME);
+            // A client that breaks the connection is found by its exchange.
+            let _ = builder.serve_connection(TokioIo::new(stream), service).await;
+        });
+    }
+}
+
+impl HttpProxy {
+    fn open(&self) -> MutexGuard<'_, HashMap<u64, OpenExchange>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a step of the protocol. It may wait for a session and for the disk.
+    fn step<T>(&self, work: impl FnOnce(&mut McpProxy<SessionGate>, Duration) -> T) -> T {
+        let stepped = tokio::task::block_in_place(|| {
+            let mut proxy = self.proxy.lock().unwrap_or_else(PoisonError::into_inner);
+            work(&mut proxy, self.begun.elapsed())
+        });
+        self.awake.notify_one();
+        stepped
+    }
+
+    /// Looks at deadlines while there are any, and gives sessions up that nobody uses.
+    async fn tick_on(self: Arc<Self>) {
+        loop {
+            let (outputs, active) = tokio::task::block_in_place(|| {
+                let mut proxy = self.proxy.lock().unwrap_or_else(PoisonError::into_inner);
+                let now = self.begun.elapsed();
+                let due = proxy.next_deadline().is_some_and(|deadline| deadline <= now);
+                let outputs = if due { proxy.tick(now) } else { Vec::new() };
+                proxy.gate().rest();
+                (outputs, proxy.next_deadline().is_some() || proxy.gate().is_active())
+            });
+            self.deliver(outputs);
+            match active {
+                true => tokio::time::sleep(TICK).await,
+                false => self.awake.notified().await,
+            }
+        }
+    }
+
+    /// Ends all calls, and waits a moment for clients to read what was said.
+    async fn stop(&self) {
+        let outputs = self.step(|proxy, now| proxy.server_ended(now, "the proxy was stopped"));
+        for output in outputs {
+            if let ProxyOutput::ToClient(link, line) = output {
+                self.say(link, Answer::Message(SseEvent { data: line, ..SseEvent::default() }));
+            }
+        }
+        let last = Instant::now() + LAST_WORDS;
+        self.open().values().for_each(OpenExchange::end);
+        while !self.open().is_empty() && Instant::now() < last {
+            tokio::time::sleep(TICK).await;
+        }
+        self.step(|proxy, _| proxy.gate().leave());
+    }
+
+    /// Sends messages to where they go.
+    fn deliver(self: &Arc<Self>, outputs: Vec<ProxyOutput>) {
+        self.deliver_event(outputs, McpLink::default(), None);
+    }
+
+    /// Sends messages to where they go; the first for the exchange of an event keeps the event's fields.
+    fn deliver_event(
+        self: &Arc<Self>,
+        outputs: Vec<ProxyOutput>,
+        at: McpLink,
+        mut event: Option<SseEvent>,
+    ) {
+        for output in outputs {
+            match output {
+                ProxyOutput::ToClient(link, data) => {
+                    let fields = if link == at { event.take() } else { None };
+                    self.say(
+                        link,
+                        Answer::Message(SseEvent { data, ..fields.unwrap_or_default() }),
+                    );
+                }
+                ProxyOutput::ToServer(link, line) => self.send(link, line),
+                ProxyOutput::Note(text) => note(&text),
+            }
+        }
+    }
+
+    fn say(&self, link: McpLink, answer: Answer) {
+        if let Some(exchange) = self.open().get(&link.exchange) {
+            exchange.say(answer);
+        }
+    }
+
+    /// Sends a message to the server, with the headers of its exchange.
+    fn send(self: &Arc<Self>, link: McpLink, mut line: Vec<u8>) {
+        let shared = Arc::clone(self);
+        let mut open = self.open();
+        let Some(exchange) = open.get_mut(&link.exchange) else { return };
+        let message = Json::parse_bytes(&line).unwrap_or(Json::Null);
+        let main = exchange.is_main(&message);
+        let mut headers = exchange.headers.clone();
+        if !main {
+            own_headers(&mut headers, &message);
+        }
+        line.truncate(line.trim_ascii_end().len());
+        let answered = message.get("id").is_some() && message.get("method").is_some();
+        let task = tokio::spawn(async move {
+            let sent = shared.request(link, Method::POST, headers, line, main).await;
+            if main || answered {
+                shared.ended(link, sent, main);
+            }
+        });
+        exchange.tasks.push(task.abort_handle());
+    }
+
+    /// The server's part of a request is over.
+    fn ended(self: &Arc<Self>, link: McpLink, sent: Result<Served, String>, main: bool) {
+        let why = match sent {
+            // The client takes the stream up again where it broke.
+            Ok(Served { resumable: true, .. }) => None,
+            Ok(Served { status, .. }) if status.is_success() => {
+                Some("the server has ended its answer without a result".to_owned())
+            }
+            Ok(Served { status, .. }) => {
+                Some(format!("the server answered with HTTP status {status}"))
+            }
+            Err(why) => {
+                self.say(link, Answer::Head(StatusCode::BAD_GATEWAY, HeaderMap::new(), false));
+                Some(why)
+            }
+        };
+        if let Some(why) = why {
+            let outputs = self.step(|proxy, now| proxy.exchange_ended(link, now, &why));
+            self.deliver(outputs);
+        }
+        if main {
+            self.say(link, Answer::End);
+        }
+    }
+
+    /// Makes a request to the server, and passes on what it answers.
+    async fn request(
+        self: &Arc<Self>,
+        link: McpLink,
+        method: Method,
+        headers: HeaderMap,
+        body: Vec<u8>,
+        main: bool,
+    ) -> Result<Served, String> {
+        let mut request = Request::new(Full::new(Bytes::from(body)));
+        (*request.method_mut(), *request.uri_mut()) = (method, self.upstream.clone());
+        *request.headers_mut() = headers;
+        let response = self.client.request(request).await;
+        let (head, mut body) = response
+            .map_err(|error| format!("the server cannot be reached: {}", cause(&error)))?
+            .into_parts();
+        if let Some(id) =
+            head.headers.get(SESSION_HEADER).and_then(|id| id.to_str().ok()).filter(|_| main)
+        {
+            self.remember(id, link.peer);
+        }
+        let mut served = Served { status: head.status, resumable: false };
+        let kind =
+            head.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        let plain = !head.headers.contains_key("content-encoding");
+        let streams = plain && head.status.is_success() && kind == "text/event-stream";
+        if main {
+            self.say(link, Answer::Head(head.status, passing(&head.headers), streams));
+        }
+        if streams {
+            let mut reader = SseReader::default();
+            while let Some(frame) = body.frame().await {
+                // A stream that breaks is a stream that ends.
+                let Ok(frame) = frame else { break };
+                for event in
+                    frame.data_ref().map(|data| reader.feed(data)).transpose()?.unwrap_or_default()
+                {
+                    served.resumable |= event.has_id && main && self.is_legacy(link);
+                    self.event(link, event, main);
+                }
+            }
+        } else if plain && kind == "application/json" {
+            let body = Limited::new(body, MAX_LINE).collect().await;
+            let body = body
+                .map_err(|error| format!("the server's answer cannot be read: {error}"))?
+                .to_bytes();
+            // What comes with an error is for people, unless it is the answer to a request.
+            let answers = Json::parse_bytes(&body)
+                .is_ok_and(|json| json.get("id").is_some_and(|id| *id != Json::Null));
+            if head.status.is_success() || answers {
+                let outputs = self.step(|proxy, now| proxy.server_line(link, &body, now));
+                self.deliver(outputs);
+            }
+        }
+        Ok(served)
+    }
+
+    fn event(self: &Arc<Self>, link: McpLink, event: SseEvent, main: bool) {
+        if event.data.is_empty() {
+            if main {
+                self.say(link, Answer::Message(event));
+            }
+            return;
+        }
+        let outputs = self.step(|proxy, now| proxy.server_line(link, &event.data, now));
+        self.deliver_event(outputs, link, Some(event).filter(|_| main));
+    }
+
+    fn is_legacy(&self, link: McpLink) -> bool {
+        self.open().get(&link.exchange).is_some_and(|exchange| !exchange.modern)
+    }
+
+    /// Remembers the session that the server has given a client.
+    fn remember(&self, session: &str, peer: u64) {
+        let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
+        if peers.len() >= MAX_PEERS {
+            peers.clear();
+        }
+        peers.insert(session.to_owned(), peer);
+    }
+
+    /// Answers a request of a client.
+    async fn answer(
+        self: Arc<Self>,
+        request: Request<Incoming>,
+    ) -> Result<Response<AnyBody>, Infallible> {
+        let (head, body) = request.into_parts();
+        let checked = request::check(
+            &head.method,
+            &head.uri,
+            &head.headers,
+            self.upstream.path(),
+            self.loopback,
+            &self.origins,
+        );
+        if let Err((status, why)) = checked {
+            return Ok(refusal(status, -32600, &why));
+        }
+        if self.open().len() >= MAX_EXCHANGES {
+            return Ok(refusal(
+                StatusCode::SERVICE_UNAVAILABLE,
+                -32603,
+                "too many requests are open",
+            ));
+        }
+        let body = match tokio::time::timeout(READ_TIME, Limited::new(body, MAX_LINE).collect())
+            .await
+        {
+            Err(_) => {
+                return Ok(refusal(
+                    StatusCode::REQUEST_TIMEOUT,
+                    -32600,
+                    "the message did not come in time",
+                ));
+            }
+            Ok(Err(_)) => {
+                let why =
+                    format!("the message is longer than {} MiB, or was cut off", MAX_LINE >> 20);
+                return Ok(refusal(StatusCode::PAYLOAD_TOO_LARGE, -32600, &why));
+            }
+            Ok(Ok(body)) => body.to_bytes(),
+        };
+        let message = match head.method {
+            Method::POST => match read(&head.headers, &body) {
+                Ok(message) => Some(message),
+                Err(refusal) => return Ok(*refusal),
+            },
+            _ => None,
+        };
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let session = head.headers.get(SESSION_HEADER).and_then(|id| id.to_str().ok());
+        let link = McpLink { peer: self.peer(session, number), exchange: number };
+        let (to_client, answers) = mpsc::unbounded_channel();
+        let modern = is_modern(&head.headers);
+        let exchange = OpenExchange {
+            to_client,
+            headers: passing(&head.headers),
+            id: message.as_ref().and_then(|message| message.get("id").cloned()),
+            modern,
+            tasks: Vec::new(),
+        };
+        let headers = exchange.headers.clone();
+        let is_request = message.as_ref().is_some_and(|message| message.get("method").is_some())
+            && exchange.id.is_some();
+        self.open().insert(number, exchange);
+        let guard = ExchangeGuard::new(Arc::clone(&self), link);
+        match message {
+            Some(_) => {
+                let outputs = self.step(|proxy, now| proxy.client_line(link, &body, now));
+                let ours = |output: &ProxyOutput| match output {
+                    ProxyOutput::ToClient(at, _) | ProxyOutput::ToServer(at, _) => *at == link,
+                    ProxyOutput::Note(_) => false,
+                };
+                // An answer to a question of our own is for nobody else.
+                let over = !is_request && !outputs.iter().any(ours);
+                self.deliver(outputs);
+                if over {
+                    self.say(link, Answer::End);
+                }
+            }
+            None => {
+                let (shared, method, session) =
+                    (Arc::clone(&self), head.method, session.map(str::to_owned));
+                let task = tokio::spawn(async move {
+                    let ends = method == Method::DELETE;
+                    let sent = shared.request(link, method, headers, Vec::new(), true).await;
+                    if let Some(session) = session.filter(|_| ends) {
+                        shared
+                            .peers
+                            .lock()
+                            .unwrap_or_else(PoisonError::into_inner)
+                            .remove(&session);
+                        shared.step(|proxy, _| proxy.peer_ended(link.peer));
+                    }
+                    shared.ended(link, sent, true);
+                });
+                if let Some(exchange) = self.open().get_mut(&number) {
+                    exchange.tasks.push(task.abort_handle());
+                }
+            }
+        }
+        Ok(AnswerBody::respond(answers, guard).await)
+    }
+
+    fn peer(&self, session: Option<&str>, new: u64) -> u64 {
+        let peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = session.and_then(|session| peers.get(session).copied());
+        drop(peers);
+        if let (None, Some(session)) = (known, session) {
+            self.remember(session, new);
+        }
+        known.unwrap_or(new)
+    }
+
+    /// An exchange is over: its client has what it asked for, or has left.
+    fn close(self: &Arc<Self>, link: McpLink, left: bool) {
+        let Some(exchange) = self.open().remove(&link.exchange) else { return };
+        // Without sessions, closing an exchange cancels it. With them, the tool runs on and its result is still taken.
+        if exchange.modern {
+            exchange.tasks.iter().for_each(tokio::task::AbortHandle::abort);
+            if left {
+                let outputs = self.step(|proxy, now| proxy.exchange_left(link, now));
+                self.deliver(outputs);
+            }
+        }
+    }
+}
+
+/// How the server has answered a request.
+struct Served {
+    status: StatusCode,
+    /// True if the client can take the stream up again.
+    resumable: bool,
+}
+
+/// Reads the message of a request.
+fn read(headers: &HeaderMap, body: &[u8]) -> Result<Json, Box<Response<AnyBody>>> {
+    let bad = |code, why: &str| Box::new(refusal(StatusCode::BAD_REQUEST, code, why));
+    match Json::parse_bytes(body) {
+        Err(error) => Err(bad(-32700, &format!("the message cannot be read: {error}"))),
+        Ok(message @ Json::Object(_)) => match headers_agree(headers, &message) {
+            Ok(()) => Ok(message),
+            Err(why) => Err(bad(HEADER_MISMATCH, &why)),
+        },
+        Ok(_) => Err(bad(-32600, "one message is sent at a time")),
+    }
+}
+
+/// The headers of a message of our own.
+fn own_headers(headers: &mut HeaderMap, message: &Json) {
+    let about: Vec<_> =
+        headers.keys().filter(|name| name.as_str().starts_with("mcp-param-")).cloned().collect();
+    about.into_iter().for_each(|name| _ = headers.remove(name));
+    headers.remove("mcp-name");
+    let method = message.get("method").and_then(Json::as_str);
+    match method.and_then(|method| HeaderValue::from_str(method).ok()) {
+        Some(method) if headers.contains_key("mcp-method") => {
+            _ = headers.insert("mcp-method", method)
+        }
+        _ => _ = headers.remove("mcp-method"),
+    }
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+}
+
+/// A refusal that no message of the server stands behind.
+fn refusal(status: StatusCode, code: i64, why: &str) -> Response<AnyBody> {
+    let text = Json::string(&format!("guard: {why}"));
+    let body =
+        format!(r#"{{"jsonrpc":"2.0","id":null,"error":{{"code":{code},"message":{text}}}}}"#);
+    let mut response = Response::new(full(body.into_bytes()));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+/// The innermost cause of an error, which says most.
+fn cause(error: &dyn std::error::Error) -> String {
+    let mut inner = error;
+    while let Some(source) = inner.source() {
+        inner = source;
+    }
+    inner.to_string()
+}
+
+fn note(text: &str) {
+    use std::io::Write as _;
+    let text: String = text.chars().take(2_000).collect();
+    let _ = writeln!(std::io::stderr().lock(), "guard: {}", text.replace('\n', " "));
+}

@@ -1,0 +1,187 @@
+//! What a request over HTTP must be before its message is looked at.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use guard_plan::json::Json;
+use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE, HOST, HeaderMap, HeaderName, ORIGIN};
+use hyper::{Method, StatusCode, Uri};
+
+/// The header that names a client's session in the eras with a handshake.
+pub const SESSION_HEADER: &str = "mcp-session-id";
+
+/// The first version of the protocol without a handshake.
+const MODERN: &str = "2026-07-28";
+
+/// Headers that are about one connection, or that the proxy writes itself.
+const OWN_HEADERS: [&str; 14] = [
+    "accept-encoding",
+    "connection",
+    "content-encoding",
+    "content-length",
+    "expect",
+    "host",
+    "keep-alive",
+    "origin",
+    "proxy-authenticate",
+    "proxy-authorization",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// A request that is refused: the status and why.
+pub type Refusal = (StatusCode, String);
+
+/// Returns the headers that pass to the other side.
+pub fn passing(headers: &HeaderMap) -> HeaderMap {
+    let mut passing = headers.clone();
+    // A header that `Connection` names is about that connection too.
+    let named: Vec<HeaderName> = headers
+        .get_all("connection")
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .filter_map(|name| name.trim().parse().ok())
+        .collect();
+    OWN_HEADERS.iter().for_each(|name| _ = passing.remove(*name));
+    named.into_iter().for_each(|name| _ = passing.remove(name));
+    passing
+}
+
+/// Returns true for a client of the era without a handshake.
+pub fn is_modern(headers: &HeaderMap) -> bool {
+    let version = headers.get("mcp-protocol-version").and_then(|value| value.to_str().ok());
+    version.is_some_and(|version| version >= MODERN)
+}
+
+/// Refuses requests of web pages and of other names for this machine, other paths, and bodies that are not JSON.
+pub fn check(
+    method: &Method,
+    uri: &Uri,
+    headers: &HeaderMap,
+    path: &str,
+    loopback: bool,
+    origins: &[String],
+) -> Result<(), Refusal> {
+    let text = |name| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
+    if let Some(origin) = text(ORIGIN) {
+        let local = origin.parse::<Uri>().is_ok_and(|uri| is_local(uri.host()));
+        if !local && !origins.iter().any(|allowed| allowed == origin) {
+            return Err((StatusCode::FORBIDDEN, "the origin is not allowed".into()));
+        }
+    }
+    let host = text(HOST).unwrap_or_default().parse::<Uri>();
+    if loopback && !host.is_ok_and(|uri| is_local(uri.host())) {
+        return Err((StatusCode::FORBIDDEN, "the host is not this machine".into()));
+    }
+    if uri.path() != path {
+        return Err((StatusCode::NOT_FOUND, format!("the endpoint is {path}")));
+    }
+    if ![Method::POST, Method::GET, Method::DELETE].contains(method) {
+        return Err((StatusCode::METHOD_NOT_ALLOWED, "a message is sent by POST".into()));
+    }
+    if *method == Method::POST {
+        let kind = text(CONTENT_TYPE).unwrap_or_default();
+        let kind = kind.split(';').next().unwrap_or_default().trim();
+        if !kind.eq_ignore_ascii_case("application/json") || headers.contains_key(CONTENT_ENCODING)
+        {
+            let why = "a message is `application/json` without an encoding";
+            return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, why.into()));
+        }
+    }
+    Ok(())
+}
+
+fn is_local(host: Option<&str>) -> bool {
+    matches!(host, Some("localhost" | "127.0.0.1" | "[::1]"))
+}
+
+/// Checks that headers say nothing that the body does not: a server, or something before it, may go by the headers.
+///
+/// # Errors
+///
+/// Returns what differs.
+pub fn headers_agree(headers: &HeaderMap, body: &Json) -> Result<(), String> {
+    let params = body.get("params");
+    let text = |member| params.and_then(|params| params.get(member)).and_then(Json::as_str);
+    for name in headers.keys() {
+        let name = name.as_str();
+        let param = name.strip_prefix("mcp-param-");
+        if !matches!(name, "mcp-method" | "mcp-name" | SESSION_HEADER) && param.is_none() {
+            continue;
+        }
+        let mut values = headers.get_all(name).iter();
+        let (Some(value), None) = (values.next(), values.next()) else {
+            return Err(format!("the header `{name}` is there twice"));
+        };
+        let value = value.to_str().ok().and_then(decoded);
+        let value = value.ok_or_else(|| format!("the header `{name}` cannot be read"))?;
+        let agrees = match name {
+            "mcp-method" => body.get("method").and_then(Json::as_str) == Some(&value),
+            "mcp-name" => [text("name"), text("uri")].contains(&Some(&value)),
+            SESSION_HEADER => true,
+            _ => params
+                .and_then(|params| params.get("arguments"))
+                .is_some_and(|arguments| holds(arguments, &value)),
+        };
+        if !agrees {
+            return Err(format!("the header `{name}` differs from the message"));
+        }
+    }
+    Ok(())
+}
+
+/// Returns true if some value of the arguments has this text.
+fn holds(value: &Json, text: &str) -> bool {
+    match value {
+        Json::String(held) => **held == *text,
+        Json::Array(items) => items.iter().any(|item| holds(item, text)),
+        Json::Object(members) => members.iter().any(|(_, member)| holds(member, text)),
+        other => other.to_string() == text,
+    }
+}
+
+/// Reads a header's value, which may be `=?base64?…?=`.
+fn decoded(value: &str) -> Option<String> {
+    let Some(inner) = value.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?="))
+    else {
+        return Some(value.to_owned());
+    };
+    let bytes = STANDARD.decode(inner).ok()?;
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{HeaderMap, HeaderName, Json, decoded, headers_agree};
+
+    #[test]
+    fn headers_cannot_name_another_call_than_the_body() {
+        let body = r#"{"method":"tools/call","params":{"name":"read","arguments":{"a":{"region":"eu"},"n":3,"t":"é"}}}"#;
+        let body = Json::parse(body).unwrap();
+        let agrees = |headers: &[(&str, &str)]| {
+            let mut map = HeaderMap::new();
+            for (name, value) in headers {
+                map.append(name.parse::<HeaderName>().unwrap(), value.parse().unwrap());
+            }
+            headers_agree(&map, &body).is_ok()
+        };
+        assert!(agrees(&[
+            ("mcp-method", "tools/call"),
+            ("mcp-name", "read"),
+            ("mcp-param-region", "eu")
+        ]));
+        assert!(agrees(&[
+            ("mcp-param-n", "3"),
+            ("mcp-param-t", "=?base64?w6k=?="),
+            ("x-other", "1")
+        ]));
+        assert!(!agrees(&[("mcp-method", "tools/list")]));
+        assert!(!agrees(&[("mcp-name", "write")]));
+        assert!(!agrees(&[("mcp-name", "read"), ("mcp-name", "write")]));
+        assert!(!agrees(&[("mcp-param-region", "us")]));
+        assert!(!agrees(&[("mcp-param-t", "=?base64?%%%?=")]));
+        assert_eq!(decoded("=?base64?Z3VhcmQ=?=").unwrap(), "guard");
+    }
+}
