@@ -67,10 +67,6 @@ class Sidecar(Line):
     def follow(self):
         for line in self.process.stdout:
             self.hear(json.loads(line))
-        # It has ended: nobody needs to wait for an answer.
-        self.is_gone = True
-        for answers in list(self.waiting.values()):
-            answers.put({"error": {"message": "the guard has ended"}})
 
     def ask(self, method, **params):
         try:
@@ -80,12 +76,18 @@ class Sidecar(Line):
             raise RuntimeError("the guard does not answer") from None
 
 
+class Kept:
+    """What is kept of a session: the folder of its journal, and the calls that ran and whose settlement the guard did not take."""
+
+    def __init__(self, place):
+        self.place, self.unsettled = place, []
+
+
 # The kit removes the temporary folder of an adapter.
 folder = pathlib.Path(tempfile.mkdtemp(prefix="guard-adapter-"))
 kit = Line(sys.stdout, None)
 guard = Sidecar()
-journals = {}  # by the kit's id of a session: where its journal is kept
-unsettled = {}  # by session: the calls that ran, and whose settlement the guard did not take
+kept = {}  # by the kit's id of a session
 
 
 def now(session):
@@ -97,15 +99,15 @@ def open_session(session, run, place):
     known = {key: run[key] for key in ("source", "workspace", "data") if run.get(key) is not None}
     opened = guard.ask("session.open", session=session, journal=place, now=run.get("now") or now(session), **known)
     guard.probes[session] = opened["probes"]
-    journals[session] = place
 
 
 def enter(session, run):
     """Opens the session of a run, and settles what an earlier run could not."""
     find(session, run)
-    while session in unsettled and unsettled[session]:
-        settle(session, **unsettled[session][0])
-        unsettled[session].pop(0)
+    late = kept[session].unsettled
+    while late:
+        settle(session, **late[0])
+        late.pop(0)
 
 
 def settle(session, **ended):
@@ -124,16 +126,19 @@ def find(session, run):
         guard = Sidecar()
     if session in guard.probes:
         return
-    if session in journals:
+    if session in kept:
         take_up(session, run)
         return
-    open_session(session, run, tempfile.mkdtemp(dir=folder))
+    place = tempfile.mkdtemp(dir=folder)
+    open_session(session, run, place)
+    kept[session] = Kept(place)
 
 
 def take_up(session, run):
     """Opens a session from its journal. The store is told which sessions it has."""
-    subprocess.run([GUARDC, "trace", "repair", "--ledger", journals[session]], check=True, stdout=subprocess.DEVNULL)
-    open_session(session, {**run, "data": None, "now": "1970-01-01T00:00:00Z"}, journals[session])
+    place = kept[session].place
+    subprocess.run([GUARDC, "trace", "repair", "--ledger", place], check=True, stdout=subprocess.DEVNULL)
+    open_session(session, {**run, "data": None, "now": "1970-01-01T00:00:00Z"}, place)
 
 
 def tell(method, session, **event):
@@ -143,7 +148,7 @@ def tell(method, session, **event):
 
 
 def journal(session):
-    return pathlib.Path(journals[session], f"{session}.jsonl")
+    return pathlib.Path(kept[session].place, f"{session}.jsonl")
 
 
 def trace(session):
@@ -177,7 +182,7 @@ def around(session, call, tools):
     try:
         settled = tell("call.settle", session, **ended)
     except RuntimeError:
-        unsettled.setdefault(session, []).append(ended)
+        kept[session].unsettled.append(ended)
         raise
     if done.get("failure") == "cancelled":
         raise Cancelled
@@ -267,18 +272,33 @@ def ended(run, turn, stop):
 
 
 def forget(session):
-    journals.pop(session, None)
-    unsettled.pop(session, None)
+    kept.pop(session, None)
     if guard.probes.pop(session, None) is not None:
         guard.ask("session.close", session=session)
+
+
+def hello(params):
+    return {"name": "python-sample", "version": "1", "reusable": True, "capabilities": {name: True for name in CAPABILITIES.split()}}
+
+
+def snapshot(params):
+    return {"snapshot": trace(params["session"])}
 
 
 def restore(params):
     """A session is its journal: written to a new folder, from which the next run takes it up."""
     session = params["session"]
     forget(session)
-    journals[session] = tempfile.mkdtemp(dir=folder)
+    kept[session] = Kept(tempfile.mkdtemp(dir=folder))
     journal(session).write_text("".join(line + "\n" for line in params["snapshot"]), encoding="utf-8")
+    return {}
+
+
+def reset(params):
+    """Forgets a session; without one everything, before the next case of the kit."""
+    for session in [params["session"]] if "session" in params else list(kept):
+        forget(session)
+    return {}
 
 
 def replay(params):
@@ -297,31 +317,15 @@ def replay(params):
     return {"agrees": False, "at": at}
 
 
-def answer(method, params):
-    if method == "hello":
-        return {"name": "python-sample", "version": "1", "reusable": True, "capabilities": {name: True for name in CAPABILITIES.split()}}
-    if method == "run":
-        return loop(params)
-    if method == "snapshot":
-        return {"snapshot": trace(params["session"])}
-    if method == "restore":
-        restore(params)
-        return {}
-    if method == "replay":
-        return replay(params)
-    if method == "reset":  # Without a session: everything, before the next case of the kit.
-        for session in [params["session"]] if "session" in params else list(journals):
-            forget(session)
-        return {}
-    raise RuntimeError(f"there is no method `{method}`")
+METHODS = {"hello": hello, "run": loop, "snapshot": snapshot, "restore": restore, "reset": reset, "replay": replay}
 
 
 def serve(request):
     try:
-        kit.say({"id": request["id"], "result": answer(request["method"], request["params"])})
+        kit.say({"id": request["id"], "result": METHODS[request["method"]](request["params"])})
     except Exception as error:
         traceback.print_exc()
-        kit.say({"id": request["id"], "error": {"message": str(error)}})
+        kit.say({"id": request["id"], "error": {"message": f"{type(error).__name__}: {error}"}})
 
 
 for line in sys.stdin:

@@ -101,12 +101,13 @@ const folder = fs.mkdtempSync(path.join(os.tmpdir(), "guard-adapter-"));
 const kit = new Line((text) => process.stdout.write(text), {});
 let guard = new Sidecar();
 
-const journals = new Map<string, string>(); // by the kit's id of a session: where its journal is kept
-const unsettled = new Map<string, Json[]>(); // by session: the calls that ran, and whose settlement the guard did not take
+/** What is kept of a session: the folder of its journal, and the calls that ran and whose settlement the guard did not take. */
+type Kept = { place: string; unsettled: Json[] };
+const kept = new Map<string, Kept>(); // by the kit's id of a session
 const now = async (session: string): Promise<string> => (await kit.ask("clock.now", { session })).now;
 const joined = (...texts: string[]): string => texts.filter((text) => text).join("\n\n");
 const shown = (value: Json): string => (typeof value === "string" && value[0] !== "\u0001" ? value : stringify(value));
-const journal = (session: string): string => `${journals.get(session)}/${session}.jsonl`;
+const journal = (session: string): string => `${kept.get(session)!.place}/${session}.jsonl`;
 const trace = (session: string): string[] => fs.readFileSync(journal(session), "utf8").trimEnd().split("\n");
 
 /** Opens a session that keeps its journal in a folder. */
@@ -114,12 +115,11 @@ async function open(session: string, run: Json, place: string): Promise<void> {
   const { source, workspace, data } = run;
   const where = { journal: place, now: run.now ?? (await now(session)) };
   guard.probes.set(session, (await guard.ask("session.open", { session, source, workspace, data, ...where })).probes);
-  journals.set(session, place);
 }
 
 /** Opens a session from its journal. The store is told which sessions it has. */
 async function takeUp(session: string, run: Json): Promise<void> {
-  const place = journals.get(session)!;
+  const { place } = kept.get(session)!;
   execFileSync(GUARDC, ["trace", "repair", "--ledger", place]);
   await open(session, { ...run, data: undefined, now: "1970-01-01T00:00:00Z" }, place);
 }
@@ -127,7 +127,7 @@ async function takeUp(session: string, run: Json): Promise<void> {
 /** Opens the session of a run, and settles what an earlier run could not. */
 async function enter(session: string, run: Json): Promise<void> {
   await find(session, run);
-  for (const late = unsettled.get(session) ?? []; late.length; late.shift()) {
+  for (const late = kept.get(session)!.unsettled; late.length; late.shift()) {
     try {
       await tell("call.settle", session, late[0]);
     } catch (error) {
@@ -143,8 +143,10 @@ async function find(session: string, run: Json): Promise<void> {
     guard = new Sidecar();
   }
   if (guard.probes.has(session)) return;
-  if (journals.has(session)) return takeUp(session, run);
-  await open(session, run, fs.mkdtempSync(`${folder}/journal-`));
+  if (kept.has(session)) return takeUp(session, run);
+  const place = fs.mkdtempSync(`${folder}/journal-`);
+  await open(session, run, place);
+  kept.set(session, { place, unsettled: [] });
 }
 
 /** Something happened: the guard is told, with the time and what its probes would find. */
@@ -183,7 +185,7 @@ async function execute(session: string, call: Call, tools: Set<string>): Promise
   const { outcome, result } = done;
   const end = { call: call.call, outcome, result };
   const settled = await tell("call.settle", session, end).catch((error) => {
-    unsettled.set(session, [...(unsettled.get(session) ?? []), end]);
+    kept.get(session)!.unsettled.push(end);
     throw error;
   });
   if (done.failure === "cancelled") throw new Cancelled();
@@ -278,41 +280,43 @@ async function ended(run: Json, turn: Json, stop: Json): Promise<Json> {
 }
 
 async function forget(session: string): Promise<void> {
-  journals.delete(session);
+  kept.delete(session);
   if (guard.probes.delete(session)) await guard.ask("session.close", { session });
 }
 
-async function answer(method: string, params: Json): Promise<Json> {
-  switch (method) {
-    case "hello":
-      return { name: "typescript-sample", version: "1", reusable: true, capabilities: Object.fromEntries(CAPABILITIES.map((name) => [name, true])) };
-    case "run":
-      return loop(params).catch((error) => {
-        if (!(error instanceof Cancelled)) throw error;
-        return { ended: "cancelled", trace: trace(params.session) };
-      });
-    case "snapshot":
-      return { snapshot: trace(params.session) };
-    case "restore":
-      await forget(params.session);
-      journals.set(params.session, fs.mkdtempSync(`${folder}/journal-`));
-      fs.writeFileSync(journal(params.session), params.snapshot.map((line: string) => line + "\n").join(""));
-      return {}; // The next run takes it up.
-    case "reset":
-      // Without a session: everything, before the next case of the kit.
-      for (const session of params.session ? [params.session] : [...journals.keys()]) await forget(session);
-      return {};
-    default:
-      throw new Error(`there is no method \`${method}\``);
-  }
-}
+const METHODS: { [method: string]: (params: Json) => Promise<Json> } = {
+  async hello() {
+    return { name: "typescript-sample", version: "1", reusable: true, capabilities: Object.fromEntries(CAPABILITIES.map((name) => [name, true])) };
+  },
+  run(params) {
+    return loop(params).catch((error) => {
+      if (!(error instanceof Cancelled)) throw error;
+      return { ended: "cancelled", trace: trace(params.session) };
+    });
+  },
+  async snapshot({ session }) {
+    return { snapshot: trace(session) };
+  },
+  /** A session is its journal: written to a new folder, from which the next run takes it up. */
+  async restore({ session, snapshot }) {
+    await forget(session);
+    kept.set(session, { place: fs.mkdtempSync(`${folder}/journal-`), unsettled: [] });
+    fs.writeFileSync(journal(session), snapshot.map((line: string) => line + "\n").join(""));
+    return {};
+  },
+  /** Forgets a session; without one everything, before the next case of the kit. */
+  async reset(params) {
+    for (const session of params.session ? [params.session] : [...kept.keys()]) await forget(session);
+    return {};
+  },
+};
 
 const input = createInterface({ input: process.stdin });
 input.on("line", async (line) => {
   const message = parse(line);
   if (!message.method) return kit.hear(message);
   try {
-    kit.say({ id: message.id, result: await answer(message.method, message.params) });
+    kit.say({ id: message.id, result: await METHODS[message.method](message.params) });
   } catch (error) {
     kit.say({ id: message.id, error: { message: (error as Error).message } });
   }

@@ -200,7 +200,9 @@ impl<'p> Player<'p> {
                 broken.extend(self.judge_run(at, &mut one)?);
                 seen.runs.push(one);
             }
-            self.adapter.end_outage();
+            if self.case.world.outage_in(at + 1).is_none() {
+                self.adapter.end_outage();
+            }
             if !broken.is_empty() {
                 // Runs after a broken one show nothing.
                 break;
@@ -255,8 +257,7 @@ impl<'p> Player<'p> {
             data: self.case.data.as_ref().map(json_of),
             contract: self.case.contract.clone(),
             tools: tools(self.case),
-            // An outage ends with the run that it began in.
-            outage: self.case.world.outage.clone().filter(|_| at == 0),
+            outage: self.case.world.outage_in(at).cloned(),
             streamed: self.case.world.streamed,
         }
     }

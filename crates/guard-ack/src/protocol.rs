@@ -181,6 +181,18 @@ pub struct Outage {
     /// The questions that are counted.
     #[serde(default, skip_serializing_if = "Question::is_propose")]
     pub on: Question,
+    /// The number of runs that it lasts, from the first one on. The count may begin anew with each of them.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub runs: usize,
+}
+
+fn one() -> usize {
+    1
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_one(count: &usize) -> bool {
+    *count == 1
 }
 
 /// The questions to the guard by which an outage counts.

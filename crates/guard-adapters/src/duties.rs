@@ -304,8 +304,12 @@ pub trait Duties {
 
     /// Settles the calls that ran in an earlier run, and whose settlement could not be reported.
     fn settle_overdue(&mut self, harness: &mut Harness) -> AdapterResult<()> {
-        for (call, done) in std::mem::take(&mut harness.engine.unsettled) {
-            self.settlement(harness, &call, &done)?;
+        let mut overdue = std::mem::take(&mut harness.engine.unsettled).into_iter();
+        while let Some((call, done)) = overdue.next() {
+            if let Err(error) = self.settlement(harness, &call, &done) {
+                harness.engine.unsettled.extend(overdue);
+                return Err(error);
+            }
         }
         Ok(())
     }

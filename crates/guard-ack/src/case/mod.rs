@@ -104,7 +104,7 @@ pub struct WorldFile {
     /// The answers of probes, by the turns of the model; the last one repeats.
     #[serde(default)]
     pub probes: BTreeMap<String, Vec<toml::Value>>,
-    /// The outage of the guard, in the first run.
+    /// The outage of the guard, from the first run on.
     pub outage: Option<Outage>,
     /// True if the model streams.
     #[serde(default)]
@@ -112,6 +112,13 @@ pub struct WorldFile {
     /// True if calls end only when the adapter is silent, where it declares `parallel_calls`.
     #[serde(default)]
     pub held: bool,
+}
+
+impl WorldFile {
+    /// Returns the outage of the guard in a run, counted from 0.
+    pub fn outage_in(&self, run: usize) -> Option<&Outage> {
+        self.outage.as_ref().filter(|outage| run < outage.runs)
+    }
 }
 
 impl Default for WorldFile {

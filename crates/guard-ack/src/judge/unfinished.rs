@@ -56,7 +56,7 @@ impl UnfinishedRun<'_> {
     }
 
     fn during_outage(&self, bench: &mut Bench) -> bool {
-        let outage = self.case.world.outage.as_ref().filter(|_| self.number == 0);
+        let outage = self.case.world.outage_in(self.number);
         // The guard is told the prompt before the model is asked.
         let is_told =
             |outage: &&Outage| outage.on == Question::Prompt || !bench.seen.shown.is_empty();

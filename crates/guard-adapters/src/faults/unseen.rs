@@ -23,6 +23,11 @@ pub(super) const TABLE: &[Spec] = faults! {
         harness.engine.unsettled.clear();
         Ok(())
     });
+    "late-settlement-once" "GATE-23" "forgets a settlement that the guard did not take twice" => instead::settle_overdue(|harness| {
+        let settled = Faithful.settle_overdue(harness);
+        harness.engine.unsettled.clear();
+        settled
+    });
     "guard-gets-cut-results" "EFFECT-4" "gives the guard the beginning of a long text" => instead::settlement(
         |harness, call, done| {
             let result = match &done.result {
