@@ -291,14 +291,12 @@ def restore(params):
     forget(session)
     kept[session] = Kept(tempfile.mkdtemp(dir=folder))
     journal(session).write_text("".join(line + "\n" for line in params["snapshot"]), encoding="utf-8")
-    return {}
 
 
 def reset(params):
     """Forgets a session; without one everything, before the next case of the kit."""
     for session in [params["session"]] if "session" in params else list(kept):
         forget(session)
-    return {}
 
 
 def replay(params):
@@ -322,7 +320,7 @@ METHODS = {"hello": hello, "run": loop, "snapshot": snapshot, "restore": restore
 
 def serve(request):
     try:
-        kit.say({"id": request["id"], "result": METHODS[request["method"]](request["params"])})
+        kit.say({"id": request["id"], "result": METHODS[request["method"]](request["params"]) or {}})
     except Exception as error:
         traceback.print_exc()
         kit.say({"id": request["id"], "error": {"message": f"{type(error).__name__}: {error}"}})

@@ -302,12 +302,10 @@ const METHODS: { [method: string]: (params: Json) => Promise<Json> } = {
     await forget(session);
     kept.set(session, { place: fs.mkdtempSync(`${folder}/journal-`), unsettled: [] });
     fs.writeFileSync(journal(session), snapshot.map((line: string) => line + "\n").join(""));
-    return {};
   },
   /** Forgets a session; without one everything, before the next case of the kit. */
   async reset(params) {
     for (const session of params.session ? [params.session] : [...kept.keys()]) await forget(session);
-    return {};
   },
 };
 
@@ -316,7 +314,7 @@ input.on("line", async (line) => {
   const message = parse(line);
   if (!message.method) return kit.hear(message);
   try {
-    kit.say({ id: message.id, result: await METHODS[message.method](message.params) });
+    kit.say({ id: message.id, result: (await METHODS[message.method](message.params)) ?? {} });
   } catch (error) {
     kit.say({ id: message.id, error: { message: (error as Error).message } });
   }

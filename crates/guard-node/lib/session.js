@@ -110,6 +110,10 @@ class Session {
     this.promises = Object.fromEntries(Object.keys(EVENTS).map((name) => [name, (...given) => this.#later(name, given)]));
     this.promises.propose = async (...given) => (this.#isQuick ? this.propose(...given) : this.#later("propose", given));
     this.promises.settle = (...given) => this.calls.settling(() => this.#settledLater(...given));
+    this.promises.stop = async (reason) => {
+      await this.settleOverdue();
+      return this.#later("stop", [reason]);
+    };
     delete this.promises.settleUnreadable;
   }
 

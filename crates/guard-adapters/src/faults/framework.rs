@@ -82,6 +82,11 @@ pub(super) const TABLE: &[Spec] = faults! {
         }
     });
     "verdict-by-id" "GATE-20" "keeps verdicts by the id of a call" => Box::new(VerdictById::default());
+    "verdict-by-earlier-id" "GATE-20" "keeps verdicts by the id of a call for later turns" => Box::new(VerdictById {
+        is_lasting: true,
+        ..VerdictById::default()
+    });
+    "earlier-id-is-answered" "LOOP-2" "takes a call for answered whose id an earlier turn used" => Box::new(EarlierIds::default());
     "nameless-around" "GATE-20" "runs calls without an id unasked" => Box::new(NamelessAround);
     "error-unsettled" "GATE-21" "does not settle a call whose tool returns an error" => unsettled(FailureKind::Error);
     "exception-unsettled" "GATE-21" "does not settle a call whose tool raises" => unsettled(FailureKind::Exception);
@@ -216,11 +221,16 @@ impl Duties for Retries {
 
 /// Runs a call on the verdict that another with the same id got.
 #[derive(Default)]
-struct VerdictById(Vec<String>);
+struct VerdictById {
+    is_lasting: bool,
+    allowed: Vec<String>,
+}
 
 impl Duties for VerdictById {
     fn tell_apart(&mut self, harness: &mut Harness, mut turn: Turn) -> Turn {
-        self.0.clear();
+        if !self.is_lasting {
+            self.allowed.clear();
+        }
         for (number, call) in turn.calls.iter_mut().enumerate() {
             if call.call.is_empty() {
                 call.call = format!("nameless-{}-{number}", harness.messages.len());
@@ -230,12 +240,25 @@ impl Duties for VerdictById {
     }
 
     fn gate(&mut self, harness: &mut Harness, call: &Call) -> AdapterResult<Gate> {
-        if self.0.contains(&call.call) {
+        if self.allowed.contains(&call.call) {
             return Ok(Gate::Run);
         }
         let gate = Faithful.gate(harness, call)?;
-        self.0.extend((gate == Gate::Run).then(|| call.call.clone()));
+        self.allowed.extend((gate == Gate::Run).then(|| call.call.clone()));
         Ok(gate)
+    }
+}
+
+/// Drops the calls of a turn whose id an earlier turn used.
+#[derive(Default)]
+struct EarlierIds(Vec<String>);
+
+impl Duties for EarlierIds {
+    fn tell_apart(&mut self, harness: &mut Harness, turn: Turn) -> Turn {
+        let mut turn = Faithful.tell_apart(harness, turn);
+        turn.calls.retain(|call| !self.0.contains(&call.call));
+        self.0.extend(turn.calls.iter().map(|call| call.call.clone()));
+        turn
     }
 }
 

@@ -81,6 +81,14 @@ class Session(EngineSession):
                     self._wake()
             return settled
 
+    def stop(self, reason=None):
+        """Asks whether the agent may stop. A blocked stop says what is missing.
+
+        Calls that have run and whose settlement failed are settled first. Raises where that fails again.
+        """
+        self._settle_overdue()
+        return super().stop(reason)
+
     def _settle_overdue(self):
         """Settles the calls that have run and whose settlement failed. Raises where it fails again."""
         while self._overdue:
