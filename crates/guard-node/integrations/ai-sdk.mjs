@@ -65,10 +65,11 @@ class Run {
   #own = new Set();
   /** The arguments of the last answer as the model wrote them, by call. */
   #written = new Map();
-  /** The arguments of all calls as the model wrote them, for the model to see again. */
-  #history = new Map();
-  #words = new Map();
-  #judged = new Set();
+  /**
+   * All calls by id, each id in the order of its calls, since providers use ids again: the arguments as the model wrote them (`input`), and
+   * the guard's `words` for a call that never reached a tool.
+   */
+  #calls = new Map();
   #running = new Map();
   #stopped;
   /** The first failure of the guard: from then on nothing runs. */
@@ -122,7 +123,7 @@ class Run {
   #model(model) {
     const middleware = {
       specificationVersion: "v4",
-      transformParams: async ({ params }) => ({ ...params, prompt: params.prompt.map((message) => this.#remembered(message)) }),
+      transformParams: async ({ params }) => ({ ...params, prompt: this.#remembered(params.prompt) }),
       wrapGenerate: async ({ doGenerate }) => {
         this.#expectSound();
         const answer = await doGenerate();
@@ -153,7 +154,10 @@ class Run {
       // Two calls with one id leave nobody to say which text is whose.
       const single = calls.filter(({ toolCallId }) => ids.indexOf(toolCallId) === ids.lastIndexOf(toolCallId));
       this.#written = new Map(single.map((call) => [call.toolCallId, call.input]));
-      for (const call of single) this.#history.set(call.toolCallId, asWritten(call.input));
+      for (const call of calls) {
+        const made = this.#calls.get(call.toolCallId) ?? [];
+        this.#calls.set(call.toolCallId, [...made, { input: single.includes(call) ? asWritten(call.input) : undefined }]);
+      }
       const tokens = (usage?.inputTokens?.total ?? 0) + (usage?.outputTokens?.total ?? 0);
       if (tokens) await this.session.promises.usage("tokens", tokens);
       const done = new Set(content.filter(({ type }) => type === "tool-result").map(({ toolCallId }) => toolCallId));
@@ -163,14 +167,23 @@ class Run {
     }
   }
 
-  /** A message of the conversation in which the model's calls are as it wrote them; the framework keeps what validation made of them. */
-  #remembered(message) {
-    if (message.role !== "assistant") return message;
-    const content = message.content.map((part) => {
-      const input = part.type === "tool-call" ? this.#history.get(part.toolCallId) : undefined;
-      return input === undefined ? part : { ...part, input };
-    });
-    return { ...message, content };
+  /** The conversation with the model's calls as it wrote them; the framework keeps what validation made of them. */
+  #remembered(messages) {
+    return this.#mapped(messages, "tool-call", (part, { input }) => (input === undefined ? part : { ...part, input }));
+  }
+
+  /** Messages in which each part of a type is mapped with the call it belongs to. The last part with an id belongs to the last call with it. */
+  #mapped(messages, type, map) {
+    const isPart = (part) => part.type === type && this.#calls.has(part.toolCallId);
+    const at = new Map();
+    for (const { toolCallId: id } of messages.flatMap(({ content }) => content).filter(isPart)) at.set(id, (at.get(id) ?? this.#calls.get(id).length) - 1);
+    const mapped = (part) => {
+      const place = at.get(part.toolCallId);
+      at.set(part.toolCallId, place + 1);
+      return map(part, this.#calls.get(part.toolCallId)[place] ?? {});
+    };
+    return messages.map((message) =>
+      Array.isArray(message.content) ? { ...message, content: message.content.map((part) => (isPart(part) ? mapped(part) : part)) } : message);
   }
 
   async #stop({ raw, unified }) {
@@ -204,19 +217,15 @@ class Run {
   /** What the model is shown: the guard's words for calls that never reached a tool, and feedback behind results. */
   async #shown({ messages, steps }) {
     for (const { toolCallId, toolName, input, invalid } of steps.at(-1)?.toolCalls ?? []) {
-      if (!invalid || this.#judged.has(toolCallId)) continue;
-      this.#judged.add(toolCallId);
+      const call = this.#calls.get(toolCallId)?.at(-1);
+      if (!invalid || !call || "words" in call) continue;
       const written = this.#written.get(toolCallId) ?? (typeof input === "string" ? input : JSON.stringify(input));
       const denial = await inTurn(this.session, () => refused(this.session, { name: toolName, callId: toolCallId, arguments: blank(written) }));
-      if (denial) this.#words.set(toolCallId, denial);
+      call.words = denial || undefined;
     }
-    const shown = messages.map((message) => (message.role === "tool" ? { ...message, content: message.content.map((part) => this.#answer(part)) } : message));
+    const shown = this.#mapped(messages, "tool-result", (part, { words }) => (words === undefined ? part : { ...part, output: { type: "error-text", value: words } }));
     const blocks = this.session.feedback();
     return blocks.length ? [...shown, { role: "user", content: blocks.join("\n\n") }] : shown;
-  }
-  #answer(part) {
-    const words = this.#words.get(part.toolCallId);
-    return words === undefined ? part : { ...part, output: { type: "error-text", value: words } };
   }
 
   // Tools

@@ -9,6 +9,7 @@ use guard_ack::protocol::{Call, Done, FailureKind, Message, Role, Run, ToolOutco
 use guard_runtime::Usage;
 use guard_sdk::Event;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 
 /// The number of messages that a trimmed conversation has.
 const TRIMMED: usize = 12;
@@ -86,6 +87,7 @@ pub(super) const TABLE: &[Spec] = faults! {
         is_lasting: true,
         ..VerdictById::default()
     });
+    "denial-by-id" "GATE-20" "keeps denials by the id of a call" => Box::new(DenialById::default());
     "earlier-id-is-answered" "LOOP-2" "takes a call for answered whose id an earlier turn used" => Box::new(EarlierIds::default());
     "nameless-around" "GATE-20" "runs calls without an id unasked" => Box::new(NamelessAround);
     "error-unsettled" "GATE-21" "does not settle a call whose tool returns an error" => unsettled(FailureKind::Error);
@@ -245,6 +247,23 @@ impl Duties for VerdictById {
         }
         let gate = Faithful.gate(harness, call)?;
         self.allowed.extend((gate == Gate::Run).then(|| call.call.clone()));
+        Ok(gate)
+    }
+}
+
+/// Gives a call the denial that an earlier one with the same id got.
+#[derive(Default)]
+struct DenialById(BTreeMap<String, String>);
+
+impl Duties for DenialById {
+    fn gate(&mut self, harness: &mut Harness, call: &Call) -> AdapterResult<Gate> {
+        if let Some(denial) = self.0.get(&call.call) {
+            return Ok(Gate::Refused(denial.clone()));
+        }
+        let gate = Faithful.gate(harness, call)?;
+        if let Gate::Refused(denial) = &gate {
+            self.0.insert(call.call.clone(), denial.clone());
+        }
         Ok(gate)
     }
 }
