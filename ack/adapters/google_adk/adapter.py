@@ -76,7 +76,7 @@ def shown(request):
 
 def call_of(call):
     """A call as the framework knows it: its arguments are an object, whatever the model wrote."""
-    args = call["args"] if isinstance(call["args"], dict) else arguments(call["args"])
+    args = arguments(call["args"]) if isinstance(call["args"], str) else call["args"]
     args = args if isinstance(args, dict) else {"not an object": args}
     return types.Part(function_call=types.FunctionCall(id=call["call"] or f"nameless-{uuid4().hex[:8]}", name=call["tool"], args=args))
 
