@@ -18,7 +18,7 @@ const { private: _private, scripts, devDependencies, ...source } = JSON.parse(re
 
 function built() {
   execFileSync("node", ["build.mjs", ...release], { cwd: here, stdio: "inherit" });
-  execFileSync("cargo", ["build", "--locked", "--quiet", "--bin", "guardc", ...release], { cwd: join(here, "../.."), stdio: "inherit" });
+  execFileSync("cargo", ["build", "--locked", "--quiet", "--package", "guardc-cli", ...release], { cwd: join(here, "../.."), stdio: "inherit" });
   const metadata = execFileSync("cargo", ["metadata", "--format-version", "1", "--no-deps", "--locked"], { cwd: here, maxBuffer: 1 << 26 });
   return join(JSON.parse(metadata).target_directory, release.length ? "release" : "debug", platforms.command);
 }

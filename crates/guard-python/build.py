@@ -17,7 +17,7 @@ def run(*command, **options):
 
 
 def main(release, folder):
-    run("cargo", "build", "--locked", "--quiet", "--bin", "guardc", *(["--release"] if release else []))
+    run("cargo", "build", "--locked", "--quiet", "--package", "guardc-cli", *(["--release"] if release else []))
     metadata = json.loads(run("cargo", "metadata", "--format-version=1", "--no-deps", "--locked", stdout=subprocess.PIPE).stdout)
     scripts = HERE / "guardc.data" / "scripts"
     scripts.mkdir(exist_ok=True)

@@ -18,9 +18,8 @@ pub fn run(root: &Path, args: &[String]) -> Result<bool, String> {
     crates(root)?;
     source_distribution(root, &out, &version)?;
     bills_of_materials(root, &out)?;
-    println!(
-        "release {version}: {folder} has the source distribution and the bill of materials; nothing was published"
-    );
+    manual(root, &out)?;
+    println!("release {version}: {folder} has what was made; nothing was published");
     Ok(true)
 }
 
@@ -98,6 +97,13 @@ fn bills_of_materials(root: &Path, out: &Path) -> Result<(), String> {
     let file = out.join("guardc-node.cyclonedx.json");
     fs::write(&file, listed.stdout)
         .map_err(|error| format!("cannot write {}: {error}", file.display()))
+}
+
+/// The manual pages of the command.
+fn manual(root: &Path, out: &Path) -> Result<(), String> {
+    let mut write = tool(root, "cargo");
+    write.args(["run", "--quiet", "--package", "guardc-cli", "--", "man"]).arg(out.join("man"));
+    finish(write)
 }
 
 fn tool(root: &Path, name: &str) -> Command {
