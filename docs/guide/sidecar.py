@@ -1,7 +1,7 @@
 """An agent's tools behind Guard. Run it from the root of the repository: python3 docs/guide/sidecar.py"""
 import json, os, shlex, subprocess
 
-guardc = shlex.split(os.environ.get("GUARDC", "cargo run -q -p guardc --"))
+guardc = shlex.split(os.environ.get("GUARDC", "cargo run -q -p guardc-cli --"))
 sidecar = subprocess.Popen([*guardc, "serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
 
 def ask(method, **params):

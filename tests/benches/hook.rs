@@ -1,6 +1,6 @@
 //! How long `guardc hook` takes, from exec to answer, beside `true` in the same run.
 //!
-//! `cargo build --release -p guardc && cargo bench -p guard-tests --bench hook -- target/release/guardc [TOOLS] [CALLS]`: a plan of TOOLS tools (1,000), a session of CALLS
+//! `cargo build --release -p guardc-cli && cargo bench -p guard-tests --bench hook -- target/release/guardc [TOOLS] [CALLS]`: a plan of TOOLS tools (1,000), a session of CALLS
 //! calls (10,000) in a folder store, each record on disk before the answer. Each line is a median and the ninth tenth.
 
 use std::fmt::Write as _;

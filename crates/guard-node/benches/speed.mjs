@@ -1,6 +1,6 @@
 // One call, proposed and settled: Node, Rust and the sidecar in one run, medians in microseconds.
 //
-//     cargo build --release -p guardc -p guard-sdk --example speed
+//     cargo build --release -p guardc-cli -p guard-sdk --example speed
 //     node crates/guard-node/build.mjs --release
 //     node crates/guard-node/benches/speed.mjs TARGET_FOLDER
 //

@@ -2,7 +2,9 @@
 // The addon, and its answers: `=` and the answer, or `!` and the failure as JSON. Whatever is neither is a failure.
 
 const errors = require("./errors.js");
-const native = require("../guardc.node");
+const { part } = require("./platform.js");
+
+const native = require(part("guardc.node"));
 
 /** The error that a failure of the addon becomes. */
 function failure(text) {

@@ -1,6 +1,6 @@
 """One call, proposed and settled: Python, Rust and the sidecar in one run, medians in microseconds.
 
-    cargo build --release -p guardc -p guard-sdk --example speed
+    cargo build --release -p guardc-cli -p guard-sdk --example speed
     python crates/guard-python/benches/speed.py TARGET_FOLDER
 
 The package must be installed from a release wheel. What is not built is left out.

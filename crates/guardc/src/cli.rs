@@ -48,6 +48,9 @@ pub enum Command {
     Ack(commands::ack::Args),
     Init(commands::init::Args),
     Completions(commands::completions::Args),
+    // For those who package the command.
+    #[command(hide = true)]
+    Man(commands::man::Args),
     Verify(commands::verify::Args),
     Version(commands::version::Args),
 }
@@ -81,6 +84,7 @@ impl Command {
             Command::Ack(args) => commands::ack::run(args, term),
             Command::Init(args) => commands::init::run(args, term),
             Command::Completions(args) => commands::completions::run(args, term),
+            Command::Man(args) => commands::man::run(args),
             Command::Verify(args) => commands::verify::run(args, term),
             Command::Version(args) => commands::version::run(args, term),
         }

@@ -3,6 +3,7 @@
 //! One module per chore. Knows the layout of the repository and none of the crates.
 
 mod differential;
+mod release;
 mod tidy;
 
 use std::path::{Path, PathBuf};
@@ -25,6 +26,11 @@ const CHORES: &[Chore] = &[
         name: "differential",
         about: "SESSIONS [SEED]: compares kernel and reference evaluator on random sessions",
         run: differential::run,
+    },
+    Chore {
+        name: "release",
+        about: "FOLDER: a dry run of a release: packs what the registries get, and publishes nothing",
+        run: release::run,
     },
 ];
 

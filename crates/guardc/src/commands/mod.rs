@@ -16,6 +16,7 @@ pub mod hook;
 pub mod import;
 pub mod init;
 pub mod install;
+pub mod man;
 pub mod mcp_proxy;
 pub mod render;
 pub mod replay;

@@ -94,7 +94,7 @@ fn names(cell: &str) -> BTreeSet<String> {
 }
 
 fn is_ours(name: &str) -> bool {
-    name == "guardc" || name == "xtask" || name.starts_with("guard-")
+    name == "guardc-cli" || name == "xtask" || name.starts_with("guard-")
 }
 
 /// What the crates of the workspace use.

@@ -12,6 +12,7 @@ const FILES: &[&str] = &[
     "LICENSE-APACHE",
     "LICENSE-MIT",
     "CHANGELOG.md",
+    "SECURITY.md",
     "rustfmt.toml",
 ];
 
