@@ -83,6 +83,8 @@ impl Draft {
             Fix::Escape => Some("an escape that JSON does not have: a quote may be damaged"),
             // These change how a value is written, and nothing else.
             Fix::Comment | Fix::Blank | Fix::Key | Fix::Quotes | Fix::Literal => None,
+            // The author of the contract allows it, and nothing is lost by it.
+            Fix::Coercion => None,
         };
         if let Some(why) = why {
             self.doubt.get_or_insert((at, why));

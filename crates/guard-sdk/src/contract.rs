@@ -2,7 +2,7 @@
 
 use crate::error::GuardError;
 use crate::guard::Guard;
-use guard_contract::{Checker, Input};
+use guard_contract::{Checker, Input, Lists, Strict};
 use guard_plan::json::Json;
 use guard_plan::report::Report;
 use guard_runtime::Session as SessionState;
@@ -35,19 +35,28 @@ impl Contract {
         self.checker.name()
     }
 
-    /// What to tell a producer, in words.
-    pub fn prompt(&self) -> String {
-        guard_contract::prompt(self.guard.plan(), self.index)
+    /// What to tell a producer, in words; the lists of the host are named in it.
+    pub fn prompt(&self, known: &Lists) -> String {
+        guard_contract::prompt(self.guard.plan(), self.index, known)
     }
 
     /// The words to a producer whose text did not hold, so that it writes it again; none if the report is `valid`.
-    pub fn reask(&self, report: &Report) -> Option<String> {
-        guard_contract::reask(self.guard.plan(), self.index, report)
+    pub fn reask(&self, report: &Report, known: &Lists) -> Option<String> {
+        guard_contract::reask(self.guard.plan(), self.index, report, known)
     }
 
-    /// Its JSON Schema.
-    pub fn schema(&self) -> serde_json::Value {
-        guard_contract::schema(self.guard.plan(), self.index)
+    /// Its JSON Schema; members that refer to a list of the host have its values.
+    pub fn schema(&self, known: &Lists) -> serde_json::Value {
+        guard_contract::schema(self.guard.plan(), self.index, known)
+    }
+
+    /// Its JSON Schema as APIs with strict structured outputs accept it.
+    ///
+    /// # Errors
+    ///
+    /// What such a schema cannot express, each with its name.
+    pub fn strict_schema(&self, known: &Lists) -> Result<Strict, Vec<String>> {
+        guard_contract::strict(self.guard.plan(), self.index, known)
     }
 
     /// The checker below, which can also read a text as it comes (`Checker::feed`).

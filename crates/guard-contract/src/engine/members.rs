@@ -158,7 +158,7 @@ impl Engine {
     /// Looks at what follows the envelope's brace: a comma or another bracket shows that the
     /// document goes on, so that the brace moves members. Returns false if another member of the
     /// envelope follows, and none if more text is needed.
-    fn document_ends(&mut self, t: &Turn<'_>) -> Option<bool> {
+    pub(super) fn document_ends(&mut self, t: &Turn<'_>) -> Option<bool> {
         let rest = t.w.from(self.at);
         let near = &rest[1..rest.len().min(1 + TAIL)];
         let next = lex::blanks(near, 0);
@@ -461,7 +461,7 @@ impl Engine {
         let Some(Open::Object(object)) = self.stack.pop() else { return };
         let object: Object = *object;
         (self.at, self.phase) = (end, Phase::Elements);
-        let value = Json::Object(object.values);
+        let mut value = Json::Object(object.values);
         let large = (end - object.start) as u64 > self.p.contract.bounds.bytes;
         let result = match object.refused {
             Some((reason, error)) => Err(Refusal { reason, error }),
@@ -469,12 +469,15 @@ impl Engine {
                 let error = format!("it is longer than {} bytes", self.p.contract.bounds.bytes);
                 Err(Refusal { reason: Reason::Bounds, error })
             }
-            None => t.judge.assembled(list, &value),
+            None => t.judge.assembled(list, &mut value),
         };
         match result {
-            Ok(rank) => {
+            Ok((rank, coerced)) => {
+                if coerced {
+                    self.fix(Fix::Coercion, object.start);
+                }
                 let mut item = item(object.index, (object.start, end), value);
-                item.repaired = object.repaired;
+                item.repaired = object.repaired || coerced;
                 item.resynchronised = object.resynchronised;
                 self.keep(list, rank, item);
             }

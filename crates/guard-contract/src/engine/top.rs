@@ -4,10 +4,11 @@ use super::unit::Read;
 use super::{Engine, Object, Open, Phase, Turn};
 use crate::boundary::{self, Lead};
 use crate::draft::Draft;
+use guard_plan::plan::Root;
 use guard_plan::report::{LISTED, SpanKind};
 
 /// The tags around reasoning text.
-const TAGS: [(&str, &str); 6] = [
+pub(crate) const TAGS: [(&str, &str); 6] = [
     ("<think>", "</think>"),
     ("<thinking>", "</thinking>"),
     ("<reasoning>", "</reasoning>"),
@@ -122,9 +123,22 @@ impl Engine {
                 b' ' | b'\t' | b'\r' => {
                     self.around.column = self.around.column.map(|column| column + 1);
                 }
+                b'[' if self.p.contract.root == Root::Items => match self.array(rest, i, t.w.end) {
+                    Start::More => return self.stay(i),
+                    Start::Object => {
+                        self.stay(i);
+                        self.begin_array();
+                        return true;
+                    }
+                    _ => self.mark(byte, self.at + i),
+                },
                 b',' | b']' | b'}' | b'[' | b':' => self.mark(byte, self.at + i),
                 b'{' => {
-                    let start = self.start(rest, i, t.w.end);
+                    let start = match (self.start(rest, i, t.w.end), self.p.contract.root) {
+                        // The document is no object.
+                        (Start::Object, Root::Items) => Start::Prose,
+                        (start, _) => start,
+                    };
                     if !matches!(start, Start::Prose) {
                         return self.begin(t, start, i);
                     }
@@ -190,6 +204,37 @@ impl Engine {
             i += 1;
         }
         self.stay(i)
+    }
+
+    /// Returns whether the document, which is a list, begins at this bracket.
+    fn array(&self, rest: &[u8], i: usize, end: bool) -> Start {
+        if self.around.place != Place::Start || self.around.wrapped > 0 {
+            return Start::Prose;
+        }
+        let nothing_yet = self.draft.is_empty() && self.best.is_none() && !self.around.prose;
+        let next = crate::lex::blanks(rest, i + 1);
+        let leads = match rest.get(next) {
+            None if !end => return Start::More,
+            None | Some(b']') => nothing_yet,
+            Some(b'{') => match boundary::lead(rest, next) {
+                Lead::More if !end => return Start::More,
+                Lead::Key(name) => nothing_yet || self.p.frame_of(&name).is_some(),
+                _ => nothing_yet,
+            },
+            Some(_) => nothing_yet,
+        };
+        if leads { Start::Object } else { Start::Prose }
+    }
+
+    /// Begins the document, which is a list, in an object that the text does not have.
+    fn begin_array(&mut self) {
+        let start = self.at;
+        self.begin_object(start);
+        if let Some(object) = self.object() {
+            object.known = 1;
+            object.seen.push("items".into());
+        }
+        self.open_list(0, start + 1);
     }
 
     /// Handles a comma, colon or bracket outside of documents. Behind a document or at the beginning

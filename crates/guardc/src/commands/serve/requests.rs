@@ -152,6 +152,7 @@ pub struct Reask {
     pub session: Option<String>,
     pub plan: Option<String>,
     pub contract: String,
+    pub known: Option<Box<RawValue>>,
     pub report: Report,
 }
 
@@ -160,4 +161,6 @@ pub struct Contract {
     pub session: Option<String>,
     pub plan: Option<String>,
     pub contract: String,
+    pub known: Option<Box<RawValue>>,
+    pub profile: Option<String>,
 }

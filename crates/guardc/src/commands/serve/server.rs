@@ -10,7 +10,9 @@ use super::stats::Stats;
 use crate::near;
 use guard_plan::json::Json;
 use guard_plan::{decimal, time};
-use guard_sdk::{Durability, Guard, GuardCache, Session, SharedBudget, Storage, TextOptions};
+use guard_sdk::{
+    Durability, Guard, GuardCache, Lists, Session, SharedBudget, Storage, TextOptions,
+};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, HashMap};
@@ -134,17 +136,19 @@ impl Server {
             "session.close" => self.close(read(params)?),
             "contract.check" => self.check(read(params)?),
             "contract.schema" => {
-                let contract = self.contract(read(params)?)?;
-                Ok(serde_json::json!({ "schema": contract.schema() }).to_string())
+                let (contract, known, strict) = self.hint(read(params)?)?;
+                answers::schema(&contract, &known, strict)
             }
             "contract.prompt" => {
-                let contract = self.contract(read(params)?)?;
-                Ok(serde_json::json!({ "prompt": contract.prompt() }).to_string())
+                let (contract, known, _) = self.hint(read(params)?)?;
+                Ok(serde_json::json!({ "prompt": contract.prompt(&known) }).to_string())
             }
             "contract.reask" => {
-                let Reask { session, plan, contract, report } = read(params)?;
-                let contract = self.contract(Contract { session, plan, contract })?;
-                let prompt = contract.reask(&report);
+                let Reask { session, plan, contract, known, report } = read(params)?;
+                let profile = None;
+                let hint = Contract { session, plan, contract, known, profile };
+                let (contract, known, _) = self.hint(hint)?;
+                let prompt = contract.reask(&report, &known);
                 Ok(serde_json::json!({ "prompt": prompt }).to_string())
             }
             other => {
@@ -416,7 +420,19 @@ impl Server {
         }
     }
 
-    fn contract(&self, request: Contract) -> Result<guard_sdk::Contract, Error> {
+    /// A contract, the host's lists, and whether the strict profile is asked for.
+    fn hint(&self, request: Contract) -> Result<(guard_sdk::Contract, Lists, bool), Error> {
+        let known = request.known.as_ref().map(|known| json("known", known)).transpose()?;
+        let known = known.map(known_lists).transpose()?.unwrap_or_default();
+        let strict = match request.profile.as_deref() {
+            None | Some("full") => false,
+            Some("strict") => true,
+            Some(_) => return Err(Error::params("`profile` is `full` or `strict`")),
+        };
+        Ok((self.contract(&request)?, known, strict))
+    }
+
+    fn contract(&self, request: &Contract) -> Result<guard_sdk::Contract, Error> {
         let guard = match (&request.session, &request.plan) {
             (Some(id), None) => self.with(id, None, |session| Ok(session.guard().clone()))?,
             (None, Some(path)) => self.guards.load(path)?,
