@@ -77,6 +77,9 @@ pub(crate) fn read(p: &Prepared, text: &[u8], over: bool, input: &Input<'_>) -> 
                     .doubt
                     .get_or_insert((start, "the number may have lost digits: nothing follows it"));
             }
+            if !value.strict && value.text.first() == Some(&b'"') && value.text.contains(&b'\\') {
+                draft.doubt.get_or_insert((start, "which quotes are its own is unclear"));
+            }
             if let Some(why) = found.doubt {
                 draft.doubt.get_or_insert((start, why));
             }
@@ -149,7 +152,12 @@ fn reasoning(text: &[u8]) -> usize {
         return end;
     }
     let closes = |at: &usize| TAGS.iter().any(|tag| is(*at, tag.1));
-    match (end..text.len()).rev().find(closes) {
+    // One in a fence belongs to the value.
+    let fences = |at: usize| {
+        let lines = text[..at].split(|b| *b == b'\n');
+        lines.filter(|line| line.trim_ascii_start().starts_with(b"```")).count()
+    };
+    match (end..text.len()).rev().find(closes).filter(|at| fences(*at) % 2 == 0) {
         Some(at) => at + TAGS.iter().find(|tag| is(at, tag.1)).map_or(0, |tag| tag.1.len()),
         None => end,
     }

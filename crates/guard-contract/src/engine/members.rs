@@ -436,7 +436,8 @@ impl Engine {
         }
         let (start, known) = (object.start, object.known);
         let alone = self.draft.is_empty() && self.best.is_none() && !self.around.prose;
-        if known == 0 && !alone && !object.attached {
+        let other = known == 0 && !alone && !object.attached;
+        if other {
             // Other JSON in the prose.
             self.marks.cover(start, end, SpanKind::Text);
         } else {
@@ -453,6 +454,10 @@ impl Engine {
         self.stack.pop();
         self.marks.set(end, SpanKind::Text);
         self.around.behind_document();
+        if other {
+            // A sentence that goes on behind it says nothing of the document before.
+            self.around.in_prose();
+        }
         (self.at, self.phase) = (end, Phase::Top);
     }
 

@@ -3,7 +3,7 @@
 use super::unit::Read;
 use super::{Engine, Object, Open, Phase, Turn};
 use crate::boundary::{self, Lead};
-use crate::draft::Draft;
+use crate::draft::{Draft, IN_SENTENCE};
 use guard_plan::plan::Root;
 use guard_plan::report::{LISTED, SpanKind};
 
@@ -63,6 +63,11 @@ impl Around {
     pub fn behind_document(&mut self) {
         (self.inked, self.prose, self.column) = (true, false, None);
         (self.last, self.place) = (b'}', Place::Behind);
+    }
+
+    /// Other JSON ends here.
+    pub fn in_prose(&mut self) {
+        self.place = Place::Prose;
     }
 
     /// A document or unit begins here.
@@ -180,7 +185,9 @@ impl Engine {
                 },
                 // A byte order mark.
                 0xEF if self.at + i == 0 && rest.starts_with(b"\xEF\xBB\xBF") => i += 2,
-                b'-' | b'*' | b'.' | b')' | b'0'..=b'9' if self.around.place == Place::Start => {
+                b'-' | b'*' | b'.' | b')' | b'0'..=b'9'
+                    if self.around.place == Place::Start && self.around.wrapped == 0 =>
+                {
                     // The mark of an entry in a list of prose.
                     (self.around.inked, self.around.column) = (true, None);
                 }
@@ -208,7 +215,7 @@ impl Engine {
 
     /// Returns whether the document, which is a list, begins at this bracket.
     fn array(&self, rest: &[u8], i: usize, end: bool) -> Start {
-        if self.around.place != Place::Start || self.around.wrapped > 0 {
+        if self.around.inked || self.around.open_quote || self.around.wrapped > 0 {
             return Start::Prose;
         }
         let nothing_yet = self.draft.is_empty() && self.best.is_none() && !self.around.prose;
@@ -241,9 +248,14 @@ impl Engine {
     /// of a line it is left over from one.
     fn mark(&mut self, byte: u8, at: usize) {
         let around = &mut self.around;
-        (around.inked, around.comma, around.column) = (true, byte == b',', None);
+        let inked = std::mem::replace(&mut around.inked, true);
+        (around.comma, around.column) = (byte == b',', None);
         if around.place == Place::Prose {
             return;
+        }
+        if byte == b']' && inked && around.place == Place::Start {
+            // A mark as `[1]`: no document stands in it.
+            return self.leave_place(at);
         }
         let lone_items = self.draft.framed;
         match byte {
@@ -270,7 +282,7 @@ impl Engine {
                 self.reject("a sentence goes on behind its brace");
             }
             if let Some(draft) = self.answer() {
-                draft.doubt.get_or_insert((at, "the document stands in a sentence"));
+                draft.doubt.get_or_insert((at, IN_SENTENCE));
             }
         }
         self.around.place = Place::Prose;
@@ -425,7 +437,7 @@ impl Engine {
         self.confirm();
         self.marks.set(start, SpanKind::Envelope);
         let doubt = match self.around.place == Place::Prose || self.around.open_quote {
-            true => Some((start, "the document stands in a sentence")),
+            true => Some((start, IN_SENTENCE)),
             false => None,
         };
         let begun = self.around.column;
