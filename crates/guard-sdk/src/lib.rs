@@ -69,7 +69,7 @@ pub mod sources;
 mod world;
 
 pub use cache::GuardCache;
-pub use contract::{Contract, TextOptions};
+pub use contract::{Contract, TextFeed, TextOptions};
 pub use error::{GuardError, SessionError};
 pub use guard::Guard;
 pub use open::SessionOptions;

@@ -148,6 +148,18 @@ pub struct Check {
 }
 
 #[derive(Deserialize)]
+pub struct Push {
+    pub feed: String,
+    pub text: String,
+}
+
+#[derive(Deserialize)]
+pub struct Finish {
+    pub feed: String,
+    pub finish_reason: Option<String>,
+}
+
+#[derive(Deserialize)]
 pub struct Reask {
     pub session: Option<String>,
     pub plan: Option<String>,

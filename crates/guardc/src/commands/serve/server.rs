@@ -1,9 +1,10 @@
 //! The methods of the sidecar, and its sessions.
 
 use super::answers::{self, Answer};
+use super::feeds::{self, Feeds};
 use super::requests::{
-    self, Advise, Approve, Check, Contract, Facts, Item, Items, Move, Named, Open, Probes, Prompt,
-    Propose, Reask, Resume, Settle, Stop, Usage,
+    self, Advise, Approve, Check, Contract, Facts, Finish, Item, Items, Move, Named, Open, Probes,
+    Prompt, Propose, Push, Reask, Resume, Settle, Stop, Usage,
 };
 use super::rpc::Error;
 use super::stats::Stats;
@@ -21,7 +22,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-const METHODS: [&str; 24] = [
+const METHODS: [&str; 27] = [
     "health",
     "version",
     "session.open",
@@ -46,6 +47,9 @@ const METHODS: [&str; 24] = [
     "contract.schema",
     "contract.prompt",
     "contract.reask",
+    "contract.feed",
+    "feed.push",
+    "feed.finish",
 ];
 
 /// The default and the maximum number of rows of a fact in one answer.
@@ -62,6 +66,7 @@ pub struct Server {
     sessions: Mutex<HashMap<String, Arc<Mutex<Session>>>>,
     opened: AtomicU64,
     guards: GuardCache,
+    feeds: Feeds,
     options: ServerOptions,
     storages: Mutex<BTreeMap<PathBuf, Arc<Mutex<Option<Storage>>>>>,
     stats: Arc<Stats>,
@@ -95,6 +100,7 @@ impl Server {
             sessions: Mutex::default(),
             opened: AtomicU64::new(0),
             guards: GuardCache::new(GUARDS),
+            feeds: Feeds::default(),
             options,
             storages: Mutex::default(),
             stats,
@@ -143,6 +149,9 @@ impl Server {
                 let (contract, known, _) = self.hint(read(params)?)?;
                 Ok(serde_json::json!({ "prompt": contract.prompt(&known) }).to_string())
             }
+            "contract.feed" => self.feed(read(params)?),
+            "feed.push" => self.push(read(params)?),
+            "feed.finish" => self.finish(read(params)?),
             "contract.reask" => {
                 let Reask { session, plan, contract, known, report } = read(params)?;
                 let profile = None;
@@ -418,6 +427,35 @@ impl Server {
             }
             _ => Err(Error::params("give either `session` or `plan`, a path")),
         }
+    }
+
+    fn feed(&self, request: Contract) -> Answer {
+        let session = request.session.clone();
+        let (contract, known, _) = self.hint(request)?;
+        let open = feeds::Open { session, feed: contract.feed(known)? };
+        Ok(serde_json::json!({ "feed": self.feeds.open(open)? }).to_string())
+    }
+
+    fn push(&self, request: Push) -> Answer {
+        let mut open = self.feeds.take(&request.feed)?;
+        let text = request.text.as_bytes();
+        let items = match open.session.clone() {
+            None => Ok(open.feed.push(text)),
+            Some(id) => self.with(&id, None, |session| Ok(session.push_text(&mut open.feed, text))),
+        };
+        // A session that is gone does not take the text with it.
+        self.feeds.put(&request.feed, open);
+        Ok(feeds::pushed(&items?))
+    }
+
+    fn finish(&self, request: Finish) -> Answer {
+        let feeds::Open { session, feed } = self.feeds.take(&request.feed)?;
+        let reason = request.finish_reason.as_deref();
+        let report = match session {
+            None => feed.finish(reason),
+            Some(id) => self.with(&id, None, |session| feeds::finish(session, feed, reason))?,
+        };
+        answers::report(&report)
     }
 
     /// A contract, the host's lists, and whether the strict profile is asked for.
