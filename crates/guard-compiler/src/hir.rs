@@ -7,8 +7,8 @@
 
 use guard_plan::builtin::Builtin;
 use guard_plan::plan::{
-    ArithOp, ClockPart, CompareOp, EffectOp, Millis, QuantifierOp, Risk, TemporalOp, Undecoded,
-    UrlPart,
+    ArithOp, ClockPart, CompareOp, EffectOp, Form, Millis, QuantifierOp, Risk, TemporalOp,
+    Undecoded, UrlPart,
 };
 pub use guard_syntax::ast::PropertyMode;
 use guard_syntax::span::Span;
@@ -140,8 +140,26 @@ pub struct EnumDef {
 pub struct RecordDef {
     /// Its name.
     pub name: String,
-    /// Its fields, in order.
+    /// Its fields, in order; none for a union.
     pub fields: Vec<Field>,
+    /// Its cases, if it is a union.
+    pub union: Option<Union>,
+}
+
+impl RecordDef {
+    /// A record.
+    pub fn new(name: impl Into<String>, fields: Vec<Field>) -> RecordDef {
+        RecordDef { name: name.into(), fields, union: None }
+    }
+}
+
+/// One of several records, told apart by a member with a literal text.
+#[derive(Debug, Clone)]
+pub struct Union {
+    /// The name of that member in JSON.
+    pub tag: String,
+    /// The texts and records.
+    pub cases: Vec<(String, RecordId)>,
 }
 
 /// A record field, parameter or fact column.
@@ -149,6 +167,10 @@ pub struct RecordDef {
 pub struct Field {
     /// Its name.
     pub name: String,
+    /// Its name in JSON.
+    pub wire: String,
+    /// The form besides its own in which a contract takes it.
+    pub from: Option<Form>,
     /// Its type.
     pub ty: Type,
     /// True if it never leaves the kernel in clear text.

@@ -67,6 +67,7 @@ pub(crate) struct Names<'a> {
     pub deadline: Option<&'a ast::Literal>,
     pub enums: Table<'a, ast::Enum>,
     pub records: Table<'a, ast::Record>,
+    pub unions: Table<'a, ast::Union>,
     pub aliases: Table<'a, ast::Alias>,
     pub defines: Table<'a, ast::Define>,
     /// How much each define stands for; none where it is in error.
@@ -167,6 +168,19 @@ impl<'a> Collector<'a, '_> {
                     add(
                         &mut self.names.records,
                         "record",
+                        &x.name,
+                        x,
+                        docs,
+                        bundled,
+                        self.diagnostics,
+                    );
+                }
+            }
+            ItemKind::Union(x) => {
+                if self.type_name(&x.name) {
+                    add(
+                        &mut self.names.unions,
+                        "union",
                         &x.name,
                         x,
                         docs,
@@ -328,6 +342,7 @@ impl Names<'_> {
             }
         }
         diagnostics.extend(self.records.unused().map(|e| errors::unused("record", e.name)));
+        diagnostics.extend(self.unions.unused().map(|e| errors::unused("union", e.name)));
         diagnostics.extend(self.aliases.unused().map(|e| errors::unused("type", e.name)));
         diagnostics.extend(self.defines.unused().map(|e| errors::unused("define", e.name)));
         diagnostics.extend(self.state.unused().map(|e| errors::unused("variable", e.name)));

@@ -109,7 +109,16 @@ impl At {
 
     fn field(self, name: &str, ty: Type) -> Field {
         let (name, span) = (self.ident(name), SpanEq(self.0));
-        Field { docs: Vec::new(), name, ty, secret: false, key: false, span }
+        Field {
+            docs: Vec::new(),
+            name,
+            ty,
+            secret: false,
+            key: false,
+            coerced: None,
+            wire: None,
+            span,
+        }
     }
 
     fn criterion(self) -> Record {

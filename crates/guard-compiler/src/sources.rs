@@ -4,7 +4,7 @@
 
 use crate::errors;
 use crate::served;
-use guard_syntax::ast::{ContractClause, File, ItemKind, ItemShape, UseTarget};
+use guard_syntax::ast::{ContractClause, File, ItemKind, ItemShape, UseTarget, Whole};
 use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::{FileId, Span};
 use std::collections::HashMap;
@@ -173,11 +173,19 @@ impl Sources {
                 ItemKind::Contract(contract) => Some(contract),
                 _ => None,
             });
-            for clause in contracts.flat_map(|contract| &contract.clauses) {
-                let ContractClause::Items { shape: ItemShape::Schema(name), .. } = &clause.node
-                else {
-                    continue;
+            let shapes = contracts.flat_map(|contract| {
+                let whole = match &contract.whole {
+                    Some(Whole::Items(list, _)) => Some(&list.shape),
+                    _ => None,
                 };
+                let clauses = contract.clauses.iter().filter_map(|clause| match &clause.node {
+                    ContractClause::Items { list, .. } => Some(&list.shape),
+                    _ => None,
+                });
+                whole.into_iter().chain(clauses)
+            });
+            for shape in shapes {
+                let ItemShape::Schema(name) = shape else { continue };
                 let Some(path) = join(&self.files[using].path, &name.node) else {
                     self.diagnostics.push(errors::use_outside(name));
                     continue;

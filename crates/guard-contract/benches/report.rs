@@ -52,7 +52,8 @@ fn ours_fed_in_pieces_of_4_kib(bencher: Bencher) {
 
 #[divan::bench(sample_count = 10, sample_size = 1)]
 fn serde_json_and_jsonschema(bencher: Bencher) {
-    let validator = jsonschema::validator_for(&schema(&plan(), 0)).expect("it compiles");
+    let validator =
+        jsonschema::validator_for(&schema(&plan(), 0, &Default::default())).expect("it compiles");
     let text = clean();
     bencher.counter(BytesCount::of_str(&text)).bench(|| {
         let value: serde_json::Value = serde_json::from_str(black_box(&text)).expect("it is JSON");

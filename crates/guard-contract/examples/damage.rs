@@ -8,6 +8,12 @@ mod build;
 #[path = "../tests/main/damage.rs"]
 #[allow(dead_code, missing_docs)]
 mod damage;
+#[path = "../tests/main/forms.rs"]
+#[allow(dead_code, missing_docs)]
+mod forms;
+#[path = "../tests/main/look_alikes.rs"]
+#[allow(dead_code, missing_docs)]
+mod look_alikes;
 
 use std::process::ExitCode;
 
@@ -25,5 +31,23 @@ fn main() -> ExitCode {
     }
     let (broken, valid) = (outcome.count, outcome.falsely_valid);
     println!("{broken} of {count} documents break a law, {valid} of them are valid");
-    if outcome.holds(count) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    let alike = look_alikes::run(count, arg(2, 1));
+    alike
+        .falsely_valid
+        .iter()
+        .chain(&alike.delivered)
+        .take(arg(3, 5) as usize)
+        .for_each(|one| println!("{one}"));
+    println!(
+        "look-alikes: {} of {count} texts are falsely valid, {} deliver what is not meant; {} of {} documents found",
+        alike.falsely_valid.len(),
+        alike.delivered.len(),
+        alike.found,
+        alike.meant,
+    );
+    if outcome.holds(count) && alike.falsely_valid.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
 }

@@ -7,7 +7,7 @@ use crate::outcome;
 use crate::shape::{ContractError, NoSchemas, Prepared, Schemas};
 use crate::unwrap::Unwrap;
 use guard_plan::json::Json;
-use guard_plan::plan::{FactId, Plan};
+use guard_plan::plan::{FactId, Plan, Root};
 use guard_plan::report::Report;
 use std::sync::Arc;
 
@@ -97,7 +97,7 @@ impl Checker {
 
     /// Judges a complete text.
     pub fn check(&self, text: &[u8], input: &Input<'_>) -> Report {
-        if !Unwrap::plain(text) {
+        if self.prepared.contract.root == Root::Value || !Unwrap::plain(text) {
             let mut feed = self.feed();
             feed.push(text, input);
             return feed.finish(input);

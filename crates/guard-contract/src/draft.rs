@@ -7,6 +7,9 @@ use guard_plan::json::Json;
 use guard_plan::plan::{Field, TypeDef};
 use guard_plan::report::{Fix, LISTED, Problem, Quarantined, Reason, Repair};
 
+/// The doubt about a document in a sentence.
+pub(crate) const IN_SENTENCE: &str = "the document stands in a sentence";
+
 /// A document.
 #[derive(Debug)]
 pub(crate) struct Draft {
@@ -83,6 +86,8 @@ impl Draft {
             Fix::Escape => Some("an escape that JSON does not have: a quote may be damaged"),
             // These change how a value is written, and nothing else.
             Fix::Comment | Fix::Blank | Fix::Key | Fix::Quotes | Fix::Literal => None,
+            // The author of the contract allows it, and nothing is lost by it.
+            Fix::Coercion => None,
         };
         if let Some(why) = why {
             self.doubt.get_or_insert((at, why));
@@ -121,13 +126,16 @@ impl Draft {
         }
     }
 
-    /// Rates how well the document qualifies as the answer; among equals the last one wins.
+    /// Rates how well the document qualifies as the answer; among equals the last one wins. One in a
+    /// sentence may be quoted or denied.
     pub fn grade(&self) -> u8 {
         let useful = self.kept() > 0 || (self.envelope && self.problems.is_empty());
+        let quoted = self.doubt.is_some_and(|(_, why)| why == IN_SENTENCE);
         match (useful, self.envelope && !self.framed, self.fenced) {
-            (true, true, _) => 4,
-            (true, false, true) => 3,
-            (true, false, false) => 2,
+            (true, true, _) if quoted => 2,
+            (true, true, _) => 5,
+            (true, false, true) => 4,
+            (true, false, false) => 3,
             (false, ..) if self.envelope => 1,
             (false, ..) => 0,
         }

@@ -24,6 +24,7 @@ use guard_plan::report::{Fix, Item, LISTED, PassedOver, Problem, Reason, SpanKin
 use search::Search;
 use skip::Skip;
 use std::sync::Arc;
+pub(crate) use top::TAGS;
 use top::{Around, Aside};
 use unit::HEAD;
 

@@ -8,6 +8,8 @@ use crate::lines::Lines;
 use crate::outcome;
 use crate::shape::Prepared;
 use crate::unwrap::Unwrap;
+use crate::whole;
+use guard_plan::plan::Root;
 use guard_plan::report::{Item, KEPT_TEXT, RawText, Report};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -112,6 +114,8 @@ pub struct Feed {
     base: usize,
     waiting: Waiting,
     text: Text,
+    /// True if the text of a contract of one value is longer than is read.
+    over: bool,
 }
 
 impl Feed {
@@ -126,6 +130,7 @@ impl Feed {
             base: 0,
             waiting: Waiting::default(),
             text: Text::default(),
+            over: false,
         }
     }
 
@@ -141,6 +146,12 @@ impl Feed {
     /// document may turn out to be the answer: only the report is final.
     pub fn push(&mut self, bytes: &[u8], input: &Input<'_>) -> Vec<Item> {
         self.text.take(bytes);
+        if self.prepared.contract.root == Root::Value {
+            let room = self.prepared.whole_cap() - self.buffer.len();
+            self.over |= bytes.len() > room;
+            self.buffer.extend_from_slice(&bytes[..bytes.len().min(room)]);
+            return Vec::new();
+        }
         self.unwrap.push(bytes, false, &mut self.buffer);
         if self.worth_it() {
             self.run(false, input);
@@ -153,6 +164,14 @@ impl Feed {
 
     /// Ends the text and returns its report.
     pub fn finish(mut self, input: &Input<'_>) -> Report {
+        if self.prepared.contract.root == Root::Value {
+            let mut read = whole::read(&self.prepared, &self.buffer, self.over, input);
+            let (text, lines) = self.text.finish();
+            read.length = text.length as usize;
+            let mut report = outcome::report(&self.prepared, read, input, text);
+            lines.place(&mut report);
+            return report;
+        }
         self.unwrap.push(&[], true, &mut self.buffer);
         self.run(true, input);
         let length = self.base + self.buffer.len();

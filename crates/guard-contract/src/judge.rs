@@ -29,6 +29,8 @@ pub(crate) struct Judged {
     pub rank: Rank,
     /// The refused units of lists within it, with their positions in the text.
     pub refused: Vec<Inner>,
+    /// The positions of the values that were taken in another form.
+    pub coerced: Vec<usize>,
 }
 
 /// A refused unit of a list within an item.
@@ -63,13 +65,20 @@ impl Judge<'_> {
         if !quick {
             distinct(tape, text)?;
         }
-        let mut judged =
-            Judged { value: tape.json(text, 0), rank: Rank::default(), refused: Vec::new() };
+        let mut judged = Judged {
+            value: tape.json(text, 0),
+            rank: Rank::default(),
+            refused: Vec::new(),
+            coerced: Vec::new(),
+        };
         if !quick {
+            if let Some(ty) = shape.ty {
+                judged.coerced = self.prepared.coerce(ty, &mut judged.value, Some((tape, text, 0)));
+            }
             self.prune(list, tape, text, 0, &mut judged);
             self.schema(shape, &judged.value)?;
         }
-        if !shape.nested.is_empty() {
+        if !shape.nested.is_empty() || !judged.coerced.is_empty() {
             // The bounds apply to the value after pruning.
             self.bounds(&judged.value, usize::MAX)?;
         } else {
@@ -84,34 +93,49 @@ impl Judge<'_> {
     }
 
     /// Judges a unit that was read member by member.
-    pub fn assembled(&self, list: usize, value: &Json) -> Result<Rank, Refusal> {
+    /// Returns its rank, and whether something in it was taken in another form.
+    pub fn assembled(&self, list: usize, value: &mut Json) -> Result<(Rank, bool), Refusal> {
         let shape = &self.prepared.lists[list];
+        let coerced = shape.ty.map_or(Vec::new(), |ty| self.prepared.coerce(ty, value, None));
         self.schema(shape, value)?;
         self.bounds(value, usize::MAX)?;
         self.references(&shape.references, value)?;
-        Ok(self.rank(list, value))
+        Ok((self.rank(list, value), !coerced.is_empty()))
     }
 
-    /// Judges a member of the envelope on a tape.
-    pub fn member(&self, field: usize, tape: &Tape, bytes: &[u8]) -> Result<Json, Refusal> {
-        let field = &self.prepared.fields[field];
+    /// Judges a member of the envelope on a tape; returns it, and the positions of what was taken in
+    /// another form.
+    pub fn member(
+        &self,
+        at: usize,
+        tape: &Tape,
+        bytes: &[u8],
+    ) -> Result<(Json, Vec<usize>), Refusal> {
+        let field = &self.prepared.fields[at];
         let text = text(bytes)?;
         distinct(tape, text)?;
-        let value = tape.json(text, 0);
+        let mut value = tape.json(text, 0);
+        let mut coerced = Vec::new();
+        if !self.prepared.coercions.is_empty() {
+            let record = (self.prepared.contract.record, at);
+            let place = Some((tape, text, 0));
+            self.prepared.coerce_field(record, field.ty, &mut value, place, &mut coerced);
+        }
         self.decoded(field.ty, &value, field.secret)?;
         // The member is at nesting depth one in the document.
         let depth = tape.depth;
         if depth as u64 > u64::from(self.prepared.contract.bounds.depth) {
             return refuse(Reason::Bounds, self.too_deep(depth));
         }
-        self.bounds(&value, tape.longest)?;
+        let longest = if coerced.is_empty() { tape.longest } else { usize::MAX };
+        self.bounds(&value, longest)?;
         let of =
             |at: &&usize| self.prepared.contract.references[**at].path.first() == Some(&field.name);
         for at in self.prepared.references.iter().filter(of) {
             let reference = &self.prepared.contract.references[*at];
             self.reference(*at, reference, &reference.path[1..], &value)?;
         }
-        Ok(value)
+        Ok((value, coerced))
     }
 
     /// Reads a member of an item that is read member by member; it is judged with the item.
@@ -252,10 +276,18 @@ impl Judge<'_> {
         let shape = &self.prepared.lists[list];
         let Some(by) = &shape.by else { return Rank::default() };
         let Some(member) = value.get(by) else { return Rank { missing: true, value: None } };
-        let ty = shape.ty.and_then(|ty| match self.prepared.types.get(ty as usize) {
-            Some(TypeDef::Record { fields, .. }) => fields.iter().find(|field| field.name == *by),
-            _ => None,
-        });
+        let first = |ty: TypeId| match self.prepared.types.get(ty as usize) {
+            // Each case has the member, with one type.
+            Some(TypeDef::Union { cases, .. }) => cases.first().map(|case| case.ty),
+            _ => Some(ty),
+        };
+        let ty =
+            shape.ty.and_then(first).and_then(|ty| match self.prepared.types.get(ty as usize) {
+                Some(TypeDef::Record { fields, .. }) => {
+                    fields.iter().find(|field| field.name == *by)
+                }
+                _ => None,
+            });
         let value = match ty {
             Some(field) => self.decoded(field.ty, member, false).ok(),
             None => loose_rank(member),

@@ -7,6 +7,7 @@
 
 mod boundary;
 mod checker;
+mod coerce;
 mod draft;
 mod engine;
 mod feed;
@@ -24,13 +25,16 @@ mod reask;
 mod repair;
 mod schema;
 mod shape;
+mod strict;
 mod tape;
 mod unwrap;
+mod whole;
 
 pub use checker::{Checker, Input, Known, NothingKnown};
 pub use feed::Feed;
 pub use outcome::{finish, finish_reasons};
 pub use prompt::prompt;
 pub use reask::reask;
-pub use schema::schema;
+pub use schema::{Lists, schema};
 pub use shape::{ContractError, NoSchemas, Schema, Schemas};
+pub use strict::{Strict, strict};

@@ -5,7 +5,7 @@ use crate::draft::Draft;
 use crate::engine::Finished;
 use crate::shape::Prepared;
 use guard_plan::json::Json;
-use guard_plan::plan::Allowed;
+use guard_plan::plan::{Allowed, Root};
 use guard_plan::report::{RawText, Reason, Report, State};
 use std::collections::BTreeMap;
 
@@ -83,8 +83,12 @@ pub(crate) fn report(p: &Prepared, read: Finished, input: &Input<'_>, text: RawT
     let (kept, total) = (draft.kept(), draft.total());
     let held = draft.members.iter().any(Option::is_some);
     let nothing = kept == 0 && (total > 0 || (!held && !draft.problems.is_empty()));
-    let alone = draft.framed && total > 0 && prose;
-    let alone = alone.then_some((draft.start, "items without an envelope stand beside prose"));
+    let alone = match (draft.framed && total > 0, p.contract.root) {
+        (true, Root::Items) => Some("items without their list"),
+        (true, _) if prose => Some("items without an envelope stand beside prose"),
+        _ => None,
+    };
+    let alone = alone.map(|why| (draft.start, why));
     let left = leftover.map(|at| (at, "text outside of the document seems to belong to it"));
     // That brackets are missing where the text is cut says nothing new.
     let doubt = draft.doubt.filter(|(at, _)| !truncated || *at < length);
@@ -118,6 +122,7 @@ pub(crate) fn report(p: &Prepared, read: Finished, input: &Input<'_>, text: RawT
         .collect();
     Report {
         contract: p.contract.name.clone(),
+        root: p.contract.root,
         state,
         review_required: state != State::Valid
             || draft.repairs_count > 0

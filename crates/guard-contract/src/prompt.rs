@@ -1,15 +1,21 @@
 //! A contract as instructions for the producer.
 
-use guard_plan::plan::{Allowed, Contract, Field, ItemList, ItemShape, Plan, TypeDef, TypeId};
+use crate::schema::Lists;
+use guard_plan::json::Json;
+use guard_plan::plan::{
+    Allowed, Contract, Field, ItemList, ItemShape, Plan, Root, TypeDef, TypeId, UnionCase,
+};
+use guard_plan::render::cut;
 use guard_plan::words::{further, plain};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 /// Returns the instructions for a producer: shape, framing, limits, and that fewer well-formed
-/// items are better than more. Empty if the plan has no contract with this index.
-pub fn prompt(plan: &Plan, contract: usize) -> String {
+/// items are better than more. Empty if the plan has no contract with this index. What a member may
+/// refer to is named, if the host's list is handed over.
+pub fn prompt(plan: &Plan, contract: usize, known: &Lists) -> String {
     let Some(contract) = plan.contracts.get(contract) else { return String::new() };
-    let mut writer = Writer { plan, contract, out: String::new(), told: BTreeSet::new() };
+    let mut writer = Writer { plan, contract, known, out: String::new(), told: BTreeSet::new() };
     writer.document();
     writer.lists();
     writer.rules();
@@ -19,6 +25,7 @@ pub fn prompt(plan: &Plan, contract: usize) -> String {
 struct Writer<'a> {
     plan: &'a Plan,
     contract: &'a Contract,
+    known: &'a Lists,
     out: String,
     /// The types that were described.
     told: BTreeSet<TypeId>,
@@ -31,13 +38,35 @@ impl Writer<'_> {
     }
 
     fn document(&mut self) {
-        self.line("Answer with one JSON object, and nothing before or after it.");
+        let what = match self.contract.root {
+            Root::Envelope => "object",
+            Root::Items => "list",
+            Root::Value => "value",
+        };
+        self.line(format!("Answer with one JSON {what}, and nothing before or after it."));
         if !self.contract.doc.is_empty() {
             self.line(self.contract.doc.clone());
         }
         self.line("");
-        self.line("Its members:");
-        self.members(self.contract.record, None);
+        let field = match self.def(self.contract.record) {
+            Some(TypeDef::Record { fields, .. }) => fields.first().cloned(),
+            _ => None,
+        };
+        match (self.contract.root, field) {
+            (Root::Envelope, _) | (_, None) => {
+                self.line("Its members:");
+                self.members(self.contract.record, None);
+            }
+            (Root::Items, _) => {
+                let max = self.contract.lists[0].max;
+                let cap = max.map_or(String::new(), |max| format!(", at most {max}"));
+                self.line(format!("It is a list of items, as below{cap}."));
+            }
+            (Root::Value, Some(field)) => {
+                self.line(format!("It is: {}.", plain(self.plan, field.ty)));
+                self.spell_out(field.ty);
+            }
+        }
     }
 
     /// Describes the members of a record: the document's, that of a list's items, or neither.
@@ -88,6 +117,11 @@ impl Writer<'_> {
                     self.line(format!("An object `{name}` has the members:"));
                     self.members(ty, Some(Some(u32::MAX)));
                 }
+                Some(TypeDef::Union { name, tag, cases }) if self.told.insert(ty) => {
+                    self.line("");
+                    self.line(format!("An object `{name}` is one of these:"));
+                    self.cases(&tag, &cases, Some(Some(u32::MAX)));
+                }
                 Some(TypeDef::Enum { name, variants })
                     if variants.len() > 8 && self.told.insert(ty) =>
                 {
@@ -106,16 +140,39 @@ impl Writer<'_> {
         }
     }
 
+    /// Describes the cases of a union.
+    fn cases(&mut self, tag: &str, cases: &[UnionCase], list: Option<Option<u32>>) {
+        for case in cases {
+            self.line("");
+            self.line(format!("With `{tag}` \"{}\", it has the other members:", case.tag));
+            self.members(case.ty, list);
+        }
+    }
+
     fn lists(&mut self) {
         for (at, list) in self.contract.lists.iter().enumerate() {
             self.line("");
             match &list.shape {
                 ItemShape::Type(ty) => {
-                    self.line(format!(
-                        "Each item of `{}` is an object with the members:",
-                        list.name
-                    ));
-                    self.members(*ty, Some(Some(at as u32)));
+                    let list = &list.name;
+                    let union = match self.def(*ty) {
+                        Some(TypeDef::Union { tag, cases, .. }) => {
+                            Some((tag.clone(), cases.clone()))
+                        }
+                        _ => None,
+                    };
+                    match union {
+                        Some((tag, cases)) => {
+                            self.line(format!("Each item of `{list}` is an object, one of these:"));
+                            self.cases(&tag, &cases, Some(Some(at as u32)));
+                        }
+                        None => {
+                            self.line(format!(
+                                "Each item of `{list}` is an object with the members:"
+                            ));
+                            self.members(*ty, Some(Some(at as u32)));
+                        }
+                    }
                 }
                 ItemShape::Schema { text, .. } => {
                     self.line(format!("Each item of `{}` satisfies this JSON Schema:", list.name));
@@ -150,6 +207,13 @@ impl Writer<'_> {
         self.line(limits);
         for reference in &self.contract.references {
             let text = &reference.text;
+            if let Allowed::Given(name) = &reference.allowed
+                && let Some(values) = self.known.get(name)
+            {
+                let known = spelt_out(values);
+                self.line(format!("- `{}`: {known}.", reference.path.join(".")));
+                continue;
+            }
             let known = match &reference.allowed {
                 Allowed::Given(_) | Allowed::Fact(_) => "refer only to what is known",
                 Allowed::Values(_) => "refer only to what is there",
@@ -159,6 +223,20 @@ impl Writer<'_> {
         if !self.contract.lists.is_empty() {
             self.line("- If uncertain, emit fewer well-formed items rather than more.");
         }
+    }
+}
+
+/// The most values of a list that are named.
+const NAMED: usize = 50;
+
+/// The values of a list, and how many more there are.
+fn spelt_out(values: &[Json]) -> String {
+    let named: Vec<String> =
+        values.iter().take(NAMED).map(|value| cut(&value.to_string(), 100)).collect();
+    match values.len() - named.len() {
+        _ if values.is_empty() => "there is nothing to refer to: leave it out".into(),
+        0 => format!("one of {}", named.join(", ")),
+        more => format!("one of {}, and {more} more", named.join(", ")),
     }
 }
 

@@ -1,5 +1,6 @@
 //! The words to a producer whose text did not hold, so that it writes it again.
 
+use crate::schema::Lists;
 use guard_plan::plan::Plan;
 use guard_plan::render;
 use guard_plan::report::{Problem, Quarantined, Report, SpanKind, State};
@@ -13,7 +14,7 @@ const QUOTED: usize = 200;
 /// to send. None if the report is `valid`.
 ///
 /// The answer it asks for is a whole document, so that its report stands alone.
-pub fn reask(plan: &Plan, contract: usize, report: &Report) -> Option<String> {
+pub fn reask(plan: &Plan, contract: usize, report: &Report, known: &Lists) -> Option<String> {
     if report.state == State::Valid {
         return None;
     }
@@ -31,7 +32,7 @@ pub fn reask(plan: &Plan, contract: usize, report: &Report) -> Option<String> {
         lines.push(format!("These items hold: {}. Repeat them as they are.", kept.join(", ")));
     }
     lines.push("Send the whole document again, with these faults put right.\n\n".to_owned());
-    Some(lines.join("\n") + &crate::prompt(plan, contract))
+    Some(lines.join("\n") + &crate::prompt(plan, contract, known))
 }
 
 fn faults(report: &Report, lines: &mut Vec<String>) {

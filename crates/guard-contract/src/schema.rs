@@ -5,20 +5,41 @@
 //! duplicate keys, the number of different elements of a set, a number without a decimal point, or
 //! a text that is a URL or a time.
 
-use guard_plan::plan::{Contract, Field, ItemList, ItemShape, Plan, TypeDef, TypeId};
+use guard_plan::json::Json;
+use guard_plan::plan::{
+    Allowed, Contract, Field, ItemList, ItemShape, Plan, Root, TypeDef, TypeId, UnionCase,
+};
 use guard_plan::{decimal, words};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
+/// The lists that a host hands over, by name.
+pub type Lists = BTreeMap<String, Vec<Json>>;
+
+/// The longest list that a schema spells out.
+const SPELT_OUT: usize = 500;
+
 /// Returns the schema of a contract's document, by its index in the plan; `false`, which no value
-/// satisfies, if there is no such contract.
-pub fn schema(plan: &Plan, contract: usize) -> Value {
+/// satisfies, if there is no such contract. Members that refer to a list of the host's have its
+/// values, if it is handed over and not too long.
+pub fn schema(plan: &Plan, contract: usize, known: &Lists) -> Value {
     let Some(contract) = plan.contracts.get(contract) else { return Value::Bool(false) };
-    let mut writer = Writer { plan, contract, defs: BTreeMap::new() };
+    let mut writer = Writer { plan, contract, known, defs: BTreeMap::new() };
     let Some(TypeDef::Record { fields, .. }) = plan.types.get(contract.record as usize) else {
         return Value::Bool(false);
     };
-    let mut schema = writer.object(fields, None);
+    let mut schema = match (contract.root, fields.first()) {
+        (Root::Envelope, _) | (_, None) => writer.object(fields, None),
+        (root, Some(field)) => {
+            let mut schema = match root {
+                Root::Items => writer.list(0, &contract.lists[0], field.ty),
+                _ => writer.ty(field.ty),
+            };
+            writer.refer(&mut schema, field, None);
+            let Value::Object(schema) = schema else { return schema };
+            schema
+        }
+    };
     schema.insert("$schema".into(), "https://json-schema.org/draft/2020-12/schema".into());
     schema.insert("title".into(), contract.name.clone().into());
     if !contract.doc.is_empty() {
@@ -34,6 +55,7 @@ pub fn schema(plan: &Plan, contract: usize) -> Value {
 struct Writer<'a> {
     plan: &'a Plan,
     contract: &'a Contract,
+    known: &'a Lists,
     /// The records, by their names in this schema.
     defs: BTreeMap<String, Value>,
 }
@@ -52,6 +74,7 @@ impl Writer<'_> {
                 Some((at, items)) => self.list(at, items, field.ty),
                 None => self.ty(field.ty),
             };
+            self.refer(&mut value, field, list);
             if let (false, Some(value)) = (field.doc.is_empty(), value.as_object_mut()) {
                 value.insert("description".into(), field.doc.clone().into());
             }
@@ -66,6 +89,33 @@ impl Writer<'_> {
         object.insert("required".into(), required.into());
         object.insert("additionalProperties".into(), false.into());
         object
+    }
+
+    /// Narrows a member of the document, or of the items of a list, to the values it may refer to.
+    fn refer(&self, schema: &mut Value, field: &Field, list: Option<usize>) {
+        for reference in &self.contract.references {
+            let here = reference.list.map(|list| list as usize) == list
+                && matches!(&reference.path[..], [name] if *name == field.name);
+            let Allowed::Given(name) = &reference.allowed else { continue };
+            if let Some(values) = self.known.get(name).filter(|_| here)
+                && values.len() <= SPELT_OUT
+            {
+                self.narrow(schema, field.ty, values);
+            }
+        }
+    }
+
+    fn narrow(&self, schema: &mut Value, ty: TypeId, values: &[Json]) {
+        match self.def(ty) {
+            Some(TypeDef::Option { of }) => self.narrow(&mut schema["anyOf"][0], *of, values),
+            Some(TypeDef::List { of, .. } | TypeDef::Set { of, .. }) => {
+                self.narrow(&mut schema["items"], *of, values);
+            }
+            Some(TypeDef::String { .. } | TypeDef::Int { .. } | TypeDef::Decimal { .. }) => {
+                schema["enum"] = serde_json::to_value(values).unwrap_or(Value::Bool(false));
+            }
+            _ => {}
+        }
     }
 
     fn def(&self, ty: TypeId) -> Option<&TypeDef> {
@@ -102,19 +152,46 @@ impl Writer<'_> {
 
     /// A record is stored under its own name; any other type is inlined.
     fn named(&mut self, ty: TypeId, list: Option<usize>) -> Value {
-        let Some(TypeDef::Record { name, fields }) = self.def(ty) else { return self.ty(ty) };
-        let (name, fields) = (name.clone(), fields.clone());
+        let (name, def) = match self.def(ty) {
+            Some(def @ (TypeDef::Record { name, .. } | TypeDef::Union { name, .. })) => {
+                (name.clone(), def.clone())
+            }
+            _ => return self.ty(ty),
+        };
         let key = match list {
             Some(at) => format!("{name}.{at}"),
             None => format!("{name}.type{ty}"),
         };
         if !self.defs.contains_key(&key) {
             self.defs.insert(key.clone(), Value::Bool(false));
-            let mut object = self.object(&fields, list.or(Some(usize::MAX)));
-            object.insert("title".into(), name.into());
-            self.defs.insert(key.clone(), object.into());
+            let list = list.or(Some(usize::MAX));
+            let mut object = match &def {
+                TypeDef::Record { fields, .. } => self.object(fields, list).into(),
+                TypeDef::Union { tag, cases, .. } => self.union(tag, cases, list),
+                _ => Value::Bool(false),
+            };
+            object["title"] = name.into();
+            self.defs.insert(key.clone(), object);
         }
         json!({"$ref": format!("#/$defs/{}", pointer(&key))})
+    }
+
+    /// One object for each case, told apart by the tag.
+    fn union(&mut self, tag: &str, cases: &[UnionCase], list: Option<usize>) -> Value {
+        let mut any = Vec::new();
+        for case in cases {
+            let Some(TypeDef::Record { fields, .. }) = self.def(case.ty).cloned() else { continue };
+            let mut object = self.object(&fields, list);
+            let text = json!({"type": "string", "enum": [case.tag]});
+            if let Some(Value::Object(properties)) = object.get_mut("properties") {
+                properties.insert(tag.into(), text);
+            }
+            if let Some(Value::Array(required)) = object.get_mut("required") {
+                required.insert(0, tag.into());
+            }
+            any.push(Value::from(object));
+        }
+        json!({"anyOf": any})
     }
 
     fn ty(&mut self, ty: TypeId) -> Value {
@@ -160,7 +237,7 @@ impl Writer<'_> {
                 described(self.string(None), "description", &words::plain(self.plan, ty))
             }
             TypeDef::Enum { variants, .. } => json!({"enum": variants}),
-            TypeDef::Record { .. } => self.named(ty, None),
+            TypeDef::Record { .. } | TypeDef::Union { .. } => self.named(ty, None),
             TypeDef::List { of, max } => {
                 let mut schema = json!({"type": "array", "items": self.ty(of)});
                 if let Some(max) = max {

@@ -1,7 +1,7 @@
 //! A compiled contract: regexes compiled, names indexed, lists with their members. Reads no text.
 
 use guard_plan::json::Json;
-use guard_plan::plan::{self, Field, ItemShape, Plan, RegexId, TypeDef, TypeId};
+use guard_plan::plan::{self, Field, Form, ItemShape, Plan, RegexId, Root, TypeDef, TypeId};
 use regex::{Regex, RegexBuilder};
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
@@ -107,12 +107,14 @@ pub(crate) struct Prepared {
     pub contract: plan::Contract,
     pub types: Vec<TypeDef>,
     regexes: HashMap<RegexId, Regex>,
+    /// The fields of records that are taken in another form too.
+    pub coercions: HashMap<(TypeId, u32), Form>,
     pub lists: Vec<List>,
     /// The lists of the document.
     pub top: Vec<usize>,
     /// The members of the envelope, lists included.
     pub fields: Vec<Field>,
-    /// Their names.
+    /// Their names; none if the document is no object.
     pub envelope: Names,
     /// The references of the envelope's members.
     pub references: Vec<usize>,
@@ -144,7 +146,11 @@ impl Prepared {
             regexes: regexes(plan, &used)?,
             types: plan.types.clone(),
             top: (0..lists.len()).filter(|at| lists[*at].within.is_none()).collect(),
-            envelope: Names(fields.iter().map(|field| (*field.name).into()).collect()),
+            envelope: match contract.root {
+                Root::Envelope => Names(fields.iter().map(|field| (*field.name).into()).collect()),
+                _ => Names::default(),
+            },
+            coercions: coercions(&contract),
             fields: fields.clone(),
             references: references(&contract, None),
             lists,
@@ -170,6 +176,10 @@ impl Prepared {
     pub fn frame_of(&self, name: &str) -> Option<usize> {
         self.top.iter().copied().find(|list| self.lists[*list].own.has(name))
     }
+}
+
+fn coercions(contract: &plan::Contract) -> HashMap<(TypeId, u32), Form> {
+    contract.coercions.iter().map(|one| ((one.record, one.field), one.from)).collect()
 }
 
 fn references(contract: &plan::Contract, list: Option<u32>) -> Vec<usize> {
@@ -212,7 +222,7 @@ fn prepare(
         any: false,
         nested: contract.lists.iter().enumerate().filter_map(inside).collect(),
         references: references(contract, Some(at as u32)),
-        partial: false,
+        partial: list.partial,
     };
     match &list.shape {
         ItemShape::Type(ty) => {
@@ -231,11 +241,23 @@ fn prepare(
 
 /// Returns the names of an item's members, and those that no value inside it can have.
 fn names(types: &[TypeDef], ty: TypeId, list: &mut List) {
-    let Some(TypeDef::Record { fields, .. }) = types.get(ty as usize) else {
+    let cases: Vec<&TypeDef> = match types.get(ty as usize) {
+        Some(TypeDef::Union { tag, cases, .. }) => {
+            list.own.0.insert(tag.as_str().into());
+            cases.iter().filter_map(|case| types.get(case.ty as usize)).collect()
+        }
+        def => def.into_iter().collect(),
+    };
+    let fields = |def: &&TypeDef| match def {
+        TypeDef::Record { fields, .. } => Some(fields.clone()),
+        _ => None,
+    };
+    let fields: Vec<Field> = cases.iter().filter_map(fields).flatten().collect();
+    if fields.is_empty() && list.own.0.is_empty() {
         list.any = true;
         return;
-    };
-    list.own = Names(fields.iter().map(|field| (*field.name).into()).collect());
+    }
+    list.own.0.extend(fields.iter().map(|field| Box::from(&*field.name)));
     let mut inside = BTreeSet::new();
     fields.iter().for_each(|field| reach(types, field.ty, &mut inside));
     let mut taken: BTreeSet<&str> = BTreeSet::new();
@@ -244,6 +266,7 @@ fn names(types: &[TypeDef], ty: TypeId, list: &mut List) {
             Some(TypeDef::Record { fields, .. }) => {
                 taken.extend(fields.iter().map(|field| field.name.as_str()));
             }
+            Some(TypeDef::Union { tag, .. }) => _ = taken.insert(tag),
             // These types may contain any value.
             Some(TypeDef::Json | TypeDef::Map { .. }) => return,
             _ => {}
@@ -273,6 +296,7 @@ fn reach(types: &[TypeDef], ty: TypeId, seen: &mut BTreeSet<TypeId>) {
         }
         match types.get(ty as usize) {
             Some(TypeDef::Record { fields, .. }) => open.extend(fields.iter().map(|f| f.ty)),
+            Some(TypeDef::Union { cases, .. }) => open.extend(cases.iter().map(|case| case.ty)),
             Some(
                 TypeDef::List { of, .. }
                 | TypeDef::Set { of, .. }
@@ -294,7 +318,15 @@ fn roomy(plan: &Plan, contract: &plan::Contract, fields: &[Field]) -> bool {
     others.for_each(|(_, field)| reach(&plan.types, field.ty, &mut inside));
     inside.iter().any(|ty| {
         let def = plan.types.get(*ty as usize);
-        matches!(def, Some(TypeDef::Json | TypeDef::Map { .. } | TypeDef::Record { .. }))
+        matches!(
+            def,
+            Some(
+                TypeDef::Json
+                    | TypeDef::Map { .. }
+                    | TypeDef::Record { .. }
+                    | TypeDef::Union { .. }
+            )
+        )
     })
 }
 
@@ -313,7 +345,12 @@ fn declared(types: &[TypeDef], used: &BTreeSet<TypeId>, lists: &[List]) -> Names
         _ => None,
     });
     let names = records.flatten().map(|field| (*field.name).into());
-    Names(names.chain(lists.iter().flat_map(|list| list.own.0.iter().cloned())).collect())
+    let tags = used.iter().filter_map(|ty| match types.get(*ty as usize) {
+        Some(TypeDef::Union { tag, .. }) => Some(Box::from(tag.as_str())),
+        _ => None,
+    });
+    let own = lists.iter().flat_map(|list| list.own.0.iter().cloned());
+    Names(names.chain(tags).chain(own).collect())
 }
 
 fn regexes(plan: &Plan, used: &BTreeSet<TypeId>) -> Result<HashMap<RegexId, Regex>, ContractError> {

@@ -6,9 +6,11 @@ mod main {
     mod corpus;
     mod damage;
     mod finding;
+    mod forms;
     mod hints;
     mod hostile_texts;
     mod laws;
+    mod look_alikes;
     mod nested;
     mod stories;
 }

@@ -116,7 +116,8 @@ fn any(plan: &Plan, ty: u32) -> Json {
                 ("properties", Json::Object(members.collect())),
             ])
         }
-        TypeDef::Json => Json::Object(Vec::new()),
+        // Unions stand in contracts only.
+        TypeDef::Json | TypeDef::Union { .. } => Json::Object(Vec::new()),
         TypeDef::String { .. }
         | TypeDef::Path
         | TypeDef::Url

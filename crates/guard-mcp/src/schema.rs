@@ -145,6 +145,7 @@ fn restrict(plan: &Plan, ty: TypeId, members: &mut Members) {
         | TypeDef::Time { .. }
         | TypeDef::Option { .. }
         | TypeDef::Json
+        | TypeDef::Union { .. }
         | TypeDef::Command => {}
     }
 }

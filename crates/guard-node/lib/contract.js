@@ -31,11 +31,13 @@ class Contract {
   feed(options = {}) {
     return new Feed(made(() => this.#engine.feed(known(options.known))));
   }
-  schema() {
-    return JSON.parse(answer(this.#engine.schema()));
+  schema(options = {}) {
+    const { profile = "full" } = options;
+    if (profile !== "full" && profile !== "strict") throw new ArgumentError('`profile` is "full" or "strict"');
+    return JSON.parse(answer(this.#engine.schema(known(options.known), profile === "strict")));
   }
-  prompt() {
-    return this.#engine.prompt();
+  prompt(options = {}) {
+    return JSON.parse(answer(this.#engine.prompt(known(options.known))));
   }
 }
 

@@ -361,10 +361,10 @@ export class Contract {
   checkLater(text: string | Uint8Array, options?: CheckOptions): Promise<Report>;
   /** Begins to judge a text that arrives in pieces. */
   feed(options?: { known?: CheckOptions["known"] }): Feed;
-  /** Its JSON Schema. */
-  schema(): any;
+  /** Its JSON Schema; `strict`: as APIs with strict structured outputs accept it. Throws `ContractError` where that cannot express it. */
+  schema(options?: { known?: CheckOptions["known"]; profile?: "full" | "strict" }): any;
   /** The instructions for a producer, in words. */
-  prompt(): string;
+  prompt(options?: { known?: CheckOptions["known"] }): string;
 }
 
 /** A text that arrives in pieces. The report is the same as for the whole text, wherever it was cut. */
@@ -392,6 +392,8 @@ export class Report {
   readonly envelope: any;
   /** The values of the items that survived, by list. */
   readonly items: { readonly [list: string]: any[] };
+  /** What survived, and nothing else: an object, or the list or value that the document is. */
+  readonly values: any;
   /** The problems, in words; at most ten of them. */
   readonly lacks: string;
   /** The whole report. */

@@ -111,6 +111,11 @@ class Report {
     const lists = Object.entries(this.toJSON().items);
     return Object.fromEntries(lists.map(([list, items]) => [list, items.map((item) => item.value)]));
   }
+  get values() {
+    const { root, envelope } = this.toJSON();
+    const values = { ...envelope, ...this.items };
+    return root === undefined ? values : (Object.values(values)[0] ?? null);
+  }
   /** The whole report as the engine writes it. */
   toJSON() {
     return (this.#report ??= JSON.parse(this.#text));

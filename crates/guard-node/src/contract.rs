@@ -134,16 +134,23 @@ impl NodeContract {
         feed.map_err(|failure| failure.thrown())
     }
 
-    /// The JSON Schema.
+    /// The JSON Schema, in the full or the strict profile.
     #[napi]
-    pub fn schema(&self) -> String {
-        text(caught(|| json_text(&self.contract.schema())))
+    pub fn schema(&self, known: Option<String>, strict: bool) -> String {
+        text(caught(|| {
+            let known = known_lists(known.as_deref())?;
+            if !strict {
+                return json_text(&self.contract.schema(&known));
+            }
+            let refused = |refused: Vec<String>| ReplyFailure::contract(refused.join("; "));
+            json_text(&self.contract.strict_schema(&known).map_err(refused)?.schema)
+        }))
     }
 
     /// The instructions for a producer.
     #[napi]
-    pub fn prompt(&self) -> String {
-        self.contract.prompt()
+    pub fn prompt(&self, known: Option<String>) -> String {
+        text(caught(|| json_text(&self.contract.prompt(&known_lists(known.as_deref())?))))
     }
 }
 

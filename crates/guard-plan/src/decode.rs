@@ -4,7 +4,7 @@
 //! problem is reported, up to a bound. Regular expressions are the caller's to run.
 
 use crate::json::Json;
-use crate::plan::{Field, RegexId, TypeDef, TypeId};
+use crate::plan::{Field, RegexId, TypeDef, TypeId, UnionCase};
 use crate::render;
 use crate::url::Url;
 use crate::value::Value;
@@ -194,7 +194,7 @@ impl Decoder<'_> {
             (TypeDef::Option { .. }, Json::Null) => return Some(Value::None),
             (TypeDef::Option { of }, _) => return self.value(*of, json, trail),
             (TypeDef::Json, _) => return Some(Value::Json(Box::new(json.clone()))),
-            (TypeDef::Record { .. } | TypeDef::List { .. }, _)
+            (TypeDef::Record { .. } | TypeDef::Union { .. } | TypeDef::List { .. }, _)
             | (TypeDef::Set { .. } | TypeDef::Map { .. }, _) => {
                 return self.composite(ty, def, json, trail);
             }
@@ -261,6 +261,9 @@ impl Decoder<'_> {
             (TypeDef::Record { fields, .. }, _) => {
                 return self.fields(fields, json, "field", trail).map(Value::Record);
             }
+            (TypeDef::Union { tag, cases, .. }, _) => {
+                return self.case(tag, cases, json, trail).map(Value::Record);
+            }
             (TypeDef::List { of, .. }, Json::Array(items)) => {
                 Value::List(self.items(*of, items, trail)?)
             }
@@ -282,6 +285,55 @@ impl Decoder<'_> {
             return None;
         }
         Some(value)
+    }
+
+    /// The fields of the record that the tag names.
+    fn case<'s>(
+        &'s self,
+        tag: &'s str,
+        cases: &'s [UnionCase],
+        json: &'s Json,
+        trail: &mut Trail<'s>,
+    ) -> Option<Vec<Value>> {
+        let Json::Object(members) = json else {
+            trail.problem(format!("expected an object, found {}", json.kind()));
+            return None;
+        };
+        let texts = || cases.iter().map(|case| case.tag.as_str());
+        let said = json.get(tag);
+        let case = said.and_then(|said| cases.iter().find(|case| said.as_str() == Some(&case.tag)));
+        let Some(case) = case else {
+            let expected = texts().map(|text| format!("\"{text}\"")).collect::<Vec<_>>().join(", ");
+            trail.at(Step::Field(tag), |trail| match said {
+                None => trail.problem(format!("is missing, expected one of {expected}")),
+                Some(said) => {
+                    let found = found(said, trail.secret);
+                    let near = said.as_str().and_then(|said| crate::near::nearest(said, texts()));
+                    let near =
+                        near.map_or(String::new(), |near| format!("; did you mean \"{near}\"?"));
+                    trail.problem(format!("expected one of {expected}, found {found}{near}"));
+                }
+            });
+            return None;
+        };
+        let Some(TypeDef::Record { fields, .. }) = self.def(case.ty) else {
+            trail.problem("its type is unknown".into());
+            return None;
+        };
+        let mut values = Vec::with_capacity(fields.len());
+        for field in fields {
+            values.extend(self.field(field, json.get(&field.name), trail));
+        }
+        for (key, _) in members {
+            if !self.open && **key != *tag && fields.iter().all(|field| *field.name != **key) {
+                let (step, message) = match trail.secret {
+                    true => (render::SECRET, "is an unknown field".into()),
+                    false => (&**key, unknown("field", key, fields)),
+                };
+                trail.at(Step::Field(step), |trail| trail.problem(message));
+            }
+        }
+        (values.len() == fields.len()).then_some(values)
     }
 
     fn items<'s>(
@@ -332,9 +384,10 @@ pub fn is_secret(types: &[TypeDef], field: &Field) -> bool {
 
 /// Whether something inside of a type is secret.
 pub fn holds_secrets(types: &[TypeDef], ty: TypeId) -> bool {
-    use TypeDef::{List, Map, Option, Record, Set};
+    use TypeDef::{List, Map, Option, Record, Set, Union};
     match types.get(ty as usize) {
         Some(Record { fields, .. }) => fields.iter().any(|field| is_secret(types, field)),
+        Some(Union { cases, .. }) => cases.iter().any(|case| holds_secrets(types, case.ty)),
         Some(List { of, .. } | Set { of, .. } | Map { of, .. } | Option { of }) => {
             holds_secrets(types, *of)
         }

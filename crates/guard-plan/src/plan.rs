@@ -187,6 +187,15 @@ pub enum TypeDef {
         /// Its fields.
         fields: Vec<Field>,
     },
+    /// One of several records, told apart by a member with a literal text; only in contracts.
+    Union {
+        /// Its name.
+        name: String,
+        /// The member that tells them apart.
+        tag: String,
+        /// Its cases.
+        cases: Vec<UnionCase>,
+    },
     /// `list<T> max N`.
     List {
         /// The element type.
@@ -219,12 +228,23 @@ pub enum TypeDef {
     Command,
 }
 
+/// A case of a union.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct UnionCase {
+    /// The text of the tag.
+    pub tag: String,
+    /// The record of the other members.
+    pub ty: TypeId,
+}
+
 /// A parameter, a record field or a fact column.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Field {
-    /// Its name.
+    /// Its name in JSON.
     pub name: String,
     /// Its type.
     pub ty: TypeId,

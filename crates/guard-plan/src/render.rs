@@ -327,7 +327,9 @@ fn type_to(types: &[TypeDef], ty: TypeId, top: bool, out: &mut String) {
                 out.push_str(", …");
             }
         }
-        TypeDef::Enum { name, .. } | TypeDef::Record { name, .. } => out.push_str(name),
+        TypeDef::Enum { name, .. } | TypeDef::Record { name, .. } | TypeDef::Union { name, .. } => {
+            out.push_str(name)
+        }
         TypeDef::List { of, max } => collection_to(types, "list<", *of, *max, out),
         TypeDef::Set { of, max } => collection_to(types, "set<", *of, *max, out),
         TypeDef::Map { of, max } => collection_to(types, "map<string, ", *of, *max, out),

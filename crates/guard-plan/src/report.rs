@@ -3,6 +3,7 @@
 //! Independent of parsing and judging. Every offset counts bytes of the text, from 0.
 
 use crate::json::Json;
+use crate::plan::Root;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -113,6 +114,8 @@ pub enum Fix {
     Literal,
     /// A closing bracket was supplied, or one too many was left out.
     Closer,
+    /// A value was taken in another form, as the contract says.
+    Coercion,
 }
 
 impl Fix {
@@ -129,6 +132,7 @@ impl Fix {
             Fix::Escape => "escape",
             Fix::Literal => "literal",
             Fix::Closer => "closer",
+            Fix::Coercion => "coercion",
         }
     }
 }
@@ -283,6 +287,9 @@ pub struct RawText {
 pub struct Report {
     /// The contract's name.
     pub contract: String,
+    /// What the document is.
+    #[serde(default, skip_serializing_if = "is_envelope")]
+    pub root: Root,
     /// What remains.
     pub state: State,
     /// A person should look: it is not `valid`, or something was repaired, found again or passed over.
@@ -313,13 +320,18 @@ pub struct Report {
     pub spans: Vec<Span>,
 }
 
+fn is_envelope(root: &Root) -> bool {
+    *root == Root::Envelope
+}
+
 impl Report {
     /// The number of valid items.
     pub fn kept(&self) -> usize {
         self.items.values().map(Vec::len).sum()
     }
 
-    /// Returns what survived, and nothing else: an object of the envelope's members and the items.
+    /// Returns what survived, and nothing else: an object of the envelope's members and the items, or
+    /// the list or value that the document is.
     pub fn values(&self) -> Json {
         let mut members = match &self.envelope {
             Json::Object(members) => members.to_vec(),
@@ -329,7 +341,10 @@ impl Report {
             let values = items.iter().map(|item| item.value.clone()).collect();
             (list.as_str().into(), Json::Array(values))
         }));
-        Json::Object(members)
+        match self.root {
+            Root::Envelope => Json::Object(members),
+            _ => members.into_iter().next().map_or(Json::Null, |(_, value)| value),
+        }
     }
 
     /// Describes the problems that keep it from being `valid` and the unchecked references, up to a

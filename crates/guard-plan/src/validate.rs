@@ -116,6 +116,19 @@ fn type_def(plan: &Plan, def: &TypeDef, depths: &[u32]) -> Result<u32, String> {
             unique(fields.iter().map(|field| &*field.name), "field")?;
             fields.iter().try_fold(1, |depth, field| Ok(depth.max(depth_of(field.ty)?)))
         }
+        TypeDef::Union { tag, cases, .. } => {
+            ensure(!cases.is_empty(), || "it has no cases".into())?;
+            unique(cases.iter().map(|case| &*case.tag), "case")?;
+            cases.iter().try_fold(1, |depth, case| {
+                let inner = depth_of(case.ty)?;
+                let TypeDef::Record { fields, .. } = &plan.types[case.ty as usize] else {
+                    return Err(format!("its case `{}` is no record", case.tag));
+                };
+                let clear = fields.iter().all(|field| field.name != *tag);
+                ensure(clear, || format!("a member of the case `{}` is the tag", case.tag))?;
+                Ok(depth.max(inner))
+            })
+        }
         TypeDef::Option { of } => {
             let depth = depth_of(*of)?;
             let nested = matches!(plan.types[*of as usize], TypeDef::Option { .. });

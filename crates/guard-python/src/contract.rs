@@ -91,14 +91,31 @@ impl PyContract {
         })
     }
 
-    /// Its JSON Schema, as a dict.
-    fn schema<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        serialized(py, &self.contract.schema())
+    /// Its JSON Schema, as a dict; `profile="strict"`: as APIs with strict structured outputs accept it.
+    #[pyo3(signature = (*, known=None, profile="full"))]
+    fn schema<'py>(
+        &self,
+        py: Python<'py>,
+        known: Option<&Bound<'_, PyAny>>,
+        profile: &str,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let known = known_lists(known)?;
+        match profile {
+            "full" => serialized(py, &self.contract.schema(&known)),
+            "strict" => {
+                let strict = self.contract.strict_schema(&known);
+                let refused =
+                    |refused: Vec<String>| errors::ContractError::new_err(refused.join("; "));
+                serialized(py, &strict.map_err(refused)?.schema)
+            }
+            _ => Err(argument("`profile` is \"full\" or \"strict\"")),
+        }
     }
 
     /// The instructions for a producer, in words.
-    fn prompt(&self) -> String {
-        self.contract.prompt()
+    #[pyo3(signature = (*, known=None))]
+    fn prompt(&self, known: Option<&Bound<'_, PyAny>>) -> PyResult<String> {
+        Ok(self.contract.prompt(&known_lists(known)?))
     }
 
     fn __repr__(&self) -> String {
@@ -224,6 +241,12 @@ impl PyReport {
             dict.set_item(list, values)?;
         }
         Ok(dict)
+    }
+
+    /// What survived, and nothing else: a dict, or the list or value that the document is.
+    #[getter]
+    fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &self.report.values())
     }
 
     /// The problems, in words; at most `limit` of them.

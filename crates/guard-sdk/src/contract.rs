@@ -2,9 +2,9 @@
 
 use crate::error::GuardError;
 use crate::guard::Guard;
-use guard_contract::{Checker, Input};
+use guard_contract::{Checker, Feed, Input, Known, Lists, NothingKnown, Strict};
 use guard_plan::json::Json;
-use guard_plan::report::Report;
+use guard_plan::report::{Item, Report};
 use guard_runtime::Session as SessionState;
 use std::collections::BTreeMap;
 
@@ -35,24 +35,44 @@ impl Contract {
         self.checker.name()
     }
 
-    /// What to tell a producer, in words.
-    pub fn prompt(&self) -> String {
-        guard_contract::prompt(self.guard.plan(), self.index)
+    /// What to tell a producer, in words; the lists of the host are named in it.
+    pub fn prompt(&self, known: &Lists) -> String {
+        guard_contract::prompt(self.guard.plan(), self.index, known)
     }
 
     /// The words to a producer whose text did not hold, so that it writes it again; none if the report is `valid`.
-    pub fn reask(&self, report: &Report) -> Option<String> {
-        guard_contract::reask(self.guard.plan(), self.index, report)
+    pub fn reask(&self, report: &Report, known: &Lists) -> Option<String> {
+        guard_contract::reask(self.guard.plan(), self.index, report, known)
     }
 
-    /// Its JSON Schema.
-    pub fn schema(&self) -> serde_json::Value {
-        guard_contract::schema(self.guard.plan(), self.index)
+    /// Its JSON Schema; members that refer to a list of the host have its values.
+    pub fn schema(&self, known: &Lists) -> serde_json::Value {
+        guard_contract::schema(self.guard.plan(), self.index, known)
+    }
+
+    /// Its JSON Schema as APIs with strict structured outputs accept it.
+    ///
+    /// # Errors
+    ///
+    /// What such a schema cannot express, each with its name.
+    pub fn strict_schema(&self, known: &Lists) -> Result<Strict, Vec<String>> {
+        guard_contract::strict(self.guard.plan(), self.index, known)
     }
 
     /// The checker below, which can also read a text as it comes (`Checker::feed`).
     pub fn checker(&self) -> &Checker {
         &self.checker
+    }
+
+    /// Begins to judge a text that arrives in pieces.
+    ///
+    /// # Errors
+    ///
+    /// [`GuardError::Contract`] where the guard cannot begin a session.
+    pub fn feed(&self, known: Lists) -> Result<TextFeed, GuardError> {
+        let session = self.guard.kernel().open("contract", 0, crate::open::NO_WORKSPACE);
+        let session = session.map_err(|error| GuardError::Contract(error.to_string()))?;
+        Ok(TextFeed { contract: self.clone(), session, known, feed: self.checker.feed() })
     }
 
     /// Judges a text outside of any session: facts have the rows that a new session begins with.
@@ -91,4 +111,69 @@ impl Contract {
         let (finish_reason, workspace) = (options.finish_reason, session.workspace());
         Ok(self.checker.check(text, &Input { finish_reason, known: &known, workspace }))
     }
+}
+
+/// A text that arrives in pieces. The report is the same as for the whole text, wherever it was cut.
+pub struct TextFeed {
+    contract: Contract,
+    /// What is known outside of any session.
+    session: SessionState,
+    known: Lists,
+    feed: Feed,
+}
+
+impl TextFeed {
+    /// The contract's name.
+    pub fn contract(&self) -> &str {
+        self.contract.name()
+    }
+
+    /// Takes a piece, and returns the valid items that it completes. Only the report is final.
+    pub fn push(&mut self, piece: &[u8]) -> Vec<Item> {
+        let TextFeed { contract, session, known, feed } = self;
+        push(contract, session, known, feed, piece)
+    }
+
+    /// The same by what a session knows.
+    pub(crate) fn push_in(&mut self, session: &SessionState, piece: &[u8]) -> Vec<Item> {
+        push(&self.contract, session, &self.known, &mut self.feed, piece)
+    }
+
+    /// Ends the text and returns its report.
+    pub fn finish(self, finish_reason: Option<&str>) -> Report {
+        let TextFeed { contract, session, known, feed } = self;
+        with_input(&contract, &session, &known, finish_reason, |input| feed.finish(input))
+    }
+
+    /// The same by what a session knows.
+    pub(crate) fn finish_in(self, session: &SessionState, finish_reason: Option<&str>) -> Report {
+        let TextFeed { contract, known, feed, .. } = self;
+        with_input(&contract, session, &known, finish_reason, |input| feed.finish(input))
+    }
+}
+
+fn push(
+    contract: &Contract,
+    session: &SessionState,
+    known: &Lists,
+    feed: &mut Feed,
+    piece: &[u8],
+) -> Vec<Item> {
+    with_input(contract, session, known, None, |input| feed.push(piece, input))
+}
+
+/// Runs something with what a session and the host know.
+fn with_input<T>(
+    contract: &Contract,
+    session: &SessionState,
+    known: &Lists,
+    finish_reason: Option<&str>,
+    act: impl FnOnce(&Input<'_>) -> T,
+) -> T {
+    let asked = contract.guard.kernel().known(session, contract.index, known);
+    let known: &dyn Known = match &asked {
+        Some(known) => known,
+        None => &NothingKnown,
+    };
+    act(&Input { finish_reason, known, workspace: session.workspace() })
 }

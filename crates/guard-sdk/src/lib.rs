@@ -69,7 +69,7 @@ pub mod sources;
 mod world;
 
 pub use cache::GuardCache;
-pub use contract::{Contract, TextOptions};
+pub use contract::{Contract, TextFeed, TextOptions};
 pub use error::{GuardError, SessionError};
 pub use guard::Guard;
 pub use open::SessionOptions;
@@ -79,7 +79,7 @@ pub use session::{CallArguments, Session, system_time};
 pub use world::AnsweringWorld;
 
 pub use guard_advice::drive as driving;
-pub use guard_contract::Checker;
+pub use guard_contract::{Checker, Lists, Strict};
 pub use guard_hosts::Host;
 pub use guard_plan::json::Json;
 pub use guard_plan::report::Report;

@@ -1,23 +1,21 @@
 //! A session that lasts: kernel, world, recorder and store behind one door.
 
-use crate::contract::TextOptions;
+use crate::contract::{TextFeed, TextOptions};
 use crate::error::SessionError;
 use crate::guard::Guard;
 use crate::persistence::Persistence;
 use crate::recorded::Recorded;
 use crate::world::AnsweringWorld;
 use guard_hosts::Host;
-use guard_plan::hex;
 use guard_plan::json::Json;
 use guard_plan::plan::Millis;
 use guard_plan::record::Judged;
-use guard_plan::report::Report;
+use guard_plan::report::{Item, Report};
 use guard_runtime::{
     Approve, Arguments, Ending, Event, Learned, Move, Moved, Outcome, Prompt, Proposal, Proposed,
     Recorder, Resume, Session as SessionState, Settled, Settlement, Stop, Stopped, Usage, Verify,
     World,
 };
-use sha2::{Digest, Sha256};
 
 /// The arguments of a call: the text that the model wrote, or a value that was read already.
 ///
@@ -388,12 +386,41 @@ impl<W: World> Session<W> {
     ) -> Result<Recorded<Report>, SessionError> {
         let report =
             self.guard.contract(contract)?.check_in(&self.state, text.as_ref(), options)?;
-        let text = text.as_ref();
+        self.judged(contract, options.finish_reason, report)
+    }
+
+    /// Takes a piece of a text, judged by what the session knows now.
+    pub fn push_text(&self, feed: &mut TextFeed, piece: &[u8]) -> Vec<Item> {
+        feed.push_in(&self.state, piece)
+    }
+
+    /// Ends a text that came in pieces, and records its report.
+    ///
+    /// # Errors
+    ///
+    /// The record cannot be kept.
+    pub fn finish_text(
+        &mut self,
+        feed: TextFeed,
+        finish_reason: Option<&str>,
+    ) -> Result<Recorded<Report>, SessionError> {
+        let contract = feed.contract().to_owned();
+        let report = feed.finish_in(&self.state, finish_reason);
+        self.judged(&contract, finish_reason, report)
+    }
+
+    /// Records a report.
+    fn judged(
+        &mut self,
+        contract: &str,
+        finish_reason: Option<&str>,
+        report: Report,
+    ) -> Result<Recorded<Report>, SessionError> {
         let judged = Judged {
             contract: contract.into(),
-            bytes: text.len() as u64,
-            sha256: hex::encode(&Sha256::digest(text)).into(),
-            finish_reason: options.finish_reason.map(Into::into),
+            bytes: report.text.length,
+            sha256: report.text.sha256.as_str().into(),
+            finish_reason: finish_reason.map(Into::into),
             state: report.state.name().into(),
             kept: report.kept() as u64,
             quarantined: report.quarantined_count,

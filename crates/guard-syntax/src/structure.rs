@@ -31,12 +31,13 @@ pub(crate) struct Structure {
 }
 
 /// The keywords that begin an item.
-pub(crate) const ITEM_KEYWORDS: [&str; 25] = [
+pub(crate) const ITEM_KEYWORDS: [&str; 26] = [
     "guard",
     "use",
     "default",
     "enum",
     "record",
+    "union",
     "type",
     "define",
     "state",
@@ -60,7 +61,7 @@ pub(crate) const ITEM_KEYWORDS: [&str; 25] = [
 ];
 
 /// Words that continue an item on a new line.
-const CONTINUATIONS: [&str; 51] = [
+const CONTINUATIONS: [&str; 52] = [
     "for",
     "max",
     "because",
@@ -107,6 +108,7 @@ const CONTINUATIONS: [&str; 51] = [
     "probe",
     "secret",
     "by",
+    "partial",
     "host",
     "of",
     "to",
@@ -226,8 +228,11 @@ impl Pass<'_> {
             "guard" => named,
             "use" => kind(1) == Some(TokenKind::String) || self.word(index + 1) == "std",
             "default" => self.word(index + 1) == "allow",
-            "enum" | "record" | "lifecycle" | "probe" | "attest" | "goal" | "contract"
-            | "source" => named && self.char(index + 2) == b'{',
+            "enum" | "record" | "lifecycle" | "probe" | "attest" | "goal" | "source" => {
+                named && self.char(index + 2) == b'{'
+            }
+            "union" => named && self.word(index + 2) == "by",
+            "contract" => named && matches!(self.char(index + 2), b'{' | b':'),
             "type" | "budget" | "group" => named && self.char(index + 2) == b'=',
             "state" | "completion" => self.char(index + 1) == b'{',
             "deadline" => kind(1) == Some(TokenKind::Literal),

@@ -151,6 +151,34 @@ pub(crate) fn contract(span: Span, why: String, help: &str) -> Diagnostic {
     Diagnostic::error("G0314", span, why).help(help)
 }
 
+pub(crate) fn one_json_name(wire: &str, span: Span, first: Span) -> Diagnostic {
+    Diagnostic::error("G0323", span, format!("two members have the name `{wire}` in JSON"))
+        .also(first, "the other one")
+        .help("a producer can write each name once: give one of them another")
+}
+
+pub(crate) fn contract_form(span: Span, what: &str, form: &str) -> Diagnostic {
+    Diagnostic::error("G0324", span, format!("{what} with {form}, outside of a contract")).help(
+        "what a tool is given or gives is taken exactly as it is written: use a record of its own",
+    )
+}
+
+pub(crate) fn untold(span: Span, why: &str, help: &str) -> Diagnostic {
+    Diagnostic::error("G0325", span, why).help(help)
+}
+
+pub(crate) fn coercion(span: Span, form: &str, ty: &str) -> Diagnostic {
+    let types = match form {
+        "string" => "ints, decimals and bools are taken from a string",
+        _ => "ints and strings are taken from a number",
+    };
+    Diagnostic::error("G0326", span, format!("{ty} cannot be taken from a {form}")).help(types)
+}
+
+pub(crate) fn json_name(span: Span, why: &str, help: &str) -> Diagnostic {
+    Diagnostic::error("G0327", span, format!("{why} is no name in JSON")).help(help)
+}
+
 pub(crate) fn scenario(span: Span, why: String, help: &str) -> Diagnostic {
     Diagnostic::error("G0315", span, why).help(help)
 }

@@ -1,7 +1,7 @@
 //! Contracts.
 
 use super::{Expr, FactId, RecordId, Type};
-use guard_plan::plan::Bounds;
+use guard_plan::plan::{Bounds, Root};
 use guard_syntax::span::Span;
 
 /// The shape of a producer's output.
@@ -13,6 +13,8 @@ pub struct Contract {
     pub doc: String,
     /// The position of its name in the source.
     pub span: Span,
+    /// What the document is.
+    pub root: Root,
     /// The document: the envelope's fields and the item lists.
     pub record: RecordId,
     /// Its item lists.
@@ -28,6 +30,8 @@ pub struct Contract {
 pub struct ItemList {
     /// The member that holds it, after the names of the lists around it.
     pub path: Vec<String>,
+    /// The names of these members in JSON.
+    pub wire: Vec<String>,
     /// The list whose items hold this one.
     pub within: Option<usize>,
     /// The field of the document's record, or of the outer item's record.
@@ -36,8 +40,10 @@ pub struct ItemList {
     pub shape: ItemShape,
     /// The maximum number of kept items.
     pub max: Option<u64>,
-    /// The member that ranks them.
+    /// The member that ranks them, by its name in JSON.
     pub by: Option<String>,
+    /// True if an item that the end of the text cuts counts when all its members are complete.
+    pub partial: bool,
 }
 
 /// The shape of an item.
@@ -54,7 +60,7 @@ pub enum ItemShape {
 pub struct Reference {
     /// The list whose items refer; `None` for a member of the envelope.
     pub list: Option<usize>,
-    /// The path to the referring member.
+    /// The path to the referring member, by names in JSON.
     pub path: Vec<String>,
     /// The allowed values.
     pub allowed: Allowed,

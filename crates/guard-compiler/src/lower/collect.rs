@@ -292,6 +292,9 @@ impl<'p> Tables<'p> {
             }
             Type::Record(id) => {
                 let def = &self.program.records[*id];
+                if let Some(union) = &def.union {
+                    return self.union(key, &def.name, union);
+                }
                 let fields = def.fields.iter().map(|f| self.field(f)).collect();
                 TypeDef::Record { name: def.name.clone(), fields }
             }
@@ -300,15 +303,28 @@ impl<'p> Tables<'p> {
             Type::Map(of, max) => TypeDef::Map { of: self.intern(of), max: bounded(max) },
             Type::Option(of) => TypeDef::Option { of: self.intern(of) },
         };
+        self.push(key, row)
+    }
+
+    fn push(&mut self, key: String, row: TypeDef) -> TypeId {
         let id = self.rows.len() as TypeId;
         self.rows.push(row);
         self.types.insert(key, id);
         id
     }
 
+    fn union(&mut self, key: String, name: &str, union: &hir::Union) -> TypeId {
+        let case = |(tag, record): &(String, usize)| plan::UnionCase {
+            tag: tag.clone(),
+            ty: self.intern(&Type::Record(*record)),
+        };
+        let cases = union.cases.iter().map(case).collect();
+        self.push(key, TypeDef::Union { name: name.into(), tag: union.tag.clone(), cases })
+    }
+
     fn field(&mut self, field: &hir::Field) -> plan::Field {
         let ty = self.intern(&field.ty);
-        let (name, doc) = (field.name.clone(), field.doc.clone());
+        let (name, doc) = (field.wire.clone(), field.doc.clone());
         plan::Field { name, ty, secret: field.secret, doc }
     }
 

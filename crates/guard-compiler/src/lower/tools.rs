@@ -57,7 +57,7 @@ impl Lowering<'_> {
 
     pub(super) fn field(&self, field: &Field) -> plan::Field {
         plan::Field {
-            name: field.name.clone(),
+            name: field.wire.clone(),
             ty: self.tables.ty(&field.ty),
             secret: field.secret,
             doc: field.doc.clone(),

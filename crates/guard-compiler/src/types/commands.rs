@@ -32,13 +32,15 @@ impl Checker<'_, '_> {
         };
         let fields = SIMPLE_COMMAND.iter().map(|(name, written)| Field {
             name: (*name).into(),
+            wire: (*name).into(),
+            from: None,
             ty: ty(written),
             secret: false,
             doc: String::new(),
             span: Span::default(),
         });
         let fields = fields.collect();
-        self.program.records.push(RecordDef { name: NAME.into(), fields });
+        self.program.records.push(RecordDef::new(NAME, fields));
         self.program.records.len() - 1
     }
 

@@ -10,8 +10,8 @@ use super::{Checker, literal};
 use crate::errors;
 use crate::hir::{self, Allowed, RecordDef, Type};
 use guard_plan::json::Json;
-use guard_plan::plan::Bounds;
-use guard_syntax::ast::{self, ContractClause, Ident};
+use guard_plan::plan::{Bounds, Root};
+use guard_syntax::ast::{self, ContractClause, Ident, Str};
 use guard_syntax::span::Span;
 
 /// The bounds of a contract that says none.
@@ -60,8 +60,10 @@ impl Checker<'_, '_> {
         match ty.required() {
             Type::List(of, _) | Type::Set(of, _) | Type::Map(of, _) => self.holds_secrets(of),
             Type::Record(id) => {
-                let fields = &self.program.records[*id].fields;
-                fields.iter().any(|field| field.secret || self.holds_secrets(&field.ty))
+                let def = &self.program.records[*id];
+                let cases = def.union.iter().flat_map(|union| &union.cases);
+                def.fields.iter().any(|field| field.secret || self.holds_secrets(&field.ty))
+                    || cases.into_iter().any(|case| self.holds_secrets(&Type::Record(case.1)))
             }
             _ => false,
         }
@@ -72,33 +74,45 @@ impl Checker<'_, '_> {
         let mut fields: Vec<hir::Field> = Vec::new();
         let mut lists: Vec<hir::ItemList> = Vec::new();
         let mut bounds = BOUNDS;
+        let root = self.whole(contract, &mut fields, &mut lists);
         for clause in &contract.clauses {
             match &clause.node {
                 ContractClause::Field(field) => {
                     let ty = self.ty(&field.ty);
-                    self.member(&mut fields, &field.name, ty, field.secret);
+                    if root != Root::Envelope {
+                        let why = format!(
+                            "the document is no object, and `{}` is a member",
+                            field.name.node
+                        );
+                        let help = "declare the document as an object, or remove the member";
+                        self.report(errors::contract(field.name.span, why, help));
+                        continue;
+                    }
+                    let from = self.coerced(field.coerced.as_ref(), &ty);
+                    let wire = self.wire_name(&field.name, field.wire.as_ref());
+                    self.member(&mut fields, &field.name, wire, ty, field.secret);
                     if let Some(member) = fields.last_mut() {
                         member.doc = field.docs.join("\n");
+                        member.from = from;
                     }
                 }
-                ContractClause::Items { path, shape, max, by } => {
-                    let max = max.as_ref().and_then(|m| self.count(m));
-                    let shape = self.item_shape(shape);
-                    if let Some(by) = by {
-                        self.ranked_by(by, &item_type(&shape));
-                    }
-                    let by = by.as_ref().map(|by| by.node.clone());
-                    let Some((within, field)) = self.holder(path, &shape, &mut fields, &lists)
-                    else {
+                ContractClause::Items { path, list, wire } => {
+                    if let ([name], true) = (&path[..], root != Root::Envelope) {
+                        let why = format!(
+                            "the document is no object, and `{}` is a list in it",
+                            name.node
+                        );
+                        let help = "declare the document as an object, or remove the list";
+                        self.report(errors::contract(name.span, why, help));
                         continue;
-                    };
-                    let path = path.iter().map(|name| name.node.clone()).collect();
-                    lists.push(hir::ItemList { path, within, field, shape, max, by });
+                    }
+                    self.items(path, list, wire.as_ref(), &mut fields, &mut lists);
                 }
                 ContractClause::Bounds(said) => self.bounds(said, &mut bounds),
                 ContractClause::Reference { .. } => {}
             }
         }
+        self.distinct_wires(fields.iter().map(|field| (field.wire.as_str(), field.span)));
         let mut references = Vec::new();
         for clause in &contract.clauses {
             if let ContractClause::Reference { path, allowed } = &clause.node {
@@ -107,9 +121,84 @@ impl Checker<'_, '_> {
         }
         let record = self.program.records.len();
         // Named apart from a record of the same name.
-        self.program.records.push(RecordDef { name: format!("contract {name}"), fields });
-        let contract = hir::Contract { name, doc, span, record, lists, bounds, references };
+        self.program.records.push(RecordDef::new(format!("contract {name}"), fields));
+        let contract = hir::Contract { name, doc, span, root, record, lists, bounds, references };
         self.program.contracts.push(contract);
+    }
+
+    /// Declares the document of a contract that is no envelope; returns what it is.
+    fn whole(
+        &mut self,
+        contract: &ast::Contract,
+        fields: &mut Vec<hir::Field>,
+        lists: &mut Vec<hir::ItemList>,
+    ) -> Root {
+        let named = |name: &str| Ident { node: name.into(), span: contract.name.span };
+        match &contract.whole {
+            None => Root::Envelope,
+            Some(ast::Whole::Items(list, _)) => {
+                self.items(&[named("items")], list, None, fields, lists);
+                Root::Items
+            }
+            Some(ast::Whole::Value(ty)) => {
+                let found = self.ty(ty);
+                if found.is_option() {
+                    let help = "remove the `?`: a document that is not there is `lost`";
+                    self.report(errors::contract(
+                        ty.span,
+                        "a document is always there".into(),
+                        help,
+                    ));
+                }
+                let ty = found.required().clone();
+                self.member(fields, &named("value"), "value".into(), ty, false);
+                Root::Value
+            }
+        }
+    }
+
+    /// Declares a list of items.
+    fn items(
+        &mut self,
+        path: &[Ident],
+        list: &ast::ItemsClause,
+        wire: Option<&Str>,
+        fields: &mut Vec<hir::Field>,
+        lists: &mut Vec<hir::ItemList>,
+    ) {
+        let max = list.max.as_ref().and_then(|max| self.count(max));
+        let shape = self.item_shape(&list.shape);
+        let by = list.by.as_ref().and_then(|by| self.ranked_by(by, &item_type(&shape)));
+        let Some((name, around)) = path.split_last() else { return };
+        if let (Some(wire), false) = (wire, around.is_empty()) {
+            let why = format!("`{}` is a member of a record", name.node);
+            let help = "give the member its name in JSON where the record declares it";
+            self.report(errors::contract(wire.span, why, help));
+        }
+        let wire = self.wire_name(name, wire);
+        let Some((within, field)) = self.holder(path, wire, &shape, fields, lists) else { return };
+        let holds_lists = |outer: usize| lists[outer].partial.then_some(outer);
+        let partial = list.partial.is_some();
+        if let (Some(span), hir::ItemShape::Schema(..)) = (&list.partial, &shape) {
+            let why = "nobody knows which members of a schema's items are all".to_owned();
+            self.report(errors::contract(span.0, why, "give the items a record type"));
+        }
+        if let Some(outer) = within.and_then(holds_lists) {
+            let why =
+                format!("items of `{}` may be cut, and hold a list", lists[outer].path.join("."));
+            let help = "remove `partial ok`: units of the list could be missing without a trace";
+            self.report(errors::contract(name.span, why, help));
+        }
+        let wires = match within {
+            None => vec![fields[field].wire.clone()],
+            Some(outer) => {
+                let Type::Record(record) = item_type(&lists[outer].shape) else { return };
+                let wire = self.program.records[record].fields[field].wire.clone();
+                lists[outer].wire.iter().cloned().chain([wire]).collect()
+            }
+        };
+        let path = path.iter().map(|name| name.node.clone()).collect();
+        lists.push(hir::ItemList { path, wire: wires, within, field, shape, max, by, partial });
     }
 
     fn item_shape(&mut self, shape: &ast::ItemShape) -> hir::ItemShape {
@@ -157,6 +246,7 @@ impl Checker<'_, '_> {
     fn holder(
         &mut self,
         path: &[Ident],
+        wire: String,
         shape: &hir::ItemShape,
         fields: &mut Vec<hir::Field>,
         lists: &[hir::ItemList],
@@ -164,7 +254,7 @@ impl Checker<'_, '_> {
         let (name, around) = path.split_last()?;
         let item = item_type(shape);
         if around.is_empty() {
-            self.member(fields, name, Type::List(item.into(), None), false);
+            self.member(fields, name, wire, Type::List(item.into(), None), false);
             return Some((None, fields.len() - 1));
         }
         let written = |list: &hir::ItemList| {
@@ -190,6 +280,11 @@ impl Checker<'_, '_> {
             return None;
         };
         let def = self.program.records[id].clone();
+        if def.union.is_some() {
+            let why = format!("no list of items lies within the items of a union, `{}`", def.name);
+            self.report(errors::contract(name.span, why, "judge the list with the item around it"));
+            return None;
+        }
         let Some(at) = def.fields.iter().position(|field| field.name == name.node) else {
             let of = format!("the record `{}`", def.name);
             let known = def.fields.iter().map(|field| field.name.as_str());
@@ -206,15 +301,23 @@ impl Checker<'_, '_> {
         Some((Some(within), at))
     }
 
-    fn member(&mut self, fields: &mut Vec<hir::Field>, name: &Ident, ty: Type, secret: bool) {
+    fn member(
+        &mut self,
+        fields: &mut Vec<hir::Field>,
+        name: &Ident,
+        wire: String,
+        ty: Type,
+        secret: bool,
+    ) {
         if let Some(first) = fields.iter().find(|field| field.name == name.node) {
             self.report(errors::duplicate("member", name, first.span));
         }
         let (name, span) = (name.node.clone(), name.span);
-        fields.push(hir::Field { name, ty, secret, doc: String::new(), span });
+        fields.push(hir::Field { name, wire, from: None, ty, secret, doc: String::new(), span });
     }
 
-    fn ranked_by(&mut self, by: &Ident, item: &Type) {
+    /// The member that ranks items, by its name in JSON.
+    fn ranked_by(&mut self, by: &Ident, item: &Type) -> Option<String> {
         let Type::Record(id) = item else {
             if !matches!(item, Type::Json | Type::Error) {
                 let why = format!("items are ranked by a field, and this is {}", self.show(item));
@@ -224,15 +327,18 @@ impl Checker<'_, '_> {
                     "give the items a record type, or remove `by`",
                 ));
             }
-            return;
+            return Some(by.node.clone());
         };
-        let def = self.program.records[*id].clone();
-        match def.fields.iter().find(|f| f.name == by.node) {
+        let fields = self.members_of(*id);
+        match fields.iter().find(|f| f.name == by.node) {
             Some(field)
                 if matches!(
                     field.ty,
                     Type::Int(..) | Type::Decimal(..) | Type::Time(_) | Type::Error
-                ) => {}
+                ) =>
+            {
+                Some(field.wire.clone())
+            }
             Some(field) => {
                 let why = format!(
                     "items cannot be ranked by `{}`, which is {}",
@@ -244,14 +350,13 @@ impl Checker<'_, '_> {
                     why,
                     "rank by an int, a decimal or a time that is always there",
                 ));
+                None
             }
             None => {
-                let of = format!("the record `{}`", def.name);
-                self.report(errors::unknown_field(
-                    by,
-                    &of,
-                    def.fields.iter().map(|f| f.name.as_str()),
-                ));
+                let of = self.holder_name(*id);
+                let known = fields.iter().map(|f| f.name.as_str());
+                self.report(errors::unknown_field(by, &of, known));
+                None
             }
         }
     }
@@ -298,6 +403,8 @@ impl Checker<'_, '_> {
             .filter(|at| begins(&lists[*at]))
             .max_by_key(|at| lists[*at].path.len());
         let inner = &path[list.map_or(0, |at| lists[at].path.len())..];
+        let mut words: Vec<String> = list.map_or(Vec::new(), |at| lists[at].wire.clone());
+        let begun = words.len();
         let mut ty = match list {
             Some(at) => item_type(&lists[at].shape),
             None => {
@@ -307,42 +414,44 @@ impl Checker<'_, '_> {
                     self.report(errors::unknown_field(first, "the contract", known));
                     return None;
                 };
+                words.push(field.wire.clone());
                 field.ty.clone()
             }
         };
         for name in &inner[usize::from(list.is_none())..] {
-            ty = self.part(&ty, name)?;
+            let (part, wire) = self.part(&ty, name)?;
+            ty = part;
+            words.push(wire);
         }
-        let words = path.iter().map(|name| name.node.as_str()).collect::<Vec<_>>().join(".");
         Some(hir::Reference {
             list,
-            path: inner.iter().map(|name| name.node.clone()).collect(),
+            path: words[begun..].to_vec(),
             allowed: self.allowed(&ty, allowed),
-            text: format!("{words} in {}", text(allowed)),
+            text: format!("{} in {}", words.join("."), text(allowed)),
             span,
         })
     }
 
-    /// The type of a member of a value, or of the elements of one.
-    fn part(&mut self, ty: &Type, name: &Ident) -> Option<Type> {
+    /// The type of a member of a value, or of the elements of one; and its name in JSON.
+    fn part(&mut self, ty: &Type, name: &Ident) -> Option<(Type, String)> {
         let element = match ty.required() {
             Type::List(of, _) | Type::Set(of, _) => of.required().clone(),
             other => other.clone(),
         };
         let Type::Record(id) = element else {
             if matches!(element, Type::Json | Type::Error) {
-                return Some(element);
+                return Some((element, name.node.clone()));
             }
             let shown = self.show(&element);
             self.report(errors::no_fields(name.span, &shown));
             return None;
         };
-        let def = self.program.records[id].clone();
-        match def.fields.iter().find(|field| field.name == name.node) {
-            Some(field) => Some(field.ty.clone()),
+        let fields = self.members_of(id);
+        match fields.iter().find(|field| field.name == name.node) {
+            Some(field) => Some((field.ty.clone(), field.wire.clone())),
             None => {
-                let of = format!("the record `{}`", def.name);
-                let known = def.fields.iter().map(|field| field.name.as_str());
+                let of = self.holder_name(id);
+                let known = fields.iter().map(|field| field.name.as_str());
                 self.report(errors::unknown_field(name, &of, known));
                 None
             }

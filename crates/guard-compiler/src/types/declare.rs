@@ -79,9 +79,10 @@ impl<'a> Checker<'a, '_> {
 
     fn records(&mut self) {
         for entry in &self.names.records.items {
-            self.program
-                .records
-                .push(RecordDef { name: entry.name.node.clone(), fields: Vec::new() });
+            self.program.records.push(RecordDef::new(entry.name.node.clone(), Vec::new()));
+        }
+        for entry in &self.names.unions.items {
+            self.program.records.push(RecordDef::new(entry.name.node.clone(), Vec::new()));
         }
         self.aliases();
         for (at, entry) in self.names.records.items.iter().enumerate() {
@@ -92,6 +93,7 @@ impl<'a> Checker<'a, '_> {
             }
             self.program.records[at].fields = fields;
         }
+        self.unions();
         self.no_recursion();
     }
 
@@ -102,7 +104,10 @@ impl<'a> Checker<'a, '_> {
             .program
             .records
             .iter()
-            .map(|r| r.fields.iter().filter_map(|f| record_in(&f.ty)).collect())
+            .map(|r| {
+                let cases = r.union.iter().flat_map(|union| &union.cases).map(|case| (case.1, 0));
+                r.fields.iter().filter_map(|f| record_in(&f.ty)).chain(cases).collect()
+            })
             .collect();
         // 0 unseen, 1 open, 2 done; iterative, since declarations may chain as long as the file.
         let mut mark = vec![0u8; uses.len()];
@@ -138,21 +143,36 @@ impl<'a> Checker<'a, '_> {
     }
 
     fn deep_record(&mut self, at: usize) {
-        self.too_deep(self.names.records.items[at].name.span);
-        for field in &mut self.program.records[at].fields {
-            field.ty = Type::Error;
-        }
+        self.too_deep(self.record_name(at).span);
+        self.forget_fields(at);
     }
 
     fn recursive_record(&mut self, at: usize, inner: usize) {
-        let name = self.names.records.items[inner].name;
+        let name = self.record_name(inner);
         let why = format!("the record `{}` contains itself", name.node);
         let d = errors::impossible_type(name.span, &why, "refer to others by an id instead");
         self.said_deep = true;
-        let field = self.names.records.items[at].name.span;
+        let field = self.record_name(at).span;
         self.report(if field == name.span { d } else { d.also(field, "by way of this record") });
+        self.forget_fields(at);
+    }
+
+    fn forget_fields(&mut self, at: usize) {
         for field in &mut self.program.records[at].fields {
             field.ty = Type::Error;
+        }
+        if let Some(union) = &mut self.program.records[at].union {
+            union.cases.clear();
+        }
+    }
+
+    /// The name of a record or union.
+    fn record_name(&self, at: usize) -> &'a ast::Ident {
+        let names = self.names;
+        let records = names.records.items.len();
+        match at.checked_sub(records) {
+            None => names.records.items[at].name,
+            Some(union) => names.unions.items[union].name,
         }
     }
 
@@ -171,14 +191,26 @@ impl<'a> Checker<'a, '_> {
                 self.report(errors::refinement(field.span.0, &why, "remove `key`"));
             }
             let ty = self.ty(&field.ty);
+            let form = field.wire.as_ref().map(|wire| ("a name in JSON (`as`)", wire.span));
+            let form =
+                form.or(field.coerced.as_ref().map(|from| ("a coercion (`from`)", from.span)));
+            if let Some((form, span)) = form.filter(|_| what != "field") {
+                self.report(errors::contract_form(span, &format!("a {what}"), form));
+            }
+            if what != "field" {
+                self.typed.push((ty.clone(), field.name.span));
+            }
             out.push(Field {
                 name: field.name.node.clone(),
+                wire: self.wire_name(&field.name, field.wire.as_ref()),
+                from: self.coerced(field.coerced.as_ref(), &ty),
                 ty,
                 secret: field.secret,
                 doc: field.docs.join("\n"),
                 span: field.name.span,
             });
         }
+        self.distinct_wires(out.iter().map(|field| (field.wire.as_str(), field.span)));
         out
     }
 
@@ -277,9 +309,7 @@ impl<'a> Checker<'a, '_> {
             let row = self.program.records.len();
             let keys = if keys == 0 { columns.len() } else { keys };
             // Named apart from a record of the same name.
-            self.program
-                .records
-                .push(RecordDef { name: format!("fact {}", entry.name.node), fields: columns });
+            self.program.records.push(RecordDef::new(format!("fact {}", entry.name.node), columns));
             let max = entry.decl.max.as_ref().and_then(|m| self.count(m)).unwrap_or(DEFAULT_ROWS);
             let fact =
                 hir::Fact { name: entry.name.node.clone(), row, keys, max, span: entry.name.span };
@@ -378,7 +408,7 @@ impl<'a> Checker<'a, '_> {
 }
 
 /// The record a type is made of, and how many collections lie around it.
-fn record_in(mut ty: &Type) -> Option<(usize, usize)> {
+pub(super) fn record_in(mut ty: &Type) -> Option<(usize, usize)> {
     let around = levels(ty);
     loop {
         match ty {

@@ -147,6 +147,7 @@ impl<'a> Checker<'a, '_> {
                 }
             }
             let ty = self.ty(&define.ty);
+            self.typed.push((ty.clone(), define.ty.span));
             if define.params.is_empty() {
                 self.own_variant("define", entry.name, &ty);
             }

@@ -29,6 +29,7 @@ mod session;
 pub(crate) mod text;
 pub(crate) mod trust;
 mod ty;
+mod wire;
 
 use crate::errors;
 use crate::hir::{self, Program, Type, UnitId};
@@ -59,10 +60,16 @@ pub(crate) fn check(names: &Names, root: Span, diagnostics: &mut Vec<Diagnostic>
     checker.trust_flow();
     checker.lifecycles();
     checker.contracts();
+    checker.contract_forms();
     checker.session();
     checker.secrets();
     let scenarios = checker.scenarios();
     Checked { program: checker.program, scenarios, expectations: checker.expectations }
+}
+
+/// The record that a type is made of, whatever collections lie around it.
+pub(crate) fn record_in(ty: &Type) -> Option<hir::RecordId> {
+    declare::record_in(ty).map(|(record, _)| record)
 }
 
 /// What other clauses need to know of a tool before its own are checked.
@@ -89,6 +96,8 @@ pub(crate) struct Checker<'a, 'd> {
     governed: Vec<BTreeSet<hir::ToolId>>,
     /// The types of results, by the clause that says them.
     results: HashMap<Span, Type>,
+    /// Types outside of contracts that the program does not hold, with their places.
+    typed: Vec<(Type, Span)>,
     /// Which tools bear which tag.
     tagged: HashMap<String, Vec<hir::ToolId>>,
     /// The policy whose clauses are being checked for some tool.
@@ -122,6 +131,7 @@ impl<'a, 'd> Checker<'a, 'd> {
             patterns: HashMap::new(),
             governed: Vec::new(),
             results: HashMap::new(),
+            typed: Vec::new(),
             tagged: HashMap::new(),
             policy: None,
             said: HashSet::new(),

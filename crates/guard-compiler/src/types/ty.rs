@@ -213,6 +213,10 @@ impl Checker<'_, '_> {
         if let Some(at) = self.names.records.get(name) {
             return Type::Record(at);
         }
+        if let Some(at) = self.names.unions.get(name) {
+            // They stand behind the records.
+            return Type::Record(self.names.records.items.len() + at);
+        }
         if let Some(at) = self.names.aliases.get(name) {
             return self.aliases[at].clone();
         }
@@ -222,7 +226,8 @@ impl Checker<'_, '_> {
         ];
         let names = self.names;
         let known = builtin.into_iter().chain(names.enums.names()).chain(names.records.names());
-        self.report(errors::unknown_type(ident, known.chain(names.aliases.names())));
+        let known = known.chain(names.unions.names()).chain(names.aliases.names());
+        self.report(errors::unknown_type(ident, known));
         Type::Error
     }
 

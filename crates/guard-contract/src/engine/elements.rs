@@ -7,6 +7,7 @@ use crate::lex;
 use crate::nest::Nest;
 use crate::repair::Broken;
 use guard_plan::json::Json;
+use guard_plan::plan::Root;
 use guard_plan::report::{Fix, SpanKind};
 
 impl Engine {
@@ -37,12 +38,19 @@ impl Engine {
                 true
             }
             b']' => {
+                let whole = self.stack.len() == 2 && self.p.contract.root == Root::Items;
+                if whole && self.document_ends(t).is_none() {
+                    return false;
+                }
                 self.trailing_list_comma();
                 if self.stack.len() == 2 {
                     self.marks.set(self.at, SpanKind::Envelope);
                 }
                 self.at += 1;
                 self.end_list();
+                if whole {
+                    self.end_object(t, self.at);
+                }
                 true
             }
             b'}' => self.stray_brace(t),

@@ -158,7 +158,7 @@ impl Engine {
     /// Looks at what follows the envelope's brace: a comma or another bracket shows that the
     /// document goes on, so that the brace moves members. Returns false if another member of the
     /// envelope follows, and none if more text is needed.
-    fn document_ends(&mut self, t: &Turn<'_>) -> Option<bool> {
+    pub(super) fn document_ends(&mut self, t: &Turn<'_>) -> Option<bool> {
         let rest = t.w.from(self.at);
         let near = &rest[1..rest.len().min(1 + TAIL)];
         let next = lex::blanks(near, 0);
@@ -436,7 +436,8 @@ impl Engine {
         }
         let (start, known) = (object.start, object.known);
         let alone = self.draft.is_empty() && self.best.is_none() && !self.around.prose;
-        if known == 0 && !alone && !object.attached {
+        let other = known == 0 && !alone && !object.attached;
+        if other {
             // Other JSON in the prose.
             self.marks.cover(start, end, SpanKind::Text);
         } else {
@@ -453,6 +454,10 @@ impl Engine {
         self.stack.pop();
         self.marks.set(end, SpanKind::Text);
         self.around.behind_document();
+        if other {
+            // A sentence that goes on behind it says nothing of the document before.
+            self.around.in_prose();
+        }
         (self.at, self.phase) = (end, Phase::Top);
     }
 
@@ -461,7 +466,7 @@ impl Engine {
         let Some(Open::Object(object)) = self.stack.pop() else { return };
         let object: Object = *object;
         (self.at, self.phase) = (end, Phase::Elements);
-        let value = Json::Object(object.values);
+        let mut value = Json::Object(object.values);
         let large = (end - object.start) as u64 > self.p.contract.bounds.bytes;
         let result = match object.refused {
             Some((reason, error)) => Err(Refusal { reason, error }),
@@ -469,12 +474,15 @@ impl Engine {
                 let error = format!("it is longer than {} bytes", self.p.contract.bounds.bytes);
                 Err(Refusal { reason: Reason::Bounds, error })
             }
-            None => t.judge.assembled(list, &value),
+            None => t.judge.assembled(list, &mut value),
         };
         match result {
-            Ok(rank) => {
+            Ok((rank, coerced)) => {
+                if coerced {
+                    self.fix(Fix::Coercion, object.start);
+                }
                 let mut item = item(object.index, (object.start, end), value);
-                item.repaired = object.repaired;
+                item.repaired = object.repaired || coerced;
                 item.resynchronised = object.resynchronised;
                 self.keep(list, rank, item);
             }

@@ -12,6 +12,7 @@ use crate::boundary::{self, Lead};
 use crate::judge::Refusal;
 use crate::lex::blanks;
 use crate::nest::Nest;
+use guard_plan::plan::Root;
 use guard_plan::report::{Reason, SpanKind};
 
 /// A lost unit.
@@ -372,7 +373,11 @@ impl Engine {
             return Found::Nothing;
         };
         let next = blanks(bytes, at + 1);
+        let whole = self.stack.len() == 2 && self.p.contract.root == Root::Items;
         let ends = match bytes.get(next) {
+            // The text, the line or the fence ends behind a document that is a list.
+            None if whole && matches!(more, Found::Nothing) => Some(true),
+            Some(_) if whole => document_ends(bytes, at),
             None => return more,
             Some(b',') => self.member_follows(bytes, next + 1, around.item),
             Some(b'}') => match around.item {

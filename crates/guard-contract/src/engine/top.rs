@@ -3,11 +3,12 @@
 use super::unit::Read;
 use super::{Engine, Object, Open, Phase, Turn};
 use crate::boundary::{self, Lead};
-use crate::draft::Draft;
+use crate::draft::{Draft, IN_SENTENCE};
+use guard_plan::plan::Root;
 use guard_plan::report::{LISTED, SpanKind};
 
 /// The tags around reasoning text.
-const TAGS: [(&str, &str); 6] = [
+pub(crate) const TAGS: [(&str, &str); 6] = [
     ("<think>", "</think>"),
     ("<thinking>", "</thinking>"),
     ("<reasoning>", "</reasoning>"),
@@ -62,6 +63,11 @@ impl Around {
     pub fn behind_document(&mut self) {
         (self.inked, self.prose, self.column) = (true, false, None);
         (self.last, self.place) = (b'}', Place::Behind);
+    }
+
+    /// Other JSON ends here.
+    pub fn in_prose(&mut self) {
+        self.place = Place::Prose;
     }
 
     /// A document or unit begins here.
@@ -122,9 +128,22 @@ impl Engine {
                 b' ' | b'\t' | b'\r' => {
                     self.around.column = self.around.column.map(|column| column + 1);
                 }
+                b'[' if self.p.contract.root == Root::Items => match self.array(rest, i, t.w.end) {
+                    Start::More => return self.stay(i),
+                    Start::Object => {
+                        self.stay(i);
+                        self.begin_array();
+                        return true;
+                    }
+                    _ => self.mark(byte, self.at + i),
+                },
                 b',' | b']' | b'}' | b'[' | b':' => self.mark(byte, self.at + i),
                 b'{' => {
-                    let start = self.start(rest, i, t.w.end);
+                    let start = match (self.start(rest, i, t.w.end), self.p.contract.root) {
+                        // The document is no object.
+                        (Start::Object, Root::Items) => Start::Prose,
+                        (start, _) => start,
+                    };
                     if !matches!(start, Start::Prose) {
                         return self.begin(t, start, i);
                     }
@@ -166,7 +185,9 @@ impl Engine {
                 },
                 // A byte order mark.
                 0xEF if self.at + i == 0 && rest.starts_with(b"\xEF\xBB\xBF") => i += 2,
-                b'-' | b'*' | b'.' | b')' | b'0'..=b'9' if self.around.place == Place::Start => {
+                b'-' | b'*' | b'.' | b')' | b'0'..=b'9'
+                    if self.around.place == Place::Start && self.around.wrapped == 0 =>
+                {
                     // The mark of an entry in a list of prose.
                     (self.around.inked, self.around.column) = (true, None);
                 }
@@ -192,13 +213,49 @@ impl Engine {
         self.stay(i)
     }
 
+    /// Returns whether the document, which is a list, begins at this bracket.
+    fn array(&self, rest: &[u8], i: usize, end: bool) -> Start {
+        if self.around.inked || self.around.open_quote || self.around.wrapped > 0 {
+            return Start::Prose;
+        }
+        let nothing_yet = self.draft.is_empty() && self.best.is_none() && !self.around.prose;
+        let next = crate::lex::blanks(rest, i + 1);
+        let leads = match rest.get(next) {
+            None if !end => return Start::More,
+            None | Some(b']') => nothing_yet,
+            Some(b'{') => match boundary::lead(rest, next) {
+                Lead::More if !end => return Start::More,
+                Lead::Key(name) => nothing_yet || self.p.frame_of(&name).is_some(),
+                _ => nothing_yet,
+            },
+            Some(_) => nothing_yet,
+        };
+        if leads { Start::Object } else { Start::Prose }
+    }
+
+    /// Begins the document, which is a list, in an object that the text does not have.
+    fn begin_array(&mut self) {
+        let start = self.at;
+        self.begin_object(start);
+        if let Some(object) = self.object() {
+            object.known = 1;
+            object.seen.push("items".into());
+        }
+        self.open_list(0, start + 1);
+    }
+
     /// Handles a comma, colon or bracket outside of documents. Behind a document or at the beginning
     /// of a line it is left over from one.
     fn mark(&mut self, byte: u8, at: usize) {
         let around = &mut self.around;
-        (around.inked, around.comma, around.column) = (true, byte == b',', None);
+        let inked = std::mem::replace(&mut around.inked, true);
+        (around.comma, around.column) = (byte == b',', None);
         if around.place == Place::Prose {
             return;
+        }
+        if byte == b']' && inked && around.place == Place::Start {
+            // A mark as `[1]`: no document stands in it.
+            return self.leave_place(at);
         }
         let lone_items = self.draft.framed;
         match byte {
@@ -225,7 +282,7 @@ impl Engine {
                 self.reject("a sentence goes on behind its brace");
             }
             if let Some(draft) = self.answer() {
-                draft.doubt.get_or_insert((at, "the document stands in a sentence"));
+                draft.doubt.get_or_insert((at, IN_SENTENCE));
             }
         }
         self.around.place = Place::Prose;
@@ -380,7 +437,7 @@ impl Engine {
         self.confirm();
         self.marks.set(start, SpanKind::Envelope);
         let doubt = match self.around.place == Place::Prose || self.around.open_quote {
-            true => Some((start, "the document stands in a sentence")),
+            true => Some((start, IN_SENTENCE)),
             false => None,
         };
         let begun = self.around.column;

@@ -8,7 +8,7 @@ use crate::keep::item;
 use crate::lex::{self, Stop};
 use crate::nest::Nest;
 use crate::repair::{Broken, Leads, Outcome, Repaired, repair};
-use guard_plan::report::{Extent, Quarantined, Reason, SNIPPET, SpanKind};
+use guard_plan::report::{Extent, Fix, Quarantined, Reason, SNIPPET, SpanKind};
 
 /// The length of a unit's stored beginning, in bytes: enough for the characters of its snippet in
 /// any encoding length.
@@ -205,8 +205,11 @@ impl Engine {
                         place: None,
                     });
                 }
+                for spot in &judged.coerced {
+                    self.fix(Fix::Coercion, at.0 + if strict { *spot } else { 0 });
+                }
                 let mut item = item(index, at, judged.value);
-                item.repaired = !strict;
+                item.repaired = !strict || !judged.coerced.is_empty();
                 item.resynchronised = self.found_again;
                 self.keep(list, judged.rank, item);
             }

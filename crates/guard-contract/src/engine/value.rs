@@ -7,7 +7,7 @@ use crate::judge::Refusal;
 use crate::lex;
 use crate::nest::Nest;
 use crate::repair::Broken;
-use guard_plan::report::Reason;
+use guard_plan::report::{Fix, Reason};
 
 impl Engine {
     /// Returns whether the text after a member's value shows that the value has ended; `None` if
@@ -123,7 +123,7 @@ impl Engine {
             return self.lose_member(&name, Reason::Schema, error, None);
         }
         let value = match (item, field) {
-            (true, _) => Some(t.judge.plain(&self.tape, bytes)),
+            (true, _) => Some(t.judge.plain(&self.tape, bytes).map(|value| (value, Vec::new()))),
             (false, Some(field)) => Some(t.judge.member(field, &self.tape, bytes)),
             (false, None) => None,
         };
@@ -139,7 +139,12 @@ impl Engine {
                 };
                 self.lose_member(&name, reason, error, field);
             }
-            Some(Ok(value)) => {
+            Some(Ok((value, coerced))) => {
+                let start = self.at - bytes.len().min(self.at);
+                for spot in coerced {
+                    let at = if repaired { self.at } else { start + spot };
+                    self.fix(Fix::Coercion, at);
+                }
                 let Some(object) = self.object() else { return };
                 object.key = None;
                 object.latest = field;

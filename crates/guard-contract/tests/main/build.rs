@@ -29,10 +29,12 @@ impl Builder {
             name: "Report".into(),
             doc: String::new(),
             span: 0,
+            root: Root::Envelope,
             record: 0,
             lists: vec![],
             bounds: Bounds { depth: 8, string: 4000, bytes: 1 << 20, quarantine: 20 },
             references: vec![],
+            coercions: vec![],
         };
         Builder {
             plan: Plan {
@@ -89,7 +91,15 @@ impl Builder {
 
 pub fn list(field: u32, name: &str, ty: TypeId, max: Option<u64>, by: Option<&str>) -> ItemList {
     let shape = ItemShape::Type(ty);
-    ItemList { within: None, field, name: name.into(), shape, max, by: by.map(String::from) }
+    ItemList {
+        within: None,
+        field,
+        name: name.into(),
+        shape,
+        max,
+        by: by.map(String::from),
+        partial: false,
+    }
 }
 
 /// The triage report: a summary, and at most seven recommendations by rank.

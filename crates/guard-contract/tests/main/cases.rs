@@ -3,6 +3,7 @@
 
 use super::build::*;
 use super::damage::actions;
+use super::forms;
 use guard_contract::Input;
 use guard_plan::plan::{ItemList, TypeDef};
 use std::fmt::Write as _;
@@ -58,7 +59,18 @@ fn shown(report: &guard_plan::report::Report) -> String {
 fn every_case_has_its_report() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
     let mut wrong = Vec::new();
-    for (folder, builder) in [("actions", actions()), ("recs", recs()), ("groups", groups())] {
+    let contracts = [
+        ("actions", actions()),
+        ("recs", recs()),
+        ("groups", groups()),
+        ("steps", forms::steps()),
+        ("listed", forms::listed()),
+        ("score", forms::score()),
+        ("word", forms::word()),
+        ("numbers", forms::numbers()),
+        ("step", forms::step()),
+    ];
+    for (folder, builder) in contracts {
         let checker = builder.checker();
         let files = std::fs::read_dir(root.join(folder)).expect("the folder is there");
         let mut files: Vec<_> = files.map(|file| file.expect("it is a file").path()).collect();

@@ -172,6 +172,20 @@ fn list_of_items(
     *out += if style.tall && !items.is_empty() { "\n  ]" } else { "]" };
 }
 
+/// The list of a document as a document of its own: under a contract whose document is a list.
+pub fn list_alone(document: &Document) -> Document {
+    let name = document.text.find("\"acts\"").expect("it has its list");
+    let start = name + document.text[name..].find('[').expect("it is a list");
+    let behind = document.items.last().map_or(start + 1, |item| item.2);
+    let end = behind + document.text[behind..].find(']').expect("it ends") + 1;
+    let items = document.items.iter();
+    Document {
+        text: document.text[start..end].to_owned(),
+        items: items.map(|(value, from, to)| (value.clone(), from - start, to - start)).collect(),
+        envelope: Vec::new(),
+    }
+}
+
 /// How a document is damaged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
@@ -329,7 +343,8 @@ pub fn judge(
     let report = checker.check(text.as_bytes(), &Input::none());
     covers(&report, text.len());
     let strict = Json::parse(text).ok();
-    let found: Vec<&Json> = report.items["acts"].iter().map(|item| &item.value).collect();
+    let list = if document.text.starts_with('[') { "items" } else { "acts" };
+    let found: Vec<&Json> = report.items[list].iter().map(|item| &item.value).collect();
     let expected: Vec<&Json> = document.items.iter().map(|item| &item.0).collect();
     recall.texts += 1;
     recall.last = 0;
@@ -354,10 +369,10 @@ pub fn judge(
         return Ok(report);
     }
     // Where the name of the list is gone, nothing tells its items from those of another one.
-    let name = document.text.find("\"acts\"").map_or(0..0, |at| at..at + 8);
+    let name = document.text.find("\"acts\"").map_or(0..1, |at| at..at + 8);
     let gone = |touched: &(usize, usize)| touched.0 < name.end && touched.1 > name.start;
     let unnamed = kind == Kind::Splice || (kind == Kind::Gap && damaged.touched.iter().any(gone));
-    for item in &report.items["acts"] {
+    for item in &report.items[list] {
         if expected.contains(&&item.value) || damaged.others.contains(&item.value) {
             continue;
         }
@@ -423,7 +438,21 @@ pub struct Outcome {
 
 /// Judges as many damaged documents, from a seed on.
 pub fn run(count: u64, seed: u64, most: usize) -> Outcome {
-    let checker = actions().checker();
+    run_with(&actions().checker(), document, count, seed, most)
+}
+
+/// The same of documents that are lists.
+pub fn run_listed(checker: &Checker, count: u64, seed: u64, most: usize) -> Outcome {
+    run_with(checker, |rng| list_alone(&document(rng)), count, seed, most)
+}
+
+fn run_with(
+    checker: &Checker,
+    document: impl Fn(&mut Rng) -> Document,
+    count: u64,
+    seed: u64,
+    most: usize,
+) -> Outcome {
     let mut outcome = Outcome::default();
     let mut seen: BTreeSet<String> = BTreeSet::new();
     for n in 0..count {
@@ -432,7 +461,7 @@ pub fn run(count: u64, seed: u64, most: usize) -> Outcome {
         let kind = KINDS[(n % KINDS.len() as u64) as usize];
         let damaged = damage(&mut rng, &document, kind);
         let recall = outcome.recall.entry(kind).or_default();
-        let judged = judge(&checker, &document, kind, &damaged, recall);
+        let judged = judge(checker, &document, kind, &damaged, recall);
         let lost = std::env::var_os("GUARD_LOST").is_some() && recall.last > 0;
         if let Some(why) = judged.err().or(lost.then(|| format!("{} lost", recall.last))) {
             outcome.count += 1;

@@ -120,11 +120,11 @@ fn document_of() -> impl Strategy<Value = Value> {
 #[test]
 fn the_schema_is_one() {
     for builder in [every_type(), triage()] {
-        let schema = schema(&builder.plan, 0);
+        let schema = schema(&builder.plan, 0, &Default::default());
         jsonschema::meta::validate(&schema).expect("it is a schema");
         assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
     }
-    assert_eq!(schema(&triage().plan, 1), json!(false));
+    assert_eq!(schema(&triage().plan, 1, &Default::default()), json!(false));
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn a_schema_from_elsewhere_means_there_what_it_means_here() {
     let text = r##"{"$defs": {"n": {"type": "integer"}}, "type": "object", "properties": {"n": {"$ref": "#/$defs/n"}}}"##;
     builder.contract().lists[0].shape =
         ItemShape::Schema { file: "n.json".into(), text: text.into() };
-    let schema = schema(&builder.plan, 0);
+    let schema = schema(&builder.plan, 0, &Default::default());
     let validator = jsonschema::validator_for(&schema).expect("it compiles");
     let of = |n: Value| json!({"summary": "s", "recommendations": [{"n": n}]});
     assert!(validator.is_valid(&of(json!(1))));
@@ -146,7 +146,7 @@ proptest! {
     #[test]
     fn schema_and_contract_agree(document in document_of()) {
         let builder = every_type();
-        let schema = schema(&builder.plan, 0);
+        let schema = schema(&builder.plan, 0, &Default::default());
         let validator = jsonschema::validator_for(&schema).expect("it compiles");
         let text = document.to_string();
         let report = builder.checker().check(text.as_bytes(), &Input::none());
@@ -159,7 +159,7 @@ proptest! {
 
 #[test]
 fn the_prompt_says_it_in_words() {
-    let text = prompt(&triage().plan, 0);
+    let text = prompt(&triage().plan, 0, &Default::default());
     for part in [
         "Answer with one JSON object, and nothing before or after it.",
         "- `summary`: text",
@@ -175,5 +175,5 @@ fn the_prompt_says_it_in_words() {
     ] {
         assert!(text.contains(part), "{part}\n\n{text}");
     }
-    assert_eq!(prompt(&triage().plan, 1), "");
+    assert_eq!(prompt(&triage().plan, 1, &Default::default()), "");
 }

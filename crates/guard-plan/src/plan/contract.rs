@@ -13,7 +13,10 @@ pub struct Contract {
     pub doc: String,
     /// Where it is declared.
     pub span: SpanId,
-    /// The document: a record of the envelope's fields and, as lists, of its items.
+    /// What the document is.
+    pub root: Root,
+    /// The document: a record of the envelope's fields and, as lists, of its items. Where it is no
+    /// envelope, its only field: `items` or `value`.
     pub record: TypeId,
     /// Its item lists, parents before those within their items.
     pub lists: Vec<ItemList>,
@@ -21,6 +24,46 @@ pub struct Contract {
     pub bounds: Bounds,
     /// What members may refer to.
     pub references: Vec<Reference>,
+    /// The members that are taken in another form too, by record and field.
+    pub coercions: Vec<Coercion>,
+}
+
+/// What a document is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Root {
+    /// An object of members and lists.
+    #[default]
+    Envelope,
+    /// A list of items.
+    Items,
+    /// One value.
+    Value,
+}
+
+/// A member that is taken in another form too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Coercion {
+    /// The record.
+    pub record: TypeId,
+    /// Its field, by position.
+    pub field: u32,
+    /// The other form.
+    pub from: Form,
+}
+
+/// The form in which a value may be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Form {
+    /// A JSON string.
+    String,
+    /// A JSON number.
+    Number,
 }
 
 /// A list whose elements are judged one by one.
@@ -40,6 +83,8 @@ pub struct ItemList {
     pub max: Option<u64>,
     /// The member that ranks them, least first; the first ones are kept where there is none.
     pub by: Option<String>,
+    /// An item that the end of the text cuts counts if all its members are complete.
+    pub partial: bool,
 }
 
 /// What an item looks like.

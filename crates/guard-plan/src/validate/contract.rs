@@ -25,12 +25,28 @@ impl Checker<'_> {
         for (at, list) in contract.lists.iter().enumerate() {
             self.list(contract, at).map_err(|why| format!("list `{}`: {why}", list.name))?;
         }
+        self.root(contract)?;
+        for coercion in &contract.coercions {
+            let fields = self.members(coercion.record)?.len();
+            in_range(coercion.field, fields, "field")?;
+        }
         let depth = contract.bounds.depth;
         ensure((1..=MAX_DEPTH).contains(&depth), || format!("items may nest {depth} deep"))?;
         contract.references.iter().try_for_each(|reference| {
             self.reference(contract, reference)
                 .map_err(|why| format!("reference `{}`: {why}", reference.text))
         })
+    }
+
+    /// A document that is no envelope has one field, which is its list or value.
+    fn root(&self, contract: &Contract) -> Check {
+        let lists = contract.lists.iter().filter(|list| list.within.is_none()).count();
+        let one = self.members(contract.record)?.len() == 1;
+        match contract.root {
+            Root::Envelope => Ok(()),
+            Root::Items => ensure(one && lists == 1, || "its document is no list".into()),
+            Root::Value => ensure(one && lists == 0, || "its document is no value".into()),
+        }
     }
 
     /// Returns the fields of a record.
@@ -70,10 +86,18 @@ impl Checker<'_> {
             (ItemShape::Schema { .. }, _) => Err("its items have a type and a schema".into()),
             (ItemShape::Type(ty), _) if *ty != of => Err("its items are of another type".into()),
             (_, TypeDef::Json) => Ok(()),
-            (_, TypeDef::Record { fields, .. }) => {
-                let ranked =
-                    list.by.as_ref().is_none_or(|by| fields.iter().any(|f| *f.name == **by));
-                ensure(ranked, || "its items have no such rank".into())
+            (_, TypeDef::Record { .. } | TypeDef::Union { .. }) => {
+                let cases = match item {
+                    TypeDef::Union { cases, .. } => cases.iter().map(|case| case.ty).collect(),
+                    _ => vec![of],
+                };
+                for case in cases {
+                    let fields = self.members(case)?;
+                    let ranked =
+                        list.by.as_ref().is_none_or(|by| fields.iter().any(|f| *f.name == **by));
+                    ensure(ranked, || "its items have no such rank".into())?;
+                }
+                Ok(())
             }
             _ => Err("its items are no objects".into()),
         }

@@ -33,7 +33,9 @@ pub fn ty(plan: &Plan, id: TypeId) -> String {
                 format.as_ref().map(|f| format!(" format \"{f}\"")).unwrap_or_default()
             )
         }
-        TypeDef::Enum { name, .. } | TypeDef::Record { name, .. } => name.clone(),
+        TypeDef::Enum { name, .. } | TypeDef::Record { name, .. } | TypeDef::Union { name, .. } => {
+            name.clone()
+        }
         TypeDef::List { of, max: most } => format!("list<{}>{}", inner(of), max(most)),
         TypeDef::Set { of, max: most } => format!("set<{}>{}", inner(of), max(most)),
         TypeDef::Map { of, max: most } => format!("map<string, {}>{}", inner(of), max(most)),
@@ -109,7 +111,9 @@ pub fn plain(plan: &Plan, id: TypeId) -> String {
         TypeDef::Time { format: None } => "time in RFC 3339".into(),
         TypeDef::Time { format: Some(format) } => format!("time as {}", code(format)),
         TypeDef::Enum { name, variants } => one_of(name, variants),
-        TypeDef::Record { name, .. } => format!("object {}", code(name)),
+        TypeDef::Record { name, .. } | TypeDef::Union { name, .. } => {
+            format!("object {}", code(name))
+        }
         TypeDef::List { of, max } => format!("list of {}{}", part(plan, *of), most(*max)),
         TypeDef::Set { of, max } => format!("list of different {}{}", part(plan, *of), most(*max)),
         TypeDef::Map { of, max } => {
@@ -131,7 +135,7 @@ fn one_of(name: &str, variants: &[String]) -> String {
 /// Returns whether a type is described separately from its uses.
 pub fn apart(def: &TypeDef) -> bool {
     match def {
-        TypeDef::Record { .. } => true,
+        TypeDef::Record { .. } | TypeDef::Union { .. } => true,
         TypeDef::Enum { variants, .. } => variants.len() > FEW,
         _ => false,
     }

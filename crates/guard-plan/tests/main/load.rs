@@ -264,11 +264,13 @@ fn with_contract(plan: &mut Plan) {
         shape: ItemShape::Type(ty),
         max: Some(7),
         by: None,
+        partial: false,
     };
     plan.contracts.push(Contract {
         name: "c".into(),
         doc: String::new(),
         span: 0,
+        root: Root::Envelope,
         record: next + 4,
         lists: vec![list(None, 0, "found", next + 2), list(Some(0), 1, "parts", next)],
         bounds: Bounds { depth: 8, string: 100, bytes: 1000, quarantine: 5 },
@@ -279,6 +281,7 @@ fn with_contract(plan: &mut Plan) {
             text: "found.rank in x".into(),
             span: 0,
         }],
+        coercions: vec![],
     });
 }
 

@@ -230,16 +230,19 @@ fn conforming() -> Plan {
         shape: ItemShape::Type(next),
         max: Some(1),
         by: None,
+        partial: false,
     };
     let bounds = Bounds { depth: 4, string: 40, bytes: 400, quarantine: 3 };
     plan.contracts.push(Contract {
         name: "Report".into(),
         doc: String::new(),
         span: 0,
+        root: Root::Envelope,
         record: next + 2,
         lists: vec![finding],
         bounds,
         references: vec![],
+        coercions: vec![],
     });
     plan
 }

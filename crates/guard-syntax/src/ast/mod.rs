@@ -95,6 +95,8 @@ pub enum ItemKind {
     Enum(Enum),
     /// `record NAME { field: type … }`.
     Record(Record),
+    /// `union NAME by TAG { RECORD … }`.
+    Union(Union),
     /// `type NAME = TYPE`.
     Alias(Alias),
     /// `define NAME(params): TYPE = e`.
@@ -173,7 +175,7 @@ pub struct Record {
     pub fields: Vec<Field>,
 }
 
-/// `[secret] NAME: TYPE [key]`: a record field, a parameter, a fact column, a lifecycle or contract field.
+/// `[secret] NAME: TYPE [key] [from WORD] [as "NAME"]`: a record field, a parameter, a fact column, a lifecycle or contract field.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Field {
     /// The `///` lines before it.
@@ -186,8 +188,35 @@ pub struct Field {
     pub secret: bool,
     /// True if marked `key`, which is written after the type; only for fact columns.
     pub key: bool,
+    /// `from WORD`: the form besides its own in which a value is taken.
+    pub coerced: Option<Ident>,
+    /// `as "NAME"`: its name in JSON.
+    pub wire: Option<Str>,
     /// The whole field.
     pub span: SpanEq,
+}
+
+/// `union NAME by TAG [as "NAME"] { cases }`: one of several records, told apart by a member with a
+/// literal text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Union {
+    /// Its name.
+    pub name: Ident,
+    /// The member that tells the records apart.
+    pub tag: Ident,
+    /// The tag's name in JSON.
+    pub wire: Option<Str>,
+    /// Its records.
+    pub cases: Vec<Case>,
+}
+
+/// `RECORD [as "TEXT"]`: a case of a union.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Case {
+    /// The record.
+    pub record: Ident,
+    /// The text of the tag.
+    pub wire: Option<Str>,
 }
 
 /// `type NAME = TYPE`.

@@ -226,13 +226,37 @@ pub struct Goal {
     pub conditions: Vec<Expr>,
 }
 
-/// `contract NAME { … }` (reference §9).
+/// `contract NAME [: WHOLE] { … }` (reference §9).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Contract {
     /// Its name.
     pub name: Ident,
+    /// The document, if it is no object of the clauses' members.
+    pub whole: Option<Whole>,
     /// Its clauses.
     pub clauses: Vec<Spanned<ContractClause>>,
+}
+
+/// A document that is not an envelope.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Whole {
+    /// `: TYPE`: one value.
+    Value(Type),
+    /// `: items SHAPE …`: a list.
+    Items(ItemsClause, SpanEq),
+}
+
+/// `SHAPE [max N] [by KEY] [partial ok]`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ItemsClause {
+    /// The shape of an item.
+    pub shape: ItemShape,
+    /// The maximum number of kept items.
+    pub max: Option<Literal>,
+    /// The key that ranks items, best first.
+    pub by: Option<Ident>,
+    /// `partial ok`: the range of it.
+    pub partial: Option<SpanEq>,
 }
 
 /// One clause of a contract.
@@ -240,16 +264,14 @@ pub struct Contract {
 pub enum ContractClause {
     /// A field of the envelope.
     Field(Field),
-    /// `items NAME[.NAME]: SHAPE [max N] [by KEY]`.
+    /// `items NAME[.NAME]: SHAPE [max N] [by KEY] [partial ok] [as "NAME"]`.
     Items {
         /// The member that holds the items; for a nested list, after the name of the outer list.
         path: Vec<Ident>,
-        /// The shape of an item.
-        shape: ItemShape,
-        /// The maximum number of kept items.
-        max: Option<Literal>,
-        /// The key that ranks items, best first.
-        by: Option<Ident>,
+        /// What its items are.
+        list: ItemsClause,
+        /// Its name in JSON.
+        wire: Option<Str>,
     },
     /// `bounds { depth 8, string 4000, bytes 1MiB, quarantine 20 }`.
     Bounds(Vec<(Ident, Literal)>),

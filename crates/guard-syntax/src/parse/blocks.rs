@@ -5,8 +5,8 @@ use super::build::Builder;
 use super::grammar::{Node, Parts, Rule};
 use crate::ast::{
     Attest, BlockCondition, Check, CheckKind, Completion, Contract, ContractClause, Feedback,
-    FeedbackBlock, Ident, ItemShape, Lifecycle, LifecycleClause, Note, Probe, ProbeClause, Spanned,
-    Str, Transition, Trigger,
+    FeedbackBlock, Ident, ItemShape, ItemsClause, Lifecycle, LifecycleClause, Note, Probe,
+    ProbeClause, Spanned, Str, Transition, Trigger, Whole,
 };
 
 impl Builder<'_> {
@@ -202,9 +202,14 @@ impl Builder<'_> {
 
     pub fn contract(&mut self, mut parts: Parts) -> Option<Contract> {
         let name = self.name(&mut parts)?;
+        let whole = match parts.accept(Rule::ct_whole) {
+            Some(node) => Some(self.whole(node)?),
+            None => None,
+        };
         parts.has(Rule::open);
         Some(Contract {
             name,
+            whole,
             clauses: parts.map(|c| self.contract_clause(c)).collect::<Option<_>>()?,
         })
     }
@@ -235,12 +240,31 @@ impl Builder<'_> {
     fn contract_items(&mut self, mut parts: Parts) -> Option<ContractClause> {
         let path = self.names(&mut parts);
         parts.has(Rule::colon);
+        let list = self.items_clause(parts.accept(Rule::ct_list)?)?;
+        Some(ContractClause::Items { path, list, wire: self.take_wire(&mut parts) })
+    }
+
+    fn whole(&mut self, node: Node) -> Option<Whole> {
+        let mut parts = Parts::of(node);
+        parts.has(Rule::colon);
+        match parts.accept(Rule::ct_list) {
+            Some(node) => {
+                let span = self.span_eq(&node);
+                Some(Whole::Items(self.items_clause(node)?, span))
+            }
+            None => Some(Whole::Value(self.take_type(&mut parts)?)),
+        }
+    }
+
+    fn items_clause(&mut self, node: Node) -> Option<ItemsClause> {
+        let mut parts = Parts::of(node);
         let shape = match parts.accept(Rule::ct_schema) {
             Some(node) => ItemShape::Schema(self.take_string(&mut Parts::of(node))?),
             None => ItemShape::Type(self.take_type(&mut parts)?),
         };
         let max = self.take_max(&mut parts);
         let by = parts.accept(Rule::by_key).and_then(|node| self.name(&mut Parts::of(node)));
-        Some(ContractClause::Items { path, shape, max, by })
+        let partial = parts.accept(Rule::partial_ok).map(|node| self.span_eq(&node));
+        Some(ItemsClause { shape, max, by, partial })
     }
 }

@@ -92,6 +92,13 @@ pub(super) fn kind_of(of: Rule) -> Option<Kind> {
         Rule::enum_item => {
             kind(Rule::variant, Rule::only_variant, "a variant", "names and strings", &[])
         }
+        Rule::union_item => kind(
+            Rule::union_case,
+            Rule::only_case,
+            "a record",
+            "names of records, as in `Run as \"run\"`",
+            &[],
+        ),
         Rule::source => {
             kind(Rule::learn, Rule::only_learn, "`learn`", "`learn FACT(…)`", &["learn"])
         }
@@ -183,6 +190,7 @@ pub(super) fn begins(kind: Kind, site: &Site, index: usize) -> bool {
                 || (word == "bounds" && site.word(index + 1) == "{")
                 || (matches!(word, "items" | "reference") && named)
         }
+        Rule::union_case => site.kind(index) == Some(TokenKind::Word) && word != "as",
         Rule::variant => matches!(site.kind(index), Some(TokenKind::Word | TokenKind::String)),
         Rule::block => {
             kind.keywords.contains(&word)

@@ -4,9 +4,9 @@ use super::build::Builder;
 use super::grammar::{self, Node, Parts, Rule};
 use super::{Chunk, Parser};
 use crate::ast::{
-    Alias, Budget, Define, Enum, Fact, Group, Header, Invariant, InvariantMode, Item, ItemKind,
-    Member, Policy, Property, PropertyMode, Record, Source, SpanEq, Spanned, StateVar, Tool,
-    ToolSet, UseTarget, Variant,
+    Alias, Budget, Case, Define, Enum, Fact, Group, Header, Invariant, InvariantMode, Item,
+    ItemKind, Member, Policy, Property, PropertyMode, Record, Source, SpanEq, Spanned, StateVar,
+    Tool, ToolSet, Union, UseTarget, Variant,
 };
 
 /// Returns the rule of the item that a keyword begins.
@@ -16,6 +16,7 @@ pub(super) fn rule_of(keyword: &str) -> Option<Rule> {
         "default" => Rule::default_allow,
         "enum" => Rule::enum_item,
         "record" => Rule::record,
+        "union" => Rule::union_item,
         "type" => Rule::alias,
         "define" => Rule::define,
         "state" => Rule::state,
@@ -88,6 +89,7 @@ impl Builder<'_> {
                 let name = self.name(&mut parts)?;
                 ItemKind::Record(Record { name, fields: self.fields(parts.next()?)? })
             }
+            Rule::union_item => ItemKind::Union(self.union(parts)?),
             Rule::alias => {
                 let name = self.name(&mut parts)?;
                 parts.has(Rule::equals);
@@ -134,6 +136,21 @@ impl Builder<'_> {
             Rule::contract => ItemKind::Contract(self.contract(parts)?),
             _ => ItemKind::Test(self.test(parts)?),
         })
+    }
+
+    fn union(&mut self, mut parts: Parts) -> Option<Union> {
+        let name = self.name(&mut parts)?;
+        parts.has(Rule::by_word);
+        let tag = self.name(&mut parts)?;
+        let wire = self.take_wire(&mut parts);
+        parts.has(Rule::open);
+        let cases = parts.map(|case| self.case(case)).collect::<Option<_>>()?;
+        Some(Union { name, tag, wire, cases })
+    }
+
+    pub fn case(&mut self, node: Node) -> Option<Case> {
+        let mut parts = Parts::of(node);
+        Some(Case { record: self.name(&mut parts)?, wire: self.take_wire(&mut parts) })
     }
 
     fn use_target(&mut self, mut parts: Parts) -> Option<UseTarget> {

@@ -279,6 +279,7 @@ impl Builder<'_> {
             ItemKind::Property(property) => property.policy.clauses.extend(self.clause(node)),
             ItemKind::State(variables) => variables.extend(self.variable(node)),
             ItemKind::Record(record) => record.fields.extend(self.field(node)),
+            ItemKind::Union(union) => union.cases.extend(self.case(node)),
             ItemKind::Enum(enumeration) => enumeration.variants.extend(self.variant(node)),
             ItemKind::Source(source) => {
                 let span = self.span(&node);

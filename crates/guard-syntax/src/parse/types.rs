@@ -73,7 +73,16 @@ impl Builder<'_> {
         let secret = parts.has(Rule::secret);
         let ty = self.take_type(&mut parts)?;
         let key = parts.has(Rule::key);
-        Some(Field { docs, name, ty, secret, key, span })
+        let coerced = parts.accept(Rule::coerced);
+        let coerced = coerced.and_then(|node| self.name(&mut Parts::of(node)));
+        let wire = self.take_wire(&mut parts);
+        Some(Field { docs, name, ty, secret, key, coerced, wire, span })
+    }
+
+    /// Parses `as "NAME"`.
+    pub fn take_wire(&mut self, parts: &mut Parts) -> Option<Str> {
+        let node = parts.accept(Rule::wire)?;
+        self.take_string(&mut Parts::of(node))
     }
 
     /// Returns the fields in `params` or `fields`.

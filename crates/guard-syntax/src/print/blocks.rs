@@ -7,7 +7,8 @@ use super::page::Page;
 use super::text;
 use crate::ast::{
     BlockCondition, Check, CheckKind, Completion, ContractClause, Feedback, FeedbackBlock, Ident,
-    ItemShape, LifecycleClause, Literal, ProbeClause, Spanned, Str, Transition, Trigger,
+    ItemShape, ItemsClause, LifecycleClause, Literal, ProbeClause, Spanned, Str, Transition,
+    Trigger,
 };
 use crate::span::Span;
 
@@ -253,6 +254,18 @@ impl Element for (Ident, Check) {
     }
 }
 
+/// Prints what the items of a list are.
+pub(super) fn items(list: &ItemsClause) -> String {
+    let shape = match &list.shape {
+        ItemShape::Type(ty) => text::ty(ty),
+        ItemShape::Schema(path) => format!("schema {}", text::string(&path.node)),
+    };
+    let max = list.max.as_ref().map_or(String::new(), |n| format!(" max {}", n.node));
+    let by = list.by.as_ref().map_or(String::new(), |key| format!(" by {}", key.node));
+    let partial = if list.partial.is_some() { " partial ok" } else { "" };
+    format!("{shape}{max}{by}{partial}")
+}
+
 impl Element for Spanned<ContractClause> {
     fn span(&self) -> Span {
         self.span
@@ -268,14 +281,8 @@ impl Element for Spanned<ContractClause> {
     fn print(&self, page: &mut Page) {
         let line = match &self.node {
             ContractClause::Field(field) => text::field(field),
-            ContractClause::Items { path, shape, max, by } => {
-                let shape = match shape {
-                    ItemShape::Type(ty) => text::ty(ty),
-                    ItemShape::Schema(path) => format!("schema {}", text::string(&path.node)),
-                };
-                let max = max.as_ref().map_or(String::new(), |n| format!(" max {}", n.node));
-                let by = by.as_ref().map_or(String::new(), |key| format!(" by {}", key.node));
-                format!("items {}: {shape}{max}{by}", dotted(path))
+            ContractClause::Items { path, list, wire } => {
+                format!("items {}: {}{}", dotted(path), items(list), text::wire(wire))
             }
             ContractClause::Bounds(bounds) => {
                 let bounds: Vec<String> =

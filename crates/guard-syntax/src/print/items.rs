@@ -4,8 +4,9 @@ use super::expr::{WIDTH, width};
 use super::page::Page;
 use super::text;
 use crate::ast::{
-    Define, Enum, Expr, Field, Group, Header, Invariant, InvariantMode, Item, ItemKind, Learn,
-    Member, Policy, Property, PropertyMode, Spanned, StateVar, Tool, UseTarget, Variant,
+    Case, Define, Enum, Expr, Field, Group, Header, Invariant, InvariantMode, Item, ItemKind,
+    Learn, Member, Policy, Property, PropertyMode, Spanned, StateVar, Tool, Union, UseTarget,
+    Variant, Whole,
 };
 use crate::span::Span;
 
@@ -154,6 +155,7 @@ impl Page<'_> {
                 self.push(&format!("record {}", r.name.node));
                 self.fields(span, &r.fields);
             }
+            ItemKind::Union(u) => self.union(u, span),
             ItemKind::Alias(a) => self.push(&format!("type {} = {}", a.name.node, text::ty(&a.ty))),
             ItemKind::Define(define) => self.define(define),
             ItemKind::State(variables) => {
@@ -200,7 +202,17 @@ impl Page<'_> {
             }
             ItemKind::Contract(c) => {
                 self.push(&format!("contract {}", c.name.node));
-                self.block(span, &c.clauses);
+                match &c.whole {
+                    Some(Whole::Value(ty)) => self.push(&format!(": {}", text::ty(ty))),
+                    Some(Whole::Items(list, _)) => {
+                        self.push(&format!(": items {}", super::blocks::items(list)));
+                    }
+                    None => {}
+                }
+                let braces = !c.clauses.is_empty() || self.opened(span) < span.end;
+                if c.whole.is_none() || braces {
+                    self.block(span, &c.clauses);
+                }
             }
             ItemKind::Test(t) => {
                 self.push(&format!("test {}", text::string(&t.title.node)));
@@ -218,6 +230,18 @@ impl Page<'_> {
             || self.column() + width(&line) > WIDTH
         {
             self.block(span, &e.variants);
+        } else {
+            self.push(&line);
+        }
+    }
+
+    fn union(&mut self, u: &Union, span: Span) {
+        self.push(&format!("union {} by {}{}", u.name.node, u.tag.node, text::wire(&u.wire)));
+        let cases: Vec<String> = u.cases.iter().map(case).collect();
+        let line = format!(" {{ {} }}", cases.join(", "));
+        if cases.is_empty() || self.comment_before(span.end) || self.column() + width(&line) > WIDTH
+        {
+            self.block(span, &u.cases);
         } else {
             self.push(&line);
         }
@@ -365,6 +389,19 @@ impl Element for Variant {
     }
     fn print(&self, page: &mut Page) {
         page.push(&variant(self));
+    }
+}
+
+fn case(case: &Case) -> String {
+    format!("{}{}", case.record.node, text::wire(&case.wire))
+}
+
+impl Element for Case {
+    fn span(&self) -> Span {
+        self.wire.as_ref().map_or(self.record.span, |wire| self.record.span.to(wire.span))
+    }
+    fn print(&self, page: &mut Page) {
+        page.push(&case(self));
     }
 }
 

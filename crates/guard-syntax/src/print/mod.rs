@@ -51,7 +51,7 @@ fn class(item: &Item) -> u8 {
         ItemKind::Use(_) => 1,
         ItemKind::Budget(_) | ItemKind::Deadline(_) => 2,
         ItemKind::Enum(_) => 3,
-        ItemKind::Record(_) => 4,
+        ItemKind::Record(_) | ItemKind::Union(_) => 4,
         ItemKind::Alias(_) => 5,
         ItemKind::Tool(_) => 6,
         ItemKind::Group(_) => 7,

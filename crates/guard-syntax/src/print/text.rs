@@ -1,7 +1,9 @@
 //! Prints strings, messages, regular expressions and types.
 
 use super::expr;
-use crate::ast::{Arg, Field, Member, Refinement, Template, TemplatePart, ToolSet, Type, TypeKind};
+use crate::ast::{
+    Arg, Field, Member, Refinement, Str, Template, TemplatePart, ToolSet, Type, TypeKind,
+};
 use crate::lexical::is_hidden;
 use std::fmt::Write as _;
 
@@ -99,7 +101,15 @@ pub(super) fn ty(ty: &Type) -> String {
 pub(super) fn field(field: &Field) -> String {
     let secret = if field.secret { "secret " } else { "" };
     let key = if field.key { " key" } else { "" };
-    format!("{}: {secret}{}{key}", field.name.node, ty(&field.ty))
+    let coerced =
+        field.coerced.as_ref().map_or(String::new(), |from| format!(" from {}", from.node));
+    let wire = wire(&field.wire);
+    format!("{}: {secret}{}{key}{coerced}{wire}", field.name.node, ty(&field.ty))
+}
+
+/// Prints the name in JSON.
+pub(super) fn wire(wire: &Option<Str>) -> String {
+    wire.as_ref().map_or(String::new(), |name| format!(" as {}", string(&name.node)))
 }
 
 pub(super) fn args(args: &[Arg]) -> String {

@@ -263,6 +263,8 @@ impl<'b> Choices<'b> {
             ty: self.ty(2, true),
             secret: self.coin(),
             key: self.coin(),
+            coerced: self.some(Self::plain),
+            wire: self.some(Self::string),
             span: here(),
         }
     }
@@ -546,18 +548,34 @@ impl<'b> Choices<'b> {
         }
     }
 
+    fn items_clause(&mut self) -> ItemsClause {
+        ItemsClause {
+            shape: if self.coin() {
+                ItemShape::Schema(self.string())
+            } else {
+                ItemShape::Type(self.ty(1, false))
+            },
+            max: self.some(Self::number),
+            by: self.some(Self::plain),
+            partial: self.coin().then(here),
+        }
+    }
+
+    fn whole(&mut self) -> Option<Whole> {
+        match self.below(4) {
+            0 => Some(Whole::Value(self.ty(2, true))),
+            1 => Some(Whole::Items(self.items_clause(), here())),
+            _ => None,
+        }
+    }
+
     fn contract_clause(&mut self) -> ContractClause {
         match self.below(4) {
             0 => ContractClause::Field(self.field()),
             1 => ContractClause::Items {
                 path: self.many(1, 3, Self::plain),
-                shape: if self.coin() {
-                    ItemShape::Schema(self.string())
-                } else {
-                    ItemShape::Type(self.ty(1, false))
-                },
-                max: self.some(Self::number),
-                by: self.some(Self::plain),
+                list: self.items_clause(),
+                wire: self.some(Self::string),
             },
             2 => ContractClause::Bounds(self.many(0, 3, |g| (g.plain(), g.number()))),
             _ => ContractClause::Reference {
@@ -615,6 +633,12 @@ impl<'b> Choices<'b> {
             3 => ItemKind::Record(Record {
                 name: self.plain(),
                 fields: self.many(0, 3, Self::field),
+            }),
+            4 if self.coin() => ItemKind::Union(Union {
+                name: self.plain(),
+                tag: self.plain(),
+                wire: self.some(Self::string),
+                cases: self.many(0, 3, |g| Case { record: g.plain(), wire: g.some(Self::string) }),
             }),
             4 => ItemKind::Alias(Alias { name: self.plain(), ty: self.ty(3, true) }),
             5 => ItemKind::State(self.many(0, 3, |g| StateVar {
@@ -682,6 +706,7 @@ impl<'b> Choices<'b> {
             }),
             22 => ItemKind::Contract(Contract {
                 name: self.plain(),
+                whole: self.whole(),
                 clauses: self.many(0, 4, |g| Self::spanned(g.contract_clause())),
             }),
             _ => ItemKind::Test(Test { title: self.string(), steps: self.many(0, 5, Self::step) }),

@@ -45,9 +45,16 @@ pub enum What {
         text: Text,
     },
     /// The JSON Schema of what the contract wants (draft 2020-12)
-    Schema(Of),
+    Schema {
+        /// The contract and the host's lists.
+        #[command(flatten)]
+        hint: Hint,
+        /// `strict`: what APIs with strict structured outputs accept
+        #[arg(long, value_enum, value_name = "PROFILE", default_value = "full")]
+        profile: Profile,
+    },
     /// What to tell a producer
-    Prompt(Of),
+    Prompt(Hint),
 }
 
 /// How a report is written.
@@ -59,6 +66,26 @@ pub enum Format {
     Json,
     /// The surviving values, as one JSON object.
     Values,
+}
+
+/// The words of a schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Profile {
+    /// Everything that JSON Schema can say.
+    Full,
+    /// What every API with strict structured outputs accepts.
+    Strict,
+}
+
+/// A contract, with what a producer may refer to.
+#[derive(Debug, clap::Args)]
+pub struct Hint {
+    /// Which contract.
+    #[command(flatten)]
+    pub of: Of,
+    /// A list that references may name: a file that holds a JSON array
+    #[arg(long, value_name = "NAME=FILE")]
+    pub known: Vec<String>,
 }
 
 /// A text under a contract.
@@ -96,7 +123,7 @@ pub struct Of {
 pub fn run(args: &Args, term: &Term) -> Outcome {
     let of = match &args.what {
         What::Check { text, .. } | What::Reask { text } => &text.of,
-        What::Schema(of) | What::Prompt(of) => of,
+        What::Schema { hint, .. } | What::Prompt(hint) => &hint.of,
     };
     let config = Config::discover(of.file.parent().unwrap_or(Path::new(".")))?;
     let Some(plan) = plans::open(&of.file, &config, term)? else {
@@ -104,14 +131,19 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     };
     let contract = find(&plan, &of.contract)?;
     match &args.what {
-        What::Schema(_) => {
-            let schema = guard_contract::schema(plan.plan(), contract);
+        What::Schema { hint, profile } => {
+            let known = hinted(hint, &plan, contract)?;
+            let schema = match profile {
+                Profile::Full => guard_contract::schema(plan.plan(), contract, &known),
+                Profile::Strict => strict(&plan, contract, &known, term)?,
+            };
             let text = serde_json::to_string_pretty(&schema);
             term.print(&(text.map_err(|e| Failure::new(e.to_string()))? + "\n"))?;
             Ok(Exit::Fine)
         }
-        What::Prompt(_) => {
-            let text = guard_contract::prompt(plan.plan(), contract);
+        What::Prompt(hint) => {
+            let known = hinted(hint, &plan, contract)?;
+            let text = guard_contract::prompt(plan.plan(), contract, &known);
             term.print(&format!("{}\n", text.trim_end()))?;
             Ok(Exit::Fine)
         }
@@ -129,11 +161,41 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
         }
         What::Reask { text } => {
             let report = check(text, &plan, contract)?;
-            let text = guard_contract::reask(plan.plan(), contract, &report);
+            let known = given(&text.known)?;
+            let text = guard_contract::reask(plan.plan(), contract, &report, &known);
             term.print(&text.unwrap_or_default())?;
             Ok(exit(&report))
         }
     }
+}
+
+/// The host's lists that the contract refers to.
+fn hinted(
+    hint: &Hint,
+    plan: &LoadedPlan,
+    contract: usize,
+) -> Result<guard_contract::Lists, Failure> {
+    let known = given(&hint.known)?;
+    lists_are_asked(&known, &plan.plan().contracts[contract])?;
+    Ok(known)
+}
+
+/// The schema in the strict profile; what it only describes goes to standard error.
+fn strict(
+    plan: &LoadedPlan,
+    contract: usize,
+    known: &guard_contract::Lists,
+    term: &Term,
+) -> Result<serde_json::Value, Failure> {
+    let name = &plan.plan().contracts[contract].name;
+    let strict = guard_contract::strict(plan.plan(), contract, known).map_err(|refused| {
+        Failure::new(format!("`{name}` has no strict schema: {}", refused.join("; ")))
+            .help("use the full profile, or declare these members as records and lists")
+    })?;
+    for described in &strict.described {
+        term.note(&format!("only described: {described}"));
+    }
+    Ok(strict.schema)
 }
 
 /// The exit code of a report.

@@ -127,13 +127,15 @@ fn exit(found: &Diff, allow: Allow) -> Exit {
         }
         Allow::None => {
             judged.extend(found.answers(true).chain(found.answers(false)));
-            found.undeclared.is_some()
+            found.undeclared.is_some() || !found.contracts.is_empty()
         }
     };
     if undeclared || judged.iter().any(|answer| matches!(answer, Answer::Yes(_))) {
         return Exit::Findings;
     }
-    match judged.iter().any(|answer| matches!(answer, Answer::Unknown { .. })) {
+    // Which of two contracts is stricter is not decided.
+    let unknown = judged.iter().any(|answer| matches!(answer, Answer::Unknown { .. }));
+    match unknown || !found.contracts.is_empty() {
         true => Exit::Unknown,
         false => Exit::Fine,
     }
@@ -215,6 +217,9 @@ fn text(found: &Diff, old: &Side, new: &Side, term: &Term) -> String {
     if let Some(what) = found.undeclared {
         let _ = writeln!(out, "tools that are not declared {what}");
     }
+    for line in &found.contracts {
+        let _ = writeln!(out, "{line}");
+    }
     if !found.anew.is_empty() {
         let _ = writeln!(out, "for a session that runs:");
         for line in &found.anew {
@@ -265,6 +270,10 @@ fn markdown(found: &Diff, old: &Side, new: &Side) -> String {
     if let Some(what) = found.undeclared {
         let _ = writeln!(out, "\nTools that are not declared {what}.");
     }
+    if !found.contracts.is_empty() {
+        out += "\nContracts:\n\n";
+        found.contracts.iter().for_each(|line| _ = writeln!(out, "- {line}"));
+    }
     if !found.anew.is_empty() {
         out += "\nFor a session that runs:\n\n";
         found.anew.iter().for_each(|line| _ = writeln!(out, "- {line}"));
@@ -311,6 +320,9 @@ fn json(found: &Diff, old: &Side, new: &Side) -> Json {
         ("tools", Json::Array(found.tools.iter().map(tool).collect())),
         ("anew", texts(&found.anew)),
     ];
+    if !found.contracts.is_empty() {
+        members.push(("contracts", texts(&found.contracts)));
+    }
     members.extend(found.undeclared.map(|what| ("undeclared", text(what))));
     object(members)
 }

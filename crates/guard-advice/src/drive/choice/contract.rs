@@ -2,7 +2,7 @@
 
 use guard_contract::{Checker, Input};
 use guard_plan::json::Json;
-use guard_plan::plan::{Bounds, Contract, Field, Plan, TypeDef};
+use guard_plan::plan::{Bounds, Contract, Field, Plan, Root, TypeDef};
 use guard_plan::report::Reason;
 use std::sync::OnceLock;
 
@@ -50,10 +50,12 @@ fn plan() -> Plan {
         name: "choice".into(),
         doc: String::new(),
         span: 0,
+        root: Root::Envelope,
         record: 2,
         lists: Vec::new(),
         bounds,
         references: Vec::new(),
+        coercions: Vec::new(),
     };
     Plan {
         edition: 1,

@@ -20,8 +20,21 @@ impl Canon<'_> {
         match ty {
             Type::Enum(id) => format!("enum{:?}", program.enums[*id].variants),
             Type::Record(id) => {
-                let fields = &program.records[*id].fields;
-                let field = |f: &crate::hir::Field| format!("{}: {}", f.name, self.ty(&f.ty));
+                let def = &program.records[*id];
+                if let Some(union) = &def.union {
+                    let case = |(tag, record): &(String, usize)| {
+                        format!("{tag:?} {}", self.ty(&Type::Record(*record)))
+                    };
+                    let cases = union.cases.iter().map(case).collect::<Vec<_>>().join(", ");
+                    return format!("union by {:?} {{{cases}}}", union.tag);
+                }
+                let fields = &def.fields;
+                let field = |f: &crate::hir::Field| {
+                    let wire =
+                        if f.wire == f.name { String::new() } else { format!(" as {:?}", f.wire) };
+                    let from = f.from.map_or(String::new(), |from| format!(" from {from:?}"));
+                    format!("{}: {}{from}{wire}", f.name, self.ty(&f.ty))
+                };
                 format!("record{{{}}}", fields.iter().map(field).collect::<Vec<_>>().join(", "))
             }
             Type::List(of, max) => format!("list<{}> {max:?}", self.ty(of)),

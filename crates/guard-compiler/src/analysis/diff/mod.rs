@@ -5,6 +5,7 @@
 //! call.
 
 pub(crate) mod canon;
+mod contracts;
 pub(crate) mod implied;
 mod product;
 mod proof;
@@ -95,6 +96,8 @@ pub struct Diff {
     pub undeclared: Option<&'static str>,
     /// What a running session would begin anew under the new guard.
     pub anew: Vec<String>,
+    /// Contracts that are new, gone, or judge texts otherwise, in words.
+    pub contracts: Vec<String>,
 }
 
 impl Diff {
@@ -160,7 +163,8 @@ pub fn diff(old: &Program, new: &Program, limits: &Limits, stop: &dyn Fn() -> bo
         (true, false) => Some("are refused now"),
         _ => None,
     };
-    Diff { tools, undeclared, anew: running::anew(old, new) }
+    let contracts = contracts::changed(old, new);
+    Diff { tools, undeclared, anew: running::anew(old, new), contracts }
 }
 
 /// What a search for one call found.

@@ -5,9 +5,12 @@
 
 use super::eval::Env;
 use super::{Reference, World};
-use crate::hir::{Allowed, Contract, ContractId, Field, ItemShape, Type};
+use crate::hir::{Allowed, Contract, ContractId, Field, ItemShape, RecordId, Type};
+use crate::types::record_in;
+use guard_plan::decimal;
 use guard_plan::json::Json;
-use guard_plan::value::Value;
+use guard_plan::plan::{Form, Root};
+use guard_plan::value::{DECIMAL_ONE, Value};
 
 /// Where a member stands: in the document, or in items of a list.
 #[derive(Clone, Copy, PartialEq)]
@@ -21,18 +24,36 @@ impl Reference<'_> {
         let contract = &self.program.contracts[contract];
         let Ok(document) = Json::parse(text) else { return false };
         let fields = &self.program.records[contract.record].fields;
-        self.object(contract, Place::Document, fields, &document)
+        let document = match (contract.root, fields.first()) {
+            (Root::Envelope, _) | (_, None) => document,
+            // A number that ends the text may be cut.
+            (Root::Value, _) if number(&document) && !text.ends_with(char::is_whitespace) => {
+                return false;
+            }
+            (_, Some(field)) => Json::Object(vec![(field.wire.as_str().into(), document)]),
+        };
+        self.object(contract, Place::Document, fields, None, &document)
             && self.known(contract, None, &document, env.world)
     }
 
     /// Whether an object has these members and no others, each as it should be.
-    fn object(&self, contract: &Contract, place: Place, fields: &[Field], value: &Json) -> bool {
+    /// Beside them stands the tag, if there is one.
+    fn object(
+        &self,
+        contract: &Contract,
+        place: Place,
+        fields: &[Field],
+        tag: Option<&str>,
+        value: &Json,
+    ) -> bool {
         let Json::Object(members) = value else { return false };
-        let declared = |(name, _): &(Box<str>, Json)| fields.iter().any(|f| *f.name == **name);
+        let declared = |(name, _): &(Box<str>, Json)| {
+            tag == Some(&**name) || fields.iter().any(|f| *f.wire == **name)
+        };
         members.iter().all(declared)
-            && (0..fields.len()).all(|at| match value.get(&fields[at].name) {
+            && (0..fields.len()).all(|at| match value.get(&fields[at].wire) {
                 None => fields[at].ty.is_option(),
-                Some(member) => self.member(contract, place, at, &fields[at].ty, member),
+                Some(member) => self.member(contract, place, at, &fields[at], member),
             })
     }
 
@@ -41,7 +62,7 @@ impl Reference<'_> {
         contract: &Contract,
         place: Place,
         at: usize,
-        ty: &Type,
+        field: &Field,
         value: &Json,
     ) -> bool {
         let within = if let Place::Item(list) = place { Some(list) } else { None };
@@ -53,7 +74,7 @@ impl Reference<'_> {
             }
             _ => {
                 let bounded = place != Place::Document || bounded(self, contract, value);
-                bounded && self.decode(ty, value, false).is_ok()
+                bounded && self.taken(contract, field, value)
             }
         }
     }
@@ -61,13 +82,48 @@ impl Reference<'_> {
     fn item(&self, contract: &Contract, list: usize, value: &Json) -> bool {
         let ItemShape::Type(ty) = &contract.lists[list].shape else { return false };
         let whole = match ty {
-            Type::Record(id) => {
-                let fields = &self.program.records[*id].fields;
-                self.object(contract, Place::Item(list), fields, value)
-            }
+            Type::Record(id) => self.record(contract, Place::Item(list), *id, value),
             _ => matches!(value, Json::Object(_)),
         };
         whole && bounded(self, contract, value)
+    }
+
+    /// Whether an object is a record, or a case of a union.
+    fn record(&self, contract: &Contract, place: Place, id: RecordId, value: &Json) -> bool {
+        let def = &self.program.records[id];
+        let Some(union) = &def.union else {
+            return self.object(contract, place, &def.fields, None, value);
+        };
+        let said = value.get(&union.tag).and_then(Json::as_str);
+        union.cases.iter().any(|(tag, record)| {
+            let fields = &self.program.records[*record].fields;
+            said == Some(tag) && self.object(contract, place, fields, Some(&union.tag), value)
+        })
+    }
+
+    /// Whether a member's value has its type, in one of the forms in which it is taken.
+    fn taken(&self, contract: &Contract, field: &Field, value: &Json) -> bool {
+        if self.decode(&field.ty, value, false).is_ok() {
+            return true;
+        }
+        // What stands deeper may be taken in another form too.
+        let nested = |value: &Json| match (record_in(&field.ty), value) {
+            (Some(id), Json::Object(_)) => {
+                self.record(contract, Place::Item(usize::MAX), id, value)
+            }
+            _ => false,
+        };
+        match (field.ty.required(), value) {
+            (Type::Record(_), value) => nested(value),
+            (Type::List(..), Json::Array(items)) => items.iter().all(nested),
+            (Type::Map(..), Json::Object(entries)) => {
+                entries.iter().all(|(_, value)| nested(value))
+            }
+            _ => {
+                let other = field.from.and_then(|from| coerced(from, field.ty.required(), value));
+                other.is_some_and(|value| self.decode(&field.ty, &value, false).is_ok())
+            }
+        }
     }
 
     /// Whether all that refers, below a list or below the document, refers to what is known.
@@ -93,7 +149,7 @@ impl Reference<'_> {
         }
         known
             && contract.lists.iter().enumerate().filter(|(_, l)| l.within == list).all(|(at, l)| {
-                let name = l.path.last().cloned().unwrap_or_default();
+                let name = l.wire.last().cloned().unwrap_or_default();
                 leaves(value, &[name]).iter().all(|i| self.known(contract, Some(at), i, world))
             })
     }
@@ -103,7 +159,7 @@ impl Reference<'_> {
 fn bounded(reference: &Reference, contract: &Contract, value: &Json) -> bool {
     let named = |key: &str| {
         let mut records = reference.program.records.iter();
-        records.any(|record| record.fields.iter().any(|field| field.name == key))
+        records.any(|record| record.fields.iter().any(|field| field.wire == key))
     };
     let bounds = &contract.bounds;
     let short = |text: &str| text.chars().count() as u64 <= bounds.string;
@@ -120,6 +176,27 @@ fn bounded(reference: &Reference, contract: &Contract, value: &Json) -> bool {
     value.to_string().len() as u64 <= bounds.bytes
         && depth(value) <= bounds.depth
         && all(value, &short, &named)
+}
+
+/// What a value in another form stands for, if nothing is lost by it.
+fn coerced(from: Form, ty: &Type, value: &Json) -> Option<Json> {
+    match (from, ty, value) {
+        (Form::String, Type::Int(..) | Type::Decimal(..), Json::String(text)) => {
+            Json::parse(text).ok().filter(|read| number(read) && read.to_string() == **text)
+        }
+        (Form::String, Type::Bool, Json::String(text)) => text.parse().ok().map(Json::Bool),
+        (Form::Number, Type::Int(..), Json::Number(text)) => decimal::parse(text)
+            .filter(|units| units % DECIMAL_ONE == 0)
+            .map(|units| Json::Int(units / DECIMAL_ONE)),
+        (Form::Number, Type::String(_), value) if number(value) => {
+            Some(Json::string(&value.to_string()))
+        }
+        _ => None,
+    }
+}
+
+fn number(value: &Json) -> bool {
+    matches!(value, Json::Int(_) | Json::Number(_))
 }
 
 fn depth(value: &Json) -> u32 {

@@ -7,7 +7,7 @@ use guard_plan::record::{Delivered, rendered};
 use guard_plan::report::Report;
 use guard_plan::{time, words};
 use guard_runtime::{FactRow, Learned, Moved};
-use guard_sdk::{GuardError, Proposed, Session, SessionError, Settled, Stopped};
+use guard_sdk::{GuardError, Lists, Proposed, Session, SessionError, Settled, Stopped};
 use serde_json::{Value, json};
 
 /// The text of a result, or an error.
@@ -192,4 +192,20 @@ impl From<SessionError> for Error {
             other => Error::failed(other.code(), other.to_string()),
         }
     }
+}
+
+/// The answer to `contract.schema`.
+///
+/// # Errors
+///
+/// What the strict profile cannot express.
+pub fn schema(contract: &guard_sdk::Contract, known: &Lists, strict: bool) -> Answer {
+    if !strict {
+        return Ok(serde_json::json!({ "schema": contract.schema(known) }).to_string());
+    }
+    let strict = contract.strict_schema(known);
+    let strict = strict.map_err(|refused| {
+        Error::failed("bad_contract", format!("it has no strict schema: {}", refused.join("; ")))
+    })?;
+    Ok(serde_json::json!({ "schema": strict.schema, "described": strict.described }).to_string())
 }

@@ -2,6 +2,7 @@
 //! standard input and output.
 
 mod answers;
+mod feeds;
 mod http;
 mod log;
 mod pool;

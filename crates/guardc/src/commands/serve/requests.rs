@@ -148,10 +148,23 @@ pub struct Check {
 }
 
 #[derive(Deserialize)]
+pub struct Push {
+    pub feed: String,
+    pub text: String,
+}
+
+#[derive(Deserialize)]
+pub struct Finish {
+    pub feed: String,
+    pub finish_reason: Option<String>,
+}
+
+#[derive(Deserialize)]
 pub struct Reask {
     pub session: Option<String>,
     pub plan: Option<String>,
     pub contract: String,
+    pub known: Option<Box<RawValue>>,
     pub report: Report,
 }
 
@@ -160,4 +173,6 @@ pub struct Contract {
     pub session: Option<String>,
     pub plan: Option<String>,
     pub contract: String,
+    pub known: Option<Box<RawValue>>,
+    pub profile: Option<String>,
 }

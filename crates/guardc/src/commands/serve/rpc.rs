@@ -43,12 +43,23 @@ impl Request {
         serde_json::from_str::<Named>(params.get()).ok()?.session
     }
 
+    /// The text in pieces that the request is about: its pieces come one after the other.
+    fn feed(&self) -> Option<String> {
+        #[derive(Deserialize)]
+        struct Named {
+            feed: Option<String>,
+        }
+        let params = self.params.as_deref()?;
+        let feed = serde_json::from_str::<Named>(params.get()).ok()?.feed;
+        feed.map(|feed| format!("\0feed {feed}"))
+    }
+
     /// The queue of the request: requests of one session run one after the other. A request without
     /// a session waits for no other.
     pub fn queue(&self) -> String {
         static ALONE: AtomicU64 = AtomicU64::new(0);
-        match self.session() {
-            Some(session) => session,
+        match self.session().or_else(|| self.feed()) {
+            Some(id) => id,
             // No id of a session begins so.
             None => format!("\0{}", ALONE.fetch_add(1, Ordering::Relaxed)),
         }

@@ -1,16 +1,19 @@
 //! The methods of the sidecar, and its sessions.
 
 use super::answers::{self, Answer};
+use super::feeds::{self, Feeds};
 use super::requests::{
-    self, Advise, Approve, Check, Contract, Facts, Item, Items, Move, Named, Open, Probes, Prompt,
-    Propose, Reask, Resume, Settle, Stop, Usage,
+    self, Advise, Approve, Check, Contract, Facts, Finish, Item, Items, Move, Named, Open, Probes,
+    Prompt, Propose, Push, Reask, Resume, Settle, Stop, Usage,
 };
 use super::rpc::Error;
 use super::stats::Stats;
 use crate::near;
 use guard_plan::json::Json;
 use guard_plan::{decimal, time};
-use guard_sdk::{Durability, Guard, GuardCache, Session, SharedBudget, Storage, TextOptions};
+use guard_sdk::{
+    Durability, Guard, GuardCache, Lists, Session, SharedBudget, Storage, TextOptions,
+};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, HashMap};
@@ -19,7 +22,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-const METHODS: [&str; 24] = [
+const METHODS: [&str; 27] = [
     "health",
     "version",
     "session.open",
@@ -44,6 +47,9 @@ const METHODS: [&str; 24] = [
     "contract.schema",
     "contract.prompt",
     "contract.reask",
+    "contract.feed",
+    "feed.push",
+    "feed.finish",
 ];
 
 /// The default and the maximum number of rows of a fact in one answer.
@@ -60,6 +66,7 @@ pub struct Server {
     sessions: Mutex<HashMap<String, Arc<Mutex<Session>>>>,
     opened: AtomicU64,
     guards: GuardCache,
+    feeds: Feeds,
     options: ServerOptions,
     storages: Mutex<BTreeMap<PathBuf, Arc<Mutex<Option<Storage>>>>>,
     stats: Arc<Stats>,
@@ -93,6 +100,7 @@ impl Server {
             sessions: Mutex::default(),
             opened: AtomicU64::new(0),
             guards: GuardCache::new(GUARDS),
+            feeds: Feeds::default(),
             options,
             storages: Mutex::default(),
             stats,
@@ -134,17 +142,22 @@ impl Server {
             "session.close" => self.close(read(params)?),
             "contract.check" => self.check(read(params)?),
             "contract.schema" => {
-                let contract = self.contract(read(params)?)?;
-                Ok(serde_json::json!({ "schema": contract.schema() }).to_string())
+                let (contract, known, strict) = self.hint(read(params)?)?;
+                answers::schema(&contract, &known, strict)
             }
             "contract.prompt" => {
-                let contract = self.contract(read(params)?)?;
-                Ok(serde_json::json!({ "prompt": contract.prompt() }).to_string())
+                let (contract, known, _) = self.hint(read(params)?)?;
+                Ok(serde_json::json!({ "prompt": contract.prompt(&known) }).to_string())
             }
+            "contract.feed" => self.feed(read(params)?),
+            "feed.push" => self.push(read(params)?),
+            "feed.finish" => self.finish(read(params)?),
             "contract.reask" => {
-                let Reask { session, plan, contract, report } = read(params)?;
-                let contract = self.contract(Contract { session, plan, contract })?;
-                let prompt = contract.reask(&report);
+                let Reask { session, plan, contract, known, report } = read(params)?;
+                let profile = None;
+                let hint = Contract { session, plan, contract, known, profile };
+                let (contract, known, _) = self.hint(hint)?;
+                let prompt = contract.reask(&report, &known);
                 Ok(serde_json::json!({ "prompt": prompt }).to_string())
             }
             other => {
@@ -416,7 +429,48 @@ impl Server {
         }
     }
 
-    fn contract(&self, request: Contract) -> Result<guard_sdk::Contract, Error> {
+    fn feed(&self, request: Contract) -> Answer {
+        let session = request.session.clone();
+        let (contract, known, _) = self.hint(request)?;
+        let open = feeds::Open { session, feed: contract.feed(known)? };
+        Ok(serde_json::json!({ "feed": self.feeds.open(open)? }).to_string())
+    }
+
+    fn push(&self, request: Push) -> Answer {
+        let mut open = self.feeds.take(&request.feed)?;
+        let text = request.text.as_bytes();
+        let items = match open.session.clone() {
+            None => Ok(open.feed.push(text)),
+            Some(id) => self.with(&id, None, |session| Ok(session.push_text(&mut open.feed, text))),
+        };
+        // A session that is gone does not take the text with it.
+        self.feeds.put(&request.feed, open);
+        Ok(feeds::pushed(&items?))
+    }
+
+    fn finish(&self, request: Finish) -> Answer {
+        let feeds::Open { session, feed } = self.feeds.take(&request.feed)?;
+        let reason = request.finish_reason.as_deref();
+        let report = match session {
+            None => feed.finish(reason),
+            Some(id) => self.with(&id, None, |session| feeds::finish(session, feed, reason))?,
+        };
+        answers::report(&report)
+    }
+
+    /// A contract, the host's lists, and whether the strict profile is asked for.
+    fn hint(&self, request: Contract) -> Result<(guard_sdk::Contract, Lists, bool), Error> {
+        let known = request.known.as_ref().map(|known| json("known", known)).transpose()?;
+        let known = known.map(known_lists).transpose()?.unwrap_or_default();
+        let strict = match request.profile.as_deref() {
+            None | Some("full") => false,
+            Some("strict") => true,
+            Some(_) => return Err(Error::params("`profile` is `full` or `strict`")),
+        };
+        Ok((self.contract(&request)?, known, strict))
+    }
+
+    fn contract(&self, request: &Contract) -> Result<guard_sdk::Contract, Error> {
         let guard = match (&request.session, &request.plan) {
             (Some(id), None) => self.with(id, None, |session| Ok(session.guard().clone()))?,
             (None, Some(path)) => self.guards.load(path)?,

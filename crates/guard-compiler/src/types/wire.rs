@@ -1,0 +1,202 @@
+//! What only contracts know of JSON: names of members that are not their names in Guard, values taken
+//! in another form, and unions of records.
+
+use super::Checker;
+use crate::errors;
+use crate::hir::{Field, RecordId, Type, Union};
+use guard_plan::plan::Form;
+use guard_syntax::ast::{self, Ident, Str};
+use guard_syntax::span::Span;
+use std::collections::HashMap;
+
+/// The longest name in JSON, in characters.
+const LONGEST: usize = 64;
+
+impl Checker<'_, '_> {
+    /// The name of a member in JSON.
+    pub(super) fn wire_name(&mut self, name: &Ident, wire: Option<&Str>) -> String {
+        let Some(wire) = wire else { return name.node.clone() };
+        let odd = |c: char| c.is_control() || matches!(c, '"' | '\\' | '`');
+        let why = match wire.node.chars().count() {
+            0 => Some("an empty name".to_owned()),
+            count if count > LONGEST => {
+                Some(format!("a name of {count} characters, more than {LONGEST}"))
+            }
+            _ if wire.node.contains(odd) => Some(
+                "a name with a quote, a backslash, a backtick or a control character".to_owned(),
+            ),
+            _ => None,
+        };
+        if let Some(why) = why {
+            let help = "name the member as the producer writes it";
+            self.report(errors::json_name(wire.span, &why, help));
+        }
+        wire.node.clone()
+    }
+
+    /// Reports members of one object that have one name in JSON.
+    pub(super) fn distinct_wires<'w>(&mut self, members: impl Iterator<Item = (&'w str, Span)>) {
+        let mut seen: HashMap<&str, Span> = HashMap::new();
+        for (wire, span) in members {
+            if let Some(first) = seen.insert(wire, span) {
+                self.report(errors::one_json_name(wire, span, first));
+            }
+        }
+    }
+
+    /// The form in which a member is taken besides its own.
+    pub(super) fn coerced(&mut self, from: Option<&Ident>, ty: &Type) -> Option<Form> {
+        let from = from?;
+        let form = match from.node.as_str() {
+            "string" => Form::String,
+            "number" => Form::Number,
+            _ => {
+                let known = ["string", "number"].into_iter();
+                self.report(errors::unknown_word("form", from, known));
+                return None;
+            }
+        };
+        let fits = match (form, ty.required()) {
+            (_, Type::Error) => return None,
+            (Form::String, ty) => matches!(ty, Type::Int(..) | Type::Decimal(..) | Type::Bool),
+            (Form::Number, ty) => matches!(ty, Type::Int(..) | Type::String(_)),
+        };
+        if !fits {
+            let shown = self.show(ty);
+            self.report(errors::coercion(from.span, &from.node, &shown));
+            return None;
+        }
+        Some(form)
+    }
+
+    /// Declares the unions, whose places are behind the records.
+    pub(super) fn unions(&mut self) {
+        let names = self.names;
+        let first = names.records.items.len();
+        for (at, entry) in names.unions.items.iter().enumerate() {
+            let tag = self.wire_name(&entry.decl.tag, entry.decl.wire.as_ref());
+            let mut seen: HashMap<String, Span> = HashMap::new();
+            let mut cases = Vec::new();
+            for case in &entry.decl.cases {
+                let text = self.wire_name(&case.record, case.wire.as_ref());
+                let span = case.wire.as_ref().map_or(case.record.span, |wire| wire.span);
+                if let Some(before) = seen.insert(text.clone(), span) {
+                    let why = format!("two cases have the tag `{text}`");
+                    let d = errors::untold(
+                        span,
+                        &why,
+                        "give each a text of its own, as in `Run as \"run\"`",
+                    );
+                    self.report(d.also(before, "the other one"));
+                    continue;
+                }
+                cases.extend(self.case(case, &tag).map(|record| (text, record)));
+            }
+            if entry.decl.cases.is_empty() {
+                let why = format!("the union `{}` has no cases", entry.name.node);
+                self.report(errors::untold(entry.name.span, &why, "name at least one record"));
+            }
+            self.program.records[first + at].union = Some(Union { tag, cases });
+        }
+    }
+
+    /// The record of a case.
+    fn case(&mut self, case: &ast::Case, tag: &str) -> Option<RecordId> {
+        let names = self.names;
+        let Some(record) = names.records.get(&case.record.node) else {
+            let known = names.records.names();
+            let other = names.unions.peek(&case.record.node).is_some()
+                || names.enums.peek(&case.record.node).is_some();
+            self.report(match other {
+                true => {
+                    let why = format!("`{}` is no record", case.record.node);
+                    errors::untold(case.record.span, &why, "the cases of a union are records")
+                }
+                false => errors::unknown_type(&case.record, known),
+            });
+            return None;
+        };
+        let twin = self.program.records[record].fields.iter().find(|field| field.wire == tag);
+        if let Some(twin) = twin.cloned() {
+            let why = format!("`{}` has a member `{tag}`, which is the tag", case.record.node);
+            let help =
+                "the tag stands beside the members of the record: name one of them otherwise";
+            self.report(errors::untold(case.record.span, &why, help).also(twin.span, "the member"));
+        }
+        Some(record)
+    }
+
+    /// The members of a record; of a union those that every case has, of one type.
+    pub(super) fn members_of(&self, id: RecordId) -> Vec<Field> {
+        let def = &self.program.records[id];
+        let Some(union) = &def.union else { return def.fields.clone() };
+        let Some(((_, first), others)) = union.cases.split_first() else { return Vec::new() };
+        let everywhere = |field: &&Field| {
+            others.iter().all(|(_, record)| {
+                let mut fields = self.program.records[*record].fields.iter();
+                fields.any(|f| (&f.name, &f.wire, &f.ty) == (&field.name, &field.wire, &field.ty))
+            })
+        };
+        self.program.records[*first].fields.iter().filter(everywhere).cloned().collect()
+    }
+
+    /// How a type is called that has members.
+    pub(super) fn holder_name(&self, id: RecordId) -> String {
+        let def = &self.program.records[id];
+        match def.union {
+            Some(_) => format!("every case of `{}`", def.name),
+            None => format!("the record `{}`", def.name),
+        }
+    }
+
+    /// Reports types outside of contracts that hold what only contracts know.
+    pub(super) fn contract_forms(&mut self) {
+        let program = &self.program;
+        let state = program.state.iter().map(|var| (var.ty.clone(), var.span));
+        let params = program.tools.iter().flat_map(|tool| &tool.params);
+        let columns = program.facts.iter().flat_map(|fact| &program.records[fact.row].fields);
+        let fields = program.lifecycles.iter().flat_map(|lifecycle| &lifecycle.fields);
+        let fields =
+            params.chain(columns).chain(fields).map(|field| (field.ty.clone(), field.span));
+        let mut types: Vec<(Type, Span)> = state.chain(fields).collect();
+        types.append(&mut self.results.iter().map(|(span, ty)| (ty.clone(), *span)).collect());
+        types.append(&mut self.typed);
+        types.sort_by_key(|(_, span)| *span);
+        types.dedup_by_key(|(_, span)| *span);
+        for (ty, span) in types {
+            if let Some((form, at)) = self.contract_form(&ty) {
+                let shown = self.show(&ty);
+                self.report(errors::contract_form(span, &shown, form).also(at, "here"));
+            }
+        }
+    }
+
+    /// What only contracts know, and where it is declared, if a type holds it.
+    fn contract_form(&self, ty: &Type) -> Option<(&'static str, Span)> {
+        let mut open = vec![self.record_of(ty)?];
+        let mut seen = open.clone();
+        let unions = self.names.records.items.len();
+        while let Some(id) = open.pop() {
+            let def = &self.program.records[id];
+            if def.union.is_some() {
+                return Some(("a union", self.names.unions.items[id - unions].name.span));
+            }
+            for field in &def.fields {
+                if field.wire != field.name {
+                    return Some(("a name in JSON (`as`)", field.span));
+                }
+                if field.from.is_some() {
+                    return Some(("a coercion (`from`)", field.span));
+                }
+                let inner = self.record_of(&field.ty).filter(|inner| !seen.contains(inner));
+                seen.extend(inner);
+                open.extend(inner);
+            }
+        }
+        None
+    }
+
+    fn record_of(&self, ty: &Type) -> Option<RecordId> {
+        super::record_in(ty)
+    }
+}

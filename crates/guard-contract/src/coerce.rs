@@ -1,0 +1,126 @@
+//! Values that are taken in another form, where the author of a contract says so. Nothing is lost by
+//! it, or it is not done.
+
+use crate::shape::Prepared;
+use crate::tape::Tape;
+use guard_plan::decimal;
+use guard_plan::json::Json;
+use guard_plan::plan::{Form, TypeDef, TypeId};
+use guard_plan::value::DECIMAL_ONE;
+
+/// The value that a text or number stands for.
+fn taken(from: Form, def: &TypeDef, value: &Json) -> Option<Json> {
+    match (from, def, value) {
+        (Form::String, TypeDef::Int { .. } | TypeDef::Decimal { .. }, Json::String(text)) => {
+            let read = Json::parse(text).ok()?;
+            let number = matches!(read, Json::Int(_) | Json::Number(_));
+            // As JSON writes it: no blanks around it.
+            (number && read.to_string() == **text).then_some(read)
+        }
+        (Form::String, TypeDef::Bool, Json::String(text)) => match &**text {
+            "true" => Some(Json::Bool(true)),
+            "false" => Some(Json::Bool(false)),
+            _ => None,
+        },
+        (Form::Number, TypeDef::Int { .. }, Json::Number(text)) => {
+            let units = decimal::parse(text)?;
+            (units % DECIMAL_ONE == 0).then_some(Json::Int(units / DECIMAL_ONE))
+        }
+        (Form::Number, TypeDef::String { .. }, Json::Int(_) | Json::Number(_)) => {
+            Some(Json::string(&value.to_string()))
+        }
+        _ => None,
+    }
+}
+
+/// A value on a tape, with its text.
+pub(crate) type Place<'a> = (&'a Tape, &'a str, usize);
+
+impl Prepared {
+    /// Takes the values of a type that stand in another form; `place` is where the value stands.
+    /// Returns where each of them does, and 0 where that is not known.
+    pub fn coerce(&self, ty: TypeId, value: &mut Json, place: Option<Place<'_>>) -> Vec<usize> {
+        let mut taken = Vec::new();
+        if !self.coercions.is_empty() {
+            self.coerce_in(ty, value, place, &mut taken);
+        }
+        taken
+    }
+
+    /// Takes the value of a field of a record.
+    pub fn coerce_field(
+        &self,
+        (record, field): (TypeId, usize),
+        ty: TypeId,
+        value: &mut Json,
+        place: Option<Place<'_>>,
+        out: &mut Vec<usize>,
+    ) {
+        let required = match self.types.get(ty as usize) {
+            Some(TypeDef::Option { of }) => *of,
+            _ => ty,
+        };
+        let form = self.coercions.get(&(record, field as u32));
+        let def = self.types.get(required as usize);
+        let read = form.zip(def).and_then(|(form, def)| taken(*form, def, value));
+        match read {
+            Some(read) => {
+                *value = read;
+                out.push(place.map_or(0, |(tape, _, node)| tape.nodes[node].start as usize));
+            }
+            None => self.coerce_in(required, value, place, out),
+        }
+    }
+
+    fn coerce_in(
+        &self,
+        ty: TypeId,
+        value: &mut Json,
+        place: Option<Place<'_>>,
+        out: &mut Vec<usize>,
+    ) {
+        // The parts of a value stand on the tape in the same order.
+        let at = |nodes: &[usize], nth: usize| {
+            place.and_then(|(tape, text, _)| Some((tape, text, *nodes.get(nth)?)))
+        };
+        match (self.types.get(ty as usize), value) {
+            (Some(TypeDef::Option { of }), value) => self.coerce_in(*of, value, place, out),
+            (Some(TypeDef::Union { tag, cases, .. }), value) => {
+                let said = value.get(tag).and_then(Json::as_str);
+                let case = said.and_then(|said| cases.iter().find(|case| *case.tag == *said));
+                if let Some(case) = case {
+                    self.coerce_in(case.ty, value, place, out);
+                }
+            }
+            (Some(TypeDef::Record { fields, .. }), Json::Object(members)) => {
+                let nodes = values(place);
+                for (nth, (key, value)) in members.iter_mut().enumerate() {
+                    let field = fields.iter().position(|field| *field.name == **key);
+                    if let Some(field) = field {
+                        let place = at(&nodes, nth);
+                        self.coerce_field((ty, field), fields[field].ty, value, place, out);
+                    }
+                }
+            }
+            (Some(TypeDef::Map { of, .. }), Json::Object(members)) => {
+                let nodes = values(place);
+                for (nth, (_, value)) in members.iter_mut().enumerate() {
+                    self.coerce_in(*of, value, at(&nodes, nth), out);
+                }
+            }
+            (Some(TypeDef::List { of, .. } | TypeDef::Set { of, .. }), Json::Array(items)) => {
+                let nodes =
+                    place.map_or(Vec::new(), |(tape, _, node)| tape.children(node).collect());
+                for (nth, value) in items.iter_mut().enumerate() {
+                    self.coerce_in(*of, value, at(&nodes, nth), out);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The nodes of an object's values.
+fn values(place: Option<Place<'_>>) -> Vec<usize> {
+    place.map_or(Vec::new(), |(tape, _, node)| tape.members(node).map(|(_, value)| value).collect())
+}

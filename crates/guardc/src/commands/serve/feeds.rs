@@ -1,0 +1,76 @@
+//! Texts that arrive in pieces: `contract.feed`, `feed.push`, `feed.finish`.
+
+use super::rpc::Error;
+use guard_plan::report::{Item, Report};
+use guard_sdk::{Session, TextFeed};
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+/// The maximum number of texts that arrive at the same time.
+const MOST: usize = 256;
+
+/// A text, and the session whose knowledge its references have.
+pub struct Open {
+    pub session: Option<String>,
+    pub feed: TextFeed,
+}
+
+/// The open texts of one process.
+#[derive(Default)]
+pub struct Feeds {
+    open: Mutex<(u64, HashMap<String, Open>)>,
+}
+
+impl Feeds {
+    /// Keeps a text and returns its id.
+    ///
+    /// # Errors
+    ///
+    /// Too many texts are open.
+    pub fn open(&self, open: Open) -> Result<String, Error> {
+        let mut feeds = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if feeds.1.len() >= MOST {
+            let why = format!("{MOST} texts are open: finish one of them first");
+            return Err(Error::failed("too_many_feeds", why));
+        }
+        feeds.0 += 1;
+        let id = format!("f{}", feeds.0);
+        feeds.1.insert(id.clone(), open);
+        Ok(id)
+    }
+
+    /// Takes a text out: whoever pushes to it puts it back.
+    ///
+    /// # Errors
+    ///
+    /// No text of this id is open.
+    pub fn take(&self, id: &str) -> Result<Open, Error> {
+        let mut feeds = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let missing = || Error::failed("no_such_feed", format!("no text `{id}` is open"));
+        feeds.1.remove(id).ok_or_else(missing)
+    }
+
+    /// Puts a text back.
+    pub fn put(&self, id: &str, open: Open) {
+        let mut feeds = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        feeds.1.insert(id.into(), open);
+    }
+}
+
+/// The answer to `feed.push`.
+pub fn pushed(items: &[Item]) -> String {
+    serde_json::json!({ "items": items }).to_string()
+}
+
+/// Ends a text by what a session knows, and records the report there.
+///
+/// # Errors
+///
+/// The session cannot record it.
+pub fn finish(
+    session: &mut Session,
+    feed: TextFeed,
+    reason: Option<&str>,
+) -> Result<Report, Error> {
+    Ok(session.finish_text(feed, reason)?.into_outcome())
+}
