@@ -158,6 +158,8 @@ fn reasoning(text: &[u8]) -> usize {
         lines.filter(|line| line.trim_ascii_start().starts_with(b"```")).count()
     };
     match (end..text.len()).rev().find(closes).filter(|at| fences(*at) % 2 == 0) {
+        // What begins it stands there: what is before that is prose.
+        Some(at) if (end..at).any(|at| TAGS.iter().any(|tag| is(at, tag.0))) => end,
         Some(at) => at + TAGS.iter().find(|tag| is(at, tag.1)).map_or(0, |tag| tag.1.len()),
         None => end,
     }

@@ -307,6 +307,9 @@ impl Pass<'_> {
                     | "implies"
                     | "because"
                     | "is"
+                    | "by"
+                    | "items"
+                    | "partial"
             ),
             _ => true,
         }

@@ -117,7 +117,7 @@ fn subjects() -> Vec<Subject> {
         Subject {
             checker: forms::word().checker(),
             meant: |_| parsed("\"a \\\"b\\\" </think> c\"".into()),
-            look_alikes: &["\"LOOK\"", "LOOK", "{\"value\": \"LOOK\"}", "[\"LOOK\"]"],
+            look_alikes: &["\"LOOK\"", "{\"value\": \"LOOK\"}", "[\"LOOK\"]"],
         },
         Subject {
             checker: forms::numbers().checker(),
