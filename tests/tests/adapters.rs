@@ -240,8 +240,8 @@ const BROKEN: [(&str, &str, &str, &str); 15] = [
         "ASK-3",
     ),
     (
-        "            forget(session)\n",
-        "            pass\n",
+        "        forget(session)\n",
+        "        pass\n",
         "durability/reset_begins_anew",
         "KEEP-11",
     ),
