@@ -239,12 +239,7 @@ const BROKEN: [(&str, &str, &str, &str); 15] = [
         "boundary/refused_call_does_not_run",
         "ASK-3",
     ),
-    (
-        "        forget(session)\n",
-        "        pass\n",
-        "durability/reset_begins_anew",
-        "KEEP-11",
-    ),
+    ("        forget(session)\n", "        pass\n", "durability/reset_begins_anew", "KEEP-11"),
     (
         "guard.process.kill()\n# end",
         "threading.Event().wait()\n",
