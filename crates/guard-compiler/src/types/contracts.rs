@@ -112,7 +112,7 @@ impl Checker<'_, '_> {
                 ContractClause::Reference { .. } => {}
             }
         }
-        self.distinct_wires(fields.iter().map(|field| (field.wire.as_str(), field.span)));
+        self.distinct_wires(&fields);
         let mut references = Vec::new();
         for clause in &contract.clauses {
             if let ContractClause::Reference { path, allowed } = &clause.node {

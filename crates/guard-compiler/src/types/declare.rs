@@ -210,7 +210,7 @@ impl<'a> Checker<'a, '_> {
                 span: field.name.span,
             });
         }
-        self.distinct_wires(out.iter().map(|field| (field.wire.as_str(), field.span)));
+        self.distinct_wires(&out);
         out
     }
 

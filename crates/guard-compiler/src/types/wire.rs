@@ -34,12 +34,13 @@ impl Checker<'_, '_> {
         wire.node.clone()
     }
 
-    /// Reports members of one object that have one name in JSON.
-    pub(super) fn distinct_wires<'w>(&mut self, members: impl Iterator<Item = (&'w str, Span)>) {
-        let mut seen: HashMap<&str, Span> = HashMap::new();
-        for (wire, span) in members {
-            if let Some(first) = seen.insert(wire, span) {
-                self.report(errors::one_json_name(wire, span, first));
+    /// Reports members of one object that have one name in JSON. Two of one name in Guard are reported where they are declared.
+    pub(super) fn distinct_wires(&mut self, members: &[Field]) {
+        let mut seen: HashMap<&str, &Field> = HashMap::new();
+        for field in members {
+            let first = seen.insert(&field.wire, field);
+            if let Some(first) = first.filter(|first| first.name != field.name) {
+                self.report(errors::one_json_name(&field.wire, field.span, first.span));
             }
         }
     }
