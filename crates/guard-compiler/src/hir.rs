@@ -7,7 +7,7 @@
 
 use guard_plan::builtin::Builtin;
 use guard_plan::plan::{
-    ArithOp, ClockPart, CompareOp, EffectOp, Form, Millis, QuantifierOp, Risk, TemporalOp,
+    ArithOp, ClockPart, CoercedForm, CompareOp, EffectOp, Millis, QuantifierOp, Risk, TemporalOp,
     Undecoded, UrlPart,
 };
 pub use guard_syntax::ast::PropertyMode;
@@ -170,7 +170,7 @@ pub struct Field {
     /// Its name in JSON.
     pub wire: String,
     /// The form besides its own in which a contract takes it.
-    pub from: Option<Form>,
+    pub from: Option<CoercedForm>,
     /// Its type.
     pub ty: Type,
     /// True if it never leaves the kernel in clear text.

@@ -158,49 +158,8 @@ impl<'a> Collector<'a, '_> {
                 Some(first) => d.push(errors::said_twice("the deadline", item.span.0, first.span)),
                 None => names.deadline = Some(deadline),
             },
-            ItemKind::Enum(x) => {
-                if self.type_name(&x.name) {
-                    add(&mut self.names.enums, "enum", &x.name, x, docs, bundled, self.diagnostics);
-                }
-            }
-            ItemKind::Record(x) => {
-                if self.type_name(&x.name) {
-                    add(
-                        &mut self.names.records,
-                        "record",
-                        &x.name,
-                        x,
-                        docs,
-                        bundled,
-                        self.diagnostics,
-                    );
-                }
-            }
-            ItemKind::Union(x) => {
-                if self.type_name(&x.name) {
-                    add(
-                        &mut self.names.unions,
-                        "union",
-                        &x.name,
-                        x,
-                        docs,
-                        bundled,
-                        self.diagnostics,
-                    );
-                }
-            }
-            ItemKind::Alias(x) => {
-                if self.type_name(&x.name) {
-                    add(
-                        &mut self.names.aliases,
-                        "type",
-                        &x.name,
-                        x,
-                        docs,
-                        bundled,
-                        self.diagnostics,
-                    );
-                }
+            ItemKind::Enum(_) | ItemKind::Record(_) | ItemKind::Union(_) | ItemKind::Alias(_) => {
+                self.declared_type(&item.kind, docs, bundled);
             }
             ItemKind::State(vars) => {
                 for x in vars {
@@ -260,6 +219,27 @@ impl<'a> Collector<'a, '_> {
                 add(&mut names.contracts, "contract", &x.name, x, docs, bundled, d)
             }
             ItemKind::Test(x) => names.tests.extend(root.then_some((x, item.span.0))),
+        }
+    }
+
+    fn declared_type(&mut self, kind: &'a ItemKind, docs: &'a [String], bundled: bool) {
+        let name = match kind {
+            ItemKind::Enum(x) => &x.name,
+            ItemKind::Record(x) => &x.name,
+            ItemKind::Union(x) => &x.name,
+            ItemKind::Alias(x) => &x.name,
+            _ => return,
+        };
+        if !self.type_name(name) {
+            return;
+        }
+        let (names, d) = (&mut self.names, &mut *self.diagnostics);
+        match kind {
+            ItemKind::Enum(x) => add(&mut names.enums, "enum", name, x, docs, bundled, d),
+            ItemKind::Record(x) => add(&mut names.records, "record", name, x, docs, bundled, d),
+            ItemKind::Union(x) => add(&mut names.unions, "union", name, x, docs, bundled, d),
+            ItemKind::Alias(x) => add(&mut names.aliases, "type", name, x, docs, bundled, d),
+            _ => {}
         }
     }
 

@@ -5,28 +5,32 @@ use crate::shape::Prepared;
 use crate::tape::Tape;
 use guard_plan::decimal;
 use guard_plan::json::Json;
-use guard_plan::plan::{Form, TypeDef, TypeId};
+use guard_plan::plan::{CoercedForm, TypeDef, TypeId};
 use guard_plan::value::DECIMAL_ONE;
 
 /// The value that a text or number stands for.
-fn taken(from: Form, def: &TypeDef, value: &Json) -> Option<Json> {
+fn taken(from: CoercedForm, def: &TypeDef, value: &Json) -> Option<Json> {
     match (from, def, value) {
-        (Form::String, TypeDef::Int { .. } | TypeDef::Decimal { .. }, Json::String(text)) => {
+        (
+            CoercedForm::String,
+            TypeDef::Int { .. } | TypeDef::Decimal { .. },
+            Json::String(text),
+        ) => {
             let read = Json::parse(text).ok()?;
             let number = matches!(read, Json::Int(_) | Json::Number(_));
             // As JSON writes it: no blanks around it.
             (number && read.to_string() == **text).then_some(read)
         }
-        (Form::String, TypeDef::Bool, Json::String(text)) => match &**text {
+        (CoercedForm::String, TypeDef::Bool, Json::String(text)) => match &**text {
             "true" => Some(Json::Bool(true)),
             "false" => Some(Json::Bool(false)),
             _ => None,
         },
-        (Form::Number, TypeDef::Int { .. }, Json::Number(text)) => {
+        (CoercedForm::Number, TypeDef::Int { .. }, Json::Number(text)) => {
             let units = decimal::parse(text)?;
             (units % DECIMAL_ONE == 0).then_some(Json::Int(units / DECIMAL_ONE))
         }
-        (Form::Number, TypeDef::String { .. }, Json::Int(_) | Json::Number(_)) => {
+        (CoercedForm::Number, TypeDef::String { .. }, Json::Int(_) | Json::Number(_)) => {
             Some(Json::string(&value.to_string()))
         }
         _ => None,

@@ -1,7 +1,7 @@
 //! A compiled contract: regexes compiled, names indexed, lists with their members. Reads no text.
 
 use guard_plan::json::Json;
-use guard_plan::plan::{self, Field, Form, ItemShape, Plan, RegexId, Root, TypeDef, TypeId};
+use guard_plan::plan::{self, CoercedForm, Field, ItemShape, Plan, RegexId, Root, TypeDef, TypeId};
 use regex::{Regex, RegexBuilder};
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
@@ -108,7 +108,7 @@ pub(crate) struct Prepared {
     pub types: Vec<TypeDef>,
     regexes: HashMap<RegexId, Regex>,
     /// The fields of records that are taken in another form too.
-    pub coercions: HashMap<(TypeId, u32), Form>,
+    pub coercions: HashMap<(TypeId, u32), CoercedForm>,
     pub lists: Vec<List>,
     /// The lists of the document.
     pub top: Vec<usize>,
@@ -178,7 +178,7 @@ impl Prepared {
     }
 }
 
-fn coercions(contract: &plan::Contract) -> HashMap<(TypeId, u32), Form> {
+fn coercions(contract: &plan::Contract) -> HashMap<(TypeId, u32), CoercedForm> {
     contract.coercions.iter().map(|one| ((one.record, one.field), one.from)).collect()
 }
 

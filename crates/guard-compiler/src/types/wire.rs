@@ -4,7 +4,7 @@
 use super::Checker;
 use crate::errors;
 use crate::hir::{Field, RecordId, Type, Union};
-use guard_plan::plan::Form;
+use guard_plan::plan::CoercedForm;
 use guard_syntax::ast::{self, Ident, Str};
 use guard_syntax::span::Span;
 use std::collections::HashMap;
@@ -46,11 +46,11 @@ impl Checker<'_, '_> {
     }
 
     /// The form in which a member is taken besides its own.
-    pub(super) fn coerced(&mut self, from: Option<&Ident>, ty: &Type) -> Option<Form> {
+    pub(super) fn coerced(&mut self, from: Option<&Ident>, ty: &Type) -> Option<CoercedForm> {
         let from = from?;
         let form = match from.node.as_str() {
-            "string" => Form::String,
-            "number" => Form::Number,
+            "string" => CoercedForm::String,
+            "number" => CoercedForm::Number,
             _ => {
                 let known = ["string", "number"].into_iter();
                 self.report(errors::unknown_word("form", from, known));
@@ -59,8 +59,10 @@ impl Checker<'_, '_> {
         };
         let fits = match (form, ty.required()) {
             (_, Type::Error) => return None,
-            (Form::String, ty) => matches!(ty, Type::Int(..) | Type::Decimal(..) | Type::Bool),
-            (Form::Number, ty) => matches!(ty, Type::Int(..) | Type::String(_)),
+            (CoercedForm::String, ty) => {
+                matches!(ty, Type::Int(..) | Type::Decimal(..) | Type::Bool)
+            }
+            (CoercedForm::Number, ty) => matches!(ty, Type::Int(..) | Type::String(_)),
         };
         if !fits {
             let shown = self.show(ty);

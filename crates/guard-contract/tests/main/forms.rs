@@ -15,7 +15,7 @@ pub fn steps() -> Builder {
     contract.name = "Steps".into();
     contract.record = record;
     contract.lists = vec![ItemList { partial: true, ..list(0, "all steps", item, None, None) }];
-    contract.coercions = vec![coerced, Coercion { record, field: 1, from: Form::String }];
+    contract.coercions = vec![coerced, Coercion { record, field: 1, from: CoercedForm::String }];
     b
 }
 
@@ -29,7 +29,7 @@ fn union(b: &mut Builder) -> (TypeId, Coercion) {
     let case = |tag: &str, ty| UnionCase { tag: tag.into(), ty };
     let cases = vec![case("run", run), case("ask", ask)];
     let item = b.ty(TypeDef::Union { name: "Step".into(), tag: "kind".into(), cases });
-    (item, Coercion { record: run, field: 1, from: Form::String })
+    (item, Coercion { record: run, field: 1, from: CoercedForm::String })
 }
 
 /// A list of acts, `{action, target, n?}`, as the whole document.

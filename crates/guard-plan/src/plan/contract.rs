@@ -52,14 +52,14 @@ pub struct Coercion {
     /// Its field, by position.
     pub field: u32,
     /// The other form.
-    pub from: Form,
+    pub from: CoercedForm,
 }
 
 /// The form in which a value may be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Form {
+pub enum CoercedForm {
     /// A JSON string.
     String,
     /// A JSON number.

@@ -48,13 +48,13 @@ pub enum What {
     Schema {
         /// The contract and the host's lists.
         #[command(flatten)]
-        hint: Hint,
+        hint: HintArgs,
         /// `strict`: what APIs with strict structured outputs accept
         #[arg(long, value_enum, value_name = "PROFILE", default_value = "full")]
         profile: Profile,
     },
     /// What to tell a producer
-    Prompt(Hint),
+    Prompt(HintArgs),
 }
 
 /// How a report is written.
@@ -79,7 +79,7 @@ pub enum Profile {
 
 /// A contract, with what a producer may refer to.
 #[derive(Debug, clap::Args)]
-pub struct Hint {
+pub struct HintArgs {
     /// Which contract.
     #[command(flatten)]
     pub of: Of,
@@ -171,7 +171,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
 
 /// The host's lists that the contract refers to.
 fn hinted(
-    hint: &Hint,
+    hint: &HintArgs,
     plan: &LoadedPlan,
     contract: usize,
 ) -> Result<guard_contract::Lists, Failure> {

@@ -9,7 +9,7 @@ use crate::hir::{Allowed, Contract, ContractId, Field, ItemShape, RecordId, Type
 use crate::types::record_in;
 use guard_plan::decimal;
 use guard_plan::json::Json;
-use guard_plan::plan::{Form, Root};
+use guard_plan::plan::{CoercedForm, Root};
 use guard_plan::value::{DECIMAL_ONE, Value};
 
 /// Where a member stands: in the document, or in items of a list.
@@ -179,16 +179,16 @@ fn bounded(reference: &Reference, contract: &Contract, value: &Json) -> bool {
 }
 
 /// What a value in another form stands for, if nothing is lost by it.
-fn coerced(from: Form, ty: &Type, value: &Json) -> Option<Json> {
+fn coerced(from: CoercedForm, ty: &Type, value: &Json) -> Option<Json> {
     match (from, ty, value) {
-        (Form::String, Type::Int(..) | Type::Decimal(..), Json::String(text)) => {
+        (CoercedForm::String, Type::Int(..) | Type::Decimal(..), Json::String(text)) => {
             Json::parse(text).ok().filter(|read| number(read) && read.to_string() == **text)
         }
-        (Form::String, Type::Bool, Json::String(text)) => text.parse().ok().map(Json::Bool),
-        (Form::Number, Type::Int(..), Json::Number(text)) => decimal::parse(text)
+        (CoercedForm::String, Type::Bool, Json::String(text)) => text.parse().ok().map(Json::Bool),
+        (CoercedForm::Number, Type::Int(..), Json::Number(text)) => decimal::parse(text)
             .filter(|units| units % DECIMAL_ONE == 0)
             .map(|units| Json::Int(units / DECIMAL_ONE)),
-        (Form::Number, Type::String(_), value) if number(value) => {
+        (CoercedForm::Number, Type::String(_), value) if number(value) => {
             Some(Json::string(&value.to_string()))
         }
         _ => None,
