@@ -61,6 +61,6 @@ pub use propose::Scratch;
 pub use recorder::Recorder;
 pub use secrets::{Salt, Secrets};
 pub use session::{Halt, Session, Spoken, Turn};
-pub use upgrade::{Forgotten, Memory, Upgraded};
+pub use upgrade::{Forgotten, Memory, Upgraded, completion_text};
 pub use view::{FactRow, LastSettlement};
 pub use world::{NoWorld, Recalled, World};

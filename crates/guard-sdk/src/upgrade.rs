@@ -11,9 +11,9 @@ use guard_compiler::diff::{Answer, Diff, Limits, diff};
 use guard_compiler::explore::events_of;
 use guard_compiler::hir::Program;
 use guard_compiler::scenario::Scenario;
-use guard_plan::plan::{Completion, Plan, TypeDef};
+use guard_plan::plan::{Plan, TypeDef};
 use guard_plan::record::Forced;
-use guard_runtime::{Forgotten, Upgraded, World};
+use guard_runtime::{Forgotten, Upgraded, World, completion_text};
 use guard_trace::{answers_for, upgrade_payload};
 use std::collections::BTreeMap;
 
@@ -64,7 +64,7 @@ impl Guard {
         Ok(self.compared(new, || {
             let scenarios = [&old.scenarios, &checked.scenarios];
             let seeds = scenarios.into_iter().flat_map(|all| events_of(all));
-            let limits = Limits { seeds: seeds.collect(), ..Limits::default() };
+            let limits = Limits { seeds: seeds.collect(), running: true, ..Limits::default() };
             let mut found = looser(&diff(&old.program, &checked.program, &limits, &|| false));
             found.extend(unsaid(self.plan(), new.plan()));
             found
@@ -96,13 +96,11 @@ fn unsaid(old: &Plan, new: &Plan) -> Vec<String> {
     let (was, is) = (secrets(old), secrets(new));
     let open = was.iter().filter(|(place, secret)| **secret && is.get(*place) == Some(&false));
     let mut found: Vec<String> = open.map(|(place, _)| format!("{place} is not secret any more")).collect();
-    let checks = |completion: &Completion| -> (u32, Vec<String>) {
-        let texts = completion.checks.0.iter().map(|check| check.text.clone());
-        (completion.at_most, texts.collect())
-    };
-    let (before, after) = (old.completion.as_ref().map(checks), new.completion.as_ref().map(checks));
-    if before.is_some() && before != after {
+    if old.completion.is_some() && completion_text(old) != completion_text(new) {
         found.push("the agent may stop when something else holds".into());
+    }
+    if new.shadow && !old.shadow {
+        found.push("nothing is refused: the whole guard is in shadow".into());
     }
     found
 }

@@ -348,3 +348,6 @@ fn special(bytes: &[u8]) -> Option<usize> {
     let is_special = |byte: &u8| *byte < 0x20 || *byte == b'"' || *byte == b'\\';
     bytes[at..].iter().position(is_special).map(|place| at + place)
 }
+
+#[cfg(test)]
+mod tests;

@@ -21,6 +21,8 @@ use guard_plan::plan::Millis;
 use names::Names;
 use std::fmt;
 
+pub use text::completion as completion_text;
+
 /// A kind of memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Memory {

@@ -1,7 +1,7 @@
 //! Expressions as text with the names of what they read in place of its numbers, so that those of two plans can be
 //! compared. Equal texts mean the same, given that what they name is the same.
 
-use guard_plan::plan::{Expr, Node, Plan, Probe, ProbeAsks, TypeDef, TypeId};
+use guard_plan::plan::{CheckKind, Checks, Expr, Node, Plan, Probe, ProbeAsks, TypeDef, TypeId};
 use std::fmt::Write;
 
 /// A monitor with those that it refers to.
@@ -10,6 +10,47 @@ pub(super) fn monitor(plan: &Plan, at: usize) -> String {
     let of = expr(plan, None, &monitor.of);
     let trigger = monitor.trigger.as_ref().map(|trigger| expr(plan, None, trigger));
     format!("{:?} {of} {trigger:?}", monitor.op)
+}
+
+/// What must hold before the agent may stop, with the names of what it reads; empty if nothing must.
+pub fn completion(plan: &Plan) -> String {
+    let Some(completion) = &plan.completion else { return String::new() };
+    format!("{} {}", completion.at_most, checks(plan, &completion.checks))
+}
+
+fn checks(plan: &Plan, checks: &Checks) -> String {
+    let one = |kind: &CheckKind| match kind {
+        CheckKind::File(path) => format!("file {:?}", plan.paths.get(*path as usize)),
+        CheckKind::Contains(path, text) => {
+            format!("{text:?} in {:?}", plan.paths.get(*path as usize))
+        }
+        CheckKind::Conforms(path, contract) => {
+            // Types are numbers in it: a guard that declares others is taken for another.
+            let contract = plan.contracts.get(*contract as usize);
+            format!("{:?} conforms {contract:?} {:?}", plan.paths.get(*path as usize), plan.types)
+        }
+        CheckKind::Command(command, status) => {
+            format!("{:?} ends with {status}", plan.commands.get(*command as usize))
+        }
+        CheckKind::Committed => "committed".into(),
+        CheckKind::Every(lifecycle, state) => {
+            let lifecycle = plan.lifecycles.get(*lifecycle as usize);
+            let state = lifecycle.and_then(|it| it.states.get(*state as usize));
+            format!("every {:?} {state:?}", lifecycle.map(|it| &it.name))
+        }
+        CheckKind::Attest(attest) => {
+            let dimensions = plan.attests.get(*attest as usize).map(|it| &it.dimensions);
+            let dimensions = dimensions.into_iter().flatten();
+            let all = dimensions.map(|it| format!("{} {}", it.name, self::checks(plan, &it.checks)));
+            format!("attest {}", all.collect::<Vec<_>>().join(", "))
+        }
+        CheckKind::Condition(e) => format!("if {}", expr(plan, None, e)),
+        CheckKind::Score(e) => format!("score {}", expr(plan, None, e)),
+        // The numbers of checks of the same list.
+        all @ (CheckKind::All(_) | CheckKind::Any(_)) => format!("{all:?}"),
+    };
+    let all: Vec<String> = checks.0.iter().map(|check| one(&check.kind)).collect();
+    format!("{all:?}")
 }
 
 /// The question of a probe.

@@ -51,7 +51,10 @@ impl Server {
             (None, Some(source)) => self.guards.compile("source.guard", source)?,
             (None, None) => match self.default.guard() {
                 Some(guard) => guard,
-                None => return Err(Error::params("give either `plan`, a path, or `source`, a text")),
+                None => {
+                    let message = "give either `plan`, a path, or `source`, a text: the sidecar has no guard of its own (`--plan`)";
+                    return Err(Error::failed("no_plan", message));
+                }
             },
             _ => return Err(Error::params("give either `plan`, a path, or `source`, a text")),
         };

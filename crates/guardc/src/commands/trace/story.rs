@@ -3,10 +3,7 @@
 use super::walk::At;
 use crate::term::Style;
 use guard_plan::json::Json;
-use guard_plan::record::{
-    Asked, Change, Charge, Delivered, ItemChange, Note, Payload, Propose, Record, Settle, Stop,
-    StopDecision,
-};
+use guard_plan::record::{Asked, Change, Charge, Delivered, ItemChange, Note, Payload, Propose, Record, Settle, Stop, StopDecision, Upgrade};
 use guard_plan::render::cut;
 use guard_plan::verdict::{Decision, Reason};
 use std::fmt::Write as _;
