@@ -62,7 +62,8 @@ impl Sidecar {
     fn ask(&mut self, method: &str, params: Value) -> Value {
         let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
         let mut line = String::new();
-        let asked = writeln!(self.input, "{request}").and_then(|()| self.output.read_line(&mut line));
+        let asked =
+            writeln!(self.input, "{request}").and_then(|()| self.output.read_line(&mut line));
         asked.ok().and_then(|_| serde_json::from_str(&line).ok()).unwrap_or(Value::Null)
     }
 
@@ -71,7 +72,8 @@ impl Sidecar {
     }
 
     fn pay(&mut self, call: &str) -> bool {
-        let answer = self.ask("call.propose", json!({ "session": "s1", "call": call, "tool": "pay" }));
+        let answer =
+            self.ask("call.propose", json!({ "session": "s1", "call": call, "tool": "pay" }));
         answer["result"]["verdict"] == "allow"
     }
 }

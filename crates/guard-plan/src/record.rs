@@ -13,7 +13,6 @@ mod session;
 mod write;
 
 pub use broken::BrokenProof;
-pub use write::WritePayload;
 pub use chain::{Chain, ChainError, Verified, verify_chain};
 pub use host::{Answers, Clear, Forced, Judged, Snapshot, Upgrade};
 pub use ledger::{Ledger, LedgerEntry};
@@ -21,6 +20,7 @@ pub use session::{
     Content, Delivered, Item, ItemChange, Missing, OUTPUT_CHARS, Prompt, Ran, RunEnd, STDOUT_BYTES,
     Stop, StopDecision, TEXT_BYTES, rendered,
 };
+pub use write::WritePayload;
 
 use crate::json::Json;
 use crate::verdict::Verdict;

@@ -80,7 +80,10 @@ impl fmt::Display for UpgradeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             UpgradeError::InFlight { call, tool, why } => {
-                write!(f, "the call `{call}` is in flight, and its tool `{tool}` has {why}: settle it first")
+                write!(
+                    f,
+                    "the call `{call}` is in flight, and its tool `{tool}` has {why}: settle it first"
+                )
             }
             UpgradeError::Unsound(error) => error.fmt(f),
             UpgradeError::Other(why) => f.write_str(why),

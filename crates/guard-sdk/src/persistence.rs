@@ -209,7 +209,10 @@ impl Persistence {
 }
 
 /// The place of the unit of a shared budget in a guard.
-pub(crate) fn unit_of(guard: &Guard, budget: SharedBudget) -> Result<(UnitId, SharedBudget), SessionError> {
+pub(crate) fn unit_of(
+    guard: &Guard,
+    budget: SharedBudget,
+) -> Result<(UnitId, SharedBudget), SessionError> {
     let units = || guard.plan().units.iter().map(|unit| unit.name.as_str());
     match units().position(|unit| unit == budget.unit) {
         Some(unit) => Ok((unit as UnitId, budget)),

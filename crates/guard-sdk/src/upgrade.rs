@@ -95,7 +95,8 @@ fn looser(found: &Diff) -> Vec<String> {
 fn unsaid(old: &Plan, new: &Plan) -> Vec<String> {
     let (was, is) = (secrets(old), secrets(new));
     let open = was.iter().filter(|(place, secret)| **secret && is.get(*place) == Some(&false));
-    let mut found: Vec<String> = open.map(|(place, _)| format!("{place} is not secret any more")).collect();
+    let mut found: Vec<String> =
+        open.map(|(place, _)| format!("{place} is not secret any more")).collect();
     if old.completion.is_some() && completion_text(old) != completion_text(new) {
         found.push("the agent may stop when something else holds".into());
     }

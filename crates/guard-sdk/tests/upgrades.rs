@@ -73,12 +73,14 @@ fn play(case: &Case<'_>, storage: &Storage) -> String {
                     }
                     Err(error) => {
                         // The next event finds it as it was.
-                        session = open(if event == "reopen old" { &case.new } else { &case.old }).expect("it opens");
+                        session = open(if event == "reopen old" { &case.new } else { &case.old })
+                            .expect("it opens");
                         format!("{}: {error}", error.code())
                     }
                 }
             }
-            _ => event_of(&mut session, case, event, now).unwrap_or_else(|error| format!("{}: {error}", error.code())),
+            _ => event_of(&mut session, case, event, now)
+                .unwrap_or_else(|error| format!("{}: {error}", error.code())),
         };
         let _ = writeln!(said, "{answer}");
     }
@@ -86,7 +88,12 @@ fn play(case: &Case<'_>, storage: &Storage) -> String {
     said
 }
 
-fn event_of(session: &mut Session, case: &Case<'_>, event: &str, now: i64) -> Result<String, SessionError> {
+fn event_of(
+    session: &mut Session,
+    case: &Case<'_>,
+    event: &str,
+    now: i64,
+) -> Result<String, SessionError> {
     let json = |text: &str| Json::parse(text).expect("it is JSON");
     let session = session.at(now);
     Ok(match words(event, 4)[..] {

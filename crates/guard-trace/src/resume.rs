@@ -228,7 +228,9 @@ fn begin(kernel: &Kernel, secrets: &Arc<dyn Secrets>, line: &str) -> Result<Resu
     match &record.payload {
         Payload::Open(_) => {
             let record = revealed(record, &**secrets, at)?;
-            let Payload::Open(open) = &record.payload else { return Err(ResumeError::Diverged(at)) };
+            let Payload::Open(open) = &record.payload else {
+                return Err(ResumeError::Diverged(at));
+            };
             let session = opened(kernel, open, &record.time)?;
             let mut recorder = Recorder::new(Arc::clone(secrets));
             let again = recorder.open(kernel, &session, open.actor.as_deref());

@@ -222,12 +222,7 @@ fn list<T>(items: &[T], out: &mut Vec<u8>, write: impl Fn(&T, &mut Vec<u8>)) {
     out.push(b']');
 }
 
-fn some_list<T>(
-    out: &mut Vec<u8>,
-    name: &str,
-    items: &[T],
-    write: impl Fn(&T, &mut Vec<u8>),
-) {
+fn some_list<T>(out: &mut Vec<u8>, name: &str, items: &[T], write: impl Fn(&T, &mut Vec<u8>)) {
     if !items.is_empty() {
         put(out, name);
         list(items, out, write);
@@ -339,7 +334,8 @@ fn special(bytes: &[u8]) -> Option<usize> {
         // The high bit of a byte is set where it is below a bound, or zero, and its own high bit is not.
         let zero = |word: u64| word.wrapping_sub(ONES) & !word;
         let below = word.wrapping_sub(ONES * 0x20) & !word;
-        let found = below | zero(word ^ (ONES * u64::from(b'"'))) | zero(word ^ (ONES * u64::from(b'\\')));
+        let found =
+            below | zero(word ^ (ONES * u64::from(b'"'))) | zero(word ^ (ONES * u64::from(b'\\')));
         if found & HIGH != 0 {
             break;
         }

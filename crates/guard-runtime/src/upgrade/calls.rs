@@ -211,9 +211,10 @@ impl Move<'_> {
             let (known, tool) = (&self.old.plan().tools[was], &self.new.plan().tools[at]);
             draft.keys.clear();
             for index in &tool.indexes {
-                let place = known.indexes.iter().position(|known| {
-                    self.index_place(*known as usize) == Some(*index as usize)
-                });
+                let place = known
+                    .indexes
+                    .iter()
+                    .position(|known| self.index_place(*known as usize) == Some(*index as usize));
                 let key = place.and_then(|place| flight.draft.keys.get(place));
                 draft.keys.push(*key.ok_or_else(|| self.unfit(flight, was, "other rules"))?);
             }

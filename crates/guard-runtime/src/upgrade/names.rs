@@ -57,7 +57,8 @@ impl Names {
     /// Returns whether values of two types look alike; their bounds are not compared.
     pub fn same_type(&self, old: TypeId, new: TypeId) -> bool {
         use TypeDef as T;
-        let (Some(a), Some(b)) = (self.old.types.get(old as usize), self.new.types.get(new as usize))
+        let (Some(a), Some(b)) =
+            (self.old.types.get(old as usize), self.new.types.get(new as usize))
         else {
             return false;
         };
@@ -112,7 +113,8 @@ impl Names {
             Criterion::Probe(id) => {
                 let name = &old.probes[*id as usize].name;
                 let at = new.probes.iter().position(|it| it.name == *name);
-                at.map(|at| Criterion::Probe(at as u32)).ok_or_else(|| format!("the probe `{name}`"))
+                at.map(|at| Criterion::Probe(at as u32))
+                    .ok_or_else(|| format!("the probe `{name}`"))
             }
             other => Ok(other.clone()),
         }

@@ -41,7 +41,8 @@ fn checks(plan: &Plan, checks: &Checks) -> String {
         CheckKind::Attest(attest) => {
             let dimensions = plan.attests.get(*attest as usize).map(|it| &it.dimensions);
             let dimensions = dimensions.into_iter().flatten();
-            let all = dimensions.map(|it| format!("{} {}", it.name, self::checks(plan, &it.checks)));
+            let all =
+                dimensions.map(|it| format!("{} {}", it.name, self::checks(plan, &it.checks)));
             format!("attest {}", all.collect::<Vec<_>>().join(", "))
         }
         CheckKind::Condition(e) => format!("if {}", expr(plan, None, e)),
@@ -92,9 +93,9 @@ fn named(plan: &Plan, tool: Option<u32>, node: &Node) -> String {
         Node::Known(id, key) => format!("known {:?} {key:?}", fact(plan, *id)),
         Node::Matches(of, id) => format!("matches {of} {:?}", plan.regexes.get(*id as usize)),
         Node::Called { tool, key, since: from, within } => {
-            let key = key.as_ref().map(|(id, key)| {
-                (plan.indexes.get(*id as usize).map(|index| &index.params), key)
-            });
+            let key = key
+                .as_ref()
+                .map(|(id, key)| (plan.indexes.get(*id as usize).map(|index| &index.params), key));
             format!("called {:?} {key:?} {:?} {within:?}", tool_name(*tool), since(from))
         }
         Node::Failed { tool, since: from, within } => {

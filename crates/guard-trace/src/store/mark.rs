@@ -147,7 +147,10 @@ impl Marks {
         for (chain, head) in chains {
             if let Some(mark) = self.read(chain)?.filter(|mark| is_behind(&head, mark)) {
                 let (there, was) = (head.version, mark.version);
-                found.push(format!("{} has {there} records, and {was} were acknowledged", named(chain)));
+                found.push(format!(
+                    "{} has {there} records, and {was} were acknowledged",
+                    named(chain)
+                ));
             }
         }
         Ok(found)

@@ -14,8 +14,17 @@ fn text() -> impl Strategy<Value = String> {
     prop_oneof![
         "[a-z/._ -]{0,40}",
         "\\PC{0,20}",
-        vec(prop_oneof![Just('"'), Just('\\'), Just('a'), Just('é'), prop::char::range('\0', '\u{80}')], 0..40)
-            .prop_map(|chars| chars.into_iter().collect()),
+        vec(
+            prop_oneof![
+                Just('"'),
+                Just('\\'),
+                Just('a'),
+                Just('é'),
+                prop::char::range('\0', '\u{80}')
+            ],
+            0..40
+        )
+        .prop_map(|chars| chars.into_iter().collect()),
     ]
 }
 
@@ -39,7 +48,12 @@ fn json() -> impl Strategy<Value = Json> {
 }
 
 fn decision() -> impl Strategy<Value = Decision> {
-    prop_oneof![Just(Decision::Allow), Just(Decision::Ask), Just(Decision::Wait), Just(Decision::Deny)]
+    prop_oneof![
+        Just(Decision::Allow),
+        Just(Decision::Ask),
+        Just(Decision::Wait),
+        Just(Decision::Deny)
+    ]
 }
 
 fn reason() -> impl Strategy<Value = Reason> {
@@ -63,8 +77,11 @@ fn asked() -> impl Strategy<Value = Asked> {
     prop_oneof![
         (text(), option::of(any::<bool>()))
             .prop_map(|(path, answer)| Asked::Exists { path: path.into(), answer }),
-        (text(), any::<bool>(), json())
-            .prop_map(|(name, answered, answer)| Asked::Probe { name: name.into(), answered, answer }),
+        (text(), any::<bool>(), json()).prop_map(|(name, answered, answer)| Asked::Probe {
+            name: name.into(),
+            answered,
+            answer
+        }),
         (text(), text(), option::of(any::<bool>())).prop_map(|(path, text, answer)| {
             Asked::Contains { path: path.into(), text: text.into(), answer }
         }),
@@ -73,8 +90,11 @@ fn asked() -> impl Strategy<Value = Asked> {
 }
 
 fn change() -> impl Strategy<Value = Change> {
-    (text(), json(), json())
-        .prop_map(|(name, before, after)| Change { name: name.into(), before, after })
+    (text(), json(), json()).prop_map(|(name, before, after)| Change {
+        name: name.into(),
+        before,
+        after,
+    })
 }
 
 fn note() -> impl Strategy<Value = Note> {
@@ -91,17 +111,19 @@ fn feedback() -> impl Strategy<Value = Delivered> {
 }
 
 fn item() -> impl Strategy<Value = ItemChange> {
-    (text(), option::of(text()), vec(text(), 0..2)).prop_map(|(item, transition, reasons)| ItemChange {
-        item,
-        lifecycle: "todo".into(),
-        actor: Actor::Agent,
-        by: "c1".into(),
-        transition,
-        before: None,
-        after: "done".into(),
-        reasons,
-        unanswered: Vec::new(),
-        rejections: 0,
+    (text(), option::of(text()), vec(text(), 0..2)).prop_map(|(item, transition, reasons)| {
+        ItemChange {
+            item,
+            lifecycle: "todo".into(),
+            actor: Actor::Agent,
+            by: "c1".into(),
+            transition,
+            before: None,
+            after: "done".into(),
+            reasons,
+            unanswered: Vec::new(),
+            rejections: 0,
+        }
     })
 }
 

@@ -144,9 +144,7 @@ impl Work<'_> {
             }
             let fed = match &mut live {
                 _ if lost => Ok(()),
-                Some((judge, replay)) => {
-                    self.feed(judge, replay, entry.record, Some(entry.line))
-                }
+                Some((judge, replay)) => self.feed(judge, replay, entry.record, Some(entry.line)),
                 None => self.begin(entry.record, Some(entry.line)).map(|begun| live = Some(begun)),
             };
             if let Err(why) = fed {

@@ -79,7 +79,8 @@ mod tests {
         ] {
             assert_eq!(size(text).ok(), expected, "{text}");
         }
-        for (bytes, expected) in [(16 << 20, "16 MiB"), (1000, "1000 bytes"), (1 << 40, "1024 GiB")] {
+        for (bytes, expected) in [(16 << 20, "16 MiB"), (1000, "1000 bytes"), (1 << 40, "1024 GiB")]
+        {
             assert_eq!(shown(bytes), expected);
         }
     }

@@ -19,10 +19,10 @@ use crate::failure::{Exit, Failure, Outcome, reason};
 use crate::term::Term;
 use guard_plan::lines::{Line, read_line, skip_line};
 use guard_sdk::Durability;
+use limits::{Limits, shown};
 use pool::Pool;
 use rpc::{Error, Request};
 use server::{Server, ServerOptions, StorageOptions};
-use limits::{Limits, shown};
 use stats::Stats;
 use std::io::{self, BufReader, Write};
 use std::net::SocketAddr;
@@ -152,8 +152,9 @@ fn read_requests(service: &Arc<Service>, mut pool: Option<Pool>) -> Result<(), F
             Line::TooLong => {
                 skip_line(&mut input).map_err(|e| unreadable(&e))?;
                 let longest = shown(service.limits.max_request_size);
-                let message =
-                    format!("the line is longer than {longest}; `--max-request-size` takes longer ones");
+                let message = format!(
+                    "the line is longer than {longest}; `--max-request-size` takes longer ones"
+                );
                 let error = Error { code: "request_too_large", ..Error::request(message) };
                 service.stats.answered("other", Some(error.code), Duration::ZERO);
                 service.write(rpc::answer(None, Err(error)));
@@ -266,7 +267,8 @@ fn timed_out(time: Duration, begun: bool) -> Error {
         true => "it runs on, and its answer does not come: what it does is on record",
         false => "it was not begun, and nothing of it happens",
     };
-    let message = format!("the request took longer than {seconds} s (`--max-request-time`): {what}");
+    let message =
+        format!("the request took longer than {seconds} s (`--max-request-time`): {what}");
     Error::failed("timed_out", message).with("begun", begun.into())
 }
 

@@ -55,7 +55,10 @@ pub fn begin(server: &Arc<Server>) {
     std::thread::spawn(move || {
         loop {
             if let Err(error) = server.prune() {
-                log::event("prune_failed", json!({ "code": error.code(), "message": error.to_string() }));
+                log::event(
+                    "prune_failed",
+                    json!({ "code": error.code(), "message": error.to_string() }),
+                );
             }
             std::thread::sleep(EVERY);
         }

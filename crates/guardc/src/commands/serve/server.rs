@@ -1,12 +1,12 @@
 //! The methods of the sidecar, and its sessions.
 
 use super::answers::{self, Answer};
+use super::limits::Limits;
+use super::plans::{About, DefaultGuard};
 use super::requests::{
     self, Advise, Approve, Check, Contract, Facts, Item, Items, Move, Named, Probes, Prompt,
     Propose, Reask, Resume, Settle, Stop, Usage,
 };
-use super::limits::Limits;
-use super::plans::{About, DefaultGuard};
 use super::rpc::Error;
 use super::stats::Stats;
 use crate::config::Retention;

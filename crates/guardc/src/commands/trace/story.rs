@@ -3,7 +3,10 @@
 use super::walk::At;
 use crate::term::Style;
 use guard_plan::json::Json;
-use guard_plan::record::{Asked, Change, Charge, Delivered, ItemChange, Note, Payload, Propose, Record, Settle, Stop, StopDecision, Upgrade};
+use guard_plan::record::{
+    Asked, Change, Charge, Delivered, ItemChange, Note, Payload, Propose, Record, Settle, Stop,
+    StopDecision, Upgrade,
+};
 use guard_plan::render::cut;
 use guard_plan::verdict::{Decision, Reason};
 use std::fmt::Write as _;
@@ -136,8 +139,14 @@ impl Told {
                 self.line(&format!("  forced by {by}{}", reason.unwrap_or_default()));
             }
         }
-        upgrade.anew.iter().for_each(|what| self.line(&format!("  begins anew: {}", cut(what, 200))));
-        upgrade.dropped.iter().for_each(|what| self.line(&format!("  forgotten: {}", cut(what, 200))));
+        upgrade
+            .anew
+            .iter()
+            .for_each(|what| self.line(&format!("  begins anew: {}", cut(what, 200))));
+        upgrade
+            .dropped
+            .iter()
+            .for_each(|what| self.line(&format!("  forgotten: {}", cut(what, 200))));
     }
 
     fn propose(&mut self, record: &Record, propose: &Propose<'_>) {
