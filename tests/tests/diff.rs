@@ -85,7 +85,7 @@ fn answers_hold() {
             false => (new, old, (text, drawn.text())),
         };
         pairs += 1;
-        let limits = Limits { states: 6, calls: 24, climbs: 24, seeds: Vec::new() };
+        let limits = Limits { states: 6, calls: 24, climbs: 24, ..Limits::default() };
         let found = diff(&old.program, &new.program, &limits, &|| false);
         for answer in found.answers(true).chain(found.answers(false)) {
             match answer {

@@ -11,6 +11,7 @@ mod docs;
 mod explore;
 mod export;
 mod fixes;
+mod harmed;
 mod hooks;
 mod hostile;
 mod inputs;

@@ -12,7 +12,7 @@ use guard_plan::plan::{
 };
 pub use guard_syntax::ast::PropertyMode;
 use guard_syntax::span::Span;
-use std::rc::Rc;
+use std::sync::Arc;
 
 mod contract;
 mod session;
@@ -201,19 +201,19 @@ pub enum Type {
     /// `duration`, within these bounds.
     Duration(Option<Millis>, Option<Millis>),
     /// `time` with its format.
-    Time(Option<Rc<str>>),
+    Time(Option<Arc<str>>),
     /// An enum.
     Enum(EnumId),
     /// A record.
     Record(RecordId),
     /// `list<T> max N`.
-    List(Rc<Type>, Option<u64>),
+    List(Arc<Type>, Option<u64>),
     /// `set<T> max N`.
-    Set(Rc<Type>, Option<u64>),
+    Set(Arc<Type>, Option<u64>),
     /// `map<string, T> max N`.
-    Map(Rc<Type>, Option<u64>),
+    Map(Arc<Type>, Option<u64>),
     /// `T?`, where T is not an option.
-    Option(Rc<Type>),
+    Option(Arc<Type>),
     /// `json`.
     Json,
     /// The type of `none` and of the elements of `[]` and `{}`: fits every option, element and
@@ -231,7 +231,7 @@ pub struct StringBounds {
     /// The maximum number of bytes.
     pub max_bytes: Option<u64>,
     /// Patterns that must match.
-    pub patterns: Vec<Rc<str>>,
+    pub patterns: Vec<Arc<str>>,
 }
 
 impl Type {
@@ -259,7 +259,7 @@ impl Type {
     pub fn optional(self) -> Type {
         match self {
             Type::Option(_) | Type::Error => self,
-            other => Type::Option(Rc::new(other)),
+            other => Type::Option(Arc::new(other)),
         }
     }
 
@@ -587,7 +587,7 @@ pub struct Expr {
     /// The position in the source.
     pub span: Span,
     /// The author's name for it, if it stands for a `define` or a `let`: `booking.cabin`.
-    pub name: Option<Rc<str>>,
+    pub name: Option<Arc<str>>,
 }
 
 /// Every expression form; each is the plan node of the same name (`guard_plan::plan::Node`).
@@ -637,7 +637,7 @@ pub enum ExprKind {
     Arith(ArithOp, Box<Expr>, Box<Expr>),
     In(Box<Expr>, Box<Expr>),
     Within(Box<Expr>, Box<Expr>),
-    Matches(Box<Expr>, Rc<str>),
+    Matches(Box<Expr>, Arc<str>),
     IsSome(Box<Expr>),
     Else(Box<Expr>, Box<Expr>),
     /// The text names the value in the fault.

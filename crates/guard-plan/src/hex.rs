@@ -7,6 +7,15 @@ pub fn encode(bytes: &[u8]) -> String {
     out
 }
 
+/// Returns the digits of a hash.
+pub fn digits(bytes: &[u8; 32]) -> [u8; 64] {
+    let mut digits = [0; 64];
+    for (pair, byte) in digits.chunks_exact_mut(2).zip(bytes) {
+        pair.copy_from_slice(&PAIRS[usize::from(*byte)]);
+    }
+    digits
+}
+
 /// Appends the digits of some bytes.
 pub fn write(bytes: &[u8], out: &mut String) {
     for some in bytes.chunks(32) {

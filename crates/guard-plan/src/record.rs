@@ -10,15 +10,17 @@ mod chain;
 mod host;
 mod ledger;
 mod session;
+mod write;
 
 pub use broken::BrokenProof;
 pub use chain::{Chain, ChainError, Verified, verify_chain};
-pub use host::{Answers, Clear, Judged, Snapshot};
+pub use host::{Answers, Clear, Forced, Judged, Snapshot, Upgrade};
 pub use ledger::{Ledger, LedgerEntry};
 pub use session::{
     Content, Delivered, Item, ItemChange, Missing, OUTPUT_CHARS, Prompt, Ran, RunEnd, STDOUT_BYTES,
     Stop, StopDecision, TEXT_BYTES, rendered,
 };
+pub use write::WritePayload;
 
 use crate::json::Json;
 use crate::verdict::Verdict;
@@ -55,6 +57,8 @@ pub enum Kind {
     Contract,
     /// All that the session remembers, in place of the records before.
     Snapshot,
+    /// The session goes on under another plan.
+    Upgrade,
     /// A store's own: a session, or a charge to a shared budget.
     Ledger,
 }
@@ -75,6 +79,7 @@ impl Kind {
             Kind::Answers => "answers",
             Kind::Contract => "contract",
             Kind::Snapshot => "snapshot",
+            Kind::Upgrade => "upgrade",
             Kind::Ledger => "ledger",
         }
     }
@@ -113,6 +118,7 @@ pub enum Payload {
     Answers(Answers<'static>),
     Contract(Judged<'static>),
     Snapshot(Snapshot<'static>),
+    Upgrade(Box<Upgrade<'static>>),
     Ledger(Ledger<'static>),
 }
 
@@ -482,6 +488,7 @@ impl Record {
             Kind::Answers => serde_json::from_str(text).map(Payload::Answers),
             Kind::Contract => serde_json::from_str(text).map(Payload::Contract),
             Kind::Snapshot => serde_json::from_str(text).map(Payload::Snapshot),
+            Kind::Upgrade => serde_json::from_str(text).map(Payload::Upgrade),
             Kind::Ledger => serde_json::from_str(text).map(Payload::Ledger),
         };
         let payload = payload.map_err(|error| error.to_string())?;
@@ -504,6 +511,7 @@ impl Record {
             Payload::Answers(_) => Kind::Answers,
             Payload::Contract(_) => Kind::Contract,
             Payload::Snapshot(_) => Kind::Snapshot,
+            Payload::Upgrade(_) => Kind::Upgrade,
             Payload::Ledger(_) => Kind::Ledger,
         }
     }

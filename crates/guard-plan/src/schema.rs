@@ -26,6 +26,7 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         ("record-answers", of::<record::Answers<'static>>()),
         ("record-contract", of::<record::Judged<'static>>()),
         ("record-snapshot", of::<record::Snapshot<'static>>()),
+        ("record-upgrade", of::<record::Upgrade<'static>>()),
         ("record-ledger", of::<record::Ledger<'static>>()),
         ("replay-report", of::<replayed::ReplayReport>()),
         ("report", of::<report::Report>()),

@@ -58,6 +58,41 @@ impl fmt::Display for RecallError {
 
 impl std::error::Error for RecallError {}
 
+/// The reason why a session cannot go on under another plan. The session is as it was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum UpgradeError {
+    /// A call is in flight that the new plan cannot settle.
+    InFlight {
+        /// Its id.
+        call: String,
+        /// Its tool.
+        tool: String,
+        /// What the tool has.
+        why: &'static str,
+    },
+    /// What the session remembers does not fit the new plan.
+    Unsound(RecallError),
+    /// Something has another form.
+    Other(String),
+}
+
+impl fmt::Display for UpgradeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            UpgradeError::InFlight { call, tool, why } => {
+                write!(
+                    f,
+                    "the call `{call}` is in flight, and its tool `{tool}` has {why}: settle it first"
+                )
+            }
+            UpgradeError::Unsound(error) => error.fmt(f),
+            UpgradeError::Other(why) => f.write_str(why),
+        }
+    }
+}
+
+impl std::error::Error for UpgradeError {}
+
 /// The reason why an event cannot be accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StepError {

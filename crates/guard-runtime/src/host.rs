@@ -13,6 +13,15 @@ use guard_plan::plan::Millis;
 const DEFAULT_APPROVAL: Millis = 3_600_000;
 
 /// Refuses an act of a person that names no person: the record must say who it was.
+///
+/// # Errors
+///
+/// Returns an error if the name has nothing that can be read, or something that cannot be seen.
+pub fn expect_somebody(by: &str, act: &'static str) -> Result<(), StepError> {
+    named(by, act)
+}
+
+/// Refuses an act of a person that names no person.
 pub(crate) fn named(by: &str, act: &'static str) -> Result<(), StepError> {
     match is_seen(by) {
         true => Ok(()),

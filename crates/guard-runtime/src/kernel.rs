@@ -5,7 +5,7 @@
 
 use crate::compiled::CompiledPlan;
 use crate::contract::{self, SessionKnown};
-use crate::error::{KernelError, RecallError, StepError};
+use crate::error::{KernelError, RecallError, StepError, UpgradeError};
 use crate::event::{
     Approve, Event, Move, Prompt, Proposal, Resume, Settlement, Stop, Usage, Verify,
 };
@@ -14,6 +14,7 @@ use crate::outcome::{Learned, Moved, Outcome, Proposed, Settled, Stopped};
 use crate::propose::Scratch;
 use crate::session::Session;
 use crate::shadow::Shadow;
+use crate::upgrade::{self, Upgraded};
 use crate::world::World;
 use crate::{evaluate, host, item, open, prompt, propose, recall, settle, stop};
 use guard_contract::{NoSchemas, Schemas};
@@ -164,6 +165,21 @@ impl Kernel {
     /// that violates a proved invariant.
     pub fn recall(&self, memory: &[u8]) -> Result<Session, RecallError> {
         recall::recall(&self.compiled, memory)
+    }
+
+    /// Takes a session of this kernel to the plan of another one, at a time (semantics §17). Whether
+    /// the other plan allows more is for the caller to know.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the session's memory cannot be brought over; the session is as it was.
+    pub fn upgrade(
+        &self,
+        session: &Session,
+        to: &Kernel,
+        now: Millis,
+    ) -> Result<Upgraded, UpgradeError> {
+        upgrade::upgrade(self.deciding(session), &to.compiled, session, now)
     }
 
     /// Processes any event.

@@ -42,16 +42,18 @@ mod shadow;
 mod stage;
 mod stop;
 mod target;
+mod upgrade;
 mod val;
 mod view;
 mod world;
 
 pub use contract::SessionKnown;
-pub use error::{KernelError, RecallError, StepError};
+pub use error::{KernelError, RecallError, StepError, UpgradeError};
 pub use event::{
     Approve, Arguments, Ending, Event, Move, Prompt, Proposal, Resume, Settlement, Stop, Usage,
     Verify,
 };
+pub use host::expect_somebody;
 pub use hypothesis::{Assumed, Foreseen, Hypothesis, HypotheticalCall};
 pub use kernel::Kernel;
 pub use outcome::{Learned, Moved, Outcome, ProofViolation, Proposed, Settled, Stopped};
@@ -59,5 +61,6 @@ pub use propose::Scratch;
 pub use recorder::Recorder;
 pub use secrets::{Salt, Secrets};
 pub use session::{Halt, Session, Spoken, Turn};
+pub use upgrade::{Forgotten, Memory, Upgraded, completion_text};
 pub use view::{FactRow, LastSettlement};
 pub use world::{NoWorld, Recalled, World};

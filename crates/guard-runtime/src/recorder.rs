@@ -373,6 +373,11 @@ impl Recorder {
         self.chain.append(session.now(), Kind::Snapshot, None, snapshot)
     }
 
+    /// Records that the session goes on under another plan.
+    pub fn upgraded(&mut self, session: &Session, upgrade: &record::Upgrade<'_>) -> &[u8] {
+        self.chain.append(session.now(), Kind::Upgrade, None, upgrade)
+    }
+
     fn seal(&self, clear: Clear<'_>) -> Option<String> {
         if clear.is_empty() {
             return None;

@@ -18,6 +18,7 @@ pub fn event(record: &Record) -> Option<Event<'_>> {
         | Payload::Answers(_)
         | Payload::Contract(_)
         | Payload::Snapshot(_)
+        | Payload::Upgrade(_)
         | Payload::Ledger(_) => return None,
         Payload::Propose(propose) => {
             let args = match &propose.unreadable {

@@ -4,11 +4,12 @@ use crate::approvals::ApprovalError;
 use crate::sources::TOO_MANY_FILES;
 use guard_compiler::SourceFile;
 use guard_plan::LoadError;
-use guard_runtime::{KernelError, StepError};
+use guard_runtime::{KernelError, StepError, UpgradeError};
 use guard_syntax::diagnostic::Diagnostic;
 use guard_trace::ResumeError;
 use guard_trace::store::StoreError;
 use std::fmt;
+use std::path::PathBuf;
 
 /// Why there is no guard. Its `Debug` form is its `Display` form, since `main` prints the former.
 pub enum GuardError {
@@ -129,6 +130,28 @@ pub enum SessionError {
     Snapshot(String),
     /// The guard declares no such item, lifecycle or fact; which, its name, and a similar name.
     Unknown(&'static str, String, Option<String>),
+    /// The other guard may allow what this one refuses; says what, a sentence each.
+    NotTighter(Vec<String>),
+    /// The session remembers more than it may, in bytes.
+    TooLarge {
+        /// The limit.
+        limit: u64,
+        /// What it remembers.
+        bytes: u64,
+    },
+    /// The store holds as much as it may, in bytes.
+    StoreFull {
+        /// Its path, if it is on disk.
+        path: Option<PathBuf>,
+        /// The limit.
+        limit: u64,
+        /// What it holds.
+        bytes: u64,
+    },
+    /// Two guards can be compared only from their sources, and one of them was loaded from a plan.
+    NotCompared,
+    /// The session cannot be taken to another guard.
+    Upgrade(UpgradeError),
     /// The system gives no randomness for the session's salt.
     Random(String),
     /// The requests for approval cannot be used.
@@ -161,6 +184,11 @@ impl SessionError {
             SessionError::Resume(ResumeError::Secrets(_) | ResumeError::Key(_))
             | SessionError::NoKey => "journal_secrets",
             SessionError::Resume(_) | SessionError::Snapshot(_) => "journal_damaged",
+            SessionError::NotTighter(_) => "not_tighter",
+            SessionError::NotCompared => "not_compared",
+            SessionError::TooLarge { .. } => "session_too_large",
+            SessionError::StoreFull { .. } => "store_full",
+            SessionError::Upgrade(_) => "cannot_upgrade",
             SessionError::Approvals(_) => "approvals_failed",
             SessionError::OverBudget(..) => "over_budget",
             SessionError::UnknownProbe(..) | SessionError::SharedBudget(_) => "invalid_params",
@@ -239,6 +267,32 @@ impl fmt::Display for SessionError {
             SessionError::Unknown(what, name, similar) => {
                 write!(f, "there is no {what} `{name}`")?;
                 near(f, similar)
+            }
+            SessionError::NotTighter(looser) => write!(
+                f,
+                "the new guard may allow what the session's guard refuses, and only a person can say so (`force`): {}",
+                looser.join("; ")
+            ),
+            SessionError::TooLarge { limit, bytes } => write!(
+                f,
+                "the session remembers {bytes} bytes and may remember {limit}: settle its calls and close it, or raise \
+                 the limit (`guardc serve --max-session-memory`)"
+            ),
+            SessionError::StoreFull { path, limit, bytes } => {
+                let path = path.as_ref().map(|path| format!(" `{}`", path.display()));
+                write!(
+                    f,
+                    "the store{} holds {bytes} bytes and may hold {limit}: prune or compact it, or raise the limit \
+                     (`guardc serve --max-store-size`)",
+                    path.unwrap_or_default()
+                )
+            }
+            SessionError::NotCompared => f.write_str(
+                "whether the new guard allows more cannot be said of a compiled plan: give both guards as source, or \
+                 let a person say so (`force`)",
+            ),
+            SessionError::Upgrade(error) => {
+                write!(f, "the session cannot go on under the new guard: {error}")
             }
             SessionError::Approvals(error) => error.fmt(f),
             SessionError::Random(why) => write!(f, "the system gives no randomness: {why}"),

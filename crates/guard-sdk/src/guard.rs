@@ -4,16 +4,19 @@ use crate::contract::Contract;
 use crate::error::GuardError;
 use crate::open::SessionOptions;
 use crate::sources::{self, CompiledSource};
+use crate::upgrade::Checked;
 use guard_compiler::Output;
 use guard_contract::Checker;
 use guard_hosts::Host;
+use guard_plan::encode::Hash;
 use guard_plan::plan::Plan;
 use guard_plan::{LoadedPlan, load};
 use guard_runtime::{Kernel, World};
 use guard_schema::JsonSchemas;
+use std::collections::HashMap;
 use std::num::NonZeroU32;
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// A guard that is ready to decide. Cloning it is cheap; threads and sessions share it.
 #[derive(Clone)]
@@ -27,6 +30,10 @@ struct Ready {
     lowered: Option<LoadedPlan>,
     /// By contract; each is made ready when it is first used.
     checkers: Box<[OnceLock<Result<Checker, String>>]>,
+    /// What it is compared by, where it comes from source.
+    checked: Option<Arc<Checked>>,
+    /// What guards with other plans may allow and this one refuses, by their hash.
+    compared: Mutex<HashMap<Hash, Vec<String>>>,
 }
 
 impl std::fmt::Debug for Guard {
@@ -89,7 +96,7 @@ impl Guard {
     ///
     /// [`GuardError::Kernel`].
     pub fn from_plan(plan: LoadedPlan) -> Result<Guard, GuardError> {
-        Guard::new(plan, None)
+        Guard::new(plan, None, None)
     }
 
     /// Makes the output of a compilation ready.
@@ -99,22 +106,53 @@ impl Guard {
     /// As [`Guard::compile`].
     pub fn from_compiled(source: CompiledSource) -> Result<Guard, GuardError> {
         let CompiledSource { compilation, shown, .. } = source;
-        let Some(Output { plan, lowered, sources, .. }) = compilation.output else {
+        let Some(Output { plan, lowered, sources, program, scenarios, .. }) = compilation.output
+        else {
             return Err(GuardError::Source { files: shown, diagnostics: compilation.diagnostics });
         };
         let lowered = LoadedPlan::from_plan(lowered, sources.clone()).map_err(GuardError::Plan)?;
         let plan = LoadedPlan::from_plan(plan, sources).map_err(GuardError::Plan)?;
-        Guard::new(plan, Some(lowered))
+        Guard::new(plan, Some(lowered), Some(Arc::new(Checked { program, scenarios })))
     }
 
-    fn new(plan: LoadedPlan, lowered: Option<LoadedPlan>) -> Result<Guard, GuardError> {
+    fn new(
+        plan: LoadedPlan,
+        lowered: Option<LoadedPlan>,
+        checked: Option<Arc<Checked>>,
+    ) -> Result<Guard, GuardError> {
         let kernel = Kernel::with_schemas(plan, &JsonSchemas).map_err(GuardError::Kernel)?;
-        Ok(Guard::of_kernel(kernel, lowered))
+        Ok(Guard::of_kernel(kernel, lowered, checked))
     }
 
-    fn of_kernel(kernel: Kernel, lowered: Option<LoadedPlan>) -> Guard {
+    fn of_kernel(
+        kernel: Kernel,
+        lowered: Option<LoadedPlan>,
+        checked: Option<Arc<Checked>>,
+    ) -> Guard {
         let checkers = kernel.plan().contracts.iter().map(|_| OnceLock::new()).collect();
-        Guard { ready: Arc::new(Ready { kernel, lowered, checkers }) }
+        let compared = Mutex::default();
+        Guard { ready: Arc::new(Ready { kernel, lowered, checkers, checked, compared }) }
+    }
+
+    pub(crate) fn checked(&self) -> Option<&Checked> {
+        self.ready.checked.as_deref()
+    }
+
+    /// What another guard may allow; compared once.
+    pub(crate) fn compared(
+        &self,
+        new: &Guard,
+        compare: impl FnOnce() -> Vec<String>,
+    ) -> Vec<String> {
+        let lock = || self.ready.compared.lock().unwrap_or_else(PoisonError::into_inner);
+        let hash = *new.kernel().loaded().hash();
+        if let Some(known) = lock().get(&hash) {
+            return known.clone();
+        }
+        // The lock is not held: a comparison takes a while.
+        let found = compare();
+        lock().insert(hash, found.clone());
+        found
     }
 
     /// The same guard, whose optimized plan is watched: every `every`th decision is made by the plan as lowered too,
@@ -135,7 +173,7 @@ impl Guard {
         let full = kernel(lowered.clone())?;
         let optimized = kernel(self.ready.kernel.loaded().clone())?;
         let kernel = Kernel::with_shadow(full, optimized, every).map_err(GuardError::Kernel)?;
-        Ok(Guard::of_kernel(kernel, Some(lowered)))
+        Ok(Guard::of_kernel(kernel, Some(lowered), self.ready.checked.clone()))
     }
 
     /// The name that the guard gives itself.

@@ -44,6 +44,7 @@
 //! | decide a call, and say how it ended | [`Session::propose`], [`Session::settle`] |
 //! | tell what people do | [`Session::approve`], [`Session::prompt`], [`Session::resume`] |
 //! | let people grant calls from elsewhere | [`approvals`], [`Session::propose_with`] |
+//! | go on under another guard | [`Session::upgrade`], [`Session::upgrade_forced`] |
 //! | end the agent's turn | [`Session::stop`] |
 //! | judge a text that an agent wrote | [`Session::check_text`], [`Contract::check`] |
 //! | keep a session yourself | [`Session::snapshot`], [`SessionOptions::snapshot`], [`SessionOptions::trace`] |
@@ -60,12 +61,14 @@ pub mod diagnostics;
 mod drive;
 mod error;
 mod guard;
+mod limits;
 mod open;
 mod persistence;
 mod queries;
 mod recorded;
 mod session;
 pub mod sources;
+mod upgrade;
 mod world;
 
 pub use cache::GuardCache;
@@ -76,6 +79,7 @@ pub use open::SessionOptions;
 pub use persistence::{SharedBudget, Storage, random_bytes};
 pub use recorded::Recorded;
 pub use session::{CallArguments, Session, system_time};
+pub use upgrade::Upgrade;
 pub use world::AnsweringWorld;
 
 pub use guard_advice::drive as driving;

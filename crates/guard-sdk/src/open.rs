@@ -34,6 +34,7 @@ pub struct SessionOptions<'o, W> {
     data: Option<&'o Json>,
     now: Option<Millis>,
     recheck: Option<Option<NonZeroU32>>,
+    max_memory: Option<u64>,
     source: Source<'o>,
 }
 
@@ -120,6 +121,7 @@ impl<'o, W: World> SessionOptions<'o, W> {
             data: None,
             now: None,
             recheck: None,
+            max_memory: None,
             source: Source::New,
         }
     }
@@ -173,6 +175,13 @@ impl<'o, W: World> SessionOptions<'o, W> {
         self
     }
 
+    /// The most that the session may remember, in bytes as it would be stored. Beyond it no call is decided
+    /// ([`SessionError::TooLarge`]); calls in flight are settled all the same.
+    pub fn max_memory(mut self, bytes: u64) -> Self {
+        self.max_memory = Some(bytes);
+        self
+    }
+
     /// Resumes the session from the lines of its trace. Each record must come out as it was. Not together with a
     /// store, which has the trace itself.
     pub fn trace(mut self, lines: &'o [String]) -> Self {
@@ -209,7 +218,9 @@ impl<'o, W: World> SessionOptions<'o, W> {
         if let Some(every) = self.recheck {
             guard.kernel().set_recheck(&mut state, every);
         }
-        let persistence = Persistence::new(self.storage, self.keys, &self.id, self.shared, &guard)?;
+        let mut persistence =
+            Persistence::new(self.storage, self.keys, &self.id, self.shared, &guard)?;
+        persistence.memory.bytes = self.max_memory;
         let recorder = persistence.recorder();
         let world = AnsweringWorld::new(world);
         let actor = self.actor.map(str::to_owned);

@@ -3,13 +3,14 @@
 use crate::approvals::{ApprovalError, ApprovalLog};
 use crate::error::SessionError;
 use crate::guard::Guard;
+use crate::limits::{MemoryLimit, StoreLimit};
 use crate::session::Session;
 use guard_plan::encode::Hash;
 use guard_plan::plan::UnitId;
 use guard_plan::verdict::Decision;
 use guard_runtime::{Event, Outcome, Recorder, Salt, Secrets, World};
 use guard_trace::store::{self, Begun, Charge, Commit, Committed, Durability, Store, StoreError};
-use guard_trace::{Keys, Resumed, recall, remember, resume};
+use guard_trace::{Keys, Resumed, last_upgrade, recall, remember, resume, resume_from, snapshot};
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -33,6 +34,7 @@ pub struct Storage {
     keys: Keys,
     /// Its path, if it is on disk.
     path: Option<PathBuf>,
+    limit: Option<Arc<StoreLimit>>,
 }
 
 impl Storage {
@@ -57,12 +59,24 @@ impl Storage {
         key: Option<&Path>,
     ) -> Result<Storage, StoreError> {
         let (store, keys) = store::open(path, durability, key)?;
-        Ok(Storage { store: store.into(), keys, path: Some(path.to_owned()) })
+        Ok(Storage { store: store.into(), keys, path: Some(path.to_owned()), limit: None })
     }
 
     /// A store that is open already, or one of the caller's own.
     pub fn of_store(store: Arc<dyn Store>, keys: Keys) -> Storage {
-        Storage { store, keys, path: None }
+        Storage { store, keys, path: None, limit: None }
+    }
+
+    /// The same store, which holds at most so many bytes. When it is full, no session begins and no call is decided
+    /// ([`SessionError::StoreFull`]); calls in flight are settled all the same. The size is measured once a second.
+    #[must_use]
+    pub fn limited_to(mut self, bytes: u64) -> Storage {
+        self.limit = Some(StoreLimit::new(bytes, self.path.clone()));
+        self
+    }
+
+    fn expect_room(&self) -> Result<(), SessionError> {
+        self.limit.as_ref().map_or(Ok(()), |limit| limit.expect_room(&*self.store))
     }
 
     /// The store below.
@@ -112,6 +126,7 @@ pub(crate) struct Persistence {
     retained: VecDeque<String>,
     retained_bytes: usize,
     snapshot_at: u64,
+    pub(crate) memory: MemoryLimit,
     /// Store and session may differ: nothing is taken until the session is opened again.
     failed: bool,
 }
@@ -142,12 +157,30 @@ impl Persistence {
             retained: VecDeque::new(),
             retained_bytes: 0,
             snapshot_at: SNAPSHOT_EVERY,
+            memory: MemoryLimit::default(),
             failed: false,
         })
     }
 
     pub(crate) fn recorder(&self) -> Recorder {
         Recorder::new(Arc::clone(&self.secrets))
+    }
+
+    pub(crate) fn secrets(&self) -> Arc<dyn Secrets> {
+        Arc::clone(&self.secrets)
+    }
+
+    /// The budgets that the session shares.
+    pub(crate) fn shared_budgets(&self) -> Vec<SharedBudget> {
+        self.shared.iter().map(|(_, budget)| budget.clone()).collect()
+    }
+
+    /// Charges these budgets from now on; returns those before.
+    pub(crate) fn share(
+        &mut self,
+        shared: Vec<(UnitId, SharedBudget)>,
+    ) -> Vec<(UnitId, SharedBudget)> {
+        std::mem::replace(&mut self.shared, shared)
     }
 
     fn retain(&mut self, record: &str) {
@@ -175,7 +208,11 @@ impl Persistence {
     }
 }
 
-fn unit_of(guard: &Guard, budget: SharedBudget) -> Result<(UnitId, SharedBudget), SessionError> {
+/// The place of the unit of a shared budget in a guard.
+pub(crate) fn unit_of(
+    guard: &Guard,
+    budget: SharedBudget,
+) -> Result<(UnitId, SharedBudget), SessionError> {
     let units = || guard.plan().units.iter().map(|unit| unit.name.as_str());
     match units().position(|unit| unit == budget.unit) {
         Some(unit) => Ok((unit as UnitId, budget)),
@@ -210,6 +247,7 @@ impl<W: World> Session<W> {
         if begun.head.version > 0 {
             return self.resume_stored(&begun);
         }
+        self.persistence.storage.as_ref().map_or(Ok(()), Storage::expect_room)?;
         let open = self.recorder.open(self.guard.kernel(), &self.state, actor);
         let open = String::from_utf8_lossy(open).into_owned();
         match self.keep(&open, &[])? {
@@ -220,7 +258,7 @@ impl<W: World> Session<W> {
     }
 
     /// Resumes the session as its store has it now.
-    fn reload(&mut self) -> Result<(), SessionError> {
+    pub(crate) fn reload(&mut self) -> Result<(), SessionError> {
         let Some(storage) = &self.persistence.storage else { return Ok(()) };
         let begun = storage.store.begin(self.state.id())?;
         self.resume_stored(&begun)
@@ -228,15 +266,20 @@ impl<W: World> Session<W> {
 
     fn resume_stored(&mut self, begun: &Begun) -> Result<(), SessionError> {
         let (kernel, secrets) = (self.guard.kernel(), &self.persistence.secrets);
-        let resumed = match &begun.snapshot {
-            Some(snapshot) => {
+        let resumed = match (&begun.snapshot, last_upgrade(&begun.records)) {
+            // A snapshot from before an upgrade is of another plan. The store has followed the chain.
+            (_, Some(at)) => {
+                let records = begun.records[at..].iter();
+                resume_from(kernel, secrets, records.map(String::as_str))?
+            }
+            (Some(snapshot), None) => {
                 let mut resumed =
                     recall(kernel, secrets, snapshot.version, snapshot.hash, &snapshot.bytes)?;
                 let mut records = begun.records.iter();
                 records.try_for_each(|line| resumed.again(kernel, secrets, line))?;
                 resumed
             }
-            None => resume(kernel, secrets, begun.records.iter().map(String::as_str))?,
+            (None, None) => resume(kernel, secrets, begun.records.iter().map(String::as_str))?,
         };
         self.adopt(resumed);
         let snapshot = begun.snapshot.as_ref().map_or(0, |snapshot| snapshot.version);
@@ -297,6 +340,9 @@ impl<W: World> Session<W> {
     ) -> Result<(Outcome, String), SessionError> {
         for _ in 0..MAX_ATTEMPTS {
             self.expect_sound()?;
+            if matches!(event, Event::Propose(_) | Event::Prompt(_)) {
+                self.expect_room()?;
+            }
             // A shared budget can refuse what the kernel has allowed; nothing else is undone.
             let before = (!self.persistence.shared.is_empty())
                 .then(|| (self.state.clone(), self.recorder.clone()));
@@ -341,7 +387,14 @@ impl<W: World> Session<W> {
         Err(SessionError::Contended)
     }
 
-    fn expect_sound(&self) -> Result<(), SessionError> {
+    /// Refuses to add to a store that is full, or to a session that remembers too much.
+    pub(crate) fn expect_room(&mut self) -> Result<(), SessionError> {
+        self.persistence.storage.as_ref().map_or(Ok(()), Storage::expect_room)?;
+        let state = &self.state;
+        self.persistence.memory.expect_room(|| state.memory().len())
+    }
+
+    pub(crate) fn expect_sound(&self) -> Result<(), SessionError> {
         match self.persistence.failed {
             true => Err(SessionError::Broken),
             false => Ok(()),
@@ -365,8 +418,15 @@ impl<W: World> Session<W> {
         }
     }
 
+    /// Keeps a record, and a snapshot of what the session remembers after it.
+    pub(crate) fn keep_with_snapshot(&mut self, record: &str) -> Result<bool, SessionError> {
+        self.persistence.snapshot_at = 0;
+        self.keep(record, &[])
+    }
+
     /// Keeps the record that the recorder has just written; false where another process was first.
     fn keep(&mut self, record: &str, charged: &[(UnitId, i64)]) -> Result<bool, SessionError> {
+        self.persistence.memory.added(record.len());
         let Some(storage) = self.persistence.storage.clone() else {
             self.persistence.retain(record);
             return Ok(true);
@@ -386,6 +446,7 @@ impl<W: World> Session<W> {
             !matches!(committed, Ok(Committed::Yes(_) | Committed::Conflict { .. }));
         match committed? {
             Committed::Yes(_) => {
+                storage.limit.iter().for_each(|limit| limit.added(record.len()));
                 if snapshot.is_some() {
                     self.persistence.snapshot_at = seq + SNAPSHOT_EVERY;
                 }
@@ -450,6 +511,38 @@ impl<W: World> Session<W> {
         };
         let records = storage.store.records(self.state.id(), 0)?;
         Ok(records.collect::<Result<_, _>>()?)
+    }
+
+    /// The number of records that the store has of the session.
+    pub fn stored_records(&self) -> u64 {
+        let Some(storage) = &self.persistence.storage else { return 0 };
+        let head = storage.store.head(self.state.id()).ok().flatten();
+        head.map_or(0, |head| head.version.saturating_sub(head.first))
+    }
+
+    /// Writes a record of all that the session remembers, and drops the records before it from the store. Returns how many
+    /// were dropped; none without a store.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::NoKey`]; the store's errors.
+    pub fn compact(&mut self) -> Result<u64, SessionError> {
+        let Some(storage) = self.persistence.storage.clone() else { return Ok(0) };
+        let before = self.stored_records();
+        self.commit_record(|session| {
+            let resumed = Resumed {
+                session: session.state.clone(),
+                recorder: session.recorder.clone(),
+                answers: session.world.answer_list(),
+            };
+            let secrets = &*session.persistence.secrets;
+            let written = snapshot(session.guard.kernel(), &resumed, secrets)
+                .map(|it| session.recorder.snapshot(&session.state, &it).to_vec());
+            // A record of nothing is one that no store takes.
+            written.unwrap_or_default()
+        })?;
+        storage.store.forget(self.state.id(), self.recorder.seq().saturating_sub(1))?;
+        Ok(before)
     }
 
     /// Whether secrets of the session are sealed for whoever has its key, not only hashed.

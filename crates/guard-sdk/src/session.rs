@@ -363,6 +363,7 @@ impl<W: World> Session<W> {
         if answers.iter().all(known) {
             return Ok(());
         }
+        self.expect_room()?;
         let json = Json::Object(answers);
         self.commit_record(|session| {
             let Session { guard, state, recorder, .. } = session;

@@ -2,11 +2,12 @@
 //! reason.
 
 use guard_plan::json::Json;
-use guard_plan::record::{Answers, Approve, Chain, Kind, Payload, Record, Resume, Settle, Usage};
+use guard_plan::record::{
+    Answers, Approve, Chain, Kind, Payload, Record, Resume, Settle, Usage, WritePayload,
+};
 use guard_plan::verdict::Decision;
 use guard_sdk::Guard;
 use guard_trace::replay::{Judge, Options, Replay, ReplayError, Replayed};
-use serde::Serialize;
 use std::borrow::Cow;
 
 const GUARD: &str = "guard demo\n\
@@ -33,7 +34,7 @@ fn forged(
     lines: &[String],
     kind: Kind,
     call: Option<&str>,
-    payload: &impl Serialize,
+    payload: &impl WritePayload,
 ) -> Vec<String> {
     let last = Record::parse(lines.last().expect("a record")).expect("a record");
     let hash = guard_plan::hex::decode(&last.hash).expect("a hash");
@@ -84,7 +85,7 @@ fn forged_records_are_refused_by_both() {
         expires: None,
         sealed: None,
     };
-    let event = "record 4 is of an event that the session cannot take:";
+    let event = "record 3 is of an event that the session cannot take:";
     check(
         "an approval of an undeclared tool",
         &forged(&honest, Kind::Approve, None, &approve("sudo")),

@@ -11,6 +11,7 @@ use guard_trace::store::{
     Charge, Commit, Committed, Durability, FolderStore, MemoryStore, SqliteStore, Store,
 };
 use guard_trace::verify::{self, Against, Watch};
+use rusqlite::Connection;
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::fs::File;
@@ -230,8 +231,43 @@ fn batched(folder: &Path) {
             }
         });
         let rate = (SESSIONS * lines.len()) as f64 / begun.elapsed().as_secs_f64();
-        println!("database, batch, 64 sessions  {rate:>7.0} records/s, {at_once} a commit");
+        let bare = bare(&folder.join(format!("bare{at_once}.db")), &lines, SESSIONS, at_once);
+        println!(
+            "database, batch, 64 sessions  {rate:>7.0} records/s, {at_once} a commit, {:.2} × bare SQLite ({bare:.0} records/s)",
+            bare / rate
+        );
     }
+}
+
+/// The same transactions without us: the records of all sessions in one, and the head of each. Returns records a second.
+fn bare(path: &Path, lines: &[String], sessions: usize, at_once: usize) -> f64 {
+    let mut connection = Connection::open(path).expect("a database");
+    connection.pragma_update(None, "journal_mode", "WAL").expect("a log");
+    connection.pragma_update(None, "synchronous", "FULL").expect("a level");
+    connection.pragma_update(None, "wal_autocheckpoint", 8000).expect("a length");
+    let tables = "CREATE TABLE session (id INTEGER PRIMARY KEY, version INTEGER NOT NULL, head BLOB NOT NULL) STRICT;
+                  CREATE TABLE record (place INTEGER PRIMARY KEY, line TEXT NOT NULL) STRICT;";
+    connection.execute_batch(tables).expect("tables");
+    for id in 0..sessions {
+        let row = (id as i64, 0_i64, [0_u8; 32]);
+        connection.execute("INSERT INTO session VALUES (?1, ?2, ?3)", row).expect("a row");
+    }
+    let begun = Instant::now();
+    for (first, some) in lines.chunks(at_once).enumerate().map(|(at, some)| (at * at_once, some)) {
+        let transaction = connection.transaction().expect("a transaction");
+        for id in 0..sessions as i64 {
+            for (seq, line) in (first as i64..).zip(some) {
+                let sql = "INSERT INTO record VALUES (?1, ?2)";
+                let mut insert = transaction.prepare_cached(sql).expect("a statement");
+                insert.execute((id << 32 | seq, line)).expect("a row");
+            }
+            let sql = "UPDATE session SET version = ?2, head = ?3 WHERE id = ?1";
+            let mut update = transaction.prepare_cached(sql).expect("a statement");
+            update.execute((id, (first + at_once) as i64, [7_u8; 32])).expect("a row");
+        }
+        transaction.commit().expect("it is on disk");
+    }
+    (sessions * lines.len()) as f64 / begun.elapsed().as_secs_f64()
 }
 
 #[divan::bench]

@@ -16,4 +16,7 @@ pub mod store;
 pub mod verify;
 
 pub use keys::{KeyError, Keys, SessionKeys};
-pub use resume::{ResumeError, Resumed, recall, remember, resume, snapshot};
+pub use resume::{
+    ResumeError, Resumed, answers_for, last_upgrade, recall, remember, resume, resume_from,
+    snapshot, upgrade_payload,
+};

@@ -4,13 +4,16 @@
 //! must be reproduced byte for byte: the resumed session equals the original. A snapshot replaces
 //! the records before it.
 
+use crate::line::{Head, Line};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use guard_plan::encode::Hash;
 use guard_plan::json::Json;
-use guard_plan::record::{Answers, Clear, Open, Payload, Record, Snapshot};
+use guard_plan::record::{Answers, Clear, Forced, Open, Payload, Record, Snapshot, Upgrade};
 use guard_plan::{hex, time};
-use guard_runtime::{Kernel, RecallError, Recorder, Secrets, Session, StepError, replay};
+use guard_runtime::{
+    Forgotten, Kernel, RecallError, Recorder, Secrets, Session, StepError, Upgraded, replay,
+};
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
@@ -33,17 +36,17 @@ pub enum ResumeError {
     Empty,
     /// The trace belongs to another plan: `plan, sha256:…`.
     Mismatch(String),
-    /// A record, by its position from 1, is broken: the problem.
+    /// A record, by its number, is broken: the problem.
     Broken(u64, String),
-    /// A record, by its position from 1, differs from this plan's decision.
+    /// A record, by its number, differs from this plan's decision.
     Diverged(u64),
-    /// A record, by its position from 1, is of an event that the session cannot take: the reason.
+    /// A record, by its number, is of an event that the session cannot take: the reason.
     Refused(u64, String),
-    /// A record, by its position from 1, holds hashes of secrets without seals.
+    /// A record, by its number, holds hashes of secrets without seals.
     Secrets(u64),
     /// The seals of a record cannot be opened with this key.
     Key(u64),
-    /// A snapshot, by its position from 1, cannot be used.
+    /// A snapshot, by its number, cannot be used.
     Snapshot(u64, RecallError),
 }
 
@@ -81,18 +84,40 @@ impl ResumeError {
             | ResumeError::Refused(at, _)
             | ResumeError::Secrets(at)
             | ResumeError::Key(at)
-            | ResumeError::Snapshot(at, _) => at.saturating_sub(1),
+            | ResumeError::Snapshot(at, _) => *at,
         }
     }
 }
 
-/// Resumes a session from the lines of its trace: all of them, or those from a snapshot on.
+/// Resumes a session from the lines of its trace: all of them, or those from a snapshot on. What was
+/// decided before the last upgrade is not decided again: the plan for it may not be at hand. Its
+/// chain is followed.
 ///
 /// # Errors
 ///
 /// Returns an error if a line is broken, differs from the plan's decision, belongs to another plan,
 /// or holds secrets that the keys do not open.
 pub fn resume<'l>(
+    kernel: &Kernel,
+    secrets: &Arc<dyn Secrets>,
+    lines: impl IntoIterator<Item = &'l str>,
+) -> Result<Resumed, ResumeError> {
+    let lines: Vec<&str> = lines.into_iter().collect();
+    match last_upgrade(&lines) {
+        Some(at) => {
+            follow(&lines[..=at])?;
+            resume_from(kernel, secrets, lines[at..].iter().copied())
+        }
+        None => resume_from(kernel, secrets, lines),
+    }
+}
+
+/// Resumes a session from its first record, or from one that holds its memory.
+///
+/// # Errors
+///
+/// See [`resume`].
+pub fn resume_from<'l>(
     kernel: &Kernel,
     secrets: &Arc<dyn Secrets>,
     lines: impl IntoIterator<Item = &'l str>,
@@ -106,6 +131,23 @@ pub fn resume<'l>(
     Ok(resumed)
 }
 
+/// Returns the position of the last record by which the session went on under another plan.
+pub fn last_upgrade(lines: &[impl AsRef<str>]) -> Option<usize> {
+    let is_upgrade =
+        |line: &str| Line::read(line.as_bytes()).is_ok_and(|line| line.kind == "upgrade");
+    lines.iter().rposition(|line| is_upgrade(line.as_ref()))
+}
+
+/// Follows the chain of a trace that begins with its first record or with a snapshot.
+fn follow(lines: &[&str]) -> Result<(), ResumeError> {
+    let mut head = Head::default();
+    for line in lines {
+        let broken = |why: String| ResumeError::Broken(head.version, why);
+        head = head.follow(line.as_bytes()).map_err(|why| broken(why.to_string()))?;
+    }
+    Ok(())
+}
+
 /// Serializes the session's memory without its trace, for stores and snapshots. Sealed if the guard
 /// has secrets; `None` if they cannot be sealed. The number is that of the next record.
 pub fn remember(
@@ -115,16 +157,21 @@ pub fn remember(
     secrets: &dyn Secrets,
     seq: u64,
 ) -> Option<Vec<u8>> {
-    let answers = Json::Object(answers.to_vec()).to_string();
-    let mut bytes = kernel.loaded().hash().to_vec();
-    bytes.extend((answers.len() as u64).to_le_bytes());
-    bytes.extend(answers.into_bytes());
-    bytes.extend(session.memory());
+    let bytes = memory_of(kernel, session, answers);
     if kernel.has_secrets() {
         secrets.seal(seq, &bytes).map(String::into_bytes)
     } else {
         Some(bytes)
     }
+}
+
+fn memory_of(kernel: &Kernel, session: &Session, answers: &[(Box<str>, Json)]) -> Vec<u8> {
+    let answers = Json::Object(answers.to_vec()).to_string();
+    let mut bytes = kernel.loaded().hash().to_vec();
+    bytes.extend((answers.len() as u64).to_le_bytes());
+    bytes.extend(answers.into_bytes());
+    bytes.extend(session.memory());
+    bytes
 }
 
 /// Restores the session from a store's memory. The number is that of its next record, the hash that
@@ -141,9 +188,19 @@ pub fn recall(
     head: Hash,
     bytes: &[u8],
 ) -> Result<Resumed, ResumeError> {
-    let at = seq.saturating_add(1);
+    recall_as(kernel, secrets, (seq, head), bytes, kernel.has_secrets())
+}
+
+fn recall_as(
+    kernel: &Kernel,
+    secrets: &Arc<dyn Secrets>,
+    (seq, head): (u64, Hash),
+    bytes: &[u8],
+    sealed: bool,
+) -> Result<Resumed, ResumeError> {
+    let at = seq;
     let broken = || ResumeError::Broken(at, "its snapshot is no memory of a session".into());
-    let clear = match kernel.has_secrets() {
+    let clear = match sealed {
         true => {
             let sealed = std::str::from_utf8(bytes).map_err(|_| broken())?;
             Cow::Owned(secrets.unseal(seq, sealed).ok_or(ResumeError::Key(at))?)
@@ -166,12 +223,14 @@ pub fn recall(
 }
 
 fn begin(kernel: &Kernel, secrets: &Arc<dyn Secrets>, line: &str) -> Result<Resumed, ResumeError> {
-    let record = Record::parse(line).map_err(|why| ResumeError::Broken(1, why))?;
-    let at = record.seq.saturating_add(1);
+    let record = Record::parse(line).map_err(|why| ResumeError::Broken(0, why))?;
+    let at = record.seq;
     match &record.payload {
         Payload::Open(_) => {
             let record = revealed(record, &**secrets, at)?;
-            let Payload::Open(open) = &record.payload else { return Err(ResumeError::Diverged(1)) };
+            let Payload::Open(open) = &record.payload else {
+                return Err(ResumeError::Diverged(at));
+            };
             let session = opened(kernel, open, &record.time)?;
             let mut recorder = Recorder::new(Arc::clone(secrets));
             let again = recorder.open(kernel, &session, open.actor.as_deref());
@@ -183,6 +242,11 @@ fn begin(kernel: &Kernel, secrets: &Arc<dyn Secrets>, line: &str) -> Result<Resu
             same(resumed.recorder.snapshot(&resumed.session, snapshot), line, at)?;
             Ok(resumed)
         }
+        Payload::Upgrade(upgrade) => {
+            let mut resumed = recalled(kernel, secrets, &record, &upgrade.snapshot)?;
+            same(resumed.recorder.upgraded(&resumed.session, upgrade), line, at)?;
+            Ok(resumed)
+        }
         _ => Err(ResumeError::Broken(at, "a trace begins with `open` or `snapshot`".into())),
     }
 }
@@ -190,9 +254,9 @@ fn begin(kernel: &Kernel, secrets: &Arc<dyn Secrets>, line: &str) -> Result<Resu
 fn opened(kernel: &Kernel, open: &Open<'_>, time: &str) -> Result<Session, ResumeError> {
     of_this_plan(kernel, &open.plan)?;
     let start = time::parse_rfc3339(time)
-        .ok_or_else(|| ResumeError::Broken(1, "its time is no time".into()))?;
+        .ok_or_else(|| ResumeError::Broken(0, "its time is no time".into()))?;
     let session = kernel.open_with(&open.session, start, &open.workspace, open.data.as_deref());
-    let mut session = session.map_err(|error| ResumeError::Broken(1, error.to_string()))?;
+    let mut session = session.map_err(|error| ResumeError::Broken(0, error.to_string()))?;
     kernel.set_recheck(&mut session, open.recheck);
     Ok(session)
 }
@@ -212,7 +276,7 @@ fn recalled(
     snapshot: &Snapshot<'_>,
 ) -> Result<Resumed, ResumeError> {
     of_this_plan(kernel, &snapshot.plan)?;
-    let broken = |why: &str| ResumeError::Broken(record.seq.saturating_add(1), why.into());
+    let broken = |why: &str| ResumeError::Broken(record.seq, why.into());
     if snapshot.form != Kernel::MEMORY_FORM {
         let (form, ours) = (snapshot.form, Kernel::MEMORY_FORM);
         return Err(broken(&format!("its snapshot has the form {form}; this Guard reads {ours}")));
@@ -224,7 +288,7 @@ fn recalled(
             .map_err(|_| broken("its snapshot is no base64"))?,
     };
     let prev = hex::decode(&record.prev).ok_or_else(|| broken("`prev` is no hash"))?;
-    recall(kernel, secrets, record.seq, prev, &bytes)
+    recall_as(kernel, secrets, (record.seq, prev), &bytes, snapshot.sealed)
 }
 
 impl Resumed {
@@ -239,7 +303,7 @@ impl Resumed {
         secrets: &Arc<dyn Secrets>,
         line: &str,
     ) -> Result<(), ResumeError> {
-        let at = self.recorder.seq() + 1;
+        let at = self.recorder.seq();
         let record = Record::parse(line).map_err(|why| ResumeError::Broken(at, why))?;
         let record = revealed(record, &**secrets, at)?;
         if let Payload::Answers(Answers { answers, .. }) = &record.payload {
@@ -259,7 +323,7 @@ impl Resumed {
 
 /// The error for a record whose event the session cannot take. Resumption and replay give the same.
 pub(crate) fn refused(record: &Record, error: &StepError) -> ResumeError {
-    ResumeError::Refused(record.seq.saturating_add(1), error.to_string())
+    ResumeError::Refused(record.seq, error.to_string())
 }
 
 /// Writes a record again that is not one of an event: answers, a contract's report, a snapshot.
@@ -281,7 +345,7 @@ pub(crate) fn rewritten<'r>(
         Payload::Snapshot(snapshot) => {
             let told = recalled(kernel, secrets, record, snapshot)?;
             if told.session.memory() != session.memory() {
-                return Err(ResumeError::Diverged(record.seq.saturating_add(1)));
+                return Err(ResumeError::Diverged(record.seq));
             }
             recorder.snapshot(session, snapshot)
         }
@@ -328,10 +392,20 @@ pub fn snapshot(
     secrets: &dyn Secrets,
 ) -> Option<Snapshot<'static>> {
     let Resumed { session, recorder, answers } = resumed;
-    let bytes = remember(kernel, session, answers, secrets, recorder.seq())?;
     let sealed = kernel.has_secrets();
+    snapshot_as(kernel, session, answers, (secrets, recorder.seq()), sealed)
+}
+
+fn snapshot_as(
+    kernel: &Kernel,
+    session: &Session,
+    answers: &[(Box<str>, Json)],
+    (secrets, seq): (&dyn Secrets, u64),
+    sealed: bool,
+) -> Option<Snapshot<'static>> {
+    let bytes = memory_of(kernel, session, answers);
     let memory = match sealed {
-        true => String::from_utf8(bytes).ok()?,
+        true => secrets.seal(seq, &bytes)?,
         false => STANDARD_NO_PAD.encode(bytes),
     };
     Some(Snapshot {
@@ -344,4 +418,32 @@ pub fn snapshot(
         memory: memory.into(),
         sealed,
     })
+}
+
+/// The payload of the record by which a session goes on under another plan. Sealed if either guard
+/// has secrets; `None` if they cannot be sealed. `answers` are those that the new plan's probes know.
+pub fn upgrade_payload(
+    (from, to): (&Kernel, &Kernel),
+    upgraded: &Upgraded,
+    answers: &[(Box<str>, Json)],
+    forced: Option<Forced<'static>>,
+    (secrets, seq): (&dyn Secrets, u64),
+) -> Option<Upgrade<'static>> {
+    let sealed = from.has_secrets() || to.has_secrets();
+    let snapshot = snapshot_as(to, &upgraded.session, answers, (secrets, seq), sealed)?;
+    let said = |all: &[Forgotten]| all.iter().map(ToString::to_string).collect::<Vec<_>>().into();
+    Some(Upgrade {
+        from: from.loaded().hash_text().into(),
+        version: env!("CARGO_PKG_VERSION").into(),
+        forced,
+        anew: said(&upgraded.anew),
+        dropped: said(&upgraded.dropped),
+        snapshot,
+    })
+}
+
+/// The answers of a host that a plan's probes can be given.
+pub fn answers_for(to: &Kernel, answers: &[(Box<str>, Json)]) -> Vec<(Box<str>, Json)> {
+    let known = |name: &str| to.plan().probes.iter().any(|probe| probe.name == name);
+    answers.iter().filter(|(name, _)| known(name)).cloned().collect()
 }

@@ -7,6 +7,7 @@
 mod error;
 mod folder;
 mod ledger;
+mod mark;
 mod memory;
 mod place;
 mod seen;
@@ -203,6 +204,13 @@ pub trait Store: Send + Sync {
     ///
     /// Returns an error if the store cannot be read or written, or the ledger is damaged.
     fn settle_ledger(&self) -> Result<Vec<String>, StoreError>;
+
+    /// Returns the number of bytes that it takes up on disk; of a database, what is in use of it.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store cannot be read.
+    fn size(&self) -> Result<u64, StoreError>;
 
     /// Drops the records of a session before the one with this number, which must be a snapshot
     /// record.

@@ -12,6 +12,8 @@ mod faults;
 mod ledger;
 #[path = "main/lines.rs"]
 mod lines;
+#[path = "main/marks.rs"]
+mod marks;
 #[path = "main/place.rs"]
 mod place;
 #[path = "main/tampering.rs"]

@@ -8,7 +8,10 @@ use std::path::{Path, PathBuf};
 /// The name of the file.
 pub const NAME: &str = "guard.toml";
 
-const KEYS: [&str; 5] = ["include", "exclude", "warnings-as-errors", "min-coverage", "max-steps"];
+const KEYS: [&str; 6] =
+    ["include", "exclude", "warnings-as-errors", "min-coverage", "max-steps", "retention"];
+
+const RETENTION: [&str; 3] = ["older-than", "keep", "compact-after"];
 
 /// The content of `guard.toml`; the defaults if there is none.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -25,6 +28,19 @@ pub struct Config {
     pub min_coverage: Option<f64>,
     /// The maximum worst-case number of steps of a tool.
     pub max_steps: Option<u64>,
+    /// What a store keeps.
+    pub retention: Retention,
+}
+
+/// What a store of sessions keeps.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Retention {
+    /// Sessions whose last record is older, in milliseconds, are dropped.
+    pub older_than: Option<i64>,
+    /// So many sessions with the latest records are kept, whatever their age.
+    pub keep: Option<usize>,
+    /// A session with more records is compacted when it is closed.
+    pub compact_after: Option<u64>,
 }
 
 impl Config {
@@ -79,15 +95,40 @@ fn parse(text: &str) -> Result<Config, Problem> {
                 config.max_steps =
                     Some(steps.ok_or_else(|| wrong(key, "a whole number, not negative"))?);
             }
-            _ => return Err(unknown(key)),
+            "retention" => config.retention = retention(key, value)?,
+            _ => return Err(unknown(key, &KEYS)),
         }
     }
     Ok(config)
 }
 
-fn unknown(key: &str) -> Problem {
-    let help = near::did_you_mean(key, KEYS);
-    let known = || format!("the keys are {}", KEYS.map(|k| format!("`{k}`")).join(", "));
+fn retention(key: &str, value: &toml::Value) -> Result<Retention, Problem> {
+    let table = value.as_table().ok_or_else(|| wrong(key, "a table"))?;
+    let mut retention = Retention::default();
+    for (key, value) in table {
+        let number = || {
+            let number = value.as_integer().and_then(|n| u64::try_from(n).ok());
+            number.ok_or_else(|| wrong(key, "a whole number, not negative"))
+        };
+        match key.as_str() {
+            "older-than" => {
+                let age = value.as_str().and_then(guard_plan::time::parse_duration);
+                let age = age.filter(|age| *age > 0);
+                retention.older_than =
+                    Some(age.ok_or_else(|| wrong(key, "a duration, like `'30d'`"))?);
+            }
+            "keep" => retention.keep = Some(usize::try_from(number()?).unwrap_or(usize::MAX)),
+            "compact-after" => retention.compact_after = Some(number()?),
+            _ => return Err(unknown(key, &RETENTION)),
+        }
+    }
+    Ok(retention)
+}
+
+fn unknown(key: &str, keys: &[&'static str]) -> Problem {
+    let help = near::did_you_mean(key, keys.iter().copied());
+    let names = || keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>();
+    let known = || format!("the keys are {}", names().join(", "));
     (format!("unknown key `{key}`"), Some(help.unwrap_or_else(known)))
 }
 
@@ -126,6 +167,7 @@ mod tests {
                 warnings_as_errors: true,
                 min_coverage: Some(80.0),
                 max_steps: Some(500),
+                retention: Retention::default(),
             }),
         );
     }
@@ -135,6 +177,19 @@ mod tests {
         check("includ = []", Err("unknown key `includ`; did you mean `include`?"));
         check("include = 'a'", Err("`include` must be a list of globs"));
         check("min-coverage = 101", Err("`min-coverage` must be a number from 0 to 100"));
+        check(
+            "[retention]\nolder-than = '30d'\nkeep = 5\ncompact-after = 100",
+            Ok(Config {
+                retention: Retention {
+                    older_than: Some(30 * 86_400_000),
+                    keep: Some(5),
+                    compact_after: Some(100),
+                },
+                ..Config::default()
+            }),
+        );
+        check("[retention]\nolder = '30d'", Err("unknown key `older`; did you mean `older-than`?"));
+        check("[retention]\nolder-than = 30", Err("`older-than` must be a duration, like `'30d'`"));
         check("max-steps = -1", Err("`max-steps` must be a whole number, not negative"));
     }
 }

@@ -2,14 +2,15 @@
 //! terminal does not reach, so they are killed with this process.
 
 /// Installs handlers: an interrupt, a termination request or a hang-up first kills all running
-/// commands. Ignored signals, as under `nohup`, stay ignored.
+/// commands. Ignored signals, as under `nohup`, stay ignored. A hang-up may be for something else.
 #[cfg(unix)]
-pub fn end_commands_with_us() {
+pub fn end_commands_with_us(heeds_hang_up: bool) {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     use signal_hook::iterator::Signals;
     let ignored = ignored();
     let heeded = [SIGHUP, SIGINT, SIGTERM].into_iter();
     let heeded = heeded.filter(|signal| ignored & (1 << (signal - 1)) == 0);
+    let heeded = heeded.filter(|signal| heeds_hang_up || *signal != SIGHUP);
     // Without handlers the process ends as usual, and commands end by their time limits.
     let Ok(mut signals) = Signals::new(heeded) else { return };
     std::thread::spawn(move || {
@@ -22,9 +23,22 @@ pub fn end_commands_with_us() {
     });
 }
 
+/// Does something at each hang-up, instead of ending.
+#[cfg(unix)]
+pub fn on_hang_up(act: impl Fn() + Send + 'static) {
+    let Ok(mut signals) = signal_hook::iterator::Signals::new([signal_hook::consts::SIGHUP]) else {
+        return;
+    };
+    std::thread::spawn(move || signals.forever().for_each(|_| act()));
+}
+
 /// This system has no such signals.
 #[cfg(not(unix))]
-pub fn end_commands_with_us() {}
+pub fn end_commands_with_us(_: bool) {}
+
+/// This system has no such signals.
+#[cfg(not(unix))]
+pub fn on_hang_up(_: impl Fn() + Send + 'static) {}
 
 /// Returns the signals that the parent process has set to be ignored, one bit each, if the system
 /// reports them.

@@ -91,7 +91,9 @@ pub fn build_guardc() -> PathBuf {
     let target = profile.parent().expect("target/PROFILE");
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut build = Command::new(cargo);
-    build.args(["build", "--quiet", "--package", "guardc-cli", "--target-dir"]).arg(target);
+    // With the features of the tests: its crates are built by now.
+    build.args(["build", "--quiet", "--workspace", "--tests", "--bin", "guardc", "--target-dir"]);
+    build.arg(target);
     build.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")));
     if profile.file_name().is_some_and(|name| name == "release") {
         build.arg("--release");

@@ -174,6 +174,7 @@ pub fn record(record: &Record) -> String {
             format!("{}{}", items(std::slice::from_ref(&*it.change)), asked(&it.asked))
         }
         Payload::Answers(_) => "of probes".into(),
+        Payload::Upgrade(it) => format!("to {}", it.snapshot.guard),
         Payload::Contract(_) | Payload::Snapshot(_) | Payload::Ledger(_) => String::new(),
     };
     let time = record.time.get(11..).unwrap_or_default().trim_end_matches('Z');

@@ -5,7 +5,7 @@ use super::expr;
 use crate::hir::{self, ClauseKind, Expr, ExprKind, Program, Type};
 use guard_plan::plan::{self, Monitor, SuccessIndex, TypeDef, TypeId, Window};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// The assumed maximum number of elements of a collection without a declared bound, so that every
 /// iteration is bounded.
@@ -54,7 +54,7 @@ pub(crate) struct Tables<'p> {
     pub origins: bool,
     /// True if some rule asks what the user named.
     pub mentions: bool,
-    pub regexes: BTreeSet<Rc<str>>,
+    pub regexes: BTreeSet<Arc<str>>,
     pub paths: BTreeSet<String>,
     pub monitors: BTreeMap<String, Monitor>,
     pub indexes: Vec<SuccessIndex>,
@@ -71,7 +71,7 @@ pub(crate) struct Tables<'p> {
 /// Positions in the sorted tables, for look-ups in constant time.
 #[derive(Default)]
 struct Places {
-    regexes: HashMap<Rc<str>, u32>,
+    regexes: HashMap<Arc<str>, u32>,
     paths: HashMap<String, u32>,
     monitors: HashMap<String, u32>,
     indexes: HashMap<(u32, Vec<u32>), u32>,
@@ -410,7 +410,7 @@ pub(crate) fn plain(ty: &Type) -> Type {
     }
 }
 
-fn patterns(ty: &Type, out: &mut BTreeSet<Rc<str>>) {
+fn patterns(ty: &Type, out: &mut BTreeSet<Arc<str>>) {
     match ty {
         Type::String(bounds) => out.extend(bounds.patterns.iter().cloned()),
         Type::List(of, _) | Type::Set(of, _) | Type::Map(of, _) | Type::Option(of) => {

@@ -9,7 +9,7 @@ use crate::hir::{
 use guard_plan::builtin::{Builtin, MAX_WORDS, SIMPLE_COMMAND};
 use guard_syntax::ast;
 use guard_syntax::span::Span;
-use std::rc::Rc;
+use std::sync::Arc;
 
 const NAME: &str = "SimpleCommand";
 
@@ -25,9 +25,9 @@ impl Checker<'_, '_> {
         }
         let ty = |written: &str| match written {
             "bool" => Type::Bool,
-            "list<string>" => Type::List(Rc::new(Type::string()), Some(MAX_WORDS as u64)),
-            "list<path>" => Type::List(Rc::new(Type::Path), Some(MAX_WORDS as u64)),
-            "map<string, string>" => Type::Map(Rc::new(Type::string()), Some(MAX_WORDS as u64)),
+            "list<string>" => Type::List(Arc::new(Type::string()), Some(MAX_WORDS as u64)),
+            "list<path>" => Type::List(Arc::new(Type::Path), Some(MAX_WORDS as u64)),
+            "map<string, string>" => Type::Map(Arc::new(Type::string()), Some(MAX_WORDS as u64)),
             _ => Type::string(),
         };
         let fields = SIMPLE_COMMAND.iter().map(|(name, written)| Field {

@@ -5,7 +5,7 @@ use crate::errors;
 use crate::hir::{BUILTIN_ENUMS, StringBounds, Type};
 use guard_syntax::ast::{self, Refinement, TypeKind};
 use guard_syntax::span::Span;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// How deep values nest at most: arguments that nest deeper are refused before they are decoded.
 pub(crate) const MAX_LEVELS: usize = 128;
@@ -68,9 +68,9 @@ pub(crate) fn join(a: &Type, b: &Type) -> Option<Type> {
         }
         (Type::String(x), Type::String(y)) if x != y => Some(Type::string()),
         (Type::List(x, m), Type::List(y, n)) => {
-            Some(Type::List(Rc::new(join(x, y)?), bound(*m, *n)))
+            Some(Type::List(Arc::new(join(x, y)?), bound(*m, *n)))
         }
-        (Type::Set(x, m), Type::Set(y, n)) => Some(Type::Set(Rc::new(join(x, y)?), bound(*m, *n))),
+        (Type::Set(x, m), Type::Set(y, n)) => Some(Type::Set(Arc::new(join(x, y)?), bound(*m, *n))),
         _ => fits(a, b).then(|| a.clone()),
     }
 }
@@ -157,14 +157,14 @@ impl Checker<'_, '_> {
     fn head(&mut self, kind: &TypeKind, span: Span) -> Type {
         match kind {
             TypeKind::Name(name) => self.named(name),
-            TypeKind::List(of) => Type::List(Rc::new(self.element(of)), None),
-            TypeKind::Set(of) => Type::Set(Rc::new(self.element(of)), None),
+            TypeKind::List(of) => Type::List(Arc::new(self.element(of)), None),
+            TypeKind::Set(of) => Type::Set(Arc::new(self.element(of)), None),
             TypeKind::Map(key, of) => {
                 if !matches!(self.ty(key), Type::String(_) | Type::Error) {
                     let why = "the keys of a map are strings";
                     self.report(errors::impossible_type(span, why, "write `map<string, …>`"));
                 }
-                Type::Map(Rc::new(self.element(of)), None)
+                Type::Map(Arc::new(self.element(of)), None)
             }
         }
     }

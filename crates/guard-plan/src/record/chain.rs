@@ -1,12 +1,11 @@
 //! The hash chain: written and verified here.
 
-use super::{Kind, Record};
+use super::write::{count, put, string};
+use super::{Kind, Record, WritePayload};
 use crate::encode::Hash;
 use crate::hex;
-use crate::json::write_string;
 use crate::plan::Millis;
 use crate::time::write_rfc3339;
-use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::fmt;
 
@@ -53,37 +52,32 @@ impl Chain {
         time: Millis,
         kind: Kind,
         call: Option<&str>,
-        payload: &impl Serialize,
+        payload: &(impl WritePayload + ?Sized),
     ) -> &[u8] {
-        let text = &mut self.text;
+        let (line, text) = (&mut self.line, &mut self.text);
+        line.clear();
+        put(line, "{\"seq\":");
+        count(self.seq, line);
+        put(line, ",\"time\":\"");
         text.clear();
-        text.push_str("{\"seq\":");
-        let _ = fmt::Write::write_fmt(text, format_args!("{}", self.seq));
-        text.push_str(",\"time\":\"");
         write_rfc3339(time, text);
-        text.push_str("\",\"kind\":\"");
-        text.push_str(kind.word());
-        text.push('"');
+        put(line, text);
+        put(line, "\",\"kind\":\"");
+        put(line, kind.word());
+        line.push(b'"');
         if let Some(call) = call {
-            text.push_str(",\"call\":");
-            write_string(call, text);
+            put(line, ",\"call\":");
+            string(call, line);
         }
-        text.push_str(",\"payload\":");
-        self.line.clear();
-        self.line.extend_from_slice(text.as_bytes());
-        // INVARIANT: writing to memory does not fail, and all keys of a payload are strings.
-        serde_json::to_writer(&mut self.line, payload).expect("a payload is plain data");
-        text.clear();
-        text.push_str(",\"prev\":\"");
-        hex::write(&self.prev, text);
-        text.push('"');
-        self.line.extend_from_slice(text.as_bytes());
-        self.prev = Sha256::digest(&self.line).into();
-        text.clear();
-        text.push_str(HASH);
-        hex::write(&self.prev, text);
-        text.push_str("\"}");
-        self.line.extend_from_slice(text.as_bytes());
+        put(line, ",\"payload\":");
+        payload.write_payload(line);
+        put(line, ",\"prev\":\"");
+        line.extend_from_slice(&hex::digits(&self.prev));
+        line.push(b'"');
+        self.prev = Sha256::digest(&line).into();
+        put(line, HASH);
+        line.extend_from_slice(&hex::digits(&self.prev));
+        put(line, "\"}");
         self.seq = self.seq.saturating_add(1);
         &self.line
     }
@@ -109,7 +103,7 @@ pub struct ChainError {
 
 impl fmt::Display for ChainError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "record {}: {}", self.line, self.message)
+        write!(f, "line {}: {}", self.line, self.message)
     }
 }
 
@@ -206,13 +200,13 @@ mod tests {
         check(&lines, "3 records");
         let changed = lines[1].replace("1.50", "1.51");
         let changed = [lines[0].clone(), changed, lines[2].clone()];
-        check(&changed, "record 2: it was changed: its hash is another");
+        check(&changed, "line 2: it was changed: its hash is another");
         let removed = [lines[0].clone(), lines[2].clone()];
-        check(&removed, "record 2: it does not follow the record before it");
+        check(&removed, "line 2: it does not follow the record before it");
         let swapped = [lines[1].clone(), lines[0].clone()];
-        check(&swapped, "record 1: it does not follow the record before it");
-        check(&[lines[0][..20].into()], "record 1: it is cut");
-        check(&[lines[0].replace("hash", "hush")], "record 1: it does not end with its hash");
+        check(&swapped, "line 1: it does not follow the record before it");
+        check(&[lines[0][..20].into()], "line 1: it is cut");
+        check(&[lines[0].replace("hash", "hush")], "line 1: it does not end with its hash");
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! The parts of a record that the kernel does not decide: answers of the host, reports of
-//! contracts, snapshots.
+//! contracts, snapshots, upgrades.
 
 use super::{Asked, Payload, Record};
 use crate::json::Json;
@@ -72,7 +72,10 @@ impl Record {
             Payload::Item(it) => it.sealed.as_deref(),
             Payload::Answers(it) => it.sealed.as_deref(),
             Payload::Usage(_) | Payload::Resume(_) => None,
-            Payload::Contract(_) | Payload::Snapshot(_) | Payload::Ledger(_) => None,
+            Payload::Contract(_)
+            | Payload::Snapshot(_)
+            | Payload::Upgrade(_)
+            | Payload::Ledger(_) => None,
         }
     }
 
@@ -91,7 +94,10 @@ impl Record {
             Payload::Stop(it) => (None, Some(&mut it.asked)),
             Payload::Item(it) => (None, Some(&mut it.asked)),
             Payload::Usage(_) | Payload::Resume(_) => return,
-            Payload::Contract(_) | Payload::Snapshot(_) | Payload::Ledger(_) => return,
+            Payload::Contract(_)
+            | Payload::Snapshot(_)
+            | Payload::Upgrade(_)
+            | Payload::Ledger(_) => return,
         };
         if let Some((shown, clear)) = shown {
             *shown = clear;
@@ -147,4 +153,36 @@ pub struct Snapshot<'a> {
     /// It is sealed.
     #[serde(default, skip_serializing_if = "super::is_false")]
     pub sealed: bool,
+}
+
+/// The session goes on under another plan (semantics §17).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Upgrade<'a> {
+    /// The content hash of the plan before, `sha256:…`.
+    pub from: Cow<'a, str>,
+    /// The version of Guard that decides from now on.
+    pub version: Cow<'a, str>,
+    /// Who took the session to a plan that was not shown to allow nothing more. Left out where that was shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forced: Option<Forced<'a>>,
+    /// What begins anew under the new plan, a sentence each.
+    #[serde(default, skip_serializing_if = "super::is_empty")]
+    pub anew: Cow<'a, [String]>,
+    /// What the session remembered and the new plan has no use for, a sentence each.
+    #[serde(default, skip_serializing_if = "super::is_empty")]
+    pub dropped: Cow<'a, [String]>,
+    /// All that the session remembers under the new plan.
+    pub snapshot: Snapshot<'a>,
+}
+
+/// The person who forced something.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Forced<'a> {
+    /// The name.
+    pub by: Cow<'a, str>,
+    /// The reason, as given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Cow<'a, str>>,
 }

@@ -73,6 +73,18 @@ impl Counter {
         }
     }
 
+    /// Drops what a limit with a lower count need not know.
+    pub fn trim(&mut self, limit: &Limit) {
+        let Counter::Window(window) = self else { return };
+        let count = limit.count as usize;
+        if limit.success {
+            return;
+        }
+        for times in std::iter::once(&mut window.plain).chain(window.keyed.values_mut()) {
+            times.drain(..times.len().saturating_sub(count));
+        }
+    }
+
     /// Returns the current usage.
     pub fn usage(&self, key: Option<&[u8]>, now: Millis) -> Usage {
         match self {

@@ -146,6 +146,20 @@ impl Items {
         true
     }
 
+    /// Returns the items with other criteria; the first error ends it.
+    pub fn renumbered(
+        &self,
+        criterion: &mut dyn FnMut(&Criterion) -> Result<Criterion, String>,
+    ) -> Result<Items, String> {
+        let mut items = self.clone();
+        for item in &mut items.all {
+            for known in &mut item.criteria {
+                *known = criterion(known)?;
+            }
+        }
+        Ok(items)
+    }
+
     pub fn len(&self) -> usize {
         self.all.len()
     }

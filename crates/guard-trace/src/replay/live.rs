@@ -4,7 +4,7 @@ use super::compare::{self, mark_of, same_feedback};
 use super::hidden::{self, Hidden, looks_into_result};
 use super::world::Then;
 use super::{Judge, Options, ReplayError, Replayed};
-use crate::resume::{self, resume};
+use crate::resume::{self, ResumeError, resume};
 use guard_plan::record::{self, Payload, Record};
 use guard_plan::replayed::Aspect;
 use guard_plan::{hex, time};
@@ -142,6 +142,8 @@ impl<'k> Replay<'k> {
         }
         match record.payload {
             Payload::Open(_) => return Err(ReplayError::Again),
+            // A plan that decides all of a session goes on deciding it.
+            Payload::Upgrade(_) => return self.passed(&record),
             Payload::Answers(_)
             | Payload::Contract(_)
             | Payload::Snapshot(_)
@@ -207,6 +209,62 @@ impl<'k> Replay<'k> {
             self.said.exact &= self.recorder.is_none();
         }
         self.follow(&record);
+        Ok(())
+    }
+
+    /// Replays the record by which the session went on under another plan, which decides from now on.
+    /// The session before must come over as it did then.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if its own plans cannot have written the record.
+    pub fn upgrade(
+        &mut self,
+        judge: &'k Judge,
+        record: Record,
+        line: Option<&[u8]>,
+    ) -> Result<(), ReplayError> {
+        let Payload::Upgrade(upgrade) = &record.payload else { return Err(ReplayError::Senseless) };
+        let own = self.recorder.is_some() && *upgrade.from == *self.judge.hash;
+        if !own || *upgrade.snapshot.plan != *judge.hash {
+            return Err(ReplayError::OtherPlan(upgrade.from.to_string()));
+        }
+        self.said.records += 1;
+        let secrets = replayed_secrets(self.secrets.as_ref());
+        let closed = upgrade.snapshot.sealed && self.secrets.is_none();
+        if closed {
+            return Err(ReplayError::Closed);
+        }
+        let text = line.and_then(|line| std::str::from_utf8(line).ok());
+        let resumed = resume::resume_from(&judge.kernel, &secrets, text);
+        let resumed = resumed.map_err(ReplayError::Forged)?;
+        let now = time::parse_rfc3339(&record.time).ok_or(ReplayError::Senseless)?;
+        let again = self.judge.kernel.upgrade(&self.session, &judge.kernel, now);
+        let again = again.map_err(|error| {
+            ReplayError::Forged(ResumeError::Refused(record.seq, error.to_string()))
+        })?;
+        let said = |all: &[guard_runtime::Forgotten], was: &[String]| {
+            all.iter().map(ToString::to_string).eq(was.iter().cloned())
+        };
+        let same = again.session.memory() == resumed.session.memory()
+            && said(&again.anew, &upgrade.anew)
+            && said(&again.dropped, &upgrade.dropped);
+        // Before a difference was found the session is what it was then.
+        if !same && !self.unsure && !self.said.has_diverged() {
+            return Err(ReplayError::Forged(ResumeError::Diverged(record.seq)));
+        }
+        (self.session, self.recorder) = (resumed.session, Some(resumed.recorder));
+        self.judge = judge;
+        self.said.judged_by(judge.shown.clone());
+        Ok(())
+    }
+
+    /// Passes over an upgrade: from there on another plan has decided.
+    fn passed(&mut self, record: &Record) -> Result<(), ReplayError> {
+        self.said.passed();
+        self.recorder = None;
+        let time = time::parse_rfc3339(&record.time).unwrap_or(self.said.end);
+        self.said.end = self.said.end.max(time);
         Ok(())
     }
 

@@ -71,6 +71,10 @@ pub enum ReplayError {
     Senseless,
     /// The kernel cannot open it.
     Open(StepError),
+    /// It goes on under another plan, from one that did not decide it here: that one's hash.
+    OtherPlan(String),
+    /// What it remembers under another plan is sealed, and there is no key.
+    Closed,
     /// The plan that it was recorded with cannot have written the record.
     Forged(ResumeError),
 }
@@ -83,6 +87,13 @@ impl fmt::Display for ReplayError {
                 "the session begins with a snapshot, which only the plan that it was recorded with can read",
             ),
             ReplayError::Recall(why) => f.write_str(why),
+            ReplayError::OtherPlan(plan) => write!(
+                f,
+                "the session goes on under another plan, and was not decided by the one before it, {plan}"
+            ),
+            ReplayError::Closed => f.write_str(
+                "what the session remembers under its new plan is sealed: `--key` names the key",
+            ),
             ReplayError::Again => f.write_str("the session begins a second time"),
             ReplayError::Senseless => f.write_str("the record makes no sense as an event"),
             ReplayError::Forged(error) => error.fmt(f),

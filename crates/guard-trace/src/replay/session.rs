@@ -101,6 +101,16 @@ impl Replayed {
         }
     }
 
+    /// Another plan decides from now on; it says what is secret.
+    pub(super) fn judged_by(&mut self, plan: Arc<Plan>) {
+        self.judged_by = plan;
+    }
+
+    /// The plan that decided then is another from now on.
+    pub(super) fn passed(&mut self) {
+        (self.own, self.exact) = (false, false);
+    }
+
     /// Returns its row of a timeline.
     pub fn lane(&self, file: &str) -> Lane {
         Lane {

@@ -7,6 +7,7 @@ mod file;
 mod ledger;
 
 use super::ledger::{Known, LEDGER, gone, stranger, time_of};
+use super::mark::{self, Marks};
 use super::memory::{check_snapshot, no_snapshot};
 use super::place::{GONE, is_absent};
 use super::seen::Seen;
@@ -42,6 +43,7 @@ pub struct FolderStore {
     /// The sessions that some thread opens at this moment.
     opening: Mutex<HashMap<String, Arc<Mutex<()>>>>,
     seen: Seen,
+    marks: Marks,
     ledger: FolderLedger,
 }
 
@@ -61,7 +63,8 @@ impl FolderStore {
         let (dir, held, seen) = (dir.to_owned(), Mutex::default(), Seen::default());
         let ledger = FolderLedger::new(&dir, durability);
         let opening = Mutex::default();
-        Ok(FolderStore { dir, durability, keys, held, opening, seen, ledger })
+        let marks = Marks::among(&dir, durability);
+        Ok(FolderStore { dir, durability, keys, held, opening, seen, marks, ledger })
     }
 
     /// Returns the path of a session's file.
@@ -135,8 +138,10 @@ impl FolderStore {
             held = self.hold(session)?;
         }
         let mut held = lock(&held);
+        let mark = self.marks.read(session)?;
         let begun = self.read(session, &mut held)?;
         self.seen.check(&held.path, session, &begun)?;
+        mark::check(&held.path, session, mark, &begun)?;
         // Another process may have written to the ledger before the session was ours.
         let known = self.ledger.lock()?.ledger().knows(session);
         match (known, begun.head.version) {
@@ -292,12 +297,18 @@ impl Store for FolderStore {
         if let Some(first) = commit.records.first().filter(|_| begins) {
             self.register(session, first).inspect_err(|_| held.broken = true)?;
         }
+        self.marks.write(session, &head).inspect_err(|_| held.broken = true)?;
         self.seen.keep(session, head);
         Ok(Committed::Yes(head))
     }
 
     fn release(&self, session: &str) {
-        lock(&self.held).remove(session);
+        let Some(held) = lock(&self.held).remove(session) else { return };
+        let held = lock(&held);
+        if self.durability != Durability::Full && !held.broken && held.head.version > 0 {
+            // An earlier mark stays where this one cannot be written.
+            let _ = self.marks.write_now(session, &held.head);
+        }
     }
 
     fn sessions(&self) -> Result<Vec<String>, StoreError> {
@@ -360,7 +371,13 @@ impl Store for FolderStore {
         // A folder of exported traces is no store: it has neither key nor ledger.
         let is_store = self.keys.is_some() || self.ledger.path().exists();
         match is_store {
-            true => audit(self),
+            true => {
+                let mut found = audit(self)?;
+                let ids = self.sessions()?;
+                let ids = ids.iter().map(String::as_str);
+                found.extend(self.marks.audit(ids, |id| Ok(self.head(id)?.unwrap_or_default()))?);
+                Ok(found)
+            }
             false => Ok(Vec::new()),
         }
     }
@@ -394,11 +411,13 @@ impl Store for FolderStore {
                 locked.append(&[line])?;
                 said.push(format!("session `{id}` is known from now on"));
             }
+            said.extend(self.marks.settle(id, &file::head(&self.path(id)?)?.unwrap_or_default())?);
         }
         for id in locked.ledger().sessions() {
             if !there.contains(&id) {
                 let line = locked.ledger().say(0, LedgerEntry::Removed, &id, 0);
                 locked.append(&[line])?;
+                self.marks.remove(&id);
                 said.push(format!("session `{id}` is gone"));
             }
         }
@@ -412,7 +431,18 @@ impl Store for FolderStore {
                 }
             }
         }
+        said.extend(locked.settle_mark()?);
         Ok(said)
+    }
+
+    fn size(&self) -> Result<u64, StoreError> {
+        let fail = |error| StoreError::io(&self.dir, &error);
+        let mut sum = 0;
+        for entry in fs::read_dir(&self.dir).map_err(fail)? {
+            // A file may be gone by now.
+            sum += entry.map_err(fail)?.metadata().map_or(0, |meta| meta.len());
+        }
+        Ok(sum)
     }
 
     fn forget(&self, session: &str, before: u64) -> Result<(), StoreError> {
@@ -461,9 +491,10 @@ impl Store for FolderStore {
         }
         drop(locked);
         let _ = fs::remove_file(self.snapshot_path(session));
+        self.marks.remove(session);
         fs::remove_file(&path).map_err(|error| StoreError::io(&path, &error))?;
         self.seen.forget(session);
-        self.release(session);
+        lock(&self.held).remove(session);
         self.sync_dir()?;
         Ok(some)
     }

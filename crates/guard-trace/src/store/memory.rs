@@ -132,6 +132,12 @@ impl Store for MemoryStore {
         Ok(Vec::new())
     }
 
+    fn size(&self) -> Result<u64, StoreError> {
+        let kept = self.lock();
+        let lines = kept.sessions.values().flat_map(|session| &session.lines);
+        Ok(lines.map(|line| line.len() as u64).sum())
+    }
+
     fn forget(&self, session: &str, before: u64) -> Result<(), StoreError> {
         let mut kept = self.lock();
         let found = kept.sessions.get_mut(session).ok_or_else(|| no_snapshot(before))?;

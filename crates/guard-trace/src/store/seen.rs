@@ -30,6 +30,11 @@ impl Seen {
         }
     }
 
+    /// Returns how far a session was seen to come.
+    pub fn head(&self, session: &str) -> Option<Head> {
+        self.heads().get(session).copied()
+    }
+
     /// Forgets a session that was removed.
     pub fn forget(&self, session: &str) {
         self.heads().remove(session);
@@ -47,13 +52,7 @@ impl Seen {
             return Ok(());
         }
         let Some(seen) = self.heads().get(session).copied() else { return Ok(()) };
-        let there = match seen.version {
-            0 => true,
-            last if last > begun.head.version => false,
-            last if last == begun.head.version => seen.hash == begun.head.hash,
-            last => has(begun, last - 1, &seen),
-        };
-        match there {
+        match has_head(begun, &seen) {
             true => Ok(()),
             false => {
                 let last = seen.version - 1;
@@ -61,6 +60,16 @@ impl Seen {
                 Err(StoreError::lost(path, &why))
             }
         }
+    }
+}
+
+/// Returns whether a session has come as far as a head; it may have come further.
+pub(super) fn has_head(begun: &Begun, seen: &Head) -> bool {
+    match seen.version {
+        0 => true,
+        last if last > begun.head.version => false,
+        last if last == begun.head.version => seen.hash == begun.head.hash,
+        last => has(begun, last - 1, seen),
     }
 }
 

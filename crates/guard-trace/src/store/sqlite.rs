@@ -13,7 +13,8 @@ mod schema;
 
 pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
 
-use super::ledger::Ledger;
+use super::ledger::{LEDGER, Ledger};
+use super::mark::{self, Marks};
 use super::seen::Seen;
 use super::{
     Begun, Commit, Committed, Durability, Records, Store, StoreError, Taken, audit, check_id,
@@ -38,6 +39,8 @@ pub struct SqliteStore {
     handle: Mutex<Handle>,
     batch: Option<Batch>,
     seen: Seen,
+    marks: Marks,
+    durability: Durability,
     /// The sessions with a failed write.
     broken: Mutex<HashSet<String>>,
 }
@@ -90,6 +93,8 @@ impl SqliteStore {
             handle: Mutex::new(handle),
             batch,
             seen: Seen::default(),
+            marks: Marks::beside(path, durability),
+            durability,
             broken: Mutex::default(),
         })
     }
@@ -109,6 +114,18 @@ impl SqliteStore {
         lock(&self.handle).writing(&[session], write)
     }
 
+    /// The heads of all sessions, and of the ledger.
+    fn heads(&self) -> Result<Vec<(String, Head)>, StoreError> {
+        self.reading(|rows, _| {
+            let mut ids = rows.sessions()?;
+            ids.push(LEDGER.to_owned());
+            let head = |id: String| Ok((id.clone(), rows.session(&id)?.map(|it| it.head)));
+            let heads: Vec<(String, Option<Head>)> =
+                ids.into_iter().map(head).collect::<Result<_, StoreError>>()?;
+            Ok(heads.into_iter().filter_map(|(id, head)| Some((id, head?))).collect())
+        })
+    }
+
     fn commit_now(&self, session: &str, commit: &Commit<'_>) -> Result<Committed, StoreError> {
         self.writing(session, |rows, ledger| {
             rows.commit(session, commit, self.keys.as_ref(), ledger)
@@ -119,9 +136,14 @@ impl SqliteStore {
 impl Store for SqliteStore {
     fn begin(&self, session: &str) -> Result<Begun, StoreError> {
         check_id(session)?;
-        let begun =
-            self.reading(|rows, ledger| begin(rows, ledger, session, self.keys.as_ref()))?;
+        let marks = (self.marks.read(LEDGER)?, self.marks.read(session)?);
+        let (begun, ledger) = self.reading(|rows, ledger| {
+            let known = rows.session(LEDGER)?.map(|found| found.head).unwrap_or_default();
+            Ok((begin(rows, ledger, session, self.keys.as_ref())?, known))
+        })?;
+        mark::check_length(&self.path, LEDGER, marks.0, &ledger)?;
         self.seen.check(&self.path, session, &begun)?;
+        mark::check(&self.path, session, marks.1, &begun)?;
         lock(&self.broken).remove(session);
         if let Some(batch) = &self.batch {
             batch.enter(session);
@@ -138,8 +160,14 @@ impl Store for SqliteStore {
             Some(batch) => batch.commit(session, commit),
             None => self.commit_now(session, commit),
         };
+        let done = match done {
+            Ok(Committed::Yes(head)) => {
+                self.seen.keep(session, head);
+                self.marks.write(session, &head).map(|()| Committed::Yes(head))
+            }
+            other => other,
+        };
         match &done {
-            Ok(Committed::Yes(head)) => self.seen.keep(session, *head),
             Err(error) if error.is_of_writing() => {
                 lock(&self.broken).insert(session.to_owned());
             }
@@ -149,9 +177,15 @@ impl Store for SqliteStore {
     }
 
     fn release(&self, session: &str) {
-        lock(&self.broken).remove(session);
+        let broken = lock(&self.broken).remove(session);
         if let Some(batch) = &self.batch {
             batch.leave(session);
+        }
+        if let Some(head) = self.seen.head(session).filter(|_| !broken)
+            && self.durability != Durability::Full
+        {
+            // An earlier mark stays where this one cannot be written.
+            let _ = self.marks.write_now(session, &head);
         }
     }
 
@@ -208,6 +242,11 @@ impl Store for SqliteStore {
     fn audit(&self) -> Result<Vec<String>, StoreError> {
         let mut found = audit(self)?;
         found.extend(self.reading(|rows, _| rows.orphans())?);
+        let ids = self.heads()?;
+        let head = |id: &str| {
+            self.reading(|rows, _| Ok(rows.session(id)?.map(|it| it.head).unwrap_or_default()))
+        };
+        found.extend(self.marks.audit(ids.iter().map(|(id, _)| &**id), head)?);
         Ok(found)
     }
 
@@ -221,7 +260,20 @@ impl Store for SqliteStore {
     }
 
     fn settle_ledger(&self) -> Result<Vec<String>, StoreError> {
-        lock(&self.handle).writing(&[], |rows, ledger| rows.settle_ledger(ledger))
+        let before = self.known().ok().flatten().unwrap_or_default();
+        let settled = lock(&self.handle).writing(&[], |rows, ledger| rows.settle_ledger(ledger));
+        let mut said = settled?;
+        let heads = self.heads()?;
+        let is_gone = |id: &&String| heads.iter().all(|(there, _)| there != *id);
+        before.iter().filter(is_gone).for_each(|id| self.marks.remove(id));
+        for (id, head) in &heads {
+            said.extend(self.marks.settle(id, head)?);
+        }
+        Ok(said)
+    }
+
+    fn size(&self) -> Result<u64, StoreError> {
+        self.reading(|rows, _| rows.size())
     }
 
     fn forget(&self, session: &str, before: u64) -> Result<(), StoreError> {
@@ -231,7 +283,9 @@ impl Store for SqliteStore {
     fn remove(&self, session: &str) -> Result<bool, StoreError> {
         check_id(session)?;
         self.seen.forget(session);
-        self.writing(session, |rows, ledger| rows.remove(session, ledger))
+        let removed = self.writing(session, |rows, ledger| rows.remove(session, ledger))?;
+        self.marks.remove(session);
+        Ok(removed)
     }
 }
 

@@ -277,6 +277,9 @@ fn a_database_that_is_gone_is_not_made_anew_beside_its_key() {
     fs::write(&path, "").unwrap();
     assert!(matches!(open().err(), Some(StoreError::Lost { .. })));
     fs::remove_file(temporary.path().join("traces.db.key")).unwrap();
+    let refused = commit(&*open().unwrap(), "s1", 0);
+    assert!(matches!(refused, Err(StoreError::Lost { .. })), "its marks are there: {refused:?}");
+    fs::remove_dir_all(temporary.path().join("traces.db.marks")).unwrap();
     assert!(matches!(commit(&*open().unwrap(), "s1", 0), Ok(Committed::Yes(_))));
 }
 

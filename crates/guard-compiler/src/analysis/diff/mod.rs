@@ -33,11 +33,14 @@ pub struct Limits {
     pub climbs: usize,
     /// Sessions to begin with, each with all its beginnings: those of the guards' own tests.
     pub seeds: Vec<Vec<Act>>,
+    /// The question is of a session that is under way: it may hold what no session of either guard comes to from its
+    /// beginning, so nothing is left out because it cannot be reached.
+    pub running: bool,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { states: 400, calls: 8_000, climbs: 10_000, seeds: Vec::new() }
+        Limits { states: 400, calls: 8_000, climbs: 10_000, seeds: Vec::new(), running: false }
     }
 }
 
@@ -115,7 +118,7 @@ pub fn diff(old: &Program, new: &Program, limits: &Limits, stop: &dyn Fn() -> bo
     names.dedup();
     let (before, after) = (Side::of(old), Side::of(new));
     let mut tools = Vec::new();
-    let sides = Sides::of(old, new);
+    let sides = Sides::of(old, new, limits.running);
     let compared = names.into_iter().map(|wire| {
         let place = |program: &Program| program.tools.iter().position(|t| t.wire_name == wire);
         (wire, changed(&sides, place(old), place(new)))

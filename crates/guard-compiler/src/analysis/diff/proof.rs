@@ -66,8 +66,11 @@ pub(super) struct Sides<'p> {
 }
 
 impl<'p> Sides<'p> {
-    pub fn of(old: &'p Program, new: &'p Program) -> Self {
-        let never = (never_called(old), never_called(new));
+    pub fn of(old: &'p Program, new: &'p Program, running: bool) -> Self {
+        let never = match running {
+            true => Default::default(),
+            false => (never_called(old), never_called(new)),
+        };
         let either = never.0.union(&never.1).cloned().collect();
         Sides { old, new, never, either }
     }

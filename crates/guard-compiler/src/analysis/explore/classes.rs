@@ -9,7 +9,7 @@ use crate::analysis::reference::Reference;
 use crate::hir::{Expr, ExprKind as K, ProbeId, Program, RecordId, ToolId, Type, VarId};
 use guard_plan::value::Value;
 use std::collections::HashMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Somewhere a value may be.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -51,7 +51,7 @@ pub(crate) enum Hint<'p> {
     Ends(String),
     Holds(String),
     Globs(String),
-    Matches(Rc<str>),
+    Matches(Arc<str>),
     /// Below this path; below the workspace.
     Below(String),
     /// What this gives, which depends on the session alone.

@@ -34,6 +34,7 @@ use guard_syntax::span::Span;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// A question to the world.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -116,7 +117,7 @@ pub struct Reference<'p> {
     program: &'p Program,
     tables: Rc<Tables<'p>>,
     types: Rc<Vec<TypeDef>>,
-    regexes: Rc<HashMap<Rc<str>, regex::Regex>>,
+    regexes: Rc<HashMap<Arc<str>, regex::Regex>>,
     start: i64,
     now: i64,
     workspace: String,

@@ -1,6 +1,7 @@
 //! The ledger of a folder: a file of records that all processes append to, under a lock.
 
 use super::super::ledger::{LEDGER, Ledger, missing};
+use super::super::mark::{self, Marks};
 use super::super::place::{CUT, GONE, OVERWRITTEN, REPLACED, is_absent, is_same};
 use super::super::{Durability, StoreError};
 use super::file::refuse_link;
@@ -18,6 +19,7 @@ const BUDGETS: &str = ".budgets";
 pub struct FolderLedger {
     path: PathBuf,
     sync: bool,
+    marks: Marks,
     read: Mutex<Reading>,
 }
 
@@ -41,7 +43,8 @@ impl FolderLedger {
     /// Returns the ledger of a folder; nothing is read or written yet.
     pub fn new(dir: &Path, durability: Durability) -> FolderLedger {
         let path = dir.join(format!("{LEDGER}.jsonl"));
-        FolderLedger { path, sync: durability != Durability::Off, read: Mutex::default() }
+        let marks = Marks::among(dir, Durability::Full);
+        FolderLedger { path, sync: durability != Durability::Off, marks, read: Mutex::default() }
     }
 
     /// The path of its file.
@@ -52,7 +55,13 @@ impl FolderLedger {
     /// Reads what is new, and holds the ledger until the result is dropped. A folder with sessions
     /// must have one.
     pub fn lock(&self) -> Result<Locked<'_>, StoreError> {
-        self.locked(false)
+        let locked = self.locked(false)?;
+        if locked.exists() {
+            // Whoever writes to it holds the lock, and marks it before that ends.
+            let mark = self.marks.read(LEDGER)?;
+            mark::check_length(&self.path, LEDGER, mark, &locked.ledger().head)?;
+        }
+        Ok(locked)
     }
 
     /// The same; a folder without a ledger gets one, whatever it holds.
@@ -185,7 +194,12 @@ impl Locked<'_> {
             self.read.ledger.take(path, line)?;
         }
         (self.read.bytes, self.read.file) = (expected, Some(there));
-        Ok(())
+        self.store.marks.write_now(LEDGER, &self.read.ledger.head)
+    }
+
+    /// Takes the ledger as it is for what was acknowledged; returns what was lost, if anything.
+    pub fn settle_mark(&mut self) -> Result<Option<String>, StoreError> {
+        self.store.marks.settle(LEDGER, &self.read.ledger.head)
     }
 }
 

@@ -1,6 +1,7 @@
 //! An open database: its connection, and its place in the file system.
 
 use super::super::ledger::{LEDGER, Ledger};
+use super::super::mark::Marks;
 use super::super::place::OVERWRITTEN;
 use super::super::{Durability, StoreError};
 use super::place::Place;
@@ -18,6 +19,7 @@ pub struct Handle {
     place: Place,
     /// The ledger, as far as this connection has read it.
     ledger: Ledger,
+    marks: Marks,
 }
 
 impl Handle {
@@ -33,7 +35,8 @@ impl Handle {
         rows::Rows { path, connection: &connection }.sessions()?;
         let place = Place::new(path)?;
         let (path, ledger) = (path.to_owned(), Ledger::default());
-        let mut handle = Handle { path, durability, connection, place, ledger };
+        let marks = Marks::beside(&path, Durability::Full);
+        let mut handle = Handle { path, durability, connection, place, ledger, marks };
         if schema::version(&handle.path, &handle.connection)? == schema::FORMER_VERSION {
             handle.writing(&[], |rows, ledger| {
                 // Another process may have been faster.
@@ -78,6 +81,7 @@ impl Handle {
         write: impl FnOnce(&Rows<'_>, &mut Ledger) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         self.place.check()?;
+        let known = self.ledger.head.version;
         let done = self.transact(write);
         if done.is_err() {
             // It may have read what was rolled back.
@@ -87,6 +91,9 @@ impl Handle {
         self.place.check()?;
         if self.place.is_unread() {
             self.look_into(sessions)?;
+        }
+        if self.ledger.head.version > known {
+            self.marks.write_now(LEDGER, &self.ledger.head)?;
         }
         Ok(done)
     }

@@ -200,6 +200,14 @@ impl Rows<'_> {
         self.move_head(found.id, &Head { first: before, ..found.head })
     }
 
+    /// Returns the number of bytes in use.
+    pub fn size(&self) -> Result<u64, StoreError> {
+        let sql = "SELECT (pages.page_count - free.freelist_count) * size.page_size
+                   FROM pragma_page_count AS pages, pragma_freelist_count AS free, pragma_page_size AS size";
+        let size = self.one(sql, params![], |row| row.get::<_, i64>(0))?;
+        Ok(size.and_then(|size| u64::try_from(size).ok()).unwrap_or_default())
+    }
+
     /// Drops a session.
     pub fn remove(&self, name: &str, ledger: &mut Ledger) -> Result<bool, StoreError> {
         let Some(found) = self.session(name)? else { return Ok(false) };

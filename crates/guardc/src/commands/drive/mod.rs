@@ -96,7 +96,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
         approvals: &mut approvals,
     };
     let limits = Limits { steps: args.steps, ..Limits::default() };
-    crate::signals::end_commands_with_us();
+    crate::signals::end_commands_with_us(true);
     let report = session.drive(&mut io, &limits);
     if args.json {
         let text = serde_json::to_string_pretty(&report);

@@ -77,7 +77,7 @@ pub fn run(args: &Args, _: &Term) -> Outcome {
     std::panic::set_hook(Box::new(|_| {}));
     let until = Instant::now() + args.deadline;
     watch(args.deadline);
-    crate::signals::end_commands_with_us();
+    crate::signals::end_commands_with_us(true);
     let decided = std::panic::catch_unwind(|| answer(args, until));
     match decided {
         Ok(Ok(answer)) => speak(&answer),

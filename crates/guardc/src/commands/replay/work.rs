@@ -144,9 +144,7 @@ impl Work<'_> {
             }
             let fed = match &mut live {
                 _ if lost => Ok(()),
-                Some((_, replay)) => {
-                    replay.record(entry.record, Some(entry.line)).map_err(|error| error.to_string())
-                }
+                Some((judge, replay)) => self.feed(judge, replay, entry.record, Some(entry.line)),
                 None => self.begin(entry.record, Some(entry.line)).map(|begun| live = Some(begun)),
             };
             if let Err(why) = fed {
@@ -162,6 +160,24 @@ impl Work<'_> {
         if let Some((judge, replay)) = live {
             sum.session(file, judge, replay.end());
         }
+    }
+
+    /// Gives a record to a replay. Where each session has the plan it was recorded with, an upgrade gives it the next one.
+    fn feed<'w>(
+        &'w self,
+        judge: &mut usize,
+        replay: &mut Replay<'w>,
+        record: Record,
+        line: Option<&[u8]>,
+    ) -> Result<(), String> {
+        let fed = match &record.payload {
+            Payload::Upgrade(upgrade) if self.judges.len() > 1 => {
+                *judge = self.judge(&upgrade.snapshot.plan)?;
+                replay.upgrade(&self.judges[*judge], record, line)
+            }
+            _ => replay.record(record, line),
+        };
+        fed.map_err(|error| error.to_string())
     }
 
     fn begin(&self, record: Record, line: Option<&[u8]>) -> Result<(usize, Replay<'_>), String> {

@@ -186,6 +186,10 @@ impl From<SessionError> for Error {
     fn from(error: SessionError) -> Error {
         match error {
             SessionError::Guard(error) => error.into(),
+            SessionError::NotTighter(ref looser) => {
+                let looser = serde_json::json!(looser);
+                Error::failed(error.code(), error.to_string()).with("looser", looser)
+            }
             SessionError::UnknownProbe(..) | SessionError::SharedBudget(_) => {
                 Error::params(error.to_string())
             }

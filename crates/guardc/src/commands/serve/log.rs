@@ -1,4 +1,4 @@
-//! The log of a sidecar: JSON lines on standard error. Arguments and results never stand in it.
+//! The log of a sidecar: JSON lines on standard error, of requests and of what it does by itself. Arguments and results never stand in it.
 
 use super::rpc::Error;
 use guard_plan::time;
@@ -13,6 +13,14 @@ pub enum Level {
     Error,
     /// Every request.
     Info,
+}
+
+/// Tells of something that the sidecar does by itself, whatever the level.
+pub fn event(event: &str, mut about: serde_json::Value) {
+    about["time"] = time::format_rfc3339(guard_sdk::system_time()).into();
+    about["level"] = if event.ends_with("_failed") { "error" } else { "info" }.into();
+    about["event"] = event.into();
+    let _ = writeln!(std::io::stderr().lock(), "{about}");
 }
 
 /// Logs an answered request.

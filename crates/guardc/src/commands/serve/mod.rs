@@ -4,17 +4,23 @@
 mod answers;
 mod feeds;
 mod http;
+mod limits;
 mod log;
+mod plans;
 mod pool;
 mod requests;
+mod retention;
 mod rpc;
 mod server;
 mod stats;
+mod watch;
 
+use crate::config::Config;
 use crate::failure::{Exit, Failure, Outcome, reason};
 use crate::term::Term;
 use guard_plan::lines::{Line, read_line, skip_line};
 use guard_sdk::Durability;
+use limits::{Limits, shown};
 use pool::Pool;
 use rpc::{Error, Request};
 use server::{Server, ServerOptions, StorageOptions};
@@ -22,13 +28,17 @@ use stats::Stats;
 use std::io::{self, BufReader, Write};
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
+use watch::{Turn, Watch};
 
 /// Serves the sidecar protocol on standard input and output
 #[derive(Debug, clap::Args)]
 pub struct Args {
+    /// The guard or plan of sessions that name none; `plan.reload`, or a hang-up signal, loads it again
+    #[arg(long, value_name = "GUARD")]
+    pub plan: Option<PathBuf>,
     /// Keep the trace of every session in this folder, a file each, or in this SQLite database
     #[arg(long, value_name = "PATH", visible_alias = "store")]
     pub journal: Option<PathBuf>,
@@ -49,9 +59,10 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 64)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub workers: u16,
-    /// Most sessions that are open at once
-    #[arg(long, value_name = "N", default_value_t = 10_000)]
-    pub max_sessions: usize,
+    #[command(flatten)]
+    pub limits: Limits,
+    #[command(flatten)]
+    pub retention: retention::Args,
     /// Log to standard error, a JSON object a line: errors, or every request
     #[arg(long, value_enum, value_name = "LEVEL")]
     pub log: Option<log::Level>,
@@ -95,10 +106,10 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     if term.out_tty {
         term.note("guardc serves JSON-RPC 2.0, one object a line; the end of the input ends it");
     }
-    crate::signals::end_commands_with_us();
+    crate::signals::end_commands_with_us(args.plan.is_none());
     let (at, key) = (args.journal.clone(), args.key.clone());
     let storage = StorageOptions { at, durability: args.durability, key };
-    let (shadow, max_sessions) = (args.shadow, args.max_sessions);
+    let (shadow, limits) = (args.shadow, args.limits);
     let recheck = args.recheck.map(|sample| sample.0);
     let stats = Arc::new(Stats::default());
     if let Some(address) = args.metrics {
@@ -108,9 +119,21 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
         })?;
         term.note(&format!("metrics at http://{bound}/metrics"));
     }
-    let server =
-        Server::new(ServerOptions { storage, shadow, recheck, max_sessions }, Arc::clone(&stats));
-    let service = Arc::new(Service { server, stats, level: args.log, failed: OnceLock::new() });
+    let plan = args.plan.clone();
+    let retention = args.retention.over(Config::discover(Path::new("."))?.retention);
+    let options = ServerOptions { plan, storage, shadow, recheck, limits, retention };
+    let server = Arc::new(Server::new(options, Arc::clone(&stats)));
+    retention::begin(&server);
+    let watch = limits.max_request_time.map(|time| (Watch::start(), time));
+    let failed = OnceLock::new();
+    let service = Arc::new(Service { server, stats, level: args.log, limits, watch, failed });
+    if args.plan.is_some() {
+        // A sidecar whose guard cannot be used does not start.
+        let loaded = service.server.call("plan.reload", None);
+        loaded.map_err(|error| Failure::new(error.message))?;
+        let reloads = Arc::clone(&service);
+        crate::signals::on_hang_up(move || reloads.reload());
+    }
     let pool = (args.workers > 1).then(|| Pool::new(usize::from(args.workers)));
     read_requests(&service, pool)?;
     match service.failed.get() {
@@ -122,23 +145,33 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
 /// Reads lines until the end of the input, and waits for the last answer.
 fn read_requests(service: &Arc<Service>, mut pool: Option<Pool>) -> Result<(), Failure> {
     let mut input = BufReader::new(io::stdin().lock());
+    let longest = usize::try_from(service.limits.max_request_size).unwrap_or(usize::MAX);
     while service.failed.get().is_none() {
-        let line = read_line(&mut input, rpc::MAX_LINE).map_err(|e| unreadable(&e))?;
+        let line = read_line(&mut input, longest).map_err(|e| unreadable(&e))?;
         match line {
             Line::End => break,
             Line::TooLong => {
                 skip_line(&mut input).map_err(|e| unreadable(&e))?;
-                let error = Error::parse("the line is longer than 16 MiB");
+                let longest = shown(service.limits.max_request_size);
+                let message = format!(
+                    "the line is longer than {longest}; `--max-request-size` takes longer ones"
+                );
+                let error = Error { code: "request_too_large", ..Error::request(message) };
+                service.stats.answered("other", Some(error.code), Duration::ZERO);
                 service.write(rpc::answer(None, Err(error)));
             }
             Line::Whole(text) | Line::Open(text) if text.trim_ascii().is_empty() => {}
             Line::Whole(text) | Line::Open(text) => match (rpc::read(&text), &mut pool) {
                 (Err(answer), _) => service.write(answer),
-                (Ok(request), None) => service.answer(&request),
+                (Ok(request), None) => {
+                    let turn = service.watched(&request);
+                    service.answer(&request, &turn);
+                }
                 (Ok(request), Some(pool)) => {
+                    let turn = service.watched(&request);
                     let service = Arc::clone(service);
                     let queue = request.queue();
-                    let job = Box::new(move || service.answer(&request));
+                    let job = Box::new(move || service.answer(&request, &turn));
                     pool.submit(queue, job).map_err(|error| {
                         Failure::new(format!("cannot start a thread: {}", reason(&error)))
                     })?;
@@ -154,19 +187,59 @@ fn read_requests(service: &Arc<Service>, mut pool: Option<Pool>) -> Result<(), F
 
 /// The state that the workers share.
 struct Service {
-    server: Server,
+    server: Arc<Server>,
     stats: Arc<Stats>,
     level: Option<log::Level>,
+    limits: Limits,
+    /// The time that requests have, and who looks after it.
+    watch: Option<(Arc<Watch>, Duration)>,
     /// Why answers cannot be written any more.
     failed: OnceLock<io::ErrorKind>,
 }
 
 impl Service {
+    /// Loads the guard again because a signal asked for it. What came of it is told on standard error.
+    fn reload(&self) {
+        let begun = Instant::now();
+        let result = self.server.call("plan.reload", None);
+        let (error, took) = (result.as_ref().err(), begun.elapsed());
+        self.stats.answered("plan.reload", error.map(|error| error.code), took);
+        log::request(log::Level::Info, "plan.reload", None, error, took);
+    }
+
+    /// Gives a request its time.
+    fn watched(self: &Arc<Service>, request: &Request) -> Arc<Turn> {
+        let turn = Arc::<Turn>::default();
+        if let Some((watch, time)) = &self.watch {
+            let (service, time) = (Arc::clone(self), *time);
+            let (id, method) = (request.id.clone(), request.method().to_owned());
+            let session = request.session();
+            let late = Box::new(move |begun: bool| {
+                let error = timed_out(time, begun);
+                service.stats.answered(&method, Some(error.code), time);
+                if let Some(level) = service.level {
+                    log::request(level, &method, session.as_deref(), Some(&error), time);
+                }
+                if let Some(id) = id.as_deref() {
+                    service.write(rpc::answer(Some(id), Err(error)));
+                }
+            });
+            watch.add(time, Arc::clone(&turn), late);
+        }
+        turn
+    }
+
     /// Runs a request, and writes its answer if one is expected.
-    fn answer(&self, request: &Request) {
+    fn answer(&self, request: &Request, turn: &Turn) {
+        if !turn.begin() {
+            return;
+        }
         let begun = Instant::now();
         let (method, params) = (request.method(), request.params.as_deref());
         let result = self.server.call(method, params);
+        if !turn.answer() {
+            return;
+        }
         let code = result.as_ref().err().map(|error| error.code);
         let took = begun.elapsed();
         self.stats.answered(method, code, took);
@@ -186,6 +259,18 @@ impl Service {
             let _ = self.failed.set(error.kind());
         }
     }
+}
+
+/// The error of a request that took too long.
+fn timed_out(time: Duration, begun: bool) -> Error {
+    let seconds = time.as_secs_f64();
+    let what = match begun {
+        true => "it runs on, and its answer does not come: what it does is on record",
+        false => "it was not begun, and nothing of it happens",
+    };
+    let message =
+        format!("the request took longer than {seconds} s (`--max-request-time`): {what}");
+    Error::failed("timed_out", message).with("begun", begun.into())
 }
 
 /// Standard input cannot be read.

@@ -7,9 +7,8 @@ use std::collections::BTreeMap;
 
 #[derive(Deserialize)]
 pub struct Open {
-    pub plan: Option<String>,
-    pub full: Option<String>,
-    pub source: Option<String>,
+    #[serde(flatten)]
+    pub chosen: Chosen,
     pub session: Option<String>,
     pub journal: Option<String>,
     pub actor: Option<String>,
@@ -17,6 +16,31 @@ pub struct Open {
     pub now: Option<String>,
     pub workspace: Option<String>,
     pub data: Option<Box<RawValue>>,
+}
+
+/// The guard of a session; without any, that of the sidecar.
+#[derive(Deserialize)]
+pub struct Chosen {
+    pub plan: Option<String>,
+    pub full: Option<String>,
+    pub source: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub struct Upgrade {
+    pub session: String,
+    #[serde(flatten)]
+    pub chosen: Chosen,
+    pub force: Option<Force>,
+    pub now: Option<String>,
+}
+
+/// The person who takes a session to a guard that may allow more.
+#[derive(Deserialize)]
+pub struct Force {
+    #[serde(default)]
+    pub by: String,
+    pub reason: Option<String>,
 }
 
 /// A budget that sessions of one store share.

@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The maximum length of a line, in bytes.
-pub const MAX_LINE: usize = 16 << 20;
 
 /// A request as it arrives; what we do not know is ignored.
 #[derive(Debug, Deserialize)]

@@ -2,30 +2,34 @@
 
 use super::answers::{self, Answer};
 use super::feeds::{self, Feeds};
+use super::limits::Limits;
+use super::plans::{About, DefaultGuard};
 use super::requests::{
-    self, Advise, Approve, Check, Contract, Facts, Finish, Item, Items, Move, Named, Open, Probes,
+    self, Advise, Approve, Check, Contract, Facts, Finish, Item, Items, Move, Named, Probes,
     Prompt, Propose, Push, Reask, Resume, Settle, Stop, Usage,
 };
 use super::rpc::Error;
 use super::stats::Stats;
+use crate::config::Retention;
 use crate::near;
 use guard_plan::json::Json;
 use guard_plan::{decimal, time};
-use guard_sdk::{
-    Durability, Guard, GuardCache, Lists, Session, SharedBudget, Storage, TextOptions,
-};
+use guard_sdk::{Durability, GuardCache, Lists, Session, SharedBudget, Storage, TextOptions};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, HashMap};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-const METHODS: [&str; 27] = [
+const METHODS: [&str; 30] = [
     "health",
     "version",
+    "plan.reload",
     "session.open",
+    "session.list",
+    "session.upgrade",
     "session.prompt",
     "call.propose",
     "call.settle",
@@ -63,24 +67,36 @@ const DEFAULT_APPROVAL: i64 = 3_600_000;
 
 /// The sessions of one process.
 pub struct Server {
-    sessions: Mutex<HashMap<String, Arc<Mutex<Session>>>>,
+    pub(super) sessions: Mutex<HashMap<String, Arc<Open>>>,
     opened: AtomicU64,
-    guards: GuardCache,
+    pub(super) guards: GuardCache,
     feeds: Feeds,
-    options: ServerOptions,
+    pub(super) default: DefaultGuard,
+    pub(super) options: ServerOptions,
     storages: Mutex<BTreeMap<PathBuf, Arc<Mutex<Option<Storage>>>>>,
-    stats: Arc<Stats>,
+    pub(super) stats: Arc<Stats>,
+    /// Held by whoever opens a session; whoever drops old ones waits.
+    pub(super) opening: RwLock<()>,
+}
+
+/// An open session.
+pub struct Open {
+    pub session: Mutex<Session>,
+    /// What is told of it while it is busy.
+    pub about: Mutex<About>,
 }
 
 /// The options of a server.
 pub struct ServerOptions {
     /// How traces are kept.
     pub storage: StorageOptions,
+    /// The guard of sessions that name none.
+    pub plan: Option<PathBuf>,
     /// Every which decision the plan as lowered makes too.
     pub shadow: Option<NonZeroU32>,
     pub recheck: Option<Option<NonZeroU32>>,
-    /// The maximum number of open sessions.
-    pub max_sessions: usize,
+    pub limits: Limits,
+    pub retention: Retention,
 }
 
 /// How traces are kept.
@@ -101,9 +117,11 @@ impl Server {
             opened: AtomicU64::new(0),
             guards: GuardCache::new(GUARDS),
             feeds: Feeds::default(),
+            default: DefaultGuard::new(options.plan.clone()),
             options,
             storages: Mutex::default(),
             stats,
+            opening: RwLock::default(),
         }
     }
 
@@ -114,7 +132,10 @@ impl Server {
             return Err(Error::params("`params` is an object"));
         }
         match method {
+            "plan.reload" => self.reload(),
             "session.open" => self.open(read(params)?),
+            "session.list" => self.list(),
+            "session.upgrade" => self.upgrade(read(params)?),
             "call.propose" => self.propose(read(params)?),
             "call.settle" => self.settle(read(params)?),
             "call.approve" => self.approve(read(params)?),
@@ -171,15 +192,15 @@ impl Server {
 
     /// Runs a function with an open session, as it is now: other processes may have written to it.
     /// The session knows these answers of its host from now on.
-    fn with<T>(
+    pub(super) fn with<T>(
         &self,
         id: &str,
         probes: Probes,
         act: impl FnOnce(&mut Session) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let missing = || Error::failed("no_such_session", format!("no session `{id}` is open"));
-        let session = lock(&self.sessions).get(id).cloned().ok_or_else(missing)?;
-        let mut session = lock(&session);
+        let open = lock(&self.sessions).get(id).cloned().ok_or_else(missing)?;
+        let mut session = lock(&open.session);
         session.refresh()?;
         if let Some(probes) = probes {
             let Json::Object(probes) = json("probes", &probes)? else {
@@ -193,7 +214,7 @@ impl Server {
     /// The answer to `health`.
     fn health(&self) -> String {
         let sessions = lock(&self.sessions).len();
-        let (most, (requests, errors)) = (self.options.max_sessions, self.stats.totals());
+        let (most, (requests, errors)) = (self.options.limits.max_sessions, self.stats.totals());
         serde_json::json!({
             "status": if sessions < most { "ok" } else { "full" },
             "sessions": sessions,
@@ -204,14 +225,17 @@ impl Server {
         .to_string()
     }
 
-    fn open(&self, open: Open) -> Answer {
-        let most = self.options.max_sessions;
+    fn open(&self, open: requests::Open) -> Answer {
+        let most = self.options.limits.max_sessions;
         if lock(&self.sessions).len() >= most {
-            let message = format!("{most} sessions are open, the most that this sidecar takes");
+            let message = format!(
+                "{most} sessions are open, the most that this sidecar takes (`--max-sessions`)"
+            );
             return Err(Error::failed("too_many_sessions", message));
         }
+        let _opening = self.opening.read().unwrap_or_else(PoisonError::into_inner);
         let storage = self.storage(open.journal.as_ref().map(PathBuf::from))?;
-        let guard = self.guard(&open)?;
+        let guard = self.guard(&open.chosen)?;
         let id = match open.session {
             Some(id) if lock(&self.sessions).contains_key(&id) => {
                 let message = format!("a session `{id}` is open already");
@@ -226,6 +250,7 @@ impl Server {
             return Err(Error::params("a shared budget is one of a store: give `journal`"));
         }
         let mut options = guard.session(&id).at(instant(open.now)?);
+        options = options.max_memory(self.options.limits.max_session_memory);
         options = match &open.workspace {
             Some(workspace) => options.workspace(workspace),
             None => options,
@@ -245,24 +270,13 @@ impl Server {
         let session = shared.into_iter().fold(options, |options, budget| options.share(budget));
         let session = session.open()?;
         let answer = answers::opened(&session);
-        lock(&self.sessions).insert(id, Arc::new(Mutex::new(session)));
+        let about = Mutex::new(About::of(&session));
+        lock(&self.sessions).insert(id, Arc::new(Open { session: Mutex::new(session), about }));
         Ok(answer)
     }
 
-    fn guard(&self, open: &Open) -> Result<Guard, Error> {
-        let guard = match (&open.plan, &open.source) {
-            (Some(path), None) => self.guards.load(path)?,
-            (None, Some(source)) => self.guards.compile("source.guard", source)?,
-            _ => return Err(Error::params("give either `plan`, a path, or `source`, a text")),
-        };
-        let Some(every) = self.options.shadow else { return Ok(guard) };
-        let full = open.full.as_ref().map(|full| self.guards.load(full)).transpose()?;
-        let full = full.map(|full| full.kernel().loaded().clone());
-        Ok(guard.watched(every, full)?)
-    }
-
     /// The store in a folder or database, which is opened once.
-    fn storage(&self, path: Option<PathBuf>) -> Result<Option<Storage>, Error> {
+    pub(super) fn storage(&self, path: Option<PathBuf>) -> Result<Option<Storage>, Error> {
         let StorageOptions { at, durability, key } = &self.options.storage;
         let Some(path) = path.or_else(|| at.clone()) else { return Ok(None) };
         let slot = Arc::clone(lock(&self.storages).entry(path.clone()).or_default());
@@ -272,7 +286,10 @@ impl Server {
             return Ok(Some(storage.clone()));
         }
         let storage = Storage::open_with(&path, *durability, key.as_deref());
-        let storage = storage.map_err(guard_sdk::SessionError::Store)?;
+        let mut storage = storage.map_err(guard_sdk::SessionError::Store)?;
+        if let Some(bytes) = self.options.limits.max_store_size {
+            storage = storage.limited_to(bytes);
+        }
         Ok(Some(slot.insert(storage).clone()))
     }
 
@@ -483,13 +500,16 @@ impl Server {
         let id = &request.session;
         // A session whose store has failed can be closed all the same.
         let missing = || Error::failed("no_such_session", format!("no session `{id}` is open"));
-        let session = lock(&self.sessions).remove(id).ok_or_else(missing)?;
-        let answer = answers::closed(&lock(&session));
+        let open = lock(&self.sessions).remove(id).ok_or_else(missing)?;
+        let mut session = lock(&open.session);
+        self.shorten(&mut session);
+        let answer = answers::closed(&session);
+        drop(session);
         Ok(answer)
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -540,7 +560,7 @@ fn read<T: DeserializeOwned>(params: &str) -> Result<T, Error> {
 }
 
 /// The caller's time, or the system's.
-fn instant(text: Option<String>) -> Result<i64, Error> {
+pub(super) fn instant(text: Option<String>) -> Result<i64, Error> {
     let Some(text) = text else { return Ok(guard_sdk::system_time()) };
     let bad = || Error::failed("bad_time", format!("`{text}` is not an RFC 3339 time"));
     time::parse_rfc3339(&text).ok_or_else(bad)

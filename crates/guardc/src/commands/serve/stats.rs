@@ -21,6 +21,8 @@ struct Counters {
     methods: BTreeMap<String, Latencies>,
     errors: BTreeMap<&'static str, u64>,
     decisions: BTreeMap<&'static str, u64>,
+    pruned: u64,
+    compacted: u64,
 }
 
 #[derive(Default)]
@@ -60,6 +62,16 @@ impl Stats {
         }
     }
 
+    /// Counts a session that was dropped.
+    pub fn pruned(&self) {
+        self.counters().pruned += 1;
+    }
+
+    /// Counts a session that was compacted.
+    pub fn compacted(&self) {
+        self.counters().compacted += 1;
+    }
+
     /// Counts a verdict.
     pub fn decided(&self, decision: Decision) {
         *self.counters().decisions.entry(decision.as_str()).or_default() += 1;
@@ -86,6 +98,10 @@ impl Stats {
         line(format_args!("# TYPE guard_errors counter"));
         for (code, count) in &counters.errors {
             line(format_args!("guard_errors_total{{code=\"{code}\"}} {count}"));
+        }
+        for (name, count) in [("pruned", counters.pruned), ("compacted", counters.compacted)] {
+            line(format_args!("# TYPE guard_sessions_{name} counter"));
+            line(format_args!("guard_sessions_{name}_total {count}"));
         }
         line(format_args!("# TYPE guard_request_seconds histogram"));
         line(format_args!("# UNIT guard_request_seconds seconds"));

@@ -86,6 +86,10 @@ fn row(at: &At<'_>, record: &Record) -> [String; 17] {
         Payload::Item(it) => row[10] = format!("{} is {}", it.item, it.change.after),
         Payload::Contract(it) => row[10] = format!("{} is {}", it.contract, it.state),
         Payload::Ledger(it) => row[10] = it.to_string(),
+        Payload::Upgrade(it) => {
+            let by = it.forced.as_ref().map(|forced| format!(", forced by {}", forced.by));
+            row[10] = format!("to {}{}", it.snapshot.plan, by.unwrap_or_default());
+        }
         Payload::Open(_) | Payload::Answers(_) | Payload::Snapshot(_) => {}
     }
     row

@@ -229,6 +229,14 @@ fn parts(at: &At<'_>, record: &Record) -> Vec<(Part, String)> {
         Payload::Answers(it) => put(Part::Asked, it.answers.to_string()),
         Payload::Contract(it) => put(Part::Item, format!("{} {}", it.contract, it.state)),
         Payload::Ledger(it) => put(Part::Note, it.to_string()),
+        Payload::Upgrade(it) => {
+            let forgotten = it.anew.iter().chain(it.dropped.iter());
+            put(Part::Note, forgotten.cloned().collect::<Vec<_>>().join("; "));
+            if let Some(forced) = &it.forced {
+                put(Part::By, forced.by.to_string());
+                put(Part::Reason, forced.reason.as_deref().unwrap_or_default().to_owned());
+            }
+        }
         Payload::Snapshot(_) => {}
     }
     parts

@@ -11,7 +11,7 @@ mod import;
 mod keygen;
 mod otel;
 mod prove;
-mod prune;
+pub mod prune;
 mod repair;
 mod scenario;
 mod show;

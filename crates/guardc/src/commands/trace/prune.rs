@@ -1,13 +1,14 @@
 //! `guardc trace prune`: removes old sessions from a store.
 
 use super::sources::{failed, open};
+use crate::config::Config;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::term::{Term, count};
 use guard_plan::time;
 use guard_sdk::system_time;
 use guard_trace::line::Line;
-use guard_trace::store::Store;
-use std::path::PathBuf;
+use guard_trace::store::{Store, StoreError};
+use std::path::{Path, PathBuf};
 
 /// Drops old sessions from a store
 #[derive(Debug, clap::Args)]
@@ -51,23 +52,19 @@ impl Age {
 
 /// Runs the command.
 pub fn run(args: &Args, term: &Term) -> Outcome {
-    if args.older_than.is_none() && args.keep.is_none() {
-        return Err(Failure::new("nothing says which sessions are dropped")
-            .help("give `--older-than AGE`, `--keep N` or both"));
+    let (mut older_than, mut keep) = (args.older_than, args.keep);
+    if older_than.is_none() && keep.is_none() {
+        let project = Config::discover(Path::new("."))?.retention;
+        (older_than, keep) = (project.older_than.map(Age::For), project.keep);
+    }
+    if older_than.is_none() && keep.is_none() {
+        return Err(Failure::new("nothing says which sessions are dropped").help(
+            "give `--older-than AGE`, `--keep N` or both, or set them under `[retention]` in `guard.toml`",
+        ));
     }
     let store = open(&args.store, None)?;
-    let mut sessions = Vec::new();
-    for id in store.sessions().map_err(|error| failed(&error))? {
-        sessions.push((last(&*store, &id)?, id));
-    }
-    // The latest session comes first.
-    sessions.sort_by(|a, b| b.cmp(a));
-    let old = args.older_than.map(Age::instant);
-    let goes = |(rank, (last, _)): &(usize, &(i64, String))| {
-        old.is_none_or(|old| *last < old) && args.keep.is_none_or(|keep| *rank >= keep)
-    };
-    let gone: Vec<&(i64, String)> =
-        sessions.iter().enumerate().filter(goes).map(|(_, session)| session).collect();
+    let found = old_sessions(&*store, older_than.map(Age::instant), keep);
+    let (gone, left) = found.map_err(|error| failed(&error))?;
     for (last, id) in &gone {
         if !args.dry_run {
             store.remove(id).map_err(|error| failed(&error))?;
@@ -75,16 +72,43 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
         term.print(&format!("{id}, last used {}\n", time::format_rfc3339(*last)))?;
     }
     let verb = if args.dry_run { "would be dropped" } else { "dropped" };
-    let left = sessions.len() - gone.len();
     term.print(&format!("{} {verb}, {left} left\n", count(gone.len(), "session")))?;
     Ok(Exit::Fine)
 }
 
+/// Returns the sessions whose last record is from before an instant, but never the `keep` latest ones, with the time of
+/// that record; and how many are left.
+///
+/// # Errors
+///
+/// Returns an error if the store cannot be read.
+pub fn old_sessions(
+    store: &dyn Store,
+    before: Option<i64>,
+    keep: Option<usize>,
+) -> Result<(Vec<(i64, String)>, usize), StoreError> {
+    let mut sessions = Vec::new();
+    for id in store.sessions()? {
+        sessions.push((last(store, &id)?, id));
+    }
+    // The latest session comes first.
+    sessions.sort_by(|a, b| b.cmp(a));
+    let all = sessions.len();
+    let goes = |(rank, (last, _)): &(usize, (i64, String))| {
+        before.is_none_or(|before| *last < before) && keep.is_none_or(|keep| *rank >= keep)
+    };
+    let gone: Vec<_> =
+        sessions.into_iter().enumerate().filter(goes).map(|(_, session)| session).collect();
+    let left = all - gone.len();
+    Ok((gone, left))
+}
+
 /// Returns the time of a session's last record, by the session's clock.
-fn last(store: &dyn Store, id: &str) -> Result<i64, Failure> {
-    let head = store.head(id).map_err(|error| failed(&error))?.unwrap_or_default();
-    let mut records = store.records(id, head.version.saturating_sub(1)).map_err(|e| failed(&e))?;
-    let line = records.next().transpose().map_err(|error| failed(&error))?.unwrap_or_default();
+fn last(store: &dyn Store, id: &str) -> Result<i64, StoreError> {
+    let head = store.head(id)?.unwrap_or_default();
+    let mut records = store.records(id, head.version.saturating_sub(1))?;
+    let line = records.next().transpose()?.unwrap_or_default();
     let read = Line::read(line.as_bytes()).ok().and_then(|line| time::parse_rfc3339(line.time));
-    read.ok_or_else(|| Failure::new(format!("the last record of session `{id}` has no time")))
+    let no_time = || StoreError::Misfit(format!("the last record of session `{id}` has no time"));
+    read.ok_or_else(no_time)
 }

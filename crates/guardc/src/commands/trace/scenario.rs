@@ -109,6 +109,7 @@ impl<'p> Scenario<'p> {
             Payload::Stop(stop) => self.stop(stop),
             Payload::Item(item) => self.item(item),
             Payload::Snapshot(_) => self.leaves_out("what came before a snapshot"),
+            Payload::Upgrade(_) => self.leaves_out("that another guard decided from then on"),
             Payload::Answers(_) | Payload::Contract(_) | Payload::Ledger(_) => {}
         }
     }

@@ -5,7 +5,7 @@ use crate::term::Style;
 use guard_plan::json::Json;
 use guard_plan::record::{
     Asked, Change, Charge, Delivered, ItemChange, Note, Payload, Propose, Record, Settle, Stop,
-    StopDecision,
+    StopDecision, Upgrade,
 };
 use guard_plan::render::cut;
 use guard_plan::verdict::{Decision, Reason};
@@ -120,10 +120,33 @@ impl Told {
                 ));
             }
             Payload::Ledger(it) => self.line(&cut(&it.to_string(), 200)),
+            Payload::Upgrade(it) => self.upgrade(it),
             Payload::Snapshot(_) => {
                 self.line(&self.style.dim("a snapshot stands for what was before"))
             }
         }
+    }
+
+    fn upgrade(&mut self, upgrade: &Upgrade<'_>) {
+        let guard = self.style.bold(&cut(&upgrade.snapshot.guard, 60));
+        let plan = cut(&upgrade.snapshot.plan, 20);
+        self.line(&format!("{} {guard}, plan {plan}", self.style.cyan("goes on under")));
+        match &upgrade.forced {
+            None => self.line("  it allows nothing that the guard before refused"),
+            Some(forced) => {
+                let reason = forced.reason.as_ref().map(|reason| format!(": {}", cut(reason, 200)));
+                let by = cut(&forced.by, 60);
+                self.line(&format!("  forced by {by}{}", reason.unwrap_or_default()));
+            }
+        }
+        upgrade
+            .anew
+            .iter()
+            .for_each(|what| self.line(&format!("  begins anew: {}", cut(what, 200))));
+        upgrade
+            .dropped
+            .iter()
+            .for_each(|what| self.line(&format!("  forgotten: {}", cut(what, 200))));
     }
 
     fn propose(&mut self, record: &Record, propose: &Propose<'_>) {

@@ -95,6 +95,7 @@ fn place(at: &mut At<'_>, tools: &mut HashMap<String, String>, record: &Record) 
         Payload::Snapshot(it) => {
             (at.session, at.guard) = (it.session.to_string(), it.guard.to_string());
         }
+        Payload::Upgrade(it) => at.guard = it.snapshot.guard.to_string(),
         Payload::Propose(propose) => {
             at.tool = Some(propose.tool.to_string());
             if let Some(call) = record.call.as_ref().filter(|_| tools.len() < IN_FLIGHT) {

@@ -102,7 +102,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     });
     let properties = output.properties.as_ref().map_or(Vec::new(), |properties| {
         let limits = match args.depth {
-            0 => diff::Limits { states: 0, calls: 0, climbs: 0, seeds: Vec::new() },
+            0 => diff::Limits { states: 0, calls: 0, climbs: 0, ..diff::Limits::default() },
             _ => diff::Limits { seeds: limits.seeds, ..diff::Limits::default() },
         };
         properties.decide(&limits, &|| stop.load(Ordering::Relaxed))

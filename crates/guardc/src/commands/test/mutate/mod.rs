@@ -130,7 +130,7 @@ impl MutatedGuard<'_> {
 
     /// Returns true if the comparison proves both guards alike, without a search.
     fn decides_like(&self, mutant: &Output) -> bool {
-        let limits = Limits { states: 0, calls: 0, climbs: 0, seeds: Vec::new() };
+        let limits = Limits { states: 0, calls: 0, climbs: 0, ..Limits::default() };
         let found = diff(&self.output.program, &mutant.program, &limits, &|| true);
         let no = |looser: bool| found.answers(looser).all(|answer| matches!(answer, Answer::No));
         no(true) && no(false) && found.undeclared.is_none()

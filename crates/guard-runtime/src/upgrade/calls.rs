@@ -1,0 +1,272 @@
+//! What is remembered of calls: limits, histories, calls in flight, approvals.
+
+use super::{Memory, Move, text};
+use crate::error::UpgradeError;
+use crate::session::flight::Flight;
+use guard_plan::plan::{Limit, LimitId, Plan, ToolId};
+
+/// A limit as both plans know it: all but how many calls it allows.
+#[derive(PartialEq)]
+struct Counted {
+    owner: String,
+    kind: String,
+    /// By tool: its parameters, and the key.
+    uses: Vec<(String, String)>,
+}
+
+impl Counted {
+    fn new(plan: &Plan, id: usize, limit: &Limit) -> Counted {
+        let by_tool = |(at, tool): (usize, &guard_plan::plan::Tool)| {
+            let used = tool.limits.iter().find(|used| used.limit as usize == id)?;
+            let by = used.by.as_ref().map(|by| text::expr(plan, Some(at as ToolId), by));
+            let forms: Vec<String> =
+                tool.params.iter().map(|param| text::form(plan, param.ty)).collect();
+            let names: Vec<&str> = tool.params.iter().map(|param| param.name.as_str()).collect();
+            Some((tool.wire_name.clone(), format!("{names:?} {forms:?} {by:?}")))
+        };
+        Counted {
+            owner: limit.rule.owner.clone(),
+            kind: format!("{:?} {} {}", limit.scope, limit.success, limit.keyed),
+            uses: plan.tools.iter().enumerate().filter_map(by_tool).collect(),
+        }
+    }
+
+    /// Returns whether both count the same of the tools that both speak of, and speak of one at least.
+    fn is_same(&self, other: &Counted) -> bool {
+        let mut common = 0;
+        for (tool, by) in &self.uses {
+            let Some((_, theirs)) = other.uses.iter().find(|(known, _)| known == tool) else {
+                continue;
+            };
+            common += 1;
+            if by != theirs {
+                return false;
+            }
+        }
+        self.owner == other.owner && self.kind == other.kind && common > 0
+    }
+
+    fn words(&self) -> String {
+        format!("what a limit of `{}` has counted", self.owner)
+    }
+}
+
+fn counted(plan: &Plan) -> Vec<Counted> {
+    plan.limits.iter().enumerate().map(|(id, limit)| Counted::new(plan, id, limit)).collect()
+}
+
+impl Move<'_> {
+    /// By limit of the old plan: its place in the new one. Equal limits are paired in their order.
+    fn limit_places(&self) -> Vec<Option<usize>> {
+        let (old, new) = (counted(self.old.plan()), counted(self.new.plan()));
+        let mut taken = vec![false; new.len()];
+        let place = |limit: &Counted| {
+            let at = (0..new.len()).find(|at| !taken[*at] && new[*at].is_same(limit))?;
+            taken[at] = true;
+            Some(at)
+        };
+        old.iter().map(place).collect()
+    }
+
+    pub(super) fn limits(&mut self) {
+        let places = self.limit_places();
+        for (was, place) in places.iter().enumerate() {
+            if let Some(at) = place {
+                let mut counter = self.from.counters[was].clone();
+                counter.trim(&self.new.plan().limits[*at]);
+                self.to.counters[*at] = counter;
+            }
+        }
+        let (old, new) = (counted(self.old.plan()), counted(self.new.plan()));
+        for (was, limit) in old.iter().enumerate().filter(|(was, _)| places[*was].is_none()) {
+            let _ = was;
+            self.drops(Memory::Limit, limit.words());
+        }
+        for (at, limit) in new.iter().enumerate() {
+            if !places.contains(&Some(at)) {
+                self.begins(Memory::Limit, limit.words());
+            }
+        }
+    }
+
+    /// How the calls of each tool ended, and what rules look up of them.
+    pub(super) fn history(&mut self) -> Result<(), UpgradeError> {
+        let (old, new) = (self.old.plan(), self.new.plan());
+        for (at, tool) in new.tools.iter().enumerate() {
+            let Some(was) = self.names.tool(at) else { continue };
+            let known = &old.tools[was];
+            let mut history = self.from.tools[was].clone();
+            let other = |what: &str| {
+                let why = format!("`{}` has {what}, and its last call is remembered", tool.name);
+                UpgradeError::Other(why)
+            };
+            if history.last_args.is_some() && tool.keeps_args && !self.names.same_params(was, at) {
+                return Err(other("other parameters"));
+            }
+            if history.last_result.is_some()
+                && tool.keeps_result
+                && !self.names.same_result(known, tool)
+            {
+                return Err(other("another result"));
+            }
+            for (keeps, kept, what) in [
+                (tool.keeps_args, known.keeps_args, "arguments"),
+                (tool.keeps_result, known.keeps_result, "result"),
+            ] {
+                let name = &tool.wire_name;
+                if keeps && !kept && history.successes > 0 {
+                    self.begins(Memory::History, format!("the last {what} of `{name}`"));
+                }
+            }
+            history.last_args = history.last_args.filter(|_| tool.keeps_args);
+            history.last_result = history.last_result.filter(|_| tool.keeps_result);
+            self.to.tools[at] = history;
+            let bit = self.from.succeeded[was / 64] >> (was % 64) & 1;
+            self.to.succeeded[at / 64] |= bit << (at % 64);
+        }
+        for (was, tool) in old.tools.iter().enumerate() {
+            let history = &self.from.tools[was];
+            if self.names.new_tool(was).is_none() && history.successes + history.failures > 0 {
+                self.drops(Memory::History, format!("the calls of `{}`", tool.wire_name));
+            }
+        }
+        self.indexes();
+        self.windows();
+        Ok(())
+    }
+
+    /// By memory of the old plan: its place in the new one.
+    fn index_place(&self, was: usize) -> Option<usize> {
+        let (old, new) = (self.old.plan(), self.new.plan());
+        let index = &old.indexes[was];
+        let tool = self.names.new_tool(index.tool as usize)?;
+        let same = self.names.same_params(index.tool as usize, tool);
+        let is_same = |it: &guard_plan::plan::SuccessIndex| {
+            it.tool as usize == tool && it.params == index.params && same
+        };
+        new.indexes.iter().position(is_same)
+    }
+
+    fn indexes(&mut self) {
+        let (old, new) = (self.old.plan(), self.new.plan());
+        let places: Vec<Option<usize>> =
+            (0..old.indexes.len()).map(|was| self.index_place(was)).collect();
+        let words = |plan: &Plan, at: usize| {
+            let index = &plan.indexes[at];
+            let tool = &plan.tools[index.tool as usize];
+            let params = index.params.iter().map(|it| tool.params[*it as usize].name.as_str());
+            let params = params.collect::<Vec<_>>().join(", ");
+            format!("the calls of `{}` by {params}", tool.wire_name)
+        };
+        for (was, place) in places.iter().enumerate() {
+            match place {
+                Some(at) => self.to.indexes[*at] = self.from.indexes[was].clone(),
+                None => self.drops(Memory::History, words(old, was)),
+            }
+        }
+        for at in (0..new.indexes.len()).filter(|at| !places.contains(&Some(*at))) {
+            self.begins(Memory::History, words(new, at));
+        }
+    }
+
+    fn windows(&mut self) {
+        let (old, new) = (self.old.plan(), self.new.plan());
+        let place = |was: &guard_plan::plan::Window| {
+            let tool = self.names.new_tool(was.tool as usize)? as ToolId;
+            let same = (tool, was.failures, was.within);
+            new.windows.iter().position(|it| (it.tool, it.failures, it.within) == same)
+        };
+        let places: Vec<Option<usize>> = old.windows.iter().map(place).collect();
+        let words = |plan: &Plan, at: usize| {
+            let tool = &plan.tools[plan.windows[at].tool as usize].wire_name;
+            format!("the times of the calls of `{tool}`")
+        };
+        for (was, place) in places.iter().enumerate() {
+            match place {
+                Some(at) => self.to.windows[*at] = self.from.windows[was].clone(),
+                None => self.drops(Memory::History, words(old, was)),
+            }
+        }
+        for at in (0..new.windows.len()).filter(|at| !places.contains(&Some(*at))) {
+            self.begins(Memory::History, words(new, at));
+        }
+    }
+
+    /// Calls in flight: what they write is decided, what their results teach is read by the new plan.
+    pub(super) fn flights(&mut self) -> Result<(), UpgradeError> {
+        let limits = self.limit_places();
+        for flight in &self.from.flights {
+            let flight = self.flight(flight, &limits)?;
+            self.to.flights.push(Box::new(flight));
+        }
+        Ok(())
+    }
+
+    fn flight(&self, flight: &Flight, limits: &[Option<usize>]) -> Result<Flight, UpgradeError> {
+        let mut moved = flight.clone();
+        let draft = &mut moved.draft;
+        if let Some(was) = flight.tool.map(|id| id as usize) {
+            let at = self.in_flight(flight, was)?;
+            moved.tool = Some(at as ToolId);
+            let (known, tool) = (&self.old.plan().tools[was], &self.new.plan().tools[at]);
+            draft.keys.clear();
+            for index in &tool.indexes {
+                let place = known
+                    .indexes
+                    .iter()
+                    .position(|known| self.index_place(*known as usize) == Some(*index as usize));
+                let key = place.and_then(|place| flight.draft.keys.get(place));
+                draft.keys.push(*key.ok_or_else(|| self.unfit(flight, was, "other rules"))?);
+            }
+            let wanted = &self.new.tools[at].retains;
+            let kept = &self.old.tools[was].retains;
+            let is_missing = |(at, wants): (usize, &bool)| *wants && kept.get(at) != Some(&true);
+            if wanted.iter().enumerate().any(is_missing) {
+                return Err(self.unfit(flight, was, "other rules"));
+            }
+        }
+        let var = |var: u32| self.names.new_var(var as usize).map(|var| var as u32);
+        draft.writes.retain_mut(|(it, _)| var(*it).map(|new| *it = new).is_some());
+        draft.parts.retain_mut(|part| var(part.var).map(|new| part.var = new).is_some());
+        let unit = |unit: u32| self.names.new_unit(unit as usize).map(|unit| unit as u32);
+        draft.charges.retain_mut(|(it, _)| unit(*it).map(|new| *it = new).is_some());
+        let limit = |limit: LimitId| limits[limit as usize].map(|limit| limit as LimitId);
+        draft.counted.retain_mut(|(it, _)| limit(*it).map(|new| *it = new).is_some());
+        Ok(moved)
+    }
+
+    /// The place in the new plan of the tool of a call in flight.
+    fn in_flight(&self, flight: &Flight, was: usize) -> Result<usize, UpgradeError> {
+        let Some(at) = self.names.new_tool(was) else {
+            return Err(self.unfit(flight, was, "no place in the new guard"));
+        };
+        match self.names.same_params(was, at) {
+            true => Ok(at),
+            false => Err(self.unfit(flight, was, "other parameters")),
+        }
+    }
+
+    fn unfit(&self, flight: &Flight, was: usize, why: &'static str) -> UpgradeError {
+        let tool = self.old.plan().tools[was].wire_name.clone();
+        UpgradeError::InFlight { call: flight.call.clone(), tool, why }
+    }
+
+    pub(super) fn approvals(&mut self) {
+        for grant in &self.from.approvals {
+            let was = grant.tool as usize;
+            let at = self.names.new_tool(was).filter(|at| self.names.same_params(was, *at));
+            match at {
+                Some(at) => {
+                    let mut grant = grant.clone();
+                    grant.tool = at as ToolId;
+                    self.to.approvals.push(grant);
+                }
+                None => {
+                    let tool = &self.old.plan().tools[was].wire_name;
+                    let what = format!("an approval of `{tool}` by {}", grant.by);
+                    self.dropped.push(super::Forgotten { memory: Memory::Approval, what });
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,323 @@
+//! A session that goes on under another plan (semantics §17): what it remembers is brought over by
+//! name.
+//!
+//! What the new plan remembers and the old one did not begins anew; what only the old plan
+//! remembered is dropped. Both are said. What cannot be brought over without guessing is an error.
+//! Whether the new plan allows more is not decided here.
+
+mod calls;
+mod names;
+mod text;
+
+use crate::compiled::CompiledPlan;
+use crate::error::UpgradeError;
+use crate::open;
+use crate::recall;
+use crate::recheck;
+use crate::session::probes::Attempts;
+use crate::session::{Session, Truth};
+use crate::settle::monitors;
+use guard_plan::plan::Millis;
+use names::Names;
+use std::fmt;
+
+pub use text::completion as completion_text;
+
+/// A kind of memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Memory {
+    /// The value of a variable.
+    Variable,
+    /// What is spent of a unit.
+    Spending,
+    /// The calls that a limit has counted.
+    Limit,
+    /// What is known of the calls of a tool.
+    History,
+    /// The rows of a fact.
+    Fact,
+    /// What was true before, for a temporal operator.
+    Past,
+    /// The attempts of a probe.
+    Probe,
+    /// The items of a lifecycle.
+    Items,
+    /// The values that were seen, and the words of the user.
+    Seen,
+    /// An approval that was not used yet.
+    Approval,
+}
+
+/// Something that begins anew, or is dropped.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Forgotten {
+    /// The kind of memory.
+    pub memory: Memory,
+    /// Its name, in words.
+    pub what: String,
+}
+
+impl fmt::Display for Forgotten {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)
+    }
+}
+
+/// A session under its new plan.
+#[derive(Debug)]
+pub struct Upgraded {
+    /// The session.
+    pub session: Session,
+    /// What the new plan remembers and begins anew.
+    pub anew: Vec<Forgotten>,
+    /// What the session remembered and the new plan does not.
+    pub dropped: Vec<Forgotten>,
+}
+
+impl Upgraded {
+    /// Returns what may have been lost: a kind of memory of which something is dropped while something begins anew.
+    /// A rule of the new guard may read the latter in place of the former.
+    pub fn lost(&self) -> Vec<&Forgotten> {
+        let begins = |one: &&Forgotten| self.anew.iter().any(|new| new.memory == one.memory);
+        self.dropped.iter().filter(|one| one.memory != Memory::Approval).filter(begins).collect()
+    }
+}
+
+/// Brings a session over.
+///
+/// # Errors
+///
+/// Returns an error if something that both plans remember has another form, a call is in flight that the new plan cannot
+/// settle, or the state is none of the new plan's.
+pub(crate) fn upgrade(
+    old: &CompiledPlan,
+    new: &CompiledPlan,
+    session: &Session,
+    now: Millis,
+) -> Result<Upgraded, UpgradeError> {
+    let mut move_ = Move::new(old, new, session)?;
+    move_.to.advance(session.now.max(now));
+    move_.state()?;
+    move_.spending();
+    move_.limits();
+    move_.history()?;
+    move_.facts()?;
+    move_.flights()?;
+    move_.approvals();
+    move_.probes()?;
+    move_.seen();
+    move_.items()?;
+    move_.counts();
+    move_.monitors();
+    let Move { to, mut anew, mut dropped, .. } = move_;
+    anew.sort();
+    dropped.sort();
+    let session = recall::recall(new, &to.memory()).map_err(UpgradeError::Unsound)?;
+    Ok(Upgraded { session, anew, dropped })
+}
+
+/// A session on its way from one plan to another.
+struct Move<'m> {
+    old: &'m CompiledPlan,
+    new: &'m CompiledPlan,
+    names: Names,
+    from: &'m Session,
+    to: Session,
+    anew: Vec<Forgotten>,
+    dropped: Vec<Forgotten>,
+}
+
+impl<'m> Move<'m> {
+    fn new(
+        old: &'m CompiledPlan,
+        new: &'m CompiledPlan,
+        from: &'m Session,
+    ) -> Result<Move<'m>, UpgradeError> {
+        let to = open::open(new, &from.id, from.start, &from.workspace, None);
+        let to = to.map_err(|error| UpgradeError::Other(error.to_string()))?;
+        let names = Names::new(old.plan(), new.plan());
+        Ok(Move { old, new, names, from, to, anew: Vec::new(), dropped: Vec::new() })
+    }
+
+    fn begins(&mut self, memory: Memory, what: String) {
+        self.anew.push(Forgotten { memory, what });
+    }
+
+    fn drops(&mut self, memory: Memory, what: String) {
+        self.dropped.push(Forgotten { memory, what });
+    }
+
+    /// The values of variables, with the trust in what they held.
+    fn state(&mut self) -> Result<(), UpgradeError> {
+        let (old, new) = (self.old.plan(), self.new.plan());
+        for (at, var) in new.state.iter().enumerate() {
+            let Some(was) = self.names.var(at) else {
+                self.begins(Memory::Variable, format!("the variable `{}`", var.name));
+                continue;
+            };
+            if !self.names.same_type(old.state[was].ty, var.ty) {
+                return Err(UpgradeError::Other(format!(
+                    "the variable `{}` has another type: give the new one another name",
+                    var.name
+                )));
+            }
+            self.to.state[at] = self.from.state[was].clone();
+            self.to.stains[at] = self.from.stains[was];
+        }
+        for var in old.state.iter().filter(|var| new.state.iter().all(|it| it.name != var.name)) {
+            self.drops(Memory::Variable, format!("the variable `{}`", var.name));
+        }
+        Ok(())
+    }
+
+    fn spending(&mut self) {
+        let (old, new) = (self.old.plan(), self.new.plan());
+        for (at, unit) in new.units.iter().enumerate() {
+            match self.names.unit(at) {
+                Some(was) => self.to.spent[at] = self.from.spent[was],
+                None => self.begins(Memory::Spending, format!("what is spent of `{}`", unit.name)),
+            }
+        }
+        for unit in old.units.iter().filter(|unit| new.units.iter().all(|it| it.name != unit.name))
+        {
+            self.drops(Memory::Spending, format!("what is spent of `{}`", unit.name));
+        }
+    }
+
+    fn facts(&mut self) -> Result<(), UpgradeError> {
+        let (old, new) = (self.old.plan(), self.new.plan());
+        for (at, fact) in new.facts.iter().enumerate() {
+            let Some(was) = old.facts.iter().position(|it| it.name == fact.name) else {
+                self.begins(Memory::Fact, format!("the fact `{}`", fact.name));
+                continue;
+            };
+            let same = self.names.same_type(old.facts[was].row, fact.row);
+            if !same || old.facts[was].keys != fact.keys {
+                let why = format!("the fact `{}` has other columns", fact.name);
+                return Err(UpgradeError::Other(why));
+            }
+            let rows = self.from.facts[was].len();
+            if rows as u64 > fact.max {
+                let (name, max) = (&fact.name, fact.max);
+                let why = format!("the fact `{name}` has {rows} rows, and holds {max} now");
+                return Err(UpgradeError::Other(why));
+            }
+            self.to.facts[at] = self.from.facts[was].clone();
+        }
+        for fact in old.facts.iter().filter(|fact| new.facts.iter().all(|it| it.name != fact.name))
+        {
+            self.drops(Memory::Fact, format!("the fact `{}`", fact.name));
+        }
+        Ok(())
+    }
+
+    fn probes(&mut self) -> Result<(), UpgradeError> {
+        let (old, new) = (self.old.plan(), self.new.plan());
+        for (at, probe) in new.probes.iter().enumerate() {
+            let Some(was) = old.probes.iter().position(|it| it.name == probe.name) else {
+                continue;
+            };
+            let was_asked = &old.probes[was];
+            let same = self.names.same_type(was_asked.returns, probe.returns)
+                && text::asks(old, was_asked) == text::asks(new, probe);
+            // An answer to another question is no answer; asking again is always possible.
+            self.to.probes[at] = match same {
+                true => self.from.probes[was].clone(),
+                false => Attempts::default(),
+            };
+            if !same && self.from.probes[was].answer().is_some() {
+                self.drops(Memory::Probe, format!("the answers of the probe `{}`", probe.name));
+            }
+        }
+        Ok(())
+    }
+
+    /// The origins of values, the words of the user, and how calls ended.
+    fn seen(&mut self) {
+        let (old, new) = (self.old.plan(), self.new.plan());
+        match (old.origins, new.origins) {
+            (true, true) => self.to.origins = self.from.origins.clone(),
+            (false, true) => self.begins(Memory::Seen, "where values come from".into()),
+            _ => {}
+        }
+        match (old.mentions, new.mentions) {
+            (true, true) => self.to.said = self.from.said.clone(),
+            (false, true) => self.begins(Memory::Seen, "what the user has said".into()),
+            _ => {}
+        }
+        match (self.old.evidence, self.new.evidence) {
+            (true, true) => self.to.ended = self.from.ended.clone(),
+            (false, true) => self.begins(Memory::Seen, "how calls have ended".into()),
+            _ => {}
+        }
+    }
+
+    fn items(&mut self) -> Result<(), UpgradeError> {
+        let (old, new) = (self.old.plan(), self.new.plan());
+        for (at, lifecycle) in new.lifecycles.iter().enumerate() {
+            let Some(was) = old.lifecycles.iter().position(|it| it.name == lifecycle.name) else {
+                self.begins(Memory::Items, format!("the items of `{}`", lifecycle.name));
+                continue;
+            };
+            let items = &self.from.items[was];
+            let same = self.names.same_lifecycle(&old.lifecycles[was], lifecycle);
+            if !same && items.len() > 0 {
+                let why = format!("`{}` has items, and other states or fields", lifecycle.name);
+                return Err(UpgradeError::Other(why));
+            }
+            if same {
+                let moved = items.renumbered(&mut |criterion| self.names.criterion(criterion));
+                self.to.items[at] = moved.map_err(|what| {
+                    UpgradeError::Other(format!(
+                        "an item of `{}` asks {what}, which is gone",
+                        lifecycle.name
+                    ))
+                })?;
+            }
+        }
+        for (was, lifecycle) in old.lifecycles.iter().enumerate() {
+            let gone = new.lifecycles.iter().all(|it| it.name != lifecycle.name);
+            if gone && self.from.items[was].len() > 0 {
+                self.drops(Memory::Items, format!("the items of `{}`", lifecycle.name));
+            }
+        }
+        Ok(())
+    }
+
+    /// What no declaration names. A halt stays; so does what was said of proofs.
+    fn counts(&mut self) {
+        let (from, to) = (self.from, &mut self.to);
+        (to.decisions, to.settlements) = (from.decisions, from.settlements);
+        (to.moments, to.calls) = (from.moments, from.calls);
+        (to.prompts, to.blocked) = (from.prompts, from.blocked);
+        (to.full, to.distrusts) = (from.full, from.distrusts);
+        to.halted = from.halted.clone();
+        // Of a plan without proofs nobody said how often to look.
+        if !self.old.rechecks.is_empty() && !self.new.rechecks.is_empty() {
+            to.recheck = from.recheck;
+        }
+        to.phase = recheck::phase(&from.id);
+    }
+
+    /// Temporal operators, which are judged by the state that has come over where they are new.
+    fn monitors(&mut self) {
+        let (old, new) = (self.old.plan(), self.new.plan());
+        monitors::begin_monitors(self.new, &mut self.to);
+        let known: Vec<String> = (0..old.monitors.len()).map(|it| text::monitor(old, it)).collect();
+        let mut taken = vec![false; known.len()];
+        for at in 0..new.monitors.len() {
+            let text = text::monitor(new, at);
+            match known.iter().position(|it| *it == text) {
+                Some(was) => {
+                    let truth: &Truth = &self.from.monitors[was];
+                    self.to.monitors[at] = truth.clone();
+                    taken[was] = true;
+                }
+                None => self.begins(Memory::Past, "what a temporal operator knows".into()),
+            }
+        }
+        for _ in taken.iter().filter(|taken| !**taken) {
+            self.drops(Memory::Past, "what a temporal operator knows".into());
+        }
+    }
+}

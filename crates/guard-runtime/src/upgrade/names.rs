@@ -1,0 +1,122 @@
+//! Which declarations of two plans are the same: those of one name, whose values have one form.
+
+use crate::session::items::Criterion;
+use guard_plan::plan::{Field, Lifecycle, Plan, Tool, TypeDef, TypeId};
+
+/// The positions in the old plan of what the new one declares.
+pub(super) struct Names {
+    old: Plan,
+    new: Plan,
+    tools: Vec<Option<usize>>,
+    vars: Vec<Option<usize>>,
+    units: Vec<Option<usize>>,
+}
+
+fn places<T>(old: &[T], new: &[T], name: impl Fn(&T) -> &str) -> Vec<Option<usize>> {
+    let place = |it: &T| old.iter().position(|known| name(known) == name(it));
+    new.iter().map(place).collect()
+}
+
+impl Names {
+    pub fn new(old: &Plan, new: &Plan) -> Names {
+        Names {
+            tools: places(&old.tools, &new.tools, |tool| &tool.wire_name),
+            vars: places(&old.state, &new.state, |var| &var.name),
+            units: places(&old.units, &new.units, |unit| &unit.name),
+            old: old.clone(),
+            new: new.clone(),
+        }
+    }
+
+    /// The place in the old plan of a tool of the new one.
+    pub fn tool(&self, new: usize) -> Option<usize> {
+        self.tools[new]
+    }
+
+    /// The place in the new plan of a tool of the old one.
+    pub fn new_tool(&self, old: usize) -> Option<usize> {
+        self.tools.iter().position(|was| *was == Some(old))
+    }
+
+    pub fn var(&self, new: usize) -> Option<usize> {
+        self.vars[new]
+    }
+
+    pub fn new_var(&self, old: usize) -> Option<usize> {
+        self.vars.iter().position(|was| *was == Some(old))
+    }
+
+    pub fn unit(&self, new: usize) -> Option<usize> {
+        self.units[new]
+    }
+
+    pub fn new_unit(&self, old: usize) -> Option<usize> {
+        self.units.iter().position(|was| *was == Some(old))
+    }
+
+    /// Returns whether values of two types look alike; their bounds are not compared.
+    pub fn same_type(&self, old: TypeId, new: TypeId) -> bool {
+        use TypeDef as T;
+        let (Some(a), Some(b)) =
+            (self.old.types.get(old as usize), self.new.types.get(new as usize))
+        else {
+            return false;
+        };
+        match (a, b) {
+            (T::Option { of: a }, T::Option { of: b })
+            | (T::List { of: a, .. }, T::List { of: b, .. })
+            | (T::Set { of: a, .. }, T::Set { of: b, .. })
+            | (T::Map { of: a, .. }, T::Map { of: b, .. }) => self.same_type(*a, *b),
+            (T::Record { fields: a, .. }, T::Record { fields: b, .. }) => self.same_fields(a, b),
+            (T::Enum { variants: a, .. }, T::Enum { variants: b, .. }) => a == b,
+            _ => std::mem::discriminant(a) == std::mem::discriminant(b),
+        }
+    }
+
+    pub fn same_fields(&self, old: &[Field], new: &[Field]) -> bool {
+        let same = |(a, b): (&Field, &Field)| a.name == b.name && self.same_type(a.ty, b.ty);
+        old.len() == new.len() && old.iter().zip(new).all(same)
+    }
+
+    /// Returns whether arguments of a tool look alike.
+    pub fn same_params(&self, old: usize, new: usize) -> bool {
+        self.same_fields(&self.old.tools[old].params, &self.new.tools[new].params)
+    }
+
+    pub fn same_result(&self, old: &Tool, new: &Tool) -> bool {
+        match (old.returns, new.returns) {
+            (Some(a), Some(b)) => self.same_type(a, b),
+            (a, b) => a.is_none() && b.is_none(),
+        }
+    }
+
+    /// Returns whether items of two lifecycles look alike.
+    pub fn same_lifecycle(&self, old: &Lifecycle, new: &Lifecycle) -> bool {
+        let names = |it: &Lifecycle| -> Vec<String> {
+            it.transitions.iter().map(|transition| transition.name.clone()).collect()
+        };
+        old.states == new.states
+            && names(old) == names(new)
+            && self.same_fields(&old.fields, &new.fields)
+    }
+
+    /// The criterion under the new plan; what it asks where that is gone.
+    pub fn criterion(&self, criterion: &Criterion) -> Result<Criterion, String> {
+        let (old, new) = (&self.old, &self.new);
+        match criterion {
+            Criterion::Command(id) => {
+                let words = &old.commands[*id as usize].argv;
+                let at = new.commands.iter().position(|it| it.argv == *words);
+                at.map(|at| Criterion::Command(at as u32))
+                    .ok_or_else(|| format!("the command `{}`", words.join(" ")))
+            }
+            Criterion::Probe(id) => {
+                let name = &old.probes[*id as usize].name;
+                let at = new.probes.iter().position(|it| it.name == *name);
+                at.map(|at| Criterion::Probe(at as u32))
+                    .ok_or_else(|| format!("the probe `{name}`"))
+            }
+            other => Ok(other.clone()),
+        }
+    }
+}

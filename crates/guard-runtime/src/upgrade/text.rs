@@ -1,0 +1,140 @@
+//! Expressions as text with the names of what they read in place of its numbers, so that those of two plans can be
+//! compared. Equal texts mean the same, given that what they name is the same.
+
+use guard_plan::plan::{CheckKind, Checks, Expr, Node, Plan, Probe, ProbeAsks, TypeDef, TypeId};
+use std::fmt::Write;
+
+/// A monitor with those that it refers to.
+pub(super) fn monitor(plan: &Plan, at: usize) -> String {
+    let Some(monitor) = plan.monitors.get(at) else { return String::new() };
+    let of = expr(plan, None, &monitor.of);
+    let trigger = monitor.trigger.as_ref().map(|trigger| expr(plan, None, trigger));
+    format!("{:?} {of} {trigger:?}", monitor.op)
+}
+
+/// What must hold before the agent may stop, with the names of what it reads; empty if nothing must.
+pub fn completion(plan: &Plan) -> String {
+    let Some(completion) = &plan.completion else { return String::new() };
+    format!("{} {}", completion.at_most, checks(plan, &completion.checks))
+}
+
+fn checks(plan: &Plan, checks: &Checks) -> String {
+    let one = |kind: &CheckKind| match kind {
+        CheckKind::File(path) => format!("file {:?}", plan.paths.get(*path as usize)),
+        CheckKind::Contains(path, text) => {
+            format!("{text:?} in {:?}", plan.paths.get(*path as usize))
+        }
+        CheckKind::Conforms(path, contract) => {
+            // Types are numbers in it: a guard that declares others is taken for another.
+            let contract = plan.contracts.get(*contract as usize);
+            format!("{:?} conforms {contract:?} {:?}", plan.paths.get(*path as usize), plan.types)
+        }
+        CheckKind::Command(command, status) => {
+            format!("{:?} ends with {status}", plan.commands.get(*command as usize))
+        }
+        CheckKind::Committed => "committed".into(),
+        CheckKind::Every(lifecycle, state) => {
+            let lifecycle = plan.lifecycles.get(*lifecycle as usize);
+            let state = lifecycle.and_then(|it| it.states.get(*state as usize));
+            format!("every {:?} {state:?}", lifecycle.map(|it| &it.name))
+        }
+        CheckKind::Attest(attest) => {
+            let dimensions = plan.attests.get(*attest as usize).map(|it| &it.dimensions);
+            let dimensions = dimensions.into_iter().flatten();
+            let all =
+                dimensions.map(|it| format!("{} {}", it.name, self::checks(plan, &it.checks)));
+            format!("attest {}", all.collect::<Vec<_>>().join(", "))
+        }
+        CheckKind::Condition(e) => format!("if {}", expr(plan, None, e)),
+        CheckKind::Score(e) => format!("score {}", expr(plan, None, e)),
+        // The numbers of checks of the same list.
+        all @ (CheckKind::All(_) | CheckKind::Any(_)) => format!("{all:?}"),
+    };
+    let all: Vec<String> = checks.0.iter().map(|check| one(&check.kind)).collect();
+    format!("{all:?}")
+}
+
+/// The question of a probe.
+pub(super) fn asks(plan: &Plan, probe: &Probe) -> String {
+    match probe.asks {
+        ProbeAsks::Host => "host".into(),
+        ProbeAsks::Command(id) => format!("{:?}", plan.commands.get(id as usize)),
+        ProbeAsks::File(id) => format!("file {:?}", plan.paths.get(id as usize)),
+    }
+}
+
+/// An expression that stands in a tool, or in none.
+pub(super) fn expr(plan: &Plan, tool: Option<u32>, expr: &Expr) -> String {
+    let mut out = String::new();
+    for node in &expr.0 {
+        let _ = write!(out, "{};", named(plan, tool, node));
+    }
+    out
+}
+
+fn named(plan: &Plan, tool: Option<u32>, node: &Node) -> String {
+    let tool_name = |id: u32| plan.tools.get(id as usize).map(|tool| tool.wire_name.as_str());
+    let since = |since: &Option<u32>| since.map(tool_name);
+    match node {
+        Node::Path(id) => format!("path {:?}", plan.paths.get(*id as usize)),
+        Node::Param(at) => {
+            let tool = tool.and_then(|id| plan.tools.get(id as usize));
+            let param = tool.and_then(|tool| tool.params.get(*at as usize));
+            let ty = param.map(|param| form(plan, param.ty));
+            format!("param {:?} {ty:?}", param.map(|param| &param.name))
+        }
+        Node::State(id) => {
+            let var = plan.state.get(*id as usize);
+            format!("state {:?}", var.map(|var| (&var.name, form(plan, var.ty))))
+        }
+        Node::Remaining(id) => format!("remaining {:?}", unit(plan, *id)),
+        Node::Spent(id) => format!("spent {:?}", unit(plan, *id)),
+        Node::Row(id, key) => format!("row {:?} {key:?}", fact(plan, *id)),
+        Node::Known(id, key) => format!("known {:?} {key:?}", fact(plan, *id)),
+        Node::Matches(of, id) => format!("matches {of} {:?}", plan.regexes.get(*id as usize)),
+        Node::Called { tool, key, since: from, within } => {
+            let key = key
+                .as_ref()
+                .map(|(id, key)| (plan.indexes.get(*id as usize).map(|index| &index.params), key));
+            format!("called {:?} {key:?} {:?} {within:?}", tool_name(*tool), since(from))
+        }
+        Node::Failed { tool, since: from, within } => {
+            format!("failed {:?} {:?} {within:?}", tool_name(*tool), since(from))
+        }
+        Node::Calls { tool, failures, window } => {
+            let within = window.and_then(|id| plan.windows.get(id as usize)).map(|it| it.within);
+            format!("calls {:?} {failures} {within:?}", tool_name(*tool))
+        }
+        Node::LastArg(tool, at) => format!("last argument {:?} {at}", tool_name(*tool)),
+        Node::LastResult(tool) => format!("last result {:?}", tool_name(*tool)),
+        Node::Temporal(id) => format!("({})", monitor(plan, *id as usize)),
+        Node::Probe(id) => format!("probe {:?}", plan.probes.get(*id as usize).map(|it| &it.name)),
+        // All others hold values, and numbers of nodes of this expression.
+        other => format!("{other:?}"),
+    }
+}
+
+/// What values of a type look like.
+pub(super) fn form(plan: &Plan, ty: TypeId) -> String {
+    match plan.types.get(ty as usize) {
+        Some(TypeDef::Option { of }) => format!("option {}", form(plan, *of)),
+        Some(TypeDef::List { of, .. }) => format!("list {}", form(plan, *of)),
+        Some(TypeDef::Set { of, .. }) => format!("set {}", form(plan, *of)),
+        Some(TypeDef::Map { of, .. }) => format!("map {}", form(plan, *of)),
+        Some(TypeDef::Record { fields, .. }) => {
+            let field = |it: &guard_plan::plan::Field| (it.name.clone(), form(plan, it.ty));
+            format!("record {:?}", fields.iter().map(field).collect::<Vec<_>>())
+        }
+        Some(TypeDef::Enum { variants, .. }) => format!("enum {variants:?}"),
+        Some(plain) => format!("{:?}", std::mem::discriminant(plain)),
+        None => String::new(),
+    }
+}
+
+fn unit(plan: &Plan, id: u32) -> Option<&str> {
+    plan.units.get(id as usize).map(|unit| unit.name.as_str())
+}
+
+fn fact(plan: &Plan, id: u32) -> Option<&str> {
+    plan.facts.get(id as usize).map(|fact| fact.name.as_str())
+}

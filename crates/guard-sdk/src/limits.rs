@@ -1,0 +1,94 @@
+//! Limits on what a session remembers and on what a store holds. Beyond them no call is decided and no session begins;
+//! what was allowed before can still be settled, and people still have their say.
+
+use crate::error::SessionError;
+use guard_trace::store::Store;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long a measured size is used, with what was added since.
+const FRESH: Duration = Duration::from_secs(1);
+
+/// A record changes what is remembered by so many times its own size at most, unless rows are made of each other.
+const GROWTH: u64 = 8;
+
+/// A session is measured after so many records, whatever their size.
+const MEASURE_EVERY: u64 = 64;
+
+/// The limit on the size of a store.
+#[derive(Debug)]
+pub(crate) struct StoreLimit {
+    bytes: u64,
+    path: Option<PathBuf>,
+    measured: Mutex<Option<(Instant, u64)>>,
+}
+
+impl StoreLimit {
+    pub fn new(bytes: u64, path: Option<PathBuf>) -> Arc<StoreLimit> {
+        Arc::new(StoreLimit { bytes, path, measured: Mutex::default() })
+    }
+
+    fn measured(&self) -> std::sync::MutexGuard<'_, Option<(Instant, u64)>> {
+        self.measured.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Refuses what would add to a store that is full.
+    pub fn expect_room(&self, store: &dyn Store) -> Result<(), SessionError> {
+        let mut measured = self.measured();
+        let bytes = match *measured {
+            Some((at, bytes)) if at.elapsed() < FRESH => bytes,
+            _ => {
+                let bytes = store.size()?;
+                *measured = Some((Instant::now(), bytes));
+                bytes
+            }
+        };
+        match bytes < self.bytes {
+            true => Ok(()),
+            false => {
+                let (path, limit) = (self.path.clone(), self.bytes);
+                Err(SessionError::StoreFull { path, limit, bytes })
+            }
+        }
+    }
+
+    /// Counts what was added.
+    pub fn added(&self, bytes: usize) {
+        if let Some((_, sum)) = &mut *self.measured() {
+            *sum = sum.saturating_add(bytes as u64);
+        }
+    }
+}
+
+/// The limit on what a session remembers.
+#[derive(Debug, Default)]
+pub(crate) struct MemoryLimit {
+    /// None where there is no limit.
+    pub bytes: Option<u64>,
+    measured: u64,
+    /// What may have been added since, and by how many records.
+    grown: (u64, u64),
+}
+
+impl MemoryLimit {
+    /// Counts a record of the session.
+    pub fn added(&mut self, record: usize) {
+        let (bytes, records) = self.grown;
+        self.grown = (bytes.saturating_add(GROWTH.saturating_mul(record as u64)), records + 1);
+    }
+
+    /// Refuses what would add to a session that remembers too much.
+    pub fn expect_room(&mut self, measure: impl FnOnce() -> usize) -> Result<(), SessionError> {
+        let Some(limit) = self.bytes else { return Ok(()) };
+        let (grown, records) = self.grown;
+        if records >= MEASURE_EVERY || self.measured.saturating_add(grown) >= limit {
+            self.measured = measure() as u64;
+            self.grown = (0, 0);
+        }
+        match self.measured < limit {
+            true => Ok(()),
+            false => Err(SessionError::TooLarge { limit, bytes: self.measured }),
+        }
+    }
+}

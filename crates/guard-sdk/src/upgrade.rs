@@ -1,0 +1,239 @@
+//! A session that goes on under another guard: one that allows nothing more, or one that a person forces.
+//!
+//! What is remembered is brought over by the kernel; here it is asked whether that needs a person's word, and the change is
+//! put on record before the new guard decides anything.
+
+use crate::error::SessionError;
+use crate::guard::Guard;
+use crate::persistence::unit_of;
+use crate::session::Session;
+use guard_compiler::diff::{Answer, Diff, Limits, diff};
+use guard_compiler::explore::events_of;
+use guard_compiler::hir::Program;
+use guard_compiler::scenario::Scenario;
+use guard_plan::plan::{Plan, TypeDef};
+use guard_plan::record::Forced;
+use guard_runtime::{Forgotten, Upgraded, World, completion_text};
+use guard_trace::{answers_for, upgrade_payload};
+use std::collections::BTreeMap;
+
+/// How often an upgrade is tried again because another process has written to the session.
+const MAX_ATTEMPTS: usize = 100;
+
+/// What the compiler knows of a guard beyond its plan.
+pub(crate) struct Checked {
+    pub program: Program,
+    pub scenarios: Vec<Scenario>,
+}
+
+/// What became of an upgrade.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Upgrade {
+    /// The content hash of the plan before.
+    pub from: String,
+    /// What begins anew under the new guard: it was not remembered before.
+    pub anew: Vec<String>,
+    /// What was remembered before, and is not any more.
+    pub dropped: Vec<String>,
+    /// The record; none where the session was on this plan already.
+    pub record: Option<String>,
+}
+
+impl Guard {
+    /// Why sessions of this guard must not go on under another one unless a person says so, a sentence each: what the other
+    /// may allow and this one refuses. Empty where every decision is the same or tighter, which is proved.
+    ///
+    /// ```
+    /// let guard = guard_sdk::Guard::compile("a.guard", "guard demo\ntool pay(amount: int in 1..=9)")?;
+    /// let tighter = guard_sdk::Guard::compile("a.guard", "guard demo\ntool pay(amount: int in 1..=5)")?;
+    /// assert!(guard.looser_under(&tighter)?.is_empty());
+    /// assert!(!tighter.looser_under(&guard)?.is_empty());
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::NotCompared`] where one of them was loaded from a plan: only sources can be compared.
+    pub fn looser_under(&self, new: &Guard) -> Result<Vec<String>, SessionError> {
+        if self.plan_hash() == new.plan_hash() {
+            return Ok(Vec::new());
+        }
+        let (Some(old), Some(checked)) = (self.checked(), new.checked()) else {
+            return Err(SessionError::NotCompared);
+        };
+        Ok(self.compared(new, || {
+            let scenarios = [&old.scenarios, &checked.scenarios];
+            let seeds = scenarios.into_iter().flat_map(|all| events_of(all));
+            let limits = Limits { seeds: seeds.collect(), running: true, ..Limits::default() };
+            let mut found = looser(&diff(&old.program, &checked.program, &limits, &|| false));
+            found.extend(unsaid(self.plan(), new.plan()));
+            found
+        }))
+    }
+}
+
+/// What a comparison found that the new guard may allow.
+fn looser(found: &Diff) -> Vec<String> {
+    let mut looser = Vec::new();
+    for tool in &found.tools {
+        match &tool.looser {
+            Answer::No => {}
+            Answer::Yes(_) => looser.push(format!("a call of `{}` is allowed now", tool.tool)),
+            Answer::Unknown { because, .. } => {
+                let because = because.join(", ");
+                looser.push(format!("a call of `{}` may be allowed now: {because}", tool.tool));
+            }
+        }
+    }
+    if let Some(what @ "are allowed now") = found.undeclared {
+        looser.push(format!("tools that are not declared {what}"));
+    }
+    looser
+}
+
+/// What a comparison of decisions on calls does not look at: secrets, and when the agent may stop.
+fn unsaid(old: &Plan, new: &Plan) -> Vec<String> {
+    let (was, is) = (secrets(old), secrets(new));
+    let open = was.iter().filter(|(place, secret)| **secret && is.get(*place) == Some(&false));
+    let mut found: Vec<String> =
+        open.map(|(place, _)| format!("{place} is not secret any more")).collect();
+    if old.completion.is_some() && completion_text(old) != completion_text(new) {
+        found.push("the agent may stop when something else holds".into());
+    }
+    if new.shadow && !old.shadow {
+        found.push("nothing is refused: the whole guard is in shadow".into());
+    }
+    found
+}
+
+/// By place, whether it is secret: the parameters of tools, and the fields of records.
+fn secrets(plan: &Plan) -> BTreeMap<String, bool> {
+    let params = plan.tools.iter().flat_map(|tool| {
+        let place = |name: &str| format!("`{name}` of `{}`", tool.wire_name);
+        tool.params.iter().map(move |param| (place(&param.name), param.secret))
+    });
+    let records = plan.types.iter().flat_map(|def| match def {
+        TypeDef::Record { name, fields } => {
+            let place = |field: &str| format!("`{field}` of `{name}`");
+            fields.iter().map(|field| (place(&field.name), field.secret)).collect()
+        }
+        _ => Vec::new(),
+    });
+    let mut all = BTreeMap::new();
+    // One place may stand in several tables: it is secret where each of them says so.
+    for (place, secret) in params.chain(records) {
+        all.entry(place).and_modify(|known: &mut bool| *known &= secret).or_insert(secret);
+    }
+    all
+}
+
+impl<W: World> Session<W> {
+    /// Goes on under a guard that allows nothing that this one refuses. What is remembered comes over by name.
+    ///
+    /// ```
+    /// use guard_sdk::Guard;
+    /// let guard = Guard::compile("a.guard", "guard demo\ntool ping() { limit 3 per session }")?;
+    /// let tighter = Guard::compile("a.guard", "guard demo\ntool ping() { limit 1 per session }")?;
+    /// let mut session = guard.session("s1").open()?;
+    /// session.propose("1", "ping", "{}")?;
+    /// session.upgrade(&tighter)?;
+    /// assert!(!session.propose("2", "ping", "{}")?.verdict.is_allowed());
+    /// assert!(session.upgrade(&guard).is_err());
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::NotTighter`] and [`SessionError::NotCompared`], where only a person can say so;
+    /// [`SessionError::Upgrade`] where something cannot be brought over; the store's errors. After any but the last
+    /// the session is as it was.
+    pub fn upgrade(&mut self, guard: &Guard) -> Result<Upgrade, SessionError> {
+        let looser = self.guard.looser_under(guard)?;
+        if !looser.is_empty() {
+            return Err(SessionError::NotTighter(looser));
+        }
+        self.go_on(guard, None)
+    }
+
+    /// Goes on under any guard, because a person says so. The name and the reason are put on record.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::Step`] where `by` names nobody; [`SessionError::Upgrade`] where something cannot be brought over;
+    /// the store's errors.
+    pub fn upgrade_forced(
+        &mut self,
+        guard: &Guard,
+        by: &str,
+        reason: Option<&str>,
+    ) -> Result<Upgrade, SessionError> {
+        guard_runtime::expect_somebody(by, "forces the guard")?;
+        let reason = reason.map(|reason| reason.to_owned().into());
+        self.go_on(guard, Some(Forced { by: by.to_owned().into(), reason }))
+    }
+
+    fn go_on(
+        &mut self,
+        guard: &Guard,
+        forced: Option<Forced<'static>>,
+    ) -> Result<Upgrade, SessionError> {
+        let now = self.now();
+        for _ in 0..MAX_ATTEMPTS {
+            self.expect_sound()?;
+            let from = self.guard.plan_hash();
+            if from == guard.plan_hash() {
+                let nothing = Vec::new;
+                return Ok(Upgrade { from, anew: nothing(), dropped: nothing(), record: None });
+            }
+            let upgraded = self.guard.kernel().upgrade(&self.state, guard.kernel(), now);
+            let upgraded = upgraded.map_err(SessionError::Upgrade)?;
+            let lost = upgraded.lost();
+            if forced.is_none() && !lost.is_empty() {
+                let lost = lost.iter().map(|what| format!("{what} would be forgotten"));
+                return Err(SessionError::NotTighter(lost.collect()));
+            }
+            let texts = |all: &[Forgotten]| all.iter().map(ToString::to_string).collect();
+            let (anew, dropped) = (texts(&upgraded.anew), texts(&upgraded.dropped));
+            if let Some(record) = self.switch(guard, upgraded, forced.clone())? {
+                return Ok(Upgrade { from, anew, dropped, record: Some(record) });
+            }
+        }
+        Err(SessionError::Contended)
+    }
+
+    /// Puts the upgrade on record, and decides by the new guard from then on. `None` where another process was first.
+    fn switch(
+        &mut self,
+        guard: &Guard,
+        upgraded: Upgraded,
+        forced: Option<Forced<'static>>,
+    ) -> Result<Option<String>, SessionError> {
+        let answers = answers_for(guard.kernel(), &self.world.answer_list());
+        let mut recorder = self.recorder.clone();
+        let secrets = self.persistence.secrets();
+        let kernels = (self.guard.kernel(), guard.kernel());
+        let payload =
+            upgrade_payload(kernels, &upgraded, &answers, forced, (&*secrets, recorder.seq()))
+                .ok_or(SessionError::NoKey)?;
+        let record = recorder.upgraded(&upgraded.session, &payload).to_vec();
+        let record = String::from_utf8_lossy(&record).into_owned();
+        let shared = self.persistence.shared_budgets().into_iter();
+        let shared = shared.map(|budget| unit_of(guard, budget)).collect::<Result<_, _>>()?;
+        let answers = answers.into_iter().map(|(name, json)| (name.into(), json)).collect();
+        let guard = std::mem::replace(&mut self.guard, guard.clone());
+        let state = std::mem::replace(&mut self.state, upgraded.session);
+        let recorder = std::mem::replace(&mut self.recorder, recorder);
+        let answers = std::mem::replace(&mut self.world.answers, answers);
+        let shared = self.persistence.share(shared);
+        let kept = self.keep_with_snapshot(&record);
+        if !matches!(kept, Ok(true)) {
+            (self.guard, self.state, self.recorder) = (guard, state, recorder);
+            self.world.answers = answers;
+            self.persistence.share(shared);
+        }
+        match kept? {
+            true => Ok(Some(record)),
+            false => self.reload().map(|()| None),
+        }
+    }
+}

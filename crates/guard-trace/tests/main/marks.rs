@@ -1,0 +1,140 @@
+//! Between runs: whoever cuts a chain to a prefix, or puts an older copy in its place, is found out by its mark.
+
+use crate::child::Kind;
+use crate::lines;
+use guard_trace::store::{Charge, Commit, Committed, Store, StoreError};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const KINDS: [Kind; 4] = [Kind::Folder, Kind::Full, Kind::Batch, Kind::Off];
+
+const RECORDS: u64 = 5;
+
+/// Commits the next record of a session, with a charge.
+fn commit(store: &dyn Store, session: &str) -> Result<Committed, StoreError> {
+    let head = store.begin(session)?.head;
+    let next = lines::after(head.version, head.hash, &["ann"]);
+    let charges = [Charge { key: "team", amount: 1, limit: 100 }];
+    let records = &[&*next[0]];
+    let commit = Commit { version: head.version, records, snapshot: None, charges: &charges };
+    store.commit(session, &commit)
+}
+
+/// The files that hold the records, without marks and key.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let is_of_records = |path: &PathBuf| {
+        path.extension().is_some_and(|it| it == "jsonl" || it == "db" || it == "db-wal")
+    };
+    let all = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    all.filter(is_of_records).collect()
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for file in files(from) {
+        fs::copy(&file, to.join(file.file_name().unwrap())).unwrap();
+    }
+}
+
+/// Puts an older state in place of what is there.
+fn roll_back(folder: &Path, older: &Path) {
+    for file in files(folder) {
+        fs::remove_file(file).unwrap();
+    }
+    let _ = fs::remove_file(folder.join("traces.db-shm"));
+    copy(older, folder);
+}
+
+fn is_lost<T: std::fmt::Debug>(what: Result<T, StoreError>, place: &str) {
+    assert!(matches!(what, Err(StoreError::Lost { .. })), "{place}: {what:?}");
+}
+
+#[test]
+fn an_older_copy_is_noticed_at_every_step() {
+    for kind in KINDS {
+        for steps in 1..RECORDS {
+            let temporary = tempfile::tempdir().unwrap();
+            let (folder, older) = (temporary.path().join("store"), temporary.path().join("older"));
+            fs::create_dir(&folder).unwrap();
+            for step in 0..RECORDS {
+                // Each step is a run of its own: a clean end writes the mark, whatever the durability.
+                let store = kind.open(&folder).unwrap();
+                assert!(matches!(commit(&*store, "s1"), Ok(Committed::Yes(_))));
+                store.release("s1");
+                drop(store);
+                if step + 1 == steps {
+                    copy(&folder, &older);
+                }
+            }
+            roll_back(&folder, &older);
+            let place = format!("{kind:?}, back to {steps} of {RECORDS}");
+            let store = kind.open(&folder).unwrap();
+            is_lost(commit(&*store, "s1"), &place);
+            // A new session would get back the money that the others have spent.
+            is_lost(commit(&*store, "s2"), &place);
+            let found = store.audit().unwrap();
+            let said = found.iter().any(|it| it.contains(&format!("{RECORDS} were acknowledged")));
+            assert!(said, "{place}: {found:?}");
+            // Somebody accepts what is there.
+            store.settle_ledger().unwrap();
+            assert!(matches!(commit(&*store, "s1"), Ok(Committed::Yes(_))), "{place}");
+            assert!(store.audit().unwrap().is_empty(), "{place}");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_was_cut_to_a_prefix_is_noticed() {
+    for kept in 1..RECORDS {
+        let temporary = tempfile::tempdir().unwrap();
+        let folder = temporary.path();
+        let store = Kind::Folder.open(folder).unwrap();
+        for _ in 0..RECORDS {
+            assert!(matches!(commit(&*store, "s1"), Ok(Committed::Yes(_))));
+        }
+        // The process is killed: it writes no more marks.
+        std::mem::forget(store);
+        let path = folder.join("s1.jsonl");
+        let text = fs::read_to_string(&path).unwrap();
+        let lines: Vec<&str> = text.lines().take(kept as usize).collect();
+        let other = tempfile::tempdir().unwrap();
+        for file in fs::read_dir(folder).unwrap() {
+            let file = file.unwrap().path();
+            fs::copy(&file, other.path().join(file.file_name().unwrap())).unwrap();
+        }
+        fs::write(other.path().join("s1.jsonl"), lines.join("\n") + "\n").unwrap();
+        let store = Kind::Folder.open(other.path()).unwrap();
+        is_lost(commit(&*store, "s1"), &format!("{kept} of {RECORDS} are left"));
+    }
+}
+
+#[test]
+fn a_store_without_marks_is_taken_as_it_is() {
+    for kind in KINDS {
+        let temporary = tempfile::tempdir().unwrap();
+        let folder = temporary.path().join("store");
+        fs::create_dir(&folder).unwrap();
+        let store = kind.open(&folder).unwrap();
+        assert!(matches!(commit(&*store, "s1"), Ok(Committed::Yes(_))));
+        store.release("s1");
+        drop(store);
+        let elsewhere = temporary.path().join("elsewhere");
+        copy(&folder, &elsewhere);
+        let store = kind.open(&elsewhere).unwrap();
+        assert!(matches!(commit(&*store, "s1"), Ok(Committed::Yes(_))), "{kind:?}");
+    }
+}
+
+#[test]
+fn a_removed_session_may_begin_anew() {
+    for kind in KINDS {
+        let temporary = tempfile::tempdir().unwrap();
+        let store = kind.open(temporary.path()).unwrap();
+        for _ in 0..RECORDS {
+            assert!(matches!(commit(&*store, "s1"), Ok(Committed::Yes(_))));
+        }
+        store.release("s1");
+        assert!(store.remove("s1").unwrap());
+        assert!(matches!(commit(&*store, "s1"), Ok(Committed::Yes(_))), "{kind:?}");
+    }
+}

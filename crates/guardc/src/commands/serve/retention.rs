@@ -1,0 +1,108 @@
+//! Retention: old sessions are dropped, long ones are compacted when they are closed. Never one that is open, and never in
+//! silence.
+
+use super::log;
+use super::server::{Server, lock};
+use crate::commands::trace::prune;
+use crate::config::Retention;
+use guard_plan::time;
+use guard_sdk::{Session, SessionError, system_time};
+use serde_json::json;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How often old sessions are looked for.
+const EVERY: Duration = Duration::from_secs(3600);
+
+/// What is kept, and for how long; what is not said here stands in `guard.toml`.
+#[derive(Debug, Clone, Copy, clap::Args)]
+#[group(skip)]
+pub struct Args {
+    /// Drop sessions of the store whose last record is older, `30d`; looked for at the start and every hour
+    #[arg(long, value_name = "AGE", value_parser = age)]
+    pub prune_older_than: Option<i64>,
+    /// Keep the N sessions of the store with the latest records, whatever their age
+    #[arg(long, value_name = "N")]
+    pub prune_keep: Option<usize>,
+    /// Compact a session that is closed with more records than this
+    #[arg(long, value_name = "N")]
+    pub compact_after: Option<u64>,
+}
+
+impl Args {
+    /// The settings of a project, with what the command line says instead.
+    pub fn over(self, project: Retention) -> Retention {
+        Retention {
+            older_than: self.prune_older_than.or(project.older_than),
+            keep: self.prune_keep.or(project.keep),
+            compact_after: self.compact_after.or(project.compact_after),
+        }
+    }
+}
+
+/// Parses an age.
+pub fn age(text: &str) -> Result<i64, String> {
+    let age = time::parse_duration(text).filter(|age| *age > 0);
+    age.ok_or_else(|| "it is a duration, `30d` or `12h`".into())
+}
+
+/// Drops old sessions now, and every hour.
+pub fn begin(server: &Arc<Server>) {
+    let retention = server.options.retention;
+    if retention.older_than.is_none() && retention.keep.is_none() {
+        return;
+    }
+    let server = Arc::clone(server);
+    std::thread::spawn(move || {
+        loop {
+            if let Err(error) = server.prune() {
+                log::event(
+                    "prune_failed",
+                    json!({ "code": error.code(), "message": error.to_string() }),
+                );
+            }
+            std::thread::sleep(EVERY);
+        }
+    });
+}
+
+impl Server {
+    fn prune(&self) -> Result<(), SessionError> {
+        let Ok(Some(storage)) = self.storage(None) else { return Ok(()) };
+        let store = storage.store();
+        let Retention { older_than, keep, .. } = self.options.retention;
+        let old = older_than.map(|age| system_time().saturating_sub(age));
+        let (gone, _) = prune::old_sessions(&**store, old, keep)?;
+        for (last, id) in gone {
+            // Nobody opens a session at this moment; nobody waits to open one either, so a slow open comes first.
+            let Ok(_alone) = self.opening.try_write() else { continue };
+            // A session of a folder that another process has open is locked, and stays.
+            if lock(&self.sessions).contains_key(&id) || store.remove(&id).is_err() {
+                continue;
+            }
+            self.stats.pruned();
+            log::event("pruned", json!({ "session": id, "last": time::format_rfc3339(last) }));
+        }
+        Ok(())
+    }
+
+    /// Compacts a session that is about to be closed, if it is long. A failure leaves it as it is.
+    pub(super) fn shorten(&self, session: &mut Session) {
+        let Some(most) = self.options.retention.compact_after else { return };
+        if session.stored_records() <= most {
+            return;
+        }
+        let id = session.id().to_owned();
+        match session.compact() {
+            Ok(0) => {}
+            Ok(dropped) => {
+                self.stats.compacted();
+                log::event("compacted", json!({ "session": id, "records": dropped }));
+            }
+            Err(error) => log::event(
+                "compact_failed",
+                json!({ "session": id, "code": error.code(), "message": error.to_string() }),
+            ),
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! The time that requests have: whoever waits longer is answered with an error. What was begun runs on, and is on record.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+const WAITING: u8 = 0;
+const BEGUN: u8 = 1;
+const ANSWERED: u8 = 2;
+
+/// One request, which is answered once.
+#[derive(Default)]
+pub struct Turn(AtomicU8);
+
+impl Turn {
+    /// Begins the request; false if it has been answered already, and must not run.
+    pub fn begin(&self) -> bool {
+        self.0.compare_exchange(WAITING, BEGUN, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    /// Takes the right to answer; false if somebody else has.
+    pub fn answer(&self) -> bool {
+        self.0.swap(ANSWERED, Ordering::AcqRel) != ANSWERED
+    }
+
+    fn is_begun(&self) -> bool {
+        self.0.load(Ordering::Acquire) == BEGUN
+    }
+}
+
+/// What is told of a request that took too long: whether it had begun.
+type Late = Box<dyn FnOnce(bool) + Send>;
+
+/// The requests that wait for their time to run out.
+#[derive(Default)]
+pub struct Watch {
+    due: Mutex<Due>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Due {
+    number: u64,
+    requests: BTreeMap<(Instant, u64), (Arc<Turn>, Late)>,
+}
+
+impl Watch {
+    /// A watch with its thread, which lives as long as the process.
+    pub fn start() -> Arc<Watch> {
+        let watch = Arc::new(Watch::default());
+        let ours = Arc::clone(&watch);
+        std::thread::spawn(move || ours.run());
+        watch
+    }
+
+    fn due(&self) -> MutexGuard<'_, Due> {
+        self.due.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Watches a request.
+    pub fn add(&self, time: Duration, turn: Arc<Turn>, late: Late) {
+        let mut due = self.due();
+        due.number += 1;
+        let key = (Instant::now() + time, due.number);
+        due.requests.insert(key, (turn, late));
+        drop(due);
+        self.changed.notify_one();
+    }
+
+    fn run(&self) {
+        let mut due = self.due();
+        loop {
+            let now = Instant::now();
+            let Some((at, _)) = due.requests.keys().next().copied() else {
+                due = self.changed.wait(due).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            if at > now {
+                let woken = self.changed.wait_timeout(due, at - now);
+                due = woken.unwrap_or_else(PoisonError::into_inner).0;
+                continue;
+            }
+            let Some((_, (turn, late))) = due.requests.pop_first() else { continue };
+            drop(due);
+            let begun = turn.is_begun();
+            if turn.answer() {
+                late(begun);
+            }
+            due = self.due();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+
+    #[test]
+    fn each_request_is_answered_once() {
+        let watch = Watch::start();
+        let (say, said) = mpsc::channel();
+        let turns: Vec<Arc<Turn>> = (0..3).map(|_| Arc::default()).collect();
+        for (number, turn) in turns.iter().enumerate() {
+            let say = say.clone();
+            let late = Box::new(move |begun| say.send((number, begun)).expect("somebody listens"));
+            watch.add(Duration::from_millis(30), Arc::clone(turn), late);
+        }
+        // One is answered in time, one is under way, one waits.
+        assert!(turns[0].begin() && turns[0].answer() && turns[1].begin());
+        let late: Vec<(usize, bool)> = said.iter().take(2).collect();
+        assert_eq!(late, [(1, true), (2, false)]);
+        assert!(!turns[1].answer() && !turns[2].begin());
+    }
+}

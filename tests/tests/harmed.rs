@@ -1,0 +1,173 @@
+//! The law of kept records: whatever somebody does to the store of a running sidecar, or between two runs of it, no call is
+//! allowed that is not on record at the store's path afterwards.
+
+use crate::cli::build_guardc;
+use guard_trace::store::{Durability, open_existing};
+use serde_json::{Value, json};
+use std::fs::{self, OpenOptions};
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+const GUARD: &str = "guard g\nbudget money = 5\ntool pay() { costs 1 money }";
+
+/// What is done to the file of the records.
+#[derive(Debug, Clone, Copy)]
+enum Harm {
+    Delete,
+    /// Another file takes its place: a copy of what it was when the session began.
+    Replace,
+    CutHalf,
+    /// The sidecar ends, an older copy of the records takes their place, and another sidecar starts.
+    RollBack,
+    /// The same, with the file cut to its first half; a last line that is cut is one that was never acknowledged.
+    CutBetween,
+}
+
+const HARMS: [Harm; 5] =
+    [Harm::Delete, Harm::Replace, Harm::CutHalf, Harm::RollBack, Harm::CutBetween];
+
+/// The calls before the harm and after it.
+const STEPS: usize = 4;
+
+struct Sidecar {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Drop for Sidecar {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Sidecar {
+    fn start(guardc: &Path, store: &Path) -> Sidecar {
+        let mut child = Command::new(guardc)
+            .args(["serve", "--workers", "1", "--journal"])
+            .arg(store)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("guardc is there");
+        let input = child.stdin.take().expect("its input");
+        let output = BufReader::new(child.stdout.take().expect("its output"));
+        Sidecar { child, input, output }
+    }
+
+    /// The answer; nothing where the process has ended.
+    fn ask(&mut self, method: &str, params: Value) -> Value {
+        let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        let mut line = String::new();
+        let asked =
+            writeln!(self.input, "{request}").and_then(|()| self.output.read_line(&mut line));
+        asked.ok().and_then(|_| serde_json::from_str(&line).ok()).unwrap_or(Value::Null)
+    }
+
+    fn open(&mut self) -> Value {
+        self.ask("session.open", json!({ "source": GUARD, "session": "s1" }))
+    }
+
+    fn pay(&mut self, call: &str) -> bool {
+        let answer =
+            self.ask("call.propose", json!({ "session": "s1", "call": call, "tool": "pay" }));
+        answer["result"]["verdict"] == "allow"
+    }
+}
+
+fn file(store: &Path) -> PathBuf {
+    if store.extension().is_some() { store.to_owned() } else { store.join("s1.jsonl") }
+}
+
+fn cut(file: &Path) {
+    let open = OpenOptions::new().write(true).open(file).expect("a file");
+    let length = open.metadata().expect("its length").len();
+    open.set_len(length / 2).expect("it is cut");
+}
+
+/// The log of a database holds what is not in it yet; nobody has it open.
+fn forget_log(store: &Path) {
+    for suffix in ["-wal", "-shm"] {
+        let mut path = store.as_os_str().to_owned();
+        path.push(suffix);
+        let _ = fs::remove_file(PathBuf::from(path));
+    }
+}
+
+/// The calls that are allowed on record at the path.
+fn on_record(store: &Path) -> Vec<String> {
+    let Ok(opened) = open_existing(store, Durability::Full, None) else { return Vec::new() };
+    let Ok(records) = opened.records("s1", 0) else { return Vec::new() };
+    let records = records.filter_map(Result::ok);
+    let allowed = records.filter_map(|line| {
+        let record: Value = serde_json::from_str(&line).ok()?;
+        let allows = record["payload"]["verdict"]["decision"] == "allow";
+        allows.then(|| record["call"].as_str().unwrap_or_default().to_owned())
+    });
+    allowed.collect()
+}
+
+fn harmed(guardc: &Path, name: &str, harm: Harm, steps: usize) -> usize {
+    let temporary = tempfile::tempdir().expect("a folder");
+    let (store, older) = (temporary.path().join(name), temporary.path().join("older"));
+    let place = format!("{harm:?} of {name} after {steps}");
+    let mut sidecar = Sidecar::start(guardc, &store);
+    sidecar.open();
+    let file = file(&store);
+    fs::copy(&file, &older).expect("a copy");
+    let mut allowed = Vec::new();
+    for step in 0..steps {
+        let call = format!("before{step}");
+        assert!(sidecar.pay(&call), "{place}: {call}");
+        allowed.push(call);
+    }
+    match harm {
+        Harm::Delete => fs::remove_file(&file).expect("it was there"),
+        Harm::Replace => fs::rename(&older, &file).expect("it is replaced"),
+        Harm::CutHalf => cut(&file),
+        Harm::RollBack | Harm::CutBetween => {
+            drop(sidecar);
+            forget_log(&store);
+            match harm {
+                Harm::RollBack => _ = fs::copy(&older, &file).expect("it is replaced"),
+                _ => cut(&file),
+            }
+            sidecar = Sidecar::start(guardc, &store);
+            sidecar.open();
+        }
+    }
+    let mut refused = 0;
+    let mut later = Vec::new();
+    for step in 0..STEPS {
+        let call = format!("after{step}");
+        match sidecar.pay(&call) {
+            true => later.push(call),
+            false => refused += 1,
+        }
+        let kept = on_record(&store);
+        let lost: Vec<&String> = later.iter().filter(|call| !kept.contains(call)).collect();
+        assert!(lost.is_empty(), "{place}: allowed and not on record: {lost:?}");
+    }
+    // Something that was allowed before is gone; then nothing more may be allowed: its money would be spent twice.
+    let kept = on_record(&store);
+    let gone = allowed.iter().any(|call| !kept.contains(call));
+    assert!(!gone || later.is_empty(), "{place}: {later:?} allowed, although {allowed:?} are gone");
+    refused
+}
+
+#[test]
+fn nothing_is_allowed_that_is_not_on_record() {
+    let guardc = build_guardc();
+    for name in ["traces", "traces.db"] {
+        for harm in HARMS {
+            let mut refused = 0;
+            for steps in 0..=STEPS {
+                refused += harmed(&guardc, name, harm, steps);
+            }
+            assert!(refused > 0, "{harm:?} of {name} was never noticed");
+        }
+    }
+}
