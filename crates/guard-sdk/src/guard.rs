@@ -4,7 +4,7 @@ use crate::contract::Contract;
 use crate::error::GuardError;
 use crate::open::SessionOptions;
 use crate::sources::{self, CompiledSource};
-use crate::upgrade::Checked;
+use crate::upgrade::CheckedGuard;
 use guard_compiler::Output;
 use guard_contract::Checker;
 use guard_hosts::Host;
@@ -31,7 +31,7 @@ struct Ready {
     /// By contract; each is made ready when it is first used.
     checkers: Box<[OnceLock<Result<Checker, String>>]>,
     /// What it is compared by, where it comes from source.
-    checked: Option<Arc<Checked>>,
+    checked: Option<Arc<CheckedGuard>>,
     /// What guards with other plans may allow and this one refuses, by their hash.
     compared: Mutex<HashMap<Hash, Vec<String>>>,
 }
@@ -112,13 +112,13 @@ impl Guard {
         };
         let lowered = LoadedPlan::from_plan(lowered, sources.clone()).map_err(GuardError::Plan)?;
         let plan = LoadedPlan::from_plan(plan, sources).map_err(GuardError::Plan)?;
-        Guard::new(plan, Some(lowered), Some(Arc::new(Checked { program, scenarios })))
+        Guard::new(plan, Some(lowered), Some(Arc::new(CheckedGuard { program, scenarios })))
     }
 
     fn new(
         plan: LoadedPlan,
         lowered: Option<LoadedPlan>,
-        checked: Option<Arc<Checked>>,
+        checked: Option<Arc<CheckedGuard>>,
     ) -> Result<Guard, GuardError> {
         let kernel = Kernel::with_schemas(plan, &JsonSchemas).map_err(GuardError::Kernel)?;
         Ok(Guard::of_kernel(kernel, lowered, checked))
@@ -127,14 +127,14 @@ impl Guard {
     fn of_kernel(
         kernel: Kernel,
         lowered: Option<LoadedPlan>,
-        checked: Option<Arc<Checked>>,
+        checked: Option<Arc<CheckedGuard>>,
     ) -> Guard {
         let checkers = kernel.plan().contracts.iter().map(|_| OnceLock::new()).collect();
         let compared = Mutex::default();
         Guard { ready: Arc::new(Ready { kernel, lowered, checkers, checked, compared }) }
     }
 
-    pub(crate) fn checked(&self) -> Option<&Checked> {
+    pub(crate) fn checked(&self) -> Option<&CheckedGuard> {
         self.ready.checked.as_deref()
     }
 

@@ -79,7 +79,7 @@ pub use open::SessionOptions;
 pub use persistence::{SharedBudget, Storage, random_bytes};
 pub use recorded::Recorded;
 pub use session::{CallArguments, Session, system_time};
-pub use upgrade::Upgrade;
+pub use upgrade::SessionUpgrade;
 pub use world::AnsweringWorld;
 
 pub use guard_advice::drive as driving;

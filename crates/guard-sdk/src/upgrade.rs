@@ -21,14 +21,14 @@ use std::collections::BTreeMap;
 const MAX_ATTEMPTS: usize = 100;
 
 /// What the compiler knows of a guard beyond its plan.
-pub(crate) struct Checked {
+pub(crate) struct CheckedGuard {
     pub program: Program,
     pub scenarios: Vec<Scenario>,
 }
 
 /// What became of an upgrade.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Upgrade {
+pub struct SessionUpgrade {
     /// The content hash of the plan before.
     pub from: String,
     /// What begins anew under the new guard: it was not remembered before.
@@ -147,7 +147,7 @@ impl<W: World> Session<W> {
     /// [`SessionError::NotTighter`] and [`SessionError::NotCompared`], where only a person can say so;
     /// [`SessionError::Upgrade`] where something cannot be brought over; the store's errors. After any but the last
     /// the session is as it was.
-    pub fn upgrade(&mut self, guard: &Guard) -> Result<Upgrade, SessionError> {
+    pub fn upgrade(&mut self, guard: &Guard) -> Result<SessionUpgrade, SessionError> {
         let looser = self.guard.looser_under(guard)?;
         if !looser.is_empty() {
             return Err(SessionError::NotTighter(looser));
@@ -166,7 +166,7 @@ impl<W: World> Session<W> {
         guard: &Guard,
         by: &str,
         reason: Option<&str>,
-    ) -> Result<Upgrade, SessionError> {
+    ) -> Result<SessionUpgrade, SessionError> {
         guard_runtime::expect_somebody(by, "forces the guard")?;
         let reason = reason.map(|reason| reason.to_owned().into());
         self.go_on(guard, Some(Forced { by: by.to_owned().into(), reason }))
@@ -176,14 +176,19 @@ impl<W: World> Session<W> {
         &mut self,
         guard: &Guard,
         forced: Option<Forced<'static>>,
-    ) -> Result<Upgrade, SessionError> {
+    ) -> Result<SessionUpgrade, SessionError> {
         let now = self.now();
         for _ in 0..MAX_ATTEMPTS {
             self.expect_sound()?;
             let from = self.guard.plan_hash();
             if from == guard.plan_hash() {
                 let nothing = Vec::new;
-                return Ok(Upgrade { from, anew: nothing(), dropped: nothing(), record: None });
+                return Ok(SessionUpgrade {
+                    from,
+                    anew: nothing(),
+                    dropped: nothing(),
+                    record: None,
+                });
             }
             let upgraded = self.guard.kernel().upgrade(&self.state, guard.kernel(), now);
             let upgraded = upgraded.map_err(SessionError::Upgrade)?;
@@ -195,7 +200,7 @@ impl<W: World> Session<W> {
             let texts = |all: &[Forgotten]| all.iter().map(ToString::to_string).collect();
             let (anew, dropped) = (texts(&upgraded.anew), texts(&upgraded.dropped));
             if let Some(record) = self.switch(guard, upgraded, forced.clone())? {
-                return Ok(Upgrade { from, anew, dropped, record: Some(record) });
+                return Ok(SessionUpgrade { from, anew, dropped, record: Some(record) });
             }
         }
         Err(SessionError::Contended)

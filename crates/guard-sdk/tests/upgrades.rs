@@ -36,7 +36,7 @@ fn verdict(recorded: &Recorded<guard_sdk::Proposed>) -> String {
     }
 }
 
-fn upgraded(upgrade: Result<guard_sdk::Upgrade, SessionError>) -> String {
+fn upgraded(upgrade: Result<guard_sdk::SessionUpgrade, SessionError>) -> String {
     let upgrade = match upgrade {
         Ok(upgrade) => upgrade,
         Err(error) => return format!("{}: {error}", error.code()),

@@ -7,7 +7,7 @@ mod file;
 mod ledger;
 
 use super::ledger::{Known, LEDGER, gone, stranger, time_of};
-use super::mark::{self, Marks};
+use super::mark::{self, ChainMarks};
 use super::memory::{check_snapshot, no_snapshot};
 use super::place::{GONE, is_absent};
 use super::seen::Seen;
@@ -43,7 +43,7 @@ pub struct FolderStore {
     /// The sessions that some thread opens at this moment.
     opening: Mutex<HashMap<String, Arc<Mutex<()>>>>,
     seen: Seen,
-    marks: Marks,
+    marks: ChainMarks,
     ledger: FolderLedger,
 }
 
@@ -63,7 +63,7 @@ impl FolderStore {
         let (dir, held, seen) = (dir.to_owned(), Mutex::default(), Seen::default());
         let ledger = FolderLedger::new(&dir, durability);
         let opening = Mutex::default();
-        let marks = Marks::among(&dir, durability);
+        let marks = ChainMarks::among(&dir, durability);
         Ok(FolderStore { dir, durability, keys, held, opening, seen, marks, ledger })
     }
 

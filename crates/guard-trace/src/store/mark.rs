@@ -22,23 +22,23 @@ const SELDOM: u64 = 16;
 
 /// The marks of a store.
 #[derive(Debug)]
-pub(super) struct Marks {
+pub(super) struct ChainMarks {
     folder: PathBuf,
     suffix: &'static str,
     every: u64,
 }
 
-impl Marks {
+impl ChainMarks {
     /// The marks that lie among the sessions of a folder.
-    pub fn among(folder: &Path, durability: Durability) -> Marks {
-        Marks { folder: folder.to_owned(), suffix: ".mark", every: every(durability) }
+    pub fn among(folder: &Path, durability: Durability) -> ChainMarks {
+        ChainMarks { folder: folder.to_owned(), suffix: ".mark", every: every(durability) }
     }
 
     /// The marks in a folder beside a database.
-    pub fn beside(database: &Path, durability: Durability) -> Marks {
+    pub fn beside(database: &Path, durability: Durability) -> ChainMarks {
         let mut folder = database.as_os_str().to_owned();
         folder.push(".marks");
-        Marks { folder: folder.into(), suffix: "", every: every(durability) }
+        ChainMarks { folder: folder.into(), suffix: "", every: every(durability) }
     }
 
     fn path(&self, chain: &str) -> PathBuf {
@@ -75,16 +75,16 @@ impl Marks {
     /// Returns how far a chain had come; none where nothing says so.
     pub fn read(&self, chain: &str) -> Result<Option<Head>, StoreError> {
         Ok(match self.look(chain)? {
-            Mark::Read(head) => Some(head),
-            Mark::None | Mark::Unreadable => None,
+            MarkRead::Read(head) => Some(head),
+            MarkRead::None | MarkRead::Unreadable => None,
         })
     }
 
-    fn look(&self, chain: &str) -> Result<Mark, StoreError> {
+    fn look(&self, chain: &str) -> Result<MarkRead, StoreError> {
         let path = self.path(chain);
         match fs::read(&path) {
-            Ok(bytes) => Ok(parse(&bytes).map_or(Mark::Unreadable, Mark::Read)),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Mark::None),
+            Ok(bytes) => Ok(parse(&bytes).map_or(MarkRead::Unreadable, MarkRead::Read)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(MarkRead::None),
             Err(error) => Err(StoreError::io(&path, &error)),
         }
     }
@@ -98,12 +98,12 @@ impl Marks {
     pub fn settle(&self, chain: &str, head: &Head) -> Result<Option<String>, StoreError> {
         let there = head.version;
         let said = match self.look(chain)? {
-            Mark::Read(mark) if is_behind(head, &mark) => {
+            MarkRead::Read(mark) if is_behind(head, &mark) => {
                 let was = mark.version;
                 format!("{} has {there} records from now on, and had {was}", named(chain))
             }
-            Mark::Unreadable => format!("{} has a new mark", named(chain)),
-            Mark::Read(_) | Mark::None => return Ok(None),
+            MarkRead::Unreadable => format!("{} has a new mark", named(chain)),
+            MarkRead::Read(_) | MarkRead::None => return Ok(None),
         };
         self.write_now(chain, head)?;
         Ok(Some(said))
@@ -121,16 +121,16 @@ impl Marks {
             let mark = self.look(chain)?;
             let there = head(chain)?;
             match mark {
-                Mark::Read(mark) if is_behind(&there, &mark) => found.push(format!(
+                MarkRead::Read(mark) if is_behind(&there, &mark) => found.push(format!(
                     "{} has {} records, and {} were acknowledged",
                     named(chain),
                     there.version,
                     mark.version
                 )),
-                Mark::Unreadable => {
+                MarkRead::Unreadable => {
                     found.push(format!("the mark of {} cannot be read", named(chain)))
                 }
-                Mark::Read(_) | Mark::None => {}
+                MarkRead::Read(_) | MarkRead::None => {}
             }
         }
         Ok(found)
@@ -138,7 +138,7 @@ impl Marks {
 }
 
 /// What a file says of a chain.
-enum Mark {
+enum MarkRead {
     None,
     Read(Head),
     Unreadable,

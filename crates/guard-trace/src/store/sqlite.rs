@@ -14,7 +14,7 @@ mod schema;
 pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
 
 use super::ledger::{LEDGER, Ledger};
-use super::mark::{self, Marks};
+use super::mark::{self, ChainMarks};
 use super::seen::Seen;
 use super::{
     Begun, Commit, Committed, Durability, Records, Store, StoreError, Taken, audit, check_id,
@@ -39,7 +39,7 @@ pub struct SqliteStore {
     handle: Mutex<Handle>,
     batch: Option<Batch>,
     seen: Seen,
-    marks: Marks,
+    marks: ChainMarks,
     durability: Durability,
     /// The sessions with a failed write.
     broken: Mutex<HashSet<String>>,
@@ -93,7 +93,7 @@ impl SqliteStore {
             handle: Mutex::new(handle),
             batch,
             seen: Seen::default(),
-            marks: Marks::beside(path, durability),
+            marks: ChainMarks::beside(path, durability),
             durability,
             broken: Mutex::default(),
         })

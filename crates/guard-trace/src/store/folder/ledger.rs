@@ -1,7 +1,7 @@
 //! The ledger of a folder: a file of records that all processes append to, under a lock.
 
 use super::super::ledger::{LEDGER, Ledger, missing};
-use super::super::mark::{self, Marks};
+use super::super::mark::{self, ChainMarks};
 use super::super::place::{CUT, GONE, OVERWRITTEN, REPLACED, is_absent, is_same};
 use super::super::{Durability, StoreError};
 use super::file::refuse_link;
@@ -19,7 +19,7 @@ const BUDGETS: &str = ".budgets";
 pub struct FolderLedger {
     path: PathBuf,
     sync: bool,
-    marks: Marks,
+    marks: ChainMarks,
     read: Mutex<Reading>,
 }
 
@@ -43,7 +43,7 @@ impl FolderLedger {
     /// Returns the ledger of a folder; nothing is read or written yet.
     pub fn new(dir: &Path, durability: Durability) -> FolderLedger {
         let path = dir.join(format!("{LEDGER}.jsonl"));
-        let marks = Marks::among(dir, Durability::Full);
+        let marks = ChainMarks::among(dir, Durability::Full);
         FolderLedger { path, sync: durability != Durability::Off, marks, read: Mutex::default() }
     }
 

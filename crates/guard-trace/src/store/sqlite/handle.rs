@@ -1,7 +1,7 @@
 //! An open database: its connection, and its place in the file system.
 
 use super::super::ledger::{LEDGER, Ledger};
-use super::super::mark::Marks;
+use super::super::mark::ChainMarks;
 use super::super::place::OVERWRITTEN;
 use super::super::{Durability, StoreError};
 use super::place::Place;
@@ -19,7 +19,7 @@ pub struct Handle {
     place: Place,
     /// The ledger, as far as this connection has read it.
     ledger: Ledger,
-    marks: Marks,
+    marks: ChainMarks,
 }
 
 impl Handle {
@@ -35,7 +35,7 @@ impl Handle {
         rows::Rows { path, connection: &connection }.sessions()?;
         let place = Place::new(path)?;
         let (path, ledger) = (path.to_owned(), Ledger::default());
-        let marks = Marks::beside(&path, Durability::Full);
+        let marks = ChainMarks::beside(&path, Durability::Full);
         let mut handle = Handle { path, durability, connection, place, ledger, marks };
         if schema::version(&handle.path, &handle.connection)? == schema::FORMER_VERSION {
             handle.writing(&[], |rows, ledger| {

@@ -52,7 +52,10 @@ pub fn duration(text: &str) -> Result<Duration, String> {
 
 /// Writes a number of bytes in the largest unit that has no remainder.
 pub fn shown(bytes: u64) -> String {
-    let fits = UNITS[..3].iter().rev().find(|(_, factor)| bytes >= *factor && bytes % factor == 0);
+    let fits = UNITS[..3]
+        .iter()
+        .rev()
+        .find(|(_, factor)| bytes >= *factor && bytes.is_multiple_of(*factor));
     match fits {
         Some((name, factor)) => format!("{} {name}", bytes / factor),
         None => format!("{bytes} bytes"),

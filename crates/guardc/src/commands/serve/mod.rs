@@ -2,6 +2,7 @@
 //! standard input and output.
 
 mod answers;
+mod deadlines;
 mod feeds;
 mod http;
 mod limits;
@@ -13,11 +14,11 @@ mod retention;
 mod rpc;
 mod server;
 mod stats;
-mod watch;
 
 use crate::config::Config;
 use crate::failure::{Exit, Failure, Outcome, reason};
 use crate::term::Term;
+use deadlines::{Deadlines, Turn};
 use guard_plan::lines::{Line, read_line, skip_line};
 use guard_sdk::Durability;
 use limits::{Limits, shown};
@@ -31,7 +32,6 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
-use watch::{Turn, Watch};
 
 /// Serves the sidecar protocol on standard input and output
 #[derive(Debug, clap::Args)]
@@ -124,7 +124,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     let options = ServerOptions { plan, storage, shadow, recheck, limits, retention };
     let server = Arc::new(Server::new(options, Arc::clone(&stats)));
     retention::begin(&server);
-    let watch = limits.max_request_time.map(|time| (Watch::start(), time));
+    let watch = limits.max_request_time.map(|time| (Deadlines::start(), time));
     let failed = OnceLock::new();
     let service = Arc::new(Service { server, stats, level: args.log, limits, watch, failed });
     if args.plan.is_some() {
@@ -192,7 +192,7 @@ struct Service {
     level: Option<log::Level>,
     limits: Limits,
     /// The time that requests have, and who looks after it.
-    watch: Option<(Arc<Watch>, Duration)>,
+    watch: Option<(Arc<Deadlines>, Duration)>,
     /// Why answers cannot be written any more.
     failed: OnceLock<io::ErrorKind>,
 }

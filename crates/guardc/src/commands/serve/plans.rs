@@ -31,15 +31,15 @@ impl DefaultGuard {
 
 /// What is told of a session without waiting for it.
 #[derive(Clone)]
-pub struct About {
+pub struct SessionSummary {
     guard: String,
     plan_hash: String,
 }
 
-impl About {
-    pub fn of(session: &Session) -> About {
+impl SessionSummary {
+    pub fn of(session: &Session) -> SessionSummary {
         let guard = session.guard();
-        About { guard: guard.name().to_owned(), plan_hash: guard.plan_hash() }
+        SessionSummary { guard: guard.name().to_owned(), plan_hash: guard.plan_hash() }
     }
 }
 
@@ -90,7 +90,7 @@ impl Server {
     }
 
     /// Takes an open session to another guard.
-    pub(super) fn upgrade(&self, request: requests::Upgrade) -> Answer {
+    pub(super) fn upgrade(&self, request: requests::UpgradeRequest) -> Answer {
         let now = instant(request.now)?;
         let guard = self.guard(&request.chosen)?;
         let answer = self.with(&request.session, None, |session| {
@@ -101,7 +101,7 @@ impl Server {
                     session.upgrade_forced(&guard, by, reason.as_deref())?
                 }
             };
-            Ok((About::of(session), upgrade))
+            Ok((SessionSummary::of(session), upgrade))
         });
         let (about, upgrade) = answer?;
         let answer = json!({
@@ -121,7 +121,7 @@ impl Server {
 
     /// Tells of the open sessions; one that is busy at this moment is not asked.
     pub(super) fn list(&self) -> Answer {
-        let told = |(id, about, in_flight): (String, About, Option<usize>)| {
+        let told = |(id, about, in_flight): (String, SessionSummary, Option<usize>)| {
             json!({
                 "session": id,
                 "guard": about.guard,
@@ -134,7 +134,7 @@ impl Server {
     }
 
     /// The open sessions by id, with the number of their calls in flight where that can be asked now.
-    fn about(&self) -> Vec<(String, About, Option<usize>)> {
+    fn about(&self) -> Vec<(String, SessionSummary, Option<usize>)> {
         let sessions: Vec<_> =
             lock(&self.sessions).iter().map(|(id, open)| (id.clone(), open.clone())).collect();
         let one = |(id, open): (String, std::sync::Arc<super::server::Open>)| {

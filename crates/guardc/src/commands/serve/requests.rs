@@ -27,7 +27,7 @@ pub struct Chosen {
 }
 
 #[derive(Deserialize)]
-pub struct Upgrade {
+pub struct UpgradeRequest {
     pub session: String,
     #[serde(flatten)]
     pub chosen: Chosen,

@@ -5,8 +5,6 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The maximum length of a line, in bytes.
-
 /// A request as it arrives; what we do not know is ignored.
 #[derive(Debug, Deserialize)]
 pub struct Request {

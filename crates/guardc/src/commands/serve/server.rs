@@ -3,7 +3,7 @@
 use super::answers::{self, Answer};
 use super::feeds::{self, Feeds};
 use super::limits::Limits;
-use super::plans::{About, DefaultGuard};
+use super::plans::{DefaultGuard, SessionSummary};
 use super::requests::{
     self, Advise, Approve, Check, Contract, Facts, Finish, Item, Items, Move, Named, Probes,
     Prompt, Propose, Push, Reask, Resume, Settle, Stop, Usage,
@@ -83,7 +83,7 @@ pub struct Server {
 pub struct Open {
     pub session: Mutex<Session>,
     /// What is told of it while it is busy.
-    pub about: Mutex<About>,
+    pub about: Mutex<SessionSummary>,
 }
 
 /// The options of a server.
@@ -270,7 +270,7 @@ impl Server {
         let session = shared.into_iter().fold(options, |options, budget| options.share(budget));
         let session = session.open()?;
         let answer = answers::opened(&session);
-        let about = Mutex::new(About::of(&session));
+        let about = Mutex::new(SessionSummary::of(&session));
         lock(&self.sessions).insert(id, Arc::new(Open { session: Mutex::new(session), about }));
         Ok(answer)
     }

@@ -34,7 +34,7 @@ type Late = Box<dyn FnOnce(bool) + Send>;
 
 /// The requests that wait for their time to run out.
 #[derive(Default)]
-pub struct Watch {
+pub struct Deadlines {
     due: Mutex<Due>,
     changed: Condvar,
 }
@@ -45,13 +45,13 @@ struct Due {
     requests: BTreeMap<(Instant, u64), (Arc<Turn>, Late)>,
 }
 
-impl Watch {
-    /// A watch with its thread, which lives as long as the process.
-    pub fn start() -> Arc<Watch> {
-        let watch = Arc::new(Watch::default());
-        let ours = Arc::clone(&watch);
+impl Deadlines {
+    /// Starts the thread that looks, which lives as long as the process.
+    pub fn start() -> Arc<Deadlines> {
+        let deadlines = Arc::new(Deadlines::default());
+        let ours = Arc::clone(&deadlines);
         std::thread::spawn(move || ours.run());
-        watch
+        deadlines
     }
 
     fn due(&self) -> MutexGuard<'_, Due> {
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn each_request_is_answered_once() {
-        let watch = Watch::start();
+        let watch = Deadlines::start();
         let (say, said) = mpsc::channel();
         let turns: Vec<Arc<Turn>> = (0..3).map(|_| Arc::default()).collect();
         for (number, turn) in turns.iter().enumerate() {
