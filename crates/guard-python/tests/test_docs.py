@@ -28,7 +28,7 @@ def play(page):
 
 
 def test_the_guide_prints_what_it_shows():
-    assert play("docs/guide/python.md") == 8
+    assert play("docs/guide/python.md") == 9
 
 
 def test_the_package_page_prints_what_it_shows():
