@@ -1,4 +1,5 @@
 // What all adapters share: the order of calls, approvals, the arguments that are judged, the words of refusals.
+import { randomUUID } from "node:crypto";
 import json from "../lib/json.js";
 import { ApprovalNeeded, ArgumentError, Denied, GuardError, Served, Session, SessionError } from "../lib/index.mjs";
 
@@ -77,7 +78,7 @@ export function refusal(error, call) {
 /** Puts a call to the guard that the framework answered itself: a tool that the agent does not have, bad arguments. */
 export async function refused(session, { name, callId, arguments: written }) {
   const verdict = await session.promises.propose(name, written, { call: callId });
-  if (verdict.allowed && !verdict.isServed) await session.promises.settle(callId, undefined, { outcome: "failure" });
+  if (verdict.allowed && !verdict.isServed) await session.promises.settle(verdict.call, undefined, { outcome: "failure" });
   return joined(verdict.message, verdict.rendered);
 }
 
@@ -123,7 +124,15 @@ export function asWritten(written) {
   }
 }
 
-const jsonOf = (input) => JSON.stringify(input) ?? "null";
+/** Marks BigInts while a value is written. Nobody outside of the process knows it, so that no text can pass for one. */
+const MARK = randomUUID();
+const MARKED = new RegExp(`"${MARK}(-?\\d+)"`, "g");
+
+/** The JSON text of a value, in which BigInts are integers. */
+export function jsonOf(value) {
+  const text = JSON.stringify(value, (_, each) => (typeof each === "bigint" ? `${MARK}${each}` : each));
+  return text?.replace(MARKED, "$1") ?? "null";
+}
 
 /** Returns true if the text of the model says, as JavaScript reads it, what the tool gets. */
 function isSame(written, input) {
