@@ -1,8 +1,10 @@
 // The types of the package as a program uses them. It is compiled, and never run.
+import { McpServer, Server } from "@modelcontextprotocol/server";
 import { Agent } from "@openai/agents";
 import { ApprovalNeeded, Denied, Guard, PendingApproval, Store, type Verdict } from "guardc";
 import { Guarded as GuardedSdk } from "guardc/ai-sdk";
 import { guardMiddleware } from "guardc/langchain";
+import { Guarded as GuardedServers } from "guardc/mcp";
 import { Guarded } from "guardc/openai-agents";
 import { createAgent } from "langchain";
 import { isStepCount, tool as sdkTool, type LanguageModel } from "ai";
@@ -50,6 +52,11 @@ const chain = createAgent({ model: "openai:gpt-5", tools: [], middleware: [middl
 for (const message of (await chain.invoke({ messages: [] })).messages) message.text satisfies string;
 const allowed: boolean | undefined = middleware.stopped?.allowed;
 
+const servers = new GuardedServers((ctx) => (ctx.http?.authInfo ? session : session), { approve: () => undefined, callId: (ctx) => String(ctx.mcpReq.id) });
+const server = servers.attach(new McpServer({ name: "orders", version: "1.0.0" }));
+server.registerTool("refund", { inputSchema: z.object({ order: z.string() }) }, async ({ order }) => ({ content: [{ type: "text", text: order }] }));
+const plain: Server = servers.attach(new Server({ name: "orders", version: "1.0.0" }));
+
 // What must not compile.
 // @ts-expect-error
 session.propose(5);
@@ -59,5 +66,7 @@ new Guard();
 guard.session("s1", { workpace: "/" });
 // @ts-expect-error
 await session.call("refund", {}, "no function");
+// @ts-expect-error
+servers.attach({});
 
-export { answer, length, either, learned, charged, kept, text, generated, streamed, allowed };
+export { answer, length, either, learned, charged, kept, text, generated, streamed, allowed, plain };
