@@ -4,9 +4,9 @@
 //     const server = guarded.attach(new McpServer({ name: "orders", version: "1.0.0" }));
 //     server.registerTool("refund", { inputSchema }, refund);
 //
-// The SDK has no middleware, so the guard stands in two public methods of the server: `registerTool` guards each function
-// inside the SDK's validation, `setRequestHandler` stands around the handler of `tools/call`. See `docs/guide/frameworks.md`
-// for what the protocol keeps out of its reach.
+// The SDK has no middleware, so the guard stands in public members of the server: `registerTool` guards each function inside the
+// SDK's validation, `setRequestHandler` and `fallbackRequestHandler` guard the handler of `tools/call` around it. See
+// `docs/guide/frameworks.md` for what the protocol keeps out of its reach.
 import { isInputRequiredResult } from "@modelcontextprotocol/server";
 import { GuardError, Served } from "../lib/index.mjs";
 import { admitted, inTurn, jsonOf, judged, refusal, refused, sessionOf } from "./shared.mjs";
@@ -33,26 +33,33 @@ export class Guarded {
   attach(server) {
     const protocol = server.server ?? server;
     protocol.assertCanSetRequestHandler("tools/call"); // Tools that are there already would have no guard.
-    let isSdks = false; // The SDK sets its own handler while it registers the first tool.
+    let isRegistering = false; // The SDK sets its own handler while it registers the first tool.
+    this.#aroundHandlers(protocol, () => isRegistering);
+    if (server === protocol) return server;
+    const register = server.registerTool.bind(server);
+    server.registerTool = (name, config, callback) => {
+      isRegistering = true;
+      try {
+        return this.#registered(register(name, config, this.#inside(callback)));
+      } finally {
+        isRegistering = false;
+      }
+    };
+    return server;
+  }
+
+  /** Guards the handlers of `tools/call`. The SDK's own gets to functions that are guarded inside of it. */
+  #aroundHandlers(protocol, isSdks) {
     const set = protocol.setRequestHandler.bind(protocol);
     protocol.setRequestHandler = (method, ...given) => {
       if (typeof method !== "string") throw new GuardError("the guard stands in servers of `@modelcontextprotocol/server`, not in those of version 1 of the SDK");
       if (method !== "tools/call") return set(method, ...given);
       if (given.length > 1) throw new GuardError("the handler of `tools/call` has schemas of its own, which change arguments before the guard sees them");
-      const [[handler], isInside] = [given, isSdks];
-      return set(method, (request, ctx) => this.#answer(request, ctx, handler, isInside));
+      return set(method, this.#around(given[0], isSdks()));
     };
-    if (server === protocol) return server;
-    const register = server.registerTool.bind(server);
-    server.registerTool = (name, config, callback) => {
-      isSdks = true;
-      try {
-        return this.#registered(register(name, config, this.#inside(callback)));
-      } finally {
-        isSdks = false;
-      }
-    };
-    return server;
+    let fallback = protocol.fallbackRequestHandler;
+    const guarded = (request, ctx) => (request.method === "tools/call" ? this.#around(fallback, false) : fallback)(request, ctx);
+    Object.defineProperty(protocol, "fallbackRequestHandler", { get: () => fallback && guarded, set: (handler) => (fallback = handler) });
   }
 
   /** A registered tool, whose function stays guarded where it is replaced. */
@@ -72,25 +79,27 @@ export class Guarded {
     };
   }
 
-  /** Answers a request. What the guard says stands around the SDK, which makes an answer of every error of a tool. */
-  async #answer(request, ctx, handler, isInside) {
-    const { name, arguments: args = {} } = request.params;
-    const { signal } = ctx.mcpReq;
-    const session = sessionOf(this.#source, ctx);
-    const call = { session, name, written: jsonOf(args), id: this.#callId(ctx), signal, isJudged: false, end: undefined };
-    this.#calls.set(ctx, call);
-    const run = () => handler(request, ctx);
-    let end;
-    try {
-      end = { result: await (isInside ? run() : this.#guarded(call, () => call.written, true, run)) };
-    } catch (error) {
-      end = { error };
-    }
-    if (!call.isJudged) await this.#unread(call);
-    end = call.end ?? end;
-    if ("error" in end) throw end.error;
-    // An answer that nobody reads leaves the feedback for the next one.
-    return signal.aborted || isInputRequiredResult(end.result) ? end.result : withFeedback(end.result, session.feedback());
+  /** The guard around a handler. The SDK makes an answer of every error of a tool: what the guard says replaces it. */
+  #around(handler, isInside) {
+    return async (request, ctx) => {
+      const { name, arguments: args = {} } = request.params;
+      const { signal } = ctx.mcpReq;
+      const session = sessionOf(this.#source, ctx);
+      const call = { session, name, written: jsonOf(args), id: this.#callId(ctx), signal, isJudged: false, end: undefined };
+      this.#calls.set(ctx, call);
+      const run = () => handler(request, ctx);
+      let end;
+      try {
+        end = { result: await (isInside ? run() : this.#guarded(call, () => call.written, true, run)) };
+      } catch (error) {
+        end = { error };
+      }
+      if (!call.isJudged) await this.#unread(call);
+      end = call.end ?? end;
+      if ("error" in end) throw end.error;
+      // An answer that nobody reads leaves the feedback for the next one.
+      return signal.aborted || isInputRequiredResult(end.result) ? end.result : withFeedback(end.result, session.feedback());
+    };
   }
 
   /** Runs a call behind the guard. A result that says that the tool failed, or is not done yet, settles it as failed. */

@@ -185,7 +185,7 @@ test("a function without a schema gets no arguments, and is judged without them"
 });
 
 test("integers that a number cannot hold are judged and run as they are where a transport has them", async () => {
-  const [own, ran] = [session('guard g\ntool pick(n: int, s: string) { deny when n == 9007199254740993 because "odd" }'), []];
+  const [own, ran] = [session('guard g\ntool pick(n: int, s: string) { deny when n == 9007199254740993 or n == 9007199254740996 because "odd" }'), []];
   const make = () => plainServer(new Guarded(own), ({ params }) => { ran.push(params.arguments.n); return said("picked"); });
   await play(make, [["pick", { n: 9007199254740993n, s: "" }], ["pick", { n: 9007199254740995n, s: "" }], ["pick", { n: 1, s: "9007199254740993" }]]);
   assert.deepEqual(ran, [9007199254740995n, 1]);
@@ -217,6 +217,17 @@ test("a handler of its own on a server of functions is judged as it is called", 
     return server;
   };
   assert.deepEqual([await play(make, [["pay", { amount: 50 }], ["ping", {}]]).then((answers) => answers.map(([, failed]) => failed)), ran], [[true, false], ["ping"]]);
+});
+
+test("a handler for whatever else there is serves no tool past the guard", async () => {
+  const [own, ran] = [session(PAY), []];
+  const make = () => {
+    const server = new Guarded(own).attach(new Server(INFO, { capabilities: { tools: {} } }));
+    server.fallbackRequestHandler = ({ method, params }) => { ran.push([method, params.arguments]); return said("served"); };
+    return server;
+  };
+  const answers = await play(make, [["pay", { amount: 50 }], ["pay", { amount: 5 }]]);
+  assert.deepEqual([answers.map(([, failed]) => failed), ran, ends(own)], [[true, false], [["tools/call", { amount: 5 }]], ["success"]]);
 });
 
 test("servers that the guard cannot stand in are refused", () => {
@@ -254,13 +265,16 @@ test("a result that the output's schema refuses was a success, for the function 
 });
 
 test("feedback is a further text of a result, and waits where nobody reads the result", async () => {
-  const [own, began, stop] = [session(OFTEN), deferred(), new AbortController()];
-  const runs = [() => { began.resolve(); return new Promise(() => {}); }, () => said("pong")];
-  const client = await ERAS[2025](() => serverOf(new Guarded(own), ping(() => runs.shift()())));
-  const cancelled = assert.rejects(client.callTool({ name: "ping" }, { signal: stop.signal }));
-  await began.promise;
-  stop.abort();
-  await cancelled;
+  const [own, stop] = [session(OFTEN), new AbortController()];
+  const { settle } = own.promises;
+  own.promises.settle = async (...given) => {
+    const settled = await settle(...given);
+    stop.abort();
+    await settledTasks();
+    return settled;
+  };
+  const client = await ERAS[2025](() => serverOf(new Guarded(own), ping(() => said("pong"))));
+  await assert.rejects(client.callTool({ name: "ping" }, { signal: stop.signal }));
   await idle(own);
   const { content, isError } = await client.callTool({ name: "ping" });
   assert.deepEqual([content[0].text, content.slice(1).filter(({ text }) => text.includes("look around")).length, isError], ["pong", 2, undefined]);
