@@ -19,6 +19,8 @@ pub(crate) struct Draft {
     pub envelope: bool,
     /// True if its items are separate rather than in lists.
     pub framed: bool,
+    /// Items stand outside of their list, behind an envelope or without one.
+    pub loose: bool,
     /// True if its items are in a code fence.
     pub fenced: bool,
     /// The members, by field of the document.
@@ -47,6 +49,7 @@ impl Draft {
             end: 0,
             envelope: false,
             framed: false,
+            loose: false,
             fenced: false,
             members: vec![None; prepared.fields.len()],
             seen: vec![false; prepared.fields.len()],

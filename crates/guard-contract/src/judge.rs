@@ -78,6 +78,10 @@ impl Judge<'_> {
             self.prune(list, tape, text, 0, &mut judged);
             self.schema(shape, &judged.value)?;
         }
+        // A type `json` says nothing of it.
+        if shape.schema.is_none() && !matches!(judged.value, Json::Object(_)) {
+            return refuse(Reason::Schema, "expected an object");
+        }
         if !shape.nested.is_empty() || !judged.coerced.is_empty() {
             // The bounds apply to the value after pruning.
             self.bounds(&judged.value, usize::MAX)?;

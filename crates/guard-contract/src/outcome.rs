@@ -86,6 +86,9 @@ pub(crate) fn report(p: &Prepared, read: Finished, input: &Input<'_>, text: RawT
     let alone = match (draft.framed && total > 0, p.contract.root) {
         (true, Root::Items) => Some("items without their list"),
         (true, _) if prose => Some("items without an envelope stand beside prose"),
+        (false, _) if prose && draft.loose => {
+            Some("items outside of their list stand beside other text")
+        }
         _ => None,
     };
     let alone = alone.map(|why| (draft.start, why));

@@ -210,7 +210,9 @@ impl Repairer<'_> {
             return Err(Halt::More);
         }
         let complete = self.nest.depth == 1 && self.in_object() && self.leads.partial;
-        if need == Need::Value || need == Need::First || !complete {
+        // Nothing follows that would show that a string in other quotes has ended.
+        let open_string = matches!(self.fixes.last(), Some((Fix::Quotes, _)));
+        if need == Need::Value || need == Need::First || !complete || open_string {
             return Err(Halt::Cut("the text ends within it"));
         }
         self.drop_comma(need);

@@ -125,6 +125,9 @@ impl Writer<'_> {
     /// A list of items, as it is if no unit is quarantined.
     fn list(&mut self, at: usize, list: &ItemList, ty: TypeId) -> Value {
         let items = match &list.shape {
+            ItemShape::Type(ty) if matches!(self.def(*ty), Some(TypeDef::Json)) => {
+                json!({"type": "object"})
+            }
             ItemShape::Type(ty) => self.named(*ty, Some(at)),
             ItemShape::Schema { text, .. } => self.foreign(at, text),
         };

@@ -3,7 +3,7 @@
 //! Decided by the first characters, so that a text in pieces is read as the whole text is.
 
 use crate::lex;
-use guard_plan::report::{Extent, Report};
+use guard_plan::report::{self, Extent, Problem, Reason, Report};
 
 /// The longest beginning that is looked at, in bytes.
 const BEGINNING: usize = 256;
@@ -30,6 +30,8 @@ pub(crate) struct Unwrap {
     /// The bytes of the text and of the document so far.
     read: usize,
     written: usize,
+    /// Where the string is not JSON: an unknown escape, a raw control character.
+    damaged: Option<usize>,
     /// The places at which the distance between both changes: the offset in the document, and in the text.
     steps: Vec<(usize, usize)>,
 }
@@ -104,11 +106,13 @@ impl Unwrap {
                     }
                     Err(lex::Stop::More) if !end => return at,
                     Err(_) => {
+                        self.damaged.get_or_insert(self.read);
                         self.copy(&bytes[at..=at], out);
                         at += 1;
                     }
                 },
                 Some(_) => {
+                    self.damaged.get_or_insert(self.read);
                     self.copy(&bytes[at..=at], out);
                     at += 1;
                 }
@@ -138,6 +142,18 @@ impl Unwrap {
     pub fn relocate(&self, report: &mut Report) {
         if self.steps.is_empty() {
             return;
+        }
+        if let Some(at) = self.damaged {
+            let error = format!("the string around the document is not JSON, at byte {at}");
+            report.problems.push(Problem {
+                member: String::new(),
+                reason: Reason::Malformed,
+                error,
+            });
+            report.review_required = true;
+            if report.state == report::State::Valid {
+                report.state = report::State::Partial;
+            }
         }
         let length = report.text.length;
         let at = report.items.values_mut().flatten().map(|item| &mut item.at);

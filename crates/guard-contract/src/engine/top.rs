@@ -8,9 +8,10 @@ use guard_plan::plan::Root;
 use guard_plan::report::{LISTED, SpanKind};
 
 /// The tags around reasoning text.
-pub(crate) const TAGS: [(&str, &str); 6] = [
+pub(crate) const TAGS: [(&str, &str); 7] = [
     ("<think>", "</think>"),
     ("<thinking>", "</thinking>"),
+    ("<thought>", "</thought>"),
     ("<reasoning>", "</reasoning>"),
     ("<reflection>", "</reflection>"),
     ("<scratchpad>", "</scratchpad>"),
@@ -67,7 +68,7 @@ impl Around {
 
     /// Other JSON ends here.
     pub fn in_prose(&mut self) {
-        self.place = Place::Prose;
+        (self.place, self.ever_prose) = (Place::Prose, true);
     }
 
     /// A document or unit begins here.
@@ -218,11 +219,14 @@ impl Engine {
         if self.around.inked || self.around.open_quote || self.around.wrapped > 0 {
             return Start::Prose;
         }
-        let nothing_yet = self.draft.is_empty() && self.best.is_none() && !self.around.prose;
+        let empty = self.draft.is_empty() && self.best.is_none();
+        let nothing_yet = empty && !self.around.prose;
         let next = crate::lex::blanks(rest, i + 1);
         let leads = match rest.get(next) {
             None if !end => return Start::More,
-            None | Some(b']') => nothing_yet,
+            None => nothing_yet,
+            // An empty list on lines of its own takes back the one before.
+            Some(b']') => nothing_yet || (!empty && self.around.place == Place::Start),
             Some(b'{') => match boundary::lead(rest, next) {
                 Lead::More if !end => return Start::More,
                 Lead::Key(name) => nothing_yet || self.p.frame_of(&name).is_some(),
@@ -264,7 +268,13 @@ impl Engine {
                 around.place = Place::Start;
             }
             b']' if around.wrapped > 0 => around.wrapped -= 1,
-            b',' if around.wrapped > 0 || lone_items => around.place = Place::Start,
+            b',' if around.wrapped > 0 || lone_items => {
+                around.place = Place::Start;
+                if self.draft.envelope && !lone_items {
+                    // The document is not the only element of its list.
+                    self.leftover.get_or_insert(at);
+                }
+            }
             _ => {
                 self.reject("more follows its brace");
                 self.leftover.get_or_insert(at);
@@ -464,6 +474,7 @@ impl Engine {
             self.framing = Some(list);
             return false;
         }
+        self.draft.loose = true;
         if !continues {
             self.draft.framed = true;
             self.draft.fenced = self.around.fenced;
