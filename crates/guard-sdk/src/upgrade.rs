@@ -100,8 +100,28 @@ fn unsaid(old: &Plan, new: &Plan) -> Vec<String> {
     if old.completion.is_some() && completion_text(old) != completion_text(new) {
         found.push("the agent may stop when something else holds".into());
     }
+    if old.completion.is_some() {
+        found.extend(stops_sooner(old, new));
+    }
     if new.shadow && !old.shadow {
         found.push("nothing is refused: the whole guard is in shadow".into());
+    }
+    found
+}
+
+/// A session that cannot go on may stop whatever is missing: at its deadline, and where a budget is used up.
+fn stops_sooner(old: &Plan, new: &Plan) -> Vec<String> {
+    let mut found = Vec::new();
+    let sooner =
+        |was: Option<i64>, is: Option<i64>| is.is_some_and(|is| was.is_none_or(|was| is < was));
+    if sooner(old.deadline, new.deadline) {
+        found.push("the agent may stop sooner, at the deadline".into());
+    }
+    for unit in &new.units {
+        let was = old.units.iter().find(|known| known.name == unit.name);
+        if sooner(was.and_then(|was| was.budget), unit.budget) {
+            found.push(format!("the agent may stop sooner, when no `{}` is left", unit.name));
+        }
     }
     found
 }

@@ -78,14 +78,26 @@ impl Move<'_> {
             }
         }
         let (old, new) = (counted(self.old.plan()), counted(self.new.plan()));
-        for (was, limit) in old.iter().enumerate().filter(|(was, _)| places[*was].is_none()) {
-            let _ = was;
-            self.drops(Memory::Limit, limit.words());
+        for (limit, _) in old.iter().zip(&places).filter(|(_, place)| place.is_none()) {
+            let is_there = |tool: &str| self.new.plan().tools.iter().any(|it| it.wire_name == tool);
+            let memory = match limit.uses.iter().any(|(tool, _)| is_there(tool)) {
+                true => Memory::Limit,
+                false => Memory::Tool,
+            };
+            self.drops(memory, limit.words());
         }
         for (at, limit) in new.iter().enumerate() {
             if !places.contains(&Some(at)) {
                 self.begins(Memory::Limit, limit.words());
             }
+        }
+    }
+
+    /// The kind of what is known of a tool of the old plan.
+    fn memory_of(&self, old: ToolId) -> Memory {
+        match self.names.new_tool(old as usize) {
+            Some(_) => Memory::History,
+            None => Memory::Tool,
         }
     }
 
@@ -127,7 +139,7 @@ impl Move<'_> {
         for (was, tool) in old.tools.iter().enumerate() {
             let history = &self.from.tools[was];
             if self.names.new_tool(was).is_none() && history.successes + history.failures > 0 {
-                self.drops(Memory::History, format!("the calls of `{}`", tool.wire_name));
+                self.drops(Memory::Tool, format!("the calls of `{}`", tool.wire_name));
             }
         }
         self.indexes();
@@ -161,7 +173,7 @@ impl Move<'_> {
         for (was, place) in places.iter().enumerate() {
             match place {
                 Some(at) => self.to.indexes[*at] = self.from.indexes[was].clone(),
-                None => self.drops(Memory::History, words(old, was)),
+                None => self.drops(self.memory_of(old.indexes[was].tool), words(old, was)),
             }
         }
         for at in (0..new.indexes.len()).filter(|at| !places.contains(&Some(*at))) {
@@ -184,7 +196,7 @@ impl Move<'_> {
         for (was, place) in places.iter().enumerate() {
             match place {
                 Some(at) => self.to.windows[*at] = self.from.windows[was].clone(),
-                None => self.drops(Memory::History, words(old, was)),
+                None => self.drops(self.memory_of(old.windows[was].tool), words(old, was)),
             }
         }
         for at in (0..new.windows.len()).filter(|at| !places.contains(&Some(*at))) {

@@ -46,6 +46,8 @@ pub enum Memory {
     Seen,
     /// An approval that was not used yet.
     Approval,
+    /// Whatever is known of a tool that is gone: no rule can ask for it.
+    Tool,
 }
 
 /// Something that begins anew, or is dropped.
@@ -75,11 +77,11 @@ pub struct Upgraded {
 }
 
 impl Upgraded {
-    /// Returns what may have been lost: a kind of memory of which something is dropped while something begins anew.
-    /// A rule of the new guard may read the latter in place of the former.
+    /// Returns what may have been lost. A rule of the new guard may stand for the one that read it, and read
+    /// in its place what began anew, now or in an earlier upgrade.
     pub fn lost(&self) -> Vec<&Forgotten> {
-        let begins = |one: &&Forgotten| self.anew.iter().any(|new| new.memory == one.memory);
-        self.dropped.iter().filter(|one| one.memory != Memory::Approval).filter(begins).collect()
+        let harmless = [Memory::Approval, Memory::Probe, Memory::Tool];
+        self.dropped.iter().filter(|one| !harmless.contains(&one.memory)).collect()
     }
 }
 

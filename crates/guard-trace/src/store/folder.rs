@@ -375,7 +375,11 @@ impl Store for FolderStore {
                 let mut found = audit(self)?;
                 let ids = self.sessions()?;
                 let ids = ids.iter().map(String::as_str);
-                found.extend(self.marks.audit(ids, |id| Ok(self.head(id)?.unwrap_or_default()))?);
+                found.extend(self.marks.audit(ids, |id| match self.head(id) {
+                    // What is wrong with its records is said of the session itself.
+                    Err(StoreError::Damaged { .. }) => Ok(None),
+                    head => head,
+                })?);
                 Ok(found)
             }
             false => Ok(Vec::new()),
@@ -411,7 +415,10 @@ impl Store for FolderStore {
                 locked.append(&[line])?;
                 said.push(format!("session `{id}` is known from now on"));
             }
-            said.extend(self.marks.settle(id, &file::head(&self.path(id)?)?.unwrap_or_default())?);
+            // Of one that is damaged the mark stays as it is.
+            if let Ok(head) = file::head(&self.path(id)?) {
+                said.extend(self.marks.settle(id, &head.unwrap_or_default())?);
+            }
         }
         for id in locked.ledger().sessions() {
             if !there.contains(&id) {

@@ -109,17 +109,17 @@ impl ChainMarks {
         Ok(Some(said))
     }
 
-    /// Says of chains which are behind their marks, and whose marks cannot be read. `heads` reads the
-    /// chains.
+    /// Says of chains which are behind their marks, and whose marks cannot be read. `head` reads how far
+    /// a chain has come; of none nothing is said.
     pub fn audit<'c>(
         &self,
         chains: impl IntoIterator<Item = &'c str>,
-        mut head: impl FnMut(&str) -> Result<Head, StoreError>,
+        mut head: impl FnMut(&str) -> Result<Option<Head>, StoreError>,
     ) -> Result<Vec<String>, StoreError> {
         let mut found = Vec::new();
         for chain in chains {
             let mark = self.look(chain)?;
-            let there = head(chain)?;
+            let Some(there) = head(chain)? else { continue };
             match mark {
                 MarkRead::Read(mark) if is_behind(&there, &mark) => found.push(format!(
                     "{} has {} records, and {} were acknowledged",

@@ -243,9 +243,7 @@ impl Store for SqliteStore {
         let mut found = audit(self)?;
         found.extend(self.reading(|rows, _| rows.orphans())?);
         let ids = self.heads()?;
-        let head = |id: &str| {
-            self.reading(|rows, _| Ok(rows.session(id)?.map(|it| it.head).unwrap_or_default()))
-        };
+        let head = |id: &str| self.reading(|rows, _| Ok(rows.session(id)?.map(|it| it.head)));
         found.extend(self.marks.audit(ids.iter().map(|(id, _)| &**id), head)?);
         Ok(found)
     }
@@ -300,6 +298,7 @@ fn begin(
         rows.expect_new(session, ledger)?;
         return Ok(Begun::default());
     };
+    rows.expect_known(session, ledger)?;
     let (snapshot, distrusted) = snapshot(rows, &found, session, keys)?;
     let mut head = match &snapshot {
         Some(taken) => Head { first: 0, version: taken.version, hash: taken.hash },

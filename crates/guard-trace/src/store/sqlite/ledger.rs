@@ -1,6 +1,6 @@
 //! The ledger of a database: its records are stored like those of a session.
 
-use super::super::ledger::{Known, LEDGER, Ledger, gone, missing, time_of};
+use super::super::ledger::{Known, LEDGER, Ledger, gone, missing, stranger, time_of};
 use super::super::place::CUT;
 use super::super::{Charge, Commit, Committed, StoreError};
 use super::rows::{Rows, error};
@@ -57,6 +57,15 @@ impl Rows<'_> {
         match ledger.knows(name) {
             Known::Begun => Err(gone(self.path, name)),
             Known::No | Known::Removed => Ok(()),
+        }
+    }
+
+    /// Refuses a session that the ledger does not know: it is written in one step with the first record.
+    pub fn expect_known(&self, name: &str, ledger: &mut Ledger) -> Result<(), StoreError> {
+        self.catch_up(ledger, false)?;
+        match ledger.knows(name) {
+            Known::Begun => Ok(()),
+            Known::No | Known::Removed => Err(stranger(self.path, name)),
         }
     }
 

@@ -121,6 +121,11 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     }
     let plan = args.plan.clone();
     let retention = args.retention.over(Config::discover(Path::new("."))?.retention);
+    if retention.keep.is_some() && retention.older_than.is_none() {
+        let help =
+            "give the age too: `--prune-older-than 30d`, or `older-than` under `[retention]`";
+        return Err(Failure::new("what `keep` protects from is not set").help(help));
+    }
     let options = ServerOptions { plan, storage, shadow, recheck, limits, retention };
     let server = Arc::new(Server::new(options, Arc::clone(&stats)));
     retention::begin(&server);

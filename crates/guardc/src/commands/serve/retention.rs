@@ -49,7 +49,7 @@ pub fn age(text: &str) -> Result<i64, String> {
 /// Drops old sessions now, and every hour.
 pub fn begin(server: &Arc<Server>) {
     let retention = server.options.retention;
-    if retention.older_than.is_none() && retention.keep.is_none() {
+    if retention.older_than.is_none() {
         return;
     }
     let server = Arc::clone(server);
