@@ -96,7 +96,7 @@ impl Checker<'_, '_> {
                         member.from = from;
                     }
                 }
-                ContractClause::Items { path, list, wire } => {
+                ContractClause::Items { docs, path, list, wire } => {
                     if let ([name], true) = (&path[..], root != Root::Envelope) {
                         let why = format!(
                             "the document is no object, and `{}` is a list in it",
@@ -107,6 +107,9 @@ impl Checker<'_, '_> {
                         continue;
                     }
                     self.items(path, list, wire.as_ref(), &mut fields, &mut lists);
+                    if let (Some(member), [_]) = (fields.last_mut(), &path[..]) {
+                        member.doc = docs.join("\n");
+                    }
                 }
                 ContractClause::Bounds(said) => self.bounds(said, &mut bounds),
                 ContractClause::Reference { .. } => {}

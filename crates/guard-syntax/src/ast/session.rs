@@ -266,6 +266,8 @@ pub enum ContractClause {
     Field(Field),
     /// `items NAME[.NAME]: SHAPE [max N] [by KEY] [partial ok] [as "NAME"]`.
     Items {
+        /// `///`; a list within items has that of the record's member.
+        docs: Vec<String>,
         /// The member that holds the items; for a nested list, after the name of the outer list.
         path: Vec<Ident>,
         /// What its items are.

@@ -219,7 +219,7 @@ impl Builder<'_> {
         let node = Parts::of(node).next()?;
         let clause = match node.as_rule() {
             Rule::field => ContractClause::Field(self.field(node)?),
-            Rule::ct_items => self.contract_items(Parts::of(node))?,
+            Rule::ct_items => self.contract_items(node)?,
             Rule::ct_bounds => {
                 let bound = |entry: Node| {
                     let mut parts = Parts::of(entry);
@@ -237,11 +237,13 @@ impl Builder<'_> {
         Some(Spanned { node: clause, span })
     }
 
-    fn contract_items(&mut self, mut parts: Parts) -> Option<ContractClause> {
+    fn contract_items(&mut self, node: Node) -> Option<ContractClause> {
+        let mut parts = Parts::of(node.clone());
         let path = self.names(&mut parts);
+        let docs = if path.len() == 1 { self.docs(&node) } else { Vec::new() };
         parts.has(Rule::colon);
         let list = self.items_clause(parts.accept(Rule::ct_list)?)?;
-        Some(ContractClause::Items { path, list, wire: self.take_wire(&mut parts) })
+        Some(ContractClause::Items { docs, path, list, wire: self.take_wire(&mut parts) })
     }
 
     fn whole(&mut self, node: Node) -> Option<Whole> {

@@ -87,7 +87,10 @@ pub(super) fn explain_text(site: Site, rule: Rule, text: &str, next: &str) -> Di
     };
     let wanted = phrase(&expected, next);
     let mut diagnostic = errors::unexpected(span, found, &wanted);
-    if let Some(help) = help(&expected).or_else(|| elements::usage(site.word(site.first))) {
+    // A member may have the name of a keyword: `command: string`.
+    let is_member = matches!(rule, Rule::only_field | Rule::only_variable);
+    let keyword = || elements::usage(site.word(site.first)).filter(|_| !is_member);
+    if let Some(help) = help(&expected).or_else(keyword) {
         diagnostic = diagnostic.help(help);
     }
     diagnostic
@@ -368,6 +371,9 @@ fn help(expected: &[Rule]) -> Option<&'static str> {
         return Some(
             "a tool is written `tool NAME(param: type, …)`; one without parameters `tool NAME()`",
         );
+    }
+    if wants(Rule::regex) {
+        return Some("write it without quotes, as in `matches /^[a-z]+$/`");
     }
     if wants(Rule::ty) {
         return Some("a field is written `name: type`, as in `count: int in 1..=5`");

@@ -274,6 +274,7 @@ impl Element for Spanned<ContractClause> {
     fn docs(&self) -> &[String] {
         match &self.node {
             ContractClause::Field(field) => &field.docs,
+            ContractClause::Items { docs, .. } => docs,
             _ => &[],
         }
     }
@@ -281,7 +282,7 @@ impl Element for Spanned<ContractClause> {
     fn print(&self, page: &mut Page) {
         let line = match &self.node {
             ContractClause::Field(field) => text::field(field),
-            ContractClause::Items { path, list, wire } => {
+            ContractClause::Items { path, list, wire, .. } => {
                 format!("items {}: {}{}", dotted(path), items(list), text::wire(wire))
             }
             ContractClause::Bounds(bounds) => {

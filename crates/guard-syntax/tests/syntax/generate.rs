@@ -573,6 +573,7 @@ impl<'b> Choices<'b> {
         match self.below(4) {
             0 => ContractClause::Field(self.field()),
             1 => ContractClause::Items {
+                docs: Vec::new(),
                 path: self.many(1, 3, Self::plain),
                 list: self.items_clause(),
                 wire: self.some(Self::string),
