@@ -2,12 +2,12 @@
 //! allowed that is not on record at the store's path afterwards.
 
 use crate::cli::build_guardc;
+use crate::sidecar::Sidecar;
 use guard_trace::store::{Durability, open_existing};
 use serde_json::{Value, json};
 use std::fs::{self, OpenOptions};
-use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::Command;
 
 const GUARD: &str = "guard g\nbudget money = 5\ntool pay() { costs 1 money }";
 
@@ -30,52 +30,17 @@ const HARMS: [Harm; 5] =
 /// The calls before the harm and after it.
 const STEPS: usize = 4;
 
-struct Sidecar {
-    child: Child,
-    input: ChildStdin,
-    output: BufReader<ChildStdout>,
+fn start(guardc: &Path, store: &Path) -> Sidecar {
+    let mut command = Command::new(guardc);
+    let mut sidecar =
+        Sidecar::start(command.args(["serve", "--workers", "1", "--journal"]).arg(store));
+    sidecar.ask("session.open", json!({ "source": GUARD, "session": "s1" }));
+    sidecar
 }
 
-impl Drop for Sidecar {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-impl Sidecar {
-    fn start(guardc: &Path, store: &Path) -> Sidecar {
-        let mut child = Command::new(guardc)
-            .args(["serve", "--workers", "1", "--journal"])
-            .arg(store)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("guardc is there");
-        let input = child.stdin.take().expect("its input");
-        let output = BufReader::new(child.stdout.take().expect("its output"));
-        Sidecar { child, input, output }
-    }
-
-    /// The answer; nothing where the process has ended.
-    fn ask(&mut self, method: &str, params: Value) -> Value {
-        let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
-        let mut line = String::new();
-        let asked =
-            writeln!(self.input, "{request}").and_then(|()| self.output.read_line(&mut line));
-        asked.ok().and_then(|_| serde_json::from_str(&line).ok()).unwrap_or(Value::Null)
-    }
-
-    fn open(&mut self) -> Value {
-        self.ask("session.open", json!({ "source": GUARD, "session": "s1" }))
-    }
-
-    fn pay(&mut self, call: &str) -> bool {
-        let answer =
-            self.ask("call.propose", json!({ "session": "s1", "call": call, "tool": "pay" }));
-        answer["result"]["verdict"] == "allow"
-    }
+fn pay(sidecar: &mut Sidecar, call: &str) -> bool {
+    let params = json!({ "session": "s1", "call": call, "tool": "pay" });
+    sidecar.ask("call.propose", params)["verdict"] == "allow"
 }
 
 fn file(store: &Path) -> PathBuf {
@@ -114,14 +79,13 @@ fn harmed(guardc: &Path, name: &str, harm: Harm, steps: usize) -> usize {
     let temporary = tempfile::tempdir().expect("a folder");
     let (store, older) = (temporary.path().join(name), temporary.path().join("older"));
     let place = format!("{harm:?} of {name} after {steps}");
-    let mut sidecar = Sidecar::start(guardc, &store);
-    sidecar.open();
+    let mut sidecar = start(guardc, &store);
     let file = file(&store);
     fs::copy(&file, &older).expect("a copy");
     let mut allowed = Vec::new();
     for step in 0..steps {
         let call = format!("before{step}");
-        assert!(sidecar.pay(&call), "{place}: {call}");
+        assert!(pay(&mut sidecar, &call), "{place}: {call}");
         allowed.push(call);
     }
     match harm {
@@ -135,15 +99,14 @@ fn harmed(guardc: &Path, name: &str, harm: Harm, steps: usize) -> usize {
                 Harm::RollBack => _ = fs::copy(&older, &file).expect("it is replaced"),
                 _ => cut(&file),
             }
-            sidecar = Sidecar::start(guardc, &store);
-            sidecar.open();
+            sidecar = start(guardc, &store);
         }
     }
     let mut refused = 0;
     let mut later = Vec::new();
     for step in 0..STEPS {
         let call = format!("after{step}");
-        match sidecar.pay(&call) {
+        match pay(&mut sidecar, &call) {
             true => later.push(call),
             false => refused += 1,
         }

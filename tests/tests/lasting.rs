@@ -1,10 +1,10 @@
 //! Sessions that outlast the process that began them: killed in the middle, they go on elsewhere as they were.
 
 use crate::cli::build_guardc;
+use crate::sidecar::Sidecar;
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::Command;
 
 const GUARD: &str = r#"guard shop
 budget money = 100
@@ -22,38 +22,15 @@ tool sell(amount: decimal in 0..=50, code: secret string max 20) {
 "#;
 
 /// A sidecar that keeps its sessions.
-struct Sidecar {
-    child: Child,
-    input: ChildStdin,
-    output: BufReader<ChildStdout>,
-}
+struct Shop(Sidecar);
 
-impl Sidecar {
-    fn start(guardc: &Path, store: &Path) -> Sidecar {
-        let mut child = Command::new(guardc)
-            .arg("serve")
-            .arg("--journal")
-            .arg(store)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("guardc is there");
-        let input = child.stdin.take().expect("its input");
-        let output = BufReader::new(child.stdout.take().expect("its output"));
-        Sidecar { child, input, output }
+impl Shop {
+    fn start(guardc: &Path, store: &Path) -> Shop {
+        Shop(Sidecar::start(Command::new(guardc).arg("serve").arg("--journal").arg(store)))
     }
 
     fn ask(&mut self, method: &str, params: Value) -> Value {
-        let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
-        writeln!(self.input, "{request}").expect("it listens");
-        let mut line = String::new();
-        self.output.read_line(&mut line).expect("it answers");
-        let answer: Value = serde_json::from_str(&line).expect("in JSON");
-        match answer.get("result") {
-            Some(result) => result.clone(),
-            None => answer["error"].clone(),
-        }
+        self.0.ask(method, params)
     }
 
     fn open(&mut self) -> Value {
@@ -78,12 +55,6 @@ impl Sidecar {
     fn state(&mut self) -> Value {
         self.ask("session.state", json!({ "session": "s1" }))
     }
-
-    /// As `kill -9` ends it.
-    fn kill(mut self) {
-        self.child.kill().expect("it can be killed");
-        self.child.wait().expect("it ends");
-    }
 }
 
 fn folder(name: &str) -> PathBuf {
@@ -98,7 +69,7 @@ fn a_killed_session_goes_on_as_it_was() {
     let guardc = build_guardc();
     for store in ["traces", "traces.db"] {
         let store = folder(&format!("killed-{store}")).join(store);
-        let mut first = Sidecar::start(&guardc, &store);
+        let mut first = Shop::start(&guardc, &store);
         assert_eq!(first.open()["restored"], json!(false));
         let login = json!({ "session": "s1", "call": "l", "tool": "log_in", "args": { "code": "hunter2" },
             "now": "2026-01-05T09:01:00Z", "probes": { "open": true } });
@@ -108,16 +79,16 @@ fn a_killed_session_goes_on_as_it_was() {
         assert_eq!(first.sell("b", 40, "hunter2"), "allow");
         first.settle("a", Value::Null);
         let state = first.state();
-        first.kill();
+        drop(first);
 
-        let mut second = Sidecar::start(&guardc, &store);
+        let mut second = Shop::start(&guardc, &store);
         let opened = second.open();
         assert_eq!((&opened["restored"], &opened["in_flight"]), (&json!(true), &json!(["b"])));
         assert_eq!(second.state(), state);
         assert_eq!(second.sell("c", 40, "hunter2"), "deny", "70 of 100 are spent");
         assert_eq!(second.sell("d", 1, "hunter3"), "deny", "with this code nobody has logged in");
         assert_eq!(second.sell("e", 30, "hunter2"), "allow");
-        second.kill();
+        drop(second);
 
         let kept = std::fs::read_dir(store.parent().expect("a folder")).expect("it is there");
         let files = kept.flat_map(|entry| match entry.expect("an entry").path() {
@@ -139,7 +110,7 @@ fn a_killed_session_goes_on_as_it_was() {
 fn two_processes_share_a_session_in_a_database() {
     let guardc = build_guardc();
     let store = folder("shared").join("traces.db");
-    let (mut one, mut two) = (Sidecar::start(&guardc, &store), Sidecar::start(&guardc, &store));
+    let (mut one, mut two) = (Shop::start(&guardc, &store), Shop::start(&guardc, &store));
     one.open();
     assert_eq!(two.open()["restored"], json!(true));
     let login = json!({ "session": "s1", "call": "l", "tool": "log_in", "args": { "code": "x" },
@@ -156,15 +127,13 @@ fn two_processes_share_a_session_in_a_database() {
         two.sell("f", 1, "x");
         two.state()
     });
-    one.kill();
-    two.kill();
 }
 
 #[test]
 fn sessions_share_a_budget_of_their_store() {
     let guardc = build_guardc();
     let store = folder("budget").join("traces.db");
-    let mut sidecar = Sidecar::start(&guardc, &store);
+    let mut sidecar = Shop::start(&guardc, &store);
     let open = |id: &str| {
         json!({ "source": "guard g\nbudget money = 100\ntool buy(amount: decimal in 0..=50) { costs amount money }",
             "session": id, "shared": { "money": { "budget": "team", "limit": "60" } } })
@@ -177,5 +146,4 @@ fn sessions_share_a_budget_of_their_store() {
     assert_eq!(refused["data"]["code"], "over_budget", "{refused}");
     // It was not made, and the session goes on as if it had not been asked for.
     assert_eq!(sidecar.ask("call.propose", buy("s2", "b", 20))["verdict"], "allow");
-    sidecar.kill();
 }

@@ -24,6 +24,7 @@ mod render;
 mod replay;
 mod schemas;
 mod shell;
+mod sidecar;
 mod signals;
 mod suggest;
 mod suites;

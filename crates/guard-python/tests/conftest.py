@@ -1,5 +1,6 @@
 """What the tests share: guards, and files of the repository."""
 
+import asyncio
 import json
 import pathlib
 
@@ -52,3 +53,29 @@ def proposed(session):
     """The arguments and the decision of each proposal."""
     records = [json.loads(line)["payload"] for line in session.records() if '"kind":"propose"' in line]
     return [(payload["args"], payload["verdict"]["decision"]) for payload in records]
+
+
+def hanging():
+    """A tool `ping` that never ends, and the event that says it has begun."""
+    started = asyncio.Event()
+
+    async def ping() -> str:
+        started.set()
+        await asyncio.Event().wait()
+
+    return ping, started
+
+
+def crowded():
+    """A tool `write`, and the list of how many of its calls ran at once, each time that one began."""
+    inside, seen = 0, []
+
+    async def write(n: int) -> int:
+        nonlocal inside
+        inside += 1
+        seen.append(inside)
+        await asyncio.sleep(0)
+        inside -= 1
+        return n
+
+    return write, seen

@@ -13,7 +13,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import StructuredTool, ToolException
 
-from conftest import outcomes, proposed
+from conftest import hanging, outcomes, proposed
 
 from guardc import Broken, Guard
 from guardc.integrations.langchain import Approval, GuardMiddleware
@@ -153,17 +153,12 @@ def test_parallel_calls_wait_for_one_another(asynchronous, shared):
 
 
 def test_a_cancelled_run_leaves_no_call_in_flight(pay):
-    started = asyncio.Event()
-
-    async def ping() -> str:
-        started.set()
-        await asyncio.Event().wait()
-
-    hanging = StructuredTool.from_function(coroutine=ping, name="ping", description="ping")
+    ping, started = hanging()
+    endless = StructuredTool.from_function(coroutine=ping, name="ping", description="ping")
 
     async def main():
         script = Script(turns=[[call("ping")]], shown=[])
-        agent = create_agent(script, tools=[hanging], middleware=[GuardMiddleware(pay)])
+        agent = create_agent(script, tools=[endless], middleware=[GuardMiddleware(pay)])
         run = asyncio.ensure_future(agent.ainvoke({"messages": [HumanMessage("go")]}))
         await started.wait()
         assert pay.in_flight == ["c1"]

@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("mcp")
 
-from conftest import outcomes, proposed
+from conftest import crowded, hanging, outcomes, proposed
 from mcp import Client, MCPError
 from mcp.server import MCPServer, Server
 from mcp.server.extension import compose_tool_call_handler
@@ -217,11 +217,7 @@ def test_results_are_settled_as_the_tool_made_them():
 
 def test_a_cancelled_call_is_settled_as_failed(session):
     async def main():
-        started = asyncio.Event()
-
-        async def ping() -> str:
-            started.set()
-            await asyncio.Event().wait()
+        ping, started = hanging()
 
         async with Client(server_of(Guarded(session), ping), mode=MODE.get()) as client:
             call = asyncio.ensure_future(client.call_tool("ping"))
@@ -238,21 +234,14 @@ def test_a_cancelled_call_is_settled_as_failed(session):
 
 
 def test_parallel_calls_wait_for_one_another(shared):
-    inside = most = 0
-
-    async def write(n: int) -> int:
-        nonlocal inside, most
-        inside, most = inside + 1, max(most, inside + 1)
-        await asyncio.sleep(0)
-        inside -= 1
-        return n
+    write, seen = crowded()
 
     async def main():
         async with Client(server_of(Guarded(shared), write), mode=MODE.get()) as client:
             await asyncio.gather(*(client.call_tool("write", {"n": n}) for n in range(6)))
 
     asyncio.run(main())
-    assert most == 1 and shared.state["state"]["total"] == 15 and shared.in_flight == []
+    assert set(seen) == {1} and shared.state["state"]["total"] == 15 and shared.in_flight == []
 
 
 def test_sync_tools_run_side_by_side():

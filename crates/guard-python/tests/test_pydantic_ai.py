@@ -15,7 +15,7 @@ from pydantic_ai.models.function import DeltaToolCall, FunctionModel
 from pydantic_ai.tools import DeferredToolRequests, DeferredToolResults, ToolApproved
 from pydantic_ai.usage import RequestUsage, UsageLimits
 
-from conftest import outcomes, proposed
+from conftest import hanging, outcomes, proposed
 
 from guardc import Broken, Guard, GuardError, Incomplete
 from guardc.integrations.pydantic_ai import Approval, Guarded, UnguardedToolWarning
@@ -179,12 +179,7 @@ def test_every_ending_settles(pay, ending):
 
 
 def test_a_cancelled_run_leaves_no_call_in_flight(pay):
-    started = asyncio.Event()
-
-    async def ping():
-        started.set()
-        await asyncio.Event().wait()
-
+    ping, started = hanging()
     agent = agent_of(pay, Script([call("ping")]), Tool(ping, name="ping"))
 
     async def main():

@@ -12,7 +12,7 @@
 mod serve;
 
 use crate::render::{self, Beside};
-use serve::Sidecar;
+use crate::sidecar::Sidecar;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -250,7 +250,9 @@ impl<'a> Player<'a> {
 
     /// Asks every question again.
     fn conversation(&mut self, block: &Block, out: &mut String) {
-        let sidecar = self.sidecar.get_or_insert_with(|| Sidecar::start(self.guardc, &self.folder));
+        let sidecar = self.sidecar.get_or_insert_with(|| {
+            Sidecar::start(Command::new(self.guardc).arg("serve").current_dir(&self.folder))
+        });
         let mut lines = block.lines.iter().peekable();
         while let Some(line) = lines.next() {
             let Some(first) = line.strip_prefix("--> ") else { continue };
@@ -259,7 +261,7 @@ impl<'a> Player<'a> {
             while let Some(line) = lines.next_if(|line| more(line)) {
                 question.extend(["\n", line]);
             }
-            let answer = sidecar.ask(&question.replace('\n', " "));
+            let answer = serve::laid_out(sidecar, &question.replace('\n', " "));
             let _ = writeln!(out, "--> {question}\n<-- {answer}");
         }
     }

@@ -1,54 +1,20 @@
 //! A conversation with `guardc serve`, its answers laid out for reading.
 
+use crate::sidecar::Sidecar;
 use guard_plan::json::Json;
-use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 /// As wide as an answer on one line may be.
 const WIDTH: usize = 100;
 
-/// A running sidecar.
-pub struct Sidecar {
-    process: Child,
-    input: ChildStdin,
-    output: BufReader<ChildStdout>,
-}
-
-impl Drop for Sidecar {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+/// Lays out the answer to a line.
+pub fn laid_out(sidecar: &mut Sidecar, line: &str) -> String {
+    let answer = sidecar.line(line);
+    let mut out = String::new();
+    match Json::parse(&answer) {
+        Ok(json) => lay_out(&json, 0, &mut out),
+        Err(error) => panic!("{error}: {answer}"),
     }
-}
-
-impl Sidecar {
-    /// Starts one in a folder.
-    pub fn start(guardc: &Path, folder: &Path) -> Sidecar {
-        let mut process = Command::new(guardc)
-            .arg("serve")
-            .current_dir(folder)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("guardc runs");
-        let input = process.stdin.take().expect("a pipe");
-        let output = BufReader::new(process.stdout.take().expect("a pipe"));
-        Sidecar { process, input, output }
-    }
-
-    /// Sends a line and lays out its answer.
-    pub fn ask(&mut self, line: &str) -> String {
-        let mut answer = String::new();
-        writeln!(self.input, "{line}").expect("the sidecar reads");
-        self.output.read_line(&mut answer).expect("the sidecar answers");
-        let mut out = String::new();
-        match Json::parse(&answer) {
-            Ok(json) => lay_out(&json, 0, &mut out),
-            Err(error) => panic!("{error}: {answer}"),
-        }
-        out
-    }
+    out
 }
 
 /// On one line where it fits, else a line for each part.

@@ -80,6 +80,14 @@ impl Builder {
         self.ty(TypeDef::Record { name: name.into(), fields })
     }
 
+    /// `{action, target, evidence?}` and one more optional member.
+    pub fn act(&mut self, more: &str, ty: TypeId) -> TypeId {
+        let more = field(more, self.ty(TypeDef::Option { of: ty }));
+        let any = self.ty(TypeDef::Option { of: JSON });
+        let (action, target) = (field("action", STRING), field("target", STRING));
+        self.record("Act", vec![action, target, more, field("evidence", any)])
+    }
+
     pub fn contract(&mut self) -> &mut Contract {
         &mut self.plan.contracts[0]
     }

@@ -18,17 +18,7 @@ use std::fmt;
 pub fn actions() -> Builder {
     let mut b = Builder::new();
     let flag = b.ty(TypeDef::Bool);
-    let flag = b.ty(TypeDef::Option { of: flag });
-    let any = b.ty(TypeDef::Option { of: JSON });
-    let act = b.record(
-        "Act",
-        vec![
-            field("action", STRING),
-            field("target", STRING),
-            field("dry_run", flag),
-            field("evidence", any),
-        ],
-    );
+    let act = b.act("dry_run", flag);
     let acts = b.ty(TypeDef::List { of: act, max: None });
     let total = b.ty(TypeDef::Option { of: INT });
     let label = b.ty(TypeDef::Option { of: STRING });

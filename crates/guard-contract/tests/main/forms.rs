@@ -35,17 +35,7 @@ fn union(b: &mut Builder) -> (TypeId, Coercion) {
 /// A list of acts, `{action, target, n?}`, as the whole document.
 pub fn listed() -> Builder {
     let mut b = Builder::new();
-    let number = b.ty(TypeDef::Option { of: INT });
-    let any = b.ty(TypeDef::Option { of: JSON });
-    let act = b.record(
-        "Act",
-        vec![
-            field("action", STRING),
-            field("target", STRING),
-            field("n", number),
-            field("evidence", any),
-        ],
-    );
+    let act = b.act("n", INT);
     let acts = b.ty(TypeDef::List { of: act, max: None });
     let record = b.record("contract Listed", vec![field("items", acts)]);
     let contract = b.contract();

@@ -85,13 +85,7 @@ impl WritePayload for Propose<'_> {
         some_list(out, ",\"items\":", &self.items, rare);
         some_list(out, ",\"notes\":", &self.notes, rare);
         some_list(out, ",\"feedback\":", &self.feedback, rare);
-        some_count(out, ",\"rechecked\":", self.rechecked);
-        if let Some(broken) = &self.broken_proof {
-            put(out, ",\"broken_proof\":");
-            rare(broken, out);
-        }
-        some_text(out, ",\"sealed\":", self.sealed.as_deref());
-        out.push(b'}');
+        ending(out, self.rechecked, self.broken_proof.as_ref(), self.sealed.as_deref());
     }
 }
 
@@ -114,13 +108,7 @@ impl WritePayload for Settle<'_> {
         list(&self.asked, out, asked);
         some_count(out, ",\"forgotten\":", self.forgotten);
         some_list(out, ",\"feedback\":", &self.feedback, rare);
-        some_count(out, ",\"rechecked\":", self.rechecked);
-        if let Some(broken) = &self.broken_proof {
-            put(out, ",\"broken_proof\":");
-            rare(broken, out);
-        }
-        some_text(out, ",\"sealed\":", self.sealed.as_deref());
-        out.push(b'}');
+        ending(out, self.rechecked, self.broken_proof.as_ref(), self.sealed.as_deref());
     }
 }
 
@@ -220,6 +208,22 @@ fn list<T>(items: &[T], out: &mut Vec<u8>, write: impl Fn(&T, &mut Vec<u8>)) {
         write(item, out);
     }
     out.push(b']');
+}
+
+/// The last members of a proposal and of a settlement.
+fn ending(
+    out: &mut Vec<u8>,
+    rechecked: u64,
+    broken: Option<&impl Serialize>,
+    sealed: Option<&str>,
+) {
+    some_count(out, ",\"rechecked\":", rechecked);
+    if let Some(broken) = broken {
+        put(out, ",\"broken_proof\":");
+        rare(broken, out);
+    }
+    some_text(out, ",\"sealed\":", sealed);
+    out.push(b'}');
 }
 
 fn some_list<T>(out: &mut Vec<u8>, name: &str, items: &[T], write: impl Fn(&T, &mut Vec<u8>)) {
