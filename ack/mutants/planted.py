@@ -19,6 +19,8 @@ FOLDERS = {"pydantic-ai": "pydantic_ai", "python": "python"}
 def files(subject):
     """Returns the texts of an adapter, by the names that `planted.toml` uses. The integration becomes modules beside the adapter."""
     read = lambda path: path.read_text(encoding="utf-8")
+    if subject == "stranger":
+        return {"adapter": read(ROOT / "ack" / "mutants" / "stranger.py")}
     future = "from __future__ import annotations\n"
     imported = f"{future}import asyncio\nfrom pydantic_ai.exceptions import ModelRetry\n"
     integration = read(INTEGRATIONS / "pydantic_ai.py").replace(future, imported)
