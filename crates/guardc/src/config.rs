@@ -188,7 +188,10 @@ mod tests {
                 ..Config::default()
             }),
         );
-        check("[retention]\nolder = '30d'", Err("unknown key `older`; did you mean `older-than`?"));
+        check(
+            "[retention]\nolder-thn = '30d'",
+            Err("unknown key `older-thn`; did you mean `older-than`?"),
+        );
         check("[retention]\nolder-than = 30", Err("`older-than` must be a duration, like `'30d'`"));
         check("max-steps = -1", Err("`max-steps` must be a whole number, not negative"));
     }

@@ -448,6 +448,10 @@ impl Engine {
         self.marks.set(start, SpanKind::Envelope);
         let doubt = match self.around.place == Place::Prose || self.around.open_quote {
             true => Some((start, IN_SENTENCE)),
+            // `- {` is an entry of a list; `0{` may be a number that was cut.
+            false if matches!(self.around.last, b'-' | b'*' | b'.' | b')' | b'0'..=b'9') => {
+                Some((start, "something stands directly before its brace"))
+            }
             false => None,
         };
         let begun = self.around.column;
