@@ -17,9 +17,13 @@ const out = resolve(process.argv.findLast((argument) => !argument.startsWith("--
 const { private: _private, scripts, devDependencies, ...source } = JSON.parse(readFileSync(join(here, "package.json")));
 
 function built() {
+  const cargo = process.env.CARGO ?? "cargo";
   execFileSync("node", ["build.mjs", ...release], { cwd: here, stdio: "inherit" });
-  execFileSync("cargo", ["build", "--locked", "--quiet", "--package", "guardc-cli", ...release], { cwd: join(here, "../.."), stdio: "inherit" });
-  const metadata = execFileSync("cargo", ["metadata", "--format-version", "1", "--no-deps", "--locked"], { cwd: here, maxBuffer: 1 << 26 });
+  execFileSync(cargo, ["build", "--locked", "--quiet", "--package", "guardc-cli", ...release], {
+    cwd: join(here, "../.."),
+    stdio: ["inherit", "ignore", "inherit"],
+  });
+  const metadata = execFileSync(cargo, ["metadata", "--format-version", "1", "--no-deps", "--locked"], { cwd: here, maxBuffer: 1 << 26 });
   return join(JSON.parse(metadata).target_directory, release.length ? "release" : "debug", platforms.command);
 }
 

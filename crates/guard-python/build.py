@@ -10,6 +10,7 @@ import json, os, pathlib, shutil, subprocess, sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 COMMAND = "guardc.exe" if os.name == "nt" else "guardc"
+CARGO = os.environ.get("CARGO", "cargo")
 
 
 def run(*command, **options):
@@ -17,8 +18,8 @@ def run(*command, **options):
 
 
 def main(release, folder):
-    run("cargo", "build", "--locked", "--quiet", "--package", "guardc-cli", *(["--release"] if release else []))
-    metadata = json.loads(run("cargo", "metadata", "--format-version=1", "--no-deps", "--locked", stdout=subprocess.PIPE).stdout)
+    run(CARGO, "build", "--locked", "--quiet", "--package", "guardc-cli", *(["--release"] if release else []), stdout=subprocess.DEVNULL)
+    metadata = json.loads(run(CARGO, "metadata", "--format-version=1", "--no-deps", "--locked", stdout=subprocess.PIPE).stdout)
     scripts = HERE / "guardc.data" / "scripts"
     scripts.mkdir(exist_ok=True)
     shutil.copy2(pathlib.Path(metadata["target_directory"], "release" if release else "debug", COMMAND), scripts / COMMAND)
