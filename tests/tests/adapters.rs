@@ -136,16 +136,13 @@ fn stands_in(shown: &str, output: &str) -> bool {
     output.lines().any(holds)
 }
 
-/// From the copy of the sample to the badge, in a folder that has nothing but the samples.
+/// From the sample to the badge, in an empty folder.
 #[test]
 fn the_path_of_the_guide_can_be_walked() {
     let guardc = build_guardc();
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("guide-of-adapters");
     let _ = std::fs::remove_dir_all(&folder);
-    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ack/adapters");
-    std::fs::create_dir_all(folder.join("ack/adapters/python")).expect("a folder");
-    let sample = "python/adapter.py";
-    std::fs::copy(samples.join(sample), folder.join("ack/adapters").join(sample)).expect("a copy");
+    std::fs::create_dir_all(&folder).expect("a folder");
     let path = std::env::var("PATH").expect("a path");
     let path = format!("{}:{path}", guardc.parent().expect("a folder").display());
     let commands = guide();

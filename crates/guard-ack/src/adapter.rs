@@ -114,6 +114,11 @@ pub trait World {
     }
     /// Returns the time, RFC 3339.
     fn now(&mut self) -> String;
+    /// Returns whether a call in flight ends at this question for the time, which is answered only when the adapter has
+    /// nothing else to do.
+    fn is_racing(&mut self) -> bool {
+        false
+    }
     /// Asks for the approval of a call.
     fn approval(&mut self, request: &ApprovalRequest) -> Approval;
     /// Asks the host for the answer of a probe.

@@ -103,6 +103,8 @@ struct RunStage<'c> {
     seen: RunSeen,
     /// Of the turn that is played: the calls are held.
     overlap: bool,
+    /// Of the turn that is played: the number of questions for the time until the call in flight ends.
+    race: usize,
     /// The calls that run: indexes of what was executed, in the order in which it began.
     running: VecDeque<usize>,
     events: usize,
@@ -148,6 +150,7 @@ impl<'o, 'c> Stages<'o, 'c> {
             script,
             seen,
             overlap: false,
+            race: 0,
             running: VecDeque::new(),
             events: 0,
         });
@@ -288,7 +291,10 @@ impl World for Stages<'_, '_> {
     fn model(&mut self, messages: &[Message]) -> Result<Turn, Refused> {
         let at = self.stage().seen.shown.len();
         let new = self.stage().seen.shown.last().map_or(0, Vec::len).min(messages.len());
-        let body = json!({ "messages": &messages[new..], "before": new });
+        let earlier = (new > 0).then(|| json!(format!("… {new} as before")));
+        let messages_shown: Vec<Value> =
+            earlier.into_iter().chain(messages[new..].iter().map(|one| json!(one))).collect();
+        let body = json!({ "messages": messages_shown });
         self.outside.note("<", "model.next", &body);
         self.stage_mut().seen.shown.push(messages.to_vec());
         self.outside.turns += 1;
@@ -300,6 +306,7 @@ impl World for Stages<'_, '_> {
         };
         self.outside.passes(turn.after.as_ref());
         self.stage_mut().overlap = turn.overlap;
+        self.stage_mut().race = turn.race.unwrap_or_default();
         let answer = self.turn(turn);
         let message = self.outside.log.len();
         self.stage_mut().seen.asked.push(message);
@@ -333,7 +340,7 @@ impl World for Stages<'_, '_> {
         let next = match (stage.overlap, may_end) {
             (true, true) => stage.running.pop_back(),
             (true, false) => None,
-            (false, false) if held => None,
+            (false, false) if held || stage.race > 0 => None,
             (false, _) => stage.running.pop_front(),
         };
         let (call, done) = self.finish(next?);
@@ -353,6 +360,15 @@ impl World for Stages<'_, '_> {
 
     fn now(&mut self) -> String {
         time::format_rfc3339(self.outside.now)
+    }
+
+    fn is_racing(&mut self) -> bool {
+        let stage = self.stage_mut();
+        if stage.race == 0 || stage.running.is_empty() {
+            return false;
+        }
+        stage.race -= 1;
+        stage.race == 0
     }
 
     fn approval(&mut self, request: &ApprovalRequest) -> Approval {

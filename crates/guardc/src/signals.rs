@@ -1,12 +1,17 @@
 //! Signal handling: the commands of a guard lead their own process groups, which a Ctrl-C on the
 //! terminal does not reach, so they are killed with this process.
 
+#[cfg(unix)]
+use std::sync::Arc;
+
 /// Installs handlers: an interrupt, a termination request or a hang-up first kills all running
 /// commands. Ignored signals, as under `nohup`, stay ignored. A hang-up may be for something else.
 #[cfg(unix)]
 pub fn end_commands_with_us(heeds_hang_up: bool) {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     use signal_hook::iterator::Signals;
+    // A file that may not grow any more is the error of a write, not the end of the process.
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
     let ignored = ignored();
     let heeded = [SIGHUP, SIGINT, SIGTERM].into_iter();
     let heeded = heeded.filter(|signal| ignored & (1 << (signal - 1)) == 0);

@@ -242,6 +242,9 @@ pub struct TurnFile {
     /// reverse order of their beginnings.
     #[serde(default)]
     pub overlap: bool,
+    /// The question for the time at which the call in flight ends, counted from its beginning. The adapter gets the time
+    /// when it is silent.
+    pub race: Option<usize>,
     /// True if the model wants to stop.
     #[serde(default)]
     pub stop: bool,

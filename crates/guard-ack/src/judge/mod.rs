@@ -13,7 +13,7 @@ pub use unfinished::UnfinishedRun;
 
 use crate::case::{Case, RunFile, TurnFile};
 use crate::observed::{RunSeen, Served};
-use crate::protocol::{Ended, Message, Replayed};
+use crate::protocol::{End, Ended, Message, Question, Replayed};
 use crate::world::json_of;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -147,6 +147,12 @@ impl Bench<'_> {
         ended.is_some_and(|ended| self.run.expect.endings().any(|ending| ending == ended.word()))
     }
 
+    /// Returns the end of a loop that the adapter ended with an error, where the case expects none.
+    fn broke_off(&self) -> Option<&End> {
+        let end = self.seen.end.as_ref().filter(|end| end.ended == Ended::Error);
+        end.filter(|_| !self.ended_early() && !self.seen.beyond)
+    }
+
     /// `a (lint), b (deploy)`.
     fn calls<'s>(&'s self, ids: impl Iterator<Item = &'s str>) -> String {
         let tool = |id: &str| {
@@ -178,19 +184,27 @@ impl Bench<'_> {
         let may_run = &self.run.expect.may_run;
         let seen: Vec<&str> =
             seen.into_iter().filter(|id| !may_run.iter().any(|one| one == id)).collect();
-        // A loop that ends with an error need not come so far.
-        let ended_early = self.ended_early()
-            && seen.len() <= expected.len()
-            && expected.iter().zip(&seen).all(|(a, b)| a == b);
-        if !self.is_same_order(expected, &seen) && !ended_early {
-            let answers =
-                self.answers_instead(expected.iter().filter(|id| !seen.contains(&id.as_str())));
-            // What a long run did as expected is left out.
-            let same = expected.iter().zip(&seen).take_while(|(a, b)| a == b).count();
-            let same = if same > LISTED { same - 1 } else { 0 };
-            let expected = self.calls_from(same, expected.iter().map(String::as_str));
-            let seen = self.calls_from(same, seen.into_iter());
-            self.own(None, format!("run: {expected}"), format!("run: {seen}{answers}"));
+        // A loop that ends with an error need not come so far; where it must not, its end says why.
+        let is_start =
+            seen.len() <= expected.len() && expected.iter().zip(&seen).all(|(a, b)| a == b);
+        let is_cut_short = is_start && (self.ended_early() || self.broke_off().is_some());
+        if self.is_same_order(expected, &seen) || is_cut_short {
+            return;
+        }
+        let answers =
+            self.answers_instead(expected.iter().filter(|id| !seen.contains(&id.as_str())));
+        let is_more = seen.iter().any(|id| !expected.iter().any(|one| one == id));
+        // What a long run did as expected is left out.
+        let same = expected.iter().zip(&seen).take_while(|(a, b)| a == b).count();
+        let same = if same > LISTED { same - 1 } else { 0 };
+        let expected = self.calls_from(same, expected.iter().map(String::as_str));
+        let seen = self.calls_from(same, seen.into_iter());
+        let (expected, seen) = (format!("run: {expected}"), format!("run: {seen}{answers}"));
+        // What runs without the guard's word breaks the promise about that, whatever the case is about.
+        let outage = self.case.world.outage_in(self.number);
+        match outage.filter(|outage| outage.on == Question::Propose) {
+            Some(_) if is_more => self.breaks("GATE-22", None, expected, seen),
+            _ => self.own(None, expected, seen),
         }
     }
 
@@ -318,8 +332,7 @@ impl Bench<'_> {
 
     fn ended(&mut self) {
         let (turns, asked) = (self.run.turn.len(), self.seen.shown.len());
-        let broke_off = self.seen.end.as_ref().filter(|end| end.ended == Ended::Error);
-        if let Some(end) = broke_off.filter(|_| !self.ended_early() && !self.seen.beyond) {
+        if let Some(end) = self.broke_off() {
             let why = end.why.as_deref().unwrap_or("it does not say why");
             let expected = format!("the loop ended `{}`", self.run.expect.ended);
             let observed = format!("the adapter ended it with an error: {why}");

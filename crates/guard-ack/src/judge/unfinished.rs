@@ -134,6 +134,14 @@ impl UnfinishedRun<'_> {
             None => String::new(),
         };
         let (expected, open) = match holder {
+            Some(holder) if clause.starts_with("PAR-") => (
+                format!(
+                    "{} is settled, and {} put to the guard again",
+                    name(holder.script),
+                    name(waiting)
+                ),
+                format!("; {}, {}", name(holder.script), holder.ending()),
+            ),
             Some(holder) => (
                 format!(
                     "{} is no longer in flight when {} is judged",
@@ -167,7 +175,9 @@ impl UnfinishedRun<'_> {
             return Some(("LOOP-8".into(), Some(cancelled)));
         }
         let beside = last(&|one| one.place == (self.number, turn));
-        if let Some(clause) = beside.and_then(|_| own("PAR-")) {
+        // Where nothing runs, no promise of running apart is broken.
+        let parallel = own("PAR-").filter(|clause| clause != "PAR-2");
+        if let (Some(clause), Some(_)) = (parallel, &beside) {
             return Some((clause, beside));
         }
         if let Some(failed) = last(&|one| one.script.is_failure()) {

@@ -166,12 +166,12 @@ impl Process {
         self.asked += 1;
         let id = Value::from(self.asked);
         self.tell(&json!({ "id": id, "method": method, "params": params }))?;
-        let mut talk = Talk { pending: BTreeMap::new(), world, beside: None };
+        let mut talk = Talk { pending: BTreeMap::new(), late_clock: None, world, beside: None };
         let starts = self.asked == 1;
         let mut until = Instant::now() + if starts { self.startup } else { self.patience };
         loop {
             let wait = until.saturating_duration_since(Instant::now());
-            let held = !talk.pending.is_empty();
+            let held = !talk.pending.is_empty() || talk.late_clock.is_some();
             let wait = if held { wait.min(self.quiet(&talk)) } else { wait };
             match self.hear(&id, talk.beside.as_ref(), wait)? {
                 Said::Answer(_) if talk.beside.is_some() => {
@@ -200,6 +200,7 @@ impl Process {
                     self.serve(request, &mut talk)?;
                     until = Instant::now() + self.patience;
                 }
+                Said::Silence if talk.late_clock.is_some() => self.tell_the_time(&mut talk)?,
                 Said::Silence if held => {
                     let is_late = talk.beside.is_none() || Instant::now() >= until;
                     if !self.release(&mut talk, true)? {
@@ -218,7 +219,7 @@ impl Process {
     /// Returns the silence after which held calls end: short where nobody expects another call beside them.
     fn quiet(&self, talk: &Talk) -> Duration {
         let expecting = talk.world.as_ref().is_none_or(|world| world.is_expecting_company());
-        if expecting { self.quiet } else { self.quiet / 5 }
+        if expecting && talk.late_clock.is_none() { self.quiet } else { self.quiet / 5 }
     }
 
     fn late(&self, method: &str, talk: &Talk) -> Trouble {
@@ -347,6 +348,11 @@ impl Process {
                 self.release(talk, false)?;
                 return Ok(());
             }
+            "clock.now" if world.is_racing() => {
+                talk.late_clock = Some(id);
+                self.release(talk, true)?;
+                return Ok(());
+            }
             "clock.now" => json!(Now { now: world.now() }),
             "approval.request" => json!(world.approval(&read::<ApprovalRequest>(&method, params)?)),
             "probe.read" => {
@@ -360,6 +366,14 @@ impl Process {
             }
         };
         self.tell(&json!({ "id": id, "result": result }))
+    }
+
+    /// Answers the question for the time that was left open.
+    fn tell_the_time(&mut self, talk: &mut Talk) -> Result<(), Trouble> {
+        let (Some(id), Some(world)) = (talk.late_clock.take(), &mut talk.world) else {
+            return Ok(());
+        };
+        self.tell(&json!({ "id": id, "result": Now { now: world.now() } }))
     }
 
     /// Answers a call that has ended; returns whether there was one. Others end after a silence: what the adapter does about
@@ -383,6 +397,8 @@ impl Process {
 struct Talk<'w> {
     /// By call: its unanswered request.
     pending: BTreeMap<String, Value>,
+    /// A question for the time that is answered when the adapter is silent.
+    late_clock: Option<Value>,
     world: Option<&'w mut dyn World>,
     beside: Option<Beside>,
 }

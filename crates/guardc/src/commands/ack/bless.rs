@@ -80,11 +80,12 @@ fn filled(path: &Path, text: &str) -> Result<String, Failure> {
         || !world.probes.is_empty()
         || world.streamed
         || case.tools.iter().any(|tool| tool.missing)
+        || case.run.iter().any(|run| !run.expect.may_run.is_empty())
         || has_own_ids
     {
         let failure = Failure::new(format!("`{shown}` has what only a framework decides"));
         return Err(failure.help(
-            "missing tools, ids of calls, streams, probes and outages of the guard are the adapter's; write these by hand",
+            "missing tools, calls that may run, ids of calls, streams, probes and outages of the guard are the adapter's; write these by hand",
         ));
     }
     let (played, seen) = play(case, &Evaluator { serial: false }, &suite.hash(), SEED, &|_| None);

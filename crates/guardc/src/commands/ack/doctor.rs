@@ -82,8 +82,14 @@ fn declared(
 ) -> Result<(), crate::failure::Failure> {
     let (has, lacks): (Vec<&str>, Vec<&str>) =
         clause::capabilities().iter().map(|one| one.name).partition(|name| said.has(name));
+    // Who takes guards needs no plain policies.
+    let is_lacking = |name: &&str| *name != "plain_policies" || !said.has("tool_policies");
+    let lacks: Vec<&str> = lacks.into_iter().filter(is_lacking).collect();
     let list = |names: &[&str]| if names.is_empty() { "nothing".into() } else { names.join(", ") };
-    let lacking =
-        if lacks.is_empty() { String::new() } else { format!("\n  without {}", list(&lacks)) };
+    let lacking = if lacks.is_empty() {
+        String::new()
+    } else {
+        format!("\n  does not declare {}", list(&lacks))
+    };
     term.print(&format!("{} {} declares {}{lacking}\n", said.name, said.version, list(&has)))
 }

@@ -11,6 +11,7 @@ mod outage;
 mod plans;
 mod report;
 mod run;
+mod sample;
 mod selection;
 
 use crate::failure::{Failure, Outcome};
@@ -34,6 +35,7 @@ pub enum Command {
     List(list::Args),
     Show(list::Show),
     Explain(list::Explain),
+    Sample(sample::Args),
     Doctor(doctor::Args),
     Report(report::Args),
     Bless(bless::Args),
@@ -50,6 +52,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
         Command::List(args) => list::list(args, term),
         Command::Show(args) => list::show(args, term),
         Command::Explain(args) => list::explain(args, term),
+        Command::Sample(args) => sample::run(args, term),
         Command::Doctor(args) => doctor::run(args, term),
         Command::Report(args) => report::run(args, term),
         Command::Bless(args) => bless::run(args, term),

@@ -128,12 +128,14 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     }
     let options = ServerOptions { plan, storage, shadow, recheck, limits, retention };
     let server = Arc::new(Server::new(options, Arc::clone(&stats)));
+    // A sidecar whose store cannot be used does not start.
+    server.storage(None).map_err(|error| Failure::new(error.message))?;
     retention::begin(&server);
     let watch = limits.max_request_time.map(|time| (Deadlines::start(), time));
     let failed = OnceLock::new();
     let service = Arc::new(Service { server, stats, level: args.log, limits, watch, failed });
     if args.plan.is_some() {
-        // A sidecar whose guard cannot be used does not start.
+        // Nor does one whose guard cannot be used.
         let loaded = service.server.call("plan.reload", None);
         loaded.map_err(|error| Failure::new(error.message))?;
         let reloads = Arc::clone(&service);

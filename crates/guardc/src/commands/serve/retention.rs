@@ -19,10 +19,10 @@ const EVERY: Duration = Duration::from_secs(3600);
 #[group(skip)]
 pub struct Args {
     /// Drop sessions of the store whose last record is older, `30d`; looked for at the start and every hour
-    #[arg(long, value_name = "AGE", value_parser = age)]
+    #[arg(long, value_name = "AGE", value_parser = age, requires = "journal")]
     pub prune_older_than: Option<i64>,
     /// Keep the N sessions of the store with the latest records, whatever their age
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", requires = "journal")]
     pub prune_keep: Option<usize>,
     /// Compact a session that is closed with more records than this
     #[arg(long, value_name = "N")]

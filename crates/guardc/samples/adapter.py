@@ -1,0 +1,1 @@
+../../../ack/adapters/python/adapter.py

@@ -1,0 +1,1 @@
+../../../ack/adapters/typescript/adapter.ts

@@ -1,0 +1,1 @@
+../../../ack/adapters/hook/adapter.py
