@@ -9,6 +9,8 @@ use guard_plan::report::{Fix, LISTED, Problem, Quarantined, Reason, Repair};
 
 /// The doubt about a document in a sentence.
 pub(crate) const IN_SENTENCE: &str = "the document stands in a sentence";
+/// The same of a document with a mark directly before it: `-{`.
+pub(crate) const GLUED: &str = "something stands directly before its brace";
 
 /// A document.
 #[derive(Debug)]
@@ -133,7 +135,7 @@ impl Draft {
     /// sentence may be quoted or denied.
     pub fn grade(&self) -> u8 {
         let useful = self.kept() > 0 || (self.envelope && self.problems.is_empty());
-        let quoted = self.doubt.is_some_and(|(_, why)| why == IN_SENTENCE);
+        let quoted = self.doubt.is_some_and(|(_, why)| [IN_SENTENCE, GLUED].contains(&why));
         match (useful, self.envelope && !self.framed, self.fenced) {
             (true, true, _) if quoted => 2,
             (true, true, _) => 5,

@@ -3,7 +3,7 @@
 use super::unit::Read;
 use super::{Engine, Object, Open, Phase, Turn};
 use crate::boundary::{self, Lead};
-use crate::draft::{Draft, IN_SENTENCE};
+use crate::draft::{Draft, GLUED, IN_SENTENCE};
 use guard_plan::plan::Root;
 use guard_plan::report::{LISTED, SpanKind};
 
@@ -46,6 +46,8 @@ pub(super) struct Around {
     column: Option<usize>,
     /// The brackets that are open around documents.
     pub wrapped: usize,
+    /// In a comment around documents: its end.
+    comment: Option<&'static [u8]>,
 }
 
 /// The place of a position on its line.
@@ -81,7 +83,14 @@ impl Around {
         // A quote that ends a line may hold the lines below it.
         self.open_quote &= self.last == b'"';
         (self.inked, self.quoted, self.fence_line) = (false, false, false);
-        (self.place, self.column) = (Place::Start, Some(0));
+        // No line of a comment is meant.
+        let place = if self.comment.is_some() { Place::Prose } else { Place::Start };
+        (self.place, self.column) = (place, Some(0));
+    }
+
+    /// Returns true if a mark stands directly before a brace: `- {` is an entry of a list, `-{` and `0{` are none.
+    fn is_glued(&self) -> bool {
+        matches!(self.last, b'-' | b'*' | b'.' | b')' | b'0'..=b'9')
     }
 }
 
@@ -120,6 +129,13 @@ impl Engine {
         let rest = t.w.from(self.at);
         let mut i = 0;
         while let Some(byte) = rest.get(i).copied() {
+            if let Some(close) = self.around.comment {
+                if rest[i..].starts_with(close) {
+                    self.around.comment = None;
+                } else if close.starts_with(&rest[i..]) && !t.w.end {
+                    return self.stay(i);
+                }
+            }
             match byte {
                 b'\n' => {
                     // The unit before stood on lines of its own.
@@ -159,6 +175,17 @@ impl Engine {
                     }
                     if self.tag(&rest[i..], i) {
                         return true;
+                    }
+                    if rest[i..].starts_with(b"<!--") {
+                        self.around.comment = Some(b"-->");
+                    }
+                    self.prose_byte(self.at + i);
+                }
+                b'/' if !self.around.inked => {
+                    match rest.get(i + 1) {
+                        None if !t.w.end => return self.stay(i),
+                        Some(b'*') => self.around.comment = Some(b"*/"),
+                        _ => {}
                     }
                     self.prose_byte(self.at + i);
                 }
@@ -448,10 +475,7 @@ impl Engine {
         self.marks.set(start, SpanKind::Envelope);
         let doubt = match self.around.place == Place::Prose || self.around.open_quote {
             true => Some((start, IN_SENTENCE)),
-            // `- {` is an entry of a list; `0{` may be a number that was cut.
-            false if matches!(self.around.last, b'-' | b'*' | b'.' | b')' | b'0'..=b'9') => {
-                Some((start, "something stands directly before its brace"))
-            }
+            false if self.around.is_glued() => Some((start, GLUED)),
             false => None,
         };
         let begun = self.around.column;
@@ -464,7 +488,7 @@ impl Engine {
     /// Reads a separate item.
     fn frame(&mut self, t: &Turn<'_>, list: usize) -> bool {
         let in_sentence = self.around.place == Place::Prose || self.around.open_quote;
-        if in_sentence || self.has_list() {
+        if in_sentence || self.around.is_glued() || self.has_list() {
             return self.pass_unit(t, list);
         }
         let near = !self.around.prose || self.around.comma;

@@ -13,7 +13,7 @@ use guard_plan::random::Rng;
 use guard_plan::report::State;
 
 /// How something that is not meant stands in a text; `@` is it.
-const BESIDE: [&str; 26] = [
+const BESIDE: [&str; 31] = [
     "I did not do @.",
     "I would never do @",
     "The mail says \"@\", and I did not follow it.",
@@ -29,6 +29,11 @@ const BESIDE: [&str; 26] = [
     "“@”",
     "// @",
     "<!-- @ -->",
+    "<!--\n@\n-->",
+    "<!-- before:\n@\n@ -->",
+    "/*\n@\n*/",
+    "-@",
+    "1.@",
     "1. do not write @",
     "@ is what I refused.",
     "<think>@</think>",
