@@ -1,6 +1,7 @@
 //! `guardc explain`: explains a code, or the checks of a guard on each call.
 
 pub mod codes;
+mod origin;
 mod tools;
 
 use crate::config::Config;
@@ -9,7 +10,7 @@ use crate::near;
 use crate::plans;
 use crate::term::Term;
 use guard_compiler::verify::{Verification, verify};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Explains a code, or says in words what a guard checks on each call
 #[derive(Debug, clap::Args)]
@@ -22,6 +23,12 @@ pub struct Args {
     /// List every code
     #[arg(long)]
     pub list: bool,
+    /// Of each argument of a recorded call: where the session had seen it, who taught it, which rules read it
+    #[arg(long, num_args = 2, value_names = ["TRACE", "CALL"], requires = "what", conflicts_with = "tool")]
+    pub origin: Option<Vec<String>>,
+    /// The key of the trace's secrets
+    #[arg(long, value_name = "FILE", requires = "origin")]
+    pub key: Option<PathBuf>,
 }
 
 /// Runs the command.
@@ -31,6 +38,10 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
         return Ok(Exit::Fine);
     }
     let what = args.what.as_deref().unwrap_or_default();
+    if let Some([trace, call]) = args.origin.as_deref() {
+        let query = origin::Query { trace: Path::new(trace), call, key: args.key.as_deref() };
+        return origin::run(Path::new(what), &query, term);
+    }
     if let Some(page) = codes::page(what) {
         term.print(&painted(page, term))?;
         return Ok(Exit::Fine);

@@ -162,7 +162,7 @@ impl List<'_> {
 }
 
 /// Formats a phrase as a sentence.
-fn sentence(said: &Said) -> String {
+pub(super) fn sentence(said: &Said) -> String {
     let text = &said.text;
     match said.about {
         About::Requires => format!("requires {text}"),

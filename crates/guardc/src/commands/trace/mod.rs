@@ -20,7 +20,7 @@ mod stats;
 mod story;
 mod to_test;
 mod verify;
-mod walk;
+pub mod walk;
 
 use crate::failure::Outcome;
 use crate::term::Term;

@@ -1,0 +1,394 @@
+//! `guardc explain --origin`: the origin of each argument of a recorded call, and the rules that read it.
+//!
+//! Values are seen as a session sees them (semantics §8). Facts are those of the session directly before the call: it is
+//! resumed from the records before it.
+
+use crate::commands::trace::walk::walk;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::near;
+use crate::plans;
+use crate::term::Term;
+use guard_plan::json::Json;
+use guard_plan::origin;
+use guard_plan::plan::{Expr, FactId, Node, Plan, Tool};
+use guard_plan::record::{Payload, Record};
+use guard_plan::render::cut;
+use guard_plan::words::rules::{self, code};
+use guard_sdk::{Guard, Host, Session};
+use guard_trace::Keys;
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+
+/// The maximum length of a shown value, in characters.
+const SHOWN: usize = 60;
+/// The maximum number of places, rows and calls that are listed of one value.
+const LISTED: usize = 3;
+/// The number of rows that are read of a fact at once.
+const PAGE: usize = 1000;
+
+/// A recorded call.
+pub struct Query<'a> {
+    /// A trace, a folder of traces or a store.
+    pub trace: &'a Path,
+    /// The call's id.
+    pub call: &'a str,
+    /// The key of the trace's secrets.
+    pub key: Option<&'a Path>,
+}
+
+/// A session up to the last proposal of the call.
+#[derive(Default)]
+struct Recorded {
+    session: String,
+    /// The lines before the proposal.
+    lines: Vec<String>,
+    /// The records before it.
+    records: Vec<Record>,
+    proposal: Option<Record>,
+}
+
+/// Runs the command.
+pub fn run(guard: &Path, query: &Query<'_>, term: &Term) -> Outcome {
+    let config = crate::config::Config::discover(guard.parent().unwrap_or(Path::new(".")))?;
+    let Some(loaded) = plans::open(guard, &config, term)? else { return Ok(Exit::Findings) };
+    let guard = Guard::from_plan(loaded).map_err(|error| Failure::new(error.to_string()))?;
+    let recorded = find(query, term)?;
+    let Some(Record { payload: Payload::Propose(propose), seq, .. }) = &recorded.proposal else {
+        return Err(Failure::new(format!("no record proposes a call `{}`", query.call)));
+    };
+    let keys = query.key.map(Keys::read).transpose();
+    let keys = keys.map_err(|error| Failure::new(error.to_string()))?;
+    let session = resumed(&guard, &recorded, keys.as_ref())?;
+    let tool = guard.plan().tools.iter().find(|tool| tool.wire_name == *propose.tool);
+    let seen = Seen::of(guard.plan(), &recorded.records);
+    let mut out = format!(
+        "call {} of session {}, record {seq}: {}, {}\n",
+        term.out.bold(query.call),
+        recorded.session,
+        code(&propose.tool),
+        propose.verdict.decision.as_str()
+    );
+    for Leaf { place, way, value } in leaves(&propose.args) {
+        out.push_str(&format!("\n  {} = {}\n", term.out.bold(&place), shown(value)));
+        seen.tell(value, &mut out);
+        if let Some(session) = &session {
+            taught(session, guard.plan(), value, &mut out)?;
+        }
+        readers(guard.plan(), tool, way.first().copied().unwrap_or_default(), &mut out);
+    }
+    term.print(&out)?;
+    Ok(Exit::Fine)
+}
+
+/// Finds the last proposal of a call. A call of several sessions is an error.
+fn find(query: &Query<'_>, term: &Term) -> Result<Recorded, Failure> {
+    let mut current = Recorded::default();
+    let mut found: Vec<Recorded> = Vec::new();
+    let mut calls = BTreeSet::new();
+    let sound = walk(&[PathBuf::from(query.trace)], "reading", term, &mut |at, record, line| {
+        if matches!(record.payload, Payload::Open(_) | Payload::Snapshot(_)) {
+            current = Recorded { session: at.session.clone(), ..Recorded::default() };
+        }
+        let is_proposal = matches!(record.payload, Payload::Propose(_));
+        if is_proposal && calls.len() < 10_000 {
+            calls.extend(record.call.clone());
+        }
+        if is_proposal && record.call.as_deref() == Some(query.call) {
+            found.retain(|one| one.session != current.session);
+            found.push(Recorded {
+                session: current.session.clone(),
+                lines: current.lines.clone(),
+                records: current.records.clone(),
+                proposal: Some(record.clone()),
+            });
+        }
+        current.lines.push(String::from_utf8_lossy(line).trim_end().to_owned());
+        current.records.push(record.clone());
+        Ok(())
+    })?;
+    if !sound {
+        return Err(Failure::Said);
+    }
+    match found.len() {
+        1 => Ok(found.remove(0)),
+        0 => {
+            let failure = Failure::new(format!("no record proposes a call `{}`", query.call));
+            Err(failure
+                .maybe_help(near::did_you_mean(query.call, calls.iter().map(String::as_str))))
+        }
+        _ => {
+            let sessions: Vec<String> = found.iter().map(|one| code(&one.session)).collect();
+            let failure = Failure::new(format!("several sessions have a call `{}`", query.call));
+            Err(failure.help(format!("name the trace of one of {}", sessions.join(", "))))
+        }
+    }
+}
+
+/// Resumes the session from the records before the call; none where there are none.
+fn resumed(
+    guard: &Guard,
+    recorded: &Recorded,
+    keys: Option<&Keys>,
+) -> Result<Option<Session<Host>>, Failure> {
+    let Some(Payload::Open(open)) = recorded.records.first().map(|record| &record.payload) else {
+        return Ok(None);
+    };
+    let mut options = guard.session(recorded.session.clone()).trace(&recorded.lines);
+    if !open.workspace.is_empty() {
+        options = options.root(open.workspace.to_string());
+    }
+    if let Some(keys) = keys {
+        options = options.keys(keys);
+    }
+    options.open().map(Some).map_err(|error| {
+        let failure = Failure::new(format!("the session cannot be resumed: {error}"));
+        failure.help("give the guard that decided it; a session with secrets needs its `--key`")
+    })
+}
+
+/// A scalar within JSON.
+struct Leaf<'j> {
+    /// Its place for people: `to`, `items[0].name`.
+    place: String,
+    /// The members on the way to it.
+    way: Vec<&'j str>,
+    value: &'j Json,
+}
+
+/// Returns the scalars within a value, in order.
+fn leaves(json: &Json) -> Vec<Leaf<'_>> {
+    let mut all = Vec::new();
+    collect(json, String::new(), &mut Vec::new(), &mut all);
+    all
+}
+
+fn collect<'j>(value: &'j Json, place: String, way: &mut Vec<&'j str>, all: &mut Vec<Leaf<'j>>) {
+    match value {
+        Json::Object(members) => {
+            for (name, member) in members {
+                let dot = if place.is_empty() { "" } else { "." };
+                way.push(name);
+                collect(member, format!("{place}{dot}{name}"), way, all);
+                way.pop();
+            }
+        }
+        Json::Array(items) => {
+            for (at, item) in items.iter().enumerate() {
+                collect(item, format!("{place}[{at}]"), way, all);
+            }
+        }
+        _ => all.push(Leaf { place, way: way.clone(), value }),
+    }
+}
+
+/// A value as JSON, on one line and cut.
+fn shown(value: &Json) -> String {
+    let mut text = String::new();
+    value.write(&mut text);
+    cut(&text, SHOWN)
+}
+
+/// The text by which a value is looked up; none for values without an origin.
+fn lookup(value: &Json) -> Option<String> {
+    match value {
+        Json::String(text) => Some(text.to_string()),
+        Json::Int(number) => Some(number.to_string()),
+        Json::Number(text) => Some(text.to_string()),
+        _ => None,
+    }
+}
+
+/// The places where a session saw each value, in order.
+#[derive(Default)]
+struct Seen {
+    places: HashMap<String, Vec<String>>,
+}
+
+impl Seen {
+    fn of(plan: &Plan, records: &[Record]) -> Seen {
+        let mut seen = Seen::default();
+        let mut workspace = String::new();
+        let mut tools: HashMap<&str, &str> = HashMap::new();
+        for record in records {
+            let call = record.call.as_deref().unwrap_or_default();
+            match &record.payload {
+                Payload::Open(open) => {
+                    workspace = open.workspace.to_string();
+                    let trust = guard_plan::plan::Trust { whole: true, parts: Vec::new() };
+                    for leaf in open.data.iter().flat_map(|data| leaves(data)) {
+                        let at =
+                            format!("record {}, the session's data: {}", record.seq, leaf.place);
+                        origin::in_json(leaf.value, &workspace, &trust, &mut |text, _| {
+                            seen.add(text, &at)
+                        });
+                    }
+                }
+                Payload::Prompt(prompt) => {
+                    let at = format!("record {}, the user: {}", record.seq, quoted(&prompt.text));
+                    origin::in_text(&prompt.text, &workspace, &mut |text| seen.add(text, &at));
+                }
+                Payload::Propose(propose) => {
+                    tools.insert(call, &propose.tool);
+                }
+                Payload::Settle(settle) if settle.success => {
+                    let name = tools.get(call).copied().unwrap_or_default();
+                    seen.result(plan, record.seq, call, name, &settle.result, &workspace);
+                }
+                _ => {}
+            }
+        }
+        seen
+    }
+
+    fn result(
+        &mut self,
+        plan: &Plan,
+        seq: u64,
+        call: &str,
+        name: &str,
+        result: &Json,
+        workspace: &str,
+    ) {
+        let Some(tool) = plan.tools.iter().find(|tool| tool.wire_name == name) else { return };
+        for Leaf { place, way, value } in leaves(result) {
+            // Trust is known of the members on the way to a value.
+            let alone = way
+                .iter()
+                .rev()
+                .fold(value.clone(), |inner, name| Json::Object(vec![((*name).into(), inner)]));
+            let place = if place.is_empty() { place } else { format!(", {}", code(&place)) };
+            origin::in_json(&alone, workspace, &tool.trust, &mut |text, is_trusted| {
+                let word = if is_trusted { "trusted" } else { "untrusted" };
+                self.add(
+                    text,
+                    &format!("record {seq}, the result of `{call}` ({name}{place}, {word})"),
+                );
+            });
+        }
+    }
+
+    fn add(&mut self, text: &str, at: &str) {
+        let places = self.places.entry(text.to_owned()).or_default();
+        if places.last().is_none_or(|last| last != at) {
+            places.push(at.to_owned());
+        }
+    }
+
+    fn tell(&self, value: &Json, out: &mut String) {
+        let Some(text) = lookup(value) else { return };
+        let places = self.places.get(&text).map(Vec::as_slice).unwrap_or_default();
+        if places.is_empty() {
+            out.push_str("    seen     nowhere before: the agent wrote it\n");
+        }
+        for (number, place) in places.iter().take(LISTED).enumerate() {
+            let word = if number == 0 { "seen    " } else { "and     " };
+            out.push_str(&format!("    {word} {place}\n"));
+        }
+        more(places.len(), out);
+    }
+}
+
+fn more(count: usize, out: &mut String) {
+    if count > LISTED {
+        out.push_str(&format!("    and      {} more\n", count - LISTED));
+    }
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", cut(text, SHOWN))
+}
+
+/// Lists the rows of facts that hold a value, with their teachers.
+fn taught(
+    session: &Session<Host>,
+    plan: &Plan,
+    value: &Json,
+    out: &mut String,
+) -> Result<(), Failure> {
+    let mut rows = Vec::new();
+    for fact in &plan.facts {
+        let mut from = 0;
+        loop {
+            let page = session.facts(&fact.name, from, PAGE);
+            let page = page.map_err(|error| Failure::new(error.to_string()))?;
+            let Some(last) = page.last() else { break };
+            from = last.number + 1;
+            let holds =
+                page.iter().filter(|row| leaves(&row.row).iter().any(|leaf| leaf.value == value));
+            rows.extend(holds.map(|row| {
+                let by = match row.by.as_ref() {
+                    "start" => "the session's data".to_owned(),
+                    prompt if prompt.starts_with("prompt ") => prompt.to_owned(),
+                    call => format!("call `{call}`"),
+                };
+                format!("    taught   `{}` {}, by {by}\n", fact.name, shown(&row.row))
+            }));
+        }
+    }
+    out.extend(rows.iter().take(LISTED).map(String::as_str));
+    more(rows.len(), out);
+    Ok(())
+}
+
+/// Lists the rules of a tool that read a parameter.
+fn readers(plan: &Plan, tool: Option<&Tool>, parameter: &str, out: &mut String) {
+    let Some(tool) = tool else {
+        return out.push_str("    read by  no rule: the guard does not declare the tool\n");
+    };
+    let Some(at) = tool.params.iter().position(|param| param.name == parameter) else { return };
+    let is_read = |exprs: &[&Expr]| {
+        let reads = |node: &Node| *node == Node::Param(u32::try_from(at).unwrap_or(u32::MAX));
+        exprs.iter().any(|expr| expr.0.iter().any(reads))
+    };
+    let before = rules::before(plan, tool);
+    let mut count = 0;
+    for (said, exprs) in before.iter().zip(expressions(tool)).filter(|(_, exprs)| is_read(exprs)) {
+        let owner = said.rule.map(|rule| rule.owner.as_str()).filter(|owner| *owner != tool.name);
+        let owner = owner.map(|owner| format!(" [{owner}]")).unwrap_or_default();
+        let facts: BTreeSet<&str> = looked_up(&exprs)
+            .filter_map(|id| plan.facts.get(id as usize))
+            .map(|fact| fact.name.as_str())
+            .collect();
+        let facts: Vec<String> = facts.into_iter().map(code).collect();
+        let facts = if facts.is_empty() {
+            String::new()
+        } else {
+            format!("; it looks up {}", facts.join(", "))
+        };
+        let word = if count == 0 { "read by " } else { "and by  " };
+        out.push_str(&format!("    {word} {}{owner}{facts}\n", super::tools::sentence(said)));
+        count += 1;
+    }
+    if count == 0 {
+        out.push_str("    read by  no rule but its type\n");
+    }
+}
+
+/// The expressions of a tool's rules, in the order of [`rules::before`].
+fn expressions(tool: &Tool) -> Vec<Vec<&Expr>> {
+    let requires = tool.requires.iter().map(|one| {
+        let keys = one.any_of.iter().flat_map(|any| &any.key).flat_map(|key| &key.values);
+        keys.chain(&one.when).collect()
+    });
+    let denies = tool.denies.iter().map(|one| vec![&one.condition]);
+    let limits = tool.limits.iter().map(|one| one.by.iter().collect());
+    let costs = tool.costs.iter().map(|one| vec![&one.amount]);
+    let effects = tool.effects.iter().map(|one| one.value.iter().collect());
+    let frame = tool.frame.iter().map(|_| Vec::new());
+    let approvals = tool.approvals.iter().map(|one| one.when.iter().collect());
+    requires
+        .chain(denies)
+        .chain(limits)
+        .chain(costs)
+        .chain(effects)
+        .chain(frame)
+        .chain(approvals)
+        .collect()
+}
+
+fn looked_up<'e>(exprs: &'e [&Expr]) -> impl Iterator<Item = FactId> + 'e {
+    exprs.iter().flat_map(|expr| &expr.0).filter_map(|node| match node {
+        Node::Row(fact, _) | Node::Known(fact, _) => Some(*fact),
+        _ => None,
+    })
+}
