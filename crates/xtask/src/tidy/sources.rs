@@ -4,8 +4,13 @@ use super::{Findings, Repo};
 
 const MAX_LINES: usize = 1000;
 const GOOD_LINES: usize = 400;
+/// Words that begin no documentation of an item: it is a noun phrase or begins with a verb.
+const OPENERS: [&str; 6] = ["How", "What", "Where", "Whether", "Who", "Whose"];
+/// Words that begin an item, but for the fields and variants of one.
+const ITEMS: [&str; 10] =
+    ["async", "const", "enum", "fn", "mod", "static", "struct", "trait", "type", "macro_rules!"];
 
-/// Headers, lengths, leftovers, and paths of somebody's own machine.
+/// Checks headers, documentation, lengths, leftovers, and paths of somebody's own machine.
 pub fn check(repo: &Repo, found: &mut Findings) {
     for name in repo.rust() {
         let text = repo.text(name);
@@ -18,6 +23,7 @@ pub fn check(repo: &Repo, found: &mut Findings) {
         } else if lines > GOOD_LINES && !is_test(name) {
             found.note(format!("{name}: {lines} lines, more than {GOOD_LINES}"));
         }
+        openers(name, &text, found);
         if !is_test(name) && !name.starts_with("crates/xtask/") {
             leftovers(name, &text, found);
         }
@@ -27,6 +33,32 @@ pub fn check(repo: &Repo, found: &mut Findings) {
 
 fn is_test(name: &str) -> bool {
     name.starts_with("tests/") || name.ends_with("/tests.rs") || name.contains("/tests/")
+}
+
+/// Looks at the first line of each documentation.
+fn openers(name: &str, text: &str, found: &mut Findings) {
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let is_doc = |line: &str| line.starts_with("///") || line.starts_with("//!");
+    for (at, line) in lines.iter().enumerate() {
+        let first = line.get(3..).filter(|_| is_doc(line)).unwrap_or_default();
+        let first = first.split_whitespace().next().unwrap_or_default();
+        if !OPENERS.contains(&first) || (at > 0 && is_doc(lines[at - 1])) {
+            continue;
+        }
+        let item = lines[at..].iter().find(|line| !is_doc(line) && !line.starts_with('#'));
+        let words =
+            item.map(|item| item.split([' ', '(']).filter(|word| *word != "pub")).into_iter();
+        let is_item = words
+            .flatten()
+            .find(|word| !word.ends_with(')'))
+            .is_some_and(|word| ITEMS.contains(&word));
+        if line.starts_with("//!") || is_item {
+            found.problem(format!(
+                "{name}:{}: documentation of an item is a noun phrase or begins with a verb, not with `{first}`",
+                at + 1
+            ));
+        }
+    }
 }
 
 /// Looks at the code before the first `#[cfg(test)]`; comments do not count.
