@@ -1,4 +1,4 @@
-//! What holds of the advice for any plan and any session.
+//! Laws of the advice, for any plan and any session.
 
 use super::build::kernel;
 use super::wild::{self, Dice, Probes};
