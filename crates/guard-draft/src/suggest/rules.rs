@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 const MAX_LISTED: usize = 12;
 /// The most programs of an allow-list.
 const MAX_PROGRAMS: usize = 40;
-/// How often each text of an allow-list was seen, on average, at least.
+/// The minimum average number of times that each text of an allow-list was seen.
 const REPEATED: u64 = 3;
 
 /// Names that mean something else in a rule.
