@@ -58,7 +58,7 @@ pub enum CallPattern {
     },
 }
 
-/// What was read of a condition.
+/// The patterns that were read from a condition.
 #[derive(Debug, Default)]
 pub(super) struct ReadCondition {
     /// Calls that meet it.
