@@ -343,8 +343,8 @@ fn waiting() {
     assert_eq!(run.tools.ran[0], "a");
 }
 
-/// Where the guard sets the time between questions to a probe, the drive waits exactly that long. It does not wait for
-/// a probe that is given up, and ends as stuck.
+/// The drive waits exactly as long as the guard sets between two questions to a probe. It does not wait for a probe
+/// that is given up, and ends as stuck.
 #[test]
 fn waiting_as_the_guard_says() {
     let mut plan = one();
