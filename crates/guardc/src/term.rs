@@ -15,7 +15,7 @@ pub enum ColorChoice {
     Never,
 }
 
-/// How a report is written.
+/// The output format of a report: text or JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum TextOrJson {
     /// For people.

@@ -8,7 +8,7 @@ use guard_ack::case::Case;
 use guard_ack::clause::{self, Clause};
 use std::path::PathBuf;
 
-/// What selects cases; each option leaves fewer.
+/// The selection of cases. Each option narrows it.
 #[derive(Debug, clap::Args)]
 pub struct Selection {
     /// Only cases whose name fits; `*` is any text; may be given several times
