@@ -23,7 +23,7 @@ pub(crate) struct Speaking {
     pub governed: std::rc::Rc<Governed>,
 }
 
-/// What the tools of a policy have together.
+/// The common properties of the tools that a policy governs.
 #[derive(Default)]
 pub(crate) struct Governed {
     /// The parameters of all of them.

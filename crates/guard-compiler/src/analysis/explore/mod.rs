@@ -29,7 +29,7 @@ use crate::analysis::reference::Reference;
 use crate::hir::Program;
 use guard_plan::json::Json;
 
-/// How far is looked; counted, never timed.
+/// The limits of an exploration. They are counts, never times, so that results are reproducible.
 #[derive(Debug, Clone)]
 pub struct Limits {
     /// Most things that happen in a session.
@@ -48,7 +48,7 @@ impl Default for Limits {
     }
 }
 
-/// What exploration found.
+/// The findings of an exploration.
 #[derive(Debug, Clone)]
 pub struct Exploration {
     /// By tool: the shortest session in which it is allowed.

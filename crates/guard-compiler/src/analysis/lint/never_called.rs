@@ -52,7 +52,7 @@ pub(super) fn check(lint: &mut Lint, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Whether the guard says in so many words that the tool is not to be called: `deny when true`.
+/// Returns true if the guard states explicitly that the tool is never to be called: `deny when true`.
 fn is_meant(tool: &Tool) -> bool {
     let plain = |clause: &crate::hir::Clause| match &clause.kind {
         ClauseKind::Deny { condition, .. } => matches!(condition.kind, ExprKind::Bool(true)),
