@@ -263,6 +263,7 @@ fn many_tools_out_of_reach_share_the_effort() {
     assert!(of.judged < 300_000, "{}", of.judged);
 }
 
+/// Neither the order of declarations nor names change how far away something is.
 #[test]
 fn order_and_names_do_not_matter() {
     let mut rng = guard_plan::random::Rng::new(11);

@@ -38,7 +38,7 @@ fn holds(validator: &Validator, instance: &Value, what: &str) {
     assert!(errors.is_empty(), "{what}: {}\n{instance}", errors.join("\n"));
 }
 
-/// Those that are made from types.
+/// Returns the schemas that are generated from types, with their names.
 fn all() -> impl Iterator<Item = (&'static str, Value)> {
     // Of checkpoints, and of the messages between the conformance kit and an adapter.
     let others = guard_trace::checkpoint::schemas();

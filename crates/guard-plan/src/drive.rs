@@ -32,7 +32,7 @@ pub struct Spent {
     pub amount: Decimal,
 }
 
-/// Why a drive ended.
+/// The reason why a drive ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

@@ -101,7 +101,7 @@ pub struct Shift {
     pub count: u64,
 }
 
-/// Why something cannot be said, and how often.
+/// The counts of undecidable replays, by reason.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Unsaid {

@@ -43,7 +43,7 @@ impl State {
     }
 }
 
-/// Why a unit did not survive, in the order of judging.
+/// The reason why a unit did not survive, in the order of judging.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

@@ -49,7 +49,7 @@ impl Reading {
         self.vars.iter().map(of_var).fold(self.worst, Option::max)
     }
 
-    /// Returns true if the `learns` clause may teach its facts. Nothing that it reads may be untrusted, and what the
+    /// Returns true if the `learn` clause may teach its facts. Nothing that it reads may be untrusted, and what the
     /// agent chose must stand beside a trusted part of the result.
     pub fn may_teach(&self, tool: &Tool, stains: &[Stain]) -> bool {
         match self.level(stains) {
@@ -83,7 +83,7 @@ pub fn of_written(
     reads.done()
 }
 
-/// Returns the reads of a `learns` clause.
+/// Returns the reads of a `learn` clause.
 pub fn of_learn(plan: &Plan, tool: &Tool, learn: &Learn) -> Reading {
     let mut reads = Reads::new(plan, tool);
     for crate::plan::Range { over, binders } in &learn.ranges {
@@ -214,7 +214,7 @@ impl<'p> Reads<'p> {
         }
     }
 
-    /// Which part of a result a node is, if it is one.
+    /// Returns the part of a result that a node reads; `None` if it reads none.
     fn place(&self, expr: &Expr, node: NodeId) -> Option<Place> {
         match expr.0.get(node as usize)? {
             Node::Result => Some((Root::Result, Path::new(), self.tool.returns)),

@@ -1,4 +1,4 @@
-//! Which invariants a tool can break, worked out from the plan's expressions alone.
+//! Frames: the invariants that a tool can break, computed from the plan's expressions alone.
 
 use guard_plan::plan::{Expr, InvariantId, Node, Plan, Step, Target, Tool, Touch, VarId};
 

@@ -19,7 +19,7 @@ use std::rc::Rc;
 /// Most invariants that are given in one problem.
 const MOST_INVARIANTS: usize = 64;
 
-/// Why something is given.
+/// The source of a given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Given {
     /// The call was not refused by this `deny` of the tool.

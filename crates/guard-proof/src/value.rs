@@ -11,7 +11,7 @@ use std::rc::Rc;
 pub struct Width(pub u32);
 
 impl Width {
-    /// That of every guard that runs.
+    /// The width of every guard that runs: 64 bits.
     pub const REAL: Width = Width(64);
 
     /// The least integer.

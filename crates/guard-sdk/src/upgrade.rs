@@ -40,8 +40,9 @@ pub struct SessionUpgrade {
 }
 
 impl Guard {
-    /// Why sessions of this guard must not go on under another one unless a person says so, a sentence each: what the other
-    /// may allow and this one refuses. Empty where every decision is the same or tighter, which is proved.
+    /// Returns what the guard `new` may allow and this one refuses, one sentence each. Sessions of this guard must not
+    /// go on under `new` until a person approves these changes. The list is empty if every decision is proved to be the
+    /// same or tighter.
     ///
     /// ```
     /// let guard = guard_sdk::Guard::compile("a.guard", "guard demo\ntool pay(amount: int in 1..=9)")?;

@@ -75,7 +75,8 @@ pub struct Signature {
     pub signature: String,
 }
 
-/// That a record belongs to a session as a checkpoint has it, without the other records.
+/// A proof that a record belongs to a session as a checkpoint has it, without the session's other
+/// records.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use std::io::{self, IsTerminal, Write};
 
-/// When to use colour.
+/// The use of colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum ColorChoice {
     /// On a terminal, unless the environment says otherwise.

@@ -137,7 +137,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Of a `T since U`: T and U run at the same time, and the tools that ask are called.
+    /// Draws events for a `T since U`: T and U run at the same time, and the tools that ask are called.
     fn meanwhile(&mut self, rng: &mut Rng) {
         let (first, other) = rng.pick(&self.guard.sinces).clone();
         let number = self.calls.len();

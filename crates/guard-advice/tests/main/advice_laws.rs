@@ -76,7 +76,8 @@ proptest! {
         }
     }
 
-    /// Of a tool with few arguments the best is shown: if any call is allowed, the shown one is.
+    /// The best call of a tool with few arguments is shown: if any call is allowed, the shown one
+    /// is.
     #[test]
     fn ready_if_any_is(seed: u64) {
         let mut scene = scene(seed);

@@ -246,7 +246,8 @@ impl Checker<'_, '_> {
         hir::ItemShape::Schema(file.node.clone(), text)
     }
 
-    /// Which list's items hold this one, if any, and in which field.
+    /// Returns the list whose items hold this list (`None` for the document), and the position of the field; `None` if
+    /// there is no such list. Adds the field where it is missing.
     fn holder(
         &mut self,
         path: &[Ident],

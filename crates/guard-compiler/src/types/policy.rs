@@ -155,7 +155,7 @@ impl Checker<'_, '_> {
         tools
     }
 
-    /// Which tools bear which tag.
+    /// Collects the tools of each tag.
     pub(super) fn tags(&mut self) {
         for (at, entry) in self.names.tools.items.iter().enumerate() {
             for clause in &entry.decl.clauses {

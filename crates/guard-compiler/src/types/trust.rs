@@ -130,7 +130,7 @@ impl Checker<'_, '_> {
     }
 }
 
-/// Why something is not trusted.
+/// The reason why something is not trusted.
 #[derive(Debug, Clone, Copy)]
 enum Cause {
     /// A part of the tool's own result.
@@ -270,7 +270,7 @@ impl<'p> Flow<'p> {
         reads
     }
 
-    /// Why a lesson may teach what nobody vouches for; none where it does not.
+    /// Returns the reason why a `learn` clause of a tool must not teach; `None` if it may.
     fn doubt(&self, at: hir::ToolId, learn: &hir::Learn) -> Option<Cause> {
         let mut reads = self.reads(at, []);
         for hir::Range { over, binders } in &learn.ranges {
@@ -404,7 +404,7 @@ impl Reads<'_> {
         }
     }
 
-    /// Which part of a result this is, if it is one.
+    /// Returns the part of a result that an expression reads; `None` if it reads none.
     fn path(&self, e: &Expr) -> Option<(Root, Path)> {
         match &e.kind {
             ExprKind::Result => Some((Root::Result, Path::new())),

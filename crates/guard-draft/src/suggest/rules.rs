@@ -91,7 +91,8 @@ impl ParamRules<'_> {
         (self.values.count >= listed.len() as u64 * REPEATED).then_some(listed)
     }
 
-    /// Which programs ran, and which with words that only the shell knew.
+    /// Returns `deny` clauses for a command parameter: the programs that were seen, and those seen with words that only
+    /// the shell knows.
     fn commands(&self, texts: &TextsSeen) -> Vec<String> {
         let each = format!("each in commands({})", self.name);
         let mut clauses = Vec::new();

@@ -28,7 +28,7 @@ const FLYING: usize = 4;
 /// Most other worlds of one call.
 const WORLDS: usize = 4;
 
-/// Which way a verdict changed.
+/// The direction in which a verdict changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
     Looser,

@@ -21,7 +21,7 @@ use reads::Reads;
 use std::collections::{BTreeMap, BTreeSet};
 use unfilled::never_called;
 
-/// Of a hundred words of two rules, how many they share at least where one is the other, edited.
+/// The minimum percentage of shared words at which one rule counts as an edited form of the other.
 const ALIKE: usize = 30;
 
 /// The possible change of a tool's verdicts, with its reasons.
@@ -43,7 +43,7 @@ impl Change {
         self.tighter.push(what);
     }
 
-    /// Of two bounds: less allows less; none allows most.
+    /// Compares two upper bounds. A lower bound allows less; no bound allows most.
     fn bound<T: Ord + Copy>(&mut self, what: &str, old: Option<T>, new: Option<T>) {
         match (old, new) {
             (a, b) if a == b => {}

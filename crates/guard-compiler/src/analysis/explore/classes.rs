@@ -1,4 +1,4 @@
-//! Which places of a guard exchange values: parameters, variables, parts of results and facts, by class.
+//! Classes of places that exchange values: parameters, variables, parts of results and facts.
 //!
 //! Two places that are compared, assigned, or used as each other's key are of one class; what one of them is compared
 //! with may matter for all. Flow is followed without order, so classes are too large rather than too small.

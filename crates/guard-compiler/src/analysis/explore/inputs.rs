@@ -297,7 +297,8 @@ impl<'p> Inputs<'p> {
         (0..self.program.probes.len()).map(answers).collect()
     }
 
-    /// When sessions may begin: where the guard reads the clock, at night and at the weekend too.
+    /// Returns the times at which sessions may begin, in milliseconds since 1970. If the guard reads the clock, a time
+    /// at night and one at the weekend are among them.
     pub fn starts(&self) -> Vec<i64> {
         let mut clock = false;
         super::rules::each_condition(self.program, &mut |root| {
@@ -348,7 +349,7 @@ impl<'p> Inputs<'p> {
         until.into_iter().map(|at| at - now).collect()
     }
 
-    /// When what the guard says of the clock may change.
+    /// Adds the times at which conditions on the clock may change.
     fn clock(&self, now: i64, start: i64, until: &mut BTreeSet<i64>) {
         let mut named: BTreeSet<i64> = BTreeSet::new();
         let mut clock = false;

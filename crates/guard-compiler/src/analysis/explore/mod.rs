@@ -76,7 +76,8 @@ pub struct Exploration {
 }
 
 impl Exploration {
-    /// Of something that was not found: `never`, or how far was looked.
+    /// Returns the text for a goal that was not found: `never` after an exhaustive search, or else the extent of the
+    /// search.
     pub fn absence(&self) -> String {
         match self.exhausted {
             true => "never".into(),
@@ -133,7 +134,7 @@ pub fn explore(program: &Program, limits: &Limits, stop: &dyn Fn() -> bool) -> E
 }
 
 impl Exploration {
-    /// Of a guard that no session can begin with, or that has too many rules.
+    /// Returns the empty exploration of a guard that no session can begin with, or that has too many rules.
     fn nothing(program: &Program, rules: Vec<Rule>) -> Self {
         Exploration {
             tools: vec![None; program.tools.len()],

@@ -7,7 +7,8 @@ use crate::hir::Program;
 use guard_plan::json::Json;
 use guard_plan::verdict::Decision;
 
-/// When every explored session begins: Monday, 2026-01-05, nine o'clock UTC, as in `test` blocks.
+/// The start of every explored session: Monday, 2026-01-05, nine o'clock UTC, as in `test` blocks. In milliseconds
+/// since 1970.
 pub const START: i64 = 1_767_603_600_000;
 /// The workspace of every explored session.
 pub const WORKSPACE: &str = "/workspace";

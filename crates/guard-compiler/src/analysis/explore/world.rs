@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 /// A hash that a file may have.
 const HASH: &str = "0000000000000000000000000000000000000000000000000000000000000001";
 
-/// Which answer is taken of each question; the first where nothing is said.
+/// The index of the chosen answer, by question. The default is the first answer.
 type Choices = BTreeMap<String, usize>;
 
 /// The answers of one run, and what was asked in it.

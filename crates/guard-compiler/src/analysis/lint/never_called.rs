@@ -61,7 +61,7 @@ fn is_meant(tool: &Tool) -> bool {
     tool.clauses.iter().any(plain)
 }
 
-/// Why no call of a tool can be allowed, if only these other tools can be called.
+/// Returns the clause that prevents every call of a tool if only the `callable` tools can be called, with the reason.
 fn obstacle(lint: &Lint, tool: ToolId, callable: &BTreeSet<ToolId>) -> Option<(Span, String)> {
     let of = &lint.program.tools[tool];
     for clause in of.clauses.iter().filter(|clause| !clause.rule.shadow) {

@@ -22,7 +22,7 @@ pub(super) struct Attempt {
 }
 
 impl Attempt {
-    /// When it was made.
+    /// Returns the time of the attempt, in milliseconds since 1970.
     pub(super) fn when(&self) -> i64 {
         self.time
     }

@@ -54,7 +54,7 @@ impl Reference<'_> {
         stopping
     }
 
-    /// Why nothing is asked.
+    /// Returns the reason why no check is asked: `halted`, `deadline` or an exhausted unit.
     fn bypasses(&self) -> Option<String> {
         if self.halted {
             return Some("halted".into());

@@ -86,7 +86,7 @@ impl<'p> Reference<'p> {
         self.facts[fact].values()
     }
 
-    /// Of every item of every lifecycle its state and how often it was rejected.
+    /// Returns the state of every item of a lifecycle, and the number of times that the item was rejected.
     pub(crate) fn item_states(&self, lifecycle: usize) -> impl Iterator<Item = (usize, u64)> {
         self.items[lifecycle].iter().map(|item| (item.state, item.rejections()))
     }
@@ -96,7 +96,8 @@ impl<'p> Reference<'p> {
         &self.seen
     }
 
-    /// Of a probe's last attempt its time, what was answered and how many there were; and when its window began.
+    /// Returns a probe's last attempt: its time, its answer, the number of attempts, and the time at which the current
+    /// window began. Returns `None` before the first attempt.
     pub(crate) fn last_attempt(&self, probe: usize) -> Option<(i64, String, usize, Option<i64>)> {
         let attempts = &self.attempts[probe];
         let last = attempts.last()?;

@@ -72,7 +72,7 @@ pub struct Residue {
     pub why: Why,
 }
 
-/// Why something is not proved.
+/// The reason why something is not proved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Why {
     /// Nothing that is given excludes the opposite.

@@ -136,7 +136,7 @@ fn needed(problem: &Problem, certificate: Certificate, allowance: &Allowance) ->
     kept
 }
 
-/// Which hypotheses have to do with the goal, by how many steps away they are.
+/// The relevance of hypotheses to the goal: the distance of each in steps.
 struct Slices {
     distance: Vec<usize>,
     atoms: Vec<u32>,

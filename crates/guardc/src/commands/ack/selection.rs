@@ -1,4 +1,4 @@
-//! Which cases `guardc ack run` plays and `guardc ack list` lists.
+//! Selection of the cases that `guardc ack run` plays and `guardc ack list` lists.
 
 use super::report;
 use crate::failure::Failure;

@@ -43,7 +43,7 @@ pub struct Login {
     pub at: i64,
 }
 
-/// When the question is asked: everything is younger than an hour.
+/// The time of the question. Every login is younger than an hour.
 pub const NOW: i64 = 3_100;
 
 /// Something that decides requests of its own, by number.
