@@ -28,7 +28,7 @@ fn main() {
     }
 }
 
-/// What stands in a folder, sorted; nothing where it is missing.
+/// Returns the paths in a folder, sorted; none if the folder is missing.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();

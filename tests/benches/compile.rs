@@ -1,4 +1,5 @@
-//! How long a guard takes to parse and to compile, by its length: 1,000 to 100,000 lines; and to verify, by its tools.
+//! Benchmarks of parsing and compiling a guard, by its length: 1,000 to 100,000 lines; and of verifying it, by its
+//! tools.
 
 use divan::Bencher;
 use guard_compiler::{NoFiles, SourceFile, compile};
@@ -28,7 +29,7 @@ fn check(bencher: Bencher, tools: usize) {
     });
 }
 
-/// What is proved of so many tools and 100 invariants.
+/// Measures the verification of a guard with `tools` tools and 100 invariants.
 #[divan::bench(args = [125, 250, 500, 1_000], sample_count = 10)]
 fn verify(bencher: Bencher, tools: usize) {
     let root = SourceFile { path: "ledger.guard".into(), text: big::ledger(tools, 100) };

@@ -1,4 +1,4 @@
-//! How long `guardc hook` takes, from exec to answer, beside `true` in the same run.
+//! Benchmark of `guardc hook`, from exec to answer, in comparison with `true` in the same run.
 //!
 //! `cargo build --release -p guardc-cli && cargo bench -p guard-tests --bench hook -- target/release/guardc [TOOLS] [CALLS]`: a plan of TOOLS tools (1,000), a session of CALLS
 //! calls (10,000) in a folder store, each record on disk before the answer. Each line is a median and the ninth tenth.
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How often each command is run.
+/// The number of runs of each command.
 const RUNS: usize = 41;
 
 fn main() {

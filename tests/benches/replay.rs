@@ -1,5 +1,5 @@
-//! How fast recorded sessions are decided again: by the recorded plan and by a stricter one, from records that are read
-//! already and from lines that are checked and read. Figures are of one core, in calls.
+//! Benchmarks of replaying recorded sessions: by the recorded plan and by a stricter one, from parsed records and from
+//! lines that are checked and parsed. Figures are of one core, in calls.
 
 use divan::counter::ItemsCount;
 use guard_plan::LoadedPlan;

@@ -1,4 +1,4 @@
-//! What a verdict of a real guard takes: the retail example, alone and among up to a thousand other tools.
+//! Benchmarks of a verdict of a real guard: the retail example, alone and among up to a thousand other tools.
 
 use divan::{Bencher, black_box};
 use guard_compiler::{Loader, SourceFile, compile};
@@ -10,7 +10,7 @@ fn main() {
     divan::main();
 }
 
-/// What a pass pays for, and a call that is allowed.
+/// For each optimizer pass: its name, rules that it improves, and the arguments of an allowed call.
 const PASSES: [(&str, &str, &str); 5] = [
     (
         "simplify",

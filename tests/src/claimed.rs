@@ -54,7 +54,7 @@ pub struct Guard {
     properties: Vec<(usize, Refusal)>,
 }
 
-/// How much was tried.
+/// The counts of what was tried.
 #[derive(Debug, Default)]
 pub struct Tried {
     /// Properties that were proved.
@@ -278,7 +278,7 @@ struct Call {
     settled: Option<(usize, i64, bool)>,
 }
 
-/// What happened in a session.
+/// The history of a session, as the test keeps it itself.
 #[derive(Default)]
 struct OwnHistory {
     calls: Vec<Call>,

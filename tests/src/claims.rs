@@ -134,7 +134,7 @@ fn spoiled(n: u64) -> Option<Result<(), String>> {
     })
 }
 
-/// What the prover leaves open has no certificate of one step either.
+/// Checks that a claim which the prover leaves open has no certificate of one step.
 fn open_is_open(output: &Output) -> Result<(), String> {
     for pair in &output.verification.pairs {
         if !matches!(pair.status, Status::Checked(_)) {

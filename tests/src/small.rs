@@ -90,7 +90,7 @@ fn condition(rng: &mut Rng, vars: &[&str], flags: &[&str], depth: usize) -> Stri
     }
 }
 
-/// What an expression comes to; none is a fault. Whatever the integers cannot hold is one.
+/// Evaluates an expression; `None` is a fault. A value that the small integers cannot hold is a fault too.
 fn eval(e: &Expr, state: &[Small], args: &[Small]) -> Option<Small> {
     let of = |e: &Expr| eval(e, state, args);
     let int = |e: &Expr| match of(e)? {
@@ -182,7 +182,7 @@ fn step(tool: &Tool, state: &[Small], args: &[Small]) -> Option<Vec<Small>> {
     Some(after)
 }
 
-/// How many claims were looked at, and how many calls each on average stood against.
+/// The counts of what was tried: claims, and the calls that they were checked against.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Tried {
     /// Pairs of tool and invariant that were proved.

@@ -1,4 +1,4 @@
-//! What is proved, held against the kernel with its checks switched on: in states that no session need reach.
+//! Proved claims, checked against the kernel with its own checks switched on: in states that no session need reach.
 //!
 //! Guards over small domains: numbers, options, sets, lists and maps of a few values. A state is put into the plan as it
 //! was lowered, without proofs, as its initial one; a call is proposed there. If nothing but a claimed invariant refuses it, the
@@ -172,7 +172,7 @@ pub fn source(rng: &mut Rng) -> String {
     out
 }
 
-/// How much was tried.
+/// The counts of what was tried.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Tried {
     /// Claims that a plan makes.
@@ -194,7 +194,7 @@ struct Point {
     args: Vec<(String, Json)>,
 }
 
-/// What the kernel says of a point, where all that may be assumed holds.
+/// The kernel's reply at a point, if all assumptions hold there.
 enum Said {
     /// Something else refuses the call, or the state cannot be.
     Infeasible,

@@ -53,7 +53,7 @@ fn faults_die_over_the_line_for_the_same_reason() {
     }
 }
 
-/// What cases expect to run, and how they end, is what the reference evaluator does, wherever it can play them.
+/// The reference evaluator runs and ends as the cases expect, wherever it can play them.
 #[test]
 fn the_reference_evaluator_expects_what_the_cases_expect() {
     let guardc = build_guardc();
@@ -72,7 +72,7 @@ fn the_reference_evaluator_expects_what_the_cases_expect() {
     assert!(same >= 140, "only {same} cases were played");
 }
 
-/// What `guardc ack run --format json` writes is what its schema says, whatever it found.
+/// The output of `guardc ack run --format json` conforms to its schema, for any findings.
 #[test]
 fn reports_are_as_their_schema_says() {
     let guardc = build_guardc();

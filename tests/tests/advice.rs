@@ -51,7 +51,7 @@ impl Tools for Obedient {
     }
 }
 
-/// Whether a text of JSON is what its published schema says.
+/// Checks that a JSON text conforms to its published schema.
 #[track_caller]
 fn conforms(name: &str, text: &str) {
     let page =

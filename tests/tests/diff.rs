@@ -1,4 +1,4 @@
-//! What `diff` says of two guards holds: a *no* against random sessions, a *yes* by its witness.
+//! Tests of the answers of `diff`: a *no* against random sessions, a *yes* by its witness.
 
 use guard_compiler::Output;
 use guard_compiler::diff::{Answer, Limits, diff};
@@ -120,7 +120,7 @@ fn answers_hold() {
     assert!(proofs > 0 && witnesses > 0 && differences > 0);
 }
 
-/// Whether a name that was proposed is a tool's.
+/// Returns true if a proposed name is that of the tool.
 fn known(output: &Output, name: &str, wire: &str) -> bool {
     output.program.tools.iter().any(|tool| tool.name == name && tool.wire_name == wire)
 }

@@ -208,7 +208,7 @@ fn play(kernel: &Kernel, run: &mut Run, step: &Step, now: &mut i64) -> Result<()
     Ok(())
 }
 
-/// What exploration finds happens on the kernel and on the reference evaluator alike, and reads as a test.
+/// Sessions found by exploration replay alike on the kernel and on the reference evaluator, and read as tests.
 #[test]
 fn sessions_replay() {
     let folders = ["specs/examples", "specs/seeds", "tests/suite/explore"];
@@ -239,7 +239,7 @@ fn sessions_replay() {
     assert!(sessions > 200, "only {sessions} sessions");
 }
 
-/// How long the shortest sessions are, by what they show.
+/// Returns the lengths of the shortest sessions by what they show; `None` if the exploration was not complete.
 fn lengths(text: &str) -> Option<Vec<(String, Option<usize>)>> {
     let program = compiled(text).program;
     let limits = Limits { depth: 12, states: 2_000, calls: 40_000, seeds: Vec::new() };
@@ -263,6 +263,7 @@ fn many_tools_out_of_reach_share_the_effort() {
     assert!(of.judged < 300_000, "{}", of.judged);
 }
 
+/// Neither the order of declarations nor names change how far away something is.
 #[test]
 fn order_and_names_do_not_matter() {
     let mut rng = guard_plan::random::Rng::new(11);

@@ -137,7 +137,7 @@ fn hosts_refuse_only_what_the_guard_refuses() {
     }
 }
 
-/// What is said, and what is not, of rules of every form.
+/// The exported rules, and those that cannot be exported, for conditions of every form.
 #[test]
 fn forms_of_conditions() {
     let of = |host: &str| {

@@ -11,7 +11,7 @@ use std::process::Command;
 
 const GUARD: &str = "guard g\nbudget money = 5\ntool pay() { costs 1 money }";
 
-/// What is done to the file of the records.
+/// The damage to the file of the records.
 #[derive(Debug, Clone, Copy)]
 enum Harm {
     Delete,

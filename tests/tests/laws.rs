@@ -177,7 +177,7 @@ fn order_does_not_change_the_hash() {
     }
 }
 
-/// What is compiled loads, in both forms, and is the same plan.
+/// A compiled plan loads in both forms, and is the same plan.
 #[test]
 fn compiled_plans_load() {
     for seed in 0..300 {
@@ -194,7 +194,7 @@ fn compiled_plans_load() {
     }
 }
 
-/// What says nothing either has a plan that loads, or is refused.
+/// An empty declaration is refused, or has a plan that loads.
 #[test]
 fn empty_declarations_are_refused_or_load() {
     let empty = [

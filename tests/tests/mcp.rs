@@ -15,7 +15,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-/// How long a line may take; nothing waits for this unless something is wrong.
+/// The timeout of one line. A test waits this long only if something is wrong.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Lines that mark the end of what an input has brought.

@@ -1,4 +1,5 @@
-//! How the suites print what a compilation found: every place with its text, every help, every fix.
+//! Rendering of a compilation's findings in the suites: every place with its text, every help,
+//! every fix.
 
 use guard_compiler::{Compilation, Loader, SourceFile};
 use guard_syntax::diagnostic::{Diagnostic, Severity};

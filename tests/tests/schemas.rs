@@ -38,7 +38,7 @@ fn holds(validator: &Validator, instance: &Value, what: &str) {
     assert!(errors.is_empty(), "{what}: {}\n{instance}", errors.join("\n"));
 }
 
-/// Those that are made from types.
+/// Returns the schemas that are generated from types, with their names.
 fn all() -> impl Iterator<Item = (&'static str, Value)> {
     // Of checkpoints, and of the messages between the conformance kit and an adapter.
     let others = guard_trace::checkpoint::schemas();
@@ -182,7 +182,7 @@ fn the_sidecar_speaks_as_its_schema_says() {
     assert!(errors.len() >= 18, "only these errors: {errors:?}");
 }
 
-/// What `guardc replay --format json` prints is what the schema of its report says.
+/// The output of `guardc replay --format json` conforms to the schema of its report.
 #[test]
 fn a_report_of_a_replay_is_as_its_schema_says() {
     let suite = Path::new(env!("CARGO_MANIFEST_DIR")).join("suite/cli");

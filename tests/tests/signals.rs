@@ -17,8 +17,8 @@ probe up {
 tool act() { ready when probe up }
 "#;
 
-/// Whether whoever started us ignores a signal, as `nohup` and shells in the background do: then so do we, and all we
-/// start.
+/// Returns true if this process ignores a signal. It inherits that from its parent, such as `nohup` or a shell in the
+/// background, and so do the processes that it starts.
 fn is_ignored(number: u32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

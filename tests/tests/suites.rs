@@ -76,7 +76,8 @@ fn lower() {
     });
 }
 
-/// What was written and what is decided instead, by which passes; and the steps of each tool, before and after.
+/// The suite of the optimizer: each expression before and after, with the passes that changed it; and the steps of each
+/// tool, before and after.
 #[test]
 fn optimize() {
     run("optimize", |compiled| {

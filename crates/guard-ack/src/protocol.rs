@@ -77,7 +77,7 @@ pub struct Tool {
     pub elsewhere: Option<Elsewhere>,
 }
 
-/// Who runs a tool whose calls do not pass the adapter.
+/// The reason why a tool's calls do not pass through the adapter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -288,7 +288,7 @@ impl End {
     }
 }
 
-/// How a loop ended.
+/// The way in which a loop ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -327,7 +327,7 @@ impl Ended {
     }
 }
 
-/// Who says a message.
+/// The role of a message's author.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -527,7 +527,7 @@ impl FailureKind {
     }
 }
 
-/// How a tool ended.
+/// The outcome of a tool's run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

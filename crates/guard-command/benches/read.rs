@@ -1,4 +1,4 @@
-//! How long a line of 200 characters takes to read.
+//! Benchmark of parsing a command line of 200 characters.
 
 use divan::{Bencher, black_box};
 

@@ -2,7 +2,7 @@
 
 use crate::word::Word;
 
-/// Which options of a program take a value.
+/// The options of a program that take a value, and those that take none.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct OptionSet {
     /// Letters of short options with a value.

@@ -1,6 +1,6 @@
-//! Which files a command reads, changes and removes, by what is known of common programs.
+//! Roles of files: those that a command reads, changes and removes, as known of common programs.
 //!
-//! Of a program that is not known here, every word that leads out of the folder counts as a file that it changes.
+//! For an unknown program, every word that leads out of the folder counts as a file that it changes.
 
 use crate::grammar::Raw;
 use crate::interpreters::sed_parts;

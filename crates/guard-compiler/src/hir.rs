@@ -303,14 +303,14 @@ pub struct Unit {
     pub span: Span,
 }
 
-/// What the rest of the guard is claimed to imply.
+/// A property: rules that the rest of the guard is claimed to imply.
 #[derive(Debug, Clone)]
 pub struct Property {
     /// Its name.
     pub name: String,
     /// Its documentation.
     pub doc: String,
-    /// How much is asked of it.
+    /// The mode of the claim.
     pub mode: PropertyMode,
     /// The position of its name in the source.
     pub span: Span,

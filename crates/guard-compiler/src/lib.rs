@@ -37,7 +37,7 @@ pub struct Compilation {
     pub unproved: Option<Output>,
 }
 
-/// What a guard compiles to.
+/// The results of a compilation.
 pub struct Output {
     /// The checked program, which the reference evaluator runs.
     pub program: hir::Program,
@@ -167,7 +167,7 @@ fn finish(
     Output { program, plan, lowered, verification, sources, properties, scenarios }
 }
 
-/// What is declared `proved` is, for every tool.
+/// Reports invariants that are declared `proved` and are not proved for every tool.
 fn must_be_proved(
     program: &hir::Program,
     plan: &Plan,
@@ -193,7 +193,7 @@ fn must_be_proved(
     }
 }
 
-/// What is declared `proved` follows from the guard's rules.
+/// Reports properties that are declared `proved` and do not follow from the guard's rules.
 fn properties_must_be_proved(properties: &Properties, diagnostics: &mut Vec<Diagnostic>) {
     for (id, property) in properties.claimed.properties.iter().enumerate() {
         let left: Vec<(String, String, Span)> = properties

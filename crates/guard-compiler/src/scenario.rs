@@ -161,7 +161,7 @@ pub enum StepKind {
     Report(ReportStep),
 }
 
-/// What is expected of the report on a text.
+/// An expectation of the report on a text.
 #[derive(Debug, Clone)]
 pub struct ReportStep {
     /// The contract's name.

@@ -80,7 +80,7 @@ pub(crate) fn declare(trees: &[File]) -> File {
     out
 }
 
-/// Where everything declared here is said to stand.
+/// The span that all generated declarations get.
 #[derive(Clone, Copy)]
 struct At(Span);
 

@@ -1,4 +1,4 @@
-//! How long hostile texts of growing length take: the table of `docs/benchmarks.md`.
+//! Measures the time that hostile texts of growing length take: the table of `docs/benchmarks.md`.
 //!
 //! The argument is the greatest length in bytes; 100,000,000 where there is none.
 

@@ -51,7 +51,7 @@ pub fn strict(plan: &Plan, contract: usize, known: &Lists) -> Result<Strict, Vec
     Ok(Strict { schema, described })
 }
 
-/// What has no form in the profile.
+/// Returns the parts of a contract that the strict profile cannot express, as sentences.
 fn refusals(plan: &Plan, contract: usize) -> Vec<String> {
     let Some(contract) = plan.contracts.get(contract) else {
         return vec!["there is no such contract".into()];

@@ -14,7 +14,7 @@ use crate::tape::Tape;
 use guard_plan::report::{Fix, Reason, SpanKind};
 use std::ops::Range;
 
-/// How much of a text is read beyond the longest value: what stands around it, in bytes.
+/// The number of bytes that are read of a text beyond its longest value, for the prose around it.
 const AROUND: usize = 64 << 10;
 
 /// The place of a value in the text, and why it may not be meant.
@@ -33,7 +33,7 @@ struct Value {
 }
 
 impl Prepared {
-    /// How much of a text is read whose document is one value, in bytes.
+    /// Returns the number of bytes that are read of a text whose document is one value.
     pub fn whole_cap(&self) -> usize {
         let bytes = usize::try_from(self.contract.bounds.bytes).unwrap_or(usize::MAX);
         bytes.saturating_add(AROUND)

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// How often a program is asked whether it has ended.
+/// The interval between checks whether a program has ended.
 const POLL: Duration = Duration::from_millis(5);
 
 /// A running program, the leader of its process group.

@@ -20,7 +20,7 @@ const MAX_PENDING: usize = 10_000;
 /// The time that a server has to answer a call after the client has cancelled it.
 const CANCEL_GRACE: Duration = Duration::from_secs(1);
 
-/// How often a held call is tried again, in case another process has settled what it waits for.
+/// The interval between attempts to admit a held call: another process may have settled the call that it waits for.
 const RETRY_INTERVAL: Duration = Duration::from_millis(250);
 
 /// The key in `_meta` that names a session.

@@ -7,7 +7,7 @@ fn main() {
     divan::main();
 }
 
-/// What tools are called with, and what they give back.
+/// Returns a JSON text of `rows` rows, in the shape of typical tool arguments and results.
 fn text(rows: usize) -> String {
     let row = r#"{"id": "c0ffee-42", "name": "A name with \"quotes\"", "price": 12.50, "count": 3,
         "tags": ["a", "b"], "body": "some longer text, as bodies are: nothing special in it at all"}"#;

@@ -51,7 +51,7 @@ impl schemars::JsonSchema for Decimal {
     }
 }
 
-/// What a session could do next, and what speaks for it (semantics §13).
+/// Advice for a session: its possible next actions, and the goals, state and budgets behind them (semantics §13).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Advice {
@@ -77,7 +77,7 @@ pub struct Advice {
     pub actions: Vec<Action>,
 }
 
-/// How far a goal is.
+/// The progress of a goal, and its conditions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GoalView {
@@ -101,7 +101,7 @@ pub struct Shown {
     pub value: Json,
 }
 
-/// What is left of a budget.
+/// A budget: its total, the amount spent and the remainder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BudgetView {
@@ -115,7 +115,7 @@ pub struct BudgetView {
     pub remaining: Decimal,
 }
 
-/// How much time is left.
+/// The session's deadline, and the time that remains until it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeadlineView {
@@ -141,7 +141,7 @@ pub struct Recent {
     pub ago: Millis,
 }
 
-/// How an action stands.
+/// The status of a suggested action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -263,7 +263,7 @@ pub struct Belief {
     pub mean: Decimal,
 }
 
-/// What an action costs of a unit.
+/// The price of an action in one unit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Price {

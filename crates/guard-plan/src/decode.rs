@@ -12,10 +12,10 @@ use crate::{decimal, path, time};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// How many problems are reported of one value.
+/// The maximum number of problems that are reported for one value.
 pub const MAX_PROBLEMS: usize = 32;
 
-/// What is wrong with a value, and where in it.
+/// A problem of a value: its path and a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// The way to it: `items[2].price`; empty for the whole.
@@ -34,7 +34,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// How to decode.
+/// A decoder from JSON to typed values: the plan's types and the options of decoding.
 #[derive(Clone, Copy)]
 pub struct Decoder<'a> {
     /// The plan's types.
@@ -377,12 +377,12 @@ fn exact(json: &Json) -> Option<i64> {
     }
 }
 
-/// Whether a parameter or field is secret, or something inside of it.
+/// Returns true if a parameter or field is secret, or if its type contains secrets.
 pub fn is_secret(types: &[TypeDef], field: &Field) -> bool {
     field.secret || holds_secrets(types, field.ty)
 }
 
-/// Whether something inside of a type is secret.
+/// Returns true if a type contains a secret field, at any depth.
 pub fn holds_secrets(types: &[TypeDef], ty: TypeId) -> bool {
     use TypeDef::{List, Map, Option, Record, Set, Union};
     match types.get(ty as usize) {
@@ -395,7 +395,7 @@ pub fn holds_secrets(types: &[TypeDef], ty: TypeId) -> bool {
     }
 }
 
-/// What was found, shortly; its kind only, where it is a secret.
+/// Returns a short description of the JSON that was found. For a secret it names only the kind of the value.
 fn found(json: &Json, secret: bool) -> String {
     match json {
         Json::Null | Json::Array(_) | Json::Object(_) => json.kind().into(),

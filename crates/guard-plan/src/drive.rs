@@ -22,7 +22,7 @@ pub struct DriveReport {
     pub spent: Vec<Spent>,
 }
 
-/// What a session has spent of a unit.
+/// The amount that a session has spent of a unit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Spent {
@@ -32,7 +32,7 @@ pub struct Spent {
     pub amount: Decimal,
 }
 
-/// Why a drive ended.
+/// The reason why a drive ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -101,7 +101,7 @@ pub struct Put {
     pub reasons: Vec<Reason>,
 }
 
-/// What became of a round.
+/// The outcome of one round of a drive.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

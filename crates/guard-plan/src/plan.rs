@@ -299,7 +299,7 @@ pub struct Limit {
     pub keyed: bool,
 }
 
-/// What a limit counts over.
+/// The scope of a limit: the calls that it counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
@@ -328,7 +328,7 @@ pub enum Undecoded {
     Halt,
 }
 
-/// Who says a rule and where.
+/// The origin of a rule: its owner, its documentation and its place in the source.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -431,7 +431,7 @@ pub struct Fact {
     pub max: u64,
 }
 
-/// How dangerous a tool is.
+/// The risk level of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
@@ -521,8 +521,7 @@ pub struct Tool {
 }
 
 impl Tool {
-    /// Whether a call of this tool must wait for an unsettled one of `other`, which is tool `id` (semantics
-    /// §7).
+    /// Returns true if a call of this tool must wait for an unsettled call of `other`, whose id is `id` (semantics §7).
     pub fn waits_for(&self, id: ToolId, other: &Tool) -> bool {
         let touched = |touch: &Touch| self.touches.binary_search(touch).is_ok();
         touched(&Touch::History(id)) || other.writes.iter().any(touched)
@@ -831,7 +830,7 @@ pub struct Show {
     pub secret: bool,
 }
 
-/// Where the rules of a plan stand in the source; beside the plan, not part of its hash.
+/// The source positions of a plan's rules. They are stored beside the plan and are not part of its hash.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]

@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::num::NonZeroU32;
 
-/// What kind of event a record is of.
+/// The kind of event that a record holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -102,7 +102,7 @@ pub struct Record {
     pub hash: String,
 }
 
-/// What happened.
+/// The payload of a record: one event.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "each is documented itself")]
 pub enum Payload {
@@ -276,7 +276,7 @@ fn is_empty<T>(items: &[T]) -> bool {
     items.is_empty()
 }
 
-/// What is there, `null` too.
+/// Deserializes a member that is present as `Some`, also where it is `null`.
 fn present<'de, D: serde::Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Cow<'static, Json>>, D::Error> {
@@ -314,7 +314,7 @@ pub struct Approve<'a> {
     pub sealed: Option<String>,
 }
 
-/// What a call was charged.
+/// The amount that a call was charged in one unit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Charge {
@@ -423,7 +423,7 @@ pub struct Change {
     pub after: Json,
 }
 
-/// What was noticed.
+/// A note of the kernel about a rule, a tool or a variable.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Note {
@@ -435,7 +435,7 @@ pub struct Note {
     pub message: String,
 }
 
-/// How grave something noticed is.
+/// The kind of a note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

@@ -55,7 +55,7 @@ pub struct Decider {
     pub own: u64,
 }
 
-/// What was counted.
+/// The counts of a replay: calls, stops and items by how their decisions compare with the recorded ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct View {
@@ -101,7 +101,7 @@ pub struct Shift {
     pub count: u64,
 }
 
-/// Why something cannot be said, and how often.
+/// The counts of undecidable replays, by reason.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Unsaid {
@@ -178,7 +178,7 @@ impl View {
     }
 }
 
-/// How often a rule makes a difference, as recorded.
+/// The number of decisions that a rule changes, for one pair of recorded and new decision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RuleCount {
@@ -196,7 +196,7 @@ pub struct RuleCount {
     pub count: u64,
 }
 
-/// What is another now.
+/// The aspect of a session in which a replay differs from the record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -283,7 +283,7 @@ pub struct Mark {
     pub now: String,
 }
 
-/// What could not be decided again.
+/// A file or record that could not be replayed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Failed {

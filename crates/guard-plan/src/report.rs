@@ -16,7 +16,7 @@ pub const SNIPPET: usize = 500;
 /// counted.
 pub const LISTED: usize = 1000;
 
-/// What remains of a text.
+/// The state of a text after it was read against its contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -43,7 +43,7 @@ impl State {
     }
 }
 
-/// Why a unit did not survive, in the order of judging.
+/// The reason why a unit did not survive, in the order of judging.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -89,7 +89,7 @@ impl Reason {
 /// The number of lines of a text in which places are told by line and column.
 pub const LINES: usize = 20_000;
 
-/// What was put right without losing or inventing anything.
+/// A repair of the text that neither loses nor invents data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -211,7 +211,7 @@ pub struct Repair {
     pub fix: Fix,
 }
 
-/// What is wrong with the envelope.
+/// A problem of the envelope or of one of its members.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -235,7 +235,7 @@ pub struct PassedOver {
     pub units: u64,
 }
 
-/// What a part of the text is.
+/// The kind of a part of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -280,7 +280,7 @@ pub struct RawText {
     pub start: String,
 }
 
-/// What became of a text.
+/// The report on a text that was read against a contract.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]

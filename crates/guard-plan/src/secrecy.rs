@@ -14,7 +14,8 @@ use std::collections::BTreeSet;
 /// Replaces a secret by what stands for it.
 pub type Hide<'a> = &'a dyn Fn(&Json) -> Json;
 
-/// Whether an expression reads something marked `secret`. `params`: those of the tool whose expression it is.
+/// Returns true if an expression reads something that is marked `secret`. `params` are the parameters of the tool that
+/// the expression belongs to.
 pub fn reads_secret(plan: &Plan, params: &[Field], expr: &Expr) -> bool {
     expr.0.iter().any(|node| match node {
         Node::Param(at) => {

@@ -17,7 +17,7 @@ type Path = Vec<String>;
 /// An element of something that may be a list or an object; no member has this name.
 pub const ELEMENT: &str = "[*]";
 
-/// How little something is trusted.
+/// A level of distrust, in ascending order. Trusted content has no level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Level {
     /// The agent chose it; a result that is read beside it vouches for it.
@@ -29,7 +29,7 @@ pub enum Level {
 /// The least trusted content that a variable has held so far, in its values or its keys; `None`: all was trusted.
 pub type Stain = Option<Level>;
 
-/// What an expression or a clause reads.
+/// The reads of an expression or a clause, as far as trust depends on them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reading {
     /// The worst of what it reads beside variables.
@@ -43,14 +43,14 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// How little the value is trusted, given what variables have held; none: it is.
+    /// Returns the level of distrust of the value, given the stains of the variables; `None` if the value is trusted.
     pub fn level(&self, stains: &[Stain]) -> Option<Level> {
         let of_var = |var: &VarId| stains.get(*var as usize).copied().flatten();
         self.vars.iter().map(of_var).fold(self.worst, Option::max)
     }
 
-    /// Whether a lesson may be taught: nothing it reads is untrusted, and what the agent chose stands beside a
-    /// trusted part of the result.
+    /// Returns true if the `learn` clause may teach its facts. Nothing that it reads may be untrusted, and what the
+    /// agent chose must stand beside a trusted part of the result.
     pub fn may_teach(&self, tool: &Tool, stains: &[Stain]) -> bool {
         match self.level(stains) {
             Some(Level::Untrusted) => false,
@@ -83,7 +83,7 @@ pub fn of_written(
     reads.done()
 }
 
-/// What a lesson reads.
+/// Returns the reads of a `learn` clause.
 pub fn of_learn(plan: &Plan, tool: &Tool, learn: &Learn) -> Reading {
     let mut reads = Reads::new(plan, tool);
     for crate::plan::Range { over, binders } in &learn.ranges {
@@ -103,7 +103,7 @@ pub fn of_learn(plan: &Plan, tool: &Tool, learn: &Learn) -> Reading {
     reads.done()
 }
 
-/// Whose result a part belongs to.
+/// The call whose result a part belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Root {
     /// The call's own.
@@ -214,7 +214,7 @@ impl<'p> Reads<'p> {
         }
     }
 
-    /// Which part of a result a node is, if it is one.
+    /// Returns the part of a result that a node reads; `None` if it reads none.
     fn place(&self, expr: &Expr, node: NodeId) -> Option<Place> {
         match expr.0.get(node as usize)? {
             Node::Result => Some((Root::Result, Path::new(), self.tool.returns)),
@@ -257,7 +257,7 @@ impl<'p> Reads<'p> {
     }
 }
 
-/// What a node is a part of.
+/// Returns the node that a node is a part of: its operand, for a member, field, index or unwrap.
 fn inner(expr: &Expr, node: NodeId) -> Option<NodeId> {
     match expr.0.get(node as usize)? {
         Node::Member(of, _) | Node::Field(of, _) | Node::Index(of, _) | Node::Unwrap(of) => {

@@ -6,7 +6,8 @@
 use crate::builtin::{Builtin, SIMPLE_COMMAND};
 use crate::plan::{Expr, Field, Node, NodeId, Plan, TypeDef, TypeId};
 
-/// How far types of nodes are followed: bound variables lead to collections, these to other variables.
+/// The maximum depth to which types of nodes are followed: bound variables lead to collections, and these to other
+/// variables.
 const DEPTH: u32 = 64;
 
 /// The type of a node that reads a place; none where it computes something. `params`: those of the tool whose

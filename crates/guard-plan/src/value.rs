@@ -64,7 +64,7 @@ impl Value {
     }
 }
 
-/// Why an expression has no value. A rule that meets one denies with `evaluation_error`.
+/// The reason why an expression has no value. A rule that meets one denies with `evaluation_error`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
     /// A result does not fit 64 bits: the operation.

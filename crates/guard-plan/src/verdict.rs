@@ -153,7 +153,7 @@ impl Reason {
     }
 }
 
-/// What the kernel says of a proposed call.
+/// The verdict of the kernel on a proposed call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Verdict {
@@ -166,7 +166,7 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// Whether the call may run.
+    /// Returns true if the call may run.
     pub fn is_allowed(&self) -> bool {
         self.decision == Decision::Allow
     }

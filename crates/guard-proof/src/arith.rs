@@ -89,7 +89,7 @@ impl Encoder<'_> {
         self.exact(sort, product)
     }
 
-    /// What the signs of two factors say of that of their product, rounded or not.
+    /// Adds what the signs of two factors imply about the sign of their product, rounded or not.
     fn know_signs(&mut self, x: &Linear, y: &Linear, product: &Linear) -> Encoded<()> {
         let zero = Linear::default();
         let at_least_zero = |linear: &Linear, sign| {
@@ -104,7 +104,7 @@ impl Encoder<'_> {
         Ok(())
     }
 
-    /// What the ranges of two factors say of their product: `±(x - a)(y - c) ≥ 0` for ends `a` and `c`.
+    /// Adds what the ranges of two factors imply about their product: `±(x - a)(y - c) ≥ 0` for ends `a` and `c`.
     fn know_bounds(&mut self, x: &Linear, y: &Linear, product: &Linear, unit: i128) -> Encoded<()> {
         let (range_x, range_y) = (self.range(x), self.range(y));
         // Below a least end nothing lies, above a greatest: the difference has this sign.
@@ -260,7 +260,7 @@ impl Encoder<'_> {
     }
 }
 
-/// What an operation on two sorts gives; none where it is none.
+/// Returns the sort of an operation's result; `None` if the operation is not defined for the two sorts.
 fn sort_of(op: ArithOp, a: Sort, b: Sort) -> Option<Sort> {
     use ArithOp::{Add, Div, Mul, Rem, Sub};
     use Sort::{Decimal, Duration, Int, Time};

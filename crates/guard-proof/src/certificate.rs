@@ -10,7 +10,7 @@ use std::rc::Rc;
 /// Most cases within cases of a certificate.
 const MOST_NESTED: u32 = 500;
 
-/// What holds in a branch of a refutation.
+/// The facts that hold in a branch of a refutation.
 #[derive(Clone, Default)]
 pub struct Context {
     /// Inequalities, `… ≤ 0`, in the order in which they came.
@@ -22,7 +22,8 @@ pub struct Context {
 }
 
 impl Context {
-    /// What holds at first: the negated goal, and the hypotheses a certificate uses.
+    /// Returns the initial facts: the negated goal, and the hypotheses that a certificate uses. Returns `None` if a
+    /// hypothesis does not exist.
     pub fn of(problem: &Problem, uses: &[u32]) -> Option<Context> {
         let mut context = Context::default();
         context.assume(&problem.negated_goal);
@@ -68,7 +69,7 @@ impl Context {
     }
 }
 
-/// Whether a certificate shows that a problem's goal follows from its hypotheses.
+/// Returns true if a certificate shows that a problem's goal follows from its hypotheses.
 pub fn proves(problem: &Problem, certificate: &Certificate) -> bool {
     let mut steps = certificate.steps.iter();
     Context::of(problem, &certificate.uses)

@@ -1,5 +1,5 @@
-//! What a property claims of every call that a tool's other rules let pass (semantics §15), and what the answers of history have to do
-//! with one another.
+//! Claims of properties about every call that a tool's other rules let pass (semantics §15), and the relations between
+//! the answers of history.
 //!
 //! A kernel asks nothing here: a property has no check in the plan that its proof leaves out.
 
@@ -27,7 +27,7 @@ pub enum ClaimedRule {
     Requires(usize),
 }
 
-/// What the rules in shadow of one tool claim.
+/// The claims of one tool's rules in shadow.
 pub struct Claims {
     /// What is given, and the variables.
     pub system: System,
@@ -36,8 +36,8 @@ pub struct Claims {
 }
 
 impl Claims {
-    /// What the rules in shadow of a tool claim. Given are its other rules, the invariants that hold in every committed state, and
-    /// what a session's history is to its state.
+    /// Returns the claims of a tool's rules in shadow. The givens are the tool's other rules, the invariants that hold
+    /// in every committed state, and the relations between a session's history and its state.
     pub fn of(plan: &Plan, id: ToolId, assumable: &[bool], width: Width) -> Claims {
         let tool = &plan.tools[id as usize];
         let mut builder = Builder::new(plan, tool, None, width);
@@ -151,7 +151,7 @@ impl<'p> Encoder<'p> {
         }
     }
 
-    /// Whether a requirement is met, and whether finding that out is without fault.
+    /// Encodes two formulas: the requirement is met, and its evaluation is without fault.
     fn met(&mut self, rule: &'p Requires, env: &Env<'p>) -> Encoded<(Formula, Formula)> {
         let mut met = Formula::False;
         for alternative in &rule.any_of {
@@ -240,7 +240,7 @@ impl<'p> Encoder<'p> {
         Ok(())
     }
 
-    /// What the first of two answers says of the second.
+    /// Returns what the first of two answers implies about the second; `None` if it implies nothing.
     fn related(&mut self, a: &HistoryTerm, b: &HistoryTerm) -> Encoded<Option<Formula>> {
         use HistoryQuestion::{Called, Calls, Failed};
         Ok(match (&a.question, &b.question) {
@@ -322,7 +322,7 @@ impl<'p> Encoder<'p> {
         Ok(self.not(&flag)?.or(one))
     }
 
-    /// What a temporal operator says of the committed state that is now.
+    /// Adds what the answer of a temporal operator implies about the current committed state.
     fn now(&mut self, id: u32, term: TermId, env: &Env<'p>) -> Encoded<()> {
         let Some(monitor) = self.plan.monitors.get(id as usize) else { return Ok(()) };
         let (truth, sound) = self.condition(&monitor.of, env)?;

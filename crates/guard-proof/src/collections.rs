@@ -10,7 +10,7 @@ use crate::value::{Collection, Encoded, Kind, Sort, TooMuch, Value};
 use std::rc::Rc;
 
 impl Encoder<'_> {
-    /// How many elements there are.
+    /// Encodes the number of elements of a collection.
     pub fn len(&mut self, of: &Rc<Collection>) -> Encoded<Linear> {
         self.step()?;
         let changed = |len: &Linear, by: i128| len.offset(by).ok_or(TooMuch);
@@ -58,7 +58,8 @@ impl Encoder<'_> {
         Linear::var(self.var(len, range))
     }
 
-    /// Whether an element is in a list or set, or a map has a key. The element is one that is there.
+    /// Encodes that a list or set contains an element, or that a map has a key. The caller ensures that `element` is
+    /// not a missing value.
     pub fn has(&mut self, of: &Rc<Collection>, element: &Value) -> Encoded<Formula> {
         self.step()?;
         match &**of {
@@ -106,7 +107,7 @@ impl Encoder<'_> {
         }
     }
 
-    /// Whether an element is there that is not this item.
+    /// Encodes that a collection contains `element`, and that `element` differs from `item`.
     fn has_other(
         &mut self,
         of: &Rc<Collection>,
@@ -178,7 +179,7 @@ impl Encoder<'_> {
         Ok(())
     }
 
-    /// What is equal is there alike, and has an equal value there.
+    /// Adds that equal elements are both there or both missing, and that entries with equal keys have equal values.
     fn compare_elements(&mut self, a: &Element, b: &Element) -> Encoded<()> {
         let same = match (&a.key, &b.key) {
             (Some(mine), Some(theirs)) => self.same(mine, theirs)?,

@@ -1,4 +1,4 @@
-//! What effects and observations do to the state (semantics §3.8 and §4), in symbols.
+//! The symbolic effects and observations: how they change the state (semantics §3.8 and §4).
 
 use crate::encoder::{Encoder, Env};
 use crate::formula::Formula;
@@ -200,7 +200,7 @@ impl<'p> Encoder<'p> {
         Ok(Outcome { value: Value::Collection(Rc::new(changed)), sound: there })
     }
 
-    /// Whether a value is within the refinements of a type.
+    /// Encodes that a value satisfies the refinements of a type.
     pub fn fits(&mut self, ty: TypeId, value: &Value) -> Encoded<Formula> {
         self.step()?;
         if let Value::Typed(of, _) = value
@@ -307,7 +307,7 @@ impl<'p> Encoder<'p> {
         Ok(Some(elements.and(Formula::le(&len, &most).ok_or(TooMuch)?)))
     }
 
-    /// How many values a type has, where they can be counted.
+    /// Returns the number of values of a type; `None` if they cannot be counted.
     fn variants(&self, ty: TypeId) -> Option<i128> {
         let variants = match self.plan.types.get(ty as usize)? {
             TypeDef::Bool => 2,
@@ -317,8 +317,9 @@ impl<'p> Encoder<'p> {
         Some(variants - i128::from(mutant!("an enum has one variant less")))
     }
 
-    /// Whether all elements are within a type; none where that is not known. What is overwritten or goes must have fitted for
-    /// sure: it is given of a call that it left no type, and of what is no longer there that says nothing.
+    /// Encodes that all elements satisfy a type; `None` if that is not known. A replaced or removed element must be
+    /// known to satisfy it: the given that a call's values satisfy their types says nothing about an element that is
+    /// gone.
     fn elements_fit(&mut self, ty: TypeId, value: &Rc<Collection>) -> Encoded<Option<Formula>> {
         let mut parts = Vec::new();
         let (inner, new) = match &**value {

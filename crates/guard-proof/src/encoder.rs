@@ -22,7 +22,7 @@ const MOST_IN_ALL: u32 = 400_000;
 /// Elements of one collection beyond these are not compared with one another.
 const MOST_ELEMENTS: usize = 12;
 
-/// Where an expression stands: what it may read.
+/// The environment of an expression: the names that it may read.
 #[derive(Clone)]
 pub(crate) struct Env<'p> {
     /// The parameters of the call.
@@ -64,7 +64,7 @@ pub(crate) struct Universal<'p> {
     pub closure: Closure<'p>,
 }
 
-/// What was asked of a collection of which only the term is known.
+/// The questions that were asked about a collection that is known only by its term.
 #[derive(Default, Clone)]
 pub(crate) struct Asked<'p> {
     /// Elements by the terms they were asked for, by key or index or not.
@@ -135,7 +135,7 @@ impl<'p> Encoder<'p> {
         Ok(())
     }
 
-    /// Whether no step is left.
+    /// Returns true if no encoding steps are left.
     pub fn is_exhausted(&self) -> bool {
         self.steps == 0 || self.in_all == 0
     }
@@ -202,7 +202,8 @@ impl<'p> Encoder<'p> {
         Outcome { value: Value::Opaque(term), sound: self.flag(Op::Sound, vec![term]) }
     }
 
-    /// What an operator makes of its operands, where that is not looked into: the same of the same, and it may fault.
+    /// Returns the outcome of an operator that is not interpreted. Equal operands give equal outcomes, and the operator
+    /// may fault.
     pub fn applied(&mut self, op: Op, args: Vec<TermId>) -> Outcome {
         let args = if mutant!("operands of the unknown are dropped") { Vec::new() } else { args };
         let term = self.terms.intern(op, args);
@@ -443,7 +444,7 @@ impl<'p> Encoder<'p> {
         (linear.least(of), linear.greatest(of))
     }
 
-    /// Whether a number fits the integers; decided at once where its range says so.
+    /// Encodes that a number fits the integer width. The formula is constant if the number's range decides it.
     pub fn fits_width(&self, linear: &Linear) -> Encoded<Formula> {
         let (least, greatest) = (self.width.least(), self.width.greatest());
         if mutant!("overflow is ignored") {
@@ -462,7 +463,7 @@ impl<'p> Encoder<'p> {
         Formula::between(linear, least, greatest).ok_or(TooMuch)
     }
 
-    /// Whether one more may be compared with so many.
+    /// Returns true if one more element may be compared with `count` others.
     pub fn is_few(count: usize) -> bool {
         count < MOST_ELEMENTS
     }

@@ -16,7 +16,7 @@ impl<'p> Encoder<'p> {
         self.node(expr, (expr.0.len() - 1) as NodeId, env)
     }
 
-    /// Whether a condition is true, and whether deciding it is without fault.
+    /// Encodes two formulas: the condition is true, and its evaluation is without fault.
     pub fn condition(&mut self, expr: &'p Expr, env: &Env<'p>) -> Encoded<(Formula, Formula)> {
         let outcome = self.eval(expr, env)?;
         Ok(self.truth(outcome))
@@ -332,7 +332,7 @@ impl<'p> Encoder<'p> {
         Ok(self.truth(unknown))
     }
 
-    /// Whether two values are the same one; missing options are, here.
+    /// Encodes that two values are the same. Two missing options are the same here.
     pub fn same(&mut self, a: &Value, b: &Value) -> Encoded<Formula> {
         self.step()?;
         let (a, b) = (self.open(a.clone()), self.open(b.clone()));
@@ -423,7 +423,7 @@ pub(crate) fn constant(sort: Sort, number: i64) -> Outcome {
     Outcome::sound(Value::Number(sort, Linear::constant(number.into())))
 }
 
-/// Whether a collection can be indexed by this.
+/// Returns true if a collection of this kind can be indexed by the value.
 fn indexes(kind: Kind, key: &Value) -> bool {
     match key {
         Value::Number(Sort::Int, _) => kind == Kind::List,
@@ -432,7 +432,7 @@ fn indexes(kind: Kind, key: &Value) -> bool {
     }
 }
 
-/// Whether this can be asked to be in a collection.
+/// Returns true if membership of the value in a collection of this kind is a valid question.
 fn has_keys(kind: Kind, element: &Value) -> bool {
     kind != Kind::Map || matches!(element, Value::Number(Sort::Text, _))
 }

@@ -160,7 +160,7 @@ impl Formula {
         })
     }
 
-    /// How many inequalities are in it.
+    /// Returns the number of inequalities in the formula.
     pub fn atoms(&self) -> u32 {
         match self {
             Formula::True | Formula::False => 0,

@@ -1,4 +1,4 @@
-//! Which invariants a tool can break, worked out from the plan's expressions alone.
+//! Frames: the invariants that a tool can break, computed from the plan's expressions alone.
 
 use guard_plan::plan::{Expr, InvariantId, Node, Plan, Step, Target, Tool, Touch, VarId};
 
@@ -11,8 +11,8 @@ pub fn variables(expr: &Expr) -> Vec<VarId> {
     sorted(vars)
 }
 
-/// Whether an expression's value depends on nothing but state, and is the same whatever the session's workspace: a path
-/// as written stands for another one in each.
+/// Returns true if an expression's value depends on state alone and is the same in every workspace. A literal path is
+/// not pure, since it stands for another path in each workspace.
 pub fn is_pure(expr: &Expr) -> bool {
     let beside = |node: &Node| {
         matches!(node, Node::Param(_) | Node::Result | Node::Text)
@@ -61,8 +61,8 @@ pub(crate) fn reads(tool: &Tool) -> Vec<VarId> {
     sorted(read.into_iter())
 }
 
-/// Whether the plan's own frames and touches are at least what its expressions call for: then what is read for a
-/// decision is not written by others before the call settles.
+/// Checks that the plan's own frames and touches cover what its expressions need. Then no other call writes what a
+/// decision reads before the call settles.
 pub(crate) fn holds(plan: &Plan, tool: &Tool) -> Result<(), String> {
     let within = |mine: &[InvariantId], declared: &[InvariantId]| {
         mine.iter().all(|id| declared.binary_search(id).is_ok())

@@ -1,8 +1,8 @@
-//! What may be left out of a decision because it is proved: obligations over a plan, and the checker of the
-//! certificates that come with it (semantics §15).
+//! Proofs that let a decision omit checks: the obligations of a plan, and the checker of the certificates that come
+//! with it (semantics §15).
 //!
-//! A plan's proofs are hostile like the rest of it: a kernel asks [`check`] before it relies on any. What finds proofs
-//! is in the compiler; here is only what must be right. Nothing decides calls here.
+//! A plan's proofs are as untrusted as the rest of it, so a kernel calls [`check`] before it relies on any. The
+//! compiler searches for proofs; this crate holds only the part that must be correct. Nothing here decides calls.
 
 #[macro_use]
 pub mod mutant;

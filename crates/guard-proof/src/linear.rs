@@ -14,7 +14,7 @@ const LARGEST: i128 = 1 << 100;
 pub struct Linear {
     /// By variable, ascending; no coefficient is 0.
     pub terms: Vec<(Var, i128)>,
-    /// What is added.
+    /// The constant summand.
     pub constant: i128,
 }
 

@@ -1,6 +1,7 @@
 //! Deliberate bugs, for the laws to find. Without the feature `mutants` there are none.
 
-/// Whether a bug of this name is switched on: never, without the feature.
+/// Evaluates to true if the planted bug of this name is switched on. Without the feature `mutants`
+/// it is always false.
 #[macro_export]
 macro_rules! mutant {
     ($name:literal) => {{
@@ -25,7 +26,7 @@ mod switch {
         ON.set(name);
     }
 
-    /// Whether it is this one.
+    /// Returns true if the planted bug of this name is the one that is switched on.
     pub fn is(name: &str) -> bool {
         ON.get() == name
     }

@@ -1,4 +1,4 @@
-//! What is to be proved, in integers alone.
+//! Proof problems over integers.
 
 use crate::formula::Formula;
 use crate::linear::Range;
@@ -23,7 +23,8 @@ impl Variable {
     }
 }
 
-/// Whether a goal follows from hypotheses, for all integers in the variables' ranges.
+/// A proof problem: does the goal follow from the hypotheses, for all integers in the variables'
+/// ranges?
 #[derive(Debug, Clone)]
 pub struct Problem {
     /// The variables, by number.

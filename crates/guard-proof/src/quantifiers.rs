@@ -13,7 +13,7 @@ use crate::value::{Collection, Encoded, Kind, Outcome, Sort, TooMuch, Value};
 use guard_plan::plan::{QuantifierOp, TypeId};
 use std::rc::Rc;
 
-/// What is known of a body over any element of a type.
+/// The properties of a body that hold for any element of a type.
 struct Generic {
     /// It never faults.
     sound: bool,
@@ -21,7 +21,7 @@ struct Generic {
     range: Range,
 }
 
-/// What one element adds to a sum, and whether the body over it is without fault.
+/// The summand of one element, and the condition under which its evaluation is without fault.
 #[derive(Clone)]
 struct Summand {
     number: Linear,
@@ -46,8 +46,8 @@ impl<'p> Encoder<'p> {
         Ok(Outcome { value, sound })
     }
 
-    /// Whether the body is without fault and true of every element, for `any` false; and whether walking is without fault. The
-    /// second says nothing about elements that are not walked.
+    /// Encodes two formulas. The first: the body is without fault and true of every element (for `any`: false). The
+    /// second: the evaluation of the elements that are visited is without fault.
     fn all(&mut self, of: &Rc<Collection>, closure: &Closure<'p>) -> Encoded<(Formula, Formula)> {
         self.step()?;
         Ok(match &**of {
@@ -144,8 +144,9 @@ impl<'p> Encoder<'p> {
         })
     }
 
-    /// Whether walking a changed collection is without fault, where the body over any of its elements is so under a condition: sure
-    /// where that is always so; else a condition of its own, which follows from that one where nothing cuts the walk short.
+    /// Encodes that the evaluation over a changed collection is without fault. If `never` is `True`, the body faults at
+    /// no element, and the result is `True`. Otherwise the result is a flag that `all` implies; `all` says that the
+    /// body is true of every element without a fault.
     fn walked(
         &mut self,
         of: &Rc<Collection>,
@@ -241,7 +242,7 @@ impl<'p> Encoder<'p> {
         (flag, self.vars.len() > known)
     }
 
-    /// What is true of all elements is true of this one, if it is there.
+    /// Adds that what is true of all elements is true of this one, if it is there.
     pub fn instantiate(&mut self, universal: &Universal<'p>, element: &Element) -> Encoded<()> {
         let one = self.one(&universal.closure, element.key.clone(), element.value.clone())?;
         let Some((truth, sound)) = one else {
@@ -264,8 +265,8 @@ impl<'p> Encoder<'p> {
         self.know(Rule::Instance, given.implies(truth.and(sound)).ok_or(TooMuch)?)
     }
 
-    /// Whether the body is true of this element, for `any` false, and whether it is without fault; none where the body names a
-    /// key that is not known.
+    /// Encodes two formulas: the body is true of this element (for `any`: false), and it is without fault. Returns
+    /// `None` if the body names a key that is not known.
     fn one(
         &mut self,
         closure: &Closure<'p>,
@@ -439,7 +440,7 @@ impl<'p> Encoder<'p> {
         Ok((sum, sound))
     }
 
-    /// What one element adds; none where that is no number, or the body names a key that is not known.
+    /// Returns the summand of one element; `None` if it is not a number, or if the body names a key that is not known.
     fn summand(
         &mut self,
         closure: &Closure<'p>,

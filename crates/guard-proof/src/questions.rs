@@ -76,8 +76,8 @@ impl<'p> Encoder<'p> {
         Outcome::sound(self.number(sort, term, (None, None)))
     }
 
-    /// What asks the text of a value, history, time, budgets or the world. Its answer is one variable: the same
-    /// question has the same answer within a decision.
+    /// Encodes a question about the text of a value, history, time, budgets or the world. Its answer is one variable:
+    /// the same question has the same answer within a decision.
     pub(crate) fn asked(
         &mut self,
         expr: &'p Expr,

@@ -1,7 +1,7 @@
 //! The rules by which the encoder states what is true of its variables, each with its soundness argument. A fact is
 //! pushed under one of these names only, so that what a certificate rests on can be counted.
 
-/// Why a fact about variables holds in every state and for every argument.
+/// The reason why a fact about variables holds in every state and for every argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Rule {
     /// `(c and v = a) or (not c and v = b)`, where `v` is the value of `if c then a else b`.

@@ -19,7 +19,7 @@ use std::rc::Rc;
 /// Most invariants that are given in one problem.
 const MOST_INVARIANTS: usize = 64;
 
-/// Why something is given.
+/// The source of a given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Given {
     /// The call was not refused by this `deny` of the tool.
@@ -69,8 +69,8 @@ pub struct System {
 }
 
 impl System {
-    /// What the effects of a call of the tool must preserve. Given are what every call passes that no stage before the
-    /// effects refuses, and the invariants that hold in every committed state.
+    /// Returns the system of what the effects of a call must preserve. The givens are the conditions of every call that
+    /// passes the stages before the effects, and the invariants that hold in every committed state.
     pub fn of_effects(plan: &Plan, id: ToolId, assumable: &[bool], width: Width) -> System {
         let tool = &plan.tools[id as usize];
         let mut builder = Builder::new(plan, tool, None, width);
@@ -114,8 +114,9 @@ impl System {
         builder.finish(goals)
     }
 
-    /// What the observations of a settled call must preserve, whichever of them are written. Given are the invariants
-    /// that hold in every committed state, and nothing of the call: what it was allowed for may no longer be so.
+    /// Returns the system of what the observations of a settled call must preserve, for any subset of them that is
+    /// written. The givens are the invariants that hold in every committed state. Nothing about the call is given: the
+    /// conditions under which it was allowed may no longer hold.
     pub fn of_observations(plan: &Plan, id: ToolId, assumable: &[bool], width: Width) -> System {
         let tool = &plan.tools[id as usize];
         let mut builder = Builder::new(plan, tool, tool.returns, width);
@@ -164,7 +165,7 @@ impl System {
         }
     }
 
-    /// What kind of thing a variable's numbers stand for, where that is known.
+    /// Returns the sort of a variable's numbers; `None` if it is not known.
     pub fn sort(&self, var: Var) -> Option<Sort> {
         self.sorts.get(&var).copied()
     }
@@ -207,7 +208,7 @@ impl<'p> Builder<'p> {
         self.hypotheses.extend(given);
     }
 
-    /// What the stages before the effects let pass.
+    /// Adds the conditions that a call meets when it passes the stages before the effects.
     pub(crate) fn conditions(&mut self, tool: &'p Tool) {
         let env = self.env.clone();
         for (at, deny) in tool.denies.iter().enumerate() {
@@ -314,8 +315,8 @@ impl<'p> Builder<'p> {
     }
 }
 
-/// What is known of a call that was not refused for what it costs of a unit: no cost is negative, and with what is spent they are
-/// within the budget.
+/// Returns what holds of a call that passed the budget of a unit: no cost is negative, and the amount spent plus the
+/// costs is within the budget.
 fn affordable<'p>(
     encoder: &mut Encoder<'p>,
     tool: &'p Tool,

@@ -1,4 +1,5 @@
-//! What variables stand for: terms over the state before a call and its arguments, each once.
+//! Terms, which the variables stand for: expressions over the state before a call and over its arguments, each interned
+//! once.
 //!
 //! A term is typed and known by its whole structure: operator, sort, operands. Two expressions that are the same term have
 //! the same value; nothing is said of two that are not.
@@ -12,7 +13,7 @@ use std::collections::HashMap;
 /// A term, by number.
 pub type TermId = u32;
 
-/// What a term is made of.
+/// A term: its operator and its operands.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Term {
     /// Its operator.

@@ -6,12 +6,12 @@ use crate::terms::TermId;
 use guard_plan::plan::{TypeDef, TypeId};
 use std::rc::Rc;
 
-/// How many bits the integers of a guard have: what is true of few is tried out in full.
+/// The width of a guard's integers, in bits. Tests use small widths, in which a statement can be checked exhaustively.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Width(pub u32);
 
 impl Width {
-    /// That of every guard that runs.
+    /// The width of every guard that runs: 64 bits.
     pub const REAL: Width = Width(64);
 
     /// The least integer.
@@ -25,7 +25,7 @@ impl Width {
     }
 }
 
-/// What kind of thing a number stands for: kinds never mix.
+/// The sort of a number. Different sorts never mix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Sort {
     /// `int`.
@@ -47,12 +47,12 @@ pub enum Sort {
 }
 
 impl Sort {
-    /// Whether `<` means something.
+    /// Returns true if `<` is defined for the sort.
     pub fn is_ordered(self) -> bool {
         !matches!(self, Sort::Text | Sort::Path | Sort::Url)
     }
 
-    /// Whether one may calculate with it.
+    /// Returns true if arithmetic is defined for the sort.
     pub fn is_number(self) -> bool {
         self.is_ordered() && self != Sort::Enum
     }
@@ -121,7 +121,7 @@ pub enum Collection {
 }
 
 impl Collection {
-    /// What it is.
+    /// Returns the kind of the collection.
     pub fn kind(&self) -> Kind {
         match self {
             Collection::Base { kind, .. } | Collection::Literal(kind, _) => *kind,
@@ -163,10 +163,10 @@ pub(crate) fn number_of(def: &TypeDef, width: Width) -> Option<(Sort, Option<i12
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TooMuch;
 
-/// What is encoded, unless it takes too much.
+/// The result of an encoding, or [`TooMuch`].
 pub(crate) type Encoded<T> = Result<T, TooMuch>;
 
-/// What an expression comes to, and whether computing it is without fault.
+/// The symbolic outcome of an expression, and the condition under which its evaluation is without fault.
 #[derive(Debug, Clone)]
 pub(crate) struct Outcome {
     /// Its value; where there is a fault, anything.

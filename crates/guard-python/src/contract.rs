@@ -243,7 +243,7 @@ impl PyReport {
         Ok(dict)
     }
 
-    /// What survived, and nothing else: a dict, or the list or value that the document is.
+    /// The surviving values: a dict, or the list or value that the document is.
     #[getter]
     fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &self.report.values())

@@ -1,4 +1,5 @@
-//! What feedback, keyed memories and a large state cost: nothing that grows with what has happened.
+//! Benchmarks of feedback, keyed memories and a large state. No cost may grow with the length of
+//! the session.
 
 #[path = "../tests/main/build.rs"]
 #[allow(dead_code)]

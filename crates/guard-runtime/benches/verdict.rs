@@ -1,4 +1,4 @@
-//! How long a verdict takes, in a plan of a thousand tools and rules.
+//! Benchmark of one verdict, in a plan of a thousand tools and rules.
 
 #[path = "../tests/main/build.rs"]
 #[allow(dead_code)]

@@ -48,7 +48,7 @@ pub struct Proposal<'p> {
     pub now: Millis,
 }
 
-/// How a call ended.
+/// The ending of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending<'s> {
     /// It succeeded; with its result, if any.

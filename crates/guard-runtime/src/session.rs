@@ -107,7 +107,7 @@ pub struct Session {
     pub(crate) charged: Vec<(UnitId, i64)>,
 }
 
-/// How a call ended.
+/// The ending of a call, as the session remembers it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) enum End {
     Succeeded,

@@ -166,7 +166,7 @@ impl<'a> Val<'a> {
         }
     }
 
-    /// Whether two values are the same one; missing options are, here.
+    /// Returns true if the two values are the same. Two missing options are the same here.
     pub fn same(&self, other: &Val<'_>) -> bool {
         match (self, other) {
             (Val::None, Val::None) => true,

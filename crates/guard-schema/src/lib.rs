@@ -8,9 +8,9 @@ use guard_plan::json::Json;
 use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
 
-/// How much memory a compiled pattern may take, in bytes.
+/// The maximum size of a compiled pattern, in bytes.
 const PATTERN_SIZE: usize = 1 << 20;
-/// How many errors are told of one value.
+/// The maximum number of errors that are reported for one value.
 const TOLD: usize = 3;
 
 /// Makes JSON Schemas ready, of any draft that `jsonschema` knows; 2020-12 where a schema says none.

@@ -25,10 +25,10 @@ use guard_trace::Keys;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// How long a grant for one call lasts, in milliseconds.
+/// The validity of a grant for one call, in milliseconds.
 const ONE_HOUR: Millis = 3_600_000;
 
-/// How long an approval lasts that is recorded directly before its call, in milliseconds.
+/// The validity of an approval that is recorded directly before its call, in milliseconds.
 const MOMENT: Millis = 60_000;
 
 /// The length of a request's id, in hexadecimal digits.

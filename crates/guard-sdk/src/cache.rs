@@ -53,12 +53,12 @@ impl GuardCache {
         GuardCache { capacity: capacity.max(1), entries: Mutex::default() }
     }
 
-    /// How many guards it holds.
+    /// Returns the number of guards in the cache.
     pub fn len(&self) -> usize {
         self.entries().guards.len()
     }
 
-    /// Whether it holds none.
+    /// Returns true if the cache is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -35,7 +35,7 @@ impl Contract {
         self.checker.name()
     }
 
-    /// What to tell a producer, in words; the lists of the host are named in it.
+    /// Returns the instructions for a producer, as text. They name the elements of the host's lists in `known`.
     pub fn prompt(&self, known: &Lists) -> String {
         guard_contract::prompt(self.guard.plan(), self.index, known)
     }

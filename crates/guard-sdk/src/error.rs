@@ -11,7 +11,8 @@ use guard_trace::store::StoreError;
 use std::fmt;
 use std::path::PathBuf;
 
-/// Why there is no guard. Its `Debug` form is its `Display` form, since `main` prints the former.
+/// The reason why a guard cannot be compiled or loaded. Its `Debug` form is its `Display` form, since `main` prints the
+/// former.
 pub enum GuardError {
     /// The file cannot be read; its path and the reason.
     Unreadable(String, String),
@@ -99,7 +100,8 @@ fn write_source_errors(
     Ok(())
 }
 
-/// Why an event of a session was not taken. Nothing of it happened, unless [`SessionError::Broken`] says otherwise.
+/// The reason why an event of a session was not accepted. The event has no effect, unless [`SessionError::Broken`] says
+/// otherwise.
 #[derive(Debug)]
 pub enum SessionError {
     /// The event does not fit the session: an unknown call, an amount below zero and the like.

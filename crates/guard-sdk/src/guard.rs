@@ -138,7 +138,8 @@ impl Guard {
         self.ready.checked.as_deref()
     }
 
-    /// What another guard may allow; compared once.
+    /// Returns what the guard `new` may allow beyond this one, as sentences. `compare` runs once for each new plan; its
+    /// result is kept.
     pub(crate) fn compared(
         &self,
         new: &Guard,

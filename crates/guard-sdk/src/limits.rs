@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a measured size is used, with what was added since.
+/// The time for which a measured size stays in use. Bytes that are written meanwhile are added to it.
 const FRESH: Duration = Duration::from_secs(1);
 
 /// A record changes what is remembered by so many times its own size at most, unless rows are made of each other.

@@ -1,4 +1,4 @@
-//! How a session is opened: what it is given, where it is kept, and where it goes on.
+//! Opening a session: its inputs, its store, and the record at which it resumes.
 
 use crate::error::SessionError;
 use crate::guard::Guard;
@@ -168,8 +168,8 @@ impl<'o, W: World> SessionOptions<'o, W> {
         self
     }
 
-    /// How many calls have their proved invariants checked again: one of `every`, or none. Otherwise one of 256. A
-    /// session that is resumed keeps what it began with.
+    /// Sets the rate at which proved invariants are checked again: at one of `every` calls, or never with `None`. The
+    /// default is one of 256 calls. A resumed session keeps the rate that it began with.
     pub fn recheck(mut self, every: Option<NonZeroU32>) -> Self {
         self.recheck = Some(every);
         self

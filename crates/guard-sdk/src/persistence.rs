@@ -1,4 +1,5 @@
-//! How a session lasts: each record is in its store before the caller hears of it, and a session resumes from there.
+//! Persistence of a session: each record is in the store before the caller gets its result, and a session resumes from
+//! these records.
 
 use crate::approvals::{ApprovalError, ApprovalLog};
 use crate::error::SessionError;
@@ -18,13 +19,13 @@ use std::sync::Arc;
 /// A snapshot is left in the store after so many records.
 const SNAPSHOT_EVERY: u64 = 500;
 
-/// How often an event is decided again because another process has written to the session.
+/// The maximum number of attempts to decide an event. An attempt fails when another process has written to the session.
 const MAX_ATTEMPTS: usize = 100;
 
-/// How many records a session without a store keeps in memory: the last ones.
+/// The maximum number of records that a session without a store keeps in memory. The last ones are kept.
 const MAX_RETAINED: usize = 10_000;
 
-/// How many bytes of records a session without a store keeps in memory, beside the last record.
+/// The maximum size of the records that a session without a store keeps in memory, in bytes, besides the last record.
 const MAX_RETAINED_BYTES: usize = 8 << 20;
 
 /// A store of sessions, and the key to their secrets. Cloning it is cheap; threads share it.
@@ -94,7 +95,7 @@ impl Storage {
         Ok(ApprovalLog::beside(path, self.keys.clone()))
     }
 
-    /// Whether it has a session.
+    /// Returns true if the store has the session.
     ///
     /// # Errors
     ///
@@ -115,7 +116,7 @@ pub struct SharedBudget {
     pub limit: i64,
 }
 
-/// Where the records of one session go.
+/// The destination of a session's records: its store, or memory.
 pub(crate) struct Persistence {
     storage: Option<Storage>,
     secrets: Arc<dyn Secrets>,
@@ -545,7 +546,7 @@ impl<W: World> Session<W> {
         Ok(before)
     }
 
-    /// Whether secrets of the session are sealed for whoever has its key, not only hashed.
+    /// Returns true if the session's secrets are sealed with a key. Without a key they are only hashed.
     pub fn is_keyed(&self) -> bool {
         self.persistence.keyed
     }

@@ -24,7 +24,7 @@ impl<W: World> Session<W> {
         &self.guard
     }
 
-    /// Whether it went on from earlier records when it was opened.
+    /// Returns true if the session was resumed from earlier records when it was opened.
     pub fn is_resumed(&self) -> bool {
         self.resumed
     }
@@ -49,7 +49,7 @@ impl<W: World> Session<W> {
         &mut self.world.world
     }
 
-    /// How many records it has, and the hash of the last one as `sha256:…`.
+    /// Returns the number of records and the hash of the last one, as `sha256:…`.
     pub fn head(&self) -> (u64, String) {
         (self.recorder.seq(), hash_text(self.recorder.hash()))
     }

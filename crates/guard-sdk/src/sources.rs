@@ -89,7 +89,8 @@ impl Loader for FileLoader {
     }
 }
 
-/// Whether bytes are a plan, in binary or JSON form. A guard begins with a word or a comment.
+/// Returns true if the bytes are a plan, in binary or JSON form. A guard's source begins with a word or a comment
+/// instead.
 pub fn is_plan(bytes: &[u8]) -> bool {
     bytes.starts_with(MAGIC) || bytes.iter().find(|b| !b.is_ascii_whitespace()) == Some(&b'{')
 }

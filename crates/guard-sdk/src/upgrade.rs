@@ -17,16 +17,16 @@ use guard_runtime::{Forgotten, Upgraded, World, completion_text};
 use guard_trace::{answers_for, upgrade_payload};
 use std::collections::BTreeMap;
 
-/// How often an upgrade is tried again because another process has written to the session.
+/// The maximum number of attempts to upgrade. An attempt fails when another process has written to the session.
 const MAX_ATTEMPTS: usize = 100;
 
-/// What the compiler knows of a guard beyond its plan.
+/// The compiler's results for a guard beyond its plan.
 pub(crate) struct CheckedGuard {
     pub program: Program,
     pub scenarios: Vec<Scenario>,
 }
 
-/// What became of an upgrade.
+/// The result of an upgrade.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionUpgrade {
     /// The content hash of the plan before.
@@ -40,8 +40,9 @@ pub struct SessionUpgrade {
 }
 
 impl Guard {
-    /// Why sessions of this guard must not go on under another one unless a person says so, a sentence each: what the other
-    /// may allow and this one refuses. Empty where every decision is the same or tighter, which is proved.
+    /// Returns what the guard `new` may allow and this one refuses, one sentence each. Sessions of this guard must not
+    /// go on under `new` until a person approves these changes. The list is empty if every decision is proved to be the
+    /// same or tighter.
     ///
     /// ```
     /// let guard = guard_sdk::Guard::compile("a.guard", "guard demo\ntool pay(amount: int in 1..=9)")?;
@@ -72,7 +73,7 @@ impl Guard {
     }
 }
 
-/// What a comparison found that the new guard may allow.
+/// Returns what the new guard may allow beyond the old one, as found by a comparison.
 fn looser(found: &Diff) -> Vec<String> {
     let mut looser = Vec::new();
     for tool in &found.tools {
@@ -91,7 +92,8 @@ fn looser(found: &Diff) -> Vec<String> {
     looser
 }
 
-/// What a comparison of decisions on calls does not look at: secrets, and when the agent may stop.
+/// Returns the relaxations that a comparison of call decisions does not cover: those of secrets, of completion and of
+/// shadow mode.
 fn unsaid(old: &Plan, new: &Plan) -> Vec<String> {
     let (was, is) = (secrets(old), secrets(new));
     let open = was.iter().filter(|(place, secret)| **secret && is.get(*place) == Some(&false));

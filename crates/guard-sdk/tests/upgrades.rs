@@ -126,7 +126,7 @@ fn settled(settled: &Recorded<guard_sdk::Settled>) -> String {
     format!("settled{}{notes}", if notes.is_empty() { "" } else { ": " })
 }
 
-/// What holds after every case.
+/// Checks what must hold after every case.
 fn check(case: &Case<'_>, session: &Session) {
     let lines = session.records().expect("records");
     verify_chain(lines.iter().map(String::as_str)).expect("the chain is whole");

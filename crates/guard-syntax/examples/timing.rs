@@ -1,4 +1,4 @@
-//! How long reading and formatting take: `cargo run --release -p guard-syntax --example timing [FILE…]`.
+//! Measures the time of parsing and formatting: `cargo run --release -p guard-syntax --example timing [FILE…]`.
 //!
 //! Without files, generated guards of growing length are read; with files, each is read and its diagnostics
 //! are shown.

@@ -1,4 +1,5 @@
-//! What keeping and checking traces costs, beside what it cannot do without: SHA-256 over the same bytes, and fsync.
+//! Benchmarks of writing and checking traces, in comparison with their lower bound: SHA-256 over the same bytes, and
+//! fsync.
 //!
 //! `cargo bench -p guard-trace` prints the ratios first, each measured in one run; then the parts one by one.
 
@@ -26,7 +27,7 @@ fn main() {
     divan::main();
 }
 
-/// What a call is made of: its arguments, what was asked, what it changed.
+/// The parts of a call's records: its arguments, verdict, probe answers, result and changes.
 struct Call {
     args: Json,
     verdict: Verdict,
@@ -169,7 +170,7 @@ fn micros(time: Duration, of: usize) -> f64 {
     time.as_secs_f64() * 1e6 / of as f64
 }
 
-/// What a process that lives for one event does with its store.
+/// Measures a process that lives for one event: it opens the store, appends one record and ends.
 fn hook(folder: &Path, lines: &[String]) {
     const TIMES: usize = 200;
     let path = folder.join("hook.db");

@@ -29,7 +29,7 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
     ]
 }
 
-/// How far sessions had come.
+/// A checkpoint: the number and the hash of the last record of each session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -47,7 +47,7 @@ pub struct Checkpoint {
     pub signature: Option<Signature>,
 }
 
-/// How far one session had come.
+/// The position of one session in a checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -75,7 +75,8 @@ pub struct Signature {
     pub signature: String,
 }
 
-/// That a record belongs to a session as a checkpoint has it, without the other records.
+/// A proof that a record belongs to a session as a checkpoint has it, without the session's other
+/// records.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]

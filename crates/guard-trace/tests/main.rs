@@ -1,4 +1,4 @@
-//! What stores promise, over every store; what verification finds; what survives killing and failing disks.
+//! Tests of the stores' guarantees, for every store; of verification; of killed processes and failing disks.
 
 #[path = "main/big.rs"]
 mod big;

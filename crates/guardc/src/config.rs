@@ -32,7 +32,7 @@ pub struct Config {
     pub retention: Retention,
 }
 
-/// What a store of sessions keeps.
+/// The retention of a store: the sessions and records that it keeps.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Retention {
     /// Sessions whose last record is older, in milliseconds, are dropped.

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use std::io::{self, IsTerminal, Write};
 
-/// When to use colour.
+/// The use of colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum ColorChoice {
     /// On a terminal, unless the environment says otherwise.
@@ -15,7 +15,7 @@ pub enum ColorChoice {
     Never,
 }
 
-/// How a report is written.
+/// The output format of a report: text or JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum TextOrJson {
     /// For people.

@@ -8,7 +8,7 @@ use guard_tests::claims::{LAWS, first_failure};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How many bugs are tried at once.
+/// The number of bugs that are tried at the same time.
 const WORKERS: usize = 2;
 
 /// The bugs that the laws find: each one's name and place. CI tries them all.

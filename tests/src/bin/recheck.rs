@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::num::NonZeroU32;
 use std::time::Instant;
 
-/// How often each measurement is repeated; the fastest counts.
+/// The number of repetitions of each measurement. The fastest one counts.
 const ROUNDS: usize = 7;
 
 fn main() {

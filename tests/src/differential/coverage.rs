@@ -1,4 +1,4 @@
-//! What a run covered, so that an empty one cannot pass unnoticed.
+//! Coverage of a run, so that an empty run is noticed.
 
 use super::play::{Heard, Said};
 use crate::generate::Event;
@@ -7,7 +7,7 @@ use guard_plan::record::NoteKind;
 use guard_plan::verdict::{Code, Decision};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a run covered.
+/// The coverage of a run.
 #[derive(Debug, Default, Clone)]
 pub struct Coverage {
     /// Sessions played.
@@ -106,7 +106,7 @@ const MARKS: [(&str, &str); 36] = [
 ];
 
 impl Coverage {
-    /// What a session's guard has.
+    /// Counts the features of a session's guard.
     pub(super) fn guard(&mut self, text: &str) {
         for (what, mark) in MARKS {
             self.saw_if(text.contains(mark), what);
@@ -131,7 +131,7 @@ impl Coverage {
         }
     }
 
-    /// What was said of an event.
+    /// Counts an event and the reply to it.
     pub(super) fn count(&mut self, event: &Event, said: &Result<Said, ()>) {
         self.events += 1;
         let Ok(said) = said else {
@@ -207,12 +207,12 @@ impl Coverage {
         }
     }
 
-    /// What was seen beside what was said.
+    /// Counts an observation that is not part of a reply, if `is` is true.
     pub(super) fn also(&mut self, is: bool, what: &'static str) {
         self.saw_if(is, what);
     }
 
-    /// What of everything expected never happened.
+    /// Returns the expected observations that never happened.
     pub fn quiet(&self) -> Vec<&'static str> {
         let all = EXPECTED.into_iter().chain(MARKS.map(|(what, _)| what));
         all.filter(|what| !self.seen.contains_key(what)).collect()

@@ -1,4 +1,4 @@
-//! What the kernel says of an event, without its sentences.
+//! Replies of the kernel to events, without its sentences.
 
 use super::play::{Ending, Heard, Said, Stopping};
 use super::world::Answering;
@@ -43,7 +43,7 @@ pub(super) fn taken(event: &Event, now: i64) -> Option<Taken<'_>> {
     })
 }
 
-/// What a kernel says, with every word of it.
+/// Returns the kernel's reply to an event, with its exact text.
 pub(super) fn step(
     kernel: &Kernel,
     session: &mut Session,
@@ -56,7 +56,7 @@ pub(super) fn step(
     Ok(said(&event, session, outcome))
 }
 
-/// What an outcome says.
+/// Converts an outcome of the kernel.
 pub(super) fn said(event: &Taken<'_>, session: &Session, outcome: Outcome) -> Said {
     match outcome {
         Outcome::Proposed(proposed) => {
@@ -148,7 +148,7 @@ fn missing(missing: Missing) -> (String, String, Vec<String>) {
     (missing.text, missing.span.unwrap_or_default(), files)
 }
 
-/// What is determined of notes: how grave, and of which rule.
+/// Returns the parts of notes that the semantics determine: the kind and the rule.
 fn notes(notes: &[Note]) -> Vec<(NoteKind, String)> {
     let mut notes: Vec<_> = notes.iter().map(|note| (note.kind, note.rule.clone())).collect();
     notes.sort();

@@ -21,7 +21,7 @@ pub(super) const START: i64 = 1_767_603_600_000;
 /// The name of every generated guard.
 const FILE: &str = "generated.guard";
 
-/// What was said of an event, without sentences.
+/// The reply to an event, without sentences.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Said {
     pub decision: Option<Decision>,
@@ -36,7 +36,7 @@ pub(super) struct Said {
     pub exact: String,
 }
 
-/// What an event came to beside its decision.
+/// The effects of an event besides its decision.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub(super) struct Heard {
     pub learned: u64,
@@ -47,7 +47,7 @@ pub(super) struct Heard {
     pub denied: bool,
 }
 
-/// What was said of a stop; of what is missing its text, its place and the files that are named, sorted.
+/// The reply to a stop. For each missing check: its text, its place and the files that it names, sorted.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Stopping {
     pub allowed: bool,

@@ -1,4 +1,4 @@
-//! What the reference evaluator says of an event.
+//! Replies of the reference evaluator to events.
 
 use super::play::{Ending, Heard, Said, Stopping};
 use super::world::answer;

@@ -9,7 +9,7 @@ use guard_runtime::{Kernel, Recorder, Secrets, Session};
 use guard_trace::{Keys, resume};
 use std::sync::Arc;
 
-/// What the secret parameter of generated calls is.
+/// The value of the secret parameter of generated calls.
 const SECRET: &str = "hunter2";
 
 /// The records of a session.
@@ -28,7 +28,7 @@ impl Trace {
         Trace { secrets, recorder, lines }
     }
 
-    /// What a kernel says of an event, which is recorded.
+    /// Returns the kernel's reply to an event, and records the event.
     pub fn step(
         &mut self,
         kernel: &Kernel,
@@ -48,7 +48,7 @@ impl Trace {
         self.lines
     }
 
-    /// Whether the chain holds, and the session comes back from it as it is.
+    /// Checks that the hash chain is intact, that it shows no secret, and that the session resumes from it unchanged.
     pub fn check(&self, kernel: &Kernel, session: &Session) -> Result<(), String> {
         let lines = || self.lines.iter().map(String::as_str);
         verify_chain(lines()).map_err(|error| error.to_string())?;

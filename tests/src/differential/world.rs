@@ -72,7 +72,7 @@ impl World for Answering {
     }
 }
 
-/// What the world says at an event; nothing, now and then.
+/// Returns the world's answer at an event; sometimes none.
 pub(super) fn answer(ask: &Ask, at: usize) -> Option<Json> {
     let drawn = weight(&format!("{ask:?}"), at / 3) >> 5;
     let odd = weight(&format!("{ask:?}?"), at / 2) >> 7;

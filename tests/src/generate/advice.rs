@@ -5,7 +5,7 @@ use super::expr::{Speaks, int, truth};
 use super::items::Drawn;
 use guard_plan::random::Rng;
 
-/// What speaks of the session only.
+/// The scope of an expression that may use the session only, and no parameters.
 const SESSION: Speaks<'static> = Speaks { params: &[], asks: true };
 
 /// The parameters that are texts, one of them a secret.
@@ -92,7 +92,7 @@ fn message(rng: &mut Rng, tools: &[Shape]) -> String {
     text
 }
 
-/// What must hold before the agent may stop, and what attests to it.
+/// Draws the completion of a guard, with its attests.
 pub(super) fn completion(rng: &mut Rng, tools: &[Shape], lifecycles: &[Drawn]) -> Vec<String> {
     let mut items = Vec::new();
     if rng.chance(40) {

@@ -42,7 +42,7 @@ pub struct Timed {
     pub event: Event,
 }
 
-/// What is being drawn of a session.
+/// The state of drawing a session's events.
 struct Draft<'g> {
     guard: &'g Generated,
     /// Calls that may be in flight.
@@ -137,7 +137,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Of a `T since U`: T and U run at the same time, and the tools that ask are called.
+    /// Draws events for a `T since U`: T and U run at the same time, and the tools that ask are called.
     fn meanwhile(&mut self, rng: &mut Rng) {
         let (first, other) = rng.pick(&self.guard.sinces).clone();
         let number = self.calls.len();
@@ -217,7 +217,7 @@ const PROMPTS: [&str; 9] = [
     "7 items of 3 at /etc/x; \"ann@example.org\"",
 ];
 
-/// What a session is opened with.
+/// Draws the start value of a session.
 fn data(rng: &mut Rng) -> Json {
     let all = [
         "{\"names\":[\"u\",\"w\"],\"rows\":{\"u\":{\"qty\":2},\"w\":{\"qty\":3}}}",

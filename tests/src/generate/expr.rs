@@ -3,7 +3,7 @@
 use super::{Shape, named};
 use guard_plan::random::Rng;
 
-/// What conditions may speak of.
+/// The scope of drawn conditions: what they may use.
 pub(super) struct Speaks<'s> {
     pub params: &'s [usize],
     /// History, time, budgets and the world too.

@@ -33,7 +33,7 @@ pub(super) fn probes(rng: &mut Rng) -> Vec<String> {
     probes
 }
 
-/// What the opening data and prompts teach.
+/// Draws the sources of a guard: what the start value and prompts teach.
 pub(super) fn sources(rng: &mut Rng) -> Vec<String> {
     let mut sources = Vec::new();
     if rng.chance(40) {

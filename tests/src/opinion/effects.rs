@@ -1,4 +1,4 @@
-//! What effects write, as terms of a solver (semantics §3.8): operands and keys read the state before.
+//! Effects as terms of a solver (semantics §3.8): operands and keys read the state before the call.
 
 use super::Script;
 use super::exprs::{Env, Said};

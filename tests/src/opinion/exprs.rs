@@ -1,4 +1,5 @@
-//! What expressions come to, as terms of a solver (docs/reference/expressions.md): a value, and whether computing it is without fault.
+//! Expressions as terms of a solver (docs/reference/expressions.md): a value, and the condition under which its
+//! evaluation is without fault.
 
 use super::values::{Kind, Val, and, count, fits_64, not, number, or};
 use super::{Script, either};
@@ -9,7 +10,7 @@ use guard_plan::plan::{ArithOp, CompareOp, QuantifierOp};
 /// One as a decimal.
 const ONE: i64 = 1_000_000;
 
-/// Where an expression stands.
+/// The environment of an expression.
 #[derive(Clone)]
 pub(crate) struct Env<'e> {
     pub state: &'e [Val],
@@ -42,7 +43,8 @@ impl Script {
         }
     }
 
-    /// What an expression comes to; none where there is no opinion.
+    /// Returns an expression's value and the condition of its soundness; `None` where this model does not cover the
+    /// expression.
     pub fn eval(&mut self, e: &Expr, env: &Env<'_>) -> Option<Said> {
         let sure = |value| Some((value, "true".to_string()));
         match &e.kind {

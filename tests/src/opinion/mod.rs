@@ -113,7 +113,7 @@ pub fn questions(output: &Output, said: &Verification, tool: u32) -> Option<Ques
     Some(questions)
 }
 
-/// What is given of a call, and what would break a claim.
+/// The givens of a call: the plan, the program and the assumed invariants.
 struct Given<'g> {
     plan: &'g Plan,
     program: &'g Program,
@@ -236,7 +236,8 @@ impl Given<'_> {
     }
 }
 
-/// Whether a condition asks what was spent: that the call itself charges nothing before it is settled is not said here.
+/// Returns true if a condition asks for spent or remaining amounts. This model does not express that the call itself
+/// charges nothing before it is settled.
 fn reads_beside_state(condition: &guard_compiler::hir::Expr) -> bool {
     use guard_compiler::hir::ExprKind;
     let mut reads = false;

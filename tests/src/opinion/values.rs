@@ -3,7 +3,7 @@
 use super::Script;
 use guard_compiler::hir::{Program, Type};
 
-/// What a number is: decimals are kept in units of 10⁻⁶.
+/// The kind of a number. Decimals are in units of 10⁻⁶.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Int,
@@ -149,7 +149,7 @@ impl Script {
         })
     }
 
-    /// Whether a value is within a type.
+    /// Returns the condition that a value satisfies a type.
     pub fn fits(&mut self, program: &Program, ty: &Type, value: &Val) -> Option<String> {
         let between = |term: &str, min: Option<i64>, max: Option<i64>| {
             let (min, max) = (min.unwrap_or(i64::MIN), max.unwrap_or(i64::MAX));
@@ -207,7 +207,7 @@ impl Script {
         })
     }
 
-    /// Whether two values are the same one; missing options are, here.
+    /// Returns the condition that two values are the same. Two missing options are the same here.
     pub fn same(&mut self, a: &Val, b: &Val) -> Option<String> {
         Some(match (a, b) {
             (Val::None, Val::None) => "true".into(),
@@ -298,7 +298,7 @@ fn at_most(there: &[&String], max: Option<u64>) -> String {
     }
 }
 
-/// How many of these are true.
+/// Returns a term for the number of conditions that are true.
 pub(crate) fn count(there: &[&String]) -> String {
     let ones: Vec<String> = there.iter().map(|there| format!("(ite {there} 1 0)")).collect();
     format!("(+ 0 {})", if ones.is_empty() { "0".into() } else { ones.join(" ") })

@@ -5,7 +5,7 @@ use super::scenarios;
 use guard_plan::random::Rng;
 use std::fmt::Write as _;
 
-/// What an expression is.
+/// The kind of an expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Int,
@@ -95,7 +95,7 @@ const fn list(name: &'static str, element: Element) -> Collection {
 
 const ITEM: &str = "record Item {\n  k: int in 0..=9\n  v: decimal in 0..=5\n  o: int?\n}\n";
 
-/// What the random guard is made of.
+/// The state of drawing a guard.
 struct Draft<'r> {
     rng: &'r mut Rng,
     names: Vec<Name>,
@@ -456,7 +456,7 @@ impl Draft<'_> {
         (!known.is_empty()).then(|| self.rng.pick(&known).clone())
     }
 
-    /// Whether all names of a text are known where it is to be said.
+    /// Returns true if all names of a text are known at the place of its use.
     fn may_say(&self, text: &str) -> bool {
         const PARAMS: [&str; 7] = ["x", "y", "w", "v", "q", "g", "j"];
         let words = text.split(|c: char| !c.is_alphanumeric() && c != '.' && c != '"' && c != '_');

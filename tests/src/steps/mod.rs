@@ -20,7 +20,7 @@ use guard_proof::{Given, System, Width, assumable};
 use points::Pools;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How much was tried.
+/// The counts of what was tried.
 #[derive(Debug, Default, Clone)]
 pub struct Tried {
     /// Guards that compiled.
@@ -46,7 +46,7 @@ struct Point {
     args: Vec<Value>,
 }
 
-/// What is claimed of a tool, by the names that the split program gives to parts.
+/// The claims about a tool, by the names that the split program gives to parts.
 #[derive(Default)]
 struct Claims {
     /// Parts of invariants, with the parts before them.
@@ -238,7 +238,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// How many conditions are in the way of a call about which something is claimed.
+    /// Returns the number of conditions that stop a call from being a test of a claim.
     fn away(&self, session: &Reference<'_>, judged: &Judgement) -> usize {
         let broken = session.broken_initially();
         let assumed = broken.iter().filter(|(at, _)| {

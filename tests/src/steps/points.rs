@@ -6,7 +6,7 @@ use guard_plan::random::Rng;
 use guard_plan::value::Value;
 use guard_proof::formula::Formula;
 
-/// What values are drawn from.
+/// The pools from which values are drawn.
 #[derive(Debug, Clone, Default)]
 pub struct Pools {
     /// Numbers of any type, as they are kept: ints, units of decimals, milliseconds.

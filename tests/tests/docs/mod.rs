@@ -1,4 +1,4 @@
-//! What the pages show is true: guards compile, commands and messages print what stands there.
+//! Tests of the documentation: guards on its pages compile, and commands and messages print what the pages show.
 //!
 //! In `README.md` and `docs/`, except `docs/codes` which has a suite of its own:
 //! a `guard` block is a whole guard without errors, formatted; `guard file="…"` is a file that it uses; `rust file="…"`
@@ -109,7 +109,7 @@ fn files_of_the_pages_are_what_the_pages_show() {
     }
 }
 
-/// What a guard of a page says that it does, it does: its tests pass.
+/// The tests of a guard on a page pass.
 #[test]
 fn tests_of_the_pages_pass() {
     let guardc = crate::cli::build_guardc();
@@ -228,7 +228,7 @@ impl<'a> Player<'a> {
         }
     }
 
-    /// What a command prints, standard output first.
+    /// Runs a command and returns its output, standard output first.
     fn run(&self, command: &str) -> String {
         let beside = self.guardc.parent().expect("a folder");
         let path = std::env::var_os("PATH").unwrap_or_default();

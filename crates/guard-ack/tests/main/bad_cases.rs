@@ -1,4 +1,5 @@
-//! What is said of cases that cannot be read: where, what, and what was probably meant.
+//! Tests of the messages about cases that cannot be read: the place, the problem and the
+//! suggestion.
 
 use guard_ack::case::parse;
 

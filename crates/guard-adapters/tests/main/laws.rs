@@ -135,7 +135,7 @@ impl Adapter for Handle<'_> {
     }
 }
 
-/// What was decided, run and shown, in the words of the case.
+/// Returns what was decided, run and shown, as text in the words of the case.
 fn told(suite: &Suite, case: &Case, seen: &Observed) -> String {
     let undrawn = Undrawn::of(suite, case, seen, SEED);
     let shown: Vec<_> = seen.runs.iter().map(|run| (&run.shown, &run.approvals)).collect();

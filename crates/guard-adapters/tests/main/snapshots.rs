@@ -1,4 +1,4 @@
-//! What each case's guard is, decides and records: one snapshot a case, `ack/snapshots/AREA/CLAIM.snap`.
+//! Snapshots of each case's plan, decisions and records: one snapshot a case, `ack/snapshots/AREA/CLAIM.snap`.
 //!
 //! A new case needs nothing here. Bless with `INSTA_UPDATE=always`.
 
@@ -21,7 +21,8 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ack/snapshots")
 }
 
-/// What a shape makes of a case; none where it does not declare what the case needs.
+/// Plays a case with one shape of adapter and returns the observations; `None` if the shape does not declare what the
+/// case needs.
 pub fn seen(suite: &Suite, case: &Case, shape: Shape, guards: &GuardCache) -> Option<Observed> {
     let mock = Mock { shape, fault: None, guards };
     let (played, seen) = play(case, &mock, &suite.hash(), SEED, &|_| None);

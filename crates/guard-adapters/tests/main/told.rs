@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 /// Most characters of arguments and results that are shown.
 const SHOWN: usize = 120;
 
-/// What a plan says.
+/// Returns a plan as text, one line for each declaration.
 pub fn plan(plan: &Plan) -> String {
     let mut out = String::new();
     let mut line = |text: String| {
@@ -283,7 +283,7 @@ fn short(text: &str) -> String {
     }
 }
 
-/// What a contract's report says, in short.
+/// Returns a contract's report as text, in short.
 pub fn report(report: &serde_json::Value) -> String {
     let mut out = format!("  report {}", report["state"].as_str().unwrap_or_default());
     for mark in ["truncated", "review_required"] {
@@ -300,7 +300,7 @@ pub fn report(report: &serde_json::Value) -> String {
     out
 }
 
-/// What ran, and how it ended.
+/// Returns the calls that ran in a run and the way it ended, as one line.
 pub fn end(run: &RunSeen) -> String {
     let ran: Vec<&str> = run.executed.iter().filter_map(|one| one.id.as_deref()).collect();
     let ran = if ran.is_empty() { "nothing".into() } else { ran.join(", ") };

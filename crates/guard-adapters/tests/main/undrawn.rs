@@ -1,4 +1,4 @@
-//! What was drawn for a case, put back into the words of the case, so that a snapshot reads like its file.
+//! Translation of the values drawn for a case back into the words of the case, so that a snapshot reads like its file.
 //!
 //! `<<tool:ship>>` is `ship`, `<<word:why>>` is `WHY`, `<<path:out>>` is `out.txt`, `<<dir:src>>` is `src`; amounts stay as drawn.
 

@@ -1,4 +1,4 @@
-//! What a drive needs of the outside: small traits that the host implements.
+//! The host's side of a drive: small traits that the host implements.
 
 use guard_plan::advice::Advice;
 use guard_plan::json::Json;
@@ -35,7 +35,7 @@ pub trait Reasoner {
     fn choose(&mut self, situation: &Situation<'_>) -> Reply;
 }
 
-/// How a call ended.
+/// The outcome of a call, as its tool reports it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ToolOutcome {
     /// It succeeded; with its result, if any.
@@ -144,7 +144,7 @@ impl DriveSession for UnrecordedSession<'_> {
     }
 }
 
-/// What a drive needs beside its session.
+/// The host's implementations that a drive uses, besides its session.
 pub struct DriveIo<'d> {
     /// Chooses.
     pub reasoner: &'d mut dyn Reasoner,

@@ -1,4 +1,4 @@
-//! What advice says of small plans, one claim each.
+//! Tests of the advice for small plans, one claim each.
 
 use super::build::*;
 use guard_plan::advice::{Action, Advice};
@@ -167,7 +167,8 @@ fn chains_are_told_whole() {
     run.check(&["[BLOCKED] test — build", "[READY] build", "[BLOCKED] deploy — build, then test"]);
 }
 
-/// What only leads to the goal has its share: half of what it unblocks, a third where two are missing.
+/// A step that only leads to the goal gets a share: half of the progress that it unblocks, or a third where two steps
+/// are missing.
 #[test]
 fn unblocking_is_progress() {
     let mut plan = constrai();

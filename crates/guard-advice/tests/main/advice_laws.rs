@@ -1,4 +1,4 @@
-//! What holds of the advice for any plan and any session.
+//! Laws of the advice, for any plan and any session.
 
 use super::build::kernel;
 use super::wild::{self, Dice, Probes};
@@ -76,7 +76,8 @@ proptest! {
         }
     }
 
-    /// Of a tool with few arguments the best is shown: if any call is allowed, the shown one is.
+    /// The best call of a tool with few arguments is shown: if any call is allowed, the shown one
+    /// is.
     #[test]
     fn ready_if_any_is(seed: u64) {
         let mut scene = scene(seed);

@@ -248,7 +248,7 @@ fn completion_holds_a_drive() {
     assert!(why.contains("called(report)"), "{why}");
 }
 
-/// What a reasoner is told of the last round.
+/// A reasoner that keeps the outcome of each last round that it is told.
 #[derive(Default)]
 struct Listener(Vec<String>);
 
@@ -316,7 +316,7 @@ fn approvals() {
     assert_eq!(run.tools.ran, ["risky"]);
 }
 
-/// What is not ready is waited for, longer each time, by the clock that the host gave.
+/// A drive waits for a probe that is not ready. It waits longer each time, by the clock that the host gave.
 #[test]
 fn waiting() {
     let mut plan = one();
@@ -343,8 +343,8 @@ fn waiting() {
     assert_eq!(run.tools.ran[0], "a");
 }
 
-/// Where the guard says when a probe is asked again, the drive waits exactly so long; what is given up, it does
-/// not wait for, and gets nowhere.
+/// The drive waits exactly as long as the guard sets between two questions to a probe. It does not wait for a probe
+/// that is given up, and ends as stuck.
 #[test]
 fn waiting_as_the_guard_says() {
     let mut plan = one();

@@ -1,4 +1,4 @@
-//! What holds of a drive for any plan, any reasoner and any tools.
+//! Laws of a drive, for any plan, any reasoner and any tools.
 
 use super::build::kernel;
 use super::wild::{self, Dice, Probes};
@@ -11,7 +11,7 @@ use guard_runtime::*;
 use proptest::prelude::*;
 use std::cell::RefCell;
 
-/// What was allowed and not yet run: tools and arguments.
+/// The calls that were allowed and have not run yet: tools and arguments.
 type Allowed = RefCell<Vec<(String, Json)>>;
 
 /// Says anything: garbage, silence, blocked actions, and now and then something sensible.

@@ -31,7 +31,7 @@ impl Dice {
     }
 }
 
-/// What every probe answers.
+/// A world in which every probe gives the same answer, or none.
 #[derive(Clone)]
 pub struct Probes(pub Option<Json>);
 

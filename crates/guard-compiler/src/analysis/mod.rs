@@ -1,4 +1,4 @@
-//! What can be said of a checked program and its plan without a running agent.
+//! Analyses of a checked program and its plan, without a running agent.
 //!
 //! `reference` runs the language's definition; `explore` searches its sessions; `verify` proves invariants;
 //! `diff` compares two guards; `property` decides what a guard is claimed to imply; `lint` reports findings about one. Nothing that

@@ -17,7 +17,8 @@ pub(super) fn suggest(
     }
 }
 
-/// How many names a misspelt one is compared with, so that thousands of mistakes stay cheap.
+/// The number of names that a misspelt name is compared with, at most. It keeps thousands of
+/// mistakes cheap.
 const COMPARED: usize = 256;
 
 /// The name that was probably meant: it begins or ends alike and has about the same length.
@@ -34,7 +35,7 @@ pub(super) fn meant<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Opt
     nearest(name, plausible.take(COMPARED))
 }
 
-/// What others call it: names of other languages, and ours.
+/// The names of other languages, each with the name in Guard.
 const FOREIGN: &[(&str, &str)] = &[
     ("str", "string"),
     ("text", "string"),

@@ -17,7 +17,7 @@ const HISTORY: [&str; 4] = ["called", "failed", "calls", "failures"];
 const QUESTIONS: [&str; 9] =
     ["called", "failed", "calls", "failures", "last", "remaining", "spent", "exists", "origin"];
 
-/// Whether a function of this name is a test of texts, which is false where one is missing.
+/// Returns true if the function of this name is a predicate. A predicate is false if an argument is missing.
 pub(super) fn is_test(name: &str) -> bool {
     TABLE.iter().any(|row| row.name == name && row.gives == Gives::Bool)
 }

@@ -565,7 +565,7 @@ fn certain_requirements(tool: &hir::Tool) -> Vec<(ToolId, Span)> {
     tool.clauses.iter().filter_map(certain).collect()
 }
 
-/// Whether two targets may write the same place.
+/// Returns true if two targets may write the same place.
 fn overlap(a: &ast::Target, b: &ast::Target) -> bool {
     for (x, y) in a.path.iter().zip(&b.path) {
         match (x, y) {

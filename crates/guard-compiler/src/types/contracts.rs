@@ -27,7 +27,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Whether a session can judge by a contract: nobody hands lists over to it.
+    /// Checks that a session can judge by a contract. A list that the host must give is reported, since nobody gives a
+    /// session lists; so are secret members.
     pub(super) fn checkable(&mut self, at: hir::ContractId, name: &Ident) {
         let references = self.program.contracts.get(at).map(|contract| &contract.references);
         let given =
@@ -55,7 +56,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Whether a value of a type may hold what is secret.
+    /// Returns true if a value of a type may contain secrets.
     fn holds_secrets(&self, ty: &Type) -> bool {
         match ty.required() {
             Type::List(of, _) | Type::Set(of, _) | Type::Map(of, _) => self.holds_secrets(of),
@@ -245,7 +246,8 @@ impl Checker<'_, '_> {
         hir::ItemShape::Schema(file.node.clone(), text)
     }
 
-    /// Which list's items hold this one, if any, and in which field.
+    /// Returns the list whose items hold this list (`None` for the document), and the position of the field; `None` if
+    /// there is no such list. Adds the field where it is missing.
     fn holder(
         &mut self,
         path: &[Ident],
@@ -461,7 +463,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// What a reference may point to: a collection in state, a fact, or something the host gives by name.
+    /// Returns the possible targets of a reference: a collection in state, a fact, or a list that the host gives by
+    /// name.
     fn allowed(&mut self, ty: &Type, allowed: &ast::Expr) -> Allowed {
         let ty = match ty.required() {
             Type::List(of, _) | Type::Set(of, _) => of.as_ref(),

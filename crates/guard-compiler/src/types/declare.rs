@@ -11,7 +11,7 @@ use guard_syntax::ast::{self, Clause, ClauseKind};
 use guard_syntax::span::Span;
 use std::collections::HashMap;
 
-/// How many rows a fact keeps where nothing is said.
+/// The default number of rows that a fact keeps.
 const DEFAULT_ROWS: u64 = 10_000;
 
 impl<'a> Checker<'a, '_> {

@@ -108,7 +108,7 @@ impl<'s> Scope<'s> {
     }
 }
 
-/// Why arguments do not fit the parameters.
+/// The reason why arguments do not fit the parameters.
 enum WrongArgument {
     Unknown(Ident),
     Twice(Span, Span),

@@ -189,7 +189,8 @@ impl Checker<'_, '_> {
         Some((Target { var, path }, ty))
     }
 
-    /// What a target goes through must be there; only its last entry may be new.
+    /// Reports a target whose inner path may be missing. Only the last entry of a target may be
+    /// new.
     fn established_place(&mut self, target: &ast::Target, steps: usize, scope: &Scope) {
         let known = place_key(target, steps, scope).is_some_and(|key| scope.establishes(&key));
         if !known {
@@ -287,7 +288,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// What a result or a prompt teaches.
+    /// Checks a `learn` clause of a result or a prompt.
     pub(super) fn learn(
         &mut self,
         learn: &ast::Learn,

@@ -1,4 +1,4 @@
-//! What the clauses of a tool establish for one another: values that are there whenever a call is allowed.
+//! Established values: those that the clauses of a tool guarantee for one another whenever a call is allowed.
 //!
 //! A `requires T(key)` establishes what T's success writes under that key; a `deny` establishes whatever its
 //! not firing implies. Shadowed and conditional clauses establish nothing.

@@ -26,8 +26,8 @@ pub(super) fn boxed(e: Expr) -> Box<Expr> {
     Box::new(e)
 }
 
-/// Whether the value of an expression is the value of one of its operands, or what a test says of them: then
-/// the place around it says what a missing value means.
+/// Returns true if the value of an expression is the value of one of its operands, or the result of a test of them. The
+/// place around such an expression decides the meaning of a missing value.
 fn has_polarity(e: &ast::Expr, scope: &Scope) -> bool {
     use ast::ExprKind as E;
     if scope.stands_for_another(e) {
@@ -109,7 +109,8 @@ impl Checker<'_, '_> {
         Expr { name, ..value }
     }
 
-    /// What a branch gives outlives what its condition has established, which is therefore used here.
+    /// Uses what a condition has established for the value of its branch, since the value is still used after the
+    /// branch.
     fn certain(&mut self, e: &ast::Expr, found: Expr, scope: &Scope) -> Expr {
         if self.is_established(e, &found, scope) { self.present(e, found, scope) } else { found }
     }
@@ -597,7 +598,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// What `check` says where `condition` is known to be `truth`.
+    /// Runs `check` in a scope in which `condition` is known to be `truth`.
     pub fn narrowed<T>(
         &mut self,
         condition: &ast::Expr,

@@ -40,7 +40,7 @@ use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::Span;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// What a checked guard consists of.
+/// The results of checking a guard.
 pub(crate) struct Checked {
     pub program: Program,
     pub scenarios: Vec<Scenario>,
@@ -72,7 +72,7 @@ pub(crate) fn record_in(ty: &Type) -> Option<hir::RecordId> {
     declare::record_in(ty).map(|(record, _)| record)
 }
 
-/// What other clauses need to know of a tool before its own are checked.
+/// The signature of a tool: what other clauses need to know before the tool's own clauses are checked.
 #[derive(Clone)]
 pub(crate) struct Signature {
     pub name: String,

@@ -247,8 +247,8 @@ impl OtherMeaning {
     }
 }
 
-/// Whether a bare name may be a variant of this enum: one that an author declared, or the weekdays. Origins and the
-/// states of lifecycles are spoken of where they are compared with.
+/// Returns true if a bare name may be a variant of this enum: one that an author declared, or the weekdays. Origins and
+/// states of lifecycles are named only in comparisons.
 fn named(enums: &[EnumDef], id: usize) -> bool {
     id != ORIGIN && !enums[id].name.contains(' ')
 }

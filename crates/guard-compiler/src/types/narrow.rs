@@ -49,7 +49,7 @@ fn free(name: &str, scope: &Scope) -> String {
     }
 }
 
-/// What a binder stands for when it ranges over `over`.
+/// Returns the key of a binder that ranges over `over`; `None` if `over` has no key.
 pub(crate) fn each(over: &Expr, scope: &Scope) -> Option<String> {
     Some(format!("each({})", key(over, scope)?))
 }
@@ -101,7 +101,7 @@ fn both(a: &Expr, of_a: bool, b: &Expr, of_b: bool, scope: &Scope, out: &mut Vec
     implied(b, of_b, scope, out);
 }
 
-/// Whether the quantifier's value says the same of every element.
+/// Returns true if the quantifier's value implies the same value for every element.
 fn holds_for_each(op: Quantifier, truth: bool) -> bool {
     op == if truth { Quantifier::All } else { Quantifier::Any }
 }

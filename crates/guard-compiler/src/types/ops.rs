@@ -24,7 +24,7 @@ impl Checker<'_, '_> {
         (left, right)
     }
 
-    /// Whether the expression's type depends on what it is compared with.
+    /// Returns true if the expression's type depends on what it is compared with.
     pub(super) fn needs_guide(&self, e: &ast::Expr, scope: &Scope) -> bool {
         match &e.kind {
             ast::ExprKind::Number(_) | ast::ExprKind::String(_) | ast::ExprKind::None => true,

@@ -23,7 +23,7 @@ pub(crate) struct Speaking {
     pub governed: std::rc::Rc<Governed>,
 }
 
-/// What the tools of a policy have together.
+/// The common properties of the tools that a policy governs.
 #[derive(Default)]
 pub(crate) struct Governed {
     /// The parameters of all of them.
@@ -155,7 +155,7 @@ impl Checker<'_, '_> {
         tools
     }
 
-    /// Which tools bear which tag.
+    /// Collects the tools of each tag.
     pub(super) fn tags(&mut self) {
         for (at, entry) in self.names.tools.items.iter().enumerate() {
             for clause in &entry.decl.clauses {

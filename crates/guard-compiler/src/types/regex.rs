@@ -10,7 +10,7 @@ const SIZE_LIMIT: usize = 1 << 20;
 /// The most patterns of a guard.
 const MOST: usize = 500;
 
-/// Whether the pattern compiles; what is wrong or doubtful about it is reported.
+/// Returns true if the pattern compiles. Reports errors and doubtful parts of it.
 pub(crate) fn check(checker: &mut Checker, pattern: &str, span: Span) -> bool {
     if let Some(known) = checker.patterns.get(pattern) {
         return *known;
@@ -54,7 +54,8 @@ fn lint(checker: &mut Checker, pattern: &str, span: Span) {
     }
 }
 
-/// Whether the expression says what it begins with. Flags before it do not matter.
+/// Returns true if the expression is anchored at its beginning, by `^` or `.*`. Flags before the
+/// anchor are ignored.
 fn begins(pattern: &str) -> bool {
     let flags = pattern.strip_prefix("(?").and_then(|rest| rest.split_once(')'));
     let pattern = match flags {
@@ -64,7 +65,7 @@ fn begins(pattern: &str) -> bool {
     pattern.starts_with('^') || pattern.starts_with(".*")
 }
 
-/// Whether the expression says what it ends with.
+/// Returns true if the expression is anchored at its end, by `$` or `.*`.
 fn ends(pattern: &str) -> bool {
     let escapes = pattern.trim_end_matches('$').chars().rev().take_while(|c| *c == '\\').count();
     (pattern.ends_with('$') && escapes % 2 == 0) || pattern.ends_with(".*")

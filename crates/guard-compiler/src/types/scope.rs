@@ -1,4 +1,4 @@
-//! What an expression may speak of where it stands, and what is established there.
+//! Scope of an expression: the names that it may use, and the values that are established there.
 
 use super::lets::Lets;
 use crate::hir::{Field, Type};
@@ -7,7 +7,7 @@ use guard_plan::plan::SourceKind;
 use guard_syntax::ast;
 use std::rc::Rc;
 
-/// Where an expression stands; decides what it may ask.
+/// The place of an expression. It determines the questions that the expression may ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     /// A condition or value of a clause, judged when a call is proposed.
@@ -51,7 +51,7 @@ impl Place {
     }
 }
 
-/// What becomes of a condition when a value in it is missing.
+/// The treatment of a missing value in a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Missing {
     /// A missing value has no meaning here: it must be excluded.
@@ -63,7 +63,7 @@ pub(crate) enum Missing {
 }
 
 impl Missing {
-    /// Whether a comparison that says `lifted` about a missing value is fine.
+    /// Returns true if a comparison may have the value `lifted` when its operand is missing.
     pub fn accepts(self, lifted: bool) -> bool {
         match self {
             Missing::Strict => false,
@@ -275,7 +275,7 @@ impl<'s> Scope<'s> {
             || self.lets.value(name).is_some()
     }
 
-    /// Whether the expression with this key has a value here.
+    /// Returns true if the expression with this key has a value here.
     pub fn establishes(&self, key: &str) -> bool {
         self.established.iter().any(|k| k == key)
             || self.by_clauses.iter().any(|(clause, k)| *clause != self.clause && k == key)

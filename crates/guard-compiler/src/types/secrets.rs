@@ -99,7 +99,7 @@ fn leaks(program: &Program, params: &[Field], e: &Expr) -> bool {
     *e.ty.required() != Type::Bool && is_secret(program, e, params)
 }
 
-/// Whether a target is a field marked `secret`, or inside of one.
+/// Returns true if a target is a field marked `secret`, or lies inside one.
 fn is_hidden(program: &Program, target: &Target) -> bool {
     let mut ty = &program.state[target.var].ty;
     for step in &target.path {

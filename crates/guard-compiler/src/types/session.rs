@@ -1,4 +1,4 @@
-//! What speaks of a whole session: probes, sources, feedback, completion, attests and goals.
+//! Declarations about a whole session: probes, sources, feedback, completion, attests and goals.
 
 use super::scope::{Missing, Place, Scope};
 use super::text::text;
@@ -13,11 +13,11 @@ use guard_syntax::ast::{self, BlockCondition, Ident, Str};
 use guard_syntax::span::Span;
 use std::collections::HashMap;
 
-/// How long one question to a probe may take where nothing is said.
+/// The default timeout of one question to a probe, in milliseconds.
 const PROBE_TIMEOUT: Millis = 10_000;
-/// How long a command may take where nothing is said.
+/// The default timeout of a command, in milliseconds.
 const COMMAND_TIMEOUT: Millis = 60_000;
-/// How often a stop may be blocked where nothing is said.
+/// The default number of times that a stop may be blocked.
 const BLOCKS: u32 = 20;
 
 pub(super) fn session_scope<'a>(names: &'a Names<'a>, missing: Missing) -> Scope<'a> {
@@ -372,7 +372,8 @@ impl Checker<'_, '_> {
         out
     }
 
-    /// Who answers, once the rest of the probe is known.
+    /// Checks the clause that names the source of a probe's answer, after the probe's other
+    /// clauses.
     fn answers(&mut self, clause: &Spanned, out: &mut hir::Probe) {
         match &clause.node {
             ast::ProbeClause::Command { argv, env } => {

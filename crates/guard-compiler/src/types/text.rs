@@ -54,7 +54,7 @@ impl OneLine<'_> {
     }
 }
 
-/// How tightly an infix operator binds, and its spelling.
+/// Returns the precedence of an infix operator, and its spelling. A higher number binds more tightly.
 pub(crate) fn operator(op: BinaryOp) -> (u8, &'static str) {
     match op {
         BinaryOp::Implies => (1, "implies"),

@@ -130,7 +130,7 @@ impl Checker<'_, '_> {
     }
 }
 
-/// Why something is not trusted.
+/// The reason why something is not trusted.
 #[derive(Debug, Clone, Copy)]
 enum Cause {
     /// A part of the tool's own result.
@@ -148,7 +148,7 @@ enum Cause {
     Argument,
 }
 
-/// How little something is trusted.
+/// A level of distrust, in ascending order. Trusted content has no level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Level {
     /// The agent chose it; a result that is read beside it vouches for it.
@@ -172,7 +172,7 @@ impl Cause {
 /// The least trusted content of a variable, in its values or its keys: its level, and a clause that writes it.
 type Stain = Option<(Level, Span)>;
 
-/// What is written into variables: by any session, or by one so far.
+/// The stains of variables, from the writes of any session or of one session so far.
 #[derive(Clone)]
 pub(crate) struct Flow<'p> {
     program: &'p hir::Program,
@@ -252,7 +252,7 @@ impl<'p> Flow<'p> {
         }
     }
 
-    /// Whether a lesson of a tool may be taught, by what variables have held.
+    /// Returns true if a `learn` clause of a tool may teach, given the stains of the variables.
     pub(crate) fn may_teach(&self, at: hir::ToolId, learn: &hir::Learn) -> bool {
         self.doubt(at, learn).is_none()
     }
@@ -270,7 +270,7 @@ impl<'p> Flow<'p> {
         reads
     }
 
-    /// Why a lesson may teach what nobody vouches for; none where it does not.
+    /// Returns the reason why a `learn` clause of a tool must not teach; `None` if it may.
     fn doubt(&self, at: hir::ToolId, learn: &hir::Learn) -> Option<Cause> {
         let mut reads = self.reads(at, []);
         for hir::Range { over, binders } in &learn.ranges {
@@ -312,7 +312,7 @@ fn makes_of_old(clause: &hir::ClauseKind) -> bool {
     accumulates || reads_state
 }
 
-/// Whose result a part belongs to.
+/// The call whose result a part belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Root {
     /// The call's own.
@@ -321,7 +321,7 @@ enum Root {
     Last(hir::ToolId),
 }
 
-/// What expressions read.
+/// The reads of expressions.
 struct Reads<'f> {
     flow: &'f Flow<'f>,
     /// The tool whose clause it is.
@@ -337,7 +337,7 @@ struct Reads<'f> {
 }
 
 impl Reads<'_> {
-    /// What is trusted least of all that is read, from a level on.
+    /// Returns the least trusted read, at or above a level of distrust; `None` if there is none.
     fn worst(&self, from: Level) -> Option<Cause> {
         let tools = &self.flow.program.tools;
         let untrusted = |root: &Root, vouches: &dyn Fn(&Trust) -> bool| match root {
@@ -404,7 +404,7 @@ impl Reads<'_> {
         }
     }
 
-    /// Which part of a result this is, if it is one.
+    /// Returns the part of a result that an expression reads; `None` if it reads none.
     fn path(&self, e: &Expr) -> Option<(Root, Path)> {
         match &e.kind {
             ExprKind::Result => Some((Root::Result, Path::new())),
@@ -446,7 +446,7 @@ fn element(of: &Expr) -> Option<String> {
     (*of.ty.required() == Type::Json).then(|| ELEMENT.to_owned())
 }
 
-/// What an expression is a part of.
+/// Returns the expression that an expression is a part of: its operand, for a member, field, index or unwrap.
 fn inner(e: &Expr) -> Option<&Expr> {
     match &e.kind {
         ExprKind::Member(of, _)

@@ -7,13 +7,13 @@ use guard_syntax::ast::{self, Refinement, TypeKind};
 use guard_syntax::span::Span;
 use std::sync::Arc;
 
-/// How deep values nest at most: arguments that nest deeper are refused before they are decoded.
+/// The maximum nesting of values. Arguments that nest deeper are refused before they are decoded.
 pub(crate) const MAX_LEVELS: usize = 128;
 
-/// How many expressions may narrow one string type.
+/// The maximum number of patterns that may refine one string type.
 const MAX_PATTERNS: usize = 32;
 
-/// How many collections a type is made of, one within the other.
+/// Returns the number of nested collections of a type.
 pub(crate) fn levels(mut ty: &Type) -> usize {
     let mut levels = 0;
     while let Type::List(of, _) | Type::Set(of, _) | Type::Map(of, _) | Type::Option(of) = ty {
@@ -35,7 +35,7 @@ fn aliases_in(ty: &ast::Type, visit: &mut dyn FnMut(&str)) {
     }
 }
 
-/// Whether a value of type `found` may stand where `wanted` is asked for, refinements aside.
+/// Returns true if a value of type `found` may stand where `wanted` is required, refinements aside.
 pub(crate) fn fits(found: &Type, wanted: &Type) -> bool {
     match (found, wanted) {
         (Type::Error | Type::Never, _) | (_, Type::Error | Type::Never) => true,
@@ -87,7 +87,7 @@ fn bound(a: Option<u64>, b: Option<u64>) -> Option<u64> {
     Some(a?.max(b?))
 }
 
-/// What the bounds of a refinement are worth: least and greatest value, inclusive.
+/// The bounds of a refinement: its least and greatest value, both inclusive.
 type Bounds = (Option<i64>, Option<i64>);
 
 impl Checker<'_, '_> {

@@ -1,5 +1,5 @@
-//! What only contracts know of JSON: names of members that are not their names in Guard, values taken
-//! in another form, and unions of records.
+//! JSON forms for contracts only: names of members that differ from their names in Guard, values in another form, and
+//! unions of records.
 
 use super::Checker;
 use crate::errors;
@@ -143,7 +143,7 @@ impl Checker<'_, '_> {
         self.program.records[*first].fields.iter().filter(everywhere).cloned().collect()
     }
 
-    /// How a type is called that has members.
+    /// Returns the name of a type that has members, for messages.
     pub(super) fn holder_name(&self, id: RecordId) -> String {
         let def = &self.program.records[id];
         match def.union {
@@ -174,7 +174,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// What only contracts know, and where it is declared, if a type holds it.
+    /// Returns the form that only contracts may use, and the place of its declaration, if a type contains one.
     fn contract_form(&self, ty: &Type) -> Option<(&'static str, Span)> {
         let mut open = vec![self.record_of(ty)?];
         let mut seen = open.clone();

@@ -6,7 +6,7 @@ use guard_plan::plan::Plan;
 #[allow(dead_code, missing_docs)]
 mod build;
 
-/// How long it is, in bytes.
+/// The length of a text, in bytes.
 const SIZE: usize = 10_000_000;
 
 /// The triage report without a limit.

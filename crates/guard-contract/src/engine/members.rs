@@ -11,7 +11,8 @@ use crate::lex::{self, Stop};
 use guard_plan::json::Json;
 use guard_plan::report::{Fix, Reason, SpanKind};
 
-/// How far behind the envelope's brace more of the document is looked for, in bytes.
+/// The distance behind the envelope's brace within which more of the document is looked for, in
+/// bytes.
 const TAIL: usize = 256;
 
 /// A key with its colon.

@@ -251,7 +251,7 @@ pub fn ranks(report: &Report) -> Vec<i64> {
         .collect()
 }
 
-/// Why units did not survive, with their places.
+/// Returns the reason why each quarantined unit did not survive, with the unit's index.
 pub fn reasons(report: &Report) -> Vec<(u64, Reason)> {
     report.quarantined.iter().map(|unit| (unit.index, unit.reason)).collect()
 }

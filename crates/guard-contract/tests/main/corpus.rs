@@ -13,7 +13,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-/// What became of a case.
+/// The outcome of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Outcome {
     /// What is expected, all of it.
@@ -125,7 +125,7 @@ fn judge(case: &Case) -> (Report, Outcome) {
     (report, outcome)
 }
 
-/// How many cases came out in which way.
+/// The number of cases for each outcome.
 type Counts = BTreeMap<Outcome, usize>;
 
 /// The outcomes by tier and by tag.
@@ -185,7 +185,7 @@ fn table() -> String {
     out
 }
 
-/// Where a file of the repository stands.
+/// Returns the path of a file, given relative to the crate's folder.
 fn file(path: &str) -> std::path::PathBuf {
     std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }

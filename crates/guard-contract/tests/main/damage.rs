@@ -176,7 +176,7 @@ pub fn list_alone(document: &Document) -> Document {
     }
 }
 
-/// How a document is damaged.
+/// The kind of damage to a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     OneEdit,
@@ -302,7 +302,7 @@ pub fn damage(rng: &mut Rng, document: &Document, kind: Kind) -> Damaged {
     Damaged { text, touched, others }
 }
 
-/// How many undamaged items there were, and how many were found.
+/// The recall of undamaged items: the number that were there, and the number that were found.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Recall {
     pub all: u64,
@@ -465,8 +465,8 @@ fn run_with(
     outcome
 }
 
-/// How many documents of 100,000 may deliver what is no item of the undamaged one: two edits, and
-/// a part that is missing, can make the text of another document.
+/// The number of documents in 100,000 that may deliver an item that the undamaged document does not
+/// have. Two edits, or a missing part, can produce the text of another document.
 pub const RARE: u64 = 30;
 
 impl Outcome {

@@ -1,4 +1,4 @@
-//! What is found in what producers write.
+//! Tests of finding documents in what producers write.
 
 use super::build::*;
 use guard_plan::report::{Reason, SpanKind, State};

@@ -79,7 +79,7 @@ fn soup() -> impl Strategy<Value = String> {
     prop::collection::vec(piece(), 0..24).prop_map(|pieces| pieces.concat())
 }
 
-/// What survives satisfies the contract and stands in the text.
+/// Checks that every surviving item satisfies the contract and stands in the text.
 fn sound(builder: &Builder, report: &Report, text: &[u8]) {
     let contract = &builder.plan.contracts[0];
     let ItemShape::Type(ty) = contract.lists[0].shape else { panic!("a type") };

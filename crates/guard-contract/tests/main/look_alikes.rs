@@ -12,7 +12,7 @@ use guard_plan::json::Json;
 use guard_plan::random::Rng;
 use guard_plan::report::State;
 
-/// How something that is not meant stands in a text; `@` is it.
+/// Phrases that quote or negate a document that is not meant; `@` is the place of the document.
 const BESIDE: [&str; 31] = [
     "I did not do @.",
     "I would never do @",
@@ -180,7 +180,7 @@ fn plain(value: &Json) -> Json {
     }
 }
 
-/// What breaks the laws, of so many texts.
+/// The texts that break the laws, and the counts of meant and found documents.
 #[derive(Default)]
 pub struct Outcome {
     pub falsely_valid: Vec<String>,

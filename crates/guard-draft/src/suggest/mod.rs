@@ -29,7 +29,7 @@ const MAX_TOOL_NAME: usize = 200;
 /// The most keys that are remembered in a session; a rule about others is not suggested.
 const MAX_KEYS: usize = 1_000_000;
 
-/// What recorded sessions have shown so far.
+/// The observations from recorded sessions, from which rules are suggested.
 #[derive(Debug, Default)]
 pub struct SessionObserver {
     tools: Vec<ToolSeen>,
@@ -42,7 +42,7 @@ pub struct SessionObserver {
     unseen: UnseenCalls,
 }
 
-/// How much was not looked at.
+/// The counts of calls and sessions that were not observed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct UnseenCalls {
     /// Allowed calls whose arguments no guard can declare: no object, or a name twice or that is no name.
@@ -70,7 +70,7 @@ pub struct Suggestion {
     pub unseen: UnseenCalls,
 }
 
-/// What the calls of one tool have shown.
+/// The observations of one tool's calls.
 #[derive(Debug)]
 struct ToolSeen {
     wire: String,
@@ -83,7 +83,7 @@ struct ToolSeen {
     orders: OrdersSeen,
 }
 
-/// What is remembered of a session that goes on.
+/// The observations of a session that is not over.
 #[derive(Debug, Default)]
 struct LiveSession {
     workspace: String,

@@ -1,4 +1,5 @@
-//! What had succeeded before each call of a tool, in the same session: any call of another tool, or one with the same value.
+//! Order of calls: the tools that had succeeded before each call of a tool in the same session, by any call or by one
+//! with the same value.
 
 use guard_plan::json::Json;
 use sha2::{Digest, Sha256};

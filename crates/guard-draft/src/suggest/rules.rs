@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 const MAX_LISTED: usize = 12;
 /// The most programs of an allow-list.
 const MAX_PROGRAMS: usize = 40;
-/// How often each text of an allow-list was seen, on average, at least.
+/// The minimum average number of times that each text of an allow-list was seen.
 const REPEATED: u64 = 3;
 
 /// Names that mean something else in a rule.
@@ -91,7 +91,8 @@ impl ParamRules<'_> {
         (self.values.count >= listed.len() as u64 * REPEATED).then_some(listed)
     }
 
-    /// Which programs ran, and which with words that only the shell knew.
+    /// Returns `deny` clauses for a command parameter: the programs that were seen, and those seen with words that only
+    /// the shell knows.
     fn commands(&self, texts: &TextsSeen) -> Vec<String> {
         let each = format!("each in commands({})", self.name);
         let mut clauses = Vec::new();

@@ -1,4 +1,5 @@
-//! What must not be copied into a guard: texts and parameters that look like secrets or like data of persons.
+//! Detection of texts and parameters that must not be copied into a guard, since they look like secrets or personal
+//! data.
 
 /// The most characters of a text that is listed.
 const MAX_LISTED: usize = 40;
@@ -38,7 +39,7 @@ const SECRET_PARTS: [&str; 12] = [
 /// Whole names of parameters that hold secrets.
 const SECRET_NAMES: [&str; 7] = ["auth", "pin", "otp", "cvv", "cvc", "ssn", "iban"];
 
-/// How the store writes a secret that it does not show: this and 64 digits.
+/// The prefix of a secret that the store hides; 64 hexadecimal digits follow it.
 const MARK: &str = "secret:";
 
 /// Returns true if a parameter of this name holds a secret, to judge by its name.

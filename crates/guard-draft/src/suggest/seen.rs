@@ -1,4 +1,4 @@
-//! What the values of one parameter were in all calls: their kinds, bounds and forms.
+//! Observed values of one parameter over all calls: their kinds, bounds and forms.
 
 use super::secrets::{is_listable, is_secret_name, is_secret_text};
 use guard_plan::builtin::commands_of;
@@ -8,7 +8,7 @@ use guard_plan::value::{DECIMAL_ONE, Value};
 use guard_plan::{decimal, path, time};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How deep values are looked into; below that a value is any JSON.
+/// The maximum depth to which values are inspected. A deeper value counts as any JSON.
 const MAX_DEPTH: usize = 5;
 /// The most members of an object that is a record.
 const MAX_FIELDS: usize = 64;
@@ -56,7 +56,7 @@ impl Choices {
     }
 }
 
-/// What the texts of a parameter were.
+/// The observed texts of a parameter.
 #[derive(Debug, Default)]
 pub(super) struct TextsSeen {
     pub count: u64,
@@ -137,7 +137,7 @@ impl TextsSeen {
     }
 }
 
-/// What the values of a parameter, a field or an element were.
+/// The observed values of a parameter, a field or an element.
 #[derive(Debug, Default)]
 pub(super) struct ValuesSeen {
     /// The values that are not null.

@@ -34,7 +34,7 @@ pub(super) fn suggestion(seen: &SessionObserver, name: &str, min_support: u64) -
     Suggestion { text, tools, rules, sessions, calls, unseen }
 }
 
-/// What is known of all tools while each is written.
+/// The writer of a guard: the observations, and the names and types of all tools.
 struct GuardWriter<'w> {
     seen: &'w SessionObserver,
     min_support: u64,

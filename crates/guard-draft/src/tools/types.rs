@@ -7,7 +7,7 @@ use guard_plan::naming::{is_name, to_name};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// How deep records are declared; below that a value is `json`.
+/// The maximum depth to which records are declared. A deeper value is `json`.
 const MAX_DEPTH: usize = 5;
 
 /// The most variants of an enum.

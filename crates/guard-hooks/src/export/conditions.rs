@@ -1,6 +1,7 @@
-//! Which calls surely meet a condition, as patterns that a host may have a rule for.
+//! Calls that surely meet a condition, as patterns for rules of a host.
 //!
-//! A pattern is met by fewer calls than the condition, never by more: what a pattern cannot say is left out with its reason.
+//! A pattern is met by fewer calls than the condition, never by more. What a pattern cannot express is left out, with a
+//! reason.
 
 use guard_plan::builtin::{Builtin, SIMPLE_COMMAND};
 use guard_plan::plan::{CompareOp, Expr, Node, NodeId, Plan, QuantifierOp, Tool, TypeDef, UrlPart};
@@ -58,7 +59,7 @@ pub enum CallPattern {
     },
 }
 
-/// What was read of a condition.
+/// The patterns that were read from a condition.
 #[derive(Debug, Default)]
 pub(super) struct ReadCondition {
     /// Calls that meet it.

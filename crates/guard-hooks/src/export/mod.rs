@@ -20,7 +20,7 @@ use guard_plan::words::rules::{About, after, before, gated};
 use guard_plan::words::{Shows, expr, template};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a static rule does with a call.
+/// The decision of a static rule on a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum StaticDecision {
     /// The host refuses it.
@@ -312,7 +312,7 @@ impl Exporter<'_> {
         })
     }
 
-    /// What a guard says of the session as a whole.
+    /// Reports the declarations about the whole session, which the host's rules cannot express.
     fn session(&mut self) {
         let plan = self.plan;
         let budgets = plan.units.iter().any(|unit| unit.budget.is_some());

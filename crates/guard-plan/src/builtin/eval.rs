@@ -22,8 +22,8 @@ fn text<'a>(value: &&'a Value) -> Result<&'a str, Fault> {
     }
 }
 
-/// Whether one text is a part of another; an empty text is a part of none, so that a text nobody has named
-/// names nothing.
+/// Returns true if `whole` contains `part`. An empty `part` is contained in no text, so that a name that was left empty
+/// matches nothing.
 pub fn contains_text(whole: &str, part: &str) -> bool {
     !part.is_empty() && whole.contains(part)
 }

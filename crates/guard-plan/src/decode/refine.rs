@@ -6,7 +6,7 @@ use crate::render;
 use crate::value::Value;
 
 impl Decoder<'_> {
-    /// Whether a value is one of a type, refinements and all that is inside of it included.
+    /// Checks that a value conforms to a type, with all refinements, at any depth.
     pub fn conform(&self, ty: TypeId, value: &Value) -> Result<(), Problem> {
         let fail = |message| Err(Problem { path: String::new(), message });
         let Some(def) = self.def(ty) else {
@@ -53,7 +53,8 @@ impl Decoder<'_> {
         }
     }
 
-    /// What is wrong with a value itself, not with what is inside of it.
+    /// Returns the refinement that the value itself violates. Its elements and members are not
+    /// checked.
     pub(super) fn refinement(&self, ty: TypeId, value: &Value) -> Option<String> {
         let def = self.def(ty)?;
         match (def, value) {
@@ -101,7 +102,8 @@ impl Decoder<'_> {
         format!("expected {expected}, found {}", render::value(self.types, ty, value))
     }
 
-    /// What is wrong with a string of a string type.
+    /// Returns the first constraint of a string type that a string violates; `None` if there is
+    /// none, or if the type is not a string type.
     pub fn string_problem(&self, def: &TypeDef, text: &str) -> Option<String> {
         let TypeDef::String { max_chars, max_bytes, patterns } = def else {
             return None;

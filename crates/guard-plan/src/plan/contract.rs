@@ -28,7 +28,7 @@ pub struct Contract {
     pub coercions: Vec<Coercion>,
 }
 
-/// What a document is.
+/// The form of a contract's document.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -87,7 +87,7 @@ pub struct ItemList {
     pub partial: bool,
 }
 
-/// What an item looks like.
+/// The type or schema of an item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
@@ -103,7 +103,7 @@ pub enum ItemShape {
     },
 }
 
-/// How large things may be.
+/// The size limits of items and of the quarantine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -135,7 +135,7 @@ pub struct Reference {
     pub span: SpanId,
 }
 
-/// What a reference may refer to.
+/// The set of values that a reference may refer to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]

@@ -22,7 +22,7 @@ pub struct Proof {
     pub certificate: Certificate,
 }
 
-/// What may be proved (semantics §15).
+/// A claim that a proof may establish (semantics §15).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]

@@ -36,7 +36,7 @@ pub struct Probe {
     pub within: Option<Millis>,
 }
 
-/// Who answers a probe.
+/// The source of a probe's answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
@@ -60,7 +60,7 @@ pub struct Backoff {
     pub up_to: Millis,
 }
 
-/// What is learned from what the host itself reports (semantics §8).
+/// The facts that are learned from the host's own input: the start value or a prompt (semantics §8).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -82,7 +82,8 @@ pub enum SourceKind {
     Prompt,
 }
 
-/// Whose word a result is. The longest path that fits decides; the whole result otherwise.
+/// The trust of a tool's result. The longest path that is a prefix of a part's path decides; `whole` decides where
+/// there is none.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -104,7 +105,7 @@ pub struct Prior {
     pub beta: i64,
 }
 
-/// What the kernel does where it serves a tool (semantics §11).
+/// The lifecycle operation of a tool that the kernel serves itself (semantics §11).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -115,7 +116,7 @@ pub struct Served {
     pub op: ServedOp,
 }
 
-/// What a tool of a lifecycle does. Its parameters are fixed by the operation.
+/// The operation of a lifecycle tool. It determines the tool's parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
@@ -176,7 +177,7 @@ pub struct Transition {
     pub criteria: Option<bool>,
 }
 
-/// Who changes an item.
+/// The party that changes an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
@@ -230,7 +231,7 @@ pub struct Feedback {
     pub blocks: Vec<Block>,
 }
 
-/// What wakes a provider.
+/// The event that triggers a feedback provider.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
@@ -252,7 +253,7 @@ pub enum Trigger {
     },
 }
 
-/// What a provider says.
+/// A message of a feedback provider, with its severity, condition and notes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -267,7 +268,7 @@ pub struct Block {
     pub notes: Vec<Line>,
 }
 
-/// How grave a feedback is, rising.
+/// The severity of feedback, in ascending order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
@@ -291,7 +292,7 @@ pub struct Line {
     pub text: Message,
 }
 
-/// What must hold before the agent may stop (semantics §12).
+/// The conditions under which the agent may stop (semantics §12).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -376,7 +377,7 @@ pub struct Dimension {
     pub checks: Checks,
 }
 
-/// What progress is measured against.
+/// A goal: the conditions that progress is measured against.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]

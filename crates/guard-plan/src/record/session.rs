@@ -14,7 +14,7 @@ pub const STDOUT_BYTES: usize = 64 << 10;
 /// The maximum size of a file that a contract judges, in bytes (semantics §12).
 pub const TEXT_BYTES: usize = 1 << 20;
 
-/// What a file that is judged by a contract holds (semantics §12).
+/// The content of a file that a contract judges (semantics §12).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -48,7 +48,7 @@ impl Content {
     }
 }
 
-/// What became of a command that was run (semantics §12).
+/// The result of a command that was run (semantics §12).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ran {
@@ -63,7 +63,7 @@ pub struct Ran {
     pub stdout: String,
 }
 
-/// How a command ended.
+/// The way in which a command ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -159,7 +159,7 @@ pub struct Missing {
     pub span: Option<String>,
 }
 
-/// Whether the agent may stop.
+/// The decision on a stop of the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

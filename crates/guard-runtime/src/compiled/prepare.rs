@@ -274,7 +274,7 @@ impl Tool {
     }
 }
 
-/// What a tool's clauses read, as far as trust goes (semantics §8).
+/// The reads of a tool's clauses, as far as trust depends on them (semantics §8).
 #[derive(Debug)]
 pub(crate) struct Readings {
     /// Of each effect and observation that counts: the variable, and what is written into it.
@@ -301,7 +301,7 @@ impl Readings {
     }
 }
 
-/// What is proved of a tool, its certificates checked (semantics §15).
+/// The proved properties of a tool, after the check of their certificates (semantics §15).
 #[derive(Debug, Default)]
 pub(crate) struct Proven {
     /// The invariants that are proved in part, ascending, each with its unproved parts.

@@ -30,7 +30,7 @@ pub(crate) struct Commands {
     pub list: Value,
 }
 
-/// How a question to a probe is met.
+/// The handling of a question to a probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asking {
     /// The probe answers.

@@ -201,7 +201,8 @@ fn column(cx: &Context<'_>, ty: TypeId, value: Value) -> Result<Vec<Value>, Faul
     readable.map(|value| fit(cx, ty, value)).collect()
 }
 
-/// What an extractor could not read is never learned.
+/// Returns true if the value stands for text that an extractor could not read. Such a value is
+/// never learned.
 fn is_unreadable(value: &Value) -> bool {
     matches!(value, Value::String(text) | Value::Path(text) if guard_plan::builtin::is_unreadable(text))
 }

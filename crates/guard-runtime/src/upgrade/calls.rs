@@ -1,4 +1,4 @@
-//! What is remembered of calls: limits, histories, calls in flight, approvals.
+//! Upgrade of the memory of calls: limits, histories, calls in flight, approvals.
 
 use super::{Memory, Move, text};
 use crate::error::UpgradeError;
@@ -101,7 +101,7 @@ impl Move<'_> {
         }
     }
 
-    /// How the calls of each tool ended, and what rules look up of them.
+    /// Carries over each tool's history: how its calls ended, and the values that rules look up of them.
     pub(super) fn history(&mut self) -> Result<(), UpgradeError> {
         let (old, new) = (self.old.plan(), self.new.plan());
         for (at, tool) in new.tools.iter().enumerate() {

@@ -286,7 +286,7 @@ impl<'m> Move<'m> {
         Ok(())
     }
 
-    /// What no declaration names. A halt stays; so does what was said of proofs.
+    /// Carries over the counters that belong to no declaration. A halt stays, and so do the findings about proofs.
     fn counts(&mut self) {
         let (from, to) = (self.from, &mut self.to);
         (to.decisions, to.settlements) = (from.decisions, from.settlements);

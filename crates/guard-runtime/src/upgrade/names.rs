@@ -1,4 +1,5 @@
-//! Which declarations of two plans are the same: those of one name, whose values have one form.
+//! Matching of declarations between two plans. Two declarations match if they have the same name
+//! and their values have the same form.
 
 use crate::session::items::Criterion;
 use guard_plan::plan::{Field, Lifecycle, Plan, Tool, TypeDef, TypeId};

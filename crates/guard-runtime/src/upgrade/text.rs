@@ -12,7 +12,7 @@ pub(super) fn monitor(plan: &Plan, at: usize) -> String {
     format!("{:?} {of} {trigger:?}", monitor.op)
 }
 
-/// What must hold before the agent may stop, with the names of what it reads; empty if nothing must.
+/// Returns the completion conditions as text, with the names of what they read; empty if there are none.
 pub fn completion(plan: &Plan) -> String {
     let Some(completion) = &plan.completion else { return String::new() };
     format!("{} {}", completion.at_most, checks(plan, &completion.checks))
@@ -114,7 +114,7 @@ fn named(plan: &Plan, tool: Option<u32>, node: &Node) -> String {
     }
 }
 
-/// What values of a type look like.
+/// Returns the form of a type's values, as text.
 pub(super) fn form(plan: &Plan, ty: TypeId) -> String {
     match plan.types.get(ty as usize) {
         Some(TypeDef::Option { of }) => format!("option {}", form(plan, *of)),

@@ -130,7 +130,7 @@ pub fn provider(name: &str, triggers: Vec<Trigger>, text: &str) -> Feedback {
     Feedback { name: name.into(), span: 0, triggers, blocks }
 }
 
-/// What the world holds.
+/// A small world: files, probes and commands.
 #[derive(Default)]
 pub struct Small {
     /// By absolute path.
@@ -279,7 +279,7 @@ pub fn decided(verdict: &Verdict) -> String {
     out
 }
 
-/// Who spoke.
+/// Returns the names of the providers that spoke, separated by spaces.
 pub fn speakers(feedback: &[Delivered]) -> String {
     feedback.iter().map(|one| one.provider.as_str()).collect::<Vec<_>>().join(" ")
 }

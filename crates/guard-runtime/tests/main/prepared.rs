@@ -1,4 +1,4 @@
-//! What the kernel prepares decides as the plan says: screens of patterns, bits of requirements, parts of variables.
+//! The kernel's prepared forms decide as the plan does: screens of patterns, bits of requirements, parts of variables.
 
 use super::build::*;
 use guard_plan::json::Json;

@@ -115,7 +115,7 @@ fn origins() -> Live {
     Live::new(plan)
 }
 
-/// Where a value comes from: `prompt`, `trusted`, `untrusted` or `unknown`, by index.
+/// Checks the origin of a value: `prompt`, `trusted`, `untrusted` or `unknown`, by index.
 #[track_caller]
 fn origin(live: &mut Live, value: Node, expected: u32) {
     let asks = expr([value, Node::Origin(0)]);

@@ -124,7 +124,7 @@ pub fn whole() -> Plan {
     plan
 }
 
-/// What happens in it, each event taken by the session and its record kept.
+/// Plays a session with events of most kinds and returns its records.
 pub fn played(kernel: &Kernel, world: &mut dyn World) -> Vec<String> {
     let mut session = kernel.open_with("s", 0, "/ws", Some(&Json::Int(1))).unwrap();
     let mut recorder = Recorder::new(std::sync::Arc::new(Salt::new(b"salt")));

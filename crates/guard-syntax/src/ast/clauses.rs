@@ -66,7 +66,7 @@ pub struct Policy {
 /// `property NAME [monitor|proved] [for TOOLS [except TOOLS]] { clauses }`: what the rest of the guard is claimed to imply.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Property {
-    /// How much is asked of the claim.
+    /// The mode of the claim.
     pub mode: PropertyMode,
     /// True if it is written without `for`: of all tools.
     pub of_all: bool,
@@ -74,7 +74,7 @@ pub struct Property {
     pub policy: Policy,
 }
 
-/// How much is asked of a property.
+/// The mode of a property: how strictly its claim is enforced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PropertyMode {
     /// It is looked into by `verify`.

@@ -8,7 +8,7 @@ use guard_syntax::diagnostic::{Diagnostic, Severity};
 use guard_syntax::span::{FileId, Span};
 use std::fmt::Write as _;
 
-/// What a syntax case prints.
+/// Returns the output of a syntax case: the tree and the diagnostics.
 pub fn outline(text: &str) -> String {
     let parse = guard_syntax::parse(FileId(0), text);
     let mut out = String::from("tree\n");

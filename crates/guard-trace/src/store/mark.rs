@@ -137,7 +137,7 @@ impl ChainMarks {
     }
 }
 
-/// What a file says of a chain.
+/// The mark of a chain, as read from its file.
 enum MarkRead {
     None,
     Read(Head),

@@ -12,13 +12,13 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// What a process should do, in its environment.
+/// The environment variable that holds a child process's task.
 const TASK: &str = "GUARD_TEST_TASK";
 
 /// Whatever happens after so many commits, something is wrong with the test.
 const MOST: u64 = 1_000_000;
 
-/// How a store is opened.
+/// The kind of a store, with its durability.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Folder,
@@ -185,7 +185,7 @@ fn until_it_fails(kind: Kind, folder: &Path, session: &str) {
     say("nothing failed");
 }
 
-/// What a process has acknowledged: of each session the last version, with its hash.
+/// The last acknowledged version of each session, with its hash.
 pub type Acks = BTreeMap<String, (u64, String)>;
 
 /// Reads what a process says, until it ends or has acknowledged enough.

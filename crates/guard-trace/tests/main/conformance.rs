@@ -13,7 +13,7 @@ use std::time::Duration;
 /// Opens the store under test; every time the same one.
 type Open<'o> = &'o dyn Fn() -> Box<dyn Store>;
 
-/// Whether several openers may have one session at a time.
+/// The number of openers that may use one session at a time.
 #[derive(Clone, Copy, PartialEq)]
 enum Sharing {
     Shared,
@@ -40,7 +40,7 @@ const CLAIMS: &[Claim] = &[
     ("threads commit at once", threads_commit_at_once),
 ];
 
-/// What opens a new store, and the folder that it lies in.
+/// A function that opens a new store, and the folder of that store.
 type Made = (Box<dyn Fn() -> Box<dyn Store>>, Option<tempfile::TempDir>);
 
 fn run(make: &dyn Fn() -> Made, sharing: Sharing) {

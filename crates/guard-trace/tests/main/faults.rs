@@ -23,7 +23,7 @@ impl Random {
     }
 }
 
-/// Whether a store opens, holds what was acknowledged, and verifies; how many records it has.
+/// Checks that a store opens, holds the acknowledged records, and verifies. Returns the number of its records.
 fn holds(kind: Kind, folder: &Path, acks: &Acks) -> u64 {
     let store = kind.open(folder).unwrap();
     for (id, (version, hash)) in acks {
@@ -226,7 +226,7 @@ fn bits_flip_in_the_database() {
     assert!(unopened > 0 && found > 0);
 }
 
-/// Whether all is as it was; otherwise verification says so.
+/// Returns true if the store is unchanged. Checks that verification reports any change.
 fn looked_at(path: &Path, all: &[String]) -> Result<bool, StoreError> {
     let keys = Some(guard_trace::Keys::new([7; 32]));
     let store = SqliteStore::open_existing(path, Durability::Full, keys)?;
@@ -309,7 +309,7 @@ fn torn_tails_are_cut_and_damage_is_named() {
     }
 }
 
-/// What is done to the rows of a database is found as in a file.
+/// Verification finds tampering with the rows of a database, as it does in a file.
 #[test]
 fn rows_are_tampered_with() {
     let check = |sql: &str, expected: &str| {

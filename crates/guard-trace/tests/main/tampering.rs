@@ -26,7 +26,7 @@ fn verified(bytes: &[u8], against: &Against) -> Verified {
     one
 }
 
-/// What is found, in words: `line 3: record 2 was changed: its hash is another`.
+/// Returns the findings as text: `line 3: record 2 was changed: its hash is another`.
 fn findings(verified: &Verified) -> Vec<String> {
     let word = |line: Option<u64>| line.map_or("end".into(), |line| format!("line {line}"));
     verified.findings.iter().map(|it| format!("{}: {it}", word(it.line))).collect()

@@ -200,7 +200,7 @@ fn granted(grant: &Granted, now: i64) -> String {
     format!("by {} as {}, {extent}, {state}", grant.by, grant.role)
 }
 
-/// How long ago, in words.
+/// Returns the age of a time as text, in whole minutes. Both times are in milliseconds since 1970.
 fn age(now: i64, at: i64) -> String {
     match now.saturating_sub(at) {
         age if age < 60_000 => "less than a minute ago".into(),

@@ -26,7 +26,7 @@ pub struct Args {
     pub what: What,
 }
 
-/// What is done with a contract.
+/// The subcommands of `guardc contract`.
 #[derive(Debug, clap::Subcommand)]
 pub enum What {
     /// Judges a text, unit by unit. Exit code 0: valid, 1: partial, 3: nothing is left
@@ -57,7 +57,7 @@ pub enum What {
     Prompt(HintArgs),
 }
 
-/// How a report is written.
+/// The output format of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
     /// For people.

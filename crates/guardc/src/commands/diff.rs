@@ -29,7 +29,7 @@ pub struct Args {
     pub allow: Allow,
 }
 
-/// How the answer is written.
+/// The output format of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum Format {
     /// For people.
@@ -41,7 +41,7 @@ pub enum Format {
     Markdown,
 }
 
-/// What may change without being a finding.
+/// The changes that are allowed and thus no finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum Allow {
     /// Nothing.

@@ -34,7 +34,7 @@ pub struct Args {
     pub format: Format,
 }
 
-/// How the list is written.
+/// The output format of the notes on the export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum Format {
     /// For people, on standard error.

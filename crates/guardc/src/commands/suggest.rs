@@ -36,7 +36,7 @@ pub struct Args {
     pub min_support: u64,
 }
 
-/// What to do where the guard that was made has errors.
+/// The advice to the user if the generated guard has errors.
 const DEFECT: &str = "this is a defect of `guardc suggest`: please report it";
 
 /// Runs the command.

@@ -12,7 +12,7 @@ use crate::term::{Term, count};
 use guard_sdk::diagnostics::{self, DiagnosticReport};
 use std::ops::{Deref, DerefMut};
 
-/// How findings are written.
+/// The output format of findings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum Format {
     /// For people.

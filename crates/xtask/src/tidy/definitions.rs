@@ -1,4 +1,4 @@
-//! How long functions are, and how many meanings a type name has.
+//! Checks of definitions: the length of functions, and type names with more than one meaning.
 
 use super::{Findings, Repo};
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,8 +13,8 @@ const FLAT: [(&str, &str); 3] = [
     ("crates/guard-proof/src/eval.rs", "node"),
 ];
 
-/// How many type names are defined by more than one crate, `ast`, `hir` and `plan` counted as one. The number only
-/// goes down: a new type gets a name of its own.
+/// The number of type names that more than one crate defines; `ast`, `hir` and `plan` count as one. This number may
+/// only decrease: a new type gets a name of its own.
 const SHARED_NAMES: usize = 149;
 
 /// The crates whose types have the same names on purpose, and are written with their layer: `ast::Tool`, `hir::Tool`.

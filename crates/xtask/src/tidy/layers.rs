@@ -1,4 +1,4 @@
-//! Who may know whom: the crates of `cargo metadata` against the tables of `docs/architecture.md`.
+//! Check of the layers: the dependencies in `cargo metadata` against the tables of `docs/architecture.md`.
 //!
 //! The page is the rule. Under `## Crates` each row names a crate, its job, which of ours it knows, which
 //! others, and which it uses in tests only; under `## Dependencies` each row names a dependency of others and
@@ -88,7 +88,7 @@ fn layer_of_row(cells: &[&str]) -> Option<(String, Layer)> {
     Some((names(name).pop_first()?, layer))
 }
 
-/// What stands in backticks.
+/// Returns the names in backticks of a table cell.
 fn names(cell: &str) -> BTreeSet<String> {
     cell.split('`').skip(1).step_by(2).map(str::to_owned).collect()
 }
@@ -97,7 +97,7 @@ fn is_ours(name: &str) -> bool {
     name == "guardc-cli" || name == "xtask" || name.starts_with("guard-")
 }
 
-/// What the crates of the workspace use.
+/// Returns the dependencies of the workspace's crates, by crate.
 fn metadata(repo: &Repo) -> Result<BTreeMap<String, Layer>, String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let args = ["metadata", "--no-deps", "--format-version", "1", "--offline"];

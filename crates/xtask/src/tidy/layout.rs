@@ -1,4 +1,4 @@
-//! What may stand at the top of the repository.
+//! Check of the files and folders at the top of the repository.
 
 use super::{Findings, Repo};
 use std::collections::BTreeSet;

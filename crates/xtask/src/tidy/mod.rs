@@ -52,7 +52,7 @@ impl Repo {
     }
 }
 
-/// What a rule finds.
+/// The findings of a rule.
 #[derive(Default)]
 pub struct Findings {
     /// What must be put right.

@@ -1,4 +1,4 @@
-//! What every source file must and must not hold.
+//! Checks of every source file: its header, its length and its text.
 
 use super::{Findings, Repo};
 

@@ -56,7 +56,7 @@ impl Canon<'_> {
         out
     }
 
-    /// What an expression is, without its children.
+    /// Returns an expression's own operator and operand names as text, without its children.
     fn head(self, tool: Option<&Tool>, e: &Expr) -> String {
         let p = self.0;
         let name = |tool: usize| p.tools[tool].wire_name.as_str();
@@ -204,7 +204,7 @@ impl Canon<'_> {
         }
     }
 
-    /// What is learned.
+    /// Returns a `learn` clause as text.
     pub fn learn(self, tool: Option<&Tool>, learn: &Learn) -> String {
         let e = |e: &Expr| self.expr(tool, e);
         let range = |range: &Range| format!("{:?} {}", range.binders, e(&range.over));

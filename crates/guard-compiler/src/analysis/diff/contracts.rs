@@ -1,5 +1,4 @@
-//! What became of contracts: whether a text may be judged otherwise. Which of two is stricter is not
-//! decided.
+//! Changes of contracts: whether a text may be judged otherwise. Which of two contracts is stricter is not decided.
 
 use super::canon::Canon;
 use crate::hir::{Allowed, Contract, ItemShape, Program, Type};

@@ -1,6 +1,6 @@
-//! Whether one condition follows from another, where their shape shows it: equal parts, and bounds that are constants.
+//! Implication between two conditions, as far as their shape shows it: equal parts, and bounds that are constants.
 //!
-//! Sound and small. Whatever needs more than a look is not shown here.
+//! Sound and small: an implication that needs a proof is not found here.
 
 use super::canon::Canon;
 use crate::hir::{
@@ -27,7 +27,7 @@ impl<'p> Placed<'p> {
     }
 }
 
-/// Whether `b` is true wherever `a` is, and faults wherever `a` does.
+/// Returns true if it is shown that `b` is true wherever `a` is true, and faults wherever `a` faults.
 pub(crate) fn implies(a: Placed, b: Placed) -> bool {
     if a.text() == b.text() {
         return true;
@@ -121,7 +121,7 @@ fn is_absent(e: &Expr, wanted: &dyn Fn(&Expr) -> bool) -> bool {
         }
 }
 
-/// Whether `x op m` gives `x op n`.
+/// Returns true if `x op m` implies `x op n`.
 fn bounded(op: CompareOp, m: &Expr, n: &Expr) -> bool {
     let (Some(m), Some(n)) = (constant(m), constant(n)) else { return false };
     match op {
@@ -158,7 +158,7 @@ impl<'p> Rule<'p> {
     }
 }
 
-/// Whether the rule `b` refuses whatever `a` does.
+/// Returns true if it is shown that rule `b` refuses every call that rule `a` refuses.
 pub(crate) fn covers<'p>(b: Rule<'p>, a: Rule<'p>) -> bool {
     if a.text() == b.text() {
         return true;
@@ -245,7 +245,7 @@ pub(crate) fn writes_part(target: &Target) -> bool {
     matches!(&target.path[..], [Step::Index(_), Step::Field(_), ..])
 }
 
-/// Whether the requirement `b` holds only where `a` does.
+/// Returns true if it is shown that requirement `b` holds only where `a` holds.
 fn stricter((b, r): (Rule, &Requirement), (a, s): (Rule, &Requirement)) -> bool {
     let name = |rule: Rule, tool: usize| rule.program.tools[tool].wire_name.clone();
     let key = |rule: Rule, r: &Requirement| -> Vec<(String, String)> {
@@ -263,7 +263,7 @@ fn stricter((b, r): (Rule, &Requirement), (a, s): (Rule, &Requirement)) -> bool 
         && (!s.latest || r.latest && mine.iter().all(|part| theirs.contains(part)))
 }
 
-/// Whether an age is at least as short as another; none is longest.
+/// Returns true if an age is at most another. `None` is the longest age.
 fn shorter(age: Option<i64>, other: Option<i64>) -> bool {
     match (age, other) {
         (_, None) => true,

@@ -22,7 +22,7 @@ use proof::{Change, Sides};
 /// Least calls that are tried for one tool, however many share them.
 const LEAST: usize = 600;
 
-/// How far witnesses are looked for; counted, never timed.
+/// The limits of the search for witnesses. They are counts, never times, so that results are reproducible.
 #[derive(Debug, Clone)]
 pub struct Limits {
     /// Most states of both guards, for one tool.
@@ -44,7 +44,7 @@ impl Default for Limits {
     }
 }
 
-/// Whether there is a session in which the verdict changed in one direction.
+/// The answer to a question: is there a session in which the verdict changed in one direction?
 #[derive(Debug, Clone)]
 pub enum Answer {
     /// There is none.
@@ -60,7 +60,7 @@ pub enum Answer {
     },
 }
 
-/// What became of a tool.
+/// The presence of a tool in the old guard and in the new one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     /// Both guards declare it.
@@ -71,7 +71,7 @@ pub enum Fate {
     Removed,
 }
 
-/// What changed for calls of a tool.
+/// The changes for calls of one tool.
 #[derive(Debug, Clone)]
 pub struct ToolDiff {
     /// The tool, by the name the harness uses.
@@ -170,7 +170,7 @@ pub fn diff(old: &Program, new: &Program, limits: &Limits, stop: &dyn Fn() -> bo
     Diff { tools, undeclared, anew: running::anew(old, new), contracts }
 }
 
-/// What a search for one call found.
+/// The result of a search for one call.
 pub(crate) struct Searched {
     /// The session that ends with the call.
     pub witness: Option<Witness>,

@@ -28,7 +28,7 @@ const FLYING: usize = 4;
 /// Most other worlds of one call.
 const WORLDS: usize = 4;
 
-/// Which way a verdict changed.
+/// The direction in which a verdict changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
     Looser,
@@ -289,7 +289,7 @@ impl<'s, 'p> Product<'s, 'p> {
         Some(Node { old, new, session })
     }
 
-    /// What a guard says of a call.
+    /// Returns a guard's judgement of a call.
     fn judge(
         &self,
         side: &Side<'p>,
@@ -366,7 +366,7 @@ impl<'s, 'p> Product<'s, 'p> {
         }
     }
 
-    /// How a call that both allow may end.
+    /// Returns the endings of a call that both guards allow.
     fn ends(&self, node: &Node<'p>, wire: &str) -> Vec<Then> {
         let mut ends: Vec<Then> = Vec::new();
         for (side, session) in [(self.old, &node.old), (self.new, &node.new)] {
@@ -477,7 +477,8 @@ impl<'s, 'p> Product<'s, 'p> {
     }
 }
 
-/// What a guard says of a call; what it cannot read it refuses, or lets pass where it does not know the tool.
+/// A guard's judgement of a call. A call that the guard cannot read is refused, or passes if the guard does not know
+/// the tool and allows unknown tools.
 enum Judged {
     Said(Box<Judgement>),
     Unread(bool),

@@ -1,5 +1,5 @@
-//! What can be said of a change without trying it: of each part of a decision whether it is the same, tighter, looser
-//! or simply other.
+//! Static comparison of two guards: for each part of a decision, whether it is the same, tighter, looser or simply
+//! other.
 //!
 //! Claims are of sessions that both guards have judged alike so far, so the rules that let earlier calls pass do not
 //! matter here; what those calls did does.
@@ -21,10 +21,10 @@ use reads::Reads;
 use std::collections::{BTreeMap, BTreeSet};
 use unfilled::never_called;
 
-/// Of a hundred words of two rules, how many they share at least where one is the other, edited.
+/// The minimum percentage of shared words at which one rule counts as an edited form of the other.
 const ALIKE: usize = 30;
 
-/// How a tool's verdicts may have changed, with what says so.
+/// The possible change of a tool's verdicts, with its reasons.
 #[derive(Debug, Default)]
 pub(super) struct Change {
     /// What may allow more than before.
@@ -43,7 +43,7 @@ impl Change {
         self.tighter.push(what);
     }
 
-    /// Of two bounds: less allows less; none allows most.
+    /// Compares two upper bounds. A lower bound allows less; no bound allows most.
     fn bound<T: Ord + Copy>(&mut self, what: &str, old: Option<T>, new: Option<T>) {
         match (old, new) {
             (a, b) if a == b => {}
@@ -80,7 +80,7 @@ impl<'p> Sides<'p> {
         (View { program: old, beside: new, never }, View { program: new, beside: old, never })
     }
 
-    /// What has changed for calls of a tool that both guards declare.
+    /// Returns the changes for calls of a tool that both guards declare.
     pub fn tool(&self, old: ToolId, new: ToolId) -> Change {
         let mut change = Change::default();
         let (a, b) = (&self.old.tools[old], &self.new.tools[new]);
@@ -105,7 +105,7 @@ impl<'p> Sides<'p> {
         change
     }
 
-    /// What holds for all calls.
+    /// Compares the declarations that hold for all calls: shadow mode, the deadline and what halts a session.
     fn guard(&self, change: &mut Change) {
         let (old, new) = (self.old, self.new);
         if old.shadow != new.shadow {
@@ -271,7 +271,7 @@ impl<'p> Sides<'p> {
         }
     }
 
-    /// What the tool writes, and what is checked of it before.
+    /// Compares what the tool writes, and the checks of it before the call.
     fn effects(&self, a: &Tool, b: &Tool, change: &mut Change) {
         let texts = |program: &Program, tool: &Tool| {
             let own = Canon(program).clauses(tool).into_iter();
@@ -448,7 +448,7 @@ fn rules<'p>(program: &'p Program, tool: &'p Tool) -> Vec<Rule<'p>> {
     tool.clauses.iter().filter(refuses).map(|clause| Rule { program, tool, clause }).collect()
 }
 
-/// How many words two texts have in common, of a hundred words of both.
+/// Returns the percentage of words that two texts have in common.
 fn shared_words(a: &str, b: &str) -> usize {
     let words = |text: &str| -> BTreeSet<String> {
         let parts = text.split(|c: char| !c.is_alphanumeric() && c != '_');

@@ -1,4 +1,4 @@
-//! What a session that runs under the old guard would begin anew under the new one.
+//! Memory that a session under the old guard would begin anew under the new one.
 
 use super::canon::Canon;
 use super::proof::{View, counter};
@@ -66,7 +66,7 @@ fn counters(program: &Program, beside: &Program) -> BTreeMap<String, String> {
     counters
 }
 
-/// What is remembered of calls beyond their number.
+/// Returns the memories of calls beyond their number, as sentences.
 fn memories(program: &Program) -> Vec<String> {
     let tables = Tables::collect(program);
     let name = |sorted: u32| program.tools[tables.tools.order[sorted as usize]].wire_name.as_str();

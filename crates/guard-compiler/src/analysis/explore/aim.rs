@@ -1,5 +1,5 @@
-//! What a search of everything has not found is looked for alone: with the tools that can matter to it, plain values
-//! first.
+//! Aimed search: each goal that the full search has not found is searched alone, with the tools that can matter to it
+//! and with the plainest values first.
 
 use super::Limits;
 use super::inputs::Inputs;

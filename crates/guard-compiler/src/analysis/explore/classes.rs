@@ -1,4 +1,4 @@
-//! Which places of a guard exchange values: parameters, variables, parts of results and facts, by class.
+//! Classes of places that exchange values: parameters, variables, parts of results and facts.
 //!
 //! Two places that are compared, assigned, or used as each other's key are of one class; what one of them is compared
 //! with may matter for all. Flow is followed without order, so classes are too large rather than too small.
@@ -42,7 +42,7 @@ pub(crate) enum UrlKind {
     Other,
 }
 
-/// What a value of a class is held against.
+/// A value or pattern that the values of a class are compared with.
 #[derive(Debug, Clone)]
 pub(crate) enum Hint<'p> {
     /// This constant.
@@ -62,7 +62,7 @@ pub(crate) enum Hint<'p> {
     Pays(usize),
 }
 
-/// What is known of a class.
+/// The properties of a class.
 #[derive(Debug, Default)]
 pub(crate) struct Class<'p> {
     /// Something reads it.
@@ -90,7 +90,7 @@ pub(crate) struct Classes<'p> {
     parts: HashMap<usize, Vec<usize>>,
 }
 
-/// Where an expression stands.
+/// The context of an expression: its tool, its result and its bound variables.
 #[derive(Default)]
 struct Context {
     tool: Option<ToolId>,
@@ -252,7 +252,7 @@ impl<'p> Classes<'p> {
     }
 }
 
-/// What a place is a part of, and the place without saying of which.
+/// Returns the parent of a place, and the place with its parent left out.
 fn part_of(place: &Place) -> Option<(usize, Place)> {
     Some(match place {
         Place::Elem(of) => (*of, Place::Elem(0)),
@@ -276,7 +276,7 @@ pub(crate) fn each_element(value: &Value, visit: &mut dyn FnMut(&Value)) {
     }
 }
 
-/// Whether an expression is made of literals alone.
+/// Returns true if an expression consists of literals alone.
 pub(crate) fn is_constant(e: &Expr) -> bool {
     let leaf = matches!(
         &e.kind,
@@ -302,7 +302,7 @@ pub(crate) fn is_constant(e: &Expr) -> bool {
     leaf && e.children().into_iter().all(is_constant)
 }
 
-/// Whether an expression depends on the session and not on a call.
+/// Returns true if an expression depends on the session alone and not on a call.
 pub(crate) fn is_closed(e: &Expr) -> bool {
     let mut closed = true;
     e.walk(&mut |part| {

@@ -1,4 +1,4 @@
-//! What may happen next: calls with their arguments, results, prompts and the passing of time.
+//! Inputs of an exploration: calls with their arguments, results, prompts and the passing of time.
 
 use super::classes::{Classes, Hint, Place};
 use super::mark::Questions;
@@ -23,7 +23,7 @@ const MOST_RESULTS: usize = 24;
 const MOST_ITEMS: usize = 2;
 const HOUR: i64 = 3_600_000;
 
-/// What may happen in sessions of a guard.
+/// The inputs that a guard's sessions may receive.
 pub(crate) struct Inputs<'p> {
     program: &'p Program,
     /// How many values of a place are tried: the plainest.
@@ -54,7 +54,7 @@ impl<'p> Inputs<'p> {
         Maker { program: self.program, classes: &self.classes, session }
     }
 
-    /// Whether the arguments of a tool are the same in every state: nothing flows into them.
+    /// Returns true if the arguments of a tool are the same in every state: nothing flows into them.
     fn is_fixed(&self, tool: ToolId) -> bool {
         let of = &self.program.tools[tool];
         of.served.is_none()
@@ -71,8 +71,8 @@ impl<'p> Inputs<'p> {
             })
     }
 
-    /// Whether all that can matter is tried: every parameter is enumerated, held against constants only, or unread,
-    /// and no result is read.
+    /// Returns true if the inputs cover all that can matter: every parameter is enumerated, compared with constants
+    /// only, or unread, and no result is read.
     fn covers(&self, session: &Reference<'p>) -> bool {
         let program = self.program;
         let params = program.tools.iter().enumerate().flat_map(|(id, tool)| {
@@ -124,7 +124,7 @@ impl<'p> Inputs<'p> {
         covered && probes && !conforms && !outside && program.sources.is_empty()
     }
 
-    /// Whether all combinations of the values of a tool's parameters are tried.
+    /// Returns true if all combinations of the values of a tool's parameters are tried.
     fn is_full(&self, tool: ToolId, session: &Reference<'p>) -> bool {
         let maker = self.maker(session);
         let params = self.program.tools[tool].params.iter().enumerate();
@@ -134,7 +134,7 @@ impl<'p> Inputs<'p> {
         params.map(count).fold(1, usize::saturating_mul) <= MOST_CALLS
     }
 
-    /// Whether a tool is held to identical calls, and can be called otherwise than is tried.
+    /// Returns true if a tool has a limit on identical calls, and more calls are possible than are tried.
     fn repeats(&self, tool: ToolId, session: &Reference<'p>) -> bool {
         let of = &self.program.tools[tool];
         let identical = of.clauses.iter().any(|clause| match &clause.kind {
@@ -269,7 +269,7 @@ impl<'p> Inputs<'p> {
         self.maker(session).draw_result(returns, node, constants, rng)
     }
 
-    /// What a call of a tool may return; `null` where nobody reads it.
+    /// Returns the possible results of a call of a tool; `null` where nothing reads the result.
     pub fn results(&self, tool: ToolId, session: &Reference<'p>) -> Vec<Option<Json>> {
         let of = &self.program.tools[tool];
         let node = self.classes.find(&Place::Result(tool));
@@ -287,7 +287,7 @@ impl<'p> Inputs<'p> {
         results.into_iter().map(Some).collect()
     }
 
-    /// What a probe that is no `bool` may answer.
+    /// Returns the possible answers of each probe.
     pub fn answers(&self, session: &Reference<'p>) -> Vec<Vec<Json>> {
         let maker = self.maker(session);
         let answers = |at: usize| {
@@ -297,7 +297,8 @@ impl<'p> Inputs<'p> {
         (0..self.program.probes.len()).map(answers).collect()
     }
 
-    /// When sessions may begin: where the guard reads the clock, at night and at the weekend too.
+    /// Returns the times at which sessions may begin, in milliseconds since 1970. If the guard reads the clock, a time
+    /// at night and one at the weekend are among them.
     pub fn starts(&self) -> Vec<i64> {
         let mut clock = false;
         super::rules::each_condition(self.program, &mut |root| {
@@ -309,7 +310,7 @@ impl<'p> Inputs<'p> {
         }
     }
 
-    /// What the host may give at the start, beside nothing.
+    /// Returns the possible start values, besides none.
     pub fn data(&self, session: &Reference<'p>) -> Vec<Json> {
         let Some(node) = self.classes.find(&Place::Data) else { return Vec::new() };
         let mut data = self.maker(session).results(None, Some(node));
@@ -317,14 +318,14 @@ impl<'p> Inputs<'p> {
         data
     }
 
-    /// What the user may say.
+    /// Returns the possible prompts.
     pub fn prompts(&self, session: &Reference<'p>) -> Vec<String> {
         let Some(node) = self.classes.find(&Place::Prompt) else { return Vec::new() };
         let said = self.maker(session).results(None, Some(node));
         said.iter().filter_map(|json| json.as_str().map(String::from)).take(2).collect()
     }
 
-    /// How long it is worth waiting: to what the guard names, and no longer.
+    /// Returns the times to wait for: those that the guard names. Times are in milliseconds since 1970.
     pub fn waits(&self, questions: &Questions, session: &Reference<'p>) -> BTreeSet<i64> {
         let (now, start) = session.clock_at();
         let mut until: BTreeSet<i64> = BTreeSet::new();
@@ -348,7 +349,7 @@ impl<'p> Inputs<'p> {
         until.into_iter().map(|at| at - now).collect()
     }
 
-    /// When what the guard says of the clock may change.
+    /// Adds the times at which conditions on the clock may change.
     fn clock(&self, now: i64, start: i64, until: &mut BTreeSet<i64>) {
         let mut named: BTreeSet<i64> = BTreeSet::new();
         let mut clock = false;

@@ -1,4 +1,4 @@
-//! What of a session may influence what comes later: its core, which must be equal, and its resources, of which
+//! State keys: the part of a session that may influence what comes later. The core must be equal. Of the resources,
 //! less spent is never worse.
 //!
 //! Two sessions with the same core behave alike but for budgets, limits and the deadline. Where one has spent no
@@ -66,11 +66,11 @@ pub(crate) struct Questions<'p> {
     pub clears: BTreeSet<ToolId>,
 }
 
-/// What is spent, by what it is spent of.
+/// The amounts spent, by resource.
 pub(crate) type Resources = BTreeMap<Vec<u8>, i64>;
 
 impl<'p> Questions<'p> {
-    /// What a guard asks.
+    /// Returns the questions that a guard's rules ask.
     pub fn of(program: &'p Program) -> Self {
         let mut questions = Questions {
             program,
@@ -173,7 +173,7 @@ impl<'p> Questions<'p> {
         }
     }
 
-    /// Whether time may change a verdict otherwise than by the deadline and by windows of limits.
+    /// Returns true if time may change a verdict in a way other than the deadline and the windows of limits.
     pub fn ages(&self) -> bool {
         self.time
             || self.program.probes.iter().any(|p| p.every.is_some() || p.backoff.is_some())
@@ -201,7 +201,8 @@ impl<'p> Questions<'p> {
         spans
     }
 
-    /// What must be equal for two sessions to go on alike, as far as a slice of the guard can tell.
+    /// Returns the core of a session: two sessions with equal cores behave alike, as far as a slice of the guard can
+    /// tell.
     pub fn core(&self, session: &Reference, slice: &Slice) -> Vec<u8> {
         let mut out = vec![u8::from(session.halted()), session.flying() as u8];
         let (now, start) = session.clock_at();
@@ -336,7 +337,7 @@ impl<'p> Questions<'p> {
         }
     }
 
-    /// What a session has spent of what is bounded.
+    /// Returns what a session has spent of its bounded resources.
     pub fn resources(&self, session: &Reference) -> Resources {
         let mut spent = Resources::new();
         let (now, start) = session.clock_at();
@@ -376,7 +377,7 @@ impl<'p> Questions<'p> {
     }
 }
 
-/// Whether the first has spent no more of anything than the second.
+/// Returns true if the first session has spent no more of any resource than the second.
 pub(crate) fn within(first: &Resources, second: &Resources) -> bool {
     first.iter().all(|(name, spent)| second.get(name).is_some_and(|other| spent <= other))
 }

@@ -29,7 +29,7 @@ use crate::analysis::reference::Reference;
 use crate::hir::Program;
 use guard_plan::json::Json;
 
-/// How far is looked; counted, never timed.
+/// The limits of an exploration. They are counts, never times, so that results are reproducible.
 #[derive(Debug, Clone)]
 pub struct Limits {
     /// Most things that happen in a session.
@@ -48,7 +48,7 @@ impl Default for Limits {
     }
 }
 
-/// What exploration found.
+/// The findings of an exploration.
 #[derive(Debug, Clone)]
 pub struct Exploration {
     /// By tool: the shortest session in which it is allowed.
@@ -76,7 +76,8 @@ pub struct Exploration {
 }
 
 impl Exploration {
-    /// Of something that was not found: `never`, or how far was looked.
+    /// Returns the text for a goal that was not found: `never` after an exhaustive search, or else the extent of the
+    /// search.
     pub fn absence(&self) -> String {
         match self.exhausted {
             true => "never".into(),
@@ -133,7 +134,7 @@ pub fn explore(program: &Program, limits: &Limits, stop: &dyn Fn() -> bool) -> E
 }
 
 impl Exploration {
-    /// Of a guard that no session can begin with, or that has too many rules.
+    /// Returns the empty exploration of a guard that no session can begin with, or that has too many rules.
     fn nothing(program: &Program, rules: Vec<Rule>) -> Self {
         Exploration {
             tools: vec![None; program.tools.len()],

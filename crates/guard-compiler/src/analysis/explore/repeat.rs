@@ -104,7 +104,7 @@ fn budget(search: &Search, rule: &Rule) -> Option<Session> {
     })
 }
 
-/// What the last call of a tool's session has charged.
+/// Returns what the last call of a tool's session has charged of a unit, in units of 10⁻⁶.
 fn charge(search: &Search, tool: ToolId, unit: usize) -> i64 {
     let Some(found) = &search.found.tools[tool] else { return 0 };
     let data = found.data.as_ref();
@@ -259,7 +259,7 @@ impl<'s, 'p> Pump<'s, 'p> {
         self.call(self.args.clone())
     }
 
-    /// Whether a call with these arguments is allowed.
+    /// Returns true if a call with these arguments is allowed.
     fn goes(&self, args: &[Value]) -> bool {
         let judged = self.session.consider(self.tool, args, &|ask| self.answer(ask));
         judged.decision == Decision::Allow
@@ -306,7 +306,7 @@ fn varied(args: &[Value], at: usize, round: usize) -> Vec<Value> {
     args
 }
 
-/// Whether a rule is among the reasons of a call, judged once more.
+/// Judges a call once more, and returns true if a rule is among the reasons.
 fn speaks(search: &Search, session: &Reference, step: &Step, rule: &Rule) -> bool {
     let Act::Call { tool, args, .. } = &step.act else { return false };
     let Some(at) = search.program.tools.iter().position(|t| t.wire_name == *tool) else {
@@ -369,7 +369,7 @@ fn feedback(search: &Search, rule: &Rule) -> Option<Session> {
     calls.and_then(|n| counted(search, rule, n as usize))
 }
 
-/// How long to wait for a provider: its cadence, and the times that its conditions name.
+/// Returns the times to wait for a provider, in milliseconds: its cadence, and the durations that its conditions name.
 fn waits(program: &Program, provider: &crate::hir::Feedback, every: Option<i64>) -> Vec<i64> {
     let mut named: Vec<i64> = every.into_iter().collect();
     let conditions = provider.blocks.iter().filter_map(|block| block.when.as_ref());

@@ -8,7 +8,7 @@ use guard_plan::verdict::Code;
 use guard_syntax::span::Span;
 use std::collections::{HashMap, HashSet};
 
-/// What a rule is.
+/// The kind of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs, reason = "each is the construct of the same name")]
 pub enum RuleKind {
@@ -185,7 +185,8 @@ impl Places {
     }
 }
 
-/// How many judged events after its last word a provider speaks, how long after, and whether on a file.
+/// Returns the number of judged events after which a provider speaks again, and the time after which it does, in
+/// milliseconds; `None` without such a trigger.
 pub(crate) fn cadence(triggers: &[Trigger]) -> (Option<u32>, Option<i64>) {
     let calls = triggers.iter().filter_map(|t| match t {
         Trigger::Calls(n) => Some(*n),

@@ -48,7 +48,7 @@ pub(crate) struct Trial {
     pub args: Vec<Value>,
 }
 
-/// What is looked for, and what was found of it.
+/// The sessions found so far, by goal; `None` for a goal that is not found.
 #[derive(Default)]
 pub(crate) struct Found {
     pub tools: Vec<Option<Session>>,
@@ -166,12 +166,12 @@ impl<'s, 'p> Search<'s, 'p> {
         }
     }
 
-    /// Whether the caller wants no more.
+    /// Returns true if the caller has asked to stop.
     pub fn stopped_early(&self) -> bool {
         (self.stop)()
     }
 
-    /// Whether a call of a tool is what is looked for: it is tried with everything.
+    /// Returns true if the search aims at a call of this tool. Such a call is tried with every input.
     fn is_aim(&self, tool: ToolId) -> bool {
         match self.goal {
             Some(Goal::Tool(aim)) => aim == tool,
@@ -183,7 +183,7 @@ impl<'s, 'p> Search<'s, 'p> {
         }
     }
 
-    /// Whether something was found, and nothing shorter is to be expected.
+    /// Returns true if a session for the goal was found, and no shorter one can be found at this depth.
     fn has(&self, goal: Goal, depth: usize) -> bool {
         let found = match goal {
             Goal::Tool(tool) => &self.found.tools[tool],
@@ -283,7 +283,7 @@ impl<'s, 'p> Search<'s, 'p> {
         super::inputs::read(self.program, &self.nodes.first()?.session, tool, args)
     }
 
-    /// What may happen beside calls.
+    /// Returns the events that may happen besides calls.
     fn events(&self, at: usize) -> Vec<Act> {
         let session = &self.nodes[at].session;
         let mut acts = Vec::new();
@@ -440,7 +440,7 @@ pub(super) fn branch(worlds: &mut Vec<Oracle>, ran: usize) -> bool {
     left_out
 }
 
-/// Whether what was found is longer than this, or nothing was.
+/// Returns true if no session was found, or one that is longer than `length`.
 fn longer(found: &Option<Session>, length: usize) -> bool {
     found.as_ref().is_none_or(|session| session.len() > length)
 }
@@ -453,17 +453,17 @@ pub(crate) fn step(session: &mut Reference, what: Act, oracle: &Oracle) -> Optio
     Some(Step { world: oracle.answers(), act: what, said, changes })
 }
 
-/// Whether nothing but approvals is missing.
+/// Returns true if only approvals are missing.
 fn is_approvable(judged: &Judgement) -> bool {
     judged.reasons.iter().all(|(code, ..)| matches!(code, Code::Approval | Code::Gated))
 }
 
-/// Whether an approval is missing, among other things.
+/// Returns true if an approval is missing, possibly among other things.
 fn lacks_approval(judged: &Judgement) -> bool {
     judged.reasons.iter().any(|(code, ..)| matches!(code, Code::Approval | Code::Gated))
 }
 
-/// Who must approve; of a gate, anybody.
+/// Returns the roles that must approve; `operator` for a gate, which anybody may approve.
 pub(crate) fn roles(judged: &Judgement) -> Vec<String> {
     let mut roles: Vec<String> = Vec::new();
     for (code, _, _, needs) in &judged.reasons {

@@ -7,9 +7,10 @@ use crate::hir::Program;
 use guard_plan::json::Json;
 use guard_plan::verdict::Decision;
 
-/// When every explored session begins: Monday, 2026-01-05, nine o'clock UTC, as in `test` blocks.
+/// The start of every explored session: Monday, 2026-01-05, nine o'clock UTC, as in `test` blocks. In milliseconds
+/// since 1970.
 pub const START: i64 = 1_767_603_600_000;
-/// Where every explored session works.
+/// The workspace of every explored session.
 pub const WORKSPACE: &str = "/workspace";
 
 /// A session from its beginning.
@@ -36,7 +37,7 @@ pub struct Step {
     pub changes: Vec<(String, String, String)>,
 }
 
-/// What may happen in a session.
+/// An event of a session.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Act {
     /// A call is proposed; allowed, it goes on so.
@@ -77,7 +78,7 @@ pub enum Act {
     Stop,
 }
 
-/// What becomes of an allowed call.
+/// The ending of an allowed call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Then {
     /// It succeeds, with this result.
@@ -90,7 +91,7 @@ pub enum Then {
     Flies,
 }
 
-/// What was said of a step.
+/// The guard's reply to a step.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Said {
     /// Of a proposal: the decision; of a stop: allow or deny.
@@ -106,12 +107,12 @@ pub struct Said {
 }
 
 impl Session {
-    /// How many things happen in it, the last one included.
+    /// Returns the number of steps.
     pub fn len(&self) -> usize {
         self.steps.len()
     }
 
-    /// Whether nothing happens.
+    /// Returns true if the session has no steps.
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
     }

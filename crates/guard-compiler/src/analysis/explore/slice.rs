@@ -1,4 +1,4 @@
-//! What of a guard can matter to one thing: the tools whose calls may bring it about, and the variables they read.
+//! Slices of a guard: the tools whose calls may bring something about, and the variables that they read.
 //!
 //! Taken backwards: a tool needs those it requires or asks of, those that write what it reads, and what these need.
 
@@ -6,7 +6,7 @@ use super::rules::{Rule, RuleKind};
 use crate::hir::{ClauseKind, Expr, ExprKind as K, FactId, Program, ServedOp, Tool, ToolId, VarId};
 use std::collections::BTreeSet;
 
-/// What something depends on.
+/// The dependencies of a goal: tools, variables and facts.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Slice {
     pub tools: BTreeSet<ToolId>,
@@ -24,7 +24,7 @@ impl Slice {
         }
     }
 
-    /// What a call of a tool depends on to be allowed.
+    /// Returns the slice on which the permission of a tool's calls depends.
     pub fn of_tool(program: &Program, tool: ToolId) -> Self {
         let mut slice = Slice::default();
         slice.vars.extend(written(&program.tools[tool]));
@@ -33,7 +33,7 @@ impl Slice {
         slice
     }
 
-    /// What expressions depend on to be other than they are at first.
+    /// Returns the slice on which a change of the expressions' initial values depends.
     pub fn of_exprs<'e>(program: &Program, exprs: impl Iterator<Item = &'e Expr>) -> Self {
         let mut slice = Slice::default();
         exprs.for_each(|e| slice.reads(program, e));
@@ -41,7 +41,8 @@ impl Slice {
         slice
     }
 
-    /// What a rule depends on to fire; none where that is all or nothing.
+    /// Returns the slice on which the firing of a rule depends; `None` if a slice does not help, since the rule depends
+    /// on everything or on nothing.
     pub fn of_rule(program: &Program, rule: &Rule) -> Option<Self> {
         let holders: Vec<ToolId> = (0..program.tools.len())
             .filter(|tool| program.tools[*tool].clauses.iter().any(|c| c.rule.span == rule.span))

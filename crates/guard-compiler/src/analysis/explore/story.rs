@@ -48,7 +48,7 @@ impl Session {
         out
     }
 
-    /// What somebody else says of the last step, as JSON.
+    /// Returns the last step with another guard's reply, as JSON; `null` without a step.
     pub fn said_json(&self, other: &Said) -> Json {
         match self.steps.last() {
             Some(last) => {
@@ -165,7 +165,7 @@ pub(crate) fn happens(program: &Program, act: &Act) -> String {
     }
 }
 
-/// What was said, in words.
+/// Returns a reply in words.
 pub(crate) fn verdict(said: &Said) -> String {
     let mut words = Vec::new();
     if let Some(decision) = said.decision {

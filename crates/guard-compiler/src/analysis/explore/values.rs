@@ -18,12 +18,12 @@ use std::collections::BTreeMap;
 const MOST: usize = 10;
 /// Most values of a record that are tried.
 const MOST_RECORDS: usize = 24;
-/// How deep values are made.
+/// The maximum depth of the values that are made.
 const DEPTH: usize = 5;
 /// Strings of which it does not matter which they are.
 const FRESH: [&str; 2] = ["a", "b"];
 
-/// What values are made of.
+/// The maker of values: the program, the classes and the session that it takes them from.
 pub(crate) struct Maker<'c, 'p> {
     pub program: &'p Program,
     pub classes: &'c Classes<'p>,
@@ -164,7 +164,8 @@ impl Maker<'_, '_> {
         class.members.iter().flat_map(ends).flatten().collect()
     }
 
-    /// How far a variable is from its boundaries, in the direction of a change.
+    /// Returns the distances of a variable from its boundaries, in the direction of a change. Boundaries that lie in
+    /// the other direction give negative distances.
     fn gaps(&self, var: usize, sign: i64) -> Vec<i64> {
         let at = number(self.session.var(var));
         let (lo, hi) = match self.program.state[var].ty {
@@ -182,7 +183,7 @@ impl Maker<'_, '_> {
         bounds.iter().map(|bound| bound.saturating_sub(at).saturating_mul(sign)).collect()
     }
 
-    /// What the session has in the places of a class.
+    /// Returns the values that the session holds in the places of a class.
     fn present(&self, class: &Class) -> Vec<Value> {
         let mut present = Vec::new();
         for node in &class.members {

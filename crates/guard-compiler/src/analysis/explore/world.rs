@@ -1,4 +1,4 @@
-//! What the world may answer: every question has a few answers, and a run takes one of each.
+//! Answers of the world: every question has a few possible answers, and a run takes one of each.
 //!
 //! Files are consistent within a run: what contains a text is there, and what is there exists.
 
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 /// A hash that a file may have.
 const HASH: &str = "0000000000000000000000000000000000000000000000000000000000000001";
 
-/// Which answer is taken of each question; the first where nothing is said.
+/// The index of the chosen answer, by question. The default is the first answer.
 type Choices = BTreeMap<String, usize>;
 
 /// The answers of one run, and what was asked in it.
@@ -46,13 +46,13 @@ impl<'p> Oracle<'p> {
         Some(answer)
     }
 
-    /// Whether the worlds that differ in one answer, or in all, are all there are.
+    /// Returns true if the worlds that differ in one answer, or in all answers, are all possible worlds.
     pub fn is_simple(&self) -> bool {
         let asked = self.asked.borrow();
         asked.len() <= 2 && asked.iter().all(|(_, options)| *options == 2)
     }
 
-    /// Whether this world was asked something that the other was not.
+    /// Returns true if this world was asked a question that the other was not.
     pub fn is_asked_more(&self, other: &Oracle) -> bool {
         let known = other.asked.borrow();
         self.asked.borrow().iter().any(|one| !known.contains(one))
@@ -63,7 +63,7 @@ impl<'p> Oracle<'p> {
         Oracle::new(self.program, self.probes, !self.kind)
     }
 
-    /// What was answered, in order.
+    /// Returns the answers, in order.
     pub fn answers(&self) -> Vec<(Ask, Json)> {
         self.answers.borrow().clone()
     }

@@ -24,10 +24,10 @@ use std::collections::BTreeSet;
 
 /// Somebody who can show that something never is. Whoever cannot says no.
 pub trait Prover {
-    /// Whether no call of the tool can pass its own conditions.
+    /// Returns true if no call of the tool can pass its own conditions.
     fn is_impossible(&self, tool: &Tool) -> bool;
 
-    /// Whether these conditions, in the tool, are never true together.
+    /// Returns true if these conditions, in the tool, are never true together.
     fn never(&self, tool: &Tool, conditions: &[&Expr]) -> bool;
 }
 
@@ -44,7 +44,7 @@ impl Prover for NoProver {
     }
 }
 
-/// What the verification of a plan has shown.
+/// A plan and the result of its verification.
 pub struct Verified<'v> {
     /// The plan.
     pub plan: &'v Plan,
@@ -63,7 +63,7 @@ impl Prover for Verified<'_> {
     }
 }
 
-/// What findings are made from.
+/// The input of the lints: the program, its exploration and a prover.
 pub(crate) struct Lint<'l> {
     pub program: &'l Program,
     /// What was found by trying; none where nothing was tried.
@@ -102,7 +102,7 @@ pub fn all(
 }
 
 impl Lint<'_> {
-    /// Whether everything was tried, so that what was not found cannot be.
+    /// Returns the exploration if it was exhaustive: what it has not found does not exist.
     pub fn exhausted(&self) -> Option<&Exploration> {
         self.explored.filter(|explored| explored.exhausted)
     }

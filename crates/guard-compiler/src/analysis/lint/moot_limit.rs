@@ -43,7 +43,7 @@ pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// What a call of a tool costs at least, by unit.
+/// Returns the minimum cost of one call of a tool, by unit, in units of 10⁻⁶.
 fn costs(tool: &Tool) -> BTreeMap<usize, i64> {
     let said = |c: &Clause| matches!(c.kind, ClauseKind::Costs { unit: 0, .. }) && !c.rule.shadow;
     let calls = if tool.clauses.iter().any(said) { 0 } else { DECIMAL_ONE };

@@ -52,7 +52,7 @@ pub(super) fn check(lint: &mut Lint, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Whether the guard says in so many words that the tool is not to be called: `deny when true`.
+/// Returns true if the guard states explicitly that the tool is never to be called: `deny when true`.
 fn is_meant(tool: &Tool) -> bool {
     let plain = |clause: &crate::hir::Clause| match &clause.kind {
         ClauseKind::Deny { condition, .. } => matches!(condition.kind, ExprKind::Bool(true)),
@@ -61,7 +61,7 @@ fn is_meant(tool: &Tool) -> bool {
     tool.clauses.iter().any(plain)
 }
 
-/// Why no call of a tool can be allowed, if only these other tools can be called.
+/// Returns the clause that prevents every call of a tool if only the `callable` tools can be called, with the reason.
 fn obstacle(lint: &Lint, tool: ToolId, callable: &BTreeSet<ToolId>) -> Option<(Span, String)> {
     let of = &lint.program.tools[tool];
     for clause in of.clauses.iter().filter(|clause| !clause.rule.shadow) {

@@ -41,7 +41,7 @@ pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Whether a clause refuses, by a condition that is soon read.
+/// Returns true if a clause refuses calls by a condition of few nodes, and is not in shadow.
 fn refuses(clause: &Clause) -> bool {
     let ClauseKind::Deny { condition, .. } = &clause.kind else { return false };
     let mut nodes = 0;

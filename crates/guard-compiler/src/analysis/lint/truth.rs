@@ -32,7 +32,8 @@ pub(super) fn truth(e: &Expr, impossible: &BTreeSet<ToolId>) -> Option<bool> {
     }
 }
 
-/// Whether some comparison in it is always the same, which is said of the comparison.
+/// Returns true if the expression contains a comparison with a constant result. That comparison has a finding of its
+/// own.
 pub(super) fn holds_a_constant(e: &Expr) -> bool {
     let mut found = false;
     e.walk(&mut |part| {

@@ -31,7 +31,7 @@ pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Whether a check holds in no session.
+/// Returns true if a check holds in no session.
 fn fails(lint: &Lint, check: &Check) -> bool {
     match &check.kind {
         CheckKind::Condition(e) => truth(e, &lint.impossible) == Some(false),

@@ -21,7 +21,7 @@ use guard_proof::frame;
 use guard_syntax::span::Span;
 use std::collections::BTreeSet;
 
-/// What became of one clause of a property for one tool.
+/// The result for one clause of a property and one tool.
 #[derive(Debug, Clone)]
 pub struct Claim {
     /// The property, by its place in the program.
@@ -36,7 +36,7 @@ pub struct Claim {
     pub proof: Option<Vec<Basis>>,
 }
 
-/// Whether a property holds.
+/// The outcome of a property.
 #[derive(Debug, Clone)]
 pub enum Outcome {
     /// No session breaks it.
@@ -82,7 +82,7 @@ fn written(files: &[SourceFile], clause: &Clause) -> String {
     text.join(" ").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What a clause follows from by its shape.
+/// Returns the basis of a clause that follows from a rule by its shape; `None` if none does.
 fn at_sight(
     claimed: &Program,
     files: &[SourceFile],

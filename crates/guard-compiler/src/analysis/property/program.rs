@@ -3,7 +3,7 @@
 use crate::hir::{Clause, ClauseKind, LimitId, Program, RuleMeta};
 use std::collections::BTreeMap;
 
-/// What becomes of a clause of a property.
+/// The role of a property's clause in a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stance {
     /// It is left out.

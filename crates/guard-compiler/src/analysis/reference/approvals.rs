@@ -1,4 +1,5 @@
-//! Who must approve a call, and whose approval is used up (semantics §3.9).
+//! Approvals: the roles that must approve a call, and the approvals that it uses up (semantics
+//! §3.9).
 
 use super::Reference;
 use super::eval::Env;

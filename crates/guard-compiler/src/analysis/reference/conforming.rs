@@ -1,7 +1,7 @@
-//! Whether a text conforms to a contract (semantics §14): for texts that are strict JSON.
+//! Conformance of a text to a contract (semantics §14), for texts that are strict JSON.
 //!
-//! What is found in prose, repaired or carried out by a JSON Schema the reference does not know, and takes for what
-//! does not conform; the laws compare it with the kernel on documents that are strict JSON, or nothing like it.
+//! The reference does not know documents in prose, repairs and JSON Schemas, and treats all of these as not conforming.
+//! The laws compare it with the kernel on texts that are strict JSON or do not resemble JSON at all.
 
 use super::eval::Env;
 use super::{Reference, World};
@@ -12,7 +12,7 @@ use guard_plan::json::Json;
 use guard_plan::plan::{CoercedForm, Root};
 use guard_plan::value::{DECIMAL_ONE, Value};
 
-/// Where a member stands: in the document, or in items of a list.
+/// The place of a member: in the document, or in items of a list.
 #[derive(Clone, Copy, PartialEq)]
 enum Place {
     Document,
@@ -36,8 +36,8 @@ impl Reference<'_> {
             && self.known(contract, None, &document, env.world)
     }
 
-    /// Whether an object has these members and no others, each as it should be.
-    /// Beside them stands the tag, if there is one.
+    /// Returns true if an object has these members and no others, each with a conforming value. A tag, if there is one,
+    /// stands beside them.
     fn object(
         &self,
         contract: &Contract,
@@ -88,7 +88,7 @@ impl Reference<'_> {
         whole && bounded(self, contract, value)
     }
 
-    /// Whether an object is a record, or a case of a union.
+    /// Returns true if an object is a record, or a case of a union.
     fn record(&self, contract: &Contract, place: Place, id: RecordId, value: &Json) -> bool {
         let def = &self.program.records[id];
         let Some(union) = &def.union else {
@@ -101,7 +101,7 @@ impl Reference<'_> {
         })
     }
 
-    /// Whether a member's value has its type, in one of the forms in which it is taken.
+    /// Returns true if a member's value has its type, possibly in another form that the contract accepts.
     fn taken(&self, contract: &Contract, field: &Field, value: &Json) -> bool {
         if self.decode(&field.ty, value, false).is_ok() {
             return true;
@@ -126,7 +126,7 @@ impl Reference<'_> {
         }
     }
 
-    /// Whether all that refers, below a list or below the document, refers to what is known.
+    /// Returns true if every reference below a list, or below the document, refers to a known value.
     fn known(&self, contract: &Contract, list: Option<usize>, value: &Json, world: World) -> bool {
         let here = contract.references.iter().filter(|reference| reference.list == list);
         let referring = here.flat_map(|r| leaves(value, &r.path).into_iter().map(move |l| (r, l)));
@@ -155,7 +155,7 @@ impl Reference<'_> {
     }
 }
 
-/// Whether a value is no deeper, no longer and holds no longer strings than the contract bears.
+/// Returns true if a value is within the contract's bounds: its depth, its length and the length of its strings.
 fn bounded(reference: &Reference, contract: &Contract, value: &Json) -> bool {
     let named = |key: &str| {
         let mut records = reference.program.records.iter();
@@ -178,7 +178,7 @@ fn bounded(reference: &Reference, contract: &Contract, value: &Json) -> bool {
         && all(value, &short, &named)
 }
 
-/// What a value in another form stands for, if nothing is lost by it.
+/// Converts a value in another form, if the conversion loses nothing.
 fn coerced(from: CoercedForm, ty: &Type, value: &Json) -> Option<Json> {
     match (from, ty, value) {
         (CoercedForm::String, Type::Int(..) | Type::Decimal(..), Json::String(text)) => {
@@ -207,7 +207,7 @@ fn depth(value: &Json) -> u32 {
     }
 }
 
-/// What stands at the end of a way, through the elements of every list on it.
+/// Returns the values at the end of a path. The path leads through all elements of a list.
 fn leaves<'v>(value: &'v Json, path: &[String]) -> Vec<&'v Json> {
     match (value, path.split_first()) {
         (Json::Array(items), _) => items.iter().flat_map(|item| leaves(item, path)).collect(),
@@ -219,7 +219,7 @@ fn leaves<'v>(value: &'v Json, path: &[String]) -> Vec<&'v Json> {
     }
 }
 
-/// Whether a value of the session is what a text says.
+/// Returns true if a value of the session equals a JSON value.
 fn same(value: &Value, json: &Json) -> bool {
     match (value, json) {
         (Value::String(text), Json::String(other)) => text == other,

@@ -9,7 +9,7 @@ use guard_plan::json::Json;
 use guard_plan::plan::CriterionKind;
 use guard_plan::value::Value;
 
-/// What must hold for an item to pass.
+/// A criterion that must hold for an item to pass.
 #[derive(Clone)]
 pub(super) enum Criterion {
     File(String),
@@ -19,7 +19,7 @@ pub(super) enum Criterion {
     Probe(ProbeId),
 }
 
-/// What an agent shows for a claim.
+/// The evidence that an agent gives for a claim.
 #[derive(Clone)]
 pub(super) enum Evidence {
     Call(String),
@@ -84,7 +84,7 @@ impl Reference<'_> {
         own.then_some(said)
     }
 
-    /// Whether a criterion holds; none where nobody can say.
+    /// Returns true if a criterion holds; `None` if the world does not answer.
     pub(super) fn is_fulfilled(&self, criterion: &Criterion, env: Env) -> Option<bool> {
         let says = |ask: Ask| match (env.world)(&ask) {
             Some(Json::Bool(says)) => Some(says),

@@ -1,4 +1,4 @@
-//! What a call is declared to do to the state, and whether that may be (semantics §3.8).
+//! Effects of a call on the state, and the checks of their results (semantics §3.8).
 
 use super::Reference;
 use super::eval::{Env, Evaluated};
@@ -113,7 +113,7 @@ impl Reference<'_> {
     }
 }
 
-/// Whether the tool's effects write the variable.
+/// Returns true if the tool's effects write the variable.
 pub(super) fn writes(tool: &Tool, var: VarId) -> bool {
     tool.clauses
         .iter()
@@ -121,7 +121,7 @@ pub(super) fn writes(tool: &Tool, var: VarId) -> bool {
         .any(|c| matches!(&c.kind, ClauseKind::Effect { target, .. } if target.var == var))
 }
 
-/// Whether a condition reads the variable.
+/// Returns true if a condition reads the variable.
 pub(super) fn reads(e: &Expr, var: VarId) -> bool {
     let mut found = false;
     e.walk(&mut |part| found |= matches!(part.kind, crate::hir::ExprKind::State(v) if v == var));

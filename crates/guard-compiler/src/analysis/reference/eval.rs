@@ -39,7 +39,7 @@ impl Asked<'_> {
     }
 }
 
-/// What an expression may speak of besides the session.
+/// The environment of an expression, besides the session.
 #[derive(Clone, Copy)]
 pub(super) struct Env<'e> {
     pub args: &'e [Value],
@@ -51,7 +51,7 @@ pub(super) struct Env<'e> {
 }
 
 impl<'e> Env<'e> {
-    /// What rules that belong to no call may speak of.
+    /// Returns the environment of a rule that belongs to no call.
     pub fn of(state: &'e [Value], world: World<'e>) -> Self {
         Env { args: &[], result: None, locals: &[], state, world }
     }

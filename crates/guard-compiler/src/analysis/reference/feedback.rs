@@ -13,7 +13,7 @@ use std::cmp::Reverse;
 /// Most characters of an interpolated value.
 const MOST: usize = 500;
 
-/// What is remembered of a provider.
+/// The memory of one provider.
 #[derive(Clone)]
 pub(super) struct Memory {
     /// When it last spoke or faulted, and the number of the event.
@@ -36,7 +36,7 @@ pub(super) enum Judged {
     Denied(Option<ToolId>),
 }
 
-/// What one provider makes of an event.
+/// The result of one provider for an event.
 struct Turn {
     memory: Memory,
     delivered: Option<Delivered>,
@@ -103,7 +103,7 @@ impl Reference<'_> {
         kept.collect()
     }
 
-    /// Whether a trigger fires, and what is remembered of it.
+    /// Returns whether a trigger fires, and the new memory of the trigger.
     fn fires(
         &self,
         trigger: &Trigger,
@@ -209,7 +209,7 @@ impl Reference<'_> {
         text.into_iter().map(escape).collect()
     }
 
-    /// Whether an expression reads something that is declared secret.
+    /// Returns true if an expression reads something that is declared secret.
     fn is_secret(&self, e: &Expr) -> bool {
         let mut secret = false;
         e.walk(&mut |part| {

@@ -33,7 +33,7 @@ pub(super) struct Item {
 }
 
 impl Item {
-    /// How often it was rejected.
+    /// Returns the number of times that the item was rejected.
     pub(super) fn rejections(&self) -> u64 {
         self.rejections
     }
@@ -48,7 +48,7 @@ struct Last {
     by: String,
 }
 
-/// What a call of a served tool would do.
+/// The action of a call of a served tool.
 #[derive(Clone)]
 pub(super) enum Deed {
     Create(Vec<Value>, Vec<Criterion>),
@@ -56,7 +56,7 @@ pub(super) enum Deed {
     Move(usize, usize, Vec<Evidence>),
 }
 
-/// What a change of an item says of itself.
+/// The attributes of a change of an item.
 struct Change<'c> {
     actor: Actor,
     by: &'c str,
@@ -66,7 +66,8 @@ struct Change<'c> {
 }
 
 impl Reference<'_> {
-    /// What a served call would do; none, and findings, where it cannot be.
+    /// Returns the action of a served call. If the call is not possible, adds a finding and returns
+    /// `None`.
     pub(super) fn deed(&self, tool: &Tool, env: Env, findings: &mut Findings) -> Option<Deed> {
         let served = tool.served?;
         let deed = self.possible(served, env);

@@ -1,4 +1,4 @@
-//! What facts are taught, and by whom (semantics §4.5 and §8).
+//! Learning: the facts that are taught, and their teachers (semantics §4.5 and §8).
 
 use super::eval::Env;
 use super::values::rows;
@@ -54,7 +54,7 @@ impl Reference<'_> {
         })
     }
 
-    /// What the host gives at the start teaches, and is seen as trusted.
+    /// Learns from the start value that the host gives. The value is seen as trusted.
     pub(super) fn begin(&mut self, data: Option<&Json>) {
         let Some(data) = data else { return };
         let result = Value::Json(Box::new(data.clone()));
@@ -86,7 +86,7 @@ impl Reference<'_> {
         }
     }
 
-    /// What the result of a call teaches.
+    /// Learns from the result of a call.
     pub(super) fn learn_from(
         &mut self,
         tool: &Tool,
@@ -254,7 +254,7 @@ impl Reference<'_> {
     }
 }
 
-/// What an extractor could not read is never learned.
+/// Returns true if the value stands for text that an extractor could not read. Such a value is never learned.
 fn is_unreadable(value: &Value) -> bool {
     matches!(value, Value::String(text) | Value::Path(text) if guard_plan::builtin::is_unreadable(text))
 }

@@ -65,7 +65,7 @@ pub type World<'w> = &'w dyn Fn(&Ask) -> Option<Json>;
 /// that it needs, sorted.
 pub type Outline = (Code, String, Decision, Vec<String>);
 
-/// What is said of a proposal: decision, and of every reason its decision, code and rule, in order.
+/// The judgement of a proposal: its decision, and the decision, code and rule of every reason, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Judgement {
     /// The join of the reasons.
@@ -82,7 +82,7 @@ pub struct Judgement {
     pub outcome: Outcome,
 }
 
-/// What an event came to beside its decision.
+/// The effects of an event besides its decision.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// How many rows facts were taught.
@@ -312,12 +312,12 @@ impl<'p> Reference<'p> {
         self.program.state.iter().map(|v| v.name.as_str()).zip(&self.state)
     }
 
-    /// What was spent of each unit, in units of 10⁻⁶.
+    /// Returns the amount spent of each unit, in units of 10⁻⁶.
     pub fn spent(&self) -> impl Iterator<Item = (&str, i64)> {
         self.program.units.iter().map(|u| u.name.as_str()).zip(self.spent.iter().copied())
     }
 
-    /// How many events were judged for feedback, and how often a stop was blocked.
+    /// Returns the number of events that were judged for feedback, and the number of blocked stops.
     pub fn counts(&self) -> (u64, u64) {
         (self.judged, self.blocked)
     }
@@ -333,12 +333,12 @@ impl<'p> Reference<'p> {
         self.trust.is_tainted()
     }
 
-    /// Whether an answer of a probe was used again since this was last asked.
+    /// Returns true if an answer of a probe was used again since the last call of this function.
     pub fn reused(&self) -> bool {
         self.reused.take()
     }
 
-    /// Whether the session is halted.
+    /// Returns true if the session is halted.
     pub fn halted(&self) -> bool {
         self.halted
     }
@@ -384,7 +384,7 @@ impl<'p> Reference<'p> {
         if wrong == 0 { Ok(values) } else { Err(wrong) }
     }
 
-    /// Whether a computed value is within the refinements of a type: by a round through JSON.
+    /// Returns true if a computed value satisfies the refinements of a type. It is encoded as JSON and decoded again.
     fn fits(&self, ty: &hir::Type, value: &Value) -> bool {
         if *value == Value::None {
             return ty.is_option();

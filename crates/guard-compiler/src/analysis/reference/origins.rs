@@ -1,4 +1,4 @@
-//! Where values were first seen (semantics §8).
+//! Origins: where values were first seen (semantics §8).
 
 use super::Reference;
 use guard_plan::builtin::Builtin;
@@ -18,7 +18,7 @@ pub(super) const TRUSTED: u32 = 1;
 pub(super) const UNTRUSTED: u32 = 2;
 const UNKNOWN: u32 = 3;
 
-/// What is found in a text beside its words.
+/// The extractors whose results in a text are seen, besides its words.
 const EXTRACTORS: [Builtin; 8] = [
     Builtin::Emails,
     Builtin::Urls,
@@ -31,7 +31,7 @@ const EXTRACTORS: [Builtin; 8] = [
 ];
 
 impl Reference<'_> {
-    /// Where a value comes from.
+    /// Returns the origin of a value.
     pub(super) fn origin(&self, value: &Value) -> Value {
         let text = match value {
             Value::String(text) | Value::Path(text) => text.to_string(),

@@ -1,4 +1,4 @@
-//! What a probe answers, and when it is asked (semantics §9).
+//! Probes: their answers, and the times at which they are asked (semantics §9).
 //!
 //! Every attempt is kept; whether the next is due is worked out from all of them.
 
@@ -22,7 +22,7 @@ pub(super) struct Attempt {
 }
 
 impl Attempt {
-    /// When it was made.
+    /// Returns the time of the attempt, in milliseconds since 1970.
     pub(super) fn when(&self) -> i64 {
         self.time
     }
@@ -69,7 +69,7 @@ impl Reference<'_> {
         }
     }
 
-    /// What probes answered in this event is kept.
+    /// Keeps the answers of probes in this event.
     pub(super) fn keep_answers(&mut self) {
         let opens = !self.refused.take();
         for (id, attempt) in self.asked.take() {

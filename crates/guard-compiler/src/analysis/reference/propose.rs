@@ -1,4 +1,4 @@
-//! What is said of a proposed call (semantics §3).
+//! Judgement of a proposed call (semantics §3).
 
 use super::eval::Env;
 use super::feedback::Judged;
@@ -92,7 +92,7 @@ impl Findings {
     }
 }
 
-/// What an allowed call changes.
+/// The consequences of an allowed call.
 #[derive(Default)]
 pub(super) struct Consequences {
     charges: BTreeMap<usize, i64>,
@@ -193,7 +193,7 @@ impl Reference<'_> {
         findings.judgement(self.program.shadow)
     }
 
-    /// What all stages after the arguments say of a call, and what it would do.
+    /// Returns the findings of all stages after the arguments, the call's consequences and its served action.
     fn weigh(
         &self,
         at: ToolId,
@@ -315,7 +315,7 @@ impl Reference<'_> {
         }
     }
 
-    /// What a requirement without a success decides; none where one alternative holds.
+    /// Returns the decision of an unmet requirement; `None` if one alternative holds.
     fn unmet(&self, any_of: &[Requirement], env: Env) -> Result<Option<Decision>, Fault> {
         let mut fault = None;
         let mut waits = false;

@@ -1,4 +1,4 @@
-//! What becomes of a call that ran (semantics §4).
+//! Settlement of a call that ran (semantics §4).
 
 use super::effects::reads;
 use super::eval::Env;

@@ -1,4 +1,4 @@
-//! Whether the agent may stop (semantics §12).
+//! Decisions on stops of the agent (semantics §12).
 
 use super::eval::Env;
 use super::probes::ran;
@@ -8,7 +8,7 @@ use guard_plan::json::Json;
 use guard_plan::value::{DECIMAL_ONE, Value};
 use guard_syntax::span::Span;
 
-/// What is said of a stop.
+/// The decision on a stop, with its reasons.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stopping {
     /// The agent may stop.
@@ -54,7 +54,7 @@ impl Reference<'_> {
         stopping
     }
 
-    /// Why nothing is asked.
+    /// Returns the reason why no check is asked: `halted`, `deadline` or an exhausted unit.
     fn bypasses(&self) -> Option<String> {
         if self.halted {
             return Some("halted".into());
@@ -69,7 +69,8 @@ impl Reference<'_> {
         exhausted.min()
     }
 
-    /// What checks lack, all of which must hold: the first that does not, with the files beside it.
+    /// Returns the first check that does not hold, with the unmet file checks beside it. All checks
+    /// must hold.
     fn lacking(&self, checks: &[Check], env: Env) -> Vec<Lacking> {
         let mut at = 0;
         while let Some(check) = checks.get(at) {
@@ -94,7 +95,7 @@ impl Reference<'_> {
         Vec::new()
     }
 
-    /// Whether a check holds; what faults or is not answered does not.
+    /// Returns true if a check holds. A check that faults or gets no answer does not hold.
     fn is_met(&self, check: &Check, env: Env) -> bool {
         let says = |ask: Ask| (env.world)(&ask) == Some(Json::Bool(true));
         match &check.kind {
@@ -126,7 +127,7 @@ impl Reference<'_> {
         }
     }
 
-    /// Whether no dimension is at zero; all of them are judged.
+    /// Returns true if no dimension is at zero. All of them are judged, even if one is at zero.
     fn attests(&self, attest: AttestId, env: Env) -> bool {
         let dimensions = &self.program.attests[attest].dimensions;
         let at_zero = dimensions.iter().filter(|(_, check)| !self.is_met(check, env));

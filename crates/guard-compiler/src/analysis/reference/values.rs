@@ -59,7 +59,7 @@ pub(crate) fn index(of: Value, at: Value) -> Value {
     }
 }
 
-/// What the binders of a quantifier are bound to, row by row.
+/// Returns the values of a quantifier's binders, row by row.
 pub(super) fn rows(sources: &[Value], binders: usize) -> Result<Vec<Vec<Value>>, Fault> {
     if sources.len() > 1 {
         let lists: Vec<&Vec<Value>> = sources

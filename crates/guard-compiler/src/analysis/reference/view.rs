@@ -1,4 +1,4 @@
-//! What a session looks like from inside the compiler: what exploration asks and compares.
+//! Read access to a session from inside the compiler: what exploration asks and compares.
 //!
 //! Reads only. What of it may influence later verdicts is worked out by whoever compares.
 
@@ -76,7 +76,7 @@ impl<'p> Reference<'p> {
         &self.state[at]
     }
 
-    /// What was spent of a unit.
+    /// Returns the amount spent of a unit, in units of 10⁻⁶.
     pub(crate) fn spent_of(&self, unit: UnitId) -> i64 {
         self.spent[unit]
     }
@@ -86,17 +86,18 @@ impl<'p> Reference<'p> {
         self.facts[fact].values()
     }
 
-    /// Of every item of every lifecycle its state and how often it was rejected.
+    /// Returns the state of every item of a lifecycle, and the number of times that the item was rejected.
     pub(crate) fn item_states(&self, lifecycle: usize) -> impl Iterator<Item = (usize, u64)> {
         self.items[lifecycle].iter().map(|item| (item.state, item.rejections()))
     }
 
-    /// Where values were first seen.
+    /// Returns the seen values, in the order in which they were first seen, each with the index of its origin.
     pub(crate) fn seen_origins(&self) -> &[(String, u32)] {
         &self.seen
     }
 
-    /// Of a probe's last attempt its time, what was answered and how many there were; and when its window began.
+    /// Returns a probe's last attempt: its time, its answer, the number of attempts, and the time at which the current
+    /// window began. Returns `None` before the first attempt.
     pub(crate) fn last_attempt(&self, probe: usize) -> Option<(i64, String, usize, Option<i64>)> {
         let attempts = &self.attempts[probe];
         let last = attempts.last()?;
@@ -149,7 +150,7 @@ impl<'p> Reference<'p> {
         self.decode(ty, json, false).ok()
     }
 
-    /// Whether a value is within the refinements of a type.
+    /// Returns true if a value satisfies the refinements of a type.
     pub(crate) fn is_of(&self, ty: &Type, value: &Value) -> bool {
         self.fits(ty, value)
     }
@@ -159,7 +160,7 @@ impl<'p> Reference<'p> {
         &self.said
     }
 
-    /// Whether some rule asks where values come from.
+    /// Returns true if a rule asks for the origin of values.
     pub(crate) fn asks_origins(&self) -> bool {
         self.tables.origins
     }

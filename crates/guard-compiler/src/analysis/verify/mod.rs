@@ -13,7 +13,7 @@ pub use guard_proof::Width;
 use guard_proof::{ClaimedRule, Claims, Given, Goal, System, assumable, frame};
 use prover::{Allowance, Answer, Effort, prove};
 
-/// What was found out about a plan.
+/// The results of a plan's verification.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Verification {
     /// One for each tool and each invariant its effects can break; of all other pairs the invariant is untouched.
@@ -41,7 +41,7 @@ pub struct Pair {
     pub status: Status,
 }
 
-/// What became of an obligation.
+/// The status of an obligation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Status {
     /// It holds after every call that is allowed; by what.
@@ -55,13 +55,13 @@ pub enum Status {
 }
 
 impl Status {
-    /// Whether nothing is left to check.
+    /// Returns true if nothing is left to check.
     pub fn is_proved(&self) -> bool {
         matches!(self, Status::Proved(_))
     }
 }
 
-/// What is left of an obligation.
+/// The part of an obligation that is not proved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Residue {
     /// What is checked, as in the invariant.
@@ -72,7 +72,7 @@ pub struct Residue {
     pub why: Why,
 }
 
-/// Why something is not proved.
+/// The reason why something is not proved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Why {
     /// Nothing that is given excludes the opposite.
@@ -85,7 +85,7 @@ pub enum Why {
     Monitored,
 }
 
-/// What a proof rests on.
+/// A premise of a proof.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Basis {
     /// A `deny` of the tool, as text.
@@ -196,7 +196,7 @@ fn observations(
     }
 }
 
-/// What would have to be proved for all invariants to hold in every committed state.
+/// Returns the claims that would prove that all invariants hold in every committed state, without certificates.
 fn every_claim(plan: &Plan, observing: &[ToolId]) -> Vec<Proof> {
     let claims = observing.iter().flat_map(|tool| {
         let framed = frame::observations(plan, &plan.tools[*tool as usize]);
@@ -305,7 +305,7 @@ fn joined(one: Status, other: Status) -> Status {
     if left.is_empty() { Proved(by) } else { Simplified(by, left) }
 }
 
-/// What the hypotheses that a proof uses say, in the words of the guard.
+/// Returns the hypotheses that a proof uses, in the words of the guard.
 fn basis(plan: &Plan, tool: ToolId, system: &System, uses: &[u32]) -> Vec<Basis> {
     let mut basis: Vec<Basis> = uses
         .iter()

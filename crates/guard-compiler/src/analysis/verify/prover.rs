@@ -12,7 +12,7 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
-/// How much the prover may do for one problem.
+/// The limits of the prover's work on one problem.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Effort {
     /// Combinations of rows.
@@ -59,7 +59,7 @@ const ROUNDS: usize = 4;
 /// Most inequalities taken together.
 const MOST_ATOMS: u32 = 3_000;
 
-/// What became of a problem.
+/// The prover's answer to a problem.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Answer {
     /// It is so.
@@ -136,7 +136,7 @@ fn needed(problem: &Problem, certificate: Certificate, allowance: &Allowance) ->
     kept
 }
 
-/// Which hypotheses have to do with the goal, by how many steps away they are.
+/// The relevance of hypotheses to the goal: the distance of each in steps.
 struct Slices {
     distance: Vec<usize>,
     atoms: Vec<u32>,
@@ -265,7 +265,7 @@ fn next_case(alternatives: &[Rc<Parts>], decided: &[u32], bounds: &Bounds) -> Op
     best
 }
 
-/// What rows say of each variable by itself.
+/// The bounds of each variable that follow from the rows.
 struct Bounds {
     least: Vec<Option<i128>>,
     greatest: Vec<Option<i128>>,
@@ -350,7 +350,7 @@ impl Bounds {
     }
 }
 
-/// Where a row comes from.
+/// The origin of a row.
 #[derive(Clone, Copy)]
 enum Origin {
     Given(Row),

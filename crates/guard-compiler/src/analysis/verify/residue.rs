@@ -1,5 +1,5 @@
-//! What is left to check, in the words of the guard: parts of invariants, and what a call would have to pass so
-//! that they need no check.
+//! Residues of a verification, in the words of the guard: parts of invariants that must be checked, and conditions on a
+//! call that would make the check unnecessary.
 
 use guard_plan::decimal;
 use guard_plan::plan::{Claim, EffectOp, Expr, Plan, Step, ToolId, TypeDef};
@@ -71,7 +71,7 @@ fn room(plan: &Plan, system: &System, claim: Claim, linear: &Linear) -> Option<S
     (is_bound && all_add).then(|| format!("len({}) <= {room}", variable.name))
 }
 
-/// Whether an inequality holds by the ranges of its variables alone.
+/// Returns true if an inequality follows from the ranges of its variables alone.
 fn by_types(system: &System, part: &Formula) -> bool {
     let Formula::AtMost(linear) = part else { return false };
     let greatest = linear.greatest(|var| system.vars[var as usize].range());
@@ -131,7 +131,7 @@ fn flag(plan: &Plan, tool: ToolId, system: &System, linear: &Linear) -> Option<S
     Some(if factor < 0 { name } else { format!("not ({name})") })
 }
 
-/// What a variable stands for, where it is something one can write.
+/// Returns the term of a variable as text; `None` if it cannot be written in a guard.
 fn name(plan: &Plan, tool: ToolId, system: &System, var: Var) -> Option<String> {
     let params: Vec<String> =
         plan.tools[tool as usize].params.iter().map(|param| param.name.clone()).collect();

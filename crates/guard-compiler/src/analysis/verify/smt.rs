@@ -1,8 +1,8 @@
-//! What the prover leaves open, for solvers that others have: SMT-LIB 2 out, and what comes back put to use.
+//! Export of open problems to external solvers: SMT-LIB 2 out, and the use of a solver's answer.
 //!
-//! A solver is asked, never believed. That something holds is believed where the embedded prover, told which
-//! hypotheses matter, finds a certificate; that it does not, where its model replays on the reference evaluator. Starting
-//! solvers and reading what they print is not here.
+//! A solver's answer is never trusted. A positive answer counts if the embedded prover, which is told the relevant
+//! hypotheses, finds a certificate. A negative answer counts if the solver's model replays on the reference evaluator.
+//! Another module starts solvers and reads their output.
 
 use super::prover::{Answer, Effort, certify};
 use super::residue;
@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::rc::Rc;
 
-/// What a solver may be given more of.
+/// The prover's effort after a solver has selected the hypotheses.
 const LONG: Effort = Effort { combinations: 2_000_000, cases: 20_000 };
 
 /// Options that every script begins with.

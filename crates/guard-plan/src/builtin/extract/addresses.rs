@@ -60,7 +60,8 @@ fn continues(run: &str, next: &str) -> bool {
     next.starts_with('.') && after_dot(next) || run.ends_with('.') && is_domain(next)
 }
 
-/// Whether another reader may take more than the strict address, by the text before and after it.
+/// Returns true if a lenient reader may take more than the strict address. `before` and `after` are the texts on its
+/// two sides.
 fn extends(before: &str, after: &str) -> bool {
     let mut back = before.chars().rev();
     let left = back.next().is_some_and(|c| {
@@ -120,7 +121,7 @@ fn is_at(c: char) -> bool {
     matches!(c, '@' | '\u{ff20}' | '\u{fe6b}')
 }
 
-/// Whether a text begins with a name that has a dot inside.
+/// Returns true if the text begins with a domain name: at least two labels that are separated by a dot.
 fn is_domain(text: &str) -> bool {
     let name: &str = text
         .split(|c: char| !(c.is_alphanumeric() || is_dot(c) || c == '-'))

@@ -85,7 +85,7 @@ fn is_number(word: &str) -> bool {
     word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
 }
 
-/// Whether the name ends with a dot and what may say the kind of a file.
+/// Returns true if the name ends with a dot and a possible file extension of 1 to 16 characters.
 fn has_extension(name: &str) -> bool {
     if ABBREVIATIONS.contains(&&*name.to_ascii_lowercase()) {
         return false;

@@ -188,14 +188,14 @@ pub(super) fn is_one_number(host: &str) -> bool {
     labels.len() < 4 && labels.iter().all(is_number)
 }
 
-/// Where the scheme before a `://` begins.
+/// Returns the byte offset at which the scheme before a `://` begins. `mark` is the offset of the `://`.
 fn scheme_start(word: &str, mark: usize) -> usize {
     let other = |c: char| !c.is_ascii_alphanumeric() && !matches!(c, '+' | '-' | '.');
     let before = &word[..mark];
     before.rfind(other).map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8))
 }
 
-/// Whether a reader with other rules for words may read on.
+/// The part of a url that a lenient reader may continue beyond its strict end.
 enum Continues {
     No,
     Host,
@@ -259,7 +259,7 @@ pub(super) fn without_web_scheme(url: &str) -> &str {
     }
 }
 
-/// Whether somebody may follow a piece of text that has no `://`.
+/// Returns true if a reader may take a piece of text without `://` for a link.
 fn is_link_like(word: &str) -> bool {
     let visible: String = word.chars().filter(|c| !is_hidden(*c)).collect();
     has_scheme(&visible)
@@ -283,7 +283,7 @@ fn has_scheme(word: &str) -> bool {
     })
 }
 
-/// Whether the word has two slashes of either kind before a name: `//host`, `/\host`; `\\host` at its start.
+/// Returns true if the word has two slashes of either kind before a name: `//host`, `/\host`; `\\host` at its start.
 fn has_double_slash(word: &str) -> bool {
     let named = |rest: &str| rest.starts_with(|c: char| c.is_alphanumeric() || c == '[');
     let plain = trimmed(word);
@@ -296,7 +296,7 @@ fn has_double_slash(word: &str) -> bool {
     })
 }
 
-/// Whether the word holds an IPv6 address in brackets.
+/// Returns true if the word contains an IPv6 address in brackets.
 fn has_address(word: &str) -> bool {
     word.match_indices('[').any(|(at, _)| {
         let inner = &word.as_bytes()[at + 1..word.len().min(at + 60)];
@@ -315,7 +315,7 @@ fn is_name_char(c: char) -> bool {
     c.is_alphanumeric() || is_dot(c) || matches!(c, '-' | '_') || is_sign
 }
 
-/// Whether a name in the word is one that readers take for a host.
+/// Returns true if readers would take a name in the word for a host.
 fn has_host(word: &str) -> bool {
     let mut found = false;
     super::runs(word, is_name_char, |name, before, after| {
@@ -364,7 +364,7 @@ fn is_numbered(word: &str) -> bool {
     address && rest.len() > 1
 }
 
-/// Whether the word is a name without dots, a port and a path: `db:5432/x`.
+/// Returns true if the word is a name without dots, a port and a path: `db:5432/x`.
 fn has_port(word: &str) -> bool {
     word.split_once(':').is_some_and(|(name, rest)| {
         let path = rest.trim_start_matches(|c: char| c.is_ascii_digit());

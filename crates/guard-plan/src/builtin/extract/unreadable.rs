@@ -15,7 +15,7 @@ pub(crate) fn element(piece: &str) -> String {
     format!("{HEAD}{})", crate::hex::encode(&hash[..DIGITS / 2]))
 }
 
-/// Whether a text is such an element.
+/// Returns true if the text is an element that stands for an unreadable piece.
 pub fn is_unreadable(text: &str) -> bool {
     let digits = text.strip_prefix(HEAD).and_then(|rest| rest.strip_suffix(')'));
     digits.is_some_and(|digits| {
@@ -36,7 +36,7 @@ pub(super) fn is_dot(c: char) -> bool {
     matches!(c, '.' | '\u{3002}' | '\u{ff0e}' | '\u{ff61}')
 }
 
-/// Whether the text holds one of `words`, in lower case, whatever its own case is.
+/// Returns true if the text contains one of `words`. The case of the text is ignored; `words` are in lower case.
 pub(super) fn has_any(text: &str, words: &[&str]) -> bool {
     let lower = text.to_ascii_lowercase();
     words.iter().any(|word| lower.contains(word))

@@ -27,7 +27,7 @@ pub struct Args {
     pub command: Command,
 }
 
-/// What to do.
+/// The subcommands of `guardc ack`.
 #[derive(Debug, clap::Subcommand)]
 #[allow(missing_docs, reason = "each module documents its own")]
 pub enum Command {

@@ -22,7 +22,7 @@ pub struct Args {
     pub output: Option<PathBuf>,
 }
 
-/// How a report is written.
+/// The output format of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum Format {
     /// For people.

@@ -69,7 +69,7 @@ pub struct Args {
     pub save: Option<PathBuf>,
 }
 
-/// How strict a run is.
+/// The strictness of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Profile {
     /// What a certificate rests on.

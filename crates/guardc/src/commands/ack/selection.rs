@@ -1,4 +1,4 @@
-//! Which cases `guardc ack run` plays and `guardc ack list` lists.
+//! Selection of the cases that `guardc ack run` plays and `guardc ack list` lists.
 
 use super::report;
 use crate::failure::Failure;
@@ -8,7 +8,7 @@ use guard_ack::case::Case;
 use guard_ack::clause::{self, Clause};
 use std::path::PathBuf;
 
-/// What selects cases; each option leaves fewer.
+/// The selection of cases. Each option narrows it.
 #[derive(Debug, clap::Args)]
 pub struct Selection {
     /// Only cases whose name fits; `*` is any text; may be given several times

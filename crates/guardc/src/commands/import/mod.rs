@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What to do where the guard that was made has errors.
+/// The advice to the user if the generated guard has errors.
 const DEFECT: &str = "this is a defect of `guardc import`: please report the list of tools";
 
 /// Writes a first guard from the tools that a server declares, and locks them

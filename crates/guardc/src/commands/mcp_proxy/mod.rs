@@ -31,7 +31,7 @@ use std::time::{Duration, Instant};
 /// The only way between one client and one server.
 const WAY: McpLink = McpLink { peer: 0, exchange: 0 };
 
-/// How often deadlines are looked at while calls are on their way.
+/// The interval between checks of deadlines while calls are in flight.
 const TICK: Duration = Duration::from_millis(20);
 
 /// The time that a server has to end after it was asked to.

@@ -19,7 +19,7 @@ pub struct Args {
     pub what: What,
 }
 
-/// What a guard is rendered as.
+/// The forms in which a guard is rendered.
 #[derive(Debug, clap::Subcommand)]
 pub enum What {
     /// The text an agent should read before it begins
@@ -37,7 +37,7 @@ pub enum What {
     },
 }
 
-/// What is rendered, and where it goes.
+/// The input and the output of a rendering.
 #[derive(Debug, clap::Args)]
 pub struct Files {
     /// A guard or a plan; `-` is a guard on standard input

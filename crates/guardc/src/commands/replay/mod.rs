@@ -61,7 +61,7 @@ pub struct Args {
     pub jobs: Option<u16>,
 }
 
-/// How the report is written.
+/// The output format of the report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum Format {
     /// For people.

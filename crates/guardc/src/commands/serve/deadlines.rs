@@ -29,7 +29,7 @@ impl Turn {
     }
 }
 
-/// What is told of a request that took too long: whether it had begun.
+/// The callback for a request that took too long. Its argument is true if the request had begun.
 type Late = Box<dyn FnOnce(bool) + Send>;
 
 /// The requests that wait for their time to run out.

@@ -3,7 +3,7 @@
 use guard_plan::time;
 use std::time::Duration;
 
-/// What a sidecar takes at most. Each limit has an error of its own.
+/// The limits of a sidecar. Each limit has an error of its own.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub struct Limits {
     /// Most sessions that are open at once

@@ -77,7 +77,7 @@ fn one_in(text: &str) -> Result<NonZeroU32, String> {
     every.ok_or_else(|| "write it as `1/100`: one decision of a hundred".into())
 }
 
-/// How many calls have their proved invariants checked again: one of so many, or none.
+/// The rate at which calls have their proved invariants checked again: one of N calls, or none.
 #[derive(Debug, Clone, Copy)]
 pub struct Sample(Option<NonZeroU32>);
 

@@ -29,7 +29,7 @@ impl DefaultGuard {
     }
 }
 
-/// What is told of a session without waiting for it.
+/// The data about a session that are available without its lock.
 #[derive(Clone)]
 pub struct SessionSummary {
     guard: String,

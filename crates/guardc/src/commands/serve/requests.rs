@@ -50,7 +50,7 @@ pub struct Shared {
     pub limit: Box<RawValue>,
 }
 
-/// What the host answers for its probes from now on.
+/// The answers of the host for its probes, valid from this request on.
 pub type Probes = Option<Box<RawValue>>;
 
 #[derive(Deserialize)]

@@ -11,10 +11,10 @@ use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often old sessions are looked for.
+/// The interval between searches for old sessions.
 const EVERY: Duration = Duration::from_secs(3600);
 
-/// What is kept, and for how long; what is not said here stands in `guard.toml`.
+/// The settings of retention. `guard.toml` holds the settings that are not given here.
 #[derive(Debug, Clone, Copy, clap::Args)]
 #[group(skip)]
 pub struct Args {

@@ -59,10 +59,10 @@ const METHODS: [&str; 30] = [
 /// The default and the maximum number of rows of a fact in one answer.
 const ROWS: usize = 1000;
 
-/// How many compiled guards stay ready.
+/// The maximum number of compiled guards in the cache.
 const GUARDS: usize = 256;
 
-/// How long an approval holds that does not say, in milliseconds.
+/// The default validity of an approval, in milliseconds.
 const DEFAULT_APPROVAL: i64 = 3_600_000;
 
 /// The sessions of one process.
@@ -99,7 +99,7 @@ pub struct ServerOptions {
     pub retention: Retention,
 }
 
-/// How traces are kept.
+/// The settings of trace storage.
 pub struct StorageOptions {
     /// The folder or database of sessions that name none.
     pub at: Option<PathBuf>,

@@ -55,7 +55,7 @@ impl Args {
     }
 }
 
-/// How results are written.
+/// The output format of test results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum Format {
     /// For people.

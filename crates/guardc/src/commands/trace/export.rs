@@ -29,7 +29,7 @@ pub struct Args {
     pub output: PathBuf,
 }
 
-/// What traces are written as.
+/// The output format of exported traces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum Format {
     /// The records, as they are.

@@ -6,7 +6,7 @@ use guard_plan::record::{Kind, Payload, Record};
 use guard_plan::time;
 use guard_plan::verdict::Decision;
 
-/// Which records are meant: all that fit everything that is said.
+/// A filter of records. A record must match every option that is given.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct Filter {
     /// Only this session; may be given again

@@ -33,7 +33,7 @@ pub struct Args {
     pub what: What,
 }
 
-/// What is done with traces.
+/// The subcommands of `guardc trace`.
 #[derive(Debug, clap::Subcommand)]
 #[allow(missing_docs, reason = "each module documents its own")]
 pub enum What {

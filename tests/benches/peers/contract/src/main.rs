@@ -14,7 +14,7 @@ use std::time::Instant;
 #[allow(missing_docs)]
 mod texts;
 
-/// How often each is run.
+/// The number of runs of each measurement.
 const RUNS: usize = 7;
 
 /// The items that something makes of a text.
@@ -79,7 +79,7 @@ fn growth() {
     }
 }
 
-/// How much is held at most while a text streams, beside what it is and what is kept of it.
+/// Measures the peak memory while a text streams, without the text itself, for two numbers of kept items.
 fn streaming(checker: &Checker, text: &str) {
     println!("\n| streaming, in pieces of 4 KiB | held at most |\n| --- | --- |");
     let mut few = texts::plan();

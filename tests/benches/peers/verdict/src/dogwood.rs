@@ -5,7 +5,7 @@ use crate::{Call, Engine, Login, NOW, most};
 use dogwood_language::{Authorizer, Event, LoweredPolicySet, PolicySchema, ServiceSchema, Value};
 use dogwood_local_engine::LocalTemporalEngine;
 
-/// What an event says of itself: only what the policies ask.
+/// The declarations of events, with only the fields that the policies ask for.
 const EVENTS: &str = r#"
 max_window = 24h
 

@@ -13,15 +13,15 @@ mod rego;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// How many rules, one for each tool.
+/// The numbers of rules that are measured, one rule for each tool.
 const RULES: [usize; 4] = [1, 10, 100, 1_000];
-/// How many calls a session has seen.
+/// The numbers of calls in the history that are measured.
 const HISTORIES: [usize; 3] = [10, 1_000, 100_000];
 /// Requests that are decided in turn.
 const REQUESTS: usize = 64;
 /// Batches of which the median counts.
 const BATCHES: usize = 9;
-/// How long a batch lasts, about.
+/// The approximate duration of a batch.
 const BATCH: Duration = Duration::from_millis(30);
 
 /// A call of a tool: a deployment of so many.
@@ -43,7 +43,7 @@ pub struct Login {
     pub at: i64,
 }
 
-/// When the question is asked: everything is younger than an hour.
+/// The time of the question. Every login is younger than an hour.
 pub const NOW: i64 = 3_100;
 
 /// Something that decides requests of its own, by number.
@@ -69,7 +69,7 @@ fn logins(history: usize) -> Vec<Login> {
     (0..history).map(login).collect()
 }
 
-/// Who wants to read: every other one has logged in.
+/// Returns the users of the requests. Every other one has logged in.
 fn readers(history: usize) -> Vec<String> {
     let users = (history / 5).max(1);
     let reader = |n: usize| match n % 2 {

@@ -88,7 +88,8 @@ fn rank_of(decision: Option<Decision>) -> u8 {
     }
 }
 
-/// How many rules stand between a call and a difference.
+/// Returns an estimate of the distance between a call and a difference of the verdicts: the weighted number of unmet
+/// rules.
 fn distance(verdicts: &Verdicts, way: Way) -> u32 {
     let unmet = |at: usize| verdicts[at].as_ref().map_or(99, |said| said.unmet as u32);
     let (strict, lenient) = match way {

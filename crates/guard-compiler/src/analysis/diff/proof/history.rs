@@ -1,4 +1,4 @@
-//! How what a decision reads comes about, as text: equal texts, equal histories.
+//! Histories of what a decision reads, as text: equal texts mean equal histories.
 
 use super::reads::Reads;
 use super::{Canon, variable, variables};
@@ -29,8 +29,8 @@ impl<'p> View<'p> {
     }
 }
 
-/// How a variable comes about: its type without bounds, its first value, and everything that writes it, with what that
-/// reads in turn.
+/// Returns the history of a variable: its type without bounds, its initial value, everything that writes it, and the
+/// history of what that reads.
 pub(super) fn history(view: View, name: &str) -> BTreeSet<String> {
     let program = view.program;
     let (mut texts, mut vars) = (BTreeSet::new(), BTreeSet::from([name.to_string()]));

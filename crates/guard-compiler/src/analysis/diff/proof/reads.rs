@@ -1,10 +1,10 @@
-//! What a decision reads, by name.
+//! Reads of a decision, by name.
 
 use super::{Canon, variables};
 use crate::hir::{ClauseKind, Expr, ExprKind as K, Program, Tool, ToolId};
 use std::collections::BTreeSet;
 
-/// What a decision reads, by name.
+/// The reads of a decision, by name.
 #[derive(Default)]
 pub(super) struct Reads {
     pub vars: BTreeSet<String>,
@@ -17,7 +17,7 @@ pub(super) struct Reads {
 }
 
 impl Reads {
-    /// What the rules with these texts read, and what is always looked at.
+    /// Returns the reads of the rules with these texts, and of what every decision reads.
     pub(super) fn of(program: &Program, tool: &Tool, common: &BTreeSet<String>) -> Self {
         let mut reads = Reads::default();
         let counts = |c: &&crate::hir::Clause| {

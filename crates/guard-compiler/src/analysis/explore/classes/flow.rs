@@ -374,7 +374,8 @@ impl<'p> Classes<'p> {
         None
     }
 
-    /// What is ranged over; a list of constants is a place of its own.
+    /// Returns the place of a collection that is ranged over. A list of constants gets a place of
+    /// its own.
     pub(super) fn source(
         &mut self,
         e: &'p Expr,

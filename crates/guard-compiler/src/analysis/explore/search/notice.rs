@@ -1,4 +1,4 @@
-//! What is noticed on the way: goals and stops in a state, rules that speak, tools that are allowed.
+//! Observations during a search: goals and stops in a state, rules that fire, tools that are allowed.
 
 use super::super::rules::{self, Rule, RuleKind};
 use super::super::session::{Act, Step, Then};
@@ -10,7 +10,7 @@ use guard_plan::value::Value;
 use guard_plan::verdict::{Code, Decision};
 
 impl<'s, 'p> Search<'s, 'p> {
-    /// What holds in a state itself: goals, and whether the agent may stop.
+    /// Records what a state itself reaches: goals, and a stop that is allowed.
     pub(super) fn look(&mut self, at: usize) {
         for goal in 0..self.program.goals.len() {
             if longer(&self.found.goals[goal], self.nodes[at].depth) && self.reached(goal, at) {
@@ -156,7 +156,7 @@ impl<'s, 'p> Search<'s, 'p> {
         places.fired(self.rules, &reasons, &judged.fired).into_iter().filter(new).collect()
     }
 
-    /// Whether some provider that speaks on a denial has not been heard.
+    /// Returns true if a provider with a trigger on denials has not spoken yet.
     pub(super) fn waits_for_denial(&self) -> bool {
         let on_denial = |provider: &crate::hir::Feedback| {
             provider.triggers.iter().any(|t| matches!(t, crate::hir::Trigger::Denied(_)))

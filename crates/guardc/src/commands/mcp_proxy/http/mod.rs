@@ -496,7 +496,7 @@ impl HttpProxy {
     }
 }
 
-/// How the server has answered a request.
+/// The server's response to a request: its status, and whether its stream can be resumed.
 struct Served {
     status: StatusCode,
     /// True if the client can take the stream up again.

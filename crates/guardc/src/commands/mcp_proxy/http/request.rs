@@ -1,4 +1,4 @@
-//! What a request over HTTP must be before its message is looked at.
+//! Checks of a request over HTTP that run before its message is read.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
