@@ -103,6 +103,14 @@ pub(super) struct Aside {
     passed: Vec<guard_plan::report::PassedOver>,
 }
 
+/// The text at a `<` or a `/`.
+enum Markup {
+    Passed,
+    /// A tag around reasoning, which was handled.
+    Reasoning,
+    More,
+}
+
 /// The text behind a double quote.
 enum Quote {
     Passed,
@@ -129,12 +137,8 @@ impl Engine {
         let rest = t.w.from(self.at);
         let mut i = 0;
         while let Some(byte) = rest.get(i).copied() {
-            if let Some(close) = self.around.comment {
-                if rest[i..].starts_with(close) {
-                    self.around.comment = None;
-                } else if close.starts_with(&rest[i..]) && !t.w.end {
-                    return self.stay(i);
-                }
+            if !self.leave_comment(&rest[i..], t.w.end) {
+                return self.stay(i);
             }
             match byte {
                 b'\n' => {
@@ -169,26 +173,11 @@ impl Engine {
                     }
                     self.prose_byte(self.at + i);
                 }
-                b'<' => {
-                    if rest.len() - i < LONGEST_TAG && !t.w.end {
-                        return self.stay(i);
-                    }
-                    if self.tag(&rest[i..], i) {
-                        return true;
-                    }
-                    if rest[i..].starts_with(b"<!--") {
-                        self.around.comment = Some(b"-->");
-                    }
-                    self.prose_byte(self.at + i);
-                }
-                b'/' if !self.around.inked => {
-                    match rest.get(i + 1) {
-                        None if !t.w.end => return self.stay(i),
-                        Some(b'*') => self.around.comment = Some(b"*/"),
-                        _ => {}
-                    }
-                    self.prose_byte(self.at + i);
-                }
+                b'<' | b'/' => match self.markup(rest, i, t.w.end) {
+                    Markup::More => return self.stay(i),
+                    Markup::Reasoning => return true,
+                    Markup::Passed => {}
+                },
                 b'`' if !self.around.inked => {
                     if rest.len() - i < 3 && !t.w.end {
                         return self.stay(i);
@@ -239,6 +228,33 @@ impl Engine {
             i += 1;
         }
         self.stay(i)
+    }
+
+    /// Ends a comment at its end. Returns false if more text is needed to tell.
+    fn leave_comment(&mut self, rest: &[u8], end: bool) -> bool {
+        let Some(close) = self.around.comment else { return true };
+        if rest.starts_with(close) {
+            self.around.comment = None;
+        }
+        end || rest.len() >= close.len() || !close.starts_with(rest)
+    }
+
+    /// Handles a `<` or a `/`: the tags around reasoning, and the beginnings of comments.
+    fn markup(&mut self, rest: &[u8], i: usize, end: bool) -> Markup {
+        let is_slash = rest[i] == b'/';
+        if rest.len() - i < if is_slash { 2 } else { LONGEST_TAG } && !end {
+            return Markup::More;
+        }
+        if !is_slash && self.tag(&rest[i..], i) {
+            return Markup::Reasoning;
+        }
+        if rest[i..].starts_with(b"<!--") {
+            self.around.comment = Some(b"-->");
+        } else if rest[i..].starts_with(b"/*") && !self.around.inked {
+            self.around.comment = Some(b"*/");
+        }
+        self.prose_byte(self.at + i);
+        Markup::Passed
     }
 
     /// Returns whether the document, which is a list, begins at this bracket.

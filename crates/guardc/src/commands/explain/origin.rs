@@ -13,6 +13,7 @@ use guard_plan::origin;
 use guard_plan::plan::{Expr, FactId, Node, Plan, Tool};
 use guard_plan::record::{Payload, Record};
 use guard_plan::render::cut;
+use guard_plan::verdict::Decision;
 use guard_plan::words::rules::{self, code};
 use guard_sdk::{Guard, Host, Session};
 use guard_trace::Keys;
@@ -38,7 +39,7 @@ pub struct Query<'a> {
 
 /// A session up to the last proposal of the call.
 #[derive(Default)]
-struct Recorded {
+struct SessionPrefix {
     session: String,
     /// The lines before the proposal.
     lines: Vec<String>,
@@ -60,13 +61,18 @@ pub fn run(guard: &Path, query: &Query<'_>, term: &Term) -> Outcome {
     let keys = keys.map_err(|error| Failure::new(error.to_string()))?;
     let session = resumed(&guard, &recorded, keys.as_ref())?;
     let tool = guard.plan().tools.iter().find(|tool| tool.wire_name == *propose.tool);
-    let seen = Seen::of(guard.plan(), &recorded.records);
+    let seen = Sightings::of(guard.plan(), &recorded.records);
     let mut out = format!(
-        "call {} of session {}, record {seq}: {}, {}\n",
+        "call {} of session {}, record {seq}: {} {}\n",
         term.out.bold(query.call),
         recorded.session,
         code(&propose.tool),
-        propose.verdict.decision.as_str()
+        match propose.verdict.decision {
+            Decision::Allow => "was allowed",
+            Decision::Deny => "was denied",
+            Decision::Ask => "needed an approval",
+            Decision::Wait => "had to wait",
+        }
     );
     for Leaf { place, way, value } in leaves(&propose.args) {
         out.push_str(&format!("\n  {} = {}\n", term.out.bold(&place), shown(value)));
@@ -81,13 +87,13 @@ pub fn run(guard: &Path, query: &Query<'_>, term: &Term) -> Outcome {
 }
 
 /// Finds the last proposal of a call. A call of several sessions is an error.
-fn find(query: &Query<'_>, term: &Term) -> Result<Recorded, Failure> {
-    let mut current = Recorded::default();
-    let mut found: Vec<Recorded> = Vec::new();
+fn find(query: &Query<'_>, term: &Term) -> Result<SessionPrefix, Failure> {
+    let mut current = SessionPrefix::default();
+    let mut found: Vec<SessionPrefix> = Vec::new();
     let mut calls = BTreeSet::new();
     let sound = walk(&[PathBuf::from(query.trace)], "reading", term, &mut |at, record, line| {
         if matches!(record.payload, Payload::Open(_) | Payload::Snapshot(_)) {
-            current = Recorded { session: at.session.clone(), ..Recorded::default() };
+            current = SessionPrefix { session: at.session.clone(), ..SessionPrefix::default() };
         }
         let is_proposal = matches!(record.payload, Payload::Propose(_));
         if is_proposal && calls.len() < 10_000 {
@@ -95,7 +101,7 @@ fn find(query: &Query<'_>, term: &Term) -> Result<Recorded, Failure> {
         }
         if is_proposal && record.call.as_deref() == Some(query.call) {
             found.retain(|one| one.session != current.session);
-            found.push(Recorded {
+            found.push(SessionPrefix {
                 session: current.session.clone(),
                 lines: current.lines.clone(),
                 records: current.records.clone(),
@@ -127,7 +133,7 @@ fn find(query: &Query<'_>, term: &Term) -> Result<Recorded, Failure> {
 /// Resumes the session from the records before the call; none where there are none.
 fn resumed(
     guard: &Guard,
-    recorded: &Recorded,
+    recorded: &SessionPrefix,
     keys: Option<&Keys>,
 ) -> Result<Option<Session<Host>>, Failure> {
     let Some(Payload::Open(open)) = recorded.records.first().map(|record| &record.payload) else {
@@ -200,13 +206,13 @@ fn lookup(value: &Json) -> Option<String> {
 
 /// The places where a session saw each value, in order.
 #[derive(Default)]
-struct Seen {
+struct Sightings {
     places: HashMap<String, Vec<String>>,
 }
 
-impl Seen {
-    fn of(plan: &Plan, records: &[Record]) -> Seen {
-        let mut seen = Seen::default();
+impl Sightings {
+    fn of(plan: &Plan, records: &[Record]) -> Sightings {
+        let mut seen = Sightings::default();
         let mut workspace = String::new();
         let mut tools: HashMap<&str, &str> = HashMap::new();
         for record in records {
