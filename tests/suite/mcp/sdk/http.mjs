@@ -5,10 +5,14 @@ import { createServer } from "node:http";
 import { NodeStreamableHTTPServerTransport, localhostHostValidation, localhostOriginValidation, toNodeHandler, toWebRequest } from "@modelcontextprotocol/node";
 import { createMcpHandler, isInitializeRequest, isLegacyRequest } from "@modelcontextprotocol/server";
 
-/** Listens on a free port of this machine, and gives its number. `options` are those of a session's transport. */
+/**
+ * Listens on a free port of this machine, and gives its number. `make` makes a server for one client or request; it also gets what
+ * tells clients of the era without sessions that a list changed. `options` are those of a session's transport.
+ */
 export async function serveHttp(make, options = {}) {
   const sessions = new Map();
-  const modern = toNodeHandler(createMcpHandler(make, { legacy: "reject" }));
+  const handler = createMcpHandler(() => make(handler.notify), { legacy: "reject" });
+  const modern = toNodeHandler(handler);
   const checks = [localhostHostValidation(), localhostOriginValidation()];
 
   async function legacy(req, res, body) {
@@ -23,7 +27,7 @@ export async function serveHttp(make, options = {}) {
         onsessioninitialized: (id) => sessions.set(id, transport),
         onsessionclosed: (id) => sessions.delete(id),
       });
-      await make({ era: "legacy" }).connect(transport);
+      await make().connect(transport);
     }
     await transport.handleRequest(req, res, body);
   }
