@@ -1,5 +1,6 @@
-// The official MCP conformance suite against sdk/everything.mjs, without and with `guardc mcp-proxy` before it: every check must have
-// the same result, and every scenario that a revision requires must pass. What the server does not offer (tasks) is left out.
+// The official MCP conformance suite, which judges the server sdk/everything.mjs and the client sdk/judged.mjs without and with
+// `guardc mcp-proxy` between it and them: every check must have the same result, and every scenario that a revision requires must
+// pass. What the two do not offer is left out: tasks, and authorization by the client.
 //
 // Usage: conformance.mjs GUARDC, after `npm ci` in `sdk`.
 import assert from "node:assert/strict";
@@ -29,30 +30,63 @@ async function line(stream) {
   return line;
 }
 
-/** The checks of each scenario of a revision, as the suite reports them about a server. */
-async function judged(revision, url) {
+/** Runs the suite; what it reports is in a folder. */
+async function run(...args) {
   const results = folder();
-  const args = ["--import", join(sdk, "node20.mjs"), join(suite, "dist/index.js"), "server", "--url", url, "--requirements", revision, "--output-dir", results];
-  await once(start(process.execPath, args, ["ignore", "ignore", "inherit"]), "exit");
+  await once(start(process.execPath, ["--import", join(sdk, "node20.mjs"), join(suite, "dist/index.js"), ...args, "--output-dir", results], ["ignore", "ignore", "ignore"]), "exit");
   return Object.fromEntries(readdirSync(results).map((name) => [scenarioOf(name), JSON.parse(readFileSync(join(results, name, "checks.json")))]));
 }
 
 /** `server-tools-list-2026-07-28T…` is of `tools-list`. */
 const scenarioOf = (folder) => folder.replace(/^server-/, "").replace(/-\d{4}-\d\d-\d\dT.*$/, "");
 
+/** The checks of each scenario of a revision, as the suite reports them about a server. */
+const judgedServer = (revision, url) => run("server", "--url", url, "--requirements", revision);
+
+/** And about a client, which goes through the proxy if the command to start it is given. */
+async function judgedClient(revision, names, ...proxy) {
+  const command = [process.execPath, join(sdk, "judged.mjs"), ...proxy].join(" ");
+  const checks = {};
+  for (const name of names) Object.assign(checks, await run("client", "--command", command, "--scenario", name, "--spec-version", revision));
+  return checks;
+}
+
+/** Checks of how soon a client is back: that says more of the machine. */
+const TIMED = ["client-sse-retry-timing"];
+
 /** A check's name and result; those that only note are none. */
-const outcomes = (checks) => checks.filter(({ status }) => status !== "INFO").map(({ id, status, errorMessage = "" }) => `${status} ${id} ${errorMessage}`.trim());
+const outcomes = (checks) => checks.filter(({ id, status }) => status !== "INFO" && !TIMED.includes(id)).map(({ id, status, errorMessage = "" }) => `${status} ${id} ${errorMessage}`.trim());
 
 function summary(checks) {
   const of = (...statuses) => checks.filter(({ status }) => statuses.includes(status)).length;
   return `${of("SUCCESS")} passed, ${of("FAILURE")} failed`;
 }
 
-/** The scenarios that a server must pass. */
-const required = (revision) =>
+/** The scenarios that a server or a client must pass. */
+const required = (revision, side) =>
   readFileSync(join(suite, "requirements", `${revision}.yaml`), "utf8")
-    .match(/^server:\n((?: .*\n|#.*\n|\n)+)/m)[1]
-    .match(/(?<=^ +- )\S+/gm);
+    .match(new RegExp(`^${side}:\n((?: .*\n|#.*\n|\n)+)`, "m"))[1]
+    .match(/(?<=^ +- )\S+/gm)
+    .filter((name) => !name.startsWith("auth/"));
+
+/** Prints the results of one side; returns how many scenarios differ or fail. */
+function compared(title, names, without, through) {
+  assert(names.length && names.every((name) => without[name]), "the suite reports each scenario that the revision requires");
+  console.log(`\n| ${title} | without | through the proxy |\n| --- | --- | --- |`);
+  let differ = 0;
+  for (const name of new Set([...Object.keys(without), ...Object.keys(through)])) {
+    if (name.startsWith("tasks-")) continue;
+    const [left, right] = [without[name] ?? [], through[name] ?? []];
+    console.log(`| ${name} | ${summary(left)} | ${summary(right)} |`);
+    const [before, after] = [outcomes(left), outcomes(right)];
+    const failed = names.includes(name) && before.some((each) => each.startsWith("FAILURE"));
+    if (!failed && before.join("\n") === after.join("\n")) continue;
+    differ += 1;
+    for (const each of before.filter((each) => failed || !after.includes(each))) console.log(`    without: ${each}`);
+    for (const each of after.filter((each) => failed || !before.includes(each))) console.log(`    through: ${each}`);
+  }
+  return differ;
+}
 
 async function main() {
   const server = start(process.execPath, [join(sdk, "everything.mjs")], ["ignore", "pipe", "inherit"]);
@@ -63,26 +97,13 @@ async function main() {
   const notes = createInterface(proxy.stderr);
   do [note] = await once(notes, "line");
   while (!note.includes("listening on"));
-  const through = note.split(" ").at(-1);
 
   let differ = 0;
   for (const revision of REVISIONS) {
-    const without = await judged(revision, direct);
-    const with_ = await judged(revision, through);
-    const names = required(revision);
-    assert(names.length > 20 && names.every((name) => without[name]), "the suite reports each scenario that the revision requires");
-    console.log(`\n| ${revision} | without | through the proxy |\n| --- | --- | --- |`);
-    for (const name of new Set([...Object.keys(without), ...Object.keys(with_)])) {
-      const [left, right] = [without[name] ?? [], with_[name] ?? []];
-      if (name.startsWith("tasks-")) continue;
-      console.log(`| ${name} | ${summary(left)} | ${summary(right)} |`);
-      const [before, after] = [outcomes(left), outcomes(right)];
-      const failed = names.includes(name) && before.some((each) => each.startsWith("FAILURE"));
-      if (!failed && before.join("\n") === after.join("\n")) continue;
-      differ += 1;
-      for (const each of before.filter((each) => failed || !after.includes(each))) console.log(`    without: ${each}`);
-      for (const each of after.filter((each) => failed || !before.includes(each))) console.log(`    through: ${each}`);
-    }
+    const through = await judgedServer(revision, note.split(" ").at(-1));
+    differ += compared(`servers, ${revision}`, required(revision, "server"), await judgedServer(revision, direct), through);
+    const names = required(revision, "client");
+    differ += compared(`clients, ${revision}`, names, await judgedClient(revision, names), await judgedClient(revision, names, guardc));
   }
   console.log(differ ? `\n${differ} scenarios differ or fail` : "\nall scenarios: the same through the proxy");
   process.exitCode = differ ? 1 : 0;
