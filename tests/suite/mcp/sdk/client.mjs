@@ -17,8 +17,12 @@ const [guardc, ...given] = process.argv.slice(2);
 const server = given.length ? given : [process.execPath, join(here, "server.mjs")];
 const guarded = () => ["mcp-proxy", "--plan", join(here, "notes.guard"), "--session", "s1", "--store", mkdtempSync(join(tmpdir(), "guard-"))];
 
+/** What the person was asked, in order. */
+let asked = [];
+
 /** A person at the client. */
 function answered({ params: { message, requestedSchema } }) {
+  asked.push(message);
   if (!("approve" in requestedSchema.properties)) return { action: "accept", content: { title: "better" } };
   assert(message.includes("publish") && message.includes("editor"), message);
   return { action: "accept", content: { approve: true, name: "kim" } };
@@ -56,6 +60,7 @@ async function line(stream) {
 }
 
 async function played(transport, mode) {
+  asked = [];
   const client = new Client({ name: "notes", version: "1.0.0" }, { capabilities: { elicitation: { form: {} } }, versionNegotiation: { mode } });
   client.setRequestHandler("elicitation/create", answered);
   await client.connect(transport);
@@ -81,6 +86,7 @@ async function played(transport, mode) {
   passes(await call("publish", { title: "x" }), "published x");
   passes(await call("rename", { title: "x" }), "x is better");
   fails(await call("rename", { title: "x" }), "1");
+  assert(asked.length === 2 && asked[1] === "Which title?", String(asked));
   await client.close();
 }
 

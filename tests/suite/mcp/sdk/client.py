@@ -14,8 +14,12 @@ guardc = sys.argv[1]
 server = sys.argv[2:] or [sys.executable, str(here / "server.py")]
 
 
+asked = []
+
+
 def answered(params):
     """A person at the client."""
+    asked.append(params.message)
     if "approve" in params.requested_schema["properties"]:
         assert "publish" in params.message and "editor" in params.message, params.message
         return types.ElicitResult(action="accept", content={"approve": True, "name": "kim"})
@@ -61,6 +65,7 @@ async def play_http(mode):
 
 
 async def played(proxy, mode):
+    asked.clear()
     async with Client(proxy, mode=mode, elicitation_callback=elicit) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert sorted(tools) == ["account", "add", "publish", "read", "rename"], sorted(tools)
@@ -88,6 +93,7 @@ async def played(proxy, mode):
         assert not renamed.is_error and text(renamed) == "x is better", renamed
         again = await client.call_tool("rename", {"title": "x"})
         assert again.is_error, again
+        assert len(asked) == 2 and asked[1] == "Which title?", asked
 
 
 for mode in ("legacy", "2026-07-28", "auto"):
