@@ -33,8 +33,17 @@ async function line(stream) {
 /** Runs the suite; what it reports is in a folder. */
 async function run(...args) {
   const results = folder();
-  await once(start(process.execPath, ["--import", join(sdk, "node20.mjs"), join(suite, "dist/index.js"), ...args, "--output-dir", results], ["ignore", "ignore", "ignore"]), "exit");
-  return Object.fromEntries(readdirSync(results).map((name) => [scenarioOf(name), JSON.parse(readFileSync(join(results, name, "checks.json")))]));
+  await once(
+    start(
+      process.execPath,
+      ["--import", join(sdk, "node20.mjs"), join(suite, "dist/index.js"), ...args, "--output-dir", results],
+      ["ignore", "ignore", "ignore"],
+    ),
+    "exit",
+  );
+  return Object.fromEntries(
+    readdirSync(results).map((name) => [scenarioOf(name), JSON.parse(readFileSync(join(results, name, "checks.json")))]),
+  );
 }
 
 /** `server-tools-list-2026-07-28T…` is of `tools-list`. */
@@ -47,7 +56,8 @@ const judgedServer = (revision, url) => run("server", "--url", url, "--requireme
 async function judgedClient(revision, names, ...proxy) {
   const command = [process.execPath, join(sdk, "judged.mjs"), ...proxy].join(" ");
   const checks = {};
-  for (const name of names) Object.assign(checks, await run("client", "--command", command, "--scenario", name, "--spec-version", revision));
+  for (const name of names)
+    Object.assign(checks, await run("client", "--command", command, "--scenario", name, "--spec-version", revision));
   return checks;
 }
 
@@ -55,7 +65,10 @@ async function judgedClient(revision, names, ...proxy) {
 const TIMED = ["client-sse-retry-timing"];
 
 /** A check's name and result; those that only note are none. */
-const outcomes = (checks) => checks.filter(({ id, status }) => status !== "INFO" && !TIMED.includes(id)).map(({ id, status, errorMessage = "" }) => `${status} ${id} ${errorMessage}`.trim());
+const outcomes = (checks) =>
+  checks
+    .filter(({ id, status }) => status !== "INFO" && !TIMED.includes(id))
+    .map(({ id, status, errorMessage = "" }) => `${status} ${id} ${errorMessage}`.trim());
 
 function summary(checks) {
   const of = (...statuses) => checks.filter(({ status }) => statuses.includes(status)).length;
@@ -92,7 +105,11 @@ async function main() {
   const server = start(process.execPath, [join(sdk, "everything.mjs")], ["ignore", "pipe", "inherit"]);
   const direct = `http://127.0.0.1:${Number(await line(server.stdout))}/mcp`;
   const plan = join(sdk, "everything.guard");
-  const proxy = start(guardc, ["mcp-proxy", "--plan", plan, "--store", folder(), "--upstream", direct, "--listen", "127.0.0.1:0"], ["ignore", "inherit", "pipe"]);
+  const proxy = start(
+    guardc,
+    ["mcp-proxy", "--plan", plan, "--store", folder(), "--upstream", direct, "--listen", "127.0.0.1:0"],
+    ["ignore", "inherit", "pipe"],
+  );
   let note;
   const notes = createInterface(proxy.stderr);
   do [note] = await once(notes, "line");

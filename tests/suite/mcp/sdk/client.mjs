@@ -15,7 +15,15 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 const here = import.meta.dirname;
 const [guardc, ...given] = process.argv.slice(2);
 const server = given.length ? given : [process.execPath, join(here, "server.mjs")];
-const guarded = () => ["mcp-proxy", "--plan", join(here, "notes.guard"), "--session", "s1", "--store", mkdtempSync(join(tmpdir(), "guard-"))];
+const guarded = () => [
+  "mcp-proxy",
+  "--plan",
+  join(here, "notes.guard"),
+  "--session",
+  "s1",
+  "--store",
+  mkdtempSync(join(tmpdir(), "guard-")),
+];
 
 /** What the person was asked, in order. */
 let asked = [];
@@ -40,7 +48,9 @@ async function playHttp(mode) {
   let proxy;
   try {
     const port = Number(await line(listening.stdout));
-    proxy = spawn(guardc, [...guarded(), "--upstream", `http://127.0.0.1:${port}/mcp`, "--listen", "127.0.0.1:0"], { stdio: ["ignore", "inherit", "pipe"] });
+    proxy = spawn(guardc, [...guarded(), "--upstream", `http://127.0.0.1:${port}/mcp`, "--listen", "127.0.0.1:0"], {
+      stdio: ["ignore", "inherit", "pipe"],
+    });
     const note = await line(proxy.stderr);
     assert(note.includes("listening on"), note);
     await played(new StreamableHTTPClientTransport(new URL(note.split(" ").at(-1))), mode);
@@ -61,7 +71,10 @@ async function line(stream) {
 
 async function played(transport, mode) {
   asked = [];
-  const client = new Client({ name: "notes", version: "1.0.0" }, { capabilities: { elicitation: { form: {} } }, versionNegotiation: { mode } });
+  const client = new Client(
+    { name: "notes", version: "1.0.0" },
+    { capabilities: { elicitation: { form: {} } }, versionNegotiation: { mode } },
+  );
   client.setRequestHandler("elicitation/create", answered);
   await client.connect(transport);
   const call = (name, args = {}) => client.callTool({ name, arguments: args });

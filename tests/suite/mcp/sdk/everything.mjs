@@ -26,7 +26,8 @@ const spoken = (...contents) => ({ messages: contents.map((content) => ({ role: 
 
 const object = (properties, rest) => ({ type: "object", properties, ...rest });
 const string = { type: "string" };
-const form = (message, properties) => inputRequired.elicit({ message, requestedSchema: object(properties, { required: Object.keys(properties) }) });
+const form = (message, properties) =>
+  inputRequired.elicit({ message, requestedSchema: object(properties, { required: Object.keys(properties) }) });
 const sample = (words, maxTokens = 100) => inputRequired.createMessage({ messages: [{ role: "user", content: text(words) }], maxTokens });
 const askName = () => form("What is your name?", { name: string });
 
@@ -74,23 +75,38 @@ function everything(notify) {
   const server = new McpServer(
     { name: "everything", version: "1.0.0" },
     {
-      capabilities: { tools: { listChanged: true }, prompts: { listChanged: true }, resources: { subscribe: true, listChanged: true }, logging: {}, completions: {} },
+      capabilities: {
+        tools: { listChanged: true },
+        prompts: { listChanged: true },
+        resources: { subscribe: true, listChanged: true },
+        logging: {},
+        completions: {},
+      },
       requestState: { verify: states.verify },
     },
   );
 
-  const tool = (name, run, schema = object({})) => server.registerTool(name, { description: name, inputSchema: fromJsonSchema(schema) }, run);
+  const tool = (name, run, schema = object({})) =>
+    server.registerTool(name, { description: name, inputSchema: fromJsonSchema(schema) }, run);
   tool("test_simple_text", () => said(text("This is a simple text response for testing.")));
   tool("test_image_content", () => said(image));
   tool("test_audio_content", () => said({ type: "audio", data: WAV, mimeType: "audio/wav" }));
   tool("test_embedded_resource", () => said(embedded("test://embedded-resource", "text/plain", "This is an embedded resource content.")));
   tool("test_multiple_content_types", () =>
-    said(text("Multiple content types test:"), image, embedded("test://mixed-content-resource", "application/json", '{"test":"data","value":123}')),
+    said(
+      text("Multiple content types test:"),
+      image,
+      embedded("test://mixed-content-resource", "application/json", '{"test":"data","value":123}'),
+    ),
   );
   tool("test_error_handling", () => {
     throw new Error("This tool intentionally returns an error for testing");
   });
-  tool("test_header", ({ region }) => said(text(`region ${region}`)), object({ region: { ...string, "x-mcp-header": "Region" } }, { required: ["region"] }));
+  tool(
+    "test_header",
+    ({ region }) => said(text(`region ${region}`)),
+    object({ region: { ...string, "x-mcp-header": "Region" } }, { required: ["region"] }),
+  );
   tool("json_schema_2020_12_tool", (args) => said(text(JSON.stringify(args))), SCHEMA_2020_12);
 
   // What a server tells and asks during a call.
@@ -106,7 +122,8 @@ function everything(notify) {
   tool("test_tool_with_progress", async (_, ctx) => {
     const { progressToken } = ctx.mcpReq._meta ?? {};
     for (const progress of [0, 50, 100]) {
-      if (progressToken !== undefined) await ctx.mcpReq.notify({ method: "notifications/progress", params: { progressToken, progress, total: 100 } });
+      if (progressToken !== undefined)
+        await ctx.mcpReq.notify({ method: "notifications/progress", params: { progressToken, progress, total: 100 } });
       await sleep(50);
     }
     return said(text(String(progressToken)));
@@ -128,7 +145,9 @@ function everything(notify) {
     );
   asks("test_sampling", ({ prompt }) => sample(prompt), { prompt: string });
   asks("test_elicitation", ({ message }) => form(message, { username: string, email: string }), { message: string });
-  asks("test_elicitation_sep1034_defaults", () => inputRequired.elicit({ message: "Review the defaults", requestedSchema: object(DEFAULTS) }));
+  asks("test_elicitation_sep1034_defaults", () =>
+    inputRequired.elicit({ message: "Review the defaults", requestedSchema: object(DEFAULTS) }),
+  );
   asks("test_elicitation_sep1330_enums", () => inputRequired.elicit({ message: "Select options", requestedSchema: object(ENUMS) }));
   asks("test_streaming_elicitation", askName);
   asks("test_missing_capability", () => sample("Which capability?"));
@@ -159,7 +178,8 @@ function everything(notify) {
   inputs("request_state", confirmed);
   inputs("tampered_state", confirmed);
   inputs("multiple_inputs", async (ctx, given) => {
-    if (["user_name", "greeting", "client_roots"].every((key) => inputResponse(given, key).kind !== "missing")) return said(text(JSON.stringify(given)));
+    if (["user_name", "greeting", "client_roots"].every((key) => inputResponse(given, key).kind !== "missing"))
+      return said(text(JSON.stringify(given)));
     const inputRequests = { user_name: askName(), greeting: sample("Generate a greeting", 50), client_roots: inputRequired.listRoots() };
     return inputRequired({ inputRequests, requestState: await states.mint({}, ctx) });
   });
@@ -188,9 +208,16 @@ function everything(notify) {
   resource("static-text", "test://static-text", "text/plain", { text: "This is the content of the static text resource." });
   resource("static-binary", "test://static-binary", "image/png", { blob: PNG });
   resource("watched-resource", "test://watched-resource", "text/plain", { text: "Watched" });
-  server.registerResource("template", new ResourceTemplate("test://template/{id}/data", { list: undefined }), { mimeType: "application/json" }, (uri, { id }) => ({
-    contents: [{ uri: uri.href, mimeType: "application/json", text: JSON.stringify({ id, templateTest: true, data: `Data for ID: ${id}` }) }],
-  }));
+  server.registerResource(
+    "template",
+    new ResourceTemplate("test://template/{id}/data", { list: undefined }),
+    { mimeType: "application/json" },
+    (uri, { id }) => ({
+      contents: [
+        { uri: uri.href, mimeType: "application/json", text: JSON.stringify({ id, templateTest: true, data: `Data for ID: ${id}` }) },
+      ],
+    }),
+  );
   if (!notify) for (const method of ["resources/subscribe", "resources/unsubscribe"]) server.server.setRequestHandler(method, () => ({}));
 
   const prompt = (name, run, args) => server.registerPrompt(name, { description: name, ...(args && { argsSchema: z.object(args) }) }, run);
@@ -201,7 +228,11 @@ function everything(notify) {
   });
   prompt(
     "test_prompt_with_embedded_resource",
-    ({ resourceUri }) => spoken(embedded(resourceUri, "text/plain", "Embedded resource content for testing."), text("Please process the embedded resource above.")),
+    ({ resourceUri }) =>
+      spoken(
+        embedded(resourceUri, "text/plain", "Embedded resource content for testing."),
+        text("Please process the embedded resource above."),
+      ),
     { resourceUri: z.string() },
   );
   prompt("test_prompt_with_image", () => spoken(image, text("Please analyze the image above.")));

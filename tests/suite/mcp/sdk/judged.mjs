@@ -15,7 +15,9 @@ let url = server;
 if (guardc) {
   const plan = join(import.meta.dirname, "scenarios.guard");
   const store = mkdtempSync(join(tmpdir(), "guard-"));
-  proxy = spawn(guardc, ["mcp-proxy", "--plan", plan, "--store", store, "--upstream", server, "--listen", "127.0.0.1:0"], { stdio: ["ignore", "inherit", "pipe"] });
+  proxy = spawn(guardc, ["mcp-proxy", "--plan", plan, "--store", store, "--upstream", server, "--listen", "127.0.0.1:0"], {
+    stdio: ["ignore", "inherit", "pipe"],
+  });
   const notes = createInterface(proxy.stderr);
   for await (const note of notes) if ((url = /listening on (.*)/.exec(note)?.[1])) break;
   if (!url) throw new Error("the proxy does not listen");
@@ -25,7 +27,10 @@ const given = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? "{}");
 const pin = process.env.MCP_CONFORMANCE_PROTOCOL_VERSION;
 const client = new Client(
   { name: "judged", version: "1.0.0" },
-  { capabilities: { elicitation: { form: { applyDefaults: true } } }, versionNegotiation: { mode: pin === "2026-07-28" ? { pin } : "legacy" } },
+  {
+    capabilities: { elicitation: { form: { applyDefaults: true } } },
+    versionNegotiation: { mode: pin === "2026-07-28" ? { pin } : "legacy" },
+  },
 );
 client.setRequestHandler("elicitation/create", ({ params: { requestedSchema } }) => ({
   action: "accept",
@@ -39,7 +44,8 @@ try {
   await client.connect(new StreamableHTTPClientTransport(new URL(url)));
   const { tools } = await client.listTools();
   const schema = tools.find(({ name }) => name === SCHEMA)?.inputSchema;
-  const calls = given.toolCalls ?? tools.map(({ name }) => ({ name, arguments: name === "json_schema_echo" ? { schema } : (ARGUMENTS[name] ?? {}) }));
+  const calls =
+    given.toolCalls ?? tools.map(({ name }) => ({ name, arguments: name === "json_schema_echo" ? { schema } : (ARGUMENTS[name] ?? {}) }));
   for (const call of calls) await client.callTool(call).catch((error) => console.error(call.name, error.message));
   const { resources, prompts } = client.getServerCapabilities() ?? {};
   if (resources) for (const { uri } of (await client.listResources()).resources) await client.readResource({ uri });
