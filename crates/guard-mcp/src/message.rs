@@ -34,6 +34,10 @@ impl RpcMessage {
     pub fn read(json: &Json) -> Result<RpcMessage, String> {
         let Json::Object(members) = json else { return Ok(RpcMessage::Other) };
         unambiguous(members, &MESSAGE_KEYS)?;
+        let is_answer = json.get("result").is_some() || json.get("error").is_some();
+        if is_answer && json.get("method").is_some() {
+            return Err("a message is a request or an answer, not both".into());
+        }
         let id = json.get("id");
         match (json.get("method"), id) {
             (Some(Json::String(method)), Some(id)) => {
@@ -46,9 +50,7 @@ impl RpcMessage {
                 Ok(RpcMessage::Notification { method: method.to_string() })
             }
             (Some(_), _) => Err("a method is a string".into()),
-            (None, Some(id)) if json.get("result").is_some() || json.get("error").is_some() => {
-                Ok(RpcMessage::Response { id: id.clone() })
-            }
+            (None, Some(id)) if is_answer => Ok(RpcMessage::Response { id: id.clone() }),
             // A client that takes it for the answer to a call would read what was not checked.
             (None, None) if json.get("result").is_some() => Err("a result has an id".into()),
             (None, _) => Ok(RpcMessage::Other),

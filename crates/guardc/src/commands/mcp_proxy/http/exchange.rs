@@ -35,6 +35,8 @@ pub struct OpenExchange {
     pub headers: HeaderMap,
     /// The id of the client's request, or of its response.
     pub id: Option<Json>,
+    /// True for a request, which is answered.
+    pub is_call: bool,
     /// True for a client of the era without a handshake.
     pub modern: bool,
     /// The requests to the server.

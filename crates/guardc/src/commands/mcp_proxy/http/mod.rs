@@ -13,7 +13,7 @@ use super::{Args, LAST_WORDS, ProxyEvent, TICK};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::term::Term;
 use exchange::{Answer, AnswerBody, ExchangeGuard, OpenExchange, full};
-use guard_mcp::{MAX_LINE, McpLink, McpProxy, ProxyOutput};
+use guard_mcp::{IdScanner, MAX_LINE, McpLink, McpProxy, ProxyOutput};
 use guard_plan::json::Json;
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full, Limited};
@@ -30,7 +30,7 @@ use sse::{SseEvent, SseReader};
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -48,6 +48,10 @@ const MAX_EXCHANGES: usize = 1_000;
 
 /// The most sessions of clients that are remembered: what they have announced.
 const MAX_PEERS: usize = 10_000;
+
+/// The types of what is sent: a message, and a stream of events.
+const JSON: &str = "application/json";
+const EVENTS: &str = "text/event-stream";
 
 /// The code of a header that differs from its message.
 const HEADER_MISMATCH: i64 = -32020;
@@ -79,8 +83,31 @@ struct HttpProxy {
     open: Mutex<HashMap<u64, OpenExchange>>,
     /// Sessions of clients, in the eras that have them.
     peers: Mutex<HashMap<String, u64>>,
+    /// The requests whose bodies are being read.
+    reading: AtomicUsize,
     next: AtomicU64,
     awake: Notify,
+}
+
+/// A request whose body is being read.
+struct Reading<'a>(&'a AtomicUsize);
+
+impl<'a> Reading<'a> {
+    fn begin(count: &'a AtomicUsize) -> Reading<'a> {
+        count.fetch_add(1, Ordering::Relaxed);
+        Reading(count)
+    }
+
+    /// Returns the number of other requests whose bodies are being read.
+    fn others(&self) -> usize {
+        self.0.load(Ordering::Relaxed).saturating_sub(1)
+    }
+}
+
+impl Drop for Reading<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 /// Listens until the process is asked to end.
@@ -118,6 +145,7 @@ pub fn serve(
             origins: args.allow_origin.clone(),
             open: Mutex::default(),
             peers: Mutex::default(),
+            reading: AtomicUsize::new(0),
             next: AtomicU64::new(1),
             awake: Notify::new(),
         });
@@ -313,9 +341,24 @@ impl HttpProxy {
             head.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
         let plain = !head.headers.contains_key("content-encoding");
-        let streams = plain && head.status.is_success() && kind == "text/event-stream";
+        let streams = plain && head.status.is_success() && kind == EVENTS;
+        if head.status.is_redirection() {
+            // A client that follows it speaks with the server alone.
+            return Err(format!(
+                "the server answers with {}: give `--upstream` the URL that it is at",
+                head.status
+            ));
+        }
         if main {
-            self.say(link, Answer::Head(head.status, passing(&head.headers), streams));
+            let mut headers = passing(&head.headers);
+            if let Some(kind) = [EVENTS, JSON].into_iter().find(|known| *known == kind) {
+                headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+            }
+            // A call that was not answered is not accepted either.
+            let is_empty = matches!(head.status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT);
+            let status =
+                if is_empty && self.is_call(link) { StatusCode::BAD_GATEWAY } else { head.status };
+            self.say(link, Answer::Head(status, headers, streams));
         }
         if streams {
             let mut reader = SseReader::default();
@@ -329,15 +372,16 @@ impl HttpProxy {
                     self.event(link, event, main);
                 }
             }
-        } else if plain && kind == "application/json" {
+        } else if plain && kind == JSON {
             let body = Limited::new(body, MAX_LINE).collect().await;
             let body = body
                 .map_err(|error| format!("the server's answer cannot be read: {error}"))?
                 .to_bytes();
-            // What comes with an error is for people, unless it is the answer to a request.
-            let answers = Json::parse_bytes(&body)
-                .is_ok_and(|json| json.get("id").is_some_and(|id| *id != Json::Null));
-            if head.status.is_success() || answers {
+            // What comes with a failure is for people, unless it is the error of a request.
+            let is_error = Json::parse_bytes(&body).is_ok_and(|json| {
+                json.get("id").is_some_and(|id| *id != Json::Null) && json.get("error").is_some()
+            });
+            if head.status.is_success() || is_error {
                 let outputs = self.step(|proxy, now| proxy.server_line(link, &body, now));
                 self.deliver(outputs);
             }
@@ -346,7 +390,7 @@ impl HttpProxy {
     }
 
     fn event(self: &Arc<Self>, link: McpLink, event: SseEvent, main: bool) {
-        if event.data.is_empty() {
+        if event.data.is_empty() || event.is_comment {
             if main {
                 self.say(link, Answer::Message(event));
             }
@@ -356,6 +400,11 @@ impl HttpProxy {
         self.deliver_event(outputs, link, Some(event).filter(|_| main));
     }
 
+    /// Returns true if the client waits for an answer to a request.
+    fn is_call(&self, link: McpLink) -> bool {
+        self.open().get(&link.exchange).is_some_and(|exchange| exchange.is_call)
+    }
+
     fn is_legacy(&self, link: McpLink) -> bool {
         self.open().get(&link.exchange).is_some_and(|exchange| !exchange.modern)
     }
@@ -363,8 +412,10 @@ impl HttpProxy {
     /// Remembers the session that the server has given a client.
     fn remember(&self, session: &str, peer: u64) {
         let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
-        if peers.len() >= MAX_PEERS {
-            peers.clear();
+        if peers.len() >= MAX_PEERS && !peers.contains_key(session) {
+            // The oldest one has the least number.
+            let oldest = peers.iter().min_by_key(|(_, peer)| **peer).map(|(id, _)| id.clone());
+            oldest.into_iter().for_each(|id| _ = peers.remove(&id));
         }
         peers.insert(session.to_owned(), peer);
     }
@@ -386,7 +437,8 @@ impl HttpProxy {
         if let Err((status, why)) = checked {
             return Ok(refusal(status, -32600, &why));
         }
-        if self.open().len() >= MAX_EXCHANGES {
+        let reading = Reading::begin(&self.reading);
+        if self.open().len() + reading.others() >= MAX_EXCHANGES {
             return Ok(refusal(
                 StatusCode::SERVICE_UNAVAILABLE,
                 -32603,
@@ -417,21 +469,27 @@ impl HttpProxy {
             },
             _ => None,
         };
+        drop(reading);
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let session = head.headers.get(SESSION_HEADER).and_then(|id| id.to_str().ok());
         let link = McpLink { peer: self.peer(session, number), exchange: number };
         let (to_client, answers) = mpsc::unbounded_channel();
         let modern = is_modern(&head.headers);
+        let mut headers = passing(&head.headers);
+        if message.is_some() {
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
+        }
+        let id = message.as_ref().and_then(|message| message.get("id").cloned());
+        let is_request =
+            message.as_ref().is_some_and(|message| message.get("method").is_some()) && id.is_some();
         let exchange = OpenExchange {
             to_client,
-            headers: passing(&head.headers),
-            id: message.as_ref().and_then(|message| message.get("id").cloned()),
+            headers: headers.clone(),
+            id,
+            is_call: is_request,
             modern,
             tasks: Vec::new(),
         };
-        let headers = exchange.headers.clone();
-        let is_request = message.as_ref().is_some_and(|message| message.get("method").is_some())
-            && exchange.id.is_some();
         self.open().insert(number, exchange);
         let guard = ExchangeGuard::new(Arc::clone(&self), link);
         match message {
@@ -454,7 +512,8 @@ impl HttpProxy {
                 let task = tokio::spawn(async move {
                     let ends = method == Method::DELETE;
                     let sent = shared.request(link, method, headers, Vec::new(), true).await;
-                    if let Some(session) = session.filter(|_| ends) {
+                    let is_ended = ends && sent.as_ref().is_ok_and(|sent| sent.status.is_success());
+                    if let Some(session) = session.filter(|_| is_ended) {
                         shared
                             .peers
                             .lock()
@@ -505,7 +564,11 @@ struct Served {
 
 /// Reads the message of a request.
 fn read(headers: &HeaderMap, body: &[u8]) -> Result<Json, Box<Response<AnyBody>>> {
-    let bad = |code, why: &str| Box::new(refusal(StatusCode::BAD_REQUEST, code, why));
+    let mut scanner = IdScanner::default();
+    scanner.feed(body);
+    let id = scanner.id();
+    let bad =
+        |code, why: &str| Box::new(refusal_of(id.as_ref(), StatusCode::BAD_REQUEST, code, why));
     match Json::parse_bytes(body) {
         Err(error) => Err(bad(-32700, &format!("the message cannot be read: {error}"))),
         Ok(message @ Json::Object(_)) => match headers_agree(headers, &message) {
@@ -529,17 +592,23 @@ fn own_headers(headers: &mut HeaderMap, message: &Json) {
         }
         _ => _ = headers.remove("mcp-method"),
     }
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
 }
 
 /// A refusal that no message of the server stands behind.
 fn refusal(status: StatusCode, code: i64, why: &str) -> Response<AnyBody> {
+    refusal_of(None, status, code, why)
+}
+
+/// The refusal of a message with an id.
+fn refusal_of(id: Option<&Json>, status: StatusCode, code: i64, why: &str) -> Response<AnyBody> {
     let text = Json::string(&format!("guard: {why}"));
+    let id = id.unwrap_or(&Json::Null);
     let body =
-        format!(r#"{{"jsonrpc":"2.0","id":null,"error":{{"code":{code},"message":{text}}}}}"#);
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{code},"message":{text}}}}}"#);
     let mut response = Response::new(full(body.into_bytes()));
     *response.status_mut() = status;
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
     response
 }
 

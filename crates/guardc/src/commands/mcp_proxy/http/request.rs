@@ -13,7 +13,7 @@ pub const SESSION_HEADER: &str = "mcp-session-id";
 const MODERN: &str = "2026-07-28";
 
 /// Headers that are about one connection, or that the proxy writes itself.
-const OWN_HEADERS: [&str; 14] = [
+const OWN_HEADERS: [&str; 15] = [
     "accept-encoding",
     "connection",
     "content-encoding",
@@ -21,6 +21,7 @@ const OWN_HEADERS: [&str; 14] = [
     "expect",
     "host",
     "keep-alive",
+    "location",
     "origin",
     "proxy-authenticate",
     "proxy-authorization",
@@ -64,6 +65,11 @@ pub fn check(
     loopback: bool,
     origins: &[String],
 ) -> Result<(), Refusal> {
+    // Of two, one reader takes the first and another the last.
+    let is_twice = |name: &&HeaderName| headers.get_all(*name).iter().nth(1).is_some();
+    if let Some(name) = [&ORIGIN, &HOST, &CONTENT_TYPE].iter().find(|name| is_twice(name)) {
+        return Err((StatusCode::BAD_REQUEST, format!("the header `{name}` is there twice")));
+    }
     let text = |name| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
     if let Some(origin) = text(ORIGIN) {
         let local = origin.parse::<Uri>().is_ok_and(|uri| is_local(uri.host()));
@@ -82,15 +88,26 @@ pub fn check(
         return Err((StatusCode::METHOD_NOT_ALLOWED, "a message is sent by POST".into()));
     }
     if *method == Method::POST {
-        let kind = text(CONTENT_TYPE).unwrap_or_default();
-        let kind = kind.split(';').next().unwrap_or_default().trim();
-        if !kind.eq_ignore_ascii_case("application/json") || headers.contains_key(CONTENT_ENCODING)
+        if !is_plain_json(text(CONTENT_TYPE).unwrap_or_default())
+            || headers.contains_key(CONTENT_ENCODING)
         {
-            let why = "a message is `application/json` without an encoding";
+            let why = "a message is `application/json` in UTF-8, without an encoding";
             return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, why.into()));
         }
     }
     Ok(())
+}
+
+/// Returns true for JSON in UTF-8: under any other character set, a server reads other text than the proxy.
+fn is_plain_json(kind: &str) -> bool {
+    let mut parts = kind.split(';').map(str::trim);
+    let is_json = parts.next().is_some_and(|kind| kind.eq_ignore_ascii_case("application/json"));
+    let is_utf8 = |part: &str| {
+        let (name, value) = part.split_once('=').unwrap_or((part, ""));
+        name.eq_ignore_ascii_case("charset")
+            && value.trim_matches('"').eq_ignore_ascii_case("utf-8")
+    };
+    is_json && parts.all(|part| part.is_empty() || is_utf8(part))
 }
 
 fn is_local(host: Option<&str>) -> bool {
@@ -119,17 +136,57 @@ pub fn headers_agree(headers: &HeaderMap, body: &Json) -> Result<(), String> {
         let value = value.ok_or_else(|| format!("the header `{name}` cannot be read"))?;
         let agrees = match name {
             "mcp-method" => body.get("method").and_then(Json::as_str) == Some(&value),
-            "mcp-name" => [text("name"), text("uri")].contains(&Some(&value)),
+            "mcp-name" => match body.get("method").and_then(Json::as_str).and_then(named_by) {
+                Some(member) => text(member) == Some(&value),
+                None => true,
+            },
             SESSION_HEADER => true,
-            _ => params
-                .and_then(|params| params.get("arguments"))
-                .is_some_and(|arguments| holds(arguments, &value)),
+            _ => params.and_then(|params| params.get("arguments")).is_some_and(|arguments| {
+                param_agrees(arguments, param.unwrap_or_default(), &value)
+            }),
         };
         if !agrees {
             return Err(format!("the header `{name}` differs from the message"));
         }
     }
     Ok(())
+}
+
+/// Returns the parameter that `Mcp-Name` repeats; none for methods that have no such name.
+fn named_by(method: &str) -> Option<&'static str> {
+    match method {
+        "tools/call" | "prompts/get" => Some("name"),
+        "resources/read" | "resources/subscribe" | "resources/unsubscribe" => Some("uri"),
+        _ if method.starts_with("tasks/") => Some("taskId"),
+        _ => None,
+    }
+}
+
+/// Returns true if an argument has this text: one of the header's name, where there is one.
+fn param_agrees(arguments: &Json, name: &str, text: &str) -> bool {
+    let mut named = Vec::new();
+    members_named(arguments, name, &mut named);
+    match named.is_empty() {
+        true => holds(arguments, text),
+        false => named.iter().any(|value| holds(value, text)),
+    }
+}
+
+/// Adds the members of this name, whatever their case and marks: a header's name has neither.
+fn members_named<'j>(value: &'j Json, name: &str, found: &mut Vec<&'j Json>) {
+    let folded = |name: &str| name.replace(['_', '-'], "").to_ascii_lowercase();
+    match value {
+        Json::Array(items) => items.iter().for_each(|item| members_named(item, name, found)),
+        Json::Object(members) => {
+            for (member, value) in members {
+                if folded(member) == folded(name) {
+                    found.push(value);
+                }
+                members_named(value, name, found);
+            }
+        }
+        _ => {}
+    }
 }
 
 /// Returns true if some value of the arguments has this text.
@@ -154,7 +211,27 @@ fn decoded(value: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{HeaderMap, HeaderName, Json, decoded, headers_agree};
+    use super::{HeaderMap, HeaderName, Json, decoded, headers_agree, is_plain_json};
+
+    #[test]
+    fn only_json_in_utf8_is_taken() {
+        for kind in [
+            "application/json",
+            "Application/JSON; charset=UTF-8",
+            "application/json;charset=\"utf-8\"",
+        ] {
+            assert!(is_plain_json(kind), "{kind}");
+        }
+        for kind in [
+            "",
+            "text/plain",
+            "application/json; charset=utf-7",
+            "application/json; charset=utf-16",
+            "application/json; q=1",
+        ] {
+            assert!(!is_plain_json(kind), "{kind}");
+        }
+    }
 
     #[test]
     fn headers_cannot_name_another_call_than_the_body() {
@@ -181,6 +258,7 @@ mod tests {
         assert!(!agrees(&[("mcp-name", "write")]));
         assert!(!agrees(&[("mcp-name", "read"), ("mcp-name", "write")]));
         assert!(!agrees(&[("mcp-param-region", "us")]));
+        assert!(!agrees(&[("mcp-param-region", "3")]), "another argument has this value");
         assert!(!agrees(&[("mcp-param-t", "=?base64?%%%?=")]));
         assert_eq!(decoded("=?base64?Z3VhcmQ=?=").unwrap(), "guard");
     }

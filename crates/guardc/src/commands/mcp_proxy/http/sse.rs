@@ -11,11 +11,17 @@ pub struct SseEvent {
     pub fields: String,
     /// True if a field names the place from which the stream can be taken up again.
     pub has_id: bool,
+    /// True for a comment alone: a sign of life.
+    pub is_comment: bool,
 }
 
 impl SseEvent {
     /// Returns the event as it is written.
     pub fn written(&self) -> Vec<u8> {
+        if self.is_comment {
+            // The server's own words are not passed on: nobody has checked them.
+            return b": alive\n\n".to_vec();
+        }
         let mut out = self.fields.clone().into_bytes();
         let data = self.data.strip_suffix(b"\n").unwrap_or(&self.data);
         for line in data.split(|byte| *byte == b'\n') {
@@ -90,7 +96,10 @@ impl SseReader {
                 let field = [name, b": ", value, b"\n"].concat();
                 self.event.fields.push_str(&String::from_utf8_lossy(&field));
             }
-            // A comment, or a field that no reader knows.
+            b"" if self.event == SseEvent::default() && !self.has_data => {
+                return Some(SseEvent { is_comment: true, ..SseEvent::default() });
+            }
+            // A comment within an event, or a field that no reader knows.
             _ => {}
         }
         None
@@ -110,9 +119,10 @@ mod tests {
     fn events_are_read_alike_in_any_pieces_and_with_any_line_ends() {
         let text = "\u{feff}: hello\nid: 1\ndata:\n\nevent: message\ndata: {\"a\":\ndata: 1}\n\n\ndata: cut";
         let read = events(text.as_bytes(), 1_000);
-        assert_eq!(read.len(), 2, "{read:?}");
-        assert!(read[0].has_id && read[0].data.is_empty());
-        assert_eq!(read[1].data, b"{\"a\":\n1}");
+        assert_eq!(read.len(), 3, "{read:?}");
+        assert!(read[0].is_comment);
+        assert!(read[1].has_id && read[1].data.is_empty());
+        assert_eq!(read[2].data, b"{\"a\":\n1}");
         for size in 1..9 {
             assert_eq!(events(text.as_bytes(), size), read);
             assert_eq!(events(text.replace('\n', "\r\n").as_bytes(), size), read);
