@@ -7,7 +7,8 @@ import contextlib, dataclasses, http.server, json, sys, threading
 
 @dataclasses.dataclass
 class Turn:
-    """What the model says next: a text, or calls of tools as (name, arguments). `before` runs when it is asked."""
+    """What the model says next: a text, or calls of tools as (name, arguments), also made of what it was shown last.
+    `before` runs when it is asked."""
     text: str = ""
     calls: tuple = ()
     before: object = None
@@ -26,6 +27,8 @@ class Model:
             self.at += 1
         if turn.before:
             turn.before()
+        if callable(turn.calls):
+            turn = Turn(turn.text, turn.calls(news))
         return turn
 
     def shown(self, turn):
@@ -68,7 +71,8 @@ def openai(model, body):
     def is_models(entry):
         return entry.get("role") == "assistant" or entry.get("type") in ("function_call", "custom_tool_call", "reasoning")
     turn, number = model.next(body, after_the_last(body["input"], is_models)), model.at
-    items = [{"type": "message", "role": "assistant", "id": f"msg_{number}", "content": [{"type": "output_text", "text": turn.text}]}] if turn.text else []
+    said = {"type": "message", "role": "assistant", "id": f"msg_{number}", "content": [{"type": "output_text", "text": turn.text}]}
+    items = [said] if turn.text else []
     for at, (name, args) in enumerate(turn.calls):
         call = {"call_id": f"call_{number}_{at}", "name": name}
         items.append({**call, "type": "custom_tool_call", "input": args} if isinstance(args, str)
