@@ -3,7 +3,7 @@
 //! No tree is made: each simple command is handed on where it is met, with the folders in which it may run.
 
 use crate::word::{Word, ends_word};
-use crate::{MAX_COMMANDS, MAX_DEPTH, MAX_TEXT, MAX_WORDS, roles, runs};
+use crate::{MAX_COMMANDS, MAX_DEPTH, MAX_TEXT, MAX_WORDS, interpreters, roles, runs};
 
 /// The text has something that the reader does not understand.
 #[derive(Debug)]
@@ -370,6 +370,9 @@ impl<'s> ShellReader<'s, '_> {
         loop {
             let first = self.found.commands.len();
             self.command()?;
+            if several {
+                self.found.commands[first..].iter_mut().for_each(interpreters::behind_pipe);
+            }
             self.found.listed = match &self.found.commands[first..] {
                 [raw] => roles::listed(raw),
                 _ => None,

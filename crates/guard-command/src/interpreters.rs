@@ -95,7 +95,24 @@ const HAZARDS: &[(&str, &[&str])] = &[
     ("tcpdump", &["-z"]),
     ("less", &["-k", "--lesskey-file"]),
     ("ctags", &["--options"]),
+    ("bat", &["--pager"]),
+    ("batcat", &["--pager"]),
+    ("delta", &["--pager"]),
+    ("iex", &["-e", "--eval", "--rpc-eval"]),
+    ("mix", &["-e", "--eval"]),
 ];
+
+/// Programs that run, or could run, what is written into them.
+const LISTENERS: &[&str] = &[
+    "bun", "clj", "clojure", "dc", "deno", "duckdb", "ed", "erl", "ex", "ftp", "gdb", "ghci",
+    "iex", "jshell", "lein", "lldb", "mariadb", "mix", "mysql", "psql", "rails", "sbt", "sftp",
+    "sqlite3", "swift", "telnet", "vi", "vim",
+];
+
+/// Handles a command behind a pipe: what a program that listens will run is not known.
+pub(crate) fn behind_pipe(raw: &mut Raw) {
+    raw.known &= !raw.name().is_some_and(|name| LISTENERS.contains(&name));
+}
 
 /// Finds programs in the words of interpreters, and options that run others.
 pub(crate) fn inspect(name: &str, raw: &mut Raw, inner: &mut Vec<InnerCommand>) {
@@ -111,7 +128,15 @@ pub(crate) fn inspect(name: &str, raw: &mut Raw, inner: &mut Vec<InnerCommand>) 
         "cmake" if raw.args.first().is_some_and(|word| word.text == "-E") => {
             inner.push(InnerCommand::Words(raw.args[1..].to_vec()));
         }
-        "sqlite3" | "psql" | "mysql" | "duckdb" => database(raw),
+        "sqlite3" | "psql" | "mysql" | "mariadb" | "duckdb" => database(raw),
+        "dc" => {
+            let mut texts = raw.args.iter().chain(&raw.input);
+            raw.known &= texts.all(|word| word.known && !word.text.contains('!'));
+        }
+        "erl" => raw.known &= raw.args.iter().all(|word| word.text == "-version"),
+        "rails" if raw.args.first().is_some_and(|w| matches!(w.text.as_str(), "runner" | "r")) => {
+            raw.known = false;
+        }
         "deno" | "bun"
             if raw
                 .args

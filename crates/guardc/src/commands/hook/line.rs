@@ -1,13 +1,21 @@
 //! The command line that a host runs: made for its settings, and read back from them.
 //!
-//! It never changes while the guard does: hosts ask for trust again when it does. The shell around it blocks where the
-//! hook could not, since it is missing or was killed: it reads the event to the end, gives a reason and exits with 2.
+//! It never changes while the guard does: hosts ask for trust again when it does. Two shells around it block where the
+//! hook could not. The first takes only an answer in braces, and kills a hook that hangs longer than the host may wait. The
+//! second runs whatever becomes of the first: it reads the event to the end, gives a reason and exits with 2. An exit code
+//! without a reason is no refusal for some hosts, and a time-out is none for any.
 
 use guard_hooks::Vocabulary;
 use std::path::{Path, PathBuf};
 
 /// The shell's message when the hook ended without a decision.
 const UNDECIDED: &str = "guard: blocked, since the hook ended without a decision";
+
+/// The seconds until a hook that hangs is killed: more than its own deadline, less than the host waits.
+const PATIENCE: u32 = 25;
+
+/// The beginning of the first shell's script, before the command.
+const BEFORE: &str = "exec 3<&0; answer=$(";
 
 /// The parts of a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,22 +43,27 @@ impl HookLine {
         if !self.guarded {
             return line;
         }
-        let script = format!(
-            "{line} || {{ code=$?; cat > /dev/null; [ $code = 2 ] || echo \"{UNDECIDED}\" >&2; exit 2; }}"
+        let watch = format!(
+            "{{ exec 3<&-; sleep {PATIENCE} & nap=$!; trap \"kill $nap\" TERM; wait $nap && kill -KILL $hook; }} >/dev/null 2>&1 & watch=$!"
         );
-        format!("/bin/sh -c {}", quote(&script))
+        let first = format!(
+            "{BEFORE}{line} <&3 & hook=$!; {watch}; wait $hook; code=$?; kill $watch 2>/dev/null; exit $code) \
+             && case $answer in \"{{\"*\"}}\") printf \"%s\\n\" \"$answer\";; *) exit 1;; esac"
+        );
+        let second = format!("cat >/dev/null; echo \"{UNDECIDED}\" >&2; exit 2");
+        format!("/bin/sh -c {} || /bin/sh -c {}", quote(&first), quote(&second))
     }
 
     /// Reads a text of settings back; `None` where it is none that `text` makes.
     pub fn read(text: &str, host: &'static Vocabulary) -> Option<HookLine> {
-        let mut line = words(text)?;
-        let guarded = line.len() == 3 && line[0] == "/bin/sh" && line[1] == "-c";
-        if guarded {
+        let (first, second) = text.rsplit_once(" || ").unwrap_or((text, ""));
+        let mut line = words(first)?;
+        let in_shell = line.len() == 3 && line[0] == "/bin/sh" && line[1] == "-c";
+        let guarded = in_shell && second.ends_with("exit 2'");
+        if in_shell {
             let script = line.remove(2);
-            let (command, rest) = script.split_once(" || ")?;
-            if !rest.ends_with("exit 2; }") {
-                return None;
-            }
+            let script = script.strip_prefix(BEFORE)?;
+            let (command, _) = script.split_once(" <&3 & hook=$!")?;
             line = words(command)?;
         }
         let mut words = line.into_iter();
