@@ -440,6 +440,8 @@ pub enum ClauseKind {
         text: String,
         /// The reason.
         because: Option<Message>,
+        /// For a `transform` of an argument.
+        replacement: Option<Replacement>,
     },
     /// Counts the call with a limit.
     Limit {
@@ -490,6 +492,17 @@ pub enum ClauseKind {
     },
     /// Teaches a fact.
     Learn(Learn),
+    /// Shows the agent a value in the place of a part of the result.
+    Transform {
+        /// The members on the path to the part, by wire name.
+        path: Vec<String>,
+        /// The value.
+        value: Expr,
+        /// The condition under which it applies.
+        when: Option<Expr>,
+        /// As written, without the word.
+        text: String,
+    },
     /// Must be true after the call.
     Reconcile {
         /// The condition.
@@ -497,6 +510,17 @@ pub enum ClauseKind {
         /// The condition as text.
         text: String,
     },
+}
+
+/// The value that a `transform` asks for in the place of an argument.
+#[derive(Debug, Clone)]
+pub struct Replacement {
+    /// The parameter.
+    pub param: u32,
+    /// The value that is not refused.
+    pub value: Expr,
+    /// The condition as written: `when …`, `unless …` or nothing.
+    pub text: String,
 }
 
 /// One alternative of a requirement.

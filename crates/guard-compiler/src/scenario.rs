@@ -126,6 +126,8 @@ pub enum StepKind {
         /// What to show when it is not: label, value and type.
         shows: Vec<(String, Expr, TypeId)>,
     },
+    /// The agent reads this of the last result.
+    Shows(Json),
     /// The session is halted.
     Halted,
     /// A halt ends.

@@ -14,6 +14,8 @@ pub struct GuardedCall {
     pub tool: String,
     /// The arguments, under names that a guard can declare.
     pub args: Json,
+    /// True if the gate has put other arguments in the place of the client's: the server gets these.
+    pub transformed: bool,
 }
 
 /// The decision on a call.
@@ -69,6 +71,8 @@ pub struct SettledCall {
     pub form: usize,
     /// Feedback for the agent; may be empty.
     pub feedback: String,
+    /// The result that the agent may read, if it is another one.
+    pub shown: Option<Json>,
 }
 
 /// A session behind the proxy.
@@ -77,8 +81,8 @@ pub trait CallGate {
     fn plan(&self) -> &Plan;
 
     /// Decides a call before it runs. A call that was held is decided again; as long as it must wait, that leaves no
-    /// trace.
-    fn propose(&mut self, call: &GuardedCall, held: bool) -> GateAnswer;
+    /// trace. Where the guard asks for other arguments, the call has them afterwards, and the answer is about these.
+    fn propose(&mut self, call: &mut GuardedCall, held: bool) -> GateAnswer;
 
     /// Checks a call in flight again, whose client sends it once more with inputs.
     ///

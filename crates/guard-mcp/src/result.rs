@@ -80,14 +80,26 @@ pub(crate) fn redacted(plan: &Plan, tool: &Tool, form: Option<&Json>, result: &J
         (Some(ty), Some(form)) => secrecy::of_type(&plan.types, ty, form, &hide),
         _ => Json::string(render::SECRET),
     };
+    made_anew(shown, result)
+}
+
+/// A result with this value in the place of the server's.
+pub(crate) fn made_anew(shown: Json, result: &Json) -> Json {
     let text = match &shown {
         Json::String(text) => text.to_string(),
         other => other.to_string(),
     };
     let mut members: Vec<(Box<str>, Json)> =
         vec![("content".into(), Json::Array(vec![text_block(&text)]))];
-    if matches!(shown, Json::Object(_)) && result.get("structuredContent").is_some() {
-        members.push(("structuredContent".into(), shown));
+    match (shown, result.get("structuredContent")) {
+        (shown @ Json::Object(_), Some(_)) => members.push(("structuredContent".into(), shown)),
+        // A server library wraps what is not an object.
+        (shown, Some(Json::Object(wrapper))) if matches!(&wrapper[..], [(name, _)] if **name == *"result") =>
+        {
+            let wrapped = Json::Object(vec![("result".into(), shown)]);
+            members.push(("structuredContent".into(), wrapped));
+        }
+        _ => {}
     }
     for name in ["isError", "resultType"] {
         members.extend(result.get(name).map(|value| (name.into(), value.clone())));

@@ -89,6 +89,21 @@ pub fn renamed(args: &Json, properties: &[&str]) -> Result<Option<Json>, String>
     Ok((!same).then_some(Json::Object(renamed)))
 }
 
+/// Returns arguments under the names of a guard as the tool knows them: as they were `written` before, or by its properties.
+pub fn restored(args: &Json, written: &Json, properties: &[&str]) -> Json {
+    let Json::Object(members) = args else { return args.clone() };
+    let spelled = |name: &str| -> Box<str> {
+        let written = match written {
+            Json::Object(written) => written.as_slice(),
+            _ => &[],
+        };
+        let written = written.iter().map(|(written, _)| &**written);
+        let mut known = written.chain(properties.iter().copied());
+        known.find(|known| to_name(known) == name).unwrap_or(name).into()
+    };
+    Json::Object(members.iter().map(|(name, value)| (spelled(name), value.clone())).collect())
+}
+
 /// Returns true if a spelling is the only one that a guard's name stands for, where nothing is known of the tool.
 fn is_certain(written: &str) -> bool {
     let begins_with_digit = |name: &str| name.starts_with(|c: char| c.is_ascii_digit());

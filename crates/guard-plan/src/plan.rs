@@ -505,6 +505,8 @@ pub struct Tool {
     pub learns: Vec<Learn>,
     /// What must be true after it.
     pub reconciles: Vec<Reconcile>,
+    /// What the agent reads in the place of parts of the result.
+    pub transforms: Vec<Transform>,
     /// What its decision reads or its settlement may write, ascending. A call waits while one is unsettled
     /// that may write any of it.
     pub touches: Vec<Touch>,
@@ -597,6 +599,21 @@ pub struct Deny {
     pub because: Option<Message>,
     /// The values to show.
     pub shows: Vec<Show>,
+    /// For a `transform` of an argument: the value that is not refused.
+    pub replacement: Option<Replacement>,
+}
+
+/// `transform PARAM = e`: its deny holds where the argument has another value.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Replacement {
+    /// The parameter.
+    pub param: u32,
+    /// The value in its place, over the arguments as proposed.
+    pub value: Show,
+    /// The condition as written, `when …` or `unless …`; empty where there is none.
+    pub text: String,
 }
 
 /// A tool's use of a counter.
@@ -793,6 +810,23 @@ pub struct Reconcile {
     pub condition: Expr,
     /// The condition as text.
     pub text: String,
+}
+
+/// `transform result.a.b = e`: what the agent reads in the place of a part of the result.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Transform {
+    /// Who says it.
+    pub rule: RuleMeta,
+    /// The members on the path to the part, through the elements of lists and sets; empty for the whole result.
+    pub path: Vec<String>,
+    /// What is shown, over the result as it came.
+    pub value: Expr,
+    /// The type of the value, where it is known.
+    pub ty: Option<TypeId>,
+    /// Only when this is true.
+    pub when: Option<Expr>,
 }
 
 /// A message with interpolated values.

@@ -446,6 +446,8 @@ pub enum NoteKind {
     Warning,
     /// The result does not decode; nothing was learned from it.
     Undecoded,
+    /// A part of the result is shown to the agent with another value, or could not be.
+    Transform,
     /// A provider of feedback could not be evaluated.
     Feedback,
     /// It halted the session.

@@ -301,6 +301,10 @@ impl<'p> Checker<'p> {
         for deny in &tool.denies {
             self.expression(&before, &deny.condition)?;
             self.explanation(&before, &deny.because, &deny.shows)?;
+            if let Some(replacement) = &deny.replacement {
+                in_range(replacement.param, tool.params.len(), "parameter")?;
+                self.explanation(&before, &None, std::slice::from_ref(&replacement.value))?;
+            }
         }
         for used in &tool.limits {
             in_range(used.limit, self.plan.limits.len(), "limit")?;
@@ -354,6 +358,14 @@ impl<'p> Checker<'p> {
             self.expression(scope, &observe.value)?;
         }
         tool.learns.iter().try_for_each(|learn| self.learn(scope, learn))?;
+        for transform in &tool.transforms {
+            ensure(transform.path.len() <= MAX_TYPE_DEPTH as usize, || {
+                "a path is too deep".into()
+            })?;
+            self.expression(scope, &transform.value)?;
+            transform.ty.map_or(Ok(()), |ty| self.ty(ty))?;
+            self.optional(scope, &transform.when)?;
+        }
         tool.reconciles.iter().try_for_each(|rule| self.expression(scope, &rule.condition))
     }
 

@@ -43,6 +43,8 @@ pub enum Code {
     Requires,
     /// A `deny` rule says so.
     Denied,
+    /// A `transform` says that an argument must have another value.
+    Transform,
     /// A counter is full.
     Limit,
     /// A budget does not cover the cost.
@@ -75,11 +77,12 @@ pub enum Code {
 
 impl Code {
     /// Every code, in order.
-    pub const ALL: [Code; 18] = [
+    pub const ALL: [Code; 19] = [
         Code::UnknownTool,
         Code::InvalidArguments,
         Code::Requires,
         Code::Denied,
+        Code::Transform,
         Code::Limit,
         Code::Budget,
         Code::Deadline,
@@ -103,6 +106,7 @@ impl Code {
             Code::InvalidArguments => "invalid_arguments",
             Code::Requires => "requires",
             Code::Denied => "denied",
+            Code::Transform => "transform",
             Code::Limit => "limit",
             Code::Budget => "budget",
             Code::Deadline => "deadline",

@@ -10,6 +10,7 @@ use crate::stage::arguments::{self, Decoded};
 use crate::stage::{
     Call, approvals, budgets, conflicts, effects, lifecycle, limits, ready, requirements, rules,
 };
+use crate::transform;
 use crate::val::Val;
 use crate::world::Questions;
 use guard_plan::plan::{SpanId, ToolId};
@@ -94,6 +95,9 @@ fn decide_tool(
     approvals::check(cx, call, draft, findings);
     conflicts::check(cx, call, findings);
     ready::check_last(cx, call, findings);
+    if !findings.replacements.is_empty() && !cx.compiled.plan().shadow {
+        flight.instead = transform::rewritten(call.tool, json, &findings.replacements);
+    }
     if findings.reasons.is_empty() || cx.compiled.plan().shadow {
         keep(cx, call, &decoded, flight);
     }

@@ -42,6 +42,7 @@ mod shadow;
 mod stage;
 mod stop;
 mod target;
+mod transform;
 mod upgrade;
 mod val;
 mod view;

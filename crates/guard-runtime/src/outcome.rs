@@ -11,6 +11,9 @@ use guard_plan::verdict::Verdict;
 pub struct Proposed {
     /// The verdict.
     pub verdict: Verdict,
+    /// For a call that a `transform` refuses: the arguments that it asks for, the others as they are. They are
+    /// not judged: a host that may run another call than the agent's proposes them (reference, tools).
+    pub instead: Option<Json>,
     /// The questions put to the world, in order.
     pub asked: Vec<Asked>,
     /// The result of a tool that the kernel serves: the call is already settled (semantics §11).
@@ -38,6 +41,7 @@ impl Proposed {
     pub(crate) fn new(verdict: Verdict) -> Proposed {
         Proposed {
             verdict,
+            instead: None,
             asked: Vec::new(),
             served: None,
             learned: 0,
@@ -74,6 +78,8 @@ pub struct ProofViolation {
 pub struct Settled {
     /// The tool of the call, if the guard declares the tool.
     pub tool: Option<ToolId>,
+    /// The result that the agent may read, where a `transform` changed it or no `transform` could be carried out.
+    pub shown: Option<Json>,
     /// The notes on the event.
     pub notes: Vec<Note>,
     /// The number of rows taught to facts.

@@ -41,7 +41,9 @@ pub(crate) fn propose(
     let (rechecked, broken_proof) =
         recheck::before_admission(compiled, session, &flight, &mut verdict);
     let halted = broken_proof.is_some();
-    let mut proposed = Proposed { rechecked, broken_proof, halted, ..Proposed::new(verdict) };
+    let instead = flight.instead.take();
+    let mut proposed =
+        Proposed { instead, rechecked, broken_proof, halted, ..Proposed::new(verdict) };
     if proposed.verdict.decision == Decision::Allow {
         flight.call.push_str(proposal.call);
         match served(compiled, &flight, proposal.tool) {
@@ -85,6 +87,7 @@ pub(crate) fn check(
     scratch.0.clear();
     let verdict = decide::decide(compiled, session, proposal, &answers, &mut scratch.0);
     let mut proposed = Proposed::new(verdict);
+    proposed.instead = scratch.0.instead.take();
     proposed.asked = answers.into_asked();
     proposed
 }

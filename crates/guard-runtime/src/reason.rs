@@ -2,6 +2,7 @@
 
 use crate::compiled::prepare::Prepared;
 use crate::eval::context::{Asking, Context};
+use guard_plan::json::Json;
 use guard_plan::plan::{Message, Part, RuleMeta, Show, SpanId};
 use guard_plan::render;
 use guard_plan::value::Fault;
@@ -16,6 +17,8 @@ pub(crate) struct Findings {
     missing: Vec<Reason>,
     /// The denies that ask a probe, by position: they are judged last.
     pub postponed: Vec<u32>,
+    /// The values that transforms ask for, by parameter.
+    pub replacements: Vec<(u32, Json)>,
 }
 
 impl Findings {

@@ -1,7 +1,7 @@
 //! The settlement of a call: its effects become part of the state, and facts are learned from its
 //! result.
 
-mod after;
+pub(crate) mod after;
 pub(crate) mod learn;
 pub(crate) mod monitors;
 mod observe;
@@ -20,6 +20,7 @@ use crate::session::origins::short;
 use crate::session::{Begun, End, Session, Stamp, Successes};
 use crate::shadow::{self, Shadow};
 use crate::stage::Call;
+use crate::transform;
 use crate::val::Val;
 use crate::world::{Answers, Questions, World};
 use after::{After, note, write};
@@ -183,6 +184,7 @@ fn succeeded(
             remember(compiled, session, flight, call, None);
             return End::Succeeded;
         }
+        transform::withhold(compiled, call.tool, settled);
         undecoded::forget(compiled, session, call, &flight.args, answers, settled);
         session.tools[id as usize].undecoded += 1;
         count(compiled, session, flight, false);
@@ -197,6 +199,7 @@ fn succeeded(
         stain(session, &call.ready.readings.observes);
         learn::learn(compiled, session, &after, &flight.call, settled);
         reconcile(compiled, session, &after, settled);
+        transform::show(compiled, session, &after, settled);
         flight.args = after.args;
         kept = Some(after.result);
     }

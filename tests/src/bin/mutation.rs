@@ -88,6 +88,9 @@ const FOUND: &[(&str, &str)] = &[
     ("a type ends one earlier", "guard_proof::value"),
     ("a success counts from its end", "guard_runtime::settle"),
     ("an undecoded result is a success", "guard_runtime::settle"),
+    ("a transform only advises", "guard_runtime::stage::rules"),
+    ("a part is changed in the first element", "guard_runtime::transform"),
+    ("a result that is not read is shown", "guard_runtime::transform"),
     ("an enum lacks a variant", "guard_proof::value"),
 ];
 

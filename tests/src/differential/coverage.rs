@@ -29,7 +29,7 @@ pub struct Coverage {
 }
 
 /// Everything that a run of some size should have met.
-pub const EXPECTED: [&str; 33] = [
+pub const EXPECTED: [&str; 35] = [
     "feedback",
     "feedback of a caution or warning",
     "feedback of several at once",
@@ -63,10 +63,14 @@ pub const EXPECTED: [&str; 33] = [
     "an empty text",
     "untrusted text in a variable",
     "a text that leads beyond a fence",
+    "other arguments asked for",
+    "a result shown otherwise",
 ];
 
 /// Constructs, by the text that shows them in a guard.
-const MARKS: [(&str, &str); 36] = [
+const MARKS: [(&str, &str); 38] = [
+    ("guard: transform", "transform "),
+    ("guard: transform of a result", "transform result."),
     ("guard: use of a define", "(d_"),
     ("guard: define of a define", " d_nears("),
     ("guard: let", "let l0 = "),
@@ -176,6 +180,8 @@ impl Coverage {
         let noted = |kind: NoteKind| heard.notes.iter().any(|(of, _)| *of == kind);
         self.saw_if(noted(NoteKind::Feedback), "feedback fault");
         self.saw_if(noted(NoteKind::Undecoded), "result undecoded");
+        self.saw_if(heard.instead.is_some(), "other arguments asked for");
+        self.saw_if(heard.shown.is_some(), "a result shown otherwise");
     }
 
     fn items(&mut self, event: &Event, said: &Said) {

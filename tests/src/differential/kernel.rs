@@ -76,6 +76,8 @@ pub(super) fn said(event: &Taken<'_>, session: &Session, outcome: Outcome) -> Sa
                     feedback: proposed.feedback,
                     items: proposed.items,
                     denied: verdict.decision == Decision::Deny,
+                    instead: proposed.instead,
+                    shown: None,
                 },
                 stop: None,
                 exact,
@@ -88,6 +90,7 @@ pub(super) fn said(event: &Taken<'_>, session: &Session, outcome: Outcome) -> Sa
                 forgotten: settled.forgotten,
                 notes: notes(&settled.notes),
                 feedback: settled.feedback,
+                shown: settled.shown,
                 ..Heard::default()
             };
             Said { exact, ..Said::of(heard) }

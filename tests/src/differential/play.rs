@@ -45,6 +45,10 @@ pub(super) struct Heard {
     pub feedback: Vec<Delivered>,
     pub items: Vec<ItemChange>,
     pub denied: bool,
+    /// The arguments that a refused call should have.
+    pub instead: Option<Json>,
+    /// The result as the agent may read it.
+    pub shown: Option<Json>,
 }
 
 /// The reply to a stop. For each missing check: its text, its place and the files that it names, sorted.

@@ -89,8 +89,8 @@ fn lacking(
 }
 
 fn heard(outcome: Outcome) -> Heard {
-    let Outcome { learned, forgotten, notes, feedback, items, .. } = outcome;
-    Heard { learned, forgotten, notes, feedback, items, denied: false }
+    let Outcome { learned, forgotten, notes, feedback, items, instead, shown, .. } = outcome;
+    Heard { learned, forgotten, notes, feedback, items, denied: false, instead, shown }
 }
 
 /// All of the session that can be seen from outside.

@@ -14,7 +14,8 @@ pub(super) fn rule(rng: &mut Rng, tools: &[Shape], at: usize) -> String {
         1 => format!(" unless {}", truth(rng, &speaks, &named, 1)),
         _ => String::new(),
     };
-    let clause = match rng.below(11) {
+    let clause = match rng.below(12) {
+        11 => transform(rng, params, &when),
         0..=2 => format!("requires {}{}", requirement(rng, tools, at), when(rng)),
         3..=5 => {
             // Mostly rare, so that sessions get somewhere.
@@ -51,6 +52,26 @@ pub(super) fn rule(rng: &mut Rng, tools: &[Shape], at: usize) -> String {
         _ => "ready when probe ready".to_string(),
     };
     format!("{shadow}{clause}")
+}
+
+/// A value for an argument; without parameters, a deny.
+fn transform(rng: &mut Rng, params: &[usize], when: &dyn Fn(&mut Rng) -> String) -> String {
+    let Some(param) = params.get(rng.below(params.len().max(1))) else {
+        return "deny when m > 40".into();
+    };
+    let value = match param {
+        0 => *rng.pick(&["min(a, 3)", "m", "4"]),
+        1 => *rng.pick(&["n + 1", "min(b, m)"]),
+        2 => *rng.pick(&["dev", "e"]),
+        3 => *rng.pick(&["\"u\"", "lower(s)", "s + \"x\""]),
+        4 => *rng.pick(&["none", "o else 2", "7"]),
+        5 => *rng.pick(&["[1, 2]", "joined(xs, [1])"]),
+        8 => *rng.pick(&["min(amt, 2.50)", "decimal(m)"]),
+        9 => "\"noted\"",
+        _ => return "deny when m > 41".into(),
+    };
+    let because = if rng.chance(30) { " because \"so: {now}\"" } else { "" };
+    format!("transform {} = {value}{}{because}", PARAMS[*param].0, when(rng))
 }
 
 fn requirement(rng: &mut Rng, tools: &[Shape], at: usize) -> String {
@@ -154,6 +175,11 @@ pub(super) fn after(rng: &mut Rng, params: &[usize]) -> Vec<String> {
             if rng.chance(60) {
                 clauses.push("learn row(id: result.id, qty: result.qty)".to_string());
             }
+            if rng.chance(50) {
+                let when = rng.pick(&["", " when flag", " unless result.qty > m"]);
+                let value = rng.pick(&["0", "result.qty / m", "m"]);
+                clauses.push(format!("transform result.qty = {value}{when}"));
+            }
         }
         1 => {
             clauses.push("trusted  returns json".to_string());
@@ -162,6 +188,9 @@ pub(super) fn after(rng: &mut Rng, params: &[usize]) -> Vec<String> {
                 .push(format!("learn row(id: k, qty: v.qty else 1) for k, v in result.rows{when}"));
             if rng.chance(40) {
                 clauses.push("observe n = result.n".to_string());
+            }
+            if rng.chance(50) {
+                clauses.push("transform result.rows.qty = none".to_string());
             }
         }
         2 => {

@@ -98,6 +98,8 @@ fn rule(said: &Said, tool: &str) -> String {
         About::Observe | About::ObserveWarn => "observes",
         About::Learn => "teaches",
         About::Reconcile => "expects",
+        About::Transform => "with",
+        About::Shown => "shows",
     };
     let invariant = matches!(said.about, About::Keeps | About::ObserveKeeps);
     let owner =

@@ -83,8 +83,15 @@ pub(super) fn own(
     if !costs.is_empty() {
         out.push(format!("costs {}", listed(&costs, "and")));
     }
-    let single =
-        [About::Deny, About::Limit, About::Approval, About::Gate, About::Ready, About::Reconcile];
+    let single = [
+        About::Deny,
+        About::Transform,
+        About::Limit,
+        About::Approval,
+        About::Gate,
+        About::Ready,
+        About::Reconcile,
+    ];
     out.extend(
         single.iter().flat_map(|about| texts(*about).into_iter().map(|text| phrase(*about, &text))),
     );
@@ -143,7 +150,8 @@ fn phrase(about: About, text: &str) -> String {
         About::Learn => format!("its result teaches the guard {text}"),
         About::Reconcile => format!("afterwards {text} must hold, or the session halts"),
         About::Observe | About::ObserveWarn => format!("its result sets {text}"),
-        About::Result | About::Keeps | About::ObserveKeeps => text.into(),
+        About::Transform => format!("must be called with {text}"),
+        About::Shown | About::Result | About::Keeps | About::ObserveKeeps => text.into(),
     }
 }
 

@@ -12,6 +12,25 @@ pub(crate) fn written_twice(var: &str, second: Span, first: Span, tool: &str) ->
         .help("effects are simultaneous, so a tool writes a variable at most once: join the two into one")
 }
 
+pub(crate) fn transformed_twice(name: &str, second: Span, first: Span, tool: &str) -> Diagnostic {
+    Diagnostic::error("G0301", second, format!("`{tool}` changes `{name}` twice"))
+        .label("changed again here")
+        .also(first, "first changed here")
+        .help("all transforms read the call as it was proposed: join the two into one")
+}
+
+pub(crate) fn transform_of_part(span: Span, param: &str) -> Diagnostic {
+    Diagnostic::error("G0201", span, format!("a part of `{param}` cannot be transformed"))
+        .label("only whole arguments can")
+        .help(format!("write the whole value: `transform {param} = …`"))
+}
+
+pub(crate) fn because_of_result(span: Span) -> Diagnostic {
+    Diagnostic::error("G0212", span, "nobody reads the `because` of a changed result")
+        .label("the agent is not told that it reads another value")
+        .help("leave it out, or say it in a `///` comment")
+}
+
 pub(crate) fn requirement_cycle(cycle: &[(&str, Span)]) -> Diagnostic {
     let names: Vec<&str> =
         cycle.iter().map(|(n, _)| *n).chain(cycle.first().map(|(n, _)| *n)).collect();

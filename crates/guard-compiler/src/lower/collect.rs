@@ -510,9 +510,10 @@ pub(crate) fn clause_exprs<'p>(clause: &'p ClauseKind, visit: &mut dyn FnMut(&'p
             any_of.iter().flat_map(|r| &r.key).for_each(|(_, e)| visit(e));
             when.iter().for_each(visit);
         }
-        ClauseKind::Deny { condition, because, .. } => {
+        ClauseKind::Deny { condition, because, replacement, .. } => {
             visit(condition);
             message_exprs(because.as_ref(), visit);
+            replacement.iter().for_each(|replacement| visit(&replacement.value));
         }
         ClauseKind::Limit { by, .. } => by.iter().for_each(visit),
         ClauseKind::Costs { amount, .. } => visit(amount),
@@ -531,6 +532,10 @@ pub(crate) fn clause_exprs<'p>(clause: &'p ClauseKind, visit: &mut dyn FnMut(&'p
         }
         ClauseKind::Learn(learn) => learn.exprs().for_each(visit),
         ClauseKind::Reconcile { condition, .. } => visit(condition),
+        ClauseKind::Transform { value, when, .. } => {
+            visit(value);
+            when.iter().for_each(visit);
+        }
     }
 }
 

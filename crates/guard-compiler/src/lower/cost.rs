@@ -48,7 +48,8 @@ fn decision(plan: &Plan, tool: &Tool) -> u64 {
             .for_each(|a| add(a.key.iter().flat_map(|k| &k.values).map(cost).sum::<u64>() + 1));
     }
     tool.denies.iter().for_each(|d| {
-        add(cost(&d.condition).saturating_add(message(&d.because)).saturating_add(shows(&d.shows)))
+        add(cost(&d.condition).saturating_add(message(&d.because)).saturating_add(shows(&d.shows)));
+        d.replacement.iter().for_each(|replacement| add(cost(&replacement.value.expr)));
     });
     tool.limits.iter().for_each(|l| add(optional(&l.by)));
     tool.costs.iter().for_each(|c| add(cost(&c.amount)));

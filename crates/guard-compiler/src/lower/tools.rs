@@ -40,6 +40,7 @@ impl Lowering<'_> {
             observe_frame: Vec::new(),
             learns: Vec::new(),
             reconciles: Vec::new(),
+            transforms: Vec::new(),
             touches: Vec::new(),
             writes: Vec::new(),
             indexes: Vec::new(),
@@ -87,13 +88,21 @@ impl Lowering<'_> {
                 any_of: any_of.iter().map(|r| self.requirement(r)).collect(),
                 when: when.as_ref().map(|w| self.expr(w)),
             }),
-            ClauseKind::Deny { condition, text, because } => out.denies.push(plan::Deny {
-                rule,
-                condition: self.expr(condition),
-                text: text.clone(),
-                because: because.as_ref().map(|b| self.message(b, params)),
-                shows: self.shows(condition, params),
-            }),
+            ClauseKind::Deny { condition, text, because, replacement } => {
+                out.denies.push(plan::Deny {
+                    rule,
+                    condition: self.expr(condition),
+                    text: text.clone(),
+                    because: because.as_ref().map(|b| self.message(b, params)),
+                    shows: self.shows(condition, params),
+                    replacement: replacement.as_ref().map(
+                        |hir::Replacement { param, value, text }| {
+                            let value = self.show(&params[*param as usize].wire, value, params);
+                            plan::Replacement { param: *param, value, text: text.clone() }
+                        },
+                    ),
+                })
+            }
             ClauseKind::Limit { limit, by } => out.limits.push(plan::LimitUse {
                 limit: self.tables.limits.of(*limit),
                 by: by.as_ref().map(|b| self.expr(b)),
@@ -133,6 +142,15 @@ impl Lowering<'_> {
                 warn: *warn,
             }),
             ClauseKind::Learn(learn) => out.learns.push(self.learn(rule, learn)),
+            ClauseKind::Transform { path, value, when, .. } => {
+                out.transforms.push(plan::Transform {
+                    rule,
+                    path: path.clone(),
+                    value: self.expr(value),
+                    ty: Some(self.tables.shown_ty(&value.ty)),
+                    when: when.as_ref().map(|w| self.expr(w)),
+                })
+            }
             ClauseKind::Reconcile { condition, text } => out.reconciles.push(plan::Reconcile {
                 rule,
                 condition: self.expr(condition),
@@ -192,8 +210,9 @@ pub(super) fn rules(tool: &mut Tool) -> impl Iterator<Item = &mut RuleMeta> {
     let observes = tool.observes.iter_mut().map(|r| &mut r.rule);
     let learns = tool.learns.iter_mut().map(|r| &mut r.rule);
     let reconciles = tool.reconciles.iter_mut().map(|r| &mut r.rule);
+    let transforms = tool.transforms.iter_mut().map(|r| &mut r.rule);
     let first = requires.chain(denies).chain(costs).chain(effects).chain(approvals);
-    first.chain(ready).chain(observes).chain(learns).chain(reconciles)
+    first.chain(ready).chain(observes).chain(learns).chain(reconciles).chain(transforms)
 }
 
 /// Sorts the rules of each kind by content, not by position.
@@ -208,6 +227,7 @@ fn sort(tool: &mut Tool) {
     by_content(&mut tool.observes, |r| &mut r.rule);
     by_content(&mut tool.learns, |r| &mut r.rule);
     by_content(&mut tool.reconciles, |r| &mut r.rule);
+    by_content(&mut tool.transforms, |r| &mut r.rule);
     tool.limits.sort_by_cached_key(|l| format!("{l:?}"));
 }
 

@@ -6,6 +6,7 @@ use super::narrow;
 use super::policy::{Governed, Speaking};
 use super::scope::{Missing, Place, Scope};
 use super::text::text;
+use super::transforms::Transform;
 use super::{Checker, establish, literal};
 use crate::errors;
 use crate::hir::{
@@ -20,7 +21,7 @@ use std::rc::Rc;
 /// The most characters of a condition that a reason shows: a longer one helps nobody who reads it.
 const SHOWN_CONDITION: usize = 400;
 
-fn shortened(text: String) -> String {
+pub(super) fn shortened(text: String) -> String {
     match text.char_indices().nth(SHOWN_CONDITION) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
@@ -226,8 +227,8 @@ impl<'a> Checker<'a, '_> {
                 let because = because.as_ref().map(|b| self.message(b, scope));
                 let word = if guard.unless { "unless" } else { "when" };
                 let text = shortened(format!("{word} {}", self.shown(&guard.condition, scope)));
-                tool.clauses
-                    .push(Clause { rule, kind: ClauseKind::Deny { condition, text, because } });
+                let kind = ClauseKind::Deny { condition, text, because, replacement: None };
+                tool.clauses.push(Clause { rule, kind });
             }
             C::Limit(limit) => self.limit(limit, rule, tool, scope, limits),
             C::Costs { amount, unit } => {
@@ -272,6 +273,10 @@ impl<'a> Checker<'a, '_> {
             }
             C::Observe { .. } | C::Learn(_) | C::Reconcile(_) => {
                 self.settle_clause(at, clause, rule, tool, scope)
+            }
+            C::Transform { target, path, value, guard, because } => {
+                let transform = Transform { target, path, value, guard: guard.as_ref() };
+                self.transform(at, &transform, because.as_ref(), rule, tool, scope);
             }
             C::Risk(_) | C::Irreversible | C::Prior { .. } | C::Returns(_) | C::Tags(_) => {
                 self.description(governing, tool);
@@ -468,6 +473,7 @@ impl<'a> Checker<'a, '_> {
     fn written_once(&mut self, tool: &hir::Tool, clauses: &[Governing]) {
         let mut effects: Vec<&ast::Target> = Vec::new();
         let mut observes: Vec<&ast::Target> = Vec::new();
+        self.transformed_once(tool, clauses);
         for governing in clauses {
             match &governing.clause.kind {
                 ast::ClauseKind::Effect(list) => effects.extend(list.iter().map(|e| &e.target)),

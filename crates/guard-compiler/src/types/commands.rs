@@ -112,7 +112,7 @@ impl Checker<'_, '_> {
             property: None,
             span,
         };
-        let kind = ClauseKind::Deny { condition, text, because: Some(because) };
+        let kind = ClauseKind::Deny { condition, text, because: Some(because), replacement: None };
         tool.clauses.push(Clause { rule, kind });
     }
 }

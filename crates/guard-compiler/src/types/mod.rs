@@ -27,6 +27,7 @@ mod scope;
 mod secrets;
 mod session;
 pub(crate) mod text;
+mod transforms;
 pub(crate) mod trust;
 mod ty;
 mod wire;

@@ -142,6 +142,7 @@ impl Checker<'_, '_> {
             }
             T::Prompt(text) => StepKind::Prompt(text.node.clone()),
             T::Expect(e) => self.expectation(e)?,
+            T::Shows(value) => StepKind::Shows(self.json(value, None)?),
             T::Halted => StepKind::Halted,
             T::Resume(role) => StepKind::Resume(role.node.clone()),
             T::Feedback(name, text) => {

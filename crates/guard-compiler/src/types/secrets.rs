@@ -5,7 +5,9 @@
 
 use super::Checker;
 use crate::errors;
-use crate::hir::{ClauseKind, Expr, ExprKind, Field, Learn, Program, Step, Target, Type};
+use crate::hir::{
+    ClauseKind, Expr, ExprKind, Field, Learn, Program, Replacement, Step, Target, Type,
+};
 use crate::lower::{clause_exprs, each_expr, is_secret};
 use guard_syntax::span::Span;
 
@@ -42,6 +44,16 @@ fn leaks_of(program: &Program, params: &[Field], clause: &ClauseKind) -> Vec<Spa
         ClauseKind::Effect { target, value, .. } => (target, value.as_ref()),
         ClauseKind::Observe { target, value, .. } => (target, Some(value)),
         ClauseKind::Learn(learn) => return taught(program, params, learn),
+        ClauseKind::Deny { replacement: Some(Replacement { param, value, .. }), .. } => {
+            let hidden = params.get(*param as usize).is_some_and(|param| param.secret);
+            return (!hidden && leaks(program, params, value))
+                .then_some(value.span)
+                .into_iter()
+                .collect();
+        }
+        ClauseKind::Transform { value, .. } if leaks(program, params, value) => {
+            return vec![value.span];
+        }
         // What is spent is shown, and so is what is left.
         ClauseKind::Costs { amount, .. } if is_secret(program, amount, params) => {
             return vec![amount.span];

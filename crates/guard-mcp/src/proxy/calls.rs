@@ -2,9 +2,10 @@
 
 use super::locked::LockCheck;
 use super::{CallOnTheWay, CallStage, McpProxy, PendingRequest, ProxyOutput};
-use crate::gate::{CallGate, GateAnswer, GuardedEnding, SettledCall};
+use crate::gate::{CallGate, GateAnswer, GuardedCall, GuardedEnding, SettledCall};
 use crate::reply;
 use guard_plan::json::Json;
+use guard_plan::naming;
 
 impl<G: CallGate> McpProxy<G> {
     /// Decides a new call, once its tool is known to be the one that was locked.
@@ -37,7 +38,7 @@ impl<G: CallGate> McpProxy<G> {
 
     /// Asks the gate, and does what it says.
     pub(super) fn decide(&mut self, mut call: CallOnTheWay, held: bool) {
-        match self.gate.propose(&call.guarded, held) {
+        match self.gate.propose(&mut call.guarded, held) {
             GateAnswer::Allow => self.forward(call),
             GateAnswer::Served(result, feedback) => {
                 let result = reply::served(&result, &feedback, call.modern);
@@ -62,10 +63,31 @@ impl<G: CallGate> McpProxy<G> {
     pub(super) fn forward(&mut self, mut call: CallOnTheWay) {
         call.stage = CallStage::Forwarded;
         call.deadline = self.now + self.options.call_time;
-        self.out.push(ProxyOutput::ToServer(call.link, call.line.clone()));
         // It is not needed again.
-        call.line = Vec::new();
+        let line = std::mem::take(&mut call.line);
+        let line = match call.guarded.transformed {
+            true => self.with_arguments(&line, &call.guarded),
+            false => line,
+        };
+        self.out.push(ProxyOutput::ToServer(call.link, line));
         self.insert(call);
+    }
+
+    /// The line of a call with the arguments that the gate has put into it, under the names that the tool has for them.
+    fn with_arguments(&self, line: &[u8], call: &GuardedCall) -> Vec<u8> {
+        // INVARIANT: the line has been read as this call.
+        let read = std::str::from_utf8(line).ok().and_then(|text| Json::parse(text).ok());
+        let Some(Json::Object(mut message)) = read else { return Vec::new() };
+        let properties = self.options.lock.as_ref().map(|lock| lock.properties(&call.tool));
+        let params = message.iter_mut().find(|(name, _)| **name == *"params");
+        if let Some((_, Json::Object(params))) = params {
+            let written = params.iter().find(|(name, _)| **name == *"arguments");
+            let written = written.map_or(&Json::Null, |(_, args)| args);
+            let args = naming::restored(&call.args, written, &properties.unwrap_or_default());
+            params.retain(|(name, _)| **name != *"arguments");
+            params.push(("arguments".into(), args));
+        }
+        reply::line(&Json::Object(message))
     }
 
     pub(super) fn insert(&mut self, call: CallOnTheWay) {

@@ -193,6 +193,7 @@ impl<G: CallGate> McpProxy<G> {
                 session: session.and_then(Json::as_str).map(str::to_owned),
                 tool: tool.to_owned(),
                 args: args.clone().unwrap_or(Json::Null),
+                transformed: false,
             },
             link: self.link,
             id: id.clone(),

@@ -8,7 +8,7 @@ use crate::gate::{CallGate, GuardedEnding, SettledCall};
 use crate::listing;
 use crate::message::{IdScanner, MAX_LINE, RpcMessage};
 use crate::reply::{self, INTERNAL_ERROR, INVALID_REQUEST};
-use crate::result::{ResultKind, forms, is_secret, redacted, with_feedback};
+use crate::result::{ResultKind, forms, is_secret, made_anew, redacted, with_feedback};
 use guard_plan::json::Json;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -185,7 +185,12 @@ impl<G: CallGate> McpProxy<G> {
         match ResultKind::of(result) {
             ResultKind::Succeeded => self.call_succeeded(&call, json, result, line),
             ResultKind::Failed => self.call_failed(&call, json, line),
-            ResultKind::InputRequired if call.modern && call.stage == CallStage::Forwarded => {
+            // The client would make a call with other arguments again, for which the server has not asked.
+            ResultKind::InputRequired
+                if call.modern
+                    && call.stage == CallStage::Forwarded
+                    && !call.guarded.transformed =>
+            {
                 self.input_required(call, result);
                 self.pass_to_client(line);
             }
@@ -217,8 +222,11 @@ impl<G: CallGate> McpProxy<G> {
         };
         let plan = self.gate.plan();
         let tool = plan.tools.iter().find(|tool| tool.wire_name == call.guarded.tool);
-        let secret = tool.filter(|tool| is_secret(plan, tool));
-        let shown = secret.map(|tool| redacted(plan, tool, forms.get(settled.form), result));
+        let form = settled.shown.as_ref().or(forms.get(settled.form));
+        let shown = match tool {
+            Some(tool) if is_secret(plan, tool) => Some(redacted(plan, tool, form, result)),
+            _ => settled.shown.as_ref().map(|shown| made_anew(shown.clone(), result)),
+        };
         let shown = match (shown, settled.feedback.is_empty()) {
             (shown, true) => shown,
             (shown, false) => {
@@ -239,13 +247,19 @@ impl<G: CallGate> McpProxy<G> {
         let plan = self.gate.plan();
         let tool = plan.tools.iter().find(|tool| tool.wire_name == call.guarded.tool);
         let secret = tool.is_some_and(|tool| is_secret(plan, tool));
-        match (call.stage == CallStage::Cancelled, secret) {
+        let changed = tool.is_some_and(|tool| !tool.transforms.is_empty());
+        let withheld = match (secret, changed) {
+            (true, _) => Some("results of this tool hold secrets"),
+            (false, true) => Some("parts of this tool's results are not shown"),
+            (false, false) => None,
+        };
+        match (call.stage == CallStage::Cancelled, withheld) {
             (true, _) => self.forget_id(call),
-            (false, true) => {
-                let text = "the call failed; the message is withheld, since results of this tool hold secrets";
-                self.tell_failure(call, text, &settled);
+            (false, Some(why)) => {
+                let text = format!("the call failed; the message is withheld, since {why}");
+                self.tell_failure(call, &text, &settled);
             }
-            (false, false) => {
+            (false, None) => {
                 self.forget_id(call);
                 let result = json.get("result").filter(|_| !settled.feedback.is_empty());
                 match result {

@@ -22,7 +22,7 @@ impl CallGate for CountingGate {
         &self.plan
     }
 
-    fn propose(&mut self, call: &GuardedCall, _: bool) -> GateAnswer {
+    fn propose(&mut self, call: &mut GuardedCall, _: bool) -> GateAnswer {
         self.proposed += 1;
         if self.answer == GateAnswer::Allow {
             assert!(self.in_flight.insert(call.number), "a call is proposed once");

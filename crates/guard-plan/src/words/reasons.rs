@@ -29,6 +29,10 @@ pub fn meaning(code: Code) -> Meaning {
             "a `deny` rule applies",
             "Read its `because`: other arguments or another state may be allowed.",
         ),
+        Code::Transform => (
+            "a `transform` says that an argument must have another value",
+            "Make the call with the value that the help names.",
+        ),
         Code::Limit => (
             "a counter of allowed calls is full",
             "Wait until the window has moved on, or do something else; a call in flight may have to settle.",

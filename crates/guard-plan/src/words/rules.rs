@@ -39,6 +39,10 @@ pub enum About {
     Learn,
     /// A reconciliation.
     Reconcile,
+    /// The value that an argument must have.
+    Transform,
+    /// The value of a part of the result as the agent reads it.
+    Shown,
 }
 
 /// One phrase about a tool.
@@ -74,6 +78,20 @@ pub fn before<'a>(plan: &'a Plan, tool: &'a Tool) -> Vec<Said<'a>> {
         say(About::Requires, Some(&clause.rule), text);
     }
     for deny in &tool.denies {
+        if let Some(replacement) = &deny.replacement {
+            let value = code(&format!(
+                "{} = {}",
+                replacement.value.label,
+                expr(&shows, &replacement.value.expr)
+            ));
+            let when = match replacement.text.split_once(' ') {
+                Some((word, condition)) => format!(", {word} {}", code(condition)),
+                None => String::new(),
+            };
+            let text = format!("{value}{when}{}", because(&shows, &deny.because));
+            say(About::Transform, Some(&deny.rule), text);
+            continue;
+        }
         let (word, condition) = deny.text.split_once(' ').unwrap_or(("when", &deny.text));
         let text = format!("{word} {}{}", code(condition), because(&shows, &deny.because));
         say(About::Deny, Some(&deny.rule), text);
@@ -158,6 +176,12 @@ pub fn after<'a>(plan: &'a Plan, tool: &'a Tool) -> Vec<Said<'a>> {
     for reconcile in &tool.reconciles {
         let text = code(&reconcile.text);
         out.push(Said { about: About::Reconcile, rule: Some(&reconcile.rule), text });
+    }
+    for transform in &tool.transforms {
+        let path: String = transform.path.iter().map(|name| format!(".{name}")).collect();
+        let value = code(&format!("result{path} = {}", expr(&shows, &transform.value)));
+        let text = format!("{value}{}", when(&shows, &transform.when));
+        out.push(Said { about: About::Shown, rule: Some(&transform.rule), text });
     }
     out
 }

@@ -152,6 +152,8 @@ pub(crate) struct Tool {
     /// What its clauses read, as far as trust goes.
     pub readings: Readings,
     pub reconciles: Box<[Prepared]>,
+    /// Of each transform of the result: the condition and the value.
+    pub transforms: Box<[(Option<Prepared>, Prepared)]>,
     /// True if the tool is irreversible and critical.
     pub gated: bool,
     /// By parameter: true if a rule reads it after the call; empty if none is read.
@@ -231,8 +233,10 @@ fn target(target: &plan::Target) -> Target {
 impl Tool {
     pub fn new(tool: &plan::Tool, plan: &plan::Plan) -> Tool {
         let types = &plan.types;
-        let later =
-            !(tool.observes.is_empty() && tool.learns.is_empty() && tool.reconciles.is_empty());
+        let later = !(tool.observes.is_empty()
+            && tool.learns.is_empty()
+            && tool.reconciles.is_empty()
+            && tool.transforms.is_empty());
         let (needs, conditional) = needs(tool);
         let (unscreened, screens) = screens(tool, &plan.regexes);
         let shadow_effects = tool.effects.iter().any(|effect| effect.rule.shadow);
@@ -262,6 +266,9 @@ impl Tool {
             learns: all(&tool.learns, Learn::new),
             readings: Readings::new(plan, tool),
             reconciles: all(&tool.reconciles, |rule| Prepared::new(&rule.condition)),
+            transforms: all(&tool.transforms, |rule| {
+                (Prepared::optional(&rule.when), Prepared::new(&rule.value))
+            }),
             gated: tool.irreversible && tool.risk == plan::Risk::Critical,
             retains: retains(tool),
             reads_result: later || tool.keeps_result || !tool.observe_frame.is_empty(),
@@ -422,7 +429,8 @@ pub(crate) fn is_tolerated(plan: &Plan, invariant: &plan::Invariant) -> bool {
     observes.peek().is_some() && observes.all(|one| one.warn)
 }
 
-/// By parameter: true if an observation, a lesson, a reconciliation or a later rule reads it.
+/// By parameter: true if an observation, a lesson, a reconciliation, a transform of the result or a later rule
+/// reads it.
 fn retains(tool: &plan::Tool) -> Box<[bool]> {
     let mut read = vec![tool.keeps_args; tool.params.len()];
     let mut look = |expr: &Expr| {
@@ -446,6 +454,10 @@ fn retains(tool: &plan::Tool) -> Box<[bool]> {
         learn.exprs().for_each(&mut look);
     }
     tool.reconciles.iter().for_each(|rule| look(&rule.condition));
+    for transform in &tool.transforms {
+        look(&transform.value);
+        transform.when.iter().for_each(&mut look);
+    }
     if read.contains(&true) { read.into() } else { Box::default() }
 }
 

@@ -2,6 +2,7 @@
 
 use super::Begun;
 use super::items::Action;
+use guard_plan::json::Json;
 use guard_plan::plan::{LimitId, Plan, ToolId, UnitId, VarId};
 use guard_plan::value::Value;
 use serde::{Deserialize, Serialize};
@@ -22,6 +23,9 @@ pub(crate) struct Flight {
     /// For a served call, which is never kept: its action, or the reason why it is impossible.
     #[serde(skip)]
     pub action: Option<Box<Result<Action, String>>>,
+    /// For a call that was refused, which is never kept: the arguments that a `transform` asks for.
+    #[serde(skip)]
+    pub instead: Option<Json>,
 }
 
 impl Flight {
@@ -31,6 +35,7 @@ impl Flight {
         self.args.clear();
         self.draft.clear();
         self.action = None;
+        self.instead = None;
     }
 }
 

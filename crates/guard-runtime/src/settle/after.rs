@@ -12,7 +12,7 @@ use guard_plan::record::NoteKind;
 use guard_plan::value::Value;
 
 /// The inputs of the rules that run after a call.
-pub(super) struct After<'s> {
+pub(crate) struct After<'s> {
     pub call: Call<'s>,
     pub args: Vec<Value>,
     pub result: Value,

@@ -3,6 +3,7 @@
 use super::Call;
 use crate::eval::context::{Asking, Context};
 use crate::reason::Findings;
+use crate::transform;
 use crate::val::Val;
 use guard_plan::plan::Deny;
 use guard_plan::value::Fault;
@@ -55,12 +56,23 @@ fn found<'a>(
     let deny = &call.tool.denies[place];
     match holds {
         Ok(false) => {}
-        Ok(true) => findings.push(deny.rule.shadow, denied(cx, deny)),
+        Ok(true) => {
+            let advises =
+                deny.replacement.is_some() && guard_proof::mutant!("a transform only advises");
+            findings.push(deny.rule.shadow || advises, denied(cx, deny));
+            match deny.replacement.as_ref().filter(|_| !deny.rule.shadow) {
+                Some(replacement) => transform::ask_for(cx, replacement, findings),
+                None => {}
+            }
+        }
         Err(fault) => findings.fault(cx, &deny.rule, &fault),
     }
 }
 
 fn denied(cx: &Context<'_>, deny: &Deny) -> Reason {
+    if let Some(replacement) = &deny.replacement {
+        return transform::reason(cx, deny, replacement);
+    }
     // The help: the condition that refuses the call, or the one that would allow it.
     let help = match deny.text.strip_prefix("unless ") {
         Some(wanted) => format!("allowed only if {wanted}"),

@@ -118,6 +118,7 @@ pub fn tool(name: &str, params: &[(&str, TypeId)]) -> Tool {
         observe_frame: vec![],
         learns: vec![],
         reconciles: vec![],
+        transforms: vec![],
         touches: vec![],
         writes: vec![],
         indexes: vec![],
@@ -151,6 +152,7 @@ pub fn deny(owner: &str, condition: Expr, because: &str) -> Deny {
         text: "when it is so".into(),
         because: Some(because),
         shows: vec![],
+        replacement: None,
     }
 }
 

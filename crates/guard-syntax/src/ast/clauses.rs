@@ -158,6 +158,19 @@ pub enum ClauseKind {
     Undecoded(Ident),
     /// `reconcile e`.
     Reconcile(Expr),
+    /// `transform PARAM = e` or `transform result.a.b = e`, then `[when e | unless e] [because "…"]`.
+    Transform {
+        /// The parameter, or `result`.
+        target: Ident,
+        /// The fields on the path into the result.
+        path: Vec<Ident>,
+        /// The value in its place.
+        value: Expr,
+        /// `when e` / `unless e`.
+        guard: Option<Guard>,
+        /// The reason, with interpolation.
+        because: Option<Template>,
+    },
     /// `let NAME = e`: a name for the other clauses of its tool or policy.
     Let {
         /// The name.

@@ -110,6 +110,8 @@ pub enum TestStepKind {
     Prompt(Str),
     /// `expect e`: a condition on the current state, history and clock.
     Expect(Expr),
+    /// `shows e`: the agent reads this of the last result.
+    Shows(Expr),
     /// `halted`: the session is halted.
     Halted,
     /// `resume by ROLE`.

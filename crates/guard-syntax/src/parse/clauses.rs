@@ -58,6 +58,7 @@ impl Builder<'_> {
             Rule::observe => self.observe(parts)?,
             Rule::learn => ClauseKind::Learn(self.learn(parts)?),
             Rule::reconcile => ClauseKind::Reconcile(self.take_expr(&mut parts)?),
+            Rule::transform => self.transform(parts)?,
             Rule::let_clause => {
                 let name = self.name(&mut parts)?;
                 parts.has(Rule::equals);
@@ -185,6 +186,19 @@ impl Builder<'_> {
         let value = self.take_expr(&mut parts)?;
         let on_break = parts.accept(Rule::on_break).map(|node| self.ident(&node));
         Some(ClauseKind::Observe { target, value, on_break })
+    }
+
+    fn transform(&mut self, mut parts: Parts) -> Option<ClauseKind> {
+        let target = self.name(&mut parts)?;
+        let mut path = Vec::new();
+        while let Some(node) = parts.accept(Rule::access) {
+            path.push(self.name(&mut Parts::of(node))?);
+        }
+        parts.has(Rule::equals);
+        let value = self.take_expr(&mut parts)?;
+        let guard = self.take_guard(&mut parts);
+        let because = self.take_because(&mut parts);
+        Some(ClauseKind::Transform { target, path, value, guard, because })
     }
 
     pub fn learn(&mut self, mut parts: Parts) -> Option<Learn> {

@@ -32,7 +32,7 @@ const fn kind(
 }
 
 /// The clauses of tools and policies.
-pub(super) const CLAUSES: [&str; 20] = [
+pub(super) const CLAUSES: [&str; 21] = [
     "requires",
     "deny",
     "limit",
@@ -53,11 +53,12 @@ pub(super) const CLAUSES: [&str; 20] = [
     "untrusted",
     "shadow",
     "let",
+    "transform",
 ];
-const STEPS: [&str; 29] = [
+const STEPS: [&str; 30] = [
     "ok", "fails", "allowed", "denied", "asks", "waits", "start", "finish", "approve", "after",
     "at", "exists", "missing", "file", "probe", "usage", "prompt", "expect", "halted", "resume",
-    "feedback", "stop", "data", "command", "git", "verify", "move", "item", "advice",
+    "feedback", "stop", "data", "command", "git", "verify", "move", "item", "advice", "shows",
 ];
 const LIFECYCLE: [&str; 7] =
     ["fields", "initial", "final", "agent", "harness", "criteria", "escalate"];
@@ -242,6 +243,9 @@ pub(super) fn usage(keyword: &str) -> Option<&'static str> {
         }
         "prior" => "write `prior Beta(2, 1)`",
         "let" => "write `let NAME = VALUE`",
+        "transform" => {
+            "write `transform PARAM = VALUE` or `transform result.FIELD = VALUE`, with `when CONDITION` as needed"
+        }
         "define" => {
             "write `define NAME(param: type, …): type = VALUE`, or `define NAME: type = VALUE`"
         }
@@ -270,7 +274,7 @@ fn begins_clause(site: &Site, index: usize) -> bool {
     let named = next == Some(TokenKind::Word);
     match site.word(index) {
         "requires" | "risk" | "approval" | "learn" | "returns" | "tags" | "observe" | "prior"
-        | "shadow" | "let" => named,
+        | "shadow" | "let" | "transform" => named,
         "deny" => matches!(site.word(index + 1), "when" | "unless" | "if"),
         "limit" => next == Some(TokenKind::Literal),
         "costs" | "reconcile" => next != Some(TokenKind::Punct) && next != Some(TokenKind::Close),

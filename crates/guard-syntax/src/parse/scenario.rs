@@ -87,6 +87,7 @@ impl Builder<'_> {
             }
             Rule::st_prompt => TestStepKind::Prompt(self.take_string(&mut parts)?),
             Rule::st_expect => TestStepKind::Expect(self.take_expr(&mut parts)?),
+            Rule::st_shows => TestStepKind::Shows(self.take_expr(&mut parts)?),
             Rule::st_halted => TestStepKind::Halted,
             Rule::st_resume => {
                 parts.has(Rule::by_word);

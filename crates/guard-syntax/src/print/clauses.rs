@@ -81,6 +81,14 @@ fn pieces(kind: &ClauseKind) -> Vec<Piece<'_>> {
         ClauseKind::Let { name, value } => {
             vec![Piece::text(format!("let {} = ", name.node)), Piece::Expr(value)]
         }
+        ClauseKind::Transform { target, path, value, guard: condition, because } => {
+            let steps: String = path.iter().map(|name| format!(".{}", name.node)).collect();
+            let head = format!("transform {}{steps} = ", target.node);
+            let mut pieces = vec![Piece::text(head), Piece::Expr(value)];
+            guard(&mut pieces, condition.as_ref(), true);
+            saying(&mut pieces, because.as_ref());
+            pieces
+        }
         ClauseKind::Reconcile(e) => vec![Piece::text("reconcile "), Piece::Expr(e)],
         kind => vec![Piece::Text(short(kind))],
     }

@@ -61,6 +61,7 @@ fn pieces(kind: &TestStepKind) -> Vec<Piece<'_>> {
             vec![Piece::text(format!("probe {} = ", name.node)), Piece::Expr(e)]
         }
         TestStepKind::Data(e) => vec![Piece::text("data "), Piece::Expr(e)],
+        TestStepKind::Shows(e) => vec![Piece::text("shows "), Piece::Expr(e)],
         TestStepKind::Expect(e) => vec![Piece::text("expect "), Piece::Expr(e)],
         TestStepKind::Report { contract, lines, .. } => {
             let head = Piece::Text(format!("expect report {}", contract.node));

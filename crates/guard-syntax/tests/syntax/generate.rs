@@ -290,7 +290,14 @@ impl<'b> Choices<'b> {
     }
 
     fn clause_kind(&mut self) -> ClauseKind {
-        match self.below(20) {
+        match self.below(21) {
+            20 => ClauseKind::Transform {
+                target: self.plain(),
+                path: self.many(0, 2, Self::name),
+                value: self.expr(3),
+                guard: self.some(Self::guard),
+                because: self.some(Self::template),
+            },
             19 => ClauseKind::Let { name: self.plain(), value: self.expr(3) },
             18 => ClauseKind::Undecoded(self.name()),
             0 => ClauseKind::Requires {
@@ -404,7 +411,7 @@ impl<'b> Choices<'b> {
     }
 
     fn step(&mut self) -> TestStep {
-        let kind = match self.below(29) {
+        let kind = match self.below(30) {
             0 => TestStepKind::Run {
                 success: self.coin(),
                 call: self.call(),
@@ -446,6 +453,7 @@ impl<'b> Choices<'b> {
             14 => TestStepKind::Prompt(self.string()),
             15 => TestStepKind::Expect(self.expr(3)),
             16 => TestStepKind::Halted,
+            29 => TestStepKind::Shows(self.expr(3)),
             17 => TestStepKind::Resume(self.plain()),
             18 => TestStepKind::Feedback(self.plain(), self.some(Self::string)),
             19 => TestStepKind::NoFeedback(self.some(Self::plain)),

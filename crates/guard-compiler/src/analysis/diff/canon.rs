@@ -4,7 +4,7 @@
 
 use crate::hir::{
     Clause, ClauseKind, Expr, ExprKind as K, FactId, Learn, LifecycleId, Program, Range,
-    Requirement, Step, Target, Tool, Type,
+    Replacement, Requirement, Step, Target, Tool, Type,
 };
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -180,7 +180,14 @@ impl Canon<'_> {
                 any.sort();
                 format!("requires {} when {}", any.join(" or "), when(applies))
             }
-            ClauseKind::Deny { condition, .. } => format!("deny {}", e(condition)),
+            ClauseKind::Deny { condition, replacement: None, .. } => {
+                format!("deny {}", e(condition))
+            }
+            ClauseKind::Deny {
+                condition, replacement: Some(Replacement { value, .. }), ..
+            } => {
+                format!("transform {} by {}", e(condition), e(value))
+            }
             ClauseKind::Limit { limit, by } => {
                 let limit = &self.0.limits[*limit];
                 format!("limit {} {:?} by {}", limit.success, limit.scope, when(by))
@@ -201,6 +208,9 @@ impl Canon<'_> {
             }
             ClauseKind::Learn(learn) => self.learn(Some(tool), learn),
             ClauseKind::Reconcile { condition, .. } => format!("reconcile {}", e(condition)),
+            ClauseKind::Transform { path, value, when: applies, .. } => {
+                format!("transform {path:?} by {} when {}", e(value), when(applies))
+            }
         }
     }
 

@@ -136,7 +136,7 @@ pub(crate) fn fires(
     };
     match rule.kind {
         R::Requires => placed(Code::Requires),
-        R::Deny => placed(Code::Denied),
+        R::Deny => placed(Code::Denied) || placed(Code::Transform),
         R::Limit => placed(Code::Limit),
         R::Approval => placed(Code::Approval),
         R::Ready => placed(Code::NotReady),

@@ -194,6 +194,7 @@ pub(crate) fn verdict(said: &Said) -> String {
 
 fn reason((code, rule, _, needs): &(Code, String, Decision, Vec<String>)) -> String {
     match (code, needs.is_empty()) {
+        (Code::Transform, _) => format!("a `transform` of {rule}"),
         (Code::Denied, _) => format!("a `deny` of {rule}"),
         (Code::Invariant, _) => format!("the invariant {rule}"),
         (Code::Budget, _) => format!("the budget {rule}"),

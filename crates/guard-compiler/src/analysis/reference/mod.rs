@@ -16,6 +16,7 @@ mod origins;
 mod probes;
 mod propose;
 mod settle;
+mod shown;
 mod stopping;
 pub(crate) mod values;
 mod view;
@@ -97,6 +98,10 @@ pub struct Outcome {
     pub items: Vec<ItemChange>,
     /// The result of a served call; where it cannot be, null.
     pub served: Option<Json>,
+    /// The arguments that the transforms of a refused call ask for.
+    pub instead: Option<Json>,
+    /// The result as the agent may read it, where that differs; a text where it may read none of it.
+    pub shown: Option<Json>,
 }
 
 impl Outcome {

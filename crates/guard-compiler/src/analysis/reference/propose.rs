@@ -6,7 +6,9 @@ use super::items::Deed;
 use super::{
     Allowed, Begun, Call, Flight, Judgement, Misuse, Outcome, Outline, Reference, World, is_missing,
 };
-use crate::hir::{Clause, ClauseKind, LimitId, Requirement, RuleMeta, Tool, ToolId, VarId};
+use crate::hir::{
+    Clause, ClauseKind, LimitId, Replacement, Requirement, RuleMeta, Tool, ToolId, VarId,
+};
 use crate::lower::waits_for;
 use guard_plan::json::Json;
 use guard_plan::plan::LimitScope;
@@ -26,6 +28,8 @@ pub(super) struct Findings {
     fired: Vec<(Code, Span)>,
     /// The denies that ask a probe, by their place among the clauses: they are judged last.
     last: Vec<usize>,
+    /// The values that transforms ask for, by parameter.
+    replacements: Vec<(u32, Json)>,
 }
 
 impl Findings {
@@ -153,7 +157,7 @@ impl Reference<'_> {
         }
     }
 
-    fn decide(&mut self, id: &str, tool: &str, args: &Json, world: World) -> Judgement {
+    fn decide(&mut self, id: &str, tool: &str, json: &Json, world: World) -> Judgement {
         let mut findings = Findings::default();
         if self.halted {
             findings.named("session", Code::Halted, Decision::Deny);
@@ -163,15 +167,27 @@ impl Reference<'_> {
             return self.undeclared(id, tool);
         };
         let declared = &self.program.tools[at];
-        let args = match self.arguments(declared, args) {
+        let args = match self.arguments(declared, json) {
             Ok(args) => args,
             Err(_) => {
                 findings.named(&declared.name, Code::InvalidArguments, Decision::Deny);
                 return self.unread(id, findings);
             }
         };
-        let (findings, after, deed) = self.weigh(at, &args, world);
+        let (mut findings, after, deed) = self.weigh(at, &args, world);
+        let replacements = std::mem::take(&mut findings.replacements);
         let judgement = findings.judgement(self.program.shadow);
+        if let (false, Json::Object(members)) = (replacements.is_empty(), json) {
+            let mut members = members.clone();
+            for (param, value) in replacements {
+                let name = &declared.params[param as usize].wire;
+                members.retain(|(key, _)| **key != **name);
+                if value != Json::Null {
+                    members.push((name.as_str().into(), value));
+                }
+            }
+            self.outcome.instead = Some(Json::Object(members));
+        }
         if judgement.decision == Decision::Allow {
             self.consume(at, &args, &after);
             self.take_off(id, Some(at), args, after);
@@ -236,7 +252,7 @@ impl Reference<'_> {
             if let ClauseKind::Deny { condition, .. } = &clause.kind
                 && findings.ok(&clause.rule, self.holds(condition, env)) == Some(true)
             {
-                findings.add(&clause.rule, Code::Denied, Decision::Deny);
+                self.refuse(clause, env, findings);
             }
         }
         self.ready(declared, env, findings);
@@ -346,8 +362,22 @@ impl Reference<'_> {
             if self.tried.take() {
                 findings.last.push(place);
             } else if findings.ok(&clause.rule, holds) == Some(true) {
-                findings.add(&clause.rule, Code::Denied, Decision::Deny);
+                self.refuse(clause, env, findings);
             }
+        }
+    }
+
+    /// Refuses a call by a `deny`, or by a `transform` with the value that it asks for.
+    fn refuse(&self, clause: &Clause, env: Env, findings: &mut Findings) {
+        let ClauseKind::Deny { replacement: Some(Replacement { param, value, .. }), .. } =
+            &clause.kind
+        else {
+            return findings.add(&clause.rule, Code::Denied, Decision::Deny);
+        };
+        findings.add(&clause.rule, Code::Transform, Decision::Deny);
+        if !clause.rule.shadow && !self.program.shadow {
+            let json = self.eval(value, env).map(|found| self.json(value, &found));
+            findings.replacements.extend(json.ok().map(|json| (*param, json)));
         }
     }
 

@@ -109,6 +109,7 @@ impl Reference<'_> {
         };
         let Some(result) = decoded else {
             self.outcome.note(NoteKind::Undecoded, &tool.name);
+            self.withhold(tool);
             self.forget(tool, &flight.args, world);
             if let (Some(at), Undecoded::Clear) = (flight.tool, tool.undecoded) {
                 self.trust.wrote(at, true);
@@ -121,6 +122,7 @@ impl Reference<'_> {
         }
         self.learn_from(tool, &flight.args, &result, &flight.id, world);
         self.reconcile(tool, &flight.args, &result, world);
+        self.transform(tool, &flight.args, &result, world);
         Some(result)
     }
 

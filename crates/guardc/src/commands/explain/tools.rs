@@ -179,6 +179,8 @@ pub(super) fn sentence(said: &Said) -> String {
         About::Reconcile => format!("expects {text}, or halts"),
         About::Observe => format!("{text} is observed; what breaks halts"),
         About::ObserveWarn => format!("{text} is observed; what breaks warns"),
+        About::Transform => format!("must be called with {text}"),
+        About::Shown => format!("shows the agent {text}"),
         About::Gate => text.clone(),
     }
 }

@@ -6,6 +6,7 @@ use crate::sessions::open_waiting;
 use guard_mcp::{
     ApprovalQuestion, CallGate, GateAnswer, GuardedCall, GuardedEnding, PersonsAnswer, SettledCall,
 };
+use guard_plan::json::Json;
 use guard_plan::plan::Plan;
 use guard_plan::record::{Delivered, rendered};
 use guard_plan::verdict::Code;
@@ -39,6 +40,8 @@ pub struct GateOptions {
     pub store: Option<PathBuf>,
     /// A text that no other proxy has, for the ids of calls.
     pub token: String,
+    /// True if a call may reach the server with other arguments than the client's.
+    pub transforms: bool,
 }
 
 /// The gate over sessions in a store.
@@ -166,10 +169,10 @@ impl SessionGate {
         error.to_string()
     }
 
-    fn try_propose(&mut self, call: &GuardedCall, held: bool) -> Result<GateAnswer, String> {
+    fn try_propose(&mut self, call: &mut GuardedCall, held: bool) -> Result<GateAnswer, String> {
         let id = self.call_id(call);
         let approvals = self.approvals.clone();
-        let args = call.args.to_string();
+        let transforms = self.options.transforms;
         let session = self.open(call)?;
         if held {
             let refreshed = session.refresh();
@@ -181,7 +184,17 @@ impl SessionGate {
                 return Ok(GateAnswer::Wait(preview.verdict.message()));
             }
         }
-        let decided = session.propose_with(&id, &call.tool, &args, &approvals);
+        let mut propose =
+            |args: &Json| session.propose_with(&id, &call.tool, &args.to_string(), &approvals);
+        let mut decided = propose(&call.args);
+        if let Ok(refused) = &decided
+            && transforms
+            && !call.transformed
+            && let Some(instead) = refused.proposed.instead.clone()
+        {
+            decided = propose(&instead);
+            (call.args, call.transformed) = (instead, true);
+        }
         let ProposedCall { proposed, request } = match decided {
             Ok(decided) => decided,
             Err(error) => return Err(self.failed(&error)),
@@ -266,7 +279,8 @@ impl SessionGate {
             );
         }
         line(&mut feedback, &rendered(&settled.feedback));
-        Ok(SettledCall { form, feedback })
+        let shown = settled.shown.clone();
+        Ok(SettledCall { form, feedback, shown })
     }
 }
 
@@ -275,7 +289,7 @@ impl CallGate for SessionGate {
         self.guard.plan()
     }
 
-    fn propose(&mut self, call: &GuardedCall, held: bool) -> GateAnswer {
+    fn propose(&mut self, call: &mut GuardedCall, held: bool) -> GateAnswer {
         match self.try_propose(call, held) {
             Ok(answer) => answer,
             Err(why) => GateAnswer::Deny(format!("guard: denied, since {why}")),

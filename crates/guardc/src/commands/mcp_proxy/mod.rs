@@ -229,6 +229,8 @@ fn prepare(args: &Args, term: &Term) -> Result<(SessionGate, ProxyOptions), Fail
         deadline: args.deadline,
         store: args.store.clone(),
         token,
+        // Headers of a request may repeat an argument.
+        transforms: args.upstream.is_none(),
     };
     let liveness = Liveness::begin(&store, &gate.token).map_err(|error| {
         let why = crate::failure::reason(&error);

@@ -183,6 +183,7 @@ impl<'a> Repl<'a> {
             let kind = match note.kind {
                 NoteKind::Shadow => self.style.dim("in shadow:"),
                 NoteKind::Warning => self.style.yellow("warning:"),
+                NoteKind::Transform => self.style.dim("transformed:"),
                 NoteKind::Undecoded => self.style.yellow("unreadable:"),
                 NoteKind::Feedback => self.style.yellow("feedback:"),
                 NoteKind::Mismatch => self.style.yellow("mismatch:"),

@@ -55,6 +55,9 @@ pub fn proposed(proposed: &Proposed, session: &Session) -> String {
         "feedback": feedback(&proposed.feedback),
         "rendered": rendered(&proposed.feedback),
     });
+    if let Some(instead) = &proposed.instead {
+        answer["instead"] = json!(instead);
+    }
     if let Some(served) = &proposed.served {
         answer["served"] = json!({ "result": served });
     }
@@ -74,6 +77,9 @@ pub fn settled(settled: &Settled, session: &Session) -> String {
         "halted": halted,
         "notes": settled.notes,
     });
+    if let Some(shown) = &settled.shown {
+        answer["shown"] = json!(shown);
+    }
     if let Some(broken) = &settled.broken_proof {
         answer["broken_proof"] = json!(session.report(broken));
     }

@@ -18,6 +18,10 @@ pub enum Kind {
     Requires,
     /// `deny`.
     Deny,
+    /// `transform` of an argument.
+    Transform,
+    /// `transform` of the result.
+    Shown,
     /// `limit`.
     Limit,
     /// A `budget` that some tool costs.
@@ -54,7 +58,7 @@ impl Kind {
     /// Returns whether the rule can refuse a call.
     pub fn two_sided(self) -> bool {
         use Kind::*;
-        !matches!(self, Cost | Effect | Observe | Learn | Transition | Feedback)
+        !matches!(self, Cost | Effect | Observe | Learn | Shown | Transition | Feedback)
     }
 
     /// Returns its name.
@@ -62,6 +66,7 @@ impl Kind {
         match self {
             Kind::Requires => "requires",
             Kind::Deny => "deny",
+            Kind::Transform | Kind::Shown => "transform",
             Kind::Limit => "limit",
             Kind::Budget => "budget",
             Kind::Deadline => "deadline",
@@ -85,6 +90,7 @@ impl Kind {
         Some(match self {
             Kind::Requires => Code::Requires,
             Kind::Deny => Code::Denied,
+            Kind::Transform => Code::Transform,
             Kind::Limit => Code::Limit,
             Kind::Budget => Code::Budget,
             Kind::Deadline => Code::Deadline,
@@ -270,7 +276,7 @@ impl Coverage {
     pub fn succeeded(&mut self, tool: &str, decoded: bool, reconciled: bool) {
         self.happened(tool, &[Kind::Effect]);
         if decoded {
-            self.happened(tool, &[Kind::Observe, Kind::Learn]);
+            self.happened(tool, &[Kind::Observe, Kind::Learn, Kind::Shown]);
         }
         for rule in self.rules.values_mut().filter(|rule| rule.kind == Kind::Reconcile) {
             if rule.tools.iter().any(|name| name == tool) {
@@ -330,7 +336,15 @@ impl Coverage {
         };
         let limits =
             tool.limits.iter().filter_map(|used| plan.plan().limits.get(used.limit as usize));
-        let mut all = rules(Kind::Deny, tool.denies.iter().map(|d| &d.rule).collect());
+        let denies = |transforms: bool| {
+            tool.denies
+                .iter()
+                .filter(move |deny| deny.replacement.is_some() == transforms)
+                .map(|deny| &deny.rule)
+                .collect()
+        };
+        let mut all = rules(Kind::Deny, denies(false));
+        all.extend(rules(Kind::Transform, denies(true)));
         all.extend(rules(Kind::Limit, limits.map(|l| &l.rule).collect()));
         all.extend(rules(Kind::Approval, tool.approvals.iter().map(|a| &a.rule).collect()));
         all.extend(rules(Kind::Ready, tool.ready.iter().map(|r| &r.rule).collect()));
@@ -370,6 +384,9 @@ impl Coverage {
         }
         for reconcile in &tool.reconciles {
             self.add(plan, tool, Kind::Reconcile, reconcile.rule.span, "");
+        }
+        for transform in &tool.transforms {
+            self.add(plan, tool, Kind::Shown, transform.rule.span, "");
         }
     }
 }

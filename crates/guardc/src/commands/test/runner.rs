@@ -63,7 +63,8 @@ pub fn run(
     shown: &[SourceFile],
     coverage: &mut Coverage,
 ) -> Result<Ran, Failure> {
-    let mut runner = Runner { guard, play: Play::new(guard)?, coverage, started: BTreeMap::new() };
+    let mut runner =
+        Runner { guard, play: Play::new(guard)?, coverage, started: BTreeMap::new(), shown: None };
     let mut ran = Ran {
         title: scenario.title.clone(),
         at: place(scenario.span, shown),
@@ -97,6 +98,8 @@ pub(super) struct Runner<'a> {
     pub(super) coverage: &'a mut Coverage,
     /// Started calls: the name in the scenario, the call id and the tool.
     started: BTreeMap<String, (String, String)>,
+    /// The result of the last call that ended, as the agent reads it.
+    shown: Option<Json>,
 }
 
 impl Runner<'_> {
@@ -164,6 +167,11 @@ impl Runner<'_> {
             }
             StepKind::Usage(unit, amount) => done(self.play.usage(unit, *amount)),
             StepKind::Expect { condition, shows } => self.expect(condition, shows),
+            StepKind::Shows(wanted) => match &self.shown {
+                Some(shown) if shown == wanted => Ok(()),
+                Some(shown) => Err(Failed::new(&wanted.to_string(), shown.to_string()).into()),
+                None => Err(Failed::new(&wanted.to_string(), "no call has given a result").into()),
+            },
             StepKind::Halted => match self.play.halted() {
                 Some(_) => Ok(()),
                 None => Err(Failed::new("a halted session", "it is not halted").into()),
@@ -229,6 +237,7 @@ impl Runner<'_> {
         };
         let settled = settled.map_err(|why| Failed::new("to settle", why))?;
         self.coverage.delivered(&settled.feedback);
+        self.shown = settled.shown.clone().or_else(|| result.cloned());
         let unread = settled.notes.iter().find(|note| note.kind == NoteKind::Undecoded);
         if success {
             let name = self.name(tool).to_owned();

@@ -30,6 +30,7 @@ impl Reads {
                 // What is only written after the call decides nothing.
                 ClauseKind::Observe { .. }
                 | ClauseKind::Learn(_)
+                | ClauseKind::Transform { .. }
                 | ClauseKind::Reconcile { .. } => {}
                 ClauseKind::Ready(probe) => {
                     reads.probes.insert(program.probes[*probe].name.clone());

@@ -83,6 +83,8 @@ impl<'p> Classes<'p> {
                 self.link(Some(place), node);
             }
             ClauseKind::Learn(learn) => self.learn(learn, cx, session),
+            // What the agent reads decides nothing.
+            ClauseKind::Transform { .. } => {}
             ClauseKind::Limit { by: None, .. }
             | ClauseKind::Approval { when: None, .. }
             | ClauseKind::Ready(_) => {}

@@ -100,6 +100,8 @@ pub(super) fn sentence(plan: &Plan, said: &Said) -> String {
         About::ObserveKeeps => format!("{} must still hold", to_owner(said, text)),
         About::Learn => format!("teaches {}", to(text, "fact")),
         About::Reconcile => format!("expects {text}, or halts"),
+        About::Transform => format!("must be called with {text}"),
+        About::Shown => format!("shows the agent {text}"),
     };
     let Some(rule) = said.rule else {
         return out;

@@ -1,0 +1,82 @@
+//! The result as the agent may read it (semantics §4).
+
+use super::eval::Env;
+use super::{Reference, World};
+use crate::hir::{Clause, ClauseKind, Expr, Tool};
+use guard_plan::json::Json;
+use guard_plan::record::NoteKind;
+use guard_plan::render;
+use guard_plan::value::{Fault, Value};
+
+const WITHHELD: &str = "the result is withheld: a part of it would have to be changed first";
+
+impl Reference<'_> {
+    /// A value of an expression as JSON.
+    pub(super) fn json(&self, of: &Expr, value: &Value) -> Json {
+        render::to_json(&self.types, self.tables.shown_ty(&of.ty), value)
+    }
+
+    /// Works out what the agent reads.
+    pub(super) fn transform(&mut self, tool: &Tool, args: &[Value], result: &Value, world: World) {
+        let is_transform = |clause: &&Clause| matches!(clause.kind, ClauseKind::Transform { .. });
+        let clauses: Vec<&Clause> = tool.clauses.iter().filter(is_transform).collect();
+        if clauses.is_empty() || self.program.shadow {
+            return;
+        }
+        let mut shown = match (&tool.returns, result) {
+            (Some(ty), _) => render::to_json(&self.types, self.tables.ty(ty), result),
+            (None, Value::Json(json)) => Json::clone(json),
+            (None, _) => Json::Null,
+        };
+        let mut outcomes: Vec<bool> = Vec::new();
+        for clause in clauses {
+            let env = Env { args, result: Some(result), locals: &[], state: &self.state, world };
+            let ClauseKind::Transform { path, value, when, .. } = &clause.kind else { continue };
+            let replaced: Result<Option<Json>, Fault> =
+                match when.as_ref().map(|w| self.holds(w, env)) {
+                    Some(Ok(false)) => continue,
+                    Some(Err(fault)) => Err(fault),
+                    _ => self.eval(value, env).map(|found| Some(self.json(value, &found))),
+                };
+            if clause.rule.shadow {
+                self.outcome.note(NoteKind::Shadow, &clause.rule.owner);
+                continue;
+            }
+            self.outcome.note(NoteKind::Transform, &clause.rule.owner);
+            outcomes.push(replaced.is_ok());
+            if let Ok(Some(json)) = replaced {
+                let mut parts = Vec::new();
+                reach(&mut shown, path, &mut parts);
+                parts.into_iter().for_each(|part| *part = json.clone());
+            }
+        }
+        if outcomes.contains(&false) {
+            self.outcome.shown = Some(Json::string(WITHHELD));
+        } else if !outcomes.is_empty() {
+            self.outcome.shown = Some(shown);
+        }
+    }
+
+    /// A result that does not decode is not shown, if a part of it would have to be changed.
+    pub(super) fn withhold(&mut self, tool: &Tool) {
+        let changes = |clause: &Clause| {
+            matches!(clause.kind, ClauseKind::Transform { .. }) && !clause.rule.shadow
+        };
+        if tool.clauses.iter().any(changes) && !self.program.shadow {
+            self.outcome.shown = Some(Json::string(WITHHELD));
+        }
+    }
+}
+
+/// The parts at a path, through the elements of arrays.
+fn reach<'j>(json: &'j mut Json, path: &[String], parts: &mut Vec<&'j mut Json>) {
+    match (json, path) {
+        (json, []) => parts.push(json),
+        (Json::Array(items), _) => items.iter_mut().for_each(|item| reach(item, path, parts)),
+        (Json::Object(members), [first, rest @ ..]) => {
+            let found = members.iter_mut().filter(|(name, _)| **name == **first);
+            found.for_each(|(_, part)| reach(part, rest, parts));
+        }
+        _ => {}
+    }
+}

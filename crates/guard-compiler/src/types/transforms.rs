@@ -1,0 +1,224 @@
+//! `transform`: the value that an argument must have, and what the agent reads of a result.
+//!
+//! A transform of an argument is a `deny` that names the value: it refuses what differs, so it allows nothing that the guard
+//! would refuse without it.
+
+use super::Checker;
+use super::clauses::{Governing, shortened};
+use super::expr::typed;
+use super::narrow;
+use super::scope::{Missing, Place, Scope};
+use super::text::text;
+use crate::errors;
+use crate::hir::{self, Clause, ClauseKind, Expr, ExprKind, RuleMeta, ToolId, Type};
+use guard_plan::plan::CompareOp;
+use guard_syntax::ast::{self, Ident};
+
+/// The name of the result.
+const RESULT: &str = "result";
+
+/// The parts of a `transform` clause that both kinds have.
+pub(super) struct Transform<'a> {
+    pub target: &'a Ident,
+    pub path: &'a [Ident],
+    pub value: &'a ast::Expr,
+    pub guard: Option<&'a ast::Guard>,
+}
+
+impl Checker<'_, '_> {
+    pub(super) fn transform(
+        &mut self,
+        at: ToolId,
+        transform: &Transform,
+        because: Option<&ast::Template>,
+        rule: RuleMeta,
+        tool: &mut hir::Tool,
+        scope: &mut Scope,
+    ) {
+        let kind = match scope.param(&transform.target.node) {
+            Some(param) => self.of_argument(param, transform, because, scope),
+            None if transform.target.node == RESULT => {
+                if let Some(because) = because {
+                    self.report(errors::because_of_result(because.span));
+                }
+                self.of_result(at, transform, scope)
+            }
+            None => return self.no_parameter(transform.target, scope),
+        };
+        tool.clauses.extend(kind.map(|kind| Clause { rule, kind }));
+    }
+
+    fn no_parameter(&mut self, name: &Ident, scope: &Scope) {
+        let speaking = self.policy.as_ref();
+        let missing = speaking.and_then(|s| s.missing_parameter(&name.node, name.span));
+        let known = scope.params.iter().map(|param| param.name.as_str()).chain([RESULT]);
+        let unknown = || errors::unknown_name(&name.node, name.span, known, false);
+        let diagnostic = missing.unwrap_or_else(unknown);
+        self.report(diagnostic);
+    }
+
+    fn of_argument(
+        &mut self,
+        param: usize,
+        transform: &Transform,
+        because: Option<&ast::Template>,
+        scope: &mut Scope,
+    ) -> Option<ClauseKind> {
+        if let Some(step) = transform.path.first() {
+            self.report(errors::transform_of_part(step.span, &transform.target.node));
+            return None;
+        }
+        let (when, value) =
+            self.conditioned(transform, Some(&scope.params[param].ty.clone()), scope);
+        if value.ty.is_option() && *value.ty.required() != Type::Never {
+            let (wanted, found) = ("a value, or `none`", self.show(&value.ty));
+            self.report(errors::mismatch(transform.value.span, wanted, &found));
+            return None;
+        }
+        let span = transform.target.span;
+        let argument = typed(ExprKind::Param(param as u32), scope.params[param].ty.clone(), span);
+        let differs = match &value.kind {
+            ExprKind::None => ExprKind::IsSome(Box::new(argument)),
+            _ => ExprKind::Compare(CompareOp::Ne, Box::new(argument), Box::new(value.clone())),
+        };
+        let differs = typed(differs, Type::Bool, span);
+        let condition = match when {
+            Some(when) => typed(ExprKind::And(Box::new(when), Box::new(differs)), Type::Bool, span),
+            None => differs,
+        };
+        let because = because.map(|b| self.message(b, scope));
+        let text = self.text_of(transform, scope);
+        let said = transform.guard.map(|guard| {
+            let word = if guard.unless { "unless" } else { "when" };
+            shortened(format!("{word} {}", self.shown(&guard.condition, scope)))
+        });
+        let (param, said) = (param as u32, said.unwrap_or_default());
+        let replacement = Some(hir::Replacement { param, value, text: said });
+        Some(ClauseKind::Deny { condition, text, because, replacement })
+    }
+
+    /// Returns the condition of the deny as a reader would write it.
+    fn text_of(&mut self, transform: &Transform, scope: &Scope) -> String {
+        let differs = format!("{} != {}", transform.target.node, text(transform.value));
+        shortened(match transform.guard {
+            None => format!("when {differs}"),
+            Some(guard) => {
+                let shown = self.shown(&guard.condition, scope);
+                match guard.unless {
+                    true => format!("when {differs} and not ({shown})"),
+                    false => format!("when {differs} and {shown}"),
+                }
+            }
+        })
+    }
+
+    fn of_result(
+        &mut self,
+        at: ToolId,
+        transform: &Transform,
+        outer: &Scope,
+    ) -> Option<ClauseKind> {
+        let mut scope = outer.clone();
+        scope.place = Place::Settle;
+        let returns = self.signatures[at].returns.clone();
+        scope.result = Some(returns.clone().unwrap_or(Type::Json));
+        let (path, wanted) = match &returns {
+            Some(ty) => self.part_of_result(ty, transform.path)?,
+            None => (transform.path.iter().map(|name| name.node.clone()).collect(), None),
+        };
+        let (when, value) = self.conditioned(transform, wanted.as_ref(), &mut scope);
+        let text = format!(
+            "{RESULT}{} = {}",
+            path.iter().map(|name| format!(".{name}")).collect::<String>(),
+            text(transform.value)
+        );
+        Some(ClauseKind::Transform { path, value, when, text })
+    }
+
+    /// Returns the condition and the value of a transform. What the condition says holds for the value.
+    fn conditioned(
+        &mut self,
+        transform: &Transform,
+        wanted: Option<&Type>,
+        scope: &mut Scope,
+    ) -> (Option<Expr>, Expr) {
+        let when = transform.guard.map(|guard| self.guard(guard, scope));
+        let established = scope.established.len();
+        if let Some(guard) = transform.guard {
+            let mut keys = Vec::new();
+            narrow::implied(&guard.condition, !guard.unless, scope, &mut keys);
+            scope.established.append(&mut keys);
+        }
+        let outer = std::mem::replace(&mut scope.missing, Missing::Strict);
+        let value = match wanted {
+            Some(wanted) => self.value(transform.value, wanted, scope),
+            None => self.expr(transform.value, None, scope),
+        };
+        scope.missing = outer;
+        scope.established.truncate(established);
+        (when, value)
+    }
+
+    /// Returns the wire names on the path to a part of a result, through the elements of lists and sets, and the part's
+    /// type; no type within `json`.
+    fn part_of_result(
+        &mut self,
+        returns: &Type,
+        path: &[Ident],
+    ) -> Option<(Vec<String>, Option<Type>)> {
+        let mut names = Vec::new();
+        let mut ty = Some(returns.clone());
+        for name in path {
+            let mut inner = ty.take();
+            while let Some(Type::List(of, _) | Type::Set(of, _) | Type::Option(of)) = &inner {
+                inner = Some(Type::clone(of));
+            }
+            match inner {
+                Some(Type::Record(id)) => {
+                    let record = &self.program.records[id];
+                    match record.fields.iter().find(|field| field.name == name.node) {
+                        Some(field) => {
+                            names.push(field.wire.clone());
+                            ty = Some(field.ty.clone());
+                        }
+                        None => {
+                            let fields: Vec<String> =
+                                record.fields.iter().map(|field| field.name.clone()).collect();
+                            let of = format!("the record `{}`", record.name);
+                            let known = fields.iter().map(String::as_str);
+                            self.report(errors::unknown_field(name, &of, known));
+                            return None;
+                        }
+                    }
+                }
+                None | Some(Type::Json) => names.push(name.node.clone()),
+                Some(other) => {
+                    let shown = self.show(&other);
+                    self.report(errors::no_fields(name.span, &shown));
+                    return None;
+                }
+            }
+        }
+        let ty = ty.filter(|ty| *ty != Type::Json);
+        Some((names, ty))
+    }
+
+    /// Reports arguments and parts of a result that two transforms change.
+    pub(super) fn transformed_once(&mut self, tool: &hir::Tool, clauses: &[Governing]) {
+        let mut seen: Vec<(&Ident, &[Ident])> = Vec::new();
+        for governing in clauses {
+            let ast::ClauseKind::Transform { target, path, .. } = &governing.clause.kind else {
+                continue;
+            };
+            let overlaps = |(other, of): &&(&Ident, &[Ident])| {
+                other.node == target.node
+                    && path.iter().zip(of.iter()).all(|(a, b)| a.node == b.node)
+            };
+            if let Some((first, _)) = seen.iter().find(overlaps) {
+                let (second, first) = (target.span, first.span);
+                self.report(errors::transformed_twice(&target.node, second, first, &tool.name));
+            }
+            seen.push((target, path));
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Transforms: the arguments that a call should have, and a result as the agent may read it (reference, tools).
+//! Nothing here allows a call: one with other arguments is refused, and judged anew when it is proposed with those.
+
+use crate::compiled::CompiledPlan;
+use crate::compiled::prepare::Prepared;
+use crate::eval::context::Context;
+use crate::outcome::Settled;
+use crate::reason::Findings;
+use crate::session::Session;
+use crate::settle::after::After;
+use crate::val::Val;
+use guard_plan::json::Json;
+use guard_plan::plan::{Deny, Node, Replacement, Tool};
+use guard_plan::record::NoteKind;
+use guard_plan::render;
+use guard_plan::value::{Fault, Value};
+use guard_plan::verdict::{Code, Reason};
+
+/// The text in the place of a result of which no part may be shown.
+const WITHHELD: &str = "the result is withheld: a part of it would have to be changed first";
+
+/// Notes the value that a transform asks for.
+pub(crate) fn ask_for(cx: &Context<'_>, replacement: &Replacement, findings: &mut Findings) {
+    let show = &replacement.value;
+    // The condition has evaluated the same expression without a fault.
+    if let Ok(value) = cx.eval_shown(&Prepared::new(&show.expr)) {
+        let json = render::to_json(&cx.compiled.plan().types, show.ty, &value);
+        findings.replacements.push((replacement.param, json));
+    }
+}
+
+/// Returns the reason of a transform that refuses a call.
+pub(crate) fn reason(cx: &Context<'_>, deny: &Deny, replacement: &Replacement) -> Reason {
+    let show = &replacement.value;
+    let value = cx.show(show);
+    let (wanted, remedy) = match show.expr.0.as_slice() {
+        [Node::None] => ("be left out".to_owned(), format!("without `{}`", show.label)),
+        _ => (format!("be {value}"), format!("with `{}: {value}`", show.label)),
+    };
+    let message = match &deny.because {
+        Some(because) => cx.message(because),
+        None => format!("`{}` must {wanted}", show.label),
+    };
+    let mut reason = cx.reason(Code::Transform, &deny.rule, message);
+    if !show.secret {
+        reason.help = format!("make the call {remedy}");
+    }
+    reason.values = cx.values(&deny.shows);
+    reason
+}
+
+/// Returns the arguments with these values in the place of the proposed ones.
+pub(crate) fn rewritten(tool: &Tool, args: &Json, values: &[(u32, Json)]) -> Option<Json> {
+    let Json::Object(members) = args else { return None };
+    let mut members = members.clone();
+    for (param, value) in values {
+        let name = &*tool.params.get(*param as usize)?.name;
+        members.retain(|(key, _)| &**key != name);
+        if *value != Json::Null {
+            members.push((name.into(), value.clone()));
+        }
+    }
+    Some(Json::Object(members))
+}
+
+/// Works out the result as the agent may read it.
+pub(crate) fn show(
+    compiled: &CompiledPlan,
+    session: &Session,
+    after: &After<'_>,
+    settled: &mut Settled,
+) {
+    let (tool, types) = (after.call.tool, &compiled.plan().types);
+    if tool.transforms.is_empty() || compiled.plan().shadow {
+        return;
+    }
+    let mut shown = match (tool.returns, &after.result) {
+        (Some(ty), value) => render::to_json(types, ty, value),
+        (None, Value::Json(json)) => Json::clone(json),
+        (None, _) => Json::Null,
+    };
+    let (mut changed, mut withheld) = (false, false);
+    for (rule, (when, value)) in tool.transforms.iter().zip(&after.call.ready.transforms) {
+        let (path, owner) = (format!("`result{}`", dotted(&rule.path)), &rule.rule.owner);
+        let replacing: Result<Option<Json>, Fault> = after.read(compiled, session, |cx| {
+            let applies = match when {
+                Some(when) => Val::own(cx.eval_shown(when)?).truth()?,
+                None => true,
+            };
+            let json = |value: Value| match rule.ty {
+                Some(ty) => render::to_json(types, ty, &value),
+                None => Json::Null,
+            };
+            Ok(if applies { Some(json(cx.eval_shown(value)?)) } else { None })
+        });
+        let shadow = rule.rule.shadow;
+        match replacing {
+            Ok(None) => {}
+            Ok(Some(_)) if shadow => {
+                settled.note(NoteKind::Shadow, owner, format!("{path} would be changed"));
+            }
+            Ok(Some(value)) => {
+                replace(&mut shown, &rule.path, &value);
+                settled.note(NoteKind::Transform, owner, format!("{path} is changed"));
+                changed = true;
+            }
+            Err(fault) => {
+                let kind = if shadow { NoteKind::Shadow } else { NoteKind::Transform };
+                settled.note(kind, owner, format!("{path} cannot be changed: {fault}"));
+                withheld |= !shadow;
+            }
+        }
+    }
+    settled.shown = match withheld {
+        true => Some(Json::string(WITHHELD)),
+        false => changed.then_some(shown),
+    };
+}
+
+/// Withholds a result that nobody can read, of which a part would have to be changed.
+pub(crate) fn withhold(compiled: &CompiledPlan, tool: &Tool, settled: &mut Settled) {
+    let changes = tool.transforms.iter().any(|transform| !transform.rule.shadow);
+    let shows = guard_proof::mutant!("a result that is not read is shown");
+    if changes && !compiled.plan().shadow && !shows {
+        settled.shown = Some(Json::string(WITHHELD));
+    }
+}
+
+fn dotted(path: &[String]) -> String {
+    path.iter().map(|name| format!(".{name}")).collect()
+}
+
+/// Puts a value in the place of every part at this path.
+fn replace(at: &mut Json, path: &[String], value: &Json) {
+    let Some((first, rest)) = path.split_first() else {
+        *at = value.clone();
+        return;
+    };
+    match at {
+        Json::Array(items) => {
+            let one = guard_proof::mutant!("a part is changed in the first element");
+            let count = if one { 1 } else { items.len() };
+            items.iter_mut().take(count).for_each(|item| replace(item, path, value));
+        }
+        Json::Object(members) => {
+            let parts = members.iter_mut().filter(|(key, _)| **key == **first);
+            parts.for_each(|(_, part)| replace(part, rest, value));
+        }
+        _ => {}
+    }
+}
