@@ -245,6 +245,9 @@ class CallScope {
 
   async propose() {
     await this.session.settleOverdue();
+    if (this.session._changesResults.has(this.tool)) {
+      throw new ArgumentError(`the guard changes what \`${this.tool}\` returns: propose and settle its calls, and give the agent \`shownText\``);
+    }
     const text = await this.#judged();
     const verdict = await this.session.promises.propose(this.tool, text, { call: this.call });
     this.call = verdict.call;

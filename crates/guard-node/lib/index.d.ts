@@ -157,6 +157,8 @@ export class Verdict {
   readonly shadowed: readonly Reason[];
   /** The names that the reasons need, sorted. */
   readonly needs: readonly string[];
+  /** The arguments that a `transform` asks for, JSON text: a call of its own, to be proposed. */
+  readonly insteadText: string | null;
   /** True if the guard serves the tool itself: there is nothing to run. */
   readonly isServed: boolean;
   /** The result of a tool that the guard serves. */
@@ -182,6 +184,8 @@ export class Settled {
   readonly rendered: string;
   /** True if the session is halted now. */
   readonly halted: boolean;
+  /** The result that the agent must read in place of the tool's, JSON text; null where it is the tool's. */
+  readonly shownText: string | null;
   readonly notes: readonly Note[];
   readonly record: string;
 }

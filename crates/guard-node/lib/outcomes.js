@@ -2,7 +2,7 @@
 // Outcomes of events. Details are read from the engine's text when somebody asks for them.
 
 const DECISIONS = { a: "allow", d: "deny", q: "ask", w: "wait" };
-const NONE = { message: "", reasons: [], shadowed: [], needs: [], servedText: null, feedback: [], rendered: "", notes: [], request: null };
+const NONE = { message: "", reasons: [], shadowed: [], needs: [], insteadText: null, servedText: null, feedback: [], rendered: "", notes: [], request: null };
 
 /** The decision on a proposed call. An object is always true in a condition: ask for `allowed`. */
 class Verdict {
@@ -41,6 +41,9 @@ class Verdict {
   get needs() {
     return this.#more.needs;
   }
+  get insteadText() {
+    return this.#more.insteadText;
+  }
   get isServed() {
     return this.#more.servedText !== null;
   }
@@ -78,7 +81,7 @@ class Verdict {
 class Settled {
   constructor(answer) {
     const line = answer.indexOf("\n");
-    const details = line > 0 ? JSON.parse(answer.slice(0, line)) : { feedback: [], rendered: "", halted: false, notes: [] };
+    const details = line > 0 ? JSON.parse(answer.slice(0, line)) : { feedback: [], rendered: "", halted: false, shownText: null, notes: [] };
     Object.assign(this, details, { record: answer.slice(line + 1) });
     Object.freeze(this);
   }

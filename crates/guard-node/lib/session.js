@@ -87,6 +87,7 @@ class Session {
   #order = new Queue();
   #blocks = [];
   #overdue = [];
+  #changesResults;
 
   constructor(guard, engine, id, options) {
     const { workspace, store, clock, probes, data, actor, snapshot, trace, approvals = false, wait = WAIT, ...unknown } = options;
@@ -259,6 +260,10 @@ class Session {
   }
   get inFlight() {
     return this.#now("status").inFlight;
+  }
+  /** The tools of which the agent may have to read something else than they return. */
+  get _changesResults() {
+    return (this.#changesResults ??= new Set(this.#now("status").changesResults));
   }
   get halted() {
     return this.#now("status").halted;

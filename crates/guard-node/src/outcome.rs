@@ -64,6 +64,7 @@ fn details(proposed: &Proposed, request: Option<&PendingApproval>) -> Value {
         "reasons": proposed.verdict.reasons,
         "shadowed": proposed.verdict.shadowed,
         "needs": needs,
+        "insteadText": proposed.instead.as_ref().map(ToString::to_string),
         "servedText": proposed.served.as_ref().map(ToString::to_string),
         "feedback": proposed.feedback.iter().map(|block| &block.text).collect::<Vec<_>>(),
         "rendered": rendered(&proposed.feedback),
@@ -81,6 +82,7 @@ pub fn settled_text(settled: &Settled, record: &str) -> Result<String, ReplyFail
             "feedback": settled.feedback.iter().map(|block| &block.text).collect::<Vec<_>>(),
             "rendered": rendered(&settled.feedback),
             "halted": settled.halted,
+            "shownText": settled.shown.as_ref().map(ToString::to_string),
             "notes": settled.notes,
         }))?,
     };

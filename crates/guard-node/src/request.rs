@@ -178,12 +178,20 @@ fn facts(session: &Session, fact: &str, start: u64, limit: usize) -> Result<Stri
     json_text(&rows.iter().map(row).collect::<Vec<_>>())
 }
 
+/// The tools, under both of their names, of which the agent may have to read something else than they return.
+fn changes_results(session: &Session) -> Vec<&str> {
+    let tools = &session.guard().plan().tools;
+    let names = tools.iter().flat_map(|tool| [&*tool.wire_name, &*tool.name]);
+    names.filter(|name| session.changes_result(name)).collect()
+}
+
 fn status(session: &Session) -> Result<String, ReplyFailure> {
     let state: serde_json::Value = serde_json::from_str(&session.state_json().to_string())
         .map_err(|error| ReplyFailure::unshown(&error))?;
     let halted = session.state().halted();
     json_text(&serde_json::json!({
         "isResumed": session.is_resumed(),
+        "changesResults": changes_results(session),
         "inFlight": session.in_flight(),
         "halted": halted.map(|halt| serde_json::json!({ "rule": halt.rule, "message": halt.message })),
         "head": session.head(),

@@ -270,3 +270,21 @@ test("a tool that the guard serves runs nothing", async () => {
   assert.deepEqual(await session.tool(name, () => assert.fail("it ran"))({}), served.verdict.served);
   assert.deepEqual(session.inFlight, []);
 });
+
+test("transforms are for who can carry them out", async () => {
+  const text = `guard t
+    tool search(limit: int in 1..=1000) { transform limit = min(limit, 50) }
+    record Row { name: string, card: string }
+    tool rows() { returns list<Row>  transform result.card = "…" }`;
+  const session = Guard.compile(text).session("s");
+  const verdict = session.propose("search", { limit: 900 }, { call: "1" });
+  assert.equal(verdict.decision, "deny");
+  assert.deepEqual(JSON.parse(verdict.insteadText), { limit: 50 });
+  assert.ok(session.propose("search", verdict.insteadText, { call: "1" }).allowed);
+  assert.equal(session.settle("1", []).shownText, null);
+  assert.ok(session.propose("rows", {}, { call: "2" }).allowed);
+  assert.deepEqual(JSON.parse(session.settle("2", [{ name: "Ann", card: "4111" }]).shownText), [{ name: "Ann", card: "…" }]);
+  // A scope hands the tool's result on as it is.
+  await assert.rejects(session.call("rows", {}, () => assert.fail("the tool ran")), ArgumentError);
+  assert.deepEqual(session.inFlight, []);
+});

@@ -40,6 +40,12 @@ impl PySettled {
         self.settled.halted
     }
 
+    /// The result that the agent must read in place of the tool's, as JSON text; None where it is the tool's.
+    #[getter]
+    fn shown_text(&self) -> Option<String> {
+        self.settled.shown.as_ref().map(ToString::to_string)
+    }
+
     /// The notes on the event: dicts with `kind`, `rule` and `message`.
     #[getter]
     fn notes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {

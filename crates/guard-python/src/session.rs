@@ -284,6 +284,12 @@ impl EngineSession {
         self.run(py, |session| Ok(session.in_flight().into_iter().map(str::to_owned).collect()))
     }
 
+    /// True if the agent may have to read something else than what the tool returns.
+    #[pyo3(name = "_changes_result")]
+    fn changes_result(&self, py: Python<'_>, tool: &str) -> PyResult<bool> {
+        self.run(py, |session| Ok(session.changes_result(tool)))
+    }
+
     /// The rule and the message of the halt, if the session is halted.
     #[getter]
     fn halted(&self, py: Python<'_>) -> PyResult<Option<(String, String)>> {

@@ -142,6 +142,13 @@ impl PyVerdict {
         PyTuple::new(py, names)
     }
 
+    /// The arguments that a `transform` asks for, as JSON text; None where none does. They are a call of their own:
+    /// propose it, and run it if it is allowed.
+    #[getter]
+    fn instead_text(&self) -> Option<String> {
+        self.proposed.instead.as_ref().map(ToString::to_string)
+    }
+
     /// True if the guard serves the tool itself: there is nothing to run.
     #[getter]
     fn is_served(&self) -> bool {

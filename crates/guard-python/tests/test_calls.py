@@ -394,3 +394,27 @@ def test_errors_print_as_the_command_does(tmp_path):
             finally:
                 os.chdir(here)
             assert str(raised.value).split("\n\n") == [part.rstrip("\n") for part in errors]
+
+
+TRANSFORMS = """guard t
+tool search(limit: int in 1..=1000) { transform limit = min(limit, 50) }
+record Row { name: string, card: string }
+tool rows() { returns list<Row>  transform result.card = "…" }
+"""
+
+
+def test_transforms_are_for_who_can_carry_them_out():
+    import json
+
+    session = Guard.compile(TRANSFORMS).session("s")
+    verdict = session.propose("search", {"limit": 900}, call="1")
+    assert not verdict and json.loads(verdict.instead_text) == {"limit": 50}
+    assert session.propose("search", verdict.instead_text, call="1")
+    assert session.settle("1", []).shown_text is None
+    assert session.propose("rows", {}, call="2")
+    shown = session.settle("2", [{"name": "Ann", "card": "4111"}]).shown_text
+    assert json.loads(shown) == [{"name": "Ann", "card": "…"}]
+    # A scope hands the tool's result on as it is.
+    with pytest.raises(ArgumentError, match="shown_text"), session.call("rows"):
+        pytest.fail("the tool ran")
+    assert session.in_flight == []

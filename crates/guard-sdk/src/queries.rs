@@ -78,6 +78,16 @@ impl<W: World> Session<W> {
         self.guard.kernel().is_result(&self.state, tool, json)
     }
 
+    /// Returns true if a `transform` may change what a tool returns before the agent reads it, the tool under the host's name
+    /// or the guard's. A host that cannot show [`Settled::shown`](guard_runtime::Settled::shown) in place of a result must not run such a tool.
+    pub fn changes_result(&self, tool: &str) -> bool {
+        let plan = self.guard.plan();
+        let known = plan.tools.iter().find(|known| known.wire_name == tool);
+        let known = known.or_else(|| plan.tools.iter().find(|known| known.name == tool));
+        let changes = known.is_some_and(|tool| tool.transforms.iter().any(|one| !one.rule.shadow));
+        changes && !plan.shadow
+    }
+
     /// Every tool judged and ranked: what could be done next. Nothing changes.
     pub fn advise(&mut self) -> Advice {
         let now = self.now();

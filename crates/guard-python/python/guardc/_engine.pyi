@@ -79,6 +79,9 @@ class Verdict:
     def needs(self) -> tuple[str, ...]:
         """The names that the reasons need, sorted: tools to call, roles to approve, calls to wait for."""
     @property
+    def instead_text(self) -> str | None:
+        """The arguments that a `transform` asks for, JSON text: a call of its own, to be proposed."""
+    @property
     def is_served(self) -> bool:
         """True if the guard serves the tool itself: there is nothing to run."""
     @property
@@ -108,6 +111,9 @@ class Settled:
     def rendered(self) -> str: ...
     @property
     def halted(self) -> bool: ...
+    @property
+    def shown_text(self) -> str | None:
+        """The result that the agent must read in place of the tool's, JSON text."""
     @property
     def notes(self) -> list[dict[str, Any]]: ...
     @property

@@ -4,7 +4,6 @@ use super::{Args, HookFailure, default_store};
 use crate::sessions::open_waiting;
 use guard_hooks::{EventAction, EventMeaning, HookAnswer, HookEvent, ToolCall, ToolEnding};
 use guard_plan::json::Json;
-use guard_plan::plan::{Plan, Tool};
 use guard_plan::record::{Delivered, Payload, Record, StopDecision, rendered};
 use guard_runtime::StepError;
 use guard_sdk::approvals::{ApprovalLog, PendingApproval, ProposedCall};
@@ -75,7 +74,7 @@ fn propose(
     approvals: &ApprovalLog,
     store: Option<&Path>,
 ) -> Result<HookAnswer, HookFailure> {
-    if changes_result(session.guard().plan(), &call.tool) {
+    if session.changes_result(&call.tool) {
         let tool = &call.tool;
         return Ok(HookAnswer::Deny(format!(
             "the guard changes what `{tool}` returns before it is read, which this host cannot do: the call does not run"
@@ -102,13 +101,6 @@ fn propose(
         (_, Some(request)) => Ok(HookAnswer::Deny(asks(&proposed, &request, store))),
         (decision, None) => Ok(HookAnswer::Deny(denies(&proposed, decision))),
     }
-}
-
-/// Returns true if a result of the tool would have to be changed before the agent reads it.
-fn changes_result(plan: &Plan, name: &str) -> bool {
-    let tool = plan.tools.iter().find(|tool| tool.wire_name == name || tool.name == name);
-    let changes = |tool: &Tool| tool.transforms.iter().any(|transform| !transform.rule.shadow);
-    !plan.shadow && tool.is_some_and(changes)
 }
 
 /// The beginning of the id of a call that the host gives none.
