@@ -154,7 +154,7 @@ fn damage(json: &mut Json, rng: &mut Rng) {
     match (json, rng.below(4)) {
         (Json::Object(members), 0) if count > 0 => _ = members.remove(rng.below(count)),
         (Json::Object(members), 1) if count > 0 => {
-            let name = *rng.pick(&NAMES);
+            let name = NAMES[rng.below(NAMES.len())];
             if members.iter().all(|(known, _)| **known != *name) {
                 members[rng.below(count)].0 = name.into();
             }
@@ -163,7 +163,7 @@ fn damage(json: &mut Json, rng: &mut Rng) {
             let copy = items[rng.below(count)].clone();
             items.push(copy);
         }
-        (json, _) => *json = Json::parse(rng.pick(&VALUES)).expect("a value"),
+        (json, _) => *json = Json::parse(VALUES[rng.below(VALUES.len())]).expect("a value"),
     }
 }
 
@@ -213,9 +213,11 @@ fn damaged_bytes_give_guards_or_reasons() {
             match rng.below(3) {
                 0 => bytes.truncate(at),
                 1 if at < bytes.len() => bytes[at] = *rng.pick(b"{}[]\",: \n-&*!|>'#%@\\\x00\xff"),
-                _ => bytes
-                    .splice(at..at, *rng.pick(&[&b"- "[..], b"? ", b": ", b"\t", b"&a ", b"*a "]))
-                    .for_each(drop),
+                _ => {
+                    let marks = ["- ", "? ", ": ", "\t", "&a ", "*a "];
+                    let mark = marks[rng.below(marks.len())].bytes();
+                    bytes.splice(at..at, mark).for_each(drop);
+                }
             }
         }
         let shown = std::panic::catch_unwind(|| imported(&bytes));

@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 use types::SchemaReader;
 
 pub(crate) use merge::merged;
-pub(crate) use types::{TypeScope, is_object, is_required};
+pub(crate) use types::{TypeScope, has_more_members, is_object, is_required};
 
 /// Returns a guard that declares these tools, in the order of the server. `is_pattern` tells whether a text is a regular
 /// expression of the language.

@@ -350,4 +350,44 @@ mod tests {
         assert_eq!(state("{\"description\": {", "{\"other\": {"), LockState::SchemaChanged);
         assert_eq!(lock.state("b", &json(TOOL)), LockState::Unlocked);
     }
+
+    /// The lock of two tools, of which the first needs `A`, and through it `B`.
+    fn shared(b: &str) -> ToolLock {
+        let tools = [
+            r##"{"name": "x", "inputSchema": {"properties": {"a": {"$ref": "#/A"}}}, "operation": {"path": "/x"}}"##,
+            r#"{"name": "y", "inputSchema": {}}"#,
+        ];
+        let schemas = [
+            ("#/A".to_owned(), json(r##"{"items": {"$ref": "#/B"}, "not": {"$ref": "#/A"}}"##)),
+            ("#/B".to_owned(), json(b)),
+        ];
+        ToolLock::with_shared(&tools.map(json), &schemas.into_iter().collect())
+    }
+
+    #[test]
+    fn shared_schemas_are_part_of_the_tools_that_need_them() {
+        let lock = shared(r#"{"type": "string", "description": "d"}"#);
+        assert_eq!(ToolLock::read(&lock.text()), Ok(lock.clone()));
+        assert!(ToolLock::read(&lock.text().replace("string", "number")).is_err());
+        assert!(ToolLock::read(&lock.text().replace("/x", "/z")).is_err());
+        assert_eq!(lock.differences(&lock), []);
+        let differences = lock.differences(&shared(r#"{"type": "number", "description": "d"}"#));
+        let [difference] = &differences[..] else { panic!("{differences:?}") };
+        assert_eq!((&*difference.tool, difference.only_described), ("x", false));
+        assert_eq!(difference.shared, ["#/B"]);
+        let differences = lock.differences(&shared(r#"{"type": "string", "description": "e"}"#));
+        let [difference] = &differences[..] else { panic!("{differences:?}") };
+        assert!(difference.only_described);
+    }
+
+    #[test]
+    fn where_a_call_goes_is_locked() {
+        let tool = r#"{"name": "x", "operation": {"method": "get", "security": [{"title": []}]}}"#;
+        let lock = ToolLock::of_definitions(&[json(tool)]);
+        let state = |to: &str| lock.state("x", &json(to));
+        assert_eq!(state(&tool.replace("get", "put")), LockState::SchemaChanged);
+        assert_eq!(state(&tool.replace("title", "description")), LockState::SchemaChanged);
+        let deprecated = tool.replace(r#""get""#, r#""get", "deprecated": true"#);
+        assert_eq!(state(&deprecated), LockState::DescriptionChanged);
+    }
 }

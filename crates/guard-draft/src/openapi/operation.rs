@@ -4,7 +4,7 @@ use super::document::Document;
 use super::schema::SchemaCopier;
 use super::{ApiError, FoundOperation, security};
 use crate::text::one_line;
-use crate::tools::{is_object, is_required, merged};
+use crate::tools::{has_more_members, is_object, is_required, merged};
 use guard_plan::json::Json;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -329,8 +329,8 @@ fn flat(schema: &Json, copier: &mut SchemaCopier<'_>) -> Result<Option<Json>, Ap
         }
     }
     let Some(whole) = merged(schema, &|reference| reached.get(reference)) else { return Ok(None) };
-    let branches = ["oneOf", "anyOf", "nullable"].iter().any(|key| whole.get(key).is_some());
-    Ok((is_object(&whole) && !branches).then_some(whole))
+    let is_null = whole.get("nullable") == Some(&Json::Bool(true));
+    Ok((is_object(&whole) && !has_more_members(&whole) && !is_null).then_some(whole))
 }
 
 /// The schema of a success, if there is one. Several are one schema of several forms, so that all of them are locked.

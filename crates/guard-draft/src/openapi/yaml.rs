@@ -255,13 +255,53 @@ mod tests {
             r#"{"a":["yes","No","on","true","1","1.2.3"]}"#
         );
         assert_eq!(
-            json("a: [~, , True, !!str 5, 2026-01-05, -, +]"),
-            "error: did not find expected node content at line 1, column 8"
-        );
-        assert_eq!(
             json("a: [~, True, !!str 5, 2026-01-05]"),
             r#"{"a":[null,true,"5","2026-01-05"]}"#
         );
-        assert_eq!(json("200: {1.5: |\n  x\n  y}"), "error: bad");
+        assert_eq!(json("200: |\n  x\n  y\n1.5: >-\n  x\n  y"), r#"{"200":"x\ny\n","1.5":"x y"}"#);
+        assert_eq!(json("a: &x [1, {b: 2}]\nc: *x"), r#"{"a":[1,{"b":2}],"c":[1,{"b":2}]}"#);
+    }
+
+    #[test]
+    fn what_two_readers_could_read_differently_is_an_error() {
+        for text in [
+            "a: 1\na: 2",
+            "a: &x {}\nb: {<<: *x}",
+            "a: !x 1",
+            "? [a]\n: 1",
+            "? {a: 1}\n: 1",
+            "&x a: 1\n*x : 2",
+            "a: .inf",
+            "a: 1\n---\na: 2",
+            "a: *x",
+            "a: &x [*x]",
+            "",
+        ] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn aliases_and_levels_have_bounds() {
+        let list = |name: &str, inside: &str| {
+            format!("- &{name} [{}]\n", format!("{inside}, ").repeat(10))
+        };
+        let mut text = list("a", "x");
+        for (name, inside) in
+            ["b", "c", "d", "e", "f", "g"].iter().zip(["a", "b", "c", "d", "e", "f"])
+        {
+            text += &list(name, &format!("*{inside}"));
+        }
+        assert!(json(&text).contains("repeat more than"), "{}", json(&text));
+        assert!(parse(&format!("{}1{}", "[".repeat(128), "]".repeat(128))).is_ok());
+        assert!(parse(&format!("{}1{}", "[".repeat(129), "]".repeat(129))).is_err());
+        let deep = format!(
+            "- &a {}1{}\n- {}*a{}",
+            "[".repeat(100),
+            "]".repeat(100),
+            "[".repeat(100),
+            "]".repeat(100)
+        );
+        assert!(parse(&deep).is_err());
     }
 }

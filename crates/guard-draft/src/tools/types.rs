@@ -175,10 +175,13 @@ impl<'a, 'c> SchemaReader<'a, 'c> {
 
     /// The type of a schema that refers to no other.
     fn single(&mut self, schema: &Json, place: SchemaPlace<'_>) -> TypeText {
+        if has_more_members(schema) {
+            return self.unknown("branches beside members of its own", place);
+        }
         let is_typed = schema.get("type").is_some() || schema.get("properties").is_some();
         for key in ["anyOf", "oneOf"] {
             if let Some(Json::Array(branches)) = schema.get(key)
-                && (!is_typed || others(branches).len() == 1)
+                && (!is_typed || others(branches).len() == 1 && !is_object(schema))
             {
                 return self.branches(key, branches, place);
             }
@@ -283,6 +286,7 @@ impl<'a, 'c> SchemaReader<'a, 'c> {
             Some(_) => self.unknown("items that are no schema", inner),
             None => TypeText::plain("json"),
         };
+        let element = self.present(element, inner);
         let Some(mut ty) = collection("list<", &element) else {
             return self.unknown("nested too deep", place);
         };
@@ -301,6 +305,15 @@ impl<'a, 'c> SchemaReader<'a, 'c> {
         ty
     }
 
+    /// The type of an element. The language has no collections of options.
+    fn present(&mut self, element: TypeText, place: SchemaPlace<'_>) -> TypeText {
+        match element.optional {
+            true if element.head == "json" => TypeText::plain("json"),
+            true => self.unknown("an element that may be null", place),
+            false => element,
+        }
+    }
+
     fn object(&mut self, schema: &Json, place: SchemaPlace<'_>) -> TypeText {
         let properties = members(schema, "properties");
         if properties.is_empty() {
@@ -309,6 +322,7 @@ impl<'a, 'c> SchemaReader<'a, 'c> {
                     let path = format!("{}.*", place.path);
                     let inner = SchemaPlace { path: &path, depth: place.depth + 1, param: None };
                     let value = self.value(values, inner);
+                    let value = self.present(value, inner);
                     self.note_rest(schema, &["additionalProperties"], place.path);
                     match collection("map<string, ", &value) {
                         Some(ty) => ty,
@@ -361,7 +375,8 @@ impl<'a, 'c> SchemaReader<'a, 'c> {
                 if text.chars().count() > 120 {
                     text = format!("{}…", text.chars().take(120).collect::<String>());
                 }
-                self.notes.push(format!("{path}: {name} {text} is not checked"));
+                let says = if **name == *"default" { "" } else { " is not checked" };
+                self.notes.push(format!("{path}: {name} {text}{says}"));
             }
         }
     }
@@ -411,6 +426,20 @@ fn others(branches: &[Json]) -> Vec<&Json> {
 pub(crate) fn is_object(schema: &Json) -> bool {
     let kind = schema.get("type").map_or(Some("object"), Json::as_str);
     kind == Some("object") && !members(schema, "properties").is_empty()
+}
+
+/// Returns true if a branch of an object may have members that the object itself does not name: a record of its own members
+/// would refuse them.
+pub(crate) fn has_more_members(schema: &Json) -> bool {
+    let names_more = |branch: &Json| {
+        let keys = ["$ref", "properties", "allOf", "anyOf", "oneOf"];
+        keys.iter().any(|key| branch.get(key).is_some())
+    };
+    let branches = |key: &&str| match schema.get(key) {
+        Some(Json::Array(branches)) => branches.iter().any(names_more),
+        _ => false,
+    };
+    is_object(schema) && ["anyOf", "oneOf"].iter().any(branches)
 }
 
 fn members<'s>(schema: &'s Json, key: &str) -> &'s [(Box<str>, Json)] {
