@@ -164,6 +164,11 @@ fn parameters(
             None => found.push(parameter),
         }
     }
+    let described = |name: &str| {
+        found.iter().any(|parameter| parameter.place == "path" && parameter.name == name)
+    };
+    let missing = placeholders(one.path).filter(|name| !described(name));
+    arguments.notes.extend(missing.map(|name| format!("{{{name}}} of the path is no parameter")));
     for parameter in found {
         let Parameter { name, place, json } = parameter;
         if security::is_credential(one.document.json, place, name) {
@@ -187,6 +192,11 @@ fn parameters(
         arguments.add(place, name, Json::Object(members), required);
     }
     Ok(())
+}
+
+/// The names in braces of a path.
+fn placeholders(path: &str) -> impl Iterator<Item = &str> {
+    path.split('{').skip(1).filter_map(|rest| rest.split_once('}')).map(|(name, _)| name)
 }
 
 /// The parameters that stand in one list.

@@ -3,6 +3,7 @@
 use super::types::SILENT;
 use guard_plan::decimal;
 use guard_plan::json::Json;
+use std::collections::HashMap;
 
 /// The most parts of one schema, and the most references that lead to one part.
 const MAX_PARTS: usize = 200;
@@ -25,6 +26,7 @@ pub(crate) fn merged<'s>(
     let mut whole: Members = Vec::new();
     let mut waiting = vec![schema];
     let mut parts = 0;
+    let mut seen: Vec<&Json> = Vec::new();
     // The parts in their order; the innermost come last, so that words are those of the outermost.
     while let Some(part) = waiting.pop() {
         parts += 1;
@@ -35,7 +37,14 @@ pub(crate) fn merged<'s>(
         let mut inner = Vec::new();
         for (key, value) in members {
             match (&**key, value) {
-                ("$ref", Json::String(reference)) => inner.push(resolve(reference)?),
+                ("$ref", Json::String(reference)) => {
+                    let target = resolve(reference)?;
+                    // Once more says no more; a schema within itself says nothing.
+                    if !seen.iter().any(|known| std::ptr::eq(*known, target)) {
+                        seen.push(target);
+                        inner.push(target);
+                    }
+                }
                 ("allOf", Json::Array(branches)) => inner.extend(branches),
                 ("allOf" | "$ref", _) => return None,
                 _ => add(&mut whole, key, value)?,
@@ -58,8 +67,14 @@ fn add(whole: &mut Members, key: &str, value: &Json) -> Option<()> {
     }
     match (key, &mut *known, value) {
         ("properties", Json::Object(members), Json::Object(more)) => {
+            let places = members.iter().enumerate();
+            let places: HashMap<Box<str>, usize> =
+                places.map(|(at, (name, _))| (name.clone(), at)).collect();
             for (name, schema) in more {
-                add_member(members, name, schema);
+                match places.get(name) {
+                    Some(at) => describe_twice(&mut members[*at].1, schema),
+                    None => members.push((name.clone(), schema.clone())),
+                }
             }
         }
         ("required", Json::Array(names), Json::Array(more)) => {
@@ -93,17 +108,12 @@ fn add(whole: &mut Members, key: &str, value: &Json) -> Option<()> {
     Some(())
 }
 
-/// Adds a member that several parts may describe. Their descriptions hold together, and are put together where they are read.
-fn add_member(members: &mut Members, name: &str, schema: &Json) {
-    let Some((_, known)) = members.iter_mut().find(|(known, _)| **known == *name) else {
-        members.push((name.into(), schema.clone()));
-        return;
-    };
-    if known == schema {
-        return;
+/// Keeps both descriptions of one member. They hold together, and are put together where they are read.
+fn describe_twice(known: &mut Json, schema: &Json) {
+    if known != schema {
+        let both = Json::Array(vec![known.clone(), schema.clone()]);
+        *known = Json::Object(vec![("allOf".into(), both)]);
     }
-    let both = Json::Array(vec![known.clone(), schema.clone()]);
-    *known = Json::Object(vec![("allOf".into(), both)]);
 }
 
 /// The types that both lists have; a number that is an integer is an integer.
@@ -179,6 +189,7 @@ mod tests {
             r#"{"allOf": [{"type": "number", "minimum": 1, "maximum": 9.5}, {"type": ["integer", "null"], "minimum": 2, "maximum": 10}]}"#,
         );
         assert_eq!(text, r#"{"maximum":9.5,"minimum":2,"type":"integer"}"#);
+        assert_eq!(whole(r##"{"$ref": "#own"}"##), "{}");
         let text = whole(r#"{"enum": ["x", "y"], "allOf": [{"enum": ["y", "z"]}]}"#);
         assert_eq!(text, r#"{"enum":["y"]}"#);
     }
@@ -189,7 +200,6 @@ mod tests {
             r#"{"allOf": [{"type": "string"}, {"type": "integer"}]}"#,
             r#"{"allOf": [{"enum": ["a"]}, {"enum": ["b"]}]}"#,
             r##"{"$ref": "#nowhere"}"##,
-            r##"{"$ref": "#own"}"##,
             r#"{"allOf": [5]}"#,
             r#"{"allOf": 5}"#,
         ] {

@@ -19,6 +19,9 @@ const MAX_HEIGHT: usize = 32;
 /// The most enums and records of one tool. Schemas that refer to one another would else be declared over and over.
 pub(super) const MAX_ITEMS: usize = 400;
 
+/// The most members of a record.
+const MAX_MEMBERS: usize = 1_000;
+
 /// Keywords that say nothing about a value, or are read elsewhere.
 pub(super) const SILENT: [&str; 13] = [
     "type",
@@ -282,11 +285,10 @@ impl<'a, 'c> SchemaReader<'a, 'c> {
         let path = format!("{}[]", place.path);
         let inner = SchemaPlace { path: &path, depth: place.depth + 1, param: None };
         let element = match schema.get("items") {
-            Some(items @ Json::Object(_)) => self.value(items, inner),
+            Some(items @ Json::Object(_)) => self.element(items, inner),
             Some(_) => self.unknown("items that are no schema", inner),
             None => TypeText::plain("json"),
         };
-        let element = self.present(element, inner);
         let Some(mut ty) = collection("list<", &element) else {
             return self.unknown("nested too deep", place);
         };
@@ -306,12 +308,38 @@ impl<'a, 'c> SchemaReader<'a, 'c> {
     }
 
     /// The type of an element. The language has no collections of options.
-    fn present(&mut self, element: TypeText, place: SchemaPlace<'_>) -> TypeText {
-        match element.optional {
-            true if element.head == "json" => TypeText::plain("json"),
-            true => self.unknown("an element that may be null", place),
-            false => element,
+    fn element(&mut self, schema: &Json, place: SchemaPlace<'_>) -> TypeText {
+        // Asked first, so that no type is declared that nothing uses.
+        if self.may_be_null(schema) {
+            return self.unknown("an element that may be null", place);
         }
+        let element = self.value(schema, place);
+        if element.optional { TypeText::plain("json") } else { element }
+    }
+
+    fn may_be_null(&self, schema: &Json) -> bool {
+        let mut schema = schema;
+        for _ in 0..MAX_SHARED {
+            let null = Json::string("null");
+            let list = |key: &str| match schema.get(key) {
+                Some(Json::Array(list)) => list.as_slice(),
+                _ => &[],
+            };
+            let has_null =
+                ["anyOf", "oneOf"].iter().any(|key| others(list(key)).len() < list(key).len());
+            if has_null
+                || schema.get("nullable") == Some(&Json::Bool(true))
+                || list("type").contains(&null)
+                || list("enum").contains(&Json::Null)
+            {
+                return true;
+            }
+            let target =
+                alias(schema).and_then(|name| resolve(self.scope.components, self.root, name));
+            let Some(target) = target else { return false };
+            schema = target;
+        }
+        false
     }
 
     fn object(&mut self, schema: &Json, place: SchemaPlace<'_>) -> TypeText {
@@ -321,8 +349,7 @@ impl<'a, 'c> SchemaReader<'a, 'c> {
                 Some(values @ Json::Object(members)) if !members.is_empty() => {
                     let path = format!("{}.*", place.path);
                     let inner = SchemaPlace { path: &path, depth: place.depth + 1, param: None };
-                    let value = self.value(values, inner);
-                    let value = self.present(value, inner);
+                    let value = self.element(values, inner);
                     self.note_rest(schema, &["additionalProperties"], place.path);
                     match collection("map<string, ", &value) {
                         Some(ty) => ty,
@@ -337,6 +364,9 @@ impl<'a, 'c> SchemaReader<'a, 'c> {
         }
         if !properties.iter().all(|(name, _)| is_name(name)) {
             return self.unknown("members whose names a guard cannot say", place);
+        }
+        if properties.len() > MAX_MEMBERS {
+            return self.unknown("too many members", place);
         }
         if self.items.len() >= MAX_ITEMS {
             return self.unknown("too many types in one tool", place);
@@ -422,10 +452,11 @@ fn others(branches: &[Json]) -> Vec<&Json> {
     branches.iter().filter(|branch| !is_null(branch)).collect()
 }
 
-/// Returns true if a schema is of objects whose members are known.
+/// Returns true if a schema is of objects whose members are known, and no more than a record can have.
 pub(crate) fn is_object(schema: &Json) -> bool {
     let kind = schema.get("type").map_or(Some("object"), Json::as_str);
-    kind == Some("object") && !members(schema, "properties").is_empty()
+    let count = members(schema, "properties").len();
+    kind == Some("object") && (1..=MAX_MEMBERS).contains(&count)
 }
 
 /// Returns true if a branch of an object may have members that the object itself does not name: a record of its own members
