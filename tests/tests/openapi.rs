@@ -262,5 +262,5 @@ fn depth_and_references_have_bounds() {
         r##"{{"openapi": "3.1.0", "paths": {{"/": {{"post": {{"requestBody": {{"content": {{"application/json": {{"schema": {{"$ref": "#/components/schemas/A"}}}}}}}}}}}}}},
             "components": {{"schemas": {{"A": {{"allOf": [{parts} {{}}]}}}}}}}}"##
     );
-    assert!(imported(text.as_bytes()).contains("a schema without a type"));
+    assert!(imported(text.as_bytes()).contains("any JSON is accepted"));
 }
