@@ -3,13 +3,18 @@
 //! Every keyword of a schema is either in the guard or in a comment above its tool. Texts of the server are comments and
 //! strings, never code.
 
+mod merge;
+mod scalars;
 mod types;
 
 use crate::text::{ToolDraft, guard_name, quoted, tool_name};
 use guard_plan::json::Json;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use types::SchemaReader;
+
+pub(crate) use merge::merged;
+pub(crate) use types::{TypeScope, has_more_members, is_object, is_required};
 
 /// Returns a guard that declares these tools, in the order of the server. `is_pattern` tells whether a text is a regular
 /// expression of the language.
@@ -24,28 +29,30 @@ pub fn guard_text(name: &str, definitions: &[Json], is_pattern: &dyn Fn(&str) ->
 
 /// Returns the declaration of each tool, with the enums and records that it uses.
 pub fn declarations(definitions: &[Json], is_pattern: &dyn Fn(&str) -> bool) -> Vec<String> {
-    let mut names = BTreeSet::new();
-    let mut types = BTreeSet::new();
+    let components = BTreeMap::new();
+    let mut scope = TypeScope::new(&components, is_pattern);
     let named = |definition: &&Json| definition.get("name").and_then(Json::as_str).is_some();
     definitions
         .iter()
         .filter(named)
-        .map(|definition| declaration(definition, &mut names, &mut types, is_pattern))
+        .map(|definition| declaration(definition, &[], &mut scope))
         .collect()
 }
 
-fn declaration(
+/// Returns the declaration of a tool, with the types that no earlier tool of the scope has declared. `notes` stand first
+/// among its comments.
+pub(crate) fn declaration(
     definition: &Json,
-    names: &mut BTreeSet<String>,
-    types: &mut BTreeSet<String>,
-    is_pattern: &dyn Fn(&str) -> bool,
+    notes: &[String],
+    scope: &mut TypeScope<'_>,
 ) -> String {
     let text = |name: &str| definition.get(name).and_then(Json::as_str).unwrap_or_default();
     let wire = text("name");
-    let name = tool_name(wire, names);
+    let name = tool_name(wire, &mut scope.tools);
     let empty = Json::Object(Vec::new());
     let input = definition.get("inputSchema").unwrap_or(&empty);
-    let mut reader = SchemaReader::new(input, &name, types, is_pattern);
+    let mut reader = SchemaReader::new(input, &name, scope);
+    reader.notes.extend_from_slice(notes);
     let params = reader.parameters(input);
     let mut clauses = hints(definition, &mut reader);
     if let Some(title) = definition.get("title").and_then(Json::as_str) {
@@ -55,13 +62,16 @@ fn declaration(
         clauses.extend(reader.result(output).map(|ty| format!("returns {ty}")));
     }
     clauses.extend(std::mem::take(&mut reader.clauses));
-    let (items, notes) = (reader.items, reader.notes);
+    let items = std::mem::take(&mut reader.items);
+    let mut known = BTreeSet::new();
+    let mut notes = std::mem::take(&mut reader.notes);
+    notes.retain(|note| known.insert(note.clone()));
     let (wire, description) = (wire.to_owned(), text("description").to_owned());
     ToolDraft { wire, name, description, items, notes, params, clauses }.text()
 }
 
 /// The annotations, which a server says of itself, as risk and tags.
-fn hints(definition: &Json, reader: &mut SchemaReader<'_>) -> Vec<String> {
+fn hints(definition: &Json, reader: &mut SchemaReader<'_, '_>) -> Vec<String> {
     let Some(Json::Object(hints)) = definition.get("annotations") else { return Vec::new() };
     let mut clauses = Vec::new();
     let mut tags = Vec::new();

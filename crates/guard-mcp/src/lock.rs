@@ -1,13 +1,17 @@
-//! The lock of a server's tools: the definitions that somebody has accepted, by hash.
+//! The lock of a server's or an API's tools: the definitions that somebody has accepted, by hash.
 //!
 //! A tool has two hashes: of its schemas and annotations, which decide what a call means, and of its descriptions, which
-//! only tell a model about it.
+//! only tell a model about it. Schemas that several tools share stand in the lock once, and are part of the hashes of each tool
+//! that needs them.
+
+mod shared;
 
 use crate::reply::object;
 use crate::schema::get;
 use guard_plan::hex;
 use guard_plan::json::{Json, write_string};
 use sha2::{Digest, Sha256};
+use shared::SharedSchemas;
 use std::collections::BTreeMap;
 
 /// The version of the file's format.
@@ -33,6 +37,7 @@ const DATA: [&str; 4] = ["enum", "const", "default", "required"];
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ToolLock {
     tools: BTreeMap<String, Json>,
+    shared: SharedSchemas,
 }
 
 /// A tool of a server beside the lock.
@@ -59,16 +64,26 @@ pub struct ToolDifference {
     pub after: String,
     /// True if only descriptions differ.
     pub only_described: bool,
+    /// The shared schemas that it needs or needed, and that differ.
+    pub shared: Vec<String>,
 }
 
 impl ToolLock {
     /// The lock of these definitions, from a `tools/list` result. Definitions without a name are left out.
     pub fn of_definitions<'a>(definitions: impl IntoIterator<Item = &'a Json>) -> ToolLock {
+        ToolLock::with_shared(definitions, &BTreeMap::new())
+    }
+
+    /// The lock of definitions that refer to shared schemas, which are known by what stands in `$ref`.
+    pub fn with_shared<'a>(
+        definitions: impl IntoIterator<Item = &'a Json>,
+        shared: &BTreeMap<String, Json>,
+    ) -> ToolLock {
         let named = definitions.into_iter().filter_map(|definition| {
             let name = definition.get("name")?.as_str()?;
             Some((name.to_owned(), kept(definition)))
         });
-        ToolLock { tools: named.collect() }
+        ToolLock { tools: named.collect(), shared: SharedSchemas::new(shared) }
     }
 
     /// Reads a lock file.
@@ -86,11 +101,18 @@ impl ToolLock {
         let Some(Json::Object(members)) = json.get("tools") else {
             return Err("it has no `tools`".into());
         };
+        let schemas = match json.get("schemas") {
+            Some(Json::Object(schemas)) => schemas.as_slice(),
+            Some(_) => return Err("`schemas` is not an object".into()),
+            None => &[],
+        };
+        let schemas = schemas.iter().map(|(name, schema)| (name.to_string(), schema.clone()));
+        let shared = SharedSchemas::new(&schemas.collect());
         let mut tools = BTreeMap::new();
         for (name, tool) in members {
             let definition = tool.get("definition");
             let definition = definition.ok_or_else(|| format!("`{name}` has no `definition`"))?;
-            for (key, hash) in hashes(definition) {
+            for (key, hash) in hashes(definition, &shared) {
                 if tool.get(key).and_then(Json::as_str) != Some(&hash) {
                     return Err(format!(
                         "the {key} of `{name}` does not have the hash in the file"
@@ -99,13 +121,13 @@ impl ToolLock {
             }
             tools.insert(name.to_string(), definition.clone());
         }
-        Ok(ToolLock { tools })
+        Ok(ToolLock { tools, shared })
     }
 
     /// The text of the lock file.
     pub fn text(&self) -> String {
         let tool = |(name, definition): (&String, &Json)| {
-            let [(_, schema), (_, description)] = hashes(definition);
+            let [(_, schema), (_, description)] = hashes(definition, &self.shared);
             let entry = object([
                 ("schema", Json::string(&schema)),
                 ("description", Json::string(&description)),
@@ -114,7 +136,9 @@ impl ToolLock {
             (name.as_str().into(), entry)
         };
         let tools = Json::Object(self.tools.iter().map(tool).collect());
-        pretty(&object([("version", Json::Int(VERSION)), ("tools", tools)]))
+        let mut members = vec![("version".into(), Json::Int(VERSION)), ("tools".into(), tools)];
+        members.extend(self.shared.json().map(|schemas| ("schemas".into(), schemas)));
+        pretty(&Json::Object(members))
     }
 
     /// The names of a tool's parameters as the server spells them; none of a tool that is not locked.
@@ -131,15 +155,10 @@ impl ToolLock {
         self.tools.keys().map(String::as_str)
     }
 
-    /// Compares a definition with the one that was accepted.
+    /// Compares a definition with the one that was accepted. It refers to no schemas but those of the lock.
     pub fn state(&self, name: &str, definition: &Json) -> LockState {
         let Some(known) = self.tools.get(name) else { return LockState::Unlocked };
-        let ([known_schema, known_text], [schema, text]) = (hashes(known), hashes(definition));
-        match (known_schema == schema, known_text == text) {
-            (true, true) => LockState::Accepted,
-            (true, false) => LockState::DescriptionChanged,
-            (false, _) => LockState::SchemaChanged,
-        }
+        compared(&hashes(known, &self.shared), &hashes(definition, &self.shared))
     }
 
     /// The differences from this lock to a newer one, by tool.
@@ -148,39 +167,77 @@ impl ToolLock {
         names.sort();
         names.dedup();
         let shown = |definition: Option<&Json>| definition.map(pretty).unwrap_or_default();
-        names
-            .into_iter()
-            .filter(|name| self.tools.get(*name) != newer.tools.get(*name))
-            .map(|name| {
-                let (before, after) = (self.tools.get(name), newer.tools.get(name));
-                let state = after.map(|definition| self.state(name, definition));
-                ToolDifference {
-                    tool: name.clone(),
-                    before: shown(before),
-                    after: shown(after),
-                    only_described: state == Some(LockState::DescriptionChanged),
-                }
-            })
-            .collect()
+        let changed = self.shared.changed(&newer.shared);
+        let mut differences = Vec::new();
+        for name in names {
+            let (before, after) = (self.tools.get(name), newer.tools.get(name));
+            let state = before.zip(after).map(|(before, after)| {
+                compared(&hashes(before, &self.shared), &hashes(after, &newer.shared))
+            });
+            if state == Some(LockState::Accepted) {
+                continue;
+            }
+            let mut shared = self.shared.needed(before);
+            shared.extend(newer.shared.needed(after));
+            shared.retain(|schema| changed.contains(schema));
+            let is_both = before.is_some() && after.is_some();
+            differences.push(ToolDifference {
+                tool: name.clone(),
+                before: shown(before),
+                after: shown(after),
+                only_described: state == Some(LockState::DescriptionChanged),
+                shared: shared.into_iter().filter(|_| is_both).map(str::to_owned).collect(),
+            });
+        }
+        differences
+    }
+
+    /// A shared schema as text; empty if the lock does not have it.
+    pub fn schema_text(&self, name: &str) -> String {
+        self.shared.get(name).map(pretty).unwrap_or_default()
     }
 }
 
-/// The parts of a definition that are locked, in one order.
+/// How definitions with these hashes differ.
+fn compared(known: &Hashes, other: &Hashes) -> LockState {
+    match (known[0] == other[0], known[1] == other[1]) {
+        (true, true) => LockState::Accepted,
+        (true, false) => LockState::DescriptionChanged,
+        (false, _) => LockState::SchemaChanged,
+    }
+}
+
+/// The parts of a definition that are locked, in one order. `operation` is where a call of an API goes.
 fn kept(definition: &Json) -> Json {
-    let names = ["name", "title", "description", "inputSchema", "outputSchema", "annotations"];
+    let names =
+        ["name", "title", "description", "inputSchema", "outputSchema", "annotations", "operation"];
     let member = |name: &str| definition.get(name).map(|value| (name.into(), value.sorted()));
     Json::Object(names.into_iter().filter_map(member).collect())
 }
 
-/// The hashes of a definition: of what a call means, and of what is told about it.
-fn hashes(definition: &Json) -> [(&'static str, String); 2] {
+/// The hashes of a definition by their names: of what a call means, and of what is told about it.
+type Hashes = [(&'static str, String); 2];
+
+fn hashes(definition: &Json, shared: &SharedSchemas) -> Hashes {
     let definition = kept(definition);
-    let mut schemas = Vec::new();
-    for name in ["inputSchema", "outputSchema", "annotations"] {
-        schemas.extend(definition.get(name).map(|schema| (name.into(), undescribed(schema))));
+    let [schema, description] = shared.hashes(&definition);
+    let Json::Object(mut definition) = definition else { return Hashes::default() };
+    let mut schemas: Vec<(Box<str>, Json)> = Vec::new();
+    for (name, part) in &definition {
+        let part = match (&**name, part) {
+            ("inputSchema" | "outputSchema" | "annotations", part) => undescribed(part),
+            ("operation", Json::Object(members)) => {
+                let told = members.iter().filter(|(name, _)| **name != *"deprecated");
+                Json::Object(told.cloned().collect())
+            }
+            _ => continue,
+        };
+        schemas.push((name.clone(), part));
     }
+    schemas.extend(schema.map(|hashes| ("schemas".into(), hashes)));
+    definition.extend(description.map(|hashes| ("schemas".into(), hashes)));
     let schema = hash(&Json::Object(schemas));
-    [("schema", schema), ("description", hash(&definition))]
+    [("schema", schema), ("description", hash(&Json::Object(definition)))]
 }
 
 fn hash(json: &Json) -> String {
@@ -292,5 +349,45 @@ mod tests {
         assert_eq!(state("\"string\"", "\"number\""), LockState::SchemaChanged);
         assert_eq!(state("{\"description\": {", "{\"other\": {"), LockState::SchemaChanged);
         assert_eq!(lock.state("b", &json(TOOL)), LockState::Unlocked);
+    }
+
+    /// The lock of two tools, of which the first needs `A`, and through it `B`.
+    fn shared(b: &str) -> ToolLock {
+        let tools = [
+            r##"{"name": "x", "inputSchema": {"properties": {"a": {"$ref": "#/A"}}}, "operation": {"path": "/x"}}"##,
+            r#"{"name": "y", "inputSchema": {}}"#,
+        ];
+        let schemas = [
+            ("#/A".to_owned(), json(r##"{"items": {"$ref": "#/B"}, "not": {"$ref": "#/A"}}"##)),
+            ("#/B".to_owned(), json(b)),
+        ];
+        ToolLock::with_shared(&tools.map(json), &schemas.into_iter().collect())
+    }
+
+    #[test]
+    fn shared_schemas_are_part_of_the_tools_that_need_them() {
+        let lock = shared(r#"{"type": "string", "description": "d"}"#);
+        assert_eq!(ToolLock::read(&lock.text()), Ok(lock.clone()));
+        assert!(ToolLock::read(&lock.text().replace("string", "number")).is_err());
+        assert!(ToolLock::read(&lock.text().replace("/x", "/z")).is_err());
+        assert_eq!(lock.differences(&lock), []);
+        let differences = lock.differences(&shared(r#"{"type": "number", "description": "d"}"#));
+        let [difference] = &differences[..] else { panic!("{differences:?}") };
+        assert_eq!((&*difference.tool, difference.only_described), ("x", false));
+        assert_eq!(difference.shared, ["#/B"]);
+        let differences = lock.differences(&shared(r#"{"type": "string", "description": "e"}"#));
+        let [difference] = &differences[..] else { panic!("{differences:?}") };
+        assert!(difference.only_described);
+    }
+
+    #[test]
+    fn where_a_call_goes_is_locked() {
+        let tool = r#"{"name": "x", "operation": {"method": "get", "security": [{"title": []}]}}"#;
+        let lock = ToolLock::of_definitions(&[json(tool)]);
+        let state = |to: &str| lock.state("x", &json(to));
+        assert_eq!(state(&tool.replace("get", "put")), LockState::SchemaChanged);
+        assert_eq!(state(&tool.replace("title", "description")), LockState::SchemaChanged);
+        let deprecated = tool.replace(r#""get""#, r#""get", "deprecated": true"#);
+        assert_eq!(state(&deprecated), LockState::DescriptionChanged);
     }
 }

@@ -1,20 +1,29 @@
 //! A JSON Schema as types of the language. What has no counterpart becomes `json`, a wider type, or a note.
 
-use crate::text::{documentation, one_line, quoted, type_name};
-use guard_plan::decimal;
+use super::merge::{is_told, merged};
+use crate::text::{documentation, type_name};
 use guard_plan::json::Json;
 use guard_plan::naming::{is_name, to_name};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-/// The maximum depth to which records are declared. A deeper value is `json`.
+/// The maximum depth to which records are declared where they stand. A deeper value is `json`.
 const MAX_DEPTH: usize = 5;
 
-/// The most variants of an enum.
-const MAX_VARIANTS: usize = 200;
+/// The most shared schemas that refer to one another, from the outermost on.
+const MAX_SHARED: usize = 12;
+
+/// The most levels of a type. A plan may have more, but nobody reads them.
+const MAX_HEIGHT: usize = 32;
+
+/// The most enums and records of one tool. Schemas that refer to one another would else be declared over and over.
+pub(super) const MAX_ITEMS: usize = 400;
+
+/// The most members of a record.
+const MAX_MEMBERS: usize = 1_000;
 
 /// Keywords that say nothing about a value, or are read elsewhere.
-const SILENT: [&str; 12] = [
+pub(super) const SILENT: [&str; 13] = [
     "type",
     "description",
     "title",
@@ -27,22 +36,37 @@ const SILENT: [&str; 12] = [
     "$comment",
     "examples",
     "nullable",
+    "deprecated",
 ];
 
-/// Patterns of formats.
-const FORMATS: [(&str, &str); 3] = [
-    ("email", r"^[^@\s]+@[^@\s]+$"),
-    ("uuid", r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"),
-    ("ipv4", r"^[0-9]{1,3}(\.[0-9]{1,3}){3}$"),
-];
+/// The types of a guard: the names that are taken, and the shared schemas with the types that they have become.
+pub(crate) struct TypeScope<'c> {
+    /// The names of tools that are taken.
+    pub tools: BTreeSet<String>,
+    /// The names of types that are taken.
+    pub(super) names: BTreeSet<String>,
+    pub(super) is_pattern: &'c dyn Fn(&str) -> bool,
+    components: &'c BTreeMap<String, Json>,
+    declared: BTreeMap<String, TypeText>,
+}
+
+impl<'c> TypeScope<'c> {
+    pub fn new(
+        components: &'c BTreeMap<String, Json>,
+        is_pattern: &'c dyn Fn(&str) -> bool,
+    ) -> TypeScope<'c> {
+        let (tools, names) = (BTreeSet::new(), BTreeSet::new());
+        TypeScope { tools, names, is_pattern, components, declared: BTreeMap::new() }
+    }
+}
 
 /// A reader of the schemas of one tool.
-pub(super) struct SchemaReader<'a> {
+pub(super) struct SchemaReader<'a, 'c> {
     root: &'a Json,
-    tool: &'a str,
-    /// The type names that are taken.
-    names: &'a mut BTreeSet<String>,
-    is_pattern: &'a dyn Fn(&str) -> bool,
+    pub(super) tool: &'a str,
+    pub(super) scope: &'a mut TypeScope<'c>,
+    /// The shared schemas that are being read, the outermost first.
+    open: Vec<String>,
     /// Enums and records that the tool's types use.
     pub items: Vec<String>,
     /// Clauses for what no type can say.
@@ -53,24 +77,27 @@ pub(super) struct SchemaReader<'a> {
 
 /// The place of a schema in its tool.
 #[derive(Clone, Copy)]
-struct SchemaPlace<'p> {
+pub(super) struct SchemaPlace<'p> {
     /// The way to the value, for notes.
-    path: &'p str,
-    depth: usize,
+    pub path: &'p str,
+    pub depth: usize,
     /// The parameter, where a clause can speak of it.
-    param: Option<&'p str>,
+    pub param: Option<&'p str>,
 }
 
 /// A type before its option mark: `string` and ` max 20`.
-struct TypeText {
-    head: String,
-    refined: String,
-    optional: bool,
+#[derive(Debug, Clone)]
+pub(super) struct TypeText {
+    pub head: String,
+    pub refined: String,
+    pub optional: bool,
+    /// The levels of records and collections.
+    pub height: usize,
 }
 
 impl TypeText {
-    fn plain(head: &str) -> TypeText {
-        TypeText { head: head.to_owned(), refined: String::new(), optional: false }
+    pub fn plain(head: &str) -> TypeText {
+        TypeText { head: head.to_owned(), refined: String::new(), optional: false, height: 0 }
     }
 
     fn text(&self) -> String {
@@ -79,15 +106,14 @@ impl TypeText {
     }
 }
 
-impl<'a> SchemaReader<'a> {
+impl<'a, 'c> SchemaReader<'a, 'c> {
     pub fn new(
         root: &'a Json,
         tool: &'a str,
-        names: &'a mut BTreeSet<String>,
-        is_pattern: &'a dyn Fn(&str) -> bool,
-    ) -> SchemaReader<'a> {
+        scope: &'a mut TypeScope<'c>,
+    ) -> SchemaReader<'a, 'c> {
         let (items, clauses, notes) = (Vec::new(), Vec::new(), Vec::new());
-        SchemaReader { root, tool, names, is_pattern, items, clauses, notes }
+        SchemaReader { root, tool, scope, open: Vec::new(), items, clauses, notes }
     }
 
     /// The parameters of a tool.
@@ -131,16 +157,35 @@ impl<'a> SchemaReader<'a> {
             self.notes.push(format!("{}: nested too deep; any JSON is accepted", place.path));
             return TypeText::plain("json");
         }
-        if let Some(reference) = schema.get("$ref").and_then(Json::as_str) {
-            return match self.resolved(reference) {
-                Some(target) => {
-                    self.value(&target, SchemaPlace { depth: place.depth + 1, ..place })
-                }
-                None => self.unknown(&format!("$ref {reference}"), place),
-            };
+        if schema.get("deprecated") == Some(&Json::Bool(true)) {
+            self.notes.push(format!("{}: deprecated", place.path));
         }
+        let mut ty = match alias(schema) {
+            Some(reference) => self.referred(reference, place),
+            None if schema.get("allOf").is_some() || schema.get("$ref").is_some() => {
+                let (components, root) = (self.scope.components, self.root);
+                let found = |reference: &str| resolve(components, root, reference);
+                match merged(schema, &found) {
+                    Some(whole) => self.single(&whole, place),
+                    None => self.unknown("schemas that cannot be put together", place),
+                }
+            }
+            None => self.single(schema, place),
+        };
+        ty.optional |= schema.get("nullable") == Some(&Json::Bool(true));
+        ty
+    }
+
+    /// The type of a schema that refers to no other.
+    fn single(&mut self, schema: &Json, place: SchemaPlace<'_>) -> TypeText {
+        if has_more_members(schema) {
+            return self.unknown("branches beside members of its own", place);
+        }
+        let is_typed = schema.get("type").is_some() || schema.get("properties").is_some();
         for key in ["anyOf", "oneOf"] {
-            if let Some(Json::Array(branches)) = schema.get(key) {
+            if let Some(Json::Array(branches)) = schema.get(key)
+                && (!is_typed || others(branches).len() == 1 && !is_object(schema))
+            {
                 return self.branches(key, branches, place);
             }
         }
@@ -162,13 +207,50 @@ impl<'a> SchemaReader<'a> {
             _ => return self.unknown("a schema without a type", place),
         };
         let mut ty = self.typed(&kind, schema, place);
-        ty.optional |= nullable || schema.get("nullable") == Some(&Json::Bool(true));
+        ty.optional |= nullable;
+        ty
+    }
+
+    /// The type of the schema that a `$ref` names. A shared enum or record is declared once for all tools.
+    fn referred(&mut self, reference: &str, place: SchemaPlace<'_>) -> TypeText {
+        let (components, root) = (self.scope.components, self.root);
+        let Some(target) = resolve(components, root, reference) else {
+            return self.unknown(&format!("$ref {reference}"), place);
+        };
+        let deeper = SchemaPlace { depth: place.depth + 1, ..place };
+        if !components.contains_key(reference) {
+            return self.value(target, deeper);
+        }
+        if let Some(declared) = self.scope.declared.get(reference) {
+            return declared.clone();
+        }
+        if self.open.iter().any(|open| open == reference) {
+            return self.unknown("it holds itself", place);
+        }
+        if self.open.len() == MAX_SHARED {
+            return self.unknown("nested too deep", place);
+        }
+        self.open.push(reference.to_owned());
+        let told = |key: &&str| target.get(key).is_some();
+        let is_declared = ["properties", "enum", "const", "allOf"].iter().any(told);
+        let ty = match is_declared {
+            true => {
+                let name = reference.rsplit('/').next().unwrap_or_default();
+                let tool = std::mem::replace(&mut self.tool, "");
+                let ty = self.value(target, SchemaPlace { path: name, depth: 0, param: None });
+                self.tool = tool;
+                self.scope.declared.insert(reference.to_owned(), ty.clone());
+                ty
+            }
+            // A text or a number says more beside its parameter.
+            false => self.value(target, deeper),
+        };
+        self.open.pop();
         ty
     }
 
     fn branches(&mut self, key: &str, branches: &[Json], place: SchemaPlace<'_>) -> TypeText {
-        let null = |branch: &&Json| branch.get("type").and_then(Json::as_str) == Some("null");
-        let others: Vec<&Json> = branches.iter().filter(|branch| !null(branch)).collect();
+        let others = others(branches);
         match others[..] {
             [branch] => {
                 let mut ty = self.value(branch, SchemaPlace { param: None, ..place });
@@ -180,7 +262,7 @@ impl<'a> SchemaReader<'a> {
     }
 
     /// Any JSON, with a note that says why.
-    fn unknown(&mut self, what: &str, place: SchemaPlace<'_>) -> TypeText {
+    pub(super) fn unknown(&mut self, what: &str, place: SchemaPlace<'_>) -> TypeText {
         self.notes.push(format!("{}: {what}; any JSON is accepted", place.path));
         TypeText::plain("json")
     }
@@ -199,141 +281,17 @@ impl<'a> SchemaReader<'a> {
         }
     }
 
-    fn string(&mut self, schema: &Json, place: SchemaPlace<'_>) -> TypeText {
-        let values = match (schema.get("enum"), schema.get("const")) {
-            (Some(Json::Array(values)), _) => Some(values.clone()),
-            (None, Some(value)) => Some(vec![value.clone()]),
-            _ => None,
-        };
-        if let Some(values) = values {
-            return self.enumeration(&values, schema, place);
-        }
-        let mut ty = TypeText::plain("string");
-        let mut said = vec!["maxLength"];
-        match schema.get("format").and_then(Json::as_str) {
-            Some("uri" | "url") => ty = TypeText::plain("url"),
-            Some("date-time") => ty = TypeText::plain("time"),
-            Some("date") => {
-                (ty.head, ty.refined) = ("time".into(), " format \"%Y-%m-%d\"".into());
-            }
-            Some(format) => {
-                if let Some((_, pattern)) = FORMATS.iter().find(|(name, _)| *name == format) {
-                    let _ = write!(ty.refined, " matches /{pattern}/");
-                    said.push("format");
-                }
-            }
-            None => {}
-        }
-        if ty.head != "string" {
-            said = vec!["format"];
-        }
-        if ty.head == "string" {
-            if let Some(Json::Int(most @ 0..)) = schema.get("maxLength") {
-                let _ = write!(ty.refined, " max {most}");
-            }
-            if let Some(pattern) = schema.get("pattern").and_then(Json::as_str)
-                && let Some(literal) = self.pattern(pattern)
-            {
-                let _ = write!(ty.refined, " matches {literal}");
-                said.push("pattern");
-            }
-            if let (Some(Json::Int(least @ 1..)), Some(param)) =
-                (schema.get("minLength"), place.param)
-            {
-                self.clauses.push(format!(
-                    "deny when len({param}) < {least} because \"{param} is too short\""
-                ));
-                said.push("minLength");
-            }
-        }
-        self.note_rest(schema, &said, place.path);
-        ty
-    }
-
-    /// A pattern as a literal of the language, if it is one.
-    fn pattern(&self, pattern: &str) -> Option<String> {
-        let mut literal = String::new();
-        let mut escaped = false;
-        for c in pattern.chars() {
-            match c {
-                '/' if !escaped => literal.push_str("\\/"),
-                c if c.is_control() => return None,
-                c => literal.push(c),
-            }
-            escaped = c == '\\' && !escaped;
-        }
-        let valid = !pattern.is_empty() && one_line(pattern) == pattern;
-        (valid && (self.is_pattern)(pattern)).then(|| format!("/{literal}/"))
-    }
-
-    fn enumeration(&mut self, values: &[Json], schema: &Json, place: SchemaPlace<'_>) -> TypeText {
-        let mut variants: Vec<&str> = values.iter().filter_map(Json::as_str).collect();
-        let nullable = values.contains(&Json::Null);
-        let strings = variants.len() + usize::from(nullable) == values.len();
-        let plain = |text: &&str| !text.is_empty() && one_line(text) == **text;
-        if !strings
-            || variants.is_empty()
-            || variants.len() > MAX_VARIANTS
-            || !variants.iter().all(plain)
-        {
-            self.note_rest(schema, &[], place.path);
-            return TypeText::plain(if strings { "string" } else { "json" });
-        }
-        let mut known = BTreeSet::new();
-        variants.retain(|variant| known.insert(*variant));
-        let name = type_name(self.tool, place.path, self.names);
-        let variants: Vec<String> = variants.iter().map(|text| variant(text)).collect();
-        self.items.push(format!("enum {name} {{ {} }}\n", variants.join(", ")));
-        self.note_rest(schema, &["enum", "const"], place.path);
-        TypeText { optional: nullable, ..TypeText::plain(&name) }
-    }
-
-    fn number(&mut self, kind: &str, schema: &Json, place: SchemaPlace<'_>) -> TypeText {
-        let integer = kind == "integer";
-        let mut said = Vec::new();
-        let mut bound = |key: &'static str| {
-            let value = schema.get(key).and_then(|value| number_text(value, integer))?;
-            said.push(key);
-            Some(value)
-        };
-        let low = bound("minimum");
-        let high = bound("maximum");
-        let below = if integer && high.is_none() { bound("exclusiveMaximum") } else { None };
-        let above = match low {
-            None if integer => {
-                bound("exclusiveMinimum").and_then(|text| text.parse::<i64>().ok()?.checked_add(1))
-            }
-            _ => None,
-        };
-        let low = low.or(above.map(|number| number.to_string()));
-        let range = match (&low, &high, &below) {
-            (None, None, None) => String::new(),
-            (low, Some(high), _) => format!(" in {}..={high}", low.as_deref().unwrap_or_default()),
-            (low, None, Some(below)) => {
-                format!(" in {}..{below}", low.as_deref().unwrap_or_default())
-            }
-            (Some(low), None, None) => format!(" in {low}.."),
-        };
-        let value = |text: &Option<String>| text.as_deref().and_then(decimal::parse);
-        if let (Some(low), Some(high)) = (value(&low), value(&high).or(value(&below)))
-            && low >= high.saturating_add(i64::from(below.is_none()))
-        {
-            return self.unknown("bounds that no number has", place);
-        }
-        self.note_rest(schema, &said, place.path);
-        let head = if integer { "int" } else { "decimal" };
-        TypeText { refined: range, ..TypeText::plain(head) }
-    }
-
     fn array(&mut self, schema: &Json, place: SchemaPlace<'_>) -> TypeText {
         let path = format!("{}[]", place.path);
         let inner = SchemaPlace { path: &path, depth: place.depth + 1, param: None };
         let element = match schema.get("items") {
-            Some(items @ Json::Object(_)) => self.value(items, inner),
+            Some(items @ Json::Object(_)) => self.element(items, inner),
             Some(_) => self.unknown("items that are no schema", inner),
             None => TypeText::plain("json"),
         };
-        let mut ty = TypeText::plain(&format!("list<{}>", element.text()));
+        let Some(mut ty) = collection("list<", &element) else {
+            return self.unknown("nested too deep", place);
+        };
         let mut said = vec!["items"];
         if let Some(Json::Int(most @ 0..)) = schema.get("maxItems") {
             let _ = write!(ty.refined, " max {most}");
@@ -349,6 +307,41 @@ impl<'a> SchemaReader<'a> {
         ty
     }
 
+    /// The type of an element. The language has no collections of options.
+    fn element(&mut self, schema: &Json, place: SchemaPlace<'_>) -> TypeText {
+        // Asked first, so that no type is declared that nothing uses.
+        if self.may_be_null(schema) {
+            return self.unknown("an element that may be null", place);
+        }
+        let element = self.value(schema, place);
+        if element.optional { TypeText::plain("json") } else { element }
+    }
+
+    fn may_be_null(&self, schema: &Json) -> bool {
+        let mut schema = schema;
+        for _ in 0..MAX_SHARED {
+            let null = Json::string("null");
+            let list = |key: &str| match schema.get(key) {
+                Some(Json::Array(list)) => list.as_slice(),
+                _ => &[],
+            };
+            let has_null =
+                ["anyOf", "oneOf"].iter().any(|key| others(list(key)).len() < list(key).len());
+            if has_null
+                || schema.get("nullable") == Some(&Json::Bool(true))
+                || list("type").contains(&null)
+                || list("enum").contains(&Json::Null)
+            {
+                return true;
+            }
+            let target =
+                alias(schema).and_then(|name| resolve(self.scope.components, self.root, name));
+            let Some(target) = target else { return false };
+            schema = target;
+        }
+        false
+    }
+
     fn object(&mut self, schema: &Json, place: SchemaPlace<'_>) -> TypeText {
         let properties = members(schema, "properties");
         if properties.is_empty() {
@@ -356,9 +349,12 @@ impl<'a> SchemaReader<'a> {
                 Some(values @ Json::Object(members)) if !members.is_empty() => {
                     let path = format!("{}.*", place.path);
                     let inner = SchemaPlace { path: &path, depth: place.depth + 1, param: None };
-                    let value = self.value(values, inner);
+                    let value = self.element(values, inner);
                     self.note_rest(schema, &["additionalProperties"], place.path);
-                    TypeText::plain(&format!("map<string, {}>", value.text()))
+                    match collection("map<string, ", &value) {
+                        Some(ty) => ty,
+                        None => self.unknown("nested too deep", place),
+                    }
                 }
                 _ => {
                     self.note_rest(schema, &["additionalProperties"], place.path);
@@ -369,12 +365,23 @@ impl<'a> SchemaReader<'a> {
         if !properties.iter().all(|(name, _)| is_name(name)) {
             return self.unknown("members whose names a guard cannot say", place);
         }
-        let name = type_name(self.tool, place.path, self.names);
+        if properties.len() > MAX_MEMBERS {
+            return self.unknown("too many members", place);
+        }
+        if self.items.len() >= MAX_ITEMS {
+            return self.unknown("too many types in one tool", place);
+        }
+        let name = type_name(self.tool, place.path, &mut self.scope.names);
         let mut fields = String::new();
+        let mut height = 0;
         for (member, property) in properties {
             let path = format!("{}.{member}", place.path);
             let inner = SchemaPlace { path: &path, depth: place.depth + 1, param: None };
             let mut ty = self.value(property, inner);
+            if ty.height + 1 > MAX_HEIGHT {
+                ty = self.unknown("nested too deep", inner);
+            }
+            height = height.max(ty.height + 1);
             ty.optional |= !is_required(schema, member);
             fields.push_str(&documentation(description(property), "  "));
             let _ = writeln!(fields, "  {member}: {}", ty.text());
@@ -384,20 +391,11 @@ impl<'a> SchemaReader<'a> {
             !matches!(schema.get("additionalProperties"), Some(Json::Bool(true) | Json::Object(_)));
         let said: &[&str] = if closed { &["additionalProperties"] } else { &[] };
         self.note_rest(schema, said, place.path);
-        TypeText::plain(&name)
-    }
-
-    /// A schema of the same document.
-    fn resolved(&self, reference: &str) -> Option<Json> {
-        let mut target = self.root;
-        for part in reference.strip_prefix("#/")?.split('/') {
-            target = target.get(&part.replace("~1", "/").replace("~0", "~"))?;
-        }
-        Some(target.clone())
+        TypeText { height, ..TypeText::plain(&name) }
     }
 
     /// Notes each keyword that is not said.
-    fn note_rest(&mut self, schema: &Json, said: &[&str], path: &str) {
+    pub(super) fn note_rest(&mut self, schema: &Json, said: &[&str], path: &str) {
         let Json::Object(members) = schema else { return };
         for (name, value) in members {
             let silent = SILENT.contains(&&**name) || said.contains(&&**name);
@@ -407,10 +405,72 @@ impl<'a> SchemaReader<'a> {
                 if text.chars().count() > 120 {
                     text = format!("{}…", text.chars().take(120).collect::<String>());
                 }
-                self.notes.push(format!("{path}: {name} {text} is not checked"));
+                let says = if **name == *"default" { "" } else { " is not checked" };
+                self.notes.push(format!("{path}: {name} {text}{says}"));
             }
         }
     }
+}
+
+/// The schema that a `$ref` names: a shared one, or one of the same document.
+fn resolve<'s>(
+    components: &'s BTreeMap<String, Json>,
+    root: &'s Json,
+    reference: &str,
+) -> Option<&'s Json> {
+    if let Some(shared) = components.get(reference) {
+        return Some(shared);
+    }
+    let mut target = root;
+    for part in reference.strip_prefix("#/")?.split('/') {
+        target = target.get(&part.replace("~1", "/").replace("~0", "~"))?;
+    }
+    Some(target)
+}
+
+/// The reference that is all that a schema says: a `$ref`, or an `allOf` of one, with at most words beside it.
+fn alias(schema: &Json) -> Option<&str> {
+    let Json::Object(members) = schema else { return None };
+    let told = |key: &str| members.iter().any(|(name, _)| **name != *key && is_told(name));
+    match (schema.get("$ref"), schema.get("allOf")) {
+        (Some(Json::String(reference)), None) if !told("$ref") => Some(reference),
+        (None, Some(Json::Array(parts))) if parts.len() == 1 && !told("allOf") => alias(&parts[0]),
+        _ => None,
+    }
+}
+
+/// The type of a collection; `None` if it has too many levels.
+fn collection(before: &str, element: &TypeText) -> Option<TypeText> {
+    let height = element.height + 1;
+    let head = format!("{before}{}>", element.text());
+    (height <= MAX_HEIGHT).then(|| TypeText { height, ..TypeText::plain(&head) })
+}
+
+/// The branches that are more than `null`.
+fn others(branches: &[Json]) -> Vec<&Json> {
+    let is_null = |branch: &&Json| branch.get("type").and_then(Json::as_str) == Some("null");
+    branches.iter().filter(|branch| !is_null(branch)).collect()
+}
+
+/// Returns true if a schema is of objects whose members are known, and no more than a record can have.
+pub(crate) fn is_object(schema: &Json) -> bool {
+    let kind = schema.get("type").map_or(Some("object"), Json::as_str);
+    let count = members(schema, "properties").len();
+    kind == Some("object") && (1..=MAX_MEMBERS).contains(&count)
+}
+
+/// Returns true if a branch of an object may have members that the object itself does not name: a record of its own members
+/// would refuse them.
+pub(crate) fn has_more_members(schema: &Json) -> bool {
+    let names_more = |branch: &Json| {
+        let keys = ["$ref", "properties", "allOf", "anyOf", "oneOf"];
+        keys.iter().any(|key| branch.get(key).is_some())
+    };
+    let branches = |key: &&str| match schema.get(key) {
+        Some(Json::Array(branches)) => branches.iter().any(names_more),
+        _ => false,
+    };
+    is_object(schema) && ["anyOf", "oneOf"].iter().any(branches)
 }
 
 fn members<'s>(schema: &'s Json, key: &str) -> &'s [(Box<str>, Json)] {
@@ -420,31 +480,16 @@ fn members<'s>(schema: &'s Json, key: &str) -> &'s [(Box<str>, Json)] {
     }
 }
 
-fn is_required(schema: &Json, name: &str) -> bool {
-    matches!(schema.get("required"), Some(Json::Array(names)) if names.iter().any(|known| known.as_str() == Some(name)))
+/// Returns true if every object of a schema has this member. One that only calls or only results have is not required.
+pub(crate) fn is_required(schema: &Json, name: &str) -> bool {
+    let member = schema.get("properties").and_then(|members| members.get(name));
+    let is_one_way = ["readOnly", "writeOnly"]
+        .iter()
+        .any(|key| member.and_then(|member| member.get(key)) == Some(&Json::Bool(true)));
+    let Some(Json::Array(names)) = schema.get("required") else { return false };
+    !is_one_way && names.iter().any(|known| known.as_str() == Some(name))
 }
 
 fn description(schema: &Json) -> &str {
     schema.get("description").and_then(Json::as_str).unwrap_or_default()
-}
-
-/// A variant of an enum: a name, or a string.
-fn variant(text: &str) -> String {
-    if is_name(text) { text.to_owned() } else { quoted(text) }
-}
-
-/// A bound as a literal of the language.
-fn number_text(value: &Json, integer: bool) -> Option<String> {
-    match value {
-        Json::Int(number) if integer => Some(number.to_string()),
-        Json::Int(number) => number.checked_mul(1_000_000).map(decimal::format),
-        Json::Number(text) => {
-            let exact = decimal::parse(text)?;
-            match integer {
-                true => (exact % 1_000_000 == 0).then(|| (exact / 1_000_000).to_string()),
-                false => Some(decimal::format(exact)),
-            }
-        }
-        _ => None,
-    }
 }

@@ -1,24 +1,22 @@
 //! `guardc import`: a first guard from what others have declared.
 
+mod accept;
 mod list;
+mod openapi;
 
 use crate::commands::mcp_proxy::lock_path;
-use crate::draft::formatted;
-use crate::failure::{Exit, Failure, Outcome};
-use crate::term::{Term, count};
+use crate::failure::{Failure, Outcome};
+use crate::term::Term;
+use accept::ImportedTools;
 use guard_draft::{declarations, guard_text};
 use guard_mcp::ToolLock;
 use guard_plan::json::Json;
 use guard_sdk::sources;
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The advice to the user if the generated guard has errors.
-const DEFECT: &str = "this is a defect of `guardc import`: please report the list of tools";
-
-/// Writes a first guard from the tools that a server declares, and locks them
+/// Writes a first guard from tools that others declare, and locks them
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -29,6 +27,8 @@ pub struct Args {
 enum ImportSource {
     /// From an MCP server, or from a file with the result of its `tools/list`
     Mcp(McpArgs),
+    /// From the operations of an OpenAPI document, 3.0 or 3.1
+    Openapi(openapi::OpenApiArgs),
 }
 
 /// The arguments of `import mcp`.
@@ -37,21 +37,11 @@ pub struct McpArgs {
     /// A file with the result of `tools/list`; `-` is standard input
     #[arg(value_name = "FILE", conflicts_with = "server", required_unless_present = "server")]
     file: Option<PathBuf>,
-    /// The guard to write, and with `--update` the guard whose lock is compared [default: standard output]
-    #[arg(long, short, value_name = "FILE")]
-    output: Option<PathBuf>,
-    /// The name of the guard [default: the name of the file]
-    #[arg(long, value_name = "NAME")]
-    name: Option<String>,
+    #[command(flatten)]
+    guard: GuardArgs,
     /// The lock [default: beside the guard, with `.mcp.lock`]
     #[arg(long, value_name = "FILE")]
     lock: Option<PathBuf>,
-    /// Compare the tools with the lock, show the difference, and write nothing
-    #[arg(long)]
-    update: bool,
-    /// With `--update`: accept the tools as they are now
-    #[arg(long, requires = "update")]
-    accept: bool,
     /// How long the server may take for each answer
     #[arg(long, value_name = "TIME", default_value = "20s", value_parser = crate::commands::hook::duration)]
     timeout: Duration,
@@ -60,27 +50,66 @@ pub struct McpArgs {
     server: Vec<String>,
 }
 
+/// The guard that is written or compared.
+#[derive(Debug, clap::Args)]
+struct GuardArgs {
+    /// The guard to write, and with `--update` the guard whose lock is compared [default: standard output]
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// The name of the guard [default: the name of the file]
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// Compare the tools with the lock, show the difference, and write nothing
+    #[arg(long)]
+    update: bool,
+    /// With `--update`: accept the tools as they are now
+    #[arg(long, requires = "update")]
+    accept: bool,
+}
+
 /// Runs the command.
 pub fn run(args: &Args, term: &Term) -> Outcome {
-    let ImportSource::Mcp(args) = &args.source;
+    match &args.source {
+        ImportSource::Mcp(args) => mcp(args, term),
+        ImportSource::Openapi(args) => openapi::run(args, term),
+    }
+}
+
+fn mcp(args: &McpArgs, term: &Term) -> Outcome {
     let tools = match &args.file {
         Some(file) => of_file(file)?,
         None => list::of_server(&args.server, args.timeout)?,
     };
     check_names(&tools)?;
-    match args.update {
-        true => update(args, &tools, term),
-        false => import(args, &tools, term),
-    }
+    let beside = args.guard.output.as_deref().map(lock_path);
+    let imported = ImportedTools {
+        count: tools.len(),
+        lock: ToolLock::of_definitions(&tools),
+        guard_text: &|name, is_pattern| guard_text(name, &tools, is_pattern),
+        declaration: &|name, is_pattern| {
+            let named = |tool: &&Json| tool.get("name").and_then(Json::as_str) == Some(name);
+            let tool: Vec<Json> = tools.iter().filter(named).take(1).cloned().collect();
+            declarations(&tool, is_pattern).concat()
+        },
+        owner: "server",
+        defect: "this is a defect of `guardc import`: please report the list of tools",
+    };
+    imported.run(&args.guard, args.lock.clone().or(beside), term)
 }
 
-fn of_file(file: &Path) -> Result<Vec<Json>, Failure> {
+/// The bytes of a file; `-` is standard input.
+fn bytes(file: &Path) -> Result<Vec<u8>, Failure> {
     let bytes = match file.as_os_str() == "-" {
         true => sources::read_bounded(std::io::stdin().lock(), sources::MAX_BYTES),
         false => sources::read_bytes(file),
     };
     let shown = sources::display(file);
-    let bytes = bytes.map_err(|why| Failure::new(format!("cannot read `{shown}`: {why}")))?;
+    bytes.map_err(|why| Failure::new(format!("cannot read `{shown}`: {why}")))
+}
+
+fn of_file(file: &Path) -> Result<Vec<Json>, Failure> {
+    let bytes = bytes(file)?;
+    let shown = sources::display(file);
     let json = Json::parse_bytes(&bytes)
         .map_err(|error| Failure::new(format!("`{shown}` is not JSON: {error}")))?;
     guard_mcp::definitions(&json).ok_or_else(|| {
@@ -105,101 +134,4 @@ fn check_names(tools: &[Json]) -> Result<(), Failure> {
         }
     }
     Ok(())
-}
-
-/// Returns true if a text is a regular expression of the language.
-fn is_pattern(text: &str) -> bool {
-    regex::Regex::new(text).is_ok()
-}
-
-/// Writes a guard and its lock.
-fn import(args: &McpArgs, tools: &[Json], term: &Term) -> Outcome {
-    let path = args.output.as_deref();
-    if let Some(path) = path.filter(|path| path.exists()) {
-        let message = format!("`{}` is there already", sources::display(path));
-        return Err(Failure::new(message).help("`--update` compares it with the server"));
-    }
-    let stem = path.and_then(Path::file_stem).map(|stem| stem.to_string_lossy().into_owned());
-    let name = args.name.clone().or(stem).unwrap_or_else(|| "imported".into());
-    // A pattern that the language refuses is a comment instead.
-    let text = formatted(&guard_text(&name, tools, &is_pattern), DEFECT)
-        .or_else(|_| formatted(&guard_text(&name, tools, &|_| false), DEFECT))?;
-    let lock = args.lock.clone().or_else(|| path.map(lock_path));
-    if let Some(lock) = &lock {
-        write(lock, &ToolLock::of_definitions(tools).text())?;
-    }
-    match path {
-        None => term.print(&text)?,
-        Some(path) => {
-            write(path, &text)?;
-            let mut said = format!("{}: {}\n", sources::display(path), count(tools.len(), "tool"));
-            if let Some(lock) = lock {
-                let _ = writeln!(said, "{}: locked", sources::display(&lock));
-            }
-            term.print(&said)?;
-        }
-    }
-    Ok(Exit::Fine)
-}
-
-/// Shows what has changed since the lock was written, and accepts it if that is asked.
-fn update(args: &McpArgs, tools: &[Json], term: &Term) -> Outcome {
-    let path = args.lock.clone().or_else(|| args.output.as_deref().map(lock_path));
-    let Some(path) = path else {
-        return Err(Failure::new("`--update` needs the guard (`-o`) or its lock (`--lock`)"));
-    };
-    let shown = sources::display(&path);
-    let locked = sources::read_text(&path).and_then(|text| ToolLock::read(&text));
-    let locked =
-        locked.map_err(|why| Failure::new(format!("cannot use the lock `{shown}`: {why}")))?;
-    let current = ToolLock::of_definitions(tools);
-    let differences = locked.differences(&current);
-    if differences.is_empty() {
-        term.print(&format!("{shown}: the server's tools are as they were accepted\n"))?;
-        return Ok(Exit::Fine);
-    }
-    let mut out = String::new();
-    for difference in &differences {
-        let what = match (difference.before.is_empty(), difference.after.is_empty()) {
-            (true, _) => "new",
-            (_, true) => "gone",
-            _ if difference.only_described => "another description",
-            _ => "another schema",
-        };
-        let _ = writeln!(out, "{}: {what}", crate::report::visible(&difference.tool));
-        let changes = similar::TextDiff::from_lines(&difference.before, &difference.after);
-        let changes = changes.unified_diff().context_radius(2).to_string();
-        changes.lines().for_each(|line| _ = writeln!(out, "  {}", crate::report::visible(line)));
-        if !difference.after.is_empty() && !difference.only_described {
-            let named =
-                |tool: &&Json| tool.get("name").and_then(Json::as_str) == Some(&*difference.tool);
-            let tool: Vec<Json> = tools.iter().filter(named).take(1).cloned().collect();
-            let _ = writeln!(out, "  declared as:");
-            for line in declarations(&tool, &is_pattern).concat().lines() {
-                let _ = writeln!(out, "    {line}");
-            }
-        }
-    }
-    let total = count(differences.len(), "tool");
-    match args.accept {
-        true => {
-            write(&path, &current.text())?;
-            let _ = writeln!(out, "{total} accepted in {shown}; declare in the guard what is new");
-            term.print(&out)?;
-            Ok(Exit::Fine)
-        }
-        false => {
-            let _ =
-                writeln!(out, "{total} changed since {shown} was written; `--accept` accepts them");
-            term.print(&out)?;
-            Ok(Exit::Findings)
-        }
-    }
-}
-
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    std::fs::write(path, text).map_err(|error| {
-        let why = crate::failure::reason(&error);
-        Failure::new(format!("cannot write `{}`: {why}", sources::display(path)))
-    })
 }

@@ -1,0 +1,379 @@
+//! One operation as the definition of a tool: its arguments, its result, what its method says of the risk.
+
+use super::document::Document;
+use super::schema::SchemaCopier;
+use super::{ApiError, FoundOperation, security};
+use crate::text::one_line;
+use crate::tools::{has_more_members, is_object, is_required, merged};
+use guard_plan::json::Json;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The places of a parameter.
+const PLACES: [&str; 4] = ["path", "query", "header", "cookie"];
+
+/// Keywords of a body that the arguments of a tool hold in another form.
+const BODY_KEYWORDS: [&str; 6] =
+    ["type", "description", "title", "properties", "required", "additionalProperties"];
+
+type Members = Vec<(Box<str>, Json)>;
+
+fn text(value: &str) -> Json {
+    Json::string(value)
+}
+
+/// The arguments of a tool as they are found.
+#[derive(Default)]
+struct Arguments {
+    properties: Members,
+    required: Vec<Json>,
+    /// Keywords of the body that speak of all its members.
+    rest: Members,
+    /// Where each argument goes: its place and its name there, for those that have another name here.
+    taken: BTreeMap<String, &'static str>,
+    notes: Vec<String>,
+}
+
+impl Arguments {
+    /// Adds an argument. Its name is its own, unless one of another place has it.
+    fn add(&mut self, place: &'static str, name: &str, schema: Json, required: bool) {
+        let mut argument = name.to_owned();
+        if let Some(other) = self.taken.get(name) {
+            argument = format!("{place}_{name}");
+            let mut number = 2;
+            while self.taken.contains_key(&argument) {
+                argument = format!("{place}_{name}_{number}");
+                number += 1;
+            }
+            self.notes
+                .push(format!("{argument}: {name} of the {place}; {name} is that of the {other}"));
+        }
+        self.taken.insert(argument.clone(), place);
+        if required {
+            self.required.push(text(&argument));
+        }
+        // The place is part of the definition: an argument that moves is another one.
+        let Json::Object(mut members) = schema else { return };
+        members.push(("x-in".into(), text(place)));
+        self.properties.push((argument.into(), Json::Object(members)));
+    }
+
+    fn schema(self) -> Json {
+        let mut members: Members = vec![("type".into(), text("object"))];
+        members.push(("properties".into(), Json::Object(self.properties)));
+        if !self.required.is_empty() {
+            members.push(("required".into(), Json::Array(self.required)));
+        }
+        members.extend(self.rest);
+        Json::Object(members)
+    }
+}
+
+/// Returns the definition of a tool, and notes on what it does not say.
+pub(super) fn definition(
+    one: &FoundOperation<'_>,
+    name: &str,
+    copier: &mut SchemaCopier<'_>,
+) -> Result<(Json, Vec<String>), ApiError> {
+    let mut arguments = Arguments::default();
+    arguments.notes.push(one.place());
+    if one.operation.get("deprecated") == Some(&Json::Bool(true)) {
+        arguments.notes.push("deprecated".into());
+    }
+    let known = security::security(one);
+    arguments.notes.extend(
+        known.and_then(security::words).map(|words| {
+            format!("security: {words}; the host has the credentials, a call has none")
+        }),
+    );
+    parameters(one, copier, &mut arguments)?;
+    body(one, copier, &mut arguments)?;
+    let notes = std::mem::take(&mut arguments.notes);
+    let result = result(one, copier)?;
+    let said = |key: &str| {
+        let said = one.operation.get(key).or_else(|| one.item.get(key));
+        said.and_then(Json::as_str).filter(|said| !said.trim().is_empty())
+    };
+    let mut members: Members = vec![("name".into(), text(name))];
+    match (said("summary"), said("description")) {
+        (Some(summary), Some(description)) if summary.trim() != description.trim() => {
+            members.push(("title".into(), text(summary.trim())));
+            members.push(("description".into(), text(description)));
+        }
+        (summary, description) => {
+            let said = description.or(summary);
+            members.extend(said.map(|said| ("description".into(), text(said))));
+        }
+    }
+    members.push(("inputSchema".into(), arguments.schema()));
+    members.extend(result.map(|schema| ("outputSchema".into(), schema)));
+    members.push(("annotations".into(), annotations(one.method)));
+    members.push(("operation".into(), request(one)));
+    Ok((Json::Object(members), notes))
+}
+
+/// What a method says of itself, as annotations of a tool.
+fn annotations(method: &str) -> Json {
+    let hints: &[&str] = match method {
+        "get" | "head" | "options" | "trace" => &["readOnlyHint"],
+        "put" | "delete" => &["destructiveHint", "idempotentHint"],
+        "patch" => &["destructiveHint"],
+        // A `POST` may be anything.
+        _ => &[],
+    };
+    Json::Object(hints.iter().map(|hint| ((*hint).into(), Json::Bool(true))).collect())
+}
+
+/// Where a call goes: what no argument says and a change of which must be seen.
+fn request(one: &FoundOperation<'_>) -> Json {
+    let mut members: Members = vec![("method".into(), text(one.method))];
+    members.push(("path".into(), text(one.path)));
+    let servers = [one.operation, one.item, one.document.json];
+    let servers = servers.iter().find_map(|from| match from.get("servers") {
+        Some(Json::Array(servers)) => Some(servers),
+        _ => None,
+    });
+    let urls =
+        servers.map(|servers| servers.iter().filter_map(|server| server.get("url").cloned()));
+    members.extend(urls.map(|urls| ("servers".into(), Json::Array(urls.collect()))));
+    members.extend(security::security(one).map(|known| ("security".into(), known.clone())));
+    if let Some(Json::Bool(true)) = one.operation.get("deprecated") {
+        members.push(("deprecated".into(), Json::Bool(true)));
+    }
+    Json::Object(members)
+}
+
+/// A parameter of a path or of an operation.
+struct Parameter<'d> {
+    name: &'d str,
+    place: &'static str,
+    json: &'d Json,
+}
+
+/// The parameters of an operation, after those of its path. One of the operation replaces that of the path.
+fn parameters(
+    one: &FoundOperation<'_>,
+    copier: &mut SchemaCopier<'_>,
+    arguments: &mut Arguments,
+) -> Result<(), ApiError> {
+    let mut found = listed(one.document, one.item, &one.place())?;
+    for parameter in listed(one.document, one.operation, &one.place())? {
+        let same =
+            |known: &Parameter<'_>| (known.name, known.place) == (parameter.name, parameter.place);
+        match found.iter().position(same) {
+            Some(at) => found[at] = parameter,
+            None => found.push(parameter),
+        }
+    }
+    let described = |name: &str| {
+        found.iter().any(|parameter| parameter.place == "path" && parameter.name == name)
+    };
+    let missing = placeholders(one.path).filter(|name| !described(name));
+    arguments.notes.extend(missing.map(|name| format!("{{{name}}} of the path is no parameter")));
+    for parameter in found {
+        let Parameter { name, place, json } = parameter;
+        if security::is_credential(one.document.json, place, name) {
+            arguments.notes.push(format!("{name} ({place}): the host's, no argument"));
+            continue;
+        }
+        let said = format!("the parameter `{}` of `{}`", one_line(name), one.place());
+        let schema = match (json.get("schema"), content(json)) {
+            (Some(schema), _) => copier.copy(schema, &said)?,
+            (None, Some((_, Some(schema)))) => copier.copy(schema, &said)?,
+            _ => Json::Object(Vec::new()),
+        };
+        let Json::Object(mut members) = schema else { continue };
+        for key in ["description", "deprecated"] {
+            if let Some(value) = json.get(key) {
+                members.retain(|(name, _)| **name != *key);
+                members.push((key.into(), value.clone()));
+            }
+        }
+        let required = place == "path" || json.get("required") == Some(&Json::Bool(true));
+        arguments.add(place, name, Json::Object(members), required);
+    }
+    Ok(())
+}
+
+/// The names in braces of a path.
+fn placeholders(path: &str) -> impl Iterator<Item = &str> {
+    path.split('{').skip(1).filter_map(|rest| rest.split_once('}')).map(|(name, _)| name)
+}
+
+/// The parameters that stand in one list.
+fn listed<'d>(
+    document: &Document<'d>,
+    from: &'d Json,
+    place: &str,
+) -> Result<Vec<Parameter<'d>>, ApiError> {
+    let list = match from.get("parameters") {
+        None | Some(Json::Null) => return Ok(Vec::new()),
+        Some(Json::Array(list)) => list,
+        Some(other) => {
+            let kind = other.kind();
+            return Err(ApiError::new(format!(
+                "`parameters` of `{place}` is {kind}, not an array"
+            )));
+        }
+    };
+    let mut found = Vec::new();
+    for (at, parameter) in list.iter().enumerate() {
+        let said = format!("parameter {} of `{place}`", at + 1);
+        let json = document.object(parameter, &said)?;
+        let text = |key: &str| json.get(key).and_then(Json::as_str);
+        let name = text("name").ok_or_else(|| ApiError::new(format!("{said} has no `name`")))?;
+        let known = text("in").and_then(|place| PLACES.into_iter().find(|known| *known == place));
+        let place = known.ok_or_else(|| {
+            let shown = json
+                .get("in")
+                .map_or_else(|| "no `in`".to_owned(), |shown| format!("`in: {shown}`"));
+            ApiError::new(format!("{said} (`{}`) has {}", one_line(name), one_line(&shown)))
+                .help("`in` is `path`, `query`, `header` or `cookie`")
+        })?;
+        found.push(Parameter { name, place, json });
+    }
+    Ok(found)
+}
+
+/// A media type and its schema.
+type Content<'d> = (&'d str, Option<&'d Json>);
+
+/// The content that a call or a result has: JSON if there is some, else a form, else the first.
+fn content(json: &Json) -> Option<Content<'_>> {
+    let Some(Json::Object(types)) = json.get("content") else { return None };
+    let rank = |(media, _): &&(Box<str>, Json)| match () {
+        () if is_json(media) => 0,
+        () if is_form(media) => 1,
+        () => 2,
+    };
+    let (media, content) = types.iter().min_by_key(rank)?;
+    Some((media, content.get("schema")))
+}
+
+fn bare_media(media: &str) -> String {
+    media.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+fn is_json(media: &str) -> bool {
+    let bare = bare_media(media);
+    matches!(&*bare, "application/json" | "application/*" | "*/*") || bare.ends_with("+json")
+}
+
+fn is_form(media: &str) -> bool {
+    matches!(&*bare_media(media), "application/x-www-form-urlencoded" | "multipart/form-data")
+}
+
+/// The members of a body as arguments; a body without known members is one argument.
+fn body(
+    one: &FoundOperation<'_>,
+    copier: &mut SchemaCopier<'_>,
+    arguments: &mut Arguments,
+) -> Result<(), ApiError> {
+    let Some(json) = one.operation.get("requestBody").filter(|json| **json != Json::Null) else {
+        return Ok(());
+    };
+    let place = format!("the body of `{}`", one.place());
+    let json = one.document.object(json, &place)?;
+    let required = json.get("required") == Some(&Json::Bool(true));
+    let Some((media, schema)) = content(json) else {
+        arguments.notes.push("the body has no content: any JSON is accepted".into());
+        arguments.add("body", "body", Json::Object(Vec::new()), required);
+        return Ok(());
+    };
+    if !is_json(media) {
+        arguments.notes.push(format!("the body is {media}"));
+    }
+    let schema = match schema {
+        Some(schema) => copier.copy(schema, &place)?,
+        None => Json::Object(Vec::new()),
+    };
+    let whole = flat(&schema, copier)?;
+    let Some(Json::Object(properties)) = whole.as_ref().and_then(|whole| whole.get("properties"))
+    else {
+        arguments.add("body", "body", described(schema, json), required);
+        return Ok(());
+    };
+    let whole = whole.as_ref().unwrap_or(&schema);
+    if !required {
+        arguments.notes.push("the body may be left out".into());
+    }
+    if matches!(whole.get("additionalProperties"), Some(Json::Bool(true) | Json::Object(_))) {
+        arguments.notes.push("the body may have more members, which a call may not".into());
+    }
+    for (name, property) in properties {
+        let required = required && is_required(whole, name);
+        arguments.add("body", name, property.clone(), required);
+    }
+    let Json::Object(members) = whole else { return Ok(()) };
+    let rest = members.iter().filter(|(key, _)| !BODY_KEYWORDS.contains(&&**key));
+    arguments.rest.extend(rest.cloned());
+    Ok(())
+}
+
+/// A schema with the description of the body that it is of.
+fn described(schema: Json, body: &Json) -> Json {
+    let Json::Object(mut members) = schema else { return schema };
+    if let (None, Some(said)) =
+        (members.iter().find(|(key, _)| **key == *"description"), body.get("description"))
+    {
+        members.push(("description".into(), said.clone()));
+    }
+    Json::Object(members)
+}
+
+/// An object whose members are known, with what it refers to put in its place; `None` for any other schema.
+fn flat(schema: &Json, copier: &mut SchemaCopier<'_>) -> Result<Option<Json>, ApiError> {
+    // Everything on the way is copied first, so that the parts can be looked up while they are put together.
+    let mut reached = BTreeMap::new();
+    let mut waiting = vec![schema.clone()];
+    let mut seen = BTreeSet::new();
+    while let Some(next) = waiting.pop() {
+        if let Some(reference) = next.get("$ref").and_then(Json::as_str)
+            && seen.insert(reference.to_owned())
+            && let Some(target) = copier.component(reference)?
+        {
+            waiting.push(target.clone());
+            reached.insert(reference.to_owned(), target);
+        }
+        if let Some(Json::Array(parts)) = next.get("allOf") {
+            waiting.extend(parts.iter().cloned());
+        }
+    }
+    let Some(whole) = merged(schema, &|reference| reached.get(reference)) else { return Ok(None) };
+    let is_null = whole.get("nullable") == Some(&Json::Bool(true));
+    Ok((is_object(&whole) && !has_more_members(&whole) && !is_null).then_some(whole))
+}
+
+/// The schema of a success, if there is one. Several are one schema of several forms, so that all of them are locked.
+fn result(
+    one: &FoundOperation<'_>,
+    copier: &mut SchemaCopier<'_>,
+) -> Result<Option<Json>, ApiError> {
+    let Some(Json::Object(responses)) = one.operation.get("responses") else { return Ok(None) };
+    let mut forms: Vec<Json> = Vec::new();
+    let mut is_empty = false;
+    for (status, response) in responses {
+        if !(status.starts_with('2') && status.len() == 3) {
+            continue;
+        }
+        let place = format!("the response {} of `{}`", one_line(status), one.place());
+        let response = one.document.object(response, &place)?;
+        let form = match content(response) {
+            Some((media, Some(schema))) if is_json(media) => copier.copy(schema, &place)?,
+            Some(_) => Json::Object(Vec::new()),
+            None => {
+                is_empty = true;
+                continue;
+            }
+        };
+        if !forms.contains(&form) {
+            forms.push(form);
+        }
+    }
+    if is_empty && !forms.is_empty() {
+        forms.push(Json::Object(vec![("type".into(), text("null"))]));
+    }
+    Ok(match forms.len() {
+        0 | 1 => forms.pop().filter(|form| *form != Json::Object(Vec::new())),
+        _ => Some(Json::Object(vec![("anyOf".into(), Json::Array(forms))])),
+    })
+}
