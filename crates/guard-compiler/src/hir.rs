@@ -344,6 +344,8 @@ pub struct Limit {
     pub scope: guard_plan::plan::LimitScope,
     /// True if counted per key.
     pub keyed: bool,
+    /// The role that approves calls over the limit; without one they are refused.
+    pub ask: Option<String>,
 }
 
 /// A relation.

@@ -297,6 +297,8 @@ pub struct Limit {
     pub scope: LimitScope,
     /// A count per key.
     pub keyed: bool,
+    /// Who approves calls over the limit; where nobody does, they are refused.
+    pub ask: Option<String>,
 }
 
 /// The scope of a limit: the calls that it counts.

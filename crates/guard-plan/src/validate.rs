@@ -201,6 +201,8 @@ impl<'p> Checker<'p> {
             ensure(positive, || "a limit has no window".into())?;
             let flying = limit.success && limit.scope == LimitScope::InFlight;
             ensure(!flying, || "a limit counts successes in flight".into())?;
+            let waits = limit.ask.is_some() && limit.scope == LimitScope::InFlight;
+            ensure(!waits, || "a limit in flight asks for an approval".into())?;
         }
         self.memories()?;
         self.invariants()?;

@@ -16,6 +16,9 @@ pub(crate) struct Findings {
     missing: Vec<Reason>,
     /// The denies that ask a probe, by position: they are judged last.
     pub postponed: Vec<u32>,
+    /// The full limits over which a role is asked, each with the role, whether it is in shadow, and
+    /// the reason: the stage of approvals judges them.
+    pub asks: Vec<(String, bool, Reason)>,
 }
 
 impl Findings {

@@ -66,7 +66,7 @@ pub const EXPECTED: [&str; 33] = [
 ];
 
 /// Constructs, by the text that shows them in a guard.
-const MARKS: [(&str, &str); 36] = [
+const MARKS: [(&str, &str); 37] = [
     ("guard: use of a define", "(d_"),
     ("guard: define of a define", " d_nears("),
     ("guard: let", "let l0 = "),
@@ -75,6 +75,7 @@ const MARKS: [(&str, &str); 36] = [
     ("guard: origin", "origin("),
     ("guard: mentions", "mentions("),
     ("guard: trust in a part", "trusted result."),
+    ("guard: limit that asks", " else ask "),
     ("guard: probe every", "\n  every 1"),
     ("guard: probe backoff", "backoff "),
     ("guard: probe within", "\n  within "),

@@ -142,6 +142,16 @@ pub(crate) fn success_in_flight(span: Span) -> Diagnostic {
         .help("write `limit N in flight`, or `limit N success per session`")
 }
 
+/// A limit of calls in flight that asks: such a call only has to wait.
+pub(crate) fn ask_in_flight(span: Span, role: &str) -> Diagnostic {
+    let message = "a call over a limit `in flight` waits until another one has settled";
+    Diagnostic::error("G0332", span, message)
+        .label("there is nothing to approve")
+        .help(format!(
+            "remove `else ask {role}`, or count calls with `limit N per session else ask {role}`"
+        ))
+}
+
 pub(crate) fn count_of_nothing(span: Span, what: &str) -> Diagnostic {
     Diagnostic::error("G0313", span, format!("{what} must be at least 1"))
         .help("write a greater one, or remove the clause")

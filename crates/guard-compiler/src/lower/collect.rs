@@ -378,8 +378,13 @@ impl<'p> Tables<'p> {
         self.limits = Sorted::by(p.limits.len(), |at| {
             let limit = &p.limits[at];
             let what = format!(
-                "{:?} {} {} {} {}",
-                limit.scope, limit.count, limit.success, limit.rule.shadow, limit.rule.doc
+                "{:?} {} {} {} {:?} {}",
+                limit.scope,
+                limit.count,
+                limit.success,
+                limit.rule.shadow,
+                limit.ask,
+                limit.rule.doc
             );
             (limit.rule.owner.clone(), what, uses.get(&at).cloned())
         });

@@ -300,6 +300,15 @@ fn unsound_plans_are_refused() {
     refused(|p| p.types[4] = TypeDef::Option { of: 5 }, "type 4: refers to type 5 of 4");
     refused(|p| p.types.push(TypeDef::Option { of: 4 }), "type 19: an option of an option");
     refused(|p| p.units.clear(), "there is no unit `calls`");
+    let limit = |scope| Limit {
+        rule: rule("t"),
+        count: 1,
+        success: false,
+        scope,
+        keyed: false,
+        ask: Some("boss".into()),
+    };
+    refused(|p| p.limits.push(limit(LimitScope::InFlight)), "a limit in flight asks for an approval");
     refused(|p| p.tools[3].touches = vec![Touch::History(4)], "tool `t`: tool 4 of 4");
     refused(|p| p.tools[3].indexes.clear(), "tool `t`: its memories");
     refused(

@@ -185,7 +185,7 @@ pub fn at_most(var: VarId, max: i64) -> Expr {
 }
 
 pub fn limit(owner: &str, count: u32, scope: LimitScope) -> Limit {
-    Limit { rule: rule(owner), count, success: false, scope, keyed: false }
+    Limit { rule: rule(owner), count, success: false, scope, keyed: false, ask: None }
 }
 
 pub fn held(limit: LimitId) -> LimitUse {

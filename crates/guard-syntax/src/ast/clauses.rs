@@ -221,6 +221,8 @@ pub struct Limit {
     pub scope: LimitScope,
     /// `by e`: a count per value of `e`.
     pub by: Option<Expr>,
+    /// `else ask ROLE`: the role that approves calls over the limit.
+    pub ask: Option<Ident>,
 }
 
 /// The scope of a limit.

@@ -147,6 +147,9 @@ fn limit(limit: &Limit) -> Vec<Piece<'_>> {
     if let Some(by) = &limit.by {
         pieces.extend([Piece::text(" by "), Piece::Expr(by)]);
     }
+    if let Some(role) = &limit.ask {
+        pieces.push(Piece::text(format!(" else ask {}", role.node)));
+    }
     pieces
 }
 

@@ -346,7 +346,8 @@ impl<'b> Choices<'b> {
             _ => LimitScope::Identical,
         };
         let success = self.below(4) == 0;
-        Limit { count, success, scope, by: self.some(|g| g.expr(2)) }
+        let by = self.some(|g| g.expr(2));
+        Limit { count, success, scope, by, ask: self.some(Self::name) }
     }
 
     fn effect(&mut self) -> Effect {

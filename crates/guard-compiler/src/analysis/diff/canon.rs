@@ -183,7 +183,8 @@ impl Canon<'_> {
             ClauseKind::Deny { condition, .. } => format!("deny {}", e(condition)),
             ClauseKind::Limit { limit, by } => {
                 let limit = &self.0.limits[*limit];
-                format!("limit {} {:?} by {}", limit.success, limit.scope, when(by))
+                let ask = limit.ask.as_ref().map_or(String::new(), |role| format!(" else {role}"));
+                format!("limit {} {:?} by {}{ask}", limit.success, limit.scope, when(by))
             }
             ClauseKind::Costs { unit, amount } => {
                 format!("costs {} {}", self.0.units[*unit].name, e(amount))

@@ -382,12 +382,13 @@ impl Reference<'_> {
                 }
             };
             if self.allowed.iter().filter(counted).count() >= limit.count as usize {
-                let decision = if limit.scope == LimitScope::InFlight {
-                    Decision::Wait
-                } else {
-                    Decision::Deny
-                };
-                findings.add(&clause.rule, Code::Limit, decision);
+                match &limit.ask {
+                    Some(role) => self.over((at, role), &clause.rule, env, findings, after),
+                    None if limit.scope == LimitScope::InFlight => {
+                        findings.add(&clause.rule, Code::Limit, Decision::Wait);
+                    }
+                    None => findings.add(&clause.rule, Code::Limit, Decision::Deny),
+                }
             }
             after.limits.push((*id, key));
         }
