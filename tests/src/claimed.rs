@@ -20,10 +20,20 @@ const MINUTE: i64 = 60_000;
 /// A rule that refuses calls.
 #[derive(Debug, Clone)]
 enum Refusal {
-    Requires { tool: usize, latest: bool, since: Option<usize>, within: Option<i64> },
+    Requires {
+        tool: usize,
+        latest: bool,
+        since: Option<usize>,
+        within: Option<i64>,
+    },
     Deny(Condition),
     /// A rule may ask above its count instead of refusing; a property never does.
-    Limit { count: usize, scope: Scope, success: bool, asks: bool },
+    Limit {
+        count: usize,
+        scope: Scope,
+        success: bool,
+        asks: bool,
+    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -91,7 +101,8 @@ pub fn source(rng: &mut Rng) -> Guard {
             true => claim(rng, tool),
             false => weakened(rng, rng_pick(&near, at)),
         };
-        let _ = writeln!(text, "\nproperty p{at} for {} {{\n  {}\n}}", TOOLS[tool], words(&claimed));
+        let _ =
+            writeln!(text, "\nproperty p{at} for {} {{\n  {}\n}}", TOOLS[tool], words(&claimed));
         properties.push((tool, claimed));
     }
     Guard { text, properties }

@@ -210,8 +210,8 @@ pub enum Type {
     List(Arc<Type>, Option<u64>),
     /// `set<T> max N`.
     Set(Arc<Type>, Option<u64>),
-    /// `map<string, T> max N`.
-    Map(Arc<Type>, Option<u64>),
+    /// `map<K, T> max N`.
+    Map(MapKey, Arc<Type>, Option<u64>),
     /// `T?`, where T is not an option.
     Option(Arc<Type>),
     /// `json`.
@@ -221,6 +221,31 @@ pub enum Type {
     Never,
     /// The type of an expression with a reported error: fits everything.
     Error,
+}
+
+/// The keys of a map. A value of the map has them as texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MapKey {
+    /// Strings.
+    Text,
+    /// `true` and `false`.
+    Bool,
+    /// Ints, in decimal notation.
+    Int,
+    /// Variants of an enum, by their names.
+    Enum(EnumId),
+}
+
+impl MapKey {
+    /// Returns the type of the keys.
+    pub fn ty(self) -> Type {
+        match self {
+            MapKey::Text => Type::string(),
+            MapKey::Bool => Type::Bool,
+            MapKey::Int => Type::int(),
+            MapKey::Enum(id) => Type::Enum(id),
+        }
+    }
 }
 
 /// The refinements of a string.
@@ -628,6 +653,10 @@ pub enum ExprKind {
     Member(Box<Expr>, String),
     UrlPart(Box<Expr>, UrlPart),
     Index(Box<Expr>, Box<Expr>),
+    /// The text that a key has in a map.
+    ToKey(Box<Expr>, MapKey),
+    /// The key that has this text.
+    FromKey(Box<Expr>, MapKey),
     Row(FactId, Vec<Expr>),
     Known(FactId, Vec<Expr>),
     Not(Box<Expr>),
@@ -694,7 +723,7 @@ impl Expr {
             | Neg(a)
             | Matches(a, _)
             | IsSome(a) => vec![a],
-            Unwrap(a, _) | Exists(a) | Origin(a) => vec![a],
+            Unwrap(a, _) | Exists(a) | Origin(a) | ToKey(a, _) | FromKey(a, _) => vec![a],
             Index(a, b)
             | And(a, b)
             | Or(a, b)

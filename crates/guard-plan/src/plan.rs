@@ -210,8 +210,11 @@ pub enum TypeDef {
         /// Most elements.
         max: Option<u64>,
     },
-    /// `map<string, T> max N`.
+    /// `map<K, T> max N`.
     Map {
+        /// The type of the keys, where they are not strings: `bool`, `int` or an enum. A value has its keys
+        /// as texts.
+        key: Option<TypeId>,
         /// The type of the values.
         of: TypeId,
         /// Most entries.

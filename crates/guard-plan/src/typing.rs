@@ -32,6 +32,7 @@ fn followed(
         }
         Node::LastResult(last) => plan.tools.get(*last as usize)?.returns,
         Node::Row(fact, _) => plan.facts.get(*fact as usize).map(|fact| fact.row),
+        Node::FromKey(_, ty) => Some(*ty),
         Node::Probe(probe) => plan.probes.get(*probe as usize).map(|probe| probe.returns),
         Node::Unwrap(of) | Node::Else(of, _) | Node::If(_, of, _) => inner(*of),
         Node::Field(of, at) => match required(plan, inner(*of)?)? {

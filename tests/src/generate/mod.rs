@@ -69,7 +69,7 @@ impl Generated {
     }
 }
 
-const STATE: [&str; 9] = [
+const STATE: [&str; 12] = [
     "n: int in -5..=12 = 0",
     "m: int = 3",
     "flag: bool = false",
@@ -79,6 +79,9 @@ const STATE: [&str; 9] = [
     "owner: string? = none",
     "items: map<string, Item> max 2 = {}",
     "pause: duration = 5m",
+    "by_env: map<Env, int> max 2 = {prod: 1}",
+    "by_int: map<int, bool> max 3 = {-1: true}",
+    "by_bool: map<bool, Item> max 2 = {}",
 ];
 
 /// A guard drawn from `rng`.

@@ -145,11 +145,9 @@ pub(crate) fn success_in_flight(span: Span) -> Diagnostic {
 /// A limit of calls in flight that asks: such a call only has to wait.
 pub(crate) fn ask_in_flight(span: Span, role: &str) -> Diagnostic {
     let message = "a call over a limit `in flight` waits until another one has settled";
-    Diagnostic::error("G0332", span, message)
-        .label("there is nothing to approve")
-        .help(format!(
-            "remove `else ask {role}`, or count calls with `limit N per session else ask {role}`"
-        ))
+    Diagnostic::error("G0332", span, message).label("there is nothing to approve").help(format!(
+        "remove `else ask {role}`, or count calls with `limit N per session else ask {role}`"
+    ))
 }
 
 pub(crate) fn count_of_nothing(span: Span, what: &str) -> Diagnostic {

@@ -13,6 +13,7 @@ mod defines;
 mod effects;
 mod establish;
 mod expr;
+mod keys;
 mod lets;
 mod lifecycles;
 pub(crate) mod literal;

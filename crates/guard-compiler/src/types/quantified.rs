@@ -98,6 +98,12 @@ impl Checker<'_, '_> {
             let ty = elements.get(at).cloned().unwrap_or(Type::Error);
             self.hides(binder, scope);
             slots.push(scope.bind(&binder.node, ty, symbol));
+            // The first name, or the only one, of what ranges over a map is a key.
+            if let (0, [Expr { ty: Type::Map(key, ..), .. }]) = (at, &typed_sources[..])
+                && let Some(local) = scope.locals.last_mut()
+            {
+                local.key = *key;
+            }
         }
         (typed_sources, slots)
     }
@@ -126,7 +132,7 @@ impl Checker<'_, '_> {
         let (key, element) = match &source.ty {
             Type::List(of, _) => (Type::Int(Some(0), None), (**of).clone()),
             Type::Set(of, _) => (Type::Error, (**of).clone()),
-            Type::Map(of, _) => (Type::string(), (**of).clone()),
+            Type::Map(key, of, _) => (key.ty(), (**of).clone()),
             Type::Json => (Type::string(), Type::Json),
             Type::Error => return Vec::new(),
             other => {

@@ -47,6 +47,8 @@ impl Node {
             | Node::IsSome(a)
             | Node::Unwrap(a)
             | Node::Exists(a)
+            | Node::ToKey(a, _)
+            | Node::FromKey(a, _)
             | Node::Origin(a) => visit(*a),
             Node::Index(a, b)
             | Node::And(a, b)
@@ -84,6 +86,8 @@ impl Node {
             | Node::IsSome(a)
             | Node::Unwrap(a)
             | Node::Exists(a)
+            | Node::ToKey(a, _)
+            | Node::FromKey(a, _)
             | Node::Origin(a) => visit(a),
             Node::Index(a, b)
             | Node::And(a, b)

@@ -73,6 +73,10 @@ pub enum Node {
     UrlPart(NodeId, UrlPart),
     /// An element of a list (by int), an entry of a map (by string), of `json` either: an option.
     Index(NodeId, NodeId),
+    /// The text that a bool, int or variant of this type has as the key of a map.
+    ToKey(NodeId, TypeId),
+    /// The value of this type whose text is the key of a map.
+    FromKey(NodeId, TypeId),
     /// The row of a fact with this key: an option of its record.
     Row(FactId, Vec<NodeId>),
     /// Whether a fact has a row whose leading columns are these.

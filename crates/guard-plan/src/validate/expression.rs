@@ -114,6 +114,10 @@ fn references(plan: &Plan, scope: &Scope<'_>, node: &Node) -> Check {
         Node::Path(id) => in_range(*id, plan.paths.len(), "path"),
         Node::Url(text) => Url::parse(text).map(drop).map_err(|error| error.to_string()),
         Node::Map(entries) => super::unique(entries.iter().map(|(key, _)| &**key), "key"),
+        Node::ToKey(_, ty) | Node::FromKey(_, ty) => {
+            in_range(*ty, plan.types.len(), "type")?;
+            ensure(super::is_key(plan, *ty), || "a type that is no key of a map".into())
+        }
         Node::Param(id) => in_range(*id, scope.params, "parameter"),
         Node::State(id) => in_range(*id, plan.state.len(), "variable"),
         Node::Result => ensure(scope.result, || "a result where there is none".into()),

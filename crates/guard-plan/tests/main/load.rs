@@ -299,6 +299,9 @@ fn unsound_plans_are_refused() {
         |plan: &mut Plan, nodes: Vec<Node>| plan.tools[3].denies[0].condition = Expr(nodes);
     refused(|p| p.types[4] = TypeDef::Option { of: 5 }, "type 4: refers to type 5 of 4");
     refused(|p| p.types.push(TypeDef::Option { of: 4 }), "type 19: an option of an option");
+    let keyed = |key| TypeDef::Map { key: Some(key), of: 0, max: None };
+    refused(|p| p.types.push(keyed(19)), "type 19: refers to type 19 of 19");
+    refused(|p| p.types.push(keyed(4)), "type 19: its keys are no keys of a map");
     refused(|p| p.units.clear(), "there is no unit `calls`");
     let limit = |scope| Limit {
         rule: rule("t"),
@@ -308,7 +311,10 @@ fn unsound_plans_are_refused() {
         keyed: false,
         ask: Some("boss".into()),
     };
-    refused(|p| p.limits.push(limit(LimitScope::InFlight)), "a limit in flight asks for an approval");
+    refused(
+        |p| p.limits.push(limit(LimitScope::InFlight)),
+        "a limit in flight asks for an approval",
+    );
     refused(|p| p.tools[3].touches = vec![Touch::History(4)], "tool `t`: tool 4 of 4");
     refused(|p| p.tools[3].indexes.clear(), "tool `t`: its memories");
     refused(
@@ -327,6 +333,9 @@ fn unsound_plans_are_refused() {
         |p| condition(p, vec![Node::Bool(true), Node::Bool(true)]),
         "tool `t`: an expression with unused nodes",
     );
+    let key = |ty| vec![Node::Bool(true), Node::ToKey(0, ty)];
+    refused(|p| condition(p, key(99)), "tool `t`: node 1: type 99 of 19");
+    refused(|p| condition(p, key(4)), "tool `t`: node 1: a type that is no key of a map");
     refused(|p| condition(p, vec![Node::Local(7)]), "tool `t`: node 0: slot 7 is not bound");
     refused(|p| condition(p, vec![Node::Param(1)]), "tool `t`: node 0: parameter 1 of 1");
     refused(

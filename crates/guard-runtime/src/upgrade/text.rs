@@ -120,7 +120,10 @@ pub(super) fn form(plan: &Plan, ty: TypeId) -> String {
         Some(TypeDef::Option { of }) => format!("option {}", form(plan, *of)),
         Some(TypeDef::List { of, .. }) => format!("list {}", form(plan, *of)),
         Some(TypeDef::Set { of, .. }) => format!("set {}", form(plan, *of)),
-        Some(TypeDef::Map { of, .. }) => format!("map {}", form(plan, *of)),
+        Some(TypeDef::Map { key, of, .. }) => {
+            let key = key.map_or(String::new(), |key| format!("by {} ", form(plan, key)));
+            format!("map {key}{}", form(plan, *of))
+        }
         Some(TypeDef::Record { fields, .. }) => {
             let field = |it: &guard_plan::plan::Field| (it.name.clone(), form(plan, it.ty));
             format!("record {:?}", fields.iter().map(field).collect::<Vec<_>>())

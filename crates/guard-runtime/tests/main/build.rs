@@ -45,7 +45,7 @@ pub fn plan() -> Plan {
                 name: "Row".into(),
                 fields: vec![field("id", STRING), field("n", INT)],
             },
-            TypeDef::Map { of: INT, max: Some(3) },
+            TypeDef::Map { key: None, of: INT, max: Some(3) },
             TypeDef::List { of: INT, max: None },
             TypeDef::Record { name: "Auth".into(), fields: vec![field("token", STRING)] },
         ],

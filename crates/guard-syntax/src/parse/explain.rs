@@ -108,8 +108,10 @@ fn slip(site: &Site, index: usize, expected: &[Rule]) -> Option<Diagnostic> {
     let before = index.checked_sub(1).filter(|&i| i >= site.first).map_or("", |i| site.word(i));
     let at = site.span(index);
     let wants = |rule| expected.contains(&rule);
-    let wants_value =
-        wants(Rule::expr) || wants(Rule::branch) || wants(Rule::counted) || expected.iter().any(|r| is_value(*r));
+    let wants_value = wants(Rule::expr)
+        || wants(Rule::branch)
+        || wants(Rule::counted)
+        || expected.iter().any(|r| is_value(*r));
     let after_value =
         wants(Rule::infix) || wants(Rule::connective) || wants(Rule::index) || wants(Rule::access);
     if let Some(meant) = foreign(found) {

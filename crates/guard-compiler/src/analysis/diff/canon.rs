@@ -39,7 +39,9 @@ impl Canon<'_> {
             }
             Type::List(of, max) => format!("list<{}> {max:?}", self.ty(of)),
             Type::Set(of, max) => format!("set<{}> {max:?}", self.ty(of)),
-            Type::Map(of, max) => format!("map<{}> {max:?}", self.ty(of)),
+            Type::Map(key, of, max) => {
+                format!("map<{}, {}> {max:?}", self.ty(&key.ty()), self.ty(of))
+            }
             Type::Option(of) => format!("{}?", self.ty(of)),
             plain => format!("{plain:?}"),
         }
@@ -105,6 +107,8 @@ impl Canon<'_> {
             K::Matches(_, pattern) => format!("matches {pattern:?}"),
             K::Member(_, member) => format!("member {member:?}"),
             K::UrlPart(_, part) => format!("{part:?}"),
+            K::ToKey(_, key) => format!("to key {}", self.ty(&key.ty())),
+            K::FromKey(_, key) => format!("from key {}", self.ty(&key.ty())),
             K::Map(entries) => {
                 format!("map {:?}", entries.iter().map(|(key, _)| key).collect::<Vec<_>>())
             }

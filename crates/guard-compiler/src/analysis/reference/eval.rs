@@ -125,6 +125,14 @@ impl Reference<'_> {
                 _ => Value::None,
             },
             K::Index(of, at) => index(self.eval(of, env)?, self.eval(at, env)?),
+            K::ToKey(of, key) => match self.eval(of, env)? {
+                Value::None => Value::None,
+                value => Value::String(self.key_text(*key, &value).into()),
+            },
+            K::FromKey(of, key) => match self.eval(of, env)? {
+                Value::String(text) => self.key_of(*key, &text),
+                other => other,
+            },
             K::Row(fact, key) => {
                 let key = all(key)?;
                 let row = self.facts[*fact].with(&key);

@@ -140,7 +140,7 @@ impl<'p> Classes<'p> {
                     }
                     node = self.node(Place::Elem(node));
                     ty = match &ty {
-                        Type::Map(of, _) | Type::List(of, _) => of.required().clone(),
+                        Type::Map(_, of, _) | Type::List(of, _) => of.required().clone(),
                         other => other.clone(),
                     };
                 }
@@ -286,6 +286,12 @@ impl<'p> Classes<'p> {
                     self.relate(Some(place), None, key, Some(at), session);
                 }
                 self.read_node(Place::Elem(whole))
+            }
+            // The text of a key is no value of the class of the key.
+            K::ToKey(of, _) | K::FromKey(of, _) => {
+                let node = self.visit(of, cx, session);
+                self.cloud(node);
+                None
             }
             K::Row(fact, keys) | K::Known(fact, keys) => {
                 for (at, key) in keys.iter().enumerate() {
