@@ -659,6 +659,8 @@ pub enum ExprKind {
     FromKey(Box<Expr>, MapKey),
     Row(FactId, Vec<Expr>),
     Known(FactId, Vec<Expr>),
+    /// The rows of a fact, the oldest first.
+    Rows(FactId),
     Not(Box<Expr>),
     Neg(Box<Expr>),
     And(Box<Expr>, Box<Expr>),

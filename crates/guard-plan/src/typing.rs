@@ -45,6 +45,9 @@ fn followed(
             if let Some(Node::Call(Builtin::Commands, _)) = expr.0.get(over as usize) {
                 return simple_command(plan);
             }
+            if let Some(Node::Rows(fact)) = expr.0.get(over as usize) {
+                return plan.facts.get(*fact as usize).map(|fact| fact.row);
+            }
             let ty = inner(over)?;
             match required(plan, ty)? {
                 // The first of two names is an index or a key, and so is the only name of a map's entries.

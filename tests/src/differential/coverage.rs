@@ -66,7 +66,7 @@ pub const EXPECTED: [&str; 33] = [
 ];
 
 /// Constructs, by the text that shows them in a guard.
-const MARKS: [(&str, &str); 40] = [
+const MARKS: [(&str, &str); 41] = [
     ("guard: use of a define", "(d_"),
     ("guard: define of a define", " d_nears("),
     ("guard: let", "let l0 = "),
@@ -76,6 +76,7 @@ const MARKS: [(&str, &str); 40] = [
     ("guard: mentions", "mentions("),
     ("guard: trust in a part", "trusted result."),
     ("guard: limit that asks", " else ask "),
+    ("guard: rows of a fact", " r in row"),
     ("guard: map by enum", "in by_env"),
     ("guard: map by int", "k in by_int"),
     ("guard: map by bool", "by_bool["),

@@ -109,7 +109,7 @@ pub(super) fn truth(rng: &mut Rng, speaks: &Speaks, tools: &[Shape], depth: usiz
         return format!("any y in log: {}", named::call("d_near", &["y + n".to_string()]));
     }
     let has = |p: usize| speaks.params.contains(&p);
-    match rng.below(57) {
+    match rng.below(61) {
         41 if has(3) => "all h in hosts(s): h == \"a.org\"".into(),
         42 if has(9) => "all h in hosts(note): h == \"a.org\"".into(),
         43 if has(9) => "any w in emails(note): w == \"ann@example.org\"".into(),
@@ -126,6 +126,10 @@ pub(super) fn truth(rng: &mut Rng, speaks: &Speaks, tools: &[Shape], depth: usiz
         52 if has(1) => "(by_int[b] == flag or any k in by_int: k > b)".into(),
         53 => "by_bool[n > 2].qty == m".into(),
         54 if has(2) => format!("{{dev: 1, prod: {}}}[e] == 2", 1 + rng.below(2)),
+        55 if speaks.asks => format!("any r in row: r.qty > {}", rng.below(4)),
+        56 if speaks.asks && has(3) => "all r in row: r.id == s or r.qty <= m".into(),
+        57 if speaks.asks => "any w in who: any r in row: w.name == r.id".into(),
+        58 if speaks.asks => "count(r in row: r.qty > n) == 1".into(),
         0 if has(2) => "e in envs".into(),
         1 if has(2) => format!("e == {}", rng.pick(&["dev", "prod"])),
         2 if has(3) => "s matches /^[a-z]+$/".into(),

@@ -70,6 +70,7 @@ fn node(t: &Tables, e: &Expr, out: &mut Vec<Node>) -> Node {
         K::ToKey(of, key) => Node::ToKey(push(t, of, out), t.ty(&key.ty())),
         K::FromKey(of, key) => Node::FromKey(push(t, of, out), t.ty(&key.ty())),
         K::Row(fact, key) => Node::Row(t.facts.of(*fact), all(key, out)),
+        K::Rows(fact) => Node::Rows(t.facts.of(*fact)),
         K::Known(fact, key) => Node::Known(t.facts.of(*fact), all(key, out)),
         K::Not(of) => Node::Not(push(t, of, out)),
         K::Neg(of) => Node::Neg(push(t, of, out)),
@@ -188,7 +189,7 @@ fn is_named_value(e: &Expr) -> bool {
             ExprKind::Called { .. } | ExprKind::Failed { .. } | ExprKind::Exists(_) => true,
             ExprKind::Now | ExprKind::Probe(_) | ExprKind::Origin(_) | ExprKind::Result => true,
             ExprKind::LastArg(..) | ExprKind::LastResult(_) | ExprKind::Row(..) => true,
-            ExprKind::Known(..) => true,
+            ExprKind::Known(..) | ExprKind::Rows(_) => true,
             _ => part.name.is_none() && is_place(part),
         };
     });

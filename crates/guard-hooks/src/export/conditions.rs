@@ -169,6 +169,7 @@ impl ConditionReader<'_> {
                     | Node::Remaining(_)
                     | Node::Spent(_)
                     | Node::Known(..)
+                    | Node::Rows(_)
                     | Node::Row(..)
                     | Node::Said
                     | Node::Origin(_)

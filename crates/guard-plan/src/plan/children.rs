@@ -16,6 +16,7 @@ impl Node {
                 | Node::Spent(_)
                 | Node::Row(..)
                 | Node::Known(..)
+                | Node::Rows(_)
                 | Node::Called { .. }
                 | Node::Failed { .. }
                 | Node::Calls { .. }

@@ -81,6 +81,8 @@ pub enum Node {
     Row(FactId, Vec<NodeId>),
     /// Whether a fact has a row whose leading columns are these.
     Known(FactId, Vec<NodeId>),
+    /// The rows of a fact, the oldest first: a list of records.
+    Rows(FactId),
     /// `not`.
     Not(NodeId),
     /// `-`, of an int, decimal or duration.

@@ -130,6 +130,7 @@ fn references(plan: &Plan, scope: &Scope<'_>, node: &Node) -> Check {
             ensure(budget, || "what is left of a unit without a budget".into())
         }
         Node::Spent(id) => in_range(*id, plan.units.len(), "unit"),
+        Node::Rows(id) => in_range(*id, plan.facts.len(), "fact"),
         Node::Row(id, keys) | Node::Known(id, keys) => {
             in_range(*id, plan.facts.len(), "fact")?;
             let fact = &plan.facts[*id as usize];

@@ -143,6 +143,7 @@ impl Printer<'_> {
             Node::ToKey(a, ty) => self.node(*a, 11, Some(Hint::Type(*ty))),
             Node::FromKey(a, _) => sub(a, 11),
             Node::Row(fact, keys) => format!("{}[{}]", self.fact(*fact), self.columns(*fact, keys)),
+            Node::Rows(fact) => self.fact(*fact).into(),
             Node::Known(fact, args) => {
                 format!("known {}({})", self.fact(*fact), self.columns(*fact, args))
             }
@@ -365,7 +366,10 @@ impl Printer<'_> {
                     let at = binders.iter().position(|b| b == slot)?;
                     let over =
                         if over.len() == binders.len() { over.get(at) } else { over.first() };
-                    element(plan, self.ty(*over?)?)
+                    match self.nodes.get(*over? as usize) {
+                        Some(Node::Rows(fact)) => Some(plan.facts.get(*fact as usize)?.row),
+                        _ => element(plan, self.ty(*over?)?),
+                    }
                 }
                 _ => None,
             }),

@@ -333,6 +333,7 @@ fn unsound_plans_are_refused() {
         |p| condition(p, vec![Node::Bool(true), Node::Bool(true)]),
         "tool `t`: an expression with unused nodes",
     );
+    refused(|p| condition(p, vec![Node::Rows(9)]), "tool `t`: node 0: fact 9 of 1");
     let key = |ty| vec![Node::Bool(true), Node::ToKey(0, ty)];
     refused(|p| condition(p, key(99)), "tool `t`: node 1: type 99 of 19");
     refused(|p| condition(p, key(4)), "tool `t`: node 1: a type that is no key of a map");

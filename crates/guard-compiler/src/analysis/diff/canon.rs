@@ -84,6 +84,7 @@ impl Canon<'_> {
                 _ => format!("field {at}"),
             },
             K::Row(fact, _) => format!("row {}", p.facts[*fact].name),
+            K::Rows(fact) => format!("rows {}", p.facts[*fact].name),
             K::Known(fact, _) => format!("known {}", p.facts[*fact].name),
             K::Called { tool: of, key, since: from, within } => {
                 format!("called {} [{}] {} {within:?}", name(*of), params(*of, key), since(from))

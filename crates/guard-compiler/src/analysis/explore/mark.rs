@@ -154,7 +154,7 @@ impl<'p> Questions<'p> {
             K::LastResult(tool) => _ = self.asked.insert(Asked::Result(*tool)),
             K::Temporal(..) => self.temporal.push(e),
             K::Spent(unit) | K::Remaining(unit) => _ = self.spent.insert(*unit),
-            K::Row(fact, _) | K::Known(fact, _) => _ = self.facts.insert(*fact),
+            K::Row(fact, _) | K::Known(fact, _) | K::Rows(fact) => _ = self.facts.insert(*fact),
             K::Now | K::Elapsed | K::Clock(_) | K::RemainingTime => self.time = true,
             _ => {}
         });

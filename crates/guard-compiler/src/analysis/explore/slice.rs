@@ -95,7 +95,7 @@ impl Slice {
     fn reads(&mut self, program: &Program, e: &Expr) {
         e.walk(&mut |part| match &part.kind {
             K::State(var) => _ = self.vars.insert(*var),
-            K::Row(fact, _) | K::Known(fact, _) => _ = self.facts.insert(*fact),
+            K::Row(fact, _) | K::Known(fact, _) | K::Rows(fact) => _ = self.facts.insert(*fact),
             K::Called { tool, since, .. } | K::Failed { tool, since, .. } => {
                 self.tools.insert(*tool);
                 self.tools.extend(since);

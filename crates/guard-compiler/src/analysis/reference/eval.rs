@@ -138,6 +138,10 @@ impl Reference<'_> {
                 let row = self.facts[*fact].with(&key);
                 row.map_or(Value::None, |row| Value::Record(row.clone()))
             }
+            K::Rows(fact) => {
+                let rows = self.facts[*fact].values().map(|row| Value::Record(row.to_vec()));
+                Value::List(rows.collect())
+            }
             K::Known(fact, key) => {
                 let key = all(key)?;
                 Value::Bool(self.facts[*fact].with(&key).is_some())

@@ -65,7 +65,7 @@ impl Reads {
     pub(super) fn expr(&mut self, program: &Program, e: &Expr) {
         e.walk(&mut |part| match &part.kind {
             K::State(var) => _ = self.vars.insert(program.state[*var].name.clone()),
-            K::Row(fact, _) | K::Known(fact, _) => {
+            K::Row(fact, _) | K::Known(fact, _) | K::Rows(fact) => {
                 self.facts.insert(program.facts[*fact].name.clone());
             }
             K::Remaining(unit) | K::Spent(unit) => {
