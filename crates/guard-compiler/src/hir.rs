@@ -428,6 +428,8 @@ pub struct Tool {
     pub trust: Trust,
     /// The kernel's own implementation, if any.
     pub served: Option<Served>,
+    /// True if it is what a `statement` gives: the kernel serves it.
+    pub states: bool,
     /// The prior belief in its success.
     pub prior: Option<Prior>,
     /// Its risk level.
@@ -447,6 +449,13 @@ pub struct Clause {
     pub rule: RuleMeta,
     /// The kind of clause.
     pub kind: ClauseKind,
+}
+
+impl Tool {
+    /// Returns whether the kernel serves it itself.
+    pub fn is_served(&self) -> bool {
+        self.served.is_some() || self.states
+    }
 }
 
 /// The clauses that decide or change something.

@@ -476,6 +476,8 @@ pub struct Tool {
     pub trust: Trust,
     /// The kernel serves it itself.
     pub served: Option<Served>,
+    /// The kernel serves it itself: what the agent states is on record and in the state, and nothing else happens.
+    pub states: bool,
     /// Belief in success before any evidence.
     pub prior: Option<Prior>,
     /// How dangerous it is.
@@ -526,6 +528,11 @@ pub struct Tool {
 }
 
 impl Tool {
+    /// Returns whether the kernel serves it itself.
+    pub fn is_served(&self) -> bool {
+        self.served.is_some() || self.states
+    }
+
     /// Returns true if a call of this tool must wait for an unsettled call of `other`, whose id is `id` (semantics §7).
     pub fn waits_for(&self, id: ToolId, other: &Tool) -> bool {
         let touched = |touch: &Touch| self.touches.binary_search(touch).is_ok();

@@ -29,7 +29,7 @@ pub struct Coverage {
 }
 
 /// Everything that a run of some size should have met.
-pub const EXPECTED: [&str; 33] = [
+pub const EXPECTED: [&str; 34] = [
     "feedback",
     "feedback of a caution or warning",
     "feedback of several at once",
@@ -50,6 +50,7 @@ pub const EXPECTED: [&str; 33] = [
     "verification unanswered",
     "item error",
     "items listed",
+    "stated",
     "served in vain",
     "item escalated",
     "stop allowed",
@@ -185,8 +186,10 @@ impl Coverage {
 
     fn items(&mut self, event: &Event, said: &Said) {
         self.saw_if(said.served.as_ref().is_some_and(|s| s.get("items").is_some()), "items listed");
+        self.saw_if(said.served.as_ref().is_some_and(|s| s.get("stated").is_some()), "stated");
+        let known = ["id", "items", "stated"];
         self.saw_if(
-            said.served.as_ref().is_some_and(|s| s.get("id").is_none() && s.get("items").is_none()),
+            said.served.as_ref().is_some_and(|s| known.iter().all(|of| s.get(of).is_none())),
             "served in vain",
         );
         let by_hand = matches!(event, Event::Move(..));

@@ -109,7 +109,7 @@ pub(super) fn truth(rng: &mut Rng, speaks: &Speaks, tools: &[Shape], depth: usiz
         return format!("any y in log: {}", named::call("d_near", &["y + n".to_string()]));
     }
     let has = |p: usize| speaks.params.contains(&p);
-    match rng.below(61) {
+    match rng.below(64) {
         41 if has(3) => "all h in hosts(s): h == \"a.org\"".into(),
         42 if has(9) => "all h in hosts(note): h == \"a.org\"".into(),
         43 if has(9) => "any w in emails(note): w == \"ann@example.org\"".into(),
@@ -130,6 +130,9 @@ pub(super) fn truth(rng: &mut Rng, speaks: &Speaks, tools: &[Shape], depth: usiz
         56 if speaks.asks && has(3) => "all r in row: r.id == s or r.qty <= m".into(),
         57 if speaks.asks => "any w in who: any r in row: w.name == r.id".into(),
         58 if speaks.asks => "count(r in row: r.qty > n) == 1".into(),
+        59 if has(0) => "(said[a] == \"u\" or a in said)".into(),
+        60 if has(2) => "noted[e].a > m".into(),
+        61 if speaks.asks => "called(said) since noted".into(),
         0 if has(2) => "e in envs".into(),
         1 if has(2) => format!("e == {}", rng.pick(&["dev", "prod"])),
         2 if has(3) => "s matches /^[a-z]+$/".into(),

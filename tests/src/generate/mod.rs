@@ -126,6 +126,11 @@ pub fn guard(rng: &mut Rng) -> Generated {
     if rng.chance(25) {
         items.push(outward::tool(rng));
     }
+    items.push("statement said(a: int in 0..=5, s: string max 12) max 3 approval human".into());
+    items.push(
+        "statement noted(e: Env, a: int in 0..=5, s: string max 12) approval boss when a > 2"
+            .into(),
+    );
     items.extend(world::sources(rng));
     items.extend(lifecycles.iter().map(|one| one.text.clone()));
     items.extend(advice::feedback(rng, &named));
@@ -139,6 +144,9 @@ pub fn guard(rng: &mut Rng) -> Generated {
     // A budget that no tool charges is the host's.
     let charged = items.iter().any(|item| item.contains(" usd\n") || item.contains(" usd}"));
     items.push(format!("budget usd = 90.00{}", if charged { "" } else { " host" }));
+    let stated = [("said", vec![0, 3]), ("noted", vec![0, 2, 3])];
+    let stated = stated.map(|(name, params)| Shape { name: name.to_string(), params });
+    let tools: Vec<Shape> = tools.into_iter().chain(stated).collect();
     let items: Vec<String> =
         items.into_iter().map(|item| named::with_let(item, || "2".to_string())).collect();
     let written_out = named::rendered(&items.join("\n"), true);

@@ -329,6 +329,30 @@ pub(crate) fn budget_never_charged(span: Span, unit: &str) -> Diagnostic {
         ))
 }
 
+pub(crate) fn statement_without_key(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::error("G0333", span, format!("the statement `{name}` says nothing")).help(format!(
+        "give it a key to be read by, as in `statement {name}(id: string) approval ROLE`"
+    ))
+}
+
+pub(crate) fn statement_left_open(span: Span, param: &str) -> Diagnostic {
+    Diagnostic::error(
+        "G0333",
+        span,
+        format!("a statement leaves nothing open, and `{param}` may be missing"),
+    )
+    .help("remove the `?`, or write two statements")
+}
+
+pub(crate) fn secret_statement(span: Span, param: &str) -> Diagnostic {
+    Diagnostic::error(
+        "G0333",
+        span,
+        format!("what is stated is on record, and `{param}` is secret"),
+    )
+    .help("remove `secret`, or leave it out of the statement")
+}
+
 pub(crate) fn calls_by_host(span: Span) -> Diagnostic {
     Diagnostic::error("G0320", span, "the host does not charge `calls`")
         .label("every allowed call costs one")

@@ -118,6 +118,7 @@ impl<'a> Checker<'a, '_> {
                 undecoded: Undecoded::default(),
                 trust: signature.trust.clone(),
                 served: None,
+                states: false,
                 prior: None,
                 risk: Risk::Low,
                 irreversible: false,

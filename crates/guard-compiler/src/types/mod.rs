@@ -60,6 +60,7 @@ pub(crate) fn check(names: &Names, root: Span, diagnostics: &mut Vec<Diagnostic>
     checker.charged_budgets();
     checker.trust_flow();
     checker.lifecycles();
+    checker.statements();
     checker.contracts();
     checker.contract_forms();
     checker.session();

@@ -59,6 +59,7 @@ fn plan() -> Plan {
         returns: Some(4),
         trust: Trust { whole: true, parts: vec![] },
         served: None,
+        states: false,
         prior: None,
         risk: Risk::High,
         irreversible: false,
@@ -379,6 +380,7 @@ fn unsound_sessions_are_refused() {
 
 #[test]
 fn unsound_lifecycles_are_refused() {
+    refused(|p| p.tools[0].states = true, "tool `l_claim`: it is a statement and a lifecycle's");
     let refused_of = |change: fn(&mut Lifecycle), why: &str| {
         refused(|p| change(&mut p.lifecycles[0]), &format!("lifecycle `l`: {why}"));
     };

@@ -101,6 +101,7 @@ pub fn tool(name: &str, params: &[(&str, TypeId)]) -> Tool {
         returns: None,
         trust: Trust { whole: false, parts: vec![] },
         served: None,
+        states: false,
         prior: None,
         risk: Risk::Low,
         irreversible: false,

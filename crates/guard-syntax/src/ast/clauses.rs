@@ -349,6 +349,19 @@ pub struct Fact {
     pub max: Option<Literal>,
 }
 
+/// `statement NAME(params) [max N] approval ROLE …`: what the agent asserts and somebody approves.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Statement {
+    /// Its name.
+    pub name: Ident,
+    /// What it says: the key, then the rest.
+    pub params: Vec<Field>,
+    /// The maximum number of statements that are kept.
+    pub max: Option<Literal>,
+    /// The `approval` clause.
+    pub approval: Clause,
+}
+
 /// `source NAME { learn … }`: `prompt` (the user's message, as `text`) or `start` (the opening
 /// data).
 #[derive(Debug, Clone, PartialEq)]

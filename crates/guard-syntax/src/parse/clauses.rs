@@ -25,7 +25,8 @@ impl Builder<'_> {
         Some(Clause { docs, shadow, kind, span })
     }
 
-    fn clause_kind(&mut self, node: Node) -> Option<ClauseKind> {
+    /// Parses a clause without `shadow`.
+    pub fn clause_kind(&mut self, node: Node) -> Option<ClauseKind> {
         let rule = node.as_rule();
         let mut parts = Parts::of(node);
         Some(match rule {

@@ -255,6 +255,7 @@ fn keywords(rule: Rule) -> &'static [&'static str] {
         Rule::boolean => &["true", "false"],
         Rule::rejections => &["rejections"],
         Rule::after_word => &["after"],
+        Rule::approval => &["approval"],
         Rule::from_word => &["from"],
         Rule::format => &["format"],
         Rule::probe_word => &["probe"],
@@ -361,6 +362,11 @@ fn help(expected: &[Rule]) -> Option<&'static str> {
     if wants(Rule::limit_scope) || wants(Rule::per_window) {
         return Some(
             "a limit is written `limit 5 per 1h`, `limit 5 per session`, `limit 1 in flight` or `limit 3 identical`",
+        );
+    }
+    if wants(Rule::approval) && !wants(Rule::clause) && !wants(Rule::deny) {
+        return Some(
+            "a statement is written `statement NAME(key: type, value: type) approval ROLE`",
         );
     }
     if wants(Rule::trigger) {

@@ -173,6 +173,13 @@ impl Page<'_> {
         }
     }
 
+    /// Writes the `approval` of a statement, on a line of its own where it does not fit.
+    pub fn approval(&mut self, approval: &Clause) {
+        let mut all = vec![Piece::Break];
+        all.extend(pieces(&approval.kind));
+        self.flow(&all);
+    }
+
     pub fn learn(&mut self, learn: &Learn) {
         let mut pieces =
             vec![Piece::text(format!("learn {}{}", learn.fact.node, text::args(&learn.args)))];

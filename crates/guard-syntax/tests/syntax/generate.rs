@@ -677,6 +677,22 @@ impl<'b> Choices<'b> {
                 columns: self.many(0, 3, Self::field),
                 max: self.some(Self::number),
             }),
+            16 if self.coin() => ItemKind::Statement(Statement {
+                name: self.plain(),
+                params: self.many(0, 3, Self::field),
+                max: self.some(Self::number),
+                approval: Clause {
+                    docs: Vec::new(),
+                    shadow: false,
+                    kind: ClauseKind::Approval {
+                        role: self.plain(),
+                        within: self.some(Self::duration),
+                        guard: None,
+                        because: None,
+                    },
+                    span: here(),
+                },
+            }),
             16 => ItemKind::Source(Source {
                 name: self.plain(),
                 learns: self.many(0, 2, |g| Self::spanned(g.learn())),

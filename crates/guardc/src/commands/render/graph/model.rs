@@ -66,7 +66,7 @@ pub fn picture(plan: &Plan) -> Picture {
     // A tool that the kernel serves is drawn with its lifecycle, unless it requires others or
     // others require it.
     let drawn = |(id, tool): &(ToolId, &Tool)| {
-        tool.served.is_none() || needed.contains(id) || needs(tool).next().is_some()
+        !tool.is_served() || needed.contains(id) || needs(tool).next().is_some()
     };
     let tools: Vec<(ToolId, &Tool)> = (0..).zip(&plan.tools).filter(drawn).collect();
     let place: BTreeMap<ToolId, usize> = tools.iter().map(|(id, _)| *id).zip(0..).collect();
