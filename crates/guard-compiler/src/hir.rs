@@ -714,6 +714,8 @@ pub enum ExprKind {
     Exists(Box<Expr>),
     Probe(ProbeId),
     Origin(Box<Expr>),
+    /// All places where a value was seen.
+    Seen(Box<Expr>),
     /// An expression with a reported error.
     Error,
 }
@@ -734,7 +736,7 @@ impl Expr {
             | Neg(a)
             | Matches(a, _)
             | IsSome(a) => vec![a],
-            Unwrap(a, _) | Exists(a) | Origin(a) | ToKey(a, _) | FromKey(a, _) => vec![a],
+            Unwrap(a, _) | Exists(a) | Origin(a) | Seen(a) | ToKey(a, _) | FromKey(a, _) => vec![a],
             Index(a, b)
             | And(a, b)
             | Or(a, b)

@@ -225,6 +225,14 @@ impl<'a> Context<'a> {
                 key.map(Val::own).ok_or_else(|| confused("a key of another type"))
             }
             Node::Probe(id) => self.probe(*id),
+            Node::Seen(a) => {
+                let value = eval(a)?.into_value();
+                let text = guard_plan::origin::lookup(&value);
+                let all = text.into_iter().flat_map(|text| {
+                    self.session.origins.all(&text).map(|origin| Value::Enum(origin as u32))
+                });
+                Ok(Val::Own(Value::Set(all.collect())))
+            }
             Node::Origin(a) => {
                 let value = eval(a)?.into_value();
                 let text = guard_plan::origin::lookup(&value);

@@ -67,7 +67,7 @@ pub const EXPECTED: [&str; 34] = [
 ];
 
 /// Constructs, by the text that shows them in a guard.
-const MARKS: [(&str, &str); 41] = [
+const MARKS: [(&str, &str); 42] = [
     ("guard: use of a define", "(d_"),
     ("guard: define of a define", " d_nears("),
     ("guard: let", "let l0 = "),
@@ -75,6 +75,7 @@ const MARKS: [(&str, &str); 41] = [
     ("guard: source prompt", "source prompt"),
     ("guard: origin", "origin("),
     ("guard: mentions", "mentions("),
+    ("guard: seen", "seen("),
     ("guard: trust in a part", "trusted result."),
     ("guard: limit that asks", " else ask "),
     ("guard: rows of a fact", " r in row"),

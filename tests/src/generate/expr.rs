@@ -109,7 +109,7 @@ pub(super) fn truth(rng: &mut Rng, speaks: &Speaks, tools: &[Shape], depth: usiz
         return format!("any y in log: {}", named::call("d_near", &["y + n".to_string()]));
     }
     let has = |p: usize| speaks.params.contains(&p);
-    match rng.below(64) {
+    match rng.below(68) {
         41 if has(3) => "all h in hosts(s): h == \"a.org\"".into(),
         42 if has(9) => "all h in hosts(note): h == \"a.org\"".into(),
         43 if has(9) => "any w in emails(note): w == \"ann@example.org\"".into(),
@@ -133,6 +133,10 @@ pub(super) fn truth(rng: &mut Rng, speaks: &Speaks, tools: &[Shape], depth: usiz
         59 if has(0) => "(said[a] == \"u\" or a in said)".into(),
         60 if has(2) => "noted[e].a > m".into(),
         61 if speaks.asks => "called(said) since noted".into(),
+        62 if speaks.asks && has(3) => format!("{} in seen(s)", whence(rng)),
+        63 if speaks.asks && has(8) => format!("not (seen(amt) contains {})", whence(rng)),
+        64 if speaks.asks => format!("{} in seen(\"{}\")", whence(rng), rng.pick(&["u", "w"])),
+        65 if speaks.asks && has(10) => "len(seen(link)) > 1".into(),
         0 if has(2) => "e in envs".into(),
         1 if has(2) => format!("e == {}", rng.pick(&["dev", "prod"])),
         2 if has(3) => "s matches /^[a-z]+$/".into(),
@@ -183,6 +187,11 @@ pub(super) fn truth(rng: &mut Rng, speaks: &Speaks, tools: &[Shape], depth: usiz
             compare(rng, x, y)
         }
     }
+}
+
+/// A place where a value is seen.
+fn whence(rng: &mut Rng) -> &'static str {
+    rng.pick::<&str>(&["prompt", "trusted", "untrusted"])
 }
 
 /// A comparison of an origin.

@@ -163,7 +163,7 @@ impl<'p> Tables<'p> {
                 ExprKind::LastResult(tool) => {
                     self.keeps_result.insert(*tool);
                 }
-                ExprKind::Origin(_) => self.origins = true,
+                ExprKind::Origin(_) | ExprKind::Seen(_) => self.origins = true,
                 ExprKind::Said => self.mentions = true,
                 _ => {}
             });

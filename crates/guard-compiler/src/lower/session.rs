@@ -169,7 +169,8 @@ impl Lowering<'_> {
             | ExprKind::Temporal(..)
             | ExprKind::Exists(_)
             | ExprKind::Probe(_)
-            | ExprKind::Origin(_) => settled = false,
+            | ExprKind::Origin(_)
+            | ExprKind::Seen(_) => settled = false,
             _ => {}
         });
         reads.sort_unstable();

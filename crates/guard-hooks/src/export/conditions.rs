@@ -173,6 +173,7 @@ impl ConditionReader<'_> {
                     | Node::Row(..)
                     | Node::Said
                     | Node::Origin(_)
+                    | Node::Seen(_)
             )
         };
         let world = |node: &Node| {

@@ -26,6 +26,7 @@ impl Node {
                 | Node::Exists(_)
                 | Node::Probe(_)
                 | Node::Origin(_)
+                | Node::Seen(_)
         )
     }
 
@@ -50,6 +51,7 @@ impl Node {
             | Node::Exists(a)
             | Node::ToKey(a, _)
             | Node::FromKey(a, _)
+            | Node::Seen(a)
             | Node::Origin(a) => visit(*a),
             Node::Index(a, b)
             | Node::And(a, b)
@@ -89,6 +91,7 @@ impl Node {
             | Node::Exists(a)
             | Node::ToKey(a, _)
             | Node::FromKey(a, _)
+            | Node::Seen(a)
             | Node::Origin(a) => visit(a),
             Node::Index(a, b)
             | Node::And(a, b)

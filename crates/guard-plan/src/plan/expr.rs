@@ -168,6 +168,8 @@ pub enum Node {
     Said,
     /// Where the value was first seen: the built-in enum `prompt trusted untrusted unknown`, by index.
     Origin(NodeId),
+    /// All places where a value was seen: a set of origins.
+    Seen(NodeId),
 }
 
 /// Parts of the time of a decision, in UTC.

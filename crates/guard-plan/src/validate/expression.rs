@@ -123,7 +123,9 @@ fn references(plan: &Plan, scope: &Scope<'_>, node: &Node) -> Check {
         Node::Result => ensure(scope.result, || "a result where there is none".into()),
         Node::Text => ensure(scope.text, || "a prompt where there is none".into()),
         Node::Said => ensure(plan.mentions, || "prompts that are not remembered".into()),
-        Node::Origin(_) => ensure(plan.origins, || "an origin that is not remembered".into()),
+        Node::Origin(_) | Node::Seen(_) => {
+            ensure(plan.origins, || "an origin that is not remembered".into())
+        }
         Node::Remaining(id) => {
             in_range(*id, plan.units.len(), "unit")?;
             let budget = plan.units[*id as usize].budget.is_some();

@@ -161,6 +161,8 @@ impl Printer<'_> {
             }
             Node::Call(builtin, args) => format!("{}({})", builtin.row().name, all(args)),
             Node::Exists(a) => format!("exists({})", sub(a, 0)),
+            Node::Origin(a) => format!("origin({})", sub(a, 0)),
+            Node::Seen(a) => format!("seen({})", sub(a, 0)),
             Node::Probe(probe) => {
                 format!(
                     "probe {}",

@@ -371,6 +371,14 @@ fn unsound_sessions_are_refused() {
     );
     refused(|p| p.origins = false, "a source: node 1: an origin that is not remembered");
     refused(
+        |p| {
+            p.origins = false;
+            p.sources.clear();
+            p.tools[3].denies[0].condition = Expr(vec![Node::Param(0), Node::Seen(0)]);
+        },
+        "tool `t`: node 1: an origin that is not remembered",
+    );
+    refused(
         |p| p.tools[0].trust.parts = vec![(vec![], true); 2],
         "tool `l_claim`: what it trusts are not in order",
     );

@@ -141,7 +141,8 @@ fn reads_of(condition: &Prepared, declared: &[Touch]) -> Option<BTreeSet<Touch>>
             | Node::Temporal(_)
             | Node::Exists(_)
             | Node::Probe(_)
-            | Node::Origin(_) => return None,
+            | Node::Origin(_)
+            | Node::Seen(_) => return None,
             _ => {}
         }
     }

@@ -254,11 +254,12 @@ impl<'p> Questions<'p> {
         }
         out.extend(session.said().as_bytes());
         if session.asks_origins() {
-            let mut seen: Vec<&(String, u32)> = session.seen_origins().iter().collect();
+            let mut seen: Vec<&(String, Vec<u32>)> = session.seen_origins().iter().collect();
             seen.sort();
-            for (text, origin) in seen {
+            for (text, origins) in seen {
                 key::write(&Value::String(text.as_str().into()), &mut out);
-                out.push(*origin as u8);
+                out.push(origins.len() as u8);
+                out.extend(origins.iter().map(|origin| *origin as u8));
             }
         }
         out

@@ -103,7 +103,7 @@ impl Slice {
             K::Calls { tool, .. } | K::LastArg(tool, _) | K::LastResult(tool) => {
                 self.tools.insert(*tool);
             }
-            K::Origin(_) => {
+            K::Origin(_) | K::Seen(_) => {
                 let known = program.tools.iter().enumerate();
                 self.tools.extend(known.filter(|(_, t)| t.params.is_empty()).map(|(at, _)| at));
             }

@@ -227,6 +227,7 @@ impl Reference<'_> {
                 _ => return Err(Fault::Decode("no path".into())),
             },
             K::Origin(of) => self.origin(&self.eval(of, env)?),
+            K::Seen(of) => self.all_origins(&self.eval(of, env)?),
             K::Probe(probe) => self.probe(*probe, env)?,
         })
     }

@@ -79,7 +79,7 @@ impl Reads {
             K::Calls { tool, .. } | K::LastArg(tool, _) | K::LastResult(tool) => {
                 self.tool(program, *tool);
             }
-            K::Origin(_) => self.origins = true,
+            K::Origin(_) | K::Seen(_) => self.origins = true,
             K::RemainingTime => self.time = true,
             _ => {}
         });

@@ -354,7 +354,7 @@ impl<'p> Classes<'p> {
             K::LastResult(tool) => self.read_node(Place::Result(*tool)),
             K::Said => self.read_node(Place::Prompt),
             K::Probe(probe) => self.read_node(Place::Probe(*probe)),
-            K::Origin(of) => {
+            K::Origin(of) | K::Seen(of) => {
                 let node = self.visit(of, cx, session);
                 self.cloud(node);
                 None

@@ -154,6 +154,13 @@ fn gates(plan: &Plan, tool: &Tool) -> Vec<String> {
         let ask = if approval.when.is_some() { "may ask" } else { "asks" };
         out.push(format!("{ask} {}", approval.role));
     }
+    let limits = tool.limits.iter().filter_map(|used| plan.limits.get(used.limit as usize));
+    for role in limits.filter(|l| !l.rule.shadow).filter_map(|limit| limit.ask.as_ref()) {
+        let asks = format!("may ask {role}");
+        if !out.contains(&asks) {
+            out.push(asks);
+        }
+    }
     if gated(tool) {
         out.push("gated".into());
     } else if tool.irreversible {
