@@ -138,7 +138,7 @@ pub(super) fn effects(rng: &mut Rng, tools: &[Shape], at: usize) -> String {
             (10, _) => format!("by_int[{int}] = {}", truth(rng, &speaks, tools, 1)),
             (_, 0) => "delete by_bool[flag]".to_string(),
             _ => {
-                let key = truth(rng, &speaks, tools, 0);
+                let key = rng.pick(&["flag", "n > 2", "true"]);
                 format!("by_bool[{key}] = {{id: \"z\", qty: {int}}}")
             }
         });

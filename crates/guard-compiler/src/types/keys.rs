@@ -10,7 +10,8 @@ use guard_syntax::ast::{self, Ident};
 impl Checker<'_, '_> {
     /// A key by which a map is asked, as the text that the map knows.
     pub(super) fn key(&mut self, at: &ast::Expr, key: MapKey, scope: &mut Scope) -> Expr {
-        let found = self.value(at, &key.ty(), scope);
+        // A key that is a test says neither yes nor no to the call: what it compares must be there.
+        let found = self.operand(scope, |this, scope| this.value(at, &key.ty(), scope));
         self.as_key(found, key)
     }
 
