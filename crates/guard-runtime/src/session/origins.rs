@@ -22,13 +22,13 @@ pub(crate) fn short(text: &str) -> Short {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Origins {
     #[serde(with = "sorted")]
-    seen: HashMap<Short, Places>,
+    seen: HashMap<Short, SeenIn>,
     full: bool,
 }
 
-/// Where a value was seen: first, and everywhere as bits.
+/// The origins of a value: the first one, and all of them as bits.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-struct Places {
+struct SeenIn {
     first: Origin,
     all: u8,
 }
@@ -68,7 +68,7 @@ impl Origins {
         if let Some(places) = self.seen.get_mut(&digest) {
             places.all |= bit(origin);
         } else if self.seen.len() < MAX_SEEN && !self.full {
-            self.seen.insert(digest, Places { first: origin, all: bit(origin) });
+            self.seen.insert(digest, SeenIn { first: origin, all: bit(origin) });
         } else {
             self.full = true;
         }
