@@ -20,9 +20,20 @@ const MINUTE: i64 = 60_000;
 /// A rule that refuses calls.
 #[derive(Debug, Clone)]
 enum Refusal {
-    Requires { tool: usize, latest: bool, since: Option<usize>, within: Option<i64> },
+    Requires {
+        tool: usize,
+        latest: bool,
+        since: Option<usize>,
+        within: Option<i64>,
+    },
     Deny(Condition),
-    Limit { count: usize, scope: Scope, success: bool },
+    /// A rule may ask above its count instead of refusing; a property never does.
+    Limit {
+        count: usize,
+        scope: Scope,
+        success: bool,
+        asks: bool,
+    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -86,12 +97,13 @@ pub fn source(rng: &mut Rng) -> Guard {
     for at in 0..2 + rng.below(3) {
         let tool = rng.below(TOOLS.len());
         let near = own[tool].clone();
-        let claim = match near.is_empty() || rng.chance(25) {
-            true => rule(rng, tool),
+        let claimed = match near.is_empty() || rng.chance(25) {
+            true => claim(rng, tool),
             false => weakened(rng, rng_pick(&near, at)),
         };
-        let _ = writeln!(text, "\nproperty p{at} for {} {{\n  {}\n}}", TOOLS[tool], words(&claim));
-        properties.push((tool, claim));
+        let _ =
+            writeln!(text, "\nproperty p{at} for {} {{\n  {}\n}}", TOOLS[tool], words(&claimed));
+        properties.push((tool, claimed));
     }
     Guard { text, properties }
 }
@@ -127,10 +139,20 @@ fn rule(rng: &mut Rng, tool: usize) -> Refusal {
             let scope =
                 *rng.pick(&[Scope::Session, Scope::InFlight, Scope::Window(3), Scope::Window(6)]);
             let success = scope != Scope::InFlight && rng.chance(40);
-            Refusal::Limit { count: 1 + rng.below(3), scope, success }
+            let asks = scope != Scope::InFlight && rng.chance(25);
+            Refusal::Limit { count: 1 + rng.below(3), scope, success, asks }
         }
         _ => Refusal::Deny(condition(rng, 2)),
     }
+}
+
+/// A rule that refuses, as a property claims it.
+fn claim(rng: &mut Rng, tool: usize) -> Refusal {
+    let mut claim = rule(rng, tool);
+    if let Refusal::Limit { asks, .. } = &mut claim {
+        *asks = false;
+    }
+    claim
 }
 
 fn condition(rng: &mut Rng, depth: usize) -> Condition {
@@ -173,14 +195,21 @@ fn weakened(rng: &mut Rng, rule: &Refusal) -> Refusal {
                 _ => refused(called(None, None)),
             }
         }
-        Refusal::Limit { count, scope, success } => match rng.below(4) {
+        Refusal::Limit { count, scope, success, .. } => match rng.below(4) {
             0 => Refusal::Limit {
                 count: count + rng.below(2),
                 scope: Scope::InFlight,
                 success: false,
+                asks: false,
             },
-            1 => Refusal::Limit { count: *count, scope: Scope::Window(4), success: rng.chance(50) },
-            2 => Refusal::Limit { count: *count, scope: *scope, success: !success },
+            1 => {
+                let success = rng.chance(50);
+                Refusal::Limit { count: *count, scope: Scope::Window(4), success, asks: false }
+            }
+            2 => {
+                let success = !success && *scope != Scope::InFlight;
+                Refusal::Limit { count: *count, scope: *scope, success, asks: false }
+            }
             _ => {
                 let tool = rng.below(TOOLS.len());
                 let (failures, more) = (rng.chance(40), count + rng.below(2) - 1);
@@ -230,12 +259,13 @@ fn words(rule: &Refusal) -> String {
             format!("requires {latest}{}{}", TOOLS[*tool], ages(since, within))
         }
         Refusal::Deny(condition) => format!("deny when {}", text(condition)),
-        Refusal::Limit { count, scope, success } => {
+        Refusal::Limit { count, scope, success, asks } => {
             let success = if *success { " success" } else { "" };
+            let ask = if *asks { " else ask boss" } else { "" };
             match scope {
-                Scope::Session => format!("limit {count}{success} per session"),
+                Scope::Session => format!("limit {count}{success} per session{ask}"),
                 Scope::InFlight => format!("limit {count} in flight"),
-                Scope::Window(minutes) => format!("limit {count}{success} per {minutes}m"),
+                Scope::Window(minutes) => format!("limit {count}{success} per {minutes}m{ask}"),
             }
         }
     }
@@ -349,7 +379,7 @@ impl OwnHistory {
                 }
             }
             Refusal::Deny(condition) => self.holds(condition),
-            Refusal::Limit { count, scope, success } => {
+            Refusal::Limit { count, scope, success, .. } => {
                 let counted = |call: &&Call| {
                     let failed = call.settled.is_some_and(|(.., ok)| !ok);
                     call.tool == tool
@@ -434,8 +464,11 @@ fn session(
         }
         let tool = rng.below(TOOLS.len());
         let id = format!("call-{}", history.calls.len());
-        let judged =
-            reference.propose(&id, TOOLS[tool], &Json::Object(Vec::new()), history.now, &|_| None);
+        let args = Json::Object(Vec::new());
+        // Whoever is asked approves.
+        let expires = Some(history.now + MINUTE);
+        let _ = reference.approve(TOOLS[tool], &args, "boss", expires, history.now);
+        let judged = reference.propose(&id, TOOLS[tool], &args, history.now, &|_| None);
         let judged = judged.map_err(|why| format!("{why:?}"))?;
         if judged.decision != Decision::Allow {
             continue;

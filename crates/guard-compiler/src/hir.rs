@@ -210,8 +210,8 @@ pub enum Type {
     List(Arc<Type>, Option<u64>),
     /// `set<T> max N`.
     Set(Arc<Type>, Option<u64>),
-    /// `map<string, T> max N`.
-    Map(Arc<Type>, Option<u64>),
+    /// `map<K, T> max N`.
+    Map(MapKey, Arc<Type>, Option<u64>),
     /// `T?`, where T is not an option.
     Option(Arc<Type>),
     /// `json`.
@@ -221,6 +221,31 @@ pub enum Type {
     Never,
     /// The type of an expression with a reported error: fits everything.
     Error,
+}
+
+/// The keys of a map. A value of the map has them as texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MapKey {
+    /// Strings.
+    Text,
+    /// `true` and `false`.
+    Bool,
+    /// Ints, in decimal notation.
+    Int,
+    /// Variants of an enum, by their names.
+    Enum(EnumId),
+}
+
+impl MapKey {
+    /// Returns the type of the keys.
+    pub fn ty(self) -> Type {
+        match self {
+            MapKey::Text => Type::string(),
+            MapKey::Bool => Type::Bool,
+            MapKey::Int => Type::int(),
+            MapKey::Enum(id) => Type::Enum(id),
+        }
+    }
 }
 
 /// The refinements of a string.
@@ -344,6 +369,8 @@ pub struct Limit {
     pub scope: guard_plan::plan::LimitScope,
     /// True if counted per key.
     pub keyed: bool,
+    /// The role that approves calls over the limit; without one they are refused.
+    pub ask: Option<String>,
 }
 
 /// A relation.
@@ -401,6 +428,8 @@ pub struct Tool {
     pub trust: Trust,
     /// The kernel's own implementation, if any.
     pub served: Option<Served>,
+    /// True if it is what a `statement` gives: the kernel serves it.
+    pub states: bool,
     /// The prior belief in its success.
     pub prior: Option<Prior>,
     /// Its risk level.
@@ -420,6 +449,13 @@ pub struct Clause {
     pub rule: RuleMeta,
     /// The kind of clause.
     pub kind: ClauseKind,
+}
+
+impl Tool {
+    /// Returns whether the kernel serves it itself.
+    pub fn is_served(&self) -> bool {
+        self.served.is_some() || self.states
+    }
 }
 
 /// The clauses that decide or change something.
@@ -650,8 +686,14 @@ pub enum ExprKind {
     Member(Box<Expr>, String),
     UrlPart(Box<Expr>, UrlPart),
     Index(Box<Expr>, Box<Expr>),
+    /// The text that a key has in a map.
+    ToKey(Box<Expr>, MapKey),
+    /// The key that has this text.
+    FromKey(Box<Expr>, MapKey),
     Row(FactId, Vec<Expr>),
     Known(FactId, Vec<Expr>),
+    /// The rows of a fact, the oldest first.
+    Rows(FactId),
     Not(Box<Expr>),
     Neg(Box<Expr>),
     And(Box<Expr>, Box<Expr>),
@@ -696,6 +738,8 @@ pub enum ExprKind {
     Exists(Box<Expr>),
     Probe(ProbeId),
     Origin(Box<Expr>),
+    /// All places where a value was seen.
+    Seen(Box<Expr>),
     /// An expression with a reported error.
     Error,
 }
@@ -716,7 +760,7 @@ impl Expr {
             | Neg(a)
             | Matches(a, _)
             | IsSome(a) => vec![a],
-            Unwrap(a, _) | Exists(a) | Origin(a) => vec![a],
+            Unwrap(a, _) | Exists(a) | Origin(a) | Seen(a) | ToKey(a, _) | FromKey(a, _) => vec![a],
             Index(a, b)
             | And(a, b)
             | Or(a, b)

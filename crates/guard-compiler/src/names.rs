@@ -88,6 +88,7 @@ pub(crate) struct Names<'a> {
     pub goals: Table<'a, ast::Goal>,
     pub contracts: Table<'a, ast::Contract>,
     pub sources: Vec<&'a ast::Source>,
+    pub statements: Vec<&'a ast::Statement>,
     pub completion: Option<(&'a ast::Completion, Span)>,
     pub tests: Vec<(&'a ast::Test, Span)>,
     /// The JSON Schemas of contracts, by the position of their clause.
@@ -200,6 +201,8 @@ impl<'a> Collector<'a, '_> {
                 None => add(&mut names.facts, "fact", &x.name, x, docs, bundled, d),
             },
             ItemKind::Source(x) => names.sources.push(x),
+            // Its tool and its variable are declared like any other.
+            ItemKind::Statement(x) => names.statements.push(x),
             ItemKind::Lifecycle(x) => {
                 add(&mut names.lifecycles, "lifecycle", &x.name, x, docs, bundled, d)
             }

@@ -1,13 +1,16 @@
-//! The tools that lifecycles give the agent (semantics §11), as declarations like any other.
+//! The tools that lifecycles (semantics §11) and statements (§11a) give the agent, as declarations like any other.
 //!
 //! Written as a file of their own before names are resolved, so that policies, requirements and scenarios
 //! may name them and nothing later knows a second kind of tool. Every span is the lifecycle's.
 
+use crate::errors;
 use guard_plan::plan::ServedOp;
 use guard_syntax::ast::{
-    Enum, Field, File, Ident, Item, ItemKind, Lifecycle, LifecycleClause, Record, Refinement,
-    SpanEq, Tool, Transition, Type, TypeKind, Variant,
+    Clause, ClauseKind, Effect, EffectKind, Enum, Expr, ExprKind, Field, File, Ident, Item,
+    ItemKind, Lifecycle, LifecycleClause, Record, Refinement, SpanEq, StateVar, Statement, Step,
+    Target, Tool, Transition, Type, TypeKind, Variant,
 };
+use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::Span;
 
 /// The record of an acceptance criterion; a name nobody can write.
@@ -18,6 +21,9 @@ const EVIDENCE: &str = "lifecycle evidence";
 const MAX_CRITERIA: &str = "20";
 /// Most pieces of evidence of one transition.
 const MAX_EVIDENCE: &str = "100";
+
+/// Most statements of one kind that are kept, where nothing is said.
+const MAX_STATEMENTS: &str = "1000";
 
 /// A lifecycle's tools: name and operation. Transitions are counted among all of the lifecycle.
 pub(crate) fn operations(lifecycle: &Lifecycle) -> Vec<(String, ServedOp)> {
@@ -61,8 +67,9 @@ pub(crate) fn states(lifecycle: &Lifecycle) -> Vec<&str> {
     states
 }
 
-/// Declares the tools of all lifecycles, and the types of their parameters.
-pub(crate) fn declare(trees: &[File]) -> File {
+/// Declares the tools of all lifecycles and statements, the types of their parameters, and the variables that keep
+/// statements.
+pub(crate) fn declare(trees: &[File], diagnostics: &mut Vec<Diagnostic>) -> File {
     let mut out = File::default();
     let lifecycles =
         trees.iter().flat_map(|tree| &tree.items).filter_map(|item| match &item.kind {
@@ -76,6 +83,11 @@ pub(crate) fn declare(trees: &[File]) -> File {
             out.items.push(at.item("", ItemKind::Record(at.evidence())));
         }
         at.lifecycle(lifecycle, &mut out.items);
+    }
+    for item in trees.iter().flat_map(|tree| &tree.items) {
+        if let ItemKind::Statement(statement) = &item.kind {
+            At(statement.name.span).statement(statement, &item.docs, diagnostics, &mut out.items);
+        }
     }
     out
 }
@@ -165,6 +177,66 @@ impl At {
                 Tool { name: self.ident(&tool), real_name: None, params, clauses: Vec::new() };
             out.push(self.item(&doc, ItemKind::Tool(tool)));
         }
+    }
+
+    /// The tool of a statement, which writes what it says into a variable of the same name: a map by the first
+    /// parameter.
+    fn statement(
+        self,
+        statement: &Statement,
+        docs: &[String],
+        diagnostics: &mut Vec<Diagnostic>,
+        out: &mut Vec<Item>,
+    ) {
+        let name = &statement.name;
+        let mut params = statement.params.clone();
+        for param in &mut params {
+            if std::mem::take(&mut param.ty.optional) {
+                diagnostics.push(errors::statement_left_open(param.ty.span, &param.name.node));
+            }
+            if std::mem::take(&mut param.secret) {
+                diagnostics.push(errors::secret_statement(param.name.span, &param.name.node));
+            }
+        }
+        let Some((key, said)) = params.split_first() else {
+            diagnostics.push(errors::statement_without_key(name.span, &name.node));
+            return;
+        };
+        let read = |ident: &Ident| Expr { kind: ExprKind::Name(ident.node.clone()), span: self.0 };
+        let (ty, value) = match said {
+            [] => (self.named("bool", false, None), ExprKind::Bool(true)),
+            [only] => (only.ty.clone(), ExprKind::Name(only.name.node.clone())),
+            all => {
+                let record = format!("{} statement", name.node);
+                let fields = all.to_vec();
+                let record = Record { name: self.ident(&record), fields };
+                let ty = self.named(&record.name.node, false, None);
+                out.push(self.item("", ItemKind::Record(record)));
+                let entry = |field: &Field| (field.name.clone(), read(&field.name));
+                (ty, ExprKind::Map(all.iter().map(entry).collect()))
+            }
+        };
+        // A refined key is refused where the tool is called; the keys of a map have no refinement.
+        let key_type = Type { refinements: Vec::new(), ..key.ty.clone() };
+        let max = statement.max.clone().unwrap_or_else(|| self.ident(MAX_STATEMENTS));
+        let kept = Type {
+            kind: TypeKind::Map(Box::new(key_type), Box::new(ty)),
+            optional: false,
+            refinements: vec![Refinement::Max(max)],
+            span: self.0,
+        };
+        let (span, var) = (SpanEq(self.0), self.ident(&name.node));
+        let init = Expr { kind: ExprKind::Set(Vec::new()), span: self.0 };
+        let variable = StateVar { docs: docs.to_vec(), name: var.clone(), ty: kept, init, span };
+        out.push(self.item("", ItemKind::State(vec![variable])));
+        let target = Target { var, path: vec![Step::Index(read(&key.name))], span };
+        let kind = EffectKind::Set(Expr { kind: value, span: self.0 });
+        let effect = ClauseKind::Effect(vec![Effect { kind, target, span }]);
+        let effect = Clause { docs: Vec::new(), shadow: false, kind: effect, span };
+        let clauses = vec![statement.approval.clone(), effect];
+        let name = name.clone();
+        let tool = Tool { name, real_name: None, params, clauses };
+        out.push(Item { docs: docs.to_vec(), kind: ItemKind::Tool(tool), span });
     }
 
     fn create(self, lifecycle: &Lifecycle) -> Vec<Field> {

@@ -86,7 +86,7 @@ pub(crate) fn load(root: SourceFile, loader: &mut dyn Loader) -> Sources {
         }
     }
     sources.schemas(loader);
-    let served = served::declare(&sources.trees);
+    let served = served::declare(&sources.trees, &mut sources.diagnostics);
     sources.trees.push(served);
     sources.bundled.push(true);
     sources

@@ -45,7 +45,8 @@ impl Fits<'_> {
                 });
                 all && max.is_none_or(|max| count <= max)
             }
-            (TypeDef::Map { of, max }, Kind::Object) => {
+            // Keys of other types are judged when the value is decoded.
+            (TypeDef::Map { key: None, of, max }, Kind::Object) => {
                 let count = self.tape.members(node).count() as u64;
                 max.is_none_or(|max| count <= max)
                     && self.tape.members(node).all(|(_, value)| self.has(*of, value))

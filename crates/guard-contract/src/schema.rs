@@ -249,8 +249,14 @@ impl Writer<'_> {
                 schema
             }
             TypeDef::Set { of, .. } => json!({"type": "array", "items": self.ty(of)}),
-            TypeDef::Map { of, max } => {
-                let names = json!({"maxLength": self.contract.bounds.string});
+            TypeDef::Map { key, of, max } => {
+                let mut names = json!({"maxLength": self.contract.bounds.string});
+                match key.and_then(|key| self.plan.types.get(key as usize)) {
+                    Some(TypeDef::Enum { variants, .. }) => names["enum"] = json!(variants),
+                    Some(TypeDef::Bool) => names["enum"] = json!(["true", "false"]),
+                    Some(_) => names["pattern"] = "^(0|-?[1-9][0-9]*)$".into(),
+                    None => {}
+                }
                 let mut schema = json!({"type": "object", "additionalProperties": self.ty(of), "propertyNames": names});
                 if let Some(max) = max {
                     schema["maxProperties"] = max.into();

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 /// Words that begin an item, which a tool should not have as its name in the guard.
-const ITEM_WORDS: [&str; 21] = [
+const ITEM_WORDS: [&str; 22] = [
     "tool",
     "policy",
     "invariant",
@@ -29,6 +29,7 @@ const ITEM_WORDS: [&str; 21] = [
     "completion",
     "attest",
     "goal",
+    "statement",
 ];
 
 /// The longest line of documentation, in characters.

@@ -24,7 +24,7 @@ pub(crate) fn narrowed(
         let tool = plan.tools.iter().find(|tool| tool.wire_name == name);
         match tool {
             // The guard's own answer is the one that counts.
-            Some(tool) if tool.served.is_some() => {}
+            Some(tool) if tool.is_served() => {}
             Some(tool) if is_shown(name) => shown.push(narrowed_tool(plan, tool, definition)),
             None if plan.default_allow && is_shown(name) => shown.push(definition.clone()),
             _ => {}
@@ -32,7 +32,7 @@ pub(crate) fn narrowed(
     }
     let last = matches!(get(members, "nextCursor"), None | Some(Json::Null));
     if last {
-        let served = plan.tools.iter().filter(|tool| tool.served.is_some());
+        let served = plan.tools.iter().filter(|tool| tool.is_served());
         shown.extend(served.map(|tool| served_tool(plan, tool)));
     }
     let mut members = members.clone();

@@ -126,7 +126,7 @@ fn restrict(plan: &Plan, ty: TypeId, members: &mut Members) {
                 set(members, "items", narrowed(plan, *of, &items));
             }
         }
-        TypeDef::Map { of, max } => {
+        TypeDef::Map { of, max, .. } => {
             bound(members, "maxProperties", max.and_then(count), false);
             if let Some(values @ Json::Object(_)) = get(members, "additionalProperties").cloned() {
                 set(members, "additionalProperties", narrowed(plan, *of, &values));

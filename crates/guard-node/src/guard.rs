@@ -80,7 +80,7 @@ impl NodeGuard {
                 "description": tool.doc,
                 "risk": words::risk(tool.risk),
                 "irreversible": tool.irreversible,
-                "served": tool.served.is_some(),
+                "served": tool.is_served(),
             })
         });
         let asks_host = |probe: &&Probe| matches!(probe.asks, ProbeAsks::Host);

@@ -270,9 +270,17 @@ impl Decoder<'_> {
             (TypeDef::Set { of, .. }, Json::Array(items)) => {
                 Value::Set(BTreeSet::from_iter(self.items(*of, items, trail)?))
             }
-            (TypeDef::Map { of, .. }, Json::Object(members)) => {
+            (TypeDef::Map { key: keys, of, .. }, Json::Object(members)) => {
                 let mut entries = BTreeMap::new();
                 for (key, json) in members {
+                    if let Some(ty) = keys
+                        && crate::map_key::value(self.types, *ty, key).is_none()
+                    {
+                        let expected = render::type_name(self.types, *ty);
+                        let found = found(&Json::String(key.clone()), trail.secret);
+                        trail.problem(format!("expected a key that is {expected}, found {found}"));
+                        continue;
+                    }
                     let value = trail.at(Step::Key(key), |trail| self.value(*of, json, trail));
                     entries.extend(value.map(|value| (key.clone(), value)));
                 }

@@ -14,6 +14,7 @@ pub mod json;
 pub mod key;
 pub mod lines;
 pub mod load;
+pub mod map_key;
 pub mod markup;
 pub mod naming;
 pub mod near;

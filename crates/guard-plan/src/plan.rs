@@ -210,8 +210,11 @@ pub enum TypeDef {
         /// Most elements.
         max: Option<u64>,
     },
-    /// `map<string, T> max N`.
+    /// `map<K, T> max N`.
     Map {
+        /// The type of the keys, where they are not strings: `bool`, `int` or an enum. A value has its keys
+        /// as texts.
+        key: Option<TypeId>,
         /// The type of the values.
         of: TypeId,
         /// Most entries.
@@ -297,6 +300,8 @@ pub struct Limit {
     pub scope: LimitScope,
     /// A count per key.
     pub keyed: bool,
+    /// Who approves calls over the limit; where nobody does, they are refused.
+    pub ask: Option<String>,
 }
 
 /// The scope of a limit: the calls that it counts.
@@ -471,6 +476,8 @@ pub struct Tool {
     pub trust: Trust,
     /// The kernel serves it itself.
     pub served: Option<Served>,
+    /// The kernel serves it itself: what the agent states is on record and in the state, and nothing else happens.
+    pub states: bool,
     /// Belief in success before any evidence.
     pub prior: Option<Prior>,
     /// How dangerous it is.
@@ -523,6 +530,11 @@ pub struct Tool {
 }
 
 impl Tool {
+    /// Returns whether the kernel serves it itself.
+    pub fn is_served(&self) -> bool {
+        self.served.is_some() || self.states
+    }
+
     /// Returns true if a call of this tool must wait for an unsettled call of `other`, whose id is `id` (semantics §7).
     pub fn waits_for(&self, id: ToolId, other: &Tool) -> bool {
         let touched = |touch: &Touch| self.touches.binary_search(touch).is_ok();

@@ -332,7 +332,14 @@ fn type_to(types: &[TypeDef], ty: TypeId, top: bool, out: &mut String) {
         }
         TypeDef::List { of, max } => collection_to(types, "list<", *of, *max, out),
         TypeDef::Set { of, max } => collection_to(types, "set<", *of, *max, out),
-        TypeDef::Map { of, max } => collection_to(types, "map<string, ", *of, *max, out),
+        TypeDef::Map { key, of, max } => {
+            let mut name = String::from("map<");
+            match key {
+                Some(key) => type_to(types, *key, false, &mut name),
+                None => name.push_str("string"),
+            }
+            collection_to(types, &format!("{name}, "), *of, *max, out);
+        }
         TypeDef::Option { of } => {
             type_to(types, *of, top, out);
             out.push_str(if top { " or null" } else { "?" });

@@ -130,7 +130,8 @@ impl<'p> Reads<'p> {
 
     fn done(mut self) -> Reading {
         let read = &mut self.reading;
-        read.quiet = !self.parts && read.worst.is_none() && read.vars.is_empty();
+        // A variable that holds nothing to distrust says as little as a literal.
+        read.quiet = !self.parts && read.worst.is_none();
         self.reading
     }
 

@@ -32,6 +32,7 @@ fn followed(
         }
         Node::LastResult(last) => plan.tools.get(*last as usize)?.returns,
         Node::Row(fact, _) => plan.facts.get(*fact as usize).map(|fact| fact.row),
+        Node::FromKey(_, ty) => Some(*ty),
         Node::Probe(probe) => plan.probes.get(*probe as usize).map(|probe| probe.returns),
         Node::Unwrap(of) | Node::Else(of, _) | Node::If(_, of, _) => inner(*of),
         Node::Field(of, at) => match required(plan, inner(*of)?)? {
@@ -43,6 +44,9 @@ fn followed(
             let (over, at, names) = binding(expr, node, *slot)?;
             if let Some(Node::Call(Builtin::Commands, _)) = expr.0.get(over as usize) {
                 return simple_command(plan);
+            }
+            if let Some(Node::Rows(fact)) = expr.0.get(over as usize) {
+                return plan.facts.get(*fact as usize).map(|fact| fact.row);
             }
             let ty = inner(over)?;
             match required(plan, ty)? {

@@ -134,6 +134,11 @@ fn type_def(plan: &Plan, def: &TypeDef, depths: &[u32]) -> Result<u32, String> {
             let nested = matches!(plan.types[*of as usize], TypeDef::Option { .. });
             ensure(!nested, || "an option of an option".into()).map(|()| depth)
         }
+        TypeDef::Map { key: Some(key), of, .. } => {
+            depth_of(*key)?;
+            ensure(is_key(plan, *key), || "its keys are no keys of a map".into())?;
+            depth_of(*of)
+        }
         TypeDef::List { of, .. } | TypeDef::Set { of, .. } | TypeDef::Map { of, .. } => {
             depth_of(*of)
         }
@@ -143,6 +148,15 @@ fn type_def(plan: &Plan, def: &TypeDef, depths: &[u32]) -> Result<u32, String> {
         | TypeDef::Command
         | TypeDef::Json
         | TypeDef::Time { .. } => Ok(1),
+    }
+}
+
+/// Returns whether values of a type are keys of a map, other than strings.
+fn is_key(plan: &Plan, ty: TypeId) -> bool {
+    let int = TypeDef::Int { min: None, max: None };
+    match plan.types.get(ty as usize) {
+        Some(TypeDef::Bool | TypeDef::Enum { .. }) => true,
+        def => def == Some(&int),
     }
 }
 
@@ -201,6 +215,8 @@ impl<'p> Checker<'p> {
             ensure(positive, || "a limit has no window".into())?;
             let flying = limit.success && limit.scope == LimitScope::InFlight;
             ensure(!flying, || "a limit counts successes in flight".into())?;
+            let waits = limit.ask.is_some() && limit.scope == LimitScope::InFlight;
+            ensure(!waits, || "a limit in flight asks for an approval".into())?;
         }
         self.memories()?;
         self.invariants()?;

@@ -403,7 +403,8 @@ fn unwritten<'p>(encoder: &mut Encoder<'p>, var: VarId, env: &Env<'p>) -> Encode
 fn counted(encoder: &mut Encoder<'_>, id: u32, own: bool) -> Encoded<Option<Formula>> {
     let plan = encoder.plan;
     let limit = &plan.limits[id as usize];
-    if limit.rule.shadow || limit.keyed || limit.scope != LimitScope::Session {
+    let asks = limit.ask.is_some() && !mutant!("a limit that asks is a bound");
+    if limit.rule.shadow || asks || limit.keyed || limit.scope != LimitScope::Session {
         return Ok(None);
     }
     let mut sum = Linear::default();

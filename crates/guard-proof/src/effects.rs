@@ -286,7 +286,7 @@ impl<'p> Encoder<'p> {
         let (kind, ty, most) = match def {
             TypeDef::List { of, max } => (Kind::List, *of, max),
             TypeDef::Set { of, max } => (Kind::Set, *of, max),
-            TypeDef::Map { of, max } => (Kind::Map, *of, max),
+            TypeDef::Map { of, max, .. } => (Kind::Map, *of, max),
             _ => return Ok(None),
         };
         if value.kind() != kind {

@@ -262,7 +262,7 @@ impl<'p> Encoder<'p> {
             }
             TypeDef::List { of, max } => base(Kind::List, of, max),
             TypeDef::Set { of, max } => base(Kind::Set, of, max),
-            TypeDef::Map { of, max } => base(Kind::Map, of, max),
+            TypeDef::Map { of, max, .. } => base(Kind::Map, of, max),
             _ => Value::Opaque(term),
         }
     }

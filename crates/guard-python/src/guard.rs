@@ -86,7 +86,7 @@ impl EngineGuard {
                 "description": tool.doc,
                 "risk": words::risk(tool.risk),
                 "irreversible": tool.irreversible,
-                "served": tool.served.is_some(),
+                "served": tool.is_served(),
             })
         });
         serialized(py, &tools.collect::<Vec<_>>())

@@ -87,8 +87,13 @@ impl Known for SessionKnown<'_> {
             Value::List(items) => any(items.iter(), value),
             Value::Set(items) => any(items.iter(), value),
             Value::Map(entries) => {
-                let Json::String(key) = value else { return Some(false) };
-                Some(entries.contains_key(key))
+                let key: Box<str> = match value {
+                    Json::String(key) => key.clone(),
+                    Json::Int(number) => number.to_string().into(),
+                    Json::Bool(truth) => truth.to_string().into(),
+                    _ => return Some(false),
+                };
+                Some(entries.contains_key(&key))
             }
             _ => None,
         }

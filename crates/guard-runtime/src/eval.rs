@@ -209,7 +209,30 @@ impl<'a> Context<'a> {
                     self.answers.exists(path).map(Val::Bool)
                 }
             },
+            Node::ToKey(a, ty) => match eval(a)? {
+                Val::None => Ok(Val::None),
+                value => {
+                    let types = &self.compiled.plan().types;
+                    let text = guard_plan::map_key::text(types, *ty, &value.into_value());
+                    let text = text.ok_or_else(|| confused("a key of another type"))?;
+                    Ok(Val::Own(Value::String(text)))
+                }
+            },
+            Node::FromKey(a, ty) => {
+                let value = eval(a)?;
+                let text = value.text().ok_or_else(|| confused("a key that is no text"))?;
+                let key = guard_plan::map_key::value(&self.compiled.plan().types, *ty, text);
+                key.map(Val::own).ok_or_else(|| confused("a key of another type"))
+            }
             Node::Probe(id) => self.probe(*id),
+            Node::Seen(a) => {
+                let value = eval(a)?.into_value();
+                let text = guard_plan::origin::lookup(&value);
+                let all = text.into_iter().flat_map(|text| {
+                    self.session.origins.all(&text).map(|origin| Value::Enum(origin as u32))
+                });
+                Ok(Val::Own(Value::Set(all.collect())))
+            }
             Node::Origin(a) => {
                 let value = eval(a)?.into_value();
                 let text = guard_plan::origin::lookup(&value);

@@ -65,14 +65,12 @@ pub(crate) fn propose(
     Ok(proposed)
 }
 
-/// Returns the lifecycle whose tool is called. If the arguments were not decoded, the guard is in
-/// shadow.
-fn served(compiled: &CompiledPlan, flight: &Flight, name: &str) -> Option<LifecycleId> {
-    if compiled.plan().lifecycles.is_empty() {
-        return None;
-    }
+/// Returns who is served if the kernel serves the called tool: a lifecycle, or none for a statement. If the
+/// arguments were not decoded, the guard is in shadow.
+fn served(compiled: &CompiledPlan, flight: &Flight, name: &str) -> Option<Option<LifecycleId>> {
     let tool = flight.tool.or_else(|| compiled.tool(name))?;
-    compiled.plan().tools[tool as usize].served.as_ref().map(|served| served.lifecycle)
+    let tool = &compiled.plan().tools[tool as usize];
+    tool.is_served().then(|| tool.served.as_ref().map(|served| served.lifecycle))
 }
 
 /// Decides a call without side effects, reusing the buffers of an earlier check.

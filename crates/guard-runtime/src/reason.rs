@@ -19,6 +19,9 @@ pub(crate) struct Findings {
     pub postponed: Vec<u32>,
     /// The values that transforms ask for, by parameter.
     pub replacements: Vec<(u32, Json)>,
+    /// The full limits over which a role is asked, each with the role, whether it is in shadow, and
+    /// the reason: the stage of approvals judges them.
+    pub asks: Vec<(String, bool, Reason)>,
 }
 
 impl Findings {

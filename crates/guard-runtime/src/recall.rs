@@ -127,7 +127,13 @@ impl Shape<'_> {
             (T::Enum { variants, .. }, Value::Enum(at)) => (*at as usize) < variants.len(),
             (T::List { of, .. }, Value::List(items)) => items.iter().all(|it| self.fits(*of, it)),
             (T::Set { of, .. }, Value::Set(items)) => items.iter().all(|it| self.fits(*of, it)),
-            (T::Map { of, .. }, Value::Map(all)) => all.values().all(|it| self.fits(*of, it)),
+            (T::Map { key, of, .. }, Value::Map(all)) => {
+                let types = &self.plan.types;
+                let known = |text: &str| {
+                    key.is_none_or(|ty| guard_plan::map_key::value(types, ty, text).is_some())
+                };
+                all.iter().all(|(key, it)| known(key) && self.fits(*of, it))
+            }
             (T::Record { fields, .. }, Value::Record(values)) => {
                 self.all_fit(fields.iter().map(|field| field.ty), values)
             }

@@ -13,22 +13,23 @@ use guard_plan::json::Json;
 use guard_plan::plan::{Actor, LifecycleId};
 use guard_plan::record::ItemChange;
 
-/// Performs an allowed call of a lifecycle's tool, and settles it.
+/// Performs an allowed call of the tool of a lifecycle, or of a statement if there is none, and settles it.
 pub(crate) fn serve(
     compiled: &CompiledPlan,
     session: &mut Session,
     mut flight: Box<Flight>,
-    id: LifecycleId,
+    id: Option<LifecycleId>,
     answers: &dyn Questions,
     proposed: &mut Proposed,
 ) {
-    let done = match flight.action.take().map(|action| *action) {
-        Some(Ok(action)) => {
+    let done = match (flight.action.take().map(|action| *action), id) {
+        (Some(Ok(action)), Some(id)) => {
             Ok(act(compiled, session, id, &flight.call, action, &mut proposed.items))
         }
-        Some(Err(why)) => Err(why),
+        (Some(Err(why)), _) => Err(why),
+        (_, None) if flight.tool.is_some() => Ok(page::object(vec![("stated", Json::Bool(true))])),
         // Only a guard in shadow allows a call that could not be decoded.
-        None => Err("the call could not be read".into()),
+        _ => Err("the call could not be read".into()),
     };
     flights::depart(session, &mut flight);
     let (result, done) = match done {

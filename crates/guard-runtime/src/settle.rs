@@ -96,7 +96,7 @@ fn remember_end(compiled: &CompiledPlan, session: &mut Session, flight: &Flight,
     if !compiled.evidence {
         return;
     }
-    let served = flight.tool.is_some_and(|id| compiled.plan().tools[id as usize].served.is_some());
+    let served = flight.tool.is_some_and(|id| compiled.plan().tools[id as usize].is_served());
     let end = if served { End::Served } else { end };
     session.ended.insert(short(&flight.call), end);
 }
@@ -230,7 +230,7 @@ fn see(
     let tool = tool.map(|id| &compiled.plan().tools[id as usize]);
     match tool {
         _ if !compiled.plan().origins => None,
-        Some(tool) if tool.served.is_some() => None,
+        Some(tool) if tool.is_served() => None,
         Some(tool) => session.see_result(result, &tool.trust),
         None => session.see_result(result, &Trust { whole: false, parts: Vec::new() }),
     }

@@ -364,7 +364,11 @@ impl<W: World> Session<W> {
         let plan = self.guard.plan();
         let tool = plan.tools.iter().find(|known| known.wire_name == tool);
         tool.is_some_and(|tool| {
-            !tool.approvals.is_empty() || tool.irreversible || tool.served.is_some()
+            let mut limits = tool.limits.iter().filter_map(|it| plan.limits.get(it.limit as usize));
+            !tool.approvals.is_empty()
+                || tool.irreversible
+                || tool.served.is_some()
+                || limits.any(|limit| limit.ask.is_some())
         })
     }
 

@@ -31,7 +31,7 @@ pub(crate) struct Structure {
 }
 
 /// The keywords that begin an item.
-pub(crate) const ITEM_KEYWORDS: [&str; 26] = [
+pub(crate) const ITEM_KEYWORDS: [&str; 27] = [
     "guard",
     "use",
     "default",
@@ -49,6 +49,7 @@ pub(crate) const ITEM_KEYWORDS: [&str; 26] = [
     "property",
     "invariant",
     "fact",
+    "statement",
     "source",
     "lifecycle",
     "probe",
@@ -61,9 +62,10 @@ pub(crate) const ITEM_KEYWORDS: [&str; 26] = [
 ];
 
 /// Words that continue an item on a new line.
-const CONTINUATIONS: [&str; 52] = [
+const CONTINUATIONS: [&str; 53] = [
     "for",
     "max",
+    "approval",
     "because",
     "as",
     "on",
@@ -251,7 +253,7 @@ impl Pass<'_> {
                     && (self.char(index + 2) == b'{'
                         || matches!(self.word(index + 2), "monitor" | "proved" | "shadow"))
             }
-            "fact" => named && self.char(index + 2) == b'(',
+            "fact" | "statement" => named && self.char(index + 2) == b'(',
             "define" => named && matches!(self.char(index + 2), b'(' | b':'),
             "feedback" => named && matches!(self.word(index + 2), "every" | "on"),
             "test" => kind(1) == Some(TokenKind::String),

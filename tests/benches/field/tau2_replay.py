@@ -95,7 +95,7 @@ def prepare_airline(world, tool, args):
         if tool == "cancel_reservation" or args.get("cabin", booked.cabin) != booked.cabin:
             look_up_status(world, booked.flights, "2024-05-15")
         if tool == "cancel_reservation":
-            world.call("cancellation_create", {"reservation_id": number, "reason": "health"})
+            world.call("cancel_reason", {"reservation_id": number, "why": "health"})
         if args.get("cabin") == booked.cabin:
             kept = {(flight.flight_number, flight.date) for flight in booked.flights}
     for wanted in args.get("flights", []):

@@ -198,6 +198,8 @@ const OPEN: &[(&str, &str)] = &[
     ("a window is any", "guard_compiler::property::limits"),
     ("failures are not counted either way", "guard_compiler::property::limits"),
     ("any count is enough", "guard_compiler::property::limits"),
+    ("nobody approves a call over a limit", "guard_compiler::property::limits"),
+    ("a limit that asks is a bound", "guard_proof::claims"),
     ("what is unknown is always the same", "guard_proof::terms"),
     ("a type begins one later", "guard_proof::value"),
 ];

@@ -29,7 +29,7 @@ pub struct Coverage {
 }
 
 /// Everything that a run of some size should have met.
-pub const EXPECTED: [&str; 35] = [
+pub const EXPECTED: [&str; 36] = [
     "feedback",
     "feedback of a caution or warning",
     "feedback of several at once",
@@ -50,6 +50,7 @@ pub const EXPECTED: [&str; 35] = [
     "verification unanswered",
     "item error",
     "items listed",
+    "stated",
     "served in vain",
     "item escalated",
     "stop allowed",
@@ -68,7 +69,7 @@ pub const EXPECTED: [&str; 35] = [
 ];
 
 /// Constructs, by the text that shows them in a guard.
-const MARKS: [(&str, &str); 38] = [
+const MARKS: [(&str, &str); 44] = [
     ("guard: transform", "transform "),
     ("guard: transform of a result", "transform result."),
     ("guard: use of a define", "(d_"),
@@ -78,7 +79,13 @@ const MARKS: [(&str, &str); 38] = [
     ("guard: source prompt", "source prompt"),
     ("guard: origin", "origin("),
     ("guard: mentions", "mentions("),
+    ("guard: seen", "seen("),
     ("guard: trust in a part", "trusted result."),
+    ("guard: limit that asks", " else ask "),
+    ("guard: rows of a fact", " r in row"),
+    ("guard: map by enum", "in by_env"),
+    ("guard: map by int", "k in by_int"),
+    ("guard: map by bool", "by_bool["),
     ("guard: probe every", "\n  every 1"),
     ("guard: probe backoff", "backoff "),
     ("guard: probe within", "\n  within "),
@@ -186,8 +193,10 @@ impl Coverage {
 
     fn items(&mut self, event: &Event, said: &Said) {
         self.saw_if(said.served.as_ref().is_some_and(|s| s.get("items").is_some()), "items listed");
+        self.saw_if(said.served.as_ref().is_some_and(|s| s.get("stated").is_some()), "stated");
+        let known = ["id", "items", "stated"];
         self.saw_if(
-            said.served.as_ref().is_some_and(|s| s.get("id").is_none() && s.get("items").is_none()),
+            said.served.as_ref().is_some_and(|s| known.iter().all(|of| s.get(of).is_none())),
             "served in vain",
         );
         let by_hand = matches!(event, Event::Move(..));

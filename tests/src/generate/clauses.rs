@@ -40,7 +40,11 @@ pub(super) fn rule(rng: &mut Rng, tools: &[Shape], at: usize) -> String {
             };
             let scope = *rng.pick(&["per 10m", "per session", "in flight", "identical", "per 1h"]);
             let success = if scope != "in flight" && rng.chance(35) { "success " } else { "" };
-            format!("limit {} {success}{scope}{by}", 1 + rng.below(3))
+            let ask = match scope != "in flight" && rng.chance(30) {
+                true => format!(" else ask {}", rng.pick(&["human", "boss"])),
+                false => String::new(),
+            };
+            format!("limit {} {success}{scope}{by}{ask}", 1 + rng.below(3))
         }
         7 | 8 => {
             format!("costs {} {}", amount(rng, params), rng.pick(&["usd", "usd", "usd", "calls"]))
@@ -148,7 +152,16 @@ pub(super) fn effects(rng: &mut Rng, tools: &[Shape], at: usize) -> String {
             (6, _) => format!("owner = {}", text(rng, params)),
             (7, 0) => format!("delete items[{}]", text(rng, params)),
             (7, _) => format!("items[{}] = {{id: \"x\", qty: {int}}}", text(rng, params)),
-            _ => "pause += 1m".to_string(),
+            (8, _) => "pause += 1m".to_string(),
+            (9, 0) => format!("remove {env} from by_env"),
+            (9, _) => format!("by_env[{env}] = {int}"),
+            (10, 0) => format!("delete by_int[{int}]"),
+            (10, _) => format!("by_int[{int}] = {}", truth(rng, &speaks, tools, 1)),
+            (_, 0) => "delete by_bool[flag]".to_string(),
+            _ => {
+                let key = rng.pick(&["flag", "n > 2", "true"]);
+                format!("by_bool[{key}] = {{id: \"z\", qty: {int}}}")
+            }
         });
     }
     if statements.is_empty() {
@@ -162,7 +175,7 @@ pub(super) fn effects(rng: &mut Rng, tools: &[Shape], at: usize) -> String {
 /// Clauses about the result.
 pub(super) fn after(rng: &mut Rng, params: &[usize]) -> Vec<String> {
     let mut clauses = Vec::new();
-    match rng.below(12) {
+    match rng.below(13) {
         0 => {
             clauses.push("trusted  returns Item".to_string());
             if rng.chance(60) {
@@ -224,6 +237,11 @@ pub(super) fn after(rng: &mut Rng, params: &[usize]) -> Vec<String> {
             clauses.push("observe owner = result.id".to_string());
             let key = text(rng, params);
             clauses.push(format!("observe items[{key}] = {{id: \"y\", qty: result.qty}}"));
+        }
+        8 => {
+            clauses.push("returns map<Env, map<int, bool> max 2> max 2".to_string());
+            let env = env(rng, params);
+            clauses.push(format!("observe by_int = result[{env}] else {{}}"));
         }
         _ => {}
     }

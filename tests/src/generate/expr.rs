@@ -62,6 +62,7 @@ pub(super) fn int(rng: &mut Rng, speaks: &Speaks, tools: &[Shape], depth: usize)
         11 => "len(envs)".into(),
         12 => "sum(x in log: x)".into(),
         13 => "(items[\"u\"].qty else 4)".into(),
+        14 if has(2) => "(by_env[e] else 1)".into(),
         14 => "n".into(),
         15 => "m".into(),
         _ => rng.below(9).to_string(),
@@ -108,7 +109,7 @@ pub(super) fn truth(rng: &mut Rng, speaks: &Speaks, tools: &[Shape], depth: usiz
         return format!("any y in log: {}", named::call("d_near", &["y + n".to_string()]));
     }
     let has = |p: usize| speaks.params.contains(&p);
-    match rng.below(51) {
+    match rng.below(68) {
         41 if has(3) => "all h in hosts(s): h == \"a.org\"".into(),
         42 if has(9) => "all h in hosts(note): h == \"a.org\"".into(),
         43 if has(9) => "any w in emails(note): w == \"ann@example.org\"".into(),
@@ -120,6 +121,22 @@ pub(super) fn truth(rng: &mut Rng, speaks: &Speaks, tools: &[Shape], depth: usiz
         49 if speaks.asks => {
             format!("mentions({})", rng.pick(&["\"u\"", "owner", "\"ann example\""]))
         }
+        50 if has(2) => "(e in by_env or by_env[prod] == 1)".into(),
+        51 => "any k, v in by_env: k == dev or v > m".into(),
+        52 if has(1) => "(by_int[b] == flag or any k in by_int: k > b)".into(),
+        53 => "by_bool[n > 2].qty == m".into(),
+        54 if has(2) => format!("{{dev: 1, prod: {}}}[e] == 2", 1 + rng.below(2)),
+        55 if speaks.asks => format!("any r in row: r.qty > {}", rng.below(4)),
+        56 if speaks.asks && has(3) => "all r in row: r.id == s or r.qty <= m".into(),
+        57 if speaks.asks => "any w in who: any r in row: w.name == r.id".into(),
+        58 if speaks.asks => "count(r in row: r.qty > n) == 1".into(),
+        59 if has(0) => "(said[a] == \"u\" or a in said)".into(),
+        60 if has(2) => "noted[e].a > m".into(),
+        61 if speaks.asks => "called(said) since noted".into(),
+        62 if speaks.asks && has(3) => format!("{} in seen(s)", whence(rng)),
+        63 if speaks.asks && has(8) => format!("not (seen(amt) contains {})", whence(rng)),
+        64 if speaks.asks => format!("{} in seen(\"{}\")", whence(rng), rng.pick(&["u", "w"])),
+        65 if speaks.asks && has(10) => "len(seen(link)) > 1".into(),
         0 if has(2) => "e in envs".into(),
         1 if has(2) => format!("e == {}", rng.pick(&["dev", "prod"])),
         2 if has(3) => "s matches /^[a-z]+$/".into(),
@@ -170,6 +187,11 @@ pub(super) fn truth(rng: &mut Rng, speaks: &Speaks, tools: &[Shape], depth: usiz
             compare(rng, x, y)
         }
     }
+}
+
+/// A place where a value is seen.
+fn whence(rng: &mut Rng) -> &'static str {
+    rng.pick::<&str>(&["prompt", "trusted", "untrusted"])
 }
 
 /// A comparison of an origin.

@@ -69,7 +69,7 @@ impl Generated {
     }
 }
 
-const STATE: [&str; 9] = [
+const STATE: [&str; 12] = [
     "n: int in -5..=12 = 0",
     "m: int = 3",
     "flag: bool = false",
@@ -79,6 +79,9 @@ const STATE: [&str; 9] = [
     "owner: string? = none",
     "items: map<string, Item> max 2 = {}",
     "pause: duration = 5m",
+    "by_env: map<Env, int> max 2 = {prod: 1}",
+    "by_int: map<int, bool> max 3 = {-1: true}",
+    "by_bool: map<bool, Item> max 2 = {}",
 ];
 
 /// A guard drawn from `rng`.
@@ -123,6 +126,11 @@ pub fn guard(rng: &mut Rng) -> Generated {
     if rng.chance(25) {
         items.push(outward::tool(rng));
     }
+    items.push("statement said(a: int in 0..=5, s: string max 12) max 3 approval human".into());
+    items.push(
+        "statement noted(e: Env, a: int in 0..=5, s: string max 12) approval boss when a > 2"
+            .into(),
+    );
     items.extend(world::sources(rng));
     items.extend(lifecycles.iter().map(|one| one.text.clone()));
     items.extend(advice::feedback(rng, &named));
@@ -136,6 +144,9 @@ pub fn guard(rng: &mut Rng) -> Generated {
     // A budget that no tool charges is the host's.
     let charged = items.iter().any(|item| item.contains(" usd\n") || item.contains(" usd}"));
     items.push(format!("budget usd = 90.00{}", if charged { "" } else { " host" }));
+    let stated = [("said", vec![0, 3]), ("noted", vec![0, 2, 3])];
+    let stated = stated.map(|(name, params)| Shape { name: name.to_string(), params });
+    let tools: Vec<Shape> = tools.into_iter().chain(stated).collect();
     let items: Vec<String> =
         items.into_iter().map(|item| named::with_let(item, || "2".to_string())).collect();
     let written_out = named::rendered(&items.join("\n"), true);

@@ -129,7 +129,7 @@ impl Script {
                 }
                 Val::Set(items)
             }
-            Type::Map(of, max) => {
+            Type::Map(_, of, max) => {
                 let mut entries: Vec<(String, String, Val)> = Vec::new();
                 for _ in 0..size(max) {
                     let entry = (
@@ -194,7 +194,7 @@ impl Script {
                 }
                 and(&fits)
             }
-            (Type::Map(of, max), Val::Map(entries)) => {
+            (Type::Map(_, of, max), Val::Map(entries)) => {
                 let there: Vec<&String> = entries.iter().map(|(there, ..)| there).collect();
                 let mut fits = vec![at_most(&there, *max)];
                 for (there, _, value) in entries {

@@ -119,7 +119,7 @@ impl Pools {
             TypeDef::Set { of, max } => {
                 Value::Set((0..count(max, rng)).map(|_| self.draw(plan, *of, rng)).collect())
             }
-            TypeDef::Map { of, max } => {
+            TypeDef::Map { of, max, .. } => {
                 let entry =
                     |rng: &mut Rng| (rng.pick(&self.texts).clone(), self.draw(plan, *of, rng));
                 Value::Map((0..count(max, rng)).map(|_| entry(rng)).collect())

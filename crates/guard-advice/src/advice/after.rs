@@ -104,7 +104,9 @@ impl After<'_> {
     pub fn may_change(&self, expr: &Expr) -> bool {
         expr.0.iter().any(|node| match node {
             Node::State(var) => self.unknown.contains(var),
-            Node::Known(fact, _) | Node::Row(fact, _) => self.facts.contains(fact),
+            Node::Known(fact, _) | Node::Row(fact, _) | Node::Rows(fact) => {
+                self.facts.contains(fact)
+            }
             Node::LastResult(tool) => *tool == self.tool,
             Node::LastArg(tool, _) | Node::Called { tool, key: Some(_), .. } => {
                 *tool == self.tool && self.args.is_none()

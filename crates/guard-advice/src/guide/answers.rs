@@ -29,18 +29,23 @@ pub(super) fn answers(plan: &Plan, page: &mut Page) {
 /// Returns whether a plan can give this reason.
 fn can(plan: &Plan, code: Code) -> bool {
     let any = |holds: &dyn Fn(&Tool) -> bool| plan.tools.iter().any(holds);
+    // Of each limit of a tool, whether it asks.
+    let asks = |tool: &Tool| {
+        let limits = tool.limits.iter().filter_map(|used| plan.limits.get(used.limit as usize));
+        limits.map(|limit| limit.ask.is_some()).collect::<Vec<_>>().into_iter()
+    };
     match code {
         Code::UnknownTool => !plan.default_allow,
         Code::InvalidArguments | Code::EvaluationError => true,
         Code::Requires => any(&|t| !t.requires.is_empty()),
         Code::Denied => any(&|t| t.denies.iter().any(|deny| deny.replacement.is_none())),
         Code::Transform => any(&|t| t.denies.iter().any(|deny| deny.replacement.is_some())),
-        Code::Limit => any(&|t| !t.limits.is_empty()),
+        Code::Limit => any(&|t| asks(t).any(|ask| !ask)),
         Code::Budget => plan.units.iter().any(|unit| unit.budget.is_some()),
         Code::Deadline => plan.deadline.is_some(),
         Code::Invariant => any(&|t| !t.effects.is_empty()),
         Code::Approval => {
-            any(&|t| !t.approvals.is_empty())
+            any(&|t| !t.approvals.is_empty() || asks(t).any(|ask| ask))
                 || plan.lifecycles.iter().any(|l| l.escalate.is_some())
         }
         Code::Gated => any(&rules::gated),

@@ -161,6 +161,14 @@ pub(crate) fn success_in_flight(span: Span) -> Diagnostic {
         .help("write `limit N in flight`, or `limit N success per session`")
 }
 
+/// A limit of calls in flight that asks: such a call only has to wait.
+pub(crate) fn ask_in_flight(span: Span, role: &str) -> Diagnostic {
+    let message = "a call over a limit `in flight` waits until another one has settled";
+    Diagnostic::error("G0332", span, message).label("there is nothing to approve").help(format!(
+        "remove `else ask {role}`, or count calls with `limit N per session else ask {role}`"
+    ))
+}
+
 pub(crate) fn count_of_nothing(span: Span, what: &str) -> Diagnostic {
     Diagnostic::error("G0313", span, format!("{what} must be at least 1"))
         .help("write a greater one, or remove the clause")
@@ -338,6 +346,30 @@ pub(crate) fn budget_never_charged(span: Span, unit: &str) -> Diagnostic {
             "say with `costs … {unit}` what a call costs, or write `budget {unit} = … host` if the host \
              reports what is spent"
         ))
+}
+
+pub(crate) fn statement_without_key(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::error("G0333", span, format!("the statement `{name}` says nothing")).help(format!(
+        "give it a key to be read by, as in `statement {name}(id: string) approval ROLE`"
+    ))
+}
+
+pub(crate) fn statement_left_open(span: Span, param: &str) -> Diagnostic {
+    Diagnostic::error(
+        "G0333",
+        span,
+        format!("a statement leaves nothing open, and `{param}` may be missing"),
+    )
+    .help("remove the `?`, or write two statements")
+}
+
+pub(crate) fn secret_statement(span: Span, param: &str) -> Diagnostic {
+    Diagnostic::error(
+        "G0333",
+        span,
+        format!("what is stated is on record, and `{param}` is secret"),
+    )
+    .help("remove `secret`, or leave it out of the statement")
 }
 
 pub(crate) fn calls_by_host(span: Span) -> Diagnostic {

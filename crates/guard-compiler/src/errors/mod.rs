@@ -78,6 +78,8 @@ pub const CODES: &[(&str, &str)] = &[
     ("G0325", "union that cannot be told apart"),
     ("G0326", "coercion that does not fit"),
     ("G0327", "no name in JSON"),
+    ("G0332", "limit in flight that asks"),
+    ("G0333", "statement that cannot be read"),
     ("G0501", "undeclared tools are allowed"),
     ("G0502", "declared and never used"),
     ("G0503", "regular expression is not anchored"),

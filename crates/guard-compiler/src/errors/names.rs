@@ -265,5 +265,5 @@ pub(crate) fn unknown_edition(span: Span, edition: &str) -> Diagnostic {
 pub(crate) fn fact_as_value(name: &str, span: Span) -> Diagnostic {
     Diagnostic::error("G0110", span, format!("the fact `{name}` is no value"))
         .label("facts are asked for, row by row")
-        .help(format!("ask `known {name}(…)` of a value, as in `any x in xs: known {name}(x)`"))
+        .help(format!("ask `known {name}(…)` of a value, or `any row in {name}: …` of its rows"))
 }

@@ -99,6 +99,24 @@ pub(crate) fn impossible_type(span: Span, why: &str, help: &str) -> Diagnostic {
     Diagnostic::error("G0209", span, why).help(help)
 }
 
+/// A map whose keys have no text each.
+pub(crate) fn keys_of_a_map(span: Span, refined: bool) -> Diagnostic {
+    let (why, help) = match refined {
+        true => ("the keys of a map have no range", "write `map<int, …>`"),
+        false => (
+            "the keys of a map are strings, ints, bools or variants of an enum",
+            "write `map<string, …>` with a text that stands for the key, or a fact with key columns",
+        ),
+    };
+    impossible_type(span, why, help)
+}
+
+/// A key of a map that is written out.
+pub(crate) fn written_key(span: Span, found: &str, wanted: &str, such: &str) -> Diagnostic {
+    mismatch(span, &format!("a key that is {wanted}"), &format!("`{found}`"))
+        .help(format!("write each key as it is, as in `{{{such}: …}}`"))
+}
+
 pub(crate) fn too_deep(span: Span, levels: usize) -> Diagnostic {
     impossible_type(
         span,

@@ -2,7 +2,7 @@
 //! declarations.
 
 use super::expr;
-use crate::hir::{self, ClauseKind, Expr, ExprKind, Program, Type};
+use crate::hir::{self, ClauseKind, Expr, ExprKind, MapKey, Program, Type};
 use guard_plan::plan::{self, Monitor, SuccessIndex, TypeDef, TypeId, Window};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -113,8 +113,9 @@ impl<'p> Tables<'p> {
             places: Places::default(),
         };
         tables.questions();
-        tables.monitors();
         tables.intern_types();
+        // The operands of monitors may name types.
+        tables.monitors();
         tables.sort_limits();
         tables
     }
@@ -162,7 +163,7 @@ impl<'p> Tables<'p> {
                 ExprKind::LastResult(tool) => {
                     self.keeps_result.insert(*tool);
                 }
-                ExprKind::Origin(_) => self.origins = true,
+                ExprKind::Origin(_) | ExprKind::Seen(_) => self.origins = true,
                 ExprKind::Said => self.mentions = true,
                 _ => {}
             });
@@ -300,7 +301,10 @@ impl<'p> Tables<'p> {
             }
             Type::List(of, max) => TypeDef::List { of: self.intern(of), max: bounded(max) },
             Type::Set(of, max) => TypeDef::Set { of: self.intern(of), max: bounded(max) },
-            Type::Map(of, max) => TypeDef::Map { of: self.intern(of), max: bounded(max) },
+            Type::Map(key, of, max) => {
+                let key = (*key != MapKey::Text).then(|| self.intern(&key.ty()));
+                TypeDef::Map { key, of: self.intern(of), max: bounded(max) }
+            }
             Type::Option(of) => TypeDef::Option { of: self.intern(of) },
         };
         self.push(key, row)
@@ -335,7 +339,10 @@ impl<'p> Tables<'p> {
             Type::Record(id) => format!("record {}", self.program.records[*id].name),
             Type::List(of, max) => format!("list<{}> {max:?}", self.key(of)),
             Type::Set(of, max) => format!("set<{}> {max:?}", self.key(of)),
-            Type::Map(of, max) => format!("map<{}> {max:?}", self.key(of)),
+            Type::Map(MapKey::Text, of, max) => format!("map<{}> {max:?}", self.key(of)),
+            Type::Map(key, of, max) => {
+                format!("map<{}, {}> {max:?}", self.key(&key.ty()), self.key(of))
+            }
             Type::Option(of) => format!("{}?", self.key(of)),
             Type::Never | Type::Error => "Bool".into(),
             plain => format!("{plain:?}"),
@@ -378,8 +385,13 @@ impl<'p> Tables<'p> {
         self.limits = Sorted::by(p.limits.len(), |at| {
             let limit = &p.limits[at];
             let what = format!(
-                "{:?} {} {} {} {}",
-                limit.scope, limit.count, limit.success, limit.rule.shadow, limit.rule.doc
+                "{:?} {} {} {} {:?} {}",
+                limit.scope,
+                limit.count,
+                limit.success,
+                limit.rule.shadow,
+                limit.ask,
+                limit.rule.doc
             );
             (limit.rule.owner.clone(), what, uses.get(&at).cloned())
         });
@@ -404,7 +416,7 @@ pub(crate) fn plain(ty: &Type) -> Type {
         Type::Time(_) => Type::Time(None),
         Type::List(of, _) => Type::List(plain(of).into(), None),
         Type::Set(of, _) => Type::Set(plain(of).into(), None),
-        Type::Map(of, _) => Type::Map(plain(of).into(), None),
+        Type::Map(key, of, _) => Type::Map(*key, plain(of).into(), None),
         Type::Option(of) => Type::Option(plain(of).into()),
         other => other.clone(),
     }
@@ -413,7 +425,7 @@ pub(crate) fn plain(ty: &Type) -> Type {
 fn patterns(ty: &Type, out: &mut BTreeSet<Arc<str>>) {
     match ty {
         Type::String(bounds) => out.extend(bounds.patterns.iter().cloned()),
-        Type::List(of, _) | Type::Set(of, _) | Type::Map(of, _) | Type::Option(of) => {
+        Type::List(of, _) | Type::Set(of, _) | Type::Map(_, of, _) | Type::Option(of) => {
             patterns(of, out)
         }
         _ => {}

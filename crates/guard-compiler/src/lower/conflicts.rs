@@ -118,7 +118,7 @@ impl Footprint {
             ExprKind::State(var) => {
                 self.read_vars.insert(*var);
             }
-            ExprKind::Row(fact, _) | ExprKind::Known(fact, _) => {
+            ExprKind::Row(fact, _) | ExprKind::Known(fact, _) | ExprKind::Rows(fact) => {
                 self.read_facts.insert(*fact);
             }
             ExprKind::Called { tool, since, .. } | ExprKind::Failed { tool, since, .. } => {

@@ -67,7 +67,10 @@ fn node(t: &Tables, e: &Expr, out: &mut Vec<Node>) -> Node {
         K::Member(of, name) => Node::Member(push(t, of, out), name.clone()),
         K::UrlPart(of, part) => Node::UrlPart(push(t, of, out), *part),
         K::Index(of, at) => Node::Index(push(t, of, out), push(t, at, out)),
+        K::ToKey(of, key) => Node::ToKey(push(t, of, out), t.ty(&key.ty())),
+        K::FromKey(of, key) => Node::FromKey(push(t, of, out), t.ty(&key.ty())),
         K::Row(fact, key) => Node::Row(t.facts.of(*fact), all(key, out)),
+        K::Rows(fact) => Node::Rows(t.facts.of(*fact)),
         K::Known(fact, key) => Node::Known(t.facts.of(*fact), all(key, out)),
         K::Not(of) => Node::Not(push(t, of, out)),
         K::Neg(of) => Node::Neg(push(t, of, out)),
@@ -116,6 +119,7 @@ fn node(t: &Tables, e: &Expr, out: &mut Vec<Node>) -> Node {
         K::Exists(path) => Node::Exists(push(t, path, out)),
         K::Probe(probe) => Node::Probe(t.probes.of(*probe)),
         K::Origin(of) => Node::Origin(push(t, of, out)),
+        K::Seen(of) => Node::Seen(push(t, of, out)),
     }
 }
 
@@ -165,6 +169,7 @@ fn is_place(e: &Expr) -> bool {
         ExprKind::Param(_) | ExprKind::State(_) | ExprKind::Clock(_) | ExprKind::Elapsed => true,
         ExprKind::RemainingTime | ExprKind::Remaining(_) | ExprKind::Spent(_) => true,
         ExprKind::Field(of, _) | ExprKind::UrlPart(of, _) | ExprKind::Unwrap(of, _) => is_place(of),
+        ExprKind::ToKey(of, _) => is_place(of),
         ExprKind::Index(of, at) => {
             is_place(of) && (is_place(at) || matches!(at.kind, ExprKind::String(_)))
         }
@@ -184,8 +189,9 @@ fn is_named_value(e: &Expr) -> bool {
         varies |= match &part.kind {
             ExprKind::Called { .. } | ExprKind::Failed { .. } | ExprKind::Exists(_) => true,
             ExprKind::Now | ExprKind::Probe(_) | ExprKind::Origin(_) | ExprKind::Result => true,
+            ExprKind::Seen(_) => true,
             ExprKind::LastArg(..) | ExprKind::LastResult(_) | ExprKind::Row(..) => true,
-            ExprKind::Known(..) => true,
+            ExprKind::Known(..) | ExprKind::Rows(_) => true,
             _ => part.name.is_none() && is_place(part),
         };
     });
@@ -215,8 +221,19 @@ pub(crate) fn label(program: &Program, e: &Expr, params: &[Field]) -> String {
         ExprKind::UrlPart(of, part) => {
             format!("{}.{}", inner(of), format!("{part:?}").to_lowercase())
         }
-        ExprKind::Unwrap(of, _) => inner(of),
-        ExprKind::Index(of, at) => format!("{}[{}]", inner(of), inner(at)),
+        ExprKind::Unwrap(of, _) | ExprKind::ToKey(of, _) => inner(of),
+        ExprKind::Index(of, at) => {
+            let key = match (of.ty.required(), &at.kind) {
+                // The text of a key that is no string is written as the key.
+                (crate::hir::Type::Map(key, ..), ExprKind::String(text))
+                    if *key != crate::hir::MapKey::Text =>
+                {
+                    text.clone()
+                }
+                _ => inner(at),
+            };
+            format!("{}[{key}]", inner(of))
+        }
         ExprKind::Row(fact, key) => {
             let keys: Vec<String> = key.iter().map(inner).collect();
             format!("{}[{}]", program.facts[*fact].name, keys.join(", "))

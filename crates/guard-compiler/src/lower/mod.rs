@@ -144,7 +144,7 @@ impl Lowering<'_> {
     fn limit(&mut self, limit: &hir::Limit) -> plan::Limit {
         let rule = self.rule(&limit.rule);
         let hir::Limit { count, success, scope, keyed, .. } = *limit;
-        plan::Limit { rule, count, success, scope, keyed }
+        plan::Limit { rule, count, success, scope, keyed, ask: limit.ask.clone() }
     }
 
     fn fact(&mut self, fact: &hir::Fact) -> plan::Fact {

@@ -145,7 +145,7 @@ impl Lowering<'_> {
         let mut settled = true;
         condition.walk(&mut |e| match &e.kind {
             ExprKind::State(var) => reads.push(Touch::State(tables.state.of(*var))),
-            ExprKind::Row(fact, _) | ExprKind::Known(fact, _) => {
+            ExprKind::Row(fact, _) | ExprKind::Known(fact, _) | ExprKind::Rows(fact) => {
                 reads.push(Touch::Fact(tables.facts.of(*fact)));
             }
             ExprKind::Called { tool, since, within: None, .. }
@@ -169,7 +169,8 @@ impl Lowering<'_> {
             | ExprKind::Temporal(..)
             | ExprKind::Exists(_)
             | ExprKind::Probe(_)
-            | ExprKind::Origin(_) => settled = false,
+            | ExprKind::Origin(_)
+            | ExprKind::Seen(_) => settled = false,
             _ => {}
         });
         reads.sort_unstable();

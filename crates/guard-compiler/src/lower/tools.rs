@@ -23,6 +23,7 @@ impl Lowering<'_> {
             undecoded: tool.undecoded,
             trust: tool.trust.clone(),
             served: tool.served.map(|served| self.served(served)),
+            states: tool.states,
             prior: tool.prior.clone(),
             risk: tool.risk,
             irreversible: tool.irreversible,

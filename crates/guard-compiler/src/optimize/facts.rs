@@ -71,6 +71,7 @@ impl Facts {
             Node::Compare(..) | Node::Arith(..) | Node::Neg(_) | Node::Unwrap(_) => true,
             Node::In(..) | Node::Within(..) | Node::Matches(..) | Node::IsSome(_) => true,
             Node::Known(..) | Node::Called { .. } | Node::Failed { .. } | Node::Origin(_) => true,
+            Node::Rows(_) | Node::Seen(_) => true,
             Node::Quantified { .. } => true,
             Node::Call(builtin, _) => builtin.row().gives != Gives::OptionalString,
             Node::Param(at) => self.param(tool, *at).is_some_and(|ty| self.required(ty)),
@@ -85,7 +86,7 @@ impl Facts {
     fn is_collection(&self, tool: Option<ToolId>, tree: &Tree) -> bool {
         let typed = |ty: TypeId| self.collections.get(ty as usize).is_some_and(|is| *is);
         match &tree.node {
-            Node::List(_) | Node::Set(_) | Node::Map(_) => true,
+            Node::List(_) | Node::Set(_) | Node::Map(_) | Node::Rows(_) => true,
             Node::Param(at) => self.param(tool, *at).is_some_and(typed),
             Node::State(var) => self.state.get(*var as usize).is_some_and(|ty| typed(*ty)),
             _ => false,

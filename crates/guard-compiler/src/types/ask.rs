@@ -14,8 +14,18 @@ use guard_syntax::span::Span;
 /// The questions about earlier calls.
 const HISTORY: [&str; 4] = ["called", "failed", "calls", "failures"];
 /// Questions that are no pure functions.
-const QUESTIONS: [&str; 9] =
-    ["called", "failed", "calls", "failures", "last", "remaining", "spent", "exists", "origin"];
+const QUESTIONS: [&str; 10] = [
+    "called",
+    "failed",
+    "calls",
+    "failures",
+    "last",
+    "remaining",
+    "spent",
+    "exists",
+    "origin",
+    "seen",
+];
 
 /// Returns true if the function of this name is a predicate. A predicate is false if an argument is missing.
 pub(super) fn is_test(name: &str) -> bool {
@@ -54,7 +64,7 @@ impl Checker<'_, '_> {
             }
             "remaining" | "spent" => self.spending(name, args, e.span, scope),
             "exists" => self.exists(args, e.span, scope),
-            "origin" => self.origin(args, e.span, scope),
+            "origin" | "seen" => self.origin(&name.node, args, e.span, scope),
             _ => match TABLE.iter().find(|row| row.name == name.node) {
                 Some(row) => self.builtin(row, name, args, e.span, scope),
                 None => {

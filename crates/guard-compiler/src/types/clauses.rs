@@ -119,6 +119,7 @@ impl<'a> Checker<'a, '_> {
                 undecoded: Undecoded::default(),
                 trust: signature.trust.clone(),
                 served: None,
+                states: false,
                 prior: None,
                 risk: Risk::Low,
                 irreversible: false,
@@ -450,6 +451,10 @@ impl<'a> Checker<'a, '_> {
             self.report(errors::success_in_flight(limit.count.span));
             return;
         }
+        if let (Some(role), LimitScope::InFlight) = (&limit.ask, scope) {
+            self.report(errors::ask_in_flight(role.span, &role.node));
+            return;
+        }
         if count == 0 {
             self.report(errors::limit_of_nothing(limit.count.span));
             return;
@@ -464,6 +469,7 @@ impl<'a> Checker<'a, '_> {
                 success: limit.success,
                 scope,
                 keyed: by.is_some(),
+                ask: limit.ask.as_ref().map(|role| role.node.clone()),
             });
         }
         tool.clauses.push(Clause { rule, kind: ClauseKind::Limit { limit: id, by } });

@@ -4,7 +4,7 @@ use super::Checker;
 use super::expr::typed;
 use super::scope::Scope;
 use crate::hir::{
-    self, Clause, ClauseKind, Expr, ExprKind, Field, Part, RecordDef, RuleMeta, Type,
+    self, Clause, ClauseKind, Expr, ExprKind, Field, MapKey, Part, RecordDef, RuleMeta, Type,
 };
 use guard_plan::builtin::{Builtin, MAX_WORDS, SIMPLE_COMMAND};
 use guard_syntax::ast;
@@ -27,7 +27,9 @@ impl Checker<'_, '_> {
             "bool" => Type::Bool,
             "list<string>" => Type::List(Arc::new(Type::string()), Some(MAX_WORDS as u64)),
             "list<path>" => Type::List(Arc::new(Type::Path), Some(MAX_WORDS as u64)),
-            "map<string, string>" => Type::Map(Arc::new(Type::string()), Some(MAX_WORDS as u64)),
+            "map<string, string>" => {
+                Type::Map(MapKey::Text, Arc::new(Type::string()), Some(MAX_WORDS as u64))
+            }
             _ => Type::string(),
         };
         let fields = SIMPLE_COMMAND.iter().map(|(name, written)| Field {

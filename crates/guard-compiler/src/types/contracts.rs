@@ -59,7 +59,7 @@ impl Checker<'_, '_> {
     /// Returns true if a value of a type may contain secrets.
     fn holds_secrets(&self, ty: &Type) -> bool {
         match ty.required() {
-            Type::List(of, _) | Type::Set(of, _) | Type::Map(of, _) => self.holds_secrets(of),
+            Type::List(of, _) | Type::Set(of, _) | Type::Map(_, of, _) => self.holds_secrets(of),
             Type::Record(id) => {
                 let def = &self.program.records[*id];
                 let cases = def.union.iter().flat_map(|union| &union.cases);
@@ -491,7 +491,7 @@ impl Checker<'_, '_> {
             self.expr(allowed, Some(&Type::Set(ty.required().clone().into(), None)), &mut scope);
         let element = match found.ty.required() {
             Type::List(of, _) | Type::Set(of, _) => (**of).clone(),
-            Type::Map(..) => Type::string(),
+            Type::Map(key, ..) => key.ty(),
             Type::Error => return Allowed::Values(found),
             other => {
                 let shown = self.show(other);

@@ -413,7 +413,9 @@ pub(super) fn record_in(mut ty: &Type) -> Option<(usize, usize)> {
     loop {
         match ty {
             Type::Record(id) => return Some((*id, around)),
-            Type::List(of, _) | Type::Set(of, _) | Type::Map(of, _) | Type::Option(of) => ty = of,
+            Type::List(of, _) | Type::Set(of, _) | Type::Map(_, of, _) | Type::Option(of) => {
+                ty = of
+            }
             _ => return None,
         }
     }

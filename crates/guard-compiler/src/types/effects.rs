@@ -63,9 +63,7 @@ impl Checker<'_, '_> {
                 Type::Set(of, _) | Type::List(of, _) => {
                     (EffectOp::Remove, Some(self.value(value, of, scope)))
                 }
-                Type::Map(..) => {
-                    (EffectOp::Remove, Some(self.value(value, &Type::string(), scope)))
-                }
+                Type::Map(key, ..) => (EffectOp::Remove, Some(self.key(value, *key, scope))),
                 _ => {
                     let help =
                         "`remove` takes an element out of a list or set, or an entry out of a map";
@@ -221,9 +219,9 @@ impl Checker<'_, '_> {
                 self.report(d);
                 None
             }
-            (ast::Step::Index(at), Type::Map(of, _)) => {
-                let of = (**of).clone();
-                Some((Step::Index(self.value(at, &Type::string(), scope)), of))
+            (ast::Step::Index(at), Type::Map(key, of, _)) => {
+                let (key, of) = (*key, (**of).clone());
+                Some((Step::Index(self.key(at, key, scope)), of))
             }
             (ast::Step::Index(at), Type::List(of, _)) => {
                 let of = (**of).clone();

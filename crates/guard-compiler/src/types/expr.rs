@@ -7,7 +7,7 @@ use super::text::{text, text_in};
 use super::ty::{fits, join};
 use super::{Checker, literal, regex};
 use crate::errors;
-use crate::hir::{Expr, ExprKind, Type, WEEKDAY};
+use crate::hir::{Expr, ExprKind, MapKey, Type, WEEKDAY};
 use guard_plan::plan::{ClockPart, TemporalOp, UrlPart};
 use guard_syntax::ast::{self, BinaryOp, UnaryOp};
 use guard_syntax::span::Span;
@@ -393,7 +393,9 @@ impl Checker<'_, '_> {
             self.report(errors::several_keys(span));
             return broken(span);
         };
-        let inner = self.expr(of, None, scope);
+        // The keys of a map that is written out are of the type of what it is asked for.
+        let guide = matches!(of.kind, ast::ExprKind::Map(_)).then(|| self.keyed_by(at, scope));
+        let inner = self.expr(of, guide.flatten().as_ref(), scope);
         // An element of what is missing is missing.
         let inner = match self.is_established(of, &inner, scope) {
             true => self.present_unless_json(of, inner, scope),
@@ -401,7 +403,11 @@ impl Checker<'_, '_> {
         };
         let (key, ty) = match inner.ty.required() {
             Type::List(of, _) => (Type::int(), (**of).clone()),
-            Type::Map(of, _) => (Type::string(), (**of).clone()),
+            Type::Map(key, of, _) => {
+                let (key, ty) = (*key, (**of).clone());
+                let at = self.key(at, key, scope);
+                return typed(ExprKind::Index(boxed(inner), boxed(at)), ty.optional(), span);
+            }
             Type::Json => {
                 (if looks_like_int(at, scope) { Type::int() } else { Type::string() }, Type::Json)
             }
@@ -638,8 +644,9 @@ impl Checker<'_, '_> {
         span: Span,
         scope: &mut Scope,
     ) -> Expr {
-        if let (true, Some(Type::Map(of, _))) = (xs.is_empty(), wanted) {
-            return typed(ExprKind::Map(Vec::new()), Type::Map(of.clone(), Some(0)), span);
+        if let (true, Some(Type::Map(key, of, _))) = (xs.is_empty(), wanted) {
+            let ty = Type::Map(*key, of.clone(), Some(0));
+            return typed(ExprKind::Map(Vec::new()), ty, span);
         }
         let element = match wanted {
             Some(Type::List(of, _) | Type::Set(of, _)) => Some((**of).clone()),
@@ -685,15 +692,17 @@ impl Checker<'_, '_> {
         if let Some(Type::Record(id)) = wanted {
             return self.record(*id, entries, span, scope);
         }
-        let element = match wanted {
-            Some(Type::Map(of, _)) => Some((**of).clone()),
-            _ => None,
+        let (key, element) = match wanted {
+            Some(Type::Map(key, of, _)) => (*key, Some((**of).clone())),
+            _ => (MapKey::Text, None),
         };
+        let element = element.filter(|of| *of != Type::Never);
+        entries.iter().for_each(|(name, _)| self.written_key(name, key));
         let values: Vec<ast::Expr> = entries.iter().map(|(_, v)| v.clone()).collect();
         let (values, ty) = self.members(&values, element, scope);
         let entries: Vec<_> = entries.iter().map(|(k, _)| k.node.clone()).zip(values).collect();
         let n = entries.len() as u64;
-        typed(ExprKind::Map(entries), Type::Map(ty.into(), Some(n)), span)
+        typed(ExprKind::Map(entries), Type::Map(key, ty.into(), Some(n)), span)
     }
 
     fn record(

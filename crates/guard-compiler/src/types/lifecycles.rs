@@ -34,6 +34,15 @@ impl Checker<'_, '_> {
         }
     }
 
+    /// The tools of statements are the kernel's to serve.
+    pub(super) fn statements(&mut self) {
+        for statement in &self.names.statements {
+            if let Some(id) = self.names.tools.peek(&statement.name.node) {
+                self.program.tools[id].states = true;
+            }
+        }
+    }
+
     fn lifecycle(&mut self, lifecycle: &ast::Lifecycle, doc: String) -> hir::Lifecycle {
         let states = served::states(lifecycle);
         let state = |name: &Ident| states.iter().position(|s| *s == name.node).unwrap_or(0);

@@ -13,6 +13,7 @@ mod defines;
 mod effects;
 mod establish;
 mod expr;
+mod keys;
 mod lets;
 mod lifecycles;
 pub(crate) mod literal;
@@ -60,6 +61,7 @@ pub(crate) fn check(names: &Names, root: Span, diagnostics: &mut Vec<Diagnostic>
     checker.charged_budgets();
     checker.trust_flow();
     checker.lifecycles();
+    checker.statements();
     checker.contracts();
     checker.contract_forms();
     checker.session();

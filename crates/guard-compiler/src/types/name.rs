@@ -1,10 +1,10 @@
 //! Names in expressions: what a bare name means where it stands, and what to say where it means nothing.
 
 use super::Checker;
-use super::expr::{broken, typed};
+use super::expr::{boxed, broken, typed};
 use super::scope::{Place, Scope};
 use crate::errors;
-use crate::hir::{EnumDef, Expr, ExprKind, ORIGIN, Type};
+use crate::hir::{EnumDef, Expr, ExprKind, MapKey, ORIGIN, Type};
 use guard_plan::plan::SourceKind;
 use guard_syntax::ast::Ident;
 use guard_syntax::span::Span;
@@ -38,7 +38,16 @@ impl Checker<'_, '_> {
         scope: &mut Scope,
     ) -> Expr {
         if let Some(local) = scope.local(name) {
-            return typed(ExprKind::Local(local.slot), local.ty.clone(), span);
+            let (key, ty) = (local.key, local.ty.clone());
+            let local = ExprKind::Local(local.slot);
+            if key == MapKey::Text {
+                return typed(local, ty, span);
+            }
+            return typed(
+                ExprKind::FromKey(boxed(typed(local, Type::string(), span)), key),
+                ty,
+                span,
+            );
         }
         if name == "result"
             && let Some(ty) = &scope.result

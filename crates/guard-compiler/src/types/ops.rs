@@ -223,7 +223,8 @@ impl Checker<'_, '_> {
         }
         let element = match many.ty.required() {
             Type::List(of, _) | Type::Set(of, _) => Some((**of).clone()),
-            Type::Map(..) | Type::String(_) => Some(Type::string()),
+            Type::Map(key, ..) => Some(key.ty()),
+            Type::String(_) => Some(Type::string()),
             _ => None,
         };
         if let Some(element) = &element
@@ -236,6 +237,10 @@ impl Checker<'_, '_> {
                 (one, many)
             } else {
                 (self.present(item, one, scope), self.present(collection, many, scope))
+            };
+            let one = match many.ty.required() {
+                Type::Map(key, ..) => self.as_key(one, *key),
+                _ => one,
             };
             return typed(ExprKind::In(Box::new(one), Box::new(many)), Type::Bool, span);
         }
@@ -278,6 +283,7 @@ impl Checker<'_, '_> {
             let many = self.expr(collection, None, scope);
             let guide = match many.ty.required() {
                 Type::List(of, _) | Type::Set(of, _) => Some((**of).clone()),
+                Type::Map(key, ..) => Some(key.ty()),
                 _ => None,
             };
             return (self.expr(item, guide.as_ref(), scope), many);

@@ -24,7 +24,10 @@ impl Checker<'_, '_> {
     ) -> Expr {
         let depth = scope.locals.len();
         let outer = scope.missing;
-        let (sources, slots) = self.bind(binders, over, scope);
+        let (sources, slots) = match self.rows(over, scope) {
+            Some(rows) => self.bind_row(binders, rows, over.span, scope),
+            None => self.bind(binders, over, scope),
+        };
         if matches!(op, Quantifier::Count | Quantifier::Sum) {
             scope.missing = Missing::Strict;
         }
@@ -68,6 +71,45 @@ impl Checker<'_, '_> {
         typed(kind, ty, span)
     }
 
+    /// The rows of a fact that a quantifier names.
+    fn rows(&mut self, over: &ast::Expr, scope: &Scope) -> Option<Expr> {
+        let ast::ExprKind::Name(name) = &over.kind else { return None };
+        if scope.is_bound(name) || self.names.state.peek(name).is_some() {
+            return None;
+        }
+        let fact = self.names.facts.get(name)?;
+        if !scope.place.asks() {
+            return Some(self.misplaced(over.span, "what is known", scope));
+        }
+        let declared = &self.program.facts[fact];
+        let ty = Type::List(Type::Record(declared.row).into(), Some(declared.max));
+        Some(typed(ExprKind::Rows(fact), ty, over.span))
+    }
+
+    /// Binds a row of a fact.
+    fn bind_row(
+        &mut self,
+        binders: &[ast::Ident],
+        rows: Expr,
+        span: Span,
+        scope: &mut Scope,
+    ) -> (Vec<Expr>, Vec<u32>) {
+        if binders.len() > 1 && rows.ty != Type::Error {
+            let message = format!("a row of a fact binds {} names", binders.len());
+            self.report(errors::arguments(span, message, "any row in FACT: row.COLUMN == …"));
+        }
+        let mut slots = Vec::new();
+        for binder in binders {
+            let ty = match &rows.ty {
+                Type::List(of, _) if binders.len() == 1 => (**of).clone(),
+                _ => Type::Error,
+            };
+            self.hides(binder, scope);
+            slots.push(scope.bind(&binder.node, ty, None));
+        }
+        (vec![rows], slots)
+    }
+
     /// Binds the names of a quantifier or `for`: the collections ranged over and the slots.
     pub fn bind(
         &mut self,
@@ -98,6 +140,12 @@ impl Checker<'_, '_> {
             let ty = elements.get(at).cloned().unwrap_or(Type::Error);
             self.hides(binder, scope);
             slots.push(scope.bind(&binder.node, ty, symbol));
+            // The first name, or the only one, of what ranges over a map is a key.
+            if let (0, [Expr { ty: Type::Map(key, ..), .. }]) = (at, &typed_sources[..])
+                && let Some(local) = scope.locals.last_mut()
+            {
+                local.key = *key;
+            }
         }
         (typed_sources, slots)
     }
@@ -126,7 +174,7 @@ impl Checker<'_, '_> {
         let (key, element) = match &source.ty {
             Type::List(of, _) => (Type::Int(Some(0), None), (**of).clone()),
             Type::Set(of, _) => (Type::Error, (**of).clone()),
-            Type::Map(of, _) => (Type::string(), (**of).clone()),
+            Type::Map(key, of, _) => (key.ty(), (**of).clone()),
             Type::Json => (Type::string(), Type::Json),
             Type::Error => return Vec::new(),
             other => {

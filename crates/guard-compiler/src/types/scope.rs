@@ -1,7 +1,7 @@
 //! Scope of an expression: the names that it may use, and the values that are established there.
 
 use super::lets::Lets;
-use crate::hir::{Field, Type};
+use crate::hir::{Field, MapKey, Type};
 use crate::names::Names;
 use guard_plan::plan::SourceKind;
 use guard_syntax::ast;
@@ -95,6 +95,8 @@ pub(crate) struct Local {
     pub name: String,
     pub ty: Type,
     pub slot: u32,
+    /// What its text is the key of.
+    pub key: MapKey,
     /// `each(item_ids)`: what it stands for in keys of flow typing.
     pub symbol: Option<String>,
 }
@@ -294,7 +296,8 @@ impl<'s> Scope<'s> {
     /// Binds a variable and gives its slot.
     pub fn bind(&mut self, name: &str, ty: Type, symbol: Option<String>) -> u32 {
         let slot = self.depth();
-        self.locals.push(Local { name: name.to_string(), ty, slot, symbol });
+        let (name, key) = (name.to_string(), MapKey::Text);
+        self.locals.push(Local { name, ty, slot, key, symbol });
         slot
     }
 }

@@ -123,7 +123,7 @@ fn is_hidden(program: &Program, target: &Target) -> bool {
                 }
                 &field.ty
             }
-            (Step::Index(_), Type::List(of, _) | Type::Map(of, _)) => of,
+            (Step::Index(_), Type::List(of, _) | Type::Map(_, of, _)) => of,
             _ => return false,
         };
     }

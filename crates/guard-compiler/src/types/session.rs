@@ -439,14 +439,20 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// `origin(x)`.
-    pub(super) fn origin(&mut self, args: &[ast::Arg], span: Span, scope: &mut Scope) -> hir::Expr {
+    /// `origin(x)`, `seen(x)`.
+    pub(super) fn origin(
+        &mut self,
+        name: &str,
+        args: &[ast::Arg],
+        span: Span,
+        scope: &mut Scope,
+    ) -> hir::Expr {
         if !scope.place.asks() {
             return self.misplaced(span, "where a value comes from", scope);
         }
         let [ast::Arg { name: None, value }] = args else {
-            let message = "`origin` asks for one value".to_owned();
-            self.report(errors::arguments(span, message, "origin(value)"));
+            let message = format!("`{name}` asks for one value");
+            self.report(errors::arguments(span, message, &format!("{name}(value)")));
             return super::expr::broken(span);
         };
         let found = self.expr(value, None, scope);
@@ -466,7 +472,13 @@ impl Checker<'_, '_> {
             let wanted = "a string, path, url, int or decimal";
             self.report(errors::mismatch(value.span, wanted, &shown));
         }
-        super::expr::typed(ExprKind::Origin(Box::new(found)), Type::Enum(hir::ORIGIN), span)
+        let (found, origin) = (Box::new(found), Type::Enum(hir::ORIGIN));
+        match name {
+            "seen" => {
+                super::expr::typed(ExprKind::Seen(found), Type::Set(origin.into(), Some(3)), span)
+            }
+            _ => super::expr::typed(ExprKind::Origin(found), origin, span),
+        }
     }
 }
 

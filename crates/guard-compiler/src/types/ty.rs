@@ -2,7 +2,7 @@
 
 use super::{Checker, literal, regex};
 use crate::errors;
-use crate::hir::{BUILTIN_ENUMS, StringBounds, Type};
+use crate::hir::{BUILTIN_ENUMS, MapKey, StringBounds, Type};
 use guard_syntax::ast::{self, Refinement, TypeKind};
 use guard_syntax::span::Span;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ const MAX_PATTERNS: usize = 32;
 /// Returns the number of nested collections of a type.
 pub(crate) fn levels(mut ty: &Type) -> usize {
     let mut levels = 0;
-    while let Type::List(of, _) | Type::Set(of, _) | Type::Map(of, _) | Type::Option(of) = ty {
+    while let Type::List(of, _) | Type::Set(of, _) | Type::Map(_, of, _) | Type::Option(of) = ty {
         levels += usize::from(!ty.is_option());
         ty = of;
     }
@@ -42,7 +42,7 @@ pub(crate) fn fits(found: &Type, wanted: &Type) -> bool {
         (Type::Option(f), Type::Option(w)) => fits(f, w),
         (f, Type::Option(w)) => fits(f, w),
         (Type::List(f, _), Type::List(w, _)) | (Type::Set(f, _), Type::Set(w, _)) => fits(f, w),
-        (Type::Map(f, _), Type::Map(w, _)) => fits(f, w),
+        (Type::Map(k, f, _), Type::Map(l, w, _)) => k == l && fits(f, w),
         (Type::Set(f, _), Type::Map(..)) => **f == Type::Never,
         (Type::Enum(f), Type::Enum(w)) => f == w,
         (Type::Record(f), Type::Record(w)) => f == w,
@@ -107,7 +107,7 @@ impl Checker<'_, '_> {
             Type::Record(id) => format!("a record `{}`", self.program.records[*id].name),
             Type::List(of, _) => format!("a `list<{}>`", self.short(of)),
             Type::Set(of, _) => format!("a `set<{}>`", self.short(of)),
-            Type::Map(of, _) => format!("a `map<string, {}>`", self.short(of)),
+            Type::Map(..) => format!("a `{}`", self.short(ty)),
             Type::Option(of) if **of == Type::Never => "`none`".into(),
             Type::Option(of) => format!("an optional `{}`", self.short(of)),
             Type::Json => "`json`".into(),
@@ -132,7 +132,7 @@ impl Checker<'_, '_> {
             Type::Record(id) => self.program.records[*id].name.clone(),
             Type::List(of, _) => format!("list<{}>", self.short(of)),
             Type::Set(of, _) => format!("set<{}>", self.short(of)),
-            Type::Map(of, _) => format!("map<string, {}>", self.short(of)),
+            Type::Map(key, of, _) => format!("map<{}, {}>", self.short(&key.ty()), self.short(of)),
             Type::Option(of) => format!("{}?", self.short(of)),
             Type::Json => "json".into(),
             Type::Never | Type::Error => "_".into(),
@@ -141,7 +141,7 @@ impl Checker<'_, '_> {
 
     /// The meaning of a written type.
     pub fn ty(&mut self, ty: &ast::Type) -> Type {
-        let head = self.head(&ty.kind, ty.span);
+        let head = self.head(&ty.kind);
         let refined = ty.refinements.iter().fold(head, |head, r| self.refine(head, r));
         if !ty.optional {
             return refined;
@@ -154,17 +154,24 @@ impl Checker<'_, '_> {
         refined.optional()
     }
 
-    fn head(&mut self, kind: &TypeKind, span: Span) -> Type {
+    fn head(&mut self, kind: &TypeKind) -> Type {
         match kind {
             TypeKind::Name(name) => self.named(name),
             TypeKind::List(of) => Type::List(Arc::new(self.element(of)), None),
             TypeKind::Set(of) => Type::Set(Arc::new(self.element(of)), None),
             TypeKind::Map(key, of) => {
-                if !matches!(self.ty(key), Type::String(_) | Type::Error) {
-                    let why = "the keys of a map are strings";
-                    self.report(errors::impossible_type(span, why, "write `map<string, …>`"));
-                }
-                Type::Map(Arc::new(self.element(of)), None)
+                let keys = match self.ty(key) {
+                    Type::String(_) | Type::Error => MapKey::Text,
+                    Type::Bool => MapKey::Bool,
+                    Type::Int(None, None) => MapKey::Int,
+                    Type::Enum(id) => MapKey::Enum(id),
+                    other => {
+                        let refined = matches!(other, Type::Int(..));
+                        self.report(errors::keys_of_a_map(key.span, refined));
+                        MapKey::Text
+                    }
+                };
+                Type::Map(keys, Arc::new(self.element(of)), None)
             }
         }
     }
@@ -321,7 +328,7 @@ impl Checker<'_, '_> {
             }
             (Type::List(of, _), Refinement::Max(max)) => Type::List(of, self.count(max)),
             (Type::Set(of, _), Refinement::Max(max)) => Type::Set(of, self.count(max)),
-            (Type::Map(of, _), Refinement::Max(max)) => Type::Map(of, self.count(max)),
+            (Type::Map(key, of, _), Refinement::Max(max)) => Type::Map(key, of, self.count(max)),
             (Type::Time(_), Refinement::Format(format)) => {
                 Type::Time(Some(format.node.as_str().into()))
             }

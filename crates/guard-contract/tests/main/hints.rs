@@ -21,7 +21,7 @@ fn every_type() -> Builder {
         b.ty(TypeDef::Enum { name: "Colour".into(), variants: vec!["red".into(), "a".into()] });
     let few = b.ty(TypeDef::List { of: small, max: Some(2) });
     let set = b.ty(TypeDef::Set { of: boolean, max: None });
-    let map = b.ty(TypeDef::Map { of: small, max: Some(1) });
+    let map = b.ty(TypeDef::Map { key: None, of: small, max: Some(1) });
     let maybe = b.ty(TypeDef::Option { of: short });
     let inner = b.record("Inner", vec![field("x", boolean), field("y", maybe)]);
     let nested = b.ty(TypeDef::Option { of: inner });

@@ -169,9 +169,11 @@ impl ConditionReader<'_> {
                     | Node::Remaining(_)
                     | Node::Spent(_)
                     | Node::Known(..)
+                    | Node::Rows(_)
                     | Node::Row(..)
                     | Node::Said
                     | Node::Origin(_)
+                    | Node::Seen(_)
             )
         };
         let world = |node: &Node| {

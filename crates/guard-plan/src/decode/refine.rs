@@ -43,8 +43,12 @@ impl Decoder<'_> {
             (TypeDef::Set { of, .. }, Value::Set(items)) => {
                 items.iter().try_for_each(|value| self.conform(*of, value))
             }
-            (TypeDef::Map { of, .. }, Value::Map(entries)) => {
+            (TypeDef::Map { key: keys, of, .. }, Value::Map(entries)) => {
                 entries.iter().try_for_each(|(key, value)| {
+                    if keys.is_some_and(|ty| crate::map_key::value(self.types, ty, key).is_none()) {
+                        let message = format!("`{}` is no key", render::cut(key, 60));
+                        return Err(Problem { path: String::new(), message });
+                    }
                     let step = || format!("[\"{}\"]", render::cut(key, 60));
                     self.conform(*of, value).map_err(|p| within(p, step()))
                 })

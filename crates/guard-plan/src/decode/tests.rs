@@ -20,7 +20,7 @@ fn types() -> Vec<TypeDef> {
             fields: vec![field("price", 1), field("count", 5), field("token", 5)],
         }, // 6
         TypeDef::List { of: 6, max: Some(2) },        // 7
-        TypeDef::Map { of: 0, max: None },            // 8
+        TypeDef::Map { key: None, of: 0, max: None }, // 8
         TypeDef::Set { of: 4, max: None },            // 9
         TypeDef::Duration { min: None, max: None },   // 10
         TypeDef::Time { format: None },               // 11

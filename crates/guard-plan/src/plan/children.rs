@@ -16,6 +16,7 @@ impl Node {
                 | Node::Spent(_)
                 | Node::Row(..)
                 | Node::Known(..)
+                | Node::Rows(_)
                 | Node::Called { .. }
                 | Node::Failed { .. }
                 | Node::Calls { .. }
@@ -25,6 +26,7 @@ impl Node {
                 | Node::Exists(_)
                 | Node::Probe(_)
                 | Node::Origin(_)
+                | Node::Seen(_)
         )
     }
 
@@ -47,6 +49,9 @@ impl Node {
             | Node::IsSome(a)
             | Node::Unwrap(a)
             | Node::Exists(a)
+            | Node::ToKey(a, _)
+            | Node::FromKey(a, _)
+            | Node::Seen(a)
             | Node::Origin(a) => visit(*a),
             Node::Index(a, b)
             | Node::And(a, b)
@@ -84,6 +89,9 @@ impl Node {
             | Node::IsSome(a)
             | Node::Unwrap(a)
             | Node::Exists(a)
+            | Node::ToKey(a, _)
+            | Node::FromKey(a, _)
+            | Node::Seen(a)
             | Node::Origin(a) => visit(a),
             Node::Index(a, b)
             | Node::And(a, b)

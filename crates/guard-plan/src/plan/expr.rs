@@ -73,10 +73,16 @@ pub enum Node {
     UrlPart(NodeId, UrlPart),
     /// An element of a list (by int), an entry of a map (by string), of `json` either: an option.
     Index(NodeId, NodeId),
+    /// The text that a bool, int or variant of this type has as the key of a map.
+    ToKey(NodeId, TypeId),
+    /// The value of this type whose text is the key of a map.
+    FromKey(NodeId, TypeId),
     /// The row of a fact with this key: an option of its record.
     Row(FactId, Vec<NodeId>),
     /// Whether a fact has a row whose leading columns are these.
     Known(FactId, Vec<NodeId>),
+    /// The rows of a fact, the oldest first: a list of records.
+    Rows(FactId),
     /// `not`.
     Not(NodeId),
     /// `-`, of an int, decimal or duration.
@@ -162,6 +168,8 @@ pub enum Node {
     Said,
     /// Where the value was first seen: the built-in enum `prompt trusted untrusted unknown`, by index.
     Origin(NodeId),
+    /// All places where a value was seen: a set of origins.
+    Seen(NodeId),
 }
 
 /// Parts of the time of a decision, in UTC.

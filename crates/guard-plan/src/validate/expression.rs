@@ -114,18 +114,25 @@ fn references(plan: &Plan, scope: &Scope<'_>, node: &Node) -> Check {
         Node::Path(id) => in_range(*id, plan.paths.len(), "path"),
         Node::Url(text) => Url::parse(text).map(drop).map_err(|error| error.to_string()),
         Node::Map(entries) => super::unique(entries.iter().map(|(key, _)| &**key), "key"),
+        Node::ToKey(_, ty) | Node::FromKey(_, ty) => {
+            in_range(*ty, plan.types.len(), "type")?;
+            ensure(super::is_key(plan, *ty), || "a type that is no key of a map".into())
+        }
         Node::Param(id) => in_range(*id, scope.params, "parameter"),
         Node::State(id) => in_range(*id, plan.state.len(), "variable"),
         Node::Result => ensure(scope.result, || "a result where there is none".into()),
         Node::Text => ensure(scope.text, || "a prompt where there is none".into()),
         Node::Said => ensure(plan.mentions, || "prompts that are not remembered".into()),
-        Node::Origin(_) => ensure(plan.origins, || "an origin that is not remembered".into()),
+        Node::Origin(_) | Node::Seen(_) => {
+            ensure(plan.origins, || "an origin that is not remembered".into())
+        }
         Node::Remaining(id) => {
             in_range(*id, plan.units.len(), "unit")?;
             let budget = plan.units[*id as usize].budget.is_some();
             ensure(budget, || "what is left of a unit without a budget".into())
         }
         Node::Spent(id) => in_range(*id, plan.units.len(), "unit"),
+        Node::Rows(id) => in_range(*id, plan.facts.len(), "fact"),
         Node::Row(id, keys) | Node::Known(id, keys) => {
             in_range(*id, plan.facts.len(), "fact")?;
             let fact = &plan.facts[*id as usize];

@@ -21,6 +21,8 @@ const EVIDENCE: &[(&str, Fits)] = &[("call", is_string), ("file", is_path), ("sh
 
 /// Checks a tool that the kernel serves.
 pub(super) fn tool(plan: &Plan, tool: &Tool) -> Check {
+    let twice = tool.states && tool.served.is_some();
+    ensure(!twice, || "it is a statement and a lifecycle's".into())?;
     let Some(served) = &tool.served else { return Ok(()) };
     in_range(served.lifecycle, plan.lifecycles.len(), "lifecycle")?;
     let lifecycle = &plan.lifecycles[served.lifecycle as usize];

@@ -138,8 +138,12 @@ impl Printer<'_> {
             Node::Field(a, field) => format!("{}.{}", sub(a, 11), self.field(*a, *field)),
             Node::Member(a, name) => format!("{}.{name}", sub(a, 11)),
             Node::UrlPart(a, part) => format!("{}.{}", sub(a, 11), url_part(*part)),
-            Node::Index(a, key) => format!("{}[{}]", sub(a, 11), sub(key, 0)),
+            Node::Index(a, key) => format!("{}[{}]", sub(a, 11), self.key(*a, *key)),
+            // The text of a key is written as the key.
+            Node::ToKey(a, ty) => self.node(*a, 11, Some(Hint::Type(*ty))),
+            Node::FromKey(a, _) => sub(a, 11),
             Node::Row(fact, keys) => format!("{}[{}]", self.fact(*fact), self.columns(*fact, keys)),
+            Node::Rows(fact) => self.fact(*fact).into(),
             Node::Known(fact, args) => {
                 format!("known {}({})", self.fact(*fact), self.columns(*fact, args))
             }
@@ -157,6 +161,8 @@ impl Printer<'_> {
             }
             Node::Call(builtin, args) => format!("{}({})", builtin.row().name, all(args)),
             Node::Exists(a) => format!("exists({})", sub(a, 0)),
+            Node::Origin(a) => format!("origin({})", sub(a, 0)),
+            Node::Seen(a) => format!("seen({})", sub(a, 0)),
             Node::Probe(probe) => {
                 format!(
                     "probe {}",
@@ -168,6 +174,16 @@ impl Printer<'_> {
             Node::Spent(unit) => format!("spent({})", self.unit(*unit)),
             Node::Local(slot) => local(*slot),
             _ => self.constant(node).unwrap_or_else(|| self.history(node, id)),
+        }
+    }
+
+    /// Formats a key: without quotes where the keys of the collection are no strings.
+    fn key(&self, of: NodeId, key: NodeId) -> String {
+        let ty = self.ty(of).map(|ty| open(self.shows.plan, ty));
+        let ty = ty.and_then(|ty| self.shows.plan.types.get(ty as usize));
+        match (ty, self.nodes.get(key as usize)) {
+            (Some(TypeDef::Map { key: Some(_), .. }), Some(Node::String(text))) => text.clone(),
+            _ => self.node(key, 0, None),
         }
     }
 
@@ -345,13 +361,17 @@ impl Printer<'_> {
                 Some(plan.tools.get(*tool as usize)?.params.get(*n as usize)?.ty)
             }
             Node::LastResult(tool) => plan.tools.get(*tool as usize)?.returns,
+            Node::FromKey(_, ty) => Some(*ty),
             Node::Result => self.shows.tool?.returns,
             Node::Local(slot) => self.nodes.iter().find_map(|node| match node {
                 Node::Quantified { over, binders, .. } => {
                     let at = binders.iter().position(|b| b == slot)?;
                     let over =
                         if over.len() == binders.len() { over.get(at) } else { over.first() };
-                    element(plan, self.ty(*over?)?)
+                    match self.nodes.get(*over? as usize) {
+                        Some(Node::Rows(fact)) => Some(plan.facts.get(*fact as usize)?.row),
+                        _ => element(plan, self.ty(*over?)?),
+                    }
                 }
                 _ => None,
             }),

@@ -101,7 +101,9 @@ pub fn before<'a>(plan: &'a Plan, tool: &'a Tool) -> Vec<Said<'a>> {
             continue;
         };
         let by = used.by.as_ref().map(|by| format!(", for each {}", code(&expr(&shows, by))));
-        let text = format!("{}{}", limit(counter), by.unwrap_or_default());
+        let ask = counter.ask.as_ref().map(|role| format!("; more with the approval of {role}"));
+        let text =
+            format!("{}{}{}", limit(counter), by.unwrap_or_default(), ask.unwrap_or_default());
         say(About::Limit, Some(&counter.rule), text);
     }
     for cost in &tool.costs {

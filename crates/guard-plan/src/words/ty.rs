@@ -38,7 +38,10 @@ pub fn ty(plan: &Plan, id: TypeId) -> String {
         }
         TypeDef::List { of, max: most } => format!("list<{}>{}", inner(of), max(most)),
         TypeDef::Set { of, max: most } => format!("set<{}>{}", inner(of), max(most)),
-        TypeDef::Map { of, max: most } => format!("map<string, {}>{}", inner(of), max(most)),
+        TypeDef::Map { key, of, max: most } => {
+            let key = key.as_ref().map_or("string".into(), inner);
+            format!("map<{key}, {}>{}", inner(of), max(most))
+        }
         TypeDef::Option { of } => {
             let inner = inner(of);
             match inner.split_once(' ') {
@@ -116,8 +119,9 @@ pub fn plain(plan: &Plan, id: TypeId) -> String {
         }
         TypeDef::List { of, max } => format!("list of {}{}", part(plan, *of), most(*max)),
         TypeDef::Set { of, max } => format!("list of different {}{}", part(plan, *of), most(*max)),
-        TypeDef::Map { of, max } => {
-            format!("object from names to {}{}", part(plan, *of), most(*max))
+        TypeDef::Map { key, of, max } => {
+            let key = key.map_or("names".into(), |key| part(plan, key));
+            format!("object from {key} to {}{}", part(plan, *of), most(*max))
         }
         TypeDef::Option { of } => format!("{}, or nothing", plain(plan, *of)),
         TypeDef::Json => "any JSON".into(),

@@ -59,6 +59,7 @@ fn plan() -> Plan {
         returns: Some(4),
         trust: Trust { whole: true, parts: vec![] },
         served: None,
+        states: false,
         prior: None,
         risk: Risk::High,
         irreversible: false,
@@ -301,7 +302,22 @@ fn unsound_plans_are_refused() {
         |plan: &mut Plan, nodes: Vec<Node>| plan.tools[3].denies[0].condition = Expr(nodes);
     refused(|p| p.types[4] = TypeDef::Option { of: 5 }, "type 4: refers to type 5 of 4");
     refused(|p| p.types.push(TypeDef::Option { of: 4 }), "type 19: an option of an option");
+    let keyed = |key| TypeDef::Map { key: Some(key), of: 0, max: None };
+    refused(|p| p.types.push(keyed(19)), "type 19: refers to type 19 of 19");
+    refused(|p| p.types.push(keyed(4)), "type 19: its keys are no keys of a map");
     refused(|p| p.units.clear(), "there is no unit `calls`");
+    let limit = |scope| Limit {
+        rule: rule("t"),
+        count: 1,
+        success: false,
+        scope,
+        keyed: false,
+        ask: Some("boss".into()),
+    };
+    refused(
+        |p| p.limits.push(limit(LimitScope::InFlight)),
+        "a limit in flight asks for an approval",
+    );
     refused(|p| p.tools[3].touches = vec![Touch::History(4)], "tool `t`: tool 4 of 4");
     refused(|p| p.tools[3].indexes.clear(), "tool `t`: its memories");
     refused(
@@ -320,6 +336,10 @@ fn unsound_plans_are_refused() {
         |p| condition(p, vec![Node::Bool(true), Node::Bool(true)]),
         "tool `t`: an expression with unused nodes",
     );
+    refused(|p| condition(p, vec![Node::Rows(9)]), "tool `t`: node 0: fact 9 of 1");
+    let key = |ty| vec![Node::Bool(true), Node::ToKey(0, ty)];
+    refused(|p| condition(p, key(99)), "tool `t`: node 1: type 99 of 19");
+    refused(|p| condition(p, key(4)), "tool `t`: node 1: a type that is no key of a map");
     refused(|p| condition(p, vec![Node::Local(7)]), "tool `t`: node 0: slot 7 is not bound");
     refused(|p| condition(p, vec![Node::Param(1)]), "tool `t`: node 0: parameter 1 of 1");
     refused(
@@ -353,6 +373,14 @@ fn unsound_sessions_are_refused() {
     );
     refused(|p| p.origins = false, "a source: node 1: an origin that is not remembered");
     refused(
+        |p| {
+            p.origins = false;
+            p.sources.clear();
+            p.tools[3].denies[0].condition = Expr(vec![Node::Param(0), Node::Seen(0)]);
+        },
+        "tool `t`: node 1: an origin that is not remembered",
+    );
+    refused(
         |p| p.tools[0].trust.parts = vec![(vec![], true); 2],
         "tool `l_claim`: what it trusts are not in order",
     );
@@ -362,6 +390,7 @@ fn unsound_sessions_are_refused() {
 
 #[test]
 fn unsound_lifecycles_are_refused() {
+    refused(|p| p.tools[0].states = true, "tool `l_claim`: it is a statement and a lifecycle's");
     let refused_of = |change: fn(&mut Lifecycle), why: &str| {
         refused(|p| change(&mut p.lifecycles[0]), &format!("lifecycle `l`: {why}"));
     };

@@ -18,7 +18,7 @@ fn types() -> Vec<TypeDef> {
         TypeDef::Time { format: None },
         TypeDef::Option { of: 1 },
         TypeDef::Set { of: 3, max: None },
-        TypeDef::Map { of: 0, max: None },
+        TypeDef::Map { key: None, of: 0, max: None },
         TypeDef::Record {
             name: "R".into(),
             fields: (0..9).map(|ty| field(&format!("f{ty}"), ty)).collect(),

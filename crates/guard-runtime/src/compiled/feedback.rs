@@ -114,7 +114,9 @@ fn reads_of(condition: &Prepared, declared: &[Touch]) -> Option<BTreeSet<Touch>>
         let Some(node) = op.node() else { continue };
         match node {
             Node::State(var) => _ = reads.insert(Touch::State(*var)),
-            Node::Row(fact, _) | Node::Known(fact, _) => _ = reads.insert(Touch::Fact(*fact)),
+            Node::Row(fact, _) | Node::Known(fact, _) | Node::Rows(fact) => {
+                _ = reads.insert(Touch::Fact(*fact))
+            }
             // A call of the tool after `since` changes it when it is admitted, too.
             Node::Called { since: Some(_), .. }
             | Node::Called { within: Some(_), .. }
@@ -139,7 +141,8 @@ fn reads_of(condition: &Prepared, declared: &[Touch]) -> Option<BTreeSet<Touch>>
             | Node::Temporal(_)
             | Node::Exists(_)
             | Node::Probe(_)
-            | Node::Origin(_) => return None,
+            | Node::Origin(_)
+            | Node::Seen(_) => return None,
             _ => {}
         }
     }

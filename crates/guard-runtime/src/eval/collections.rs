@@ -22,6 +22,7 @@ pub(crate) enum Items<'a> {
     OwnMap(btree_map::IntoIter<Box<str>, Value>),
     Array(usize, slice::Iter<'a, Json>),
     Object(slice::Iter<'a, (Box<str>, Json)>),
+    Rows(usize, vec::IntoIter<&'a Value>),
 }
 
 impl<'a> Items<'a> {
@@ -67,6 +68,7 @@ impl<'a> Items<'a> {
             Items::OwnMap(entries) => entries.len(),
             Items::Array(_, items) => items.len(),
             Items::Object(members) => members.len(),
+            Items::Rows(_, rows) => rows.len(),
         }
     }
 
@@ -90,6 +92,7 @@ impl<'a> Iterator for Items<'a> {
             Items::OwnList(i, items) => items.next().map(|item| (count(i), Val::own(item))),
             Items::Set(i, items) => items.next().map(|item| (count(i), Val::of(item))),
             Items::OwnSet(i, items) => items.next().map(|item| (count(i), Val::own(item))),
+            Items::Rows(i, rows) => rows.next().map(|row| (count(i), Val::of(row))),
             Items::Array(i, items) => items.next().map(|item| (count(i), Val::Json(item))),
             Items::Map(entries) => {
                 entries.next().map(|(key, value)| (Val::Str(key), Val::of(value)))
@@ -162,7 +165,15 @@ impl<'a> Context<'a> {
             tally.take(&self.node(expr, body, Some(&inner))?)
         };
         if let [over] = over {
-            let items = Items::of(self.node(expr, *over, scope)?)?;
+            let items = match expr.op(*over) {
+                // The rows are not copied.
+                Op::Node(Node::Rows(fact)) => {
+                    let rows = self.session.facts[*fact as usize].rows_from(0);
+                    let rows: Vec<&'a Value> = rows.map(|(_, row, _)| row).collect();
+                    Items::Rows(0, rows.into_iter())
+                }
+                _ => Items::of(self.node(expr, *over, scope)?)?,
+            };
             let by_key = items.by_key();
             for (key, element) in items {
                 settled = match binders.len() {

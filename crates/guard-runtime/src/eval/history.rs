@@ -36,6 +36,12 @@ impl<'a> Context<'a> {
                 .with_keys(expr, keys, scope, |key| session.facts[*fact as usize].row(key))?
                 .flatten()
                 .map_or(Val::None, Val::Ref),
+            Node::Rows(fact) => {
+                let rows = session.facts[*fact as usize].rows_from(0);
+                Val::Own(guard_plan::value::Value::List(
+                    rows.map(|(_, row, _)| row.clone()).collect(),
+                ))
+            }
             Node::Known(fact, keys) => {
                 let table = &session.facts[*fact as usize];
                 let known =

@@ -18,8 +18,9 @@ pub(crate) enum Counter {
 pub(crate) struct Window {
     span: Millis,
     count: usize,
-    /// True if a call that fails is taken back: then no time within the window is dropped.
-    success: bool,
+    /// True if no time within the window is dropped: a call that fails is taken back, or calls over
+    /// the limit may be approved, and the person who decides sees how many there were.
+    all: bool,
     plain: VecDeque<Millis>,
     keyed: Keyed<VecDeque<Millis>>,
     /// The number of keys at which those without recent calls are removed.
@@ -43,13 +44,18 @@ pub(crate) struct Usage {
 /// The number of keys in a window before the first sweep.
 const FIRST_SWEEP: usize = 64;
 
+/// Returns whether the window of a limit keeps the times of all calls within it.
+fn keeps_all(limit: &Limit) -> bool {
+    limit.success || limit.ask.is_some()
+}
+
 impl Counter {
     pub fn new(limit: &Limit) -> Counter {
         match limit.scope {
             LimitScope::Window(span) => Counter::Window(Window {
                 span,
                 count: limit.count as usize,
-                success: limit.success,
+                all: keeps_all(limit),
                 plain: VecDeque::new(),
                 keyed: Keyed::default(),
                 sweep_at: FIRST_SWEEP,
@@ -63,9 +69,9 @@ impl Counter {
         match (self, limit.scope) {
             (Counter::Window(window), LimitScope::Window(span)) => {
                 let count = limit.count as usize;
-                (window.span, window.count, window.success) = (span, count, limit.success);
+                (window.span, window.count, window.all) = (span, count, keeps_all(limit));
                 let mut times = std::iter::once(&window.plain).chain(window.keyed.values());
-                let fits = |len: usize| len <= count || limit.success;
+                let fits = |len: usize| len <= count || keeps_all(limit);
                 times.all(|times| fits(times.len()) && times.iter().is_sorted())
             }
             (Counter::Count(_), scope) => !matches!(scope, LimitScope::Window(_)),
@@ -77,7 +83,7 @@ impl Counter {
     pub fn trim(&mut self, limit: &Limit) {
         let Counter::Window(window) = self else { return };
         let count = limit.count as usize;
-        if limit.success {
+        if keeps_all(limit) {
             return;
         }
         for times in std::iter::once(&mut window.plain).chain(window.keyed.values_mut()) {
@@ -166,7 +172,7 @@ impl Window {
         if self.count == 0 {
             return;
         }
-        let (span, count, stay) = (self.span, self.count, !self.success);
+        let (span, count, stay) = (self.span, self.count, !self.all);
         let push = |times: &mut VecDeque<Millis>| {
             let old = |time: &Millis| now.saturating_sub(*time) >= span;
             while stay && times.len() >= count || times.front().is_some_and(old) {
@@ -198,7 +204,7 @@ mod tests {
 
     fn counter(count: u32, scope: LimitScope) -> Counter {
         let rule = RuleMeta { owner: "p".into(), doc: String::new(), shadow: false, span: 0 };
-        Counter::new(&Limit { rule, count, success: false, scope, keyed: false })
+        Counter::new(&Limit { rule, count, success: false, scope, keyed: false, ask: None })
     }
 
     #[test]

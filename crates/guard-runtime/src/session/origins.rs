@@ -22,8 +22,22 @@ pub(crate) fn short(text: &str) -> Short {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Origins {
     #[serde(with = "sorted")]
-    seen: HashMap<Short, Origin>,
+    seen: HashMap<Short, SeenIn>,
     full: bool,
+}
+
+/// The origins of a value: the first one, and all of them as bits.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct SeenIn {
+    first: Origin,
+    all: u8,
+}
+
+/// The origins that a value can be seen in.
+const ORIGINS: [Origin; 3] = [Origin::Prompt, Origin::Trusted, Origin::Untrusted];
+
+fn bit(origin: Origin) -> u8 {
+    1 << origin as u8
 }
 
 impl Origins {
@@ -34,11 +48,9 @@ impl Origins {
 
     /// Records values; returns a note the first time that the table is full.
     pub fn noting(&mut self, see: impl FnOnce(&mut Origins)) -> Option<Note> {
-        if self.full {
-            return None;
-        }
+        let was_full = self.full;
         see(self);
-        self.full.then(|| Note {
+        (self.full && !was_full).then(|| Note {
             kind: NoteKind::Warning,
             rule: "origin".into(),
             message: format!(
@@ -47,21 +59,29 @@ impl Origins {
         })
     }
 
-    /// Records a value, unless it is known or the table is full.
+    /// Records where a value is seen. A full table takes no new value; a known one is still followed.
     pub fn see(&mut self, text: &str, origin: Origin) {
-        if self.full || text.is_empty() {
+        if text.is_empty() {
             return;
         }
         let digest = short(text);
-        if self.seen.len() < MAX_SEEN {
-            self.seen.entry(digest).or_insert(origin);
-        } else if !self.seen.contains_key(&digest) {
+        if let Some(places) = self.seen.get_mut(&digest) {
+            places.all |= bit(origin);
+        } else if self.seen.len() < MAX_SEEN && !self.full {
+            self.seen.insert(digest, SeenIn { first: origin, all: bit(origin) });
+        } else {
             self.full = true;
         }
     }
 
     /// Returns the origin where a value was first seen.
     pub fn of(&self, text: &str) -> Origin {
-        self.seen.get(&short(text)).copied().unwrap_or(Origin::Unknown)
+        self.seen.get(&short(text)).map_or(Origin::Unknown, |places| places.first)
+    }
+
+    /// Returns all origins where a value was seen; none if it is not known.
+    pub fn all(&self, text: &str) -> impl Iterator<Item = Origin> + use<> {
+        let all = self.seen.get(&short(text)).map_or(0, |places| places.all);
+        ORIGINS.into_iter().filter(move |origin| all & bit(*origin) != 0)
     }
 }

@@ -21,7 +21,8 @@ pub(crate) fn check<'a>(
     draft: &mut Draft,
     findings: &mut Findings,
 ) {
-    let ungated = call.tool.approvals.is_empty() && !call.ready.gated;
+    let asks = std::mem::take(&mut findings.asks);
+    let ungated = call.tool.approvals.is_empty() && !call.ready.gated && asks.is_empty();
     if ungated && call.tool.served.is_none() {
         return;
     }
@@ -55,6 +56,14 @@ pub(crate) fn check<'a>(
             reason.needs = vec![approval.role.clone()];
             reason.values = cx.values(&approval.shows);
             findings.push(approval.rule.shadow, reason);
+        }
+    }
+    for (role, shadow, reason) in &asks {
+        if !shadow {
+            need(&mut needed, role, None);
+        }
+        if grants.first(draft, Some(role), None).is_none() {
+            findings.push(*shadow, reason.clone());
         }
     }
     if let Some((role, reason)) = escalated {

@@ -31,7 +31,11 @@ pub(crate) fn check<'a>(
         let usage = counter.usage(key.map(|span| draft.key(span)), cx.now);
         draft.counted.push((used.limit, key));
         if usage.used >= limit.count {
-            findings.push(limit.rule.shadow, full(cx, call, limit, used, usage));
+            let reason = full(cx, call, limit, used, usage);
+            match &limit.ask {
+                Some(role) => findings.asks.push((role.clone(), limit.rule.shadow, reason)),
+                None => findings.push(limit.rule.shadow, reason),
+            }
         }
     }
 }
@@ -79,6 +83,14 @@ fn full(cx: &Context<'_>, call: Call<'_>, limit: &Limit, used: &LimitUse, usage:
     if let Some(shown) = shown_key(cx, call, used) {
         message.push_str(&format!(" for {shown}"));
         values.push(("by".into(), shown));
+    }
+    if let Some(role) = &limit.ask {
+        let message = format!("{message}: `{}` needs the approval of {role}", call.tool.name);
+        let mut reason = cx.reason(Code::Approval, rule, message);
+        reason.help = format!("ask {role} to approve exactly this call");
+        reason.needs = vec![role.clone()];
+        reason.values = values;
+        return reason;
     }
     let mut reason = cx.reason(Code::Limit, rule, message);
     reason.values = values;

@@ -66,8 +66,14 @@ impl Names {
         match (a, b) {
             (T::Option { of: a }, T::Option { of: b })
             | (T::List { of: a, .. }, T::List { of: b, .. })
-            | (T::Set { of: a, .. }, T::Set { of: b, .. })
-            | (T::Map { of: a, .. }, T::Map { of: b, .. }) => self.same_type(*a, *b),
+            | (T::Set { of: a, .. }, T::Set { of: b, .. }) => self.same_type(*a, *b),
+            (T::Map { key: k, of: a, .. }, T::Map { key: l, of: b, .. }) => {
+                let keys = match (k, l) {
+                    (Some(k), Some(l)) => self.same_type(*k, *l),
+                    (k, l) => k == l,
+                };
+                keys && self.same_type(*a, *b)
+            }
             (T::Record { fields: a, .. }, T::Record { fields: b, .. }) => self.same_fields(a, b),
             (T::Enum { variants: a, .. }, T::Enum { variants: b, .. }) => a == b,
             _ => std::mem::discriminant(a) == std::mem::discriminant(b),

@@ -90,6 +90,7 @@ fn named(plan: &Plan, tool: Option<u32>, node: &Node) -> String {
         Node::Remaining(id) => format!("remaining {:?}", unit(plan, *id)),
         Node::Spent(id) => format!("spent {:?}", unit(plan, *id)),
         Node::Row(id, key) => format!("row {:?} {key:?}", fact(plan, *id)),
+        Node::Rows(id) => format!("rows {:?}", fact(plan, *id)),
         Node::Known(id, key) => format!("known {:?} {key:?}", fact(plan, *id)),
         Node::Matches(of, id) => format!("matches {of} {:?}", plan.regexes.get(*id as usize)),
         Node::Called { tool, key, since: from, within } => {
@@ -120,7 +121,10 @@ pub(super) fn form(plan: &Plan, ty: TypeId) -> String {
         Some(TypeDef::Option { of }) => format!("option {}", form(plan, *of)),
         Some(TypeDef::List { of, .. }) => format!("list {}", form(plan, *of)),
         Some(TypeDef::Set { of, .. }) => format!("set {}", form(plan, *of)),
-        Some(TypeDef::Map { of, .. }) => format!("map {}", form(plan, *of)),
+        Some(TypeDef::Map { key, of, .. }) => {
+            let key = key.map_or(String::new(), |key| format!("by {} ", form(plan, key)));
+            format!("map {key}{}", form(plan, *of))
+        }
         Some(TypeDef::Record { fields, .. }) => {
             let field = |it: &guard_plan::plan::Field| (it.name.clone(), form(plan, it.ty));
             format!("record {:?}", fields.iter().map(field).collect::<Vec<_>>())

@@ -74,7 +74,7 @@ fn an_allowed_check_allocates_nothing() {
 #[test]
 fn an_entry_of_a_map_is_written_without_copying_the_map() {
     let mut plan = plan();
-    plan.types.push(TypeDef::Map { of: STRING, max: None });
+    plan.types.push(TypeDef::Map { key: None, of: STRING, max: None });
     let map = (plan.types.len() - 1) as TypeId;
     plan.state.push(variable("names", map, Node::Map(vec![])));
     let mut put = tool("put", &[("key", STRING)]);

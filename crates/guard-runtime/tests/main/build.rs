@@ -45,7 +45,7 @@ pub fn plan() -> Plan {
                 name: "Row".into(),
                 fields: vec![field("id", STRING), field("n", INT)],
             },
-            TypeDef::Map { of: INT, max: Some(3) },
+            TypeDef::Map { key: None, of: INT, max: Some(3) },
             TypeDef::List { of: INT, max: None },
             TypeDef::Record { name: "Auth".into(), fields: vec![field("token", STRING)] },
         ],
@@ -101,6 +101,7 @@ pub fn tool(name: &str, params: &[(&str, TypeId)]) -> Tool {
         returns: None,
         trust: Trust { whole: false, parts: vec![] },
         served: None,
+        states: false,
         prior: None,
         risk: Risk::Low,
         irreversible: false,
@@ -187,7 +188,7 @@ pub fn at_most(var: VarId, max: i64) -> Expr {
 }
 
 pub fn limit(owner: &str, count: u32, scope: LimitScope) -> Limit {
-    Limit { rule: rule(owner), count, success: false, scope, keyed: false }
+    Limit { rule: rule(owner), count, success: false, scope, keyed: false, ask: None }
 }
 
 pub fn held(limit: LimitId) -> LimitUse {

@@ -76,7 +76,7 @@ fn requirements_are_met_when_all_tools_have_succeeded() {
 /// A map of rows of which one part is written; at most three entries.
 fn rows(op: EffectOp, path: Vec<Step>, value: Option<Expr>) -> Kernel {
     let mut plan = plan();
-    plan.types.push(TypeDef::Map { of: ROW, max: Some(3) });
+    plan.types.push(TypeDef::Map { key: None, of: ROW, max: Some(3) });
     let map = (plan.types.len() - 1) as TypeId;
     plan.state.push(variable("rows", map, Node::Map(vec![])));
     let mut put = tool("put", &[("id", STRING)]);

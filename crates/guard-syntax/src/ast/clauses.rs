@@ -234,6 +234,8 @@ pub struct Limit {
     pub scope: LimitScope,
     /// `by e`: a count per value of `e`.
     pub by: Option<Expr>,
+    /// `else ask ROLE`: the role that approves calls over the limit.
+    pub ask: Option<Ident>,
 }
 
 /// The scope of a limit.
@@ -358,6 +360,19 @@ pub struct Fact {
     pub columns: Vec<Field>,
     /// The maximum number of rows.
     pub max: Option<Literal>,
+}
+
+/// `statement NAME(params) [max N] approval ROLE …`: what the agent asserts and somebody approves.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Statement {
+    /// Its name.
+    pub name: Ident,
+    /// What it says: the key, then the rest.
+    pub params: Vec<Field>,
+    /// The maximum number of statements that are kept.
+    pub max: Option<Literal>,
+    /// The `approval` clause.
+    pub approval: Clause,
 }
 
 /// `source NAME { learn … }`: `prompt` (the user's message, as `text`) or `start` (the opening

@@ -119,6 +119,8 @@ pub enum ItemKind {
     Invariant(Invariant),
     /// `fact NAME(columns) [max N]`.
     Fact(Fact),
+    /// `statement NAME(params) [max N] approval ROLE …`.
+    Statement(Statement),
     /// `source prompt { learn … }`.
     Source(Source),
     /// `lifecycle NAME { … }`.

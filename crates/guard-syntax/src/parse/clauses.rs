@@ -25,7 +25,8 @@ impl Builder<'_> {
         Some(Clause { docs, shadow, kind, span })
     }
 
-    fn clause_kind(&mut self, node: Node) -> Option<ClauseKind> {
+    /// Parses a clause without `shadow`.
+    pub fn clause_kind(&mut self, node: Node) -> Option<ClauseKind> {
         let rule = node.as_rule();
         let mut parts = Parts::of(node);
         Some(match rule {
@@ -124,10 +125,14 @@ impl Builder<'_> {
             _ => LimitScope::Identical,
         };
         let by = match parts.accept(Rule::by) {
-            Some(node) => Some(self.take_expr(&mut Parts::of(node))?),
+            Some(node) => Some(self.expr(Parts::of(node).next()?)?),
             None => None,
         };
-        Some(Limit { count, success, scope, by })
+        let ask = match parts.accept(Rule::else_ask) {
+            Some(node) => Some(self.name(&mut Parts::of(node))?),
+            None => None,
+        };
+        Some(Limit { count, success, scope, by, ask })
     }
 
     pub fn statement(&mut self, node: Node) -> Option<Effect> {

@@ -229,7 +229,7 @@ pub(super) fn usage(keyword: &str) -> Option<&'static str> {
             "write `deny when CONDITION because \"…\"` or `deny unless CONDITION because \"…\"`"
         }
         "limit" => {
-            "write `limit 5 per 1h`, `limit 5 per session`, `limit 1 in flight` or `limit 3 identical`, with `by VALUE` as needed"
+            "write `limit 5 per 1h`, `limit 5 per session`, `limit 1 in flight` or `limit 3 identical`, with `by VALUE` and `else ask ROLE` as needed"
         }
         "costs" => "write the amount and the unit, as in `costs 2.00 usd`",
         "risk" => "write `risk low`, `risk medium`, `risk high` or `risk critical`",

@@ -108,8 +108,10 @@ fn slip(site: &Site, index: usize, expected: &[Rule]) -> Option<Diagnostic> {
     let before = index.checked_sub(1).filter(|&i| i >= site.first).map_or("", |i| site.word(i));
     let at = site.span(index);
     let wants = |rule| expected.contains(&rule);
-    let wants_value =
-        wants(Rule::expr) || wants(Rule::branch) || expected.iter().any(|r| is_value(*r));
+    let wants_value = wants(Rule::expr)
+        || wants(Rule::branch)
+        || wants(Rule::counted)
+        || expected.iter().any(|r| is_value(*r));
     let after_value =
         wants(Rule::infix) || wants(Rule::connective) || wants(Rule::index) || wants(Rule::access);
     if let Some(meant) = foreign(found) {
@@ -193,6 +195,7 @@ fn names(rule: Rule) -> bool {
             | Rule::reference
             | Rule::expr
             | Rule::branch
+            | Rule::counted
             | Rule::field
             | Rule::variable
             | Rule::variant
@@ -227,7 +230,7 @@ fn keywords(rule: Rule) -> &'static [&'static str] {
         Rule::by | Rule::by_key | Rule::by_word | Rule::denied_by => &["by"],
         Rule::on_break => &["halt", "warn"],
         Rule::then_word => &["then"],
-        Rule::else_word => &["else"],
+        Rule::else_word | Rule::else_ask => &["else"],
         Rule::connective => &["and", "or", "implies", "contains", "within", "since", "else"],
         Rule::pattern => &["matches"],
         Rule::mode => &["monitor", "proved", "shadow"],
@@ -252,6 +255,7 @@ fn keywords(rule: Rule) -> &'static [&'static str] {
         Rule::boolean => &["true", "false"],
         Rule::rejections => &["rejections"],
         Rule::after_word => &["after"],
+        Rule::approval => &["approval"],
         Rule::from_word => &["from"],
         Rule::format => &["format"],
         Rule::probe_word => &["probe"],
@@ -265,7 +269,7 @@ fn keywords(rule: Rule) -> &'static [&'static str] {
 /// Returns the reference's name of a rule; empty if it is obvious.
 fn called(rule: Rule) -> &'static str {
     match rule {
-        Rule::expr | Rule::branch | Rule::reference => "a value",
+        Rule::expr | Rule::branch | Rule::counted | Rule::reference => "a value",
         Rule::infix
         | Rule::connective
         | Rule::index
@@ -293,6 +297,7 @@ fn called(rule: Rule) -> &'static str {
         Rule::range => "a range",
         Rule::limit_scope => "`per DURATION`, `per session`, `in flight` or `identical`",
         Rule::success => "`success`",
+        Rule::else_ask => "`else ask ROLE`",
         Rule::per_window => "a duration or `session`",
         Rule::to_word => "`to`",
         Rule::up_to => "`up to`",
@@ -357,6 +362,11 @@ fn help(expected: &[Rule]) -> Option<&'static str> {
     if wants(Rule::limit_scope) || wants(Rule::per_window) {
         return Some(
             "a limit is written `limit 5 per 1h`, `limit 5 per session`, `limit 1 in flight` or `limit 3 identical`",
+        );
+    }
+    if wants(Rule::approval) && !wants(Rule::clause) && !wants(Rule::deny) {
+        return Some(
+            "a statement is written `statement NAME(key: type, value: type) approval ROLE`",
         );
     }
     if wants(Rule::trigger) {

@@ -373,7 +373,10 @@ impl Builder<'_> {
             let mut parts = Parts::of(part);
             let key = match self.take_string(&mut parts) {
                 Some(key) => key,
-                None => self.name(&mut parts)?,
+                None => match parts.accept(Rule::key_value) {
+                    Some(key) => self.ident(&key),
+                    None => self.name(&mut parts)?,
+                },
             };
             parts.has(Rule::colon);
             let value = self.take_value(&mut parts)?;

@@ -4,9 +4,9 @@ use super::build::Builder;
 use super::grammar::{self, Node, Parts, Rule};
 use super::{Chunk, Parser};
 use crate::ast::{
-    Alias, Budget, Case, Define, Enum, Fact, Group, Header, Invariant, InvariantMode, Item,
+    Alias, Budget, Case, Clause, Define, Enum, Fact, Group, Header, Invariant, InvariantMode, Item,
     ItemKind, Member, Policy, Property, PropertyMode, Record, Source, SpanEq, Spanned, StateVar,
-    Tool, ToolSet, Union, UseTarget, Variant,
+    Statement, Tool, ToolSet, Union, UseTarget, Variant,
 };
 
 /// Returns the rule of the item that a keyword begins.
@@ -28,6 +28,7 @@ pub(super) fn rule_of(keyword: &str) -> Option<Rule> {
         "property" => Rule::property,
         "invariant" => Rule::invariant,
         "fact" => Rule::fact,
+        "statement" => Rule::stated,
         "source" => Rule::source,
         "lifecycle" => Rule::lifecycle,
         "probe" => Rule::probe,
@@ -120,6 +121,16 @@ impl Builder<'_> {
                 let name = self.name(&mut parts)?;
                 let columns = self.fields(parts.next()?)?;
                 ItemKind::Fact(Fact { name, columns, max: self.take_max(&mut parts) })
+            }
+            Rule::stated => {
+                let name = self.name(&mut parts)?;
+                let params = self.fields(parts.next()?)?;
+                let max = self.take_max(&mut parts);
+                let node = parts.next()?;
+                let (docs, span) = (self.docs(&node), self.span_eq(&node));
+                let kind = self.clause_kind(node)?;
+                let approval = Clause { docs, shadow: false, kind, span };
+                ItemKind::Statement(Statement { name, params, max, approval })
             }
             Rule::source => ItemKind::Source(self.source(parts)?),
             Rule::lifecycle => ItemKind::Lifecycle(self.lifecycle(parts)?),

@@ -155,6 +155,9 @@ fn limit(limit: &Limit) -> Vec<Piece<'_>> {
     if let Some(by) = &limit.by {
         pieces.extend([Piece::text(" by "), Piece::Expr(by)]);
     }
+    if let Some(role) = &limit.ask {
+        pieces.push(Piece::text(format!(" else ask {}", role.node)));
+    }
     pieces
 }
 
@@ -176,6 +179,13 @@ impl Page<'_> {
             }
             _ => self.block(span, statements),
         }
+    }
+
+    /// Writes the `approval` of a statement, on a line of its own where it does not fit.
+    pub fn approval(&mut self, approval: &Clause) {
+        let mut all = vec![Piece::Break];
+        all.extend(pieces(&approval.kind));
+        self.flow(&all);
     }
 
     pub fn learn(&mut self, learn: &Learn) {

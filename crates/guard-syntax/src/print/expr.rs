@@ -259,12 +259,23 @@ fn primary(e: &Expr, layout: &mut Layout) -> String {
         ExprKind::Set(items) => sequence("{", items.iter().map(enclosed).collect(), "}", layout),
         ExprKind::Map(entries) => {
             let one = |(key, value): &(Ident, Expr)| {
-                format!("{}: {}", text::key(&key.node), enclosed(value))
+                // Quotes are kept: without them the text is an int or a bool.
+                let length = (key.span.end - key.span.start) as usize;
+                let bare = length == key.node.len() && is_key_value(&key.node);
+                let key = if bare { key.node.clone() } else { text::key(&key.node) };
+                format!("{key}: {}", enclosed(value))
             };
             sequence("{", entries.iter().map(one).collect(), "}", layout)
         }
         _ => format!("({})", inner(e, ENCLOSED, layout)),
     }
+}
+
+/// Returns whether a text is an int or a bool, which a key may be.
+fn is_key_value(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let is_int = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    is_int || matches!(text, "true" | "false")
 }
 
 fn postfix_base(of: &Expr, layout: &mut Layout) -> String {

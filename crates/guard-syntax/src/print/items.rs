@@ -178,6 +178,13 @@ impl Page<'_> {
                 self.params(&fact.columns, width(&max));
                 self.push(&max);
             }
+            ItemKind::Statement(s) => {
+                self.push(&format!("statement {}", s.name.node));
+                let max = s.max.as_ref().map_or(String::new(), |n| format!(" max {}", n.node));
+                self.params(&s.params, width(&max));
+                self.push(&max);
+                self.approval(&s.approval);
+            }
             ItemKind::Source(source) => {
                 self.push(&format!("source {}", source.name.node));
                 self.block(span, &source.learns);

@@ -58,6 +58,7 @@ fn class(item: &Item) -> u8 {
         ItemKind::Invariant(_) => 8,
         ItemKind::Fact(_) => 9,
         ItemKind::Define(_) => 10,
+        ItemKind::Statement(_) => 11,
         _ => 0,
     }
 }

@@ -353,7 +353,8 @@ impl<'b> Choices<'b> {
             _ => LimitScope::Identical,
         };
         let success = self.below(4) == 0;
-        Limit { count, success, scope, by: self.some(|g| g.expr(2)) }
+        let by = self.some(|g| g.expr(2));
+        Limit { count, success, scope, by, ask: self.some(Self::name) }
     }
 
     fn effect(&mut self) -> Effect {
@@ -683,6 +684,22 @@ impl<'b> Choices<'b> {
                 name: self.plain(),
                 columns: self.many(0, 3, Self::field),
                 max: self.some(Self::number),
+            }),
+            16 if self.coin() => ItemKind::Statement(Statement {
+                name: self.plain(),
+                params: self.many(0, 3, Self::field),
+                max: self.some(Self::number),
+                approval: Clause {
+                    docs: Vec::new(),
+                    shadow: false,
+                    kind: ClauseKind::Approval {
+                        role: self.plain(),
+                        within: self.some(Self::duration),
+                        guard: None,
+                        because: None,
+                    },
+                    span: here(),
+                },
             }),
             16 => ItemKind::Source(Source {
                 name: self.plain(),

@@ -39,7 +39,9 @@ impl Canon<'_> {
             }
             Type::List(of, max) => format!("list<{}> {max:?}", self.ty(of)),
             Type::Set(of, max) => format!("set<{}> {max:?}", self.ty(of)),
-            Type::Map(of, max) => format!("map<{}> {max:?}", self.ty(of)),
+            Type::Map(key, of, max) => {
+                format!("map<{}, {}> {max:?}", self.ty(&key.ty()), self.ty(of))
+            }
             Type::Option(of) => format!("{}?", self.ty(of)),
             plain => format!("{plain:?}"),
         }
@@ -82,6 +84,7 @@ impl Canon<'_> {
                 _ => format!("field {at}"),
             },
             K::Row(fact, _) => format!("row {}", p.facts[*fact].name),
+            K::Rows(fact) => format!("rows {}", p.facts[*fact].name),
             K::Known(fact, _) => format!("known {}", p.facts[*fact].name),
             K::Called { tool: of, key, since: from, within } => {
                 format!("called {} [{}] {} {within:?}", name(*of), params(*of, key), since(from))
@@ -105,6 +108,8 @@ impl Canon<'_> {
             K::Matches(_, pattern) => format!("matches {pattern:?}"),
             K::Member(_, member) => format!("member {member:?}"),
             K::UrlPart(_, part) => format!("{part:?}"),
+            K::ToKey(_, key) => format!("to key {}", self.ty(&key.ty())),
+            K::FromKey(_, key) => format!("from key {}", self.ty(&key.ty())),
             K::Map(entries) => {
                 format!("map {:?}", entries.iter().map(|(key, _)| key).collect::<Vec<_>>())
             }
@@ -190,7 +195,8 @@ impl Canon<'_> {
             }
             ClauseKind::Limit { limit, by } => {
                 let limit = &self.0.limits[*limit];
-                format!("limit {} {:?} by {}", limit.success, limit.scope, when(by))
+                let ask = limit.ask.as_ref().map_or(String::new(), |role| format!(" else {role}"));
+                format!("limit {} {:?} by {}{ask}", limit.success, limit.scope, when(by))
             }
             ClauseKind::Costs { unit, amount } => {
                 format!("costs {} {}", self.0.units[*unit].name, e(amount))

@@ -189,6 +189,9 @@ impl<'p> Sides<'p> {
         if served(self.old, a).map(|s| s.0) != served(self.new, b).map(|s| s.0) {
             change.other("its lifecycle".into());
         }
+        if a.states != b.states {
+            change.other("whether the kernel serves it".into());
+        }
     }
 
     /// The rules that only one of them has, in pairs: of the same kind and owner, those that share most first.

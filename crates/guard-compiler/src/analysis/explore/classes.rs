@@ -242,7 +242,7 @@ impl<'p> Classes<'p> {
             Place::Result(tool) => program.tools[*tool].returns.clone()?,
             Place::Probe(probe) => program.probes[*probe].returns.clone(),
             Place::Elem(of) => match self.type_of(*of)?.required() {
-                Type::List(of, _) | Type::Set(of, _) | Type::Map(of, _) => (**of).clone(),
+                Type::List(of, _) | Type::Set(of, _) | Type::Map(_, of, _) => (**of).clone(),
                 _ => return None,
             },
             Place::Key(_) | Place::Domain(_) | Place::Url(..) => Type::string(),

@@ -154,7 +154,7 @@ impl<'p> Questions<'p> {
             K::LastResult(tool) => _ = self.asked.insert(Asked::Result(*tool)),
             K::Temporal(..) => self.temporal.push(e),
             K::Spent(unit) | K::Remaining(unit) => _ = self.spent.insert(*unit),
-            K::Row(fact, _) | K::Known(fact, _) => _ = self.facts.insert(*fact),
+            K::Row(fact, _) | K::Known(fact, _) | K::Rows(fact) => _ = self.facts.insert(*fact),
             K::Now | K::Elapsed | K::Clock(_) | K::RemainingTime => self.time = true,
             _ => {}
         });
@@ -254,11 +254,12 @@ impl<'p> Questions<'p> {
         }
         out.extend(session.said().as_bytes());
         if session.asks_origins() {
-            let mut seen: Vec<&(String, u32)> = session.seen_origins().iter().collect();
+            let mut seen: Vec<&(String, Vec<u32>)> = session.seen_origins().iter().collect();
             seen.sort();
-            for (text, origin) in seen {
+            for (text, origins) in seen {
                 key::write(&Value::String(text.as_str().into()), &mut out);
-                out.push(*origin as u8);
+                out.push(origins.len() as u8);
+                out.extend(origins.iter().map(|origin| *origin as u8));
             }
         }
         out

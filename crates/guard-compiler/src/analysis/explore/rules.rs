@@ -113,13 +113,14 @@ pub(crate) fn limit_text(program: &Program, limit: LimitId) -> String {
     let by = if limit.keyed { " by its key" } else { "" };
     let success = if limit.success { " success" } else { "" };
     let count = format!("{}{success}", limit.count);
+    let ask = limit.ask.as_ref().map_or(String::new(), |role| format!(" else ask {role}"));
     match limit.scope {
         LimitScope::Window(d) => {
-            format!("limit {count} per {}{by}", describe_duration(d))
+            format!("limit {count} per {}{by}{ask}", describe_duration(d))
         }
-        LimitScope::Session => format!("limit {count} per session{by}"),
+        LimitScope::Session => format!("limit {count} per session{by}{ask}"),
         LimitScope::InFlight => format!("limit {count} in flight{by}"),
-        LimitScope::Identical => format!("limit {count} identical"),
+        LimitScope::Identical => format!("limit {count} identical{ask}"),
     }
 }
 
@@ -137,7 +138,8 @@ pub(crate) fn fires(
     match rule.kind {
         R::Requires => placed(Code::Requires),
         R::Deny => placed(Code::Denied) || placed(Code::Transform),
-        R::Limit => placed(Code::Limit),
+        // Over a limit somebody may be asked.
+        R::Limit => placed(Code::Limit) || placed(Code::Approval),
         R::Approval => placed(Code::Approval),
         R::Ready => placed(Code::NotReady),
         R::Invariant | R::Monitor => placed(Code::Invariant),

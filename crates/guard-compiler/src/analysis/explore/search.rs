@@ -371,7 +371,7 @@ impl<'s, 'p> Search<'s, 'p> {
     /// A call that is allowed, once these roles have approved it: its outcomes.
     fn allowed(&mut self, at: usize, trial: &Trial, roles: Vec<String>, oracle: &Oracle) {
         let mut ends: Vec<Then> = Vec::new();
-        let served = self.program.tools[trial.tool].served.is_some();
+        let served = self.program.tools[trial.tool].is_served();
         for result in self.inputs.results(trial.tool, &self.nodes[at].session) {
             ends.push(Then::Succeeds(result));
         }

@@ -95,7 +95,7 @@ impl Slice {
     fn reads(&mut self, program: &Program, e: &Expr) {
         e.walk(&mut |part| match &part.kind {
             K::State(var) => _ = self.vars.insert(*var),
-            K::Row(fact, _) | K::Known(fact, _) => _ = self.facts.insert(*fact),
+            K::Row(fact, _) | K::Known(fact, _) | K::Rows(fact) => _ = self.facts.insert(*fact),
             K::Called { tool, since, .. } | K::Failed { tool, since, .. } => {
                 self.tools.insert(*tool);
                 self.tools.extend(since);
@@ -103,7 +103,7 @@ impl Slice {
             K::Calls { tool, .. } | K::LastArg(tool, _) | K::LastResult(tool) => {
                 self.tools.insert(*tool);
             }
-            K::Origin(_) => {
+            K::Origin(_) | K::Seen(_) => {
                 let known = program.tools.iter().enumerate();
                 self.tools.extend(known.filter(|(_, t)| t.params.is_empty()).map(|(at, _)| at));
             }

@@ -9,7 +9,7 @@ mod texts;
 
 use super::classes::{Class, Classes, Hint, Place, each_element};
 use crate::analysis::reference::Reference;
-use crate::hir::{Program, Type};
+use crate::hir::{MapKey, Program, Type};
 use guard_plan::json::Json;
 use guard_plan::value::{DECIMAL_ONE, Value};
 use std::collections::BTreeMap;
@@ -77,7 +77,7 @@ impl Maker<'_, '_> {
             }
             Type::Record(id) => self.records(*id, depth),
             Type::List(of, _) | Type::Set(of, _) => self.lists(ty, of, node, depth),
-            Type::Map(of, _) => self.maps(of, node, depth),
+            Type::Map(key, of, _) => self.maps(*key, of, node, depth),
             Type::Json => {
                 // `null` cannot be written as an argument in a test.
                 let json =
@@ -270,12 +270,26 @@ impl Maker<'_, '_> {
         lists.into_iter().map(wrap).collect()
     }
 
-    fn maps(&self, of: &Type, node: Option<usize>, depth: usize) -> Vec<Value> {
+    fn maps(&self, key: MapKey, of: &Type, node: Option<usize>, depth: usize) -> Vec<Value> {
+        let texts = self.key_texts(key);
         let mut maps = vec![BTreeMap::new()];
-        for value in self.elements(node, of, depth).into_iter().take(4) {
-            maps.push(BTreeMap::from([(FRESH[0].into(), value)]));
+        for (at, value) in self.elements(node, of, depth).into_iter().take(4).enumerate() {
+            // The plainest value under each key, every other under the first.
+            let keys = if at == 0 { &texts[..] } else { &texts[..1] };
+            let entry = |key: &String| BTreeMap::from([(key.as_str().into(), value.clone())]);
+            maps.extend(keys.iter().map(entry));
         }
         maps.into_iter().map(Value::Map).collect()
+    }
+
+    /// A few keys of a map, as texts; at least one.
+    pub(crate) fn key_texts(&self, key: MapKey) -> Vec<String> {
+        match key {
+            MapKey::Text => vec![FRESH[0].to_string()],
+            MapKey::Bool => vec!["true".to_string(), "false".to_string()],
+            MapKey::Int => ["1", "0", "2"].map(str::to_string).to_vec(),
+            MapKey::Enum(id) => self.program.enums[id].variants.iter().take(4).cloned().collect(),
+        }
     }
 }
 

@@ -14,7 +14,7 @@ pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
             let ClauseKind::Requires { any_of, .. } = &clause.kind else { continue };
             // Who says `since` asks for how things stand now.
             let is_old = |r: &&Requirement| {
-                let served = program.tools[r.tool].served.is_some();
+                let served = program.tools[r.tool].is_served();
                 r.since.is_some() && !r.latest && !served && !read.contains(&r.tool)
             };
             for requirement in any_of.iter().filter(is_old) {

@@ -19,7 +19,9 @@ pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
     let mut asked: BTreeSet<usize> = BTreeSet::new();
     crate::lower::each_expr(program, &mut |root| {
         root.walk(&mut |e| {
-            if let ExprKind::Known(fact, _) | ExprKind::Row(fact, _) = &e.kind {
+            if let ExprKind::Known(fact, _) | ExprKind::Row(fact, _) | ExprKind::Rows(fact) =
+                &e.kind
+            {
                 asked.insert(*fact);
             }
         });

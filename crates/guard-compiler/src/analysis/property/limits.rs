@@ -75,5 +75,7 @@ fn stricter(limit: &Limit, claimed: &Limit) -> bool {
     };
     // A call in flight has not failed.
     let failed = guard_proof::mutant!("failures are not counted either way");
-    spans && (failed || !limit.success || claimed.success || claimed.scope == InFlight)
+    // A limit that asks bounds nothing: approved calls go beyond it.
+    let bounds = limit.ask.is_none() || guard_proof::mutant!("nobody approves a call over a limit");
+    spans && bounds && (failed || !limit.success || claimed.success || claimed.scope == InFlight)
 }

@@ -4,7 +4,7 @@
 use super::Reference;
 use super::eval::Env;
 use super::propose::{Consequences, Findings};
-use crate::hir::{ClauseKind, Tool, ToolId};
+use crate::hir::{ClauseKind, RuleMeta, Tool, ToolId};
 use guard_plan::plan::Risk;
 use guard_plan::value::Value;
 use guard_plan::verdict::{Code, Decision};
@@ -54,6 +54,23 @@ impl Reference<'_> {
             if after.roles.is_empty() {
                 after.roles.insert(None, None);
             }
+        }
+    }
+
+    /// A call over a limit that asks a role: it needs an approval of that role, whatever its age.
+    pub(super) fn over(
+        &self,
+        (at, role): (ToolId, &str),
+        rule: &RuleMeta,
+        env: Env,
+        findings: &mut Findings,
+        after: &mut Consequences,
+    ) {
+        if !self.grants.iter().any(|g| self.good(g, at, env.args, Some(role), None)) {
+            findings.needing(rule, Code::Approval, Decision::Ask, vec![role.to_string()]);
+        }
+        if !rule.shadow {
+            after.roles.entry(Some(role.to_string())).or_insert(None);
         }
     }
 

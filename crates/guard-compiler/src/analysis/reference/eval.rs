@@ -125,10 +125,22 @@ impl Reference<'_> {
                 _ => Value::None,
             },
             K::Index(of, at) => index(self.eval(of, env)?, self.eval(at, env)?),
+            K::ToKey(of, key) => match self.eval(of, env)? {
+                Value::None => Value::None,
+                value => Value::String(self.key_text(*key, &value).into()),
+            },
+            K::FromKey(of, key) => match self.eval(of, env)? {
+                Value::String(text) => self.key_of(*key, &text),
+                other => other,
+            },
             K::Row(fact, key) => {
                 let key = all(key)?;
                 let row = self.facts[*fact].with(&key);
                 row.map_or(Value::None, |row| Value::Record(row.clone()))
+            }
+            K::Rows(fact) => {
+                let rows = self.facts[*fact].values().map(|row| Value::Record(row.to_vec()));
+                Value::List(rows.collect())
             }
             K::Known(fact, key) => {
                 let key = all(key)?;
@@ -215,6 +227,7 @@ impl Reference<'_> {
                 _ => return Err(Fault::Decode("no path".into())),
             },
             K::Origin(of) => self.origin(&self.eval(of, env)?),
+            K::Seen(of) => self.all_origins(&self.eval(of, env)?),
             K::Probe(probe) => self.probe(*probe, env)?,
         })
     }

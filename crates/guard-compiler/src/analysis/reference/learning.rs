@@ -245,7 +245,7 @@ impl Reference<'_> {
                 Ok(Value::Set(typed.collect::<Result<_, _>>()?))
             }
             Value::Map(entries) => {
-                let Type::Map(of, _) = ty.required() else { return Ok(Value::Map(entries)) };
+                let Type::Map(_, of, _) = ty.required() else { return Ok(Value::Map(entries)) };
                 let typed = entries.into_iter().map(|(key, v)| Ok((key, self.as_typed(v, of)?)));
                 Ok(Value::Map(typed.collect::<Result<_, Fault>>()?))
             }

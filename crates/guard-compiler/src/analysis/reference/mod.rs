@@ -155,7 +155,7 @@ pub struct Reference<'p> {
     /// A probe's last answer was used again.
     reused: Cell<bool>,
     /// Every value that was seen, and where first.
-    seen: Vec<(String, u32)>,
+    seen: Vec<(String, Vec<u32>)>,
     /// The words of the prompts, where a rule asks what the user named.
     said: String,
     prompts: u64,

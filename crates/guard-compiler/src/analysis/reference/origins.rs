@@ -31,8 +31,17 @@ const EXTRACTORS: [Builtin; 8] = [
 ];
 
 impl Reference<'_> {
-    /// Returns the origin of a value.
+    /// Returns the origin of a value: where it was seen first.
     pub(super) fn origin(&self, value: &Value) -> Value {
+        Value::Enum(self.places(value).first().copied().unwrap_or(UNKNOWN))
+    }
+
+    /// Returns all origins of a value.
+    pub(super) fn all_origins(&self, value: &Value) -> Value {
+        Value::Set(self.places(value).iter().map(|origin| Value::Enum(*origin)).collect())
+    }
+
+    fn places(&self, value: &Value) -> &[u32] {
         let text = match value {
             Value::String(text) | Value::Path(text) => text.to_string(),
             Value::Url(url) => url.text.to_string(),
@@ -40,14 +49,20 @@ impl Reference<'_> {
             Value::Decimal(units) => decimal::format(*units),
             _ => String::new(),
         };
-        let first = self.seen.iter().find(|(seen, _)| *seen == text);
-        Value::Enum(first.map_or(UNKNOWN, |(_, origin)| *origin))
+        let found = self.seen.iter().find(|(seen, _)| *seen == text);
+        found.map_or(&[], |(_, origins)| origins)
     }
 
     fn see(&mut self, text: &str, origin: u32) {
-        let known = text.is_empty() || self.seen.iter().any(|(seen, _)| seen == text);
-        if !known && self.tables.origins && self.seen.len() < MOST {
-            self.seen.push((text.to_string(), origin));
+        if text.is_empty() || !self.tables.origins {
+            return;
+        }
+        if let Some((_, origins)) = self.seen.iter_mut().find(|(seen, _)| seen == text) {
+            if !origins.contains(&origin) {
+                origins.push(origin);
+            }
+        } else if self.seen.len() < MOST {
+            self.seen.push((text.to_string(), vec![origin]));
         }
     }
 

@@ -125,7 +125,7 @@ impl Reference<'_> {
         let unread = |(code, ..): &Outline| *code == Code::InvalidArguments;
         match judgement.decision {
             Decision::Allow => {
-                if let Some(tool) = tool.filter(|at| self.program.tools[*at].served.is_some()) {
+                if let Some(tool) = tool.filter(|at| self.program.tools[*at].is_served()) {
                     self.serve(tool, id, world);
                 }
             }
@@ -144,7 +144,13 @@ impl Reference<'_> {
     fn serve(&mut self, tool: ToolId, id: &str, world: World) {
         let Some(at) = self.flights.iter().position(|f| f.id == id) else { return };
         let (deed, served) = (self.flights[at].deed.clone(), self.program.tools[tool].served);
+        let stated = self.program.tools[tool].states && self.flights[at].tool.is_some();
         match (deed, served) {
+            _ if stated => {
+                let result = Json::Object(vec![("stated".into(), Json::Bool(true))]);
+                self.finish(at, true, Ok(Some(&result)), world);
+                self.outcome.served = Some(result);
+            }
             (Some(deed), Some(served)) => {
                 let result = self.perform(served.lifecycle, deed, id);
                 self.finish(at, true, Ok(Some(&result)), world);
@@ -295,7 +301,7 @@ impl Reference<'_> {
         let args = Rc::new(args);
         let (time, limits) = (self.now, after.limits);
         self.allowed.push(Rc::new(Allowed { call, time, tool: mark, args: args.clone(), limits }));
-        let served = tool.is_some_and(|at| self.program.tools[at].served.is_some());
+        let served = tool.is_some_and(|at| self.program.tools[at].is_served());
         self.calls.push(Call { id: id.to_string(), served, success: None });
         self.moments += 1;
         self.flights.push(Flight {
@@ -412,12 +418,13 @@ impl Reference<'_> {
                 }
             };
             if self.allowed.iter().filter(counted).count() >= limit.count as usize {
-                let decision = if limit.scope == LimitScope::InFlight {
-                    Decision::Wait
-                } else {
-                    Decision::Deny
-                };
-                findings.add(&clause.rule, Code::Limit, decision);
+                match &limit.ask {
+                    Some(role) => self.over((at, role), &clause.rule, env, findings, after),
+                    None if limit.scope == LimitScope::InFlight => {
+                        findings.add(&clause.rule, Code::Limit, Decision::Wait);
+                    }
+                    None => findings.add(&clause.rule, Code::Limit, Decision::Deny),
+                }
             }
             after.limits.push((*id, key));
         }

@@ -76,7 +76,7 @@ impl Reference<'_> {
         if let (true, Ok(Some(result))) = (ran, result) {
             let tool = flight.tool.map(|at| &self.program.tools[at]);
             let nobody = Trust { whole: false, parts: Vec::new() };
-            if tool.is_none_or(|tool| tool.served.is_none()) {
+            if tool.is_none_or(|tool| !tool.is_served()) {
                 self.see_result(result, tool.map_or(&nobody, |tool| &tool.trust), &[]);
             }
         }

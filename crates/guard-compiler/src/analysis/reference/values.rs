@@ -1,5 +1,7 @@
 //! Operations on values, as `docs/reference/semantics.md` §1 reads.
 
+use super::Reference;
+use crate::hir::MapKey;
 use guard_plan::json::Json;
 use guard_plan::plan::{ArithOp, CompareOp, UrlPart};
 use guard_plan::value::{DECIMAL_ONE, Fault, Value};
@@ -56,6 +58,34 @@ pub(crate) fn index(of: Value, at: Value) -> Value {
             _ => Value::None,
         },
         _ => Value::None,
+    }
+}
+
+impl Reference<'_> {
+    /// The text by which a map knows a key.
+    pub(super) fn key_text(&self, key: MapKey, value: &Value) -> String {
+        match (key, value) {
+            (_, Value::Bool(truth)) => truth.to_string(),
+            (_, Value::Int(number)) => number.to_string(),
+            (MapKey::Enum(id), Value::Enum(at)) => {
+                self.program.enums[id].variants[*at as usize].clone()
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// The key that a map knows by a text.
+    pub(super) fn key_of(&self, key: MapKey, text: &str) -> Value {
+        match key {
+            MapKey::Text => Value::String(text.into()),
+            MapKey::Bool => Value::Bool(text == "true"),
+            MapKey::Int => Value::Int(text.parse().unwrap_or_default()),
+            MapKey::Enum(id) => {
+                let variants = &self.program.enums[id].variants;
+                let at = variants.iter().position(|name| name == text);
+                at.map_or(Value::None, |at| Value::Enum(at as u32))
+            }
+        }
     }
 }
 

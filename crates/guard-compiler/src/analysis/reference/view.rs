@@ -91,8 +91,9 @@ impl<'p> Reference<'p> {
         self.items[lifecycle].iter().map(|item| (item.state, item.rejections()))
     }
 
-    /// Returns the seen values, in the order in which they were first seen, each with the index of its origin.
-    pub(crate) fn seen_origins(&self) -> &[(String, u32)] {
+    /// Returns the seen values, in the order in which they were first seen, each with the indexes of its
+    /// origins: the first one, then the others.
+    pub(crate) fn seen_origins(&self) -> &[(String, Vec<u32>)] {
         &self.seen
     }
 

@@ -15,7 +15,9 @@ impl Checker<'_, '_> {
     pub(super) fn json(&mut self, e: &ast::Expr, ty: Option<&Type>) -> Option<Json> {
         use ast::ExprKind as E;
         let element = match ty.map(Type::required) {
-            Some(Type::List(of, _) | Type::Set(of, _) | Type::Map(of, _)) => Some((**of).clone()),
+            Some(Type::List(of, _) | Type::Set(of, _) | Type::Map(_, of, _)) => {
+                Some((**of).clone())
+            }
             _ => None,
         };
         Some(match &e.kind {

@@ -46,7 +46,7 @@ fn part<'a>(
                 (ty, at) = (fields.get(*field as usize)?.ty, values.get(*field as usize));
                 draft.steps.push(PartStep::Field(*field));
             }
-            (Step::Index(_), TypeDef::Map { of, max }, Value::Map(entries)) => {
+            (Step::Index(_), TypeDef::Map { of, max, .. }, Value::Map(entries)) => {
                 let key = cx.eval(key.as_ref()?).ok()?;
                 let key = key.text()?;
                 (ty, at) = (*of, entries.get(key));

@@ -166,6 +166,7 @@ fn known_roles(roles: &[String], plan: &guard_plan::LoadedPlan) -> Result<(), Fa
     let escalations = plan.lifecycles.iter().filter_map(|one| one.escalate.as_ref());
     let known: BTreeSet<&str> = approvals
         .map(|one| one.role.as_str())
+        .chain(plan.limits.iter().filter_map(|limit| limit.ask.as_deref()))
         .chain(escalations.map(|one| one.role.as_str()))
         .collect();
     match roles.iter().find(|role| !known.contains(role.as_str())) {

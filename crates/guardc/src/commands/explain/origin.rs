@@ -394,7 +394,7 @@ fn expressions(tool: &Tool) -> Vec<Vec<&Expr>> {
 
 fn looked_up<'e>(exprs: &'e [&Expr]) -> impl Iterator<Item = FactId> + 'e {
     exprs.iter().flat_map(|expr| &expr.0).filter_map(|node| match node {
-        Node::Row(fact, _) | Node::Known(fact, _) => Some(*fact),
+        Node::Row(fact, _) | Node::Known(fact, _) | Node::Rows(fact) => Some(*fact),
         _ => None,
     })
 }

@@ -274,8 +274,11 @@ impl<'a> Repl<'a> {
         let (typed, rest) = self.typed(text)?;
         let role = rest.strip_prefix("by ").map(str::trim).filter(|role| !role.is_empty());
         let role = role.ok_or("write `approve CALL by ROLE`")?;
-        let roles =
-            || self.guard.plan().tools.iter().flat_map(|t| &t.approvals).map(|a| a.role.as_str());
+        let plan = self.guard.plan();
+        let roles = || {
+            let approvals = plan.tools.iter().flat_map(|t| &t.approvals).map(|a| a.role.as_str());
+            approvals.chain(plan.limits.iter().filter_map(|limit| limit.ask.as_deref()))
+        };
         let unknown = roles().next().is_some() && !roles().any(|known| known == role);
         let near = if unknown { near::did_you_mean(role, roles()) } else { None };
         self.play.approve(&typed.tool, &typed.args, role, "you", None)?;

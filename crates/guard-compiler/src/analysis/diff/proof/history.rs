@@ -201,7 +201,7 @@ pub(super) fn signature(program: &Program, name: &str) -> Option<String> {
     let params: Vec<String> =
         tool.params.iter().map(|p| format!("{}: {}", p.name, Canon(program).ty(&p.ty))).collect();
     let returns = tool.returns.as_ref().map(|ty| Canon(program).ty(ty));
-    let (undecoded, served) = (tool.undecoded, tool.served.is_some());
+    let (undecoded, served) = (tool.undecoded, tool.is_served());
     Some(format!("{name} {params:?} {returns:?} {undecoded:?} {served}"))
 }
 

@@ -66,7 +66,7 @@ impl Reads {
     pub(super) fn expr(&mut self, program: &Program, e: &Expr) {
         e.walk(&mut |part| match &part.kind {
             K::State(var) => _ = self.vars.insert(program.state[*var].name.clone()),
-            K::Row(fact, _) | K::Known(fact, _) => {
+            K::Row(fact, _) | K::Known(fact, _) | K::Rows(fact) => {
                 self.facts.insert(program.facts[*fact].name.clone());
             }
             K::Remaining(unit) | K::Spent(unit) => {
@@ -80,7 +80,7 @@ impl Reads {
             K::Calls { tool, .. } | K::LastArg(tool, _) | K::LastResult(tool) => {
                 self.tool(program, *tool);
             }
-            K::Origin(_) => self.origins = true,
+            K::Origin(_) | K::Seen(_) => self.origins = true,
             K::RemainingTime => self.time = true,
             _ => {}
         });

@@ -142,7 +142,7 @@ impl<'p> Classes<'p> {
                     }
                     node = self.node(Place::Elem(node));
                     ty = match &ty {
-                        Type::Map(of, _) | Type::List(of, _) => of.required().clone(),
+                        Type::Map(_, of, _) | Type::List(of, _) => of.required().clone(),
                         other => other.clone(),
                     };
                 }
@@ -289,6 +289,12 @@ impl<'p> Classes<'p> {
                 }
                 self.read_node(Place::Elem(whole))
             }
+            // The text of a key is no value of the class of the key.
+            K::ToKey(of, _) | K::FromKey(of, _) => {
+                let node = self.visit(of, cx, session);
+                self.cloud(node);
+                None
+            }
             K::Row(fact, keys) | K::Known(fact, keys) => {
                 for (at, key) in keys.iter().enumerate() {
                     let node = self.visit(key, cx, session);
@@ -350,7 +356,7 @@ impl<'p> Classes<'p> {
             K::LastResult(tool) => self.read_node(Place::Result(*tool)),
             K::Said => self.read_node(Place::Prompt),
             K::Probe(probe) => self.read_node(Place::Probe(*probe)),
-            K::Origin(of) => {
+            K::Origin(of) | K::Seen(of) => {
                 let node = self.visit(of, cx, session);
                 self.cloud(node);
                 None

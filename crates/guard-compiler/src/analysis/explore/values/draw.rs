@@ -5,7 +5,7 @@
 use super::super::classes::Place;
 use super::super::sample;
 use super::{DEPTH, FRESH, Maker, tidy};
-use crate::hir::{ExprKind as K, Program, Type};
+use crate::hir::{ExprKind as K, MapKey, Program, Type};
 use guard_plan::json::Json;
 use guard_plan::random::Rng;
 use guard_plan::value::{DECIMAL_ONE, Value};
@@ -125,11 +125,17 @@ impl Maker<'_, '_> {
                     _ => Value::List(items.collect()),
                 }
             }
-            Type::Map(of, _) => {
+            Type::Map(kind, of, _) => {
                 let keys = part(|place| matches!(place, Place::Key(_)));
                 let mut entries = BTreeMap::new();
                 for _ in 0..*rng.pick(&[0, 1, 1, 1, 2, 2, 3]) {
-                    let key = self.drawn(&Type::string(), keys, constants, rng, depth);
+                    let key = match kind {
+                        MapKey::Text => self.drawn(&Type::string(), keys, constants, rng, depth),
+                        kind => {
+                            let texts = self.key_texts(*kind);
+                            Some(Value::String(rng.pick(&texts).as_str().into()))
+                        }
+                    };
                     let value = self.drawn(of, element(), constants, rng, depth);
                     if let (Some(Value::String(key)), Some(value)) = (key, value) {
                         entries.insert(key, value);

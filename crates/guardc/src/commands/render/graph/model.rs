@@ -66,7 +66,7 @@ pub fn picture(plan: &Plan) -> Picture {
     // A tool that the kernel serves is drawn with its lifecycle, unless it requires others or
     // others require it.
     let drawn = |(id, tool): &(ToolId, &Tool)| {
-        tool.served.is_none() || needed.contains(id) || needs(tool).next().is_some()
+        !tool.is_served() || needed.contains(id) || needs(tool).next().is_some()
     };
     let tools: Vec<(ToolId, &Tool)> = (0..).zip(&plan.tools).filter(drawn).collect();
     let place: BTreeMap<ToolId, usize> = tools.iter().map(|(id, _)| *id).zip(0..).collect();
@@ -153,6 +153,13 @@ fn gates(plan: &Plan, tool: &Tool) -> Vec<String> {
     for approval in tool.approvals.iter().filter(|a| !a.rule.shadow) {
         let ask = if approval.when.is_some() { "may ask" } else { "asks" };
         out.push(format!("{ask} {}", approval.role));
+    }
+    let limits = tool.limits.iter().filter_map(|used| plan.limits.get(used.limit as usize));
+    for role in limits.filter(|l| !l.rule.shadow).filter_map(|limit| limit.ask.as_ref()) {
+        let asks = format!("may ask {role}");
+        if !out.contains(&asks) {
+            out.push(asks);
+        }
     }
     if gated(tool) {
         out.push("gated".into());
