@@ -2,7 +2,7 @@
 
 use crate::{claimed, compiled, differential, small, steps, walks};
 use guard_compiler::Output;
-use guard_compiler::verify::{Status, verify};
+use guard_compiler::verify::{Status, Width, verify, verify_at};
 use guard_plan::LoadedPlan;
 use guard_plan::json::Json;
 use guard_plan::plan::{Certificate, Claim, Plan, Proof, ProofStep, Row};
@@ -145,7 +145,7 @@ fn open_is_open(output: &Output) -> Result<(), String> {
             let claim = Claim::Preserved { tool: pair.tool, invariant: pair.invariant, part: 0 };
             let steps = vec![ProofStep::Sum(vec![(1, Row::Least(var)), (1, Row::Greatest(var))])];
             plan.proofs.push(Proof { claim, certificate: Certificate { uses: Vec::new(), steps } });
-            plan.proofs.sort_by_key(|proof| proof.claim);
+            plan.proofs.sort_by(|a, b| a.claim.cmp(&b.claim));
             if loads(&plan, output).is_ok() {
                 return Err("a range that excludes nothing proves something".into());
             }
@@ -206,7 +206,8 @@ fn open(n: u64) -> Option<Result<(), String>> {
     let Some(output) = compiled(&text) else {
         return Some(Err("it does not compile".into()));
     };
-    let (plan, said) = (&output.plan, &output.verification);
+    // By one step alone: a bound of the session may prove it.
+    let (plan, said) = (&output.plan, &verify_at(&output.plan, Width::REAL));
     let of = |tool: u32| plan.tools[tool as usize].name == "t";
     let pair = said
         .pairs
