@@ -1,6 +1,7 @@
 //! Laws of proofs: what is proved is so.
 
 use guard_plan::random::Rng;
+use guard_tests::bounded;
 use guard_tests::claimed;
 use guard_tests::claims::{LAWS, first_failure};
 use guard_tests::compiled;
@@ -53,6 +54,26 @@ fn seeds(usual: u64) -> u64 {
     usual * times.unwrap_or(1)
 }
 
+/// In sessions with calls in flight beside each other, failures, and results that do not decode.
+#[test]
+fn what_bounds_prove_is_so() {
+    let mut tried = bounded::Tried::default();
+    for seed in 0..seeds(600) {
+        let rng = &mut Rng::new(seed);
+        let text = bounded::grammar::source(rng);
+        let Some(output) = compiled(&text) else { continue };
+        if let Err(why) = bounded::try_guard(&output, rng, 40, &mut tried) {
+            panic!("seed {seed}: {why}\n{text}");
+        }
+    }
+    println!("{tried:?}");
+    assert!(tried.claims * 2 > tried.guards, "bounds prove hardly anything: {tried:?}");
+    assert!(tried.fired * 2 > tried.open, "hardly anything that is open is broken: {tried:?}");
+    for measure in ["state", "size", "counted", "spent", "called"] {
+        assert!(tried.measures.contains_key(measure), "no bound measures {measure}: {tried:?}");
+    }
+}
+
 /// In random states and at their edges, with the checks switched on.
 #[test]
 fn what_is_proved_is_never_broken() {
@@ -86,6 +107,9 @@ fn what_is_proved_holds_after_a_step_from_any_state() {
     }
     println!("{tried:#?}");
     assert!(tried.met * 2 > tried.claims, "few claims are met by a call: {tried:?}");
+    for given in ["bound", "limit", "Costs", "requires", "success", "Growth"] {
+        assert!(tried.rests_on.contains_key(given), "no proof rests on {given}: {tried:?}");
+    }
     for rule in guard_proof::Rule::ALL {
         let name = format!("Meaning({rule:?})");
         assert!(
@@ -100,6 +124,7 @@ fn what_is_proved_holds_after_a_step_from_any_state() {
 #[test]
 fn claims_are_kept() {
     let own = [
+        "bounds, in sessions",
         "one step from arbitrary states",
         "four bits, everything",
         "edges, checks on",

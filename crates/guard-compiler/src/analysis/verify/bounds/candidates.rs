@@ -2,7 +2,7 @@
 
 use super::Search;
 use guard_plan::plan::{
-    Expr, LimitScope, Node, Plan, SessionBound, SessionMeasure, Tool, ToolId, TypeDef, TypeId,
+    Expr, Node, Plan, SessionBound, SessionMeasure, Tool, ToolId, TypeDef, TypeId,
     VarId,
 };
 use guard_plan::value::DECIMAL_ONE;
@@ -113,15 +113,11 @@ impl<'s, 'p> Candidates<'s, 'p> {
     }
 
     fn limits(&self, tool: &Tool, kind: Kind) -> Vec<Source> {
-        let usable = |id: &u32| {
-            let limit = &self.plan.limits[*id as usize];
-            limit.scope == LimitScope::Session && !limit.keyed && !limit.rule.shadow
-        };
-        // The lowest limit of a tool says most.
-        let mut limits: Vec<u32> = tool.limits.iter().map(|at| at.limit).filter(usable).collect();
+        // Whether a bound may measure a limit is for the checker to say. The lowest limit of a tool says most.
+        let mut limits: Vec<u32> = tool.limits.iter().map(|at| at.limit).collect();
         limits.sort_by_key(|id| self.plan.limits[*id as usize].count);
         let constants = growths(self.plan, tool, kind);
-        let sources = limits.into_iter().take(1).flat_map(|limit| {
+        let sources = limits.into_iter().take(3).flat_map(|limit| {
             let count = Some(SessionMeasure::Counted(limit));
             constants.iter().map(move |factor| Source { count, scale: 1, factor: *factor })
         });
@@ -180,6 +176,7 @@ impl<'s, 'p> Candidates<'s, 'p> {
             if one.kind == Kind::Bool {
                 self.push(vec![(-1, one.measure), (1, called)], Some(0));
                 self.push(vec![(1, one.measure), (1, called)], Some(-1));
+                self.push(vec![(1, one.measure), (-1, called)], Some(0));
                 continue;
             }
             let writes = writers(self.plan, one.var).any(|writer| writer == tool);
