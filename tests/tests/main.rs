@@ -19,6 +19,7 @@ mod lasting;
 mod laws;
 #[cfg(unix)]
 mod mcp;
+mod obligations;
 mod proofs;
 mod render;
 mod replay;

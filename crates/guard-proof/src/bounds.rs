@@ -56,8 +56,15 @@ pub fn variables(bound: &SessionBound) -> impl Iterator<Item = VarId> {
 /// measured. Every other settlement only lets counts grow, which no bound minds.
 pub fn is_moved_by(plan: &Plan, tool: ToolId, bound: &SessionBound) -> bool {
     let called = bound.terms.iter().any(|(_, measure)| *measure == SessionMeasure::Called(tool));
-    writes(&plan.tools[tool as usize], bound)
-        || called && !mutant!("a success moves no bound")
+    writes(&plan.tools[tool as usize], bound) || called && !mutant!("a success moves no bound")
+}
+
+/// Returns true if the tool has to prove that its settlement keeps the bound: it could break it. A bound that no tool could
+/// break is the first tool's to claim, so that every bound is claimed.
+pub fn is_owed_by(plan: &Plan, tool: ToolId, bound: &SessionBound) -> bool {
+    let all = 0..plan.tools.len() as ToolId;
+    is_moved_by(plan, tool, bound)
+        || tool == 0 && !all.into_iter().any(|other| is_moved_by(plan, other, bound))
 }
 
 fn writes(tool: &Tool, bound: &SessionBound) -> bool {
@@ -67,7 +74,7 @@ fn writes(tool: &Tool, bound: &SessionBound) -> bool {
 }
 
 /// Checks that an induction may be about these bounds: each is well formed, holds at first, and has a claim for every
-/// tool that could break it.
+/// tool that has to keep it.
 ///
 /// # Errors
 ///
@@ -81,7 +88,7 @@ pub(crate) fn founded(plan: &Plan, proofs: &[Proof]) -> Result<Vec<SessionBound>
         if !is_founded(plan, bound) {
             return Err("a claimed bound cannot be proved by induction".into());
         }
-        for tool in (0..plan.tools.len() as ToolId).filter(|id| is_moved_by(plan, *id, bound)) {
+        for tool in (0..plan.tools.len() as ToolId).filter(|id| is_owed_by(plan, *id, bound)) {
             let claim = Claim::Bounded { tool, bound: bound.clone() };
             if !proofs.iter().any(|proof| proof.claim == claim) {
                 let name = &plan.tools[tool as usize].name;
@@ -135,10 +142,9 @@ fn is_measured(plan: &Plan, factor: i64, measure: SessionMeasure) -> bool {
             let keyed = limit.keyed && !mutant!("a limit of a key bounds");
             factor < 0 && !shadow && whole && !keyed
         }),
-        SessionMeasure::Spent(id) => plan
-            .units
-            .get(id as usize)
-            .is_some_and(|unit| factor < 0 && unit.budget.is_some() && !unit.host_charged),
+        SessionMeasure::Spent(id) => plan.units.get(id as usize).is_some_and(|unit| {
+            factor < 0 && unit.budget.is_some_and(|most| most >= 0) && !unit.host_charged
+        }),
         SessionMeasure::Called(id) => factor != 0 && (id as usize) < plan.tools.len(),
     }
 }
@@ -270,9 +276,8 @@ impl<'p> Builder<'p> {
         // What was stated so far keeps its place among the hypotheses, with and without bounds.
         self.give_facts();
         let measures = bounds.iter().flat_map(|bound| bound.terms.iter().map(|(_, of)| *of));
-        let counted = |of: &SessionMeasure| {
-            !matches!(of, SessionMeasure::State(_) | SessionMeasure::Size(_))
-        };
+        let counted =
+            |of: &SessionMeasure| !matches!(of, SessionMeasure::State(_) | SessionMeasure::Size(_));
         let measures: BTreeSet<SessionMeasure> = measures.filter(counted).collect();
         let before = self.env.clone();
         let proposed = self.counts(tool, &measures, At::Proposal);
@@ -280,8 +285,9 @@ impl<'p> Builder<'p> {
             let holds = self.encoder.clause(|encoder| encoder.bound(bound, &before, &proposed));
             self.give_all(holds.map(|holds| (Given::Bound(at), holds)));
         }
-        let moved: Vec<(u32, &SessionBound)> =
-            (0..).zip(bounds).filter(|(_, bound)| is_moved_by(self.encoder.plan, id, bound)).collect();
+        let plan = self.encoder.plan;
+        let owed = |(_, bound): &(u32, &SessionBound)| is_owed_by(plan, id, bound);
+        let moved: Vec<(u32, &SessionBound)> = (0..).zip(bounds).filter(owed).collect();
         if moved.is_empty() {
             return Vec::new();
         }
@@ -318,9 +324,8 @@ impl<'p> Builder<'p> {
             let own = self.encoder.clause(|encoder| own_share(encoder, tool, *measure, &env));
             let most = self.encoder.most(*measure);
             if let (Some(Some(own)), Some(most)) = (own, most) {
-                let within = count
-                    .plus(1, &own)
-                    .and_then(|sum| Formula::le(&sum, &Linear::constant(most)));
+                let within =
+                    count.plus(1, &own).and_then(|sum| Formula::le(&sum, &Linear::constant(most)));
                 let given = match measure {
                     SessionMeasure::Counted(id) => Given::Limit(*id),
                     _ => Given::Costs,
@@ -346,10 +351,8 @@ impl<'p> Builder<'p> {
         match measure {
             SessionMeasure::Spent(unit) => {
                 // What calls in flight cost is spent already.
-                let term = self
-                    .encoder
-                    .terms
-                    .intern(Op::Node(written(&Node::Spent(unit))), Vec::new());
+                let term =
+                    self.encoder.terms.intern(Op::Node(written(&Node::Spent(unit))), Vec::new());
                 let (spent, _) = self.encoder.new_var(term, self.encoder.any());
                 self.give_all(Formula::le(count, &spent).map(|fact| (Given::Costs, fact)));
             }

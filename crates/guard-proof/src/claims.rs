@@ -185,9 +185,7 @@ impl<'p> Encoder<'p> {
 
     /// The answers that were asked for and are true only if the tool has succeeded.
     pub(crate) fn successes_of(&self, wanted: ToolId) -> Vec<TermId> {
-        let of_tool = |known: &&HistoryTerm| {
-            matches!(&known.question, HistoryQuestion::Called { tool, .. } if *tool == wanted)
-        };
+        let of_tool = |known: &&HistoryTerm| matches!(&known.question, HistoryQuestion::Called { tool, .. } if *tool == wanted);
         self.history.iter().filter(of_tool).map(|known| known.term).collect()
     }
 

@@ -31,9 +31,9 @@ fn is_within(plan: &Plan, session: &Session, measure: SessionMeasure) -> bool {
             let used = session.counters[id as usize].usage(None, session.now).used;
             used <= plan.limits[id as usize].count
         }
-        SessionMeasure::Spent(id) => {
-            plan.units[id as usize].budget.is_some_and(|budget| session.spent[id as usize] <= budget)
-        }
+        SessionMeasure::Spent(id) => plan.units[id as usize]
+            .budget
+            .is_some_and(|budget| session.spent[id as usize] <= budget),
         _ => true,
     }
 }

@@ -134,7 +134,9 @@ pub(crate) fn begins_sound(compiled: &CompiledPlan, session: &Session) -> Result
     }
     if let Some(bound) = bounds::broken(plan, session) {
         let text = guard_plan::words::bound(plan, &bound);
-        return Err(KernelError::State(format!("`{text}`, on which its proofs rely, does not hold")));
+        return Err(KernelError::State(format!(
+            "`{text}`, on which its proofs rely, does not hold"
+        )));
     }
     Ok(())
 }

@@ -16,7 +16,7 @@ pub const PROVED: &[(&str, &str)] = &[
     ),
     (
         "a limit that two tools share",
-        "state { n: int = 0 }\ninvariant i { n <= 15 }\ntool a() { effect n += 5 }\ntool b() { effect n += 3 }\npolicy p for a, b { limit 3 per session }",
+        "state { n: int = 0 }\ninvariant i { n <= 15 }\ntool a() { effect n += 5 }\ntool b() { effect n += 3 }\npolicy p for { a, b } { limit 3 per session }",
     ),
     (
         "two limits",
@@ -171,8 +171,8 @@ pub const OPEN: &[(&str, &str)] = &[
         "state {\n  tested: bool = false\n  n: int = 0\n}\ninvariant i { n <= 3 }\ntool test() {\n  returns int\n  effect tested = true\n}\ntool t(x: int in 0..=9) {\n  deny unless tested\n  deny when called(test) and x > 3\n  effect n = x\n}",
     ),
     (
-        "two at a time",
-        "state { l: list<int> max 4 = [] }\ninvariant i { len(l) <= 3 }\ntool t(x: int) {\n  limit 3 per session\n  effect append x to l\n  effect append x to l\n}",
+        "what begins with an element",
+        "state { l: list<int> max 4 = [0] }\ninvariant i { len(l) <= 3 }\ntool t(x: int) {\n  limit 3 per session\n  effect append x to l\n}",
     ),
     (
         "doubled at each call",

@@ -107,7 +107,13 @@ impl Both<'_> {
                 let other = self.proved.settle(&mut b, &settlement(), &mut NoWorld);
                 one.and(other).map_err(|error| error.to_string())?;
             } else {
-                self.propose(&mut a, &mut b, (at, now), &mut story, (rng, &mut *fired, &mut *tried))?;
+                self.propose(
+                    &mut a,
+                    &mut b,
+                    (at, now),
+                    &mut story,
+                    (rng, &mut *fired, &mut *tried),
+                )?;
             }
             let plan = self.checked.plan();
             let differs = (0..plan.state.len() as u32).find(|var| a.value(*var) != b.value(*var));

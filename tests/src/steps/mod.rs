@@ -9,6 +9,7 @@ pub mod grammar;
 pub mod points;
 mod scenarios;
 
+use counts::Counts;
 use guard_compiler::Output;
 use guard_compiler::hir::{ExprKind, Invariant, Program};
 use guard_compiler::reference::{Judgement, Reference};
@@ -18,7 +19,6 @@ use guard_plan::random::Rng;
 use guard_plan::value::Value;
 use guard_plan::verdict::{Code, Decision};
 use guard_proof::{Given, System, Width, assumable};
-use counts::Counts;
 use points::Pools;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -387,7 +387,8 @@ impl Walk<'_> {
     /// The counts at the settlement of a call that was proposed at a point.
     fn grown(&self, session: &Reference<'_>, point: &Point, rng: &mut Rng) -> Counts {
         let drawn = counts::draw(self.plan, self.bounds, self.pools, rng);
-        let own = |id: u32| self.plan.tools[self.tool as usize].limits.iter().any(|at| at.limit == id);
+        let own =
+            |id: u32| self.plan.tools[self.tool as usize].limits.iter().any(|at| at.limit == id);
         let mut grown = point.counts.clone();
         for (measure, count) in &mut grown {
             let room = match *measure {

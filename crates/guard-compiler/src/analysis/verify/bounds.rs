@@ -10,7 +10,7 @@ use super::prover::{Allowance, Answer, Effort, prove};
 use super::{Status, Verification};
 use candidates::Candidates;
 use guard_plan::plan::{Certificate, Claim, Plan, SessionBound, ToolId, VarId};
-use guard_proof::bounds::{is_founded, is_moved_by, variables};
+use guard_proof::bounds::{is_founded, is_owed_by, variables};
 use guard_proof::{Given, System, Width, frame};
 use std::collections::BTreeSet;
 
@@ -44,7 +44,7 @@ pub(super) fn find(plan: &Plan, assumed: &[bool], alone: &Verification) -> Vec<S
 /// Returns true if every settlement that could break one of a verification's bounds is proved to keep it.
 pub(super) fn are_kept(plan: &Plan, verification: &Verification) -> bool {
     verification.bounds.iter().all(|bound| {
-        let movers = (0..plan.tools.len() as ToolId).filter(|id| is_moved_by(plan, *id, bound));
+        let movers = (0..plan.tools.len() as ToolId).filter(|id| is_owed_by(plan, *id, bound));
         movers.into_iter().all(|tool| {
             let claim = Claim::Bounded { tool, bound: bound.clone() };
             verification.proofs.iter().any(|proof| proof.claim == claim)
@@ -111,8 +111,12 @@ impl Search<'_> {
             .cloned()
             .partition(|bound| self.is_kept(bound, std::slice::from_ref(bound)));
         kept.sort();
-        let mut together: Vec<SessionBound> =
-            kept.iter().take(MOST_GIVEN).cloned().chain(left.into_iter().take(MOST_TOGETHER)).collect();
+        let mut together: Vec<SessionBound> = kept
+            .iter()
+            .take(MOST_GIVEN)
+            .cloned()
+            .chain(left.into_iter().take(MOST_TOGETHER))
+            .collect();
         loop {
             together.sort();
             let before = together.clone();
@@ -131,7 +135,7 @@ impl Search<'_> {
     pub(super) fn is_kept(&self, bound: &SessionBound, beside: &[SessionBound]) -> bool {
         let movers = 0..self.plan.tools.len() as ToolId;
         movers
-            .filter(|tool| is_moved_by(self.plan, *tool, bound))
+            .filter(|tool| is_owed_by(self.plan, *tool, bound))
             .all(|tool| self.is_kept_by(tool, bound, beside))
     }
 
@@ -176,7 +180,7 @@ impl Search<'_> {
                 continue;
             }
             for tool in 0..self.plan.tools.len() as ToolId {
-                if !is_moved_by(self.plan, tool, &bound) {
+                if !is_owed_by(self.plan, tool, &bound) {
                     continue;
                 }
                 let claim = Claim::Bounded { tool, bound: bound.clone() };

@@ -9,7 +9,8 @@ mod residue;
 pub mod smt;
 
 use guard_plan::plan::{
-    Certificate, Claim, InvariantId, Plan, Proof, Requirement, Requires, SessionBound, ToolId, VarId,
+    Certificate, Claim, InvariantId, Plan, Proof, Requirement, Requires, SessionBound, ToolId,
+    VarId,
 };
 use guard_plan::time::describe_duration;
 use guard_plan::words;
@@ -169,7 +170,8 @@ pub fn verify(plan: &Plan) -> Verification {
     };
     let observed = |proof: &&Proof| matches!(proof.claim, Claim::Observed { .. });
     verification.proofs.extend(alone.proofs.iter().filter(observed).cloned());
-    let pass = Pass { assumed: &assumed, width: Width::REAL, known, allowance: &Allowance::for_a_guard() };
+    let pass =
+        Pass { assumed: &assumed, width: Width::REAL, known, allowance: &Allowance::for_a_guard() };
     for tool in 0..plan.tools.len() as ToolId {
         effects(plan, tool, &pass, &mut verification);
     }
@@ -259,7 +261,7 @@ fn every_claim(plan: &Plan, observing: &[ToolId]) -> Vec<Proof> {
 
 fn effects(plan: &Plan, tool: ToolId, pass: &Pass<'_>, verification: &mut Verification) {
     let declared = &plan.tools[tool as usize];
-    let moved = |bound: &SessionBound| guard_proof::bounds::is_moved_by(plan, tool, bound);
+    let moved = |bound: &SessionBound| guard_proof::bounds::is_owed_by(plan, tool, bound);
     let is_moved = verification.bounds.iter().any(moved);
     if declared.effects.is_empty() && declared.denies.is_empty() && !is_moved {
         return;

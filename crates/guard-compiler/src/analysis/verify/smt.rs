@@ -15,7 +15,7 @@ use guard_plan::value::Value;
 use guard_plan::verdict::{Code, Decision};
 use guard_proof::formula::Formula;
 use guard_proof::linear::{Linear, Var};
-use guard_proof::{bounds, Op, Problem, Sort, System, Width, assumable};
+use guard_proof::{Op, Problem, Sort, System, Width, assumable, bounds};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::rc::Rc;
@@ -57,7 +57,13 @@ pub fn open_goals(plan: &Plan) -> Vec<OpenGoal> {
             }
             let Some(problem) = system.problem(goal) else { continue };
             let text = residue::part_text(plan, &goal.claim);
-            open.push(OpenGoal { tool, claim: goal.claim.clone(), text, problem, system: system.clone() });
+            open.push(OpenGoal {
+                tool,
+                claim: goal.claim.clone(),
+                text,
+                problem,
+                system: system.clone(),
+            });
         }
     }
     open

@@ -2,8 +2,7 @@
 
 use super::Search;
 use guard_plan::plan::{
-    Expr, Node, Plan, SessionBound, SessionMeasure, Tool, ToolId, TypeDef, TypeId,
-    VarId,
+    Expr, Node, Plan, SessionBound, SessionMeasure, Tool, ToolId, TypeDef, TypeId, VarId,
 };
 use guard_plan::value::DECIMAL_ONE;
 use guard_proof::bounds::is_founded;
@@ -91,7 +90,13 @@ impl<'s, 'p> Candidates<'s, 'p> {
     }
 
     /// The least growth by one call of a tool, of what can be counted.
-    fn source(&self, one: &Measured, sign: i64, tool: ToolId, budgets_first: bool) -> Option<Source> {
+    fn source(
+        &self,
+        one: &Measured,
+        sign: i64,
+        tool: ToolId,
+        budgets_first: bool,
+    ) -> Option<Source> {
         let grows = |source: &Source| {
             combined(one, sign, std::slice::from_ref(source)).is_some_and(|bound| {
                 is_founded(self.plan, &bound)
@@ -103,8 +108,7 @@ impl<'s, 'p> Candidates<'s, 'p> {
             return Some(still);
         }
         let declared = &self.plan.tools[tool as usize];
-        let (limits, budgets) =
-            (self.limits(declared, one.kind), self.budgets(declared, one.kind));
+        let (limits, budgets) = (self.limits(declared, one.kind), self.budgets(declared, one.kind));
         let all: Vec<Source> = match budgets_first {
             true => budgets.into_iter().chain(limits).collect(),
             false => limits.into_iter().chain(budgets).collect(),
@@ -135,10 +139,7 @@ impl<'s, 'p> Candidates<'s, 'p> {
                 continue;
             }
             let count = Some(SessionMeasure::Spent(id));
-            // What a call costs, as it varies.
-            let scale = if kind == Kind::Decimal { 1 } else { DECIMAL_ONE };
-            sources.push(Source { count, scale, factor: 1 });
-            // What a call costs at least, where that is said.
+            // What every call costs, where that is said.
             let cost = match costs().count() {
                 0 => Some(DECIMAL_ONE),
                 _ => costs().filter_map(|cost| literal(&cost.amount)).max(),
@@ -147,6 +148,9 @@ impl<'s, 'p> Candidates<'s, 'p> {
                 let cost = cost.filter(|cost| *cost > 0);
                 sources.extend(cost.map(|scale| Source { count, scale, factor }));
             }
+            // What a call costs, as it varies. Last, since it says less of calls that cost more than they add.
+            let scale = if kind == Kind::Decimal { 1 } else { DECIMAL_ONE };
+            sources.push(Source { count, scale, factor: 1 });
         }
         sources
     }
@@ -229,9 +233,9 @@ fn bound(mut terms: Vec<(i64, SessionMeasure)>, constant: Option<i64>) -> Option
 
 /// `sign · (x - first) ≤ Σ factor · count`, with all scales the same.
 fn combined(one: &Measured, sign: i64, sources: &[Source]) -> Option<SessionBound> {
-    let scale = sources.iter().try_fold(1i64, |all, source| {
-        (all / gcd(all, source.scale)).checked_mul(source.scale)
-    })?;
+    let scale = sources
+        .iter()
+        .try_fold(1i64, |all, source| (all / gcd(all, source.scale)).checked_mul(source.scale))?;
     let mut terms = vec![(sign.checked_mul(scale)?, one.measure)];
     for source in sources {
         let Some(count) = source.count else { continue };
@@ -353,8 +357,9 @@ fn of_type(plan: &Plan, ty: TypeId, kind: Kind, all: &mut BTreeSet<i64>) {
 
 fn of_expr(expr: &Expr, kind: Kind, all: &mut BTreeSet<i64>) {
     all.extend(expr.0.iter().filter_map(|node| match (node, kind) {
-        (Node::Int(number), Kind::Int | Kind::Size)
-        | (Node::Decimal(number), Kind::Decimal) => Some(*number),
+        (Node::Int(number), Kind::Int | Kind::Size) | (Node::Decimal(number), Kind::Decimal) => {
+            Some(*number)
+        }
         _ => None,
     }));
 }
