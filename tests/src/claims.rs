@@ -1,8 +1,8 @@
 //! Laws of what is claimed to be proved, case by case: what deliberate bugs are held against, and tests run without any.
 
-use crate::{claimed, compiled, differential, small, steps, walks};
+use crate::{bounded, claimed, compiled, differential, small, steps, walks};
 use guard_compiler::Output;
-use guard_compiler::verify::{Status, verify};
+use guard_compiler::verify::{Status, Width, verify, verify_at};
 use guard_plan::LoadedPlan;
 use guard_plan::json::Json;
 use guard_plan::plan::{Certificate, Claim, Plan, Proof, ProofStep, Row};
@@ -18,6 +18,8 @@ pub const LAWS: &[Law] = &[
     ("optimized expressions say the same", optimized),
     ("what is not so is not proved", open),
     ("what was proved stays proved", expected),
+    ("bounds follow, or nearly", bounded_cases),
+    ("bounds, in sessions", bounded_sessions),
     ("one step from arbitrary states", stepped),
     ("four bits, everything", exhaustive),
     ("certificates are accepted", accepted),
@@ -52,6 +54,39 @@ fn stepped(n: u64) -> Option<Result<(), String>> {
         let rng = &mut Rng::new(n);
         match compiled(&steps::grammar::source(rng)) {
             Some(output) => steps::try_guard(&output, rng, 120, &mut steps::Tried::default()),
+            None => Ok(()),
+        }
+    })
+}
+
+/// Guards about bounds: what follows is proved, what nearly follows is not.
+fn bounded_cases(n: u64) -> Option<Result<(), String>> {
+    use bounded::cases::{OPEN, PROVED};
+    let all = PROVED.iter().map(|case| (case, true)).chain(OPEN.iter().map(|case| (case, false)));
+    let ((claim, text), follows) = all.into_iter().nth(n as usize)?;
+    let Some(output) = compiled(&format!("guard bounded\n{text}")) else {
+        return Some(Err(format!("`{claim}` does not compile")));
+    };
+    let (plan, said) = (&output.plan, &output.verification);
+    let open = |status: &Status| !status.is_proved();
+    let of = |tool: u32| follows || plan.tools[tool as usize].name == "t";
+    let pairs = said.pairs.iter().filter(|one| of(one.tool)).map(|one| &one.status);
+    let named = |var: u32| follows || plan.state[var as usize].name == "o";
+    let types = said.refinements.iter().filter(|one| of(one.tool) && named(one.var));
+    let is_open = pairs.chain(types.map(|one| &one.status)).any(open);
+    let sound = loads(plan, &output);
+    Some(match (is_open == follows, sound) {
+        (true, _) if follows => Err(format!("`{claim}` is not proved")),
+        (true, _) => Err(format!("`{claim}` is proved")),
+        (false, sound) => sound.map_err(|why| format!("`{claim}`: {why}")),
+    })
+}
+
+fn bounded_sessions(n: u64) -> Option<Result<(), String>> {
+    (n < 600).then(|| {
+        let rng = &mut Rng::new(n);
+        match compiled(&bounded::grammar::source(rng)) {
+            Some(output) => bounded::try_guard(&output, rng, 30, &mut bounded::Tried::default()),
             None => Ok(()),
         }
     })
@@ -145,7 +180,7 @@ fn open_is_open(output: &Output) -> Result<(), String> {
             let claim = Claim::Preserved { tool: pair.tool, invariant: pair.invariant, part: 0 };
             let steps = vec![ProofStep::Sum(vec![(1, Row::Least(var)), (1, Row::Greatest(var))])];
             plan.proofs.push(Proof { claim, certificate: Certificate { uses: Vec::new(), steps } });
-            plan.proofs.sort_by_key(|proof| proof.claim);
+            plan.proofs.sort_by(|a, b| a.claim.cmp(&b.claim));
             if loads(&plan, output).is_ok() {
                 return Err("a range that excludes nothing proves something".into());
             }
@@ -206,7 +241,8 @@ fn open(n: u64) -> Option<Result<(), String>> {
     let Some(output) = compiled(&text) else {
         return Some(Err("it does not compile".into()));
     };
-    let (plan, said) = (&output.plan, &output.verification);
+    // By one step alone: a bound of the session may prove it.
+    let (plan, said) = (&output.plan, &verify_at(&output.plan, Width::REAL));
     let of = |tool: u32| plan.tools[tool as usize].name == "t";
     let pair = said
         .pairs

@@ -1,6 +1,7 @@
 //! Helpers shared by the suites: how a case file becomes a printed outcome, and the machinery of the laws.
 
 pub mod big;
+pub mod bounded;
 pub mod claimed;
 pub mod claims;
 pub mod differential;

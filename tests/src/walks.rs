@@ -6,6 +6,7 @@
 //! wrong at the edge.
 
 use guard_compiler::Output;
+use guard_compiler::verify::Verification;
 use guard_plan::LoadedPlan;
 use guard_plan::json::Json;
 use guard_plan::plan::{Claim, Expr, Node, NodeId, Plan, TypeDef, TypeId};
@@ -209,7 +210,7 @@ pub fn walk(
     samples: usize,
     tried: &mut Tried,
 ) -> Result<(), String> {
-    let claimed = Claimed::of(&output.plan);
+    let claimed = Claimed::of(&output.plan, &output.verification);
     tried.claims += output.plan.proofs.len();
     let walker = Walker { output, claimed };
     for tool in output.lowered.tools.iter().map(|tool| tool.name.clone()) {
@@ -232,18 +233,20 @@ struct Claimed {
 }
 
 impl Claimed {
-    fn of(plan: &Plan) -> Claimed {
+    fn of(plan: &Plan, said: &Verification) -> Claimed {
         let tool = |id: u32| plan.tools[id as usize].name.clone();
         let name = |id: u32| plan.invariants[id as usize].rule.owner.clone();
-        let claims = || plan.proofs.iter().map(|proof| proof.claim);
+        // What rests on bounds of a session is not so in every state: the law of bounded sessions is about these.
+        let by_step = |claim: &&Claim| !said.bounded.contains(claim);
+        let claims = || plan.proofs.iter().map(|proof| &proof.claim).filter(by_step);
         let mut whole = BTreeSet::new();
         let mut observed = BTreeSet::new();
         for claim in claims() {
-            match claim {
+            match *claim {
                 Claim::Preserved { tool: of, invariant, .. } => {
                     let all = parts(&plan.invariants[invariant as usize].condition).len() as u32;
                     let proved = |part| {
-                        claims().any(|one| one == Claim::Preserved { tool: of, invariant, part })
+                        claims().any(|one| *one == Claim::Preserved { tool: of, invariant, part })
                     };
                     if (0..all).all(proved) {
                         whole.insert((tool(of), name(invariant)));
@@ -255,6 +258,7 @@ impl Claimed {
                 Claim::Observed { tool: of, invariant } => {
                     observed.insert((tool(of), name(invariant)));
                 }
+                Claim::Bounded { .. } => {}
             }
         }
         let assumable = guard_proof::assumable(plan, &plan.proofs);

@@ -19,6 +19,7 @@ mod lasting;
 mod laws;
 #[cfg(unix)]
 mod mcp;
+mod obligations;
 mod openapi;
 mod proofs;
 mod render;

@@ -1,6 +1,10 @@
 //! Laws of proofs: what is proved is so.
 
+use guard_plan::LoadedPlan;
+use guard_plan::json::Json;
 use guard_plan::random::Rng;
+use guard_runtime::{Ending, Kernel, NoWorld, Proposal, Session, Settlement};
+use guard_tests::bounded;
 use guard_tests::claimed;
 use guard_tests::claims::{LAWS, first_failure};
 use guard_tests::compiled;
@@ -53,6 +57,26 @@ fn seeds(usual: u64) -> u64 {
     usual * times.unwrap_or(1)
 }
 
+/// In sessions with calls in flight beside each other, failures, and results that do not decode.
+#[test]
+fn what_bounds_prove_is_so() {
+    let mut tried = bounded::Tried::default();
+    for seed in 0..seeds(600) {
+        let rng = &mut Rng::new(seed);
+        let text = bounded::grammar::source(rng);
+        let Some(output) = compiled(&text) else { continue };
+        if let Err(why) = bounded::try_guard(&output, rng, 40, &mut tried) {
+            panic!("seed {seed}: {why}\n{text}");
+        }
+    }
+    println!("{tried:?}");
+    assert!(tried.claims * 2 > tried.guards, "bounds prove hardly anything: {tried:?}");
+    assert!(tried.fired * 2 > tried.open, "hardly anything that is open is broken: {tried:?}");
+    for measure in ["state", "size", "counted", "spent", "called"] {
+        assert!(tried.measures.contains_key(measure), "no bound measures {measure}: {tried:?}");
+    }
+}
+
 /// In random states and at their edges, with the checks switched on.
 #[test]
 fn what_is_proved_is_never_broken() {
@@ -86,6 +110,9 @@ fn what_is_proved_holds_after_a_step_from_any_state() {
     }
     println!("{tried:#?}");
     assert!(tried.met * 2 > tried.claims, "few claims are met by a call: {tried:?}");
+    for given in ["bound", "limit", "Costs", "requires", "success", "Growth"] {
+        assert!(tried.rests_on.contains_key(given), "no proof rests on {given}: {tried:?}");
+    }
     for rule in guard_proof::Rule::ALL {
         let name = format!("Meaning({rule:?})");
         assert!(
@@ -100,6 +127,7 @@ fn what_is_proved_holds_after_a_step_from_any_state() {
 #[test]
 fn claims_are_kept() {
     let own = [
+        "bounds, in sessions",
         "one step from arbitrary states",
         "four bits, everything",
         "edges, checks on",
@@ -108,6 +136,48 @@ fn claims_are_kept() {
     for (law, case) in LAWS.iter().filter(|(law, _)| !own.contains(law)) {
         assert_eq!(first_failure(*case), None, "{law}");
     }
+}
+
+/// What one plan counted is not what another one's bounds speak of: a session that does not keep them is not taken up.
+#[test]
+fn a_session_that_breaks_a_bound_does_not_go_on_under_another_plan() {
+    let guard = |tool: &str| {
+        let text = format!(
+            "guard counted\n\nstate {{\n  n: int = 0\n}}\n\ninvariant i {{ n <= 3 }}\n\n{tool}"
+        );
+        let output = compiled(&text).expect("a guard");
+        assert!(output.verification.pairs[0].status.is_proved(), "{text}");
+        assert!(!output.verification.bounds.is_empty(), "{text}");
+        let loaded = LoadedPlan::from_plan(output.plan.clone(), output.sources.clone());
+        Kernel::new(loaded.expect("a plan")).expect("a kernel")
+    };
+    let own = guard("tool t() {\n  limit 3 per session\n  effect n += 1\n}\n");
+    let anew = guard("tool t() { effect n += 1 }\n\npolicy p for t { limit 3 per session }\n");
+    let three = guard("tool t() {\n  limit 1 per session\n  effect n += 3\n}\n");
+    let one = guard("tool t() {\n  limit 1 per session\n  effect n += 1\n}\n");
+    let args = Json::parse("{}").expect("JSON");
+    let call = |kernel: &Kernel, session: &mut Session, call: &str, settles: bool| {
+        let proposal = Proposal { call, tool: "t", args: (&args).into(), now: 0 };
+        let proposed = kernel.propose(session, &proposal, &mut NoWorld).expect("an event");
+        assert!(proposed.verdict.is_allowed(), "{:?}", proposed.verdict);
+        if settles {
+            let settlement = Settlement { call, ending: Ending::Success(None), now: 0 };
+            kernel.settle(session, &settlement, &mut NoWorld).expect("an event");
+        }
+    };
+    // The counter of another owner begins anew, and the variable comes over.
+    let mut session = own.open("s", 0, "/").expect("a session");
+    assert!(own.upgrade(&session, &anew, 0).is_ok(), "nothing was counted yet");
+    call(&own, &mut session, "1", true);
+    assert!(own.upgrade(&session, &own, 0).is_ok(), "the plan is the same");
+    let refused = own.upgrade(&session, &anew, 0).expect_err("the bound is broken");
+    assert!(refused.to_string().contains("on which its proofs rely"), "{refused}");
+    // What a call in flight will write was decided by the other plan.
+    let mut session = three.open("s", 0, "/").expect("a session");
+    call(&three, &mut session, "1", false);
+    assert!(three.upgrade(&session, &three, 0).is_ok(), "the plan is the same");
+    let refused = three.upgrade(&session, &one, 0).expect_err("the call will break the bound");
+    assert!(refused.to_string().contains("on which its proofs rely"), "{refused}");
 }
 
 /// The step law found this one at seed 1087899: a summand that was no number to the encoder was taken for 0 or 1.

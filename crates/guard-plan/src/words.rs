@@ -3,12 +3,14 @@
 //! Used by explanations, guides, references and diagrams of a guard. Independent of where the text
 //! is shown.
 
+mod bound;
 mod expr;
 mod reasons;
 pub mod rules;
 pub mod session;
 mod ty;
 
+pub use bound::bound;
 pub use expr::{Shows, expr, template, typed};
 pub use reasons::{Meaning, meaning};
 pub use ty::{apart, element, further, open, parameters, plain, ty};

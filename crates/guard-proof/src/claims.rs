@@ -162,6 +162,33 @@ impl<'p> Encoder<'p> {
         Ok((self.not(&asked)?.or(met), sound))
     }
 
+    /// What a requirement that is met says of successes: one of its tools has succeeded, whenever and with whatever key.
+    pub(crate) fn succeeded(&mut self, rule: &'p Requires, env: &Env<'p>) -> Encoded<Formula> {
+        let mut met = Formula::False;
+        for alternative in &rule.any_of {
+            let term = self.called(alternative.tool);
+            met = met.or(self.flag_of(term));
+        }
+        let Some(when) = &rule.when else { return Ok(met) };
+        let (asked, sound) = self.condition(when, env)?;
+        if mutant!("a requirement is always asked") {
+            return Ok(met);
+        }
+        Ok(self.not(&asked)?.or(met).and(sound))
+    }
+
+    /// The term of `called(TOOL)`.
+    pub(crate) fn called(&mut self, tool: ToolId) -> TermId {
+        let node = Node::Called { tool, key: None, since: None, within: None };
+        self.terms.intern(Op::Node(written(&node)), Vec::new())
+    }
+
+    /// The answers that were asked for and are true only if the tool has succeeded.
+    pub(crate) fn successes_of(&self, wanted: ToolId) -> Vec<TermId> {
+        let of_tool = |known: &&HistoryTerm| matches!(&known.question, HistoryQuestion::Called { tool, .. } if *tool == wanted);
+        self.history.iter().filter(of_tool).map(|known| known.term).collect()
+    }
+
     fn alternative(&mut self, r: &'p Requirement, env: &Env<'p>) -> Encoded<Formula> {
         let mut sound = Formula::True;
         let mut terms = Vec::new();

@@ -44,7 +44,7 @@ fn breakable<'p>(plan: &'p Plan, targets: impl Iterator<Item = &'p Target>) -> V
 }
 
 /// The variables that the conditions, costs and effects of a tool read or write.
-pub(crate) fn reads(tool: &Tool) -> Vec<VarId> {
+pub fn reads(tool: &Tool) -> Vec<VarId> {
     let mut read = Vec::new();
     let mut of = |expr: &Expr| read.extend(variables(expr));
     tool.denies.iter().for_each(|deny| of(&deny.condition));

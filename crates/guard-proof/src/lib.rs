@@ -9,7 +9,9 @@ pub mod mutant;
 
 mod arith;
 mod bodies;
+pub mod bounds;
 mod certificate;
+mod charges;
 mod claims;
 mod collections;
 mod effects;
@@ -82,19 +84,19 @@ pub fn check(plan: &Plan) -> Result<(), String> {
     }
     plan.tools.iter().try_for_each(|tool| frame::holds(plan, tool))?;
     let assumable = assumable(plan, &plan.proofs);
+    let bounds = bounds::founded(plan, &plan.proofs)?;
     for id in 0..plan.tools.len() as ToolId {
         let of_tool = plan.proofs.iter().filter(|proof| proof.claim.tool() == id);
         let (observed, others): (Vec<&Proof>, Vec<&Proof>) =
             of_tool.partition(|proof| matches!(proof.claim, Claim::Observed { .. }));
-        let stand = |proofs: Vec<&Proof>, system: fn(&Plan, ToolId, &[bool], Width) -> System| {
-            if proofs.is_empty() {
-                return Ok(());
-            }
-            let system = system(plan, id, &assumable, Width::REAL);
-            proofs.into_iter().try_for_each(|proof| stands(plan, &system, proof))
-        };
-        stand(observed, System::of_observations)?;
-        stand(others, System::of_effects)?;
+        if !observed.is_empty() {
+            let system = System::of_observations(plan, id, &assumable, Width::REAL);
+            observed.into_iter().try_for_each(|proof| stands(plan, &system, proof))?;
+        }
+        if !others.is_empty() {
+            let system = System::with_bounds(plan, id, &assumable, &bounds, Width::REAL);
+            others.into_iter().try_for_each(|proof| stands(plan, &system, proof))?;
+        }
     }
     Ok(())
 }
@@ -104,25 +106,26 @@ fn stands(plan: &Plan, system: &System, proof: &Proof) -> Result<(), String> {
     let problem = goal.and_then(|goal| system.problem(goal));
     match problem {
         Some(problem) if proves(&problem, &proof.certificate) => Ok(()),
-        _ => Err(format!("the proof of {} does not stand", describe(plan, proof.claim))),
+        _ => Err(format!("the proof of {} does not stand", describe(plan, &proof.claim))),
     }
 }
 
 /// A claim in words.
-fn describe(plan: &Plan, claim: Claim) -> String {
+fn describe(plan: &Plan, claim: &Claim) -> String {
     let tool = |id: ToolId| plan.tools.get(id as usize).map_or("?", |tool| &tool.name);
     let invariant =
         |id: InvariantId| plan.invariants.get(id as usize).map_or("?", |one| &one.rule.owner);
     match claim {
         Claim::Observed { tool: id, invariant: of } => {
-            format!("what `{}` observes keeping `{}`", tool(id), invariant(of))
+            format!("what `{}` observes keeping `{}`", tool(*id), invariant(*of))
         }
         Claim::Preserved { tool: id, invariant: of, part } => {
-            format!("`{}` keeping part {part} of `{}`", tool(id), invariant(of))
+            format!("`{}` keeping part {part} of `{}`", tool(*id), invariant(*of))
         }
         Claim::Refined { tool: id, var } => {
-            let var = plan.state.get(var as usize).map_or("?", |var| &var.name);
-            format!("`{}` leaving `{var}` in its type", tool(id))
+            let var = plan.state.get(*var as usize).map_or("?", |var| &var.name);
+            format!("`{}` leaving `{var}` in its type", tool(*id))
         }
+        Claim::Bounded { tool: id, .. } => format!("`{}` keeping a bound", tool(*id)),
     }
 }

@@ -1,17 +1,17 @@
 //! The obligations of one tool: what holds when a call of it is allowed, what its effects and observations do, and
 //! what must hold afterwards (semantics §15).
 
-use crate::bodies::written;
+use crate::charges::affordable;
 use crate::encoder::{Encoder, Env};
 use crate::formula::Formula;
 use crate::frame;
-use crate::linear::{Linear, Var};
+use crate::linear::Var;
 use crate::problem::{Problem, Variable};
 use crate::rules::Rule;
-use crate::terms::{Op, Terms};
-use crate::value::{Encoded, Sort, TooMuch, Value, Width};
+use crate::terms::Terms;
+use crate::value::{Sort, Width};
 use guard_plan::plan::{
-    Claim, Expr, InvariantId, LimitId, Node, NodeId, Plan, Tool, ToolId, VarId,
+    Claim, Expr, InvariantId, LimitId, Node, NodeId, Plan, SessionBound, Tool, ToolId, VarId,
 };
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -38,6 +38,12 @@ pub enum Given {
     Limit(LimitId),
     /// The variable is as at first until a call of a tool that writes it succeeds.
     Unwritten(VarId),
+    /// The bound of this number holds.
+    Bound(u32),
+    /// Counts of a session only grow.
+    Growth,
+    /// An answer of history is true only if the tool has succeeded.
+    Success(ToolId),
     /// It is so by what the terms mean: by this rule.
     Meaning(Rule),
 }
@@ -72,6 +78,18 @@ impl System {
     /// Returns the system of what the effects of a call must preserve. The givens are the conditions of every call that
     /// passes the stages before the effects, and the invariants that hold in every committed state.
     pub fn of_effects(plan: &Plan, id: ToolId, assumable: &[bool], width: Width) -> System {
+        System::with_bounds(plan, id, assumable, &[], width)
+    }
+
+    /// Returns the same system where bounds hold in every committed state as well, with what the settlement of a call must
+    /// preserve of them. Hypotheses and variables that are there without bounds keep their numbers.
+    pub fn with_bounds(
+        plan: &Plan,
+        id: ToolId,
+        assumable: &[bool],
+        bounds: &[SessionBound],
+        width: Width,
+    ) -> System {
         let tool = &plan.tools[id as usize];
         let mut builder = Builder::new(plan, tool, None, width);
         builder.conditions(tool);
@@ -111,6 +129,7 @@ impl System {
             }
             goals.push(Goal { claim: Claim::Refined { tool: id, var }, formula });
         }
+        goals.extend(builder.bounds((id, tool), bounds, after.as_ref()));
         builder.finish(goals)
     }
 
@@ -294,9 +313,14 @@ impl<'p> Builder<'p> {
         formulas
     }
 
-    pub(crate) fn finish(mut self, goals: Vec<Goal>) -> System {
+    /// Moves what is known of the variables by now to the hypotheses.
+    pub(crate) fn give_facts(&mut self) {
         let facts = std::mem::take(&mut self.encoder.facts);
         self.hypotheses.extend(facts.into_iter().map(|(rule, fact)| (Given::Meaning(rule), fact)));
+    }
+
+    pub(crate) fn finish(mut self, goals: Vec<Goal>) -> System {
+        self.give_facts();
         let given = self.hypotheses.iter().map(|(given, _)| *given).collect();
         let all = self.hypotheses.iter().map(|(_, formula)| formula.clone());
         let unrefined = self.hypotheses.iter().map(|(given, formula)| match given {
@@ -313,43 +337,4 @@ impl<'p> Builder<'p> {
             terms: self.encoder.terms,
         }
     }
-}
-
-/// Returns what holds of a call that passed the budget of a unit: no cost is negative, and the amount spent plus the
-/// costs is within the budget.
-fn affordable<'p>(
-    encoder: &mut Encoder<'p>,
-    tool: &'p Tool,
-    unit: u32,
-    env: &Env<'p>,
-) -> Encoded<Vec<Formula>> {
-    let mut known = Vec::new();
-    let mut total = Some(Linear::default());
-    let shadowed = mutant!("a cost in shadow is charged");
-    let enforced = |shadow: bool| !shadow || shadowed;
-    for cost in tool.costs.iter().filter(|cost| cost.unit == unit && enforced(cost.rule.shadow)) {
-        let amount = encoder.eval(&cost.amount, env)?;
-        let (there, value) = encoder.split(amount.value);
-        total = match value {
-            Value::Number(Sort::Decimal, amount) => {
-                let positive = Formula::le(&Linear::default(), &amount).ok_or(TooMuch)?;
-                known.push(there.and(positive));
-                total.and_then(|total| total.plus(1, &amount))
-            }
-            _ => None,
-        };
-    }
-    let declared = &encoder.plan.units[unit as usize];
-    if known.is_empty() || declared.host_charged {
-        return Ok(known);
-    }
-    if let (Some(budget), Some(total)) = (declared.budget, total) {
-        let budget = i128::from(budget) - i128::from(mutant!("a budget is one less"));
-        let term = encoder.terms.intern(Op::Node(written(&Node::Spent(unit))), Vec::new());
-        let (spent, _) = encoder.new_var(term, encoder.any());
-        let sum = spent.plus(1, &total).ok_or(TooMuch)?;
-        known.push(Formula::le(&sum, &Linear::constant(budget)).ok_or(TooMuch)?);
-        known.push(Formula::le(&Linear::default(), &spent).ok_or(TooMuch)?);
-    }
-    Ok(known)
 }

@@ -10,6 +10,7 @@
 #[cfg(test)]
 extern crate self as guard_runtime;
 
+mod bounds;
 mod compiled;
 mod contract;
 mod decide;

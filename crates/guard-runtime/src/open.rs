@@ -1,5 +1,6 @@
 //! The beginning of a session: its initial state and the data that the host provides.
 
+use crate::bounds;
 use crate::compiled::CompiledPlan;
 use crate::error::{KernelError, StepError};
 use crate::eval::context::{Context, Decision};
@@ -130,6 +131,12 @@ pub(crate) fn begins_sound(compiled: &CompiledPlan, session: &Session) -> Result
             let name = &plan.invariants[id].rule.owner;
             return Err(KernelError::State(format!("`{name}` does not hold at first")));
         }
+    }
+    if let Some(bound) = bounds::broken(plan, session) {
+        let text = guard_plan::words::bound(plan, &bound);
+        return Err(KernelError::State(format!(
+            "`{text}`, on which its proofs rely, does not hold"
+        )));
     }
     Ok(())
 }

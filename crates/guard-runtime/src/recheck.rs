@@ -38,11 +38,11 @@ impl Rechecks {
         }
         let assumable = guard_proof::assumable(plan, &plan.proofs);
         let proved = |id: InvariantId| {
-            plan.proofs.iter().any(|proof| match proof.claim {
+            plan.proofs.iter().any(|proof| match &proof.claim {
                 Claim::Preserved { invariant, .. } | Claim::Observed { invariant, .. } => {
-                    invariant == id
+                    *invariant == id
                 }
-                Claim::Refined { .. } => false,
+                Claim::Refined { .. } | Claim::Bounded { .. } => false,
             })
         };
         let all = 0..plan.invariants.len() as InvariantId;

@@ -92,6 +92,17 @@ const FOUND: &[(&str, &str)] = &[
     ("a part is changed in the first element", "guard_runtime::transform"),
     ("a result that is not read is shown", "guard_runtime::transform"),
     ("an enum lacks a variant", "guard_proof::value"),
+    ("a success moves no bound", "guard_proof::bounds"),
+    ("a bound need not hold at first", "guard_proof::bounds"),
+    ("a bound may be observed", "guard_proof::bounds"),
+    ("a limit in shadow bounds", "guard_proof::bounds"),
+    ("a limit of a window bounds", "guard_proof::bounds"),
+    ("a limit of a key bounds", "guard_proof::bounds"),
+    ("a limit that asks bounds", "guard_proof::bounds"),
+    ("a settled call counts twice", "guard_proof::bounds"),
+    ("every settled call has succeeded", "guard_proof::bounds"),
+    ("a cost in shadow bounds", "guard_proof::charges"),
+    ("a requirement is always asked", "guard_proof::claims"),
 ];
 
 /// The bugs that no law is known to find, or that were not tried yet. `--all` tries them too.
@@ -202,6 +213,7 @@ const OPEN: &[(&str, &str)] = &[
     ("a limit that asks is a bound", "guard_proof::claims"),
     ("what is unknown is always the same", "guard_proof::terms"),
     ("a type begins one later", "guard_proof::value"),
+    ("a bound is never in flight twice", "guard_proof::bounds"),
 ];
 
 fn main() -> ExitCode {

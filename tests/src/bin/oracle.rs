@@ -49,10 +49,11 @@ struct Tally {
 
 fn compare(z3: &str, output: &Output, tally: &mut Tally) -> Result<(), String> {
     let plan = &output.plan;
-    // Which invariants may be assumed depends on what is proved of observations: those proofs stay.
+    // Which invariants may be assumed depends on what is proved of observations, and which bounds on what is proved of
+    // settlements: those proofs stay.
     let mut unproved = plan.clone();
-    let observed = |claim| matches!(claim, Claim::Observed { .. });
-    unproved.proofs.retain(|proof| observed(proof.claim));
+    let stays = |claim: &Claim| matches!(claim, Claim::Observed { .. } | Claim::Bounded { .. });
+    unproved.proofs.retain(|proof| stays(&proof.claim));
     let goals = open_goals(&unproved);
     if goals.is_empty() {
         return Ok(());

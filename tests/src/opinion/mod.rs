@@ -92,7 +92,7 @@ pub fn questions(output: &Output, said: &Verification, tool: u32) -> Option<Ques
         goals.push(((format!("`{name}` can never be called"), true), "true".into()));
     }
     for proof in proofs() {
-        match given.broken(proof.claim, &before, &mut script) {
+        match given.broken(&proof.claim, &before, &mut script) {
             Some(goal) => goals.push(((format!("`{name}`: {:?}", proof.claim), true), goal)),
             None => questions.unsaid += 1,
         }
@@ -100,7 +100,7 @@ pub fn questions(output: &Output, said: &Verification, tool: u32) -> Option<Ques
     for pair in said.pairs.iter().filter(|pair| pair.tool == tool) {
         let claim = Claim::Preserved { tool, invariant: pair.invariant, part: 0 };
         if proofs().all(|proof| proof.claim != claim)
-            && let Some(goal) = given.broken(claim, &before, &mut script)
+            && let Some(goal) = given.broken(&claim, &before, &mut script)
         {
             goals.push(((format!("`{name}`: {claim:?}"), false), goal));
         }
@@ -201,8 +201,8 @@ impl Given<'_> {
     }
 
     /// The condition under which a claim is broken.
-    fn broken(&self, claim: Claim, after: &After, script: &mut Script) -> Option<String> {
-        match claim {
+    fn broken(&self, claim: &Claim, after: &After, script: &mut Script) -> Option<String> {
+        match *claim {
             Claim::Refined { var, .. } => {
                 let name = &self.plan.state[var as usize].name;
                 let at = self.program.state.iter().position(|var| var.name == *name)?;
@@ -231,7 +231,7 @@ impl Given<'_> {
                 }
                 Some(and(&needed))
             }
-            Claim::Observed { .. } => None,
+            Claim::Observed { .. } | Claim::Bounded { .. } => None,
         }
     }
 }

@@ -134,6 +134,9 @@ fn coupled(rng: &mut Rng) -> String {
 
 /// A random guard.
 pub fn source(rng: &mut Rng) -> String {
+    if rng.chance(15) {
+        return crate::bounded::grammar::source(rng);
+    }
     if rng.chance(60) {
         return coupled(rng);
     }

@@ -4,15 +4,17 @@
 //! The reference evaluator decides each call and says which parts of invariants are false after it; it shares no code with the
 //! prover. States and arguments are found by a walk that keeps what makes a call more feasible.
 
+mod counts;
 pub mod grammar;
 pub mod points;
 mod scenarios;
 
+use counts::Counts;
 use guard_compiler::Output;
 use guard_compiler::hir::{ExprKind, Invariant, Program};
 use guard_compiler::reference::{Judgement, Reference};
 use guard_compiler::verify::{Verification, verify};
-use guard_plan::plan::{Claim, Plan, ToolId};
+use guard_plan::plan::{Claim, Plan, SessionBound, SessionMeasure, ToolId};
 use guard_plan::random::Rng;
 use guard_plan::value::Value;
 use guard_plan::verdict::{Code, Decision};
@@ -35,6 +37,8 @@ pub struct Tried {
     pub calls: usize,
     /// Settlements that a claim about observations was held against.
     pub observed: usize,
+    /// Settlements that a bound was held against.
+    pub settled: usize,
     /// Proofs by what they rest on: each kind of hypothesis, each rule of the encoder.
     pub rests_on: BTreeMap<String, usize>,
 }
@@ -44,6 +48,8 @@ pub struct Tried {
 struct Point {
     state: Vec<Value>,
     args: Vec<Value>,
+    /// What the session has counted.
+    counts: Counts,
 }
 
 /// The claims about a tool, by the names that the split program gives to parts.
@@ -57,11 +63,14 @@ struct Claims {
     impossible: bool,
     /// Whole invariants after observations.
     observed: Vec<String>,
+    /// How many bounds its settlement keeps.
+    bounded: usize,
 }
 
 impl Claims {
     fn count(&self) -> usize {
-        self.parts.len() + self.refined.len() + self.observed.len() + usize::from(self.impossible)
+        let bounds = self.bounded + usize::from(self.impossible);
+        self.parts.len() + self.refined.len() + self.observed.len() + bounds
     }
 }
 
@@ -96,7 +105,8 @@ pub fn try_guard(
             continue;
         }
         tried.claims += claims.count();
-        let walk = Walk { plan, program: &program, pools: &pools, assumed: &assumed, tool, claims };
+        let (bounds, pools) = (&said.bounds[..], &pools);
+        let walk = Walk { plan, program: &program, pools, assumed: &assumed, tool, claims, bounds };
         walk.walk(rng, calls, tried)?;
     }
     Ok(())
@@ -143,7 +153,7 @@ fn learn(
         return;
     }
     let systems = [
-        System::of_effects(plan, tool, assumed, Width::REAL),
+        System::with_bounds(plan, tool, assumed, &said.bounds, Width::REAL),
         System::of_observations(plan, tool, assumed, Width::REAL),
     ];
     for proof in proofs {
@@ -160,6 +170,10 @@ fn learn(
                 Given::Deny(_) => "deny".to_string(),
                 Given::Invariant(_) => "invariant".to_string(),
                 Given::Refined(_) => "type".to_string(),
+                Given::Bound(_) => "bound".to_string(),
+                Given::Limit(_) => "limit".to_string(),
+                Given::Requires(_) => "requires".to_string(),
+                Given::Success(_) => "success".to_string(),
                 other => format!("{other:?}"),
             });
         }
@@ -174,12 +188,15 @@ fn claims_of(plan: &Plan, tool: ToolId, said: &Verification) -> Claims {
     };
     let name = |invariant: u32| plan.invariants[invariant as usize].rule.owner.clone();
     for proof in said.proofs.iter().filter(|proof| proof.claim.tool() == tool) {
-        match proof.claim {
-            Claim::Preserved { invariant, part, .. } => claims.parts.push((name(invariant), part)),
-            Claim::Refined { var, .. } => {
-                claims.refined.insert(plan.state[var as usize].name.clone());
+        match &proof.claim {
+            Claim::Preserved { invariant, part, .. } => {
+                claims.parts.push((name(*invariant), *part));
             }
-            Claim::Observed { invariant, .. } => claims.observed.push(name(invariant)),
+            Claim::Refined { var, .. } => {
+                claims.refined.insert(plan.state[*var as usize].name.clone());
+            }
+            Claim::Observed { invariant, .. } => claims.observed.push(name(*invariant)),
+            Claim::Bounded { .. } => claims.bounded += 1,
         }
     }
     claims
@@ -192,6 +209,7 @@ struct Walk<'w> {
     assumed: &'w BTreeSet<&'w str>,
     tool: ToolId,
     claims: Claims,
+    bounds: &'w [SessionBound],
 }
 
 impl Walk<'_> {
@@ -219,12 +237,14 @@ impl Walk<'_> {
             for (var, value) in self.plan.state.iter().zip(&point.state) {
                 there.place(&var.name, value.clone());
             }
+            counts::place(self.plan, &point.counts, &mut there);
             let judged = there.consider(place, &point.args, &|_| None);
-            let away = self.away(&there, &judged);
+            let broken = counts::broken(self.plan, self.bounds, &there, &point.counts);
+            let away = self.away(&there, &judged) + broken.len();
             if away == 0 {
                 feasible += 1;
                 self.hold(&there, &judged, &point)?;
-                if !self.claims.observed.is_empty() {
+                if !self.claims.observed.is_empty() || self.claims.bounded > 0 {
                     self.observe(&there, &point, rng, tried)?;
                 }
             }
@@ -309,9 +329,30 @@ impl Walk<'_> {
         if !proposed.is_ok_and(|judged| judged.decision == Decision::Allow) {
             return Ok(());
         }
-        let result = tool.returns.map(|ty| json(ty, &self.pools.draw(self.plan, ty, rng)));
+        // Other calls have settled meanwhile: what is counted has grown, as far as this call leaves room.
+        let settling = self.grown(&session, point, rng);
+        let before: Vec<(String, i64)> =
+            session.spent().map(|(unit, spent)| (unit.to_string(), spent)).collect();
+        let charged = |unit: &str| {
+            let (_, spent) = before.iter().find(|(known, _)| known == unit).expect("a unit");
+            let had = self.plan.units.iter().position(|known| known.name == unit);
+            let had = had.and_then(|at| point.counts.get(&SessionMeasure::Spent(at as u32)));
+            spent - had.copied().unwrap_or(*spent)
+        };
+        // Whether the result decodes is open.
+        let decodes = tool.returns.is_none() || rng.chance(70);
+        let result = match decodes {
+            true => tool.returns.map(|ty| json(ty, &self.pools.draw(self.plan, ty, rng))),
+            false => Some(guard_plan::json::Json::Array(Vec::new())),
+        };
         if session.settle("1", true, result.as_ref(), 0, &|_| None).is_err() {
             return Ok(());
+        }
+        let after = counts::settled(self.plan, self.tool, &settling, charged, decodes);
+        tried.settled += usize::from(self.claims.bounded > 0);
+        if let Some(at) = counts::broken(self.plan, self.bounds, &session, &after).first() {
+            let bound = guard_plan::words::bound(self.plan, &self.bounds[*at]);
+            return Err(format!("`{}` breaks the bound `{bound}`, {point:?}", tool.name));
         }
         tried.observed += 1;
         for (at, why) in session.broken_initially() {
@@ -338,11 +379,39 @@ impl Walk<'_> {
         });
         let state = state.collect();
         let params = &self.plan.tools[self.tool as usize].params;
-        Point { state, args: params.iter().map(|param| draw(param.ty, rng)).collect() }
+        let args = params.iter().map(|param| draw(param.ty, rng)).collect();
+        let counts = counts::draw(self.plan, self.bounds, self.pools, rng);
+        Point { state, args, counts }
+    }
+
+    /// The counts at the settlement of a call that was proposed at a point.
+    fn grown(&self, session: &Reference<'_>, point: &Point, rng: &mut Rng) -> Counts {
+        let drawn = counts::draw(self.plan, self.bounds, self.pools, rng);
+        let own =
+            |id: u32| self.plan.tools[self.tool as usize].limits.iter().any(|at| at.limit == id);
+        let mut grown = point.counts.clone();
+        for (measure, count) in &mut grown {
+            let room = match *measure {
+                SessionMeasure::Counted(id) => {
+                    i64::from(self.plan.limits[id as usize].count) - i64::from(own(id)) - *count
+                }
+                SessionMeasure::Spent(id) => {
+                    let unit = &self.plan.units[id as usize];
+                    let spent = session.spent().find(|(name, _)| *name == unit.name);
+                    unit.budget.unwrap_or(0) - spent.map_or(0, |(_, spent)| spent)
+                }
+                _ => 0,
+            };
+            *count += (drawn[measure] - *count).clamp(0, room.max(0));
+        }
+        grown
     }
 
     fn near(&self, point: &Point, rng: &mut Rng) -> Point {
         let mut point = point.clone();
+        if !point.counts.is_empty() && rng.chance(40) {
+            point.counts = counts::draw(self.plan, self.bounds, self.pools, rng);
+        }
         for _ in 0..1 + rng.below(2) {
             let at = rng.below(point.state.len() + point.args.len());
             match at.checked_sub(point.state.len()) {

@@ -80,7 +80,13 @@ impl Pools {
         }
     }
 
-    fn number_in(&self, (min, max): (Option<i64>, Option<i64>), unit: i64, rng: &mut Rng) -> i64 {
+    /// A number within these ends, and often near a constant.
+    pub fn number_in(
+        &self,
+        (min, max): (Option<i64>, Option<i64>),
+        unit: i64,
+        rng: &mut Rng,
+    ) -> i64 {
         let (least, greatest) = (min.unwrap_or(i64::MIN), max.unwrap_or(i64::MAX));
         let drawn = match rng.below(20) {
             0 => least,

@@ -6,8 +6,8 @@ use super::*;
 
 impl Plan {
     /// Returns whether a claim is listed as proved. The proofs of a runnable plan are sorted.
-    pub fn claims(&self, claim: Claim) -> bool {
-        self.proofs.binary_search_by_key(&claim, |proof| proof.claim).is_ok()
+    pub fn claims(&self, claim: &Claim) -> bool {
+        self.proofs.binary_search_by(|proof| proof.claim.cmp(claim)).is_ok()
     }
 }
 
@@ -23,7 +23,7 @@ pub struct Proof {
 }
 
 /// A claim that a proof may establish (semantics §15).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum Claim {
@@ -50,17 +50,53 @@ pub enum Claim {
         /// The variable.
         var: VarId,
     },
+    /// The settlement of a call of the tool keeps the bound, where the bound held until then.
+    Bounded {
+        /// The tool.
+        tool: ToolId,
+        /// The bound.
+        bound: SessionBound,
+    },
 }
 
 impl Claim {
     /// Returns the tool concerned.
-    pub fn tool(self) -> ToolId {
+    pub fn tool(&self) -> ToolId {
         match self {
             Claim::Observed { tool, .. }
             | Claim::Preserved { tool, .. }
-            | Claim::Refined { tool, .. } => tool,
+            | Claim::Refined { tool, .. }
+            | Claim::Bounded { tool, .. } => *tool,
         }
     }
+}
+
+/// An inequality between variables and the counts of a session: `constant + Σ factor · measure ≤ 0`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct SessionBound {
+    /// The factors of its measures. Each measure stands here once.
+    pub terms: Vec<(i64, SessionMeasure)>,
+    /// What is added to their sum.
+    pub constant: i64,
+}
+
+/// A number that a session has at every moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub enum SessionMeasure {
+    /// The committed value of a number, in its own units; of a bool, 0 or 1.
+    State(VarId),
+    /// The committed number of elements of a list, set or map.
+    Size(VarId),
+    /// The number of calls that a limit of the session counts and that are not in flight.
+    Counted(LimitId),
+    /// The amount spent by calls that are not in flight, in units of 10⁻⁶.
+    Spent(UnitId),
+    /// 1 if a call of the tool has succeeded, else 0.
+    Called(ToolId),
 }
 
 /// A refutation of the claim's negation, in preorder.

@@ -322,10 +322,10 @@ pub(crate) struct Proven {
 impl Proven {
     /// Collects the facts that the plan proves about a tool.
     pub fn new(plan: &Plan, id: ToolId) -> Proven {
-        let claims = || plan.proofs.iter().map(|proof| proof.claim);
+        let claims = || plan.proofs.iter().map(|proof| &proof.claim);
         let mut invariants: Vec<InvariantId> = claims()
             .filter_map(|claim| match claim {
-                Claim::Preserved { tool, invariant, .. } if tool == id => Some(invariant),
+                Claim::Preserved { tool, invariant, .. } if *tool == id => Some(*invariant),
                 _ => None,
             })
             .collect();
@@ -334,7 +334,7 @@ impl Proven {
             let condition = &plan.invariants[invariant as usize].condition;
             let parts = (0..).zip(guard_proof::parts(condition)).filter(|(part, _)| {
                 let claim = Claim::Preserved { tool: id, invariant, part: *part };
-                !plan.claims(claim)
+                !plan.claims(&claim)
             });
             // Children precede parents: the parts up to a node contain its whole subtree.
             parts
@@ -345,13 +345,13 @@ impl Proven {
             preserved: invariants.into_iter().map(|id| (id, left(id))).collect(),
             refined: claims()
                 .filter_map(|claim| match claim {
-                    Claim::Refined { tool, var } if tool == id => Some(var),
+                    Claim::Refined { tool, var } if *tool == id => Some(*var),
                     _ => None,
                 })
                 .collect(),
             observed: claims()
                 .filter_map(|claim| match claim {
-                    Claim::Observed { tool, invariant } if tool == id => Some(invariant),
+                    Claim::Observed { tool, invariant } if *tool == id => Some(*invariant),
                     _ => None,
                 })
                 .collect(),

@@ -67,7 +67,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     let mut sharpened = output.plan.clone();
     if let Some(solver) = &args.solver {
         sharpened.proofs.extend(solver::proofs(solver, output, term)?);
-        sharpened.proofs.sort_by_key(|proof| proof.claim);
+        sharpened.proofs.sort_by(|a, b| a.claim.cmp(&b.claim));
     }
     let (plan, sources) = if args.no_optimize {
         (&output.lowered, &Sources { rewrites: Vec::new(), ..output.sources.clone() })

@@ -3,10 +3,11 @@
 //! Reads only. What of it may influence later verdicts is worked out by whoever compares.
 
 use super::eval::Env;
-use super::{Reference, World};
+use super::{Allowed, Begun, Reference, Settled, World};
 use crate::hir::{Expr, FactId, LimitId, ToolId, Type, UnitId};
 use guard_plan::json::Json;
 use guard_plan::value::{Fault, Value};
+use std::rc::Rc;
 
 /// A settled call, as the history knows it.
 pub(crate) struct Past<'s> {
@@ -39,6 +40,46 @@ impl<'p> Reference<'p> {
             self.state[at] = value;
             self.states = vec![self.state.clone().into()];
         }
+    }
+
+    /// Puts a session that has just begun where so much of a unit is spent, in units of 10⁻⁶.
+    pub fn place_spent(&mut self, unit: &str, amount: i64) {
+        if let Some(at) = self.program.units.iter().position(|known| known.name == unit) {
+            self.spent[at] = amount;
+        }
+    }
+
+    /// Puts a session that has just begun where so many calls have settled that this limit of the plan counts.
+    pub fn place_counted(&mut self, limit: u32, calls: usize) {
+        let limits = 0..self.program.limits.len();
+        for at in limits.filter(|at| self.tables.limits.of(*at) == limit) {
+            for _ in 0..calls {
+                let call = self.allowed.len() as u64;
+                let (args, limits) = (Rc::default(), vec![(at, None)]);
+                let counted = Allowed { call, time: self.now, tool: usize::MAX, args, limits };
+                self.allowed.push(Rc::new(counted));
+            }
+        }
+    }
+
+    /// Puts a session that has just begun where a call of the tool has succeeded.
+    pub fn place_success(&mut self, name: &str) {
+        let Some(tool) = self.program.tools.iter().position(|known| known.name == name) else {
+            return;
+        };
+        let args = vec![Value::None; self.program.tools[tool].params.len()];
+        let settled = Settled {
+            tool,
+            args: Rc::new(args),
+            result: Value::None,
+            success: true,
+            failed: false,
+            time: self.now,
+            number: self.moments + 2,
+            begun: Begun { moment: self.moments + 1, time: self.now },
+        };
+        self.moments += 2;
+        self.settled.push(Rc::new(settled));
     }
 
     /// Every call that settled, in order.

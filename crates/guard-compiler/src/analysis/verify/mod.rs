@@ -3,15 +3,21 @@
 //! Reads the plan, as the kernel's own checker of certificates does, so that what is proved is what will run. `prover`
 //! looks for certificates, `residue` says in words what is left; here is what is asked, and what the answers mean.
 
+mod bounds;
 mod prover;
 mod residue;
 pub mod smt;
 
-use guard_plan::plan::{Claim, InvariantId, Plan, Proof, Requirement, Requires, ToolId, VarId};
+use guard_plan::plan::{
+    Certificate, Claim, InvariantId, Plan, Proof, Requirement, Requires, SessionBound, ToolId,
+    VarId,
+};
 use guard_plan::time::describe_duration;
+use guard_plan::words;
 pub use guard_proof::Width;
 use guard_proof::{ClaimedRule, Claims, Given, Goal, System, assumable, frame};
 use prover::{Allowance, Answer, Effort, prove};
+use std::collections::HashMap;
 
 /// The results of a plan's verification.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -26,6 +32,10 @@ pub struct Verification {
     pub impossible: Vec<Impossible>,
     /// What the plan may leave out, with certificates, in the plan's order.
     pub proofs: Vec<Proof>,
+    /// The bounds of every session that the proofs rely on, each proved by induction.
+    pub bounds: Vec<SessionBound>,
+    /// The claims that are proved only since the bounds hold.
+    pub bounded: Vec<Claim>,
     /// How many tools and invariants there are, by the plan.
     pub size: (usize, usize),
 }
@@ -102,6 +112,8 @@ pub enum Basis {
     Rule(String),
     /// Other counters.
     Limits,
+    /// A bound of every session, as text.
+    Bound(String),
     /// The tools that write a variable, by its name.
     Writers(String),
     /// It holds at first, and every call keeps it.
@@ -141,10 +153,40 @@ pub struct Impossible {
 
 /// Verifies a plan. Whatever it says it says again of the same plan, everywhere.
 pub fn verify(plan: &Plan) -> Verification {
-    verify_at(plan, Width::REAL)
+    let alone = verify_at(plan, Width::REAL);
+    let assumed = assumable(plan, &alone.proofs);
+    let bounds = bounds::find(plan, &assumed, &alone);
+    if bounds.is_empty() {
+        return alone;
+    }
+    let known = alone.proofs.iter().map(|proof| (proof.claim.clone(), &proof.certificate));
+    let known: HashMap<Claim, &Certificate> = known.collect();
+    let mut verification = Verification {
+        size: alone.size,
+        observations: alone.observations.clone(),
+        impossible: alone.impossible.clone(),
+        bounds,
+        ..Verification::default()
+    };
+    let observed = |proof: &&Proof| matches!(proof.claim, Claim::Observed { .. });
+    verification.proofs.extend(alone.proofs.iter().filter(observed).cloned());
+    let pass =
+        Pass { assumed: &assumed, width: Width::REAL, known, allowance: &Allowance::for_a_guard() };
+    for tool in 0..plan.tools.len() as ToolId {
+        effects(plan, tool, &pass, &mut verification);
+    }
+    verification.proofs.sort_by(|a, b| a.claim.cmp(&b.claim));
+    let new = |claim: &&Claim| !pass.known.contains_key(*claim);
+    let claims = verification.proofs.iter().map(|proof| &proof.claim);
+    verification.bounded = claims.filter(new).cloned().collect();
+    match bounds::are_kept(plan, &verification) {
+        true => verification,
+        false => alone,
+    }
 }
 
-/// The same for integers of so many bits: at few, what it says can be tried out in full.
+/// The same from one step alone, without bounds of sessions, for integers of so many bits: at few, what it says can be
+/// tried out in full.
 pub fn verify_at(plan: &Plan, width: Width) -> Verification {
     let mut verification =
         Verification { size: (plan.tools.len(), plan.invariants.len()), ..Verification::default() };
@@ -153,11 +195,22 @@ pub fn verify_at(plan: &Plan, width: Width) -> Verification {
     }
     let allowance = Allowance::for_a_guard();
     let assumed = observations(plan, width, &allowance, &mut verification);
+    let pass = Pass { assumed: &assumed, width, known: HashMap::new(), allowance: &allowance };
     for tool in 0..plan.tools.len() as ToolId {
-        effects(plan, tool, (&assumed, width), &allowance, &mut verification);
+        effects(plan, tool, &pass, &mut verification);
     }
-    verification.proofs.sort_by_key(|proof| proof.claim);
+    verification.proofs.sort_by(|a, b| a.claim.cmp(&b.claim));
     verification
+}
+
+/// What is the same for all goals of a verification.
+struct Pass<'p> {
+    /// By invariant, whether it holds in every committed state.
+    assumed: &'p [bool],
+    width: Width,
+    /// Certificates of an earlier pass.
+    known: HashMap<Claim, &'p Certificate>,
+    allowance: &'p Allowance,
 }
 
 /// Settles which invariants hold in every committed state: at first all are taken for such, and those that some
@@ -179,7 +232,8 @@ fn observations(
         for tool in &observing {
             let system = System::of_observations(plan, *tool, &assumed, width);
             for goal in &system.goals {
-                decide(plan, *tool, &system, goal, allowance, &mut round);
+                let pass = Pass { assumed: &assumed, width, known: HashMap::new(), allowance };
+                decide(plan, *tool, &system, goal, &pass, &mut round);
             }
         }
         let kept = assumable(plan, &round.proofs);
@@ -205,27 +259,32 @@ fn every_claim(plan: &Plan, observing: &[ToolId]) -> Vec<Proof> {
     claims.map(|claim| Proof { claim, certificate: Default::default() }).collect()
 }
 
-fn effects(
-    plan: &Plan,
-    tool: ToolId,
-    (assumed, width): (&[bool], Width),
-    allowance: &Allowance,
-    verification: &mut Verification,
-) {
-    if plan.tools[tool as usize].effects.is_empty() && plan.tools[tool as usize].denies.is_empty() {
+fn effects(plan: &Plan, tool: ToolId, pass: &Pass<'_>, verification: &mut Verification) {
+    let declared = &plan.tools[tool as usize];
+    let moved = |bound: &SessionBound| guard_proof::bounds::is_owed_by(plan, tool, bound);
+    let is_moved = verification.bounds.iter().any(moved);
+    if declared.effects.is_empty() && declared.denies.is_empty() && !is_moved {
         return;
     }
-    let system = System::of_effects(plan, tool, assumed, width);
-    if let Answer::Proved(certificate) = prove(&system.vacuity(), Effort::USUAL, allowance) {
-        let basis = basis(plan, tool, &system, &certificate.uses);
+    let bounds = std::mem::take(&mut verification.bounds);
+    let system = System::with_bounds(plan, tool, pass.assumed, &bounds, pass.width);
+    verification.bounds = bounds;
+    // A second pass adds nothing to what is impossible: that rests on the rules of the tool alone.
+    let impossible = match verification.bounds.is_empty() {
+        true => prove(&system.vacuity(), Effort::USUAL, pass.allowance),
+        false => Answer::Open,
+    };
+    if let Answer::Proved(certificate) = impossible {
+        let basis = basis(plan, tool, &system, &certificate.uses, &[]);
         verification.impossible.push(Impossible { tool, basis });
-        for goal in &system.goals {
-            record(verification, goal, Status::Vacuous);
-        }
-        return;
     }
+    let is_impossible = verification.impossible.iter().any(|one| one.tool == tool);
     for goal in &system.goals {
-        decide(plan, tool, &system, goal, allowance, verification);
+        let is_bound = matches!(goal.claim, Claim::Bounded { .. });
+        match is_impossible && !is_bound {
+            true => record(verification, goal, Status::Vacuous),
+            false => decide(plan, tool, &system, goal, pass, verification),
+        }
     }
 }
 
@@ -235,21 +294,24 @@ fn decide(
     tool: ToolId,
     system: &System,
     goal: &Goal,
-    allowance: &Allowance,
+    pass: &Pass<'_>,
     verification: &mut Verification,
 ) {
-    let enforced = match goal.claim {
+    let enforced = match &goal.claim {
         Claim::Preserved { invariant, .. } | Claim::Observed { invariant, .. } => {
-            let invariant = &plan.invariants[invariant as usize];
+            let invariant = &plan.invariants[*invariant as usize];
             !invariant.monitor && !invariant.rule.shadow
         }
-        Claim::Refined { .. } => true,
+        Claim::Refined { .. } | Claim::Bounded { .. } => true,
     };
-    let answer = system.problem(goal).map(|problem| prove(&problem, Effort::USUAL, allowance));
+    let answer = match pass.known.get(&goal.claim) {
+        Some(certificate) => Some(Answer::Proved((*certificate).clone())),
+        None => system.problem(goal).map(|problem| prove(&problem, Effort::USUAL, pass.allowance)),
+    };
     let why = match answer {
         Some(Answer::Proved(certificate)) if enforced => {
-            let basis = basis(plan, tool, system, &certificate.uses);
-            verification.proofs.push(Proof { claim: goal.claim, certificate });
+            let basis = basis(plan, tool, system, &certificate.uses, &verification.bounds);
+            verification.proofs.push(Proof { claim: goal.claim.clone(), certificate });
             return record(verification, goal, Status::Proved(basis));
         }
         Some(Answer::Proved(_)) => Why::Monitored,
@@ -257,15 +319,16 @@ fn decide(
         Some(Answer::Exhausted) => Why::Exhausted,
         None => Why::Inexpressible,
     };
-    let text = residue::part_text(plan, goal.claim);
+    let text = residue::part_text(plan, &goal.claim);
     let formula = goal.formula.as_ref();
-    let needs = formula.and_then(|formula| residue::needs(plan, system, goal.claim, formula));
+    let needs = formula.and_then(|formula| residue::needs(plan, system, &goal.claim, formula));
     record(verification, goal, Status::Checked(vec![Residue { text, needs, why }]));
 }
 
 /// Files what became of a goal; of an invariant's parts as one.
 fn record(verification: &mut Verification, goal: &Goal, status: Status) {
     match goal.claim {
+        Claim::Bounded { .. } => {}
         Claim::Refined { tool, var } => {
             verification.refinements.push(Refinement { tool, var, status });
         }
@@ -306,7 +369,13 @@ fn joined(one: Status, other: Status) -> Status {
 }
 
 /// Returns the hypotheses that a proof uses, in the words of the guard.
-fn basis(plan: &Plan, tool: ToolId, system: &System, uses: &[u32]) -> Vec<Basis> {
+fn basis(
+    plan: &Plan,
+    tool: ToolId,
+    system: &System,
+    uses: &[u32],
+    bounds: &[SessionBound],
+) -> Vec<Basis> {
     let mut basis: Vec<Basis> = uses
         .iter()
         .filter_map(|index| match *system.given.get(*index as usize)? {
@@ -324,7 +393,8 @@ fn basis(plan: &Plan, tool: ToolId, system: &System, uses: &[u32]) -> Vec<Basis>
             }
             Given::Limit(_) => Some(Basis::Limits),
             Given::Unwritten(var) => Some(Basis::Writers(plan.state[var as usize].name.clone())),
-            Given::Meaning(_) => None,
+            Given::Bound(at) => Some(Basis::Bound(words::bound(plan, bounds.get(at as usize)?))),
+            Given::Meaning(_) | Given::Growth | Given::Success(_) => None,
         })
         .collect();
     basis.sort();
@@ -364,7 +434,7 @@ pub(crate) fn claims(plan: &Plan) -> Vec<(String, Vec<Basis>)> {
                 ClaimedRule::Deny(at) => &of.denies[*at].rule.owner,
                 ClaimedRule::Requires(at) => &of.requires[*at].rule.owner,
             };
-            proved.push((owner.clone(), basis(plan, tool, &claims.system, &certificate.uses)));
+            proved.push((owner.clone(), basis(plan, tool, &claims.system, &certificate.uses, &[])));
         }
     }
     proved

@@ -9,12 +9,12 @@ use guard_proof::linear::{Linear, Var};
 use guard_proof::{Op, Sort, System, parts};
 
 /// The part of an invariant that a claim is about, as its author wrote it, roughly.
-pub(super) fn part_text(plan: &Plan, claim: Claim) -> String {
+pub(super) fn part_text(plan: &Plan, claim: &Claim) -> String {
     match claim {
         Claim::Preserved { invariant, part, .. } => {
-            let invariant = &plan.invariants[invariant as usize];
+            let invariant = &plan.invariants[*invariant as usize];
             let all = parts(&invariant.condition);
-            match all.get(part as usize) {
+            match all.get(*part as usize) {
                 Some(_) if all.len() == 1 => invariant.text.clone(),
                 Some(id) => {
                     // Children precede parents: what stands up to a node holds all of it.
@@ -24,14 +24,15 @@ pub(super) fn part_text(plan: &Plan, claim: Claim) -> String {
                 None => invariant.text.clone(),
             }
         }
-        Claim::Observed { invariant, .. } => plan.invariants[invariant as usize].text.clone(),
-        Claim::Refined { var, .. } => format!("{} within its type", plan.state[var as usize].name),
+        Claim::Observed { invariant, .. } => plan.invariants[*invariant as usize].text.clone(),
+        Claim::Refined { var, .. } => format!("{} within its type", plan.state[*var as usize].name),
+        Claim::Bounded { bound, .. } => words::bound(plan, bound),
     }
 }
 
 /// A condition over the state before and the arguments under which a goal holds, as one would write it; none where
 /// that takes more than inequalities between things that have names.
-pub(super) fn needs(plan: &Plan, system: &System, claim: Claim, goal: &Formula) -> Option<String> {
+pub(super) fn needs(plan: &Plan, system: &System, claim: &Claim, goal: &Formula) -> Option<String> {
     match goal {
         Formula::AtMost(linear) => comparison(plan, claim.tool(), system, linear)
             .or_else(|| room(plan, system, claim, linear)),
@@ -46,9 +47,9 @@ pub(super) fn needs(plan: &Plan, system: &System, claim: Claim, goal: &Formula) 
 }
 
 /// Room for what a call may add to a collection, where the goal is that the collection is not too large afterwards.
-fn room(plan: &Plan, system: &System, claim: Claim, linear: &Linear) -> Option<String> {
+fn room(plan: &Plan, system: &System, claim: &Claim, linear: &Linear) -> Option<String> {
     let Claim::Refined { tool, var } = claim else { return None };
-    let variable = &plan.state[var as usize];
+    let variable = &plan.state[*var as usize];
     let (TypeDef::List { max, .. } | TypeDef::Set { max, .. } | TypeDef::Map { max, .. }) =
         plan.types.get(variable.ty as usize)?
     else {
@@ -58,8 +59,8 @@ fn room(plan: &Plan, system: &System, claim: Claim, linear: &Linear) -> Option<S
     // `size - max ≤ 0`, where the size is that after the call: all else is said of elements, not of sizes.
     let [(size, 1)] = linear.terms[..] else { return None };
     let is_bound = linear.constant == -i128::from(max) && system.sort(size) != Some(Sort::Decimal);
-    let effects = plan.tools[tool as usize].effects.iter();
-    let writes = effects.filter(|effect| effect.target.var == var && !effect.rule.shadow);
+    let effects = plan.tools[*tool as usize].effects.iter();
+    let writes = effects.filter(|effect| effect.target.var == *var && !effect.rule.shadow);
     let writes: Vec<_> = writes.collect();
     let all_add = writes.iter().all(|effect| {
         matches!(

@@ -15,7 +15,7 @@ use guard_plan::value::Value;
 use guard_plan::verdict::{Code, Decision};
 use guard_proof::formula::Formula;
 use guard_proof::linear::{Linear, Var};
-use guard_proof::{Op, Problem, Sort, System, Width, assumable};
+use guard_proof::{Op, Problem, Sort, System, Width, assumable, bounds};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::rc::Rc;
@@ -41,21 +41,29 @@ pub struct OpenGoal {
 /// All goals of invariants that are open in a plan, whose own proofs may be assumed.
 pub fn open_goals(plan: &Plan) -> Vec<OpenGoal> {
     let assumed = assumable(plan, &plan.proofs);
+    let bounds = bounds::claimed(&plan.proofs);
     let mut open = Vec::new();
     if plan.shadow {
         return open;
     }
     for tool in 0..plan.tools.len() as ToolId {
-        let system = Rc::new(System::of_effects(plan, tool, &assumed, Width::REAL));
+        let system = System::with_bounds(plan, tool, &assumed, &bounds, Width::REAL);
+        let system = Rc::new(system);
         for goal in &system.goals {
             let Claim::Preserved { invariant, .. } = goal.claim else { continue };
             let declared = &plan.invariants[invariant as usize];
-            if plan.claims(goal.claim) || declared.monitor || declared.rule.shadow {
+            if plan.claims(&goal.claim) || declared.monitor || declared.rule.shadow {
                 continue;
             }
             let Some(problem) = system.problem(goal) else { continue };
-            let text = residue::part_text(plan, goal.claim);
-            open.push(OpenGoal { tool, claim: goal.claim, text, problem, system: system.clone() });
+            let text = residue::part_text(plan, &goal.claim);
+            open.push(OpenGoal {
+                tool,
+                claim: goal.claim.clone(),
+                text,
+                problem,
+                system: system.clone(),
+            });
         }
     }
     open
@@ -95,7 +103,7 @@ impl OpenGoal {
     /// The proof that the embedded prover finds from these hypotheses alone, with more effort than usual.
     pub fn proof(&self, uses: &[u32]) -> Option<Proof> {
         match certify(&self.problem, uses, LONG) {
-            Answer::Proved(certificate) => Some(Proof { claim: self.claim, certificate }),
+            Answer::Proved(certificate) => Some(Proof { claim: self.claim.clone(), certificate }),
             Answer::Open | Answer::Exhausted => None,
         }
     }

@@ -8,7 +8,7 @@ use guard_compiler::property::{Claim, Outcome};
 use guard_compiler::verify::{Basis, Residue, Status, Why};
 use serde_json::{Value, json};
 
-/// `{guard, pairs, invariants, types, observations, properties, impossible, explored, diagnostics, summary}`, pretty-printed.
+/// `{guard, pairs, invariants, types, observations, bounds, properties, impossible, explored, diagnostics, summary}`, pretty-printed.
 pub fn report(verified: &Verified<'_>, report: &Report) -> String {
     let plan = &verified.output.plan;
     let verification = &verified.output.verification;
@@ -41,6 +41,8 @@ pub fn report(verified: &Verified<'_>, report: &Report) -> String {
     object["observations"] = observations
         .map(|one| with(tool(one.tool), "invariant", invariant(one.invariant), &one.status))
         .collect();
+    let bounds = verification.bounds.iter().map(|bound| guard_plan::words::bound(plan, bound));
+    object["bounds"] = bounds.collect();
     object["properties"] = properties(verified);
     object["impossible"] = verification
         .impossible

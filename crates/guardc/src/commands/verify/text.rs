@@ -9,6 +9,7 @@ use guard_compiler::hir::PropertyMode;
 use guard_compiler::property::{Claim as PropertyClaim, Outcome};
 use guard_compiler::verify::{Basis, Pair, Residue, Status, Verification, Why};
 use guard_plan::plan::{Claim, InvariantId, Plan, ToolId};
+use guard_plan::words;
 use guard_plan::words::rules::code;
 use guard_syntax::diagnostic::Diagnostic;
 use std::fmt::Write as _;
@@ -38,6 +39,7 @@ pub fn report(verified: &Verified<'_>, style: Style) -> String {
     let page = Page { verified, plan, verification, style };
     page.invariants(&mut out);
     page.types(&mut out);
+    page.bounds(&mut out);
     page.properties(&mut out);
     page.happens(&mut out);
     out
@@ -290,6 +292,19 @@ impl Page<'_> {
         }
     }
 
+    /// The bounds that proofs rely on.
+    fn bounds(&self, out: &mut String) {
+        let bounds = &self.verification.bounds;
+        if bounds.is_empty() {
+            return;
+        }
+        let title = self.style.bold("bounds of every session, by induction");
+        let _ = writeln!(out, "\n{title}:");
+        for bound in bounds {
+            let _ = writeln!(out, "  {}", code(&words::bound(self.plan, bound)));
+        }
+    }
+
     fn properties(&self, out: &mut String) {
         let Some(properties) = &self.verified.output.properties else { return };
         let claimed = &properties.claimed;
@@ -490,6 +505,7 @@ pub fn basis(basis: &Basis) -> String {
         Basis::Refinement(name) => format!("the type of {}", code(name)),
         Basis::Rule(text) => code(text),
         Basis::Limits => "its limits".into(),
+        Basis::Bound(text) => format!("the bound {}", code(text)),
         Basis::Writers(name) => format!("the tools that write {}", code(name)),
         Basis::Induction => "what every call keeps".into(),
     }

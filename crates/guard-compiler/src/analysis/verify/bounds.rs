@@ -1,0 +1,193 @@
+//! The search for bounds of a session that prove what one step alone does not (semantics §15).
+//!
+//! Candidates are made from the guard's own constants, limits and budgets; what the prover shows to be kept by every
+//! settlement stays, and of that only what an open obligation needs. Nothing here is trusted: `guard_proof::check` proves
+//! every bound that a plan claims again.
+
+mod candidates;
+
+use super::prover::{Allowance, Answer, Effort, prove};
+use super::{Status, Verification};
+use candidates::Candidates;
+use guard_plan::plan::{Certificate, Claim, Plan, SessionBound, ToolId, VarId};
+use guard_proof::bounds::{is_founded, is_owed_by, variables};
+use guard_proof::{Given, System, Width, frame};
+use std::collections::BTreeSet;
+
+/// Most bounds that are given at once to an open obligation.
+const MOST_GIVEN: usize = 12;
+/// Most candidates that are tried together.
+const MOST_TOGETHER: usize = 16;
+
+/// Finds the bounds that prove something which is open without them; none where there are none.
+pub(super) fn find(plan: &Plan, assumed: &[bool], alone: &Verification) -> Vec<SessionBound> {
+    let open = open_claims(plan, alone);
+    if plan.shadow || open.is_empty() {
+        return Vec::new();
+    }
+    let search = Search { plan, assumed, allowance: Allowance::for_a_guard() };
+    let wanted = wanted_variables(plan, &open);
+    let found = search.inductive(&Candidates::of(&search, &wanted));
+    if found.is_empty() {
+        return Vec::new();
+    }
+    let mut needed = BTreeSet::new();
+    for claim in &open {
+        let near = nearest(plan, claim, &found);
+        if let Some(used) = search.proves(claim, &near) {
+            needed.extend(used);
+        }
+    }
+    search.closed(needed, &found)
+}
+
+/// Returns true if every settlement that could break one of a verification's bounds is proved to keep it.
+pub(super) fn are_kept(plan: &Plan, verification: &Verification) -> bool {
+    verification.bounds.iter().all(|bound| {
+        let movers = (0..plan.tools.len() as ToolId).filter(|id| is_owed_by(plan, *id, bound));
+        movers.into_iter().all(|tool| {
+            let claim = Claim::Bounded { tool, bound: bound.clone() };
+            verification.proofs.iter().any(|proof| proof.claim == claim)
+        })
+    })
+}
+
+/// What is enforced and not proved.
+fn open_claims(plan: &Plan, alone: &Verification) -> Vec<Claim> {
+    let mut open = Vec::new();
+    let is_open = |status: &Status| matches!(status, Status::Checked(_) | Status::Simplified(..));
+    for pair in alone.pairs.iter().filter(|pair| is_open(&pair.status)) {
+        let (tool, invariant) = (pair.tool, pair.invariant);
+        let declared = &plan.invariants[invariant as usize];
+        if declared.monitor || declared.rule.shadow {
+            continue;
+        }
+        let parts = 0..guard_proof::parts(&declared.condition).len() as u32;
+        let claims = parts.map(|part| Claim::Preserved { tool, invariant, part });
+        open.extend(claims.filter(|claim| alone.proofs.iter().all(|proof| proof.claim != *claim)));
+    }
+    let refined = alone.refinements.iter().filter(|one| is_open(&one.status));
+    open.extend(refined.map(|one| Claim::Refined { tool: one.tool, var: one.var }));
+    open
+}
+
+/// The variables that open obligations speak of, and those that their tools read.
+fn wanted_variables(plan: &Plan, open: &[Claim]) -> BTreeSet<VarId> {
+    let mut wanted = BTreeSet::new();
+    for claim in open {
+        match claim {
+            Claim::Preserved { invariant, .. } => {
+                wanted.extend(frame::variables(&plan.invariants[*invariant as usize].condition));
+            }
+            Claim::Refined { var, .. } => _ = wanted.insert(*var),
+            _ => {}
+        }
+        wanted.extend(frame::reads(&plan.tools[claim.tool() as usize]));
+    }
+    wanted
+}
+
+/// The bounds that have most to do with a claim, in their order.
+fn nearest(plan: &Plan, claim: &Claim, found: &[SessionBound]) -> Vec<SessionBound> {
+    let of: BTreeSet<VarId> = wanted_variables(plan, std::slice::from_ref(claim));
+    let shared = |bound: &&SessionBound| variables(bound).any(|var| of.contains(&var));
+    found.iter().filter(shared).take(MOST_GIVEN).cloned().collect()
+}
+
+/// The search in one plan.
+pub(super) struct Search<'p> {
+    plan: &'p Plan,
+    assumed: &'p [bool],
+    allowance: Allowance,
+}
+
+impl Search<'_> {
+    /// Returns the bounds that every settlement keeps: those that are kept by themselves, and those that are kept beside
+    /// these and one another.
+    fn inductive(&self, candidates: &[SessionBound]) -> Vec<SessionBound> {
+        let (mut kept, left): (Vec<_>, Vec<_>) = candidates
+            .iter()
+            .filter(|bound| is_founded(self.plan, bound))
+            .cloned()
+            .partition(|bound| self.is_kept(bound, std::slice::from_ref(bound)));
+        kept.sort();
+        let mut together: Vec<SessionBound> = kept
+            .iter()
+            .take(MOST_GIVEN)
+            .cloned()
+            .chain(left.into_iter().take(MOST_TOGETHER))
+            .collect();
+        loop {
+            together.sort();
+            let before = together.clone();
+            together.retain(|bound| self.is_kept(bound, &before));
+            if together == before {
+                break;
+            }
+        }
+        kept.extend(together);
+        kept.sort();
+        kept.dedup();
+        kept
+    }
+
+    /// Returns true if every settlement keeps a bound where these hold.
+    pub(super) fn is_kept(&self, bound: &SessionBound, beside: &[SessionBound]) -> bool {
+        let movers = 0..self.plan.tools.len() as ToolId;
+        movers
+            .filter(|tool| is_owed_by(self.plan, *tool, bound))
+            .all(|tool| self.is_kept_by(tool, bound, beside))
+    }
+
+    /// Returns true if the settlement of a call of the tool keeps a bound where these hold.
+    pub(super) fn is_kept_by(
+        &self,
+        tool: ToolId,
+        bound: &SessionBound,
+        beside: &[SessionBound],
+    ) -> bool {
+        let claim = Claim::Bounded { tool, bound: bound.clone() };
+        self.certificate(&claim, beside).is_some()
+    }
+
+    fn certificate(&self, claim: &Claim, bounds: &[SessionBound]) -> Option<(Certificate, System)> {
+        let system =
+            System::with_bounds(self.plan, claim.tool(), self.assumed, bounds, Width::REAL);
+        let goal = system.goals.iter().find(|goal| goal.claim == *claim)?;
+        let problem = system.problem(goal)?;
+        match prove(&problem, Effort::USUAL, &self.allowance) {
+            Answer::Proved(certificate) => Some((certificate, system)),
+            _ => None,
+        }
+    }
+
+    /// Returns the bounds that a proof of the claim uses; `None` if there is no proof.
+    fn proves(&self, claim: &Claim, bounds: &[SessionBound]) -> Option<Vec<SessionBound>> {
+        let (certificate, system) = self.certificate(claim, bounds)?;
+        let used = certificate.uses.iter().filter_map(|at| match system.given[*at as usize] {
+            Given::Bound(at) => bounds.get(at as usize).cloned(),
+            _ => None,
+        });
+        Some(used.collect())
+    }
+
+    /// The bounds that are needed, with those that their own proofs need.
+    fn closed(&self, needed: BTreeSet<SessionBound>, found: &[SessionBound]) -> Vec<SessionBound> {
+        let mut closed = needed.clone();
+        let mut open: Vec<SessionBound> = needed.into_iter().collect();
+        while let Some(bound) = open.pop() {
+            if self.is_kept(&bound, std::slice::from_ref(&bound)) {
+                continue;
+            }
+            for tool in 0..self.plan.tools.len() as ToolId {
+                if !is_owed_by(self.plan, tool, &bound) {
+                    continue;
+                }
+                let claim = Claim::Bounded { tool, bound: bound.clone() };
+                let used = self.proves(&claim, found).unwrap_or_default();
+                open.extend(used.into_iter().filter(|one| closed.insert(one.clone())));
+            }
+        }
+        closed.into_iter().collect()
+    }
+}

@@ -1,0 +1,365 @@
+//! Bounds that may hold, from what a guard says: its constants, its limits and budgets, what it requires.
+
+use super::Search;
+use guard_plan::plan::{
+    Expr, Node, Plan, SessionBound, SessionMeasure, Tool, ToolId, TypeDef, TypeId, VarId,
+};
+use guard_plan::value::DECIMAL_ONE;
+use guard_proof::bounds::is_founded;
+use std::collections::BTreeSet;
+
+/// Most variables that bounds are looked for.
+const MOST_VARIABLES: usize = 12;
+/// Most constants that are tried as the growth by one call, or as the end of an interval.
+const MOST_CONSTANTS: usize = 12;
+/// Most candidates in all.
+const MOST_CANDIDATES: usize = 160;
+
+/// Something that the bounds of a plan may measure, with its value at first and the ends of its type.
+#[derive(Debug, Clone, Copy)]
+struct Measured {
+    measure: SessionMeasure,
+    var: VarId,
+    first: i64,
+    least: Option<i64>,
+    greatest: Option<i64>,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Bool,
+    Int,
+    Decimal,
+    Size,
+}
+
+/// A count that grows with the calls of a tool, and by how much a variable grows with it: `scale · growth ≤ factor ·
+/// count`.
+#[derive(Debug, Clone, Copy)]
+struct Source {
+    count: Option<SessionMeasure>,
+    scale: i64,
+    factor: i64,
+}
+
+pub(super) struct Candidates<'s, 'p> {
+    search: &'s Search<'p>,
+    plan: &'p Plan,
+    found: Vec<SessionBound>,
+}
+
+impl<'s, 'p> Candidates<'s, 'p> {
+    /// Makes the candidates for these variables, each once.
+    pub fn of(search: &'s Search<'p>, wanted: &BTreeSet<VarId>) -> Vec<SessionBound> {
+        let plan = search.plan;
+        let mut candidates = Candidates { search, plan, found: Vec::new() };
+        let measured: Vec<Measured> =
+            wanted.iter().filter_map(|var| measured(plan, *var)).take(MOST_VARIABLES).collect();
+        for one in &measured {
+            candidates.growth(one);
+            candidates.interval(one);
+            candidates.after_success(one);
+        }
+        candidates.relations(&measured);
+        let mut known = BTreeSet::new();
+        candidates.found.retain(|bound| known.insert(bound.clone()));
+        candidates.found.truncate(MOST_CANDIDATES);
+        candidates.found
+    }
+
+    fn push(&mut self, terms: Vec<(i64, SessionMeasure)>, constant: Option<i64>) {
+        self.found.extend(bound(terms, constant));
+    }
+
+    /// A variable that is its first value and grows, or falls, with what limits and budgets count.
+    fn growth(&mut self, one: &Measured) {
+        if one.kind == Kind::Bool {
+            return;
+        }
+        for sign in [1, -1] {
+            for budgets_first in [false, true] {
+                let writers = writers(self.plan, one.var);
+                let sources: Option<Vec<Source>> =
+                    writers.map(|tool| self.source(one, sign, tool, budgets_first)).collect();
+                if let Some(sources) = sources {
+                    self.found.extend(combined(one, sign, &sources));
+                }
+            }
+        }
+    }
+
+    /// The least growth by one call of a tool, of what can be counted.
+    fn source(
+        &self,
+        one: &Measured,
+        sign: i64,
+        tool: ToolId,
+        budgets_first: bool,
+    ) -> Option<Source> {
+        let grows = |source: &Source| {
+            combined(one, sign, std::slice::from_ref(source)).is_some_and(|bound| {
+                is_founded(self.plan, &bound)
+                    && self.search.is_kept_by(tool, &bound, std::slice::from_ref(&bound))
+            })
+        };
+        let still = Source { count: None, scale: 1, factor: 0 };
+        if grows(&still) {
+            return Some(still);
+        }
+        let declared = &self.plan.tools[tool as usize];
+        let (limits, budgets) = (self.limits(declared, one.kind), self.budgets(declared, one.kind));
+        let all: Vec<Source> = match budgets_first {
+            true => budgets.into_iter().chain(limits).collect(),
+            false => limits.into_iter().chain(budgets).collect(),
+        };
+        all.into_iter().find(grows)
+    }
+
+    fn limits(&self, tool: &Tool, kind: Kind) -> Vec<Source> {
+        // Whether a bound may measure a limit is for the checker to say. The lowest limit of a tool says most.
+        let mut limits: Vec<u32> = tool.limits.iter().map(|at| at.limit).collect();
+        limits.sort_by_key(|id| self.plan.limits[*id as usize].count);
+        let constants = growths(self.plan, tool, kind);
+        let sources = limits.into_iter().take(3).flat_map(|limit| {
+            let count = Some(SessionMeasure::Counted(limit));
+            constants.iter().map(move |factor| Source { count, scale: 1, factor: *factor })
+        });
+        sources.collect()
+    }
+
+    fn budgets(&self, tool: &Tool, kind: Kind) -> Vec<Source> {
+        let mut sources = Vec::new();
+        for (id, unit) in (0..).zip(&self.plan.units) {
+            if unit.budget.is_none() || unit.host_charged {
+                continue;
+            }
+            let costs = || tool.costs.iter().filter(|cost| cost.unit == id && !cost.rule.shadow);
+            if unit.name != "calls" && costs().next().is_none() {
+                continue;
+            }
+            let count = Some(SessionMeasure::Spent(id));
+            // What every call costs, where that is said.
+            let cost = match costs().count() {
+                0 => Some(DECIMAL_ONE),
+                _ => costs().filter_map(|cost| literal(&cost.amount)).max(),
+            };
+            for factor in growths(self.plan, tool, kind) {
+                let cost = cost.filter(|cost| *cost > 0);
+                sources.extend(cost.map(|scale| Source { count, scale, factor }));
+            }
+            // What a call costs, as it varies. Last, since it says less of calls that cost more than they add.
+            let scale = if kind == Kind::Decimal { 1 } else { DECIMAL_ONE };
+            sources.push(Source { count, scale, factor: 1 });
+        }
+        sources
+    }
+
+    /// A variable that stays on one side of a constant.
+    fn interval(&mut self, one: &Measured) {
+        if one.kind == Kind::Bool {
+            self.push(vec![(1, one.measure)], Some(-one.first));
+            self.push(vec![(-1, one.measure)], Some(one.first));
+            return;
+        }
+        let all = constants(self.plan, one.var, one.kind);
+        let above = all.iter().filter(|end| **end >= one.first).take(MOST_CONSTANTS);
+        for end in above {
+            self.found.extend(bound(vec![(1, one.measure)], end.checked_neg()));
+        }
+        let below = all.iter().rev().filter(|end| **end <= one.first).take(MOST_CONSTANTS);
+        for end in below {
+            self.found.extend(bound(vec![(-1, one.measure)], Some(*end)));
+        }
+    }
+
+    /// What a variable is once a tool has succeeded.
+    fn after_success(&mut self, one: &Measured) {
+        for tool in required(self.plan) {
+            let called = SessionMeasure::Called(tool);
+            if one.kind == Kind::Bool {
+                self.push(vec![(-1, one.measure), (1, called)], Some(0));
+                self.push(vec![(1, one.measure), (1, called)], Some(-1));
+                self.push(vec![(1, one.measure), (-1, called)], Some(0));
+                continue;
+            }
+            let writes = writers(self.plan, one.var).any(|writer| writer == tool);
+            if !writes {
+                continue;
+            }
+            for end in growths(self.plan, &self.plan.tools[tool as usize], one.kind) {
+                if let Some(more) = one.least.and_then(|least| end.checked_sub(least)) {
+                    self.push(vec![(-1, one.measure), (more, called)], one.least);
+                }
+                if let Some(less) = one.greatest.and_then(|greatest| greatest.checked_sub(end)) {
+                    let constant = one.greatest.and_then(i64::checked_neg);
+                    self.push(vec![(1, one.measure), (less, called)], constant);
+                }
+            }
+        }
+    }
+
+    /// Two variables of a kind, of which one is never above the other; two flags of which one excludes the other.
+    fn relations(&mut self, measured: &[Measured]) {
+        for a in measured {
+            for b in measured.iter().filter(|b| b.var != a.var && is_comparable(a.kind, b.kind)) {
+                self.push(vec![(1, a.measure), (-1, b.measure)], Some(0));
+                if a.kind == Kind::Bool && a.var < b.var {
+                    self.push(vec![(1, a.measure), (1, b.measure)], Some(-1));
+                }
+            }
+        }
+        let (sums, _) = measured.split_at(measured.len().min(6));
+        for a in sums.iter().filter(|a| a.kind != Kind::Bool) {
+            for b in sums.iter().filter(|b| a.var < b.var && is_comparable(a.kind, b.kind)) {
+                let sum = a.first.checked_add(b.first);
+                self.push(vec![(1, a.measure), (1, b.measure)], sum.and_then(i64::checked_neg));
+                self.push(vec![(-1, a.measure), (-1, b.measure)], sum);
+            }
+        }
+    }
+}
+
+fn is_comparable(a: Kind, b: Kind) -> bool {
+    let kind = |kind| if kind == Kind::Size { Kind::Int } else { kind };
+    kind(a) == kind(b)
+}
+
+fn bound(mut terms: Vec<(i64, SessionMeasure)>, constant: Option<i64>) -> Option<SessionBound> {
+    terms.retain(|(factor, _)| *factor != 0);
+    terms.sort_by_key(|(_, measure)| *measure);
+    Some(SessionBound { terms, constant: constant? })
+}
+
+/// `sign · (x - first) ≤ Σ factor · count`, with all scales the same.
+fn combined(one: &Measured, sign: i64, sources: &[Source]) -> Option<SessionBound> {
+    let scale = sources
+        .iter()
+        .try_fold(1i64, |all, source| (all / gcd(all, source.scale)).checked_mul(source.scale))?;
+    let mut terms = vec![(sign.checked_mul(scale)?, one.measure)];
+    for source in sources {
+        let Some(count) = source.count else { continue };
+        let factor = source.factor.checked_mul(scale / source.scale)?;
+        match terms.iter_mut().find(|(_, known)| *known == count) {
+            Some((known, _)) => *known = (*known).min(-factor),
+            None => terms.push((-factor, count)),
+        }
+    }
+    let shared = terms.iter().fold(0, |all, (factor, _)| gcd(all, factor.unsigned_abs() as i64));
+    let constant = sign.checked_mul(scale)?.checked_mul(one.first)?.checked_neg()?;
+    let shared = gcd(shared, constant.checked_abs()?).max(1);
+    let terms = terms.into_iter().map(|(factor, of)| (factor / shared, of)).collect();
+    bound(terms, Some(constant / shared))
+}
+
+fn gcd(a: i64, b: i64) -> i64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// The tools that write a variable.
+fn writers(plan: &Plan, var: VarId) -> impl Iterator<Item = ToolId> {
+    let writes = move |tool: &Tool| tool.effects.iter().any(|effect| effect.target.var == var);
+    (0..).zip(&plan.tools).filter(move |(_, tool)| writes(tool)).map(|(id, _)| id)
+}
+
+/// The tools whose success some rule asks for.
+fn required(plan: &Plan) -> BTreeSet<ToolId> {
+    let mut required = BTreeSet::new();
+    for tool in &plan.tools {
+        let alternatives = tool.requires.iter().flat_map(|rule| &rule.any_of);
+        required.extend(alternatives.map(|alternative| alternative.tool));
+        for deny in &tool.denies {
+            required.extend(deny.condition.0.iter().filter_map(|node| match node {
+                Node::Called { tool, .. } => Some(*tool),
+                _ => None,
+            }));
+        }
+    }
+    required
+}
+
+fn measured(plan: &Plan, var: VarId) -> Option<Measured> {
+    let declared = &plan.state[var as usize];
+    let ends = |min: &Option<i64>, max: &Option<i64>| (*min, *max);
+    let (kind, (least, greatest)) = match plan.types.get(declared.ty as usize)? {
+        TypeDef::Bool => (Kind::Bool, (Some(0), Some(1))),
+        TypeDef::Int { min, max } => (Kind::Int, ends(min, max)),
+        TypeDef::Decimal { min, max } => (Kind::Decimal, ends(min, max)),
+        TypeDef::List { .. } | TypeDef::Set { .. } | TypeDef::Map { .. } => {
+            (Kind::Size, (Some(0), None))
+        }
+        _ => return None,
+    };
+    let first = match (kind, declared.init.0.last()?) {
+        (Kind::Bool, Node::Bool(first)) => i64::from(*first),
+        (Kind::Int, Node::Int(first)) | (Kind::Decimal, Node::Decimal(first)) => *first,
+        (Kind::Size, Node::List(items) | Node::Set(items)) => items.len() as i64,
+        (Kind::Size, Node::Map(entries)) => entries.len() as i64,
+        _ => return None,
+    };
+    let measure = match kind {
+        Kind::Size => SessionMeasure::Size(var),
+        _ => SessionMeasure::State(var),
+    };
+    Some(Measured { measure, var, first, least, greatest, kind })
+}
+
+fn literal(expr: &Expr) -> Option<i64> {
+    match expr.0[..] {
+        [Node::Int(number) | Node::Decimal(number)] => Some(number),
+        _ => None,
+    }
+}
+
+/// What a variable may grow by in one call of a tool: the constants that the tool says, from the least on.
+fn growths(plan: &Plan, tool: &Tool, kind: Kind) -> Vec<i64> {
+    let mut all = BTreeSet::new();
+    of_tool(plan, tool, kind, &mut all);
+    if kind == Kind::Size {
+        all.extend(1..=tool.effects.len() as i64);
+    }
+    let sizes: BTreeSet<i64> =
+        all.into_iter().filter_map(i64::checked_abs).filter(|size| *size > 0).collect();
+    sizes.into_iter().take(MOST_CONSTANTS).collect()
+}
+
+/// The constants that the tools which write a variable say, and the invariants that read it.
+fn constants(plan: &Plan, var: VarId, kind: Kind) -> Vec<i64> {
+    let mut all = BTreeSet::new();
+    for tool in writers(plan, var) {
+        of_tool(plan, &plan.tools[tool as usize], kind, &mut all);
+    }
+    for invariant in &plan.invariants {
+        if guard_proof::frame::variables(&invariant.condition).contains(&var) {
+            of_expr(&invariant.condition, kind, &mut all);
+        }
+    }
+    let one = if kind == Kind::Decimal { DECIMAL_ONE } else { 1 };
+    all.extend([0, one]);
+    all.into_iter().collect()
+}
+
+fn of_tool(plan: &Plan, tool: &Tool, kind: Kind, all: &mut BTreeSet<i64>) {
+    tool.denies.iter().for_each(|deny| of_expr(&deny.condition, kind, all));
+    let values = tool.effects.iter().filter_map(|effect| effect.value.as_ref());
+    values.for_each(|value| of_expr(value, kind, all));
+    tool.params.iter().for_each(|param| of_type(plan, param.ty, kind, all));
+}
+
+fn of_type(plan: &Plan, ty: TypeId, kind: Kind, all: &mut BTreeSet<i64>) {
+    let ends = match (plan.types.get(ty as usize), kind) {
+        (Some(TypeDef::Int { min, max }), Kind::Int)
+        | (Some(TypeDef::Decimal { min, max }), Kind::Decimal) => [*min, *max],
+        _ => return,
+    };
+    all.extend(ends.into_iter().flatten());
+}
+
+fn of_expr(expr: &Expr, kind: Kind, all: &mut BTreeSet<i64>) {
+    all.extend(expr.0.iter().filter_map(|node| match (node, kind) {
+        (Node::Int(number), Kind::Int | Kind::Size) | (Node::Decimal(number), Kind::Decimal) => {
+            Some(*number)
+        }
+        _ => None,
+    }));
+}

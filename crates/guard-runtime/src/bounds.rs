@@ -1,0 +1,102 @@
+//! Bounds that proofs rely on (semantics §15), asked of a session that begins, is restored or goes on under another plan.
+//!
+//! A proof by induction shows only that calls which this plan decides keep a bound. So it is looked at where a session
+//! comes from elsewhere: as it is, and as each call in flight would leave it.
+
+use crate::session::Session;
+use crate::session::flight::Flight;
+use guard_plan::plan::{Plan, SessionBound, SessionMeasure};
+use guard_plan::value::Value;
+use guard_proof::bounds;
+
+/// Returns the first bound that the session, or one of its calls in flight, breaks.
+pub(crate) fn broken(plan: &Plan, session: &Session) -> Option<SessionBound> {
+    let holds = |bound: &SessionBound| {
+        let within = bound.terms.iter().all(|(_, measure)| is_within(plan, session, *measure));
+        // A success is recorded only where its result decodes, which is open.
+        let landed = |flight: &Flight| {
+            [false, true].iter().all(|success| is_kept(bound, session, Some((flight, *success))))
+        };
+        within
+            && is_kept(bound, session, None)
+            && session.flights.iter().all(|flight| landed(flight))
+    };
+    bounds::claimed(&plan.proofs).into_iter().find(|bound| !holds(bound))
+}
+
+/// Returns whether a count is within what the plan allows: another plan may have allowed more.
+fn is_within(plan: &Plan, session: &Session, measure: SessionMeasure) -> bool {
+    match measure {
+        SessionMeasure::Counted(id) => {
+            let used = session.counters[id as usize].usage(None, session.now).used;
+            used <= plan.limits[id as usize].count
+        }
+        SessionMeasure::Spent(id) => plan.units[id as usize]
+            .budget
+            .is_some_and(|budget| session.spent[id as usize] <= budget),
+        _ => true,
+    }
+}
+
+/// Returns whether the bound holds in the committed state, or after a call in flight, with its success recorded or not.
+fn is_kept(bound: &SessionBound, session: &Session, settled: Option<(&Flight, bool)>) -> bool {
+    bounds::value(bound, |measure| measured(session, settled, measure))
+        .is_some_and(|value| value <= 0)
+}
+
+fn measured(
+    session: &Session,
+    settled: Option<(&Flight, bool)>,
+    measure: SessionMeasure,
+) -> Option<i128> {
+    let flying = || {
+        let flights = session.flights.iter().map(|flight| &**flight);
+        flights.filter(move |flight| settled.is_none_or(|(of, _)| flight.number != of.number))
+    };
+    Some(match measure {
+        SessionMeasure::State(var) => match after(session, settled, var)? {
+            Value::Bool(truth) => i128::from(truth),
+            Value::Int(number) | Value::Decimal(number) => i128::from(number),
+            _ => return None,
+        },
+        SessionMeasure::Size(var) => match after(session, settled, var)? {
+            Value::List(items) => items.len() as i128,
+            Value::Set(items) => items.len() as i128,
+            Value::Map(entries) => entries.len() as i128,
+            _ => return None,
+        },
+        SessionMeasure::Counted(id) => {
+            let used = session.counters.get(id as usize)?.usage(None, session.now).used;
+            let counted = flying().flat_map(|flight| &flight.draft.counted);
+            i128::from(used) - counted.filter(|(limit, _)| *limit == id).count() as i128
+        }
+        SessionMeasure::Spent(id) => {
+            let charges = flying().flat_map(|flight| &flight.draft.charges);
+            let open = charges.filter(|(unit, _)| *unit == id).map(|(_, sum)| i128::from(*sum));
+            i128::from(*session.spent.get(id as usize)?) - open.sum::<i128>()
+        }
+        SessionMeasure::Called(id) => {
+            // The memory keeps it twice, once for each way of asking.
+            let bit = session.succeeded.get(id as usize / 64)? >> (id % 64) & 1;
+            let done = session.tools.get(id as usize)?.done.is_some();
+            let now = settled.is_some_and(|(of, success)| success && of.tool == Some(id));
+            i128::from(bit == 1 || done || now)
+        }
+    })
+}
+
+/// The value of a variable in the committed state, or after a call in flight.
+fn after(session: &Session, settled: Option<(&Flight, bool)>, var: u32) -> Option<Value> {
+    let mut value = session.state.get(var as usize)?.clone();
+    let Some((flight, _)) = settled else { return Some(value) };
+    if let Some((_, written)) = flight.draft.writes.iter().find(|(of, _)| *of == var) {
+        return Some(written.clone());
+    }
+    let mut draft = flight.draft.clone();
+    for part in 0..draft.parts.len() {
+        if draft.parts[part].var == var && !draft.write_part(part, &mut value) {
+            return None;
+        }
+    }
+    Some(value)
+}
