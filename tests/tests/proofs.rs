@@ -1,6 +1,9 @@
 //! Laws of proofs: what is proved is so.
 
+use guard_plan::LoadedPlan;
+use guard_plan::json::Json;
 use guard_plan::random::Rng;
+use guard_runtime::{Ending, Kernel, NoWorld, Proposal, Session, Settlement};
 use guard_tests::bounded;
 use guard_tests::claimed;
 use guard_tests::claims::{LAWS, first_failure};
@@ -133,6 +136,48 @@ fn claims_are_kept() {
     for (law, case) in LAWS.iter().filter(|(law, _)| !own.contains(law)) {
         assert_eq!(first_failure(*case), None, "{law}");
     }
+}
+
+/// What one plan counted is not what another one's bounds speak of: a session that does not keep them is not taken up.
+#[test]
+fn a_session_that_breaks_a_bound_does_not_go_on_under_another_plan() {
+    let guard = |tool: &str| {
+        let text = format!(
+            "guard counted\n\nstate {{\n  n: int = 0\n}}\n\ninvariant i {{ n <= 3 }}\n\n{tool}"
+        );
+        let output = compiled(&text).expect("a guard");
+        assert!(output.verification.pairs[0].status.is_proved(), "{text}");
+        assert!(!output.verification.bounds.is_empty(), "{text}");
+        let loaded = LoadedPlan::from_plan(output.plan.clone(), output.sources.clone());
+        Kernel::new(loaded.expect("a plan")).expect("a kernel")
+    };
+    let own = guard("tool t() {\n  limit 3 per session\n  effect n += 1\n}\n");
+    let anew = guard("tool t() { effect n += 1 }\n\npolicy p for t { limit 3 per session }\n");
+    let three = guard("tool t() {\n  limit 1 per session\n  effect n += 3\n}\n");
+    let one = guard("tool t() {\n  limit 1 per session\n  effect n += 1\n}\n");
+    let args = Json::parse("{}").expect("JSON");
+    let call = |kernel: &Kernel, session: &mut Session, call: &str, settles: bool| {
+        let proposal = Proposal { call, tool: "t", args: (&args).into(), now: 0 };
+        let proposed = kernel.propose(session, &proposal, &mut NoWorld).expect("an event");
+        assert!(proposed.verdict.is_allowed(), "{:?}", proposed.verdict);
+        if settles {
+            let settlement = Settlement { call, ending: Ending::Success(None), now: 0 };
+            kernel.settle(session, &settlement, &mut NoWorld).expect("an event");
+        }
+    };
+    // The counter of another owner begins anew, and the variable comes over.
+    let mut session = own.open("s", 0, "/").expect("a session");
+    assert!(own.upgrade(&session, &anew, 0).is_ok(), "nothing was counted yet");
+    call(&own, &mut session, "1", true);
+    assert!(own.upgrade(&session, &own, 0).is_ok(), "the plan is the same");
+    let refused = own.upgrade(&session, &anew, 0).expect_err("the bound is broken");
+    assert!(refused.to_string().contains("on which its proofs rely"), "{refused}");
+    // What a call in flight will write was decided by the other plan.
+    let mut session = three.open("s", 0, "/").expect("a session");
+    call(&three, &mut session, "1", false);
+    assert!(three.upgrade(&session, &three, 0).is_ok(), "the plan is the same");
+    let refused = three.upgrade(&session, &one, 0).expect_err("the call will break the bound");
+    assert!(refused.to_string().contains("on which its proofs rely"), "{refused}");
 }
 
 /// The step law found this one at seed 1087899: a summand that was no number to the encoder was taken for 0 or 1.
