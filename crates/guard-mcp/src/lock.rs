@@ -198,7 +198,7 @@ impl ToolLock {
     }
 }
 
-/// How definitions with these hashes differ.
+/// Compares two definitions by their hashes.
 fn compared(known: &Hashes, other: &Hashes) -> LockState {
     match (known[0] == other[0], known[1] == other[1]) {
         (true, true) => LockState::Accepted,

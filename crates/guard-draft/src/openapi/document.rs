@@ -7,14 +7,14 @@ use guard_plan::json::Json;
 const MAX_HOPS: usize = 32;
 
 /// A document of a version that is known.
-pub(crate) struct Document<'d> {
+pub(crate) struct ApiDocument<'d> {
     pub json: &'d Json,
     /// True of OpenAPI 3.0, in which the members beside a `$ref` say nothing.
     pub is_3_0: bool,
 }
 
-impl<'d> Document<'d> {
-    pub fn new(json: &'d Json) -> Result<Document<'d>, ApiError> {
+impl<'d> ApiDocument<'d> {
+    pub fn new(json: &'d Json) -> Result<ApiDocument<'d>, ApiError> {
         if !matches!(json, Json::Object(_)) {
             return Err(ApiError::new(format!("it is {}, not an OpenAPI document", json.kind())));
         }
@@ -37,7 +37,7 @@ impl<'d> Document<'d> {
             (false, false) => {
                 Err(ApiError::new(format!("it is OpenAPI {version}; 3.0 and 3.1 are known")))
             }
-            (is_3_0, _) => Ok(Document { json, is_3_0 }),
+            (is_3_0, _) => Ok(ApiDocument { json, is_3_0 }),
         }
     }
 

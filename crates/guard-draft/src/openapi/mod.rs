@@ -13,7 +13,7 @@ mod yaml;
 
 use crate::text::{guard_name, one_line};
 use crate::tools::{TypeScope, declaration};
-use document::Document;
+use document::ApiDocument;
 use guard_plan::json::Json;
 use schema::SchemaCopier;
 use std::collections::{BTreeMap, BTreeSet};
@@ -72,7 +72,7 @@ impl ApiTools {
     /// document, or if an argument of an operation cannot be told.
     pub fn read(bytes: &[u8]) -> Result<ApiTools, ApiError> {
         let json = read_text(bytes)?;
-        let document = Document::new(&json)?;
+        let document = ApiDocument::new(&json)?;
         let mut copier = SchemaCopier::new(&document);
         let found = operations(&document)?;
         let names = tool_names(&found)?;
@@ -158,7 +158,7 @@ pub(crate) struct FoundOperation<'d> {
     operation: &'d Json,
     /// The path item, with what all operations of the path share.
     item: &'d Json,
-    document: &'d Document<'d>,
+    document: &'d ApiDocument<'d>,
 }
 
 impl FoundOperation<'_> {
@@ -169,7 +169,7 @@ impl FoundOperation<'_> {
 }
 
 /// The operations in the order of the document.
-fn operations<'d>(document: &'d Document<'d>) -> Result<Vec<FoundOperation<'d>>, ApiError> {
+fn operations<'d>(document: &'d ApiDocument<'d>) -> Result<Vec<FoundOperation<'d>>, ApiError> {
     let paths = match document.json.get("paths") {
         Some(Json::Object(paths)) => paths,
         Some(other) => {

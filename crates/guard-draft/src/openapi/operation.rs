@@ -1,6 +1,6 @@
 //! One operation as the definition of a tool: its arguments, its result, what its method says of the risk.
 
-use super::document::Document;
+use super::document::ApiDocument;
 use super::schema::SchemaCopier;
 use super::{ApiError, FoundOperation, security};
 use crate::text::one_line;
@@ -23,17 +23,17 @@ fn text(value: &str) -> Json {
 
 /// The arguments of a tool as they are found.
 #[derive(Default)]
-struct Arguments {
+struct ApiArguments {
     properties: Members,
     required: Vec<Json>,
     /// Keywords of the body that speak of all its members.
     rest: Members,
-    /// Where each argument goes: its place and its name there, for those that have another name here.
+    /// The place of each argument.
     taken: BTreeMap<String, &'static str>,
     notes: Vec<String>,
 }
 
-impl Arguments {
+impl ApiArguments {
     /// Adds an argument. Its name is its own, unless one of another place has it.
     fn add(&mut self, place: &'static str, name: &str, schema: Json, required: bool) {
         let mut argument = name.to_owned();
@@ -74,7 +74,7 @@ pub(super) fn definition(
     name: &str,
     copier: &mut SchemaCopier<'_>,
 ) -> Result<(Json, Vec<String>), ApiError> {
-    let mut arguments = Arguments::default();
+    let mut arguments = ApiArguments::default();
     arguments.notes.push(one.place());
     if one.operation.get("deprecated") == Some(&Json::Bool(true)) {
         arguments.notes.push("deprecated".into());
@@ -111,7 +111,7 @@ pub(super) fn definition(
     Ok((Json::Object(members), notes))
 }
 
-/// What a method says of itself, as annotations of a tool.
+/// The annotations of a tool that its method stands for.
 fn annotations(method: &str) -> Json {
     let hints: &[&str] = match method {
         "get" | "head" | "options" | "trace" => &["readOnlyHint"],
@@ -123,7 +123,7 @@ fn annotations(method: &str) -> Json {
     Json::Object(hints.iter().map(|hint| ((*hint).into(), Json::Bool(true))).collect())
 }
 
-/// Where a call goes: what no argument says and a change of which must be seen.
+/// The request of a call: the part that no argument says, and a change of which must be seen.
 fn request(one: &FoundOperation<'_>) -> Json {
     let mut members: Members = vec![("method".into(), text(one.method))];
     members.push(("path".into(), text(one.path)));
@@ -143,7 +143,7 @@ fn request(one: &FoundOperation<'_>) -> Json {
 }
 
 /// A parameter of a path or of an operation.
-struct Parameter<'d> {
+struct ApiParameter<'d> {
     name: &'d str,
     place: &'static str,
     json: &'d Json,
@@ -153,12 +153,13 @@ struct Parameter<'d> {
 fn parameters(
     one: &FoundOperation<'_>,
     copier: &mut SchemaCopier<'_>,
-    arguments: &mut Arguments,
+    arguments: &mut ApiArguments,
 ) -> Result<(), ApiError> {
     let mut found = listed(one.document, one.item, &one.place())?;
     for parameter in listed(one.document, one.operation, &one.place())? {
-        let same =
-            |known: &Parameter<'_>| (known.name, known.place) == (parameter.name, parameter.place);
+        let same = |known: &ApiParameter<'_>| {
+            (known.name, known.place) == (parameter.name, parameter.place)
+        };
         match found.iter().position(same) {
             Some(at) => found[at] = parameter,
             None => found.push(parameter),
@@ -170,7 +171,7 @@ fn parameters(
     let missing = placeholders(one.path).filter(|name| !described(name));
     arguments.notes.extend(missing.map(|name| format!("{{{name}}} of the path is no parameter")));
     for parameter in found {
-        let Parameter { name, place, json } = parameter;
+        let ApiParameter { name, place, json } = parameter;
         if security::is_credential(one.document.json, place, name) {
             arguments.notes.push(format!("{name} ({place}): the host's, no argument"));
             continue;
@@ -201,10 +202,10 @@ fn placeholders(path: &str) -> impl Iterator<Item = &str> {
 
 /// The parameters that stand in one list.
 fn listed<'d>(
-    document: &Document<'d>,
+    document: &ApiDocument<'d>,
     from: &'d Json,
     place: &str,
-) -> Result<Vec<Parameter<'d>>, ApiError> {
+) -> Result<Vec<ApiParameter<'d>>, ApiError> {
     let list = match from.get("parameters") {
         None | Some(Json::Null) => return Ok(Vec::new()),
         Some(Json::Array(list)) => list,
@@ -229,7 +230,7 @@ fn listed<'d>(
             ApiError::new(format!("{said} (`{}`) has {}", one_line(name), one_line(&shown)))
                 .help("`in` is `path`, `query`, `header` or `cookie`")
         })?;
-        found.push(Parameter { name, place, json });
+        found.push(ApiParameter { name, place, json });
     }
     Ok(found)
 }
@@ -266,7 +267,7 @@ fn is_form(media: &str) -> bool {
 fn body(
     one: &FoundOperation<'_>,
     copier: &mut SchemaCopier<'_>,
-    arguments: &mut Arguments,
+    arguments: &mut ApiArguments,
 ) -> Result<(), ApiError> {
     let Some(json) = one.operation.get("requestBody").filter(|json| **json != Json::Null) else {
         return Ok(());

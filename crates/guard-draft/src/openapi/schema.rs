@@ -1,7 +1,7 @@
 //! Schemas of a document, copied without what says nothing of a value, and the shared ones that they refer to.
 
 use super::ApiError;
-use super::document::{Document, check_local};
+use super::document::{ApiDocument, check_local};
 use guard_plan::json::Json;
 use std::collections::BTreeMap;
 
@@ -20,14 +20,14 @@ const BESIDE_REF: [&str; 5] = ["description", "nullable", "deprecated", "readOnl
 
 /// Copies schemas, and remembers which shared ones they need.
 pub(super) struct SchemaCopier<'d> {
-    pub document: &'d Document<'d>,
+    pub document: &'d ApiDocument<'d>,
     /// The shared schemas by what refers to them; `None` while they are still to be copied.
     components: BTreeMap<String, Option<Json>>,
     waiting: Vec<String>,
 }
 
 impl<'d> SchemaCopier<'d> {
-    pub fn new(document: &'d Document<'d>) -> SchemaCopier<'d> {
+    pub fn new(document: &'d ApiDocument<'d>) -> SchemaCopier<'d> {
         SchemaCopier { document, components: BTreeMap::new(), waiting: Vec::new() }
     }
 

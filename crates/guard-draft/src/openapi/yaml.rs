@@ -16,7 +16,7 @@ const KNOWN_TAGS: [&str; 6] = ["map", "seq", "bool", "int", "float", "null"];
 
 /// Reads one YAML document.
 pub(super) fn parse(text: &str) -> Result<Json, String> {
-    let mut builder = Builder::default();
+    let mut builder = YamlBuilder::default();
     for next in Parser::new_from_str(text) {
         let (event, span) = next.map_err(|error| {
             let at = error.marker();
@@ -41,7 +41,7 @@ struct Anchored {
 }
 
 /// An open array or object.
-struct Open {
+struct OpenNode {
     value: OpenValue,
     anchor: usize,
     size: usize,
@@ -54,14 +54,14 @@ enum OpenValue {
 }
 
 #[derive(Default)]
-struct Builder {
-    open: Vec<Open>,
+struct YamlBuilder {
+    open: Vec<OpenNode>,
     anchors: BTreeMap<usize, Anchored>,
     repeated: usize,
     result: Option<Json>,
 }
 
-impl Builder {
+impl YamlBuilder {
     fn event(&mut self, event: Event<'_>) -> Result<(), String> {
         match event {
             Event::Scalar(text, style, anchor, tag) => {
@@ -120,7 +120,8 @@ impl Builder {
     }
 
     fn key(&mut self, text: &str) -> Result<(), String> {
-        if let Some(Open { value: OpenValue::Object { keys, key, .. }, .. }) = self.open.last_mut()
+        if let Some(OpenNode { value: OpenValue::Object { keys, key, .. }, .. }) =
+            self.open.last_mut()
         {
             if !keys.insert(text.into()) {
                 return Err(format!("the key `{text}` stands there twice"));
@@ -137,7 +138,7 @@ impl Builder {
         if self.open.len() == MAX_DEPTH {
             return Err(format!("more than {MAX_DEPTH} levels"));
         }
-        self.open.push(Open { value, anchor, size: 1, depth: 1 });
+        self.open.push(OpenNode { value, anchor, size: 1, depth: 1 });
         Ok(())
     }
 

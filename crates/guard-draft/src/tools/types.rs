@@ -236,7 +236,7 @@ impl<'a, 'c> SchemaReader<'a, 'c> {
         let ty = match is_declared {
             true => {
                 let name = reference.rsplit('/').next().unwrap_or_default();
-                let tool = std::mem::replace(&mut self.tool, "");
+                let tool = std::mem::take(&mut self.tool);
                 let ty = self.value(target, SchemaPlace { path: name, depth: 0, param: None });
                 self.tool = tool;
                 self.scope.declared.insert(reference.to_owned(), ty.clone());
