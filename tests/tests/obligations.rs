@@ -1,4 +1,4 @@
-//! What is proved of the guards below `specs`, all together: `tests/suite/obligations.txt`, where every obligation that is not proved stands with
+//! Proofs of the guards below `specs`, all together: `tests/suite/obligations.txt`, where every obligation that is not proved stands with
 //! the sentence that would prove it or the session that breaks it. `GUARD_BLESS=1` rewrites it.
 
 use crate::{cli::build_guardc, render};
@@ -39,7 +39,7 @@ fn obligations(report: &Value) -> Vec<Obligation> {
         let is = |rule: &&Value| {
             rule["owner"] == name && (rule["kind"] == "invariant" || rule["kind"] == "monitor")
         };
-        rules?.iter().find(is)?["session"].as_array().map(Vec::len)
+        rules?.iter().find(is)?["session"]["steps"].as_array().map(Vec::len)
     };
     let mut all = Vec::new();
     for (group, key) in

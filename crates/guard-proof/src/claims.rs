@@ -162,7 +162,7 @@ impl<'p> Encoder<'p> {
         Ok((self.not(&asked)?.or(met), sound))
     }
 
-    /// What a requirement that is met says of successes: one of its tools has succeeded, whenever and with whatever key.
+    /// The successes that a met requirement implies: one of its tools has succeeded, whenever and with whatever key.
     pub(crate) fn succeeded(&mut self, rule: &'p Requires, env: &Env<'p>) -> Encoded<Formula> {
         let mut met = Formula::False;
         for alternative in &rule.any_of {

@@ -1,4 +1,4 @@
-//! What a session has counted: drawn beside its state, put into the reference evaluator, and asked of bounds.
+//! Counts of a session: drawn beside its state, put into the reference evaluator, and asked of bounds.
 
 use super::points::Pools;
 use guard_compiler::reference::Reference;

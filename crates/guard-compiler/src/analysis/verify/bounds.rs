@@ -52,7 +52,7 @@ pub(super) fn are_kept(plan: &Plan, verification: &Verification) -> bool {
     })
 }
 
-/// What is enforced and not proved.
+/// Claims that would be used and are not proved.
 fn open_claims(plan: &Plan, alone: &Verification) -> Vec<Claim> {
     let mut open = Vec::new();
     let is_open = |status: &Status| matches!(status, Status::Checked(_) | Status::Simplified(..));

@@ -203,7 +203,7 @@ pub fn verify_at(plan: &Plan, width: Width) -> Verification {
     verification
 }
 
-/// What is the same for all goals of a verification.
+/// Settings that all goals of a verification share.
 struct Pass<'p> {
     /// By invariant, whether it holds in every committed state.
     assumed: &'p [bool],

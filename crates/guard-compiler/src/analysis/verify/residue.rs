@@ -58,10 +58,12 @@ fn room(plan: &Plan, system: &System, claim: &Claim, linear: &Linear) -> Option<
     let max = (*max)?;
     // `size - max ≤ 0`, where the size is that after the call: all else is said of elements, not of sizes.
     let [(size, 1)] = linear.terms[..] else { return None };
-    let is_bound = linear.constant == -i128::from(max) && system.sort(size) != Some(Sort::Decimal);
     let effects = plan.tools[*tool as usize].effects.iter();
     let writes = effects.filter(|effect| effect.target.var == *var && !effect.rule.shadow);
     let writes: Vec<_> = writes.collect();
+    // A list is longer by what is appended; whether a set or a map grows is open, and its size a variable of its own.
+    let bounds = [-i128::from(max), writes.len() as i128 - i128::from(max)];
+    let is_bound = bounds.contains(&linear.constant) && system.sort(size) != Some(Sort::Decimal);
     let all_add = writes.iter().all(|effect| {
         matches!(
             (&effect.target.path[..], effect.op),

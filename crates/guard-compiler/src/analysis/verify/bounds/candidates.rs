@@ -173,7 +173,7 @@ impl<'s, 'p> Candidates<'s, 'p> {
         }
     }
 
-    /// What a variable is once a tool has succeeded.
+    /// Values of a variable once a tool has succeeded.
     fn after_success(&mut self, one: &Measured) {
         for tool in required(self.plan) {
             let called = SessionMeasure::Called(tool);
@@ -311,7 +311,7 @@ fn literal(expr: &Expr) -> Option<i64> {
     }
 }
 
-/// What a variable may grow by in one call of a tool: the constants that the tool says, from the least on.
+/// Growths of a variable by one call of a tool: the constants that the tool says, from the least on.
 fn growths(plan: &Plan, tool: &Tool, kind: Kind) -> Vec<i64> {
     let mut all = BTreeSet::new();
     of_tool(plan, tool, kind, &mut all);
