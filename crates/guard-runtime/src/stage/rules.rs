@@ -60,9 +60,8 @@ fn found<'a>(
             let advises =
                 deny.replacement.is_some() && guard_proof::mutant!("a transform only advises");
             findings.push(deny.rule.shadow || advises, denied(cx, deny));
-            match deny.replacement.as_ref().filter(|_| !deny.rule.shadow) {
-                Some(replacement) => transform::ask_for(cx, replacement, findings),
-                None => {}
+            if let Some(replacement) = deny.replacement.as_ref().filter(|_| !deny.rule.shadow) {
+                transform::ask_for(cx, replacement, findings);
             }
         }
         Err(fault) => findings.fault(cx, &deny.rule, &fault),
