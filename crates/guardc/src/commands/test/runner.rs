@@ -169,8 +169,8 @@ impl Runner<'_> {
             StepKind::Expect { condition, shows } => self.expect(condition, shows),
             StepKind::Shows(wanted) => match &self.shown {
                 Some(shown) if shown == wanted => Ok(()),
-                Some(shown) => Err(Failed::new(&wanted.to_string(), shown.to_string()).into()),
-                None => Err(Failed::new(&wanted.to_string(), "no call has given a result").into()),
+                Some(shown) => Err(Failed::new(wanted.to_string(), shown.to_string()).into()),
+                None => Err(Failed::new(wanted.to_string(), "no call has given a result").into()),
             },
             StepKind::Halted => match self.play.halted() {
                 Some(_) => Ok(()),
