@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 /// Most bounds that are given at once to an open obligation.
 const MOST_GIVEN: usize = 12;
 /// Most candidates that are tried together.
-const MOST_TOGETHER: usize = 16;
+const MOST_TOGETHER: usize = 8;
 
 /// Finds the bounds that prove something which is open without them; none where there are none.
 pub(super) fn find(plan: &Plan, assumed: &[bool], alone: &Verification) -> Vec<SessionBound> {
@@ -25,7 +25,7 @@ pub(super) fn find(plan: &Plan, assumed: &[bool], alone: &Verification) -> Vec<S
     if plan.shadow || open.is_empty() {
         return Vec::new();
     }
-    let search = Search { plan, assumed, allowance: Allowance::for_a_guard() };
+    let search = Search { plan, assumed, allowance: Allowance::for_guesses() };
     let wanted = wanted_variables(plan, &open);
     let found = search.inductive(&Candidates::of(&search, &wanted));
     if found.is_empty() {
@@ -111,17 +111,15 @@ impl Search<'_> {
             .cloned()
             .partition(|bound| self.is_kept(bound, std::slice::from_ref(bound)));
         kept.sort();
-        let mut together: Vec<SessionBound> = kept
-            .iter()
-            .take(MOST_GIVEN)
-            .cloned()
-            .chain(left.into_iter().take(MOST_TOGETHER))
-            .collect();
+        // What is kept by itself needs no second proof.
+        let beside: Vec<SessionBound> = kept.iter().take(MOST_GIVEN).cloned().collect();
+        let mut together: Vec<SessionBound> = left.into_iter().take(MOST_TOGETHER).collect();
         loop {
-            together.sort();
-            let before = together.clone();
-            together.retain(|bound| self.is_kept(bound, &before));
-            if together == before {
+            let mut all = [&beside[..], &together[..]].concat();
+            all.sort();
+            let before = together.len();
+            together.retain(|bound| self.is_kept(bound, &all));
+            if together.len() == before {
                 break;
             }
         }
@@ -155,7 +153,7 @@ impl Search<'_> {
             System::with_bounds(self.plan, claim.tool(), self.assumed, bounds, Width::REAL);
         let goal = system.goals.iter().find(|goal| goal.claim == *claim)?;
         let problem = system.problem(goal)?;
-        match prove(&problem, Effort::USUAL, &self.allowance) {
+        match prove(&problem, Effort::GUESS, &self.allowance) {
             Answer::Proved(certificate) => Some((certificate, system)),
             _ => None,
         }

@@ -24,6 +24,8 @@ pub(crate) struct Effort {
 impl Effort {
     /// Enough for what people write.
     pub const USUAL: Effort = Effort { combinations: 20_000, cases: 400 };
+    /// Enough for a guess, of which there are many.
+    pub const GUESS: Effort = Effort { combinations: 400, cases: 12 };
 }
 
 /// The looks at rows and alternatives that are left for all problems of a guard: a guard of many hard pairs ends as
@@ -37,6 +39,11 @@ impl Allowance {
     /// For a whole guard.
     pub fn for_a_guard() -> Allowance {
         Allowance { looks: Cell::new(20_000_000) }
+    }
+
+    /// For all guesses about a guard.
+    pub fn for_guesses() -> Allowance {
+        Allowance { looks: Cell::new(200_000) }
     }
 
     /// For one problem that is asked for by itself.

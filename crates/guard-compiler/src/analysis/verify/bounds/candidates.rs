@@ -13,7 +13,7 @@ const MOST_VARIABLES: usize = 12;
 /// Most constants that are tried as the growth by one call, or as the end of an interval.
 const MOST_CONSTANTS: usize = 12;
 /// Most candidates in all.
-const MOST_CANDIDATES: usize = 160;
+const MOST_CANDIDATES: usize = 64;
 
 /// Something that the bounds of a plan may measure, with its value at first and the ends of its type.
 #[derive(Debug, Clone, Copy)]
