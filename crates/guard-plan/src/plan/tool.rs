@@ -1,0 +1,443 @@
+//! A tool of a plan, and the clauses that govern it (language reference §5).
+
+use super::*;
+
+/// The risk level of a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub enum Risk {
+    /// Nothing to fear.
+    Low,
+    /// Some care.
+    Medium,
+    /// Much care.
+    High,
+    /// Disastrous when wrong.
+    Critical,
+}
+
+/// A tool and everything that governs it, policies included (language reference §5).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Tool {
+    /// Its name in the guard.
+    pub name: String,
+    /// The name the harness uses.
+    pub wire_name: String,
+    /// The name a person reads.
+    pub title: Option<String>,
+    /// Its `///` text.
+    pub doc: String,
+    /// Its tags, sorted.
+    pub tags: Vec<String>,
+    /// Its parameters, in order.
+    pub params: Vec<Field>,
+    /// What its result decodes to; opaque where not said.
+    pub returns: Option<TypeId>,
+    /// The effect on the variables it observes of a result that does not decode.
+    pub undecoded: Undecoded,
+    /// Whose word its result is.
+    pub trust: Trust,
+    /// The kernel serves it itself.
+    pub served: Option<Served>,
+    /// The kernel serves it itself: what the agent states is on record and in the state, and nothing else happens.
+    pub states: bool,
+    /// Belief in success before any evidence.
+    pub prior: Option<Prior>,
+    /// How dangerous it is.
+    pub risk: Risk,
+    /// It cannot be undone.
+    pub irreversible: bool,
+    /// Where it is declared.
+    pub span: SpanId,
+    /// Worst-case number of evaluation steps of one decision.
+    pub steps: u64,
+    /// What must have succeeded.
+    pub requires: Vec<Requires>,
+    /// When it is refused.
+    pub denies: Vec<Deny>,
+    /// Which counters it is held to.
+    pub limits: Vec<LimitUse>,
+    /// What it costs.
+    pub costs: Vec<Cost>,
+    /// What it does to the state, simulated before and applied on success.
+    pub effects: Vec<Effect>,
+    /// The invariants its effects can break, ascending.
+    pub frame: Vec<InvariantId>,
+    /// Who must approve.
+    pub approvals: Vec<Approval>,
+    /// Which probes must be true, by rule.
+    pub ready: Vec<Ready>,
+    /// What is written from its result.
+    pub observes: Vec<Observe>,
+    /// The invariants its observations can break, ascending.
+    pub observe_frame: Vec<InvariantId>,
+    /// What its result teaches.
+    pub learns: Vec<Learn>,
+    /// What must be true after it.
+    pub reconciles: Vec<Reconcile>,
+    /// What the agent reads in the place of parts of the result.
+    pub transforms: Vec<Transform>,
+    /// What its decision reads or its settlement may write, ascending. A call waits while one is unsettled
+    /// that may write any of it.
+    pub touches: Vec<Touch>,
+    /// What its settlement may write besides its own history, ascending.
+    pub writes: Vec<Touch>,
+    /// Memories to update when it succeeds, ascending.
+    pub indexes: Vec<IndexId>,
+    /// Memories of times to update when it settles, ascending.
+    pub windows: Vec<WindowId>,
+    /// The arguments of its last success are asked for.
+    pub keeps_args: bool,
+    /// The result of its last success is asked for.
+    pub keeps_result: bool,
+}
+
+impl Tool {
+    /// Returns whether the kernel serves it itself.
+    pub fn is_served(&self) -> bool {
+        self.served.is_some() || self.states
+    }
+
+    /// Returns true if a call of this tool must wait for an unsettled call of `other`, whose id is `id` (semantics §7).
+    pub fn waits_for(&self, id: ToolId, other: &Tool) -> bool {
+        let touched = |touch: &Touch| self.touches.binary_search(touch).is_ok();
+        touched(&Touch::History(id)) || other.writes.iter().any(touched)
+    }
+}
+
+/// Something that calls in parallel may get into one another's way over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub enum Touch {
+    /// A state variable.
+    State(VarId),
+    /// The rows of a fact.
+    Fact(FactId),
+    /// Which calls of a tool have settled, and how.
+    History(ToolId),
+}
+
+/// `requires A or B … when e`: one of the alternatives.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Requires {
+    /// Who says it.
+    pub rule: RuleMeta,
+    /// One of these must hold.
+    pub any_of: Vec<Requirement>,
+    /// Only when this is true.
+    pub when: Option<Expr>,
+}
+
+/// One alternative of a requirement.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Requirement {
+    /// The last call that settled (with these values) must be the success.
+    pub latest: bool,
+    /// The tool that must have succeeded.
+    pub tool: ToolId,
+    /// With these values: the memory and one expression per key parameter.
+    pub key: Option<Key>,
+    /// Begun after every call of this tool ended, and none of them began from then on.
+    pub since: Option<ToolId>,
+    /// Begun not longer ago than this.
+    pub within: Option<Millis>,
+}
+
+/// The key of a lookup in a [`SuccessIndex`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Key {
+    /// The memory.
+    pub index: IndexId,
+    /// One value per parameter of the memory.
+    pub values: Vec<Expr>,
+}
+
+/// `deny when e` (an `unless` is negated when lowered).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Deny {
+    /// Who says it.
+    pub rule: RuleMeta,
+    /// Refused when this is true.
+    pub condition: Expr,
+    /// The condition as text, `when …` or `unless …`.
+    pub text: String,
+    /// Why.
+    pub because: Option<Message>,
+    /// The values to show.
+    pub shows: Vec<Show>,
+    /// For a `transform` of an argument: the value that is not refused.
+    pub replacement: Option<Replacement>,
+}
+
+/// `transform PARAM = e`: its deny holds where the argument has another value.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Replacement {
+    /// The parameter.
+    pub param: u32,
+    /// The value in its place, over the arguments as proposed.
+    pub value: Show,
+    /// The condition as written, `when …` or `unless …`; empty where there is none.
+    pub text: String,
+}
+
+/// A tool's use of a counter.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct LimitUse {
+    /// The counter.
+    pub limit: LimitId,
+    /// Which key, where it is keyed.
+    pub by: Option<Expr>,
+    /// The key's type, for messages.
+    pub by_type: Option<TypeId>,
+}
+
+/// `costs e UNIT`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Cost {
+    /// Who says it.
+    pub rule: RuleMeta,
+    /// Of what.
+    pub unit: UnitId,
+    /// How much: a decimal.
+    pub amount: Expr,
+}
+
+/// `approval ROLE when e`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Approval {
+    /// Who says it.
+    pub rule: RuleMeta,
+    /// Who approves.
+    pub role: String,
+    /// An approval older than this is not accepted.
+    pub within: Option<Millis>,
+    /// Only when this is true.
+    pub when: Option<Expr>,
+    /// The message for the person who decides.
+    pub because: Option<Message>,
+    /// The values to show.
+    pub shows: Vec<Show>,
+}
+
+/// `ready when probe NAME`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Ready {
+    /// Who says it.
+    pub rule: RuleMeta,
+    /// The probe, which must answer `true`.
+    pub probe: ProbeId,
+}
+
+/// One effect.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Effect {
+    /// Who says it.
+    pub rule: RuleMeta,
+    /// What is written.
+    pub target: Target,
+    /// How.
+    pub op: EffectOp,
+    /// The operand; none for `delete`.
+    pub value: Option<Expr>,
+}
+
+/// The seven operations on state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub enum EffectOp {
+    /// `x = e`.
+    Set,
+    /// `x += e`.
+    Add,
+    /// `x -= e`.
+    Subtract,
+    /// `x *= e`.
+    Multiply,
+    /// `append e to xs`.
+    Append,
+    /// `add e to s`.
+    Insert,
+    /// `remove e from xs`: the element of a set, the first equal element of a list, the key of a map.
+    Remove,
+    /// `delete x`: an option becomes none, a map entry goes.
+    Delete,
+}
+
+impl EffectOp {
+    /// True if what is written depends on how often it is done.
+    pub fn accumulates(self) -> bool {
+        use EffectOp::*;
+        match self {
+            Add | Subtract | Multiply | Append | Remove => true,
+            Set | Insert | Delete => false,
+        }
+    }
+}
+
+/// A variable or a part of one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Target {
+    /// The variable.
+    pub var: VarId,
+    /// The way into it.
+    pub path: Vec<Step>,
+}
+
+/// One step into a value.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub enum Step {
+    /// A record field.
+    Field(u32),
+    /// A map entry or list element. Setting a missing map entry as the last step creates it.
+    Index(Expr),
+}
+
+/// `observe TARGET = e`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Observe {
+    /// Who says it.
+    pub rule: RuleMeta,
+    /// What is written.
+    pub target: Target,
+    /// The value, over the result.
+    pub value: Expr,
+    /// The type the value is decoded to where it is `json`.
+    pub ty: TypeId,
+    /// A broken invariant is reported rather than halting the session.
+    pub warn: bool,
+}
+
+/// `learn FACT(…) for … in …`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Learn {
+    /// Who says it.
+    pub rule: RuleMeta,
+    /// The relation.
+    pub fact: FactId,
+    /// The collections to iterate over, from the outermost; once where there are none. At most [`MAX_RANGES`].
+    pub ranges: Vec<Range>,
+    /// Only rows for which this is true.
+    pub when: Option<Expr>,
+    /// One value per column; `json` values are decoded to the column's type. A list or set in place of a
+    /// single value teaches one row per element.
+    pub row: Vec<Expr>,
+}
+
+/// The maximum number of collections that a `learn` iterates over.
+pub const MAX_RANGES: usize = 4;
+
+impl Learn {
+    /// Returns all expressions, in the order of evaluation.
+    pub fn exprs(&self) -> impl Iterator<Item = &Expr> {
+        self.ranges.iter().map(|range| &range.over).chain(&self.when).chain(&self.row)
+    }
+}
+
+/// `for a, b in e` of a `learn`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Range {
+    /// A list, a set or a map of a typed value or of `json`; it may read what the ranges before it bind.
+    pub over: Expr,
+    /// The local slots bound: the element, or the key (index of a list) and the element.
+    pub binders: Vec<u32>,
+}
+
+/// `reconcile e`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Reconcile {
+    /// Who says it.
+    pub rule: RuleMeta,
+    /// What must be true after the call.
+    pub condition: Expr,
+    /// The condition as text.
+    pub text: String,
+}
+
+/// `transform result.a.b = e`: what the agent reads in the place of a part of the result.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Transform {
+    /// Who says it.
+    pub rule: RuleMeta,
+    /// The members on the path to the part, through the elements of lists and sets; empty for the whole result.
+    pub path: Vec<String>,
+    /// What is shown, over the result as it came.
+    pub value: Expr,
+    /// The type of the value.
+    pub ty: TypeId,
+    /// Only when this is true.
+    pub when: Option<Expr>,
+}
+
+/// A message with interpolated values.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Message {
+    /// Its parts, in order.
+    pub parts: Vec<Part>,
+}
+
+/// A part of a message.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub enum Part {
+    /// Text.
+    Text(String),
+    /// A value.
+    Value(Show),
+}
+
+/// A value to show.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Show {
+    /// Its expression as text: `env`, `orders[order_id].status`.
+    pub label: String,
+    /// The value.
+    pub expr: Expr,
+    /// How to render it.
+    pub ty: TypeId,
+    /// It reads a secret: rendered as `(secret)`.
+    pub secret: bool,
+}
