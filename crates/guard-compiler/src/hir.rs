@@ -536,8 +536,6 @@ pub enum ClauseKind {
         value: Expr,
         /// The condition under which it applies.
         when: Option<Expr>,
-        /// As written, without the word.
-        text: String,
     },
     /// Must be true after the call.
     Reconcile {

@@ -379,7 +379,7 @@ impl<'p> Checker<'p> {
                 "a path is too deep".into()
             })?;
             self.expression(scope, &transform.value)?;
-            transform.ty.map_or(Ok(()), |ty| self.ty(ty))?;
+            self.ty(transform.ty)?;
             self.optional(scope, &transform.when)?;
         }
         tool.reconciles.iter().try_for_each(|rule| self.expression(scope, &rule.condition))

@@ -19,6 +19,9 @@ use crate::plan::{
     EffectOp, Limit, LimitScope, Requirement, Requires, Risk, Step, Target, Tool, TypeDef, TypeId,
 };
 
+/// The text that an agent reads in place of a result of which a part cannot be changed as a `transform` says.
+pub const WITHHELD: &str = "the result is withheld: a part of it would have to be changed first";
+
 /// Formats a duration in the notation of the language: `5m`, `1h30m`, `250ms`.
 pub fn duration(millis: i64) -> String {
     const UNITS: [(&str, u64); 6] = [

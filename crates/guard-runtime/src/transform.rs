@@ -15,9 +15,7 @@ use guard_plan::record::NoteKind;
 use guard_plan::render;
 use guard_plan::value::{Fault, Value};
 use guard_plan::verdict::{Code, Reason};
-
-/// The text in the place of a result of which no part may be shown.
-const WITHHELD: &str = "the result is withheld: a part of it would have to be changed first";
+use guard_plan::words::WITHHELD;
 
 /// Notes the value that a transform asks for.
 pub(crate) fn ask_for(cx: &Context<'_>, replacement: &Replacement, findings: &mut Findings) {
@@ -74,12 +72,7 @@ pub(crate) fn show(
     if tool.transforms.is_empty() || compiled.plan().shadow {
         return;
     }
-    let mut shown = match (tool.returns, &after.result) {
-        (Some(ty), value) => render::to_json(types, ty, value),
-        (None, Value::Json(json)) => Json::clone(json),
-        (None, _) => Json::Null,
-    };
-    let (mut changed, mut withheld) = (false, false);
+    let (mut changes, mut withheld) = (Vec::new(), false);
     for (rule, (when, value)) in tool.transforms.iter().zip(&after.call.ready.transforms) {
         let (path, owner) = (format!("`result{}`", dotted(&rule.path)), &rule.rule.owner);
         let replacing: Result<Option<Json>, Fault> = after.read(compiled, session, |cx| {
@@ -87,11 +80,10 @@ pub(crate) fn show(
                 Some(when) => Val::own(cx.eval_shown(when)?).truth()?,
                 None => true,
             };
-            let json = |value: Value| match rule.ty {
-                Some(ty) => render::to_json(types, ty, &value),
-                None => Json::Null,
-            };
-            Ok(if applies { Some(json(cx.eval_shown(value)?)) } else { None })
+            match applies {
+                true => Ok(Some(render::to_json(types, rule.ty, &cx.eval_shown(value)?))),
+                false => Ok(None),
+            }
         });
         let shadow = rule.rule.shadow;
         match replacing {
@@ -100,9 +92,8 @@ pub(crate) fn show(
                 settled.note(NoteKind::Shadow, owner, format!("{path} would be changed"));
             }
             Ok(Some(value)) => {
-                replace(&mut shown, &rule.path, &value);
                 settled.note(NoteKind::Transform, owner, format!("{path} is changed"));
-                changed = true;
+                changes.push((&rule.path, value));
             }
             Err(fault) => {
                 let kind = if shadow { NoteKind::Shadow } else { NoteKind::Transform };
@@ -111,10 +102,17 @@ pub(crate) fn show(
             }
         }
     }
-    settled.shown = match withheld {
-        true => Some(Json::string(WITHHELD)),
-        false => changed.then_some(shown),
-    };
+    if withheld {
+        settled.shown = Some(Json::string(WITHHELD));
+    } else if !changes.is_empty() {
+        let mut shown = match (tool.returns, &after.result) {
+            (Some(ty), value) => render::to_json(types, ty, value),
+            (None, Value::Json(json)) => Json::clone(json),
+            (None, _) => Json::Null,
+        };
+        changes.iter().for_each(|(path, value)| replace(&mut shown, path, value));
+        settled.shown = Some(shown);
+    }
 }
 
 /// Withholds a result that nobody can read, of which a part would have to be changed.

@@ -143,15 +143,13 @@ impl Lowering<'_> {
                 warn: *warn,
             }),
             ClauseKind::Learn(learn) => out.learns.push(self.learn(rule, learn)),
-            ClauseKind::Transform { path, value, when, .. } => {
-                out.transforms.push(plan::Transform {
-                    rule,
-                    path: path.clone(),
-                    value: self.expr(value),
-                    ty: Some(self.tables.shown_ty(&value.ty)),
-                    when: when.as_ref().map(|w| self.expr(w)),
-                })
-            }
+            ClauseKind::Transform { path, value, when } => out.transforms.push(plan::Transform {
+                rule,
+                path: path.clone(),
+                value: self.expr(value),
+                ty: self.tables.shown_ty(&value.ty),
+                when: when.as_ref().map(|w| self.expr(w)),
+            }),
             ClauseKind::Reconcile { condition, text } => out.reconciles.push(plan::Reconcile {
                 rule,
                 condition: self.expr(condition),

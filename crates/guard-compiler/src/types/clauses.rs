@@ -232,18 +232,7 @@ impl<'a> Checker<'a, '_> {
                 tool.clauses.push(Clause { rule, kind });
             }
             C::Limit(limit) => self.limit(limit, rule, tool, scope, limits),
-            C::Costs { amount, unit } => {
-                let value = self.value(amount, &Type::decimal(), scope);
-                if let Type::Decimal(low, _) = value.ty
-                    && low.is_none_or(|l| l < 0)
-                {
-                    self.report(errors::negative_cost(amount.span, &text(amount)));
-                }
-                if let Some(unit) = self.unit(unit) {
-                    tool.clauses
-                        .push(Clause { rule, kind: ClauseKind::Costs { unit, amount: value } });
-                }
-            }
+            C::Costs { amount, unit } => self.costs(amount, unit, rule, tool, scope),
             C::Approval { role, within, guard, because } => {
                 let when = guard.as_ref().map(|g| self.guard(g, scope));
                 let because = because.as_ref().map(|b| self.message(b, scope));
@@ -408,6 +397,25 @@ impl<'a> Checker<'a, '_> {
         };
         let key = self.keys(tool?, &requirement.keys, scope)?;
         Some(hir::Requirement { latest: requirement.latest, tool: tool?, key, since, within })
+    }
+
+    fn costs(
+        &mut self,
+        amount: &ast::Expr,
+        unit: &ast::Ident,
+        rule: RuleMeta,
+        tool: &mut hir::Tool,
+        scope: &mut Scope,
+    ) {
+        let value = self.value(amount, &Type::decimal(), scope);
+        if let Type::Decimal(low, _) = value.ty
+            && low.is_none_or(|l| l < 0)
+        {
+            self.report(errors::negative_cost(amount.span, &text(amount)));
+        }
+        if let Some(unit) = self.unit(unit) {
+            tool.clauses.push(Clause { rule, kind: ClauseKind::Costs { unit, amount: value } });
+        }
     }
 
     fn limit(

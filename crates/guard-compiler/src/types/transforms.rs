@@ -127,12 +127,7 @@ impl Checker<'_, '_> {
             None => (transform.path.iter().map(|name| name.node.clone()).collect(), None),
         };
         let (when, value) = self.conditioned(transform, wanted.as_ref(), &mut scope);
-        let text = format!(
-            "{RESULT}{} = {}",
-            path.iter().map(|name| format!(".{name}")).collect::<String>(),
-            text(transform.value)
-        );
-        Some(ClauseKind::Transform { path, value, when, text })
+        Some(ClauseKind::Transform { path, value, when })
     }
 
     /// Returns the condition and the value of a transform. What the condition says holds for the value.

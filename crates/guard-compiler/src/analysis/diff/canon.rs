@@ -214,7 +214,7 @@ impl Canon<'_> {
             }
             ClauseKind::Learn(learn) => self.learn(Some(tool), learn),
             ClauseKind::Reconcile { condition, .. } => format!("reconcile {}", e(condition)),
-            ClauseKind::Transform { path, value, when: applies, .. } => {
+            ClauseKind::Transform { path, value, when: applies } => {
                 format!("transform {path:?} by {} when {}", e(value), when(applies))
             }
         }

@@ -7,8 +7,7 @@ use guard_plan::json::Json;
 use guard_plan::record::NoteKind;
 use guard_plan::render;
 use guard_plan::value::{Fault, Value};
-
-const WITHHELD: &str = "the result is withheld: a part of it would have to be changed first";
+use guard_plan::words::WITHHELD;
 
 impl Reference<'_> {
     /// A value of an expression as JSON.
@@ -31,7 +30,7 @@ impl Reference<'_> {
         let mut outcomes: Vec<bool> = Vec::new();
         for clause in clauses {
             let env = Env { args, result: Some(result), locals: &[], state: &self.state, world };
-            let ClauseKind::Transform { path, value, when, .. } = &clause.kind else { continue };
+            let ClauseKind::Transform { path, value, when } = &clause.kind else { continue };
             let replaced: Result<Option<Json>, Fault> =
                 match when.as_ref().map(|w| self.holds(w, env)) {
                     Some(Ok(false)) => continue,
