@@ -21,11 +21,15 @@ const MOST_TOGETHER: usize = 8;
 
 /// Finds the bounds that prove something which is open without them; none where there are none.
 pub(super) fn find(plan: &Plan, assumed: &[bool], alone: &Verification) -> Vec<SessionBound> {
-    let open = open_claims(plan, alone);
-    if plan.shadow || open.is_empty() {
+    if plan.shadow {
         return Vec::new();
     }
     let search = Search { plan, assumed, allowance: Allowance::for_guesses() };
+    let mut open = open_claims(plan, alone);
+    open.retain(|claim| search.may_follow(claim));
+    if open.is_empty() {
+        return Vec::new();
+    }
     let wanted = wanted_variables(plan, &open);
     let found = search.inductive(&Candidates::of(&search, &wanted));
     if found.is_empty() {
@@ -102,6 +106,14 @@ pub(super) struct Search<'p> {
 }
 
 impl Search<'_> {
+    /// Returns false if no bounds prove a claim. All of them hold as the session begins, so the beginning itself says
+    /// more than they do: what does not follow from it follows from none.
+    fn may_follow(&self, claim: &Claim) -> bool {
+        let wanted = wanted_variables(self.plan, std::slice::from_ref(claim));
+        let beginning = candidates::beginning(self.plan, &wanted);
+        self.certificate(claim, &beginning).is_some()
+    }
+
     /// Returns the bounds that every settlement keeps: those that are kept by themselves, and those that are kept beside
     /// these and one another.
     fn inductive(&self, candidates: &[SessionBound]) -> Vec<SessionBound> {

@@ -220,6 +220,24 @@ impl<'s, 'p> Candidates<'s, 'p> {
     }
 }
 
+/// Returns that these variables have their first values, and that no call succeeded which some rule asks for: more than
+/// any candidates for these variables say together. The calls are said beside the variables, since the prover takes what
+/// shares a variable with its goal.
+pub(super) fn beginning(plan: &Plan, wanted: &BTreeSet<VarId>) -> Vec<SessionBound> {
+    let required = required(plan);
+    let mut found = Vec::new();
+    for one in wanted.iter().filter_map(|var| measured(plan, *var)) {
+        let Some(opposite) = one.first.checked_neg() else { continue };
+        for (sign, constant) in [(1, opposite), (-1, one.first)] {
+            let value = (sign, one.measure);
+            found.extend(bound(vec![value], Some(constant)));
+            let calls = required.iter().map(|tool| (1, SessionMeasure::Called(*tool)));
+            found.extend(calls.filter_map(|call| bound(vec![value, call], Some(constant))));
+        }
+    }
+    found
+}
+
 fn is_comparable(a: Kind, b: Kind) -> bool {
     let kind = |kind| if kind == Kind::Size { Kind::Int } else { kind };
     kind(a) == kind(b)
