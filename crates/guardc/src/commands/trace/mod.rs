@@ -4,6 +4,7 @@ mod backup;
 mod checkpoint;
 mod compact;
 mod csv;
+mod disk;
 mod export;
 mod filter;
 mod grep;

@@ -1,5 +1,6 @@
 //! A recorded session as a test: its calls with their verdicts and results, and what the world answered.
 
+use super::disk::Disk;
 use guard_plan::json::Json;
 use guard_plan::naming::is_name;
 use guard_plan::plan::Plan;
@@ -7,7 +8,7 @@ use guard_plan::record::{
     Asked, Delivered, Item, NoteKind, Payload, Propose, Ran, Record, RunEnd, Settle, Stop,
     StopDecision,
 };
-use guard_plan::verdict::{Code, Decision, Verdict};
+use guard_plan::verdict::{Code, Decision, Reason, Verdict};
 use guard_plan::{time, words};
 use guard_syntax::ast::{
     Arg, Expr, ExprKind, Ident, SpanEq, Spanned, Test, TestStep, TestStepKind, ToolCall, UnaryOp,
@@ -29,6 +30,7 @@ pub struct Scenario<'p> {
     clock: i64,
     /// What the test has said of the world.
     answers: BTreeMap<String, String>,
+    disk: Disk,
     /// The calls in flight, by their ids, with their names in the test.
     started: HashMap<String, String>,
     names: BTreeSet<String>,
@@ -46,6 +48,7 @@ impl<'p> Scenario<'p> {
             now: 0,
             clock: 0,
             answers: BTreeMap::new(),
+            disk: Disk::default(),
             started: HashMap::new(),
             names: BTreeSet::new(),
             steps: Vec::new(),
@@ -122,6 +125,13 @@ impl<'p> Scenario<'p> {
         }
         if propose.unreadable.is_some() {
             return self.leaves_out("a call whose arguments are no JSON");
+        }
+        let misfits =
+            |reason: &Reason| matches!(reason.code, Code::UnknownTool | Code::InvalidArguments);
+        // A guard in shadow lets such calls run, but a test cannot write them either.
+        if verdict.reasons.iter().chain(&verdict.shadowed).any(misfits) {
+            let tool = declared(self.plan, &propose.tool);
+            return self.leaves_out(&format!("a call of `{tool}` that fits no declaration"));
         }
         let Some(call) = self.call(&propose.tool, &propose.args) else { return };
         self.asked(&propose.asked);
@@ -219,10 +229,6 @@ impl<'p> Scenario<'p> {
         let Some(reason) = verdict.reasons.iter().find(|it| it.decision == Decision::Deny) else {
             return;
         };
-        if matches!(reason.code, Code::UnknownTool | Code::InvalidArguments) {
-            let what = format!("a call of `{}` that fits no declaration", call.tool.node);
-            return self.leaves_out(&what);
-        }
         let named: Vec<&String> = match reason.needs.is_empty() {
             true => [&reason.rule].into_iter().filter(|rule| **rule != call.tool.node).collect(),
             false => reason.needs.iter().collect(),
@@ -275,23 +281,20 @@ impl<'p> Scenario<'p> {
             let step = match question {
                 Asked::Exists { path, answer: Some(there) }
                 | Asked::File { path, answer: Some(there) } => {
-                    let path = self.relocated(path);
-                    let question = format!("exists {path}");
-                    // Nothing is there at first.
-                    let before = self.answers.get(&question).is_some_and(|it| it == "true");
-                    (*there != before).then(|| (question, TestStepKind::Exists(*there, node(path))))
+                    let step = self.disk.exists(&self.relocated(path), *there);
+                    step.into_iter().for_each(|step| self.step(step));
+                    None
+                }
+                Asked::Contains { path, text, answer: Some(contained) } => {
+                    let step = self.disk.contains(&self.relocated(path), text, *contained);
+                    step.into_iter().for_each(|step| self.step(step));
+                    None
                 }
                 Asked::Probe { name, answered: false, .. }
                     if !self.answers.contains_key(&format!("probe {name}")) =>
                 {
                     None
                 }
-                Asked::Contains { path, text, answer: Some(true) } => {
-                    let path = self.relocated(path);
-                    let step = TestStepKind::File(node(path.clone()), node(text.to_string()));
-                    Some((format!("contains {path} {text}"), step))
-                }
-                Asked::Contains { answer: Some(false), .. } => None,
                 Asked::Probe { name, answered: true, answer } => {
                     let value = self.value(answer);
                     Some((
@@ -309,10 +312,7 @@ impl<'p> Scenario<'p> {
                 }
             };
             let Some((question, step)) = step else { continue };
-            let says = match &step {
-                TestStepKind::Exists(there, _) => there.to_string(),
-                step => format!("{step:?}"),
-            };
+            let says = format!("{step:?}");
             if self.answers.get(&question) != Some(&says) {
                 self.answers.insert(question, says);
                 self.step(step);
@@ -431,7 +431,7 @@ fn expr(kind: ExprKind) -> Expr {
     Expr { kind, span: Span::default() }
 }
 
-fn node<T>(node: T) -> Spanned<T> {
+pub(super) fn node<T>(node: T) -> Spanned<T> {
     Spanned { node, span: Span::default() }
 }
 

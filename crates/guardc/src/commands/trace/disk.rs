@@ -1,0 +1,74 @@
+//! The file system as a test has described it so far: from what a session's files were to the steps that say so.
+
+use super::scenario::node;
+use guard_syntax::ast::{Spanned, TestStepKind};
+use std::collections::HashMap;
+
+/// The files that are there, each with the texts that it contains.
+#[derive(Default)]
+pub struct Disk(HashMap<String, Vec<String>>);
+
+impl Disk {
+    /// Returns the step that says whether a file is there, if the test has said otherwise. Nothing is there at first.
+    pub fn exists(&mut self, path: &str, there: bool) -> Option<TestStepKind> {
+        if there == self.0.contains_key(path) {
+            return None;
+        }
+        match there {
+            true => _ = self.0.insert(path.to_owned(), Vec::new()),
+            false => _ = self.0.remove(path),
+        }
+        Some(TestStepKind::Exists(there, quoted(path)))
+    }
+
+    /// Returns the step that says whether a file contains a text, if the test has said otherwise. A step replaces the
+    /// whole file, so it says again what the file contains besides.
+    pub fn contains(&mut self, path: &str, text: &str, contained: bool) -> Option<TestStepKind> {
+        let texts = self.0.get(path);
+        let whole = texts.map(|texts| texts.join("\n"));
+        if contained == whole.is_some_and(|whole| whole.contains(text)) {
+            return None;
+        }
+        let mut texts = texts.cloned().unwrap_or_default();
+        match contained {
+            true => texts.push(text.to_owned()),
+            // Every file contains the empty text.
+            false if text.is_empty() => return self.exists(path, false),
+            false => texts.retain(|held| !held.contains(text)),
+        }
+        let step = TestStepKind::File(quoted(path), quoted(&texts.join("\n")));
+        self.0.insert(path.to_owned(), texts);
+        Some(step)
+    }
+}
+
+fn quoted(text: &str) -> Spanned<String> {
+    node(text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(step: Option<TestStepKind>) -> Option<String> {
+        step.map(|step| match step {
+            TestStepKind::Exists(there, path) => format!("{there} {}", path.node),
+            TestStepKind::File(path, text) => format!("{} {:?}", path.node, text.node),
+            _ => "another step".to_owned(),
+        })
+    }
+
+    #[test]
+    fn a_step_says_what_else_the_file_contains() {
+        let mut disk = Disk::default();
+        assert_eq!(said(disk.contains("/a", "x", false)), None);
+        assert_eq!(said(disk.contains("/a", "x", true)).as_deref(), Some("/a \"x\""));
+        assert_eq!(said(disk.exists("/a", true)), None);
+        assert_eq!(said(disk.contains("/a", "y", true)).as_deref(), Some("/a \"x\\ny\""));
+        assert_eq!(said(disk.contains("/a", "x", true)), None);
+        assert_eq!(said(disk.contains("/a", "x", false)).as_deref(), Some("/a \"y\""));
+        assert_eq!(said(disk.contains("/a", "y", false)).as_deref(), Some("/a \"\""));
+        assert_eq!(said(disk.contains("/a", "", false)).as_deref(), Some("false /a"));
+        assert_eq!(said(disk.exists("/a", false)), None);
+    }
+}
