@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// Kernel and reference evaluator say the same; many more sessions with `cargo xtask differential N`.
 #[test]
 fn kernel_and_reference_agree() {
-    match differential::run(1, 10_000) {
+    match differential::run(1, 5_000) {
         Ok(coverage) => {
             let contracts = Code::UnknownReference as usize;
             let quiet: Vec<usize> =
@@ -171,7 +171,7 @@ fn order_does_not_change_the_hash() {
         seen += 1;
     }
     assert!(seen >= 5, "only {seen} examples");
-    for seed in 0..200 {
+    for seed in 0..90 {
         let drawn = generate::guard(&mut Rng::new(seed));
         same_hash_shuffled(&drawn.text(), &mut NoFiles, &mut rng);
     }
@@ -180,7 +180,7 @@ fn order_does_not_change_the_hash() {
 /// A compiled plan loads in both forms, and is the same plan.
 #[test]
 fn compiled_plans_load() {
-    for seed in 0..300 {
+    for seed in 0..130 {
         let text = generate::guard(&mut Rng::new(seed)).text();
         let root = SourceFile { path: "g.guard".into(), text: text.clone() };
         let Some(output) = compile(root, &mut NoFiles).output else { continue };

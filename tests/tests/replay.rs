@@ -67,7 +67,7 @@ fn sessions(
 fn the_same_plan_reproduces_everything() {
     let keys = Keys::new([7; 32]);
     let (mut total, mut blind) = (View::default(), View::default());
-    sessions(0..400, |guard, judge, lines| {
+    sessions(0..170, |guard, judge, lines| {
         let with = replayed(judge, Some(&keys), lines);
         let shown = || format!("{:#?}\n{}\n{}", with.differences, guard.text(), lines.join("\n"));
         assert!(with.own && with.recorded.is_same(), "{}", shown());
@@ -103,7 +103,7 @@ fn recorded_sessions_are_tests() {
         std::process::Command::new(&guardc).args(args).output().expect("guardc runs")
     };
     let (mut whole, mut cut) = (0, 0);
-    sessions(0..150, |guard, _, lines| {
+    sessions(0..70, |guard, _, lines| {
         // Of a long session something is always left out.
         let lines = &lines[..lines.len().min(8)];
         let text = guard.text();
@@ -133,7 +133,7 @@ fn recorded_sessions_are_tests() {
 fn what_only_refuses_more_first_refuses_more() {
     let keys = Keys::new([7; 32]);
     let mut refused = 0;
-    sessions(0..420, |guard, _, lines| {
+    sessions(0..220, |guard, _, lines| {
         let text = guard.text();
         let Some(tool) = guard.tools.first() else { return };
         for more in [
@@ -221,7 +221,7 @@ tool sure(path: path) {
 #[test]
 fn traces_may_be_hostile() {
     let (mut rng, mut refused, mut flawed) = (Rng::new(11), 0, 0);
-    sessions(0..60, |_, judge, lines| {
+    sessions(0..30, |_, judge, lines| {
         let mut bytes = lines.join("\n").into_bytes();
         for _ in 0..1 + rng.below(3) {
             let at = rng.below(bytes.len());

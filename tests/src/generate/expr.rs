@@ -77,7 +77,7 @@ fn use_of(rng: &mut Rng, speaks: &Speaks, tools: &[Shape], ty: &str) -> String {
         args.push(match *ty {
             "int" => int(rng, speaks, tools, 1),
             "bool" => truth(rng, speaks, tools, 0),
-            "string?" if rng.chance(30) => "owner".to_string(),
+            "string?" => rng.pick(&["owner", "items[\"u\"].id"]).to_string(),
             _ => text(rng, speaks.params),
         });
     }
@@ -121,17 +121,19 @@ pub(super) fn truth(rng: &mut Rng, speaks: &Speaks, tools: &[Shape], depth: usiz
         49 if speaks.asks => {
             format!("mentions({})", rng.pick(&["\"u\"", "owner", "\"ann example\""]))
         }
-        50 if has(2) => "(e in by_env or by_env[prod] == 1)".into(),
+        50 if has(2) => maybe(rng, "(e in by_env or by_env[prod] == 1)", "by_env[prod]", "0"),
         51 => "any k, v in by_env: k == dev or v > m".into(),
-        52 if has(1) => "(by_int[b] == flag or any k in by_int: k > b)".into(),
-        53 => "by_bool[n > 2].qty == m".into(),
-        54 if has(2) => format!("{{dev: 1, prod: {}}}[e] == 2", 1 + rng.below(2)),
+        52 if has(1) => {
+            maybe(rng, "(by_int[b] == flag or any k in by_int: k > b)", "by_int[b]", "true")
+        }
+        53 => maybe(rng, "by_bool[n > 2].qty == m", "by_bool[n > 2].qty", "0"),
+        54 if has(2) => format!("({{dev: 1, prod: {}}}[e] else 0) == 2", 1 + rng.below(2)),
         55 if speaks.asks => format!("any r in row: r.qty > {}", rng.below(4)),
         56 if speaks.asks && has(3) => "all r in row: r.id == s or r.qty <= m".into(),
         57 if speaks.asks => "any w in who: any r in row: w.name == r.id".into(),
         58 if speaks.asks => "count(r in row: r.qty > n) == 1".into(),
-        59 if has(0) => "(said[a] == \"u\" or a in said)".into(),
-        60 if has(2) => "noted[e].a > m".into(),
+        59 if has(0) => maybe(rng, "(said[a] == \"u\" or a in said)", "said[a]", "\"\""),
+        60 if has(2) => maybe(rng, "noted[e].a > m", "noted[e].a", "0"),
         61 if speaks.asks => "called(said) since noted".into(),
         62 if speaks.asks && has(3) => format!("{} in seen(s)", whence(rng)),
         63 if speaks.asks && has(8) => format!("not (seen(amt) contains {})", whence(rng)),
@@ -140,7 +142,7 @@ pub(super) fn truth(rng: &mut Rng, speaks: &Speaks, tools: &[Shape], depth: usiz
         0 if has(2) => "e in envs".into(),
         1 if has(2) => format!("e == {}", rng.pick(&["dev", "prod"])),
         2 if has(3) => "s matches /^[a-z]+$/".into(),
-        3 if has(3) => "owner == s".into(),
+        3 if has(3) => maybe(rng, "owner == s", "owner", "\"v\""),
         4 if has(3) && speaks.asks => "known row(s)".into(),
         5 if has(5) && has(6) => "all x, y in zip(xs, ys): x <= y".into(),
         6 if has(5) => "any x in xs: x == m".into(),
@@ -148,7 +150,7 @@ pub(super) fn truth(rng: &mut Rng, speaks: &Speaks, tools: &[Shape], depth: usiz
         8 if has(7) && speaks.asks => "exists(p)".into(),
         9 if has(8) => "amt > money".into(),
         10 if has(4) => "o is none".into(),
-        11 if has(4) => "o == m".into(),
+        11 if has(4) => maybe(rng, "o == m", "o", "0"),
         12 if speaks.asks => format!("called({})", tool(rng)),
         13 if speaks.asks => format!("failed({}) within 15m", tool(rng)),
         14 if speaks.asks => format!("called({}) since {}", tool(rng), tool(rng)),
@@ -186,6 +188,15 @@ pub(super) fn truth(rng: &mut Rng, speaks: &Speaks, tools: &[Shape], depth: usiz
             let y = int(rng, speaks, tools, 1);
             compare(rng, x, y)
         }
+    }
+}
+
+/// A condition that reads something which may be missing, mostly with a value for when it is: without one it compiles in
+/// few places only.
+fn maybe(rng: &mut Rng, condition: &str, missing: &str, instead: &str) -> String {
+    match rng.chance(90) {
+        true => condition.replace(missing, &format!("({missing} else {instead})")),
+        false => condition.into(),
     }
 }
 

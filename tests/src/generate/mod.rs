@@ -139,7 +139,10 @@ pub fn guard(rng: &mut Rng) -> Generated {
     for at in 0..rng.below(4) {
         let mode = *rng.pick(&["", "", "", " monitor", " shadow"]);
         let speaks = Speaks { params: &[], asks: false };
-        items.push(format!("invariant i{at}{mode} {{ {} }}", truth(rng, &speaks, &named, 2)));
+        let claim = truth(rng, &speaks, &named, 2);
+        // True at first, or the guard would often not compile.
+        let claim = if rng.chance(60) { format!("n == 0 or {claim}") } else { claim };
+        items.push(format!("invariant i{at}{mode} {{ {claim} }}"));
     }
     // A budget that no tool charges is the host's.
     let charged = items.iter().any(|item| item.contains(" usd\n") || item.contains(" usd}"));

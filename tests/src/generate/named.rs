@@ -27,7 +27,7 @@ const DEFINES: [Define; 10] = [
         "bool",
         "\u{1}d_near\u{2}$1\u{3} or not \u{1}d_near\u{2}$0\u{3}",
     ),
-    ("d_owner", &[("flag", "string?")], "bool", "owner == $0"),
+    ("d_owner", &[("flag", "string?")], "bool", "(owner else \"u\") == ($0 else \"v\")"),
     ("d_qty", &[("owner", "string")], "int", "items[$0].qty else m"),
     ("d_pick", &[("c", "bool"), ("n", "int"), ("m", "int")], "int", "if $0 then $1 else $2"),
     ("d_never", &[("x", "int")], "bool", "flag"),

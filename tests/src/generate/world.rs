@@ -49,9 +49,9 @@ pub(super) fn sources(rng: &mut Rng) -> Vec<String> {
     if rng.chance(50) {
         let learns = [
             "learn who(quoted(text))",
-            "learn who(emails(text)) when not flag",
+            "learn who(emails(text)) when text != \"u\"",
             "learn row(id: \"p\", qty: len(text) % 9)",
-            "learn row(id: w, qty: 2) for w in numbers(text) when w != \"3\" or probe ready",
+            "learn row(id: w, qty: 2) for w in numbers(text) when w != \"3\" or len(text) > 9",
         ];
         let chosen: Vec<&str> = learns.into_iter().filter(|_| rng.chance(40)).collect();
         sources.push(source("prompt", &one_of_each(&chosen)));
