@@ -4,7 +4,7 @@ mod backup;
 mod checkpoint;
 mod compact;
 mod csv;
-mod disk;
+
 mod export;
 mod filter;
 mod grep;
@@ -17,6 +17,7 @@ mod repair;
 mod scenario;
 mod show;
 pub mod sources;
+mod stated_files;
 mod stats;
 mod story;
 mod to_test;

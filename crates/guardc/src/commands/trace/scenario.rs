@@ -1,6 +1,6 @@
 //! A recorded session as a test: its calls with their verdicts and results, and what the world answered.
 
-use super::disk::Disk;
+use super::stated_files::StatedFiles;
 use guard_plan::json::Json;
 use guard_plan::naming::is_name;
 use guard_plan::plan::Plan;
@@ -30,7 +30,7 @@ pub struct Scenario<'p> {
     clock: i64,
     /// What the test has said of the world.
     answers: BTreeMap<String, String>,
-    disk: Disk,
+    files: StatedFiles,
     /// The calls in flight, by their ids, with their names in the test.
     started: HashMap<String, String>,
     names: BTreeSet<String>,
@@ -48,7 +48,7 @@ impl<'p> Scenario<'p> {
             now: 0,
             clock: 0,
             answers: BTreeMap::new(),
-            disk: Disk::default(),
+            files: StatedFiles::default(),
             started: HashMap::new(),
             names: BTreeSet::new(),
             steps: Vec::new(),
@@ -281,12 +281,12 @@ impl<'p> Scenario<'p> {
             let step = match question {
                 Asked::Exists { path, answer: Some(there) }
                 | Asked::File { path, answer: Some(there) } => {
-                    let step = self.disk.exists(&self.relocated(path), *there);
+                    let step = self.files.exists(&self.relocated(path), *there);
                     step.into_iter().for_each(|step| self.step(step));
                     None
                 }
                 Asked::Contains { path, text, answer: Some(contained) } => {
-                    let step = self.disk.contains(&self.relocated(path), text, *contained);
+                    let step = self.files.contains(&self.relocated(path), text, *contained);
                     step.into_iter().for_each(|step| self.step(step));
                     None
                 }

@@ -6,9 +6,9 @@ use std::collections::HashMap;
 
 /// The files that are there, each with the texts that it contains.
 #[derive(Default)]
-pub struct Disk(HashMap<String, Vec<String>>);
+pub struct StatedFiles(HashMap<String, Vec<String>>);
 
-impl Disk {
+impl StatedFiles {
     /// Returns the step that says whether a file is there, if the test has said otherwise. Nothing is there at first.
     pub fn exists(&mut self, path: &str, there: bool) -> Option<TestStepKind> {
         if there == self.0.contains_key(path) {
@@ -60,15 +60,15 @@ mod tests {
 
     #[test]
     fn a_step_says_what_else_the_file_contains() {
-        let mut disk = Disk::default();
-        assert_eq!(said(disk.contains("/a", "x", false)), None);
-        assert_eq!(said(disk.contains("/a", "x", true)).as_deref(), Some("/a \"x\""));
-        assert_eq!(said(disk.exists("/a", true)), None);
-        assert_eq!(said(disk.contains("/a", "y", true)).as_deref(), Some("/a \"x\\ny\""));
-        assert_eq!(said(disk.contains("/a", "x", true)), None);
-        assert_eq!(said(disk.contains("/a", "x", false)).as_deref(), Some("/a \"y\""));
-        assert_eq!(said(disk.contains("/a", "y", false)).as_deref(), Some("/a \"\""));
-        assert_eq!(said(disk.contains("/a", "", false)).as_deref(), Some("false /a"));
-        assert_eq!(said(disk.exists("/a", false)), None);
+        let mut files = StatedFiles::default();
+        assert_eq!(said(files.contains("/a", "x", false)), None);
+        assert_eq!(said(files.contains("/a", "x", true)).as_deref(), Some("/a \"x\""));
+        assert_eq!(said(files.exists("/a", true)), None);
+        assert_eq!(said(files.contains("/a", "y", true)).as_deref(), Some("/a \"x\\ny\""));
+        assert_eq!(said(files.contains("/a", "x", true)), None);
+        assert_eq!(said(files.contains("/a", "x", false)).as_deref(), Some("/a \"y\""));
+        assert_eq!(said(files.contains("/a", "y", false)).as_deref(), Some("/a \"\""));
+        assert_eq!(said(files.contains("/a", "", false)).as_deref(), Some("false /a"));
+        assert_eq!(said(files.exists("/a", false)), None);
     }
 }
