@@ -34,11 +34,11 @@ pub struct Tool {
     pub tags: Vec<String>,
     /// Its parameters, in order.
     pub params: Vec<Field>,
-    /// What its result decodes to; opaque where not said.
+    /// The type that its result decodes to; opaque where not said.
     pub returns: Option<TypeId>,
     /// The effect on the variables it observes of a result that does not decode.
     pub undecoded: Undecoded,
-    /// Whose word its result is.
+    /// The trust in its result.
     pub trust: Trust,
     /// The kernel serves it itself.
     pub served: Option<Served>,
@@ -46,23 +46,23 @@ pub struct Tool {
     pub states: bool,
     /// Belief in success before any evidence.
     pub prior: Option<Prior>,
-    /// How dangerous it is.
+    /// The danger of a call.
     pub risk: Risk,
     /// It cannot be undone.
     pub irreversible: bool,
-    /// Where it is declared.
+    /// The span of its declaration.
     pub span: SpanId,
     /// Worst-case number of evaluation steps of one decision.
     pub steps: u64,
-    /// What must have succeeded.
+    /// The calls that must have succeeded.
     pub requires: Vec<Requires>,
     /// When it is refused.
     pub denies: Vec<Deny>,
     /// Which counters it is held to.
     pub limits: Vec<LimitUse>,
-    /// What it costs.
+    /// The costs of a call.
     pub costs: Vec<Cost>,
-    /// What it does to the state, simulated before and applied on success.
+    /// The changes of the state, simulated before and applied on success.
     pub effects: Vec<Effect>,
     /// The invariants its effects can break, ascending.
     pub frame: Vec<InvariantId>,
@@ -70,20 +70,20 @@ pub struct Tool {
     pub approvals: Vec<Approval>,
     /// Which probes must be true, by rule.
     pub ready: Vec<Ready>,
-    /// What is written from its result.
+    /// The variables that are written from its result.
     pub observes: Vec<Observe>,
     /// The invariants its observations can break, ascending.
     pub observe_frame: Vec<InvariantId>,
-    /// What its result teaches.
+    /// The facts that its result teaches.
     pub learns: Vec<Learn>,
-    /// What must be true after it.
+    /// The conditions that must be true after it.
     pub reconciles: Vec<Reconcile>,
-    /// What the agent reads in the place of parts of the result.
+    /// The values that the agent reads in the place of parts of the result.
     pub transforms: Vec<Transform>,
-    /// What its decision reads or its settlement may write, ascending. A call waits while one is unsettled
+    /// The resources that its decision reads or its settlement may write, ascending. A call waits while one is unsettled
     /// that may write any of it.
     pub touches: Vec<Touch>,
-    /// What its settlement may write besides its own history, ascending.
+    /// The resources that its settlement may write besides its own history, ascending.
     pub writes: Vec<Touch>,
     /// Memories to update when it succeeds, ascending.
     pub indexes: Vec<IndexId>,
@@ -216,7 +216,7 @@ pub struct Cost {
     pub rule: RuleMeta,
     /// Of what.
     pub unit: UnitId,
-    /// How much: a decimal.
+    /// The amount: a decimal.
     pub amount: Expr,
 }
 
@@ -257,9 +257,9 @@ pub struct Ready {
 pub struct Effect {
     /// Who says it.
     pub rule: RuleMeta,
-    /// What is written.
+    /// The place that is written.
     pub target: Target,
-    /// How.
+    /// The operation.
     pub op: EffectOp,
     /// The operand; none for `delete`.
     pub value: Option<Expr>,
@@ -328,7 +328,7 @@ pub enum Step {
 pub struct Observe {
     /// Who says it.
     pub rule: RuleMeta,
-    /// What is written.
+    /// The place that is written.
     pub target: Target,
     /// The value, over the result.
     pub value: Expr,
@@ -384,7 +384,7 @@ pub struct Range {
 pub struct Reconcile {
     /// Who says it.
     pub rule: RuleMeta,
-    /// What must be true after the call.
+    /// The condition that must be true after the call.
     pub condition: Expr,
     /// The condition as text.
     pub text: String,
@@ -399,7 +399,7 @@ pub struct Transform {
     pub rule: RuleMeta,
     /// The members on the path to the part, through the elements of lists and sets; empty for the whole result.
     pub path: Vec<String>,
-    /// What is shown, over the result as it came.
+    /// The value that is shown, over the result as it came.
     pub value: Expr,
     /// The type of the value.
     pub ty: TypeId,
@@ -436,7 +436,7 @@ pub struct Show {
     pub label: String,
     /// The value.
     pub expr: Expr,
-    /// How to render it.
+    /// The type by which it is rendered.
     pub ty: TypeId,
     /// It reads a secret: rendered as `(secret)`.
     pub secret: bool,

@@ -6,12 +6,12 @@
 
 mod candidates;
 
-use super::prover::{Allowance, Answer, Effort, prove};
+use super::prover::{Allowance, Answer, Effort, first_proof, prove};
 use super::{Status, Verification};
 use candidates::Candidates;
-use guard_plan::plan::{Certificate, Claim, Plan, SessionBound, ToolId, VarId};
+use guard_plan::plan::{Claim, Plan, SessionBound, ToolId, VarId};
 use guard_proof::bounds::{is_founded, is_owed_by, variables};
-use guard_proof::{Given, System, Width, frame};
+use guard_proof::{Given, Problem, System, Width, frame};
 use std::collections::BTreeSet;
 
 /// Most bounds that are given at once to an open obligation.
@@ -106,12 +106,12 @@ pub(super) struct Search<'p> {
 }
 
 impl Search<'_> {
-    /// Returns false if no bounds prove a claim. All of them hold as the session begins, so the beginning itself says
-    /// more than they do: what does not follow from it follows from none.
+    /// Returns false if a guess's effort shows a claim not even from the beginning of a session. All bounds hold there, so
+    /// they say less than it does.
     fn may_follow(&self, claim: &Claim) -> bool {
         let wanted = wanted_variables(self.plan, std::slice::from_ref(claim));
         let beginning = candidates::beginning(self.plan, &wanted);
-        self.certificate(claim, &beginning).is_some()
+        self.is_proved(claim, &beginning)
     }
 
     /// Returns the bounds that every settlement keeps: those that are kept by themselves, and those that are kept beside
@@ -156,24 +156,28 @@ impl Search<'_> {
         bound: &SessionBound,
         beside: &[SessionBound],
     ) -> bool {
-        let claim = Claim::Bounded { tool, bound: bound.clone() };
-        self.certificate(&claim, beside).is_some()
+        self.is_proved(&Claim::Bounded { tool, bound: bound.clone() }, beside)
     }
 
-    fn certificate(&self, claim: &Claim, bounds: &[SessionBound]) -> Option<(Certificate, System)> {
+    fn is_proved(&self, claim: &Claim, bounds: &[SessionBound]) -> bool {
+        let problem = self.problem(claim, bounds).map(|(problem, _)| problem);
+        let answer = problem.map(|it| first_proof(&it, Effort::GUESS, &self.allowance));
+        matches!(answer, Some(Answer::Proved(_)))
+    }
+
+    fn problem(&self, claim: &Claim, bounds: &[SessionBound]) -> Option<(Problem, System)> {
         let system =
             System::with_bounds(self.plan, claim.tool(), self.assumed, bounds, Width::REAL);
         let goal = system.goals.iter().find(|goal| goal.claim == *claim)?;
-        let problem = system.problem(goal)?;
-        match prove(&problem, Effort::GUESS, &self.allowance) {
-            Answer::Proved(certificate) => Some((certificate, system)),
-            _ => None,
-        }
+        Some((system.problem(goal)?, system))
     }
 
     /// Returns the bounds that a proof of the claim uses; `None` if there is no proof.
     fn proves(&self, claim: &Claim, bounds: &[SessionBound]) -> Option<Vec<SessionBound>> {
-        let (certificate, system) = self.certificate(claim, bounds)?;
+        let (problem, system) = self.problem(claim, bounds)?;
+        let Answer::Proved(certificate) = prove(&problem, Effort::GUESS, &self.allowance) else {
+            return None;
+        };
         let used = certificate.uses.iter().filter_map(|at| match system.given[*at as usize] {
             Given::Bound(at) => bounds.get(at as usize).cloned(),
             _ => None,

@@ -77,8 +77,16 @@ pub(crate) enum Answer {
     Exhausted,
 }
 
-/// Looks for a certificate.
+/// Looks for a certificate that names only what it needs.
 pub(crate) fn prove(problem: &Problem, effort: Effort, allowance: &Allowance) -> Answer {
+    match first_proof(problem, effort, allowance) {
+        Answer::Proved(certificate) => Answer::Proved(needed(problem, certificate, allowance)),
+        answer => answer,
+    }
+}
+
+/// Looks for any certificate: enough for whom only the answer matters.
+pub(crate) fn first_proof(problem: &Problem, effort: Effort, allowance: &Allowance) -> Answer {
     let slices = Slices::of(problem);
     let mut search = Search { problem, effort, allowance, steps: Vec::new() };
     let mut tried: Option<BTreeSet<u32>> = None;
@@ -91,12 +99,7 @@ pub(crate) fn prove(problem: &Problem, effort: Effort, allowance: &Allowance) ->
         let Some(context) = Context::of(problem, &uses_list) else { return Answer::Open };
         search.steps.clear();
         if search.refute(&context, &[]) {
-            let steps = std::mem::take(&mut search.steps);
-            return Answer::Proved(needed(
-                problem,
-                Certificate { uses: uses_list, steps },
-                allowance,
-            ));
+            return Answer::Proved(Certificate { uses: uses_list, steps: search.steps });
         }
         if search.effort.combinations == 0 || search.effort.cases == 0 {
             return Answer::Exhausted;

@@ -4,7 +4,6 @@ mod backup;
 mod checkpoint;
 mod compact;
 mod csv;
-
 mod export;
 mod filter;
 mod grep;

@@ -281,14 +281,13 @@ impl<'p> Scenario<'p> {
             let step = match question {
                 Asked::Exists { path, answer: Some(there) }
                 | Asked::File { path, answer: Some(there) } => {
-                    let step = self.files.exists(&self.relocated(path), *there);
-                    step.into_iter().for_each(|step| self.step(step));
-                    None
+                    let path = self.relocated(path);
+                    self.files.exists(&path, *there).map(|step| (format!("file {path}"), step))
                 }
                 Asked::Contains { path, text, answer: Some(contained) } => {
-                    let step = self.files.contains(&self.relocated(path), text, *contained);
-                    step.into_iter().for_each(|step| self.step(step));
-                    None
+                    let path = self.relocated(path);
+                    let step = self.files.contains(&path, text, *contained);
+                    step.map(|step| (format!("file {path}"), step))
                 }
                 Asked::Probe { name, answered: false, .. }
                     if !self.answers.contains_key(&format!("probe {name}")) =>
