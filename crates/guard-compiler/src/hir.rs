@@ -537,6 +537,15 @@ pub enum ClauseKind {
         /// The condition under which it applies.
         when: Option<Expr>,
     },
+    /// Makes a part of the result private.
+    Private {
+        /// The members on the path to the part, by wire name, and `[*]` for each element.
+        path: Vec<String>,
+        /// Who may read it; nobody where it is absent.
+        to: Option<Expr>,
+        /// The condition under which it applies.
+        when: Option<Expr>,
+    },
     /// Must be true after the call.
     Reconcile {
         /// The condition.
@@ -738,6 +747,8 @@ pub enum ExprKind {
     Origin(Box<Expr>),
     /// All places where a value was seen.
     Seen(Box<Expr>),
+    /// Whether readers may read all private content in a value.
+    MayRead(Box<Expr>, Box<Expr>),
     /// An expression with a reported error.
     Error,
 }
@@ -765,7 +776,7 @@ impl Expr {
             | Implies(a, b)
             | Compare(_, a, b)
             | Arith(_, a, b) => vec![a, b],
-            In(a, b) | Within(a, b) | Else(a, b) => vec![a, b],
+            In(a, b) | Within(a, b) | Else(a, b) | MayRead(a, b) => vec![a, b],
             If(a, b, c) => vec![a, b, c],
             Quantified { over, body, .. } => over.iter().chain([body.as_ref()]).collect(),
             Called { key, .. } => key.iter().map(|(_, e)| e).collect(),

@@ -7,6 +7,7 @@ pub mod advice;
 pub mod builtin;
 pub mod decimal;
 pub mod decode;
+pub mod disclosure;
 pub mod drive;
 pub mod encode;
 pub mod hex;

@@ -111,6 +111,8 @@ pub struct Plan {
     pub origins: bool,
     /// Some rule asks what the user named: a session keeps the words of its prompts.
     pub mentions: bool,
+    /// Some rule asks who may read a text: a session keeps what is private.
+    pub confidential: bool,
     /// Items with stable ids, by name.
     pub lifecycles: Vec<Lifecycle>,
     /// Advice, by name.

@@ -163,6 +163,11 @@ impl<'p> Reads<'p> {
             | Node::Calls { .. } => {
                 self.mark(Level::Chosen);
             }
+            // Whoever writes a private text chooses the answer.
+            Node::MayRead(..) => {
+                self.mark(Level::Untrusted);
+                self.children(expr, found);
+            }
             Node::State(var) => self.reading.vars.push(*var),
             Node::Temporal(monitor) => {
                 let plan = self.plan;

@@ -382,6 +382,13 @@ impl<'p> Checker<'p> {
             self.ty(transform.ty)?;
             self.optional(scope, &transform.when)?;
         }
+        for private in &tool.privates {
+            ensure(private.path.len() <= MAX_TYPE_DEPTH as usize, || {
+                "a path is too deep".into()
+            })?;
+            self.optional(scope, &private.to)?;
+            self.optional(scope, &private.when)?;
+        }
         tool.reconciles.iter().try_for_each(|rule| self.expression(scope, &rule.condition))
     }
 

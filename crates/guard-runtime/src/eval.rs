@@ -233,6 +233,10 @@ impl<'a> Context<'a> {
                 });
                 Ok(Val::Own(Value::Set(all.collect())))
             }
+            Node::MayRead(who, text) => {
+                let who = eval(who)?.into_value();
+                self.may_read(&who, &eval(text)?.into_value()).map(Val::Bool)
+            }
             Node::Origin(a) => {
                 let value = eval(a)?.into_value();
                 let text = guard_plan::origin::lookup(&value);

@@ -29,6 +29,7 @@ mod open;
 mod outcome;
 mod page;
 mod prompt;
+mod private;
 mod propose;
 mod reason;
 mod recall;

@@ -8,6 +8,7 @@ use crate::session::counter::Counter;
 use crate::session::facts::Table;
 use crate::session::items::Items;
 use crate::session::origins::Origins;
+use crate::session::private::PrivateIndex;
 use crate::session::probes::Attempts;
 use crate::session::sorted::Keyed;
 use crate::session::{History, Session, Times, Truth};
@@ -88,6 +89,7 @@ fn empty(
         probes: vec![Attempts::default(); plan.probes.len()].into(),
         origins: Origins::default(),
         said: String::new(),
+        private: PrivateIndex::default(),
         feedback: feedback::memory(&compiled.feedback, start),
         items: plan.lifecycles.iter().map(Items::new).collect(),
         ended: HashMap::new(),

@@ -6,6 +6,7 @@ use crate::eval::context::{Context, Decision};
 use crate::event::Prompt;
 use crate::feedback;
 use crate::outcome::Learned;
+use crate::private;
 use crate::session::{Opening, Session};
 use crate::settle::learn;
 use crate::world::{Answers, NoWorld, Questions, World};
@@ -45,6 +46,7 @@ pub(crate) fn prompt(
             ),
         });
     }
+    learned.notes.extend(private::hear(compiled, session, prompt.text));
     if learned.learned > 0 {
         feedback::facts_changed(&compiled.feedback, &mut session.feedback);
     }

@@ -71,6 +71,7 @@ fn adopt(
         "what was said",
         session.said.len() < MAX_SAID && (plan.mentions || session.said.is_empty()),
     )?;
+    sound("its private content", session.private.is_sound(plan.confidential))?;
     sound("its trust", session.stains.len() == new.stains.len())?;
     sound("its spending", session.spent.len() == new.spent.len())?;
     let limits = plan.limits.iter().zip(&mut session.counters);

@@ -9,6 +9,7 @@ pub(crate) mod feedback;
 pub(crate) mod flight;
 pub(crate) mod items;
 pub(crate) mod origins;
+pub(crate) mod private;
 pub(crate) mod probes;
 pub(crate) mod sorted;
 
@@ -22,6 +23,7 @@ use crate::session::feedback::Memory;
 use crate::session::flight::Flight;
 use crate::session::items::Items;
 use crate::session::origins::{Origins, Short};
+use crate::session::private::PrivateIndex;
 use crate::session::probes::Attempts;
 use crate::session::sorted::Keyed;
 use guard_plan::json::Json;
@@ -87,6 +89,8 @@ pub struct Session {
     pub(crate) origins: Origins,
     /// The words of the prompts; empty if the plan does not ask what the user named.
     pub(crate) said: String,
+    /// The private content of results; empty if the plan does not ask who may read a text.
+    pub(crate) private: PrivateIndex,
     pub(crate) feedback: Memory,
     /// The items, by lifecycle.
     pub(crate) items: Box<[Items]>,

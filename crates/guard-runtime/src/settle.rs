@@ -14,6 +14,7 @@ use crate::event::{Ending, Settlement};
 use crate::feedback::{self, Judged};
 use crate::flights;
 use crate::outcome::Settled;
+use crate::private;
 use crate::recheck;
 use crate::session::flight::Flight;
 use crate::session::origins::short;
@@ -71,11 +72,19 @@ pub(crate) fn finish(
         }
         Ending::Success(result) => {
             let end = succeeded(compiled, session, &mut flight, Ok(result), answers, &mut settled);
+            if let (End::Undecoded, Some(id)) = (end, flight.tool) {
+                let (tool, raw) = (&compiled.plan().tools[id as usize], result.unwrap_or(&Json::Null));
+                private::disclose_undecoded(compiled, session, tool, Ok(raw), &mut settled);
+            }
             let noted = result.and_then(|json| see(compiled, session, flight.tool, json));
             settled.notes.extend(noted);
             end
         }
-        Ending::Unreadable { error, .. } => {
+        Ending::Unreadable { text, error } => {
+            if let Some(id) = flight.tool {
+                let tool = &compiled.plan().tools[id as usize];
+                private::disclose_undecoded(compiled, session, tool, Err(text), &mut settled);
+            }
             succeeded(compiled, session, &mut flight, Err(error), answers, &mut settled)
         }
     };
@@ -144,6 +153,7 @@ fn succeeded(
     answers: &dyn Questions,
     settled: &mut Settled,
 ) -> End {
+    let raw = result.ok().flatten().unwrap_or(&Json::Null);
     let Some(id) = flight.tool else {
         return if result.is_ok() { End::Succeeded } else { End::Undecoded };
     };
@@ -200,6 +210,7 @@ fn succeeded(
         learn::learn(compiled, session, &after, &flight.call, settled);
         reconcile(compiled, session, &after, settled);
         transform::show(compiled, session, &after, settled);
+        private::disclose(compiled, session, &after, raw, settled);
         flight.args = after.args;
         kept = Some(after.result);
     }

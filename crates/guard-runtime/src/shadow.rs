@@ -170,7 +170,8 @@ fn differs(full: &Plan, optimized: &Plan) -> Option<String> {
             "facts",
             full.facts == optimized.facts
                 && full.origins == optimized.origins
-                && full.mentions == optimized.mentions,
+                && full.mentions == optimized.mentions
+                && full.confidential == optimized.confidential,
         ),
         ("probes", full.probes == optimized.probes),
         ("lifecycles", full.lifecycles == optimized.lifecycles),

@@ -100,6 +100,7 @@ fn rule(said: &Said, tool: &str) -> String {
         About::Reconcile => "expects",
         About::Transform => "with",
         About::Shown => "shows",
+        About::Private => "private",
     };
     let invariant = matches!(said.about, About::Keeps | About::ObserveKeeps);
     let owner =

@@ -91,6 +91,7 @@ pub(super) fn own(
         About::Gate,
         About::Ready,
         About::Reconcile,
+        About::Private,
     ];
     out.extend(
         single.iter().flat_map(|about| texts(*about).into_iter().map(|text| phrase(*about, &text))),
@@ -151,6 +152,7 @@ fn phrase(about: About, text: &str) -> String {
         About::Reconcile => format!("afterwards {text} must hold, or the session halts"),
         About::Observe | About::ObserveWarn => format!("its result sets {text}"),
         About::Transform => format!("must be called with {text}"),
+        About::Private => format!("private {text}"),
         About::Shown | About::Result | About::Keeps | About::ObserveKeeps => text.into(),
     }
 }

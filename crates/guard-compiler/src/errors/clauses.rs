@@ -266,6 +266,12 @@ pub(crate) fn learn_of_argument(span: Span, what: &str) -> Diagnostic {
         .help("learn a part of the result beside the argument, or add `when` with what the result says of it")
 }
 
+pub(crate) fn learn_of_private(span: Span) -> Diagnostic {
+    let message = "this learns from an answer of `may_read`, which depends on what others have written";
+    Diagnostic::error("G0317", span, message)
+        .help("whoever writes a private text decides what stands in it: learn from trusted results only")
+}
+
 pub(crate) fn initial_state(span: Span, why: String, other: Option<(Span, &str)>) -> Diagnostic {
     let d = Diagnostic::error("G0318", span, why).help("a session must begin in an allowed state");
     match other {

@@ -162,6 +162,17 @@ pub(crate) fn swallowed(span: Span, is_any: bool) -> Diagnostic {
         .help(format!("write `({quantifier} … in …: …) {operator} …`"))
 }
 
+pub(crate) fn private_unasked(span: Span) -> Diagnostic {
+    let message = "no rule asks who may read this, so it has no effect";
+    Diagnostic::warning("G0522", span, message)
+        .help("add `deny unless may_read(READER, TEXT)` to the tools that send")
+}
+
+pub(crate) fn nothing_private(span: Span) -> Diagnostic {
+    Diagnostic::warning("G0522", span, "no result is private, so everybody may read everything")
+        .help("add `private result` to the tools whose results not everybody may read")
+}
+
 pub(crate) fn never_asked(span: Span, why: &str) -> Diagnostic {
     Diagnostic::warning("G0518", span, format!("this approval is never asked for: {why}"))
         .help("say when somebody is to be asked, or remove it: nobody looks at these calls")

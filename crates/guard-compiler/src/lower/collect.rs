@@ -54,6 +54,8 @@ pub(crate) struct Tables<'p> {
     pub origins: bool,
     /// True if some rule asks what the user named.
     pub mentions: bool,
+    /// True if some rule asks who may read a text.
+    pub confidential: bool,
     pub regexes: BTreeSet<Arc<str>>,
     pub paths: BTreeSet<String>,
     pub monitors: BTreeMap<String, Monitor>,
@@ -101,6 +103,7 @@ impl<'p> Tables<'p> {
             commands: BTreeSet::new(),
             origins: false,
             mentions: false,
+            confidential: false,
             regexes: BTreeSet::new(),
             paths: BTreeSet::new(),
             monitors: BTreeMap::new(),
@@ -165,6 +168,7 @@ impl<'p> Tables<'p> {
                 }
                 ExprKind::Origin(_) | ExprKind::Seen(_) => self.origins = true,
                 ExprKind::Said => self.mentions = true,
+                ExprKind::MayRead(..) => self.confidential = true,
                 _ => {}
             });
         });
@@ -548,6 +552,7 @@ pub(crate) fn clause_exprs<'p>(clause: &'p ClauseKind, visit: &mut dyn FnMut(&'p
             visit(value);
             when.iter().for_each(visit);
         }
+        ClauseKind::Private { to, when, .. } => to.iter().chain(when).for_each(visit),
     }
 }
 

@@ -120,6 +120,10 @@ fn node(t: &Tables, e: &Expr, out: &mut Vec<Node>) -> Node {
         K::Probe(probe) => Node::Probe(t.probes.of(*probe)),
         K::Origin(of) => Node::Origin(push(t, of, out)),
         K::Seen(of) => Node::Seen(push(t, of, out)),
+        K::MayRead(who, text) => {
+            let who = push(t, who, out);
+            Node::MayRead(who, push(t, text, out))
+        }
     }
 }
 
@@ -189,7 +193,7 @@ fn is_named_value(e: &Expr) -> bool {
         varies |= match &part.kind {
             ExprKind::Called { .. } | ExprKind::Failed { .. } | ExprKind::Exists(_) => true,
             ExprKind::Now | ExprKind::Probe(_) | ExprKind::Origin(_) | ExprKind::Result => true,
-            ExprKind::Seen(_) => true,
+            ExprKind::Seen(_) | ExprKind::MayRead(..) => true,
             ExprKind::LastArg(..) | ExprKind::LastResult(_) | ExprKind::Row(..) => true,
             ExprKind::Known(..) | ExprKind::Rows(_) => true,
             _ => part.name.is_none() && is_place(part),

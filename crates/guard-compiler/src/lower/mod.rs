@@ -112,6 +112,7 @@ impl Lowering<'_> {
             sources: self.sources(),
             origins: self.tables.origins,
             mentions: self.tables.mentions,
+            confidential: self.tables.confidential,
             lifecycles: lifecycles.iter().map(|at| self.lifecycle(&p.lifecycles[*at])).collect(),
             feedback: feedback.iter().map(|f| self.feedback(f)).collect(),
             attests: attests.iter().map(|at| self.attest(&p.attests[*at])).collect(),

@@ -170,7 +170,8 @@ impl Lowering<'_> {
             | ExprKind::Exists(_)
             | ExprKind::Probe(_)
             | ExprKind::Origin(_)
-            | ExprKind::Seen(_) => settled = false,
+            | ExprKind::Seen(_)
+            | ExprKind::MayRead(..) => settled = false,
             _ => {}
         });
         reads.sort_unstable();

@@ -1,6 +1,6 @@
 //! Tools: their clauses by kind, each kind sorted by content.
 
-use super::Lowering;
+use super::{Lowering, expr};
 use crate::hir::{self, Clause, ClauseKind, Field};
 use guard_plan::plan::{self, RuleMeta, Tool};
 
@@ -42,6 +42,7 @@ impl Lowering<'_> {
             learns: Vec::new(),
             reconciles: Vec::new(),
             transforms: Vec::new(),
+            privates: Vec::new(),
             touches: Vec::new(),
             writes: Vec::new(),
             indexes: Vec::new(),
@@ -150,6 +151,13 @@ impl Lowering<'_> {
                 ty: self.tables.shown_ty(&value.ty),
                 when: when.as_ref().map(|w| self.expr(w)),
             }),
+            ClauseKind::Private { path, to, when } => out.privates.push(plan::PrivatePart {
+                rule,
+                path: path.clone(),
+                to: to.as_ref().map(|to| self.expr(to)),
+                secret: to.as_ref().is_some_and(|to| expr::is_secret(self.program, to, params)),
+                when: when.as_ref().map(|w| self.expr(w)),
+            }),
             ClauseKind::Reconcile { condition, text } => out.reconciles.push(plan::Reconcile {
                 rule,
                 condition: self.expr(condition),
@@ -210,8 +218,9 @@ pub(super) fn rules(tool: &mut Tool) -> impl Iterator<Item = &mut RuleMeta> {
     let learns = tool.learns.iter_mut().map(|r| &mut r.rule);
     let reconciles = tool.reconciles.iter_mut().map(|r| &mut r.rule);
     let transforms = tool.transforms.iter_mut().map(|r| &mut r.rule);
+    let privates = tool.privates.iter_mut().map(|r| &mut r.rule);
     let first = requires.chain(denies).chain(costs).chain(effects).chain(approvals);
-    first.chain(ready).chain(observes).chain(learns).chain(reconciles).chain(transforms)
+    first.chain(ready).chain(observes).chain(learns).chain(reconciles).chain(transforms).chain(privates)
 }
 
 /// Sorts the rules of each kind by content, not by position.
@@ -227,6 +236,7 @@ fn sort(tool: &mut Tool) {
     by_content(&mut tool.learns, |r| &mut r.rule);
     by_content(&mut tool.reconciles, |r| &mut r.rule);
     by_content(&mut tool.transforms, |r| &mut r.rule);
+    by_content(&mut tool.privates, |r| &mut r.rule);
     tool.limits.sort_by_cached_key(|l| format!("{l:?}"));
 }
 

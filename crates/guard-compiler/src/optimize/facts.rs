@@ -71,7 +71,7 @@ impl Facts {
             Node::Compare(..) | Node::Arith(..) | Node::Neg(_) | Node::Unwrap(_) => true,
             Node::In(..) | Node::Within(..) | Node::Matches(..) | Node::IsSome(_) => true,
             Node::Known(..) | Node::Called { .. } | Node::Failed { .. } | Node::Origin(_) => true,
-            Node::Rows(_) | Node::Seen(_) => true,
+            Node::Rows(_) | Node::Seen(_) | Node::MayRead(..) => true,
             Node::Quantified { .. } => true,
             Node::Call(builtin, _) => builtin.row().gives != Gives::OptionalString,
             Node::Param(at) => self.param(tool, *at).is_some_and(|ty| self.required(ty)),

@@ -65,6 +65,8 @@ fn cost(tree: &Tree) -> u64 {
         Node::Index(..) | Node::Within(..) | Node::Origin(_) => 8,
         Node::In(..) => 4 + tree.size(),
         Node::Call(..) => 15,
+        // It reads a text word by word.
+        Node::MayRead(..) => 40,
         // A body is usually evaluated more than once.
         Node::Quantified { .. } => return kids.saturating_mul(16),
         _ => 1,

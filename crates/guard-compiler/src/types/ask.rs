@@ -14,7 +14,7 @@ use guard_syntax::span::Span;
 /// The questions about earlier calls.
 const HISTORY: [&str; 4] = ["called", "failed", "calls", "failures"];
 /// Questions that are no pure functions.
-const QUESTIONS: [&str; 10] = [
+const QUESTIONS: [&str; 11] = [
     "called",
     "failed",
     "calls",
@@ -25,6 +25,7 @@ const QUESTIONS: [&str; 10] = [
     "exists",
     "origin",
     "seen",
+    "may_read",
 ];
 
 /// Returns true if the function of this name is a predicate. A predicate is false if an argument is missing.
@@ -65,6 +66,7 @@ impl Checker<'_, '_> {
             "remaining" | "spent" => self.spending(name, args, e.span, scope),
             "exists" => self.exists(args, e.span, scope),
             "origin" | "seen" => self.origin(&name.node, args, e.span, scope),
+            "may_read" => self.may_read(args, e.span, scope),
             _ => match TABLE.iter().find(|row| row.name == name.node) {
                 Some(row) => self.builtin(row, name, args, e.span, scope),
                 None => {

@@ -4,6 +4,7 @@ use super::expr::typed;
 use super::lets::Lets;
 use super::narrow;
 use super::policy::{Governed, Speaking};
+use super::private::PrivateClause;
 use super::scope::{Missing, Place, Scope};
 use super::text::text;
 use super::transforms::Transform;
@@ -267,6 +268,11 @@ impl<'a> Checker<'a, '_> {
             C::Transform { target, path, value, guard, because } => {
                 let transform = Transform { target, path, value, guard: guard.as_ref() };
                 self.transform(at, &transform, because.as_ref(), rule, tool, scope);
+            }
+            C::Private { path, to, guard } => {
+                let private = PrivateClause { path, to: to.as_ref(), guard: guard.as_ref() };
+                let kind = self.private(at, &private, scope);
+                tool.clauses.extend(kind.map(|kind| Clause { rule, kind }));
             }
             C::Risk(_) | C::Irreversible | C::Prior { .. } | C::Returns(_) | C::Tags(_) => {
                 self.description(governing, tool);

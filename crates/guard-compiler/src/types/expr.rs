@@ -42,7 +42,7 @@ fn has_polarity(e: &ast::Expr, scope: &Scope) -> bool {
         ),
         E::Else(..) | E::If(..) | E::Quantified { .. } | E::Known(..) => true,
         // Functions that say yes or no are tests.
-        E::Call(name, _) => super::ask::is_test(&name.node),
+        E::Call(name, _) => super::ask::is_test(&name.node) || name.node == "may_read",
         _ => false,
     }
 }

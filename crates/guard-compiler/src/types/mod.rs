@@ -21,6 +21,7 @@ mod name;
 mod narrow;
 mod ops;
 mod policy;
+mod private;
 mod quantified;
 mod regex;
 mod scenarios;
@@ -60,6 +61,7 @@ pub(crate) fn check(names: &Names, root: Span, diagnostics: &mut Vec<Diagnostic>
     checker.tools();
     checker.charged_budgets();
     checker.trust_flow();
+    checker.private_unasked();
     checker.lifecycles();
     checker.statements();
     checker.contracts();

@@ -123,6 +123,7 @@ impl Checker<'_, '_> {
                 let what = format!("the number of calls of `{}`", self.program.tools[counted].name);
                 errors::learn_of_argument(span, &what)
             }
+            Cause::Private => errors::learn_of_private(span),
             Cause::Argument => {
                 errors::learn_of_argument(span, &format!("an argument of `{}`", tool.name))
             }
@@ -144,6 +145,8 @@ enum Cause {
     Budget(hir::UnitId),
     /// A number of calls: the agent chooses how many.
     Calls(hir::ToolId),
+    /// What is private: whoever writes a private text chooses the answer.
+    Private,
     /// An argument of the call itself: the agent chooses it.
     Argument,
 }
@@ -163,7 +166,7 @@ impl Cause {
             Cause::Argument | Cause::LastArgument(_) | Cause::Budget(_) | Cause::Calls(_) => {
                 Level::Chosen
             }
-            Cause::Result | Cause::LastResult(_) => Level::Untrusted,
+            Cause::Result | Cause::LastResult(_) | Cause::Private => Level::Untrusted,
             Cause::State(_, _, level) => level,
         }
     }
@@ -376,6 +379,11 @@ impl Reads<'_> {
             ExprKind::Called { tool, key, .. } if !key.is_empty() => {
                 self.causes.push(Cause::LastArgument(*tool));
                 key.iter().for_each(|(_, value)| self.visit(value));
+            }
+            ExprKind::MayRead(who, text) => {
+                self.causes.push(Cause::Private);
+                self.visit(who);
+                self.visit(text);
             }
             ExprKind::State(var) => self.variable(*var),
             _ => match variable(e) {

@@ -60,6 +60,7 @@ impl Builder {
                 sources: vec![],
                 origins: false,
                 mentions: false,
+                confidential: false,
                 lifecycles: vec![],
                 feedback: vec![],
                 attests: vec![],

@@ -174,6 +174,7 @@ impl ConditionReader<'_> {
                     | Node::Said
                     | Node::Origin(_)
                     | Node::Seen(_)
+                    | Node::MayRead(..)
             )
         };
         let world = |node: &Node| {

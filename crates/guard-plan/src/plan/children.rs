@@ -27,6 +27,7 @@ impl Node {
                 | Node::Probe(_)
                 | Node::Origin(_)
                 | Node::Seen(_)
+                | Node::MayRead(..)
         )
     }
 
@@ -61,6 +62,7 @@ impl Node {
             | Node::Arith(_, a, b)
             | Node::In(a, b)
             | Node::Within(a, b)
+            | Node::MayRead(a, b)
             | Node::Else(a, b) => [*a, *b].into_iter().for_each(visit),
             Node::If(a, b, c) => [*a, *b, *c].into_iter().for_each(visit),
             Node::Quantified { over, body, .. } => {
@@ -101,6 +103,7 @@ impl Node {
             | Node::Arith(_, a, b)
             | Node::In(a, b)
             | Node::Within(a, b)
+            | Node::MayRead(a, b)
             | Node::Else(a, b) => [a, b].into_iter().for_each(visit),
             Node::If(a, b, c) => [a, b, c].into_iter().for_each(visit),
             Node::Quantified { over, body, .. } => {

@@ -170,6 +170,8 @@ pub enum Node {
     Origin(NodeId),
     /// All places where a value was seen: a set of origins.
     Seen(NodeId),
+    /// Whether readers (a string, or a list or set of strings) may read all private content that stands in a value.
+    MayRead(NodeId, NodeId),
 }
 
 /// Parts of the time of a decision, in UTC.

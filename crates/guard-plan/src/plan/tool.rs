@@ -1,6 +1,7 @@
 //! A tool of a plan, and the clauses that govern it (language reference §5).
 
 use super::*;
+use crate::trust::ELEMENT;
 
 /// The risk level of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -80,6 +81,8 @@ pub struct Tool {
     pub reconciles: Vec<Reconcile>,
     /// The values that the agent reads in the place of parts of the result.
     pub transforms: Vec<Transform>,
+    /// The parts of its result that are private, and who may read them.
+    pub privates: Vec<PrivatePart>,
     /// The resources that its decision reads or its settlement may write, ascending. A call waits while one is unsettled
     /// that may write any of it.
     pub touches: Vec<Touch>,
@@ -405,6 +408,35 @@ pub struct Transform {
     pub ty: TypeId,
     /// Only when this is true.
     pub when: Option<Expr>,
+}
+
+/// `private result.a.b to e`: a part of the result that only its readers may read.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct PrivatePart {
+    /// Who says it.
+    pub rule: RuleMeta,
+    /// The members on the path to the part, through the elements of lists and sets, with `[*]` for each element; empty for the
+    /// whole result.
+    pub path: Vec<String>,
+    /// Who may read it: a string, or a list or set of strings, over the call and its result. Nobody where it is absent.
+    pub to: Option<Expr>,
+    /// The readers are computed from a secret: no reason names them.
+    pub secret: bool,
+    /// Only when this is true.
+    pub when: Option<Expr>,
+}
+
+impl PrivatePart {
+    /// Returns the part as a guard writes it: `result.a[*].b`.
+    pub fn part(&self) -> String {
+        let step = |step: &String| match step == ELEMENT {
+            true => ELEMENT.to_owned(),
+            false => format!(".{step}"),
+        };
+        format!("result{}", self.path.iter().map(step).collect::<String>())
+    }
 }
 
 /// A message with interpolated values.

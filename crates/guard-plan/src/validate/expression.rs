@@ -126,6 +126,9 @@ fn references(plan: &Plan, scope: &Scope<'_>, node: &Node) -> Check {
         Node::Origin(_) | Node::Seen(_) => {
             ensure(plan.origins, || "an origin that is not remembered".into())
         }
+        Node::MayRead(..) => {
+            ensure(plan.confidential, || "private content that is not remembered".into())
+        }
         Node::Remaining(id) => {
             in_range(*id, plan.units.len(), "unit")?;
             let budget = plan.units[*id as usize].budget.is_some();

@@ -163,6 +163,7 @@ impl Printer<'_> {
             Node::Exists(a) => format!("exists({})", sub(a, 0)),
             Node::Origin(a) => format!("origin({})", sub(a, 0)),
             Node::Seen(a) => format!("seen({})", sub(a, 0)),
+            Node::MayRead(who, text) => format!("may_read({}, {})", sub(who, 0), sub(text, 0)),
             Node::Probe(probe) => {
                 format!(
                     "probe {}",

@@ -43,6 +43,8 @@ pub enum About {
     Transform,
     /// The value of a part of the result as the agent reads it.
     Shown,
+    /// A part of the result that only its readers may read.
+    Private,
 }
 
 /// One phrase about a tool.
@@ -184,6 +186,14 @@ pub fn after<'a>(plan: &'a Plan, tool: &'a Tool) -> Vec<Said<'a>> {
         let value = code(&format!("result{path} = {}", expr(&shows, &transform.value)));
         let text = format!("{value}{}", when(&shows, &transform.when));
         out.push(Said { about: About::Shown, rule: Some(&transform.rule), text });
+    }
+    for private in &tool.privates {
+        let readers = match &private.to {
+            Some(to) => code(&expr(&shows, to)),
+            None => "nobody".into(),
+        };
+        let text = format!("{} to {readers}{}", code(&private.part()), when(&shows, &private.when));
+        out.push(Said { about: About::Private, rule: Some(&private.rule), text });
     }
     out
 }

@@ -142,7 +142,8 @@ fn reads_of(condition: &Prepared, declared: &[Touch]) -> Option<BTreeSet<Touch>>
             | Node::Exists(_)
             | Node::Probe(_)
             | Node::Origin(_)
-            | Node::Seen(_) => return None,
+            | Node::Seen(_)
+            | Node::MayRead(..) => return None,
             _ => {}
         }
     }

@@ -154,6 +154,8 @@ pub(crate) struct Tool {
     pub reconciles: Box<[Prepared]>,
     /// Of each transform of the result: the condition and the value.
     pub transforms: Box<[(Option<Prepared>, Prepared)]>,
+    /// Of each private part of the result: the readers and the condition.
+    pub privates: Box<[(Option<Prepared>, Option<Prepared>)]>,
     /// True if the tool is irreversible and critical.
     pub gated: bool,
     /// By parameter: true if a rule reads it after the call; empty if none is read.
@@ -236,7 +238,8 @@ impl Tool {
         let later = !(tool.observes.is_empty()
             && tool.learns.is_empty()
             && tool.reconciles.is_empty()
-            && tool.transforms.is_empty());
+            && tool.transforms.is_empty()
+            && (tool.privates.is_empty() || !plan.confidential));
         let (needs, conditional) = needs(tool);
         let (unscreened, screens) = screens(tool, &plan.regexes);
         let shadow_effects = tool.effects.iter().any(|effect| effect.rule.shadow);
@@ -268,6 +271,9 @@ impl Tool {
             reconciles: all(&tool.reconciles, |rule| Prepared::new(&rule.condition)),
             transforms: all(&tool.transforms, |rule| {
                 (Prepared::optional(&rule.when), Prepared::new(&rule.value))
+            }),
+            privates: all(&tool.privates, |part| {
+                (Prepared::optional(&part.to), Prepared::optional(&part.when))
             }),
             gated: tool.irreversible && tool.risk == plan::Risk::Critical,
             retains: retains(tool),
@@ -429,7 +435,7 @@ pub(crate) fn is_tolerated(plan: &Plan, invariant: &plan::Invariant) -> bool {
     observes.peek().is_some() && observes.all(|one| one.warn)
 }
 
-/// By parameter: true if an observation, a lesson, a reconciliation, a transform of the result or a later rule
+/// By parameter: true if an observation, a lesson, a reconciliation, a transform or a private part of the result, or a later rule
 /// reads it.
 fn retains(tool: &plan::Tool) -> Box<[bool]> {
     let mut read = vec![tool.keeps_args; tool.params.len()];
@@ -458,6 +464,7 @@ fn retains(tool: &plan::Tool) -> Box<[bool]> {
         look(&transform.value);
         transform.when.iter().for_each(&mut look);
     }
+    tool.privates.iter().flat_map(|part| part.to.iter().chain(&part.when)).for_each(&mut look);
     if read.contains(&true) { read.into() } else { Box::default() }
 }
 

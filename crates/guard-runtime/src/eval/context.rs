@@ -20,6 +20,8 @@ pub(crate) struct Decision {
     pub asking: Cell<Asking>,
     /// The commands of the first text that is read as such: most rules of a tool ask about one text.
     pub commands: OnceCell<Commands>,
+    /// The private content that the last text had which its reader may not read, in words.
+    pub leak: RefCell<Option<String>>,
 }
 
 /// The commands of a text.
@@ -50,6 +52,7 @@ impl Default for Decision {
             buffer: RefCell::default(),
             asking: Cell::new(Asking::Now),
             commands: OnceCell::new(),
+            leak: RefCell::default(),
         }
     }
 }

@@ -53,6 +53,9 @@ pub(crate) fn check<'a>(
             }
             let mut reason = cx.reason(Code::Approval, &approval.rule, message);
             reason.help = format!("ask {} to approve exactly this call", approval.role);
+            if let Some(when) = when {
+                cx.explain_leak(&mut reason, when);
+            }
             reason.needs = vec![approval.role.clone()];
             reason.values = cx.values(&approval.shows);
             findings.push(approval.rule.shadow, reason);

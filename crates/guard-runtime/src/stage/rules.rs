@@ -1,6 +1,7 @@
 //! Denies: conditions under which a call is refused.
 
 use super::Call;
+use crate::compiled::prepare::Prepared;
 use crate::eval::context::{Asking, Context};
 use crate::reason::Findings;
 use crate::transform;
@@ -83,6 +84,7 @@ fn denied(cx: &Context<'_>, deny: &Deny) -> Reason {
     };
     let mut reason = cx.reason(Code::Denied, &deny.rule, message);
     reason.help = help;
+    cx.explain_leak(&mut reason, &Prepared::new(&deny.condition));
     reason.values = cx.values(&deny.shows);
     reason
 }

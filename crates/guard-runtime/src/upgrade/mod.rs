@@ -247,6 +247,11 @@ impl<'m> Move<'m> {
             (false, true) => self.begins(Memory::Seen, "what the user has said".into()),
             _ => {}
         }
+        match (old.confidential, new.confidential) {
+            (true, true) => self.to.private = self.from.private.clone(),
+            (false, true) => self.begins(Memory::Seen, "what is private".into()),
+            _ => {}
+        }
         match (self.old.evidence, self.new.evidence) {
             (true, true) => self.to.ended = self.from.ended.clone(),
             (false, true) => self.begins(Memory::Seen, "how calls have ended".into()),

@@ -111,6 +111,11 @@ impl Session {
             let origins = vec![("seen", count(seen as u64)), ("full", Json::Bool(full))];
             members.push(("origins", object(origins)));
         }
+        if plan.confidential {
+            let (bytes, full) = self.private.size();
+            let private = vec![("bytes", count(bytes as u64)), ("full", Json::Bool(full))];
+            members.push(("private", object(private)));
+        }
         if plan.completion.is_some() {
             members.push(("stops_blocked", count(self.blocked.into())));
         }

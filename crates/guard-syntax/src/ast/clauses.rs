@@ -171,6 +171,15 @@ pub enum ClauseKind {
         /// The reason, with interpolation.
         because: Option<Template>,
     },
+    /// `private result.a[*].b [to e] [when e | unless e]`.
+    Private {
+        /// The steps on the path into the result.
+        path: Vec<ResultStep>,
+        /// Who may read that part.
+        to: Option<Expr>,
+        /// `when e` / `unless e`.
+        guard: Option<Guard>,
+    },
     /// `let NAME = e`: a name for the other clauses of its tool or policy.
     Let {
         /// The name.
@@ -323,6 +332,15 @@ pub struct Arg {
     pub name: Option<Ident>,
     /// The value.
     pub value: Expr,
+}
+
+/// A step on the path into a result.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ResultStep {
+    /// `.name`.
+    Field(Ident),
+    /// `[*]`: each element of a list, or each member of an object.
+    Elements(SpanEq),
 }
 
 /// The mode of an invariant.

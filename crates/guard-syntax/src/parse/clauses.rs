@@ -4,7 +4,7 @@ use super::build::Builder;
 use super::grammar::{Node, Parts, Rule};
 use crate::ast::{
     Clause, ClauseKind, Effect, EffectKind, Guard, Learn, Limit, LimitScope, Literal, Requirement,
-    Step, Target, Template,
+    ResultStep, Step, Target, Template,
 };
 
 impl Builder<'_> {
@@ -60,6 +60,7 @@ impl Builder<'_> {
             Rule::learn => ClauseKind::Learn(self.learn(parts)?),
             Rule::reconcile => ClauseKind::Reconcile(self.take_expr(&mut parts)?),
             Rule::transform => self.transform(parts)?,
+            Rule::private => self.private(parts)?,
             Rule::let_clause => {
                 let name = self.name(&mut parts)?;
                 parts.has(Rule::equals);
@@ -204,6 +205,24 @@ impl Builder<'_> {
         let guard = self.take_guard(&mut parts);
         let because = self.take_because(&mut parts);
         Some(ClauseKind::Transform { target, path, value, guard, because })
+    }
+
+    fn private(&mut self, mut parts: Parts) -> Option<ClauseKind> {
+        let mut path = Vec::new();
+        loop {
+            if let Some(node) = parts.accept(Rule::access) {
+                path.push(ResultStep::Field(self.name(&mut Parts::of(node))?));
+            } else if let Some(node) = parts.accept(Rule::every_element) {
+                path.push(ResultStep::Elements(self.span_eq(&node)));
+            } else {
+                break;
+            }
+        }
+        let to = match parts.accept(Rule::readers) {
+            Some(node) => Some(self.take_expr(&mut Parts::of(node))?),
+            None => None,
+        };
+        Some(ClauseKind::Private { path, to, guard: self.take_guard(&mut parts) })
     }
 
     pub fn learn(&mut self, mut parts: Parts) -> Option<Learn> {

@@ -32,7 +32,7 @@ const fn kind(
 }
 
 /// The clauses of tools and policies.
-pub(super) const CLAUSES: [&str; 21] = [
+pub(super) const CLAUSES: [&str; 22] = [
     "requires",
     "deny",
     "limit",
@@ -54,6 +54,7 @@ pub(super) const CLAUSES: [&str; 21] = [
     "shadow",
     "let",
     "transform",
+    "private",
 ];
 const STEPS: [&str; 30] = [
     "ok", "fails", "allowed", "denied", "asks", "waits", "start", "finish", "approve", "after",
@@ -246,6 +247,9 @@ pub(super) fn usage(keyword: &str) -> Option<&'static str> {
         "transform" => {
             "write `transform PARAM = VALUE` or `transform result.FIELD = VALUE`, with `when CONDITION` as needed"
         }
+        "private" => {
+            "write `private result` or `private result.FIELD`, with `to READERS` and `when CONDITION` as needed"
+        }
         "define" => {
             "write `define NAME(param: type, …): type = VALUE`, or `define NAME: type = VALUE`"
         }
@@ -274,7 +278,7 @@ fn begins_clause(site: &Site, index: usize) -> bool {
     let named = next == Some(TokenKind::Word);
     match site.word(index) {
         "requires" | "risk" | "approval" | "learn" | "returns" | "tags" | "observe" | "prior"
-        | "shadow" | "let" | "transform" => named,
+        | "shadow" | "let" | "transform" | "private" => named,
         "deny" => matches!(site.word(index + 1), "when" | "unless" | "if"),
         "limit" => next == Some(TokenKind::Literal),
         "costs" | "reconcile" => next != Some(TokenKind::Punct) && next != Some(TokenKind::Close),

@@ -5,7 +5,7 @@ use super::page::Page;
 use super::text;
 use crate::ast::{
     Clause, ClauseKind, Effect, EffectKind, Guard, Ident, Learn, Limit, LimitScope, Requirement,
-    Step, Target, Template,
+    ResultStep, Step, Target, Template,
 };
 use crate::span::Span;
 
@@ -89,8 +89,24 @@ fn pieces(kind: &ClauseKind) -> Vec<Piece<'_>> {
             saying(&mut pieces, because.as_ref());
             pieces
         }
+        ClauseKind::Private { path, to, guard: condition } => {
+            let steps: String = path.iter().map(step).collect();
+            let mut pieces = vec![Piece::text(format!("private result{steps}"))];
+            if let Some(to) = to {
+                pieces.extend([Piece::text(" to "), Piece::Expr(to)]);
+            }
+            guard(&mut pieces, condition.as_ref(), true);
+            pieces
+        }
         ClauseKind::Reconcile(e) => vec![Piece::text("reconcile "), Piece::Expr(e)],
         kind => vec![Piece::Text(short(kind))],
+    }
+}
+
+fn step(step: &ResultStep) -> String {
+    match step {
+        ResultStep::Field(name) => format!(".{}", name.node),
+        ResultStep::Elements(_) => "[*]".to_owned(),
     }
 }
 

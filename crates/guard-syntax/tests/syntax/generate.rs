@@ -290,7 +290,15 @@ impl<'b> Choices<'b> {
     }
 
     fn clause_kind(&mut self) -> ClauseKind {
-        match self.below(21) {
+        match self.below(22) {
+            21 => ClauseKind::Private {
+                path: self.many(0, 2, |g| match g.below(2) {
+                    0 => ResultStep::Field(g.name()),
+                    _ => ResultStep::Elements(here()),
+                }),
+                to: self.some(|g| g.expr(3)),
+                guard: self.some(Self::guard),
+            },
             20 => ClauseKind::Transform {
                 target: self.plain(),
                 path: self.many(0, 2, Self::name),

@@ -165,6 +165,7 @@ pub(super) fn looks_into_result(kernel: &Kernel) -> bool {
                 || !tool.observes.is_empty()
                 || !tool.learns.is_empty()
                 || !tool.reconciles.is_empty()
+                || (plan.confidential && !tool.privates.is_empty())
         })
 }
 

@@ -79,6 +79,7 @@ fn plan() -> Plan {
         sources: Vec::new(),
         origins: false,
         mentions: false,
+        confidential: false,
         lifecycles: Vec::new(),
         feedback: Vec::new(),
         attests: Vec::new(),

@@ -217,6 +217,10 @@ impl Canon<'_> {
             ClauseKind::Transform { path, value, when: applies } => {
                 format!("transform {path:?} by {} when {}", e(value), when(applies))
             }
+            ClauseKind::Private { path, to, when: applies } => {
+                let to = to.as_ref().map_or("nobody".into(), e);
+                format!("private {path:?} to {to} when {}", when(applies))
+            }
         }
     }
 

@@ -4,6 +4,7 @@
 //! Claims are of sessions that both guards have judged alike so far, so the rules that let earlier calls pass do not
 //! matter here; what those calls did does.
 
+mod disclosure;
 mod history;
 mod reads;
 mod unfilled;
@@ -429,6 +430,9 @@ impl<'p> Sides<'p> {
         }
         if (old.origins || new.origins) && trust(before) != trust(after) {
             change.other("whose words are trusted".into());
+        }
+        if old.readers || new.readers {
+            disclosure::compare((before, a), (after, b), change);
         }
         if old.time && self.old.deadline != self.new.deadline {
             change.other("the deadline that is asked of".into());

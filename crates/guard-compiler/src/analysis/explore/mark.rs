@@ -253,6 +253,7 @@ impl<'p> Questions<'p> {
             }
         }
         out.extend(session.said().as_bytes());
+        session.private_texts().mark(&mut out);
         if session.asks_origins() {
             let mut seen: Vec<&(String, Vec<u32>)> = session.seen_origins().iter().collect();
             seen.sort();

@@ -208,7 +208,7 @@ impl Said {
             Then::Flies => return Some(()),
         };
         let outcome = match then {
-            Then::Unreadable => session.settle_unreadable(id, now, world),
+            Then::Unreadable => session.settle_unreadable(id, "", now, world),
             _ => session.settle(id, success, result, now, world),
         };
         let outcome = outcome.ok()?;

@@ -107,6 +107,13 @@ impl Slice {
                 let known = program.tools.iter().enumerate();
                 self.tools.extend(known.filter(|(_, t)| t.params.is_empty()).map(|(at, _)| at));
             }
+            K::MayRead(..) => {
+                let known = program.tools.iter().enumerate();
+                let discloses = |tool: &Tool| {
+                    tool.clauses.iter().any(|c| matches!(c.kind, ClauseKind::Private { .. }))
+                };
+                self.tools.extend(known.filter(|(_, t)| discloses(t)).map(|(at, _)| at));
+            }
             _ => {}
         });
     }

@@ -228,6 +228,10 @@ impl Reference<'_> {
             },
             K::Origin(of) => self.origin(&self.eval(of, env)?),
             K::Seen(of) => self.all_origins(&self.eval(of, env)?),
+            K::MayRead(who, text) => {
+                let who = self.eval(who, env)?;
+                self.may_read(&who, &self.eval(text, env)?)?
+            }
             K::Probe(probe) => self.probe(*probe, env)?,
         })
     }

@@ -13,6 +13,7 @@ mod feedback;
 mod items;
 mod learning;
 mod origins;
+mod private;
 mod probes;
 mod propose;
 mod settle;
@@ -158,6 +159,8 @@ pub struct Reference<'p> {
     seen: Vec<(String, Vec<u32>)>,
     /// The words of the prompts, where a rule asks what the user named.
     said: String,
+    /// The private texts that were read, where a rule asks who may read them.
+    privates: private::PrivateTexts,
     prompts: u64,
     /// How many events were judged for feedback.
     judged: u64,
@@ -278,6 +281,7 @@ impl<'p> Reference<'p> {
             reused: Cell::default(),
             seen: Vec::new(),
             said: String::new(),
+            privates: private::PrivateTexts::default(),
             prompts: 0,
             judged: 0,
             providers: program.feedback.iter().map(|f| feedback::Memory::new(f, start)).collect(),

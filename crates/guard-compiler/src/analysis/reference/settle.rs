@@ -5,6 +5,7 @@ use super::eval::Env;
 use super::feedback::Judged;
 use super::{Allowed, Flight, Misuse, Outcome, Reference, Settled, World};
 use crate::hir::{Clause, ClauseKind, Expr, Step, Target, Tool, Type};
+use guard_plan::disclosure::unreadable_texts;
 use guard_plan::json::Json;
 use guard_plan::plan::{EffectOp, Trust, Undecoded};
 use guard_plan::record::NoteKind;
@@ -36,13 +37,14 @@ impl Reference<'_> {
     pub fn settle_unreadable(
         &mut self,
         id: &str,
+        text: &str,
         now: i64,
         world: World,
     ) -> Result<Outcome, Misuse> {
         let at = self.flights.iter().position(|f| f.id == id);
         let at = at.ok_or_else(|| Misuse(format!("no call `{id}`")))?;
         self.advance(now);
-        self.finish(at, true, Err(()), world);
+        self.finish(at, true, Err(text), world);
         self.keep_answers();
         Ok(std::mem::take(&mut self.outcome))
     }
@@ -52,7 +54,7 @@ impl Reference<'_> {
         &mut self,
         at: usize,
         ran: bool,
-        result: Result<Option<&Json>, ()>,
+        result: Result<Option<&Json>, &str>,
         world: World,
     ) {
         // Until its success or failure stands in the history, it is in flight.
@@ -98,14 +100,14 @@ impl Reference<'_> {
         &mut self,
         tool: &Tool,
         flight: &Flight,
-        result: Result<Option<&Json>, ()>,
+        result: Result<Option<&Json>, &str>,
         world: World,
     ) -> Option<Value> {
         let returned = result.map(|result| result.cloned().unwrap_or(Json::Null));
-        let decoded = match (returned, &tool.returns) {
-            (Err(()), _) => None,
-            (Ok(json), Some(ty)) => self.decode(ty, &json, true).ok(),
-            (Ok(json), None) => Some(Value::Json(Box::new(json))),
+        let decoded = match (&returned, &tool.returns) {
+            (Err(_), _) => None,
+            (Ok(json), Some(ty)) => self.decode(ty, json, true).ok(),
+            (Ok(json), None) => Some(Value::Json(Box::new(json.clone()))),
         };
         let Some(result) = decoded else {
             self.outcome.note(NoteKind::Undecoded, &tool.name);
@@ -114,6 +116,12 @@ impl Reference<'_> {
             if let (Some(at), Undecoded::Clear) = (flight.tool, tool.undecoded) {
                 self.trust.wrote(at, true);
             }
+            let mut texts = Vec::new();
+            match &returned {
+                Ok(json) => super::private::collect(json, &[], &mut texts),
+                Err(text) => unreadable_texts(text, &mut |text| texts.push(text)),
+            }
+            self.disclose_unread(tool, texts);
             return None;
         };
         self.observe(tool, &flight.args, &result, world);
@@ -123,6 +131,9 @@ impl Reference<'_> {
         self.learn_from(tool, &flight.args, &result, &flight.id, world);
         self.reconcile(tool, &flight.args, &result, world);
         self.transform(tool, &flight.args, &result, world);
+        if let Ok(raw) = &returned {
+            self.disclose(tool, &flight.args, (raw, &result), world);
+        }
         Some(result)
     }
 

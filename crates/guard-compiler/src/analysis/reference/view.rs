@@ -202,6 +202,11 @@ impl<'p> Reference<'p> {
         &self.said
     }
 
+    /// Returns the private texts that were read.
+    pub(crate) fn private_texts(&self) -> &super::private::PrivateTexts {
+        &self.privates
+    }
+
     /// Returns true if a rule asks for the origin of values.
     pub(crate) fn asks_origins(&self) -> bool {
         self.tables.origins

@@ -181,6 +181,7 @@ pub(super) fn sentence(said: &Said) -> String {
         About::ObserveWarn => format!("{text} is observed; what breaks warns"),
         About::Transform => format!("must be called with {text}"),
         About::Shown => format!("shows the agent {text}"),
+        About::Private => format!("private {text}"),
         About::Gate => text.clone(),
     }
 }

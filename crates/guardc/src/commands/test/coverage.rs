@@ -22,6 +22,8 @@ pub enum Kind {
     Transform,
     /// `transform` of the result.
     Shown,
+    /// `private`.
+    Private,
     /// `limit`.
     Limit,
     /// A `budget` that some tool costs.
@@ -58,7 +60,7 @@ impl Kind {
     /// Returns whether the rule can refuse a call.
     pub fn two_sided(self) -> bool {
         use Kind::*;
-        !matches!(self, Cost | Effect | Observe | Learn | Shown | Transition | Feedback)
+        !matches!(self, Cost | Effect | Observe | Learn | Shown | Private | Transition | Feedback)
     }
 
     /// Returns its name.
@@ -67,6 +69,7 @@ impl Kind {
             Kind::Requires => "requires",
             Kind::Deny => "deny",
             Kind::Transform | Kind::Shown => "transform",
+            Kind::Private => "private",
             Kind::Limit => "limit",
             Kind::Budget => "budget",
             Kind::Deadline => "deadline",
@@ -278,7 +281,7 @@ impl Coverage {
     pub fn succeeded(&mut self, tool: &str, decoded: bool, reconciled: bool) {
         self.happened(tool, &[Kind::Effect]);
         if decoded {
-            self.happened(tool, &[Kind::Observe, Kind::Learn, Kind::Shown]);
+            self.happened(tool, &[Kind::Observe, Kind::Learn, Kind::Shown, Kind::Private]);
         }
         for rule in self.rules.values_mut().filter(|rule| rule.kind == Kind::Reconcile) {
             if rule.tools.iter().any(|name| name == tool) {
@@ -389,6 +392,9 @@ impl Coverage {
         }
         for transform in &tool.transforms {
             self.add(plan, tool, Kind::Shown, transform.rule.span, "");
+        }
+        for private in &tool.privates {
+            self.add(plan, tool, Kind::Private, private.rule.span, "");
         }
     }
 }

@@ -18,7 +18,7 @@ pub(in crate::analysis::diff) struct View<'p> {
 
 impl<'p> View<'p> {
     /// The tools that count.
-    fn tools(self) -> impl Iterator<Item = &'p Tool> {
+    pub(super) fn tools(self) -> impl Iterator<Item = &'p Tool> {
         let lenient = self.program.default_allow || self.beside.default_allow;
         let known = move |tool: &&Tool| {
             !self.never.contains(&tool.wire_name)
@@ -76,6 +76,9 @@ pub(super) fn history(view: View, name: &str) -> BTreeSet<String> {
                 if reads.origins {
                     texts.extend(trust(view));
                 }
+                if reads.readers {
+                    texts.extend(everything(view));
+                }
             }
         }
     }
@@ -125,7 +128,7 @@ pub(super) fn costs(view: View, unit: &str) -> BTreeSet<String> {
                 texts.insert(format!("{}: {text}", tool.wire_name));
                 let mut reads = Reads::default();
                 crate::lower::clause_exprs(&clause.kind, &mut |e| reads.expr(program, e));
-                if !reads.vars.is_empty() {
+                if !reads.vars.is_empty() || reads.readers {
                     texts.extend(everything(view));
                 }
             }

@@ -13,6 +13,7 @@ pub(super) struct Reads {
     pub probes: BTreeSet<String>,
     pub tools: BTreeSet<String>,
     pub origins: bool,
+    pub readers: bool,
     pub time: bool,
 }
 
@@ -31,6 +32,7 @@ impl Reads {
                 ClauseKind::Observe { .. }
                 | ClauseKind::Learn(_)
                 | ClauseKind::Transform { .. }
+                | ClauseKind::Private { .. }
                 | ClauseKind::Reconcile { .. } => {}
                 ClauseKind::Ready(probe) => {
                     reads.probes.insert(program.probes[*probe].name.clone());
@@ -81,6 +83,7 @@ impl Reads {
                 self.tool(program, *tool);
             }
             K::Origin(_) | K::Seen(_) => self.origins = true,
+            K::MayRead(..) => self.readers = true,
             K::RemainingTime => self.time = true,
             _ => {}
         });

@@ -85,6 +85,12 @@ impl<'p> Classes<'p> {
             ClauseKind::Learn(learn) => self.learn(learn, cx, session),
             // What the agent reads decides nothing.
             ClauseKind::Transform { .. } => {}
+            ClauseKind::Private { to, when, .. } => {
+                for part in to.iter().chain(when) {
+                    let node = self.visit(part, cx, session);
+                    self.cloud(node);
+                }
+            }
             ClauseKind::Limit { by: None, .. }
             | ClauseKind::Approval { when: None, .. }
             | ClauseKind::Ready(_) => {}
@@ -359,6 +365,13 @@ impl<'p> Classes<'p> {
             K::Origin(of) | K::Seen(of) => {
                 let node = self.visit(of, cx, session);
                 self.cloud(node);
+                None
+            }
+            K::MayRead(who, text) => {
+                for part in [who, text] {
+                    let node = self.visit(part, cx, session);
+                    self.cloud(node);
+                }
                 None
             }
             _ => {

@@ -102,6 +102,7 @@ pub(super) fn sentence(plan: &Plan, said: &Said) -> String {
         About::Reconcile => format!("expects {text}, or halts"),
         About::Transform => format!("must be called with {text}"),
         About::Shown => format!("shows the agent {text}"),
+        About::Private => format!("private {text}"),
     };
     let Some(rule) = said.rule else {
         return out;

@@ -1,0 +1,81 @@
+//! What is private, and whether more of it can only refuse more.
+
+use super::history::{View, history, signature, taught};
+use super::reads::Reads;
+use super::{Canon, Change};
+use crate::hir::{ClauseKind, Expr, ExprKind as K, Tool};
+use std::collections::BTreeSet;
+
+/// Every enforced `private` clause, each with everything that decides what it makes private.
+fn disclosures(view: View) -> BTreeSet<String> {
+    let program = view.program;
+    let mut texts = BTreeSet::new();
+    for tool in view.tools() {
+        for (clause, text) in Canon(program).clauses(tool) {
+            if !matches!(clause.kind, ClauseKind::Private { .. }) || clause.rule.shadow {
+                continue;
+            }
+            let mut reads = Reads::default();
+            crate::lower::clause_exprs(&clause.kind, &mut |e| reads.expr(program, e));
+            let vars: Vec<_> = reads.vars.iter().map(|var| history(view, var)).collect();
+            let facts: Vec<_> = reads.facts.iter().map(|fact| taught(view, fact)).collect();
+            let tools: Vec<_> = reads.tools.iter().map(|name| signature(program, name)).collect();
+            let own = signature(program, &tool.wire_name);
+            texts.insert(format!("{text}: {own:?} {vars:?} {facts:?} {tools:?}"));
+        }
+    }
+    texts
+}
+
+/// Compares what is private. More of it is tighter, and less is looser, for a call that is refused where a text may not be
+/// read; another reader may be either.
+pub(super) fn compare(old: (View, &Tool), new: (View, &Tool), change: &mut Change) {
+    let (before, after) = (disclosures(old.0), disclosures(new.0));
+    let refuses = only_refuses(old.1) && only_refuses(new.1);
+    match (before.is_subset(&after), after.is_subset(&before)) {
+        (true, true) => {}
+        (true, false) if refuses => change.tighter.push("a `private` is new".into()),
+        (false, true) if refuses => change.looser.push("a `private` is gone".into()),
+        _ => change.other("who may read what is private".into()),
+    }
+}
+
+/// Returns true if a text that may not be read can only refuse a call of the tool.
+fn only_refuses(tool: &Tool) -> bool {
+    tool.clauses.iter().filter(|clause| !clause.rule.shadow).all(|clause| match &clause.kind {
+        ClauseKind::Deny { condition, .. } => falls(condition, true),
+        ClauseKind::Approval { when, .. } => when.iter().all(|when| falls(when, true)),
+        ClauseKind::Requires { any_of, when } => {
+            let keys = any_of.iter().flat_map(|requirement| &requirement.key);
+            keys.into_iter().all(|(_, key)| !asks(key)) && when.iter().all(|when| falls(when, true))
+        }
+        kind => {
+            let mut found = false;
+            crate::lower::clause_exprs(kind, &mut |e| found |= asks(e));
+            !found
+        }
+    })
+}
+
+fn asks(e: &Expr) -> bool {
+    let mut found = false;
+    e.walk(&mut |part| found |= matches!(part.kind, K::MayRead(..)));
+    found
+}
+
+/// Returns true if a condition can only become true where an answer becomes false; where it is not `positive`, the same of its
+/// negation.
+fn falls(e: &Expr, positive: bool) -> bool {
+    match &e.kind {
+        K::MayRead(who, text) => !positive && !asks(who) && !asks(text),
+        K::Not(of) => falls(of, !positive),
+        K::And(a, b) | K::Or(a, b) => falls(a, positive) && falls(b, positive),
+        K::Implies(a, b) => falls(a, !positive) && falls(b, positive),
+        K::Quantified { op, over, body, .. } => {
+            use guard_plan::plan::QuantifierOp as Q;
+            let keeps = matches!(op, Q::All | Q::Any) && over.iter().all(|list| !asks(list));
+            (keeps && falls(body, positive)) || !asks(e)
+        }
+        _ => !asks(e),
+    }
+}

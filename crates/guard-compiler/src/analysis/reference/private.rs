@@ -1,0 +1,251 @@
+//! Private content (semantics §8): every private text as it was read, and a plain search of all of them.
+
+use super::eval::Env;
+use super::{Reference, World};
+use crate::hir::{ClauseKind, Tool};
+use guard_plan::builtin::is_unreadable;
+use guard_plan::disclosure::{self, MAX_PRIVATE, fold, fold_value, is_code};
+use guard_plan::json::Json;
+use guard_plan::record::NoteKind;
+use guard_plan::trust::ELEMENT;
+use guard_plan::value::{Fault, Value};
+use std::collections::BTreeSet;
+
+/// The private texts that a session has read.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct PrivateTexts {
+    /// Each part of a tool's result with its readers, once.
+    disclosed: Vec<(String, BTreeSet<String>)>,
+    /// Each text, folded, with the part that it was in.
+    texts: Vec<(usize, String)>,
+    bytes: usize,
+    full: bool,
+    /// The words of the prompts.
+    pub told: String,
+}
+
+impl PrivateTexts {
+    /// Adds texts of a part that only its readers may read. Returns true the first time that they are too many.
+    fn disclose(&mut self, part: &str, readers: &BTreeSet<String>, texts: Vec<String>) -> bool {
+        let was_full = self.full;
+        for text in texts.into_iter().filter(|text| !text.is_empty()) {
+            let known = self.disclosed.iter().position(|(p, r)| p == part && r == readers);
+            let new: usize = match known {
+                Some(at) if self.texts.contains(&(at, text.clone())) => continue,
+                Some(_) => 0,
+                None => readers.iter().map(String::len).sum(),
+            };
+            if self.full || self.bytes + new + text.len() > MAX_PRIVATE {
+                self.full = true;
+                break;
+            }
+            self.bytes += new + text.len();
+            if known.is_none() {
+                self.disclosed.push((part.to_owned(), readers.clone()));
+            }
+            let at = known.unwrap_or(self.disclosed.len() - 1);
+            self.texts.push((at, text));
+        }
+        self.full && !was_full
+    }
+
+    /// Writes what decides the answers: two sessions with equal marks answer alike.
+    pub fn mark(&self, out: &mut Vec<u8>) {
+        out.push(u8::from(self.full));
+        for (at, text) in &self.texts {
+            out.extend(format!("{:?} {text}\n", self.disclosed[*at].1).as_bytes());
+        }
+        out.extend(self.told.as_bytes());
+    }
+
+    fn allows(&self, who: &[String], text: &str) -> bool {
+        let words: Vec<&str> = disclosure::words(text).collect();
+        if words.is_empty() {
+            return true;
+        }
+        if self.full {
+            return false;
+        }
+        self.texts.iter().all(|(at, private)| {
+            let readers = &self.disclosed[*at].1;
+            let named = !who.is_empty() && who.iter().all(|one| readers.contains(one));
+            named || !self.leaks(private, &words)
+        })
+    }
+
+    /// Returns true if something of a private text stands in these words that no prompt has said.
+    fn leaks(&self, private: &str, words: &[&str]) -> bool {
+        let own: Vec<&str> = disclosure::words(private).collect();
+        let run = own.windows(own.len().min(4)).any(|run| {
+            let stands = words.windows(run.len()).any(|part| part == run);
+            stands && !self.said(run)
+        });
+        let mut codes: Vec<String> =
+            own.iter().filter(|word| is_code(word)).map(ToString::to_string).collect();
+        for token in private.split(' ') {
+            let parts = token.split('-').count();
+            let joined = token.replace('-', "");
+            let long = if joined.chars().any(char::is_alphabetic) { 8 } else { 10 };
+            let length = joined.chars().count();
+            let digit = joined.chars().any(|c| c.is_ascii_digit());
+            if (2..=8).contains(&parts) && (long..=64).contains(&length) && digit {
+                codes.push(joined);
+            }
+        }
+        run || codes.iter().any(|code| writes(words, code) && !self.said(&[code]))
+    }
+
+    /// Returns true if one of the prompts says these words, or this code.
+    fn said(&self, run: &[&str]) -> bool {
+        self.told.lines().any(|prompt| {
+            let words: Vec<&str> = prompt.split_whitespace().collect();
+            let is_said = words.windows(run.len()).any(|part| part == run);
+            is_said || matches!(run, [code] if is_code(code) && words.concat().contains(*code))
+        })
+    }
+}
+
+/// Returns true if words next to one another are a code, taken together.
+fn writes(words: &[&str], code: &str) -> bool {
+    (0..words.len()).any(|from| {
+        (1..=8.min(words.len() - from)).any(|count| {
+            let joined = words[from..from + count].concat();
+            joined == code && (count == 1 || joined.chars().count() <= 64)
+        })
+    })
+}
+
+impl Reference<'_> {
+    /// `may_read(who, text)`.
+    pub(super) fn may_read(&self, who: &Value, text: &Value) -> Result<Value, Fault> {
+        if *who == Value::None {
+            return Ok(Value::Bool(false));
+        }
+        let who = named(who)?;
+        let readable = !who.iter().any(|one| is_unreadable(one) || one.is_empty());
+        let asked = if readable { who } else { Vec::new() };
+        Ok(Value::Bool(self.privates.allows(&asked, &fold_value(text))))
+    }
+
+    /// The result of a call has been read: what is private of it becomes so.
+    pub(super) fn disclose(
+        &mut self,
+        tool: &Tool,
+        args: &[Value],
+        (raw, result): (&Json, &Value),
+        world: World,
+    ) {
+        if !self.tables.confidential || tool.is_served() {
+            return;
+        }
+        let mut all = Vec::new();
+        for clause in &tool.clauses {
+            let ClauseKind::Private { path, to, when } = &clause.kind else { continue };
+            let env = Env { args, result: Some(result), locals: &[], state: &self.state, world };
+            let applies = when.as_ref().map_or(Ok(true), |when| self.holds(when, env));
+            if let Ok(false) = applies {
+                continue;
+            }
+            let readers = match to {
+                Some(to) => self.eval(to, env).and_then(|readers| named(&readers)),
+                None => Ok(Vec::new()),
+            };
+            let faulty = applies.is_err() || readers.is_err();
+            let readers: BTreeSet<String> = match applies {
+                Ok(_) => readers.unwrap_or_default().into_iter().collect(),
+                Err(_) => BTreeSet::new(),
+            };
+            all.push((clause.rule.clone(), path.clone(), readers, faulty));
+        }
+        for (rule, path, readers, faulty) in all {
+            if rule.shadow {
+                self.outcome.note(NoteKind::Shadow, &rule.owner);
+                continue;
+            }
+            if faulty {
+                self.outcome.note(NoteKind::Warning, &rule.owner);
+            }
+            let mut texts = Vec::new();
+            collect(raw, &path, &mut texts);
+            let readers = readers.into_iter().filter(|one| !one.is_empty() && !is_unreadable(one));
+            self.keep_private(&format!("{} {path:?}", tool.name), &readers.collect(), texts);
+        }
+    }
+
+    /// The result of a call does not decode: nobody else may read any of it.
+    pub(super) fn disclose_unread(&mut self, tool: &Tool, texts: Vec<String>) {
+        let private = tool
+            .clauses
+            .iter()
+            .any(|c| matches!(c.kind, ClauseKind::Private { .. }) && !c.rule.shadow);
+        if private && self.tables.confidential && !tool.is_served() {
+            let nothing: [String; 0] = [];
+            self.keep_private(&format!("{} {nothing:?}", tool.name), &BTreeSet::new(), texts);
+        }
+    }
+
+    fn keep_private(&mut self, part: &str, readers: &BTreeSet<String>, texts: Vec<String>) {
+        if self.privates.disclose(part, readers, texts) {
+            self.outcome.note(NoteKind::Warning, "may_read");
+        }
+    }
+}
+
+/// The names of readers.
+fn named(readers: &Value) -> Result<Vec<String>, Fault> {
+    let text = |value: &Value| match value {
+        Value::String(text) => Ok(text.to_string()),
+        Value::Json(json) => match &**json {
+            Json::String(text) => Ok(text.to_string()),
+            _ => Err(Fault::Decode("a reader that is no text".into())),
+        },
+        _ => Err(Fault::Decode("a reader that is no text".into())),
+    };
+    match readers {
+        Value::List(all) => all.iter().map(text).collect(),
+        Value::Set(all) => all.iter().map(text).collect(),
+        Value::Json(json) => match &**json {
+            Json::Array(all) => {
+                all.iter().map(|one| text(&Value::Json(Box::new(one.clone())))).collect()
+            }
+            _ => text(readers).map(|one| vec![one]),
+        },
+        one => text(one).map(|one| vec![one]),
+    }
+}
+
+/// The texts in the part of a result at a path.
+pub(super) fn collect(json: &Json, path: &[String], texts: &mut Vec<String>) {
+    let digits = |text: &str| text.chars().filter(char::is_ascii_digit).count();
+    match json {
+        Json::Array(items) => {
+            let rest = if path.first().is_some_and(|step| step == ELEMENT) { &path[1..] } else { path };
+            items.iter().for_each(|item| collect(item, rest, texts));
+        }
+        Json::Object(members) => {
+            for (name, member) in members {
+                match path {
+                    [step, rest @ ..] if step == ELEMENT || **step == **name => {
+                        collect(member, rest, texts);
+                    }
+                    [] => {
+                        let name = fold(name);
+                        let words: Vec<&str> = disclosure::words(&name).collect();
+                        if words.len() > 3 || words.iter().any(|word| is_code(word)) {
+                            texts.push(name);
+                        }
+                        collect(member, path, texts);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        _ if !path.is_empty() => {}
+        Json::String(text) => texts.push(fold(text)),
+        Json::Number(text) if digits(text) > 3 => texts.push(fold(text)),
+        Json::Int(number) if digits(&number.to_string()) > 3 => {
+            texts.push(fold(&number.to_string()));
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,359 @@
+//! Private content: how texts are compared, and which pieces of a private text stand in another text (semantics §8).
+//!
+//! Purely textual. The session keeps the pieces, and who may read them.
+
+use crate::builtin::is_hidden;
+use crate::decimal;
+use crate::json::Json;
+use crate::trust::ELEMENT;
+use crate::value::Value;
+
+/// The maximum length of the private texts that a session keeps, and of the prompts beside them, in bytes each.
+pub const MAX_PRIVATE: usize = 1 << 20;
+
+/// The number of consecutive words that two texts share only if one repeats the other.
+pub const RUN: usize = 4;
+
+/// The minimum number of characters of a code.
+pub const MIN_CODE: usize = 8;
+
+/// The minimum number of characters of a code in several parts that has no letter: a date is shorter.
+pub const MIN_LONG_NUMBER: usize = 10;
+
+/// The maximum number of words that a code is written as.
+pub const MAX_CODE_WORDS: usize = 8;
+
+/// The maximum number of characters of a code in several parts.
+pub const MAX_CODE: usize = 64;
+
+/// The minimum number of digits of a number that counts as a text.
+pub const MIN_DIGITS: usize = 4;
+
+/// Returns the words of a text as they are compared. Letters are in lower case, without accents, and in the Latin letter that
+/// they look like; characters that nobody sees are left out. Between two words stands a blank where the text has
+/// whitespace, and a hyphen where it has punctuation only.
+pub fn fold(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut gap: Option<char> = None;
+    for c in text.chars() {
+        if c.is_whitespace() {
+            gap = Some(' ');
+            continue;
+        }
+        if is_dropped(c) {
+            continue;
+        }
+        let c = plain(c);
+        // Some letters are two in lower case.
+        let letters = c.to_lowercase().filter(|c| !is_dropped(*c)).map(look_alike);
+        let own_word = has_no_blanks(c);
+        if own_word {
+            gap = gap.or(Some('-'));
+        }
+        for letter in letters {
+            if !letter.is_alphanumeric() {
+                gap = gap.or(Some('-'));
+                continue;
+            }
+            if let Some(gap) = gap.take().filter(|_| !out.is_empty()) {
+                out.push(gap);
+            }
+            out.push(letter);
+        }
+        if own_word {
+            gap = gap.or(Some('-'));
+        }
+    }
+    out
+}
+
+/// Returns true for a character that readers do not see, or see as a part of the letter before it.
+fn is_dropped(c: char) -> bool {
+    let joins = matches!(c,
+        '\u{300}'..='\u{36f}' | '\u{483}'..='\u{489}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}'
+        | '\u{20d0}'..='\u{20ff}' | '\u{fe20}'..='\u{fe2f}');
+    let blank_letter = matches!(c, '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{3164}' | '\u{ffa0}');
+    is_hidden(c) || c.is_control() || joins || blank_letter
+}
+
+/// Returns true for a character of a script that puts no blanks between words: each is a word.
+fn has_no_blanks(c: char) -> bool {
+    matches!(c,
+        '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{3040}'..='\u{30ff}'
+        | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}'
+        | '\u{20000}'..='\u{3ffff}')
+        && c.is_alphanumeric()
+}
+
+/// Returns the letter or digit that a styled one stands for: full width, mathematical, circled, squared, raised.
+fn plain(c: char) -> char {
+    let code = c as u32;
+    let letter = |n: u32| char::from(b'a' + (n % 26) as u8);
+    let digit = |n: u32| char::from(b'0' + (n % 10) as u8);
+    match code {
+        0xff01..=0xff5e => char::from_u32(code - 0xfee0).unwrap_or(c),
+        // Capitals and small letters in turn, 26 of each.
+        0x1d400..=0x1d6a3 => letter(code - 0x1d400),
+        0x1d7ce..=0x1d7ff => digit(code - 0x1d7ce),
+        0x24b6..=0x24e9 => letter(code - 0x24b6),
+        0x1f130..=0x1f149 => letter(code - 0x1f130),
+        0x1f150..=0x1f169 => letter(code - 0x1f150),
+        0x1f170..=0x1f189 => letter(code - 0x1f170),
+        0x2460..=0x2468 => digit(code - 0x2460 + 1),
+        0x660..=0x669 => digit(code - 0x660),
+        0x6f0..=0x6f9 => digit(code - 0x6f0),
+        0x966..=0x96f => digit(code - 0x966),
+        0x2070 | 0x2074..=0x2079 => digit(code - 0x2070),
+        0x2080..=0x2089 => digit(code - 0x2080),
+        0xb9 => '1',
+        0xb2 => '2',
+        0xb3 => '3',
+        _ => c,
+    }
+}
+
+/// Returns the Latin letter that a letter in lower case looks like.
+fn look_alike(c: char) -> char {
+    match c {
+        'a'..='z' | '0'..='9' => c,
+        'à' | 'á' | 'â' | 'ã' | 'ä' | 'å' | 'ā' | 'ă' | 'ą' | 'ǎ' | 'ạ' | 'ả' | 'а' | 'α' | 'ɑ' => 'a',
+        'в' | 'ь' => 'b',
+        'ç' | 'ć' | 'ĉ' | 'ċ' | 'č' | 'с' | 'ϲ' | 'ⅽ' => 'c',
+        'ď' | 'đ' | 'ԁ' | 'ⅾ' => 'd',
+        'è' | 'é' | 'ê' | 'ë' | 'ē' | 'ĕ' | 'ė' | 'ę' | 'ě' | 'ẹ' | 'ẻ' | 'ẽ' | 'е' | 'ё' | 'ε' | 'ℯ' => 'e',
+        'ĝ' | 'ğ' | 'ġ' | 'ģ' | 'ɡ' | 'ℊ' => 'g',
+        'ĥ' | 'ħ' | 'һ' | 'н' | 'ℎ' => 'h',
+        'ì' | 'í' | 'î' | 'ï' | 'ĩ' | 'ī' | 'ĭ' | 'į' | 'ı' | 'ị' | 'ỉ' | 'і' | 'ї' | 'ι' | 'ⅰ' => 'i',
+        'ĵ' | 'ј' | 'ϳ' => 'j',
+        'ķ' | 'к' | 'κ' => 'k',
+        'ĺ' | 'ļ' | 'ľ' | 'ŀ' | 'ł' | 'ӏ' | 'ⅼ' => 'l',
+        'м' | 'ⅿ' => 'm',
+        'ñ' | 'ń' | 'ņ' | 'ň' | 'η' => 'n',
+        'ò' | 'ó' | 'ô' | 'õ' | 'ö' | 'ø' | 'ō' | 'ŏ' | 'ő' | 'ǒ' | 'ọ' | 'ỏ' | 'о' | 'ο' | 'ℴ' => 'o',
+        'р' | 'ρ' => 'p',
+        'ԛ' => 'q',
+        'ŕ' | 'ŗ' | 'ř' | 'г' => 'r',
+        'ś' | 'ŝ' | 'ş' | 'š' | 'ș' | 'ѕ' | 'ſ' => 's',
+        'ţ' | 'ť' | 'ŧ' | 'ț' | 'т' | 'τ' => 't',
+        'ù' | 'ú' | 'û' | 'ü' | 'ũ' | 'ū' | 'ŭ' | 'ů' | 'ű' | 'ų' | 'ǔ' | 'ụ' | 'ủ' | 'υ' => 'u',
+        'ν' | 'ѵ' | 'ⅴ' => 'v',
+        'ŵ' | 'ԝ' | 'ω' => 'w',
+        'х' | 'χ' | 'ⅹ' => 'x',
+        'ý' | 'ÿ' | 'ŷ' | 'у' | 'γ' => 'y',
+        'ź' | 'ż' | 'ž' => 'z',
+        _ => c,
+    }
+}
+
+/// Returns the number of words of a folded text.
+pub fn word_count(folded: &str) -> usize {
+    words(folded).count()
+}
+
+/// Returns the words of a folded text.
+pub fn words(folded: &str) -> impl Iterator<Item = &str> {
+    folded.split([' ', '-']).filter(|word| !word.is_empty())
+}
+
+/// Returns true if a word is a code: an id, a number or a key that nobody writes by chance.
+pub fn is_code(word: &str) -> bool {
+    word.chars().count() >= MIN_CODE && has_digit(word)
+}
+
+/// Returns true if the parts of a word with punctuation in it are a code when they are taken together.
+fn is_code_in_parts(joined: &str, parts: usize) -> bool {
+    let length = joined.chars().count();
+    let long = length >= MIN_CODE && joined.chars().any(char::is_alphabetic);
+    let fits = (2..=MAX_CODE_WORDS).contains(&parts) && length <= MAX_CODE;
+    fits && has_digit(joined) && (long || length >= MIN_LONG_NUMBER)
+}
+
+fn has_digit(word: &str) -> bool {
+    word.bytes().any(|byte| byte.is_ascii_digit())
+}
+
+/// Calls `visit` with each piece of a folded private text. Each run of [`RUN`] words is a piece; a text of fewer words is one
+/// piece; so is each code.
+pub fn pieces(folded: &str, visit: &mut dyn FnMut(&str)) {
+    let flat = folded.replace('-', " ");
+    let spans = spans(&flat);
+    match spans.len() {
+        0 => return,
+        1..RUN => visit(&flat),
+        _ => spans.windows(RUN).for_each(|run| visit(&flat[run[0].0..run[RUN - 1].1])),
+    }
+    for word in words(folded).filter(|word| is_code(word)) {
+        visit(word);
+    }
+    for word in folded.split(' ') {
+        let joined = word.replace('-', "");
+        if is_code_in_parts(&joined, word.split('-').count()) {
+            visit(&joined);
+        }
+    }
+}
+
+/// Calls `visit` with everything in a folded text that may be a piece of a private one, in order, until `visit`
+/// returns false: each run of up to [`RUN`] words, and what up to [`MAX_CODE_WORDS`] words are as one code.
+pub fn candidates(folded: &str, visit: &mut dyn FnMut(&str) -> bool) {
+    let flat = folded.replace('-', " ");
+    let spans = spans(&flat);
+    for (at, (start, _)) in spans.iter().enumerate() {
+        for (_, end) in spans[at..].iter().take(RUN) {
+            if !visit(&flat[*start..*end]) {
+                return;
+            }
+        }
+        let (mut joined, mut length) = (String::new(), 0);
+        for (parts, (start, end)) in spans[at..].iter().take(MAX_CODE_WORDS).enumerate() {
+            let word = &flat[*start..*end];
+            length += word.chars().count();
+            if length > MAX_CODE {
+                break;
+            }
+            joined.push_str(word);
+            if parts > 0 && length >= MIN_CODE && has_digit(&joined) && !visit(&joined) {
+                return;
+            }
+        }
+    }
+}
+
+/// Returns where each word of a text begins and ends.
+fn spans(flat: &str) -> Vec<(usize, usize)> {
+    let mut spans = Vec::new();
+    let mut start = 0;
+    for word in flat.split(' ') {
+        if !word.is_empty() {
+            spans.push((start, start + word.len()));
+        }
+        start += word.len() + 1;
+    }
+    spans
+}
+
+/// Adds the words of a prompt to those that the user said before. Returns false, and adds nothing, where they would be too long.
+pub fn hear(told: &mut String, prompt: &str) -> bool {
+    let folded = fold(prompt);
+    let fits = told.len() + folded.len() + 3 <= MAX_PRIVATE;
+    if fits && !folded.is_empty() {
+        told.push(' ');
+        told.push_str(&folded.replace('-', " "));
+        // No word holds a line break: a piece stands in one prompt.
+        told.push_str(" \n");
+    }
+    fits
+}
+
+/// Returns true if a piece stands in one of the prompts that were heard.
+pub fn is_told(told: &str, piece: &str) -> bool {
+    told.contains(&format!(" {piece} "))
+        || (!piece.contains(' ') && is_code(piece) && told.replace(' ', "").contains(piece))
+}
+
+/// Returns all texts in a value, folded, one after the other.
+pub fn fold_value(value: &Value) -> String {
+    let mut out = String::new();
+    texts(value, &mut |text| {
+        let folded = fold(text);
+        if !out.is_empty() && !folded.is_empty() {
+            out.push(' ');
+        }
+        out.push_str(&folded);
+    });
+    out
+}
+
+fn texts(value: &Value, visit: &mut dyn FnMut(&str)) {
+    match value {
+        Value::String(text) | Value::Path(text) => visit(text),
+        Value::Url(url) => visit(&url.text),
+        Value::Int(number) => visit(&number.to_string()),
+        Value::Decimal(units) => visit(&decimal::format(*units)),
+        Value::List(items) | Value::Record(items) => {
+            items.iter().for_each(|item| texts(item, visit));
+        }
+        Value::Set(items) => items.iter().for_each(|item| texts(item, visit)),
+        Value::Map(entries) => entries.iter().for_each(|(key, value)| {
+            visit(key);
+            texts(value, visit);
+        }),
+        Value::Json(json) => texts_of_json(json, visit),
+        _ => {}
+    }
+}
+
+fn texts_of_json(json: &Json, visit: &mut dyn FnMut(&str)) {
+    match json {
+        Json::String(text) | Json::Number(text) => visit(text),
+        Json::Int(number) => visit(&number.to_string()),
+        Json::Array(items) => items.iter().for_each(|item| texts_of_json(item, visit)),
+        Json::Object(members) => members.iter().for_each(|(key, value)| {
+            visit(key);
+            texts_of_json(value, visit);
+        }),
+        Json::Null | Json::Bool(_) => {}
+    }
+}
+
+/// Calls `visit` with each private text of a result, folded: those in the part at a path. The path goes through the elements of
+/// lists; [`ELEMENT`] is each element of a list or member of an object.
+pub fn private_texts(json: &Json, path: &[String], visit: &mut dyn FnMut(String)) {
+    match (json, path) {
+        (Json::Array(items), [first, rest @ ..]) if first == ELEMENT => {
+            items.iter().for_each(|item| private_texts(item, rest, visit));
+        }
+        (Json::Array(items), _) => items.iter().for_each(|item| private_texts(item, path, visit)),
+        (Json::Object(members), [first, rest @ ..]) => {
+            let within = members.iter().filter(|(name, _)| first == ELEMENT || **name == **first);
+            within.for_each(|(_, member)| private_texts(member, rest, visit));
+        }
+        (Json::Object(members), []) => {
+            for (name, member) in members {
+                let name = fold(name);
+                // A field's name is no content; a key may be.
+                if word_count(&name) >= RUN || words(&name).any(is_code) {
+                    visit(name);
+                }
+                private_texts(member, path, visit);
+            }
+        }
+        (Json::String(text), []) => visit(fold(text)),
+        (Json::Number(text), []) => number(text, visit),
+        (Json::Int(value), []) => number(&value.to_string(), visit),
+        _ => {}
+    }
+}
+
+/// Calls `visit` with each private text of a result that nobody could read as JSON, folded: the whole, and each value that it
+/// seems to hold.
+pub fn unreadable_texts(text: &str, visit: &mut dyn FnMut(String)) {
+    visit(fold(text));
+    let mut parts = text.split('"').enumerate().peekable();
+    while let Some((at, part)) = parts.next() {
+        let is_quoted = at % 2 == 1;
+        let is_name = parts.peek().is_some_and(|(_, next)| next.trim_start().starts_with(':'));
+        match is_quoted {
+            true if is_name => {}
+            true => visit(fold(part)),
+            false => {
+                let values = part.split([',', ':', '{', '}', '[', ']', '\n']).map(str::trim);
+                let is_word = |value: &&str| !matches!(*value, "true" | "false" | "null");
+                values.filter(is_word).for_each(|value| match value.parse::<f64>() {
+                    Ok(_) => number(value, visit),
+                    Err(_) => visit(fold(value)),
+                });
+            }
+        }
+    }
+}
+
+/// A short number stands in many texts by chance.
+fn number(text: &str, visit: &mut dyn FnMut(String)) {
+    if text.bytes().filter(u8::is_ascii_digit).count() >= MIN_DIGITS {
+        visit(fold(text));
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,229 @@
+//! Private parts of results: they are remembered when a call settles, with their readers, and named in the reason of a rule
+//! that asks who may read a text (semantics §8).
+
+use crate::compiled::CompiledPlan;
+use crate::compiled::prepare::Prepared;
+use crate::eval::context::Context;
+use crate::outcome::Settled;
+use crate::session::Session;
+use crate::session::private::{Disclosure, Leak};
+use crate::settle::after::After;
+use crate::val::{Val, confused};
+use guard_plan::builtin::is_unreadable;
+use guard_plan::disclosure::{self, MAX_PRIVATE};
+use guard_plan::json::Json;
+use guard_plan::plan::{Node, PrivatePart, Tool};
+use guard_plan::record::{Note, NoteKind};
+use guard_plan::render::SECRET;
+use guard_plan::value::{Fault, Value};
+use guard_plan::verdict::Reason;
+
+/// The maximum number of readers that a reason names.
+const NAMED_READERS: usize = 5;
+
+/// The maximum number of characters of a reader that a reason shows.
+const SHOWN_READER: usize = 60;
+
+/// Returns whether a tool's results may be private, in a session that is asked about them.
+fn matters(compiled: &CompiledPlan, tool: &Tool) -> bool {
+    compiled.plan().confidential && !tool.privates.is_empty() && !tool.is_served()
+}
+
+/// Remembers the private parts of a result that was decoded.
+pub(crate) fn disclose(
+    compiled: &CompiledPlan,
+    session: &mut Session,
+    after: &After<'_>,
+    raw: &Json,
+    settled: &mut Settled,
+) {
+    let tool = after.call.tool;
+    if !matters(compiled, tool) {
+        return;
+    }
+    // All of them read what was private before the call.
+    let parts: Vec<(&PrivatePart, Vec<Box<str>>)> = tool
+        .privates
+        .iter()
+        .zip(&after.call.ready.privates)
+        .filter_map(|(part, (to, when))| {
+            let readers = after.read(compiled, session, |cx| readers_of(cx, to, when));
+            let (readers, fault) = match readers {
+                Ok(None) => return None,
+                Ok(Some(readers)) => (readers, None),
+                Err(fault) => (Vec::new(), Some(fault)),
+            };
+            let (owner, what) = (&part.rule.owner, part.part());
+            if part.rule.shadow {
+                settled.note(NoteKind::Shadow, owner, format!("`{what}` would be private"));
+                return None;
+            }
+            if let Some(fault) = fault {
+                let message = format!("nobody else may read `{what}`: {fault}");
+                settled.note(NoteKind::Warning, owner, message);
+            }
+            Some((part, readers))
+        })
+        .collect();
+    for (part, readers) in parts {
+        let mut texts = Vec::new();
+        disclosure::private_texts(raw, &part.path, &mut |text| texts.push(text));
+        let readers = readers.into_iter().filter(|one| !one.is_empty() && !is_unreadable(one));
+        let disclosure = Disclosure {
+            part: part.part().into(),
+            tool: tool.name.as_str().into(),
+            readers: readers.collect(),
+            secret: part.secret,
+        };
+        keep(session, &disclosure, &texts, settled);
+    }
+}
+
+/// Remembers all of a result that does not decode as private, for nobody.
+pub(crate) fn disclose_undecoded(
+    compiled: &CompiledPlan,
+    session: &mut Session,
+    tool: &Tool,
+    raw: Result<&Json, &str>,
+    settled: &mut Settled,
+) {
+    if !matters(compiled, tool) || tool.privates.iter().all(|part| part.rule.shadow) {
+        return;
+    }
+    let mut texts = Vec::new();
+    match raw {
+        Ok(json) => disclosure::private_texts(json, &[], &mut |text| texts.push(text)),
+        Err(text) => disclosure::unreadable_texts(text, &mut |text| texts.push(text)),
+    }
+    let disclosure = Disclosure {
+        part: "result".into(),
+        tool: tool.name.as_str().into(),
+        readers: Default::default(),
+        secret: false,
+    };
+    keep(session, &disclosure, &texts, settled);
+}
+
+fn keep(session: &mut Session, disclosure: &Disclosure, texts: &[String], settled: &mut Settled) {
+    if session.private.disclose(disclosure, texts) {
+        let message = format!(
+            "more than {MAX_PRIVATE} bytes of private text were read: from now on nobody is known to be a reader"
+        );
+        settled.note(NoteKind::Warning, "may_read", message);
+    }
+}
+
+/// Remembers what the user says: it is no secret.
+pub(crate) fn hear(compiled: &CompiledPlan, session: &mut Session, prompt: &str) -> Option<Note> {
+    let heard = !compiled.plan().confidential || session.private.hear(prompt);
+    (!heard).then(|| Note {
+        kind: NoteKind::Warning,
+        rule: "may_read".into(),
+        message: format!(
+            "the words of this prompt stay private: all prompts together have at most {MAX_PRIVATE} bytes"
+        ),
+    })
+}
+
+/// Returns the readers of a part; `None` where its condition is false.
+fn readers_of(
+    cx: &Context<'_>,
+    to: &Option<Prepared>,
+    when: &Option<Prepared>,
+) -> Result<Option<Vec<Box<str>>>, Fault> {
+    if let Some(when) = when
+        && !Val::own(cx.eval_shown(when)?).truth()?
+    {
+        return Ok(None);
+    }
+    let Some(to) = to else { return Ok(Some(Vec::new())) };
+    let readers = cx.eval_shown(to)?;
+    Ok(Some(named(&readers)?.into_iter().map(Box::from).collect()))
+}
+
+/// Returns the names of readers: of a string, or of a list or set of strings.
+pub(crate) fn named(readers: &Value) -> Result<Vec<&str>, Fault> {
+    fn text(value: &Value) -> Result<&str, Fault> {
+        match value {
+            Value::String(text) => Ok(text),
+            Value::Json(json) => json_text(json),
+            _ => Err(confused("a reader that is no text")),
+        }
+    }
+    fn json_text(json: &Json) -> Result<&str, Fault> {
+        json.as_str().ok_or_else(|| confused("a reader that is no text"))
+    }
+    match readers {
+        Value::List(all) => all.iter().map(text).collect(),
+        Value::Set(all) => all.iter().map(text).collect(),
+        Value::Json(json) => match &**json {
+            Json::Array(all) => all.iter().map(json_text).collect(),
+            one => Ok(vec![json_text(one)?]),
+        },
+        one => Ok(vec![text(one)?]),
+    }
+}
+
+impl<'a> Context<'a> {
+    /// Returns whether readers may read a text, and remembers what stands against it for the reason.
+    pub fn may_read(&self, readers: &Value, text: &Value) -> Result<bool, Fault> {
+        if *readers == Value::None {
+            return Ok(false);
+        }
+        let session = self.session;
+        let leak = session.private.leak(&named(readers)?, &disclosure::fold_value(text));
+        if let Some(leak) = &leak {
+            *self.decision.leak.borrow_mut() = Some(described(leak));
+        }
+        Ok(leak.is_none())
+    }
+
+    /// Adds to the help of a reason which private content its condition has found that a reader may not read.
+    pub fn explain_leak(&self, reason: &mut Reason, condition: &Prepared) {
+        let asks = |node: &Node| matches!(node, Node::MayRead(..));
+        if !condition.ops().iter().any(|op| op.node().is_some_and(asks)) {
+            return;
+        }
+        self.decision.leak.take();
+        // A fault is a reason of its own.
+        let found = self.eval_shown(condition).ok().and_then(|_| self.decision.leak.take());
+        if let Some(found) = found {
+            if !reason.help.is_empty() {
+                reason.help.push_str("; ");
+            }
+            reason.help.push_str(&found);
+        }
+    }
+}
+
+fn described(leak: &Leak<'_>) -> String {
+    let disclosure = match leak {
+        Leak::Content(disclosure) => disclosure,
+        Leak::Full => {
+            return format!(
+                "more than {MAX_PRIVATE} bytes of private text were read, so nobody is known to be a reader"
+            );
+        }
+    };
+    let readers: Vec<String> = disclosure.readers.iter().map(|reader| shown(reader)).collect();
+    let who = match readers.as_slice() {
+        _ if disclosure.secret => format!("only {SECRET}"),
+        [] => "nobody else".to_owned(),
+        [first @ .., last] if readers.len() <= NAMED_READERS => match first {
+            [] => format!("only `{last}`"),
+            _ => format!("only `{}` and `{last}`", first.join("`, `")),
+        },
+        _ => {
+            let rest = readers.len() - NAMED_READERS;
+            format!("only `{}` and {rest} others", readers[..NAMED_READERS].join("`, `"))
+        }
+    };
+    let Disclosure { part, tool, .. } = disclosure;
+    format!("it has content of `{part}` of `{tool}`, which {who} may read")
+}
+
+/// A reader may be a text of a result: it is shown as one short line.
+fn shown(reader: &str) -> String {
+    let short = reader.chars().take(SHOWN_READER);
+    short.map(|c| if c.is_control() || c == '`' { ' ' } else { c }).collect()
+}

@@ -1,0 +1,134 @@
+//! The private content that a session has read (semantics §8): digests of its pieces, and who may read them.
+
+use super::origins::{Short, short};
+use super::sorted;
+use guard_plan::builtin::is_unreadable;
+use guard_plan::disclosure::{self, MAX_PRIVATE};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeSet, HashMap};
+
+/// The pieces of private texts, and the prompts that make some of them no secret.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct PrivateIndex {
+    /// By piece: the disclosures of the texts that have it.
+    #[serde(with = "sorted")]
+    pieces: HashMap<Short, Vec<u32>>,
+    /// The texts that are known: each counts once for a disclosure.
+    texts: BTreeSet<Short>,
+    disclosures: Vec<Disclosure>,
+    /// The length of the texts and of the names of readers, in bytes.
+    bytes: usize,
+    /// True if a text did not fit: nobody is known to read anything from then on.
+    full: bool,
+    /// The words of the prompts.
+    told: String,
+}
+
+/// A part of a tool's result that was private, with its readers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Disclosure {
+    /// The part as a guard writes it, and the tool.
+    pub part: Box<str>,
+    pub tool: Box<str>,
+    pub readers: BTreeSet<Box<str>>,
+    /// The readers are a secret: no reason names them.
+    pub secret: bool,
+}
+
+/// The reason why a text may not be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Leak<'s> {
+    /// Private content of a disclosure stands in it.
+    Content(&'s Disclosure),
+    /// More was read than the session keeps.
+    Full,
+}
+
+impl PrivateIndex {
+    /// Returns whether it has the shape that every index has. An index that nobody asks for is empty.
+    pub fn is_sound(&self, is_asked: bool) -> bool {
+        let known = |at: &u32| (*at as usize) < self.disclosures.len();
+        let empty = self.pieces.is_empty() && self.disclosures.is_empty() && self.told.is_empty();
+        (is_asked || empty)
+            && self.bytes <= MAX_PRIVATE
+            && self.told.len() <= MAX_PRIVATE
+            && self.pieces.values().flatten().all(known)
+    }
+
+    /// Returns the number of bytes that are kept, and whether more was read than that.
+    pub fn size(&self) -> (usize, bool) {
+        (self.bytes, self.full)
+    }
+
+    /// Remembers what the user has said; false where it does not fit.
+    pub fn hear(&mut self, prompt: &str) -> bool {
+        disclosure::hear(&mut self.told, prompt)
+    }
+
+    /// Remembers folded texts as private. Returns true the first time that they are too many.
+    pub fn disclose(&mut self, disclosure: &Disclosure, texts: &[String]) -> bool {
+        let was_full = self.full;
+        let mut at = self.disclosures.iter().position(|known| known == disclosure);
+        for text in texts.iter().filter(|text| !text.is_empty()) {
+            if self.full {
+                break;
+            }
+            at = self.add(disclosure, at, text);
+        }
+        self.full && !was_full
+    }
+
+    /// Adds a text of a disclosure, and returns the position of the disclosure, if it is known then.
+    fn add(&mut self, disclosure: &Disclosure, at: Option<usize>, text: &str) -> Option<usize> {
+        let place = at.unwrap_or(self.disclosures.len());
+        let digest = short(&format!("{place} {text}"));
+        if self.texts.contains(&digest) {
+            return at;
+        }
+        let readers: usize = match at {
+            Some(_) => 0,
+            None => disclosure.readers.iter().map(|reader| reader.len()).sum(),
+        };
+        let bytes = self.bytes + readers + text.len();
+        let Some(number) = u32::try_from(place).ok().filter(|_| bytes <= MAX_PRIVATE) else {
+            self.full = true;
+            return at;
+        };
+        self.bytes = bytes;
+        if at.is_none() {
+            self.disclosures.push(disclosure.clone());
+        }
+        self.texts.insert(digest);
+        disclosure::pieces(text, &mut |piece| {
+            let disclosures = self.pieces.entry(short(piece)).or_default();
+            if !disclosures.contains(&number) {
+                disclosures.push(number);
+            }
+        });
+        Some(place)
+    }
+
+    /// Returns why not all of these readers may read a folded text; `None` if they may. A reader that is no text that
+    /// anybody names is nobody.
+    pub fn leak(&self, readers: &[&str], text: &str) -> Option<Leak<'_>> {
+        if disclosure::words(text).next().is_none() {
+            return None;
+        }
+        if self.full {
+            return Some(Leak::Full);
+        }
+        let nobody = readers.iter().any(|reader| reader.is_empty() || is_unreadable(reader));
+        let readers = if nobody { &[] } else { readers };
+        let forbids = |at: &&u32| {
+            let allowed = &self.disclosures[**at as usize].readers;
+            readers.is_empty() || !readers.iter().all(|reader| allowed.contains(*reader))
+        };
+        let mut leak = None;
+        disclosure::candidates(text, &mut |piece| {
+            let found = self.pieces.get(&short(piece)).and_then(|all| all.iter().find(forbids));
+            leak = found.filter(|_| !disclosure::is_told(&self.told, piece)).copied();
+            leak.is_none()
+        });
+        leak.map(|at| Leak::Content(&self.disclosures[at as usize]))
+    }
+}
