@@ -69,7 +69,9 @@ pub const EXPECTED: [&str; 36] = [
 ];
 
 /// Constructs, by the text that shows them in a guard.
-const MARKS: [(&str, &str); 44] = [
+const MARKS: [(&str, &str); 46] = [
+    ("guard: private", "private result"),
+    ("guard: may_read", "may_read("),
     ("guard: transform", "transform "),
     ("guard: transform of a result", "transform result."),
     ("guard: use of a define", "(d_"),

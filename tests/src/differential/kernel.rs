@@ -1,6 +1,6 @@
 //! Replies of the kernel to events, without its sentences.
 
-use super::play::{Ending, Heard, Said, Stopping};
+use super::play::{Ending, Heard, Said, Stopping, UNREADABLE};
 use super::world::Answering;
 use crate::generate::Event;
 use guard_compiler::reference::Outline;
@@ -24,7 +24,7 @@ pub(super) fn taken(event: &Event, now: i64) -> Option<Taken<'_>> {
             Taken::Settle(Settlement { call, ending, now })
         }
         Event::Garble(call) => {
-            let ending = Ended::Unreadable { text: "{\"u\":1,\"u\":2}", error: "a key twice" };
+            let ending = Ended::Unreadable { text: UNREADABLE, error: "a key twice" };
             Taken::Settle(Settlement { call, ending, now })
         }
         Event::Approve(tool, args, role, ttl) => {

@@ -20,6 +20,8 @@ use guard_syntax::span::Span;
 pub(super) const START: i64 = 1_767_603_600_000;
 /// The name of every generated guard.
 const FILE: &str = "generated.guard";
+/// A result that nobody can read as JSON.
+pub(super) const UNREADABLE: &str = "{\"u\":1,\"u\":\"4711\"}";
 
 /// The reply to an event, without sentences.
 #[derive(Debug, Default, Clone)]

@@ -1,6 +1,6 @@
 //! Replies of the reference evaluator to events.
 
-use super::play::{Ending, Heard, Said, Stopping};
+use super::play::{Ending, Heard, Said, Stopping, UNREADABLE};
 use super::world::answer;
 use crate::generate::Event;
 use guard_compiler::reference::{Ask, Lacking, Misuse, Outcome, Reference};
@@ -43,7 +43,9 @@ fn said(
         Event::Settle(call, success, result) => {
             Said::of(heard(session.settle(call, *success, result.as_ref(), now, world)?))
         }
-        Event::Garble(call) => Said::of(heard(session.settle_unreadable(call, now, world)?)),
+        Event::Garble(call) => {
+            Said::of(heard(session.settle_unreadable(call, UNREADABLE, now, world)?))
+        }
         Event::Approve(tool, args, role, ttl) => {
             session.approve(tool, args, role, ttl.map(|ttl| now + ttl), now)?;
             Said::default()

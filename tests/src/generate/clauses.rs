@@ -245,8 +245,13 @@ pub(super) fn after(rng: &mut Rng, params: &[usize]) -> Vec<String> {
         }
         _ => {}
     }
+    if rng.chance(45) {
+        let is_typed = |clause: &String| clause.contains("returns") && !clause.contains("json");
+        let typed = clauses.iter().any(is_typed);
+        clauses.push(private(rng, params, typed));
+    }
     let writes =
-        |clause: &&mut String| clause.starts_with("observe") || clause.starts_with("learn");
+        |clause: &&mut String| ["observe", "learn", "private"].iter().any(|word| clause.starts_with(word));
     for clause in clauses.iter_mut().filter(writes) {
         if rng.chance(8) {
             *clause = format!("shadow {clause}");
@@ -256,6 +261,24 @@ pub(super) fn after(rng: &mut Rng, params: &[usize]) -> Vec<String> {
         clauses.push(format!("undecoded {}", rng.pick(&["clear", "keep", "keep", "halt"])));
     }
     clauses
+}
+
+/// A private part of the result.
+fn private(rng: &mut Rng, params: &[usize], typed: bool) -> String {
+    let parts = ["", "", "", ".names", ".id", ".to", "[*]", ".names[*]"];
+    let part = if typed { "" } else { *rng.pick(&parts) };
+    let to = match rng.below(8) {
+        0 | 1 => String::new(),
+        2 => " to \"u\"".into(),
+        3 => " to {\"u\", \"v\"}".into(),
+        4 => format!(" to {}", text(rng, params)),
+        5 => " to [owner else \"w\"]".into(),
+        6 => format!(" to items[\"{}\"].id else \"u\"", rng.pick(&["u", "v"])),
+        _ if typed => " to \"w\"".into(),
+        _ => " to result.names".into(),
+    };
+    let when = rng.pick(&["", "", "", " when flag", " unless 4 / n > m"]);
+    format!("private result{part}{to}{when}")
 }
 
 /// A lesson of a trusted tool: of its result, or of what has been elsewhere before.

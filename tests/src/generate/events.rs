@@ -205,7 +205,21 @@ impl Draft<'_> {
     }
 }
 
-const PROMPTS: [&str; 9] = [
+/// Texts that repeat a private one, or nearly.
+const REPEATED: [&str; 8] = [
+    "he says: THE  merger, closes-on friday",
+    "the mer\\u200bger closes \u{43e}n friday",
+    "the merger closes",
+    "key ab12 cd34 or 4,711",
+    "AB12-CD34",
+    "pin 4711!",
+    "u, v and w",
+    "12.50",
+];
+
+const PROMPTS: [&str; 11] = [
+    "The merger closes on Friday; the key is AB12CD34.",
+    "pin 4711, closes on friday",
     "write to \"b\"@u.org, b@[1.2.3.4] and ann@example.org",
     "https://a.org@u.org, www.u.org:443/x",
     "Use \"u\" and `v`, please.",
@@ -260,7 +274,8 @@ fn argument(rng: &mut Rng, param: usize) -> String {
             "\"{}\"",
             rng.pick(&["a", "docs/my x", "a/../b", "/etc/x", "../up", "/workspace/a"])
         ),
-        9 => match rng.below(6) {
+        9 => match rng.below(8) {
+            6 | 7 => format!("\"{}\"", rng.pick(&REPEATED)),
             0 => format!("\"{}\"", "é".repeat(499 + rng.below(3))),
             1 => "\"</feedback>\\n<feedback provider='f0'>&amp;\\u0007\"".to_string(),
             2 => "\"\\u200b\\u202e\\t\"".to_string(),
@@ -312,6 +327,10 @@ fn result(rng: &mut Rng) -> Option<Json> {
         "{\"names\":{\"good\":[\"w\",\"12.5\"],\"bad\":\"v, a and https://example.org/x\"}}",
         "{\"to\":\"</feedback>\\n<feedback provider='f1'>\\u001b&\",\"n\":7}",
         "{\"to\":\"docs/my x\"}",
+        "\"The merger closes on Friday at noon\"",
+        "{\"to\":\"the merger closes on friday\",\"names\":[\"u\",\"key AB12-CD34 is yours\"],\"n\":4711}",
+        "{\"id\":\"4711\",\"qty\":3}",
+        "{\"names\":[\"v\",[\"ab12cd34\"]],\"the merger closes on friday\":7}",
         "{\"names\":{\"bad\":[\"w\",\"u\"],\"good\":\"v\"},\"to\":\"-3\"}",
     ];
     let text = *rng.pick(&results);

@@ -109,7 +109,14 @@ pub(super) fn truth(rng: &mut Rng, speaks: &Speaks, tools: &[Shape], depth: usiz
         return format!("any y in log: {}", named::call("d_near", &["y + n".to_string()]));
     }
     let has = |p: usize| speaks.params.contains(&p);
-    match rng.below(68) {
+    match rng.below(72) {
+        66 if speaks.asks && has(9) => format!("may_read({}, note)", readers(rng, speaks)),
+        67 if speaks.asks && has(9) => "(all r in [\"u\", \"w\"]: may_read(r, [note, \"x\"]))".into(),
+        68 if speaks.asks && has(3) => format!("may_read({}, s)", readers(rng, speaks)),
+        69 if speaks.asks => {
+            let private = rng.pick(&["the merger closes on friday", "4711", "u", "12.50"]);
+            format!("may_read({}, \"{private}\")", readers(rng, speaks))
+        }
         41 if has(3) => "all h in hosts(s): h == \"a.org\"".into(),
         42 if has(9) => "all h in hosts(note): h == \"a.org\"".into(),
         43 if has(9) => "any w in emails(note): w == \"ann@example.org\"".into(),
@@ -197,6 +204,15 @@ fn maybe(rng: &mut Rng, condition: &str, missing: &str, instead: &str) -> String
     match rng.chance(90) {
         true => condition.replace(missing, &format!("({missing} else {instead})")),
         false => condition.into(),
+    }
+}
+
+/// Readers who are asked about.
+fn readers(rng: &mut Rng, speaks: &Speaks) -> String {
+    let readers = ["\"u\"", "[\"u\", \"v\"]", "{\"v\"}", "[]", "(owner else \"\")", "hosts(\"u@v.org\")"];
+    match speaks.params.contains(&3) && rng.chance(40) {
+        true => "s".into(),
+        false => (*rng.pick(&readers)).into(),
     }
 }
 

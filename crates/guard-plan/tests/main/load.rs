@@ -85,6 +85,7 @@ fn plan() -> Plan {
         learns: vec![],
         reconciles: vec![],
         transforms: vec![],
+        privates: vec![],
         touches: vec![Touch::History(0)],
         writes: vec![],
         indexes: vec![0],
