@@ -5,11 +5,15 @@
 use crate::builtin::is_hidden;
 use crate::decimal;
 use crate::json::Json;
+use crate::render::cut;
 use crate::trust::ELEMENT;
 use crate::value::Value;
 
 /// The maximum length of the private texts that a session keeps, and of the prompts beside them, in bytes each.
 pub const MAX_PRIVATE: usize = 1 << 20;
+
+/// The maximum number of characters that a record keeps of a result that nobody could read.
+pub const MAX_UNREADABLE: usize = 4000;
 
 /// The number of consecutive words that two texts share only if one repeats the other.
 pub const RUN: usize = 4;
@@ -72,7 +76,8 @@ fn is_dropped(c: char) -> bool {
     let joins = matches!(c,
         '\u{300}'..='\u{36f}' | '\u{483}'..='\u{489}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}'
         | '\u{20d0}'..='\u{20ff}' | '\u{fe20}'..='\u{fe2f}');
-    let blank_letter = matches!(c, '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{3164}' | '\u{ffa0}');
+    let blank_letter =
+        matches!(c, '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{3164}' | '\u{ffa0}');
     is_hidden(c) || c.is_control() || joins || blank_letter
 }
 
@@ -116,26 +121,35 @@ fn plain(c: char) -> char {
 fn look_alike(c: char) -> char {
     match c {
         'a'..='z' | '0'..='9' => c,
-        'à' | 'á' | 'â' | 'ã' | 'ä' | 'å' | 'ā' | 'ă' | 'ą' | 'ǎ' | 'ạ' | 'ả' | 'а' | 'α' | 'ɑ' => 'a',
+        'à' | 'á' | 'â' | 'ã' | 'ä' | 'å' | 'ā' | 'ă' | 'ą' | 'ǎ' | 'ạ' | 'ả' | 'а' | 'α' | 'ɑ' => {
+            'a'
+        }
         'в' | 'ь' => 'b',
         'ç' | 'ć' | 'ĉ' | 'ċ' | 'č' | 'с' | 'ϲ' | 'ⅽ' => 'c',
         'ď' | 'đ' | 'ԁ' | 'ⅾ' => 'd',
-        'è' | 'é' | 'ê' | 'ë' | 'ē' | 'ĕ' | 'ė' | 'ę' | 'ě' | 'ẹ' | 'ẻ' | 'ẽ' | 'е' | 'ё' | 'ε' | 'ℯ' => 'e',
+        'è' | 'é' | 'ê' | 'ë' | 'ē' | 'ĕ' | 'ė' | 'ę' | 'ě' | 'ẹ' | 'ẻ' | 'ẽ' | 'е' | 'ё' | 'ε'
+        | 'ℯ' => 'e',
         'ĝ' | 'ğ' | 'ġ' | 'ģ' | 'ɡ' | 'ℊ' => 'g',
         'ĥ' | 'ħ' | 'һ' | 'н' | 'ℎ' => 'h',
-        'ì' | 'í' | 'î' | 'ï' | 'ĩ' | 'ī' | 'ĭ' | 'į' | 'ı' | 'ị' | 'ỉ' | 'і' | 'ї' | 'ι' | 'ⅰ' => 'i',
+        'ì' | 'í' | 'î' | 'ï' | 'ĩ' | 'ī' | 'ĭ' | 'į' | 'ı' | 'ị' | 'ỉ' | 'і' | 'ї' | 'ι' | 'ⅰ' => {
+            'i'
+        }
         'ĵ' | 'ј' | 'ϳ' => 'j',
         'ķ' | 'к' | 'κ' => 'k',
         'ĺ' | 'ļ' | 'ľ' | 'ŀ' | 'ł' | 'ӏ' | 'ⅼ' => 'l',
         'м' | 'ⅿ' => 'm',
         'ñ' | 'ń' | 'ņ' | 'ň' | 'η' => 'n',
-        'ò' | 'ó' | 'ô' | 'õ' | 'ö' | 'ø' | 'ō' | 'ŏ' | 'ő' | 'ǒ' | 'ọ' | 'ỏ' | 'о' | 'ο' | 'ℴ' => 'o',
+        'ò' | 'ó' | 'ô' | 'õ' | 'ö' | 'ø' | 'ō' | 'ŏ' | 'ő' | 'ǒ' | 'ọ' | 'ỏ' | 'о' | 'ο' | 'ℴ' => {
+            'o'
+        }
         'р' | 'ρ' => 'p',
         'ԛ' => 'q',
         'ŕ' | 'ŗ' | 'ř' | 'г' => 'r',
         'ś' | 'ŝ' | 'ş' | 'š' | 'ș' | 'ѕ' | 'ſ' => 's',
         'ţ' | 'ť' | 'ŧ' | 'ț' | 'т' | 'τ' => 't',
-        'ù' | 'ú' | 'û' | 'ü' | 'ũ' | 'ū' | 'ŭ' | 'ů' | 'ű' | 'ų' | 'ǔ' | 'ụ' | 'ủ' | 'υ' => 'u',
+        'ù' | 'ú' | 'û' | 'ü' | 'ũ' | 'ū' | 'ŭ' | 'ů' | 'ű' | 'ų' | 'ǔ' | 'ụ' | 'ủ' | 'υ' => {
+            'u'
+        }
         'ν' | 'ѵ' | 'ⅴ' => 'v',
         'ŵ' | 'ԝ' | 'ω' => 'w',
         'х' | 'χ' | 'ⅹ' => 'x',
@@ -326,15 +340,16 @@ pub fn private_texts(json: &Json, path: &[String], visit: &mut dyn FnMut(String)
 }
 
 /// Calls `visit` with each private text of a result that nobody could read as JSON, folded: the whole, and each value that it
-/// seems to hold.
-pub fn unreadable_texts(text: &str, visit: &mut dyn FnMut(String)) {
-    visit(fold(text));
-    let mut parts = text.split('"').enumerate().peekable();
-    while let Some((at, part)) = parts.next() {
-        let is_quoted = at % 2 == 1;
-        let is_name = parts.peek().is_some_and(|(_, next)| next.trim_start().starts_with(':'));
+/// seems to hold. Reads what a record keeps of such a text; returns false where that is not all of it.
+pub fn unreadable_texts(text: &str, visit: &mut dyn FnMut(String)) -> bool {
+    let kept = cut(text, MAX_UNREADABLE);
+    let parts = quoted_parts(&kept);
+    visit(fold(&parts.iter().map(|(_, part)| part.as_str()).collect::<Vec<_>>().join(" ")));
+    for (at, (is_quoted, part)) in parts.iter().enumerate() {
+        let next = parts.get(at + 1).map_or("", |(_, next)| next.as_str());
         match is_quoted {
-            true if is_name => {}
+            // A member's name is no content.
+            true if next.trim_start().starts_with(':') => {}
             true => visit(fold(part)),
             false => {
                 let values = part.split([',', ':', '{', '}', '[', ']', '\n']).map(str::trim);
@@ -346,6 +361,45 @@ pub fn unreadable_texts(text: &str, visit: &mut dyn FnMut(String)) {
             }
         }
     }
+    kept.chars().count() <= MAX_UNREADABLE
+}
+
+/// Returns the parts of a text in and between quotation marks, and whether each stands in them; escaped characters are read.
+fn quoted_parts(text: &str) -> Vec<(bool, String)> {
+    let mut parts = vec![(false, String::new())];
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        let quoted = parts.last().is_some_and(|(quoted, _)| *quoted);
+        if c == '"' {
+            parts.push((!quoted, String::new()));
+            continue;
+        }
+        let read = match c {
+            '\\' => match chars.next() {
+                Some('n' | 'r' | 't' | 'f' | 'b') => Some('\n'),
+                Some('u') => {
+                    let digits = |c: &char| c.is_ascii_hexdigit() || *c == '{' || *c == '}';
+                    let mut code = String::new();
+                    while let Some(c) =
+                        chars.next_if(|c| digits(c) && code.trim_matches(['{', '}']).len() < 4)
+                    {
+                        code.push(c);
+                    }
+                    if code.starts_with('{') {
+                        chars.next_if_eq(&'}');
+                    }
+                    let code = u32::from_str_radix(code.trim_matches(['{', '}']), 16);
+                    code.ok().and_then(char::from_u32)
+                }
+                other => other,
+            },
+            c => Some(c),
+        };
+        if let Some((_, part)) = parts.last_mut() {
+            part.extend(read);
+        }
+    }
+    parts
 }
 
 /// A short number stands in many texts by chance.

@@ -383,9 +383,7 @@ impl<'p> Checker<'p> {
             self.optional(scope, &transform.when)?;
         }
         for private in &tool.privates {
-            ensure(private.path.len() <= MAX_TYPE_DEPTH as usize, || {
-                "a path is too deep".into()
-            })?;
+            ensure(private.path.len() <= MAX_TYPE_DEPTH as usize, || "a path is too deep".into())?;
             self.optional(scope, &private.to)?;
             self.optional(scope, &private.when)?;
         }

@@ -100,7 +100,9 @@ impl<'p> Encoder<'p> {
             Node::Known(..) | Node::Called { .. } | Node::Failed { .. } => {
                 Value::Bool(self.flag_of(term))
             }
-            Node::Temporal(_) | Node::Exists(_) | Node::MayRead(..) => Value::Bool(self.flag_of(term)),
+            Node::Temporal(_) | Node::Exists(_) | Node::MayRead(..) => {
+                Value::Bool(self.flag_of(term))
+            }
             Node::Said => self.number(Sort::Text, term, (None, None)),
             Node::Now => self.number(Sort::Time, term, any),
             Node::Elapsed | Node::RemainingTime => self.number(Sort::Duration, term, counted),

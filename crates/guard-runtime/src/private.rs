@@ -12,11 +12,14 @@ use crate::val::{Val, confused};
 use guard_plan::builtin::is_unreadable;
 use guard_plan::disclosure::{self, MAX_PRIVATE};
 use guard_plan::json::Json;
-use guard_plan::plan::{Node, PrivatePart, Tool};
+use guard_plan::plan::{Node, PrivatePart, Tool, ToolId};
 use guard_plan::record::{Note, NoteKind};
 use guard_plan::render::SECRET;
 use guard_plan::value::{Fault, Value};
 use guard_plan::verdict::Reason;
+
+/// The reason why a session knows no readers any more.
+const TOO_MUCH: &str = "this session has read more private text than it could keep";
 
 /// The maximum number of readers that a reason names.
 const NAMED_READERS: usize = 5;
@@ -83,17 +86,25 @@ pub(crate) fn disclose(
 pub(crate) fn disclose_undecoded(
     compiled: &CompiledPlan,
     session: &mut Session,
-    tool: &Tool,
+    tool: ToolId,
     raw: Result<&Json, &str>,
     settled: &mut Settled,
 ) {
+    let (ready, tool) = (&compiled.tools[tool as usize], &compiled.plan().tools[tool as usize]);
     if !matters(compiled, tool) || tool.privates.iter().all(|part| part.rule.shadow) {
         return;
     }
     let mut texts = Vec::new();
     match raw {
         Ok(json) => disclosure::private_texts(json, &[], &mut |text| texts.push(text)),
-        Err(text) => disclosure::unreadable_texts(text, &mut |text| texts.push(text)),
+        Err(text) => {
+            let whole = disclosure::unreadable_texts(text, &mut |text| texts.push(text));
+            // What no record keeps, nobody could find again.
+            if !whole || ready.secrets {
+                let full = session.private.close();
+                return note_full(full, settled);
+            }
+        }
     }
     let disclosure = Disclosure {
         part: "result".into(),
@@ -105,10 +116,14 @@ pub(crate) fn disclose_undecoded(
 }
 
 fn keep(session: &mut Session, disclosure: &Disclosure, texts: &[String], settled: &mut Settled) {
-    if session.private.disclose(disclosure, texts) {
-        let message = format!(
-            "more than {MAX_PRIVATE} bytes of private text were read: from now on nobody is known to be a reader"
-        );
+    let full = session.private.disclose(disclosure, texts);
+    note_full(full, settled);
+}
+
+/// Notes that a session has read what it could not keep.
+fn note_full(full: bool, settled: &mut Settled) {
+    if full {
+        let message = format!("{TOO_MUCH}: from now on nobody is known to be a reader");
         settled.note(NoteKind::Warning, "may_read", message);
     }
 }
@@ -200,9 +215,7 @@ fn described(leak: &Leak<'_>) -> String {
     let disclosure = match leak {
         Leak::Content(disclosure) => disclosure,
         Leak::Full => {
-            return format!(
-                "more than {MAX_PRIVATE} bytes of private text were read, so nobody is known to be a reader"
-            );
+            return format!("{TOO_MUCH}, so nobody is known to be a reader");
         }
     };
     let readers: Vec<String> = disclosure.readers.iter().map(|reader| shown(reader)).collect();

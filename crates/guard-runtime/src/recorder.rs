@@ -23,7 +23,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The maximum length of unparsable arguments in a record, in characters.
-const UNREADABLE_CHARS: usize = 4000;
+const UNREADABLE_CHARS: usize = guard_plan::disclosure::MAX_UNREADABLE;
 
 /// Writes the records of one session into a reused buffer. Each method returns the line of one
 /// record, without its line break.

@@ -73,8 +73,8 @@ pub(crate) fn finish(
         Ending::Success(result) => {
             let end = succeeded(compiled, session, &mut flight, Ok(result), answers, &mut settled);
             if let (End::Undecoded, Some(id)) = (end, flight.tool) {
-                let (tool, raw) = (&compiled.plan().tools[id as usize], result.unwrap_or(&Json::Null));
-                private::disclose_undecoded(compiled, session, tool, Ok(raw), &mut settled);
+                let raw = result.unwrap_or(&Json::Null);
+                private::disclose_undecoded(compiled, session, id, Ok(raw), &mut settled);
             }
             let noted = result.and_then(|json| see(compiled, session, flight.tool, json));
             settled.notes.extend(noted);
@@ -82,8 +82,7 @@ pub(crate) fn finish(
         }
         Ending::Unreadable { text, error } => {
             if let Some(id) = flight.tool {
-                let tool = &compiled.plan().tools[id as usize];
-                private::disclose_undecoded(compiled, session, tool, Err(text), &mut settled);
+                private::disclose_undecoded(compiled, session, id, Err(text), &mut settled);
             }
             succeeded(compiled, session, &mut flight, Err(error), answers, &mut settled)
         }

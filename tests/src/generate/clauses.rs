@@ -250,8 +250,9 @@ pub(super) fn after(rng: &mut Rng, params: &[usize]) -> Vec<String> {
         let typed = clauses.iter().any(is_typed);
         clauses.push(private(rng, params, typed));
     }
-    let writes =
-        |clause: &&mut String| ["observe", "learn", "private"].iter().any(|word| clause.starts_with(word));
+    let writes = |clause: &&mut String| {
+        ["observe", "learn", "private"].iter().any(|word| clause.starts_with(word))
+    };
     for clause in clauses.iter_mut().filter(writes) {
         if rng.chance(8) {
             *clause = format!("shadow {clause}");

@@ -111,7 +111,9 @@ pub(super) fn truth(rng: &mut Rng, speaks: &Speaks, tools: &[Shape], depth: usiz
     let has = |p: usize| speaks.params.contains(&p);
     match rng.below(72) {
         66 if speaks.asks && has(9) => format!("may_read({}, note)", readers(rng, speaks)),
-        67 if speaks.asks && has(9) => "(all r in [\"u\", \"w\"]: may_read(r, [note, \"x\"]))".into(),
+        67 if speaks.asks && has(9) => {
+            "(all r in [\"u\", \"w\"]: may_read(r, [note, \"x\"]))".into()
+        }
         68 if speaks.asks && has(3) => format!("may_read({}, s)", readers(rng, speaks)),
         69 if speaks.asks => {
             let private = rng.pick(&["the merger closes on friday", "4711", "u", "12.50"]);
@@ -209,7 +211,8 @@ fn maybe(rng: &mut Rng, condition: &str, missing: &str, instead: &str) -> String
 
 /// Readers who are asked about.
 fn readers(rng: &mut Rng, speaks: &Speaks) -> String {
-    let readers = ["\"u\"", "[\"u\", \"v\"]", "{\"v\"}", "[]", "(owner else \"\")", "hosts(\"u@v.org\")"];
+    let readers =
+        ["\"u\"", "[\"u\", \"v\"]", "{\"v\"}", "[]", "(owner else \"\")", "hosts(\"u@v.org\")"];
     match speaks.params.contains(&3) && rng.chance(40) {
         true => "s".into(),
         false => (*rng.pick(&readers)).into(),

@@ -267,9 +267,11 @@ pub(crate) fn learn_of_argument(span: Span, what: &str) -> Diagnostic {
 }
 
 pub(crate) fn learn_of_private(span: Span) -> Diagnostic {
-    let message = "this learns from an answer of `may_read`, which depends on what others have written";
-    Diagnostic::error("G0317", span, message)
-        .help("whoever writes a private text decides what stands in it: learn from trusted results only")
+    let message =
+        "this learns from an answer of `may_read`, which depends on what others have written";
+    Diagnostic::error("G0317", span, message).help(
+        "whoever writes a private text decides what stands in it: learn from trusted results only",
+    )
 }
 
 pub(crate) fn initial_state(span: Span, why: String, other: Option<(Span, &str)>) -> Diagnostic {

@@ -220,7 +220,13 @@ pub(super) fn rules(tool: &mut Tool) -> impl Iterator<Item = &mut RuleMeta> {
     let transforms = tool.transforms.iter_mut().map(|r| &mut r.rule);
     let privates = tool.privates.iter_mut().map(|r| &mut r.rule);
     let first = requires.chain(denies).chain(costs).chain(effects).chain(approvals);
-    first.chain(ready).chain(observes).chain(learns).chain(reconciles).chain(transforms).chain(privates)
+    first
+        .chain(ready)
+        .chain(observes)
+        .chain(learns)
+        .chain(reconciles)
+        .chain(transforms)
+        .chain(privates)
 }
 
 /// Sorts the rules of each kind by content, not by position.

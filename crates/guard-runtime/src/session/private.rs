@@ -65,6 +65,11 @@ impl PrivateIndex {
         disclosure::hear(&mut self.told, prompt)
     }
 
+    /// Gives up: something private was read that cannot be kept. Returns true the first time.
+    pub fn close(&mut self) -> bool {
+        !std::mem::replace(&mut self.full, true)
+    }
+
     /// Remembers folded texts as private. Returns true the first time that they are too many.
     pub fn disclose(&mut self, disclosure: &Disclosure, texts: &[String]) -> bool {
         let was_full = self.full;

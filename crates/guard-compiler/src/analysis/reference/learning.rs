@@ -73,7 +73,8 @@ impl Reference<'_> {
         if self.tables.mentions {
             hear(&mut self.said, text);
         }
-        if self.tables.confidential && !guard_plan::disclosure::hear(&mut self.privates.told, text) {
+        if self.tables.confidential && !guard_plan::disclosure::hear(&mut self.privates.told, text)
+        {
             self.outcome.note(NoteKind::Warning, "may_read");
         }
         self.keep_answers();

@@ -2,8 +2,9 @@
 
 use super::eval::Env;
 use super::{Reference, World};
-use crate::hir::{ClauseKind, Tool};
+use crate::hir::{Clause, ClauseKind, Tool, Type};
 use guard_plan::builtin::is_unreadable;
+use guard_plan::decode::holds_secrets;
 use guard_plan::disclosure::{self, MAX_PRIVATE, fold, fold_value, is_code};
 use guard_plan::json::Json;
 use guard_plan::record::NoteKind;
@@ -172,13 +173,32 @@ impl Reference<'_> {
         }
     }
 
+    /// Returns true if something of the result of a tool is private.
+    fn has_private(&self, tool: &Tool) -> bool {
+        let enforced = |clause: &Clause| {
+            matches!(clause.kind, ClauseKind::Private { .. }) && !clause.rule.shadow
+        };
+        tool.clauses.iter().any(enforced) && self.tables.confidential && !tool.is_served()
+    }
+
+    /// Returns true if the text of a result that nobody could read is on no record.
+    pub(super) fn may_hold_secrets(&self, tool: &Tool) -> bool {
+        let secret = |ty: &Type| holds_secrets(&self.types, self.tables.ty(ty));
+        tool.params.iter().any(|param| param.secret || secret(&param.ty))
+            || tool.returns.as_ref().is_some_and(secret)
+    }
+
+    /// Something private was read that is on no record: nobody is known to be a reader.
+    pub(super) fn close_private(&mut self, tool: &Tool) {
+        if self.has_private(tool) && !self.privates.full {
+            self.privates.full = true;
+            self.outcome.note(NoteKind::Warning, "may_read");
+        }
+    }
+
     /// The result of a call does not decode: nobody else may read any of it.
     pub(super) fn disclose_unread(&mut self, tool: &Tool, texts: Vec<String>) {
-        let private = tool
-            .clauses
-            .iter()
-            .any(|c| matches!(c.kind, ClauseKind::Private { .. }) && !c.rule.shadow);
-        if private && self.tables.confidential && !tool.is_served() {
+        if self.has_private(tool) {
             let nothing: [String; 0] = [];
             self.keep_private(&format!("{} {nothing:?}", tool.name), &BTreeSet::new(), texts);
         }
@@ -219,7 +239,8 @@ pub(super) fn collect(json: &Json, path: &[String], texts: &mut Vec<String>) {
     let digits = |text: &str| text.chars().filter(char::is_ascii_digit).count();
     match json {
         Json::Array(items) => {
-            let rest = if path.first().is_some_and(|step| step == ELEMENT) { &path[1..] } else { path };
+            let rest =
+                if path.first().is_some_and(|step| step == ELEMENT) { &path[1..] } else { path };
             items.iter().for_each(|item| collect(item, rest, texts));
         }
         Json::Object(members) => {

@@ -119,7 +119,13 @@ impl Reference<'_> {
             let mut texts = Vec::new();
             match &returned {
                 Ok(json) => super::private::collect(json, &[], &mut texts),
-                Err(text) => unreadable_texts(text, &mut |text| texts.push(text)),
+                Err(text) => {
+                    let whole = unreadable_texts(text, &mut |text| texts.push(text));
+                    if !whole || self.may_hold_secrets(tool) {
+                        self.close_private(tool);
+                        return None;
+                    }
+                }
             }
             self.disclose_unread(tool, texts);
             return None;
