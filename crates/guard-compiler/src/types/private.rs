@@ -9,6 +9,7 @@ use crate::hir::{ClauseKind, Expr, ExprKind, Program, ToolId, Type};
 use crate::lower::each_expr;
 use guard_plan::trust::ELEMENT;
 use guard_syntax::ast::{self, Arg, ResultStep};
+use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::Span;
 
 /// The form of the question.
@@ -157,6 +158,10 @@ impl Checker<'_, '_> {
 
     /// Warns of private results that no rule asks about, and of questions where nothing is private.
     pub(super) fn private_unasked(&mut self) {
+        // A rule that is wrong may be the one that asks.
+        if self.diagnostics.iter().any(Diagnostic::is_error) {
+            return;
+        }
         let (privates, questions) = private_places(&self.program);
         match (privates.first(), questions.first()) {
             (Some(_), None) => privates

@@ -137,3 +137,59 @@ impl PrivateIndex {
         leak.map(|at| Leak::Content(&self.disclosures[at as usize]))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use guard_plan::disclosure::fold;
+
+    fn of(readers: &[&str]) -> Disclosure {
+        let readers = readers.iter().map(|reader| Box::from(*reader)).collect();
+        Disclosure { part: "result".into(), tool: "read".into(), readers, secret: false }
+    }
+
+    fn allows(index: &PrivateIndex, readers: &[&str], text: &str) -> bool {
+        index.leak(readers, &fold(text)).is_none()
+    }
+
+    #[test]
+    fn a_full_index_knows_no_readers() {
+        let mut index = PrivateIndex::default();
+        let half = fold(&"word ".repeat(MAX_PRIVATE / 10));
+        assert!(!index.disclose(&of(&["a"]), &[half.clone()]));
+        // The same text counts once.
+        assert!(!index.disclose(&of(&["a"]), &[half.clone(), half]));
+        assert!(allows(&index, &["a"], "word word word word"));
+        let other = fold(&"other ".repeat(MAX_PRIVATE / 10));
+        assert!(index.disclose(&of(&["a"]), &[other.clone()]));
+        assert!(!index.disclose(&of(&["a"]), &[other]));
+        assert!(!allows(&index, &["a"], "anything"));
+        assert!(allows(&index, &["b"], " - "));
+        assert_eq!(index.leak(&["a"], "anything"), Some(Leak::Full));
+        assert!(index.is_sound(true) && !index.is_sound(false));
+    }
+
+    #[test]
+    fn every_disclosure_must_permit_all_readers() {
+        let mut index = PrivateIndex::default();
+        let text = [fold("we sell the company")];
+        index.disclose(&of(&["a", "b"]), &text);
+        index.disclose(&of(&["b", "c"]), &text);
+        assert!(allows(&index, &["b"], "We sell the company!"));
+        for readers in [&["a"][..], &["c"], &["a", "b"], &["b", ""], &[], &["B"]] {
+            assert!(!allows(&index, readers, "We sell the company!"), "{readers:?}");
+        }
+        assert!(index.hear("yes, we sell the company"));
+        assert!(allows(&index, &[], "We sell the company!"));
+    }
+
+    #[test]
+    fn an_index_reads_back() {
+        let mut index = PrivateIndex::default();
+        index.disclose(&of(&["a"]), &[fold("PIN 4711")]);
+        let bytes = postcard::to_allocvec(&index).unwrap();
+        let again: PrivateIndex = postcard::from_bytes(&bytes).unwrap();
+        assert!(again.is_sound(true) && !allows(&again, &["b"], "pin 4711"));
+        assert_eq!(postcard::to_allocvec(&again).unwrap(), bytes);
+    }
+}

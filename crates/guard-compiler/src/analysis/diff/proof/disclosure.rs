@@ -27,28 +27,41 @@ fn disclosures(view: View) -> BTreeSet<String> {
     texts
 }
 
-/// Compares what is private. More of it is tighter, and less is looser, for a call that is refused where a text may not be
-/// read; another reader may be either.
+/// Compares what is private. More of it is tighter for a call that is refused where a text may not be read, and looser for one
+/// that is refused where it may be; another reader may be either.
 pub(super) fn compare(old: (View, &Tool), new: (View, &Tool), change: &mut Change) {
     let (before, after) = (disclosures(old.0), disclosures(new.0));
-    let refuses = only_refuses(old.1) && only_refuses(new.1);
-    match (before.is_subset(&after), after.is_subset(&before)) {
+    let (grows, shrinks) = (before.is_subset(&after), after.is_subset(&before));
+    let refuses = |negated: bool| asks_only(old.1, negated) && asks_only(new.1, negated);
+    let what = if grows { "a `private` is new" } else { "a `private` is gone" };
+    match (grows, shrinks) {
         (true, true) => {}
-        (true, false) if refuses => change.tighter.push("a `private` is new".into()),
-        (false, true) if refuses => change.looser.push("a `private` is gone".into()),
+        (false, false) => change.other("who may read what is private".into()),
+        _ if refuses(true) && grows => change.tighter.push(what.into()),
+        _ if refuses(true) => change.looser.push(what.into()),
+        _ if refuses(false) && grows => change.looser.push(what.into()),
+        _ if refuses(false) => change.tighter.push(what.into()),
         _ => change.other("who may read what is private".into()),
     }
 }
 
-/// Returns true if a text that may not be read can only refuse a call of the tool.
-fn only_refuses(tool: &Tool) -> bool {
+/// Returns true if the tool asks only where a text that may not be read can refuse a call; where it is not `negated`, only
+/// where it can allow one.
+fn asks_only(tool: &Tool, negated: bool) -> bool {
+    let refuses = |condition: &Expr| falls(condition, negated);
     tool.clauses.iter().filter(|clause| !clause.rule.shadow).all(|clause| match &clause.kind {
-        ClauseKind::Deny { condition, .. } => falls(condition, true),
-        ClauseKind::Approval { when, .. } => when.iter().all(|when| falls(when, true)),
+        ClauseKind::Deny { condition, .. } => refuses(condition),
+        ClauseKind::Approval { when, .. } => when.iter().all(refuses),
         ClauseKind::Requires { any_of, when } => {
-            let keys = any_of.iter().flat_map(|requirement| &requirement.key);
-            keys.into_iter().all(|(_, key)| !asks(key)) && when.iter().all(|when| falls(when, true))
+            let mut keys = any_of.iter().flat_map(|requirement| &requirement.key);
+            keys.all(|(_, key)| !asks(key)) && when.iter().all(refuses)
         }
+        // What is only written after the call decides nothing.
+        ClauseKind::Observe { .. }
+        | ClauseKind::Learn(_)
+        | ClauseKind::Transform { .. }
+        | ClauseKind::Private { .. }
+        | ClauseKind::Reconcile { .. } => true,
         kind => {
             let mut found = false;
             crate::lower::clause_exprs(kind, &mut |e| found |= asks(e));
