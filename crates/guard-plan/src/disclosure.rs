@@ -48,13 +48,15 @@ pub fn fold(text: &str) -> String {
             continue;
         }
         let c = plain(c);
+        let mut buffer = [0; 4];
+        let letters = letters_of(c).unwrap_or_else(|| c.encode_utf8(&mut buffer)).chars();
         // Some letters are two in lower case.
-        let letters = c.to_lowercase().filter(|c| !is_dropped(*c)).map(look_alike);
+        let letters = letters.flat_map(char::to_lowercase).filter(|c| !is_dropped(*c));
         let own_word = has_no_blanks(c);
         if own_word {
             gap = gap.or(Some('-'));
         }
-        for letter in letters {
+        for letter in letters.map(look_alike) {
             if !letter.is_alphanumeric() {
                 gap = gap.or(Some('-'));
                 continue;
@@ -104,12 +106,28 @@ fn plain(c: char) -> char {
         0x1f130..=0x1f149 => letter(code - 0x1f130),
         0x1f150..=0x1f169 => letter(code - 0x1f150),
         0x1f170..=0x1f189 => letter(code - 0x1f170),
+        0x1f1e6..=0x1f1ff => letter(code - 0x1f1e6),
         0x2460..=0x2468 => digit(code - 0x2460 + 1),
         0x660..=0x669 => digit(code - 0x660),
         0x6f0..=0x6f9 => digit(code - 0x6f0),
         0x966..=0x96f => digit(code - 0x966),
         0x2070 | 0x2074..=0x2079 => digit(code - 0x2070),
         0x2080..=0x2089 => digit(code - 0x2080),
+        0x2102 | 0x212d => 'c',
+        0x210a => 'g',
+        0x210b..=0x210e => 'h',
+        0x2110 | 0x2111 => 'i',
+        0x2112 | 0x2113 => 'l',
+        0x2115 => 'n',
+        0x2119 => 'p',
+        0x211a => 'q',
+        0x211b..=0x211d => 'r',
+        0x2124 | 0x2128 => 'z',
+        0x212c => 'b',
+        0x212f | 0x2130 => 'e',
+        0x2131 => 'f',
+        0x2133 => 'm',
+        0x2134 => 'o',
         0xb9 => '1',
         0xb2 => '2',
         0xb3 => '3',
@@ -117,45 +135,82 @@ fn plain(c: char) -> char {
     }
 }
 
-/// Returns the Latin letter that a letter in lower case looks like.
+/// The plain letters of `À` (U+00C0) to `ɏ`, and of `Ḁ` (U+1E00) to `ỿ`; a dot where a letter stands for itself.
+const LATIN: &str = concat!(
+    "aaaaaa.ceeeeiiii.nooooo.ouuuuy..aaaaaa.ceeeeiiii.nooooo.ouuuuy.yaaaaaaccccccccddddeeeeeeeeeegggggggg",
+    "hhhhiiiiiiiiii..jjkkkllllllllllnnnnnn...oooooo..rrrrrrssssssssttttttuuuuuuuuuuuuwwyyyzzzzzzsb.......",
+    "...............i........oo.............uu....zz......................aaiioouuuuuuuuuu.aaaa..ggggkkoo",
+    "oo..j...gg..nnaa....aaaaeeeeiiiioooorrrruuuusstt..hh......aaeeooooooooyy............................",
+);
+const LATIN_ADDITIONAL: &str = concat!(
+    "aabbbbbbccddddddddddeeeeeeeeeeffgghhhhhhhhhhiiiikkkkkkllllllllmmmmmmnnnnnnnnoooooooopppprrrrrrrrssss",
+    "ssssssttttttttuuuuuuuuuuvvvvwwwwwwwwwwxxxxyyzzzzzzhtwy.s....aaaaaaaaaaaaaaaaaaaaaaaaeeeeeeeeeeeeeeee",
+    "iiiioooooooooooooooooooooooouuuuuuuuuuuuuuyyyyyyyy......",
+);
+
+/// Returns the letters that one character is written for.
+fn letters_of(c: char) -> Option<&'static str> {
+    Some(match c {
+        'æ' | 'Æ' => "ae",
+        'œ' | 'Œ' => "oe",
+        'ß' | 'ẞ' => "ss",
+        'ﬀ' => "ff",
+        'ﬁ' => "fi",
+        'ﬂ' => "fl",
+        'ﬃ' => "ffi",
+        'ﬄ' => "ffl",
+        'ﬅ' | 'ﬆ' => "st",
+        'ĳ' | 'Ĳ' => "ij",
+        'ǉ' | 'ǈ' | 'Ǉ' => "lj",
+        'ǌ' | 'ǋ' | 'Ǌ' => "nj",
+        'ǆ' | 'ǅ' | 'Ǆ' | 'ǳ' | 'ǲ' | 'Ǳ' => "dz",
+        _ => return None,
+    })
+}
+
+/// Returns the letter without accents.
+fn without_accents(c: char) -> char {
+    let (table, first) = match c {
+        '\u{c0}'..='\u{24f}' => (LATIN, 0xc0),
+        '\u{1e00}'..='\u{1eff}' => (LATIN_ADDITIONAL, 0x1e00),
+        _ => return c,
+    };
+    let letter = table.as_bytes().get((c as u32 - first) as usize).copied();
+    letter.filter(|letter| *letter != b'.').map_or(c, char::from)
+}
+
+/// Returns the Latin letter that a letter in lower case looks like, or a letter of another script without its accent.
 fn look_alike(c: char) -> char {
     match c {
-        'a'..='z' | '0'..='9' => c,
-        'à' | 'á' | 'â' | 'ã' | 'ä' | 'å' | 'ā' | 'ă' | 'ą' | 'ǎ' | 'ạ' | 'ả' | 'а' | 'α' | 'ɑ' => {
-            'a'
-        }
-        'в' | 'ь' => 'b',
-        'ç' | 'ć' | 'ĉ' | 'ċ' | 'č' | 'с' | 'ϲ' | 'ⅽ' => 'c',
-        'ď' | 'đ' | 'ԁ' | 'ⅾ' => 'd',
-        'è' | 'é' | 'ê' | 'ë' | 'ē' | 'ĕ' | 'ė' | 'ę' | 'ě' | 'ẹ' | 'ẻ' | 'ẽ' | 'е' | 'ё' | 'ε'
-        | 'ℯ' => 'e',
-        'ĝ' | 'ğ' | 'ġ' | 'ģ' | 'ɡ' | 'ℊ' => 'g',
-        'ĥ' | 'ħ' | 'һ' | 'н' | 'ℎ' => 'h',
-        'ì' | 'í' | 'î' | 'ï' | 'ĩ' | 'ī' | 'ĭ' | 'į' | 'ı' | 'ị' | 'ỉ' | 'і' | 'ї' | 'ι' | 'ⅰ' => {
-            'i'
-        }
-        'ĵ' | 'ј' | 'ϳ' => 'j',
-        'ķ' | 'к' | 'κ' => 'k',
-        'ĺ' | 'ļ' | 'ľ' | 'ŀ' | 'ł' | 'ӏ' | 'ⅼ' => 'l',
-        'м' | 'ⅿ' => 'm',
-        'ñ' | 'ń' | 'ņ' | 'ň' | 'η' => 'n',
-        'ò' | 'ó' | 'ô' | 'õ' | 'ö' | 'ø' | 'ō' | 'ŏ' | 'ő' | 'ǒ' | 'ọ' | 'ỏ' | 'о' | 'ο' | 'ℴ' => {
-            'o'
-        }
-        'р' | 'ρ' => 'p',
+        '\0'..='\u{7f}' => c,
+        'а' | 'α' | 'ά' | 'ɑ' | 'ᴀ' => 'a',
+        'в' | 'ь' | 'ʙ' => 'b',
+        'с' | 'ϲ' | 'ⅽ' | 'ᴄ' => 'c',
+        'ԁ' | 'ⅾ' | 'ᴅ' => 'd',
+        'е' | 'ё' | 'ε' | 'έ' | 'ᴇ' => 'e',
+        'ꜰ' => 'f',
+        'ɡ' | 'ɢ' => 'g',
+        'һ' | 'н' | 'ʜ' => 'h',
+        'і' | 'ї' | 'ι' | 'ί' | 'ϊ' | 'ΐ' | 'ⅰ' | 'ɪ' => 'i',
+        'ј' | 'ϳ' | 'ᴊ' => 'j',
+        'к' | 'ќ' | 'κ' | 'ᴋ' => 'k',
+        'ӏ' | 'ⅼ' | 'ʟ' => 'l',
+        'м' | 'ⅿ' | 'ᴍ' => 'm',
+        'η' | 'ή' | 'ɴ' => 'n',
+        'о' | 'ο' | 'ό' | 'ᴏ' => 'o',
+        'р' | 'ρ' | 'ᴘ' => 'p',
         'ԛ' => 'q',
-        'ŕ' | 'ŗ' | 'ř' | 'г' => 'r',
-        'ś' | 'ŝ' | 'ş' | 'š' | 'ș' | 'ѕ' | 'ſ' => 's',
-        'ţ' | 'ť' | 'ŧ' | 'ț' | 'т' | 'τ' => 't',
-        'ù' | 'ú' | 'û' | 'ü' | 'ũ' | 'ū' | 'ŭ' | 'ů' | 'ű' | 'ų' | 'ǔ' | 'ụ' | 'ủ' | 'υ' => {
-            'u'
-        }
-        'ν' | 'ѵ' | 'ⅴ' => 'v',
-        'ŵ' | 'ԝ' | 'ω' => 'w',
+        'г' | 'ѓ' | 'ʀ' => 'r',
+        'ѕ' | 'ſ' | 'ꜱ' => 's',
+        'т' | 'τ' | 'ᴛ' => 't',
+        'υ' | 'ύ' | 'ϋ' | 'ΰ' | 'ᴜ' => 'u',
+        'ν' | 'ѵ' | 'ⅴ' | 'ᴠ' => 'v',
+        'ԝ' | 'ω' | 'ώ' | 'ᴡ' => 'w',
         'х' | 'χ' | 'ⅹ' => 'x',
-        'ý' | 'ÿ' | 'ŷ' | 'у' | 'γ' => 'y',
-        'ź' | 'ż' | 'ž' => 'z',
-        _ => c,
+        'у' | 'ў' | 'γ' | 'ʏ' => 'y',
+        'ᴢ' => 'z',
+        'й' | 'ѝ' => 'и',
+        _ => without_accents(c),
     }
 }
 

@@ -8,7 +8,7 @@ use crate::outcome::Settled;
 use crate::session::Session;
 use crate::session::private::{Disclosure, Leak};
 use crate::settle::after::After;
-use crate::val::{Val, confused};
+use crate::val::Val;
 use guard_plan::builtin::is_unreadable;
 use guard_plan::disclosure::{self, MAX_PRIVATE};
 use guard_plan::json::Json;
@@ -162,11 +162,11 @@ pub(crate) fn named(readers: &Value) -> Result<Vec<&str>, Fault> {
         match value {
             Value::String(text) => Ok(text),
             Value::Json(json) => json_text(json),
-            _ => Err(confused("a reader that is no text")),
+            _ => Err(Fault::Decode("a reader that is not a text".into())),
         }
     }
     fn json_text(json: &Json) -> Result<&str, Fault> {
-        json.as_str().ok_or_else(|| confused("a reader that is no text"))
+        json.as_str().ok_or_else(|| Fault::Decode("a reader that is not a text".into()))
     }
     match readers {
         Value::List(all) => all.iter().map(text).collect(),

@@ -24,6 +24,9 @@ fn words_are_compared_as_readers_see_them() {
         ("café cafe\u{301}", "cafe cafe"),
         ("a.b-c_d", "a-b-c-d"),
         ("İstanbul", "istanbul"),
+        ("coﬃn, straße, ÆON, Ậlpha, ẁℋℯɴ", "coffin strasse aeon alpha when"),
+        ("Й и\u{306} ά", "и и a"),
+        ("🇧🇺🇩get", "budget"),
         ("", ""),
         (" - ", ""),
     ];

@@ -217,9 +217,9 @@ fn named(readers: &Value) -> Result<Vec<String>, Fault> {
         Value::String(text) => Ok(text.to_string()),
         Value::Json(json) => match &**json {
             Json::String(text) => Ok(text.to_string()),
-            _ => Err(Fault::Decode("a reader that is no text".into())),
+            _ => Err(Fault::Decode("a reader that is not a text".into())),
         },
-        _ => Err(Fault::Decode("a reader that is no text".into())),
+        _ => Err(Fault::Decode("a reader that is not a text".into())),
     };
     match readers {
         Value::List(all) => all.iter().map(text).collect(),
