@@ -71,7 +71,9 @@ pub fn of_written(
 ) -> Reading {
     let mut reads = Reads::new(plan, tool);
     value.into_iter().for_each(|value| reads.root(value));
-    let reads_state = |value: &Expr| value.0.iter().any(|node| matches!(node, Node::State(_)));
+    // A temporal operator reads the state as it was.
+    let is_state = |node: &Node| matches!(node, Node::State(_) | Node::Temporal(_));
+    let reads_state = |value: &Expr| value.0.iter().any(is_state);
     if op.is_some_and(EffectOp::accumulates) || value.is_some_and(reads_state) {
         reads.mark(Level::Chosen);
     }
