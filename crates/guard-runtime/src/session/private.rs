@@ -116,9 +116,7 @@ impl PrivateIndex {
     /// Returns why not all of these readers may read a folded text; `None` if they may. A reader that is no text that
     /// anybody names is nobody.
     pub fn leak(&self, readers: &[&str], text: &str) -> Option<Leak<'_>> {
-        if disclosure::words(text).next().is_none() {
-            return None;
-        }
+        disclosure::words(text).next()?;
         if self.full {
             return Some(Leak::Full);
         }

@@ -1,4 +1,4 @@
-//! What is private, and whether more of it can only refuse more.
+//! Private results, and whether more of them can only refuse more.
 
 use super::history::{View, history, signature, taught};
 use super::reads::Reads;
