@@ -283,7 +283,8 @@ impl Pass<'_> {
         let text = |at: usize| self.tokens[at].text(self.text);
         // After these no type is open, so this `>` compares.
         let compares = || {
-            text(index) == ">" && (start..index).any(|at| matches!(text(at), "=" | "when" | "unless"))
+            text(index) == ">"
+                && (start..index).any(|at| matches!(text(at), "=" | "when" | "unless"))
         };
         match self.word(start) {
             "define" => BEFORE_A_VALUE.contains(&self.word(index)) || compares(),
