@@ -8,7 +8,7 @@ import { createInterface } from "node:readline";
 import { Guard, GuardError, SessionError } from "guardc";
 import { z } from "zod";
 
-const CAPABILITIES = `tool_policies argument_checks unknown_tools denial_feedback outages concurrent_runs effects invariants budgets limits
+const CAPABILITIES = `tool_policies argument_checks unknown_tools denial_feedback outages concurrent_runs effects invariants budgets limits host_reports
 parallel_calls feedback feedback_triggers deadline task_completion lifecycles attestation contracts approvals deferred_approvals native_tools trace
 restore replay`;
 

@@ -1,70 +1,21 @@
-"""The part of an adapter that knows no framework: the kit's protocol, sessions by the kit's id, snapshots
-and replays. An adapter gives `main` its name and its loop.
+"""The part of an adapter that knows no framework: sessions by the kit's id, snapshots and replays. An adapter gives
+`main` its name and its loop.
 
 Standard output belongs to the protocol: print to standard error.
 """
-import asyncio, inspect, json, sys, threading, traceback
-from contextvars import ContextVar
+import asyncio, inspect, json
+from functools import partial
 
 from guardc import Guard, GuardError, SessionError
 from guardc.integrations._shared import Approval
+from line import kit, now, pieces_of, serve, told, tools_of, written
 
-CAPABILITIES = """tool_policies argument_checks unknown_tools denial_feedback outages concurrent_runs effects invariants budgets limits
+CAPABILITIES = """tool_policies argument_checks unknown_tools denial_feedback outages concurrent_runs effects invariants budgets limits host_reports
 parallel_calls feedback feedback_triggers deadline task_completion lifecycles attestation contracts approvals deferred_approvals native_tools
 trace restore replay"""
 
 
-#: The session whose run asks: several runs may go on at once.
-asking = ContextVar("asking", default=None)
-
-
-class Kit:
-    """Questions to the kit. A thread reads its answers, so that any task or thread may ask."""
-
-    def __init__(self):
-        self.lock, self.asked, self.waiting = threading.Lock(), 0, {}
-
-    def say(self, message):
-        with self.lock:
-            sys.stdout.write(json.dumps(message) + "\n")
-            sys.stdout.flush()
-
-    def send(self, method, answered, params):
-        with self.lock:
-            self.asked += 1
-            call = f"a{self.asked}"
-            self.waiting[call] = answered
-        self.say({"id": call, "method": method, "params": {**params, "session": asking.get()}})
-
-    def hear(self, message):
-        self.waiting.pop(message["id"])(message)
-
-    def ask(self, method, **params):
-        """Asks, and blocks until the answer is there: for what the kit answers at once."""
-        box, there = [], threading.Event()
-        self.send(method, lambda message: (box.append(message), there.set()), params)
-        there.wait()
-        return result(box[0])
-
-    async def wait_for(self, method, **params):
-        """The same, while other tasks go on."""
-        loop, answer = asyncio.get_running_loop(), asyncio.get_running_loop().create_future()
-        self.send(method, lambda message: loop.call_soon_threadsafe(answer.set_result, message), params)
-        return result(await answer)
-
-
-def result(message):
-    if "error" in message:
-        raise RuntimeError(message["error"]["message"])
-    return message["result"]
-
-
-kit = Kit()
 sessions = {}  # by the kit's id
-
-
-def now():
-    return kit.ask("clock.now")["now"]
 
 
 def open_session(params, trace=None):
@@ -156,30 +107,6 @@ def give_parameters(function, context, schema):
         parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default))
     function.__signature__ = inspect.Signature(parameters)
     function.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-
-
-def written(call):
-    """The arguments of a call as the text that the model wrote."""
-    return call["args"] if isinstance(call["args"], str) else json.dumps(call["args"])
-
-
-def pieces_of(turn):
-    """The pieces of a streamed turn. A turn that is whole is streamed as one piece for its text and one for each call."""
-    if "pieces" in turn:
-        return turn["pieces"]
-    text = turn.get("say") or turn.get("output")
-    calls = [{"at": place, "call": call["call"], "tool": call["tool"], "args": written(call)} for place, call in enumerate(turn.get("calls", []))]
-    return ([{"say": text}] if text else []) + calls
-
-
-def told(result):
-    """The result of a failed tool as text."""
-    return result if isinstance(result, str) else json.dumps(result)
-
-
-def tools_of(run):
-    """The tools that are run here."""
-    return [tool for tool in run["tools"] if "elsewhere" not in tool]
 
 
 async def approve(pending, role):
@@ -280,20 +207,6 @@ async def answer(name, loop, more, method, params):
     raise RuntimeError(f"there is no method `{method}`")
 
 
-def serve(name, loop, more, request):
-    asking.set(request["params"].get("session"))
-    try:
-        kit.say({"id": request["id"], "result": asyncio.run(answer(name, loop, more, request["method"], request["params"]))})
-    except Exception as error:
-        traceback.print_exc()
-        kit.say({"id": request["id"], "error": {"message": f"{type(error).__name__}: {error}"}})
-
-
 def main(name, loop, *more):
     """Serves the kit: `loop` takes the parameters of `run` and returns what `ended` says; `more` are further capabilities."""
-    for line in sys.stdin:
-        message = json.loads(line)
-        if "method" in message:
-            threading.Thread(target=serve, args=(name, loop, more, message), daemon=True).start()
-        else:
-            kit.hear(message)
+    serve(partial(answer, name, loop, more))

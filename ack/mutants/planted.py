@@ -25,7 +25,7 @@ def files(subject):
     imported = f"{future}import asyncio\nfrom pydantic_ai.exceptions import ModelRetry\n"
     integration = read(INTEGRATIONS / "pydantic_ai.py").replace(future, imported)
     texts = {
-        "adapter": read(ADAPTERS / FOLDERS[subject] / "adapter.py"), "kit": read(ADAPTERS / "kit.py"),
+        "adapter": read(ADAPTERS / FOLDERS[subject] / "adapter.py"), "kit": read(ADAPTERS / "kit.py"), "line": read(ADAPTERS / "line.py"),
         "integration": integration, "shared": read(INTEGRATIONS / "_shared.py"),
     }
     return {name: beside(text) for name, text in texts.items()}

@@ -50,7 +50,8 @@ class Subject:
         adapter = folder / "adapter" / "adapter.py"
         adapter.parent.mkdir()
         shutil.copy(self.adapter, adapter)
-        shutil.copy(ADAPTERS / "kit.py", folder)
+        for module in ("kit.py", "line.py"):
+            shutil.copy(ADAPTERS / module, folder)
         (adapter if self.file == self.adapter else folder / "kit.py").write_text(text, encoding="utf-8")
         return [sys.executable, str(adapter)]
 

@@ -32,7 +32,7 @@ PATIENCE = 4.0  # seconds that the guard has for one answer
 MAX_LINE = 17 << 20
 GUARDC = os.environ.get("GUARDC", "guardc")
 CAPABILITIES = """tool_policies argument_checks unknown_tools denial_feedback outages streaming concurrent_runs effects
-    invariants budgets limits parallel_calls feedback feedback_triggers deadline task_completion lifecycles attestation
+    invariants budgets limits host_reports parallel_calls feedback feedback_triggers deadline task_completion lifecycles attestation
     contracts approvals deferred_approvals native_tools trace restore replay""".split()
 # What the guard may answer to something that happened, without being ill.
 BENIGN = {"session.usage": {"not_host_charged"}, "session.resume": {"not_halted"}, "call.settle": {"no_such_call"},

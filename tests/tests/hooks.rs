@@ -2,8 +2,8 @@
 //!
 //! A case begins with `guard: FILE`, a file of `tests/suite/hooks/guards`. Each line `--> TEXT` is an event, whose text goes to
 //! standard input as it stands; `<-- ANSWER` below it is the answer, or `<-- exit N: REASON`. A line `$ guardc ARGS` runs another command on
-//! the same store, and lines `| TEXT` below it are its output. `$WORK` is the workspace, `$STORE` the store. Other lines are comments.
-//! `GUARD_BLESS=1` rewrites answers and outputs.
+//! the same store, and lines `| TEXT` below it are its output. `$WORK` is the workspace, `$STORE` the store, `$GUARDS` the
+//! folder of the guards. Other lines are comments. `GUARD_BLESS=1` rewrites answers and outputs.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -63,10 +63,12 @@ impl HookPlace {
 
     /// The text of a case with the paths of this run, and back.
     pub(crate) fn fill(&self, text: &str) -> String {
+        let text = text.replace("$GUARDS", &self.guards.display().to_string());
         text.replace("$WORK", &self.path("work")).replace("$STORE", &self.path("store"))
     }
 
     pub(crate) fn blank(&self, text: &str) -> String {
+        let text = text.replace(&self.guards.display().to_string(), "$GUARDS");
         text.replace(&self.path("work"), "$WORK").replace(&self.path("store"), "$STORE")
     }
 

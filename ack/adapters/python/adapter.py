@@ -8,7 +8,7 @@ this file carries out what it decides. Standard output belongs to the protocol: 
 """
 import json, os, pathlib, queue, subprocess, sys, tempfile, threading, traceback
 
-CAPABILITIES = """tool_policies argument_checks unknown_tools denial_feedback outages streaming concurrent_runs effects invariants budgets limits
+CAPABILITIES = """tool_policies argument_checks unknown_tools denial_feedback outages streaming concurrent_runs effects invariants budgets limits host_reports
 feedback feedback_triggers deadline task_completion lifecycles attestation contracts approvals deferred_approvals native_tools trace restore replay"""
 
 

@@ -31,7 +31,7 @@ class Refused extends Error {
 }
 
 const CAPABILITIES = [
-  "tool_policies", "argument_checks", "unknown_tools", "denial_feedback", "outages", "streaming", "concurrent_runs", "effects", "invariants", "budgets", "limits",
+  "tool_policies", "argument_checks", "unknown_tools", "denial_feedback", "outages", "streaming", "concurrent_runs", "effects", "invariants", "budgets", "limits", "host_reports",
   "parallel_calls", "feedback", "feedback_triggers", "deadline", "task_completion", "lifecycles", "attestation",
   "contracts", "approvals", "deferred_approvals", "native_tools", "trace", "restore",
 ];

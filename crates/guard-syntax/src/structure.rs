@@ -261,8 +261,8 @@ impl Pass<'_> {
         }
     }
 
-    /// Returns whether a value must follow this token in the item that begins at `start`: the expression of a define
-    /// stands in no brackets.
+    /// Returns whether a value or a role must follow this token in the item that begins at `start`: the expression of
+    /// a define and the approval of a statement stand in no brackets.
     fn expects_value(&self, start: usize, index: usize) -> bool {
         const BEFORE_A_VALUE: [&str; 14] = [
             "if",
@@ -281,9 +281,20 @@ impl Pass<'_> {
             "any",
         ];
         let text = |at: usize| self.tokens[at].text(self.text);
-        // After `=` no type is open, so this `>` compares.
-        let compares = || text(index) == ">" && (start..index).any(|at| text(at) == "=");
-        self.word(start) == "define" && (BEFORE_A_VALUE.contains(&self.word(index)) || compares())
+        // After these no type is open, so this `>` compares.
+        let compares = || {
+            text(index) == ">"
+                && (start..index).any(|at| matches!(text(at), "=" | "when" | "unless"))
+        };
+        match self.word(start) {
+            "define" => BEFORE_A_VALUE.contains(&self.word(index)) || compares(),
+            "statement" => {
+                self.word(index) == "approval"
+                    || BEFORE_A_VALUE.contains(&self.word(index))
+                    || compares()
+            }
+            _ => false,
+        }
     }
 
     /// Returns whether an item can end with this token.

@@ -1,18 +1,24 @@
-//! `guardc approvals`: the calls that wait for a person, and the answers.
+//! `guardc approvals`: the calls and the halted sessions that wait for a person, and the answers.
 
 use crate::commands::hook::default_store;
 use crate::failure::{Exit, Failure, Outcome};
+use crate::sessions::open_waiting;
 use crate::term::{Term, count};
 use guard_hooks::Vocabulary;
+use guard_plan::record::{Payload, Record};
 use guard_plan::time;
 use guard_sdk::approvals::{
     ApprovalLog, GrantExtent, Granted, PendingApproval, RequestState, instant,
 };
-use guard_sdk::{Storage, system_time};
+use guard_sdk::{Guard, Storage, system_time};
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
-/// Shows and answers calls that wait for a person
+/// How long a session may stay in use by another process.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Shows and answers what waits for a person: calls that need an approval, halted sessions
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The store of the sessions [default: guard in the user's state folder]
@@ -64,6 +70,20 @@ pub enum ApprovalAction {
         #[arg(long, value_name = "TEXT")]
         reason: String,
     },
+    /// Ends the halt of a session
+    Resume {
+        /// The session
+        session: String,
+        /// The guard or plan of the session
+        #[arg(long, value_name = "FILE")]
+        plan: PathBuf,
+        /// Who resumes it
+        #[arg(long, value_name = "NAME")]
+        by: String,
+        /// The role in which
+        #[arg(long, value_name = "ROLE")]
+        role: String,
+    },
     /// Takes the grants of a request back
     Revoke {
         /// The request, or how its id begins
@@ -76,7 +96,8 @@ pub enum ApprovalAction {
 
 /// Runs the command.
 pub fn run(args: &Args, term: &Term) -> Outcome {
-    let approvals = open(args)?;
+    let storage = open(args)?;
+    let approvals = storage.approvals().map_err(failure)?;
     let now = system_time();
     let changed = match &args.action {
         ApprovalAction::List { all, json } => return list(&approvals, *all, *json, now, term),
@@ -95,6 +116,13 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
         ApprovalAction::Reject { request, by, reason } => {
             approvals.reject(request, by, reason, now)
         }
+        ApprovalAction::Resume { session, plan, by, role } => {
+            not_an_agent()?;
+            let resumed = resume(&storage, session, plan, by.trim(), role.trim());
+            resumed.map_err(Failure::new)?;
+            term.print(&format!("session {session} goes on\n"))?;
+            return Ok(Exit::Fine);
+        }
         ApprovalAction::Revoke { request, by } => approvals.revoke(request, by, now),
     };
     let request = changed.map_err(failure)?;
@@ -102,13 +130,42 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     Ok(Exit::Fine)
 }
 
-fn open(args: &Args) -> Result<ApprovalLog, Failure> {
+fn open(args: &Args) -> Result<Storage, Failure> {
     let store = args.store.clone().map_or_else(default_store, Ok).map_err(Failure::new)?;
     if !store.exists() {
         return Err(Failure::new(format!("there is no store at `{}`", store.display())));
     }
-    let storage = Storage::open(&store).map_err(|error| Failure::new(error.to_string()))?;
-    storage.approvals().map_err(failure)
+    Storage::open(&store).map_err(|error| Failure::new(error.to_string()))
+}
+
+/// Ends the halt of a session, in the name of a person who is not its agent. Returns the reason where it cannot.
+fn resume(
+    storage: &Storage,
+    name: &str,
+    plan: &Path,
+    by: &str,
+    role: &str,
+) -> Result<(), String> {
+    if by.is_empty() || role.is_empty() {
+        return Err("a resume names a person and a role".into());
+    }
+    let known = storage.contains(name).map_err(|error| error.to_string())?;
+    if !known {
+        return Err(format!("there is no session `{name}` in this store"));
+    }
+    let guard = Guard::from_file(plan).map_err(|error| error.to_string())?;
+    let open = || guard.session(name).storage(storage).open();
+    let mut session = open_waiting(open, Instant::now() + PATIENCE)?;
+    let records = session.records().map_err(|error| error.to_string())?;
+    let first = records.first().and_then(|line| Record::parse(line).ok());
+    let actor = match first.map(|record| record.payload) {
+        Some(Payload::Open(open)) => open.actor,
+        _ => None,
+    };
+    if let Some(actor) = actor.filter(|actor| actor.trim().eq_ignore_ascii_case(by)) {
+        return Err(format!("`{actor}` is the agent of this session and may not resume it"));
+    }
+    session.resume(role, by).map(|_| ()).map_err(|error| error.to_string())
 }
 
 fn failure(error: guard_sdk::approvals::ApprovalError) -> Failure {

@@ -23,9 +23,13 @@ pub fn decide(args: &Args, event: &HookEvent, until: Instant) -> Result<HookAnsw
     match &event.action {
         EventAction::Propose(call) => {
             let asked_in = args.store.is_some().then_some(&*store);
-            propose(&mut session, call, &storage.approvals()?, asked_in)
+            let answer = propose(&mut session, call, &storage.approvals()?, asked_in)?;
+            Ok(resumable(answer, args, &session))
         }
-        EventAction::Settle { calls, strict } => settle(&mut session, event, calls, *strict),
+        EventAction::Settle { calls, strict } => {
+            let answer = settle(&mut session, event, calls, *strict)?;
+            Ok(resumable(answer, args, &session))
+        }
         EventAction::Prompt(text) => {
             session.prompt(text)?;
             Ok(HookAnswer::Pass)
@@ -34,6 +38,27 @@ pub fn decide(args: &Args, event: &HookEvent, until: Instant) -> Result<HookAnsw
         EventAction::Start => Ok(HookAnswer::Context(guard.guide())),
         EventAction::Pass => Ok(HookAnswer::Pass),
     }
+}
+
+/// The answer; in a halted session a refusal says how a person ends the halt.
+fn resumable(answer: HookAnswer, args: &Args, session: &Session) -> HookAnswer {
+    match answer {
+        HookAnswer::Deny(mut text) if session.state().halted().is_some() => {
+            text.push_str(&format!(
+                "\nA person ends the halt with `guardc approvals resume {} --plan {} --by NAME --role ROLE{}`.",
+                session.id(),
+                args.plan.display(),
+                store_option(args.store.as_deref()),
+            ));
+            HookAnswer::Deny(text)
+        }
+        answer => answer,
+    }
+}
+
+/// The option that names the store, if it is not the user's.
+fn store_option(store: Option<&Path>) -> String {
+    store.map(|path| format!(" --store {}", path.display())).unwrap_or_default()
 }
 
 /// Opens the session. While another process has it, this one waits.
@@ -142,8 +167,7 @@ fn asks(proposed: &Proposed, request: &PendingApproval, store: Option<&Path>) ->
             text.push_str(&format!("\n{by} refused exactly this call: {reason}"));
         }
         None => {
-            let store =
-                store.map(|path| format!(" --store {}", path.display())).unwrap_or_default();
+            let store = store_option(store);
             let id = &request.id;
             text.push_str(&format!(
                 "\nThis call waits for approval as {id}. A person grants it with `guardc approvals grant {id} \

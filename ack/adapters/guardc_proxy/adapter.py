@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+"""The command `guardc mcp-proxy` itself, for the conformance kit:
+
+    guardc ack run -- python3 ack/adapters/guardc_proxy/adapter.py
+
+This file is the client of the proxy and, in a process that the proxy starts, the server behind it, which has the kit's tools run.
+MCP has no words for what the user says and for a stop, so those events go to `guardc hook`, which has the same session. People who approve
+use `guardc approvals`; then the client makes the same call again.
+"""
+import json, socket, subprocess, sys, threading
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from command import GUARDC, PATIENCE, Blocked, Cancelled, answer_of, approve, ended, happened, run_tool, session_of
+from line import assembled, asking, kit, serve, told
+
+CAPABILITIES = """tool_policies argument_checks unknown_tools denial_feedback streaming concurrent_runs effects invariants budgets limits
+parallel_calls feedback feedback_triggers deadline task_completion approvals deferred_approvals native_tools trace restore replay"""
+VERSION = "2025-11-25"
+
+
+class Peer:
+    """JSON-RPC with somebody, one message a line: answers go to who asked, everything else to `hear`."""
+
+    def __init__(self, reader, writer, hear=lambda message: None):
+        self.reader, self.writer, self.hear = reader, writer, hear
+        self.lock, self.asked, self.waiting = threading.Lock(), 0, {}
+        threading.Thread(target=self.follow, daemon=True).start()
+
+    def say(self, **message):
+        with self.lock:
+            self.writer.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+            self.writer.flush()
+
+    def begin(self, method, params):
+        """Asks. Returns the id of the request and the event of its answer, which then is in `waiting`."""
+        with self.lock:
+            self.asked += 1
+            number = self.asked
+            there = threading.Event()
+            self.waiting[number] = [there, None]
+        self.say(id=number, method=method, params=params)
+        return number
+
+    def answer(self, number):
+        there, _ = self.waiting[number]
+        if not there.wait(PATIENCE):
+            raise RuntimeError("the proxy does not answer")
+        return self.waiting.pop(number)[1]
+
+    def follow(self):
+        for line in self.reader:
+            message = json.loads(line)
+            waits = self.waiting.get(message.get("id")) if "method" not in message else None
+            if waits:
+                waits[1] = message
+                waits[0].set()
+            else:
+                self.hear(message)
+
+
+class Client:
+    """The client in one run: it starts the proxy, which starts the server."""
+
+    def __init__(self, run):
+        self.session, self.run, self.cancelled = session_of(run), run, threading.Event()
+        self.asking = asking.get()
+        self.tools = {tool["name"] for tool in run["tools"] if "elsewhere" not in tool}
+        self.calls, self.messages = {}, []
+
+    def __enter__(self):
+        session, place = self.session, self.session.place / "server"
+        place.unlink(missing_ok=True)
+        self.listening = socket.socket(socket.AF_UNIX)
+        self.listening.bind(str(place))
+        self.listening.listen(1)
+        workspace = ["--workspace", self.run["workspace"]] if "workspace" in self.run else []
+        command = [GUARDC, "mcp-proxy", "--plan", session.plan, "--session", session.name, "--store", session.store, *workspace,
+                   "--no-elicitation", "--", sys.executable, __file__, "--server", place]
+        self.process = subprocess.Popen([str(word) for word in command], env=session.env, cwd=session.place, text=True, encoding="utf-8",
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        stream = self.listening.accept()[0].makefile("rw", encoding="utf-8")
+        self.server = Peer(stream, stream, self.serve)
+        self.proxy = Peer(self.process.stdout, self.process.stdin)
+        client = {"protocolVersion": VERSION, "capabilities": {}, "clientInfo": {"name": "kit", "version": "1"}}
+        self.proxy.answer(self.proxy.begin("initialize", client))
+        self.proxy.say(method="notifications/initialized")
+        return self
+
+    def __exit__(self, *_):
+        """The proxy ends when its input does, and its server with it."""
+        self.process.stdin.close()
+        self.process.wait(PATIENCE)
+        self.listening.close()
+
+    def serve(self, message):
+        """The server: what reaches it."""
+        if message.get("method") == "initialize":
+            info = {"name": "kit", "version": "1"}
+            self.server.say(id=message["id"], result={"protocolVersion": VERSION, "capabilities": {"tools": {}}, "serverInfo": info})
+        elif message.get("method") == "tools/call":
+            threading.Thread(target=self.execute, args=(message,), daemon=True).start()
+
+    def execute(self, message):
+        asking.set(self.asking)
+        params = message["params"]
+        call = {"call": params["_meta"]["call"], "tool": params["name"], "args": params.get("arguments", {})}
+        result, succeeded, cancelled = run_tool(self.session, call, self.tools)
+        if cancelled:
+            self.proxy.say(method="notifications/cancelled", params={"requestId": self.calls[call["call"]]})
+            self.cancelled.set()
+            return
+        self.session.tell_time()
+        content = [{"type": "text", "text": told(result)}]
+        structured = {"structuredContent": {"result": result}} if succeeded else {"isError": True}
+        self.server.say(id=message["id"], result={"content": content, **structured})
+
+    def say(self, text):
+        """What the user says."""
+        self.messages.append({"role": "user", "text": text})
+        self.session.event(self.run, "UserPromptSubmit", prompt=text)
+
+    def loop(self):
+        self.say(self.run["prompt"])
+        while True:
+            turn = assembled(kit.ask("model.next", messages=self.messages))
+            for event in turn.get("host", []):
+                self.happened(event)
+            calls = turn.get("calls", [])
+            self.messages.append({"role": "assistant", "text": turn.get("say") or turn.get("output") or "", "calls": calls})
+            for number, call in enumerate(calls):
+                call["id"], call["call"] = call["call"], call["call"] or f"nameless-{len(self.messages)}-{number}"
+            self.messages += self.answers(calls)
+            if turn.get("stop"):
+                try:
+                    self.session.event(self.run, "Stop", stop_hook_active=False)
+                    return turn
+                except Blocked as reason:
+                    self.messages.append({"role": "user", "text": str(reason)})
+
+    def happened(self, event):
+        if event["event"] == "prompt":
+            self.say(event["text"])
+        else:
+            happened(self.session, event)
+
+    def answers(self, calls):
+        """The answers to the calls of a turn, which run at once."""
+        for call in calls:
+            call["sent"] = self.send(call)
+        answers = [None] * len(calls)
+
+        def answer(place, call):
+            asking.set(self.asking)
+            answers[place] = self.answer(call)
+
+        threads = [threading.Thread(target=answer, args=pair, daemon=True) for pair in enumerate(calls)]
+        for thread in threads:
+            thread.start()
+        while any(thread.is_alive() for thread in threads):
+            for thread in threads:
+                thread.join(0.01)
+            if self.cancelled.is_set():
+                raise Cancelled
+        return answers
+
+    def answer(self, call):
+        if not isinstance(call["args"], dict):
+            return {"role": "tool", "text": "the arguments are no object", "call": call["id"], "failed": True}  # No client can send them.
+        result = self.result(call)
+        if result.get("isError") and approve(self.session, {name: call[name] for name in ("call", "tool", "args")}):
+            call["sent"] = self.send(call)
+            result = self.result(call)
+        text = "\n\n".join(part["text"] for part in result["content"])
+        return {"role": "tool", "text": text, "call": call["id"], "failed": result.get("isError", False)}
+
+    def send(self, call):
+        """Sends a call. Returns the id of its request."""
+        if not isinstance(call["args"], dict):
+            return None
+        self.session.tell_time()
+        with_id = {"name": call["tool"], "arguments": call["args"], "_meta": {"call": call["call"]}}
+        self.calls[call["call"]] = self.proxy.begin("tools/call", with_id)
+        return self.calls[call["call"]]
+
+    def result(self, call):
+        answer = self.proxy.answer(call["sent"])
+        if "error" in answer:
+            return {"content": [{"type": "text", "text": answer["error"]["message"]}], "isError": True}
+        return answer["result"]
+
+
+def loop(run):
+    client = Client(run)
+    try:
+        with client:
+            turn = client.loop()
+    except Cancelled:
+        return {"ended": "cancelled", "trace": client.session.records()}
+    return ended(client.session, run, turn)
+
+
+def server(place):
+    """The server's process: its lines go to the client's process, and back."""
+    connected = socket.socket(socket.AF_UNIX)
+    connected.connect(place)
+    stream = connected.makefile("rw", encoding="utf-8")
+
+    def there():
+        for line in sys.stdin:
+            stream.write(line)
+            stream.flush()
+        connected.shutdown(socket.SHUT_RDWR)
+
+    threading.Thread(target=there, daemon=True).start()
+    for line in stream:
+        sys.stdout.write(line)
+        sys.stdout.flush()
+
+
+if sys.argv[1:2] == ["--server"]:
+    server(sys.argv[2])
+else:
+    serve(answer_of("guardc-mcp-proxy", CAPABILITIES, loop))
