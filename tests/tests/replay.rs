@@ -103,7 +103,7 @@ fn recorded_sessions_are_tests() {
         std::process::Command::new(&guardc).args(args).output().expect("guardc runs")
     };
     let (mut whole, mut cut) = (0, 0);
-    sessions(0..70, |guard, _, lines| {
+    sessions(0..100, |guard, _, lines| {
         // Of a long session something is always left out.
         let lines = &lines[..lines.len().min(8)];
         let text = guard.text();

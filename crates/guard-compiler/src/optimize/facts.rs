@@ -41,7 +41,8 @@ impl Facts {
             // Arithmetic may overflow, options may be empty, monitors keep the faults of their
             // operands.
             Node::Neg(_) | Node::Arith(..) | Node::Unwrap(_) | Node::Temporal(_) => false,
-            Node::Exists(_) | Node::Probe(_) => false,
+            // Readers of `json` may be no texts.
+            Node::Exists(_) | Node::Probe(_) | Node::MayRead(..) => false,
             Node::RemainingTime => self.deadline,
             Node::Quantified { op, over, .. } => {
                 let sum = matches!(

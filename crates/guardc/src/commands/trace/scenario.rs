@@ -3,7 +3,7 @@
 use super::stated_files::StatedFiles;
 use guard_plan::json::Json;
 use guard_plan::naming::is_name;
-use guard_plan::plan::Plan;
+use guard_plan::plan::{Plan, TypeDef};
 use guard_plan::record::{
     Asked, Delivered, Item, NoteKind, Payload, Propose, Ran, Record, RunEnd, Settle, Stop,
     StopDecision,
@@ -129,7 +129,10 @@ impl<'p> Scenario<'p> {
         let misfits =
             |reason: &Reason| matches!(reason.code, Code::UnknownTool | Code::InvalidArguments);
         // A guard in shadow lets such calls run, but a test cannot write them either.
-        if verdict.reasons.iter().chain(&verdict.shadowed).any(misfits) {
+        let halted = verdict.reasons.iter().any(|reason| reason.code == Code::Halted);
+        // A halted session denies a call before anybody looks at its arguments.
+        let unfit = halted && !has_parameters(self.plan, &propose.tool, &propose.args);
+        if unfit || verdict.reasons.iter().chain(&verdict.shadowed).any(misfits) {
             let tool = declared(self.plan, &propose.tool);
             return self.leaves_out(&format!("a call of `{tool}` that fits no declaration"));
         }
@@ -438,4 +441,16 @@ pub(super) fn node<T>(node: T) -> Spanned<T> {
 fn declared<'p>(plan: Option<&'p Plan>, called: &'p str) -> &'p str {
     let tools = plan.map_or(&[][..], |plan| &plan.tools);
     tools.iter().find(|tool| &*tool.wire_name == called).map_or(called, |tool| &tool.name)
+}
+
+/// Returns true if the arguments have the names that a declared tool knows, and all that it needs; of an unknown plan nothing
+/// else is said.
+fn has_parameters(plan: Option<&Plan>, called: &str, args: &Json) -> bool {
+    let Some(plan) = plan else { return true };
+    let tool = plan.tools.iter().find(|tool| tool.wire_name == called || tool.name == called);
+    let (Some(tool), Json::Object(members)) = (tool, args) else { return false };
+    let is_option = |ty: u32| matches!(plan.types.get(ty as usize), Some(TypeDef::Option { .. }));
+    let given = |name: &str| members.iter().any(|(member, _)| **member == *name);
+    members.iter().all(|(member, _)| tool.params.iter().any(|param| *param.name == **member))
+        && tool.params.iter().all(|param| is_option(param.ty) || given(&param.name))
 }
