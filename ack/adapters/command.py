@@ -1,7 +1,7 @@
 """What the adapters around real commands share: the commands and their clock, the store of a session, the people who approve,
 traces and replays. The commands are as users have them; nothing in them knows of the kit.
 """
-import datetime, json, os, pathlib, secrets, shutil, subprocess, tempfile
+import datetime, json, os, pathlib, secrets, shutil, subprocess, tempfile, threading
 
 from line import kit, now
 
@@ -38,16 +38,18 @@ class Session:
         self.name, self.place = name, pathlib.Path(tempfile.mkdtemp(dir=folder))
         self.store, self.clock, self.plan = self.place / "store", self.place / "clock", self.place / "session.plan"
         self.env = {**os.environ, "LD_PRELOAD": str(CLOCK), "GUARD_ACK_CLOCK": str(self.clock)}
+        self.lock = threading.Lock()
         self.journal = self.store / f"{name}.jsonl"
         self.store.mkdir()
         shutil.copy(KEY, self.store / ".key")
 
     def tell_time(self):
         """Sets the clock to the kit's time."""
-        at = datetime.datetime.fromisoformat(now()) - EPOCH
-        new = self.clock.with_suffix(".new")
-        new.write_text(f"{at.days * 86400 + at.seconds} {at.microseconds * 1000}\n")
-        new.replace(self.clock)
+        with self.lock:  # Calls of one turn tell it at once.
+            at = datetime.datetime.fromisoformat(now()) - EPOCH
+            new = self.clock.with_suffix(".new")
+            new.write_text(f"{at.days * 86400 + at.seconds} {at.microseconds * 1000}\n")
+            new.replace(self.clock)
 
     def command(self, *args, told=None):
         """Runs `guardc` at the time that the clock has."""

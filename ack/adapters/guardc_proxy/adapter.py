@@ -70,6 +70,7 @@ class Client:
 
     def __enter__(self):
         session, place = self.session, self.session.place / "server"
+        session.tell_time()
         place.unlink(missing_ok=True)
         self.listening = socket.socket(socket.AF_UNIX)
         self.listening.bind(str(place))
