@@ -16,7 +16,7 @@ fn plan() -> Plan {
             "patterns": [0]}}, {"record": {"name": "R", "fields": [{"name": "id", "ty": 2, "secret": true, "doc": ""}]}},
             {"option": {"of": 3}}, {"list": {"of": 3, "max": 4}}],
         "state": [], "units": [], "limits": [], "regexes": ["^a"], "paths": ["src"], "invariants": [], "proofs": [],
-        "monitors": [], "indexes": [], "windows": [], "facts": [], "commands": [], "probes": [], "sources": [], "origins": false, "mentions": false, "lifecycles": [], "feedback": [],
+        "monitors": [], "indexes": [], "windows": [], "facts": [], "commands": [], "probes": [], "sources": [], "origins": false, "mentions": false, "confidential": false, "lifecycles": [], "feedback": [],
         "attests": [], "completion": null, "goals": [], "contracts": [], "tools": []
     }"#;
     let mut plan: Plan = serde_json::from_str(json).unwrap();
