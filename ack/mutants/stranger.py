@@ -257,7 +257,9 @@ class Guarded(AbstractCapability):
         finally:
             if outcome == "failure" and (e := sys.exc_info()[1]) is not None and not refusal:
                 result = str(e) or type(e).__name__
-            await self.settle(call.tool_call_id, outcome, result)
+            shown = await self.settle(call.tool_call_id, outcome, result)
+            if outcome == "success" and shown is not None:
+                return shown  # all that the model may read of the result
 
     async def permit(self, call, args):
         """Asks the guard, and people, until it is clear whether this call runs."""
@@ -299,6 +301,7 @@ class Guarded(AbstractCapability):
                              probes=await self.run.probes(), now=await self.run.now())
                 if said := await session.say():
                     session.pending.append(said["rendered"])
+                    return said.get("shown")
         finally:
             session.settled(call)
 

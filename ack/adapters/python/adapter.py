@@ -186,7 +186,8 @@ def around(session, call, tools):
         raise
     if done.get("failure") == "cancelled":
         raise Cancelled
-    text = done["result"] if isinstance(done["result"], str) else json.dumps(done["result"], ensure_ascii=False)
+    result = settled.get("shown", done["result"])  # What the guard shows in its place is all that the model may read.
+    text = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
     return joined(text if done["outcome"] == "success" else f"error: {text}", settled["rendered"])
 
 

@@ -189,7 +189,9 @@ async function execute(session: string, call: Call, tools: Set<string>): Promise
     throw error;
   });
   if (done.failure === "cancelled") throw new Cancelled();
-  return joined(done.outcome === "success" ? shown(done.result) : `error: ${shown(done.result)}`, settled.rendered);
+  // What the guard shows in place of a result is all that the model may read.
+  const text = shown("shown" in settled ? settled.shown : done.result);
+  return joined(done.outcome === "success" ? text : `error: ${text}`, settled.rendered);
 }
 
 /** The calls of one turn: judged in order, run together, and those that wait judged again whenever one has ended. */

@@ -4,7 +4,7 @@
 //! Each default method does its duty. A faulty adapter overrides the one that it gets wrong.
 
 use crate::engine::{Engine, WorkspaceFiles, compiled, instant, json, trouble};
-use crate::harness::{AdapterResult, Gate, Harness, joined, text_of};
+use crate::harness::{AdapterResult, Gate, Harness, joined, shown_text, text_of};
 use guard_ack::protocol::{
     Approval, ApprovalRequest, Call, Done, End, Ended, FailureKind, HostEvent, Message, Replay,
     Replayed, Restore, Role, Run, ToolOutcome, Turn,
@@ -269,11 +269,13 @@ pub trait Duties {
         call: &Call,
         done: &Done,
     ) -> AdapterResult<(String, String)> {
-        let text = match done.outcome {
-            ToolOutcome::Success => text_of(&done.result),
-            ToolOutcome::Failure => format!("error: {}", text_of(&done.result)),
-        };
         let feedback = self.settlement(harness, call, done)?;
+        // What the guard shows in place of a result is all that the model may read of it.
+        let text = harness.shown.take().unwrap_or_else(|| text_of(&done.result));
+        let text = match done.outcome {
+            ToolOutcome::Success => text,
+            ToolOutcome::Failure => format!("error: {text}"),
+        };
         Ok((text, self.feedback(feedback)))
     }
 
@@ -291,7 +293,10 @@ pub trait Duties {
         };
         let settlement = Settlement { call: &call.call, ending, now };
         match self.report(harness, &Event::Settle(settlement)) {
-            Ok(Outcome::Settled(settled)) => Ok(rendered(&settled.feedback)),
+            Ok(Outcome::Settled(settled)) => {
+                harness.shown = settled.shown.as_ref().map(shown_text);
+                Ok(rendered(&settled.feedback))
+            }
             // The session was reset while the tool ran.
             Err(SessionError::Step(StepError::NoSuchCall(_))) => Ok(String::new()),
             Ok(_) => Err(trouble("no answer to a settlement")),

@@ -4,6 +4,7 @@ use crate::engine::Engine;
 use guard_ack::Trouble;
 use guard_ack::World;
 use guard_ack::protocol::{Call, Message, OutageKind, Question, Role, Run, Turn};
+use guard_plan::json::Json;
 use guard_sdk::Event;
 use serde_json::Value;
 
@@ -16,6 +17,8 @@ pub struct Harness<'w> {
     pub messages: Vec<Message>,
     /// The number of questions so far by which the outage of this run counts.
     pub asked: u64,
+    /// What the guard shows in place of the result that was settled last, if it changed that.
+    pub shown: Option<String>,
     /// True once the run is cancelled.
     pub is_cancelled: bool,
 }
@@ -99,6 +102,14 @@ impl Harness<'_> {
 pub fn text_of(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// Returns what the guard shows in place of a result as the model reads it.
+pub fn shown_text(value: &Json) -> String {
+    match value {
+        Json::String(text) => text.to_string(),
         other => other.to_string(),
     }
 }

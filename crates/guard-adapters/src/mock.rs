@@ -64,6 +64,7 @@ impl Adapter for Instance<'_> {
             run,
             messages: Vec::new(),
             asked: 0,
+            shown: None,
             is_cancelled: false,
         };
         let end = shape.run(&mut **duties, &mut harness);

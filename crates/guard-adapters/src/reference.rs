@@ -5,6 +5,7 @@
 //! reasons in its rules, a blocked stop as the names of the failed checks. Its shown texts and runs
 //! are the expectations of generated cases.
 
+use crate::harness::{shown_text, text_of};
 use guard_ack::protocol::{
     ApprovalRequest, Call, Declared, Done, End, Ended, Hello, HostEvent, Message, Replay, Replayed,
     Restore, Role, Run, ToolOutcome, Turn,
@@ -325,7 +326,9 @@ impl Round<'_> {
         let world = &|ask: &Ask| answer(host, ask);
         let settled = self.session.settle(&call.call, success, result, now, world);
         let settled = settled.map_err(misuse)?;
-        self.say(Role::Tool, Some(call), &crate::harness::text_of(&done.result));
+        let shown = settled.shown.as_ref().map(shown_text);
+        let text = shown.unwrap_or_else(|| text_of(&done.result));
+        self.say(Role::Tool, Some(call), &text);
         let feedback = rendered(&settled.feedback);
         if !feedback.is_empty() {
             self.say(Role::User, None, &feedback);

@@ -5,6 +5,7 @@ const { AsyncLocalStorage } = require("node:async_hooks");
 const { answer, native } = require("./engine.js");
 const { ApprovalNeeded, ArgumentError, Denied, GuardError, Served, WaitTimeout } = require("./errors.js");
 const { argsText, jsonText } = require("./json.js");
+const { Verdict } = require("./outcomes.js");
 const { PendingApproval } = require("./pending.js");
 
 /** How many later calls may pass a call that waits. After that they queue behind it. */
@@ -245,9 +246,8 @@ class CallScope {
 
   async propose() {
     await this.session.settleOverdue();
-    if (this.session._changesResults.has(this.tool)) {
-      throw new ArgumentError(`the guard changes what \`${this.tool}\` returns: propose and settle its calls, and give the agent \`shownText\``);
-    }
+    // A scope hands on what its tool returns.
+    if (this.session._changesResults.has(this.tool)) return Verdict.unshowable(this.tool, this.#args, this.call ?? "");
     const text = await this.#judged();
     const verdict = await this.session.promises.propose(this.tool, text, { call: this.call });
     this.call = verdict.call;

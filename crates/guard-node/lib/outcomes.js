@@ -22,6 +22,12 @@ class Verdict {
     this.call = answer.slice(answer.indexOf("\n", line + 1) + 1);
     Object.freeze(this);
   }
+  /** The denial of a call whose result the guard may change, for who hands results on as they are. */
+  static unshowable(tool, argsText, call) {
+    const message = `the guard changes what \`${tool}\` returns before it is read, which this host cannot do: the call does not run`;
+    const reason = { code: "transform", decision: "deny", rule: tool, message, help: "", span: null, needs: [], values: [] };
+    return new Verdict(`d${JSON.stringify({ ...NONE, message, reasons: [reason] })}\n\n${call}`, tool, argsText);
+  }
   get #more() {
     if (this.#details === undefined) {
       const text = this.#answer.slice(1, this.#record - 1);

@@ -285,6 +285,6 @@ test("transforms are for who can carry them out", async () => {
   assert.ok(session.propose("rows", {}, { call: "2" }).allowed);
   assert.deepEqual(JSON.parse(session.settle("2", [{ name: "Ann", card: "4111" }]).shownText), [{ name: "Ann", card: "…" }]);
   // A scope hands the tool's result on as it is.
-  await assert.rejects(session.call("rows", {}, () => assert.fail("the tool ran")), ArgumentError);
+  await assert.rejects(session.call("rows", {}, () => assert.fail("the tool ran")), Denied);
   assert.deepEqual(session.inFlight, []);
 });

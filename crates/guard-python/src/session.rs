@@ -284,10 +284,17 @@ impl EngineSession {
         self.run(py, |session| Ok(session.in_flight().into_iter().map(str::to_owned).collect()))
     }
 
-    /// True if the agent may have to read something else than what the tool returns.
-    #[pyo3(name = "_changes_result")]
-    fn changes_result(&self, py: Python<'_>, tool: &str) -> PyResult<bool> {
-        self.run(py, |session| Ok(session.changes_result(tool)))
+    /// The denial of a call whose result the guard may change, for who hands results on as they are.
+    #[pyo3(name = "_unshowable")]
+    fn unshowable(
+        &self,
+        py: Python<'_>,
+        tool: &str,
+        call: Option<&str>,
+    ) -> PyResult<Option<PyVerdict>> {
+        let denied = self.run(py, |session| Ok(session.unshowable(tool)))?;
+        let call = (call.unwrap_or_default().to_owned(), tool.to_owned(), String::new());
+        Ok(denied.map(|denied| PyVerdict::new(denied, String::new(), call, None)))
     }
 
     /// The rule and the message of the halt, if the session is halted.

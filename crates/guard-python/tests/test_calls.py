@@ -415,6 +415,6 @@ def test_transforms_are_for_who_can_carry_them_out():
     shown = session.settle("2", [{"name": "Ann", "card": "4111"}]).shown_text
     assert json.loads(shown) == [{"name": "Ann", "card": "…"}]
     # A scope hands the tool's result on as it is.
-    with pytest.raises(ArgumentError, match="shown_text"), session.call("rows"):
+    with pytest.raises(Denied, match="changes what `rows` returns"), session.call("rows"):
         pytest.fail("the tool ran")
     assert session.in_flight == []

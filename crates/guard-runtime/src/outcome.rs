@@ -4,7 +4,7 @@ use guard_plan::json::Json;
 use guard_plan::plan::{InvariantId, ToolId, VarId};
 use guard_plan::record::{Asked, Delivered, ItemChange, Missing, Note, NoteKind, StopDecision};
 use guard_plan::value::Value;
-use guard_plan::verdict::Verdict;
+use guard_plan::verdict::{Decision, Reason, Verdict};
 
 /// The outcome of a proposal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,6 +38,12 @@ pub struct Proposed {
 }
 
 impl Proposed {
+    /// The denial of a call by its host, for one reason. The guard has not seen the call.
+    pub fn denied(reason: Reason) -> Proposed {
+        let (decision, reasons, shadowed) = (Decision::Deny, vec![reason], Vec::new());
+        Proposed::new(Verdict { decision, reasons, shadowed })
+    }
+
     pub(crate) fn new(verdict: Verdict) -> Proposed {
         Proposed {
             verdict,

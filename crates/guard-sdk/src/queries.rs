@@ -9,6 +9,7 @@ use guard_plan::json::Json;
 use guard_plan::plan::Expr;
 use guard_plan::record;
 use guard_plan::value::{Fault, Value};
+use guard_plan::verdict::{Code, Decision, Reason};
 use guard_runtime::{
     FactRow, ProofViolation, Proposal, Proposed, Session as SessionState, StepError, World,
 };
@@ -86,6 +87,25 @@ impl<W: World> Session<W> {
         let known = known.or_else(|| plan.tools.iter().find(|known| known.name == tool));
         let changes = known.is_some_and(|tool| tool.transforms.iter().any(|one| !one.rule.shadow));
         changes && !plan.shadow
+    }
+
+    /// Returns the denial of a call whose result a `transform` may change, for a host that hands results on as they are. The
+    /// session does not see the call.
+    pub fn unshowable(&self, tool: &str) -> Option<Proposed> {
+        self.changes_result(tool).then(|| {
+            Proposed::denied(Reason {
+                code: Code::Transform,
+                decision: Decision::Deny,
+                rule: tool.to_owned(),
+                message: format!(
+                    "the guard changes what `{tool}` returns before it is read, which this host cannot do: the call does not run"
+                ),
+                help: String::new(),
+                span: None,
+                needs: Vec::new(),
+                values: Vec::new(),
+            })
+        })
     }
 
     /// Every tool judged and ranked: what could be done next. Nothing changes.

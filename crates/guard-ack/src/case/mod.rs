@@ -318,6 +318,10 @@ pub struct CallFile {
     pub failure: Option<FailureKind>,
     /// The result.
     pub result: Option<toml::Value>,
+    /// What the model reads in place of the result, where the guard changes it.
+    pub shown: Option<toml::Value>,
+    /// The arguments with which alone it may run, where the guard asks for others than the model's.
+    pub runs_with: Option<toml::Value>,
     /// The duration.
     pub takes: Option<String>,
     /// The files it writes.

@@ -259,7 +259,8 @@ impl Bench<'_> {
                 self.breaks("GATE-2", None, "only what the model called is run", observed);
                 continue;
             };
-            let asked = crate::world::named(&json_of(&script.args), self.ids);
+            let args = script.runs_with.as_ref().unwrap_or(&script.args);
+            let asked = crate::world::named(&json_of(args), self.ids);
             if script.tool != served.call.tool || asked != served.call.args {
                 let expected = format!("`{}` is run as {} {asked}", script.id, script.tool);
                 let observed = format!("it was run as {} {}", served.call.tool, served.call.args);

@@ -82,10 +82,11 @@ fn is_said(bench: &Bench, call: &CallFile, messages: &[Message]) -> bool {
     said.any(|it| Some(&it.call) == wire && it.tool == call.tool && it.args == args)
 }
 
-/// Returns what a tool gave, if the call ran.
+/// Returns what the model reads of what a tool gave, if the call ran.
 fn given(bench: &Bench, call: &CallFile) -> Option<Value> {
     bench.served(&call.id)?;
-    Some(call.result.as_ref().map_or_else(|| Value::from("done"), json_of))
+    let given = call.shown.as_ref().or(call.result.as_ref());
+    Some(given.map_or_else(|| Value::from("done"), json_of))
 }
 
 /// Checks that the model is asked with the user's prompt.
@@ -158,7 +159,11 @@ fn result_is_shown(bench: &mut Bench, at: usize, call: &CallFile, answers: &[&Me
         Some(gave)
             if call.failure != Some(FailureKind::Timeout) && !leaves(&gave).iter().all(shown) =>
         {
-            let clause = if call.is_failure() { "LOOP-6" } else { "LOOP-3" };
+            let clause = match &call.shown {
+                Some(_) => "EFFECT-16",
+                None if call.is_failure() => "LOOP-6",
+                None => "LOOP-3",
+            };
             let gave = guard_plan::render::cut(&gave.to_string(), QUOTED);
             let expected = format!(
                 "the answer to `{}` ({}) holds what the tool gave: {gave}",

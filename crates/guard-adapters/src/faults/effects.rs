@@ -4,7 +4,7 @@ use super::gate::{ignores, runs_where};
 use super::{Spec, faults, instead};
 use crate::duties::{Duties, Faithful};
 use crate::engine::{Engine, WorkspaceFiles, instant};
-use crate::harness::{AdapterResult, Gate, Harness, text_of};
+use crate::harness::{AdapterResult, Gate, Harness, joined, text_of};
 use guard_ack::protocol::{Call, Done, Role, Run, Turn};
 use guard_plan::verdict::{Code, Decision};
 use guard_runtime::{Proposal, Settlement};
@@ -62,6 +62,23 @@ pub(super) const TABLE: &[Spec] = faults! {
         proposed.verdict.shadowed.iter().for_each(|reason| harness.say(Role::User, &reason.message));
         Faithful.obey(harness, call, proposed)
     });
+    "shows-what-is-withheld" "EFFECT-16" "shows results as they came, whatever the guard makes of them" => {
+        instead::settlement(|harness, call, done| {
+            let feedback = Faithful.settlement(harness, call, done)?;
+            harness.shown = None;
+            Ok(feedback)
+        })
+    };
+    "shows-what-is-changed-beside" "EFFECT-16" "shows results as they came behind what the guard makes of them" => {
+        instead::settlement(|harness, call, done| {
+            let feedback = Faithful.settlement(harness, call, done)?;
+            harness.shown = harness.shown.take().map(|shown| joined(&shown, &text_of(&done.result)));
+            Ok(feedback)
+        })
+    };
+    "transform-is-advice" "EFFECT-17" "runs a call as the model made it where the guard wants other arguments" => {
+        ignores(Code::Transform)
+    };
     "serial" "PAR-1" "runs the calls of a turn one after the other" => instead::call(|harness, call| {
         let gate = Faithful.call(harness, call)?;
         match Faithful.finished(harness).filter(|_| gate == Gate::Run) {

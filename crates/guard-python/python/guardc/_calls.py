@@ -81,10 +81,10 @@ class CallScope:
 
     def propose(self):
         self.session._settle_overdue()
-        if self.session._changes_result(self.tool):
-            raise ArgumentError(
-                f"the guard changes what `{self.tool}` returns: propose and settle its calls, and give the agent `shown_text`"
-            )
+        # A scope hands on what its tool returns.
+        unshowable = self.session._unshowable(self.tool, self.call)
+        if unshowable is not None:
+            return unshowable
         verdict = self.session.propose(self.tool, self.args, call=self.call)
         self.call = verdict.call
         return verdict

@@ -139,13 +139,7 @@ fn open(args: &Args) -> Result<Storage, Failure> {
 }
 
 /// Ends the halt of a session, in the name of a person who is not its agent. Returns the reason where it cannot.
-fn resume(
-    storage: &Storage,
-    name: &str,
-    plan: &Path,
-    by: &str,
-    role: &str,
-) -> Result<(), String> {
+fn resume(storage: &Storage, name: &str, plan: &Path, by: &str, role: &str) -> Result<(), String> {
     if by.is_empty() || role.is_empty() {
         return Err("a resume names a person and a role".into());
     }

@@ -62,9 +62,9 @@ class GuardInterceptor:
 
     def _pre_tool_call(self, context: AgentContext) -> Verdict:
         call = context["tool_call"]
-        if self.session._changes_result(call["name"]):
-            message = f"the guard changes what `{call['name']}` returns, which hooks cannot do"
-            return Verdict.deny(reason="guard:transform", message=message)
+        unshowable = self.session._unshowable(call["name"], call["id"])
+        if unshowable is not None:
+            return Verdict.deny(reason="guard:transform", message=verdict_text(unshowable))
         verdict = self.session.propose(call["name"], json.dumps(call["args"]), call=call["id"])
         if verdict.is_served:
             # No host can be given a result in place of a call.

@@ -99,11 +99,8 @@ fn propose(
     approvals: &ApprovalLog,
     store: Option<&Path>,
 ) -> Result<HookAnswer, HookFailure> {
-    if session.changes_result(&call.tool) {
-        let tool = &call.tool;
-        return Ok(HookAnswer::Deny(format!(
-            "the guard changes what `{tool}` returns before it is read, which this host cannot do: the call does not run"
-        )));
+    if let Some(denied) = session.unshowable(&call.tool) {
+        return Ok(HookAnswer::Deny(denied.verdict.message()));
     }
     let id = match &call.id {
         Some(id) => id.clone(),
