@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How long a session may stay in use by another process.
+/// The time for which a session may stay in use by another process.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Shows and answers what waits for a person: calls that need an approval, halted sessions
