@@ -84,7 +84,7 @@ mod tests {
     fn the_page_is_read() {
         assert_eq!(find("GATE-1").map(|clause| clause.tier), Some(1));
         assert_eq!(capability("replay").map(|capability| capability.tier), Some(6));
-        assert_eq!(capabilities().len(), 26);
+        assert_eq!(capabilities().len(), 27);
         let mut ids: Vec<_> = all().iter().map(|clause| clause.id).collect();
         ids.sort_unstable();
         let count = ids.len();
