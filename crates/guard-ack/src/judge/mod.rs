@@ -264,7 +264,8 @@ impl Bench<'_> {
             if script.tool != served.call.tool || asked != served.call.args {
                 let expected = format!("`{}` is run as {} {asked}", script.id, script.tool);
                 let observed = format!("it was run as {} {}", served.call.tool, served.call.args);
-                self.breaks("GATE-2", None, expected, observed);
+                let clause = if script.runs_with.is_some() { "EFFECT-17" } else { "GATE-2" };
+                self.breaks(clause, None, expected, observed);
             }
         }
     }
