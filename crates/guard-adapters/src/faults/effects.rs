@@ -62,14 +62,14 @@ pub(super) const TABLE: &[Spec] = faults! {
         proposed.verdict.shadowed.iter().for_each(|reason| harness.say(Role::User, &reason.message));
         Faithful.obey(harness, call, proposed)
     });
-    "shows-what-is-withheld" "EFFECT-16" "shows results as they came, whatever the guard makes of them" => {
+    "shows-withheld" "EFFECT-16" "shows results as they came, whatever the guard makes of them" => {
         instead::settlement(|harness, call, done| {
             let feedback = Faithful.settlement(harness, call, done)?;
             harness.shown = None;
             Ok(feedback)
         })
     };
-    "shows-what-is-changed-beside" "EFFECT-16" "shows results as they came behind what the guard makes of them" => {
+    "shows-both" "EFFECT-16" "shows results as they came behind what the guard makes of them" => {
         instead::settlement(|harness, call, done| {
             let feedback = Faithful.settlement(harness, call, done)?;
             harness.shown = harness.shown.take().map(|shown| joined(&shown, &text_of(&done.result)));
