@@ -218,6 +218,7 @@ fn open(n: u64) -> Option<Result<(), String>> {
     const GUARDS: &[&str] = &[
         "type Small = int in 0..=3\nstate { o: Small? = none }\ntool t(x: int in 0..=9) { effect o = x }",
         "state { l: list<string> max 9 = []  b: bool = true }\ninvariant i { \"a\" in l implies b }\ntool t() { effect remove \"a\" from l\n effect b = false }",
+        "state { l: list<int> max 5 = [] }\ninvariant i { 3 in l implies l[3] is some }\ntool t(x: int) { effect remove x from l }",
         "state { s: set<string> max 9 = {\"a\"}  b: bool = false }\ninvariant i { \"a\" in s or b }\ntool t() { effect remove \"a\" from s }",
         "state { m: map<string, int> max 9 = {} }\ninvariant i { (m[\"a\"] else 0) <= 5 }\ntool t(x: int) { deny unless \"a\" in m\n effect m[\"a\"] = x }",
         "state { d: decimal in 0..=10 = 0  r: decimal in 0..=10 = 0 }\ninvariant i { 3 * r <= d }\ntool t() { effect r = d / 3 }",
