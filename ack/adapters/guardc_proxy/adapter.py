@@ -66,7 +66,7 @@ class Client:
         self.session, self.run, self.cancelled = session_of(run), run, threading.Event()
         self.asking = asking.get()
         self.tools = {tool["name"] for tool in run["tools"] if "elsewhere" not in tool}
-        self.calls, self.messages = {}, []
+        self.calls, self.decided, self.messages = {}, [], []
 
     def __enter__(self):
         session, place = self.session, self.session.place / "server"
@@ -106,6 +106,9 @@ class Client:
         asking.set(self.asking)
         params = message["params"]
         call = {"call": params["_meta"]["call"], "tool": params["name"], "args": params.get("arguments", {})}
+        for made, decided in self.decided:
+            if made == call["call"]:
+                decided.set()
         result, succeeded, cancelled = run_tool(self.session, call, self.tools)
         if cancelled:
             self.proxy.say(method="notifications/cancelled", params={"requestId": self.calls[call["call"]]})
@@ -147,13 +150,15 @@ class Client:
 
     def answers(self, calls):
         """The answers to the calls of a turn, which run at once."""
+        self.decided = [(call["call"], threading.Event()) for call in calls]
         for call in calls:
             call["sent"] = self.send(call)
         answers = [None] * len(calls)
 
         def answer(place, call):
             asking.set(self.asking)
-            answers[place] = self.answer(call)
+            answers[place] = self.answer(place, call)
+            self.decided[place][1].set()
 
         threads = [threading.Thread(target=answer, args=pair, daemon=True) for pair in enumerate(calls)]
         for thread in threads:
@@ -165,15 +170,23 @@ class Client:
                 raise Cancelled
         return answers
 
-    def answer(self, call):
+    def answer(self, place, call):
         if not isinstance(call["args"], dict):
             return {"role": "tool", "text": "the arguments are no object", "call": call["id"], "failed": True}  # No client can send them.
         result = self.result(call)
-        if result.get("isError") and approve(self.session, {name: call[name] for name in ("call", "tool", "args")}):
+        if result.get("isError") and self.approved(place, call):
             call["sent"] = self.send(call)
             result = self.result(call)
         text = "\n\n".join(part["text"] for part in result["content"])
         return {"role": "tool", "text": text, "call": call["id"], "failed": result.get("isError", False)}
+
+    def approved(self, place, call):
+        """Asks the people. They are asked in the order of the calls: not before it is known what becomes of the calls before this one."""
+        for _, decided in self.decided[:place]:
+            decided.wait(PATIENCE)
+        granted = approve(self.session, {name: call[name] for name in ("call", "tool", "args")})
+        self.decided[place][1].set()
+        return granted
 
     def send(self, call):
         """Sends a call. Returns the id of its request."""
