@@ -33,12 +33,11 @@ class Peer:
             self.writer.flush()
 
     def begin(self, method, params):
-        """Asks. Returns the id of the request and the event of its answer, which then is in `waiting`."""
+        """Asks. Returns the id of the request."""
         with self.lock:
             self.asked += 1
             number = self.asked
-            there = threading.Event()
-            self.waiting[number] = [there, None]
+            self.waiting[number] = [threading.Event(), None]
         self.say(id=number, method=method, params=params)
         return number
 
@@ -57,6 +56,11 @@ class Peer:
                 waits[0].set()
             else:
                 self.hear(message)
+
+
+def streams(connected):
+    """A connection to read from and to write to. One stream for both would lose what it has read when it is written to."""
+    return connected.makefile("r", encoding="utf-8"), connected.makefile("w", encoding="utf-8")
 
 
 class Client:
@@ -80,8 +84,7 @@ class Client:
                    "--no-elicitation", "--", sys.executable, __file__, "--server", place]
         self.process = subprocess.Popen([str(word) for word in command], env=session.env, cwd=session.place, text=True, encoding="utf-8",
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        stream = self.listening.accept()[0].makefile("rw", encoding="utf-8")
-        self.server = Peer(stream, stream, self.serve)
+        self.server = Peer(*streams(self.listening.accept()[0]), self.serve)
         self.proxy = Peer(self.process.stdout, self.process.stdin)
         client = {"protocolVersion": VERSION, "capabilities": {}, "clientInfo": {"name": "kit", "version": "1"}}
         self.proxy.answer(self.proxy.begin("initialize", client))
@@ -218,16 +221,16 @@ def server(place):
     """The server's process: its lines go to the client's process, and back."""
     connected = socket.socket(socket.AF_UNIX)
     connected.connect(place)
-    stream = connected.makefile("rw", encoding="utf-8")
+    reader, writer = streams(connected)
 
     def there():
         for line in sys.stdin:
-            stream.write(line)
-            stream.flush()
+            writer.write(line)
+            writer.flush()
         connected.shutdown(socket.SHUT_RDWR)
 
     threading.Thread(target=there, daemon=True).start()
-    for line in stream:
+    for line in reader:
         sys.stdout.write(line)
         sys.stdout.flush()
 
