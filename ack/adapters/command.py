@@ -3,7 +3,7 @@ traces and replays. The commands are as users have them; nothing in them knows o
 """
 import datetime, json, os, pathlib, secrets, shutil, subprocess, tempfile, threading
 
-from line import kit, now
+from line import assembled, kit, now
 
 GUARDC = os.environ.get("GUARDC", "guardc")
 #: How long a command may take, in seconds.
@@ -162,6 +162,37 @@ def run_tool(session, call, tools):
         return f"there is no tool `{call['tool']}`", False, False
     done = kit.ask("tool.execute", **call)
     return done["result"], done["outcome"] == "success", done.get("failure") == "cancelled"
+
+
+class Agent:
+    """The agent in one run. `answers(calls)` of a subclass makes the calls of a turn, and returns the messages that answer them."""
+
+    def __init__(self, run):
+        self.session, self.run, self.messages = session_of(run), run, []
+        self.tools = {tool["name"] for tool in run["tools"] if "elsewhere" not in tool}
+
+    def say(self, text):
+        """What the user says."""
+        self.messages.append({"role": "user", "text": text})
+        self.session.event(self.run, "UserPromptSubmit", prompt=text)
+
+    def loop(self):
+        self.say(self.run["prompt"])
+        while True:
+            turn = assembled(kit.ask("model.next", messages=self.messages))
+            for event in turn.get("host", []):
+                self.say(event["text"]) if event["event"] == "prompt" else happened(self.session, event)
+            calls = turn.get("calls", [])
+            self.messages.append({"role": "assistant", "text": turn.get("say") or turn.get("output") or "", "calls": calls})
+            for number, call in enumerate(calls):
+                call["call"] = call["call"] or f"nameless-{len(self.messages)}-{number}"
+            self.messages += self.answers(calls)
+            if turn.get("stop"):
+                try:
+                    self.session.event(self.run, "Stop", stop_hook_active=False)
+                    return ended(self.session, self.run, turn)
+                except Blocked as reason:
+                    self.messages.append({"role": "user", "text": str(reason)})
 
 
 def ended(session, run, turn):

@@ -10,54 +10,24 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from command import Blocked, Cancelled, answer_of, approve, ended, happened, run_tool, session_of
-from line import assembled, kit, serve, told
+from command import Agent, Blocked, Cancelled, answer_of, approve, run_tool
+from line import serve, told
 
 CAPABILITIES = """tool_policies argument_checks unknown_tools denial_feedback streaming concurrent_runs effects invariants budgets limits feedback
 feedback_triggers deadline task_completion approvals deferred_approvals native_tools trace restore replay"""
 
 
-class Agent:
-    """The coding agent in one run."""
+class CodingAgent(Agent):
+    """The coding agent: it makes its calls one after another."""
 
-    def __init__(self, run):
-        self.session, self.run = session_of(run), run
-        self.tools = {tool["name"] for tool in run["tools"] if "elsewhere" not in tool}
-        self.messages = []
+    def answers(self, calls):
+        answers, notes = [], []
+        for call in calls:
+            answers.append({"role": "tool", "call": call["call"], **self.around(call, notes)})
+        return answers + [{"role": "user", "text": note} for note in notes if note]
 
     def event(self, name, **members):
         return self.session.event(self.run, name, **members)
-
-    def say(self, text):
-        """What the user says."""
-        self.messages.append({"role": "user", "text": text})
-        self.event("UserPromptSubmit", prompt=text)
-
-    def loop(self):
-        self.say(self.run["prompt"])
-        while True:
-            turn = assembled(kit.ask("model.next", messages=self.messages))
-            for event in turn.get("host", []):
-                self.happened(event)
-            calls = turn.get("calls", [])
-            self.messages.append({"role": "assistant", "text": turn.get("say") or turn.get("output") or "", "calls": calls})
-            notes = []
-            for number, call in enumerate(calls):
-                call["call"] = call["call"] or f"nameless-{len(self.messages)}-{number}"
-                self.messages.append({"role": "tool", "call": call["call"], **self.around(call, notes)})
-            self.messages += [{"role": "user", "text": note} for note in notes if note]
-            if turn.get("stop"):
-                try:
-                    self.event("Stop", stop_hook_active=False)
-                    return ended(self.session, self.run, turn)
-                except Blocked as reason:
-                    self.messages.append({"role": "user", "text": str(reason)})
-
-    def happened(self, event):
-        if event["event"] == "prompt":
-            self.say(event["text"])
-        else:
-            happened(self.session, event)
 
     def around(self, call, notes):
         """One call: before it, itself, after it. Returns its answer."""
@@ -88,7 +58,7 @@ class Agent:
 
 
 def loop(run):
-    agent = Agent(run)
+    agent = CodingAgent(run)
     try:
         return agent.loop()
     except Cancelled:

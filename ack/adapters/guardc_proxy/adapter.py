@@ -11,8 +11,8 @@ import json, socket, subprocess, sys, threading
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from command import GUARDC, PATIENCE, Blocked, Cancelled, answer_of, approve, ended, happened, run_tool, session_of
-from line import assembled, asking, kit, serve, told
+from command import GUARDC, PATIENCE, Agent, Cancelled, answer_of, approve, run_tool
+from line import asking, serve, told
 
 CAPABILITIES = """tool_policies argument_checks unknown_tools denial_feedback streaming concurrent_runs effects invariants budgets limits
 parallel_calls feedback feedback_triggers deadline task_completion approvals deferred_approvals native_tools trace restore replay"""
@@ -63,14 +63,13 @@ def streams(connected):
     return connected.makefile("r", encoding="utf-8"), connected.makefile("w", encoding="utf-8")
 
 
-class Client:
+class Client(Agent):
     """The client in one run: it starts the proxy, which starts the server."""
 
     def __init__(self, run):
-        self.session, self.run, self.cancelled = session_of(run), run, threading.Event()
-        self.asking = asking.get()
-        self.tools = {tool["name"] for tool in run["tools"] if "elsewhere" not in tool}
-        self.calls, self.decided, self.messages = {}, [], []
+        super().__init__(run)
+        self.asking, self.cancelled = asking.get(), threading.Event()
+        self.calls, self.decided = {}, []
 
     def __enter__(self):
         session, place = self.session, self.session.place / "server"
@@ -122,45 +121,15 @@ class Client:
         structured = {"structuredContent": {"result": result}} if succeeded else {"isError": True}
         self.server.say(id=message["id"], result={"content": content, **structured})
 
-    def say(self, text):
-        """What the user says."""
-        self.messages.append({"role": "user", "text": text})
-        self.session.event(self.run, "UserPromptSubmit", prompt=text)
-
-    def loop(self):
-        self.say(self.run["prompt"])
-        while True:
-            turn = assembled(kit.ask("model.next", messages=self.messages))
-            for event in turn.get("host", []):
-                self.happened(event)
-            calls = turn.get("calls", [])
-            self.messages.append({"role": "assistant", "text": turn.get("say") or turn.get("output") or "", "calls": calls})
-            for number, call in enumerate(calls):
-                call["id"], call["call"] = call["call"], call["call"] or f"nameless-{len(self.messages)}-{number}"
-            self.messages += self.answers(calls)
-            if turn.get("stop"):
-                try:
-                    self.session.event(self.run, "Stop", stop_hook_active=False)
-                    return turn
-                except Blocked as reason:
-                    self.messages.append({"role": "user", "text": str(reason)})
-
-    def happened(self, event):
-        if event["event"] == "prompt":
-            self.say(event["text"])
-        else:
-            happened(self.session, event)
-
     def answers(self, calls):
         """The answers to the calls of a turn, which run at once."""
         self.decided = [(call["call"], threading.Event()) for call in calls]
-        for call in calls:
-            call["sent"] = self.send(call)
+        requests = [self.send(call) for call in calls]
         answers = [None] * len(calls)
 
         def answer(place, call):
             asking.set(self.asking)
-            answers[place] = self.answer(place, call)
+            answers[place] = self.answer(place, call, requests[place])
             self.decided[place][1].set()
 
         threads = [threading.Thread(target=answer, args=pair, daemon=True) for pair in enumerate(calls)]
@@ -173,21 +142,20 @@ class Client:
                 raise Cancelled
         return answers
 
-    def answer(self, place, call):
-        if not isinstance(call["args"], dict):
-            return {"role": "tool", "text": "the arguments are no object", "call": call["id"], "failed": True}  # No client can send them.
-        result = self.result(call)
+    def answer(self, place, call, request):
+        if request is None:
+            return {"role": "tool", "text": "the arguments are no object", "call": call["call"], "failed": True}  # No client can send them.
+        result = self.result(request)
         if result.get("isError") and self.approved(place, call):
-            call["sent"] = self.send(call)
-            result = self.result(call)
+            result = self.result(self.send(call))
         text = "\n\n".join(part["text"] for part in result["content"])
-        return {"role": "tool", "text": text, "call": call["id"], "failed": result.get("isError", False)}
+        return {"role": "tool", "text": text, "call": call["call"], "failed": result.get("isError", False)}
 
     def approved(self, place, call):
         """Asks the people. They are asked in the order of the calls: not before it is known what becomes of the calls before this one."""
         for _, decided in self.decided[:place]:
             decided.wait(PATIENCE)
-        granted = approve(self.session, {name: call[name] for name in ("call", "tool", "args")})
+        granted = approve(self.session, call)
         self.decided[place][1].set()
         return granted
 
@@ -200,8 +168,8 @@ class Client:
         self.calls[call["call"]] = self.proxy.begin("tools/call", with_id)
         return self.calls[call["call"]]
 
-    def result(self, call):
-        answer = self.proxy.answer(call["sent"])
+    def result(self, request):
+        answer = self.proxy.answer(request)
         if "error" in answer:
             return {"content": [{"type": "text", "text": answer["error"]["message"]}], "isError": True}
         return answer["result"]
@@ -211,10 +179,9 @@ def loop(run):
     client = Client(run)
     try:
         with client:
-            turn = client.loop()
+            return client.loop()
     except Cancelled:
         return {"ended": "cancelled", "trace": client.session.records()}
-    return ended(client.session, run, turn)
 
 
 def server(place):
