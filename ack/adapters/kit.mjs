@@ -95,6 +95,7 @@ const EVENTS = {
   verify: (session, { item }) => session.promises.verifyItem(item),
   move: (session, { item, transition, by, reason }) => session.promises.moveItem(item, transition, { by, reason }),
   approve: (session, { tool, args, role, by }) => session.promises.approve(tool, args, { role, by }),
+  revoke: (session, { tool, args, role, by }) => session.promises.revoke(tool, args, { role, by }),
   resume: (session, { role, by }) => session.promises.resume({ role, by }),
 };
 

@@ -37,6 +37,7 @@ def happened(session, event):
         case "verify": session.verify_item(event["item"])
         case "move": session.move_item(event["item"], event["transition"], by=event["by"], reason=event.get("reason"))
         case "approve": session.approve(event["tool"], event["args"], role=event["role"], by=event["by"])
+        case "revoke": session.revoke(event["tool"], event["args"], role=event["role"], by=event["by"])
         case "resume": session.resume(role=event["role"], by=event["by"])
 
 

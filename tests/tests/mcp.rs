@@ -4,7 +4,8 @@
 //! `lock: […]`, the tools that were accepted. The test plays both ends: a line `--> TEXT` is a line of the client, and `<== TEXT` a line of the server, as they stand. Below each
 //! are the lines that arrived then: `==> TEXT` at the server, `<-- TEXT` at the client. `wait` waits for a line that time
 //! brings. `$ guardc ARGS` runs another command on the same store, and `| TEXT` is its output. Other lines are comments.
-//! `GUARD_BLESS=1` rewrites what arrived. `$WORK` is the workspace, `$STORE` the store, `TOKEN` the proxy's random text.
+//! `GUARD_BLESS=1` rewrites what arrived. `$WORK` is the workspace, `$STORE` the store, `$GUARDS` the folder of
+//! guards, `TOKEN` the proxy's random text.
 
 use crate::hooks::{HookPlace, other};
 use std::fmt::Write as _;
@@ -158,14 +159,16 @@ impl PlayedProxy {
             });
             self.request = found.map(str::to_owned);
         }
+        let text = text.replace(&guards().display().to_string(), "$GUARDS");
         match &self.token {
             Some(token) => text.replace(token.as_str(), "TOKEN"),
-            None => text.to_owned(),
+            None => text,
         }
     }
 
     /// The text of a case with what is known only in this run.
     fn fill(&self, text: &str) -> String {
+        let text = text.replace("$GUARDS", &guards().display().to_string());
         let text = text.replace("TOKEN", self.token.as_deref().unwrap_or("TOKEN"));
         text.replace("REQUEST1", self.request.as_deref().unwrap_or("REQUEST1"))
     }

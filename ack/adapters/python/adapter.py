@@ -217,7 +217,7 @@ def happened(session, event, messages):
     kind = event.pop("event")
     if kind == "prompt":
         messages.append({"role": "user", "text": event["text"]})
-    method = {"prompt": "session.prompt", "verify": "item.verify", "move": "item.move", "approve": "call.approve", "resume": "session.resume"}[kind]
+    method = {"prompt": "session.prompt", "verify": "item.verify", "move": "item.move", "approve": "call.approve", "revoke": "call.revoke", "resume": "session.resume"}[kind]
     tell(method, session, **event)
 
 

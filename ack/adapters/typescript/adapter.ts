@@ -228,7 +228,7 @@ async function use(session: string, unit: string, amount: Json): Promise<void> {
 /** What happened outside of the loop, told to the guard. */
 async function happened(session: string, { event, ...rest }: Json, messages: Message[]): Promise<void> {
   if (event === "prompt") messages.push({ role: "user", text: rest.text });
-  const method = { prompt: "session.prompt", verify: "item.verify", move: "item.move", approve: "call.approve", resume: "session.resume" }[event as string]!;
+  const method = { prompt: "session.prompt", verify: "item.verify", move: "item.move", approve: "call.approve", revoke: "call.revoke", resume: "session.resume" }[event as string]!;
   await tell(method, session, rest);
 }
 

@@ -475,6 +475,17 @@ pub enum HostEvent {
         /// Who.
         by: String,
     },
+    /// Somebody takes back what was approved.
+    Revoke {
+        /// The tool.
+        tool: String,
+        /// The arguments.
+        args: Value,
+        /// The role that had approved it.
+        role: String,
+        /// Who.
+        by: String,
+    },
     /// Somebody ends a halt.
     Resume {
         /// In which role.

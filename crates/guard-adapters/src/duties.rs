@@ -13,7 +13,8 @@ use guard_plan::decimal;
 use guard_plan::record::{StopDecision, rendered};
 use guard_plan::verdict::{Code, Decision, Verdict};
 use guard_runtime::{
-    Approve, Ending, Move, Prompt, Proposal, Resume, Settlement, StepError, Stop, Usage, Verify,
+    Approve, Ending, Move, Prompt, Proposal, Resume, Revoke, Settlement, StepError, Stop, Usage,
+    Verify,
 };
 use guard_sdk::{Event, GuardCache, Outcome, Proposed, SessionError, Stopped};
 use serde_json::{Value, json};
@@ -127,6 +128,11 @@ pub trait Duties {
                 let args = &json(args)?;
                 let approve = Approve { tool, args, role, by, expires: None, now };
                 return self.report(harness, &Event::Approve(approve)).map(drop).map_err(trouble);
+            }
+            HostEvent::Revoke { tool, args, role, by } => {
+                let args = &json(args)?;
+                let revoke = Revoke { tool, args, role, by, now };
+                return self.report(harness, &Event::Revoke(revoke)).map(drop).map_err(trouble);
             }
             HostEvent::Prompt { text } => return self.prompt(harness, text),
             HostEvent::Verify { item } => Event::Verify(Verify { item, now }),

@@ -208,7 +208,10 @@ impl Round<'_> {
                     let now = self.now();
                     self.session.resume(now).map_err(misuse)?;
                 }
-                HostEvent::Verify { .. } | HostEvent::Move { .. } | HostEvent::Approve { .. } => {
+                HostEvent::Verify { .. }
+                | HostEvent::Move { .. }
+                | HostEvent::Approve { .. }
+                | HostEvent::Revoke { .. } => {
                     return unable();
                 }
             }

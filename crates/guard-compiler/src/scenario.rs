@@ -105,6 +105,13 @@ pub enum StepKind {
         /// Milliseconds until it expires.
         within: Option<i64>,
     },
+    /// An approval is taken back.
+    Revoke {
+        /// Of exactly this call.
+        call: Call,
+        /// The role that had approved it.
+        role: String,
+    },
     /// The clock advances by so many milliseconds.
     After(i64),
     /// The clock is set (milliseconds since 1970).

@@ -235,6 +235,8 @@ export interface Events {
   settle(call: string, result?: unknown, options?: { outcome?: "success" | "failure" }): Promise<Settled>;
   /** Records that a person in a role approves exactly this call, until `expires` or for an hour. */
   approve(tool: string, args: Args | undefined, by: { role: string; by: string; expires?: Time }): Promise<void>;
+  /** Records that a person takes back what a role has approved of exactly this call. */
+  revoke(tool: string, args: Args | undefined, by: { role: string; by: string }): Promise<void>;
   /** Adds to what was spent of a unit that the host charges. False if the guard charges nothing of it. */
   usage(unit: string, amount: number | string): Promise<boolean>;
   /** Ends a halt, in the name of a person in a role. */

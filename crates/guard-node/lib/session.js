@@ -42,6 +42,9 @@ const EVENTS = {
   approve(tool, args, { role, by, expires }) {
     return [{ ask: "approve", tool, args: argsText(args), role, by, expires: optional(expires) }, nothing];
   },
+  revoke(tool, args, { role, by }) {
+    return [{ ask: "revoke", tool, args: argsText(args), role, by }, nothing];
+  },
   usage(unit, amount) {
     return [{ ask: "usage", unit, amount: String(amount) }, JSON.parse];
   },

@@ -22,6 +22,8 @@ pub enum SessionRequest {
     Settle { call: String, ending: CallEnding },
     /// Somebody approves a call.
     Approve { tool: String, args: String, role: String, by: String, expires: Option<i64> },
+    /// Somebody takes an approval back.
+    Revoke { tool: String, args: String, role: String, by: String },
     /// The host used something.
     Usage { unit: String, amount: String },
     /// Somebody ends a halt.
@@ -80,6 +82,10 @@ pub fn answer(
         SessionRequest::Settle { call, ending } => settle(session, &call, ending),
         SessionRequest::Approve { tool, args, role, by, expires } => {
             session.approve(&tool, &json(&args)?, &role, &by, expires)?;
+            Ok(String::new())
+        }
+        SessionRequest::Revoke { tool, args, role, by } => {
+            session.revoke(&tool, &json(&args)?, &role, &by)?;
             Ok(String::new())
         }
         SessionRequest::Usage { unit, amount } => usage(session, &unit, &amount),

@@ -41,6 +41,8 @@ pub enum Kind {
     Settle,
     /// A call is approved.
     Approve,
+    /// What was approved is taken back.
+    Revoke,
     /// The host reports usage.
     Usage,
     /// A halt ends.
@@ -71,6 +73,7 @@ impl Kind {
             Kind::Propose => "propose",
             Kind::Settle => "settle",
             Kind::Approve => "approve",
+            Kind::Revoke => "revoke",
             Kind::Usage => "usage",
             Kind::Resume => "resume",
             Kind::Prompt => "prompt",
@@ -110,6 +113,7 @@ pub enum Payload {
     Propose(Propose<'static>),
     Settle(Settle<'static>),
     Approve(Approve<'static>),
+    Revoke(Revoke<'static>),
     Usage(Usage<'static>),
     Resume(Resume<'static>),
     Prompt(Prompt<'static>),
@@ -314,6 +318,23 @@ pub struct Approve<'a> {
     pub sealed: Option<String>,
 }
 
+/// What was approved is taken back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Revoke<'a> {
+    /// The tool.
+    pub tool: Cow<'a, str>,
+    /// The arguments.
+    pub args: Cow<'a, Json>,
+    /// The role whose approvals are taken back.
+    pub role: Cow<'a, str>,
+    /// By whom.
+    pub by: Cow<'a, str>,
+    /// What stands as hashes here, for whoever has the key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sealed: Option<String>,
+}
+
 /// The amount that a call was charged in one unit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -482,6 +503,7 @@ impl Record {
             Kind::Propose => serde_json::from_str(text).map(Payload::Propose),
             Kind::Settle => serde_json::from_str(text).map(Payload::Settle),
             Kind::Approve => serde_json::from_str(text).map(Payload::Approve),
+            Kind::Revoke => serde_json::from_str(text).map(Payload::Revoke),
             Kind::Usage => serde_json::from_str(text).map(Payload::Usage),
             Kind::Resume => serde_json::from_str(text).map(Payload::Resume),
             Kind::Prompt => serde_json::from_str(text).map(Payload::Prompt),
@@ -505,6 +527,7 @@ impl Record {
             Payload::Propose(_) => Kind::Propose,
             Payload::Settle(_) => Kind::Settle,
             Payload::Approve(_) => Kind::Approve,
+            Payload::Revoke(_) => Kind::Revoke,
             Payload::Usage(_) => Kind::Usage,
             Payload::Resume(_) => Kind::Resume,
             Payload::Prompt(_) => Kind::Prompt,

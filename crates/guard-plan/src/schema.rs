@@ -18,6 +18,7 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         ("record-propose", of::<record::Propose<'static>>()),
         ("record-settle", of::<record::Settle<'static>>()),
         ("record-approve", of::<record::Approve<'static>>()),
+        ("record-revoke", of::<record::Revoke<'static>>()),
         ("record-usage", of::<record::Usage<'static>>()),
         ("record-resume", of::<record::Resume<'static>>()),
         ("record-prompt", of::<record::Prompt<'static>>()),

@@ -410,12 +410,22 @@ impl EngineSession {
         expires: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let expires = expires.map(millis).transpose()?;
-        let args = match arguments(Some(args))? {
-            CallText::Value(json) => json,
-            CallText::Text(text) => Json::parse(&text)
-                .map_err(|error| argument(format!("the arguments are not JSON: {error}")))?,
-        };
+        let args = exact_arguments(args)?;
         self.event(py, |session| session.approve(tool, &args, role, by, expires)).map(drop)
+    }
+
+    /// Records that a person takes back what a role has approved of exactly this call.
+    #[pyo3(signature = (tool, args, *, role, by))]
+    fn revoke(
+        &self,
+        py: Python<'_>,
+        tool: &str,
+        args: &Bound<'_, PyAny>,
+        role: &str,
+        by: &str,
+    ) -> PyResult<()> {
+        let args = exact_arguments(args)?;
+        self.event(py, |session| session.revoke(tool, &args, role, by)).map(drop)
     }
 
     /// Adds to what was spent of a unit that the host charges. Returns false if the guard charges nothing of it.
@@ -564,5 +574,14 @@ impl EngineSession {
     #[pyo3(name = "_panic")]
     fn panic(&self, py: Python<'_>) -> PyResult<()> {
         self.event(py, |_| panic!("on request"))
+    }
+}
+
+/// The arguments of a call that a person speaks of.
+fn exact_arguments(args: &Bound<'_, PyAny>) -> PyResult<Json> {
+    match arguments(Some(args))? {
+        CallText::Value(json) => Ok(json),
+        CallText::Text(text) => Json::parse(&text)
+            .map_err(|error| argument(format!("the arguments are not JSON: {error}"))),
     }
 }

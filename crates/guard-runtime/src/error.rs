@@ -2,6 +2,7 @@
 
 use guard_plan::decode::Problem;
 use guard_plan::path::PathError;
+use guard_plan::render;
 use std::fmt;
 
 /// The reason why no kernel can be built from a plan.
@@ -114,6 +115,8 @@ pub enum StepError {
     NegativeAmount(i64),
     /// The session is not halted.
     NotHalted,
+    /// No approval of this tool's call by this role stands.
+    NotApproved(String, String),
     /// Nobody is named who does it; says what.
     Nobody(&'static str),
     /// No lifecycle has an item with this id.
@@ -137,11 +140,15 @@ impl fmt::Display for StepError {
             StepError::NotHostCharged(unit) => write!(f, "`{unit}` is not charged by the host"),
             StepError::NegativeAmount(_) => f.write_str("an amount is negative"),
             StepError::NotHalted => f.write_str("the session is not halted"),
+            StepError::NotApproved(tool, role) => {
+                let (tool, role) = (render::cut(tool, 100), render::cut(role, 100));
+                write!(f, "no unused approval of this call of `{tool}` by `{role}` stands")
+            }
             StepError::Nobody(what) => {
                 write!(f, "nobody is named who {what}: give a name in `by`")
             }
             StepError::UnknownItem(item) => {
-                write!(f, "there is no item `{}`", guard_plan::render::cut(item, 100))
+                write!(f, "there is no item `{}`", render::cut(item, 100))
             }
             StepError::NoTransition(why) => f.write_str(why),
         }

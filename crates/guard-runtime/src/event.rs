@@ -93,6 +93,21 @@ pub struct Approve<'a> {
     pub now: Millis,
 }
 
+/// What was approved is taken back.
+#[derive(Debug, Clone, Copy)]
+pub struct Revoke<'a> {
+    /// The tool.
+    pub tool: &'a str,
+    /// The arguments.
+    pub args: &'a Json,
+    /// The role whose approvals are taken back.
+    pub role: &'a str,
+    /// The name of the person who takes them back.
+    pub by: &'a str,
+    /// The time of the event.
+    pub now: Millis,
+}
+
 /// A report of usage that the host charges.
 #[derive(Debug, Clone, Copy)]
 pub struct Usage<'a> {
@@ -164,6 +179,7 @@ pub enum Event<'a> {
     Propose(Proposal<'a>),
     Settle(Settlement<'a>),
     Approve(Approve<'a>),
+    Revoke(Revoke<'a>),
     Usage(Usage<'a>),
     Resume(Resume<'a>),
     Prompt(Prompt<'a>),

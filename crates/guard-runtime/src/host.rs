@@ -2,12 +2,13 @@
 
 use crate::compiled::CompiledPlan;
 use crate::error::StepError;
-use crate::event::{Approve, Resume, Usage};
+use crate::event::{Approve, Resume, Revoke, Usage};
 use crate::session::{Grant, Session};
 use crate::stage::arguments::{self, Decoded};
 use guard_plan::builtin::is_hidden;
+use guard_plan::json::Json;
 use guard_plan::key;
-use guard_plan::plan::Millis;
+use guard_plan::plan::{Millis, ToolId};
 
 /// The default validity of an approval, in milliseconds.
 const DEFAULT_APPROVAL: Millis = 3_600_000;
@@ -49,27 +50,61 @@ pub(crate) fn approve(
     approve: &Approve<'_>,
 ) -> Result<(), StepError> {
     named(approve.by, "approves")?;
-    let unknown = || StepError::UnknownTool(approve.tool.into());
-    let tool = compiled.tool(approve.tool).ok_or_else(unknown)?;
-    let params = &compiled.plan().tools[tool as usize].params;
-    let mut args = Decoded::none();
-    arguments::decode(compiled, &session.workspace, params, approve.args, &mut args)
-        .map_err(StepError::InvalidArguments)?;
-    let mut bytes = Vec::new();
-    args.values().iter().for_each(|arg| arg.write_key(&mut bytes));
-    key::shorten(0, &mut bytes);
+    let (tool, key) = exact_call(compiled, session, approve.tool, approve.args)?;
     session.advance(approve.now);
     let given = session.now;
     session.approvals.retain(|grant| grant.expires > given);
     session.approvals.push(Grant {
         tool,
-        key: bytes.into_boxed_slice(),
+        key,
         role: approve.role.into(),
         by: approve.by.into(),
         given,
         expires: approve.expires.unwrap_or(given.saturating_add(DEFAULT_APPROVAL)),
     });
     Ok(())
+}
+
+/// Takes back what a role has approved of exactly one call, as far as no call has used it.
+///
+/// # Errors
+///
+/// As [`approve`]; [`StepError::NotApproved`] if there is nothing to take back.
+pub(crate) fn revoke(
+    compiled: &CompiledPlan,
+    session: &mut Session,
+    revoke: &Revoke<'_>,
+) -> Result<(), StepError> {
+    named(revoke.by, "takes an approval back")?;
+    let (tool, key) = exact_call(compiled, session, revoke.tool, revoke.args)?;
+    let now = session.now.max(revoke.now);
+    let stands = |grant: &Grant| {
+        grant.expires > now && (grant.tool, &grant.key, &*grant.role) == (tool, &key, revoke.role)
+    };
+    if !session.approvals.iter().any(stands) {
+        return Err(StepError::NotApproved(revoke.tool.into(), revoke.role.into()));
+    }
+    session.approvals.retain(|grant| !stands(grant));
+    session.advance(revoke.now);
+    Ok(())
+}
+
+/// A tool, and the key of its typed arguments.
+fn exact_call(
+    compiled: &CompiledPlan,
+    session: &Session,
+    tool: &str,
+    args: &Json,
+) -> Result<(ToolId, Box<[u8]>), StepError> {
+    let id = compiled.tool(tool).ok_or_else(|| StepError::UnknownTool(tool.into()))?;
+    let params = &compiled.plan().tools[id as usize].params;
+    let mut decoded = Decoded::none();
+    arguments::decode(compiled, &session.workspace, params, args, &mut decoded)
+        .map_err(StepError::InvalidArguments)?;
+    let mut bytes = Vec::new();
+    decoded.values().iter().for_each(|arg| arg.write_key(&mut bytes));
+    key::shorten(0, &mut bytes);
+    Ok((id, bytes.into_boxed_slice()))
 }
 
 /// Adds to the amount spent of a unit that the host charges.

@@ -7,7 +7,7 @@ use crate::compiled::CompiledPlan;
 use crate::contract::{self, SessionKnown};
 use crate::error::{KernelError, RecallError, StepError, UpgradeError};
 use crate::event::{
-    Approve, Event, Move, Prompt, Proposal, Resume, Settlement, Stop, Usage, Verify,
+    Approve, Event, Move, Prompt, Proposal, Resume, Revoke, Settlement, Stop, Usage, Verify,
 };
 use crate::hypothesis::Hypothesis;
 use crate::outcome::{Learned, Moved, Outcome, Proposed, Settled, Stopped};
@@ -202,6 +202,7 @@ impl Kernel {
                 self.settle(session, settlement, world).map(Outcome::Settled)
             }
             Event::Approve(approve) => self.approve(session, approve).map(|()| Outcome::Taken),
+            Event::Revoke(revoke) => self.revoke(session, revoke).map(|()| Outcome::Taken),
             Event::Usage(usage) => self.usage(session, usage).map(|()| Outcome::Taken),
             Event::Resume(resume) => self.resume(session, resume).map(|()| Outcome::Taken),
             Event::Prompt(prompt) => self.prompt(session, prompt, world).map(Outcome::Prompted),
@@ -279,6 +280,15 @@ impl Kernel {
     /// Returns an error if the guard declares no such tool or the arguments do not fit the tool.
     pub fn approve(&self, session: &mut Session, approve: &Approve<'_>) -> Result<(), StepError> {
         host::approve(&self.compiled, session, approve)
+    }
+
+    /// Takes back what a role has approved of exactly one call, as far as no call has used it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Kernel::approve`]; [`StepError::NotApproved`] if there is nothing to take back.
+    pub fn revoke(&self, session: &mut Session, revoke: &Revoke<'_>) -> Result<(), StepError> {
+        host::revoke(&self.compiled, session, revoke)
     }
 
     /// Adds to the amount spent of a unit that the host charges.

@@ -4,8 +4,8 @@
 //! salted with the salt that the host provides.
 
 use crate::event::{
-    Approve, Arguments, Ending, Event, Move, Prompt, Proposal, Resume, Settlement, Stop, Usage,
-    Verify,
+    Approve, Arguments, Ending, Event, Move, Prompt, Proposal, Resume, Revoke, Settlement, Stop,
+    Usage, Verify,
 };
 use crate::kernel::Kernel;
 use crate::outcome::{Learned, Moved, Outcome, ProofViolation, Proposed, Settled, Stopped};
@@ -98,6 +98,7 @@ impl Recorder {
                 self.settled(kernel, session, settlement, settled)
             }
             (Event::Approve(approve), _) => self.approved(kernel, session, approve),
+            (Event::Revoke(revoke), _) => self.revoked(kernel, session, revoke),
             (Event::Usage(usage), _) => self.used(session, usage),
             (Event::Resume(resume), _) => self.resumed(session, resume),
             (Event::Prompt(prompt), Outcome::Prompted(learned)) => {
@@ -247,6 +248,20 @@ impl Recorder {
             sealed,
         };
         self.chain.append(session.now(), Kind::Approve, None, &payload)
+    }
+
+    /// Records that an approval is taken back.
+    pub fn revoked(&mut self, kernel: &Kernel, session: &Session, revoke: &Revoke<'_>) -> &[u8] {
+        let args = self.args(kernel, revoke.tool, revoke.args);
+        let sealed = self.seal(Clear { args: hidden(&args, revoke.args), ..Clear::default() });
+        let payload = record::Revoke {
+            tool: revoke.tool.into(),
+            args,
+            role: revoke.role.into(),
+            by: revoke.by.into(),
+            sealed,
+        };
+        self.chain.append(session.now(), Kind::Revoke, None, &payload)
     }
 
     /// Records a usage report.

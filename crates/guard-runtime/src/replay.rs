@@ -1,8 +1,8 @@
 //! The events in a session's trace, for replay.
 
 use crate::event::{
-    Approve, Arguments, Ending, Event, Move, Prompt, Proposal, Resume, Settlement, Stop, Usage,
-    Verify,
+    Approve, Arguments, Ending, Event, Move, Prompt, Proposal, Resume, Revoke, Settlement, Stop,
+    Usage, Verify,
 };
 use crate::world::Recalled;
 use guard_plan::json::Json;
@@ -48,6 +48,13 @@ pub fn event(record: &Record) -> Option<Event<'_>> {
                 Some(text) => Some(time::parse_rfc3339(text)?),
                 None => None,
             },
+            now,
+        }),
+        Payload::Revoke(revoke) => Event::Revoke(Revoke {
+            tool: &revoke.tool,
+            args: &revoke.args,
+            role: &revoke.role,
+            by: &revoke.by,
             now,
         }),
         Payload::Usage(usage) => {

@@ -224,6 +224,7 @@ fn step_code(error: &StepError) -> &'static str {
         StepError::NotHostCharged(_) => "not_host_charged",
         StepError::NegativeAmount(_) => "negative_amount",
         StepError::NotHalted => "not_halted",
+        StepError::NotApproved(..) => "not_approved",
         StepError::Nobody(_) => "nobody",
         StepError::UnknownItem(_) => "no_such_item",
         StepError::NoTransition(_) => "no_transition",

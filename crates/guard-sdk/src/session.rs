@@ -13,8 +13,8 @@ use guard_plan::record::Judged;
 use guard_plan::report::{Item, Report};
 use guard_runtime::{
     Approve, Arguments, Ending, Event, Learned, Move, Moved, Outcome, Prompt, Proposal, Proposed,
-    Recorder, Resume, Session as SessionState, Settled, Settlement, Stop, Stopped, Usage, Verify,
-    World,
+    Recorder, Resume, Revoke, Session as SessionState, Settled, Settlement, Stop, Stopped, Usage,
+    Verify, World,
 };
 
 /// The arguments of a call: the text that the model wrote, or a value that was read already.
@@ -256,6 +256,33 @@ impl<W: World> Session<W> {
     ) -> Result<Recorded<()>, SessionError> {
         let now = self.now();
         self.outcome(&Event::Approve(Approve { tool, args, role, by, expires, now }), accepted)
+    }
+
+    /// Records that a person takes back what a role has approved of exactly this call. What a call has used is used.
+    ///
+    /// ```
+    /// # let source = "guard demo\ntool pay(amount: int) { approval boss }";
+    /// # let guard = guard_sdk::Guard::compile("demo.guard", source)?;
+    /// # let mut session = guard.session("s1").open()?;
+    /// let args = guard_sdk::Json::parse(r#"{"amount": 5}"#).unwrap();
+    /// session.approve("pay", &args, "boss", "kim", None)?;
+    /// session.revoke("pay", &args, "boss", "kim")?;
+    /// assert!(!session.propose("1", "pay", &args)?.verdict.is_allowed());
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Session::approve`]; [`SessionError::Step`] where there is nothing to take back.
+    pub fn revoke(
+        &mut self,
+        tool: &str,
+        args: &Json,
+        role: &str,
+        by: &str,
+    ) -> Result<Recorded<()>, SessionError> {
+        let now = self.now();
+        self.outcome(&Event::Revoke(Revoke { tool, args, role, by, now }), accepted)
     }
 
     /// Adds to what was spent of a unit that the host charges; `amount` is in 10⁻⁶ units.

@@ -259,6 +259,13 @@ impl Play {
         Ok(())
     }
 
+    /// Takes back what a role has approved of exactly this call.
+    pub fn revoke(&mut self, tool: &str, args: &Json, role: &str, by: &str) -> Result<(), String> {
+        self.now().revoke(tool, args, role, by).map_err(|e| e.to_string())?;
+        self.note(&format!("{tool}: the approval by {role} is taken back"));
+        Ok(())
+    }
+
     /// Records usage that the host reports.
     pub fn usage(&mut self, unit: &str, amount: i64) -> Result<(), String> {
         self.now().usage(unit, amount).map_err(|e| e.to_string())?;

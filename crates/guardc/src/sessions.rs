@@ -2,6 +2,7 @@
 
 use guard_sdk::{Session, SessionError};
 use guard_trace::store::StoreError;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// The waits between two attempts to lock a session, in milliseconds: from, to.
@@ -30,4 +31,18 @@ pub fn open_waiting(
             Err(error) => return Err(error.to_string()),
         }
     }
+}
+
+/// The sentence that says how a person ends the halt of a session. `store` is `None` for the user's store.
+pub fn resume_hint(session: &str, plan: &Path, store: Option<&Path>) -> String {
+    format!(
+        "\nA person ends the halt with `guardc approvals resume {session} --plan {} --by NAME --role ROLE{}`.",
+        plan.display(),
+        store_option(store),
+    )
+}
+
+/// The option that names a store, if it is not the user's.
+pub fn store_option(store: Option<&Path>) -> String {
+    store.map(|path| format!(" --store {}", path.display())).unwrap_or_default()
 }

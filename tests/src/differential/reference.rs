@@ -50,6 +50,10 @@ fn said(
             session.approve(tool, args, role, ttl.map(|ttl| now + ttl), now)?;
             Said::default()
         }
+        Event::Revoke(tool, args, role) => {
+            session.revoke(tool, args, role, now)?;
+            Said::default()
+        }
         Event::Usage(amount) => {
             session.usage("tokens", *amount, now)?;
             Said::default()

@@ -17,6 +17,8 @@ pub enum Event {
     Garble(String),
     /// An approval: tool, arguments, role, milliseconds until it expires.
     Approve(String, Json, String, Option<i64>),
+    /// An approval is taken back: tool, arguments, role.
+    Revoke(String, Json, String),
     /// Use of a host-charged unit, in units of 10⁻⁶.
     Usage(i64),
     /// A halt ends.
@@ -120,6 +122,9 @@ impl Draft<'_> {
                 self.soon.push(Event::Propose(id(), tool.clone(), args.clone()));
                 let expires = if rng.chance(30) { Some(600_000) } else { None };
                 let role = (*rng.pick(&["human", "human", "boss"])).to_string();
+                if rng.chance(20) {
+                    self.soon.push(Event::Revoke(tool.clone(), args.clone(), role.clone()));
+                }
                 Event::Approve(tool, args, role, expires)
             }
             11 if rng.chance(50) => Event::Usage(rng.below(60_000_000) as i64),

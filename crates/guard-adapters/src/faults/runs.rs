@@ -91,6 +91,21 @@ pub(super) const TABLE: &[Spec] = faults! {
             _ => Faithful.host_event(harness, event),
         }
     });
+    "revoked-stays" "ASK-9" "does not report that an approval is taken back" => instead::host_event(|harness, event| {
+        match event {
+            HostEvent::Revoke { .. } => Ok(()),
+            _ => Faithful.host_event(harness, event),
+        }
+    });
+    "role-does-not-matter" "ASK-10" "reports an approval by anybody in the role that the guard asks" => instead::host_event(
+        |harness, event| match event {
+            HostEvent::Approve { tool, args, by, .. } => asked_role(harness, tool).map_or(Ok(()), |role| {
+                let (tool, args, by) = (tool.clone(), args.clone(), by.clone());
+                Faithful.host_event(harness, &HostEvent::Approve { tool, args, role, by })
+            }),
+            _ => Faithful.host_event(harness, event),
+        },
+    );
     "later-is-kept" "ASK-8" "lets an approval that comes later hold for good" => Box::new(KeepsLater::default());
     "provider-unsaid" "NATIVE-3" "does not name tools that the provider runs" => unsaid(Elsewhere::Provider);
     "output-unsaid" "NATIVE-3" "does not name tools that carry the output" => unsaid(Elsewhere::Output);
@@ -204,6 +219,13 @@ impl Duties for StopFailsOpen {
             }
         })
     }
+}
+
+/// The role that the guard asks first for calls of a tool.
+fn asked_role(harness: &Harness, tool: &str) -> Option<String> {
+    let plan = harness.engine.session.guard().plan();
+    let tool = plan.tools.iter().find(|known| known.wire_name == tool)?;
+    Some(tool.approvals.first()?.role.to_string())
 }
 
 /// Runs what was approved later without asking, from then on.

@@ -167,6 +167,9 @@ pub fn record(record: &Record) -> String {
         Payload::Approve(it) => {
             format!("{} {} as {} by {}", it.tool, short(&it.args.to_string()), it.role, it.by)
         }
+        Payload::Revoke(it) => {
+            format!("{} {} as {} by {}", it.tool, short(&it.args.to_string()), it.role, it.by)
+        }
         Payload::Usage(it) => format!("{} {}", it.amount, it.unit),
         Payload::Resume(it) => format!("as {} by {}", it.role, it.by),
         Payload::Prompt(it) => noted(format!("{:?}{}", it.text, learned(it.learned)), &it.notes),

@@ -101,6 +101,9 @@ impl Checker<'_, '_> {
                 role: role.node.clone(),
                 within: within.as_ref().and_then(|w| self.duration(w)),
             },
+            T::Revoke { call, role } => {
+                StepKind::Revoke { call: self.scenario_call(call, false)?, role: role.node.clone() }
+            }
             _ => self.world_step(step)?,
         };
         Some(Step { kind, span: step.span.0, text: String::new() })

@@ -67,6 +67,7 @@ impl Record {
             Payload::Propose(it) => it.sealed.as_deref(),
             Payload::Settle(it) => it.sealed.as_deref(),
             Payload::Approve(it) => it.sealed.as_deref(),
+            Payload::Revoke(it) => it.sealed.as_deref(),
             Payload::Prompt(it) => it.sealed.as_deref(),
             Payload::Stop(it) => it.sealed.as_deref(),
             Payload::Item(it) => it.sealed.as_deref(),
@@ -86,6 +87,7 @@ impl Record {
             Payload::Open(it) => return it.data = data.or(it.data.take()),
             Payload::Answers(it) => (answers.map(|clear| (&mut it.answers, clear)), None),
             Payload::Approve(it) => (args.map(|clear| (&mut it.args, clear)), None),
+            Payload::Revoke(it) => (args.map(|clear| (&mut it.args, clear)), None),
             Payload::Propose(it) => (args.map(|clear| (&mut it.args, clear)), Some(&mut it.asked)),
             Payload::Settle(it) => {
                 (result.map(|clear| (&mut it.result, clear)), Some(&mut it.asked))

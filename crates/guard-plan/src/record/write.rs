@@ -4,7 +4,7 @@
 
 use super::{
     Answers, Approve, Asked, Change, Charge, Item, Judged, Ledger, Open, Prompt, Propose, Resume,
-    Settle, Snapshot, Stop, Upgrade, Usage,
+    Revoke, Settle, Snapshot, Stop, Upgrade, Usage,
 };
 use crate::json::Json;
 use crate::verdict::{Reason, Verdict};
@@ -29,6 +29,7 @@ macro_rules! by_serde {
 by_serde!(
     Open<'_>,
     Approve<'_>,
+    Revoke<'_>,
     Usage<'_>,
     Resume<'_>,
     Prompt<'_>,

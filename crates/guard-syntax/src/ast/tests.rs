@@ -94,6 +94,13 @@ pub enum TestStepKind {
         /// The validity of the approval.
         within: Option<Literal>,
     },
+    /// `revoke CALL by ROLE`.
+    Revoke {
+        /// The exact call.
+        call: ToolCall,
+        /// The role that takes its approval back.
+        role: Ident,
+    },
     /// `after D`: the clock advances.
     After(Literal),
     /// `at "2026-01-05T09:00:00Z"`: the clock is set.

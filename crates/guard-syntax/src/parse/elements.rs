@@ -56,10 +56,11 @@ pub(super) const CLAUSES: [&str; 22] = [
     "transform",
     "private",
 ];
-const STEPS: [&str; 30] = [
-    "ok", "fails", "allowed", "denied", "asks", "waits", "start", "finish", "approve", "after",
-    "at", "exists", "missing", "file", "probe", "usage", "prompt", "expect", "halted", "resume",
-    "feedback", "stop", "data", "command", "git", "verify", "move", "item", "advice", "shows",
+const STEPS: [&str; 31] = [
+    "ok", "fails", "allowed", "denied", "asks", "waits", "start", "finish", "approve", "revoke",
+    "after", "at", "exists", "missing", "file", "probe", "usage", "prompt", "expect", "halted",
+    "resume", "feedback", "stop", "data", "command", "git", "verify", "move", "item", "advice",
+    "shows",
 ];
 const LIFECYCLE: [&str; 7] =
     ["fields", "initial", "final", "agent", "harness", "criteria", "escalate"];
@@ -179,7 +180,7 @@ pub(super) fn begins(kind: Kind, site: &Site, index: usize) -> bool {
             "expect" | "halted" => true,
             "no" => site.word(index + 1) == "feedback",
             // `finish a ok returns 1` holds the word `ok`, and no step begins there.
-            "ok" | "fails" | "allowed" | "denied" | "asks" | "waits" | "approve" => {
+            "ok" | "fails" | "allowed" | "denied" | "asks" | "waits" | "approve" | "revoke" => {
                 named && site.word(index + 2) == "("
             }
             _ => STEPS.contains(&word) && named,
@@ -260,6 +261,7 @@ pub(super) fn usage(keyword: &str) -> Option<&'static str> {
         "denied" => "write `denied TOOL(param: value) by CODE(NAME)`",
         "asks" => "write `asks TOOL(param: value) of ROLE`",
         "approve" => "write `approve TOOL(param: value) by ROLE`",
+        "revoke" => "write `revoke TOOL(param: value) by ROLE`",
         "start" => "write `start NAME = TOOL(param: value)`",
         "finish" => {
             "write `finish NAME ok` or `finish NAME fails`, with `returns VALUE` and then `undecoded` as needed"

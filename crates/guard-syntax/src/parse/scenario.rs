@@ -59,6 +59,11 @@ impl Builder<'_> {
                 let role = self.name(&mut parts)?;
                 TestStepKind::Approve { call, role, within: self.take_within(&mut parts) }
             }
+            Rule::st_revoke => {
+                let call = self.take_call(&mut parts)?;
+                parts.has(Rule::by_word);
+                TestStepKind::Revoke { call, role: self.name(&mut parts)? }
+            }
             _ => return None,
         })
     }

@@ -120,6 +120,7 @@ fn line(kind: &TestStepKind) -> String {
             let within = within.as_ref().map_or(String::new(), |d| format!(" within {}", d.node));
             format!("approve {} by {}{within}", call(c), role.node)
         }
+        TestStepKind::Revoke { call: c, role } => format!("revoke {} by {}", call(c), role.node),
         TestStepKind::After(d) => format!("after {}", d.node),
         TestStepKind::At(time) => format!("at {}", text::string(&time.node)),
         TestStepKind::Exists(true, path) => format!("exists {}", text::string(&path.node)),

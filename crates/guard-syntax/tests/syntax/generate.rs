@@ -420,7 +420,7 @@ impl<'b> Choices<'b> {
     }
 
     fn step(&mut self) -> TestStep {
-        let kind = match self.below(30) {
+        let kind = match self.below(32) {
             0 => TestStepKind::Run {
                 success: self.coin(),
                 call: self.call(),
@@ -463,6 +463,7 @@ impl<'b> Choices<'b> {
             15 => TestStepKind::Expect(self.expr(3)),
             16 => TestStepKind::Halted,
             29 => TestStepKind::Shows(self.expr(3)),
+            30 => TestStepKind::Revoke { call: self.call(), role: self.plain() },
             17 => TestStepKind::Resume(self.plain()),
             18 => TestStepKind::Feedback(self.plain(), self.some(Self::string)),
             19 => TestStepKind::NoFeedback(self.some(Self::plain)),

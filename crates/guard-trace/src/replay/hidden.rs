@@ -36,6 +36,7 @@ impl Hidden {
             Payload::Propose(it) => (Some(&it.args), &it.asked),
             Payload::Settle(it) => (Some(&it.result), &it.asked),
             Payload::Approve(it) => (Some(&it.args), &[]),
+            Payload::Revoke(it) => (Some(&it.args), &[]),
             Payload::Prompt(it) => (None, &it.asked),
             Payload::Stop(it) => (None, &it.asked),
             Payload::Item(it) => (None, &it.asked),
@@ -64,6 +65,7 @@ pub(super) fn marked(record: &Record) -> Option<Json> {
         Payload::Propose(it) => Some(&it.args),
         Payload::Settle(it) => Some(&it.result),
         Payload::Approve(it) => Some(&it.args),
+        Payload::Revoke(it) => Some(&it.args),
         _ => None,
     };
     body.filter(|body| holds_marks(body)).cloned()

@@ -361,10 +361,14 @@ impl<'k> Replay<'k> {
             }
         };
         let missing = world.missing.map(|missing| format!("nobody was asked {missing}"));
-        if let Event::Approve(approve) = event {
+        let exact = match event {
+            Event::Approve(approve) => Some((approve.tool, approve.args)),
+            Event::Revoke(revoke) => Some((revoke.tool, revoke.args)),
+            _ => None,
+        };
+        if let Some((tool, args)) = exact {
             let looks = &self.judge.looks;
-            self.unsure |=
-                hidden.body && looks.at_call(&self.judge.kernel, approve.tool, approve.args);
+            self.unsure |= hidden.body && looks.at_call(&self.judge.kernel, tool, args);
         }
         match (&record.payload, &outcome) {
             (Payload::Stop(then), Outcome::Stopped(now)) => {

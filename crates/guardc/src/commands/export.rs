@@ -103,6 +103,10 @@ fn examples(scenario: &Scenario) -> Vec<ExportExample> {
                 approved.push((&call.tool, &call.args));
                 continue;
             }
+            StepKind::Revoke { call, .. } => {
+                approved.retain(|known| *known != (&call.tool, &call.args));
+                continue;
+            }
             _ => continue,
         };
         if !approved.contains(&(&call.tool, &call.args)) {

@@ -421,6 +421,23 @@ impl<'p> Reference<'p> {
         Ok(())
     }
 
+    /// A role takes back what it has approved of exactly this call; an error where nothing is left of it.
+    pub fn revoke(&mut self, tool: &str, args: &Json, role: &str, now: i64) -> Result<(), Misuse> {
+        let tool = self.tool(tool).ok_or_else(|| Misuse(format!("unknown tool `{tool}`")))?;
+        let args = self
+            .arguments(&self.program.tools[tool], args)
+            .map_err(|n| Misuse(format!("{n} wrong arguments")))?;
+        let later = self.now.max(now);
+        let stays =
+            |g: &Grant| g.tool != tool || g.args != args || g.role != role || g.expires <= later;
+        if self.grants.iter().all(stays) {
+            return Err(Misuse("there is nothing to take back".into()));
+        }
+        self.grants.retain(stays);
+        self.advance(now);
+        Ok(())
+    }
+
     /// The host reports use of a host-charged unit.
     pub fn usage(&mut self, unit: &str, amount: i64, now: i64) -> Result<(), Misuse> {
         let at = self.program.units.iter().position(|u| u.name == unit && u.host_charged);

@@ -1,7 +1,7 @@
 //! One event against its session: opened, decided, kept, and the answer in words.
 
 use super::{Args, HookFailure, default_store};
-use crate::sessions::open_waiting;
+use crate::sessions::{open_waiting, resume_hint, store_option};
 use guard_hooks::{EventAction, EventMeaning, HookAnswer, HookEvent, ToolCall, ToolEnding};
 use guard_plan::json::Json;
 use guard_plan::record::{Delivered, Payload, Record, StopDecision, rendered};
@@ -44,21 +44,11 @@ pub fn decide(args: &Args, event: &HookEvent, until: Instant) -> Result<HookAnsw
 fn resumable(answer: HookAnswer, args: &Args, session: &Session) -> HookAnswer {
     match answer {
         HookAnswer::Deny(mut text) if session.state().halted().is_some() => {
-            text.push_str(&format!(
-                "\nA person ends the halt with `guardc approvals resume {} --plan {} --by NAME --role ROLE{}`.",
-                session.id(),
-                args.plan.display(),
-                store_option(args.store.as_deref()),
-            ));
+            text.push_str(&resume_hint(session.id(), &args.plan, args.store.as_deref()));
             HookAnswer::Deny(text)
         }
         answer => answer,
     }
-}
-
-/// The option that names the store, if it is not the user's.
-fn store_option(store: Option<&Path>) -> String {
-    store.map(|path| format!(" --store {}", path.display())).unwrap_or_default()
 }
 
 /// Opens the session. While another process has it, this one waits.

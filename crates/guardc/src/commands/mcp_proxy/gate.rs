@@ -2,7 +2,7 @@
 //! proxies use them too.
 
 use super::liveness::Liveness;
-use crate::sessions::open_waiting;
+use crate::sessions::{open_waiting, resume_hint, store_option};
 use guard_mcp::{
     ApprovalQuestion, CallGate, GateAnswer, GuardedCall, GuardedEnding, PersonsAnswer, SettledCall,
 };
@@ -36,6 +36,8 @@ pub struct GateOptions {
     pub actor: String,
     /// The time to wait for a session that another process has.
     pub deadline: Duration,
+    /// The plan as it was named.
+    pub plan: PathBuf,
     /// The store as it is named for approvals, if it is not the user's.
     pub store: Option<PathBuf>,
     /// A text that no other proxy has, for the ids of calls.
@@ -127,10 +129,19 @@ impl SessionGate {
         }
     }
 
+    /// The id of a call's session.
+    fn session_of<'a>(&'a self, call: &'a GuardedCall) -> &'a str {
+        let named = self.options.session.as_ref().or(call.session.as_ref());
+        named.unwrap_or(&self.options.default_session)
+    }
+
+    fn resume_hint(&self, call: &GuardedCall) -> String {
+        resume_hint(self.session_of(call), &self.options.plan, self.options.store.as_deref())
+    }
+
     /// The session of a call, opened if it is not.
     fn open(&mut self, call: &GuardedCall) -> Result<&mut Session, String> {
-        let named = self.options.session.as_ref().or(call.session.as_ref());
-        let id = named.unwrap_or(&self.options.default_session).clone();
+        let id = self.session_of(call).to_owned();
         let now = Instant::now();
         if let Some(held) = &self.held {
             let over = held.since.elapsed() >= HOLD;
@@ -223,6 +234,9 @@ impl SessionGate {
             (Decision::Wait, None) => GateAnswer::Wait(proposed.verdict.message()),
             (_, None) => {
                 let mut text = proposed.verdict.message();
+                if proposed.verdict.reasons.iter().any(|reason| reason.code == Code::Halted) {
+                    text.push_str(&self.resume_hint(call));
+                }
                 append(&mut text, &proposed.feedback);
                 GateAnswer::Deny(text)
             }
@@ -236,8 +250,7 @@ impl SessionGate {
                 format!("{why}\n{} refused exactly this call: {}", refusal.by, refusal.reason);
             return GateAnswer::Deny(text);
         }
-        let store = self.options.store.as_ref();
-        let store = store.map(|path| format!(" --store {}", path.display())).unwrap_or_default();
+        let store = store_option(self.options.store.as_deref());
         let id = &request.id;
         let mut denial = format!(
             "{why}\nThis call waits for approval as {id}. A person grants it with `guardc approvals grant {id} \
@@ -272,11 +285,12 @@ impl SessionGate {
             Ok(settled) => settled,
             Err(error) => return Err(self.failed(&error)),
         };
-        if let Some(halt) = session.state().halted() {
-            line(
-                &mut feedback,
-                &format!("the session is halted by {}: {}", halt.rule, halt.message),
-            );
+        let halt = session.state().halted();
+        let halted =
+            halt.map(|halt| format!("the session is halted by {}: {}", halt.rule, halt.message));
+        if let Some(mut halted) = halted {
+            halted.push_str(&self.resume_hint(call));
+            line(&mut feedback, &halted);
         }
         line(&mut feedback, &rendered(&settled.feedback));
         let shown = settled.shown.clone();

@@ -227,6 +227,7 @@ fn prepare(args: &Args, term: &Term) -> Result<(SessionGate, ProxyOptions), Fail
         workspace,
         actor: args.actor.clone(),
         deadline: args.deadline,
+        plan: args.plan.clone(),
         store: args.store.clone(),
         token,
         // Headers of a request may repeat an argument.

@@ -25,7 +25,7 @@ pub enum Said {
     Quit,
 }
 
-const VERBS: [&str; 5] = ["ok", "fail", "start", "finish", "approve"];
+const VERBS: [&str; 6] = ["ok", "fail", "start", "finish", "approve", "revoke"];
 
 /// The commands, their syntax and their descriptions.
 const COMMANDS: [(&str, &str, &str); 24] = [
@@ -113,6 +113,7 @@ impl<'a> Repl<'a> {
             "start" => self.start(rest),
             "finish" => self.finish(rest),
             "approve" => self.approve(rest),
+            "revoke" => self.revoke(rest),
             _ => self.call(line, true),
         }
     }
@@ -286,6 +287,14 @@ impl<'a> Repl<'a> {
         Ok(format!("recorded, good for one call within an hour{note}\n"))
     }
 
+    fn revoke(&mut self, text: &str) -> Answer {
+        let (typed, rest) = self.typed(text)?;
+        let role = rest.strip_prefix("by ").map(str::trim).filter(|role| !role.is_empty());
+        let role = role.ok_or("write `revoke CALL by ROLE`")?;
+        self.play.revoke(&typed.tool, &typed.args, role, "you")?;
+        Ok("taken back\n".into())
+    }
+
     pub(super) fn command(&mut self, text: &str) -> Answer {
         let (name, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         let rest = rest.trim();
@@ -426,6 +435,7 @@ impl<'a> Repl<'a> {
             ("start NAME = CALL", "if it is allowed, it stays in flight"),
             ("finish NAME ok", "settles it; or `finish NAME fails`"),
             ("approve CALL by ROLE", "somebody approves exactly this call"),
+            ("revoke CALL by ROLE", "somebody takes that back"),
         ];
         let rows =
             calls.iter().copied().chain(COMMANDS.iter().map(|(_, form, what)| (*form, *what)));

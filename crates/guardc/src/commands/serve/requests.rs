@@ -141,6 +141,16 @@ pub struct Approve {
 }
 
 #[derive(Deserialize)]
+pub struct Revoke {
+    pub session: String,
+    pub tool: String,
+    pub args: Option<Box<RawValue>>,
+    pub role: String,
+    pub by: Option<String>,
+    pub now: Option<String>,
+}
+
+#[derive(Deserialize)]
 pub struct Usage {
     pub session: String,
     pub unit: String,

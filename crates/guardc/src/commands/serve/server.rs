@@ -6,7 +6,7 @@ use super::limits::Limits;
 use super::plans::{DefaultGuard, SessionSummary};
 use super::requests::{
     self, Advise, Approve, Check, Contract, Facts, Finish, Item, Items, Move, Named, Probes,
-    Prompt, Propose, Push, Reask, Resume, Settle, Stop, Usage,
+    Prompt, Propose, Push, Reask, Resume, Revoke, Settle, Stop, Usage,
 };
 use super::rpc::Error;
 use super::stats::Stats;
@@ -23,7 +23,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-const METHODS: [&str; 30] = [
+const METHODS: [&str; 31] = [
     "health",
     "version",
     "plan.reload",
@@ -34,6 +34,7 @@ const METHODS: [&str; 30] = [
     "call.propose",
     "call.settle",
     "call.approve",
+    "call.revoke",
     "session.usage",
     "session.resume",
     "session.stop",
@@ -139,6 +140,7 @@ impl Server {
             "call.propose" => self.propose(read(params)?),
             "call.settle" => self.settle(read(params)?),
             "call.approve" => self.approve(read(params)?),
+            "call.revoke" => self.revoke(read(params)?),
             "session.usage" => self.usage(read(params)?),
             "session.resume" => self.resume(read(params)?),
             "session.prompt" => self.prompt(read(params)?),
@@ -401,13 +403,22 @@ impl Server {
     fn approve(&self, request: Approve) -> Answer {
         let now = instant(request.now)?;
         let expires = request.expires.map(|text| instant(Some(text))).transpose()?;
-        let args = Json::parse(request.args.as_ref().map_or("{}", |args| args.get()));
-        let args = args.map_err(|e| Error::params(format!("`args`: {e}")))?;
+        let args = exact_args(request.args)?;
         let (tool, role, by) = (request.tool, request.role, request.by.unwrap_or_default());
         self.with(&request.session, None, |session| {
             session.at(now).approve(&tool, &args, &role, &by, expires)?;
             let until = session.state().now().saturating_add(DEFAULT_APPROVAL);
             Ok(answers::approved(&tool, &role, &by, expires.unwrap_or(until)))
+        })
+    }
+
+    fn revoke(&self, request: Revoke) -> Answer {
+        let now = instant(request.now)?;
+        let args = exact_args(request.args)?;
+        let by = request.by.unwrap_or_default();
+        self.with(&request.session, None, |session| {
+            session.at(now).revoke(&request.tool, &args, &request.role, &by)?;
+            Ok("{}".into())
         })
     }
 
@@ -564,4 +575,10 @@ pub(super) fn instant(text: Option<String>) -> Result<i64, Error> {
     let Some(text) = text else { return Ok(guard_sdk::system_time()) };
     let bad = || Error::failed("bad_time", format!("`{text}` is not an RFC 3339 time"));
     time::parse_rfc3339(&text).ok_or_else(bad)
+}
+
+/// The arguments of a call that a person speaks of; none are those of a tool without parameters.
+fn exact_args(args: Option<Box<RawValue>>) -> Result<Json, Error> {
+    let args = Json::parse(args.as_ref().map_or("{}", |args| args.get()));
+    args.map_err(|e| Error::params(format!("`args`: {e}")))
 }

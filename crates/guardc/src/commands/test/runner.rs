@@ -151,6 +151,9 @@ impl Runner<'_> {
             StepKind::Approve { call, role, within } => {
                 done(self.play.approve(&call.tool, &call.args, role, "test", *within))
             }
+            StepKind::Revoke { call, role } => {
+                done(self.play.revoke(&call.tool, &call.args, role, "test"))
+            }
             StepKind::After(millis) => done(self.play.advance(*millis)),
             StepKind::At(time) => done(self.play.set_clock(*time)),
             StepKind::Exists(path, exists) => {

@@ -76,6 +76,10 @@ fn row(at: &At<'_>, record: &Record) -> [String; 17] {
             row[10] = format!("{} by {}", it.role, it.by);
             row[15] = json(&it.args);
         }
+        Payload::Revoke(it) => {
+            row[10] = format!("{} by {}", it.role, it.by);
+            row[15] = json(&it.args);
+        }
         Payload::Usage(it) => row[13] = format!("{} {}", it.amount, it.unit),
         Payload::Resume(it) => row[10] = format!("{} by {}", it.role, it.by),
         Payload::Prompt(it) => row[10] = it.text.to_string(),

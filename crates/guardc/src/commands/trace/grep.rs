@@ -208,6 +208,10 @@ fn parts(at: &At<'_>, record: &Record) -> Vec<(Part, String)> {
             put(Part::Args, it.args.to_string());
             put(Part::By, format!("{} {}", it.role, it.by));
         }
+        Payload::Revoke(it) => {
+            put(Part::Args, it.args.to_string());
+            put(Part::By, format!("{} {}", it.role, it.by));
+        }
         Payload::Usage(it) => put(Part::Args, format!("{} {}", it.amount, it.unit)),
         Payload::Resume(it) => put(Part::By, format!("{} {}", it.role, it.by)),
         Payload::Prompt(it) => {

@@ -152,11 +152,12 @@ impl Spans<'_> {
             Payload::Approve(it) => session.events.push(event(
                 "guard.approval",
                 &record.time,
-                vec![
-                    ("gen_ai.tool.name", it.tool.to_string().into()),
-                    ("guard.role", it.role.to_string().into()),
-                    ("guard.by", it.by.to_string().into()),
-                ],
+                by_person(&it.tool, &it.role, &it.by),
+            )),
+            Payload::Revoke(it) => session.events.push(event(
+                "guard.revocation",
+                &record.time,
+                by_person(&it.tool, &it.role, &it.by),
             )),
             _ => {}
         }
@@ -272,6 +273,11 @@ fn feedback(span: &mut Value, feedback: &[Delivered], time: &str) {
         ];
         event("guard.feedback", time, attributes)
     }));
+}
+
+/// The attributes of what a person said of a call.
+fn by_person(tool: &str, role: &str, by: &str) -> Vec<(&'static str, Value)> {
+    vec![("gen_ai.tool.name", tool.into()), ("guard.role", role.into()), ("guard.by", by.into())]
 }
 
 fn event(name: &str, time: &str, attributes: Vec<(&str, Value)>) -> Value {

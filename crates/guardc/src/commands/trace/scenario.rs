@@ -96,6 +96,11 @@ impl<'p> Scenario<'p> {
                 let role = node(approve.role.to_string());
                 self.step(TestStepKind::Approve { call, role, within });
             }
+            Payload::Revoke(revoke) => {
+                self.hides(revoke.sealed.is_some());
+                let Some(call) = self.call(&revoke.tool, &revoke.args) else { return };
+                self.step(TestStepKind::Revoke { call, role: node(revoke.role.to_string()) });
+            }
             Payload::Usage(usage) => {
                 let (amount, unit) = (usage.amount.to_string(), usage.unit.to_string());
                 self.step(TestStepKind::Usage(node(amount), node(unit)));

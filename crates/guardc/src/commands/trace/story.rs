@@ -78,6 +78,11 @@ impl Told {
                 let what = format!("{} {}", cut(&it.tool, 60), value(&it.args));
                 self.line(&format!("{} by {by} as {role}: {what}", self.style.green("approved")));
             }
+            Payload::Revoke(it) => {
+                let (role, by) = (cut(&it.role, 60), cut(&it.by, 60));
+                let what = format!("{} {}", cut(&it.tool, 60), value(&it.args));
+                self.line(&format!("{} by {by} as {role}: {what}", self.style.red("revoked")));
+            }
             Payload::Usage(it) => self.line(&format!("used {} {}", it.amount, cut(&it.unit, 60))),
             Payload::Resume(it) => {
                 self.line(&format!(

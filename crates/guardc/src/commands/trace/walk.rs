@@ -104,6 +104,7 @@ fn place(at: &mut At<'_>, tools: &mut HashMap<String, String>, record: &Record) 
         }
         Payload::Settle(_) => at.tool = record.call.as_ref().and_then(|call| tools.remove(call)),
         Payload::Approve(approve) => at.tool = Some(approve.tool.to_string()),
+        Payload::Revoke(revoke) => at.tool = Some(revoke.tool.to_string()),
         _ => {}
     }
 }

@@ -9,10 +9,12 @@ use hyper::body::{Body, Bytes, Frame};
 use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderMap, HeaderValue};
 use hyper::{Response, StatusCode};
 use std::convert::Infallible;
+use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
+use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
 /// A part of the answer to a client.
@@ -26,11 +28,87 @@ pub enum Answer {
     End,
 }
 
+impl Answer {
+    /// The bytes of a message.
+    fn size(&self) -> usize {
+        match self {
+            Answer::Message(event) => event.data.len(),
+            Answer::Head(..) | Answer::End => 0,
+        }
+    }
+}
+
+/// The bytes that a client has yet to read.
+#[derive(Debug, Clone)]
+pub struct Backlog(Arc<watch::Sender<usize>>);
+
+impl Backlog {
+    /// A backlog of nothing.
+    fn new() -> Backlog {
+        Backlog(Arc::new(watch::Sender::new(0)))
+    }
+
+    fn add(&self, answer: &Answer) {
+        self.0.send_modify(|bytes| *bytes += answer.size());
+    }
+
+    fn remove(&self, answer: &Answer) {
+        self.0.send_modify(|bytes| *bytes -= answer.size());
+    }
+
+    /// What changes when the client reads; it is closed when the client has left.
+    pub fn watched(&self) -> watch::Receiver<usize> {
+        self.0.subscribe()
+    }
+}
+
+/// The way of answers to a client's connection, and its end there.
+pub fn answers() -> (AnswerSender, AnswerReceiver) {
+    let ((sender, receiver), backlog) = (mpsc::unbounded_channel(), Backlog::new());
+    (AnswerSender { sender, backlog: backlog.clone() }, AnswerReceiver { receiver, backlog })
+}
+
+/// The way of answers to a client's connection.
+#[derive(Debug)]
+pub struct AnswerSender {
+    sender: UnboundedSender<Answer>,
+    /// What the client has yet to read.
+    pub backlog: Backlog,
+}
+
+impl AnswerSender {
+    fn send(&self, answer: Answer) {
+        self.backlog.add(&answer);
+        // A client that has left reads nothing.
+        let _ = self.sender.send(answer);
+    }
+}
+
+/// The answers as they come to a client's connection.
+pub struct AnswerReceiver {
+    receiver: UnboundedReceiver<Answer>,
+    backlog: Backlog,
+}
+
+impl AnswerReceiver {
+    async fn recv(&mut self) -> Option<Answer> {
+        poll_fn(|context| self.poll(context)).await
+    }
+
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Answer>> {
+        let polled = self.receiver.poll_recv(context);
+        if let Poll::Ready(Some(answer)) = &polled {
+            self.backlog.remove(answer);
+        }
+        polled
+    }
+}
+
 /// An exchange without its whole answer.
 #[derive(Debug)]
 pub struct OpenExchange {
     /// The way to the client.
-    pub to_client: UnboundedSender<Answer>,
+    pub to_client: AnswerSender,
     /// The client's headers, as they pass to the server.
     pub headers: HeaderMap,
     /// The id of the client's request, or of its response.
@@ -55,8 +133,7 @@ impl OpenExchange {
             Answer::Message(event) => self.is_response(&event.data),
             _ => false,
         };
-        // A client that has left reads nothing.
-        let _ = self.to_client.send(answer);
+        self.to_client.send(answer);
         if over {
             self.end();
         }
@@ -64,7 +141,7 @@ impl OpenExchange {
 
     /// Ends the answer.
     pub fn end(&self) {
-        let _ = self.to_client.send(Answer::End);
+        self.to_client.send(Answer::End);
     }
 
     /// Returns true for the response to the client's request.
@@ -99,14 +176,14 @@ impl Drop for ExchangeGuard {
 /// A stream of events to a client.
 pub struct AnswerBody {
     first: Option<Bytes>,
-    answers: UnboundedReceiver<Answer>,
+    answers: AnswerReceiver,
     guard: ExchangeGuard,
 }
 
 impl AnswerBody {
     /// Waits for the first message, and answers with it alone, or with a stream.
     pub async fn respond(
-        mut answers: UnboundedReceiver<Answer>,
+        mut answers: AnswerReceiver,
         mut guard: ExchangeGuard,
     ) -> Response<AnyBody> {
         let (mut status, mut headers, mut first, mut streams) =
@@ -170,7 +247,7 @@ impl Body for AnswerBody {
             return Poll::Ready(Some(Ok(Frame::data(first))));
         }
         loop {
-            match self.answers.poll_recv(context) {
+            match self.answers.poll(context) {
                 Poll::Pending => return Poll::Pending,
                 Poll::Ready(Some(Answer::Message(event))) => {
                     return Poll::Ready(Some(Ok(Frame::data(event.written().into()))));
@@ -189,4 +266,28 @@ impl Body for AnswerBody {
 /// A body of known bytes.
 pub fn full(bytes: Vec<u8>) -> AnyBody {
     Full::new(Bytes::from(bytes)).boxed_unsync()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::task::Waker;
+
+    #[test]
+    fn a_backlog_counts_what_is_not_read_and_ends_with_its_client() {
+        let message = |bytes: usize| {
+            Answer::Message(SseEvent { data: vec![b'x'; bytes], ..SseEvent::default() })
+        };
+        let (sender, mut receiver) = answers();
+        let mut backlog = sender.backlog.watched();
+        sender.send(message(3));
+        sender.send(message(4));
+        sender.send(Answer::End);
+        assert_eq!(*backlog.borrow_and_update(), 7);
+        let mut context = Context::from_waker(Waker::noop());
+        assert!(receiver.poll(&mut context).is_ready());
+        assert_eq!(*backlog.borrow_and_update(), 4);
+        drop((sender, receiver));
+        assert!(backlog.has_changed().is_err(), "whoever waits for a client that left goes on");
+    }
 }

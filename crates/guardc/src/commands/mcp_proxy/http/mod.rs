@@ -35,7 +35,7 @@ use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::Notify;
 
 /// The time for the head of a request, and for its body.
 const READ_TIME: Duration = Duration::from_secs(30);
@@ -50,6 +50,9 @@ const MAX_EXCHANGES: usize = 1_000;
 const MAX_PEERS: usize = 10_000;
 
 /// The types of what is sent: a message, and a stream of events.
+/// The bytes that a client may have yet to read before the server's stream waits for it.
+const MAX_BACKLOG: usize = 1 << 20;
+
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 
@@ -362,7 +365,9 @@ impl HttpProxy {
         }
         if streams {
             let mut reader = SseReader::default();
-            while let Some(frame) = body.frame().await {
+            loop {
+                self.keep_up(link).await;
+                let Some(frame) = body.frame().await else { break };
                 // A stream that breaks is a stream that ends.
                 let Ok(frame) = frame else { break };
                 for event in
@@ -387,6 +392,15 @@ impl HttpProxy {
             }
         }
         Ok(served)
+    }
+
+    /// Waits until the client has read enough of what the server has sent: a slow client makes its server slow, and fills
+    /// no memory. Returns at once when it has left.
+    async fn keep_up(&self, link: McpLink) {
+        let backlog = self.open().get(&link.exchange).map(|open| open.to_client.backlog.watched());
+        if let Some(mut backlog) = backlog {
+            let _ = backlog.wait_for(|bytes| *bytes < MAX_BACKLOG).await;
+        }
     }
 
     fn event(self: &Arc<Self>, link: McpLink, event: SseEvent, main: bool) {
@@ -473,7 +487,7 @@ impl HttpProxy {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let session = head.headers.get(SESSION_HEADER).and_then(|id| id.to_str().ok());
         let link = McpLink { peer: self.peer(session, number), exchange: number };
-        let (to_client, answers) = mpsc::unbounded_channel();
+        let (to_client, answers) = exchange::answers();
         let modern = is_modern(&head.headers);
         let mut headers = passing(&head.headers);
         if message.is_some() {
