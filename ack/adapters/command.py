@@ -78,8 +78,8 @@ class Session:
         records = map(json.loads, reversed(self.records()))
         return next((record["payload"] for record in records if record["kind"] == kind), {})
 
-    def requests(self):
-        return json.loads(self.command("approvals", "list", "--json", "--store", self.store).stdout)["requests"]
+    def requests(self, *options):
+        return json.loads(self.command("approvals", "list", "--json", *options, "--store", self.store).stdout)["requests"]
 
 
 CLOCK = build_clock()
@@ -117,9 +117,9 @@ def roles(session, call):
     return sorted({role for reason in reasons if reason["code"] == "approval" for role in reason["needs"]})
 
 
-def waiting(session, tool, args):
-    """The requests for exactly this call."""
-    return [request for request in session.requests() if request["tool"] == tool and json.loads(request["args"]) == args]
+def waiting(session, tool, args, *options):
+    """The requests for exactly this call that wait for people; with `--all` also those that were answered."""
+    return [request for request in session.requests(*options) if request["tool"] == tool and json.loads(request["args"]) == args]
 
 
 def grant(session, tool, args, role, by, expires=None):
@@ -138,7 +138,7 @@ def grant(session, tool, args, role, by, expires=None):
 def revoke(session, tool, args, by):
     """Takes back what was granted."""
     session.tell_time()
-    for request in waiting(session, tool, args):
+    for request in waiting(session, tool, args, "--all"):
         done = session.command("approvals", "revoke", request["id"], "--by", by, "--store", session.store)
         if done.returncode != 0:
             raise RuntimeError(done.stderr)

@@ -552,6 +552,8 @@ pub enum ClauseKind {
         condition: Expr,
         /// The condition as text.
         text: String,
+        /// Why the session halts where it does not hold.
+        because: Option<Message>,
     },
 }
 

@@ -37,6 +37,7 @@ impl Loader for NoFiles {
 /// The bundled library: names and texts.
 pub fn std_library() -> &'static [(&'static str, &'static str)] {
     &[
+        ("assistant", include_str!("../std/assistant.guard")),
         ("files", include_str!("../std/files.guard")),
         ("git", include_str!("../std/git.guard")),
         ("hosts.claude_code", include_str!("../std/hosts/claude_code.guard")),

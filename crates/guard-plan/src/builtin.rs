@@ -55,6 +55,7 @@ pub enum Builtin {
     Commands,
     Mentions,
     Links,
+    Words,
 }
 
 /// The kind of a parameter.
@@ -161,6 +162,7 @@ pub const TABLE: &[Row] = &[
     row(B::Commands, "commands", &[K::Command, K::Path], Gives::Commands, "The simple commands that a shell in the folder could run for the text, in order; the folder is the workspace where none is given.", commands::commands),
     row(B::Mentions, "mentions", &[K::String, K::Said], Gives::Bool, "Whether the user named this: its words, in any case and with any separators, stand next to one another in one of the session's prompts.", mention::mentions),
     row(B::Links, "links", &[K::Text], Gives::Strings, "What a reader of the text could follow, without `http://` or `https://`: `www.a.org` and `https://www.a.org/` are one; unreadable links too.", |a| eval::extracted(a, extract::links)),
+    row(B::Words, "words", &[K::Text], Gives::Strings, "The words of the text in lower case: runs of letters and digits, as `mentions` compares them.", |a| eval::extracted(a, extract::words)),
 ];
 
 const fn row(

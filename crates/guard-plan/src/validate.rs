@@ -387,7 +387,10 @@ impl<'p> Checker<'p> {
             self.optional(scope, &private.to)?;
             self.optional(scope, &private.when)?;
         }
-        tool.reconciles.iter().try_for_each(|rule| self.expression(scope, &rule.condition))
+        tool.reconciles.iter().try_for_each(|rule| {
+            self.expression(scope, &rule.condition)?;
+            self.explanation(scope, &rule.because, &rule.shows)
+        })
     }
 
     fn learn(&mut self, scope: &Scope<'_>, learn: &Learn) -> Check {

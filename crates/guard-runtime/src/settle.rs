@@ -9,7 +9,7 @@ mod undecoded;
 
 use crate::compiled::CompiledPlan;
 use crate::error::StepError;
-use crate::eval::context::Decision;
+use crate::eval::context::{Context, Decision};
 use crate::event::{Ending, Settlement};
 use crate::feedback::{self, Judged};
 use crate::flights;
@@ -26,7 +26,7 @@ use crate::val::Val;
 use crate::world::{Answers, Questions, World};
 use after::{After, note, write};
 use guard_plan::json::Json;
-use guard_plan::plan::{ToolId, Trust, VarId};
+use guard_plan::plan::{Reconcile, ToolId, Trust, VarId};
 use guard_plan::record::{Note, NoteKind};
 use guard_plan::trust::{Reading, Stain};
 use guard_plan::value::Value;
@@ -283,13 +283,26 @@ fn reconcile(
         });
         let message = match holds {
             Ok(true) => continue,
-            Ok(false) => format!("`{}` does not hold after the call", rule.text),
+            Ok(false) => after.read(compiled, session, |cx| unreconciled(cx, rule)),
             Err(fault) => {
                 format!("`{}` cannot be evaluated after the call: {fault}", rule.text)
             }
         };
         let kind = if rule.rule.shadow { NoteKind::Shadow } else { NoteKind::Halt };
         note(session, settled, kind, &rule.rule.owner, message);
+    }
+}
+
+/// Says why a reconciliation does not hold, with the values of both sides.
+fn unreconciled(cx: &Context<'_>, rule: &Reconcile) -> String {
+    let values = cx.values(&rule.shows);
+    let values: Vec<String> =
+        values.iter().map(|(label, value)| format!("{label} is {value}")).collect();
+    let values = if values.is_empty() { String::new() } else { format!(": {}", values.join(", ")) };
+    let condition = format!("`{}` does not hold after the call{values}", rule.text);
+    match &rule.because {
+        Some(because) => format!("{} ({condition})", cx.message(because)),
+        None => condition,
     }
 }
 

@@ -69,7 +69,7 @@ pub const EXPECTED: [&str; 36] = [
 ];
 
 /// Constructs, by the text that shows them in a guard.
-const MARKS: [(&str, &str); 46] = [
+const MARKS: [(&str, &str); 47] = [
     ("guard: private", "private result"),
     ("guard: may_read", "may_read("),
     ("guard: transform", "transform "),
@@ -81,6 +81,7 @@ const MARKS: [(&str, &str); 46] = [
     ("guard: source prompt", "source prompt"),
     ("guard: origin", "origin("),
     ("guard: mentions", "mentions("),
+    ("guard: words", "words("),
     ("guard: seen", "seen("),
     ("guard: trust in a part", "trusted result."),
     ("guard: limit that asks", " else ask "),

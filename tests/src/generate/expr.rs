@@ -126,7 +126,9 @@ pub(super) fn truth(rng: &mut Rng, speaks: &Speaks, tools: &[Shape], depth: usiz
         45 if has(3) => "s contains (owner else \"\")".into(),
         46 if has(9) && has(3) => "(note contains s or starts_with(note, s))".into(),
         47 if has(3) && speaks.asks => "mentions(s)".into(),
-        48 if has(9) && speaks.asks => "mentions(note)".into(),
+        48 if has(9) && speaks.asks => {
+            (*rng.pick(&["mentions(note)", "all w in words(note): mentions(w)"])).into()
+        }
         49 if speaks.asks => {
             format!("mentions({})", rng.pick(&["\"u\"", "owner", "\"ann example\""]))
         }

@@ -337,7 +337,13 @@ fn approvals_probes_conflicts_and_halts() {
     parallel.touches.push(Touch::History(4));
     let mut strict = tool("strict", &[]);
     let condition = expr([Node::Bool(false)]);
-    strict.reconciles.push(Reconcile { rule: rule("strict"), condition, text: "false".into() });
+    strict.reconciles.push(Reconcile {
+        rule: rule("strict"),
+        condition,
+        text: "false".into(),
+        because: None,
+        shows: vec![],
+    });
     plan.tools = vec![asks, gated, migrate, parallel, strict];
     let mut run = Run::new(plan);
     run.world = Answers(Some(Json::Bool(false)));

@@ -215,7 +215,13 @@ fn limits_of_steps_budget_and_time() {
 
     let mut plan = one();
     let condition = expr([Node::Bool(false)]);
-    plan.tools[0].reconciles.push(Reconcile { rule: rule("a"), condition, text: "false".into() });
+    plan.tools[0].reconciles.push(Reconcile {
+        rule: rule("a"),
+        condition,
+        text: "false".into(),
+        because: None,
+        shows: vec![],
+    });
     let report = Run::new(plan).drive(&[A, A]);
     assert_eq!((report.end, report.rounds.len()), (End::Halted, 1));
 }

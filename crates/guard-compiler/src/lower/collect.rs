@@ -547,7 +547,10 @@ pub(crate) fn clause_exprs<'p>(clause: &'p ClauseKind, visit: &mut dyn FnMut(&'p
             visit(value);
         }
         ClauseKind::Learn(learn) => learn.exprs().for_each(visit),
-        ClauseKind::Reconcile { condition, .. } => visit(condition),
+        ClauseKind::Reconcile { condition, because, .. } => {
+            visit(condition);
+            message_exprs(because.as_ref(), visit);
+        }
         ClauseKind::Transform { value, when, .. } => {
             visit(value);
             when.iter().for_each(visit);

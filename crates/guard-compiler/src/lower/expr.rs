@@ -178,7 +178,7 @@ fn is_place(e: &Expr) -> bool {
             is_place(of) && (is_place(at) || matches!(at.kind, ExprKind::String(_)))
         }
         ExprKind::Row(_, key) => key.iter().all(is_place),
-        ExprKind::Calls { .. } => true,
+        ExprKind::Calls { .. } | ExprKind::Result => true,
         _ => false,
     }
 }
@@ -192,7 +192,7 @@ fn is_named_value(e: &Expr) -> bool {
     e.walk(&mut |part| {
         varies |= match &part.kind {
             ExprKind::Called { .. } | ExprKind::Failed { .. } | ExprKind::Exists(_) => true,
-            ExprKind::Now | ExprKind::Probe(_) | ExprKind::Origin(_) | ExprKind::Result => true,
+            ExprKind::Now | ExprKind::Probe(_) | ExprKind::Origin(_) => true,
             ExprKind::Seen(_) | ExprKind::MayRead(..) => true,
             ExprKind::LastArg(..) | ExprKind::LastResult(_) | ExprKind::Row(..) => true,
             ExprKind::Known(..) | ExprKind::Rows(_) => true,
@@ -213,6 +213,7 @@ pub(crate) fn label(program: &Program, e: &Expr, params: &[Field]) -> String {
         ExprKind::State(var) => program.state[*var].name.clone(),
         ExprKind::Clock(part) => format!("clock.{}", format!("{part:?}").to_lowercase()),
         ExprKind::Elapsed => "elapsed".into(),
+        ExprKind::Result => "result".into(),
         ExprKind::RemainingTime => "remaining(deadline)".into(),
         ExprKind::Remaining(unit) => format!("remaining({})", program.units[*unit].name),
         ExprKind::Spent(unit) => format!("spent({})", program.units[*unit].name),

@@ -158,11 +158,15 @@ impl Lowering<'_> {
                 secret: to.as_ref().is_some_and(|to| expr::is_secret(self.program, to, params)),
                 when: when.as_ref().map(|w| self.expr(w)),
             }),
-            ClauseKind::Reconcile { condition, text } => out.reconciles.push(plan::Reconcile {
-                rule,
-                condition: self.expr(condition),
-                text: text.clone(),
-            }),
+            ClauseKind::Reconcile { condition, text, because } => {
+                out.reconciles.push(plan::Reconcile {
+                    rule,
+                    condition: self.expr(condition),
+                    text: text.clone(),
+                    because: because.as_ref().map(|b| self.message(b, params)),
+                    shows: self.shows(condition, params),
+                });
+            }
         }
     }
 

@@ -262,7 +262,7 @@ impl<'a> Checker<'a, '_> {
                     self.effect(effect, rule, tool, scope);
                 }
             }
-            C::Observe { .. } | C::Learn(_) | C::Reconcile(_) => {
+            C::Observe { .. } | C::Learn(_) | C::Reconcile { .. } => {
                 self.settle_clause(at, clause, rule, tool, scope)
             }
             C::Transform { target, path, value, guard, because } => {

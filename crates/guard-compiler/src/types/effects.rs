@@ -269,11 +269,12 @@ impl Checker<'_, '_> {
                     kind: ClauseKind::Observe { target: place, value, ty, warn },
                 });
             }
-            ast::ClauseKind::Reconcile(condition) => {
+            ast::ClauseKind::Reconcile { condition, because } => {
                 scope.missing = Missing::Refuses(false);
                 let kind = ClauseKind::Reconcile {
                     condition: self.condition(condition, &mut scope),
                     text: self.shown(condition, &scope),
+                    because: because.as_ref().map(|b| self.message(b, &mut scope)),
                 };
                 tool.clauses.push(Clause { rule, kind });
             }

@@ -255,6 +255,10 @@ pub(super) fn dates(text: &str, emit: Emit) {
     });
 }
 
+pub(crate) fn words(text: &str, emit: Emit) {
+    super::mention::each_word(text, |word| emit(&word));
+}
+
 pub(crate) fn quoted(text: &str, emit: Emit) {
     const PAIRS: [(char, char); 4] = [('"', '"'), ('“', '”'), ('«', '»'), ('`', '`')];
     let mut unclosed = [false; PAIRS.len()];

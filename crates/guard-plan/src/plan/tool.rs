@@ -380,7 +380,7 @@ pub struct Range {
     pub binders: Vec<u32>,
 }
 
-/// `reconcile e`.
+/// `reconcile e [because "…"]`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -391,6 +391,10 @@ pub struct Reconcile {
     pub condition: Expr,
     /// The condition as text.
     pub text: String,
+    /// Why the session halts where it is not.
+    pub because: Option<Message>,
+    /// The values to show.
+    pub shows: Vec<Show>,
 }
 
 /// `transform result.a.b = e`: what the agent reads in the place of a part of the result.

@@ -178,7 +178,7 @@ pub fn after<'a>(plan: &'a Plan, tool: &'a Tool) -> Vec<Said<'a>> {
         out.push(Said { about: About::Learn, rule: Some(&learn.rule), text: code(fact) });
     }
     for reconcile in &tool.reconciles {
-        let text = code(&reconcile.text);
+        let text = format!("{}{}", code(&reconcile.text), because(&shows, &reconcile.because));
         out.push(Said { about: About::Reconcile, rule: Some(&reconcile.rule), text });
     }
     for transform in &tool.transforms {

@@ -459,7 +459,15 @@ fn retains(tool: &plan::Tool) -> Box<[bool]> {
     for learn in &tool.learns {
         learn.exprs().for_each(&mut look);
     }
-    tool.reconciles.iter().for_each(|rule| look(&rule.condition));
+    for reconcile in &tool.reconciles {
+        look(&reconcile.condition);
+        let said = reconcile.because.iter().flat_map(|because| &because.parts);
+        let said = said.filter_map(|part| match part {
+            plan::Part::Value(show) => Some(show),
+            plan::Part::Text(_) => None,
+        });
+        said.chain(&reconcile.shows).for_each(|show| look(&show.expr));
+    }
     for transform in &tool.transforms {
         look(&transform.value);
         transform.when.iter().for_each(&mut look);

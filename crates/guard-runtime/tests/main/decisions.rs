@@ -357,7 +357,13 @@ fn conflicts_probes_and_halts() {
     a.touches = vec![Touch::History(1)];
     let mut b = tool("b", &[]);
     let ok = expr([Node::Result, Node::Member(0, "ok".into()), Node::IsSome(1)]);
-    b.reconciles = vec![Reconcile { rule: rule("b"), condition: ok, text: "result.ok".into() }];
+    b.reconciles = vec![Reconcile {
+        rule: rule("b"),
+        condition: ok,
+        text: "result.ok".into(),
+        because: None,
+        shows: vec![],
+    }];
     let mut c = tool("c", &[]);
     c.ready = vec![Ready { rule: rule("c"), probe: 0 }];
     plan.tools = vec![a, b, c];

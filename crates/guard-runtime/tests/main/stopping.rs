@@ -144,7 +144,13 @@ fn nothing_is_asked_where_there_is_no_going_on() {
     live.now = 1_000;
     assert_eq!(bypassed(&mut live), "deadline");
     let condition = expr([Node::Bool(false)]);
-    plan.tools[0].reconciles.push(Reconcile { rule: rule("work"), condition, text: "no".into() });
+    plan.tools[0].reconciles.push(Reconcile {
+        rule: rule("work"),
+        condition,
+        text: "no".into(),
+        because: None,
+        shows: vec![],
+    });
     let mut live = Live::new(plan);
     live.ok("work");
     live.now = 1_000;

@@ -156,8 +156,13 @@ pub enum ClauseKind {
     Learn(Learn),
     /// `undecoded clear|keep|halt`: what becomes of the observed variables if a result does not decode.
     Undecoded(Ident),
-    /// `reconcile e`.
-    Reconcile(Expr),
+    /// `reconcile e [because "…"]`.
+    Reconcile {
+        /// The condition.
+        condition: Expr,
+        /// Why the session halts where it does not hold.
+        because: Option<Template>,
+    },
     /// `transform PARAM = e` or `transform result.a.b = e`, then `[when e | unless e] [because "…"]`.
     Transform {
         /// The parameter, or `result`.

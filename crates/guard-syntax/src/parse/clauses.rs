@@ -58,7 +58,10 @@ impl Builder<'_> {
             }
             Rule::observe => self.observe(parts)?,
             Rule::learn => ClauseKind::Learn(self.learn(parts)?),
-            Rule::reconcile => ClauseKind::Reconcile(self.take_expr(&mut parts)?),
+            Rule::reconcile => {
+                let condition = self.take_expr(&mut parts)?;
+                ClauseKind::Reconcile { condition, because: self.take_because(&mut parts) }
+            }
             Rule::transform => self.transform(parts)?,
             Rule::private => self.private(parts)?,
             Rule::let_clause => {

@@ -98,7 +98,11 @@ fn pieces(kind: &ClauseKind) -> Vec<Piece<'_>> {
             guard(&mut pieces, condition.as_ref(), true);
             pieces
         }
-        ClauseKind::Reconcile(e) => vec![Piece::text("reconcile "), Piece::Expr(e)],
+        ClauseKind::Reconcile { condition, because } => {
+            let mut pieces = vec![Piece::text("reconcile "), Piece::Expr(condition)];
+            saying(&mut pieces, because.as_ref());
+            pieces
+        }
         kind => vec![Piece::Text(short(kind))],
     }
 }

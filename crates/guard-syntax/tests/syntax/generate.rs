@@ -331,7 +331,10 @@ impl<'b> Choices<'b> {
                 on_break: self.some(|g| ident(g.of(&["halt", "warn"]))),
             },
             11 => ClauseKind::Learn(self.learn()),
-            12 => ClauseKind::Reconcile(self.expr(3)),
+            12 => ClauseKind::Reconcile {
+                condition: self.expr(3),
+                because: self.some(Self::template),
+            },
             13 => ClauseKind::Prior { alpha: self.number(), beta: self.number() },
             14 => ClauseKind::Returns(self.ty(2, true)),
             15 => ClauseKind::Tags(self.many(1, 3, Self::plain)),

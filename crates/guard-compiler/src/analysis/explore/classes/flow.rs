@@ -509,6 +509,7 @@ impl<'p> Classes<'p> {
             | B::Dates
             | B::Quoted
             | B::Names
+            | B::Words
             | B::Commands => {
                 return self.read_node(Place::Found(first?, format!("{builtin:?}")));
             }
