@@ -13,8 +13,8 @@ use guard_plan::decimal;
 use guard_plan::record::{StopDecision, rendered};
 use guard_plan::verdict::{Code, Decision, Verdict};
 use guard_runtime::{
-    Approve, Ending, Move, Prompt, Proposal, Resume, Revoke, Settlement, StepError, Stop, Usage,
-    Verify,
+    Approve, Ending, Move, Prompt, Proposal, Resume, Revocation, Settlement, StepError, Stop,
+    Usage, Verify,
 };
 use guard_sdk::{Event, GuardCache, Outcome, Proposed, SessionError, Stopped};
 use serde_json::{Value, json};
@@ -131,7 +131,7 @@ pub trait Duties {
             }
             HostEvent::Revoke { tool, args, role, by } => {
                 let args = &json(args)?;
-                let revoke = Revoke { tool, args, role, by, now };
+                let revoke = Revocation { tool, args, role, by, now };
                 return self.report(harness, &Event::Revoke(revoke)).map(drop).map_err(trouble);
             }
             HostEvent::Prompt { text } => return self.prompt(harness, text),

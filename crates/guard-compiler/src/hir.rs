@@ -386,6 +386,8 @@ pub struct Fact {
     pub max: u64,
     /// The position of its name in the source.
     pub span: Span,
+    /// True if it comes from the bundled library, which a guard uses in part.
+    pub bundled: bool,
 }
 
 /// An invariant.

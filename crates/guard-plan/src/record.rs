@@ -41,7 +41,7 @@ pub enum Kind {
     Settle,
     /// A call is approved.
     Approve,
-    /// What was approved is taken back.
+    /// An approval is taken back.
     Revoke,
     /// The host reports usage.
     Usage,
@@ -318,7 +318,7 @@ pub struct Approve<'a> {
     pub sealed: Option<String>,
 }
 
-/// What was approved is taken back.
+/// An approval is taken back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Revoke<'a> {

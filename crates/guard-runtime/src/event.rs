@@ -93,9 +93,9 @@ pub struct Approve<'a> {
     pub now: Millis,
 }
 
-/// What was approved is taken back.
+/// The return of what a role has approved.
 #[derive(Debug, Clone, Copy)]
-pub struct Revoke<'a> {
+pub struct Revocation<'a> {
     /// The tool.
     pub tool: &'a str,
     /// The arguments.
@@ -179,7 +179,7 @@ pub enum Event<'a> {
     Propose(Proposal<'a>),
     Settle(Settlement<'a>),
     Approve(Approve<'a>),
-    Revoke(Revoke<'a>),
+    Revoke(Revocation<'a>),
     Usage(Usage<'a>),
     Resume(Resume<'a>),
     Prompt(Prompt<'a>),

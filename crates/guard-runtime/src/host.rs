@@ -2,7 +2,7 @@
 
 use crate::compiled::CompiledPlan;
 use crate::error::StepError;
-use crate::event::{Approve, Resume, Revoke, Usage};
+use crate::event::{Approve, Resume, Revocation, Usage};
 use crate::session::{Grant, Session};
 use crate::stage::arguments::{self, Decoded};
 use guard_plan::builtin::is_hidden;
@@ -73,7 +73,7 @@ pub(crate) fn approve(
 pub(crate) fn revoke(
     compiled: &CompiledPlan,
     session: &mut Session,
-    revoke: &Revoke<'_>,
+    revoke: &Revocation<'_>,
 ) -> Result<(), StepError> {
     named(revoke.by, "takes an approval back")?;
     let (tool, key) = exact_call(compiled, session, revoke.tool, revoke.args)?;

@@ -7,7 +7,7 @@ use crate::compiled::CompiledPlan;
 use crate::contract::{self, SessionKnown};
 use crate::error::{KernelError, RecallError, StepError, UpgradeError};
 use crate::event::{
-    Approve, Event, Move, Prompt, Proposal, Resume, Revoke, Settlement, Stop, Usage, Verify,
+    Approve, Event, Move, Prompt, Proposal, Resume, Revocation, Settlement, Stop, Usage, Verify,
 };
 use crate::hypothesis::Hypothesis;
 use crate::outcome::{Learned, Moved, Outcome, Proposed, Settled, Stopped};
@@ -287,7 +287,7 @@ impl Kernel {
     /// # Errors
     ///
     /// As [`Kernel::approve`]; [`StepError::NotApproved`] if there is nothing to take back.
-    pub fn revoke(&self, session: &mut Session, revoke: &Revoke<'_>) -> Result<(), StepError> {
+    pub fn revoke(&self, session: &mut Session, revoke: &Revocation<'_>) -> Result<(), StepError> {
         host::revoke(&self.compiled, session, revoke)
     }
 

@@ -4,8 +4,8 @@
 //! salted with the salt that the host provides.
 
 use crate::event::{
-    Approve, Arguments, Ending, Event, Move, Prompt, Proposal, Resume, Revoke, Settlement, Stop,
-    Usage, Verify,
+    Approve, Arguments, Ending, Event, Move, Prompt, Proposal, Resume, Revocation, Settlement,
+    Stop, Usage, Verify,
 };
 use crate::kernel::Kernel;
 use crate::outcome::{Learned, Moved, Outcome, ProofViolation, Proposed, Settled, Stopped};
@@ -251,7 +251,12 @@ impl Recorder {
     }
 
     /// Records that an approval is taken back.
-    pub fn revoked(&mut self, kernel: &Kernel, session: &Session, revoke: &Revoke<'_>) -> &[u8] {
+    pub fn revoked(
+        &mut self,
+        kernel: &Kernel,
+        session: &Session,
+        revoke: &Revocation<'_>,
+    ) -> &[u8] {
         let args = self.args(kernel, revoke.tool, revoke.args);
         let sealed = self.seal(Clear { args: hidden(&args, revoke.args), ..Clear::default() });
         let payload = record::Revoke {

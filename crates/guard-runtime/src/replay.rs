@@ -1,8 +1,8 @@
 //! The events in a session's trace, for replay.
 
 use crate::event::{
-    Approve, Arguments, Ending, Event, Move, Prompt, Proposal, Resume, Revoke, Settlement, Stop,
-    Usage, Verify,
+    Approve, Arguments, Ending, Event, Move, Prompt, Proposal, Resume, Revocation, Settlement,
+    Stop, Usage, Verify,
 };
 use crate::world::Recalled;
 use guard_plan::json::Json;
@@ -50,7 +50,7 @@ pub fn event(record: &Record) -> Option<Event<'_>> {
             },
             now,
         }),
-        Payload::Revoke(revoke) => Event::Revoke(Revoke {
+        Payload::Revoke(revoke) => Event::Revoke(Revocation {
             tool: &revoke.tool,
             args: &revoke.args,
             role: &revoke.role,

@@ -13,8 +13,8 @@ use guard_plan::record::Judged;
 use guard_plan::report::{Item, Report};
 use guard_runtime::{
     Approve, Arguments, Ending, Event, Learned, Move, Moved, Outcome, Prompt, Proposal, Proposed,
-    Recorder, Resume, Revoke, Session as SessionState, Settled, Settlement, Stop, Stopped, Usage,
-    Verify, World,
+    Recorder, Resume, Revocation, Session as SessionState, Settled, Settlement, Stop, Stopped,
+    Usage, Verify, World,
 };
 
 /// The arguments of a call: the text that the model wrote, or a value that was read already.
@@ -282,7 +282,7 @@ impl<W: World> Session<W> {
         by: &str,
     ) -> Result<Recorded<()>, SessionError> {
         let now = self.now();
-        self.outcome(&Event::Revoke(Revoke { tool, args, role, by, now }), accepted)
+        self.outcome(&Event::Revoke(Revocation { tool, args, role, by, now }), accepted)
     }
 
     /// Adds to what was spent of a unit that the host charges; `amount` is in 10⁻⁶ units.

@@ -9,7 +9,7 @@ use guard_plan::record::{ItemChange, Missing, Note, NoteKind, StopDecision};
 use guard_plan::verdict::{Code, Decision, Reason};
 use guard_runtime::{
     Approve, Ending as Ended, Event as Taken, Kernel, Move, Outcome, Prompt, Proposal, Resume,
-    Revoke, Session, Settlement, Stop, Usage, Verify,
+    Revocation, Session, Settlement, Stop, Usage, Verify,
 };
 
 /// The event as the kernel takes it; none where there is nothing to take.
@@ -32,7 +32,7 @@ pub(super) fn taken(event: &Event, now: i64) -> Option<Taken<'_>> {
             Taken::Approve(Approve { tool, args, role, by: "somebody", expires, now })
         }
         Event::Revoke(tool, args, role) => {
-            Taken::Revoke(Revoke { tool, args, role, by: "somebody", now })
+            Taken::Revoke(Revocation { tool, args, role, by: "somebody", now })
         }
         Event::Usage(amount) => Taken::Usage(Usage { unit: "tokens", amount: *amount, now }),
         Event::Resume => Taken::Resume(Resume { role: "human", by: "somebody", now }),

@@ -311,8 +311,14 @@ impl<'a> Checker<'a, '_> {
             // Named apart from a record of the same name.
             self.program.records.push(RecordDef::new(format!("fact {}", entry.name.node), columns));
             let max = entry.decl.max.as_ref().and_then(|m| self.count(m)).unwrap_or(DEFAULT_ROWS);
-            let fact =
-                hir::Fact { name: entry.name.node.clone(), row, keys, max, span: entry.name.span };
+            let fact = hir::Fact {
+                name: entry.name.node.clone(),
+                row,
+                keys,
+                max,
+                span: entry.name.span,
+                bundled: entry.bundled,
+            };
             self.program.facts.push(fact);
         }
     }

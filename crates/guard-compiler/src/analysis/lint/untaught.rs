@@ -26,8 +26,8 @@ pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
             }
         });
     });
-    for fact in asked.difference(&taught) {
-        let fact = &program.facts[*fact];
+    let untaught = asked.difference(&taught).map(|fact| &program.facts[*fact]);
+    for fact in untaught.filter(|fact| !fact.bundled) {
         found.push(errors::untaught(fact.span, &fact.name));
     }
 }

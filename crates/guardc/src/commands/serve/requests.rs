@@ -141,7 +141,7 @@ pub struct Approve {
 }
 
 #[derive(Deserialize)]
-pub struct Revoke {
+pub struct RevokeApproval {
     pub session: String,
     pub tool: String,
     pub args: Option<Box<RawValue>>,

@@ -6,7 +6,7 @@ use super::limits::Limits;
 use super::plans::{DefaultGuard, SessionSummary};
 use super::requests::{
     self, Advise, Approve, Check, Contract, Facts, Finish, Item, Items, Move, Named, Probes,
-    Prompt, Propose, Push, Reask, Resume, Revoke, Settle, Stop, Usage,
+    Prompt, Propose, Push, Reask, Resume, RevokeApproval, Settle, Stop, Usage,
 };
 use super::rpc::Error;
 use super::stats::Stats;
@@ -412,7 +412,7 @@ impl Server {
         })
     }
 
-    fn revoke(&self, request: Revoke) -> Answer {
+    fn revoke(&self, request: RevokeApproval) -> Answer {
         let now = instant(request.now)?;
         let args = exact_args(request.args)?;
         let by = request.by.unwrap_or_default();

@@ -56,7 +56,7 @@ impl Backlog {
         self.0.send_modify(|bytes| *bytes -= answer.size());
     }
 
-    /// What changes when the client reads; it is closed when the client has left.
+    /// Returns a view that changes when the client reads, and is closed when the client has left.
     pub fn watched(&self) -> watch::Receiver<usize> {
         self.0.subscribe()
     }
