@@ -280,12 +280,7 @@ impl<'p> Checker<'p> {
         because: &Option<Message>,
         shows: &[Show],
     ) -> Check {
-        let parts = because.iter().flat_map(|message| &message.parts);
-        let values = parts.filter_map(|part| match part {
-            Part::Value(show) => Some(show),
-            Part::Text(_) => None,
-        });
-        for show in values.chain(shows) {
+        for show in because.iter().flat_map(Message::values).chain(shows) {
             self.ty(show.ty)?;
             self.expression(scope, &show.expr)?;
         }

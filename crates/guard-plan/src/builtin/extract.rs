@@ -256,7 +256,11 @@ pub(super) fn dates(text: &str, emit: Emit) {
 }
 
 pub(crate) fn words(text: &str, emit: Emit) {
-    super::mention::each_word(text, |word| emit(&word));
+    for word in super::mention::runs(text) {
+        // Letter by letter, as `mentions` does: a final sigma is no letter of its own.
+        let word: String = word.chars().flat_map(char::to_lowercase).collect();
+        emit(&word);
+    }
 }
 
 pub(crate) fn quoted(text: &str, emit: Emit) {

@@ -24,21 +24,19 @@ pub fn hear(said: &mut String, prompt: &str) -> bool {
 /// Returns the runs of letters and digits of a text in lower case, each between two blanks; empty where there is none.
 fn words(text: &str) -> String {
     let mut words = String::with_capacity(text.len() + 2);
-    each_word(text, |word| {
+    for word in runs(text) {
         if words.is_empty() {
             words.push(' ');
         }
-        words.push_str(&word);
+        words.extend(word.chars().flat_map(char::to_lowercase));
         words.push(' ');
-    });
+    }
     words
 }
 
-/// Visits the runs of letters and digits of a text, in lower case.
-pub(super) fn each_word(text: &str, mut visit: impl FnMut(String)) {
-    for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
-        visit(word.chars().flat_map(char::to_lowercase).collect());
-    }
+/// The runs of letters and digits of a text.
+pub(super) fn runs(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
 /// `mentions(x)`: a text without words is never mentioned.

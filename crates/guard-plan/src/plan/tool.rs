@@ -452,6 +452,16 @@ pub struct Message {
     pub parts: Vec<Part>,
 }
 
+impl Message {
+    /// The values that it shows, in order.
+    pub fn values(&self) -> impl Iterator<Item = &Show> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Value(show) => Some(show),
+            Part::Text(_) => None,
+        })
+    }
+}
+
 /// A part of a message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

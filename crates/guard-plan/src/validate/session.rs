@@ -112,11 +112,9 @@ impl Checker<'_> {
     }
 
     fn message(&mut self, message: &Message) -> Check {
-        for part in &message.parts {
-            if let Part::Value(show) = part {
-                self.ty(show.ty)?;
-                self.expression(&Scope::COMMITTED, &show.expr)?;
-            }
+        for show in message.values() {
+            self.ty(show.ty)?;
+            self.expression(&Scope::COMMITTED, &show.expr)?;
         }
         Ok(())
     }

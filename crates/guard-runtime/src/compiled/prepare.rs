@@ -461,12 +461,8 @@ fn retains(tool: &plan::Tool) -> Box<[bool]> {
     }
     for reconcile in &tool.reconciles {
         look(&reconcile.condition);
-        let said = reconcile.because.iter().flat_map(|because| &because.parts);
-        let said = said.filter_map(|part| match part {
-            plan::Part::Value(show) => Some(show),
-            plan::Part::Text(_) => None,
-        });
-        said.chain(&reconcile.shows).for_each(|show| look(&show.expr));
+        let said = reconcile.because.iter().flat_map(plan::Message::values);
+        said.for_each(|show| look(&show.expr));
     }
     for transform in &tool.transforms {
         look(&transform.value);

@@ -288,9 +288,8 @@ impl SessionGate {
         let halt = session.state().halted();
         let halted =
             halt.map(|halt| format!("the session is halted by {}: {}", halt.rule, halt.message));
-        if let Some(mut halted) = halted {
-            halted.push_str(&self.resume_hint(call));
-            line(&mut feedback, &halted);
+        if let Some(halted) = halted {
+            line(&mut feedback, &(halted + &self.resume_hint(call)));
         }
         line(&mut feedback, &rendered(&settled.feedback));
         let shown = settled.shown.clone();

@@ -38,56 +38,45 @@ impl Answer {
     }
 }
 
-/// The bytes that a client has yet to read.
-#[derive(Debug, Clone)]
-pub struct Backlog(Arc<watch::Sender<usize>>);
-
-impl Backlog {
-    /// A backlog of nothing.
-    fn new() -> Backlog {
-        Backlog(Arc::new(watch::Sender::new(0)))
-    }
-
-    fn add(&self, answer: &Answer) {
-        self.0.send_modify(|bytes| *bytes += answer.size());
-    }
-
-    fn remove(&self, answer: &Answer) {
-        self.0.send_modify(|bytes| *bytes -= answer.size());
-    }
-
-    /// Returns a view that changes when the client reads, and is closed when the client has left.
-    pub fn watched(&self) -> watch::Receiver<usize> {
-        self.0.subscribe()
-    }
-}
+/// The bytes that a client may have yet to read before the server's stream waits for it.
+const MAX_BACKLOG: usize = 1 << 20;
 
 /// The way of answers to a client's connection, and its end there.
 pub fn answers() -> (AnswerSender, AnswerReceiver) {
-    let ((sender, receiver), backlog) = (mpsc::unbounded_channel(), Backlog::new());
-    (AnswerSender { sender, backlog: backlog.clone() }, AnswerReceiver { receiver, backlog })
+    let (sender, receiver) = mpsc::unbounded_channel();
+    let backlog = Arc::new(watch::Sender::new(0));
+    (AnswerSender { sender, backlog: Arc::clone(&backlog) }, AnswerReceiver { receiver, backlog })
 }
 
 /// The way of answers to a client's connection.
 #[derive(Debug)]
 pub struct AnswerSender {
     sender: UnboundedSender<Answer>,
-    /// What the client has yet to read.
-    pub backlog: Backlog,
+    /// The bytes that the client has yet to read.
+    backlog: Arc<watch::Sender<usize>>,
 }
 
 impl AnswerSender {
     fn send(&self, answer: Answer) {
-        self.backlog.add(&answer);
+        self.backlog.send_modify(|bytes| *bytes += answer.size());
         // A client that has left reads nothing.
         let _ = self.sender.send(answer);
+    }
+
+    /// Waits until the client has read enough, or has left.
+    pub fn room(&self) -> impl Future<Output = ()> + Send + use<> {
+        let mut backlog = self.backlog.subscribe();
+        async move {
+            // An error says that both ends are gone.
+            let _ = backlog.wait_for(|bytes| *bytes < MAX_BACKLOG).await;
+        }
     }
 }
 
 /// The answers as they come to a client's connection.
 pub struct AnswerReceiver {
     receiver: UnboundedReceiver<Answer>,
-    backlog: Backlog,
+    backlog: Arc<watch::Sender<usize>>,
 }
 
 impl AnswerReceiver {
@@ -98,7 +87,7 @@ impl AnswerReceiver {
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Answer>> {
         let polled = self.receiver.poll_recv(context);
         if let Poll::Ready(Some(answer)) = &polled {
-            self.backlog.remove(answer);
+            self.backlog.send_modify(|bytes| *bytes -= answer.size());
         }
         polled
     }
@@ -271,23 +260,27 @@ pub fn full(bytes: Vec<u8>) -> AnyBody {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::pin::pin;
     use std::task::Waker;
 
     #[test]
-    fn a_backlog_counts_what_is_not_read_and_ends_with_its_client() {
-        let message = |bytes: usize| {
-            Answer::Message(SseEvent { data: vec![b'x'; bytes], ..SseEvent::default() })
+    fn a_server_waits_for_a_client_that_reads_nothing_until_it_reads_or_leaves() {
+        let message = || {
+            Answer::Message(SseEvent { data: vec![b'x'; MAX_BACKLOG / 2], ..SseEvent::default() })
         };
-        let (sender, mut receiver) = answers();
-        let mut backlog = sender.backlog.watched();
-        sender.send(message(3));
-        sender.send(message(4));
-        sender.send(Answer::End);
-        assert_eq!(*backlog.borrow_and_update(), 7);
         let mut context = Context::from_waker(Waker::noop());
-        assert!(receiver.poll(&mut context).is_ready());
-        assert_eq!(*backlog.borrow_and_update(), 4);
+        let (sender, mut receiver) = answers();
+        let mut has_room =
+            |sender: &AnswerSender| pin!(sender.room()).poll(&mut context).is_ready();
+        sender.send(message());
+        assert!(has_room(&sender), "half is read soon");
+        sender.send(message());
+        assert!(!has_room(&sender), "the client is behind");
+        assert!(receiver.poll(&mut Context::from_waker(Waker::noop())).is_ready());
+        assert!(has_room(&sender), "the client has read");
+        sender.send(message());
+        let mut left = Box::pin(sender.room());
         drop((sender, receiver));
-        assert!(backlog.has_changed().is_err(), "whoever waits for a client that left goes on");
+        assert!(left.as_mut().poll(&mut context).is_ready(), "the client has left");
     }
 }

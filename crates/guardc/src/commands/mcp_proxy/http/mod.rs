@@ -50,9 +50,6 @@ const MAX_EXCHANGES: usize = 1_000;
 const MAX_PEERS: usize = 10_000;
 
 /// The types of what is sent: a message, and a stream of events.
-/// The bytes that a client may have yet to read before the server's stream waits for it.
-const MAX_BACKLOG: usize = 1 << 20;
-
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 
@@ -397,9 +394,9 @@ impl HttpProxy {
     /// Waits until the client has read enough of what the server has sent: a slow client makes its server slow, and fills
     /// no memory. Returns at once when it has left.
     async fn keep_up(&self, link: McpLink) {
-        let backlog = self.open().get(&link.exchange).map(|open| open.to_client.backlog.watched());
-        if let Some(mut backlog) = backlog {
-            let _ = backlog.wait_for(|bytes| *bytes < MAX_BACKLOG).await;
+        let room = self.open().get(&link.exchange).map(|open| open.to_client.room());
+        if let Some(room) = room {
+            room.await;
         }
     }
 
