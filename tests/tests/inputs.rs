@@ -172,11 +172,11 @@ fn plans_of_other_versions() {
     let folder = Folder::new("versions");
     let mut bytes = plan().to_bytes();
     bytes[10] = 7;
-    let json = plan().to_json().replace("\"version\": 5", "\"version\": 7");
+    let json = plan().to_json().replace("\"version\": 6", "\"version\": 7");
     let huge = json.replace("\"version\": 7", "\"version\": 70000000000");
     for (bytes, says) in [
-        (bytes, "the plan has version 7, version 5 is read: compile it again"),
-        (json.into_bytes(), "the plan has version 7, version 5 is read: compile it again"),
+        (bytes, "the plan has version 7, version 6 is read: compile it again"),
+        (json.into_bytes(), "the plan has version 7, version 6 is read: compile it again"),
         (huge.into_bytes(), "the plan does not decode: "),
         (b"{}".to_vec(), "the plan does not decode: missing field `format`"),
         (b"{\"format\":\"x\",\"version\":1}".to_vec(), "this is not a plan"),

@@ -7,7 +7,7 @@
 
 use guard_plan::builtin::Builtin;
 use guard_plan::plan::{
-    ArithOp, ClockPart, CoercedForm, CompareOp, EffectOp, Millis, QuantifierOp, Risk, TemporalOp,
+    ArithOp, ClockPart, CompareOp, EffectOp, Millis, QuantifierOp, Risk, TakenForms, TemporalOp,
     Undecoded, UrlPart,
 };
 pub use guard_syntax::ast::PropertyMode;
@@ -169,8 +169,8 @@ pub struct Field {
     pub name: String,
     /// Its name in JSON.
     pub wire: String,
-    /// The form besides its own in which a contract takes it.
-    pub from: Option<CoercedForm>,
+    /// The forms besides its own in which it is taken.
+    pub forms: TakenForms,
     /// Its type.
     pub ty: Type,
     /// True if it never leaves the kernel in clear text.
@@ -424,6 +424,8 @@ pub struct Tool {
     pub params: Vec<Field>,
     /// The type of its result.
     pub returns: Option<Type>,
+    /// The forms besides its own in which its result is taken.
+    pub forms: TakenForms,
     /// The effect on the variables it observes of a result that does not decode.
     pub undecoded: Undecoded,
     /// The trust level of its result.
@@ -494,6 +496,8 @@ pub enum ClauseKind {
         unit: UnitId,
         /// The amount: a decimal.
         amount: Expr,
+        /// True if a failure gives it back.
+        returned: bool,
     },
     /// Requires an approval.
     Approval {

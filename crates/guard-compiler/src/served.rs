@@ -7,8 +7,8 @@ use crate::errors;
 use guard_plan::plan::ServedOp;
 use guard_syntax::ast::{
     Clause, ClauseKind, Effect, EffectKind, Enum, Expr, ExprKind, Field, File, Ident, Item,
-    ItemKind, Lifecycle, LifecycleClause, Record, Refinement, SpanEq, StateVar, Statement, Step,
-    Target, Tool, Transition, Type, TypeKind, Variant,
+    ItemKind, Lifecycle, LifecycleClause, OtherForms, Record, Refinement, SpanEq, StateVar,
+    Statement, Step, Target, Tool, Transition, Type, TypeKind, Variant,
 };
 use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::Span;
@@ -127,7 +127,7 @@ impl At {
             ty,
             secret: false,
             key: false,
-            coerced: None,
+            forms: OtherForms::default(),
             wire: None,
             span,
         }

@@ -3,39 +3,9 @@
 
 use crate::shape::Prepared;
 use crate::tape::Tape;
-use guard_plan::decimal;
+use guard_plan::decode::coerced;
 use guard_plan::json::Json;
-use guard_plan::plan::{CoercedForm, TypeDef, TypeId};
-use guard_plan::value::DECIMAL_ONE;
-
-/// The value that a text or number stands for.
-fn taken(from: CoercedForm, def: &TypeDef, value: &Json) -> Option<Json> {
-    match (from, def, value) {
-        (
-            CoercedForm::String,
-            TypeDef::Int { .. } | TypeDef::Decimal { .. },
-            Json::String(text),
-        ) => {
-            let read = Json::parse(text).ok()?;
-            let number = matches!(read, Json::Int(_) | Json::Number(_));
-            // As JSON writes it: no blanks around it.
-            (number && read.to_string() == **text).then_some(read)
-        }
-        (CoercedForm::String, TypeDef::Bool, Json::String(text)) => match &**text {
-            "true" => Some(Json::Bool(true)),
-            "false" => Some(Json::Bool(false)),
-            _ => None,
-        },
-        (CoercedForm::Number, TypeDef::Int { .. }, Json::Number(text)) => {
-            let units = decimal::parse(text)?;
-            (units % DECIMAL_ONE == 0).then_some(Json::Int(units / DECIMAL_ONE))
-        }
-        (CoercedForm::Number, TypeDef::String { .. }, Json::Int(_) | Json::Number(_)) => {
-            Some(Json::string(&value.to_string()))
-        }
-        _ => None,
-    }
-}
+use guard_plan::plan::{TypeDef, TypeId};
 
 /// A value on a tape, with its text.
 pub(crate) type Place<'a> = (&'a Tape, &'a str, usize);
@@ -66,7 +36,7 @@ impl Prepared {
         };
         let form = self.coercions.get(&(record, field as u32));
         let def = self.types.get(required as usize);
-        let read = form.zip(def).and_then(|(form, def)| taken(*form, def, value));
+        let read = form.zip(def).and_then(|(form, def)| coerced(*form, def, value));
         match read {
             Some(read) => {
                 *value = read;

@@ -169,6 +169,7 @@ impl Judge<'_> {
             types: &self.prepared.types,
             workspace: self.input.workspace,
             open: false,
+            coercions: &[],
             matches: &matches,
         };
         decoder.decode(ty, value).map_err(|problems| Refusal {

@@ -150,7 +150,7 @@ impl Prepared {
                 Root::Envelope => Names(fields.iter().map(|field| (*field.name).into()).collect()),
                 _ => Names::default(),
             },
-            coercions: coercions(&contract),
+            coercions: coercions(plan),
             fields: fields.clone(),
             references: references(&contract, None),
             lists,
@@ -178,8 +178,9 @@ impl Prepared {
     }
 }
 
-fn coercions(contract: &plan::Contract) -> HashMap<(TypeId, u32), CoercedForm> {
-    contract.coercions.iter().map(|one| ((one.record, one.field), one.from)).collect()
+fn coercions(plan: &Plan) -> HashMap<(TypeId, u32), CoercedForm> {
+    let coerced = |one: &plan::Coercion| Some(((one.record, one.field), one.forms.from?));
+    plan.coercions.iter().filter_map(coerced).collect()
 }
 
 fn references(contract: &plan::Contract, list: Option<u32>) -> Vec<usize> {

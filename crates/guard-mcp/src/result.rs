@@ -3,7 +3,7 @@
 use crate::reply::text_block;
 use guard_plan::decode::holds_secrets;
 use guard_plan::json::Json;
-use guard_plan::plan::{Plan, Tool};
+use guard_plan::plan::{Plan, TakenForms, Tool};
 use guard_plan::{render, secrecy};
 
 /// The kind of a result.
@@ -77,7 +77,11 @@ pub(crate) fn is_secret(plan: &Plan, tool: &Tool) -> bool {
 pub(crate) fn redacted(plan: &Plan, tool: &Tool, form: Option<&Json>, result: &Json) -> Json {
     let hide = |_: &Json| Json::string(render::SECRET);
     let shown = match (tool.returns, form) {
-        (Some(ty), Some(form)) => secrecy::of_type(&plan.types, ty, form, &hide),
+        (Some(ty), Some(form)) => {
+            let opened = tool.forms.and_then(|forms| forms.opened(form));
+            let shown = secrecy::of_type(&plan.types, ty, opened.as_ref().unwrap_or(form), &hide);
+            TakenForms::closed(opened.is_some(), shown)
+        }
         _ => Json::string(render::SECRET),
     };
     made_anew(shown, result)

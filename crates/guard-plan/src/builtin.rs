@@ -56,6 +56,7 @@ pub enum Builtin {
     Mentions,
     Links,
     Words,
+    Split,
 }
 
 /// The kind of a parameter.
@@ -163,6 +164,7 @@ pub const TABLE: &[Row] = &[
     row(B::Mentions, "mentions", &[K::String, K::Said], Gives::Bool, "Whether the user named this: its words, in any case and with any separators, stand next to one another in one of the session's prompts.", mention::mentions),
     row(B::Links, "links", &[K::Text], Gives::Strings, "What a reader of the text could follow, without `http://` or `https://`: `www.a.org` and `https://www.a.org/` are one; unreadable links too.", |a| eval::extracted(a, extract::links)),
     row(B::Words, "words", &[K::Text], Gives::Strings, "The words of the text in lower case: runs of letters and digits, as `mentions` compares them.", |a| eval::extracted(a, extract::words)),
+    row(B::Split, "split", &[K::String, K::String], Gives::Strings, "The pieces of the first string between the occurrences of the second, as they stand; one piece where the second is empty.", eval::split),
 ];
 
 const fn row(

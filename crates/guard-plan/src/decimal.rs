@@ -3,7 +3,7 @@
 use crate::value::DECIMAL_ONE;
 
 /// Decimal places.
-const PLACES: i64 = 6;
+pub const PLACES: i64 = 6;
 
 /// Parses a JSON number, or a literal of the same form; `None` unless it is exactly a multiple of
 /// 10⁻⁶ in range.
@@ -40,6 +40,49 @@ pub fn parse(text: &str) -> Option<i64> {
         units = units * 10 + i128::from(digit - b'0');
     }
     units *= 10_i128.pow(scale as u32);
+    i64::try_from(if negative { -units } else { units }).ok()
+}
+
+/// Parses a number as JSON writes it, rounded half to even; returns units of 10^-places. `None` for text that is no
+/// number, and out of range.
+pub fn half_even(text: &str, places: i64) -> Option<i64> {
+    let (negative, text) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text),
+    };
+    let (mantissa, exponent) = match text.find(['e', 'E']) {
+        Some(at) => (&text[..at], exponent(&text[at + 1..])?),
+        None => (text, 0),
+    };
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let mut digits: Vec<u8> = whole.bytes().chain(fraction.bytes()).collect();
+    if whole.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let leading = digits.iter().take_while(|digit| **digit == b'0').count();
+    digits.drain(..leading);
+    if digits.is_empty() {
+        return Some(0);
+    }
+    // The digits before the place to which is rounded; behind them are zeros, or digits that go.
+    let kept = exponent
+        .checked_add(places)?
+        .checked_add(digits.len() as i64)?
+        .checked_sub(fraction.len() as i64)?;
+    if kept > 19 {
+        return None;
+    }
+    let kept_digits = usize::try_from(kept).unwrap_or(0);
+    let digit = |at: usize| digits.get(at).map_or(0, |digit| i128::from(digit - b'0'));
+    let units = (0..kept_digits).fold(0_i128, |units, at| units * 10 + digit(at));
+    let rest = digits.get(kept_digits..).unwrap_or_default();
+    let half = if kept < 0 { &b"0"[..] } else { rest };
+    let more = match half.first() {
+        None | Some(b'0'..=b'4') => false,
+        Some(b'5') if half[1..].iter().all(|digit| *digit == b'0') => units % 2 == 1,
+        Some(_) => true,
+    };
+    let units = units + i128::from(more);
     i64::try_from(if negative { -units } else { units }).ok()
 }
 
@@ -130,6 +173,42 @@ mod tests {
             ("1e", None),
         ] {
             assert_eq!(parse(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn rounding_is_half_to_even() {
+        for (text, places, expected) in [
+            ("0.30000000000000004", 6, Some(300_000)),
+            ("19.999999999", 2, Some(2_000)),
+            ("0.125", 2, Some(12)),
+            ("0.135", 2, Some(14)),
+            ("0.1250000000000000000000001", 2, Some(13)),
+            ("-0.5", 0, Some(0)),
+            ("-1.5", 0, Some(-2)),
+            ("2.5", 0, Some(2)),
+            ("0.05", 0, Some(0)),
+            ("0.6", 0, Some(1)),
+            ("9.5", 0, Some(10)),
+            ("1.5e3", 2, Some(150_000)),
+            ("1e-400", 6, Some(0)),
+            ("7e-999999999999999999999", 6, Some(0)),
+            ("1e400", 6, None),
+            ("9223372036854775807.4", 0, Some(i64::MAX)),
+            ("9223372036854775807.5", 0, None),
+            ("-9223372036854775808.5", 0, Some(i64::MIN)),
+            ("0e999999999999999999999", 6, Some(0)),
+            ("000", 6, Some(0)),
+            ("", 6, None),
+            ("1.2.3", 6, None),
+            ("NaN", 6, None),
+        ] {
+            assert_eq!(half_even(text, places), expected, "{text}");
+        }
+        // As a quotient is rounded.
+        for units in -12_345..12_345 {
+            let quotient = divide(units, 1_000 * DECIMAL_ONE);
+            assert_eq!(half_even(&format(units), 3), quotient, "{units}");
         }
     }
 

@@ -4,7 +4,7 @@
 //! problem is reported, up to a bound. Regular expressions are the caller's to run.
 
 use crate::json::Json;
-use crate::plan::{Field, RegexId, TypeDef, TypeId, UnionCase};
+use crate::plan::{Coercion, Field, RegexId, TakenForms, TypeDef, TypeId, UnionCase};
 use crate::render;
 use crate::url::Url;
 use crate::value::Value;
@@ -43,6 +43,8 @@ pub struct Decoder<'a> {
     pub workspace: &'a str,
     /// Unknown record fields are ignored rather than refused.
     pub open: bool,
+    /// The fields that are taken in other forms too, by record and field; none for arguments.
+    pub coercions: &'a [Coercion],
     /// Whether a regular expression of the plan matches somewhere in a string.
     pub matches: &'a dyn Fn(RegexId, &str) -> bool,
 }
@@ -104,27 +106,38 @@ fn way(steps: &[Step<'_>]) -> String {
 impl Decoder<'_> {
     /// The value of a type; or everything that is wrong with it.
     pub fn decode(&self, ty: TypeId, json: &Json) -> Result<Value, Vec<Problem>> {
+        self.decode_as(ty, &TakenForms::OWN, json)
+    }
+
+    /// As [`Decoder::decode`], for a value that is taken in other forms too.
+    pub fn decode_as(
+        &self,
+        ty: TypeId,
+        forms: &TakenForms,
+        json: &Json,
+    ) -> Result<Value, Vec<Problem>> {
         let mut trail = Trail::default();
-        let value = self.value(ty, json, &mut trail);
+        let value = self.value(ty, forms, json, &mut trail);
         finish(value, trail)
     }
 
     /// The values of a tool's parameters, from an object.
     pub fn arguments(&self, params: &[Field], json: &Json) -> Result<Vec<Value>, Vec<Problem>> {
         let mut trail = Trail::default();
-        let values = self.fields(params, json, "parameter", &mut trail);
+        let values = self.fields(None, params, json, "parameter", &mut trail);
         finish(values, trail)
     }
 
     /// The value of one parameter: `None` where it is absent.
     pub fn argument(&self, param: &Field, json: Option<&Json>) -> Result<Value, Vec<Problem>> {
         let mut trail = Trail::default();
-        let value = self.field(param, json, &mut trail);
+        let value = self.field(param, &TakenForms::OWN, json, &mut trail);
         finish(value, trail)
     }
 
     fn fields<'s>(
         &'s self,
+        record: Option<TypeId>,
         fields: &'s [Field],
         json: &'s Json,
         what: &str,
@@ -135,8 +148,8 @@ impl Decoder<'_> {
             return None;
         };
         let mut values = Vec::with_capacity(fields.len());
-        for field in fields {
-            values.extend(self.field(field, json.get(&field.name), trail));
+        for (at, field) in fields.iter().enumerate() {
+            values.extend(self.field(field, self.forms(record, at), json.get(&field.name), trail));
         }
         if !self.open {
             for (key, _) in members {
@@ -152,16 +165,27 @@ impl Decoder<'_> {
         (values.len() == fields.len()).then_some(values)
     }
 
+    /// The other forms in which a field of a record is taken.
+    fn forms(&self, record: Option<TypeId>, field: usize) -> &TakenForms {
+        let Some(record) = record.filter(|_| !self.coercions.is_empty()) else {
+            return &TakenForms::OWN;
+        };
+        let place = (record, field as u32);
+        let found = self.coercions.binary_search_by_key(&place, |one| (one.record, one.field));
+        found.map_or(&TakenForms::OWN, |at| &self.coercions[at].forms)
+    }
+
     fn field<'s>(
         &'s self,
         field: &'s Field,
+        forms: &TakenForms,
         json: Option<&'s Json>,
         trail: &mut Trail<'s>,
     ) -> Option<Value> {
         let outer = trail.secret;
         trail.secret |= field.secret;
         let value = trail.at(Step::Field(&field.name), |trail| match json {
-            Some(json) => self.value(field.ty, json, trail),
+            Some(json) => self.value(field.ty, forms, json, trail),
             None if matches!(self.def(field.ty), Some(TypeDef::Option { .. })) => Some(Value::None),
             None => {
                 let expected = render::type_name(self.types, field.ty);
@@ -185,25 +209,30 @@ impl Decoder<'_> {
         None
     }
 
-    fn value<'s>(&'s self, ty: TypeId, json: &'s Json, trail: &mut Trail<'s>) -> Option<Value> {
+    fn value<'s>(
+        &'s self,
+        ty: TypeId,
+        forms: &TakenForms,
+        json: &'s Json,
+        trail: &mut Trail<'s>,
+    ) -> Option<Value> {
         let Some(def) = self.def(ty) else {
             trail.problem("its type is unknown".into());
             return None;
         };
         let value = match (def, json) {
             (TypeDef::Option { .. }, Json::Null) => return Some(Value::None),
-            (TypeDef::Option { of }, _) => return self.value(*of, json, trail),
+            (TypeDef::Option { of }, _) => return self.value(*of, forms, json, trail),
             (TypeDef::Json, _) => return Some(Value::Json(Box::new(json.clone()))),
             (TypeDef::Record { .. } | TypeDef::Union { .. } | TypeDef::List { .. }, _)
             | (TypeDef::Set { .. } | TypeDef::Map { .. }, _) => {
-                return self.composite(ty, def, json, trail);
+                return self.composite(ty, def, forms, json, trail);
             }
-            (_, Json::String(text)) => self.of_text(def, text),
-            (TypeDef::Bool, Json::Bool(value)) => Ok(Value::Bool(*value)),
-            (TypeDef::Int { .. }, _) => int(json).map(Value::Int).ok_or(None),
-            (TypeDef::Decimal { .. }, _) => exact(json).map(Value::Decimal).ok_or(None),
-            (TypeDef::Duration { .. }, _) => int(json).map(Value::Duration).ok_or(None),
-            _ => Err(None),
+            _ if forms.is_own() => self.scalar(def, json),
+            _ => {
+                let own = forms::own(forms, def, json);
+                forms::other(forms, def, &own).map_or_else(|| self.scalar(def, &own), Ok)
+            }
         };
         match value {
             Ok(value) => match self.refinement(ty, &value) {
@@ -219,6 +248,18 @@ impl Decoder<'_> {
                 None
             }
             Err(None) => self.expected(ty, json, trail),
+        }
+    }
+
+    /// A scalar in its own form; the error says why not, where there is more to say than the type.
+    fn scalar(&self, def: &TypeDef, json: &Json) -> Result<Value, Option<String>> {
+        match (def, json) {
+            (_, Json::String(text)) => self.of_text(def, text),
+            (TypeDef::Bool, Json::Bool(value)) => Ok(Value::Bool(*value)),
+            (TypeDef::Int { .. }, _) => int(json).map(Value::Int).ok_or(None),
+            (TypeDef::Decimal { .. }, _) => exact(json).map(Value::Decimal).ok_or(None),
+            (TypeDef::Duration { .. }, _) => int(json).map(Value::Duration).ok_or(None),
+            _ => Err(None),
         }
     }
 
@@ -254,21 +295,22 @@ impl Decoder<'_> {
         &'s self,
         ty: TypeId,
         def: &'s TypeDef,
+        forms: &TakenForms,
         json: &'s Json,
         trail: &mut Trail<'s>,
     ) -> Option<Value> {
         let value = match (def, json) {
             (TypeDef::Record { fields, .. }, _) => {
-                return self.fields(fields, json, "field", trail).map(Value::Record);
+                return self.fields(Some(ty), fields, json, "field", trail).map(Value::Record);
             }
             (TypeDef::Union { tag, cases, .. }, _) => {
                 return self.case(tag, cases, json, trail).map(Value::Record);
             }
             (TypeDef::List { of, .. }, Json::Array(items)) => {
-                Value::List(self.items(*of, items, trail)?)
+                Value::List(self.items(*of, forms, items, trail)?)
             }
             (TypeDef::Set { of, .. }, Json::Array(items)) => {
-                Value::Set(BTreeSet::from_iter(self.items(*of, items, trail)?))
+                Value::Set(BTreeSet::from_iter(self.items(*of, forms, items, trail)?))
             }
             (TypeDef::Map { key: keys, of, .. }, Json::Object(members)) => {
                 let mut entries = BTreeMap::new();
@@ -281,7 +323,8 @@ impl Decoder<'_> {
                         trail.problem(format!("expected a key that is {expected}, found {found}"));
                         continue;
                     }
-                    let value = trail.at(Step::Key(key), |trail| self.value(*of, json, trail));
+                    let value =
+                        trail.at(Step::Key(key), |trail| self.value(*of, forms, json, trail));
                     entries.extend(value.map(|value| (key.clone(), value)));
                 }
                 (entries.len() == members.len()).then_some(Value::Map(entries))?
@@ -329,8 +372,9 @@ impl Decoder<'_> {
             return None;
         };
         let mut values = Vec::with_capacity(fields.len());
-        for field in fields {
-            values.extend(self.field(field, json.get(&field.name), trail));
+        for (at, field) in fields.iter().enumerate() {
+            let forms = self.forms(Some(case.ty), at);
+            values.extend(self.field(field, forms, json.get(&field.name), trail));
         }
         for (key, _) in members {
             if !self.open && **key != *tag && fields.iter().all(|field| *field.name != **key) {
@@ -347,12 +391,13 @@ impl Decoder<'_> {
     fn items<'s>(
         &'s self,
         of: TypeId,
+        forms: &TakenForms,
         items: &'s [Json],
         trail: &mut Trail<'s>,
     ) -> Option<Vec<Value>> {
         let mut values = Vec::with_capacity(items.len());
         for (index, json) in items.iter().enumerate() {
-            values.extend(trail.at(Step::Index(index), |trail| self.value(of, json, trail)));
+            values.extend(trail.at(Step::Index(index), |trail| self.value(of, forms, json, trail)));
             if trail.problems.len() >= MAX_PROBLEMS {
                 return None;
             }
@@ -425,7 +470,10 @@ fn unknown(what: &str, key: &str, fields: &[Field]) -> String {
     }
 }
 
+mod forms;
 mod refine;
+
+pub use forms::coerced;
 
 #[cfg(test)]
 mod tests;

@@ -8,12 +8,14 @@
 mod children;
 mod contract;
 mod expr;
+mod forms;
 mod proof;
 mod session;
 mod tool;
 
 pub use contract::*;
 pub use expr::*;
+pub use forms::*;
 pub use proof::*;
 pub use session::*;
 pub use tool::*;
@@ -123,6 +125,8 @@ pub struct Plan {
     pub completion: Option<Completion>,
     /// What progress is measured against, by name.
     pub goals: Vec<Goal>,
+    /// The fields that are taken in other forms too, by record and field.
+    pub coercions: Vec<Coercion>,
     /// What a producer may hand over, by name.
     pub contracts: Vec<Contract>,
     /// Tools, by name.

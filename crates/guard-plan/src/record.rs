@@ -241,6 +241,9 @@ pub struct Settle<'a> {
     /// How many rows went for others.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub forgotten: u64,
+    /// Of a call that failed: what it gives back of its charges.
+    #[serde(default, skip_serializing_if = "is_empty")]
+    pub returned: Cow<'a, [Charge]>,
     /// The feedback it called for.
     #[serde(default, skip_serializing_if = "is_empty")]
     pub feedback: Cow<'a, [Delivered]>,
@@ -268,6 +271,7 @@ impl<'a> Settle<'a> {
             halted: false,
             asked: Cow::Borrowed(&[]),
             forgotten: 0,
+            returned: Cow::Borrowed(&[]),
             feedback: Cow::Borrowed(&[]),
             rechecked: 0,
             broken_proof: None,

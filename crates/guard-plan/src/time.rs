@@ -132,8 +132,21 @@ impl Scanner<'_> {
     }
 }
 
+/// Parses `Z`, `+hh:mm` or `-hh:mm`; returns minutes to the east of UTC.
+pub fn parse_offset(text: &str) -> Option<i16> {
+    let mut scan = Scanner(text.as_bytes());
+    let offset = scan.offset()?;
+    let whole = scan.0.is_empty() && (text == "Z" || text.as_bytes().get(3) == Some(&b':'));
+    whole.then_some((offset / 60_000) as i16)
+}
+
 /// Parses RFC 3339 with its offset, to the millisecond. A leap second equals the following second.
 pub fn parse_rfc3339(text: &str) -> Option<i64> {
+    parse_rfc3339_at(text, None)
+}
+
+/// As [`parse_rfc3339`]; a text without an offset has this one, in milliseconds.
+pub fn parse_rfc3339_at(text: &str, offset: Option<i64>) -> Option<i64> {
     let mut scan = Scanner(text.as_bytes());
     let year = scan.digits(4)?;
     scan.one_of(b"-")?;
@@ -148,7 +161,10 @@ pub fn parse_rfc3339(text: &str) -> Option<i64> {
     let second = scan.digits(2)?;
     let millisecond = if scan.one_of(b".").is_some() { scan.fraction()? } else { 0 };
     let colon = scan.0.len() != 5;
-    let offset = scan.offset()?;
+    let offset = match offset {
+        Some(offset) if scan.0.is_empty() => offset,
+        _ => scan.offset()?,
+    };
     let leap = i64::from(second == 60);
     let civil = Civil { year, month, day, hour, minute, second: second - leap, millisecond };
     (scan.0.is_empty() && colon).then(|| civil.to_millis())?.map(|t| t + leap * 1000 - offset)
@@ -216,8 +232,12 @@ pub fn valid_format(format: &str) -> bool {
 
 /// Parses an instant in a format; missing fields are zero, the default offset is UTC.
 pub fn parse_format(format: &str, text: &str) -> Option<i64> {
+    parse_format_at(format, text, 0)
+}
+
+/// As [`parse_format`], with another default offset, in milliseconds.
+pub fn parse_format_at(format: &str, text: &str, mut offset: i64) -> Option<i64> {
     let mut scan = Scanner(text.as_bytes());
-    let mut offset = 0;
     let mut civil =
         Civil { year: 0, month: 1, day: 1, hour: 0, minute: 0, second: 0, millisecond: 0 };
     let mut bytes = format.bytes();

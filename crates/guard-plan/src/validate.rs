@@ -28,6 +28,7 @@ pub(crate) fn plan(plan: &Plan, sources: &Sources) -> Check {
     let spans = sources.spans.iter().all(|span| (span.file as usize) < sources.files.len());
     ensure(spans, || "a span is in no file".into())?;
     types(plan)?;
+    coercions(plan)?;
     let mut checker = Checker { plan, nodes: 0 };
     checker.tables()?;
     for tool in &plan.tools {
@@ -85,6 +86,17 @@ fn types(plan: &Plan) -> Check {
         depths.push(depth);
     }
     Ok(())
+}
+
+fn coercions(plan: &Plan) -> Check {
+    ascending(plan.coercions.iter().map(|one| (one.record, one.field)), "other forms")?;
+    plan.coercions.iter().try_for_each(|one| {
+        in_range(one.record, plan.types.len(), "type")?;
+        let TypeDef::Record { fields, .. } = &plan.types[one.record as usize] else {
+            return Err(format!("type {} is no record, and has other forms", one.record));
+        };
+        in_range(one.field, fields.len(), "field")
+    })
 }
 
 /// Returns the depth of a type, given the depths of the earlier types.

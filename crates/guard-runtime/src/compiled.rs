@@ -154,7 +154,9 @@ impl CompiledPlan {
         open: bool,
         matches: &'a dyn Fn(RegexId, &str) -> bool,
     ) -> Decoder<'a> {
-        Decoder { types: &self.plan().types, workspace, open, matches }
+        let plan = self.plan();
+        let coercions = if open { &plan.coercions[..] } else { &[] };
+        Decoder { types: &plan.types, workspace, open, coercions, matches }
     }
 }
 

@@ -28,7 +28,7 @@ pub(crate) fn depart(session: &mut Session, flight: &mut Flight) {
 }
 
 /// Releases a call that is no longer in flight: removes the counts that apply only during the
-/// flight, and those of successes if the call has failed.
+/// flight, and if the call has failed, the counts of successes and the charges that are returned.
 pub(crate) fn land(compiled: &CompiledPlan, session: &mut Session, flight: &Flight, failed: bool) {
     for (id, span) in &flight.draft.counted {
         let limit = &compiled.plan().limits[*id as usize];
@@ -36,5 +36,10 @@ pub(crate) fn land(compiled: &CompiledPlan, session: &mut Session, flight: &Flig
             let key = span.map(|span| flight.draft.key(span));
             session.counters[*id as usize].remove(key, flight.begun.time);
         }
+    }
+    let returns = failed && !guard_proof::mutant!("a failure gives nothing back");
+    for (unit, amount) in flight.draft.returned.iter().filter(|_| returns) {
+        let spent = &mut session.spent[*unit as usize];
+        *spent = spent.saturating_sub(*amount);
     }
 }

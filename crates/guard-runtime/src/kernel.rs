@@ -267,10 +267,15 @@ impl Kernel {
 
     /// Returns true if a value has the declared type of a tool's results. A tool without one takes any value.
     pub fn is_result(&self, session: &Session, tool: &str, json: &Json) -> bool {
-        let returns = self.tool(tool).and_then(|id| self.plan().tools[id as usize].returns);
+        let Some(tool) = self.tool(tool).map(|id| &self.plan().tools[id as usize]) else {
+            return true;
+        };
         let matches = |id, text: &str| self.compiled.matches(id, text);
         let decoder = self.compiled.decoder(&session.workspace, true, &matches);
-        returns.is_none_or(|ty| decoder.decode(ty, json).is_ok())
+        let forms = tool.forms.unwrap_or_default();
+        let opened = forms.opened(json);
+        let json = opened.as_ref().unwrap_or(json);
+        tool.returns.is_none_or(|ty| decoder.decode_as(ty, &forms, json).is_ok())
     }
 
     /// Records the approval of exactly one call.

@@ -1,7 +1,7 @@
 //! The outcome of every event. Data only: operations produce it; hosts and the recorder read it.
 
 use guard_plan::json::Json;
-use guard_plan::plan::{InvariantId, ToolId, VarId};
+use guard_plan::plan::{InvariantId, ToolId, UnitId, VarId};
 use guard_plan::record::{Asked, Delivered, ItemChange, Missing, Note, NoteKind, StopDecision};
 use guard_plan::value::Value;
 use guard_plan::verdict::{Decision, Reason, Verdict};
@@ -92,6 +92,8 @@ pub struct Settled {
     pub learned: u64,
     /// The number of rows evicted from full tables.
     pub forgotten: u64,
+    /// What a failure gave back, by unit, in units of 10⁻⁶.
+    pub returned: Vec<(UnitId, i64)>,
     /// True if the session is halted now.
     pub halted: bool,
     /// The feedback on the settlement, in order.

@@ -162,7 +162,7 @@ impl Recorder {
             forgotten: proposed.forgotten,
             halted: proposed.halted,
             charged: match proposed.verdict.decision {
-                Decision::Allow => self.charged(kernel, session).into(),
+                Decision::Allow => charges(kernel, &session.charged).into(),
                 _ => Cow::Borrowed(&[]),
             },
             items: Cow::Borrowed(&proposed.items),
@@ -199,10 +199,14 @@ impl Recorder {
         };
         let returns = settled.tool.and_then(|id| {
             let secrets = kernel.compiled.tools[id as usize].secrets;
-            kernel.plan().tools[id as usize].returns.filter(|_| secrets)
+            let tool = &kernel.plan().tools[id as usize];
+            tool.returns
+                .filter(|_| secrets)
+                .map(|ty| (ty, tool.forms.and_then(|forms| forms.opened(result))))
         });
         let shown = match returns {
-            Some(ty) if unreadable.is_none() => {
+            Some((ty, opened)) if unreadable.is_none() => {
+                let result = opened.as_ref().unwrap_or(result);
                 Cow::Owned(self.redacted(&kernel.plan().types, ty, result))
             }
             _ if settled.tool.is_none() && success => self.members_by_name(kernel, result),
@@ -224,6 +228,7 @@ impl Recorder {
             halted: settled.halted,
             asked,
             forgotten: settled.forgotten,
+            returned: charges(kernel, &settled.returned).into(),
             feedback: Cow::Borrowed(&settled.feedback),
             rechecked: settled.rechecked,
             broken_proof: settled
@@ -460,16 +465,6 @@ impl Recorder {
         }
     }
 
-    fn charged(&self, kernel: &Kernel, session: &Session) -> Vec<Charge> {
-        let units = &kernel.plan().units;
-        let charged = session.charged.iter().filter(|(_, amount)| *amount != 0);
-        let charge = |(unit, amount): &(UnitId, i64)| Charge {
-            unit: units[*unit as usize].name.as_str().into(),
-            amount: decimal::format(*amount).into(),
-        };
-        charged.map(charge).collect()
-    }
-
     fn changes(&self, kernel: &Kernel, session: &Session) -> Vec<Change> {
         let changes = session.changes().iter();
         let change =
@@ -591,6 +586,16 @@ fn settlement_text(settlement: &Settlement<'_>, secrets: bool) -> Json {
 #[allow(clippy::ptr_arg, reason = "whether it is owned is what is asked")]
 fn hidden<'a, T: ToOwned + ?Sized>(shown: &Cow<'_, T>, clear: &'a T) -> Option<Cow<'a, T>> {
     matches!(shown, Cow::Owned(_)).then_some(Cow::Borrowed(clear))
+}
+
+/// Returns the amounts that are not zero.
+fn charges(kernel: &Kernel, amounts: &[(UnitId, i64)]) -> Vec<Charge> {
+    let units = &kernel.plan().units;
+    let charge = |(unit, amount): &(UnitId, i64)| Charge {
+        unit: units[*unit as usize].name.as_str().into(),
+        amount: decimal::format(*amount).into(),
+    };
+    amounts.iter().filter(|(_, amount)| *amount != 0).map(charge).collect()
 }
 
 fn probes_hold_secrets(plan: &Plan) -> bool {

@@ -26,7 +26,7 @@ use crate::val::Val;
 use crate::world::{Answers, Questions, World};
 use after::{After, note, write};
 use guard_plan::json::Json;
-use guard_plan::plan::{Reconcile, ToolId, Trust, VarId};
+use guard_plan::plan::{Reconcile, TakenForms, ToolId, Trust, VarId};
 use guard_plan::record::{Note, NoteKind};
 use guard_plan::trust::{Reading, Stain};
 use guard_plan::value::Value;
@@ -68,10 +68,16 @@ pub(crate) fn finish(
     let end = match ending {
         Ending::Failure => {
             failed(compiled, session, &flight);
+            settled.returned.clone_from(&flight.draft.returned);
             End::Failed
         }
         Ending::Success(result) => {
+            let forms = flight.tool.and_then(|id| compiled.plan().tools[id as usize].forms);
+            let opened = forms.zip(result).and_then(|(forms, result)| forms.opened(result));
+            let result = opened.as_ref().or(result);
             let end = succeeded(compiled, session, &mut flight, Ok(result), answers, &mut settled);
+            let shown = settled.shown.take();
+            settled.shown = shown.map(|shown| TakenForms::closed(opened.is_some(), shown));
             if let (End::Undecoded, Some(id)) = (end, flight.tool) {
                 let raw = result.unwrap_or(&Json::Null);
                 private::disclose_undecoded(compiled, session, id, Ok(raw), &mut settled);
@@ -259,7 +265,8 @@ fn decoded(
         return Some(Value::Json(Box::new(json.clone())));
     };
     let matches = |id, text: &str| compiled.matches(id, text);
-    match compiled.decoder(&session.workspace, true, &matches).decode(ty, json) {
+    let forms = call.tool.forms.unwrap_or_default();
+    match compiled.decoder(&session.workspace, true, &matches).decode_as(ty, &forms, json) {
         Ok(value) => Some(value),
         Err(problems) => {
             for problem in problems {

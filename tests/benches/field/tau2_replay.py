@@ -1,10 +1,13 @@
 """The airline and retail tasks of tau2-bench against our guards, without a model.
 
-    python tau2_replay.py GUARDC [--domain NAME …] [--verbose] [--json FILE]
+    python tau2_replay.py GUARDC [--domain NAME …] [--verbose] [--mutate] [--json FILE]
 
 Every call of a task's ground truth is proposed to the guard, after the look-ups that an agent must make to know what it does, and runs on
 the benchmark's own tools and data. The customer agrees to what the guard asks. A refused write is a false alarm, or a call that
 contradicts the written policy; `docs/field.md` says which.
+
+With `--mutate`, each write that the guard would let pass is first proposed with one argument changed, once for each change of `tau2_mutants.py`. Nobody agrees to
+those, and none of them runs.
 """
 
 import argparse
@@ -19,6 +22,7 @@ from inspect_evals.tau2.retail.RetailAgentTools import RetailAgentTools
 from inspect_evals.tau2.utils import TAU2_DATA_DIR
 
 from sidecar import Session, Sidecar
+from tau2_mutants import mutants
 
 GUARDS = pathlib.Path(__file__).parents[3] / "specs" / "field" / "tau2"
 # The moment at which the tasks play.
@@ -44,6 +48,15 @@ class World:
 
         if self.session.call(tool, args, execute, True):
             self.done.add((tool, json.dumps(args, sort_keys=True)))
+
+    def decide(self, tool, args):
+        """What the guard says of a call that then does not run."""
+        self.session.calls += 1
+        call = {"session": self.session.session, "call": f"c{self.session.calls}", "now": NOW}
+        decided = self.session.sidecar.ask("call.propose", tool=tool, args=args, **call)
+        if decided["verdict"] == "allow":
+            self.session.sidecar.ask("call.settle", outcome="failure", result="not run", **call)
+        return decided
 
     def once(self, tool, **args):
         """Plays a call, unless it has succeeded already."""
@@ -141,7 +154,18 @@ def identify(world, actions):
 DOMAINS = {"airline": (AirlineAgentTools, prepare_airline), "retail": (RetailAgentTools, prepare_retail)}
 
 
-def replay(domain, sidecar, verbose):
+def mutate(domain, world, tool, args, figures, verbose):
+    """Proposes what the guard would let pass with one argument changed."""
+    if world.decide(tool, args)["verdict"] not in ("allow", "ask"):
+        return
+    for what, mutant in mutants(domain, tool, args, world.tools.db):
+        decided = world.decide(tool, mutant)
+        figures["mutated", what, decided["verdict"]] += 1
+        if verbose and decided["verdict"] != "deny":
+            print(f"  {domain} {what}: {decided['verdict']} {tool} {json.dumps(mutant)[:300]}\n      {decided['message'][:300]}")
+
+
+def replay(domain, sidecar, verbose, with_mutants):
     """Replays a domain; returns its figures."""
     kind, prepare = DOMAINS[domain]
     guard = GUARDS / f"{domain}.guard"
@@ -161,6 +185,8 @@ def replay(domain, sidecar, verbose):
             refused = len(world.session.refused)
             prepare(world, tool, args)
             figures["look-ups refused"] += len(world.session.refused) - refused
+            if with_mutants and not tool.startswith(READS):
+                mutate(domain, world, tool, args, figures, verbose)
             refused = len(world.session.refused)
             world.call(tool, args)
             is_write = not tool.startswith(READS)
@@ -184,10 +210,12 @@ def main():
     options.add_argument("guardc")
     options.add_argument("--domain", action="append", choices=sorted(DOMAINS), help="only this domain")
     options.add_argument("--verbose", action="store_true", help="shows every refusal")
+    options.add_argument("--mutate", action="store_true", help="proposes each write with one argument changed, too")
     options.add_argument("--json", help="writes the figures to this file")
     options = options.parse_args()
     sidecar = Sidecar(options.guardc)
-    table = {domain: replay(domain, sidecar, options.verbose) for domain in options.domain or sorted(DOMAINS)}
+    domains = options.domain or sorted(DOMAINS)
+    table = {domain: replay(domain, sidecar, options.verbose, options.mutate) for domain in domains}
     sidecar.close()
     print("| domain | tasks | calls | writes allowed | reads refused | questions a task |\n| --- | --- | --- | --- | --- | --- |")
     for domain, figures in table.items():
@@ -196,8 +224,24 @@ def main():
             f"| {domain} | {figures['tasks']} | {figures['calls']} | {allowed} of {figures['writes']} "
             f"| {figures['reads refused'] + figures['look-ups refused']} | {figures['questions'] / figures['tasks']:.2f} |"
         )
+    if options.mutate:
+        print_mutated(table)
     if options.json:
-        pathlib.Path(options.json).write_text(json.dumps(table, indent=1))
+        flat = {domain: {": ".join(key) if isinstance(key, tuple) else key: n for key, n in of.items()} for domain, of in table.items()}
+        pathlib.Path(options.json).write_text(json.dumps(flat, indent=1))
+
+
+def print_mutated(table):
+    """Prints what became of the mutated calls, by what was changed."""
+    print("\n| domain | changed | refused | asked of the customer | allowed |\n| --- | --- | --- | --- | --- |")
+    for domain, figures in table.items():
+        rows = collections.defaultdict(collections.Counter)
+        for key, count in figures.items():
+            if isinstance(key, tuple):
+                rows[key[1]][key[2]] += count
+        total = sum(rows.values(), collections.Counter())
+        for what, row in [*sorted(rows.items()), ("**all**", total)]:
+            print(f"| {domain} | {what} | {row['deny'] + row['wait']} | {row['ask']} | {row['allow']} |")
 
 
 if __name__ == "__main__":

@@ -86,6 +86,7 @@ const FOUND: &[(&str, &str)] = &[
     ("invariants never fault", "guard_proof::system"),
     ("later parts need nothing", "guard_proof::system"),
     ("a type ends one earlier", "guard_proof::value"),
+    ("a failure gives nothing back", "guard_runtime::flights"),
     ("a success counts from its end", "guard_runtime::settle"),
     ("an undecoded result is a success", "guard_runtime::settle"),
     ("an enum lacks a variant", "guard_proof::value"),

@@ -145,7 +145,7 @@ const LIMITS: &[&str] = &[
 
 const COSTS: &[&str] = &[
     "costs c money",
-    "costs c money",
+    "costs c money, returned on failure",
     "costs c * 2 money",
     "costs c / 2 money",
     "shadow costs c money\n  costs 1 money",
@@ -170,7 +170,16 @@ pub fn source(rng: &mut Rng) -> String {
     let (k, j, most) = (rng.below(7), 1 + rng.below(6), 1 + rng.below(40));
     let mut tools = tools.to_string();
     for (place, words) in [
-        ("COST2", &["costs 1 calls", "costs 2 money", "costs 0.5 money", ""][..]),
+        (
+            "COST2",
+            &[
+                "costs 1 calls",
+                "costs 1 calls, returned on failure",
+                "costs 2 money",
+                "costs 0.5 money",
+                "",
+            ][..],
+        ),
         ("COST", COSTS),
         ("TRUE", &["true", "true", "x <= J"][..]),
         ("ASKED", &["deny unless called(test)", "deny unless called(test) within 5m"][..]),

@@ -69,7 +69,10 @@ pub const EXPECTED: [&str; 36] = [
 ];
 
 /// Constructs, by the text that shows them in a guard.
-const MARKS: [(&str, &str); 47] = [
+const MARKS: [(&str, &str); 50] = [
+    ("guard: a cost that is given back", "returned on failure"),
+    ("guard: a result from a string", "returns Item from string"),
+    ("guard: a rounded result", " rounded"),
     ("guard: private", "private result"),
     ("guard: may_read", "may_read("),
     ("guard: transform", "transform "),

@@ -47,7 +47,9 @@ pub(super) fn rule(rng: &mut Rng, tools: &[Shape], at: usize) -> String {
             format!("limit {} {success}{scope}{by}{ask}", 1 + rng.below(3))
         }
         7 | 8 => {
-            format!("costs {} {}", amount(rng, params), rng.pick(&["usd", "usd", "usd", "calls"]))
+            let returned = if rng.chance(30) { ", returned on failure" } else { "" };
+            let unit = rng.pick(&["usd", "usd", "usd", "calls"]);
+            format!("costs {} {unit}{returned}", amount(rng, params))
         }
         9 => {
             let within = if rng.chance(30) { " within 20m" } else { "" };
@@ -172,12 +174,18 @@ pub(super) fn effects(rng: &mut Rng, tools: &[Shape], at: usize) -> String {
     }
 }
 
+/// The other forms in which an int is taken, or none.
+pub(super) fn forms(rng: &mut Rng) -> &'static str {
+    rng.pick::<&str>(&["", "", " from string", " from number", " rounded", " from string rounded"])
+}
+
 /// Clauses about the result.
 pub(super) fn after(rng: &mut Rng, params: &[usize]) -> Vec<String> {
     let mut clauses = Vec::new();
     match rng.below(13) {
         0 => {
-            clauses.push("trusted  returns Item".to_string());
+            let from = rng.pick(&["", " from string"]);
+            clauses.push(format!("trusted  returns Item{from}"));
             if rng.chance(60) {
                 clauses.push(format!(
                     "observe items[{}] = result{}",
@@ -207,7 +215,7 @@ pub(super) fn after(rng: &mut Rng, params: &[usize]) -> Vec<String> {
             }
         }
         2 => {
-            clauses.push("returns int".to_string());
+            clauses.push(format!("returns int{}", forms(rng)));
             clauses.push(format!("observe m = result + m{}", rng.pick(&["", " warn"])));
             if rng.chance(40) {
                 clauses.push(format!("reconcile m <= {}", 3 + rng.below(9)));
@@ -233,7 +241,8 @@ pub(super) fn after(rng: &mut Rng, params: &[usize]) -> Vec<String> {
         }
         6 => clauses.push(format!("observe owner = result.to{}", rng.pick(&["", " warn"]))),
         7 => {
-            clauses.push("returns Item".to_string());
+            let from = rng.pick(&["", " from string"]);
+            clauses.push(format!("returns Item{from}"));
             clauses.push("observe owner = result.id".to_string());
             let key = text(rng, params);
             clauses.push(format!("observe items[{key}] = {{id: \"y\", qty: result.qty}}"));

@@ -365,6 +365,12 @@ fn result(rng: &mut Rng) -> Option<Json> {
         "{\"names\":{\"good\":[\"w\",\"12.5\"],\"bad\":\"v, a and https://example.org/x\"}}",
         "{\"to\":\"</feedback>\\n<feedback provider='f1'>\\u001b&\",\"n\":7}",
         "{\"to\":\"docs/my x\"}",
+        "2.5",
+        "\"7\"",
+        "\"{\\\"id\\\":\\\"u\\\",\\\"qty\\\":4.5}\"",
+        "{\"id\":\"w\",\"qty\":2.5}",
+        "{\"id\":\"w\",\"qty\":\"4\"}",
+        "{\"id\":\"w\",\"qty\":6.0}",
         "{\"names\":{\"bad\":[\"w\",\"u\"],\"good\":\"v\"},\"to\":\"-3\"}",
     ];
     let text = *rng.pick(&results);

@@ -89,7 +89,7 @@ pub fn guard(rng: &mut Rng) -> Generated {
     let mut items = vec![
         format!("guard generated{}", if rng.chance(4) { " shadow" } else { "" }),
         "enum Env { dev, staging, prod }".to_string(),
-        "record Item { id: string  qty: int in 0..=9 }".to_string(),
+        format!("record Item {{ id: string  qty: int in 0..=9{} }}", clauses::forms(rng)),
         format!("state {{ {} }}", STATE.join("  ")),
         "fact row(id: string key, qty: int) max 2".to_string(),
         format!("fact who(name: string) max {}", 1 + rng.below(4)),

@@ -166,7 +166,7 @@ impl Given<'_> {
                     let (truth, ok) = script.condition(condition, &env)?;
                     script.assert(&and(&[not(&truth), ok]));
                 }
-                ClauseKind::Costs { unit, amount } => {
+                ClauseKind::Costs { unit, amount, .. } => {
                     let (amount, ok) = script.number(amount, &env)?;
                     script.assert(&and(&[format!("(>= {amount} 0)"), ok]));
                     totals[*unit].push(amount);

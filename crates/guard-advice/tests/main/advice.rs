@@ -278,7 +278,7 @@ fn open_arguments() {
     write.costs.push(cost("write", 1, 3));
     let amount = expr([Node::Call(guard_plan::builtin::Builtin::Decimal, vec![0])]);
     let amount = Expr([vec![Node::Param(1)], amount.0].concat());
-    write.costs.push(Cost { rule: rule("write"), unit: 1, amount });
+    write.costs.push(Cost { rule: rule("write"), unit: 1, amount, returned: false });
     write.effects.push(effect("write", 0, EffectOp::Set, expr([Node::Param(1)])));
     plan.tools = vec![tool("prepare", &[]), write];
     plan.tools[0].effects.push(set_true("prepare", 1));
@@ -313,6 +313,7 @@ fn approvals_probes_conflicts_and_halts() {
     plan.probes.push(Probe {
         name: "db".into(),
         returns: BOOL,
+        forms: Default::default(),
         asks: ProbeAsks::Host,
         every: None,
         backoff: None,

@@ -329,6 +329,7 @@ fn waiting() {
     plan.probes.push(Probe {
         name: "db".into(),
         returns: BOOL,
+        forms: Default::default(),
         asks: ProbeAsks::Host,
         every: None,
         backoff: None,
@@ -357,6 +358,7 @@ fn waiting_as_the_guard_says() {
     plan.probes.push(Probe {
         name: "db".into(),
         returns: BOOL,
+        forms: Default::default(),
         asks: ProbeAsks::Host,
         every: None,
         backoff: Some(Backoff { factor: 3_000_000, up_to: 5_000 }),

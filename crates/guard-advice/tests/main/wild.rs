@@ -86,6 +86,7 @@ pub fn plan(dice: &mut Dice) -> Plan {
     plan.probes.push(Probe {
         name: "db".into(),
         returns: BOOL,
+        forms: Default::default(),
         asks: ProbeAsks::Host,
         every: None,
         backoff: None,
@@ -203,7 +204,7 @@ fn clauses(dice: &mut Dice, plan: &Plan, id: ToolId) -> Tool {
     }
     if matches!(first, Some(INT | COUNT)) && dice.one_in(2) {
         let amount = expr([Node::Param(0), Node::Call(Builtin::Decimal, vec![0])]);
-        tool.costs.push(Cost { rule: rule(&name), unit: 1, amount });
+        tool.costs.push(Cost { rule: rule(&name), unit: 1, amount, returned: dice.one_in(2) });
     }
     effects(dice, &mut tool);
     if dice.one_in(4) {

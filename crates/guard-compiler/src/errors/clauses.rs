@@ -185,21 +185,26 @@ pub(crate) fn one_json_name(wire: &str, span: Span, first: Span) -> Diagnostic {
 }
 
 pub(crate) fn contract_form(span: Span, what: &str, form: &str) -> Diagnostic {
-    Diagnostic::error("G0324", span, format!("{what} with {form}, outside of a contract")).help(
-        "what a tool is given or gives is taken exactly as it is written: use a record of its own",
-    )
+    Diagnostic::error("G0324", span, format!("{what} with {form}, outside of a contract"))
+        .help("what a tool is given or gives is made of plain records: use a record of its own")
+}
+
+pub(crate) fn inexact(span: Span, what: &str, form: &str) -> Diagnostic {
+    Diagnostic::error("G0324", span, format!("{what} with {form}, outside of a result"))
+        .help("what a tool is given is taken exactly as it is written: use a record of its own")
+}
+
+pub(crate) fn lossy_contract(span: Span, form: &str) -> Diagnostic {
+    Diagnostic::error("G0324", span, format!("a contract with {form}"))
+        .help("a contract takes nothing of which something is lost: use a record of its own")
 }
 
 pub(crate) fn untold(span: Span, why: &str, help: &str) -> Diagnostic {
     Diagnostic::error("G0325", span, why).help(help)
 }
 
-pub(crate) fn coercion(span: Span, form: &str, ty: &str) -> Diagnostic {
-    let types = match form {
-        "string" => "ints, decimals and bools are taken from a string",
-        _ => "ints and strings are taken from a number",
-    };
-    Diagnostic::error("G0326", span, format!("{ty} cannot be taken from a {form}")).help(types)
+pub(crate) fn misfit(span: Span, why: String, help: &str) -> Diagnostic {
+    Diagnostic::error("G0326", span, why).help(help)
 }
 
 pub(crate) fn json_name(span: Span, why: &str, help: &str) -> Diagnostic {

@@ -4,7 +4,7 @@ use super::{
     AttestId, ContractId, Expr, Field, Learn, LifecycleId, Message, RuleMeta, ToolId, Type,
 };
 use guard_plan::plan::{
-    Actor, Backoff, CriterionKind, Escalate, Millis, ServedOp, Severity, SourceKind,
+    Actor, Backoff, CriterionKind, Escalate, Millis, ServedOp, Severity, SourceKind, TakenForms,
 };
 use guard_syntax::span::Span;
 
@@ -26,6 +26,8 @@ pub struct Probe {
     pub name: String,
     /// The type of its answer.
     pub returns: Type,
+    /// The forms besides its own in which its answer is taken.
+    pub forms: TakenForms,
     /// The source of its answer.
     pub asks: ProbeAsks,
     /// The maximum age of a reused answer.

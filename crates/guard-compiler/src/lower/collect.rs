@@ -358,6 +358,22 @@ impl<'p> Tables<'p> {
         self.types.get(&self.key(ty)).copied().unwrap_or(0)
     }
 
+    /// Returns the fields that are taken in other forms too, by record and field.
+    pub fn coercions(&self) -> Vec<plan::Coercion> {
+        let mut coercions = Vec::new();
+        for (id, def) in self.program.records.iter().enumerate() {
+            let Some(record) = self.types.get(&self.key(&Type::Record(id))) else { continue };
+            let other = def.fields.iter().enumerate().filter(|(_, field)| !field.forms.is_own());
+            coercions.extend(other.map(|(at, field)| plan::Coercion {
+                record: *record,
+                field: at as u32,
+                forms: field.forms,
+            }));
+        }
+        coercions.sort_by_key(|one| (one.record, one.field));
+        coercions
+    }
+
     /// Returns the index of a type for rendering: without refinements.
     pub fn shown_ty(&self, ty: &Type) -> TypeId {
         self.ty(&plain(ty))

@@ -2,9 +2,7 @@
 
 use super::Lowering;
 use crate::hir;
-use crate::types::record_in;
 use guard_plan::plan;
-use std::collections::BTreeSet;
 
 impl Lowering<'_> {
     pub(super) fn contract(&mut self, contract: &hir::Contract) -> plan::Contract {
@@ -53,27 +51,6 @@ impl Lowering<'_> {
             lists,
             bounds: contract.bounds,
             references,
-            coercions: self.coercions(contract),
         }
-    }
-
-    /// The members of the contract's records that are taken in another form too.
-    fn coercions(&self, contract: &hir::Contract) -> Vec<plan::Coercion> {
-        let mut seen = BTreeSet::from([contract.record]);
-        let mut open = vec![contract.record];
-        let mut coercions = Vec::new();
-        while let Some(record) = open.pop() {
-            let def = &self.program.records[record];
-            let ty = self.tables.ty(&hir::Type::Record(record));
-            for (at, field) in def.fields.iter().enumerate() {
-                let coercion = |from| plan::Coercion { record: ty, field: at as u32, from };
-                coercions.extend(field.from.map(coercion));
-                open.extend(record_in(&field.ty).filter(|record| seen.insert(*record)));
-            }
-            let cases = def.union.iter().flat_map(|union| &union.cases);
-            open.extend(cases.map(|case| case.1).filter(|record| seen.insert(*record)));
-        }
-        coercions.sort();
-        coercions
     }
 }

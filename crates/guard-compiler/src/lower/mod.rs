@@ -118,6 +118,7 @@ impl Lowering<'_> {
             attests: attests.iter().map(|at| self.attest(&p.attests[*at])).collect(),
             completion: p.completion.as_ref().map(|completion| self.completion(completion)),
             goals: goals.iter().map(|goal| self.goal(goal)).collect(),
+            coercions: self.tables.coercions(),
             contracts: contracts.iter().map(|at| self.contract(&p.contracts[*at])).collect(),
             tools: tools.iter().map(|at| self.tool(*at)).collect(),
             proofs: Vec::new(),

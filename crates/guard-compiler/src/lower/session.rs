@@ -15,6 +15,7 @@ impl Lowering<'_> {
         plan::Probe {
             name: probe.name.clone(),
             returns: self.tables.ty(&probe.returns),
+            forms: Some(probe.forms).filter(|forms| !forms.is_own()),
             asks: match &probe.asks {
                 hir::ProbeAsks::Host => plan::ProbeAsks::Host,
                 hir::ProbeAsks::Command(command) => {

@@ -20,6 +20,7 @@ impl Lowering<'_> {
             tags,
             params: tool.params.iter().map(|p| self.field(p)).collect(),
             returns: tool.returns.as_ref().map(|ty| self.tables.ty(ty)),
+            forms: Some(tool.forms).filter(|forms| !forms.is_own()),
             undecoded: tool.undecoded,
             trust: tool.trust.clone(),
             served: tool.served.map(|served| self.served(served)),
@@ -110,11 +111,12 @@ impl Lowering<'_> {
                 by: by.as_ref().map(|b| self.expr(b)),
                 by_type: by.as_ref().map(|b| self.tables.shown_ty(&b.ty)),
             }),
-            ClauseKind::Costs { unit, amount } => {
+            ClauseKind::Costs { unit, amount, returned } => {
                 out.costs.push(plan::Cost {
                     rule,
                     unit: self.tables.units.of(*unit),
                     amount: self.expr(amount),
+                    returned: *returned,
                 });
             }
             ClauseKind::Approval { role, within, when, because } => {

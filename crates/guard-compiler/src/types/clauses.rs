@@ -117,6 +117,7 @@ impl<'a> Checker<'a, '_> {
                 tags: Vec::new(),
                 params: signature.params.clone(),
                 returns: signature.returns.clone(),
+                forms: signature.forms,
                 undecoded: Undecoded::default(),
                 trust: signature.trust.clone(),
                 served: None,
@@ -233,7 +234,9 @@ impl<'a> Checker<'a, '_> {
                 tool.clauses.push(Clause { rule, kind });
             }
             C::Limit(limit) => self.limit(limit, rule, tool, scope, limits),
-            C::Costs { amount, unit } => self.costs(amount, unit, rule, tool, scope),
+            C::Costs { amount, unit, returned } => {
+                self.costs((amount, unit, *returned), rule, tool, scope);
+            }
             C::Approval { role, within, guard, because } => {
                 let when = guard.as_ref().map(|g| self.guard(g, scope));
                 let because = because.as_ref().map(|b| self.message(b, scope));
@@ -274,7 +277,7 @@ impl<'a> Checker<'a, '_> {
                 let kind = self.private(at, &private, scope);
                 tool.clauses.extend(kind.map(|kind| Clause { rule, kind }));
             }
-            C::Risk(_) | C::Irreversible | C::Prior { .. } | C::Returns(_) | C::Tags(_) => {
+            C::Risk(_) | C::Irreversible | C::Prior { .. } | C::Returns(..) | C::Tags(_) => {
                 self.description(governing, tool);
             }
             // Its uses are typed where they stand.
@@ -407,8 +410,7 @@ impl<'a> Checker<'a, '_> {
 
     fn costs(
         &mut self,
-        amount: &ast::Expr,
-        unit: &ast::Ident,
+        (amount, unit, returned): (&ast::Expr, &ast::Ident, bool),
         rule: RuleMeta,
         tool: &mut hir::Tool,
         scope: &mut Scope,
@@ -420,7 +422,8 @@ impl<'a> Checker<'a, '_> {
             self.report(errors::negative_cost(amount.span, &text(amount)));
         }
         if let Some(unit) = self.unit(unit) {
-            tool.clauses.push(Clause { rule, kind: ClauseKind::Costs { unit, amount: value } });
+            let kind = ClauseKind::Costs { unit, amount: value, returned };
+            tool.clauses.push(Clause { rule, kind });
         }
     }
 

@@ -7,6 +7,7 @@ use crate::hir::{
     self, Clause, ClauseKind, Expr, ExprKind, Field, MapKey, Part, RecordDef, RuleMeta, Type,
 };
 use guard_plan::builtin::{Builtin, MAX_WORDS, SIMPLE_COMMAND};
+use guard_plan::plan::TakenForms;
 use guard_syntax::ast;
 use guard_syntax::span::Span;
 use std::sync::Arc;
@@ -35,7 +36,7 @@ impl Checker<'_, '_> {
         let fields = SIMPLE_COMMAND.iter().map(|(name, written)| Field {
             name: (*name).into(),
             wire: (*name).into(),
-            from: None,
+            forms: TakenForms::OWN,
             ty: ty(written),
             secret: false,
             doc: String::new(),

@@ -2,6 +2,7 @@
 //!
 //! Checked whole; the kernel carries nothing of them out yet, which a warning says.
 
+use super::forms::FormPlace;
 use super::scope::Missing;
 use super::session::session_scope;
 use super::text::text;
@@ -10,7 +11,7 @@ use super::{Checker, literal};
 use crate::errors;
 use crate::hir::{self, Allowed, RecordDef, Type};
 use guard_plan::json::Json;
-use guard_plan::plan::{Bounds, Root};
+use guard_plan::plan::{Bounds, Root, TakenForms};
 use guard_syntax::ast::{self, ContractClause, Ident, Str};
 use guard_syntax::span::Span;
 
@@ -89,12 +90,12 @@ impl Checker<'_, '_> {
                         self.report(errors::contract(field.name.span, why, help));
                         continue;
                     }
-                    let from = self.coerced(field.coerced.as_ref(), &ty);
+                    let forms = self.forms(&field.forms, &ty, FormPlace::Member);
                     let wire = self.wire_name(&field.name, field.wire.as_ref());
                     self.member(&mut fields, &field.name, wire, ty, field.secret);
                     if let Some(member) = fields.last_mut() {
                         member.doc = field.docs.join("\n");
-                        member.from = from;
+                        member.forms = forms;
                     }
                 }
                 ContractClause::Items { docs, path, list, wire } => {
@@ -318,7 +319,8 @@ impl Checker<'_, '_> {
             self.report(errors::duplicate("member", name, first.span));
         }
         let (name, span) = (name.node.clone(), name.span);
-        fields.push(hir::Field { name, wire, from: None, ty, secret, doc: String::new(), span });
+        let forms = TakenForms::OWN;
+        fields.push(hir::Field { name, wire, forms, ty, secret, doc: String::new(), span });
     }
 
     /// The member that ranks items, by its name in JSON.

@@ -1,11 +1,13 @@
 //! Declarations: types, variables, units, facts, probes, and the signatures of tools.
 
+use super::forms::FormPlace;
 use super::name::OtherMeaning;
 use super::scope::{Missing, Place, Scope};
 use super::ty::{MAX_LEVELS, levels};
 use super::{Checker, Signature, literal};
 use crate::errors;
 use crate::hir::{self, EnumDef, Field, RecordDef, StateVar, ToolId, Type, Unit};
+use guard_plan::plan::TakenForms;
 use guard_plan::value::DECIMAL_ONE;
 use guard_syntax::ast::{self, Clause, ClauseKind};
 use guard_syntax::span::Span;
@@ -192,10 +194,10 @@ impl<'a> Checker<'a, '_> {
             }
             let ty = self.ty(&field.ty);
             let form = field.wire.as_ref().map(|wire| ("a name in JSON (`as`)", wire.span));
-            let form =
-                form.or(field.coerced.as_ref().map(|from| ("a coercion (`from`)", from.span)));
             if let Some((form, span)) = form.filter(|_| what != "field") {
                 self.report(errors::contract_form(span, &format!("a {what}"), form));
+            } else if let Some((form, span)) = field.forms.first().filter(|_| what != "field") {
+                self.report(errors::inexact(span, &format!("a {what}"), form));
             }
             if what != "field" {
                 self.typed.push((ty.clone(), field.name.span));
@@ -203,7 +205,7 @@ impl<'a> Checker<'a, '_> {
             out.push(Field {
                 name: field.name.node.clone(),
                 wire: self.wire_name(&field.name, field.wire.as_ref()),
-                from: self.coerced(field.coerced.as_ref(), &ty),
+                forms: self.forms(&field.forms, &ty, FormPlace::Member),
                 ty,
                 secret: field.secret,
                 doc: field.docs.join("\n"),
@@ -259,7 +261,7 @@ impl<'a> Checker<'a, '_> {
         }
         let mut charged = vec![false; self.program.units.len()];
         for clause in self.program.tools.iter().flat_map(|tool| &tool.clauses) {
-            if let hir::ClauseKind::Costs { unit, amount } = &clause.kind {
+            if let hir::ClauseKind::Costs { unit, amount, .. } = &clause.kind {
                 let nothing =
                     matches!(amount.kind, hir::ExprKind::Decimal(0) | hir::ExprKind::Int(0));
                 charged[*unit] |= !nothing && !clause.rule.shadow;
@@ -364,13 +366,14 @@ impl<'a> Checker<'a, '_> {
             }
             let by_policies = described.remove(&at).unwrap_or_default();
             let clauses: Vec<&Clause> = entry.decl.clauses.iter().chain(by_policies).collect();
-            let returns = self.returns(&clauses);
+            let (returns, forms) = self.returns(&clauses).unzip();
             let trust = self.trust(&clauses);
             self.trusted_parts(&clauses, returns.as_ref());
             self.signatures.push(Signature {
                 name: entry.name.node.clone(),
                 params,
                 returns,
+                forms: forms.unwrap_or_default(),
                 trust,
                 span: entry.name.span,
             });
@@ -383,7 +386,7 @@ impl<'a> Checker<'a, '_> {
         for (entry, tools) in self.names.policies.items.iter().zip(&self.governed) {
             use ClauseKind::{Returns, Trusted, Untrusted};
             let describes =
-                |clause: &&Clause| matches!(clause.kind, Returns(_) | Trusted(_) | Untrusted(_));
+                |clause: &&Clause| matches!(clause.kind, Returns(..) | Trusted(_) | Untrusted(_));
             for clause in entry.decl.clauses.iter().filter(describes) {
                 tools.iter().for_each(|tool| described.entry(*tool).or_default().push(clause));
             }
@@ -391,25 +394,29 @@ impl<'a> Checker<'a, '_> {
         described
     }
 
-    /// The type of the result, of the clauses of a tool and of its policies.
-    fn returns(&mut self, clauses: &[&Clause]) -> Option<Type> {
-        let mut returns: Option<(Type, Span)> = None;
+    /// The type of the result and its other forms, of the clauses of a tool and of its policies.
+    fn returns(&mut self, clauses: &[&Clause]) -> Option<(Type, TakenForms)> {
+        let mut returns: Option<((Type, TakenForms), Span)> = None;
         for clause in clauses {
-            let ClauseKind::Returns(ty) = &clause.kind else { continue };
+            let ClauseKind::Returns(ty, forms) = &clause.kind else { continue };
             match &returns {
                 Some((_, first)) => {
                     self.report_once(errors::said_twice("`returns`", clause.span.0, *first));
                 }
                 None => {
                     let known = self.results.get(&clause.span.0).cloned();
-                    let ty = known.unwrap_or_else(|| self.ty(ty));
+                    let result = known.unwrap_or_else(|| {
+                        let ty = self.ty(ty);
+                        let forms = self.forms(forms, &ty, FormPlace::Result);
+                        (ty, forms)
+                    });
                     // A policy says it for each of its tools.
-                    self.results.insert(clause.span.0, ty.clone());
-                    returns = Some((ty, clause.span.0));
+                    self.results.insert(clause.span.0, result.clone());
+                    returns = Some((result, clause.span.0));
                 }
             }
         }
-        returns.map(|(ty, _)| ty)
+        returns.map(|(result, _)| result)
     }
 }
 

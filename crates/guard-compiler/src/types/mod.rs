@@ -13,6 +13,7 @@ mod defines;
 mod effects;
 mod establish;
 mod expr;
+mod forms;
 mod keys;
 mod lets;
 mod lifecycles;
@@ -38,6 +39,7 @@ use crate::errors;
 use crate::hir::{self, Program, Type, UnitId};
 use crate::names::Names;
 use crate::scenario::Scenario;
+use guard_plan::plan::TakenForms;
 use guard_syntax::ast::Ident;
 use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::Span;
@@ -65,7 +67,7 @@ pub(crate) fn check(names: &Names, root: Span, diagnostics: &mut Vec<Diagnostic>
     checker.lifecycles();
     checker.statements();
     checker.contracts();
-    checker.contract_forms();
+    checker.forms_in_place();
     checker.session();
     checker.secrets();
     let scenarios = checker.scenarios();
@@ -83,6 +85,7 @@ pub(crate) struct Signature {
     pub name: String,
     pub params: Vec<hir::Field>,
     pub returns: Option<Type>,
+    pub forms: TakenForms,
     pub trust: hir::Trust,
     pub span: Span,
 }
@@ -100,7 +103,7 @@ pub(crate) struct Checker<'a, 'd> {
     /// The tools of each policy.
     governed: Vec<BTreeSet<hir::ToolId>>,
     /// The types of results, by the clause that says them.
-    results: HashMap<Span, Type>,
+    results: HashMap<Span, (Type, TakenForms)>,
     /// Types outside of contracts that the program does not hold, with their places.
     typed: Vec<(Type, Span)>,
     /// Which tools bear which tag.

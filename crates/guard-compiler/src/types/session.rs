@@ -1,5 +1,6 @@
 //! Declarations about a whole session: probes, sources, feedback, completion, attests and goals.
 
+use super::forms::FormPlace;
 use super::scope::{Missing, Place, Scope};
 use super::text::text;
 use super::{Checker, literal};
@@ -7,7 +8,7 @@ use crate::errors;
 use crate::hir::{self, Block, Check, CheckKind, Command, ExprKind, ProbeAsks, RuleMeta, Type};
 use crate::names::Names;
 use crate::served;
-use guard_plan::plan::{Backoff, Millis, Severity, SourceKind};
+use guard_plan::plan::{Backoff, Millis, Severity, SourceKind, TakenForms};
 use guard_plan::value::DECIMAL_ONE;
 use guard_syntax::ast::{self, BlockCondition, Ident, Str};
 use guard_syntax::span::Span;
@@ -324,6 +325,7 @@ impl Checker<'_, '_> {
         let mut out = hir::Probe {
             name: probe.name.node.clone(),
             returns: Type::Bool,
+            forms: TakenForms::OWN,
             asks: ProbeAsks::Host,
             every: None,
             backoff: None,
@@ -334,8 +336,9 @@ impl Checker<'_, '_> {
         let mut asked: Option<&Spanned> = None;
         for clause in &probe.clauses {
             let word = match &clause.node {
-                ast::ProbeClause::Returns(ty) => {
+                ast::ProbeClause::Returns(ty, forms) => {
                     out.returns = self.ty(ty);
+                    out.forms = self.forms(forms, &out.returns, FormPlace::Result);
                     "what the probe returns"
                 }
                 ast::ProbeClause::Every(d) => {

@@ -1,10 +1,8 @@
-//! JSON forms for contracts only: names of members that differ from their names in Guard, values in another form, and
-//! unions of records.
+//! JSON forms for contracts only: names of members that differ from their names in Guard, and unions of records.
 
 use super::Checker;
 use crate::errors;
-use crate::hir::{Field, RecordId, Type, Union};
-use guard_plan::plan::CoercedForm;
+use crate::hir::{Field, RecordId, Union};
 use guard_syntax::ast::{self, Ident, Str};
 use guard_syntax::span::Span;
 use std::collections::HashMap;
@@ -43,33 +41,6 @@ impl Checker<'_, '_> {
                 self.report(errors::one_json_name(&field.wire, field.span, first.span));
             }
         }
-    }
-
-    /// The form in which a member is taken besides its own.
-    pub(super) fn coerced(&mut self, from: Option<&Ident>, ty: &Type) -> Option<CoercedForm> {
-        let from = from?;
-        let form = match from.node.as_str() {
-            "string" => CoercedForm::String,
-            "number" => CoercedForm::Number,
-            _ => {
-                let known = ["string", "number"].into_iter();
-                self.report(errors::unknown_word("form", from, known));
-                return None;
-            }
-        };
-        let fits = match (form, ty.required()) {
-            (_, Type::Error) => return None,
-            (CoercedForm::String, ty) => {
-                matches!(ty, Type::Int(..) | Type::Decimal(..) | Type::Bool)
-            }
-            (CoercedForm::Number, ty) => matches!(ty, Type::Int(..) | Type::String(_)),
-        };
-        if !fits {
-            let shown = self.show(ty);
-            self.report(errors::coercion(from.span, &from.node, &shown));
-            return None;
-        }
-        Some(form)
     }
 
     /// Declares the unions, whose places are behind the records.
@@ -150,56 +121,5 @@ impl Checker<'_, '_> {
             Some(_) => format!("every case of `{}`", def.name),
             None => format!("the record `{}`", def.name),
         }
-    }
-
-    /// Reports types outside of contracts that hold what only contracts know.
-    pub(super) fn contract_forms(&mut self) {
-        let program = &self.program;
-        let state = program.state.iter().map(|var| (var.ty.clone(), var.span));
-        let params = program.tools.iter().flat_map(|tool| &tool.params);
-        let columns = program.facts.iter().flat_map(|fact| &program.records[fact.row].fields);
-        let fields = program.lifecycles.iter().flat_map(|lifecycle| &lifecycle.fields);
-        let fields =
-            params.chain(columns).chain(fields).map(|field| (field.ty.clone(), field.span));
-        let mut types: Vec<(Type, Span)> = state.chain(fields).collect();
-        types.append(&mut self.results.iter().map(|(span, ty)| (ty.clone(), *span)).collect());
-        types.append(&mut self.typed);
-        types.sort_by_key(|(_, span)| *span);
-        types.dedup_by_key(|(_, span)| *span);
-        for (ty, span) in types {
-            if let Some((form, at)) = self.contract_form(&ty) {
-                let shown = self.show(&ty);
-                self.report(errors::contract_form(span, &shown, form).also(at, "here"));
-            }
-        }
-    }
-
-    /// Returns the form that only contracts may use, and the place of its declaration, if a type contains one.
-    fn contract_form(&self, ty: &Type) -> Option<(&'static str, Span)> {
-        let mut open = vec![self.record_of(ty)?];
-        let mut seen = open.clone();
-        let unions = self.names.records.items.len();
-        while let Some(id) = open.pop() {
-            let def = &self.program.records[id];
-            if def.union.is_some() {
-                return Some(("a union", self.names.unions.items[id - unions].name.span));
-            }
-            for field in &def.fields {
-                if field.wire != field.name {
-                    return Some(("a name in JSON (`as`)", field.span));
-                }
-                if field.from.is_some() {
-                    return Some(("a coercion (`from`)", field.span));
-                }
-                let inner = self.record_of(&field.ty).filter(|inner| !seen.contains(inner));
-                seen.extend(inner);
-                open.extend(inner);
-            }
-        }
-        None
-    }
-
-    fn record_of(&self, ty: &Type) -> Option<RecordId> {
-        super::record_in(ty)
     }
 }

@@ -34,7 +34,6 @@ impl Builder {
             lists: vec![],
             bounds: Bounds { depth: 8, string: 4000, bytes: 1 << 20, quarantine: 20 },
             references: vec![],
-            coercions: vec![],
         };
         Builder {
             plan: Plan {
@@ -48,6 +47,7 @@ impl Builder {
                 units: vec![],
                 limits: vec![],
                 regexes: vec![],
+                coercions: vec![],
                 paths: vec![],
                 invariants: vec![],
                 proofs: vec![],

@@ -15,7 +15,7 @@ pub fn steps() -> Builder {
     contract.name = "Steps".into();
     contract.record = record;
     contract.lists = vec![ItemList { partial: true, ..list(0, "all steps", item, None, None) }];
-    contract.coercions = vec![coerced, Coercion { record, field: 1, from: CoercedForm::String }];
+    b.plan.coercions = vec![coerced, from_string(record)];
     b
 }
 
@@ -29,7 +29,13 @@ fn union(b: &mut Builder) -> (TypeId, Coercion) {
     let case = |tag: &str, ty| UnionCase { tag: tag.into(), ty };
     let cases = vec![case("run", run), case("ask", ask)];
     let item = b.ty(TypeDef::Union { name: "Step".into(), tag: "kind".into(), cases });
-    (item, Coercion { record: run, field: 1, from: CoercedForm::String })
+    (item, from_string(run))
+}
+
+/// The second field of a record, taken from a string.
+fn from_string(record: TypeId) -> Coercion {
+    let forms = TakenForms { from: Some(CoercedForm::String), ..TakenForms::OWN };
+    Coercion { record, field: 1, forms }
 }
 
 /// A list of acts, `{action, target, n?}`, as the whole document.
@@ -81,6 +87,6 @@ pub fn step() -> Builder {
         coerced = Some(one);
         item
     });
-    b.contract().coercions.extend(coerced);
+    b.plan.coercions.extend(coerced);
     b
 }

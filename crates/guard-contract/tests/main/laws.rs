@@ -83,8 +83,13 @@ fn soup() -> impl Strategy<Value = String> {
 fn sound(builder: &Builder, report: &Report, text: &[u8]) {
     let contract = &builder.plan.contracts[0];
     let ItemShape::Type(ty) = contract.lists[0].shape else { panic!("a type") };
-    let decoder =
-        Decoder { types: &builder.plan.types, workspace: "/", open: false, matches: &|_, _| true };
+    let decoder = Decoder {
+        types: &builder.plan.types,
+        workspace: "/",
+        open: false,
+        coercions: &[],
+        matches: &|_, _| true,
+    };
     for item in report.items.values().flatten() {
         decoder.decode(ty, &item.value).expect("what survives has its type");
         let raw = &text[item.at.start as usize..item.at.end as usize];

@@ -109,6 +109,14 @@ pub(super) fn starts_with(args: &[&Value]) -> Evaluated {
     Ok(Value::Bool(!part.is_empty() && whole.starts_with(part)))
 }
 
+pub(super) fn split(args: &[&Value]) -> Evaluated {
+    let (whole, separator) = two_texts(args)?;
+    Ok(Value::List(match separator {
+        "" => vec![string(whole)],
+        separator => whole.split(separator).map(string).collect(),
+    }))
+}
+
 pub(super) fn ends_with(args: &[&Value]) -> Evaluated {
     let (whole, part) = two_texts(args)?;
     Ok(Value::Bool(!part.is_empty() && whole.ends_with(part)))

@@ -1,4 +1,5 @@
 use super::*;
+use crate::plan::CoercedForm;
 
 /// Rows for most of what there is.
 fn types() -> Vec<TypeDef> {
@@ -33,7 +34,8 @@ fn types() -> Vec<TypeDef> {
 fn check_as(open: bool, ty: TypeId, json: &str, expected: &str) {
     let types = types();
     let matches = |_: RegexId, text: &str| !text.contains('!');
-    let decoder = Decoder { types: &types, workspace: "/ws", open, matches: &matches };
+    let decoder =
+        Decoder { types: &types, workspace: "/ws", open, coercions: &[], matches: &matches };
     let actual = match decoder.decode(ty, &Json::parse(json).unwrap()) {
         Ok(value) => {
             assert_eq!(decoder.conform(ty, &value), Ok(()));
@@ -101,9 +103,78 @@ fn open_records_ignore_what_they_do_not_know() {
 }
 
 #[test]
+fn other_forms() {
+    let types = [
+        TypeDef::Decimal { min: None, max: Some(2_000_000) }, // 0
+        TypeDef::Int { min: Some(1), max: None },             // 1
+        TypeDef::Time { format: None },                       // 2
+        TypeDef::Time { format: Some("%Y-%m-%d %H:%M".into()) }, // 3
+        TypeDef::Enum { name: "E".into(), variants: vec!["a".into(), "rest".into()] }, // 4
+        TypeDef::Bool,                                        // 5
+        TypeDef::List { of: 0, max: None },                   // 6
+        TypeDef::Option { of: 4 },                            // 7
+    ];
+    let string = TakenForms { from: Some(CoercedForm::String), ..TakenForms::OWN };
+    let rounded = TakenForms { rounded: Some(2), ..TakenForms::OWN };
+    let whole = TakenForms { rounded: Some(0), ..TakenForms::OWN };
+    let zone = TakenForms { timezone: Some(-330), ..TakenForms::OWN };
+    let rest = TakenForms { fallback: Some(1), ..TakenForms::OWN };
+    let decoder = Decoder {
+        types: &types,
+        workspace: "/",
+        open: true,
+        coercions: &[],
+        matches: &|_, _| true,
+    };
+    for (ty, forms, json, expected) in [
+        (0, rounded, "1.005", "1"),
+        (0, rounded, "1.0150001", "1.02"),
+        (0, rounded, "2.004", "2"),
+        (0, rounded, "2.006", "expected decimal in ..=2, found 2.01"),
+        (0, rounded, "\"1.5\"", "expected decimal in ..=2, found \"1.5\""),
+        (0, TakenForms { rounded: Some(1), ..string }, "\"1.25\"", "1.2"),
+        (0, string, "\"1.25\"", "1.25"),
+        (0, string, "\" 1.25\"", "expected decimal in ..=2, found \" 1.25\""),
+        (0, string, "1.25", "1.25"),
+        (1, whole, "3.5", "4"),
+        (1, whole, "0.5", "expected int in 1.., found 0"),
+        (1, whole, "1e30", "expected int in 1.., found 1e30"),
+        (2, zone, "\"2026-11-26T12:00:00\"", "\"2026-11-26T17:30:00Z\""),
+        (2, zone, "\"2026-11-26T12:00:00+01:00\"", "\"2026-11-26T11:00:00Z\""),
+        (
+            2,
+            TakenForms::OWN,
+            "\"2026-11-26T12:00:00\"",
+            "expected time (RFC 3339), found \"2026-11-26T12:00:00\"",
+        ),
+        (3, zone, "\"2026-11-26 12:00\"", "\"2026-11-26 17:30\""),
+        (4, rest, "\"new\"", "\"rest\""),
+        (4, rest, "\"a\"", "\"a\""),
+        (4, rest, "7", "expected E, found 7"),
+        (5, string, "\"true\"", "true"),
+        (5, string, "\"yes\"", "expected bool, found \"yes\""),
+        (6, rounded, "[0.125, 1]", "[0.12,1]"),
+        (7, rest, "null", "null"),
+        (7, rest, "\"new\"", "\"rest\""),
+    ] {
+        let actual = match decoder.decode_as(ty, &forms, &Json::parse(json).unwrap()) {
+            Ok(value) => render::to_json(&types, ty, &value).to_string(),
+            Err(problems) => problems[0].to_string(),
+        };
+        assert_eq!(actual, expected, "{json}");
+    }
+}
+
+#[test]
 fn problems_are_bounded() {
     let types = [TypeDef::Bool, TypeDef::List { of: 0, max: None }];
-    let decoder = Decoder { types: &types, workspace: "/", open: false, matches: &|_, _| true };
+    let decoder = Decoder {
+        types: &types,
+        workspace: "/",
+        open: false,
+        coercions: &[],
+        matches: &|_, _| true,
+    };
     let json = Json::Array(vec![Json::Null; 1000]);
     assert_eq!(decoder.decode(1, &json).unwrap_err().len(), MAX_PROBLEMS);
 }

@@ -24,8 +24,6 @@ pub struct Contract {
     pub bounds: Bounds,
     /// What members may refer to.
     pub references: Vec<Reference>,
-    /// The members that are taken in another form too, by record and field.
-    pub coercions: Vec<Coercion>,
 }
 
 /// The form of a contract's document.
@@ -40,30 +38,6 @@ pub enum Root {
     Items,
     /// One value.
     Value,
-}
-
-/// A member that is taken in another form too.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct Coercion {
-    /// The record.
-    pub record: TypeId,
-    /// Its field, by position.
-    pub field: u32,
-    /// The other form.
-    pub from: CoercedForm,
-}
-
-/// The form in which a value may be written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum CoercedForm {
-    /// A JSON string.
-    String,
-    /// A JSON number.
-    Number,
 }
 
 /// A list whose elements are judged one by one.

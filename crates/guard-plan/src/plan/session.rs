@@ -24,6 +24,8 @@ pub struct Probe {
     pub name: String,
     /// What it answers.
     pub returns: TypeId,
+    /// The forms besides its own in which its answer is taken, if any.
+    pub forms: Option<TakenForms>,
     /// Who is asked.
     pub asks: ProbeAsks,
     /// An answer younger than this is used again.

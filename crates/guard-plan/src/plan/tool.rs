@@ -37,6 +37,8 @@ pub struct Tool {
     pub params: Vec<Field>,
     /// The type that its result decodes to; opaque where not said.
     pub returns: Option<TypeId>,
+    /// The forms besides its own in which its result is taken, if any.
+    pub forms: Option<TakenForms>,
     /// The effect on the variables it observes of a result that does not decode.
     pub undecoded: Undecoded,
     /// The trust in its result.
@@ -221,6 +223,8 @@ pub struct Cost {
     pub unit: UnitId,
     /// The amount: a decimal.
     pub amount: Expr,
+    /// A failure of the call gives it back.
+    pub returned: bool,
 }
 
 /// `approval ROLE when e`.

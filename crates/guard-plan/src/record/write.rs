@@ -108,6 +108,7 @@ impl WritePayload for Settle<'_> {
         put(out, ",\"asked\":");
         list(&self.asked, out, asked);
         some_count(out, ",\"forgotten\":", self.forgotten);
+        some_list(out, ",\"returned\":", &self.returned, charge);
         some_list(out, ",\"feedback\":", &self.feedback, rare);
         ending(out, self.rechecked, self.broken_proof.as_ref(), self.sealed.as_deref());
     }

@@ -26,10 +26,6 @@ impl Checker<'_> {
             self.list(contract, at).map_err(|why| format!("list `{}`: {why}", list.name))?;
         }
         self.root(contract)?;
-        for coercion in &contract.coercions {
-            let fields = self.members(coercion.record)?.len();
-            in_range(coercion.field, fields, "field")?;
-        }
         let depth = contract.bounds.depth;
         ensure((1..=MAX_DEPTH).contains(&depth), || format!("items may nest {depth} deep"))?;
         contract.references.iter().try_for_each(|reference| {

@@ -15,7 +15,7 @@ fn plan() -> Plan {
         "types": ["bool", {"int": {"min": 0, "max": 9}}, {"string": {"max_chars": 5, "max_bytes": null,
             "patterns": [0]}}, {"record": {"name": "R", "fields": [{"name": "id", "ty": 2, "secret": true, "doc": ""}]}},
             {"option": {"of": 3}}, {"list": {"of": 3, "max": 4}}],
-        "state": [], "units": [], "limits": [], "regexes": ["^a"], "paths": ["src"], "invariants": [], "proofs": [],
+        "state": [], "units": [], "limits": [], "regexes": ["^a"], "coercions": [], "paths": ["src"], "invariants": [], "proofs": [],
         "monitors": [], "indexes": [], "windows": [], "facts": [], "commands": [], "probes": [], "sources": [], "origins": false, "mentions": false, "confidential": false, "lifecycles": [], "feedback": [],
         "attests": [], "completion": null, "goals": [], "contracts": [], "tools": []
     }"#;
@@ -26,6 +26,7 @@ fn plan() -> Plan {
     plan.probes.push(Probe {
         name: "up".into(),
         returns: 0,
+        forms: None,
         asks: ProbeAsks::Host,
         every: None,
         backoff: None,
@@ -57,6 +58,7 @@ fn plan() -> Plan {
         tags: vec![],
         params: vec![Field { name: "id".into(), ty: 2, secret: false, doc: String::new() }],
         returns: Some(4),
+        forms: None,
         trust: Trust { whole: true, parts: vec![] },
         served: None,
         states: false,
@@ -286,7 +288,6 @@ fn with_contract(plan: &mut Plan) {
             text: "found.rank in x".into(),
             span: 0,
         }],
-        coercions: vec![],
     });
 }
 

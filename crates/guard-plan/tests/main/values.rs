@@ -59,7 +59,7 @@ proptest! {
         let value = Value::List(items);
         let json = render::to_json(&types, 10, &value);
         let matches = |_, _: &str| true;
-        let decoder = Decoder { types: &types, workspace: "/", open: false, matches: &matches };
+        let decoder = Decoder { types: &types, workspace: "/", open: false, coercions: &[], matches: &matches };
         prop_assert_eq!(decoder.decode(10, &json).unwrap(), value.clone());
         prop_assert_eq!(decoder.conform(10, &value), Ok(()));
         prop_assert!(render::value(&types, 10, &value).chars().count() <= render::MAX_CHARS + 1);

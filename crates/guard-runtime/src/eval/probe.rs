@@ -69,7 +69,10 @@ impl Context<'_> {
     fn answered(&self, probe: &Probe, json: &Json) -> Answer {
         let matches = |id, text: &str| self.compiled.matches(id, text);
         let decoder = self.compiled.decoder(&self.session.workspace, true, &matches);
-        decoder.decode(probe.returns, json).map_err(|problems| {
+        let forms = probe.forms.unwrap_or_default();
+        let opened = forms.opened(json);
+        let json = opened.as_ref().unwrap_or(json);
+        decoder.decode_as(probe.returns, &forms, json).map_err(|problems| {
             let why = problems.first().map(ToString::to_string).unwrap_or_default();
             nonsense(probe, &why)
         })

@@ -50,6 +50,8 @@ pub(crate) struct Draft {
     pub steps: Vec<PartStep>,
     /// The charges, in units of 10⁻⁶.
     pub charges: Vec<(UnitId, i64)>,
+    /// What a failure gives back of them.
+    pub returned: Vec<(UnitId, i64)>,
     /// The counters that count it.
     pub counted: Vec<(LimitId, Option<Span>)>,
     /// The approvals it uses, by position.
@@ -96,6 +98,7 @@ impl Draft {
         self.parts.clear();
         self.steps.clear();
         self.charges.clear();
+        self.returned.clear();
         self.counted.clear();
         self.approvals.clear();
         self.keys.clear();
@@ -111,7 +114,11 @@ impl Draft {
         self.writes.iter().all(|(var, _)| (*var as usize) < vars)
             && self.parts.iter().all(|part| (part.var as usize) < vars)
             && self.steps.iter().all(steps)
-            && self.charges.iter().all(|(unit, _)| (*unit as usize) < plan.units.len())
+            && self
+                .charges
+                .iter()
+                .chain(&self.returned)
+                .all(|(unit, _)| (*unit as usize) < plan.units.len())
             && self.counted.iter().all(|(limit, span)| {
                 (*limit as usize) < plan.limits.len() && span.as_ref().is_none_or(inside)
             })

@@ -89,7 +89,8 @@ mod tests {
     fn probe(every: Option<Millis>, up_to: Option<Millis>, within: Option<Millis>) -> Probe {
         let backoff = up_to.map(|up_to| Backoff { factor: 2 * DECIMAL_ONE, up_to });
         let (name, asks) = ("p".into(), ProbeAsks::Host);
-        Probe { name, returns: 0, asks, every, backoff, timeout: 1, within }
+        let forms = Default::default();
+        Probe { name, returns: 0, forms, asks, every, backoff, timeout: 1, within }
     }
 
     #[test]

@@ -25,7 +25,12 @@ pub(crate) fn check<'a>(
     for (cost, amount) in call.tool.costs.iter().zip(&call.ready.costs) {
         match cx.eval(amount).and_then(|amount| charge(cost, &amount)) {
             Ok(amount) if cost.rule.shadow => in_shadow.push((cost.unit, amount)),
-            Ok(amount) => add(&mut draft.charges, cost.unit, amount),
+            Ok(amount) => {
+                add(&mut draft.charges, cost.unit, amount);
+                if cost.returned {
+                    add(&mut draft.returned, cost.unit, amount);
+                }
+            }
             Err(fault) => findings.fault(cx, &cost.rule, &fault),
         }
     }

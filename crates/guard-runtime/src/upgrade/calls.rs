@@ -242,6 +242,7 @@ impl Move<'_> {
         draft.parts.retain_mut(|part| var(part.var).map(|new| part.var = new).is_some());
         let unit = |unit: u32| self.names.new_unit(unit as usize).map(|unit| unit as u32);
         draft.charges.retain_mut(|(it, _)| unit(*it).map(|new| *it = new).is_some());
+        draft.returned.retain_mut(|(it, _)| unit(*it).map(|new| *it = new).is_some());
         let limit = |limit: LimitId| limits[limit as usize].map(|limit| limit as LimitId);
         draft.counted.retain_mut(|(it, _)| limit(*it).map(|new| *it = new).is_some());
         Ok(moved)

@@ -53,6 +53,7 @@ pub fn plan() -> Plan {
         units: vec![unit("calls", None)],
         limits: vec![],
         regexes: vec![],
+        coercions: vec![],
         paths: vec![],
         invariants: vec![],
         monitors: vec![],
@@ -100,6 +101,7 @@ pub fn tool(name: &str, params: &[(&str, TypeId)]) -> Tool {
         tags: vec![],
         params: params.iter().map(param).collect(),
         returns: None,
+        forms: None,
         trust: Trust { whole: false, parts: vec![] },
         served: None,
         states: false,
@@ -160,7 +162,8 @@ pub fn deny(owner: &str, condition: Expr, because: &str) -> Deny {
 }
 
 pub fn cost(owner: &str, unit: UnitId, whole: i64) -> Cost {
-    Cost { rule: rule(owner), unit, amount: expr([Node::Decimal(whole * DECIMAL_ONE)]) }
+    let amount = expr([Node::Decimal(whole * DECIMAL_ONE)]);
+    Cost { rule: rule(owner), unit, amount, returned: false }
 }
 
 pub fn effect(owner: &str, var: VarId, op: EffectOp, value: Expr) -> Effect {

@@ -347,6 +347,7 @@ fn conflicts_probes_and_halts() {
     plan.probes = vec![Probe {
         name: "up".into(),
         returns: BOOL,
+        forms: None,
         asks: ProbeAsks::Host,
         every: None,
         backoff: None,

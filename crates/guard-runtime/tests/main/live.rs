@@ -110,7 +110,8 @@ pub fn command(words: &str) -> Command {
 
 pub fn probe(name: &str, returns: TypeId) -> Probe {
     let (asks, every, backoff, within) = (ProbeAsks::Host, None, None, None);
-    Probe { name: name.into(), returns, asks, every, backoff, timeout: 10_000, within }
+    let (name, forms) = (name.into(), None);
+    Probe { name, returns, forms, asks, every, backoff, timeout: 10_000, within }
 }
 
 pub fn said(text: &str) -> Message {

@@ -248,7 +248,6 @@ fn conforming() -> Plan {
         lists: vec![finding],
         bounds,
         references: vec![],
-        coercions: vec![],
     });
     plan
 }

@@ -117,12 +117,14 @@ pub enum ClauseKind {
     },
     /// `limit …`.
     Limit(Limit),
-    /// `costs e UNIT`.
+    /// `costs e UNIT [, returned on failure]`.
     Costs {
         /// The amount.
         amount: Expr,
         /// The unit.
         unit: Ident,
+        /// True for `returned on failure`.
+        returned: bool,
     },
     /// `risk LEVEL`: `low`, `medium`, `high`, `critical`.
     Risk(Ident),
@@ -199,8 +201,8 @@ pub enum ClauseKind {
         /// The prior number of failures.
         beta: Literal,
     },
-    /// `returns TYPE`.
-    Returns(Type),
+    /// `returns TYPE [FORMS]`.
+    Returns(Type, OtherForms),
     /// `tags a, b`.
     Tags(Vec<Ident>),
     /// `name "…"`: the display name.

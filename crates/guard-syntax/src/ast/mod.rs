@@ -177,7 +177,7 @@ pub struct Record {
     pub fields: Vec<Field>,
 }
 
-/// `[secret] NAME: TYPE [key] [from WORD] [as "NAME"]`: a record field, a parameter, a fact column, a lifecycle or contract field.
+/// `[secret] NAME: TYPE [key] [FORMS] [as "NAME"]`: a record field, a parameter, a fact column, a lifecycle or contract field.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Field {
     /// The `///` lines before it.
@@ -190,11 +190,44 @@ pub struct Field {
     pub secret: bool,
     /// True if marked `key`, which is written after the type; only for fact columns.
     pub key: bool,
-    /// `from WORD`: the form besides its own in which a value is taken.
-    pub coerced: Option<Ident>,
+    /// The forms besides its own in which a value is taken.
+    pub forms: OtherForms,
     /// `as "NAME"`: its name in JSON.
     pub wire: Option<Str>,
     /// The whole field.
+    pub span: SpanEq,
+}
+
+/// `[from WORD] [rounded [N]] [timezone "±hh:mm"] [else VARIANT]`: the forms besides its own in which a value is taken.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct OtherForms {
+    /// `from WORD`.
+    pub from: Option<Ident>,
+    /// `rounded [N]`.
+    pub rounded: Option<Rounding>,
+    /// `timezone "±hh:mm"`: the offset of a time that is written without one.
+    pub timezone: Option<Str>,
+    /// `else VARIANT`: what stands for a text that is no variant.
+    pub fallback: Option<Ident>,
+}
+
+impl OtherForms {
+    /// Returns the words of the first form, and where it stands.
+    pub fn first(&self) -> Option<(&'static str, Span)> {
+        let from = self.from.as_ref().map(|form| ("a coercion (`from`)", form.span));
+        let rounded = self.rounded.as_ref().map(|form| ("`rounded`", form.span.0));
+        let timezone = self.timezone.as_ref().map(|form| ("`timezone`", form.span));
+        let fallback = self.fallback.as_ref().map(|form| ("a default (`else`)", form.span));
+        from.or(rounded).or(timezone).or(fallback)
+    }
+}
+
+/// `rounded [N]`: to so many places.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rounding {
+    /// The places behind the point.
+    pub places: Option<Literal>,
+    /// The position in the source.
     pub span: SpanEq,
 }
 

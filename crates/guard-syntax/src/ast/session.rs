@@ -62,8 +62,8 @@ pub struct Probe {
 /// One clause of a probe.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ProbeClause {
-    /// `returns TYPE`; `bool` when not said.
-    Returns(Type),
+    /// `returns TYPE [FORMS]`; `bool` when not said.
+    Returns(Type, OtherForms),
     /// `command "a" "b" [env "A" "B"]`: standard output decoded as the type, or success for a `bool`.
     Command {
         /// The binary and its arguments.

@@ -69,7 +69,9 @@ impl Builder<'_> {
         let rule = node.as_rule();
         let mut parts = Parts::of(node);
         let clause = match rule {
-            Rule::returns => ProbeClause::Returns(self.take_type(&mut parts)?),
+            Rule::returns => {
+                ProbeClause::Returns(self.take_type(&mut parts)?, self.take_forms(&mut parts))
+            }
             Rule::pr_command => {
                 let argv = self.strings(&mut parts);
                 ProbeClause::Command { argv, env: self.take_env(&mut parts) }

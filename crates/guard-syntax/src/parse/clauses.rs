@@ -38,7 +38,8 @@ impl Builder<'_> {
             Rule::limit => ClauseKind::Limit(self.limit(parts)?),
             Rule::costs => {
                 let amount = self.take_expr(&mut parts)?;
-                ClauseKind::Costs { amount, unit: self.name(&mut parts)? }
+                let unit = self.name(&mut parts)?;
+                ClauseKind::Costs { amount, unit, returned: parts.has(Rule::returned) }
             }
             Rule::risk => ClauseKind::Risk(self.name(&mut parts)?),
             Rule::irreversible => ClauseKind::Irreversible,
@@ -73,7 +74,9 @@ impl Builder<'_> {
                 let alpha = self.take_literal(&mut parts)?;
                 ClauseKind::Prior { alpha, beta: self.take_literal(&mut parts)? }
             }
-            Rule::returns => ClauseKind::Returns(self.take_type(&mut parts)?),
+            Rule::returns => {
+                ClauseKind::Returns(self.take_type(&mut parts)?, self.take_forms(&mut parts))
+            }
             Rule::tags => ClauseKind::Tags(self.names(&mut parts)),
             Rule::display_name => ClauseKind::Name(self.take_string(&mut parts)?),
             Rule::undecoded => ClauseKind::Undecoded(self.name(&mut parts)?),

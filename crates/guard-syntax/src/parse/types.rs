@@ -2,7 +2,7 @@
 
 use super::build::Builder;
 use super::grammar::{Node, Parts, Rule};
-use crate::ast::{Field, Literal, Refinement, Str, Type, TypeKind};
+use crate::ast::{Field, Literal, OtherForms, Refinement, Rounding, Str, Type, TypeKind};
 
 impl Builder<'_> {
     pub fn take_type(&mut self, parts: &mut Parts) -> Option<Type> {
@@ -73,10 +73,26 @@ impl Builder<'_> {
         let secret = parts.has(Rule::secret);
         let ty = self.take_type(&mut parts)?;
         let key = parts.has(Rule::key);
-        let coerced = parts.accept(Rule::coerced);
-        let coerced = coerced.and_then(|node| self.name(&mut Parts::of(node)));
+        let forms = self.take_forms(&mut parts);
         let wire = self.take_wire(&mut parts);
-        Some(Field { docs, name, ty, secret, key, coerced, wire, span })
+        Some(Field { docs, name, ty, secret, key, forms, wire, span })
+    }
+
+    /// Parses the forms besides its own in which a value is taken.
+    pub fn take_forms(&mut self, parts: &mut Parts) -> OtherForms {
+        let Some(node) = parts.accept(Rule::forms) else { return OtherForms::default() };
+        let mut parts = Parts::of(node);
+        let from = parts.accept(Rule::coerced);
+        let from = from.and_then(|node| self.name(&mut Parts::of(node)));
+        let rounded = parts.accept(Rule::rounded).map(|node| Rounding {
+            span: self.span_eq(&node),
+            places: self.take_literal(&mut Parts::of(node)),
+        });
+        let timezone = parts.accept(Rule::timezone);
+        let timezone = timezone.and_then(|node| self.take_string(&mut Parts::of(node)));
+        let fallback = parts.accept(Rule::fallback);
+        let fallback = fallback.and_then(|node| self.name(&mut Parts::of(node)));
+        OtherForms { from, rounded, timezone, fallback }
     }
 
     /// Parses `as "NAME"`.

@@ -75,7 +75,9 @@ impl Element for Spanned<ProbeClause> {
 
     fn print(&self, page: &mut Page) {
         let line = match &self.node {
-            ProbeClause::Returns(ty) => format!("returns {}", text::ty(ty)),
+            ProbeClause::Returns(ty, forms) => {
+                format!("returns {}{}", text::ty(ty), text::forms(forms))
+            }
             ProbeClause::Command { argv, env } => format!("command{}{}", strings(argv), given(env)),
             ProbeClause::File(path) => format!("file {}", text::string(&path.node)),
             ProbeClause::Host => "host".to_owned(),

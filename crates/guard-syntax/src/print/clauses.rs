@@ -60,8 +60,10 @@ fn pieces(kind: &ClauseKind) -> Vec<Piece<'_>> {
             pieces
         }
         ClauseKind::Limit(l) => limit(l),
-        ClauseKind::Costs { amount, unit } => {
-            vec![Piece::text("costs "), Piece::Expr(amount), Piece::text(format!(" {}", unit.node))]
+        ClauseKind::Costs { amount, unit, returned } => {
+            let returned = if *returned { ", returned on failure" } else { "" };
+            let unit = Piece::text(format!(" {}{returned}", unit.node));
+            vec![Piece::text("costs "), Piece::Expr(amount), unit]
         }
         ClauseKind::Approval { role, within, guard: condition, because } => {
             let within = within.as_ref().map_or(String::new(), |d| format!(" within {}", d.node));
@@ -124,7 +126,9 @@ fn short(kind: &ClauseKind) -> String {
         ClauseKind::Risk(level) => format!("risk {}", level.node),
         ClauseKind::Ready(probe) => format!("ready when probe {}", probe.node),
         ClauseKind::Prior { alpha, beta } => format!("prior Beta({}, {})", alpha.node, beta.node),
-        ClauseKind::Returns(ty) => format!("returns {}", text::ty(ty)),
+        ClauseKind::Returns(ty, forms) => {
+            format!("returns {}{}", text::ty(ty), text::forms(forms))
+        }
         ClauseKind::Tags(tags) => format!("tags {}", names(tags)),
         ClauseKind::Name(name) => format!("name {}", text::string(&name.node)),
         ClauseKind::Undecoded(word) => format!("undecoded {}", word.node),

@@ -2,7 +2,8 @@
 
 use super::expr;
 use crate::ast::{
-    Arg, Field, Member, Refinement, Str, Template, TemplatePart, ToolSet, Type, TypeKind,
+    Arg, Field, Member, OtherForms, Refinement, Str, Template, TemplatePart, ToolSet, Type,
+    TypeKind,
 };
 use crate::lexical::is_hidden;
 use std::fmt::Write as _;
@@ -101,10 +102,27 @@ pub(super) fn ty(ty: &Type) -> String {
 pub(super) fn field(field: &Field) -> String {
     let secret = if field.secret { "secret " } else { "" };
     let key = if field.key { " key" } else { "" };
-    let coerced =
-        field.coerced.as_ref().map_or(String::new(), |from| format!(" from {}", from.node));
-    let wire = wire(&field.wire);
-    format!("{}: {secret}{}{key}{coerced}{wire}", field.name.node, ty(&field.ty))
+    let (forms, wire) = (forms(&field.forms), wire(&field.wire));
+    format!("{}: {secret}{}{key}{forms}{wire}", field.name.node, ty(&field.ty))
+}
+
+/// Prints the forms besides its own in which a value is taken.
+pub(super) fn forms(forms: &OtherForms) -> String {
+    let mut out = String::new();
+    if let Some(from) = &forms.from {
+        out.push_str(&format!(" from {}", from.node));
+    }
+    if let Some(rounded) = &forms.rounded {
+        let places = rounded.places.as_ref().map(|places| format!(" {}", places.node));
+        out.push_str(&format!(" rounded{}", places.unwrap_or_default()));
+    }
+    if let Some(timezone) = &forms.timezone {
+        out.push_str(&format!(" timezone {}", string(&timezone.node)));
+    }
+    if let Some(fallback) = &forms.fallback {
+        out.push_str(&format!(" else {}", fallback.node));
+    }
+    out
 }
 
 /// Prints the name in JSON.

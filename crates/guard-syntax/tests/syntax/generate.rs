@@ -263,9 +263,19 @@ impl<'b> Choices<'b> {
             ty: self.ty(2, true),
             secret: self.coin(),
             key: self.coin(),
-            coerced: self.some(Self::plain),
+            forms: self.forms(),
             wire: self.some(Self::string),
             span: here(),
+        }
+    }
+
+    fn forms(&mut self) -> OtherForms {
+        let places = self.coin().then(|| self.number());
+        OtherForms {
+            from: self.some(Self::plain),
+            rounded: self.coin().then(|| Rounding { places, span: here() }),
+            timezone: self.some(Self::string),
+            fallback: self.some(Self::plain),
         }
     }
 
@@ -314,7 +324,11 @@ impl<'b> Choices<'b> {
             },
             1 | 2 => ClauseKind::Deny { guard: self.guard(), because: self.some(Self::template) },
             3 => ClauseKind::Limit(self.limit()),
-            4 => ClauseKind::Costs { amount: self.expr(3), unit: self.plain() },
+            4 => ClauseKind::Costs {
+                amount: self.expr(3),
+                unit: self.plain(),
+                returned: self.coin(),
+            },
             5 => ClauseKind::Risk(ident(self.of(&["low", "medium", "high", "critical"]))),
             6 => ClauseKind::Irreversible,
             7 => ClauseKind::Approval {
@@ -336,7 +350,7 @@ impl<'b> Choices<'b> {
                 because: self.some(Self::template),
             },
             13 => ClauseKind::Prior { alpha: self.number(), beta: self.number() },
-            14 => ClauseKind::Returns(self.ty(2, true)),
+            14 => ClauseKind::Returns(self.ty(2, true), self.forms()),
             15 => ClauseKind::Tags(self.many(1, 3, Self::plain)),
             16 => ClauseKind::Name(self.string()),
             _ if self.coin() => ClauseKind::Trusted(self.many(0, 2, Self::name)),
@@ -530,7 +544,7 @@ impl<'b> Choices<'b> {
 
     fn probe_clause(&mut self) -> ProbeClause {
         match self.below(8) {
-            0 => ProbeClause::Returns(self.ty(1, true)),
+            0 => ProbeClause::Returns(self.ty(1, true), self.forms()),
             1 => ProbeClause::Command {
                 argv: self.many(1, 3, Self::string),
                 env: self.many(0, 2, Self::string),

@@ -55,7 +55,6 @@ fn plan() -> Plan {
         lists: Vec::new(),
         bounds,
         references: Vec::new(),
-        coercions: Vec::new(),
     };
     Plan {
         edition: 1,
@@ -77,6 +76,7 @@ fn plan() -> Plan {
         commands: Vec::new(),
         probes: Vec::new(),
         sources: Vec::new(),
+        coercions: Vec::new(),
         origins: false,
         mentions: false,
         confidential: false,

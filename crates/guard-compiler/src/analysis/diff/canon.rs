@@ -6,6 +6,7 @@ use crate::hir::{
     Clause, ClauseKind, Expr, ExprKind as K, FactId, Learn, LifecycleId, Program, Range,
     Replacement, Requirement, Step, Target, Tool, Type,
 };
+use guard_plan::plan::TakenForms;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -32,8 +33,7 @@ impl Canon<'_> {
                 let field = |f: &crate::hir::Field| {
                     let wire =
                         if f.wire == f.name { String::new() } else { format!(" as {:?}", f.wire) };
-                    let from = f.from.map_or(String::new(), |from| format!(" from {from:?}"));
-                    format!("{}: {}{from}{wire}", f.name, self.ty(&f.ty))
+                    format!("{}: {}{wire}", f.name, self.taken(&f.ty, &f.forms))
                 };
                 format!("record{{{}}}", fields.iter().map(field).collect::<Vec<_>>().join(", "))
             }
@@ -45,6 +45,12 @@ impl Canon<'_> {
             Type::Option(of) => format!("{}?", self.ty(of)),
             plain => format!("{plain:?}"),
         }
+    }
+
+    /// A type that is taken in other forms too.
+    pub fn taken(self, ty: &Type, forms: &TakenForms) -> String {
+        let ty = self.ty(ty);
+        if forms.is_own() { ty } else { format!("{ty} {forms:?}") }
     }
 
     /// An expression that stands in a tool, or in none.
@@ -198,8 +204,9 @@ impl Canon<'_> {
                 let ask = limit.ask.as_ref().map_or(String::new(), |role| format!(" else {role}"));
                 format!("limit {} {:?} by {}{ask}", limit.success, limit.scope, when(by))
             }
-            ClauseKind::Costs { unit, amount } => {
-                format!("costs {} {}", self.0.units[*unit].name, e(amount))
+            ClauseKind::Costs { unit, amount, returned } => {
+                let returned = if *returned { ", returned on failure" } else { "" };
+                format!("costs {} {}{returned}", self.0.units[*unit].name, e(amount))
             }
             ClauseKind::Approval { role, within, when: applies, .. } => {
                 format!("approval {role} {within:?} when {}", when(applies))
@@ -238,7 +245,7 @@ impl Canon<'_> {
     /// A probe, all of it.
     pub fn probe(self, probe: usize) -> String {
         let p = &self.0.probes[probe];
-        let ty = self.ty(&p.returns);
+        let ty = self.taken(&p.returns, &p.forms);
         format!(
             "probe {} {ty} {:?} {:?} {:?} {} {:?}",
             p.name, p.asks, p.every, p.backoff, p.timeout, p.within

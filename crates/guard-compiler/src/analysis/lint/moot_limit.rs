@@ -43,13 +43,13 @@ pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Returns the minimum cost of one call of a tool, by unit, in units of 10⁻⁶.
+/// Returns the minimum cost of one call of a tool, however it ends, by unit, in units of 10⁻⁶.
 fn costs(tool: &Tool) -> BTreeMap<usize, i64> {
     let said = |c: &Clause| matches!(c.kind, ClauseKind::Costs { unit: 0, .. }) && !c.rule.shadow;
     let calls = if tool.clauses.iter().any(said) { 0 } else { DECIMAL_ONE };
     let mut costs = BTreeMap::from([(0, calls)]);
     for clause in tool.clauses.iter().filter(|clause| !clause.rule.shadow) {
-        if let ClauseKind::Costs { unit, amount } = &clause.kind
+        if let ClauseKind::Costs { unit, amount, returned: false } = &clause.kind
             && let ExprKind::Decimal(v) = amount.kind
         {
             let sum: &mut i64 = costs.entry(*unit).or_default();

@@ -81,7 +81,7 @@ fn obstacle(lint: &Lint, tool: ToolId, callable: &BTreeSet<ToolId>) -> Option<(S
             {
                 Some("this condition is always true".to_string())
             }
-            ClauseKind::Costs { unit, amount } => {
+            ClauseKind::Costs { unit, amount, .. } => {
                 let budget = lint.program.units[*unit].budget;
                 let dear = constant(amount).zip(budget).is_some_and(|(cost, budget)| cost > budget);
                 dear.then(|| {

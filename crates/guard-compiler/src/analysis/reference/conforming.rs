@@ -120,7 +120,8 @@ impl Reference<'_> {
                 entries.iter().all(|(_, value)| nested(value))
             }
             _ => {
-                let other = field.from.and_then(|from| coerced(from, field.ty.required(), value));
+                let other =
+                    field.forms.from.and_then(|from| coerced(from, field.ty.required(), value));
                 other.is_some_and(|value| self.decode(&field.ty, &value, false).is_ok())
             }
         }

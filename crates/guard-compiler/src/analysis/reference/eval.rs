@@ -9,7 +9,7 @@ use super::values::{
 use super::{Ask, Begun, Reference, Settled, World};
 use crate::hir::{Expr, ExprKind, Requirement, ToolId, Type};
 use guard_plan::json::Json;
-use guard_plan::plan::{ClockPart, QuantifierOp, TemporalOp};
+use guard_plan::plan::{ClockPart, QuantifierOp, TakenForms, TemporalOp};
 use guard_plan::value::{Fault, Value};
 use std::rc::Rc;
 
@@ -370,6 +370,17 @@ impl Reference<'_> {
 
     /// JSON as a value of a type: closed for arguments, open for results.
     pub(super) fn decode(&self, ty: &Type, json: &Json, open: bool) -> Result<Value, String> {
+        self.decode_as(ty, &TakenForms::OWN, json, open)
+    }
+
+    /// The same of a value that is taken in other forms too.
+    pub(super) fn decode_as(
+        &self,
+        ty: &Type,
+        forms: &TakenForms,
+        json: &Json,
+        open: bool,
+    ) -> Result<Value, String> {
         let matches = |id: u32, text: &str| {
             let pattern = self.tables.regexes.iter().nth(id as usize);
             pattern.and_then(|p| self.regexes.get(p)).is_some_and(|r| r.is_match(text))
@@ -378,10 +389,11 @@ impl Reference<'_> {
             types: &self.types,
             workspace: &self.workspace,
             open,
+            coercions: if open { &self.coercions } else { &[] },
             matches: &matches,
         };
         decoder
-            .decode(self.tables.ty(ty), json)
+            .decode_as(self.tables.ty(ty), forms, json)
             .map_err(|problems| problems.iter().map(|p| p.to_string() + "; ").collect())
     }
 }

@@ -24,11 +24,11 @@ mod view;
 
 pub use stopping::{Lacking, Stopping};
 
-use crate::hir::{self, LimitId, Program, ToolId, VarId};
+use crate::hir::{self, LimitId, Program, ToolId, UnitId, VarId};
 use crate::lower::Tables;
 use crate::types::trust::Flow;
 use guard_plan::json::Json;
-use guard_plan::plan::TypeDef;
+use guard_plan::plan::{Coercion, TypeDef};
 use guard_plan::record::{Delivered, ItemChange, NoteKind};
 use guard_plan::value::{Fault, Value};
 use guard_plan::verdict::{Code, Decision};
@@ -123,6 +123,7 @@ pub struct Reference<'p> {
     program: &'p Program,
     tables: Rc<Tables<'p>>,
     types: Rc<Vec<TypeDef>>,
+    coercions: Rc<Vec<Coercion>>,
     regexes: Rc<HashMap<Arc<str>, regex::Regex>>,
     start: i64,
     now: i64,
@@ -224,6 +225,8 @@ struct Flight {
     tool: Option<ToolId>,
     args: Rc<Vec<Value>>,
     writes: Vec<(VarId, Value)>,
+    /// What a failure gives back, by unit.
+    returned: Vec<(UnitId, i64)>,
 }
 
 /// An approval not yet used.
@@ -256,6 +259,7 @@ impl<'p> Reference<'p> {
         let mut session = Reference {
             program,
             types: Rc::new(tables.type_rows()),
+            coercions: Rc::new(tables.coercions()),
             tables: Rc::new(tables),
             regexes: Rc::new(regexes),
             start,

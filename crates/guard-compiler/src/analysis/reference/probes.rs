@@ -128,7 +128,8 @@ impl Reference<'_> {
                 }
             }
         };
-        self.decode(&probe.returns, &answer, true).map_err(Fault::Decode)
+        let answer = probe.forms.opened(&answer).unwrap_or(answer);
+        self.decode_as(&probe.returns, &probe.forms, &answer, true).map_err(Fault::Decode)
     }
 
     /// The normalised path of a file of the workspace; else what is wrong.

@@ -100,6 +100,8 @@ impl Findings {
 #[derive(Default)]
 pub(super) struct Consequences {
     charges: BTreeMap<usize, i64>,
+    /// What a failure gives back.
+    returned: Vec<(usize, i64)>,
     limits: Vec<(LimitId, Option<Value>)>,
     pub writes: Vec<(VarId, Value)>,
     /// Roles whose approval is used, with the age it may have; `None` for any role.
@@ -312,6 +314,7 @@ impl Reference<'_> {
             tool,
             args,
             writes: after.writes,
+            returned: after.returned,
         });
     }
 
@@ -434,7 +437,7 @@ impl Reference<'_> {
         let mut costs: BTreeMap<usize, i64> = BTreeMap::new();
         let mut in_shadow: BTreeMap<usize, i64> = BTreeMap::new();
         for clause in &tool.clauses {
-            let ClauseKind::Costs { unit, amount } = &clause.kind else { continue };
+            let ClauseKind::Costs { unit, amount, returned } = &clause.kind else { continue };
             let amount = match self.eval(amount, env) {
                 Ok(Value::Decimal(amount)) if amount < 0 => Err(Fault::NegativeCost(String::new())),
                 Ok(Value::Decimal(amount)) => Ok(amount),
@@ -445,6 +448,9 @@ impl Reference<'_> {
             let costs = if clause.rule.shadow { &mut in_shadow } else { &mut costs };
             let sum = costs.entry(*unit).or_default();
             *sum = sum.saturating_add(amount);
+            if *returned && !clause.rule.shadow {
+                after.returned.push((*unit, amount));
+            }
         }
         let is_said =
             |c: &Clause| matches!(c.kind, ClauseKind::Costs { unit: 0, .. }) && !c.rule.shadow;

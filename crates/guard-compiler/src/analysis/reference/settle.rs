@@ -7,7 +7,7 @@ use super::{Allowed, Flight, Misuse, Outcome, Reference, Settled, World};
 use crate::hir::{Clause, ClauseKind, Expr, Step, Target, Tool, Type};
 use guard_plan::disclosure::unreadable_texts;
 use guard_plan::json::Json;
-use guard_plan::plan::{EffectOp, Trust, Undecoded};
+use guard_plan::plan::{EffectOp, TakenForms, Trust, Undecoded};
 use guard_plan::record::NoteKind;
 use guard_plan::value::{Fault, Value};
 use std::rc::Rc;
@@ -59,9 +59,16 @@ impl Reference<'_> {
     ) {
         // Until its success or failure stands in the history, it is in flight.
         let flight = self.flights[at].clone();
+        let forms = flight.tool.map(|at| self.program.tools[at].forms);
+        let opened =
+            forms.zip(result.ok().flatten()).and_then(|(forms, result)| forms.opened(result));
+        let result = opened.as_ref().map_or(result, |opened| Ok(Some(opened)));
         if !ran {
             let Allowed { limits, .. } = Rc::make_mut(&mut self.allowed[flight.call as usize]);
             limits.retain(|(limit, _)| !self.program.limits[*limit].success);
+            for (unit, amount) in &flight.returned {
+                self.spent[*unit] = self.spent[*unit].saturating_sub(*amount);
+            }
         }
         // A result that nobody can read is no success, of an undeclared tool either.
         let mut kept = (ran && result.is_ok()).then(|| Value::Json(Box::new(Json::Null)));
@@ -71,6 +78,8 @@ impl Reference<'_> {
             }
             self.trust.wrote(tool, false);
             kept = self.after(&self.program.tools[tool], &flight, result, world);
+            let shown = self.outcome.shown.take();
+            self.outcome.shown = shown.map(|shown| TakenForms::closed(opened.is_some(), shown));
         }
         if let Some(call) = self.calls.iter_mut().rev().find(|call| call.id == flight.id) {
             call.success = Some(kept.is_some());
@@ -106,7 +115,7 @@ impl Reference<'_> {
         let returned = result.map(|result| result.cloned().unwrap_or(Json::Null));
         let decoded = match (&returned, &tool.returns) {
             (Err(_), _) => None,
-            (Ok(json), Some(ty)) => self.decode(ty, json, true).ok(),
+            (Ok(json), Some(ty)) => self.decode_as(ty, &tool.forms, json, true).ok(),
             (Ok(json), None) => Some(Value::Json(Box::new(json.clone()))),
         };
         let Some(result) = decoded else {

@@ -176,6 +176,7 @@ proptest! {
         (changes, learned, notes, halted) in
             (vec(change(), 0..3), any::<u64>(), vec(note(), 0..3), any::<bool>()),
         (asked, forgotten, feedback) in (vec(asked(), 0..3), 0..3_u64, vec(feedback(), 0..3)),
+        returned in vec(charge(), 0..3),
         (rechecked, sealed) in (0..3_u64, option::of(text())),
     ) {
         same(&Settle {
@@ -188,6 +189,7 @@ proptest! {
             halted,
             asked: asked.into(),
             forgotten,
+            returned: returned.into(),
             feedback: feedback.into(),
             rechecked,
             broken_proof: None,

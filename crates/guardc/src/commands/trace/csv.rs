@@ -69,6 +69,8 @@ fn row(at: &At<'_>, record: &Record) -> [String; 17] {
         Payload::Settle(it) => {
             row[11] = it.success.to_string();
             row[12] = it.halted.to_string();
+            let returned = |Charge { unit, amount }: &Charge| format!("-{amount} {unit}");
+            row[13] = it.returned.iter().map(returned).collect::<Vec<_>>().join("; ");
             row[14] = it.feedback.iter().map(|one| &*one.provider).collect::<Vec<_>>().join("; ");
             row[16] = json(&it.result);
         }

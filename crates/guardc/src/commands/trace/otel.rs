@@ -127,6 +127,10 @@ impl Spans<'_> {
                         put(&mut span, "error.type", "tool_error".into());
                         span["status"] = json!({ "code": ERROR });
                     }
+                    for Charge { unit, amount } in settle.returned.iter() {
+                        let amount = amount.parse::<f64>().unwrap_or_default();
+                        put(&mut span, &format!("guard.returned.{unit}"), amount.into());
+                    }
                     if settle.halted {
                         put(&mut span, "guard.halted", true.into());
                     }

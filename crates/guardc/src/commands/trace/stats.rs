@@ -103,7 +103,7 @@ impl Stats {
                     let key = (reason.code, reason.rule.clone());
                     entry(&mut self.reasons, key).into_iter().for_each(|count| *count += 1);
                 }
-                it.charged.iter().for_each(|Charge { unit, amount }| self.spend(unit, amount));
+                it.charged.iter().for_each(|Charge { unit, amount }| self.spend(unit, amount, 1));
                 self.halts += u64::from(it.halted);
                 self.said(&it.feedback);
             }
@@ -111,10 +111,11 @@ impl Stats {
                 if let Some(calls) = tool.and_then(|tool| entry(&mut self.tools, tool.to_owned())) {
                     if it.success { calls.succeeded += 1 } else { calls.failed += 1 }
                 }
+                it.returned.iter().for_each(|Charge { unit, amount }| self.spend(unit, amount, -1));
                 self.halts += u64::from(it.halted);
                 self.said(&it.feedback);
             }
-            Payload::Usage(it) => self.spend(&it.unit, &it.amount),
+            Payload::Usage(it) => self.spend(&it.unit, &it.amount, 1),
             Payload::Approve(_) => self.approvals += 1,
             Payload::Stop(it) => {
                 let kind = match (it.decision, it.incomplete) {
@@ -128,8 +129,9 @@ impl Stats {
         }
     }
 
-    fn spend(&mut self, unit: &str, amount: &str) {
-        let amount = i128::from(decimal::parse(amount).unwrap_or_default());
+    /// Adds an amount to what was spent of a unit, or takes it away.
+    fn spend(&mut self, unit: &str, amount: &str, sign: i128) {
+        let amount = sign * i128::from(decimal::parse(amount).unwrap_or_default());
         entry(&mut self.spent, unit.to_owned()).into_iter().for_each(|sum| *sum += amount);
     }
 

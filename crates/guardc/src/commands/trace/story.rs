@@ -164,15 +164,7 @@ impl Told {
             Decision::Ask => self.style.yellow("asks"),
             Decision::Deny => self.style.red("denied"),
         };
-        // One unit `calls` is charged for every call, so it is not shown.
-        let charged = propose.charged.iter().filter(|one| *one.unit != *"calls");
-        let charged: Vec<String> =
-            charged.map(|Charge { unit, amount }| format!("{amount} {unit}")).collect();
-        let charged = if charged.is_empty() {
-            String::new()
-        } else {
-            format!(", costs {}", charged.join(", "))
-        };
+        let charged = charges(", costs ", &propose.charged);
         self.line(&format!("  {word}{charged}"));
         propose.verdict.reasons.iter().for_each(|reason| self.reason(reason, ""));
         propose.verdict.shadowed.iter().for_each(|reason| self.reason(reason, "in shadow: "));
@@ -197,7 +189,8 @@ impl Told {
             Json::Null => String::new(),
             result => format!(" with {}", value(result)),
         };
-        self.line(&format!("{tool} {word}{result}  {}", self.style.dim(&call)));
+        let returned = charges(", gives back ", &settle.returned);
+        self.line(&format!("{tool} {word}{result}{returned}  {}", self.style.dim(&call)));
         self.changes(&settle.changes);
         self.learned(settle.learned, settle.forgotten);
         self.asked(&settle.asked);
@@ -348,4 +341,12 @@ fn question(asked: &Asked) -> String {
             )
         }
     }
+}
+
+/// Renders amounts behind a word; empty where there are none. A call costs one of `calls`, which is not shown.
+fn charges(word: &str, charges: &[Charge]) -> String {
+    let shown = charges.iter().filter(|one| *one.unit != *"calls");
+    let shown: Vec<String> =
+        shown.map(|Charge { unit, amount }| format!("{amount} {unit}")).collect();
+    if shown.is_empty() { String::new() } else { format!("{word}{}", shown.join(", ")) }
 }

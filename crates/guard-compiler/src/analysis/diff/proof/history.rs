@@ -54,7 +54,8 @@ pub(super) fn history(view: View, name: &str) -> BTreeSet<String> {
                 if observed {
                     // What does not fit is not written.
                     texts.insert(format!("{name} as {}", Canon(program).ty(&var.ty)));
-                    let returns = tool.returns.as_ref().map(|ty| Canon(program).ty(ty));
+                    let returns =
+                        tool.returns.as_ref().map(|ty| Canon(program).taken(ty, &tool.forms));
                     let undecoded = tool.undecoded;
                     texts.insert(format!("{} returns {returns:?}", tool.wire_name));
                     texts.insert(format!("{} undecoded {undecoded:?}", tool.wire_name));
@@ -97,7 +98,7 @@ pub(super) fn taught(view: View, fact: &str) -> BTreeSet<String> {
             if let ClauseKind::Learn(learn) = &clause.kind
                 && learn.fact == at
             {
-                let returns = tool.returns.as_ref().map(|ty| Canon(program).ty(ty));
+                let returns = tool.returns.as_ref().map(|ty| Canon(program).taken(ty, &tool.forms));
                 texts.insert(format!("{} {returns:?}: {text}", tool.wire_name));
             }
         }
@@ -203,7 +204,7 @@ pub(super) fn signature(program: &Program, name: &str) -> Option<String> {
     let tool = program.tools.iter().find(|tool| tool.wire_name == name)?;
     let params: Vec<String> =
         tool.params.iter().map(|p| format!("{}: {}", p.name, Canon(program).ty(&p.ty))).collect();
-    let returns = tool.returns.as_ref().map(|ty| Canon(program).ty(ty));
+    let returns = tool.returns.as_ref().map(|ty| Canon(program).taken(ty, &tool.forms));
     let (undecoded, served) = (tool.undecoded, tool.is_served());
     Some(format!("{name} {params:?} {returns:?} {undecoded:?} {served}"))
 }

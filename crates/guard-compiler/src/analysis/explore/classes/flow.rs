@@ -65,7 +65,7 @@ impl<'p> Classes<'p> {
                 let node = self.visit(by, cx, session);
                 self.cloud(node);
             }
-            ClauseKind::Costs { unit, amount } => {
+            ClauseKind::Costs { unit, amount, .. } => {
                 let node = self.visit(amount, cx, session);
                 self.cloud(node);
                 self.hint(node, Hint::Pays(*unit));
@@ -510,6 +510,7 @@ impl<'p> Classes<'p> {
             | B::Quoted
             | B::Names
             | B::Words
+            | B::Split
             | B::Commands => {
                 return self.read_node(Place::Found(first?, format!("{builtin:?}")));
             }
