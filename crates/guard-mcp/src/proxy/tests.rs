@@ -50,7 +50,7 @@ fn empty_plan() -> Plan {
     let text = r#"{"edition":1,"guard":"g","shadow":false,"default_allow":true,"deadline":null,"types":[],"state":[],
         "units":[],"limits":[],"regexes":[],"paths":[],"invariants":[],"monitors":[],"indexes":[],"windows":[],"facts":[],
         "commands":[],"probes":[],"sources":[],"origins":false,"mentions":false,"confidential":false,"lifecycles":[],"feedback":[],"attests":[],
-        "completion":null,"goals":[],"contracts":[],"tools":[],"proofs":[]}"#;
+        "completion":null,"goals":[],"coercions":[],"contracts":[],"tools":[],"proofs":[]}"#;
     serde_json::from_str(text).expect("a plan")
 }
 

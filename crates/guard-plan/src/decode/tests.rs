@@ -150,7 +150,7 @@ fn other_forms() {
         (3, zone, "\"2026-11-26 12:00\"", "\"2026-11-26 17:30\""),
         (4, rest, "\"new\"", "\"rest\""),
         (4, rest, "\"a\"", "\"a\""),
-        (4, rest, "7", "expected E, found 7"),
+        (4, rest, "7", "expected one of a, rest, found 7"),
         (5, string, "\"true\"", "true"),
         (5, string, "\"yes\"", "expected bool, found \"yes\""),
         (6, rounded, "[0.125, 1]", "[0.12,1]"),
