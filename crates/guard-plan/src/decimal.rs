@@ -8,19 +8,8 @@ pub const PLACES: i64 = 6;
 /// Parses a JSON number, or a literal of the same form; `None` unless it is exactly a multiple of
 /// 10⁻⁶ in range.
 pub fn parse(text: &str) -> Option<i64> {
-    let (negative, text) = match text.strip_prefix('-') {
-        Some(rest) => (true, rest),
-        None => (false, text),
-    };
-    let (mantissa, exponent) = match text.find(['e', 'E']) {
-        Some(at) => (&text[..at], exponent(&text[at + 1..])?),
-        None => (text, 0),
-    };
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let Number { negative, whole, fraction, exponent } = Number::read(text)?;
     let digits = || whole.bytes().chain(fraction.bytes());
-    if whole.is_empty() || !digits().all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
     // The value is `significant * 10^(exponent - fraction.len() + trailing)`, in units `+ PLACES`.
     let leading = digits().take_while(|byte| *byte == b'0').count();
     let total = whole.len() + fraction.len();
@@ -46,21 +35,9 @@ pub fn parse(text: &str) -> Option<i64> {
 /// Parses a number as JSON writes it, rounded half to even; returns units of 10^-places. `None` for text that is no
 /// number, and out of range.
 pub fn half_even(text: &str, places: i64) -> Option<i64> {
-    let (negative, text) = match text.strip_prefix('-') {
-        Some(rest) => (true, rest),
-        None => (false, text),
-    };
-    let (mantissa, exponent) = match text.find(['e', 'E']) {
-        Some(at) => (&text[..at], exponent(&text[at + 1..])?),
-        None => (text, 0),
-    };
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let mut digits: Vec<u8> = whole.bytes().chain(fraction.bytes()).collect();
-    if whole.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
-        return None;
-    }
-    let leading = digits.iter().take_while(|digit| **digit == b'0').count();
-    digits.drain(..leading);
+    let Number { negative, whole, fraction, exponent } = Number::read(text)?;
+    let digits = whole.bytes().chain(fraction.bytes());
+    let digits: Vec<u8> = digits.skip_while(|digit| *digit == b'0').collect();
     if digits.is_empty() {
         return Some(0);
     }
@@ -76,14 +53,42 @@ pub fn half_even(text: &str, places: i64) -> Option<i64> {
     let digit = |at: usize| digits.get(at).map_or(0, |digit| i128::from(digit - b'0'));
     let units = (0..kept_digits).fold(0_i128, |units, at| units * 10 + digit(at));
     let rest = digits.get(kept_digits..).unwrap_or_default();
-    let half = if kept < 0 { &b"0"[..] } else { rest };
-    let more = match half.first() {
-        None | Some(b'0'..=b'4') => false,
-        Some(b'5') if half[1..].iter().all(|digit| *digit == b'0') => units % 2 == 1,
+    let more = match rest.split_first() {
+        // The first digit that goes is a zero before these.
+        _ if kept < 0 => false,
+        None | Some((b'0'..=b'4', _)) => false,
+        Some((b'5', rest)) if rest.iter().all(|digit| *digit == b'0') => units % 2 == 1,
         Some(_) => true,
     };
     let units = units + i128::from(more);
     i64::try_from(if negative { -units } else { units }).ok()
+}
+
+/// The parts of a number as JSON writes it.
+struct Number<'a> {
+    negative: bool,
+    /// Digits, at least one.
+    whole: &'a str,
+    /// Digits.
+    fraction: &'a str,
+    exponent: i64,
+}
+
+impl Number<'_> {
+    fn read(text: &str) -> Option<Number<'_>> {
+        let (negative, text) = match text.strip_prefix('-') {
+            Some(rest) => (true, rest),
+            None => (false, text),
+        };
+        let (mantissa, exponent) = match text.find(['e', 'E']) {
+            Some(at) => (&text[..at], exponent(&text[at + 1..])?),
+            None => (text, 0),
+        };
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let mut digits = whole.bytes().chain(fraction.bytes());
+        let is_number = !whole.is_empty() && digits.all(|digit| digit.is_ascii_digit());
+        is_number.then_some(Number { negative, whole, fraction, exponent })
+    }
 }
 
 /// Parses an exponent; an exponent out of range saturates.

@@ -62,12 +62,7 @@ def airline(tool, args, db, dice):
         for other in some(dice, strangers, []):
             yield "somebody else's booking", ("reservation_id",), other
         yield "nobody's booking", ("reservation_id",), "ZZZZZZ"
-    own = list(db.users[owner].payment_methods)
-    foreign = [key for user in db.users.values() if user.user_id != owner for key in user.payment_methods]
-    for place in payments(args):
-        for other in some(dice, foreign, own):
-            yield "somebody else's money", place, other
-        yield "nobody's money", place, "credit_card_0000000"
+    yield from not_theirs(args, owner, db, dice)
     for at, payment in enumerate(args.get("payment_methods", [])):
         for amount in shifted(payment["amount"]):
             yield "another amount", ("payment_methods", at, "amount"), amount
@@ -98,6 +93,16 @@ def payments(args):
         yield ("payment_methods", at, "payment_id")
 
 
+def not_theirs(args, owner, db, dice):
+    """Mutants that pay with what is somebody else's, or nobody's."""
+    own = db.users[owner].payment_methods
+    foreign = [key for user in db.users.values() if user.user_id != owner for key in user.payment_methods]
+    for place in payments(args):
+        for other in some(dice, foreign, own):
+            yield "somebody else's money", place, other
+        yield "nobody's money", place, "credit_card_0000000"
+
+
 def flights(tool, args, db, dice):
     """Mutants of the flights of a call."""
     for cabin in ("basic_economy", "economy", "business", "first"):
@@ -126,14 +131,10 @@ def retail(tool, args, db, dice):
         for other in some(dice, db.users[owner].orders, [order]):
             yield "another order of theirs", ("order_id",), other
         yield "nobody's order", ("order_id",), "#W0000000"
-    own = list(db.users[owner].payment_methods)
-    foreign = [key for user in db.users.values() if user.user_id != owner for key in user.payment_methods]
+    yield from not_theirs(args, owner, db, dice)
     for place in payments(args):
-        for other in some(dice, foreign, own):
-            yield "somebody else's money", place, other
-        for other in some(dice, own, [args[place[0]]]):
+        for other in some(dice, db.users[owner].payment_methods, [args[place[0]]]):
             yield "another way to pay of theirs", place, other
-        yield "nobody's money", place, "paypal_0000000"
     known = sorted(key for product in db.products.values() for key in product.variants)
     for name in ("item_ids", "new_item_ids"):
         for at, item in enumerate(args.get(name, [])):

@@ -68,18 +68,16 @@ impl Checker<'_, '_> {
                 return None;
             }
         };
-        let fits = match (form, ty.required()) {
+        let of = ty.required();
+        let whole = matches!(of, Type::Record(_) | Type::List(..) | Type::Set(..) | Type::Map(..));
+        let fits = match (form, of) {
             (_, Type::Error) => return None,
             (CoercedForm::String, Type::Int(..) | Type::Decimal(..) | Type::Bool) => true,
-            (
-                CoercedForm::String,
-                Type::Record(_) | Type::List(..) | Type::Set(..) | Type::Map(..),
-            ) => place == FormPlace::Result,
-            (CoercedForm::String, _) => false,
+            (CoercedForm::String, _) => whole && place == FormPlace::Result,
             (CoercedForm::Number, ty) => matches!(ty, Type::Int(..) | Type::String(_)),
         };
         if !fits {
-            let help = match (form, record_or_collection(ty)) {
+            let help = match (form, whole) {
                 (CoercedForm::String, true) => {
                     "only a whole result is JSON in a text: `returns T from string`"
                 }
@@ -232,8 +230,4 @@ fn part(ty: &Type) -> &Type {
         Type::Option(of) | Type::List(of, _) | Type::Set(of, _) | Type::Map(_, of, _) => part(of),
         other => other,
     }
-}
-
-fn record_or_collection(ty: &Type) -> bool {
-    matches!(ty.required(), Type::Record(_) | Type::List(..) | Type::Set(..) | Type::Map(..))
 }

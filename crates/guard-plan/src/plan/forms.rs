@@ -52,7 +52,7 @@ impl TakenForms {
         *self == TakenForms::OWN
     }
 
-    /// Returns a result that is shown as the text it came as, where it was opened.
+    /// Returns what is shown of a result: a text, where it came as one and was opened.
     pub fn closed(opened: bool, shown: Json) -> Json {
         match shown {
             Json::Array(_) | Json::Object(_) if opened => Json::string(&shown.to_string()),
@@ -65,6 +65,26 @@ impl TakenForms {
         match (self.from, result) {
             (Some(CoercedForm::String), Json::String(text)) => Json::parse(text).ok(),
             _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_came_as_a_text_is_shown_as_one() {
+        let string = TakenForms { from: Some(CoercedForm::String), ..TakenForms::OWN };
+        let text = Json::string("{\"a\":1}");
+        let opened = string.opened(&text);
+        assert_eq!(opened, Json::parse("{\"a\":1}").ok());
+        assert_eq!(opened.map(|shown| TakenForms::closed(true, shown)), Some(text.clone()));
+        for (forms, result) in
+            [(TakenForms::OWN, text), (string, Json::string("no JSON")), (string, Json::Int(1))]
+        {
+            assert_eq!(forms.opened(&result), None, "{result}");
+            assert_eq!(TakenForms::closed(false, result.clone()), result);
         }
     }
 }
