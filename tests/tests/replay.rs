@@ -133,25 +133,31 @@ fn recorded_sessions_are_tests() {
 fn what_only_refuses_more_first_refuses_more() {
     let keys = Keys::new([7; 32]);
     let mut refused = 0;
-    sessions(0..260, |guard, _, lines| {
+    sessions(0..130, |guard, _, lines| {
         let text = guard.text();
-        let Some(tool) = guard.tools.first() else { return };
+        // The tool that is called most is refused most.
+        let calls = |name: &str| {
+            let named = format!("\"tool\":\"{name}\"");
+            lines.iter().filter(|line| line.contains(&named)).count()
+        };
+        let Some(tool) = guard.tools.iter().max_by_key(|tool| calls(&tool.name)) else { return };
         for more in [
-            format!("policy stricter for * {{ deny when calls({}) >= 1 }}", tool.name),
+            format!("policy stricter for all {{ deny when calls({}) >= 1 }}", tool.name),
             format!("policy stricter for {} {{ limit 1 per session }}", tool.name),
         ] {
-            let Some(plan) = loaded(&format!("{text}\n{more}\n")) else { continue };
+            let plan = loaded(&format!("{text}\n{more}\n")).expect("a stricter guard compiles");
             let judge = Judge::new(plan).expect("a judge");
             let said = replayed(&judge, Some(&keys), lines);
             let first =
                 said.differences.iter().find(|one| one.strict && one.aspect == Aspect::Decision);
             let Some(first) = first else { continue };
             refused += 1;
-            let looser = first.then == "deny" || first.now == "allow";
+            // A rule that reads what a call in flight may change waits for it, also where another would deny.
+            let looser = first.now == "allow" || (first.then == "deny" && first.now != "wait");
             assert!(!looser, "{first:#?}\n{text}\n{more}\n{}", lines.join("\n"));
         }
     });
-    assert!(refused > 60, "{refused}");
+    assert!(refused > 120, "{refused}");
 }
 
 /// The verdicts that a guard gives on plain calls, as if it had been there.
@@ -221,7 +227,7 @@ tool sure(path: path) {
 #[test]
 fn traces_may_be_hostile() {
     let (mut rng, mut refused, mut flawed) = (Rng::new(11), 0, 0);
-    sessions(0..30, |_, judge, lines| {
+    sessions(0..40, |_, judge, lines| {
         let mut bytes = lines.join("\n").into_bytes();
         for _ in 0..1 + rng.below(3) {
             let at = rng.below(bytes.len());
