@@ -2,6 +2,7 @@
 
 use crate::cli::build_guardc;
 use guard_compiler::{NoFiles, SourceFile, compile};
+use guard_plan::encode::FORMAT_VERSION;
 use guard_plan::{LoadedPlan, load};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -171,12 +172,16 @@ fn damaged_plans() {
 fn plans_of_other_versions() {
     let folder = Folder::new("versions");
     let mut bytes = plan().to_bytes();
-    bytes[10] = 7;
-    let json = plan().to_json().replace("\"version\": 6", "\"version\": 7");
-    let huge = json.replace("\"version\": 7", "\"version\": 70000000000");
+    let own = u8::try_from(FORMAT_VERSION).expect("a small version");
+    bytes[10] = own + 1;
+    let version = |version: u64| format!("\"version\": {version}");
+    let json = plan().to_json().replace(&version(own.into()), &version(u64::from(own) + 1));
+    let huge = json.replace(&version(u64::from(own) + 1), &version(70_000_000_000));
+    let other =
+        format!("the plan has version {}, version {own} is read: compile it again", own + 1);
     for (bytes, says) in [
-        (bytes, "the plan has version 7, version 6 is read: compile it again"),
-        (json.into_bytes(), "the plan has version 7, version 6 is read: compile it again"),
+        (bytes, other.as_str()),
+        (json.into_bytes(), other.as_str()),
         (huge.into_bytes(), "the plan does not decode: "),
         (b"{}".to_vec(), "the plan does not decode: missing field `format`"),
         (b"{\"format\":\"x\",\"version\":1}".to_vec(), "this is not a plan"),

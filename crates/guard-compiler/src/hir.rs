@@ -545,11 +545,20 @@ pub enum ClauseKind {
     },
     /// Makes a part of the result private.
     Private {
-        /// The members on the path to the part, by wire name, and `[*]` for each element.
-        path: Vec<String>,
+        /// The part.
+        part: SelectedPart,
         /// Who may read it; nobody where it is absent.
         to: Option<Expr>,
         /// The condition under which it applies.
+        when: Option<Expr>,
+    },
+    /// Makes a part of the result trusted.
+    Endorse {
+        /// The part.
+        part: SelectedPart,
+        /// Only what this function reads in it is trusted.
+        extractor: Option<Builtin>,
+        /// The condition under which it is trusted.
         when: Option<Expr>,
     },
     /// Must be true after the call.
@@ -627,7 +636,17 @@ impl Learn {
     }
 }
 
-/// `for a, b in e` of a `learn`.
+/// A part of a result, once for each element that its ranges bind.
+#[derive(Debug, Clone)]
+pub struct SelectedPart {
+    /// The members on the path to the part, by wire name, and `[*]` for each element. The first `[*]` are the elements of the
+    /// ranges.
+    pub path: Vec<String>,
+    /// The lists whose elements are told apart, from the outermost.
+    pub ranges: Vec<Range>,
+}
+
+/// `for a, b in e` of a `learn`, `private` or `trusted`.
 #[derive(Debug, Clone)]
 pub struct Range {
     /// The collection.

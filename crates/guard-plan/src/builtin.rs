@@ -179,6 +179,12 @@ const fn row(
 }
 
 impl Builtin {
+    /// Returns true if it reads strings in one text.
+    pub fn is_extractor(self) -> bool {
+        let row = self.row();
+        matches!((row.takes, row.gives), ([Kind::Text], Gives::Strings))
+    }
+
     /// Returns its row.
     pub fn row(self) -> &'static Row {
         &TABLE[self as usize]

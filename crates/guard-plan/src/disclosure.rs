@@ -8,8 +8,8 @@ pub use fold::fold;
 
 use crate::decimal;
 use crate::json::Json;
+use crate::origin::parts_at;
 use crate::render::cut;
-use crate::trust::ELEMENT;
 use crate::value::Value;
 
 /// The maximum length of the private texts that a session keeps, and of the prompts beside them, in bytes each.
@@ -188,31 +188,28 @@ fn texts_of_json(json: &Json, visit: &mut dyn FnMut(&str)) {
 }
 
 /// Calls `visit` with each private text of a result, folded: those in the part at a path. The path goes through the elements of
-/// lists; [`ELEMENT`] is each element of a list or member of an object.
+/// lists; [`ELEMENT`](crate::trust::ELEMENT) is each element of a list or member of an object.
 pub fn private_texts(json: &Json, path: &[String], visit: &mut dyn FnMut(String)) {
-    match (json, path) {
-        (Json::Array(items), [first, rest @ ..]) if first == ELEMENT => {
-            items.iter().for_each(|item| private_texts(item, rest, visit));
-        }
-        (Json::Array(items), _) => items.iter().for_each(|item| private_texts(item, path, visit)),
-        (Json::Object(members), [first, rest @ ..]) => {
-            let within = members.iter().filter(|(name, _)| first == ELEMENT || **name == **first);
-            within.for_each(|(_, member)| private_texts(member, rest, visit));
-        }
-        (Json::Object(members), []) => {
+    parts_at(json, path, &mut |part| private_content(part, visit));
+}
+
+fn private_content(json: &Json, visit: &mut dyn FnMut(String)) {
+    match json {
+        Json::Array(items) => items.iter().for_each(|item| private_content(item, visit)),
+        Json::Object(members) => {
             for (name, member) in members {
                 let name = fold(name);
                 // A field's name is no content; a key may be.
                 if word_count(&name) >= RUN || words(&name).any(is_code) {
                     visit(name);
                 }
-                private_texts(member, path, visit);
+                private_content(member, visit);
             }
         }
-        (Json::String(text), []) => visit(fold(text)),
-        (Json::Number(text), []) => number(text, visit),
-        (Json::Int(value), []) => number(&value.to_string(), visit),
-        _ => {}
+        Json::String(text) => visit(fold(text)),
+        Json::Number(text) => number(text, visit),
+        Json::Int(value) => number(&value.to_string(), visit),
+        Json::Null | Json::Bool(_) => {}
     }
 }
 

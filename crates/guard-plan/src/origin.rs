@@ -4,13 +4,15 @@
 //! Purely textual. The session stores the origins.
 
 use crate::builtin::extract;
-use crate::builtin::is_unreadable;
+use crate::builtin::{Builtin, is_unreadable};
 use crate::json::Json;
 use crate::plan::Trust;
+use crate::trust::ELEMENT;
 use crate::value::Value;
 use crate::{decimal, path};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 /// The maximum number of values whose origin a session remembers.
 pub const MAX_SEEN: usize = 65_536;
@@ -29,6 +31,11 @@ pub enum Origin {
     Untrusted,
     /// No known origin.
     Unknown,
+}
+
+impl Origin {
+    /// The variants' names, in order.
+    pub const NAMES: [&str; 4] = ["prompt", "trusted", "untrusted", "unknown"];
 }
 
 /// Returns the text by which a value is looked up; `None` for values without an origin.
@@ -70,56 +77,142 @@ pub fn in_text(text: &str, workspace: &str, see: &mut dyn FnMut(&str)) {
     extract::numbers(text, &mut |found| number(found, see));
 }
 
-/// Calls `see` with every value that is seen in a result, and its trust level there. Lists do not
-/// count as path steps: their elements have the path of the list.
-pub fn in_json(json: &Json, workspace: &str, trust: &Trust, see: &mut dyn FnMut(&str, bool)) {
-    walk(json, workspace, trust, &mut Vec::new(), see);
+/// The parts of one result that the endorsements of its tool vouch for.
+#[derive(Debug, Default)]
+pub struct Vouched<'j> {
+    /// The parts, by identity.
+    pub parts: HashSet<*const Json>,
+    /// The texts in which only what a function extracts is vouched for.
+    pub texts: Vec<(Builtin, &'j str)>,
 }
 
-fn walk<'j>(
-    json: &'j Json,
-    workspace: &str,
-    trust: &Trust,
-    way: &mut Vec<&'j str>,
-    see: &mut dyn FnMut(&str, bool),
-) {
-    match json {
-        Json::Array(items) => {
-            items.iter().for_each(|item| walk(item, workspace, trust, way, see));
-        }
-        Json::Object(members) => {
-            for (name, json) in members {
-                way.push(name);
-                walk(json, workspace, trust, way, see);
-                way.pop();
-            }
-        }
-        Json::Int(number) => see(&number.to_string(), trusted(trust, way)),
-        Json::Number(text) => {
-            let trusted = trusted(trust, way);
-            number(text, &mut |text| see(text, trusted));
-        }
-        Json::String(text) => {
-            let trusted = trusted(trust, way);
-            let see = &mut |text: &str| see(text, trusted);
-            see(text);
-            let whole = text.len() <= MAX_PATH && !text.contains("://") && !text.contains('\n');
-            if whole && text.contains(['/', '.']) {
-                as_path(text, workspace, see);
-            }
-            in_text(text, workspace, see);
-        }
-        Json::Null | Json::Bool(_) => {}
+impl<'j> Vouched<'j> {
+    /// Vouches for the parts at a path, or for what a function extracts from their texts.
+    pub fn add(&mut self, json: &'j Json, path: &[String], extractor: Option<Builtin>) {
+        parts_at(json, path, &mut |part| match extractor {
+            None => _ = self.parts.insert(part),
+            Some(extractor) => texts(part, &mut |text| self.texts.push((extractor, text))),
+        });
     }
 }
 
-/// Returns whether the value at a path is trusted: the longest matching rule decides.
-fn trusted(trust: &Trust, way: &[&str]) -> bool {
-    let leads = |path: &[String]| {
-        path.len() <= way.len() && path.iter().zip(way).all(|(member, step)| member == step)
-    };
-    let parts = trust.parts.iter().filter(|(path, _)| leads(path));
-    parts.max_by_key(|(path, _)| path.len()).map_or(trust.whole, |(_, trusted)| *trusted)
+/// Calls `visit` with each part of a result at a path, through the elements of lists; `[*]` is each element of a list, or each
+/// member of an object.
+pub fn parts_at<'j>(json: &'j Json, path: &[String], visit: &mut dyn FnMut(&'j Json)) {
+    match (json, path) {
+        (_, []) => visit(json),
+        (Json::Array(items), [first, rest @ ..]) => {
+            let rest = if first == ELEMENT { rest } else { path };
+            items.iter().for_each(|item| parts_at(item, rest, visit));
+        }
+        (Json::Object(members), [first, rest @ ..]) => {
+            let within = members.iter().filter(|(name, _)| first == ELEMENT || **name == **first);
+            within.for_each(|(_, member)| parts_at(member, rest, visit));
+        }
+        _ => {}
+    }
+}
+
+/// Calls `visit` with each string in a value.
+fn texts<'j>(json: &'j Json, visit: &mut dyn FnMut(&'j str)) {
+    match json {
+        Json::String(text) => visit(text),
+        Json::Array(items) => items.iter().for_each(|item| texts(item, visit)),
+        Json::Object(members) => members.iter().for_each(|(_, member)| texts(member, visit)),
+        _ => {}
+    }
+}
+
+/// Calls `see` with every value that is seen in a result, and its trust level there. Lists do not
+/// count as path steps: their elements have the path of the list.
+pub fn in_json(
+    json: &Json,
+    workspace: &str,
+    (trust, vouched): (&Trust, &Vouched<'_>),
+    see: &mut dyn FnMut(&str, bool),
+) {
+    for (extractor, text) in &vouched.texts {
+        let Ok(Value::List(found)) = extractor.eval(&[&Value::String((*text).into())]) else {
+            continue;
+        };
+        for found in &found {
+            let Value::String(found) = found else { continue };
+            if !is_unreadable(found) {
+                see(found, true);
+                match extractor {
+                    Builtin::Paths => as_path(found, workspace, &mut |text| see(text, true)),
+                    Builtin::Numbers => number(found, &mut |text| see(text, true)),
+                    _ => {}
+                }
+            }
+        }
+    }
+    let mut walk = Walk { workspace, trust, vouched, way: Vec::new(), from: None };
+    walk.visit(json, see);
+}
+
+/// The way down into a result.
+struct Walk<'w, 'j> {
+    workspace: &'w str,
+    trust: &'w Trust,
+    vouched: &'w Vouched<'w>,
+    /// The members on the way.
+    way: Vec<&'j str>,
+    /// The length of the way to the innermost part around that is vouched for.
+    from: Option<usize>,
+}
+
+impl<'j> Walk<'_, 'j> {
+    fn visit(&mut self, json: &'j Json, see: &mut dyn FnMut(&str, bool)) {
+        let outside = self.from;
+        if self.vouched.parts.contains(&std::ptr::from_ref(json)) {
+            self.from = Some(self.way.len());
+        }
+        match json {
+            Json::Array(items) => items.iter().for_each(|item| self.visit(item, see)),
+            Json::Object(members) => {
+                for (name, json) in members {
+                    self.way.push(name);
+                    self.visit(json, see);
+                    self.way.pop();
+                }
+            }
+            Json::Null | Json::Bool(_) => {}
+            leaf => self.leaf(leaf, see),
+        }
+        self.from = outside;
+    }
+
+    fn leaf(&self, json: &Json, see: &mut dyn FnMut(&str, bool)) {
+        let (workspace, trusted) = (self.workspace, self.is_trusted());
+        let see = &mut |text: &str| see(text, trusted);
+        match json {
+            Json::Int(number) => see(&number.to_string()),
+            Json::Number(text) => number(text, see),
+            Json::String(text) => {
+                see(text);
+                let whole = text.len() <= MAX_PATH && !text.contains("://") && !text.contains('\n');
+                if whole && text.contains(['/', '.']) {
+                    as_path(text, workspace, see);
+                }
+                in_text(text, workspace, see);
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns whether the value at the end of the way is trusted: the longest path to it decides, and an endorsement before a
+    /// rule of the same length.
+    fn is_trusted(&self) -> bool {
+        let leads = |path: &[String]| {
+            path.len() <= self.way.len() && path.iter().zip(&self.way).all(|(a, b)| a == b)
+        };
+        let parts = self.trust.parts.iter().filter(|(path, _)| leads(path));
+        let nearest = parts.max_by_key(|(path, _)| path.len());
+        let ruled = nearest.map_or(0, |(path, _)| path.len());
+        self.from.is_some_and(|from| from >= ruled)
+            || nearest.map_or(self.trust.whole, |(_, trusted)| *trusted)
+    }
 }
 
 fn is_punctuation(c: char) -> bool {
@@ -164,7 +257,9 @@ mod tests {
             Trust { whole: false, parts: vec![part(&["a"], true), part(&["a", "b"], false)] };
         let json = Json::parse(r#"{"a": {"b": [1], "c": ["x"]}, "d": 2}"#).unwrap();
         let mut seen = Vec::new();
-        in_json(&json, "/", &trust, &mut |text, trusted| seen.push((text.to_owned(), trusted)));
+        in_json(&json, "/", (&trust, &Vouched::default()), &mut |text, trusted| {
+            seen.push((text.to_owned(), trusted));
+        });
         seen.dedup();
         let expected = [("1", false), ("x", true), ("2", false)];
         assert!(seen.iter().map(|(text, trusted)| (&**text, *trusted)).eq(expected), "{seen:?}");

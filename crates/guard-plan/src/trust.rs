@@ -4,9 +4,10 @@
 //! §8), so that a plan from elsewhere, or an error of the compiler, launders nothing. This says what a
 //! clause reads; what variables hold is the session's.
 
+use crate::builtin::Builtin;
 use crate::plan::{
-    EffectOp, Expr, Learn, Node, NodeId, Plan, Step, Target, Tool, ToolId, Trust, TypeDef, TypeId,
-    VarId,
+    EffectOp, Endorsement, Expr, Learn, Node, NodeId, Plan, Range, Step, Target, Tool, ToolId,
+    Trust, TypeDef, TypeId, VarId,
 };
 use crate::typing::{element, required};
 use serde::{Deserialize, Serialize};
@@ -40,6 +41,17 @@ pub struct Reading {
     quiet: bool,
     /// The variables it reads: an entry is there, or not, by whoever chose the keys.
     vars: Vec<VarId>,
+    /// For each read that endorsements alone vouch for: those endorsements. A row teaches if one of them holds.
+    pub needs: Vec<Vec<EndorsementNeed>>,
+}
+
+/// An endorsement that a lesson may depend on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EndorsementNeed {
+    /// The position of the endorsement in its tool.
+    pub endorsement: usize,
+    /// The slots of the endorsement, each with the slot of the lesson that binds the same element.
+    pub slots: Vec<(u32, u32)>,
 }
 
 impl Reading {
@@ -88,20 +100,27 @@ pub fn of_written(
 /// Returns the reads of a `learn` clause.
 pub fn of_learn(plan: &Plan, tool: &Tool, learn: &Learn) -> Reading {
     let mut reads = Reads::new(plan, tool);
-    for crate::plan::Range { over, binders } in &learn.ranges {
-        let root = NodeId::try_from(over.0.len().saturating_sub(1)).unwrap_or_default();
-        match reads.place(over, root) {
-            Some(place) => {
-                // How many elements there are counts, whatever is read of them.
-                reads.range(place.0, &place.1);
-                reads.keys(over, root);
-                let element = reads.element(place);
-                reads.bound.extend(binders.iter().map(|slot| (*slot, element.clone())));
-            }
-            None => reads.root(over),
+    let places = reads.bind(&learn.ranges);
+    reads.endorsed = endorsed(tool, learn, &places);
+    learn.when.iter().chain(&learn.row).for_each(|expr| reads.root(expr));
+    for (range, place) in learn.ranges.iter().zip(&places) {
+        match place {
+            Some(_) => reads.keys(&range.over, last(&range.over)),
+            None => reads.root(&range.over),
         }
     }
-    learn.when.iter().chain(&learn.row).for_each(|expr| reads.root(expr));
+    // How many elements there are counts, whatever is read of them.
+    let places = places.iter().enumerate();
+    places.for_each(|(nth, place)| place.iter().for_each(|place| reads.range(nth, place)));
+    reads.done()
+}
+
+/// Returns the reads of the condition of an endorsement. It decides about parts, so none of the parts that it reads may be
+/// untrusted.
+pub fn of_endorsement(plan: &Plan, tool: &Tool, endorsement: &Endorsement) -> Reading {
+    let mut reads = Reads::new(plan, tool);
+    reads.bind(&endorsement.part.ranges);
+    endorsement.when.iter().for_each(|expr| reads.root(expr));
     reads.done()
 }
 
@@ -114,20 +133,109 @@ enum Root {
     Last(ToolId),
 }
 
-/// A part of a result, and its type where one is declared.
-type Place = (Root, Path, Option<TypeId>);
+/// A part of a result.
+#[derive(Debug, Clone)]
+struct ReadPlace {
+    root: Root,
+    path: Path,
+    /// Its type, where one is declared.
+    ty: Option<TypeId>,
+    /// The elements that it is a part of, from the outermost: the slot of each, and the length of the path to it.
+    within: Vec<(u32, usize)>,
+    /// An index picks it out of a list or map.
+    picked: bool,
+}
+
+impl ReadPlace {
+    /// The slot of the innermost element that it is a part of.
+    fn base(&self) -> Option<u32> {
+        self.within.last().map(|(slot, _)| *slot)
+    }
+
+    /// Returns the members on the way from an element, or from the result; `None` if it is no part of that element.
+    fn members_from(&self, base: Option<u32>) -> Option<impl Iterator<Item = &String>> {
+        let from = match base {
+            None => 0,
+            Some(base) => self.within.iter().find(|(slot, _)| *slot == base)?.1,
+        };
+        Some(members(&self.path[from..]))
+    }
+}
+
+/// The members on a path. Lists on the way count for nothing.
+fn members(path: &[String]) -> impl Iterator<Item = &String> {
+    path.iter().filter(|step| *step != ELEMENT)
+}
+
+/// An endorsed part, as a lesson reaches it.
+struct Endorsed {
+    /// The slot of its element; `None`: it is a part of the whole result.
+    base: Option<u32>,
+    /// The members on the way from there.
+    members: Path,
+    extractor: Option<Builtin>,
+    /// The number of members on the way from the result.
+    depth: usize,
+    /// The ranges of the lesson that bind its elements.
+    ranges: Vec<usize>,
+    need: EndorsementNeed,
+}
+
+impl Endorsed {
+    /// Returns true if it vouches for a part, or for what a function extracts from it.
+    fn covers(&self, trust: &Trust, place: &ReadPlace, by: Option<Builtin>) -> bool {
+        place.root == Root::Result
+            && !trust.denies_within(self.depth, &place.path)
+            && self.extractor.is_none_or(|extractor| Some(extractor) == by)
+            && place.members_from(self.base).is_some_and(|mut members| {
+                self.members.iter().all(|own| members.next() == Some(own))
+            })
+    }
+}
+
+/// Returns the endorsements of a tool whose elements a lesson binds as well.
+fn endorsed(tool: &Tool, learn: &Learn, places: &[Option<ReadPlace>]) -> Vec<Endorsed> {
+    let reached = |(at, endorsement): (usize, &Endorsement)| {
+        let (lists, rest) = endorsement.part.steps();
+        let (mut base, mut ranges, mut slots) = (None, Vec::new(), Vec::new());
+        for (own, list) in endorsement.part.ranges.iter().zip(lists) {
+            let binds = |place: &ReadPlace| {
+                place.root == Root::Result
+                    && !place.picked
+                    && place.base() == base
+                    && place.members_from(base).is_some_and(|own| own.eq(members(list)))
+            };
+            let nth = places.iter().position(|place| place.as_ref().is_some_and(binds))?;
+            let theirs = &learn.ranges[nth].binders;
+            // The element is the last name; the name before it is its index.
+            if own.binders.len() > theirs.len() {
+                return None;
+            }
+            slots.extend(own.binders.iter().rev().copied().zip(theirs.iter().rev().copied()));
+            base = theirs.last().copied();
+            ranges.push(nth);
+        }
+        let (members, extractor) = (members(rest).cloned().collect(), endorsement.extractor);
+        let depth = self::members(&endorsement.part.path).count();
+        let need = EndorsementNeed { endorsement: at, slots };
+        Some(Endorsed { base, members, extractor, depth, ranges, need })
+    };
+    tool.endorsements.iter().enumerate().filter_map(reached).collect()
+}
 
 struct Reads<'p> {
     plan: &'p Plan,
     tool: &'p Tool,
-    bound: Vec<(u32, Place)>,
+    bound: Vec<(u32, ReadPlace)>,
+    endorsed: Vec<Endorsed>,
     parts: bool,
     reading: Reading,
 }
 
 impl<'p> Reads<'p> {
     fn new(plan: &'p Plan, tool: &'p Tool) -> Reads<'p> {
-        Reads { plan, tool, bound: Vec::new(), parts: false, reading: Reading::default() }
+        let (bound, endorsed) = (Vec::new(), Vec::new());
+        Reads { plan, tool, bound, endorsed, parts: false, reading: Reading::default() }
     }
 
     fn done(mut self) -> Reading {
@@ -137,9 +245,28 @@ impl<'p> Reads<'p> {
         self.reading
     }
 
+    /// Binds the names of ranges, and returns the part that each ranges over; `None` where it is no part.
+    fn bind(&mut self, ranges: &[Range]) -> Vec<Option<ReadPlace>> {
+        let mut places = Vec::with_capacity(ranges.len());
+        for Range { over, binders } in ranges {
+            let place = self.place(over, last(over));
+            if let Some(place) = &place {
+                let element = self.element(place.clone());
+                let bound = |slot: &u32| {
+                    let mut own = ReadPlace { picked: false, ..element.clone() };
+                    own.within.push((*slot, own.path.len()));
+                    (*slot, own)
+                };
+                self.bound.extend(binders.iter().map(bound));
+            }
+            places.push(place);
+        }
+        places
+    }
+
     fn root(&mut self, expr: &Expr) {
-        if let Some(last) = expr.0.len().checked_sub(1) {
-            self.visit(expr, NodeId::try_from(last).unwrap_or_default());
+        if !expr.0.is_empty() {
+            self.visit(expr, last(expr));
         }
     }
 
@@ -148,11 +275,18 @@ impl<'p> Reads<'p> {
     }
 
     fn visit(&mut self, expr: &Expr, node: NodeId) {
-        if let Some((root, path, _)) = self.place(expr, node) {
-            self.part(root, &path);
+        if let Some(place) = self.place(expr, node) {
+            self.part(&place, None);
             return self.keys(expr, node);
         }
         let Some(found) = expr.0.get(node as usize) else { return };
+        if let Node::Call(builtin, args) = found
+            && let [text] = args[..]
+            && let Some(place) = self.place(expr, text)
+        {
+            self.part(&place, Some(*builtin));
+            return self.keys(expr, text);
+        }
         match found {
             Node::Called { key: Some(_), .. } => {
                 self.mark(Level::Chosen);
@@ -192,23 +326,49 @@ impl<'p> Reads<'p> {
         node.for_each_child(&mut |child| self.visit(expr, child));
     }
 
-    fn part(&mut self, root: Root, path: &[String]) {
-        self.read(root, |trust| trust.vouches_for(path));
+    /// Reads a part, or what a function extracts from it.
+    fn part(&mut self, place: &ReadPlace, by: Option<Builtin>) {
+        let covering = self.covering(place, by);
+        self.read(place.root, covering, |trust| trust.vouches_for(&place.path));
     }
 
-    fn range(&mut self, root: Root, path: &[String]) {
-        self.read(root, |trust| trust.vouches_for_range(path));
+    /// Reads which elements a range of a lesson has.
+    fn range(&mut self, nth: usize, place: &ReadPlace) {
+        // Elements that no endorsement holds for teach nothing.
+        let binds = |need: &EndorsementNeed| {
+            let own = |endorsed: &&Endorsed| endorsed.need == *need;
+            self.endorsed.iter().find(own).is_some_and(|endorsed| endorsed.ranges.contains(&nth))
+        };
+        if !self.reading.needs.iter().any(|needs| needs.iter().all(binds)) {
+            let covering = self.covering(place, None);
+            self.read(place.root, covering, |trust| trust.vouches_for_range(&place.path));
+        }
     }
 
-    fn read(&mut self, root: Root, vouches: impl Fn(&Trust) -> bool) {
+    /// The endorsements that cover a part.
+    fn covering(&self, place: &ReadPlace, by: Option<Builtin>) -> Vec<EndorsementNeed> {
+        let covers = |endorsed: &&Endorsed| endorsed.covers(&self.tool.trust, place, by);
+        self.endorsed.iter().filter(covers).map(|endorsed| endorsed.need.clone()).collect()
+    }
+
+    fn read(
+        &mut self,
+        root: Root,
+        endorsed: Vec<EndorsementNeed>,
+        vouches: impl Fn(&Trust) -> bool,
+    ) {
         self.parts = true;
         let trust = match root {
             Root::Result => Some(&self.tool.trust),
             Root::Last(last) => self.plan.tools.get(last as usize).map(|tool| &tool.trust),
         };
-        match trust.is_some_and(vouches) {
-            true => self.reading.vouched |= root == Root::Result,
-            false => self.mark(Level::Untrusted),
+        let is_trusted = trust.is_some_and(vouches);
+        if !is_trusted && endorsed.is_empty() {
+            return self.mark(Level::Untrusted);
+        }
+        self.reading.vouched |= root == Root::Result;
+        if !is_trusted && !self.reading.needs.contains(&endorsed) {
+            self.reading.needs.push(endorsed);
         }
     }
 
@@ -223,46 +383,58 @@ impl<'p> Reads<'p> {
     }
 
     /// Returns the part of a result that a node reads; `None` if it reads none.
-    fn place(&self, expr: &Expr, node: NodeId) -> Option<Place> {
+    fn place(&self, expr: &Expr, node: NodeId) -> Option<ReadPlace> {
+        let (path, within, picked) = (Path::new(), Vec::new(), false);
+        let whole = |root, ty| ReadPlace { root, path, ty, within, picked };
         match expr.0.get(node as usize)? {
-            Node::Result => Some((Root::Result, Path::new(), self.tool.returns)),
+            Node::Result => Some(whole(Root::Result, self.tool.returns)),
             Node::LastResult(last) => {
                 let returns = self.plan.tools.get(*last as usize)?.returns;
-                Some((Root::Last(*last), Path::new(), returns))
+                Some(whole(Root::Last(*last), returns))
             }
             Node::Local(slot) => {
                 self.bound.iter().find(|(bound, _)| bound == slot).map(|(_, place)| place.clone())
             }
             Node::Member(of, name) => {
-                let (root, mut path, _) = self.place(expr, *of)?;
-                path.push(name.clone());
-                Some((root, path, None))
+                let mut place = self.place(expr, *of)?;
+                place.path.push(name.clone());
+                Some(ReadPlace { ty: None, ..place })
             }
             Node::Field(of, at) => {
-                let (root, mut path, ty) = self.place(expr, *of)?;
-                match required(self.plan, ty?)? {
+                let mut place = self.place(expr, *of)?;
+                match required(self.plan, place.ty?)? {
                     TypeDef::Record { fields, .. } => {
                         let field = fields.get(*at as usize)?;
-                        path.push(field.name.clone());
-                        Some((root, path, Some(field.ty)))
+                        place.path.push(field.name.clone());
+                        Some(ReadPlace { ty: Some(field.ty), ..place })
                     }
                     _ => None,
                 }
             }
-            Node::Index(of, _) => Some(self.element(self.place(expr, *of)?)),
+            Node::Index(of, _) => {
+                let place = self.element(self.place(expr, *of)?);
+                Some(ReadPlace { picked: true, ..place })
+            }
             Node::Unwrap(of) => self.place(expr, *of),
             _ => None,
         }
     }
 
     /// An element of a part.
-    fn element(&self, (root, mut path, ty): Place) -> Place {
-        let json = ty.is_none_or(|ty| matches!(required(self.plan, ty), Some(TypeDef::Json)));
+    fn element(&self, mut place: ReadPlace) -> ReadPlace {
+        let is_json = |ty| matches!(required(self.plan, ty), Some(TypeDef::Json));
+        let json = place.ty.is_none_or(is_json);
         if json {
-            path.push(ELEMENT.into());
+            place.path.push(ELEMENT.into());
         }
-        (root, path, ty.filter(|_| !json).and_then(|ty| element(self.plan, ty)))
+        place.ty = place.ty.filter(|_| !json).and_then(|ty| element(self.plan, ty));
+        place
     }
+}
+
+/// The root of an expression.
+fn last(expr: &Expr) -> NodeId {
+    NodeId::try_from(expr.0.len().saturating_sub(1)).unwrap_or_default()
 }
 
 /// Returns the node that a node is a part of: its operand, for a member, field, index or unwrap.
@@ -293,6 +465,13 @@ impl Trust {
         let other = |part: &Path| !members.starts_with(part) && meets(part, path);
         nearest.map_or(self.whole, |(_, trusted)| *trusted)
             && self.parts.iter().all(|(part, trusted)| *trusted || !other(part))
+    }
+
+    /// True if something at or below a path is untrusted by a rule of more than `depth` members: the longest path decides.
+    pub fn denies_within(&self, depth: usize, path: &[String]) -> bool {
+        let denies =
+            |(part, trusted): &(Path, bool)| !trusted && part.len() > depth && meets(part, path);
+        self.parts.iter().any(denies)
     }
 
     /// True if it is trusted which elements there are at a path; what lies in them may be untrusted.

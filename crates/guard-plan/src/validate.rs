@@ -9,6 +9,7 @@ mod expression;
 mod served;
 mod session;
 
+use crate::builtin::Builtin;
 use crate::plan::*;
 use expression::{Scope, expression};
 
@@ -390,9 +391,16 @@ impl<'p> Checker<'p> {
             self.optional(scope, &transform.when)?;
         }
         for private in &tool.privates {
-            ensure(private.path.len() <= MAX_TYPE_DEPTH as usize, || "a path is too deep".into())?;
-            self.optional(scope, &private.to)?;
-            self.optional(scope, &private.when)?;
+            let slots = self.part(scope, &private.part)?;
+            let bound = Scope { bound: &slots, ..*scope };
+            self.optional(&bound, &private.to)?;
+            self.optional(&bound, &private.when)?;
+        }
+        for endorsement in &tool.endorsements {
+            let slots = self.part(scope, &endorsement.part)?;
+            self.optional(&Scope { bound: &slots, ..*scope }, &endorsement.when)?;
+            let extracts = endorsement.extractor.is_none_or(Builtin::is_extractor);
+            ensure(extracts, || "a function that extracts nothing".into())?;
         }
         tool.reconciles.iter().try_for_each(|rule| {
             self.expression(scope, &rule.condition)?;
@@ -400,16 +408,30 @@ impl<'p> Checker<'p> {
         })
     }
 
-    fn learn(&mut self, scope: &Scope<'_>, learn: &Learn) -> Check {
-        in_range(learn.fact, self.plan.facts.len(), "fact")?;
-        ensure(learn.ranges.len() <= MAX_RANGES, || "the collections of a lesson".into())?;
+    /// Checks a part of a result, and returns the slots that it binds.
+    fn part(&mut self, scope: &Scope<'_>, part: &ResultPart) -> Result<Vec<u32>, String> {
+        ensure(part.path.len() <= MAX_TYPE_DEPTH as usize, || "a path is too deep".into())?;
+        let lists = part.steps().0.len();
+        ensure(lists == part.ranges.len(), || "a part of elements that its path lacks".into())?;
+        self.ranges(scope, &part.ranges)
+    }
+
+    /// Checks ranges, and returns the slots that they bind.
+    fn ranges(&mut self, scope: &Scope<'_>, ranges: &[Range]) -> Result<Vec<u32>, String> {
+        ensure(ranges.len() <= MAX_RANGES, || "the collections of a clause".into())?;
         let mut slots: Vec<u32> = Vec::new();
-        for range in &learn.ranges {
+        for range in ranges {
             self.expression(&Scope { bound: &slots, ..*scope }, &range.over)?;
             let count = range.binders.len();
-            ensure((1..=2).contains(&count), || "the names a lesson binds".into())?;
+            ensure((1..=2).contains(&count), || "the names a clause binds".into())?;
             slots.extend(&range.binders);
         }
+        Ok(slots)
+    }
+
+    fn learn(&mut self, scope: &Scope<'_>, learn: &Learn) -> Check {
+        in_range(learn.fact, self.plan.facts.len(), "fact")?;
+        let slots = self.ranges(scope, &learn.ranges)?;
         let bound = Scope { bound: &slots, ..*scope };
         self.optional(&bound, &learn.when)?;
         let fact = &self.plan.facts[learn.fact as usize];

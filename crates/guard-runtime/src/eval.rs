@@ -346,7 +346,7 @@ impl<'a> Context<'a> {
     }
 }
 
-fn local<'a>(slot: u32, mut scope: Option<&Scope<'_, 'a>>) -> Evaluated<'a> {
+pub(crate) fn local<'a>(slot: u32, mut scope: Option<&Scope<'_, 'a>>) -> Evaluated<'a> {
     while let Some(inner) = scope {
         if let Some(at) = inner.slots.iter().position(|bound| *bound == slot) {
             return inner.values.get(at).cloned().ok_or_else(|| confused("a name without value"));

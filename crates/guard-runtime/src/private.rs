@@ -2,19 +2,20 @@
 //! that asks who may read a text (semantics §8).
 
 use crate::compiled::CompiledPlan;
-use crate::compiled::prepare::Prepared;
-use crate::eval::context::Context;
+use crate::compiled::prepare::{self, Prepared};
+use crate::eval::context::{Context, Scope};
 use crate::outcome::Settled;
 use crate::session::Session;
 use crate::session::private::{Disclosure, Leak};
 use crate::settle::after::After;
-use crate::val::Val;
+use crate::settle::part;
 use guard_plan::builtin::is_unreadable;
 use guard_plan::disclosure::{self, MAX_PRIVATE};
 use guard_plan::json::Json;
 use guard_plan::plan::{Node, PrivatePart, Tool, ToolId};
 use guard_plan::record::{Note, NoteKind};
 use guard_plan::render::SECRET;
+use guard_plan::trust::ELEMENT;
 use guard_plan::value::{Fault, Value};
 use guard_plan::verdict::Reason;
 
@@ -45,41 +46,64 @@ pub(crate) fn disclose(
         return;
     }
     // All of them read what was private before the call.
-    let parts: Vec<(&PrivatePart, Vec<Box<str>>)> = tool
-        .privates
-        .iter()
-        .zip(&after.call.ready.privates)
-        .filter_map(|(part, (to, when))| {
-            let readers = after.read(compiled, session, |cx| readers_of(cx, to, when));
-            let (readers, fault) = match readers {
-                Ok(None) => return None,
-                Ok(Some(readers)) => (readers, None),
-                Err(fault) => (Vec::new(), Some(fault)),
-            };
-            let (owner, what) = (&part.rule.owner, part.part());
-            if part.rule.shadow {
-                settled.note(NoteKind::Shadow, owner, format!("`{what}` would be private"));
-                return None;
-            }
-            if let Some(fault) = fault {
-                let message = format!("nobody else may read `{what}`: {fault}");
-                settled.note(NoteKind::Warning, owner, message);
-            }
-            Some((part, readers))
-        })
-        .collect();
-    for (part, readers) in parts {
-        let mut texts = Vec::new();
-        disclosure::private_texts(raw, &part.path, &mut |text| texts.push(text));
-        let readers = readers.into_iter().filter(|one| !one.is_empty() && !is_unreadable(one));
-        let disclosure = Disclosure {
-            part: part.part().into(),
-            tool: tool.name.as_str().into(),
-            readers: readers.collect(),
-            secret: part.secret,
-        };
-        keep(session, &disclosure, &texts, settled);
+    let mut found = Vec::new();
+    for (private, ready) in tool.privates.iter().zip(&after.call.ready.privates) {
+        let (parts, fault) = after.read(compiled, session, |cx| parts(cx, private, ready, raw));
+        let owner = &private.rule.owner;
+        if parts.is_empty() {
+            continue;
+        }
+        if private.rule.shadow {
+            settled.note(NoteKind::Shadow, owner, format!("`{}` would be private", private.part));
+            continue;
+        }
+        if let Some(fault) = fault {
+            let message = format!("nobody else may read `{}`: {fault}", private.part);
+            settled.note(NoteKind::Warning, owner, message);
+        }
+        found.push((private, parts));
     }
+    for (private, parts) in found {
+        for (readers, json, path) in parts {
+            let mut texts = Vec::new();
+            disclosure::private_texts(json, path, &mut |text| texts.push(text));
+            let readers = readers.into_iter().filter(|one| !one.is_empty() && !is_unreadable(one));
+            let disclosure = Disclosure {
+                part: private.part.to_string().into(),
+                tool: tool.name.as_str().into(),
+                readers: readers.collect(),
+                secret: private.secret,
+            };
+            keep(session, &disclosure, &texts, settled);
+        }
+    }
+}
+
+/// Readers, and what they may read: the parts at a path of an element.
+type Readable<'j> = (Vec<Box<str>>, &'j Json, &'j [String]);
+
+/// Returns the private parts of a result with their readers, and the first fault. What faults is private to nobody.
+fn parts<'j>(
+    cx: &Context<'_>,
+    private: &'j PrivatePart,
+    ready: &prepare::Private,
+    raw: &'j Json,
+) -> (Vec<Readable<'j>>, Option<Fault>) {
+    let (mut parts, mut fault) = (Vec::new(), None);
+    let walked = part::each(cx, &private.part, &ready.ranges, raw, &mut |element| {
+        let readers = readers_of(cx, ready, element.scope).unwrap_or_else(|found| {
+            fault.get_or_insert(found);
+            (!guard_proof::mutant!("what faults is not private")).then(Vec::new)
+        });
+        parts.extend(readers.map(|readers| (readers, element.json, element.rest)));
+    });
+    if let Err(found) = walked {
+        // Whatever stands where the elements should be.
+        let all = private.part.path.iter().take_while(|step| *step != ELEMENT).count();
+        parts = vec![(Vec::new(), raw, &private.part.path[..all])];
+        fault = Some(found);
+    }
+    (parts, fault)
 }
 
 /// Remembers all of a result that does not decode as private, for nobody.
@@ -141,18 +165,18 @@ pub(crate) fn hear(compiled: &CompiledPlan, session: &mut Session, prompt: &str)
 }
 
 /// Returns the readers of a part; `None` where its condition is false.
-fn readers_of(
-    cx: &Context<'_>,
-    to: &Option<Prepared>,
-    when: &Option<Prepared>,
+fn readers_of<'s>(
+    cx: &Context<'s>,
+    ready: &'s prepare::Private,
+    scope: &Scope<'_, 's>,
 ) -> Result<Option<Vec<Box<str>>>, Fault> {
-    if let Some(when) = when
-        && !Val::own(cx.eval_shown(when)?).truth()?
+    if let Some(when) = &ready.when
+        && !cx.eval_in(when, scope)?.truth()?
     {
         return Ok(None);
     }
-    let Some(to) = to else { return Ok(Some(Vec::new())) };
-    let readers = cx.eval_shown(to)?;
+    let Some(to) = &ready.to else { return Ok(Some(Vec::new())) };
+    let readers = cx.eval_in(to, scope)?.into_value();
     Ok(Some(named(&readers)?.into_iter().map(Box::from).collect()))
 }
 

@@ -12,8 +12,8 @@ use crate::settle::learn;
 use crate::world::{Answers, NoWorld, Questions, World};
 use guard_plan::builtin::{self, MAX_SAID};
 use guard_plan::json::Json;
-use guard_plan::origin::Origin;
-use guard_plan::plan::{SourceKind, Trust};
+use guard_plan::origin::{Origin, Vouched};
+use guard_plan::plan::{Learn, SourceKind, Trust};
 use guard_plan::record::{Note, NoteKind};
 use guard_plan::value::Value;
 use std::sync::Arc;
@@ -63,7 +63,7 @@ pub(crate) fn start(compiled: &CompiledPlan, session: &mut Session, data: &Json)
     teach(compiled, session, SourceKind::Start, &value, &"start".into(), &answers, &mut learned);
     if compiled.plan().origins {
         let trust = Trust { whole: true, parts: Vec::new() };
-        learned.notes.extend(session.see_result(data, &trust));
+        learned.notes.extend(session.see_result(data, &trust, &Vouched::default()));
     }
     session.opening = Some(Arc::new(Opening { data: data.clone(), learned }));
 }
@@ -80,11 +80,13 @@ fn teach(
 ) {
     let decision = Decision::default();
     let sources = compiled.plan().sources.iter().zip(&compiled.sources);
-    for (source, ready) in sources.filter(|(source, _)| source.kind == kind) {
-        for (rule, ready) in source.learns.iter().zip(ready) {
-            let context = Context::new(compiled, session, &decision, answers);
-            let rows = learn::rows(&Context { result: Some(read), ..context }, rule, ready);
-            learn::take_rows(compiled, session, rule, rows, by, learned);
-        }
+    let sources = sources.filter(|(source, _)| source.kind == kind);
+    let lessons = sources.flat_map(|(source, ready)| source.learns.iter().zip(ready));
+    let context = Context::new(compiled, session, &decision, answers);
+    let context = Context { result: Some(read), ..context };
+    let rows = |(rule, ready)| (rule, learn::rows(&context, rule, ready, (&[], &[])));
+    let taught: Vec<(&Learn, Vec<learn::Row>)> = lessons.map(rows).collect();
+    for (rule, rows) in taught {
+        learn::take_rows(compiled, session, rule, rows, by, learned);
     }
 }

@@ -27,7 +27,7 @@ use crate::session::private::PrivateIndex;
 use crate::session::probes::Attempts;
 use crate::session::sorted::Keyed;
 use guard_plan::json::Json;
-use guard_plan::origin::Origin;
+use guard_plan::origin::{Origin, Vouched};
 use guard_plan::plan::{Millis, ToolId, Trust, UnitId, VarId};
 use guard_plan::record::Note;
 use guard_plan::trust::Stain;
@@ -336,10 +336,15 @@ impl Session {
 
     /// Remembers the origin of the values in a result or in the opening data, like
     /// [`Session::see_text`].
-    pub(crate) fn see_result(&mut self, json: &Json, trust: &Trust) -> Option<Note> {
+    pub(crate) fn see_result(
+        &mut self,
+        json: &Json,
+        trust: &Trust,
+        vouched: &Vouched<'_>,
+    ) -> Option<Note> {
         let (workspace, origins) = (&self.workspace, &mut self.origins);
         origins.noting(|origins| {
-            guard_plan::origin::in_json(json, workspace, trust, &mut |text, trusted| {
+            guard_plan::origin::in_json(json, workspace, (trust, vouched), &mut |text, trusted| {
                 origins.see(text, if trusted { Origin::Trusted } else { Origin::Untrusted });
             });
         })

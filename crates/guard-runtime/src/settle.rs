@@ -2,9 +2,11 @@
 //! result.
 
 pub(crate) mod after;
+mod endorse;
 pub(crate) mod learn;
 pub(crate) mod monitors;
 mod observe;
+pub(crate) mod part;
 mod undecoded;
 
 use crate::compiled::CompiledPlan;
@@ -26,6 +28,7 @@ use crate::val::Val;
 use crate::world::{Answers, Questions, World};
 use after::{After, note, write};
 use guard_plan::json::Json;
+use guard_plan::origin::Vouched;
 use guard_plan::plan::{Reconcile, TakenForms, ToolId, Trust, VarId};
 use guard_plan::record::{Note, NoteKind};
 use guard_plan::trust::{Reading, Stain};
@@ -75,14 +78,15 @@ pub(crate) fn finish(
             let forms = flight.tool.and_then(|id| compiled.plan().tools[id as usize].forms);
             let opened = forms.zip(result).and_then(|(forms, result)| forms.opened(result));
             let result = opened.as_ref().or(result);
-            let end = succeeded(compiled, session, &mut flight, Ok(result), answers, &mut settled);
+            let (end, vouched) =
+                succeeded(compiled, session, &mut flight, Ok(result), answers, &mut settled);
             let shown = settled.shown.take();
             settled.shown = shown.map(|shown| TakenForms::closed(opened.is_some(), shown));
             if let (End::Undecoded, Some(id)) = (end, flight.tool) {
                 let raw = result.unwrap_or(&Json::Null);
                 private::disclose_undecoded(compiled, session, id, Ok(raw), &mut settled);
             }
-            let noted = result.and_then(|json| see(compiled, session, flight.tool, json));
+            let noted = result.and_then(|json| see(compiled, session, flight.tool, json, &vouched));
             settled.notes.extend(noted);
             end
         }
@@ -90,7 +94,7 @@ pub(crate) fn finish(
             if let Some(id) = flight.tool {
                 private::disclose_undecoded(compiled, session, id, Err(text), &mut settled);
             }
-            succeeded(compiled, session, &mut flight, Err(error), answers, &mut settled)
+            succeeded(compiled, session, &mut flight, Err(error), answers, &mut settled).0
         }
     };
     remember_end(compiled, session, &flight, end);
@@ -149,18 +153,19 @@ fn count(compiled: &CompiledPlan, session: &mut Session, flight: &Flight, failur
     }
 }
 
-/// Applies what a call that ran has done, and returns how it ended.
-fn succeeded(
+/// Applies what a call that ran has done, and returns how it ended, and what of its result is vouched for.
+fn succeeded<'j>(
     compiled: &CompiledPlan,
     session: &mut Session,
     flight: &mut Flight,
-    result: Result<Option<&Json>, &str>,
+    result: Result<Option<&'j Json>, &str>,
     answers: &dyn Questions,
     settled: &mut Settled,
-) -> End {
+) -> (End, Vouched<'j>) {
+    let mut vouched = Vouched::default();
     let raw = result.ok().flatten().unwrap_or(&Json::Null);
     let Some(id) = flight.tool else {
-        return if result.is_ok() { End::Succeeded } else { End::Undecoded };
+        return (if result.is_ok() { End::Succeeded } else { End::Undecoded }, vouched);
     };
     for (var, value) in flight.draft.writes.drain(..) {
         write(session, var, value);
@@ -197,14 +202,14 @@ fn succeeded(
     let Some(result) = read else {
         if guard_proof::mutant!("an undecoded result is a success") {
             remember(compiled, session, flight, call, None);
-            return End::Succeeded;
+            return (End::Succeeded, vouched);
         }
         transform::withhold(compiled, call.tool, settled);
         undecoded::forget(compiled, session, call, &flight.args, answers, settled);
         session.tools[id as usize].undecoded += 1;
         count(compiled, session, flight, false);
         end_latest(compiled, session, flight, id);
-        return End::Undecoded;
+        return (End::Undecoded, vouched);
     };
     let mut kept = None;
     if call.ready.reads_result {
@@ -216,11 +221,12 @@ fn succeeded(
         reconcile(compiled, session, &after, settled);
         transform::show(compiled, session, &after, settled);
         private::disclose(compiled, session, &after, raw, settled);
+        vouched = endorse::vouched(compiled, session, &after, raw, settled);
         flight.args = after.args;
         kept = Some(after.result);
     }
     remember(compiled, session, flight, call, kept);
-    End::Succeeded
+    (End::Succeeded, vouched)
 }
 
 /// Marks the variables into which something was written that is not trusted. What was read is judged by what
@@ -242,13 +248,14 @@ fn see(
     session: &mut Session,
     tool: Option<ToolId>,
     result: &Json,
+    vouched: &Vouched<'_>,
 ) -> Option<Note> {
     let tool = tool.map(|id| &compiled.plan().tools[id as usize]);
     match tool {
         _ if !compiled.plan().origins => None,
         Some(tool) if tool.is_served() => None,
-        Some(tool) => session.see_result(result, &tool.trust),
-        None => session.see_result(result, &Trust { whole: false, parts: Vec::new() }),
+        Some(tool) => session.see_result(result, &tool.trust, vouched),
+        None => session.see_result(result, &Trust { whole: false, parts: Vec::new() }, vouched),
     }
 }
 

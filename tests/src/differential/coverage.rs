@@ -69,11 +69,14 @@ pub const EXPECTED: [&str; 36] = [
 ];
 
 /// Constructs, by the text that shows them in a guard.
-const MARKS: [(&str, &str); 50] = [
+const MARKS: [(&str, &str); 53] = [
     ("guard: a cost that is given back", "returned on failure"),
     ("guard: a result from a string", "returns Item from string"),
     ("guard: a rounded result", " rounded"),
     ("guard: private", "private result"),
+    ("guard: private for each element", "private post."),
+    ("guard: trust for each element", "trusted post."),
+    ("guard: trust in what a function finds", "trusted emails("),
     ("guard: may_read", "may_read("),
     ("guard: transform", "transform "),
     ("guard: transform of a result", "transform result."),

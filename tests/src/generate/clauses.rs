@@ -182,7 +182,7 @@ pub(super) fn forms(rng: &mut Rng) -> &'static str {
 /// Clauses about the result.
 pub(super) fn after(rng: &mut Rng, params: &[usize]) -> Vec<String> {
     let mut clauses = Vec::new();
-    match rng.below(13) {
+    match rng.below(17) {
         0 => {
             let from = rng.pick(&["", " from string"]);
             clauses.push(format!("trusted  returns Item{from}"));
@@ -252,6 +252,21 @@ pub(super) fn after(rng: &mut Rng, params: &[usize]) -> Vec<String> {
             let env = env(rng, params);
             clauses.push(format!("observe by_int = result[{env}] else {{}}"));
         }
+        9 | 10 => clauses.extend(posts(rng)),
+        11 | 12 => {
+            let part = *rng.pick(&["", ".names", ".posts"]);
+            clauses.push(format!("trusted result{part} when {}", outside(rng)));
+            clauses.push(match part {
+                ".posts" => "learn who(post.by) for post in result.posts".to_string(),
+                _ => "learn who(result.names[*])".to_string(),
+            });
+            if rng.chance(40) {
+                let when = outside(rng);
+                clauses.push(format!(
+                    "private post.text to post.by for at, post in result.posts unless {when}"
+                ));
+            }
+        }
         _ => {}
     }
     if rng.chance(45) {
@@ -269,6 +284,71 @@ pub(super) fn after(rng: &mut Rng, params: &[usize]) -> Vec<String> {
     }
     if rng.chance(15) {
         clauses.push(format!("undecoded {}", rng.pick(&["clear", "keep", "keep", "halt"])));
+    }
+    clauses
+}
+
+/// A condition that reads nothing of a result.
+fn outside(rng: &mut Rng) -> &'static str {
+    rng.pick::<&str>(&[
+        "flag",
+        "mentions(\"u\")",
+        "known who(\"u\")",
+        "not (2.00 / (money - 10.00) > 0.50)",
+        "true",
+    ])
+}
+
+/// Policies that tell, without effect, what was seen of posts and who may read it. The law tells rules apart by their owners.
+pub(super) fn telltales(rng: &mut Rng) -> Vec<String> {
+    let seen = ["w", "x", "ann@example.org", "eve@example.org", "b@[1.2.3.4]"];
+    let texts = ["the merger closes on friday", "pin 4711", "u 7.50 to b@[1.2.3.4]"];
+    let seen = seen.map(|value| format!("trusted in seen(\"{value}\")"));
+    let read = texts.map(|text| format!("may_read(\"{}\", \"{text}\")", rng.pick(&["u", "w"])));
+    let all = seen.into_iter().chain(read).enumerate();
+    all.map(|(at, tells)| format!("policy tells{at} for all {{ shadow deny when {tells} }}"))
+        .collect()
+}
+
+/// Clauses about posts, each with its author.
+fn posts(rng: &mut Rng) -> Vec<String> {
+    let mut clauses = vec!["returns list<Post>".to_string()];
+    let trusted = ["trusted result.by", "trusted result.by  untrusted result.names"];
+    clauses.push((*rng.pick(&trusted)).to_string());
+    let bind = *rng.pick(&["", "at, "]);
+    let by = ["post.by == \"u\"", "post.by in [\"u\", \"w\"]", "known who(post.by)"];
+    let when = |rng: &mut Rng| match rng.below(20) {
+        // What nobody vouches for.
+        0 => "\"w\" in post.names",
+        1..14 => *rng.pick(&by),
+        _ => outside(rng),
+    };
+    let parts = [
+        ("post.names", "learn who(name) for at, post in result for name in post.names"),
+        ("post.names", "learn who(n) for i, p in result for n in p.names when p.by != \"v\""),
+        ("emails(post.text)", "learn who(mail) for i, p in result for mail in emails(p.text)"),
+        ("words(post.text)", "learn who(word) for i, p in result for word in words(p.text)"),
+        ("post.text", "learn row(id: p.text, qty: 2) for p in result when p.by != \"w\""),
+    ];
+    for (part, lesson) in parts {
+        if rng.chance(40) {
+            let condition = when(rng);
+            clauses.push(format!("trusted {part} for {bind}post in result when {condition}"));
+            // A lesson may bind no index that the condition could ask for, and which of two lessons of one fact is forgotten first is
+            // the plan's.
+            let binds = bind.is_empty() || lesson.contains(", p");
+            let fact = &lesson[..10];
+            let taught = clauses.iter().any(|clause| clause.starts_with(fact));
+            if rng.chance(60) && binds && !taught {
+                clauses.push(lesson.to_string());
+            }
+        }
+    }
+    if rng.chance(50) {
+        let to = [" to post.names", " to post.by", " to items[post.by].id else post.by", ""];
+        let (to, condition) = (*rng.pick(&to), when(rng));
+        let when = *rng.pick(&["when", "unless"]);
+        clauses.push(format!("private post.text{to} for {bind}post in result {when} {condition}"));
     }
     clauses
 }

@@ -192,6 +192,10 @@ impl Draft<'_> {
         if self.is_confidential() && rng.chance(60) {
             return Json::parse(rng.pick::<&str>(&PRIVATE)).ok();
         }
+        let has_posts = self.guard.items.iter().any(|item| item.contains(" post in result"));
+        if has_posts && rng.chance(75) {
+            return Json::parse(rng.pick::<&str>(&POSTS)).ok();
+        }
         result(rng)
     }
 
@@ -253,6 +257,20 @@ const PRIVATE: [&str; 5] = [
     "{\"id\":\"4711\",\"qty\":3}",
     "{\"id\":\"the merger closes on friday\",\"qty\":3}",
     "{\"names\":[\"v\",[\"ab12cd34\"]],\"the merger closes on friday\":7}",
+];
+
+/// Results with an author for each element.
+const POSTS: [&str; 7] = [
+    "[{\"by\":\"u\",\"names\":[\"w\",\"ann@example.org\"],\"text\":\"to ann@example.org: the merger closes on friday\"},\
+     {\"by\":\"v\",\"names\":[\"x\"],\"text\":\"u 7.50 to b@[1.2.3.4]\"}]",
+    "[{\"by\":\"v\",\"names\":[\"u\",\"v\"],\"text\":\"eve@example.org\"},\
+     {\"by\":\"w\",\"names\":[],\"text\":\"the merger closes on friday\"}]",
+    "[{\"by\":\"v\",\"names\":[\"x\"],\"text\":\"u 7.50 to b@[1.2.3.4], eve@example.org\"},\
+     {\"by\":\"u\",\"names\":[\"w\"],\"text\":\"to ann@example.org: the merger closes on friday\"}]",
+    "[{\"by\":\"u\",\"names\":[\"u\"],\"text\":\"\"}]",
+    "[]",
+    "{\"names\":[\"u\",\"w\"],\"posts\":[{\"by\":\"u\",\"text\":\"pin 4711\"},{\"by\":[\"w\"],\"text\":[\"12.50\",{\"x\":\"v\"}]}]}",
+    "{\"posts\":{\"by\":\"u\"},\"names\":\"x\"}",
 ];
 
 const PROMPTS: [&str; 11] = [

@@ -90,6 +90,7 @@ pub fn guard(rng: &mut Rng) -> Generated {
         format!("guard generated{}", if rng.chance(4) { " shadow" } else { "" }),
         "enum Env { dev, staging, prod }".to_string(),
         format!("record Item {{ id: string  qty: int in 0..=9{} }}", clauses::forms(rng)),
+        "record Post { by: string  names: list<string> max 3  text: string }".to_string(),
         format!("state {{ {} }}", STATE.join("  ")),
         "fact row(id: string key, qty: int) max 2".to_string(),
         format!("fact who(name: string) max {}", 1 + rng.below(4)),
@@ -122,6 +123,9 @@ pub fn guard(rng: &mut Rng) -> Generated {
     }
     for at in 0..rng.below(3) {
         items.push(policy(rng, &named, at));
+    }
+    if items.iter().any(|item| item.contains(" post in result")) {
+        items.extend(clauses::telltales(rng));
     }
     if rng.chance(25) {
         items.push(outward::tool(rng));

@@ -101,6 +101,7 @@ fn rule(said: &Said, tool: &str) -> String {
         About::Transform => "with",
         About::Shown => "shows",
         About::Private => "private",
+        About::Endorsed => "trusted",
     };
     let invariant = matches!(said.about, About::Keeps | About::ObserveKeeps);
     let owner =

@@ -35,7 +35,7 @@ fn budget(unit: &Unit) -> Option<String> {
 
 /// Describes the state that rules read, its invariants, and the learned facts.
 pub(super) fn state(plan: &Plan, page: &mut Page) {
-    let shows = Shows { plan, tool: None };
+    let shows = Shows { plan, tool: None, ranges: &[] };
     if !plan.state.is_empty() {
         page.block("## What the guard keeps");
         page.block("It changes by your successful calls only, as said under each tool.");

@@ -153,6 +153,7 @@ fn phrase(about: About, text: &str) -> String {
         About::Observe | About::ObserveWarn => format!("its result sets {text}"),
         About::Transform => format!("must be called with {text}"),
         About::Private => format!("private {text}"),
+        About::Endorsed => format!("trusted {text}"),
         About::Shown | About::Result | About::Keeps | About::ObserveKeeps => text.into(),
     }
 }

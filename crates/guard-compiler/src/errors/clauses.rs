@@ -2,6 +2,7 @@
 
 use super::words::{chain, grouped};
 use crate::analysis::verify;
+use guard_syntax::ast::Ident;
 use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::Span;
 
@@ -246,12 +247,32 @@ pub(crate) fn untrusted_learn(span: Span, tool: &str, declared: Span, partly: bo
     if partly {
         let message = format!("not everything that this reads of `{tool}` is trusted");
         return Diagnostic::error("G0317", span, message).also(declared, "declared here").help(
-            "learn from trusted parts only; with `returns TYPE` the parts of a list and of an object can be told apart",
+            "learn from trusted parts only: with `returns TYPE` parts can be told apart, and `trusted m.PART for m in LIST when …` trusts some elements",
         );
     }
     Diagnostic::error("G0317", span, format!("`{tool}` is not trusted, so its result teaches nothing"))
         .also(declared, "declared here, without `trusted`")
         .help("add `trusted` if nobody outside can choose what it returns; otherwise learn from something else")
+}
+
+pub(crate) fn part_of_other(name: &Ident, begin: &str) -> Diagnostic {
+    let message = format!("the part begins with `{begin}`, not with `{}`", name.node);
+    Diagnostic::error("G0110", name.span, message)
+        .label("another part of the result")
+        .help(format!("write `{begin}`, or a part of it: `{begin}.FIELD`"))
+}
+
+pub(crate) fn range_elsewhere(span: Span, begin: &str) -> Diagnostic {
+    Diagnostic::error("G0201", span, format!("expected a list in `{begin}`, found something else"))
+        .label("the elements of this are not parts of the result")
+        .help(format!("name the list by its fields: `{begin}`, or `{begin}.FIELD`"))
+}
+
+pub(crate) fn untrusted_condition(span: Span, what: &str) -> Diagnostic {
+    let message = format!("{what} is not trusted, and the condition of this `trusted` reads it");
+    Diagnostic::error("G0317", span, message).help(
+        "add `trusted result.PART` if nobody outside can choose the part that is read, or ask for something else",
+    )
 }
 
 pub(crate) fn learn_of_untrusted(span: Span, what: &str, origin: Span) -> Diagnostic {

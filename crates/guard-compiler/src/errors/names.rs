@@ -179,6 +179,17 @@ pub(crate) fn unknown_function<'a>(
     )
 }
 
+pub(crate) fn unknown_extractor<'a>(
+    name: &Ident,
+    extractors: impl Iterator<Item = &'a str>,
+) -> Diagnostic {
+    let extractors: Vec<&str> = extractors.collect();
+    let message = format!("`{}` is no function that finds texts in a text", name.node);
+    let d = Diagnostic::error("G0114", name.span, message);
+    let help = format!("write {}", list(extractors.iter().copied()));
+    suggest(d, name.span, meant(&name.node, extractors.into_iter()), &help)
+}
+
 pub(crate) fn unknown_unit<'a>(
     name: &Ident,
     known: impl Iterator<Item = &'a str> + Clone,

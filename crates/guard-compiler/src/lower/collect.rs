@@ -571,7 +571,12 @@ pub(crate) fn clause_exprs<'p>(clause: &'p ClauseKind, visit: &mut dyn FnMut(&'p
             visit(value);
             when.iter().for_each(visit);
         }
-        ClauseKind::Private { to, when, .. } => to.iter().chain(when).for_each(visit),
+        ClauseKind::Private { part, to, when } => {
+            part.ranges.iter().map(|range| &range.over).chain(to).chain(when).for_each(visit);
+        }
+        ClauseKind::Endorse { part, when, .. } => {
+            part.ranges.iter().map(|range| &range.over).chain(when).for_each(visit);
+        }
     }
 }
 

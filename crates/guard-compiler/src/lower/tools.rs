@@ -44,6 +44,7 @@ impl Lowering<'_> {
             reconciles: Vec::new(),
             transforms: Vec::new(),
             privates: Vec::new(),
+            endorsements: Vec::new(),
             touches: Vec::new(),
             writes: Vec::new(),
             indexes: Vec::new(),
@@ -153,13 +154,21 @@ impl Lowering<'_> {
                 ty: self.tables.shown_ty(&value.ty),
                 when: when.as_ref().map(|w| self.expr(w)),
             }),
-            ClauseKind::Private { path, to, when } => out.privates.push(plan::PrivatePart {
+            ClauseKind::Private { part, to, when } => out.privates.push(plan::PrivatePart {
                 rule,
-                path: path.clone(),
+                part: self.part(part),
                 to: to.as_ref().map(|to| self.expr(to)),
                 secret: to.as_ref().is_some_and(|to| expr::is_secret(self.program, to, params)),
                 when: when.as_ref().map(|w| self.expr(w)),
             }),
+            ClauseKind::Endorse { part, extractor, when } => {
+                out.endorsements.push(plan::Endorsement {
+                    rule,
+                    part: self.part(part),
+                    extractor: *extractor,
+                    when: when.as_ref().map(|w| self.expr(w)),
+                });
+            }
             ClauseKind::Reconcile { condition, text, because } => {
                 out.reconciles.push(plan::Reconcile {
                     rule,
@@ -179,6 +188,13 @@ impl Lowering<'_> {
             ranges: learn.ranges.iter().map(|range| self.range(range)).collect(),
             when: learn.when.as_ref().map(|w| self.expr(w)),
             row: learn.row.iter().map(|e| self.expr(e)).collect(),
+        }
+    }
+
+    fn part(&self, part: &hir::SelectedPart) -> plan::ResultPart {
+        plan::ResultPart {
+            path: part.path.clone(),
+            ranges: part.ranges.iter().map(|range| self.range(range)).collect(),
         }
     }
 
@@ -225,6 +241,7 @@ pub(super) fn rules(tool: &mut Tool) -> impl Iterator<Item = &mut RuleMeta> {
     let reconciles = tool.reconciles.iter_mut().map(|r| &mut r.rule);
     let transforms = tool.transforms.iter_mut().map(|r| &mut r.rule);
     let privates = tool.privates.iter_mut().map(|r| &mut r.rule);
+    let endorsements = tool.endorsements.iter_mut().map(|r| &mut r.rule);
     let first = requires.chain(denies).chain(costs).chain(effects).chain(approvals);
     first
         .chain(ready)
@@ -233,6 +250,7 @@ pub(super) fn rules(tool: &mut Tool) -> impl Iterator<Item = &mut RuleMeta> {
         .chain(reconciles)
         .chain(transforms)
         .chain(privates)
+        .chain(endorsements)
 }
 
 /// Sorts the rules of each kind by content, not by position.
@@ -249,6 +267,7 @@ fn sort(tool: &mut Tool) {
     by_content(&mut tool.reconciles, |r| &mut r.rule);
     by_content(&mut tool.transforms, |r| &mut r.rule);
     by_content(&mut tool.privates, |r| &mut r.rule);
+    by_content(&mut tool.endorsements, |r| &mut r.rule);
     tool.limits.sort_by_cached_key(|l| format!("{l:?}"));
 }
 

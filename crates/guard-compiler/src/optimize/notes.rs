@@ -64,8 +64,9 @@ impl Notes {
         let shown = shown.as_ref().unwrap_or(lowered);
         let said = |note: Note| {
             let tool = note.tool.and_then(|id| shown.tools.get(id as usize));
-            let words =
-                |expr: &Expr| render::cut(&words::expr(&Shows { plan: shown, tool }, expr), SHOWN);
+            let words = |expr: &Expr| {
+                render::cut(&words::expr(&Shows { plan: shown, tool, ranges: &[] }, expr), SHOWN)
+            };
             let (before, after) = match &note.what {
                 What::Rewritten(before, after) => (words(before), words(after)),
                 What::Dropped(what) => (render::cut(what, SHOWN), String::new()),

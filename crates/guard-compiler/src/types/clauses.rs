@@ -4,10 +4,10 @@ use super::expr::typed;
 use super::lets::Lets;
 use super::narrow;
 use super::policy::{Governed, Speaking};
-use super::private::PrivateClause;
 use super::scope::{Missing, Place, Scope};
 use super::text::text;
 use super::transforms::Transform;
+use super::trust::endorses;
 use super::{Checker, establish, literal};
 use crate::errors;
 use crate::hir::{
@@ -265,24 +265,22 @@ impl<'a> Checker<'a, '_> {
                     self.effect(effect, rule, tool, scope);
                 }
             }
-            C::Observe { .. } | C::Learn(_) | C::Reconcile { .. } => {
+            C::Observe { .. } | C::Learn(_) | C::Reconcile { .. } | C::Private { .. } => {
                 self.settle_clause(at, clause, rule, tool, scope)
             }
             C::Transform { target, path, value, guard, because } => {
                 let transform = Transform { target, path, value, guard: guard.as_ref() };
                 self.transform(at, &transform, because.as_ref(), rule, tool, scope);
             }
-            C::Private { path, to, guard } => {
-                let private = PrivateClause { path, to: to.as_ref(), guard: guard.as_ref() };
-                let kind = self.private(at, &private, scope);
-                tool.clauses.extend(kind.map(|kind| Clause { rule, kind }));
+            C::Trusted { .. } if endorses(&clause.kind) => {
+                self.settle_clause(at, clause, rule, tool, scope);
             }
             C::Risk(_) | C::Irreversible | C::Prior { .. } | C::Returns(..) | C::Tags(_) => {
                 self.description(governing, tool);
             }
             // Its uses are typed where they stand.
             C::Let { .. } => {}
-            C::Name(_) | C::Trusted(_) | C::Untrusted(_) | C::Undecoded(_) => {
+            C::Name(_) | C::Trusted { .. } | C::Untrusted(_) | C::Undecoded(_) => {
                 self.description(governing, tool);
             }
         }

@@ -3,10 +3,12 @@
 use super::forms::FormPlace;
 use super::name::OtherMeaning;
 use super::scope::{Missing, Place, Scope};
+use super::trust::endorses;
 use super::ty::{MAX_LEVELS, levels};
 use super::{Checker, Signature, literal};
 use crate::errors;
 use crate::hir::{self, EnumDef, Field, RecordDef, StateVar, ToolId, Type, Unit};
+use guard_plan::origin::Origin;
 use guard_plan::plan::TakenForms;
 use guard_plan::value::DECIMAL_ONE;
 use guard_syntax::ast::{self, Clause, ClauseKind};
@@ -60,8 +62,7 @@ impl<'a> Checker<'a, '_> {
         let days = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
         let variants = days.into_iter().map(String::from).collect();
         self.program.enums.push(EnumDef { name: "Weekday".into(), variants });
-        let origins = ["prompt", "trusted", "untrusted", "unknown"];
-        let variants = origins.into_iter().map(String::from).collect();
+        let variants = Origin::NAMES.into_iter().map(String::from).collect();
         self.program.enums.push(EnumDef { name: "Origin".into(), variants });
         for entry in &self.names.enums.items {
             let mut seen: HashMap<&str, Span> = HashMap::new();
@@ -385,8 +386,11 @@ impl<'a> Checker<'a, '_> {
         let mut described: HashMap<ToolId, Vec<&Clause>> = HashMap::new();
         for (entry, tools) in self.names.policies.items.iter().zip(&self.governed) {
             use ClauseKind::{Returns, Trusted, Untrusted};
-            let describes =
-                |clause: &&Clause| matches!(clause.kind, Returns(..) | Trusted(_) | Untrusted(_));
+            let describes = |clause: &&Clause| match &clause.kind {
+                Returns(..) | Untrusted(_) => true,
+                trusted @ Trusted { .. } => !endorses(trusted),
+                _ => false,
+            };
             for clause in entry.decl.clauses.iter().filter(describes) {
                 tools.iter().for_each(|tool| described.entry(*tool).or_default().push(clause));
             }

@@ -278,6 +278,18 @@ impl Checker<'_, '_> {
                 };
                 tool.clauses.push(Clause { rule, kind });
             }
+            ast::ClauseKind::Private { part, to, each, guard } => {
+                let guard = guard.as_ref();
+                let kind = self.private(at, (part, each), to.as_ref(), guard, &mut scope);
+                tool.clauses.extend(kind.map(|kind| Clause { rule, kind }));
+            }
+            ast::ClauseKind::Trusted { .. } => {
+                if rule.shadow {
+                    self.report(errors::shadow_description(clause.span.0));
+                }
+                let kind = self.endorsement(at, &clause.kind, &mut scope);
+                tool.clauses.extend(kind.map(|kind| Clause { rule, kind }));
+            }
             ast::ClauseKind::Learn(learn) => {
                 if let Some(learn) = self.learn(learn, clause.span.0, &mut scope) {
                     tool.clauses.push(Clause { rule, kind: ClauseKind::Learn(learn) });

@@ -1,26 +1,22 @@
-//! `private result to READERS`, and `may_read(READERS, TEXT)`.
+//! `private result to READERS`, `may_read(READERS, TEXT)`, and the parts of results that are trusted under a condition.
 
 use super::Checker;
+use super::clauses::negated_if;
 use super::expr::{boxed, broken, typed};
 use super::narrow;
-use super::scope::{Missing, Place, Scope};
+use super::scope::{Missing, Scope};
 use crate::errors;
-use crate::hir::{ClauseKind, Expr, ExprKind, Program, ToolId, Type};
+use crate::hir::{ClauseKind, Expr, ExprKind, Program, Range, SelectedPart, ToolId, Type};
 use crate::lower::each_expr;
+use guard_plan::builtin::{Builtin, TABLE};
+use guard_plan::plan::MAX_RANGES;
 use guard_plan::trust::ELEMENT;
-use guard_syntax::ast::{self, Arg, ResultStep};
+use guard_syntax::ast::{self, Arg, PartPath, ResultStep};
 use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::Span;
 
 /// The form of the question.
 const MAY_READ: &str = "may_read(READER, TEXT)";
-
-/// The parts of a `private` clause.
-pub(super) struct PrivateClause<'a> {
-    pub path: &'a [ResultStep],
-    pub to: Option<&'a ast::Expr>,
-    pub guard: Option<&'a ast::Guard>,
-}
 
 impl Checker<'_, '_> {
     /// Checks a `private` clause. Its condition and its readers may read the result; what the condition says holds for the
@@ -28,27 +24,108 @@ impl Checker<'_, '_> {
     pub(super) fn private(
         &mut self,
         at: ToolId,
-        private: &PrivateClause,
-        outer: &Scope,
+        (part, each): (&PartPath, &[(Vec<ast::Ident>, ast::Expr)]),
+        to: Option<&ast::Expr>,
+        guard: Option<&ast::Guard>,
+        scope: &mut Scope,
     ) -> Option<ClauseKind> {
-        let mut scope = outer.clone();
-        scope.place = Place::Settle;
-        let returns = self.signatures[at].returns.clone();
-        scope.result = Some(returns.clone().unwrap_or(Type::Json));
-        let path = self.private_part(returns.as_ref().unwrap_or(&Type::Json), private.path)?;
-        let when = private.guard.map(|guard| self.guard(guard, &mut scope));
-        if let Some(guard) = private.guard {
+        let (part, _) = self.selected(at, Some(part), each, scope)?;
+        let when = guard.map(|guard| self.guard(guard, scope));
+        if let Some(guard) = guard {
             let mut keys = Vec::new();
-            narrow::implied(&guard.condition, !guard.unless, &scope, &mut keys);
+            narrow::implied(&guard.condition, !guard.unless, scope, &mut keys);
             scope.established.append(&mut keys);
         }
         scope.missing = Missing::Strict;
-        let to = private.to.map(|to| {
+        let to = to.map(|to| {
             let readers = Type::Set(Type::string().into(), None);
-            let found = self.expr(to, Some(&readers), &mut scope);
-            self.readers(to, found, &scope)
+            let found = self.expr(to, Some(&readers), scope);
+            self.readers(to, found, scope)
         });
-        Some(ClauseKind::Private { path, to, when })
+        Some(ClauseKind::Private { part, to, when })
+    }
+
+    /// Checks a `trusted` clause that says something of some results only.
+    pub(super) fn endorsement(
+        &mut self,
+        at: ToolId,
+        clause: &ast::ClauseKind,
+        scope: &mut Scope,
+    ) -> Option<ClauseKind> {
+        let ast::ClauseKind::Trusted { extractor, part, each, guard } = clause else { return None };
+        let (selected, ty) = self.selected(at, part.as_ref(), each, scope)?;
+        let extractor = match extractor {
+            Some(name) => Some(self.extractor(name, &ty)?),
+            None => None,
+        };
+        let when = guard.as_ref().map(|guard| {
+            // What is missing vouches for nothing.
+            scope.missing = Missing::Refuses(guard.unless);
+            negated_if(guard.unless, self.condition(&guard.condition, scope))
+        });
+        Some(ClauseKind::Endorse { part: selected, extractor, when })
+    }
+
+    fn extractor(&mut self, name: &ast::Ident, ty: &Type) -> Option<Builtin> {
+        let extractor = Builtin::by_name(&name.node).filter(|builtin| builtin.is_extractor());
+        if extractor.is_none() {
+            let extractors = TABLE.iter().filter(|row| row.builtin.is_extractor());
+            self.report(errors::unknown_extractor(name, extractors.map(|row| row.name)));
+        } else if *ty.required() == Type::Json || !holds_text(ty) {
+            let shown = self.show(ty);
+            self.report(errors::mismatch(name.span, "a text", &shown));
+            return None;
+        }
+        extractor
+    }
+
+    /// Returns the part of a result that a clause names, and its type; `None` where there is no such part.
+    fn selected(
+        &mut self,
+        at: ToolId,
+        part: Option<&PartPath>,
+        each: &[(Vec<ast::Ident>, ast::Expr)],
+        scope: &mut Scope,
+    ) -> Option<(SelectedPart, Type)> {
+        let mut base = self.signatures[at].returns.clone().unwrap_or(Type::Json);
+        let (mut path, mut ranges) = (Vec::new(), Vec::new());
+        let mut begin: &str = "result";
+        let mut element = None;
+        for (binders, source) in each {
+            if ranges.len() == MAX_RANGES {
+                self.report(errors::too_many_ranges(source.span, MAX_RANGES));
+                return None;
+            }
+            let (mut sources, slots) = self.bind(binders, source, scope);
+            let over = sources.pop()?;
+            let steps = sources.is_empty().then(|| list_within(&self.program, &over, element));
+            base = match (steps.flatten(), over.ty.required()) {
+                (Some(steps), Type::List(of, _)) => {
+                    path.extend(steps);
+                    Type::clone(of)
+                }
+                (Some(steps), Type::Json) => {
+                    path.extend(steps);
+                    Type::Json
+                }
+                (_, Type::List(..) | Type::Set(..) | Type::Map(..) | Type::Json) => {
+                    self.report(errors::range_elsewhere(source.span, begin));
+                    return None;
+                }
+                _ => return None,
+            };
+            path.push(ELEMENT.to_owned());
+            begin = binders.last().map_or(begin, |name| &name.node);
+            element = slots.last().copied();
+            ranges.push(Range { over, binders: slots });
+        }
+        if let Some(part) = part.filter(|part| part.of.node != begin) {
+            self.report(errors::part_of_other(&part.of, begin));
+            return None;
+        }
+        let (steps, ty) = self.private_part(&base, part.map_or(&[], |part| &part.steps))?;
+        path.extend(steps);
+        Some((SelectedPart { path, ranges }, ty))
     }
 
     /// Returns readers: a text, or a list or set of texts; `json` is read as such when the call settles.
@@ -65,8 +142,8 @@ impl Checker<'_, '_> {
         found
     }
 
-    /// Returns the steps to a part of a result, by wire name; `None` where its type has no such part.
-    fn private_part(&mut self, returns: &Type, path: &[ResultStep]) -> Option<Vec<String>> {
+    /// Returns the steps to a part of a result, by wire name, and its type; `None` where its type has no such part.
+    fn private_part(&mut self, returns: &Type, path: &[ResultStep]) -> Option<(Vec<String>, Type)> {
         let mut steps = Vec::new();
         let mut ty = returns.clone();
         for step in path {
@@ -107,7 +184,7 @@ impl Checker<'_, '_> {
                 }
             };
         }
-        Some(steps)
+        Some((steps, ty))
     }
 
     /// Returns the type of the elements of a collection.
@@ -172,6 +249,27 @@ impl Checker<'_, '_> {
                 .for_each(|span| self.report_once(errors::nothing_private(span))),
             _ => {}
         }
+    }
+}
+
+/// Returns the steps from a bound element, or from the result, to a list in it; `None` for anything else.
+fn list_within(program: &Program, e: &Expr, element: Option<u32>) -> Option<Vec<String>> {
+    match &e.kind {
+        ExprKind::Result if element.is_none() => Some(Vec::new()),
+        ExprKind::Local(slot) if element == Some(*slot) => Some(Vec::new()),
+        ExprKind::Unwrap(of, _) => list_within(program, of, element),
+        ExprKind::Member(of, name) => {
+            let mut steps = list_within(program, of, element)?;
+            steps.push(name.clone());
+            Some(steps)
+        }
+        ExprKind::Field(of, at) => {
+            let mut steps = list_within(program, of, element)?;
+            let Type::Record(id) = of.ty.required() else { return None };
+            steps.push(program.records[*id].fields.get(*at as usize)?.wire.clone());
+            Some(steps)
+        }
+        _ => None,
     }
 }
 

@@ -6,8 +6,9 @@
 use super::Checker;
 use crate::errors;
 use crate::hir::{self, Expr, ExprKind, Trust, Type};
+use guard_plan::builtin::Builtin;
 use guard_plan::trust::ELEMENT;
-use guard_syntax::ast::{self, ClauseKind};
+use guard_syntax::ast::{self, ClauseKind, ResultStep};
 use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::Span;
 use std::collections::{HashMap, HashSet};
@@ -21,11 +22,7 @@ impl Checker<'_, '_> {
         let mut said: HashMap<Path, Span> = HashMap::new();
         let mut trust = Trust { whole: false, parts: Vec::new() };
         for clause in clauses {
-            let (path, trusted) = match &clause.kind {
-                ClauseKind::Trusted(path) => (path, true),
-                ClauseKind::Untrusted(path) => (path, false),
-                _ => continue,
-            };
+            let Some((path, trusted)) = said_of(&clause.kind) else { continue };
             let path: Path = path.iter().map(|name| name.node.clone()).collect();
             if let Some(first) = said.insert(path.clone(), clause.span.0) {
                 let what = "whether the result is trusted";
@@ -44,9 +41,7 @@ impl Checker<'_, '_> {
     pub(super) fn trusted_parts(&mut self, clauses: &[&ast::Clause], returns: Option<&Type>) {
         let Some(returns) = returns else { return };
         for clause in clauses {
-            let (ClauseKind::Trusted(path) | ClauseKind::Untrusted(path)) = &clause.kind else {
-                continue;
-            };
+            let Some((path, _)) = said_of(&clause.kind) else { continue };
             let mut ty = returns.clone();
             for name in path {
                 while let Type::List(of, _) | Type::Set(of, _) | Type::Option(of) = &ty {
@@ -68,15 +63,20 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Reports every `learn` that reads something nobody vouches for, wherever it has been in between.
+    /// Reports every `learn`, and every condition of a `trusted`, that reads something nobody vouches for, wherever it has been
+    /// in between.
     pub(super) fn trust_flow(&mut self) {
         let flow = Flow::of(&self.program);
         let mut found: Vec<Diagnostic> = Vec::new();
         for (at, tool) in self.program.tools.iter().enumerate() {
             for clause in &tool.clauses {
-                let hir::ClauseKind::Learn(learn) = &clause.kind else { continue };
-                if let Some(cause) = flow.doubt(at, learn) {
+                if let hir::ClauseKind::Learn(learn) = &clause.kind
+                    && let Err(cause) = flow.lesson(at, learn)
+                {
                     found.push(self.untrusted(at, clause.rule.span, cause));
+                }
+                if let Some(cause) = flow.doubtful_condition(at, &clause.kind) {
+                    found.push(self.untrusted_condition(at, clause.rule.span, cause));
                 }
             }
         }
@@ -128,6 +128,46 @@ impl Checker<'_, '_> {
                 errors::learn_of_argument(span, &format!("an argument of `{}`", tool.name))
             }
         }
+    }
+}
+
+impl Checker<'_, '_> {
+    fn untrusted_condition(&self, at: hir::ToolId, span: Span, cause: Cause) -> Diagnostic {
+        let named = |tool: hir::ToolId| &self.program.tools[tool].name;
+        let what = match cause {
+            Cause::Result => format!("a part of the result of `{}`", named(at)),
+            Cause::LastResult(last) => format!("the result of the last `{}`", named(last)),
+            Cause::State(var, ..) => format!("the variable `{}`", self.program.state[var].name),
+            Cause::Private => "the answer of `may_read`".to_owned(),
+            Cause::Argument | Cause::LastArgument(_) | Cause::Budget(_) | Cause::Calls(_) => {
+                "what the agent chose".to_owned()
+            }
+        };
+        errors::untrusted_condition(span, &what)
+    }
+}
+
+/// Returns true for a `trusted` clause with a condition, elements or a function: one that says something of some results.
+pub(super) fn endorses(clause: &ClauseKind) -> bool {
+    let ClauseKind::Trusted { extractor, part, each, guard } = clause else { return false };
+    let is_element = |step: &ResultStep| matches!(step, ResultStep::Elements(_));
+    let mut steps = part.iter().flat_map(|part| &part.steps);
+    extractor.is_some() || !each.is_empty() || guard.is_some() || steps.any(is_element)
+}
+
+/// Returns the path that a clause says something of, in every result, and whether that part is trusted.
+fn said_of<'c>(clause: &'c ClauseKind) -> Option<(Vec<&'c ast::Ident>, bool)> {
+    let field = |step: &'c ResultStep| match step {
+        ResultStep::Field(name) => Some(name),
+        ResultStep::Elements(_) => None,
+    };
+    match clause {
+        _ if endorses(clause) => None,
+        ClauseKind::Trusted { part, .. } => {
+            Some((part.iter().flat_map(|part| &part.steps).filter_map(field).collect(), true))
+        }
+        ClauseKind::Untrusted(path) => Some((path.iter().collect(), false)),
+        _ => None,
     }
 }
 
@@ -212,7 +252,7 @@ impl<'p> Flow<'p> {
             _ => return None,
         };
         let stain = |e: &Expr| {
-            let worst = self.reads(at, [e]).worst(Level::Chosen)?;
+            let worst = worst(self.reads(at, [e]).judged().0, Level::Chosen)?;
             Some((worst.level(), clause.rule.span))
         };
         let made = makes_of_old(&clause.kind).then_some((Level::Chosen, clause.rule.span));
@@ -255,9 +295,24 @@ impl<'p> Flow<'p> {
         }
     }
 
-    /// Returns true if a `learn` clause of a tool may teach, given the stains of the variables.
-    pub(crate) fn may_teach(&self, at: hir::ToolId, learn: &hir::Learn) -> bool {
-        self.doubt(at, learn).is_none()
+    /// Returns the endorsements that a `learn` clause of a tool depends on, given the stains of the variables; `None` if it must
+    /// not teach.
+    pub(crate) fn may_teach(
+        &self,
+        at: hir::ToolId,
+        learn: &hir::Learn,
+    ) -> Option<Vec<Vec<Reliance>>> {
+        let clauses = &self.program.tools[at].clauses;
+        let mut lists = self.lesson(at, learn).ok()?;
+        for list in &mut lists {
+            list.retain(|reliance| self.counts(at, &clauses[reliance.clause].kind));
+        }
+        lists.iter().all(|list| !list.is_empty()).then_some(lists)
+    }
+
+    /// Returns true if the condition of an endorsement reads nothing that is not trusted, given the stains of the variables.
+    pub(crate) fn counts(&self, at: hir::ToolId, endorsement: &hir::ClauseKind) -> bool {
+        self.doubtful_condition(at, endorsement).is_none()
     }
 
     fn reads<'e>(&self, at: hir::ToolId, exprs: impl IntoIterator<Item = &'e Expr>) -> Reads<'_> {
@@ -265,7 +320,8 @@ impl<'p> Flow<'p> {
             flow: self,
             at,
             bound: HashMap::new(),
-            paths: Vec::new(),
+            endorsed: Vec::new(),
+            parts: Vec::new(),
             ranges: Vec::new(),
             causes: Vec::new(),
         };
@@ -273,33 +329,61 @@ impl<'p> Flow<'p> {
         reads
     }
 
-    /// Returns the reason why a `learn` clause of a tool must not teach; `None` if it may.
-    fn doubt(&self, at: hir::ToolId, learn: &hir::Learn) -> Option<Cause> {
+    /// Returns the endorsements that a `learn` clause of a tool depends on: of each list, one must hold for a row.
+    ///
+    /// # Errors
+    ///
+    /// The reason why it must not teach.
+    fn lesson(&self, at: hir::ToolId, learn: &hir::Learn) -> Result<Vec<Vec<Reliance>>, Cause> {
+        let tool = &self.program.tools[at];
         let mut reads = self.reads(at, []);
-        for hir::Range { over, binders } in &learn.ranges {
-            match reads.path(over) {
-                Some((of, mut path)) => {
+        let ranged = reads.bind(&learn.ranges);
+        reads.endorsed = endorsed(tool, learn, &ranged);
+        for (nth, (range, part)) in learn.ranges.iter().zip(ranged).enumerate() {
+            match part {
+                Some(part) => {
                     // How many elements there are counts, whatever is read of them.
-                    reads.ranges.push((of, path.clone()));
-                    reads.keys(over);
-                    path.extend(element(over));
-                    for slot in binders {
-                        reads.bound.insert(*slot, (of, path.clone()));
-                    }
+                    reads.ranges.push((nth, part));
+                    reads.keys(&range.over);
                 }
-                None => reads.visit(over),
+                None => reads.visit(&range.over),
             }
         }
         learn.when.iter().chain(&learn.row).for_each(|e| reads.visit(e));
         // The tool's result vouches for arguments beside it. Alone they are the agent's own words.
-        let parts = || reads.paths.iter().chain(&reads.ranges);
-        let vouched = parts().any(|(of, _)| *of == Root::Result);
-        let quiet = parts().next().is_none() && reads.causes.is_empty();
-        if quiet && !self.program.tools[at].trust.whole {
-            return Some(Cause::Result);
+        let ranges = reads.ranges.iter().map(|(_, part)| part);
+        let read: Vec<&Part> = reads.parts.iter().map(|(part, _)| part).chain(ranges).collect();
+        let vouched = read.iter().any(|part| part.root == Root::Result);
+        let quiet = read.is_empty() && reads.causes.is_empty();
+        if quiet && !tool.trust.whole {
+            return Err(Cause::Result);
         }
-        reads.worst(if vouched { Level::Untrusted } else { Level::Chosen })
+        let (causes, reliances) = reads.judged();
+        match worst(causes, if vouched { Level::Untrusted } else { Level::Chosen }) {
+            Some(cause) => Err(cause),
+            None => Ok(reliances),
+        }
     }
+
+    /// Returns what the condition of an endorsement reads that is not trusted.
+    fn doubtful_condition(&self, at: hir::ToolId, clause: &hir::ClauseKind) -> Option<Cause> {
+        let hir::ClauseKind::Endorse { part, when, .. } = clause else { return None };
+        let mut reads = self.reads(at, []);
+        reads.bind(&part.ranges);
+        when.iter().for_each(|when| reads.visit(when));
+        worst(reads.judged().0, Level::Untrusted)
+    }
+}
+
+/// Returns the cause of the worst level, if that is at or above a level.
+fn worst(causes: Vec<Cause>, from: Level) -> Option<Cause> {
+    let mut worst: Option<Cause> = None;
+    for cause in causes.into_iter().filter(|cause| cause.level() >= from) {
+        if worst.is_none_or(|worst| worst.level() < cause.level()) {
+            worst = Some(cause);
+        }
+    }
+    worst
 }
 
 /// True for a clause that makes something of what the state held before: the agent chooses how often, and when.
@@ -324,50 +408,200 @@ enum Root {
     Last(hir::ToolId),
 }
 
+/// A part of a result.
+#[derive(Debug, Clone)]
+struct Part {
+    root: Root,
+    path: Path,
+    /// The elements that it is a part of, from the outermost: the slot of each, and the length of the path to it.
+    elements: Vec<(u32, usize)>,
+    /// An index picks it out of a list or map.
+    picked: bool,
+}
+
+impl Part {
+    /// Returns the members on the way to it from a bound element, or from the result; `None` if it is no part of that element.
+    fn members_from(&self, element: Option<u32>) -> Option<Vec<&String>> {
+        let from = match element {
+            Some(slot) => self.elements.iter().find(|(own, _)| *own == slot)?.1,
+            None => 0,
+        };
+        Some(members(&self.path[from..]))
+    }
+
+    /// Returns true if a range over it binds each element of a list in an element, or in the result.
+    fn is_list_of(&self, element: Option<u32>, path: &[String]) -> bool {
+        self.root == Root::Result
+            && !self.picked
+            && self.elements.last().map(|(slot, _)| *slot) == element
+            && self.members_from(element) == Some(members(path))
+    }
+}
+
+/// Returns the members on a path, without the elements on the way.
+fn members(path: &[String]) -> Vec<&String> {
+    path.iter().filter(|step| *step != ELEMENT).collect()
+}
+
+/// An endorsement that a lesson may depend on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Reliance {
+    /// The position of its clause in the tool.
+    pub clause: usize,
+    /// Each slot of the endorsement, with the slot of the lesson that binds the same element.
+    pub slots: Vec<(u32, u32)>,
+}
+
+/// An endorsement of the tool whose elements a lesson binds.
+struct Endorsed {
+    /// The slot of the element that its part is in, in the lesson.
+    element: Option<u32>,
+    /// The members on the way from there to the part.
+    path: Path,
+    /// The number of members on the way from the result to the part.
+    depth: usize,
+    extractor: Option<Builtin>,
+    /// The ranges of the lesson that bind its elements.
+    ranges: Vec<usize>,
+    reliance: Reliance,
+}
+
+/// Returns the endorsements of a tool whose elements a lesson binds, too.
+fn endorsed(tool: &hir::Tool, learn: &hir::Learn, ranged: &[Option<Part>]) -> Vec<Endorsed> {
+    let mut all = Vec::new();
+    for (at, clause) in tool.clauses.iter().enumerate() {
+        let hir::ClauseKind::Endorse { part, extractor, .. } = &clause.kind else { continue };
+        let mut steps = part.path.as_slice();
+        let (mut element, mut ranges, mut slots) = (None, Vec::new(), Vec::new());
+        for own in &part.ranges {
+            let Some(end) = steps.iter().position(|step| step == ELEMENT) else { break };
+            let is_same = |part: &Option<Part>| {
+                part.as_ref().is_some_and(|part| part.is_list_of(element, &steps[..end]))
+            };
+            let Some(nth) = ranged.iter().position(is_same) else { break };
+            let binders = &learn.ranges[nth].binders;
+            // An index that the lesson does not bind cannot be asked for.
+            if own.binders.len() > binders.len() {
+                break;
+            }
+            slots.extend(own.binders.iter().copied().rev().zip(binders.iter().copied().rev()));
+            element = binders.last().copied();
+            ranges.push(nth);
+            steps = &steps[end + 1..];
+        }
+        if ranges.len() == part.ranges.len() {
+            all.push(Endorsed {
+                element,
+                path: members(steps).into_iter().cloned().collect(),
+                depth: members(&part.path).len(),
+                extractor: *extractor,
+                ranges,
+                reliance: Reliance { clause: at, slots },
+            });
+        }
+    }
+    all
+}
+
+impl Endorsed {
+    /// Returns true if it is about all that is read: a part, or what a function finds in one.
+    fn covers(&self, trust: &Trust, part: &Part, by: Option<Builtin>) -> bool {
+        let within = part.members_from(self.element).is_some_and(|members| {
+            members.len() >= self.path.len() && members.iter().zip(&self.path).all(|(a, b)| *a == b)
+        });
+        within
+            && part.root == Root::Result
+            && (self.extractor.is_none() || self.extractor == by)
+            && !trust.denies_within(self.depth, &part.path)
+    }
+}
+
 /// The reads of expressions.
 struct Reads<'f> {
     flow: &'f Flow<'f>,
     /// The tool whose clause it is.
     at: hir::ToolId,
     /// Bound variables that stand for elements of a part.
-    bound: HashMap<u32, (Root, Path)>,
-    /// The parts of results.
-    paths: Vec<(Root, Path)>,
-    /// The parts of results whose elements are counted.
-    ranges: Vec<(Root, Path)>,
+    bound: HashMap<u32, Part>,
+    /// The endorsements that count.
+    endorsed: Vec<Endorsed>,
+    /// The parts of results, each with the function that alone reads it.
+    parts: Vec<(Part, Option<Builtin>)>,
+    /// The parts of results whose elements are counted, each with the number of its range.
+    ranges: Vec<(usize, Part)>,
     /// What else is not trusted.
     causes: Vec<Cause>,
 }
 
 impl Reads<'_> {
-    /// Returns the least trusted read, at or above a level of distrust; `None` if there is none.
-    fn worst(&self, from: Level) -> Option<Cause> {
+    /// Binds the names of ranges, and returns the part that each ranges over.
+    fn bind(&mut self, ranges: &[hir::Range]) -> Vec<Option<Part>> {
+        let mut parts = Vec::new();
+        for hir::Range { over, binders } in ranges {
+            let part = self.part(over);
+            if let Some(Part { root, mut path, elements, .. }) = part.clone() {
+                path.extend(element(over));
+                for slot in binders {
+                    let mut elements = elements.clone();
+                    elements.push((*slot, path.len()));
+                    let bound = Part { root, path: path.clone(), elements, picked: false };
+                    self.bound.insert(*slot, bound);
+                }
+            }
+            parts.push(part);
+        }
+        parts
+    }
+
+    /// Returns what is read that is not trusted, and for each of the rest the endorsements that may vouch for it.
+    fn judged(self) -> (Vec<Cause>, Vec<Vec<Reliance>>) {
         let tools = &self.flow.program.tools;
-        let untrusted = |root: &Root, vouches: &dyn Fn(&Trust) -> bool| match root {
-            Root::Result => (!vouches(&tools[self.at].trust)).then_some(Cause::Result),
-            Root::Last(last) => (!vouches(&tools[*last].trust)).then_some(Cause::LastResult(*last)),
+        let trust = |root| match root {
+            Root::Result => &tools[self.at].trust,
+            Root::Last(last) => &tools[last].trust,
         };
-        let parts = self.paths.iter();
-        let parts =
-            parts.filter_map(|(root, path)| untrusted(root, &|trust| trust.vouches_for(path)));
-        let ranges = self
-            .ranges
-            .iter()
-            .filter_map(|(root, path)| untrusted(root, &|trust| trust.vouches_for_range(path)));
-        let causes = parts.chain(ranges).chain(self.causes.iter().copied());
-        let mut worst: Option<Cause> = None;
-        for cause in causes.filter(|cause| cause.level() >= from) {
-            if worst.is_none_or(|worst| worst.level() < cause.level()) {
-                worst = Some(cause);
+        let own = trust(Root::Result);
+        let covering = |part: &Part, by| -> Vec<&Endorsed> {
+            self.endorsed.iter().filter(|it| it.covers(own, part, by)).collect()
+        };
+        let mut doubtful: Vec<(&Part, Vec<&Endorsed>)> = Vec::new();
+        for (part, by) in &self.parts {
+            if !trust(part.root).vouches_for(&part.path) {
+                doubtful.push((part, covering(part, *by)));
             }
         }
-        worst
+        for (nth, part) in &self.ranges {
+            // Elements that no endorsement holds for teach nothing.
+            let binds = |(_, by): &(&Part, Vec<&Endorsed>)| {
+                !by.is_empty() && by.iter().all(|it| it.ranges.contains(nth))
+            };
+            if !trust(part.root).vouches_for_range(&part.path) && !doubtful.iter().any(binds) {
+                doubtful.push((part, covering(part, None)));
+            }
+        }
+        let (mut causes, mut reliances) = (Vec::new(), Vec::new());
+        for (part, by) in doubtful {
+            match (by.is_empty(), part.root) {
+                (false, _) => reliances.push(by.iter().map(|it| it.reliance.clone()).collect()),
+                (true, Root::Result) => causes.push(Cause::Result),
+                (true, Root::Last(last)) => causes.push(Cause::LastResult(last)),
+            }
+        }
+        causes.extend(self.causes);
+        (causes, reliances)
     }
 
     fn visit(&mut self, e: &Expr) {
-        if let Some(path) = self.path(e) {
-            self.paths.push(path);
+        if let Some(part) = self.part(e) {
+            self.parts.push((part, None));
             return self.keys(e);
+        }
+        if let ExprKind::Call(builtin, args) = &e.kind
+            && let [text] = &args[..]
+            && let Some(part) = self.part(text)
+        {
+            self.parts.push((part, Some(*builtin)));
+            return self.keys(text);
         }
         match &e.kind {
             ExprKind::Param(_) => self.causes.push(Cause::Argument),
@@ -413,16 +647,18 @@ impl Reads<'_> {
     }
 
     /// Returns the part of a result that an expression reads; `None` if it reads none.
-    fn path(&self, e: &Expr) -> Option<(Root, Path)> {
+    fn part(&self, e: &Expr) -> Option<Part> {
+        let whole = |root| Part { root, path: Path::new(), elements: Vec::new(), picked: false };
         match &e.kind {
-            ExprKind::Result => Some((Root::Result, Path::new())),
-            ExprKind::LastResult(last) => Some((Root::Last(*last), Path::new())),
+            ExprKind::Result => Some(whole(Root::Result)),
+            ExprKind::LastResult(last) => Some(whole(Root::Last(*last))),
             ExprKind::Local(slot) => self.bound.get(slot).cloned(),
             _ => {
                 let of = inner(e)?;
-                let (root, mut path) = self.path(of)?;
-                path.extend(self.step(e, of));
-                Some((root, path))
+                let mut part = self.part(of)?;
+                part.path.extend(self.step(e, of));
+                part.picked |= matches!(e.kind, ExprKind::Index(..));
+                Some(part)
             }
         }
     }

@@ -186,7 +186,7 @@ impl Exporter<'_> {
     /// Exports the rules of a tool.
     fn tool(&mut self, tool: &Tool) {
         let plan = self.plan;
-        let shows = Shows { plan, tool: Some(tool) };
+        let shows = Shows { plan, tool: Some(tool), ranges: &[] };
         for deny in &tool.denies {
             let words = format!("deny {}", deny.text);
             self.rule(
@@ -256,7 +256,7 @@ impl Exporter<'_> {
         condition: Option<&Expr>,
         because: &Option<Message>,
     ) {
-        let shows = Shows { plan: self.plan, tool: Some(tool) };
+        let shows = Shows { plan: self.plan, tool: Some(tool), ranges: &[] };
         let wire = &tool.wire_name;
         let words = guard_plan::words::line(&words);
         if meta.shadow {

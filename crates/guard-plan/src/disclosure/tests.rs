@@ -1,6 +1,7 @@
 //! Tests of private content.
 
 use super::*;
+use crate::trust::ELEMENT;
 
 fn stands(private: &str, text: &str) -> bool {
     let mut known = Vec::new();

@@ -1,7 +1,9 @@
 //! A tool of a plan, and the clauses that govern it (language reference §5).
 
 use super::*;
+use crate::builtin::Builtin;
 use crate::trust::ELEMENT;
+use std::fmt;
 
 /// The risk level of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -85,6 +87,8 @@ pub struct Tool {
     pub transforms: Vec<Transform>,
     /// The parts of its result that are private, and who may read them.
     pub privates: Vec<PrivatePart>,
+    /// The parts of its result that are trusted under a condition.
+    pub endorsements: Vec<Endorsement>,
     /// The resources that its decision reads or its settlement may write, ascending. A call waits while one is unsettled
     /// that may write any of it.
     pub touches: Vec<Touch>,
@@ -373,7 +377,7 @@ impl Learn {
     }
 }
 
-/// `for a, b in e` of a `learn`.
+/// `for a, b in e` of a `learn`, `private` or `trusted`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -425,9 +429,8 @@ pub struct Transform {
 pub struct PrivatePart {
     /// Who says it.
     pub rule: RuleMeta,
-    /// The members on the path to the part, through the elements of lists and sets, with `[*]` for each element; empty for the
-    /// whole result.
-    pub path: Vec<String>,
+    /// The part.
+    pub part: ResultPart,
     /// Who may read it: a string, or a list or set of strings, over the call and its result. Nobody where it is absent.
     pub to: Option<Expr>,
     /// The readers are computed from a secret: no reason names them.
@@ -436,14 +439,58 @@ pub struct PrivatePart {
     pub when: Option<Expr>,
 }
 
-impl PrivatePart {
-    /// Returns the part as a guard writes it: `result.a[*].b`.
-    pub fn part(&self) -> String {
-        let step = |step: &String| match step == ELEMENT {
-            true => ELEMENT.to_owned(),
-            false => format!(".{step}"),
-        };
-        format!("result{}", self.path.iter().map(step).collect::<String>())
+/// `trusted result.a when e`: a part of the result is trusted where a condition holds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Endorsement {
+    /// Who says it.
+    pub rule: RuleMeta,
+    /// The part.
+    pub part: ResultPart,
+    /// Only what this function reads in the texts of the part is trusted.
+    pub extractor: Option<Builtin>,
+    /// Only when this is true.
+    pub when: Option<Expr>,
+}
+
+/// A part of a result, once for each element that its ranges bind.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ResultPart {
+    /// The members on the path to the part, through the elements of lists and sets, with `[*]` for each element; empty for the
+    /// whole result. The first `[*]` are the elements of the ranges.
+    pub path: Vec<String>,
+    /// The lists whose elements are told apart, from the outermost, each a part of the element before it.
+    pub ranges: Vec<Range>,
+}
+
+impl ResultPart {
+    /// The whole result.
+    pub const WHOLE: ResultPart = ResultPart { path: Vec::new(), ranges: Vec::new() };
+
+    /// Returns the paths from one element to the next, one for each range, and the path from the last element to the part.
+    pub fn steps(&self) -> (Vec<&[String]>, &[String]) {
+        let mut rest = self.path.as_slice();
+        let mut lists = Vec::with_capacity(self.ranges.len());
+        for _ in &self.ranges {
+            let Some(at) = rest.iter().position(|step| step == ELEMENT) else { break };
+            lists.push(&rest[..at]);
+            rest = &rest[at + 1..];
+        }
+        (lists, rest)
+    }
+}
+
+impl fmt::Display for ResultPart {
+    /// Writes the part as a guard may write it: `result.a[*].b`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("result")?;
+        self.path.iter().try_for_each(|step| match step == ELEMENT {
+            true => f.write_str(ELEMENT),
+            false => write!(f, ".{step}"),
+        })
     }
 }
 

@@ -4,8 +4,9 @@ use super::duration;
 use super::ty::{element, open};
 use crate::builtin::Builtin;
 use crate::decimal;
+use crate::origin::Origin;
 use crate::plan::{
-    ArithOp, ClockPart, CompareOp, Expr, Message, Node, NodeId, Part, Plan, QuantifierOp,
+    ArithOp, ClockPart, CompareOp, Expr, Message, Node, NodeId, Part, Plan, QuantifierOp, Range,
     TemporalOp, Tool, TypeDef, TypeId, UrlPart,
 };
 
@@ -16,6 +17,8 @@ pub struct Shows<'a> {
     pub plan: &'a Plan,
     /// The tool, if the expression belongs to one.
     pub tool: Option<&'a Tool>,
+    /// The ranges around the expression, whose elements it may name.
+    pub ranges: &'a [Range],
 }
 
 /// Formats an expression.
@@ -49,6 +52,7 @@ const WEEKDAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 enum Hint {
     Type(TypeId),
     Weekday,
+    Origin,
 }
 
 struct Printer<'a> {
@@ -364,25 +368,36 @@ impl Printer<'_> {
             Node::LastResult(tool) => plan.tools.get(*tool as usize)?.returns,
             Node::FromKey(_, ty) => Some(*ty),
             Node::Result => self.shows.tool?.returns,
-            Node::Local(slot) => self.nodes.iter().find_map(|node| match node {
-                Node::Quantified { over, binders, .. } => {
-                    let at = binders.iter().position(|b| b == slot)?;
-                    let over =
-                        if over.len() == binders.len() { over.get(at) } else { over.first() };
-                    match self.nodes.get(*over? as usize) {
-                        Some(Node::Rows(fact)) => Some(plan.facts.get(*fact as usize)?.row),
-                        _ => element(plan, self.ty(*over?)?),
-                    }
-                }
-                _ => None,
+            Node::Local(slot) => self.quantified_ty(*slot).or_else(|| {
+                let bound = |range: &&Range| range.binders.last() == Some(slot);
+                let over = &self.shows.ranges.iter().find(bound)?.over;
+                let root = NodeId::try_from(over.0.len().checked_sub(1)?).ok()?;
+                element(plan, Printer { shows: self.shows, nodes: &over.0 }.ty(root)?)
             }),
             _ => None,
         }
     }
 
+    /// Returns the type of what a quantifier binds.
+    fn quantified_ty(&self, slot: u32) -> Option<TypeId> {
+        let plan = self.shows.plan;
+        self.nodes.iter().find_map(|node| match node {
+            Node::Quantified { over, binders, .. } => {
+                let at = binders.iter().position(|b| *b == slot)?;
+                let over = if over.len() == binders.len() { over.get(at) } else { over.first() };
+                match self.nodes.get(*over? as usize) {
+                    Some(Node::Rows(fact)) => Some(plan.facts.get(*fact as usize)?.row),
+                    _ => element(plan, self.ty(*over?)?),
+                }
+            }
+            _ => None,
+        })
+    }
+
     fn hint(&self, id: NodeId) -> Option<Hint> {
         match self.nodes.get(id as usize)? {
             Node::Clock(ClockPart::Weekday) => Some(Hint::Weekday),
+            Node::Origin(_) | Node::Seen(_) => Some(Hint::Origin),
             _ => self.ty(id).map(Hint::Type),
         }
     }
@@ -398,6 +413,9 @@ impl Printer<'_> {
     fn variant(&self, variant: u32, hint: Option<Hint>) -> String {
         let named = match hint {
             Some(Hint::Weekday) => WEEKDAYS.get(variant as usize).map(|day| (*day).to_owned()),
+            Some(Hint::Origin) => {
+                Origin::NAMES.get(variant as usize).map(|origin| (*origin).to_owned())
+            }
             Some(Hint::Type(id)) => {
                 let plan = self.shows.plan;
                 let id = element(plan, id).unwrap_or(id);
@@ -424,7 +442,7 @@ fn word(text: &str) -> String {
 }
 
 /// Names a bound variable, since the plan has no names for them: `x`, `y`, `z`, `x4`.
-fn local(slot: u32) -> String {
+pub(super) fn local(slot: u32) -> String {
     match slot {
         0 => "x".into(),
         1 => "y".into(),

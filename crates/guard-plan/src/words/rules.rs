@@ -2,9 +2,10 @@
 //!
 //! Every text is a phrase; explanations, references and guides put their own words around it.
 
+use super::expr::local;
 use super::{Shows, assigned, duration, effect, expr, limit, requires, target, template, ty};
 use crate::decimal;
-use crate::plan::{Expr, Message, Plan, Risk, RuleMeta, Tool};
+use crate::plan::{Expr, Message, Plan, Range, Risk, RuleMeta, Tool};
 
 /// The subject of a phrase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,6 +46,8 @@ pub enum About {
     Shown,
     /// A part of the result that only its readers may read.
     Private,
+    /// A part of its result that is trusted under a condition.
+    Endorsed,
 }
 
 /// One phrase about a tool.
@@ -72,7 +75,7 @@ pub fn because(shows: &Shows, message: &Option<Message>) -> String {
 
 /// Returns the rules checked before a call, in the kernel's order.
 pub fn before<'a>(plan: &'a Plan, tool: &'a Tool) -> Vec<Said<'a>> {
-    let shows = Shows { plan, tool: Some(tool) };
+    let shows = Shows { plan, tool: Some(tool), ranges: &[] };
     let mut out = Vec::new();
     let mut say = |about, rule, text| out.push(Said { about, rule, text });
     for clause in &tool.requires {
@@ -159,7 +162,7 @@ fn permits<'a>(shows: &Shows<'a>, tool: &'a Tool) -> Vec<Said<'a>> {
 
 /// Returns the rules applied after a successful call.
 pub fn after<'a>(plan: &'a Plan, tool: &'a Tool) -> Vec<Said<'a>> {
-    let shows = Shows { plan, tool: Some(tool) };
+    let shows = Shows { plan, tool: Some(tool), ranges: &[] };
     let mut out = Vec::new();
     if let Some(returns) = tool.returns {
         let trusted = if tool.trust.whole { "trusted" } else { "untrusted" };
@@ -188,12 +191,26 @@ pub fn after<'a>(plan: &'a Plan, tool: &'a Tool) -> Vec<Said<'a>> {
         out.push(Said { about: About::Shown, rule: Some(&transform.rule), text });
     }
     for private in &tool.privates {
+        let shows = Shows { ranges: &private.part.ranges, ..shows };
         let readers = match &private.to {
             Some(to) => code(&expr(&shows, to)),
             None => "nobody".into(),
         };
-        let text = format!("{} to {readers}{}", code(&private.part()), when(&shows, &private.when));
+        let part = code(&private.part.to_string());
+        let each = each(&shows);
+        let text = format!("{part} to {readers}{each}{}", when(&shows, &private.when));
         out.push(Said { about: About::Private, rule: Some(&private.rule), text });
+    }
+    for endorsement in &tool.endorsements {
+        let part = endorsement.part.to_string();
+        let part = match endorsement.extractor {
+            Some(extractor) => format!("{}({part})", extractor.row().name),
+            None => part,
+        };
+        let shows = Shows { ranges: &endorsement.part.ranges, ..shows };
+        let each = each(&shows);
+        let text = format!("{}{each}{}", code(&part), when(&shows, &endorsement.when));
+        out.push(Said { about: About::Endorsed, rule: Some(&endorsement.rule), text });
     }
     out
 }
@@ -201,6 +218,15 @@ pub fn after<'a>(plan: &'a Plan, tool: &'a Tool) -> Vec<Said<'a>> {
 /// Returns whether a call needs an approval without an explicit rule (semantics §3.9).
 pub fn gated(tool: &Tool) -> bool {
     tool.irreversible && tool.risk == Risk::Critical
+}
+
+/// The elements that a part is told apart by.
+fn each(shows: &Shows) -> String {
+    let range = |range: &Range| {
+        let names: Vec<String> = range.binders.iter().map(|slot| local(*slot)).collect();
+        format!(", for {} in {}", names.join(", "), code(&expr(shows, &range.over)))
+    };
+    shows.ranges.iter().map(range).collect()
 }
 
 fn when(shows: &Shows, condition: &Option<Expr>) -> String {

@@ -94,14 +94,17 @@ pub fn trigger(plan: &Plan, trigger: &Trigger) -> String {
             format!("when a call of {} is denied", names.join(" or "))
         }
         Trigger::Becomes { condition, .. } => {
-            format!("when {} becomes true", code(&expr(&Shows { plan, tool: None }, condition)))
+            format!(
+                "when {} becomes true",
+                code(&expr(&Shows { plan, tool: None, ranges: &[] }, condition))
+            )
         }
     }
 }
 
 /// Formats a block of a provider: its condition, its message, and the lines under it.
 pub fn block(plan: &Plan, block: &Block) -> String {
-    let shows = Shows { plan, tool: None };
+    let shows = Shows { plan, tool: None, ranges: &[] };
     let when = match &block.when {
         Some(condition) => format!(" when {}", code(&expr(&shows, condition))),
         None => String::new(),

@@ -88,6 +88,7 @@ fn plan() -> Plan {
         reconciles: vec![],
         transforms: vec![],
         privates: vec![],
+        endorsements: vec![],
         touches: vec![Touch::History(0)],
         writes: vec![],
         indexes: vec![0],

@@ -155,7 +155,8 @@ pub(crate) struct Tool {
     /// Of each transform of the result: the condition and the value.
     pub transforms: Box<[(Option<Prepared>, Prepared)]>,
     /// Of each private part of the result: the readers and the condition.
-    pub privates: Box<[(Option<Prepared>, Option<Prepared>)]>,
+    pub privates: Box<[Private]>,
+    pub endorsements: Box<[Vouching]>,
     /// True if the tool is irreversible and critical.
     pub gated: bool,
     /// By parameter: true if a rule reads it after the call; empty if none is read.
@@ -203,6 +204,22 @@ pub(crate) struct Effect {
 /// The key expressions of a target's path; `None` for a field.
 pub(crate) type Target = Box<[Option<Prepared>]>;
 
+/// The expressions of a private part.
+#[derive(Debug)]
+pub(crate) struct Private {
+    pub ranges: Box<[Prepared]>,
+    pub to: Option<Prepared>,
+    pub when: Option<Prepared>,
+}
+
+/// The expressions of a part that is trusted under a condition, and what the condition reads.
+#[derive(Debug)]
+pub(crate) struct Vouching {
+    pub ranges: Box<[Prepared]>,
+    pub when: Option<Prepared>,
+    pub reading: Reading,
+}
+
 /// The expressions of a lesson.
 #[derive(Debug)]
 pub(crate) struct Learn {
@@ -214,11 +231,15 @@ pub(crate) struct Learn {
 impl Learn {
     pub fn new(learn: &plan::Learn) -> Learn {
         Learn {
-            ranges: all(&learn.ranges, |range| Prepared::new(&range.over)),
+            ranges: ranges(&learn.ranges),
             when: Prepared::optional(&learn.when),
             row: all(&learn.row, Prepared::new),
         }
     }
+}
+
+fn ranges(ranges: &[plan::Range]) -> Box<[Prepared]> {
+    all(ranges, |range| Prepared::new(&range.over))
 }
 
 fn all<'p, T: 'p, U>(items: &'p [T], prepare: impl Fn(&'p T) -> U) -> Box<[U]> {
@@ -239,6 +260,7 @@ impl Tool {
             && tool.learns.is_empty()
             && tool.reconciles.is_empty()
             && tool.transforms.is_empty()
+            && (tool.endorsements.is_empty() || !plan.origins)
             && (tool.privates.is_empty() || !plan.confidential));
         let (needs, conditional) = needs(tool);
         let (unscreened, screens) = screens(tool, &plan.regexes);
@@ -272,8 +294,15 @@ impl Tool {
             transforms: all(&tool.transforms, |rule| {
                 (Prepared::optional(&rule.when), Prepared::new(&rule.value))
             }),
-            privates: all(&tool.privates, |part| {
-                (Prepared::optional(&part.to), Prepared::optional(&part.when))
+            privates: all(&tool.privates, |private| Private {
+                ranges: ranges(&private.part.ranges),
+                to: Prepared::optional(&private.to),
+                when: Prepared::optional(&private.when),
+            }),
+            endorsements: all(&tool.endorsements, |endorsement| Vouching {
+                ranges: ranges(&endorsement.part.ranges),
+                when: Prepared::optional(&endorsement.when),
+                reading: trust::of_endorsement(plan, tool, endorsement),
             }),
             gated: tool.irreversible && tool.risk == plan::Risk::Critical,
             retains: retains(tool),
@@ -468,7 +497,14 @@ fn retains(tool: &plan::Tool) -> Box<[bool]> {
         look(&transform.value);
         transform.when.iter().for_each(&mut look);
     }
-    tool.privates.iter().flat_map(|part| part.to.iter().chain(&part.when)).for_each(&mut look);
+    for private in &tool.privates {
+        private.part.ranges.iter().for_each(|range| look(&range.over));
+        private.to.iter().chain(&private.when).for_each(&mut look);
+    }
+    for endorsement in &tool.endorsements {
+        endorsement.part.ranges.iter().for_each(|range| look(&range.over));
+        endorsement.when.iter().for_each(&mut look);
+    }
     if read.contains(&true) { read.into() } else { Box::default() }
 }
 

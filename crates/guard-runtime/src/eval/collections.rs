@@ -72,6 +72,11 @@ impl<'a> Items<'a> {
         }
     }
 
+    /// Returns whether it is a list, in the order of its elements.
+    pub fn is_list(&self) -> bool {
+        matches!(self, Items::List(..) | Items::OwnList(..) | Items::Array(..))
+    }
+
     /// Returns whether a single bound name stands for the key.
     pub fn by_key(&self) -> bool {
         matches!(self, Items::Map(_) | Items::OwnMap(_))

@@ -1,8 +1,10 @@
 //! Learning: results, prompts and opening data fill facts.
 
 use super::after::After;
+use super::endorse;
 use crate::compiled::prepare;
 use crate::compiled::{CompiledPlan, resolved};
+use crate::eval;
 use crate::eval::collections::Items;
 use crate::eval::context::{Context, Scope};
 use crate::outcome::{Learned, Settled};
@@ -12,6 +14,7 @@ use guard_plan::decode::holds_secrets;
 use guard_plan::json::Json;
 use guard_plan::plan::{Field, Learn, TypeDef, TypeId};
 use guard_plan::render;
+use guard_plan::trust::EndorsementNeed;
 use guard_plan::value::{Fault, Value};
 use std::sync::Arc;
 
@@ -38,16 +41,25 @@ pub(super) fn learn(
     }
     let by = by.into();
     let mut learned = Learned::default();
+    // All of them read what is known before any of them teaches.
+    let mut taught = Vec::new();
     let lessons = call.tool.learns.iter().zip(&call.ready.learns);
     for ((rule, ready), reading) in lessons.zip(&call.ready.readings.learns) {
-        if !reading.may_teach(call.tool, &session.stains) {
+        let (ready_endorsements, stains) = (&call.ready.endorsements[..], &session.stains);
+        let counts =
+            |need: &EndorsementNeed| endorse::counts(&ready_endorsements[need.endorsement], stains);
+        let endorsed = reading.needs.iter().all(|needs| needs.iter().any(counts));
+        if !(endorsed && reading.may_teach(call.tool, stains)) {
             let fact = &compiled.plan().facts[rule.fact as usize].name;
             let message =
                 format!("nothing is learned of `{fact}`: not all that is read is trusted");
             learned.note(&rule.rule.owner, message);
             continue;
         }
-        let rows = after.read(compiled, session, |cx| rows(cx, rule, ready));
+        let needs = (&reading.needs[..], ready_endorsements);
+        taught.push((rule, after.read(compiled, session, |cx| rows(cx, rule, ready, needs))));
+    }
+    for (rule, rows) in taught {
         take_rows(compiled, session, rule, rows, &by, &mut learned);
     }
     settled.learned += learned.learned;
@@ -85,27 +97,38 @@ pub(crate) fn take_rows(
     }
 }
 
+/// The endorsements that a lesson depends on, one of each list, and all endorsements of its tool.
+type Needs<'s> = (&'s [Vec<EndorsementNeed>], &'s [prepare::Vouching]);
+
 /// All rows of one lesson.
-pub(crate) fn rows(cx: &Context<'_>, rule: &Learn, ready: &prepare::Learn) -> Vec<Row> {
+pub(crate) fn rows<'s>(
+    cx: &Context<'s>,
+    rule: &'s Learn,
+    ready: &'s prepare::Learn,
+    needs: Needs<'s>,
+) -> Vec<Row> {
     let mut rows = Vec::new();
     let outside = Scope { slots: &[], values: &[], outer: None };
     let mut visits = 0;
-    range(cx, rule, ready, 0, &outside, &mut visits, &mut rows);
+    range(cx, (rule, ready, needs), 0, &outside, &mut visits, &mut rows);
     rows
 }
+
+/// A lesson, and what it depends on.
+type Lesson<'s> = (&'s Learn, &'s prepare::Learn, Needs<'s>);
 
 /// Adds the rows of the ranges from `depth` on.
 fn range<'s>(
     cx: &Context<'s>,
-    rule: &Learn,
-    ready: &'s prepare::Learn,
+    all: Lesson<'s>,
     depth: usize,
     scope: &Scope<'_, 's>,
     visits: &mut usize,
     rows: &mut Vec<Row>,
 ) {
+    let (rule, ready, _) = all;
     let (Some(over), Some(range)) = (ready.ranges.get(depth), rule.ranges.get(depth)) else {
-        return lesson(cx, rule, ready, scope, rows);
+        return lesson(cx, all, scope, rows);
     };
     let items = match cx.eval_in(over, scope) {
         Ok(Val::None) => return,
@@ -132,19 +155,19 @@ fn range<'s>(
             _ => &both,
         };
         let inner = Scope { slots: &range.binders, values, outer: Some(scope) };
-        self::range(cx, rule, ready, depth + 1, &inner, visits, rows);
+        self::range(cx, all, depth + 1, &inner, visits, rows);
     }
 }
 
 /// The rows of one element.
 fn lesson<'s>(
     cx: &Context<'s>,
-    rule: &Learn,
-    ready: &'s prepare::Learn,
+    (rule, ready, needs): Lesson<'s>,
     scope: &Scope<'_, 's>,
     rows: &mut Vec<Row>,
 ) {
     let wanted = ready.when.as_ref().map_or(Ok(true), |when| cx.eval_in(when, scope)?.truth());
+    let wanted = wanted.and_then(|wanted| Ok(wanted && is_endorsed(cx, needs, scope)?));
     let columns = match wanted {
         Ok(true) => columns(cx, rule, ready, scope),
         Ok(false) => return,
@@ -154,6 +177,55 @@ fn lesson<'s>(
         Ok(columns) => product(&columns, rows),
         Err(fault) => rows.push(Err(fault)),
     }
+}
+
+/// Returns true if the endorsements that a lesson depends on hold for the elements of a row.
+fn is_endorsed<'s>(
+    cx: &Context<'s>,
+    (needs, endorsements): Needs<'s>,
+    scope: &Scope<'_, 's>,
+) -> Result<bool, Fault> {
+    for alternatives in needs {
+        if guard_proof::mutant!("what is not endorsed teaches") {
+            break;
+        }
+        let mut holds = Ok(false);
+        for need in alternatives {
+            let endorsement = &endorsements[need.endorsement];
+            if !endorse::counts(endorsement, &cx.session.stains) {
+                continue;
+            }
+            match (condition(cx, need, endorsement, scope), &holds) {
+                (Ok(true), _) => {
+                    holds = Ok(true);
+                    break;
+                }
+                (Err(fault), Ok(_)) => holds = Err(fault),
+                _ => {}
+            }
+        }
+        if !holds? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Evaluates the condition of an endorsement for the elements of a row.
+fn condition<'s>(
+    cx: &Context<'s>,
+    need: &EndorsementNeed,
+    endorsement: &'s prepare::Vouching,
+    scope: &Scope<'_, 's>,
+) -> Result<bool, Fault> {
+    let Some(when) = &endorsement.when else { return Ok(true) };
+    let mut values = Vec::with_capacity(need.slots.len());
+    for (_, theirs) in &need.slots {
+        values.push(eval::local(*theirs, Some(scope))?);
+    }
+    let slots: Vec<u32> = need.slots.iter().map(|(own, _)| *own).collect();
+    let scope = Scope { slots: &slots, values: &values, outer: None };
+    cx.eval_in(when, &scope)?.truth()
 }
 
 /// The values of each column: a single one, or the elements of a list or set.

@@ -124,6 +124,7 @@ pub fn tool(name: &str, params: &[(&str, TypeId)]) -> Tool {
         reconciles: vec![],
         transforms: vec![],
         privates: vec![],
+        endorsements: vec![],
         touches: vec![],
         writes: vec![],
         indexes: vec![],

@@ -178,12 +178,14 @@ pub enum ClauseKind {
         /// The reason, with interpolation.
         because: Option<Template>,
     },
-    /// `private result.a[*].b [to e] [when e | unless e]`.
+    /// `private result.a[*].b [to e] [for a in e …] [when e | unless e]`.
     Private {
-        /// The steps on the path into the result.
-        path: Vec<ResultStep>,
+        /// The part of the result, or of an element.
+        part: PartPath,
         /// Who may read that part.
         to: Option<Expr>,
+        /// `for a, b in e`, from the outermost: binders and what they range over.
+        each: Vec<(Vec<Ident>, Expr)>,
         /// `when e` / `unless e`.
         guard: Option<Guard>,
     },
@@ -207,8 +209,17 @@ pub enum ClauseKind {
     Tags(Vec<Ident>),
     /// `name "…"`: the display name.
     Name(Str),
-    /// `trusted` (whole result) or `trusted result.a.b`.
-    Trusted(Vec<Ident>),
+    /// `trusted [EXTRACTOR(]result.a.b[)] [for a in e …] [when e | unless e]`.
+    Trusted {
+        /// What reads the part: only the values that it extracts are trusted.
+        extractor: Option<Ident>,
+        /// The part of the result, or of an element; the whole result where it is absent.
+        part: Option<PartPath>,
+        /// `for a, b in e`, from the outermost: binders and what they range over.
+        each: Vec<(Vec<Ident>, Expr)>,
+        /// `when e` / `unless e`.
+        guard: Option<Guard>,
+    },
     /// `untrusted` or `untrusted result.a.b`.
     Untrusted(Vec<Ident>),
 }
@@ -339,6 +350,15 @@ pub struct Arg {
     pub name: Option<Ident>,
     /// The value.
     pub value: Expr,
+}
+
+/// A part of a result: `result.a[*].b`, or `m.a` of a name that a `for` binds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PartPath {
+    /// `result`, or the bound name.
+    pub of: Ident,
+    /// The steps on the path from there.
+    pub steps: Vec<ResultStep>,
 }
 
 /// A step on the path into a result.

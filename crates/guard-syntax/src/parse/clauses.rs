@@ -3,8 +3,8 @@
 use super::build::Builder;
 use super::grammar::{Node, Parts, Rule};
 use crate::ast::{
-    Clause, ClauseKind, Effect, EffectKind, Guard, Learn, Limit, LimitScope, Literal, Requirement,
-    ResultStep, Step, Target, Template,
+    Clause, ClauseKind, Effect, EffectKind, Expr, Guard, Ident, Learn, Limit, LimitScope, Literal,
+    PartPath, Requirement, ResultStep, Step, Target, Template,
 };
 
 impl Builder<'_> {
@@ -80,7 +80,7 @@ impl Builder<'_> {
             Rule::tags => ClauseKind::Tags(self.names(&mut parts)),
             Rule::display_name => ClauseKind::Name(self.take_string(&mut parts)?),
             Rule::undecoded => ClauseKind::Undecoded(self.name(&mut parts)?),
-            Rule::trusted => ClauseKind::Trusted(self.names(&mut parts)),
+            Rule::trusted => self.trusted(parts)?,
             _ => ClauseKind::Untrusted(self.names(&mut parts)),
         })
     }
@@ -214,26 +214,46 @@ impl Builder<'_> {
     }
 
     fn private(&mut self, mut parts: Parts) -> Option<ClauseKind> {
-        let mut path = Vec::new();
-        loop {
-            if let Some(node) = parts.accept(Rule::access) {
-                path.push(ResultStep::Field(self.name(&mut Parts::of(node))?));
-            } else if let Some(node) = parts.accept(Rule::every_element) {
-                path.push(ResultStep::Elements(self.span_eq(&node)));
-            } else {
-                break;
-            }
-        }
+        let part = self.result_part(parts.accept(Rule::part)?)?;
         let to = match parts.accept(Rule::readers) {
             Some(node) => Some(self.take_expr(&mut Parts::of(node))?),
             None => None,
         };
-        Some(ClauseKind::Private { path, to, guard: self.take_guard(&mut parts) })
+        let each = self.take_each(&mut parts)?;
+        Some(ClauseKind::Private { part, to, each, guard: self.take_guard(&mut parts) })
     }
 
-    pub fn learn(&mut self, mut parts: Parts) -> Option<Learn> {
-        let fact = self.name(&mut parts)?;
-        let args = self.take_args(&mut parts)?;
+    fn trusted(&mut self, mut parts: Parts) -> Option<ClauseKind> {
+        let mut extractor = None;
+        let part = if let Some(node) = parts.accept(Rule::extracted) {
+            let mut inner = Parts::of(node);
+            extractor = Some(self.name(&mut inner)?);
+            inner.accept(Rule::part)
+        } else {
+            parts.accept(Rule::part)
+        };
+        let part = match part {
+            Some(node) => Some(self.result_part(node)?),
+            None => None,
+        };
+        let each = self.take_each(&mut parts)?;
+        Some(ClauseKind::Trusted { extractor, part, each, guard: self.take_guard(&mut parts) })
+    }
+
+    fn result_part(&mut self, node: Node) -> Option<PartPath> {
+        let mut parts = Parts::of(node);
+        let of = self.name(&mut parts)?;
+        let mut steps = Vec::new();
+        for step in parts {
+            steps.push(match step.as_rule() {
+                Rule::access => ResultStep::Field(self.name(&mut Parts::of(step))?),
+                _ => ResultStep::Elements(self.span_eq(&step)),
+            });
+        }
+        Some(PartPath { of, steps })
+    }
+
+    fn take_each(&mut self, parts: &mut Parts) -> Option<Vec<(Vec<Ident>, Expr)>> {
         let mut each = Vec::new();
         while let Some(node) = parts.accept(Rule::each) {
             let mut inner = Parts::of(node);
@@ -241,6 +261,13 @@ impl Builder<'_> {
             inner.has(Rule::in_word);
             each.push((binders, self.take_expr(&mut inner)?));
         }
+        Some(each)
+    }
+
+    pub fn learn(&mut self, mut parts: Parts) -> Option<Learn> {
+        let fact = self.name(&mut parts)?;
+        let args = self.take_args(&mut parts)?;
+        let each = self.take_each(&mut parts)?;
         let when = match parts.accept(Rule::learn_when) {
             Some(node) => Some(self.take_expr(&mut Parts::of(node))?),
             None => None,

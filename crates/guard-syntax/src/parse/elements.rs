@@ -249,7 +249,7 @@ pub(super) fn usage(keyword: &str) -> Option<&'static str> {
             "write `transform PARAM = VALUE` or `transform result.FIELD = VALUE`, with `when CONDITION` as needed"
         }
         "private" => {
-            "write `private result` or `private result.FIELD`, with `to READERS` and `when CONDITION` as needed"
+            "write `private result` or `private result.FIELD`, with `to READERS`, `for x in result` and `when CONDITION` as needed"
         }
         "define" => {
             "write `define NAME(param: type, …): type = VALUE`, or `define NAME: type = VALUE`"

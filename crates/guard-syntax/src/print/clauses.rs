@@ -4,8 +4,8 @@ use super::items::{Element, Piece};
 use super::page::Page;
 use super::text;
 use crate::ast::{
-    Clause, ClauseKind, Effect, EffectKind, Guard, Ident, Learn, Limit, LimitScope, Requirement,
-    ResultStep, Step, Target, Template,
+    Clause, ClauseKind, Effect, EffectKind, Expr, Guard, Ident, Learn, Limit, LimitScope, PartPath,
+    Requirement, ResultStep, Step, Target, Template,
 };
 use crate::span::Span;
 
@@ -91,12 +91,23 @@ fn pieces(kind: &ClauseKind) -> Vec<Piece<'_>> {
             saying(&mut pieces, because.as_ref());
             pieces
         }
-        ClauseKind::Private { path, to, guard: condition } => {
-            let steps: String = path.iter().map(step).collect();
-            let mut pieces = vec![Piece::text(format!("private result{steps}"))];
+        ClauseKind::Private { part, to, each, guard: condition } => {
+            let mut pieces = vec![Piece::text(format!("private {}", result_part(part)))];
             if let Some(to) = to {
                 pieces.extend([Piece::text(" to "), Piece::Expr(to)]);
             }
+            ranges(&mut pieces, each);
+            guard(&mut pieces, condition.as_ref(), true);
+            pieces
+        }
+        ClauseKind::Trusted { extractor, part, each, guard: condition } => {
+            let part = part.as_ref().map(result_part);
+            let part = part.map(|part| match extractor {
+                Some(extractor) => format!(" {}({part})", extractor.node),
+                None => format!(" {part}"),
+            });
+            let mut pieces = vec![Piece::text(format!("trusted{}", part.unwrap_or_default()))];
+            ranges(&mut pieces, each);
             guard(&mut pieces, condition.as_ref(), true);
             pieces
         }
@@ -109,19 +120,24 @@ fn pieces(kind: &ClauseKind) -> Vec<Piece<'_>> {
     }
 }
 
-fn step(step: &ResultStep) -> String {
-    match step {
+fn result_part(part: &PartPath) -> String {
+    let step = |step: &ResultStep| match step {
         ResultStep::Field(name) => format!(".{}", name.node),
         ResultStep::Elements(_) => "[*]".to_owned(),
+    };
+    format!("{}{}", part.of.node, part.steps.iter().map(step).collect::<String>())
+}
+
+/// Prints `for a, b in e …`. The ranges stay together.
+fn ranges<'a>(pieces: &mut Vec<Piece<'a>>, each: &'a [(Vec<Ident>, Expr)]) {
+    for (nth, (binders, over)) in each.iter().enumerate() {
+        pieces.push(if nth == 0 { Piece::Break } else { Piece::text(" ") });
+        pieces.extend([Piece::text(format!("for {} in ", names(binders))), Piece::Expr(over)]);
     }
 }
 
 /// Prints the clauses without expressions.
 fn short(kind: &ClauseKind) -> String {
-    let path = |word: &str, path: &[Ident]| {
-        let steps: String = path.iter().map(|n| format!(".{}", n.node)).collect();
-        if path.is_empty() { word.to_owned() } else { format!("{word} result{steps}") }
-    };
     match kind {
         ClauseKind::Risk(level) => format!("risk {}", level.node),
         ClauseKind::Ready(probe) => format!("ready when probe {}", probe.node),
@@ -132,8 +148,14 @@ fn short(kind: &ClauseKind) -> String {
         ClauseKind::Tags(tags) => format!("tags {}", names(tags)),
         ClauseKind::Name(name) => format!("name {}", text::string(&name.node)),
         ClauseKind::Undecoded(word) => format!("undecoded {}", word.node),
-        ClauseKind::Trusted(steps) => path("trusted", steps),
-        ClauseKind::Untrusted(steps) => path("untrusted", steps),
+        ClauseKind::Untrusted(steps) => {
+            let steps: String = steps.iter().map(|n| format!(".{}", n.node)).collect();
+            if steps.is_empty() {
+                "untrusted".to_owned()
+            } else {
+                format!("untrusted result{steps}")
+            }
+        }
         _ => "irreversible".to_owned(),
     }
 }
@@ -215,11 +237,7 @@ impl Page<'_> {
     pub fn learn(&mut self, learn: &Learn) {
         let mut pieces =
             vec![Piece::text(format!("learn {}{}", learn.fact.node, text::args(&learn.args)))];
-        for (nth, (binders, over)) in learn.each.iter().enumerate() {
-            // The ranges stay together.
-            pieces.push(if nth == 0 { Piece::Break } else { Piece::text(" ") });
-            pieces.extend([Piece::text(format!("for {} in ", names(binders))), Piece::Expr(over)]);
-        }
+        ranges(&mut pieces, &learn.each);
         if let Some(when) = &learn.when {
             pieces.extend([Piece::Break, Piece::text("when "), Piece::Expr(when)]);
         }

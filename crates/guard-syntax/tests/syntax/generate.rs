@@ -299,14 +299,39 @@ impl<'b> Choices<'b> {
         Clause { docs: self.docs(), shadow: self.coin(), kind: self.clause_kind(), span: here() }
     }
 
+    fn each(&mut self) -> Vec<(Vec<Ident>, Expr)> {
+        self.many(0, 2, |g| (g.many(1, 2, Self::name), g.expr(2)))
+    }
+
+    fn result_part(&mut self) -> PartPath {
+        PartPath {
+            of: if self.coin() { ident("result") } else { self.plain() },
+            steps: self.many(0, 2, |g| match g.below(2) {
+                0 => ResultStep::Field(g.name()),
+                _ => ResultStep::Elements(here()),
+            }),
+        }
+    }
+
+    fn trusted(&mut self) -> ClauseKind {
+        let mut part = self.some(Self::result_part);
+        let extractor = part.as_ref().and(self.some(|g| ident(g.of(&["emails", "ibans"]))));
+        let mut each = self.each();
+        // Without `for` only `result` begins a part.
+        match &mut part {
+            Some(part) if extractor.is_none() && each.is_empty() => part.of = ident("result"),
+            None => each.clear(),
+            _ => {}
+        }
+        ClauseKind::Trusted { extractor, part, each, guard: self.some(Self::guard) }
+    }
+
     fn clause_kind(&mut self) -> ClauseKind {
         match self.below(22) {
             21 => ClauseKind::Private {
-                path: self.many(0, 2, |g| match g.below(2) {
-                    0 => ResultStep::Field(g.name()),
-                    _ => ResultStep::Elements(here()),
-                }),
+                part: self.result_part(),
                 to: self.some(|g| g.expr(3)),
+                each: self.each(),
                 guard: self.some(Self::guard),
             },
             20 => ClauseKind::Transform {
@@ -353,7 +378,7 @@ impl<'b> Choices<'b> {
             14 => ClauseKind::Returns(self.ty(2, true), self.forms()),
             15 => ClauseKind::Tags(self.many(1, 3, Self::plain)),
             16 => ClauseKind::Name(self.string()),
-            _ if self.coin() => ClauseKind::Trusted(self.many(0, 2, Self::name)),
+            _ if self.coin() => self.trusted(),
             _ => ClauseKind::Untrusted(self.many(0, 2, Self::name)),
         }
     }
@@ -406,7 +431,7 @@ impl<'b> Choices<'b> {
         Learn {
             fact: self.plain(),
             args: self.args(2),
-            each: self.many(0, 2, |g| (g.many(1, 2, Self::name), g.expr(2))),
+            each: self.each(),
             when: self.some(|g| g.expr(2)),
         }
     }

@@ -4,7 +4,7 @@
 
 use crate::hir::{
     Clause, ClauseKind, Expr, ExprKind as K, FactId, Learn, LifecycleId, Program, Range,
-    Replacement, Requirement, Step, Target, Tool, Type,
+    Replacement, Requirement, SelectedPart, Step, Target, Tool, Type,
 };
 use guard_plan::plan::TakenForms;
 use std::collections::BTreeMap;
@@ -224,22 +224,35 @@ impl Canon<'_> {
             ClauseKind::Transform { path, value, when: applies } => {
                 format!("transform {path:?} by {} when {}", e(value), when(applies))
             }
-            ClauseKind::Private { path, to, when: applies } => {
+            ClauseKind::Private { part, to, when: applies } => {
                 let to = to.as_ref().map_or("nobody".into(), e);
-                format!("private {path:?} to {to} when {}", when(applies))
+                let part = self.part(tool, part);
+                format!("private {part} to {to} when {}", when(applies))
+            }
+            ClauseKind::Endorse { part, extractor, when: applies } => {
+                let part = self.part(tool, part);
+                format!("trusted {extractor:?} {part} when {}", when(applies))
             }
         }
+    }
+
+    fn part(self, tool: &Tool, part: &SelectedPart) -> String {
+        format!("{:?} {}", part.path, self.ranges(Some(tool), &part.ranges))
+    }
+
+    fn ranges(self, tool: Option<&Tool>, ranges: &[Range]) -> String {
+        let range = |range: &Range| format!("{:?} {}", range.binders, self.expr(tool, &range.over));
+        ranges.iter().map(range).collect::<Vec<_>>().join("; ")
     }
 
     /// Returns a `learn` clause as text.
     pub fn learn(self, tool: Option<&Tool>, learn: &Learn) -> String {
         let e = |e: &Expr| self.expr(tool, e);
-        let range = |range: &Range| format!("{:?} {}", range.binders, e(&range.over));
-        let ranges: Vec<String> = learn.ranges.iter().map(range).collect();
+        let ranges = self.ranges(tool, &learn.ranges);
         let when = learn.when.as_ref().map_or("-".into(), e);
         let row: Vec<String> = learn.row.iter().map(e).collect();
         let fact = &self.0.facts[learn.fact].name;
-        format!("learn {fact} {} {when} {}", ranges.join("; "), row.join(", "))
+        format!("learn {fact} {ranges} {when} {}", row.join(", "))
     }
 
     /// A probe, all of it.

@@ -105,7 +105,11 @@ impl Slice {
             }
             K::Origin(_) | K::Seen(_) => {
                 let known = program.tools.iter().enumerate();
-                self.tools.extend(known.filter(|(_, t)| t.params.is_empty()).map(|(at, _)| at));
+                let endorses = |tool: &Tool| {
+                    tool.clauses.iter().any(|c| matches!(c.kind, ClauseKind::Endorse { .. }))
+                };
+                let sees = |tool: &Tool| tool.params.is_empty() || endorses(tool);
+                self.tools.extend(known.filter(|(_, t)| sees(t)).map(|(at, _)| at));
             }
             K::MayRead(..) => {
                 let known = program.tools.iter().enumerate();

@@ -1,14 +1,22 @@
 //! Learning: the facts that are taught, and their teachers (semantics §4.5 and §8).
 
 use super::eval::Env;
+use super::parts::{Endorsements, set};
 use super::values::rows;
 use super::{Misuse, Reference, World, origins};
-use crate::hir::{ClauseKind, Learn, RuleMeta, Tool, Type};
+use crate::hir::{ClauseKind, Expr, Learn, RuleMeta, Tool, Type};
+use crate::types::trust::Reliance;
 use guard_plan::builtin::hear;
 use guard_plan::json::Json;
 use guard_plan::plan::{SourceKind, Trust};
 use guard_plan::record::NoteKind;
 use guard_plan::value::{Fault, Value};
+
+/// The conditions of which one must hold for a row, with the slots that they share with the lesson: theirs, and its own.
+type Alternatives<'l> = Vec<(Option<&'l Expr>, Vec<(u32, u32)>)>;
+
+/// A lesson: who says it, what it teaches, and the conditions under which that is trusted.
+type Lesson<'l> = (&'l RuleMeta, &'l Learn, Vec<Alternatives<'l>>);
 
 /// The rows of a fact.
 #[derive(Clone, Default)]
@@ -59,7 +67,8 @@ impl Reference<'_> {
         let Some(data) = data else { return };
         let result = Value::Json(Box::new(data.clone()));
         self.source(SourceKind::Start, &result, "start", &|_| None);
-        self.see_result(data, &Trust { whole: true, parts: Vec::new() }, &[]);
+        let all = Trust { whole: true, parts: Vec::new() };
+        self.see_result(data, &all, &Endorsements::default());
         self.outcome = Default::default();
     }
 
@@ -82,12 +91,10 @@ impl Reference<'_> {
     }
 
     fn source(&mut self, kind: SourceKind, said: &Value, by: &str, world: World) {
-        for source in &self.program.sources {
-            if source.kind == kind {
-                let learns = source.learns.iter().map(|(rule, learn)| (rule, learn));
-                self.learn(learns, &[], said, by, world);
-            }
-        }
+        let sources = self.program.sources.iter().filter(|source| source.kind == kind);
+        let learns = sources.flat_map(|source| &source.learns);
+        let lessons = learns.map(|(rule, learn)| (rule, learn, Vec::new()));
+        self.learn(lessons, &[], said, by, world);
     }
 
     /// Learns from the result of a call.
@@ -103,37 +110,48 @@ impl Reference<'_> {
         let mut learns = Vec::new();
         for clause in &tool.clauses {
             let ClauseKind::Learn(learn) = &clause.kind else { continue };
-            match at.is_some_and(|at| self.trust.may_teach(at, learn)) {
-                true => learns.push((&clause.rule, learn)),
-                false => self.outcome.note(NoteKind::Warning, &clause.rule.owner),
-            }
+            let Some(reliances) = at.and_then(|at| self.trust.may_teach(at, learn)) else {
+                self.outcome.note(NoteKind::Warning, &clause.rule.owner);
+                continue;
+            };
+            let condition = |reliance: Reliance| match &tool.clauses[reliance.clause].kind {
+                ClauseKind::Endorse { when, .. } => (when.as_ref(), reliance.slots),
+                _ => (None, Vec::new()),
+            };
+            let conditions =
+                reliances.into_iter().map(|any| any.into_iter().map(condition).collect()).collect();
+            learns.push((&clause.rule, learn, conditions));
         }
         self.learn(learns.into_iter(), args, result, by, world);
     }
 
     fn learn<'l>(
         &mut self,
-        learns: impl Iterator<Item = (&'l RuleMeta, &'l Learn)>,
+        learns: impl Iterator<Item = Lesson<'l>>,
         args: &[Value],
         result: &Value,
         by: &str,
         world: World,
     ) {
-        for (rule, learn) in learns {
+        let mut lessons = Vec::new();
+        for (rule, learn, conditions) in learns {
             let env = Env { args, result: Some(result), ..Env::of(&self.state, world) };
             let mut taught = Vec::new();
             let mut whole = true;
             for locals in self.bindings(learn, env, &mut whole) {
-                whole &= self.learned_rows(learn, Env { locals: &locals, ..env }, &mut taught);
+                let env = Env { locals: &locals, ..env };
+                whole &= self.learned_rows(learn, &conditions, env, &mut taught);
             }
             if !whole {
                 self.outcome.note(NoteKind::Warning, &rule.owner);
             }
-            if rule.shadow {
-                continue;
+            if !rule.shadow {
+                lessons.push((learn.fact, taught));
             }
+        }
+        for (fact, taught) in lessons {
             for row in taught {
-                self.teach(learn.fact, row, by);
+                self.teach(fact, row, by);
             }
         }
     }
@@ -148,11 +166,16 @@ impl Reference<'_> {
                     *whole = false;
                     continue;
                 };
+                if let Value::Json(json) = &source
+                    && !matches!(**json, Json::Array(_) | Json::Object(_))
+                {
+                    *whole = false;
+                    continue;
+                }
                 for row in rows(&[source], range.binders.len()).unwrap_or_default() {
                     let mut locals = outer.clone();
                     for (slot, value) in range.binders.iter().zip(row) {
-                        locals.resize((*slot as usize + 1).max(locals.len()), Value::None);
-                        locals[*slot as usize] = value;
+                        set(&mut locals, *slot, value);
                     }
                     inner.push(locals);
                 }
@@ -163,8 +186,15 @@ impl Reference<'_> {
     }
 
     /// Adds the rows that are taught; false where one cannot be computed or does not fit.
-    fn learned_rows(&self, learn: &Learn, env: Env, taught: &mut Vec<Vec<Value>>) -> bool {
-        match learn.when.as_ref().map_or(Ok(true), |when| self.holds(when, env)) {
+    fn learned_rows(
+        &self,
+        learn: &Learn,
+        conditions: &[Alternatives],
+        env: Env,
+        taught: &mut Vec<Vec<Value>>,
+    ) -> bool {
+        let wanted = learn.when.as_ref().map_or(Ok(true), |when| self.holds(when, env));
+        match wanted.and_then(|wanted| Ok(wanted && self.is_trusted(conditions, env)?)) {
             Ok(true) => {}
             Ok(false) => return true,
             Err(_) => return false,
@@ -203,6 +233,26 @@ impl Reference<'_> {
         }
         taught.extend(rows);
         true
+    }
+
+    /// Returns true if of each list of conditions one holds for the elements of a row.
+    fn is_trusted(&self, conditions: &[Alternatives], env: Env) -> Result<bool, Fault> {
+        for alternatives in conditions {
+            let hold = alternatives.iter().map(|(when, slots)| {
+                let mut locals = Vec::new();
+                for (theirs, own) in slots {
+                    set(&mut locals, *theirs, env.locals[*own as usize].clone());
+                }
+                let env = Env { locals: &locals, ..env };
+                when.map_or(Ok(true), |when| self.holds(when, env))
+            });
+            let hold: Vec<Result<bool, Fault>> = hold.collect();
+            if hold.contains(&Ok(true)) {
+                continue;
+            }
+            return hold.into_iter().find(Result::is_err).unwrap_or(Ok(false));
+        }
+        Ok(true)
     }
 
     fn teach(&mut self, fact: usize, values: Vec<Value>, by: &str) {

@@ -13,6 +13,7 @@ mod feedback;
 mod items;
 mod learning;
 mod origins;
+mod parts;
 mod private;
 mod probes;
 mod propose;

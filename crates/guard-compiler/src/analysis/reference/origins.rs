@@ -1,7 +1,8 @@
 //! Origins: where values were first seen (semantics §8).
 
 use super::Reference;
-use guard_plan::builtin::Builtin;
+use super::parts::Endorsements;
+use guard_plan::builtin::{Builtin, is_unreadable};
 use guard_plan::json::Json;
 use guard_plan::plan::Trust;
 use guard_plan::value::Value;
@@ -106,22 +107,51 @@ impl Reference<'_> {
     }
 
     /// Everything that a result says is seen, as trusted or not by the way that leads to it.
-    pub(super) fn see_result(&mut self, json: &Json, trust: &Trust, way: &[&str]) {
+    pub(super) fn see_result(&mut self, json: &Json, trust: &Trust, endorsed: &Endorsements) {
         if !self.tables.origins {
             return;
         }
+        for (extractor, text) in &endorsed.texts {
+            let Ok(Value::List(found)) = extractor.eval(&[&Value::String(text.as_str().into())])
+            else {
+                continue;
+            };
+            for found in found {
+                let Value::String(found) = found else { continue };
+                if is_unreadable(&found) {
+                    continue;
+                }
+                match extractor {
+                    Builtin::Paths => self.see_path(&found, TRUSTED),
+                    Builtin::Numbers => self.see_number(&found, TRUSTED),
+                    _ => {}
+                }
+                self.see(&found, TRUSTED);
+            }
+        }
+        self.see_part(json, trust, endorsed, &[]);
+    }
+
+    fn see_part(&mut self, json: &Json, trust: &Trust, endorsed: &Endorsements, place: &[String]) {
+        let below = |step: String| [place, &[step]].concat();
         match json {
             Json::Null | Json::Bool(_) => {}
-            Json::Array(items) => items.iter().for_each(|item| self.see_result(item, trust, way)),
-            Json::Object(members) => {
-                for (name, member) in members {
-                    self.see_result(member, trust, &[way, &[&**name]].concat());
+            Json::Array(items) => {
+                for (at, item) in items.iter().enumerate() {
+                    self.see_part(item, trust, endorsed, &below(format!("[{at}]")));
                 }
             }
-            Json::Int(number) => self.see_number(&number.to_string(), believed(trust, way)),
-            Json::Number(text) => self.see_number(text, believed(trust, way)),
+            Json::Object(members) => {
+                for (name, member) in members {
+                    self.see_part(member, trust, endorsed, &below(format!(".{name}")));
+                }
+            }
+            Json::Int(number) => {
+                self.see_number(&number.to_string(), believed(trust, endorsed, place));
+            }
+            Json::Number(text) => self.see_number(text, believed(trust, endorsed, place)),
             Json::String(text) => {
-                let origin = believed(trust, way);
+                let origin = believed(trust, endorsed, place);
                 self.see(text, origin);
                 let names_path = text.contains('/') || text.contains('.');
                 let plain = !text.contains("://") && !text.contains('\n');
@@ -134,14 +164,19 @@ impl Reference<'_> {
     }
 }
 
-/// The longest path that leads to the end of the way decides.
-fn believed(trust: &Trust, way: &[&str]) -> u32 {
-    let mut trusted = trust.whole;
+/// The longest path that leads to a place decides, and an endorsement before a rule of the same length.
+fn believed(trust: &Trust, endorsed: &Endorsements, place: &[String]) -> u32 {
+    let members = |place: &[String]| -> Vec<String> {
+        place.iter().filter_map(|step| step.strip_prefix('.').map(str::to_owned)).collect()
+    };
+    let way = members(place);
+    let around = endorsed.places.iter().filter(|part| place.starts_with(part));
+    let deepest = around.map(|part| members(part).len()).max();
+    let (mut ruled, mut trusted) = (0, trust.whole);
     for length in 1..=way.len() {
-        let path: Vec<String> = way[..length].iter().map(|step| step.to_string()).collect();
-        if let Some((_, says)) = trust.parts.iter().find(|(part, _)| *part == path) {
-            trusted = *says;
+        if let Some((_, says)) = trust.parts.iter().find(|(part, _)| *part == way[..length]) {
+            (ruled, trusted) = (length, *says);
         }
     }
-    if trusted { TRUSTED } else { UNTRUSTED }
+    if trusted || deepest.is_some_and(|depth| depth >= ruled) { TRUSTED } else { UNTRUSTED }
 }

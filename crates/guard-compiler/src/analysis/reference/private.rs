@@ -141,24 +141,39 @@ impl Reference<'_> {
         }
         let mut all = Vec::new();
         for clause in &tool.clauses {
-            let ClauseKind::Private { path, to, when } = &clause.kind else { continue };
+            let ClauseKind::Private { part, to, when } = &clause.kind else { continue };
             let env = Env { args, result: Some(result), locals: &[], state: &self.state, world };
-            let applies = when.as_ref().map_or(Ok(true), |when| self.holds(when, env));
-            if let Ok(false) = applies {
-                continue;
+            let (elements, fault) = self.elements(part, raw, env);
+            let mut faulty = fault.is_some();
+            let mut parts = Vec::new();
+            for element in elements {
+                let env = Env { locals: &element.locals, ..env };
+                let readers = match when.as_ref().map_or(Ok(true), |when| self.holds(when, env)) {
+                    Ok(false) => continue,
+                    Ok(true) => match to {
+                        Some(to) => self.eval(to, env).and_then(|readers| named(&readers)),
+                        None => Ok(Vec::new()),
+                    },
+                    Err(fault) => Err(fault),
+                };
+                faulty |= readers.is_err();
+                let mut texts = Vec::new();
+                collect(element.json, element.rest, &mut texts);
+                parts.push((readers.unwrap_or_default(), texts));
             }
-            let readers = match to {
-                Some(to) => self.eval(to, env).and_then(|readers| named(&readers)),
-                None => Ok(Vec::new()),
-            };
-            let faulty = applies.is_err() || readers.is_err();
-            let readers: BTreeSet<String> = match applies {
-                Ok(_) => readers.unwrap_or_default().into_iter().collect(),
-                Err(_) => BTreeSet::new(),
-            };
-            all.push((clause.rule.clone(), path.clone(), readers, faulty));
+            if fault.is_some() {
+                // Whose part it is cannot be told: all that the first range is about is nobody's.
+                let list: Vec<String> =
+                    part.path.iter().take_while(|step| *step != ELEMENT).cloned().collect();
+                let mut texts = Vec::new();
+                collect(raw, &list, &mut texts);
+                parts = vec![(Vec::new(), texts)];
+            }
+            if !parts.is_empty() {
+                all.push((clause.rule.clone(), part.path.clone(), parts, faulty));
+            }
         }
-        for (rule, path, readers, faulty) in all {
+        for (rule, path, parts, faulty) in all {
             if rule.shadow {
                 self.outcome.note(NoteKind::Shadow, &rule.owner);
                 continue;
@@ -166,10 +181,11 @@ impl Reference<'_> {
             if faulty {
                 self.outcome.note(NoteKind::Warning, &rule.owner);
             }
-            let mut texts = Vec::new();
-            collect(raw, &path, &mut texts);
-            let readers = readers.into_iter().filter(|one| !one.is_empty() && !is_unreadable(one));
-            self.keep_private(&format!("{} {path:?}", tool.name), &readers.collect(), texts);
+            for (readers, texts) in parts {
+                let is_name = |one: &String| !one.is_empty() && !is_unreadable(one);
+                let readers = readers.into_iter().filter(is_name).collect();
+                self.keep_private(&format!("{} {path:?}", tool.name), &readers, texts);
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 use super::effects::reads;
 use super::eval::Env;
 use super::feedback::Judged;
+use super::parts::Endorsements;
 use super::{Allowed, Flight, Misuse, Outcome, Reference, Settled, World};
 use crate::hir::{Clause, ClauseKind, Expr, Step, Target, Tool, Type};
 use guard_plan::disclosure::unreadable_texts;
@@ -71,13 +72,14 @@ impl Reference<'_> {
             }
         }
         // A result that nobody can read is no success, of an undeclared tool either.
+        let mut endorsed = Endorsements::default();
         let mut kept = (ran && result.is_ok()).then(|| Value::Json(Box::new(Json::Null)));
         if let (true, Some(tool)) = (ran, flight.tool) {
             for (var, value) in &flight.writes {
                 self.state[*var] = value.clone();
             }
             self.trust.wrote(tool, false);
-            kept = self.after(&self.program.tools[tool], &flight, result, world);
+            kept = self.after(&self.program.tools[tool], &flight, result, world, &mut endorsed);
             let shown = self.outcome.shown.take();
             self.outcome.shown = shown.map(|shown| TakenForms::closed(opened.is_some(), shown));
         }
@@ -88,7 +90,7 @@ impl Reference<'_> {
             let tool = flight.tool.map(|at| &self.program.tools[at]);
             let nobody = Trust { whole: false, parts: Vec::new() };
             if tool.is_none_or(|tool| !tool.is_served()) {
-                self.see_result(result, tool.map_or(&nobody, |tool| &tool.trust), &[]);
+                self.see_result(result, tool.map_or(&nobody, |tool| &tool.trust), &endorsed);
             }
         }
         self.flights.remove(at);
@@ -104,13 +106,14 @@ impl Reference<'_> {
         self.judge(Judged::Settled, world);
     }
 
-    /// Applies a success; returns the decoded result, or none where it does not decode.
+    /// Applies a success; returns the decoded result, or none where it does not decode, and adds what is endorsed of it.
     fn after(
         &mut self,
         tool: &Tool,
         flight: &Flight,
         result: Result<Option<&Json>, &str>,
         world: World,
+        endorsed: &mut Endorsements,
     ) -> Option<Value> {
         let returned = result.map(|result| result.cloned().unwrap_or(Json::Null));
         let decoded = match (&returned, &tool.returns) {
@@ -148,6 +151,7 @@ impl Reference<'_> {
         self.transform(tool, &flight.args, &result, world);
         if let Ok(raw) = &returned {
             self.disclose(tool, &flight.args, (raw, &result), world);
+            *endorsed = self.endorsed(tool, &flight.args, (raw, &result), world);
         }
         Some(result)
     }

@@ -19,7 +19,7 @@ pub(super) fn part_text(plan: &Plan, claim: &Claim) -> String {
                 Some(id) => {
                     // Children precede parents: what stands up to a node holds all of it.
                     let part = Expr(invariant.condition.0[..=*id as usize].to_vec());
-                    words::expr(&words::Shows { plan, tool: None }, &part)
+                    words::expr(&words::Shows { plan, tool: None, ranges: &[] }, &part)
                 }
                 None => invariant.text.clone(),
             }

@@ -9,10 +9,11 @@ use crate::near;
 use crate::plans;
 use crate::term::Term;
 use guard_plan::json::Json;
-use guard_plan::origin;
+use guard_plan::origin::{self, Vouched};
 use guard_plan::plan::{Expr, FactId, Node, Plan, Tool};
 use guard_plan::record::{Payload, Record};
 use guard_plan::render::cut;
+use guard_plan::trust::ELEMENT;
 use guard_plan::verdict::Decision;
 use guard_plan::words::rules::{self, code};
 use guard_sdk::{Guard, Host, Session};
@@ -213,6 +214,7 @@ struct Sightings {
 impl Sightings {
     fn of(plan: &Plan, records: &[Record]) -> Sightings {
         let mut seen = Sightings::default();
+        let none = Vouched::default();
         let mut workspace = String::new();
         let mut tools: HashMap<&str, &str> = HashMap::new();
         for record in records {
@@ -224,7 +226,7 @@ impl Sightings {
                     for leaf in open.data.iter().flat_map(|data| leaves(data)) {
                         let at =
                             format!("record {}, the session's data: {}", record.seq, leaf.place);
-                        origin::in_json(leaf.value, &workspace, &trust, &mut |text, _| {
+                        origin::in_json(leaf.value, &workspace, (&trust, &none), &mut |text, _| {
                             seen.add(text, &at)
                         });
                     }
@@ -256,6 +258,7 @@ impl Sightings {
         workspace: &str,
     ) {
         let Some(tool) = plan.tools.iter().find(|tool| tool.wire_name == name) else { return };
+        let endorsed = endorsed(tool, result);
         for Leaf { place, way, value } in leaves(result) {
             // Trust is known of the members on the way to a value.
             let alone = way
@@ -263,8 +266,17 @@ impl Sightings {
                 .rev()
                 .fold(value.clone(), |inner, name| Json::Object(vec![((*name).into(), inner)]));
             let place = if place.is_empty() { place } else { format!(", {}", code(&place)) };
-            origin::in_json(&alone, workspace, &tool.trust, &mut |text, is_trusted| {
-                let word = if is_trusted { "trusted" } else { "untrusted" };
+            let denied = |depth: usize| {
+                let denies = |(part, trusted): &(Vec<String>, bool)| {
+                    !trusted && part.len() > depth && part.iter().eq(way.iter().take(part.len()))
+                };
+                tool.trust.parts.iter().any(denies)
+            };
+            let perhaps = endorsed.get(&std::ptr::from_ref(value));
+            let perhaps = perhaps.filter(|(_, depth)| !denied(*depth)).map(|(word, _)| *word);
+            let trust = (&tool.trust, &Vouched::default());
+            origin::in_json(&alone, workspace, trust, &mut |text, is_trusted| {
+                let word = if is_trusted { "trusted" } else { perhaps.unwrap_or("untrusted") };
                 self.add(
                     text,
                     &format!("record {seq}, the result of `{call}` ({name}{place}, {word})"),
@@ -292,6 +304,24 @@ impl Sightings {
         }
         more(places.len(), out);
     }
+}
+
+/// Returns the scalars of a result that endorsements are about, with what is said of each.
+fn endorsed(tool: &Tool, result: &Json) -> HashMap<*const Json, (&'static str, usize)> {
+    let mut said = HashMap::new();
+    for endorsement in &tool.endorsements {
+        let word = match endorsement.extractor {
+            Some(_) => "trusted in part",
+            None => "trusted under a condition",
+        };
+        let path = &endorsement.part.path;
+        let depth = path.iter().filter(|step| *step != ELEMENT).count();
+        origin::parts_at(result, path, &mut |part| {
+            let leaf = |leaf: &Leaf| (std::ptr::from_ref(leaf.value), (word, depth));
+            said.extend(leaves(part).iter().map(leaf));
+        });
+    }
+    said
 }
 
 fn more(count: usize, out: &mut String) {

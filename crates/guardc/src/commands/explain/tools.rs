@@ -182,6 +182,7 @@ pub(super) fn sentence(said: &Said) -> String {
         About::Transform => format!("must be called with {text}"),
         About::Shown => format!("shows the agent {text}"),
         About::Private => format!("private {text}"),
+        About::Endorsed => format!("trusted {text}"),
         About::Gate => text.clone(),
     }
 }

@@ -24,6 +24,8 @@ pub enum Kind {
     Shown,
     /// `private`.
     Private,
+    /// `trusted` of some results.
+    Endorsed,
     /// `limit`.
     Limit,
     /// A `budget` that some tool costs.
@@ -60,7 +62,10 @@ impl Kind {
     /// Returns whether the rule can refuse a call.
     pub fn two_sided(self) -> bool {
         use Kind::*;
-        !matches!(self, Cost | Effect | Observe | Learn | Shown | Private | Transition | Feedback)
+        !matches!(
+            self,
+            Cost | Effect | Observe | Learn | Shown | Private | Endorsed | Transition | Feedback
+        )
     }
 
     /// Returns its name.
@@ -70,6 +75,7 @@ impl Kind {
             Kind::Deny => "deny",
             Kind::Transform | Kind::Shown => "transform",
             Kind::Private => "private",
+            Kind::Endorsed => "trusted",
             Kind::Limit => "limit",
             Kind::Budget => "budget",
             Kind::Deadline => "deadline",
@@ -281,7 +287,10 @@ impl Coverage {
     pub fn succeeded(&mut self, tool: &str, decoded: bool, reconciled: bool) {
         self.happened(tool, &[Kind::Effect]);
         if decoded {
-            self.happened(tool, &[Kind::Observe, Kind::Learn, Kind::Shown, Kind::Private]);
+            self.happened(
+                tool,
+                &[Kind::Observe, Kind::Learn, Kind::Shown, Kind::Private, Kind::Endorsed],
+            );
         }
         for rule in self.rules.values_mut().filter(|rule| rule.kind == Kind::Reconcile) {
             if rule.tools.iter().any(|name| name == tool) {
@@ -395,6 +404,9 @@ impl Coverage {
         }
         for private in &tool.privates {
             self.add(plan, tool, Kind::Private, private.rule.span, "");
+        }
+        for endorsement in &tool.endorsements {
+            self.add(plan, tool, Kind::Endorsed, endorsement.rule.span, "");
         }
     }
 }

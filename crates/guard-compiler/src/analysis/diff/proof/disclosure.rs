@@ -61,6 +61,7 @@ fn asks_only(tool: &Tool, negated: bool) -> bool {
         | ClauseKind::Learn(_)
         | ClauseKind::Transform { .. }
         | ClauseKind::Private { .. }
+        | ClauseKind::Endorse { .. }
         | ClauseKind::Reconcile { .. } => true,
         kind => {
             let mut found = false;

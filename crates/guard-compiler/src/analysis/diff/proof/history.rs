@@ -99,7 +99,8 @@ pub(super) fn taught(view: View, fact: &str) -> BTreeSet<String> {
                 && learn.fact == at
             {
                 let returns = tool.returns.as_ref().map(|ty| Canon(program).taken(ty, &tool.forms));
-                texts.insert(format!("{} {returns:?}: {text}", tool.wire_name));
+                let endorsed = endorsed(program, tool);
+                texts.insert(format!("{} {returns:?}: {text} {endorsed:?}", tool.wire_name));
             }
         }
     }
@@ -210,7 +211,20 @@ pub(super) fn signature(program: &Program, name: &str) -> Option<String> {
 }
 
 pub(super) fn trust(view: View<'_>) -> BTreeSet<String> {
-    view.tools().map(|t| format!("{} {:?}", t.wire_name, t.trust)).collect()
+    let says = |t: &Tool| format!("{} {:?} {:?}", t.wire_name, t.trust, endorsed(view.program, t));
+    let texts: BTreeSet<String> = view.tools().map(says).collect();
+    // What the condition of an endorsement reads is rare: any difference counts.
+    match view.tools().any(|t| !endorsed(view.program, t).is_empty()) {
+        true => texts.into_iter().chain(everything(view)).collect(),
+        false => texts,
+    }
+}
+
+/// The parts of a tool's result that are trusted under a condition.
+fn endorsed(program: &Program, tool: &Tool) -> Vec<String> {
+    let clauses = Canon(program).clauses(tool).into_iter();
+    let endorses = |clause: &crate::hir::Clause| matches!(clause.kind, ClauseKind::Endorse { .. });
+    clauses.filter(|(clause, _)| endorses(clause)).map(|(_, text)| text).collect()
 }
 
 /// Every clause of every tool, the completion and the invariants.

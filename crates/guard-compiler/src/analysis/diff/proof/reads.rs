@@ -33,6 +33,7 @@ impl Reads {
                 | ClauseKind::Learn(_)
                 | ClauseKind::Transform { .. }
                 | ClauseKind::Private { .. }
+                | ClauseKind::Endorse { .. }
                 | ClauseKind::Reconcile { .. } => {}
                 ClauseKind::Ready(probe) => {
                     reads.probes.insert(program.probes[*probe].name.clone());

@@ -85,11 +85,11 @@ impl<'p> Classes<'p> {
             ClauseKind::Learn(learn) => self.learn(learn, cx, session),
             // What the agent reads decides nothing.
             ClauseKind::Transform { .. } => {}
-            ClauseKind::Private { to, when, .. } => {
-                for part in to.iter().chain(when) {
+            ClauseKind::Private { .. } | ClauseKind::Endorse { .. } => {
+                crate::lower::clause_exprs(&clause.kind, &mut |part| {
                     let node = self.visit(part, cx, session);
                     self.cloud(node);
-                }
+                });
             }
             ClauseKind::Limit { by: None, .. }
             | ClauseKind::Approval { when: None, .. }

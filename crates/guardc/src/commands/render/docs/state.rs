@@ -10,7 +10,7 @@ use guard_plan::words::{self, Shows};
 /// Describes the variables, with the tools that write and read them.
 pub(super) fn state(doc: Doc) -> String {
     let plan = doc.plan;
-    let shows = Shows { plan, tool: None };
+    let shows = Shows { plan, tool: None, ranges: &[] };
     let rows = (0..).zip(&plan.state).map(|(id, var)| {
         let ty = code(&words::ty(plan, var.ty));
         let init = code(&words::typed(&shows, &var.init, Some(var.ty)));
@@ -59,7 +59,7 @@ pub(super) fn budgets(doc: Doc) -> String {
 
 /// Describes the invariants, and the calls that can violate them.
 pub(super) fn invariants(doc: Doc) -> String {
-    let shows = Shows { plan: doc.plan, tool: None };
+    let shows = Shows { plan: doc.plan, tool: None, ranges: &[] };
     let mut page = Page::default();
     for (id, invariant) in (0..).zip(&doc.plan.invariants) {
         let name = &invariant.rule.owner;

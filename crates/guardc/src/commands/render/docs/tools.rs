@@ -103,6 +103,7 @@ pub(super) fn sentence(plan: &Plan, said: &Said) -> String {
         About::Transform => format!("must be called with {text}"),
         About::Shown => format!("shows the agent {text}"),
         About::Private => format!("private {text}"),
+        About::Endorsed => format!("trusted {text}"),
     };
     let Some(rule) = said.rule else {
         return out;

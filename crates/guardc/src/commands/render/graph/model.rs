@@ -215,7 +215,7 @@ fn arrows(
     place: &BTreeMap<ToolId, usize>,
     out: &mut Picture,
 ) {
-    let shows = Shows { plan, tool: Some(tool) };
+    let shows = Shows { plan, tool: Some(tool), ranges: &[] };
     let condition = clause.when.as_ref().map(|when| words::expr(&shows, when));
     let tip = |text: String| match &condition {
         Some(when) => format!("`{}` requires {text}, when `{when}`", tool.name),

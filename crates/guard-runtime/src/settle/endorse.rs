@@ -1,0 +1,61 @@
+//! The parts of a result that are trusted under a condition (semantics §8).
+
+use super::after::After;
+use super::part;
+use crate::compiled::CompiledPlan;
+use crate::compiled::prepare;
+use crate::outcome::Settled;
+use crate::session::Session;
+use guard_plan::json::Json;
+use guard_plan::origin::Vouched;
+use guard_plan::record::NoteKind;
+use guard_plan::trust::{Level, Stain};
+use guard_plan::value::Fault;
+
+/// Returns true if the condition of an endorsement reads nothing that is not trusted.
+pub(super) fn counts(endorsement: &prepare::Vouching, stains: &[Stain]) -> bool {
+    guard_proof::mutant!("a text may vouch for itself")
+        || endorsement.reading.level(stains) != Some(Level::Untrusted)
+}
+
+/// Returns what the endorsements of a tool vouch for in a result, where a rule asks about origins.
+pub(super) fn vouched<'j>(
+    compiled: &CompiledPlan,
+    session: &Session,
+    after: &After<'_>,
+    raw: &'j Json,
+    settled: &mut Settled,
+) -> Vouched<'j> {
+    let mut vouched = Vouched::default();
+    let call = after.call;
+    if !compiled.plan().origins {
+        return vouched;
+    }
+    for (endorsement, ready) in call.tool.endorsements.iter().zip(&call.ready.endorsements) {
+        let part = &endorsement.part;
+        if !counts(ready, &session.stains) {
+            let message = format!("`{part}` is not trusted: not all that its condition reads is");
+            settled.note(NoteKind::Warning, &endorsement.rule.owner, message);
+            continue;
+        }
+        let mut fault: Option<Fault> = None;
+        let walked = after.read(compiled, session, |cx| {
+            part::each(cx, part, &ready.ranges, raw, &mut |element| {
+                let holds = ready.when.as_ref().map_or(Ok(true), |when| {
+                    cx.eval_in(when, element.scope).and_then(|holds| holds.truth())
+                });
+                match holds {
+                    Ok(true) => vouched.add(element.json, element.rest, endorsement.extractor),
+                    Ok(false) if !guard_proof::mutant!("no condition endorses") => {}
+                    Ok(false) => vouched.add(element.json, element.rest, endorsement.extractor),
+                    Err(found) => _ = fault.get_or_insert(found),
+                }
+            })
+        });
+        if let Some(fault) = fault.or(walked.err()) {
+            let message = format!("not all of `{part}` is trusted: {fault}");
+            settled.note(NoteKind::Warning, &endorsement.rule.owner, message);
+        }
+    }
+    vouched
+}

@@ -1,0 +1,72 @@
+//! The part of a result that a clause names, element by element. What becomes of it is the clause's.
+
+use crate::compiled::prepare::Prepared;
+use crate::eval::collections::Items;
+use crate::eval::context::{Context, Scope};
+use crate::val::Val;
+use guard_plan::json::Json;
+use guard_plan::plan::{Range, ResultPart};
+use guard_plan::trust::ELEMENT;
+use guard_plan::value::Fault;
+
+/// One element that the ranges of a part bind, or the whole result.
+pub(crate) struct PartElement<'c, 's, 'p, 'j> {
+    pub scope: &'c Scope<'c, 's>,
+    /// It, as it came.
+    pub json: &'j Json,
+    /// The steps that lead from it to the part.
+    pub rest: &'p [String],
+}
+
+/// Calls `visit` with each element of a part.
+///
+/// # Errors
+///
+/// A range that cannot be evaluated, or is no list.
+pub(crate) fn each<'s, 'p, 'j>(
+    cx: &Context<'s>,
+    part: &'p ResultPart,
+    ranges: &'s [Prepared],
+    raw: &'j Json,
+    visit: &mut dyn FnMut(&PartElement<'_, 's, 'p, 'j>),
+) -> Result<(), Fault> {
+    let outside = Scope { slots: &[], values: &[], outer: None };
+    let all: Vec<(&Range, &Prepared)> = part.ranges.iter().zip(ranges).collect();
+    within(cx, &all, &PartElement { scope: &outside, json: raw, rest: &part.path }, visit)
+}
+
+/// Calls `visit` with each element of the ranges that are left.
+fn within<'s, 'p, 'j>(
+    cx: &Context<'s>,
+    ranges: &[(&Range, &'s Prepared)],
+    outer: &PartElement<'_, 's, 'p, 'j>,
+    visit: &mut dyn FnMut(&PartElement<'_, 's, 'p, 'j>),
+) -> Result<(), Fault> {
+    let [(range, over), inner @ ..] = ranges else {
+        visit(outer);
+        return Ok(());
+    };
+    let items = match cx.eval_in(over, outer.scope)? {
+        Val::None => return Ok(()),
+        over => Items::of(over)?,
+    };
+    let at = outer.rest.iter().position(|step| step == ELEMENT).unwrap_or_default();
+    let (list, rest) = outer.rest.split_at(at);
+    let list = list.iter().try_fold(outer.json, |json, step| json.get(step));
+    // What is decoded and what came are the same elements.
+    let raw = match list {
+        Some(Json::Array(raw)) if items.is_list() && raw.len() == Items::count(&items) => raw,
+        _ => return Err(Fault::Decode("what is walked is no list".into())),
+    };
+    for (json, (key, element)) in raw.iter().zip(items) {
+        let both = [key, element];
+        let values = if range.binders.len() == 1 { &both[1..] } else { &both };
+        let json = match guard_proof::mutant!("every element is the first") {
+            true => &raw[0],
+            false => json,
+        };
+        let scope = Scope { slots: &range.binders, values, outer: Some(outer.scope) };
+        within(cx, inner, &PartElement { scope: &scope, json, rest: &rest[1..] }, visit)?;
+    }
+    Ok(())
+}
