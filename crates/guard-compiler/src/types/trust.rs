@@ -76,7 +76,8 @@ impl Checker<'_, '_> {
                     found.push(self.untrusted(at, clause.rule.span, cause));
                 }
                 if let Some(cause) = flow.doubtful_condition(at, &clause.kind) {
-                    found.push(self.untrusted_condition(at, clause.rule.span, cause));
+                    let what = self.what(at, cause);
+                    found.push(errors::untrusted_condition(clause.rule.span, &what));
                 }
             }
         }
@@ -91,59 +92,44 @@ impl Checker<'_, '_> {
 
     fn untrusted(&self, at: hir::ToolId, span: Span, cause: Cause) -> Diagnostic {
         let tool = &self.program.tools[at];
+        let what = self.what(at, cause);
         match cause {
             Cause::Result => {
                 let partly = tool.trust.whole || !tool.trust.parts.is_empty();
                 errors::untrusted_learn(span, &tool.name, tool.span, partly)
             }
-            Cause::State(var, writer, level) => {
-                let name = &self.program.state[var].name;
-                let what = format!("the variable `{name}`");
-                match level {
-                    Level::Untrusted => errors::learn_of_untrusted(span, &what, writer),
-                    Level::Chosen => errors::learn_of_argument(span, &what)
-                        .also(writer, "the agent's choice comes from here"),
-                }
+            Cause::State(_, writer, Level::Untrusted) => {
+                errors::learn_of_untrusted(span, &what, writer)
             }
+            Cause::State(_, writer, Level::Chosen) => errors::learn_of_argument(span, &what)
+                .also(writer, "the agent's choice comes from here"),
             Cause::LastResult(last) => {
-                let last = &self.program.tools[last];
-                let what = format!("the result of the last `{}`", last.name);
-                errors::learn_of_untrusted(span, &what, last.span)
-            }
-            Cause::LastArgument(last) => {
-                let last = &self.program.tools[last];
-                let what = format!("an argument of an earlier call of `{}`", last.name);
-                errors::learn_of_argument(span, &what)
-            }
-            Cause::Budget(unit) => {
-                let what = format!("the use of the budget `{}`", self.program.units[unit].name);
-                errors::learn_of_argument(span, &what)
-            }
-            Cause::Calls(counted) => {
-                let what = format!("the number of calls of `{}`", self.program.tools[counted].name);
-                errors::learn_of_argument(span, &what)
+                errors::learn_of_untrusted(span, &what, self.program.tools[last].span)
             }
             Cause::Private => errors::learn_of_private(span),
-            Cause::Argument => {
-                errors::learn_of_argument(span, &format!("an argument of `{}`", tool.name))
+            Cause::LastArgument(_) | Cause::Budget(_) | Cause::Calls(_) | Cause::Argument => {
+                errors::learn_of_argument(span, &what)
             }
         }
     }
-}
 
-impl Checker<'_, '_> {
-    fn untrusted_condition(&self, at: hir::ToolId, span: Span, cause: Cause) -> Diagnostic {
-        let named = |tool: hir::ToolId| &self.program.tools[tool].name;
-        let what = match cause {
-            Cause::Result => format!("a part of the result of `{}`", named(at)),
-            Cause::LastResult(last) => format!("the result of the last `{}`", named(last)),
+    /// Names what is read that is not trusted.
+    fn what(&self, at: hir::ToolId, cause: Cause) -> String {
+        let tool = |at: hir::ToolId| &self.program.tools[at].name;
+        match cause {
+            Cause::Result => format!("a part of the result of `{}`", tool(at)),
             Cause::State(var, ..) => format!("the variable `{}`", self.program.state[var].name),
-            Cause::Private => "the answer of `may_read`".to_owned(),
-            Cause::Argument | Cause::LastArgument(_) | Cause::Budget(_) | Cause::Calls(_) => {
-                "what the agent chose".to_owned()
+            Cause::LastResult(last) => format!("the result of the last `{}`", tool(last)),
+            Cause::LastArgument(last) => {
+                format!("an argument of an earlier call of `{}`", tool(last))
             }
-        };
-        errors::untrusted_condition(span, &what)
+            Cause::Budget(unit) => {
+                format!("the use of the budget `{}`", self.program.units[unit].name)
+            }
+            Cause::Calls(counted) => format!("the number of calls of `{}`", tool(counted)),
+            Cause::Private => "the answer of `may_read`".to_owned(),
+            Cause::Argument => format!("an argument of `{}`", tool(at)),
+        }
     }
 }
 

@@ -45,9 +45,10 @@ pub(super) fn vouched<'j>(
                     cx.eval_in(when, element.scope).and_then(|holds| holds.truth())
                 });
                 match holds {
-                    Ok(true) => vouched.add(element.json, element.rest, endorsement.extractor),
-                    Ok(false) if !guard_proof::mutant!("no condition endorses") => {}
-                    Ok(false) => vouched.add(element.json, element.rest, endorsement.extractor),
+                    Ok(holds) if holds || guard_proof::mutant!("no condition endorses") => {
+                        vouched.add(element.json, element.rest, endorsement.extractor);
+                    }
+                    Ok(_) => {}
                     Err(found) => _ = fault.get_or_insert(found),
                 }
             })
