@@ -82,7 +82,9 @@ class World:
         (self.top / "victim/file").write_text("kept")
         (self.work / "check").write_text("#!/bin/sh\ntest -e made\n")
         (self.work / "check").chmod(0o755)
-        shutil.copy(guardc, self.guardc)
+        # By a process of its own: a program that another thread starts meanwhile would inherit the open file, and the system starts no program
+        # that is open for writing ("Text file busy").
+        subprocess.run(["cp", guardc, self.guardc], check=True)
         self.held = []
         self.env = {"HOME": str(self.home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
         self.plan, self.store, self.settings = self.work / "agent.plan", self.home / ".local/state/guard", self.work / host.settings
