@@ -242,7 +242,7 @@ fn sessions_replay() {
 /// Returns the lengths of the shortest sessions by what they show; `None` if the exploration was not complete.
 fn lengths(text: &str) -> Option<Vec<(String, Option<usize>)>> {
     let program = compiled(text).program;
-    let limits = Limits { depth: 12, states: 2_000, calls: 40_000, seeds: Vec::new() };
+    let limits = Limits { depth: 12, states: 2_000, calls: 40_000, ..Limits::default() };
     let of = explore(&program, &limits, &|| false);
     let length = |(name, session): (String, &Option<Session>)| {
         (name, session.as_ref().map(|session| session.len()))

@@ -9,6 +9,7 @@ pub(crate) mod climb;
 pub(crate) mod inputs;
 pub(crate) mod mark;
 mod reach;
+mod refusals;
 mod repeat;
 mod rules;
 mod sample;
@@ -20,6 +21,7 @@ mod story;
 mod values;
 pub(crate) mod world;
 
+pub use refusals::EffectCheck;
 pub use rules::{Rule, RuleKind};
 pub(crate) use rules::{each_condition, limit_text};
 pub use seeds::events_of;
@@ -40,11 +42,13 @@ pub struct Limits {
     pub calls: usize,
     /// Sessions to begin with, each with all its beginnings: those of the guard's own tests.
     pub seeds: Vec<Vec<Act>>,
+    /// The checks of effects for which a refusal is looked for: those that are not proved.
+    pub effects: Vec<EffectCheck>,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { depth: 12, states: 300, calls: 6_000, seeds: Vec::new() }
+        Limits { depth: 12, states: 300, calls: 6_000, seeds: Vec::new(), effects: Vec::new() }
     }
 }
 
@@ -56,6 +60,9 @@ pub struct Exploration {
     /// Every rule that may fire, and the shortest session in which it does. Limits, budgets, the deadline and advice are
     /// looked for by repetition: their sessions are short, and need not be shortest.
     pub rules: Vec<(Rule, Option<Session>)>,
+    /// Every check of effects that was asked for, and a session in which it refuses a call of its tool. They are looked
+    /// for by repetition, too.
+    pub effects: Vec<(EffectCheck, Option<Session>)>,
     /// By goal: the shortest session that reaches it.
     pub goals: Vec<Option<Session>>,
     /// The shortest session that ends with a stop at which all checks hold.
@@ -117,11 +124,17 @@ pub fn explore(program: &Program, limits: &Limits, stop: &dyn Fn() -> bool) -> E
     if !stop() {
         repeat::complete(&mut search);
     }
-    let (judged, found) = (search.judged, search.found);
     let checked = |session: Option<Session>| session.filter(|session| session.replays(program));
+    let refusal = |check: &EffectCheck| match stop() {
+        true => (check.clone(), None),
+        false => (check.clone(), checked(refusals::find(&search, check))),
+    };
+    let effects = limits.effects.iter().map(refusal).collect();
+    let (judged, found) = (search.judged, search.found);
     Exploration {
         tools: found.tools.into_iter().map(checked).collect(),
         rules: rules.iter().cloned().zip(found.rules.into_iter().map(checked)).collect(),
+        effects,
         goals: found.goals.into_iter().map(checked).collect(),
         completion: checked(found.completion),
         deadlock: checked(deadlock),
@@ -139,6 +152,7 @@ impl Exploration {
         Exploration {
             tools: vec![None; program.tools.len()],
             rules: rules.into_iter().map(|rule| (rule, None)).collect(),
+            effects: Vec::new(),
             goals: vec![None; program.goals.len()],
             completion: None,
             deadlock: None,

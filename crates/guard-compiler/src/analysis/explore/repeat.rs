@@ -165,20 +165,20 @@ fn pump(
 
 /// A session whose last call is made again and again.
 #[derive(Clone)]
-struct Pump<'s, 'p> {
-    search: &'s Search<'s, 'p>,
-    session: Reference<'p>,
-    out: Session,
-    tool: ToolId,
-    args: Vec<Value>,
+pub(super) struct Pump<'s, 'p> {
+    pub search: &'s Search<'s, 'p>,
+    pub session: Reference<'p>,
+    pub out: Session,
+    pub tool: ToolId,
+    pub args: Vec<Value>,
     then: Then,
-    world: Vec<(Ask, Json)>,
+    pub world: Vec<(Ask, Json)>,
     round: usize,
 }
 
 impl<'s, 'p> Pump<'s, 'p> {
     /// The session before its last call, which ends so from now on.
-    fn of(search: &'s Search<'s, 'p>, found: &Session, end: Option<Then>) -> Option<Self> {
+    pub fn of(search: &'s Search<'s, 'p>, found: &Session, end: Option<Then>) -> Option<Self> {
         let program = search.program;
         let mut out = found.clone();
         let last = out.steps.pop()?;
@@ -197,7 +197,21 @@ impl<'s, 'p> Pump<'s, 'p> {
         Some(Pump { search, session, out, tool, args, then, world, round: 0 })
     }
 
-    fn answer(&self, ask: &Ask) -> Option<Json> {
+    /// The same with other steps before; none where one of them cannot be done.
+    pub fn replayed(&self, steps: &[Step]) -> Option<Self> {
+        let mut pump = self.clone();
+        let (out, program) = (&mut pump.out, self.search.program);
+        out.steps.clear();
+        pump.session = Reference::open(program, out.start, WORKSPACE, out.data.as_ref()).ok()?;
+        for step in steps {
+            pump.world.clone_from(&step.world);
+            pump.act(step.act.clone())?;
+        }
+        pump.world.clone_from(&self.world);
+        Some(pump)
+    }
+
+    pub fn answer(&self, ask: &Ask) -> Option<Json> {
         self.world.iter().find(|(known, _)| known == ask).map(|(_, answer)| answer.clone())
     }
 
@@ -223,7 +237,7 @@ impl<'s, 'p> Pump<'s, 'p> {
         None
     }
 
-    fn act(&mut self, what: Act) -> Option<()> {
+    pub fn act(&mut self, what: Act) -> Option<()> {
         let before: Vec<Value> = self.session.state().map(|(_, v)| v.clone()).collect();
         let world = |ask: &Ask| {
             self.world.iter().find(|(known, _)| known == ask).map(|(_, answer)| answer.clone())
@@ -234,7 +248,7 @@ impl<'s, 'p> Pump<'s, 'p> {
         Some(())
     }
 
-    fn proposal(&self, args: &[Value]) -> Act {
+    pub fn proposal(&self, args: &[Value]) -> Act {
         Act::Call {
             id: format!("again-{}", self.out.steps.len() + 1),
             tool: self.search.program.tools[self.tool].wire_name.clone(),
@@ -243,7 +257,7 @@ impl<'s, 'p> Pump<'s, 'p> {
         }
     }
 
-    fn call(&mut self, args: Vec<Value>) -> Option<()> {
+    pub fn call(&mut self, args: Vec<Value>) -> Option<()> {
         let what = self.proposal(&args);
         self.act(what)
     }
@@ -292,7 +306,7 @@ impl<'s, 'p> Pump<'s, 'p> {
 }
 
 /// The arguments with another value at a place, where one is easily made.
-fn varied(args: &[Value], at: usize, round: usize) -> Vec<Value> {
+pub(super) fn varied(args: &[Value], at: usize, round: usize) -> Vec<Value> {
     let mut args = args.to_vec();
     args[at] = match &args[at] {
         Value::String(text) => Value::String(format!("{text}{round}").into()),

@@ -1,7 +1,7 @@
 //! A session as a person reads it, as JSON, and as a `test` block to paste into a guard.
 
 use super::session::{Act, START, Said, Session, Step, Then};
-use crate::analysis::reference::Ask;
+use crate::analysis::reference::{Ask, Outline};
 use crate::hir::{Program, Type};
 use guard_plan::json::Json;
 use guard_plan::time::{describe_duration, format_rfc3339};
@@ -23,20 +23,24 @@ impl Session {
         }
         let mut at = 0;
         while at < self.steps.len() {
-            let same = self.steps[at..].iter().take_while(|s| alike(s, &self.steps[at])).count();
-            let last = at + same == self.steps.len();
-            let shown = if same > SHOWN + 1 { 1 } else { same };
-            for (place, step) in self.steps.iter().enumerate().skip(at).take(shown) {
-                line(program, place + 1, step, place + 1 == self.steps.len(), &mut out);
+            let run = Repeats::of(&self.steps[at..]);
+            let end = at + run.block * run.count;
+            let is_cut = run.count > SHOWN + 1;
+            let shown = if is_cut { at + run.block } else { end };
+            for place in at..shown {
+                line(program, self, place, &mut out);
             }
-            if shown < same {
-                let left = same - shown - usize::from(last);
-                let _ = writeln!(out, "     the same, {left} times more");
-                if last {
-                    line(program, at + same, &self.steps[at + same - 1], true, &mut out);
+            if is_cut {
+                // The end of a session is what it is about.
+                let last = end == self.steps.len();
+                let left = run.count - 1 - usize::from(last);
+                let others = if run.exact { "" } else { " with other values" };
+                let _ = writeln!(out, "     the same{others}, {left} times more");
+                for place in (end - run.block..end).filter(|_| last) {
+                    line(program, self, place, &mut out);
                 }
             }
-            at += same;
+            at = end;
         }
         out
     }
@@ -44,7 +48,7 @@ impl Session {
     /// The story, with what somebody else says of its last step.
     pub fn ending_otherwise(&self, program: &Program, other: &Said) -> String {
         let mut out = self.story(program);
-        let _ = writeln!(out, "     under the new guard: {}", verdict(other));
+        let _ = writeln!(out, "     under the new guard: {}", verdict(program, other));
         out
     }
 
@@ -105,24 +109,58 @@ fn moment(millis: i64) -> String {
     format!("on a {day} at {:02}:{:02}", civil.hour, civil.minute)
 }
 
-fn alike(a: &Step, b: &Step) -> bool {
+/// Steps that repeat: a block, and how often it comes.
+struct Repeats {
+    block: usize,
+    count: usize,
+    /// Every time with the same values.
+    exact: bool,
+}
+
+impl Repeats {
+    /// The run that steps begin with, of up to three steps each; a block alone where nothing repeats.
+    fn of(steps: &[Step]) -> Repeats {
+        let of = |block: usize, exact: bool| {
+            let first = &steps[..block.min(steps.len())];
+            let same = |next: &&[Step]| {
+                next.len() == block && first.iter().zip(*next).all(|(a, b)| alike(a, b, exact))
+            };
+            Repeats { block, count: steps.chunks(block).take_while(same).count(), exact }
+        };
+        let tried = [(1, true), (1, false), (2, false), (3, false)];
+        let mut runs = tried.into_iter().map(|(block, exact)| of(block, exact));
+        runs.find(|run| run.count > SHOWN + 1).unwrap_or(Repeats {
+            block: 1,
+            count: 1,
+            exact: true,
+        })
+    }
+}
+
+fn alike(a: &Step, b: &Step, exact: bool) -> bool {
     let same = match (&a.act, &b.act) {
         (Act::Call { tool, args, .. }, Act::Call { tool: t, args: r, .. }) => {
-            tool == t && args == r
+            tool == t && (!exact || args == r)
         }
+        (Act::Approve { tool, role, .. }, Act::Approve { tool: t, role: r, .. }) if !exact => {
+            (tool, role) == (t, r)
+        }
+        (Act::Prompt(_), Act::Prompt(_)) if !exact => true,
         (a, b) => a == b,
     };
     same && a.said.decision == b.said.decision
 }
 
-fn line(program: &Program, number: usize, step: &Step, last: bool, out: &mut String) {
+fn line(program: &Program, session: &Session, place: usize, out: &mut String) {
+    let (step, number) = (&session.steps[place], place + 1);
+    let last = number == session.steps.len();
     for (ask, answer) in &step.world {
         if let Some(said) = world_words(ask, answer) {
             let _ = writeln!(out, "     {said}");
         }
     }
     let _ = write!(out, "{number:>3}. {}", happens(program, &step.act));
-    let said = verdict(&step.said);
+    let said = verdict(program, &step.said);
     if !said.is_empty() {
         let _ = write!(out, ": {said}");
     }
@@ -166,7 +204,7 @@ pub(crate) fn happens(program: &Program, act: &Act) -> String {
 }
 
 /// Returns a reply in words.
-pub(crate) fn verdict(said: &Said) -> String {
+pub(crate) fn verdict(program: &Program, said: &Said) -> String {
     let mut words = Vec::new();
     if let Some(decision) = said.decision {
         let decision = match decision {
@@ -177,8 +215,8 @@ pub(crate) fn verdict(said: &Said) -> String {
         };
         words.push(decision.to_string());
     }
-    let mut reasons: Vec<String> = said.reasons.iter().map(reason).collect();
-    reasons.extend(said.shadowed.iter().map(|r| format!("in shadow {}", reason(r))));
+    let mut reasons: Vec<String> = said.reasons.iter().map(|r| reason(program, r)).collect();
+    reasons.extend(said.shadowed.iter().map(|r| format!("in shadow {}", reason(program, r))));
     if !reasons.is_empty() {
         words.push(format!("by {}", reasons.join(", ")));
     }
@@ -192,10 +230,12 @@ pub(crate) fn verdict(said: &Said) -> String {
     text.trim_start_matches("; ").to_string()
 }
 
-fn reason((code, rule, _, needs): &(Code, String, Decision, Vec<String>)) -> String {
+fn reason(program: &Program, (code, rule, _, needs): &Outline) -> String {
+    let is_type = || !program.invariants.iter().any(|one| one.rule.owner == *rule);
     match (code, needs.is_empty()) {
         (Code::Transform, _) => format!("a `transform` of {rule}"),
         (Code::Denied, _) => format!("a `deny` of {rule}"),
+        (Code::Invariant, _) if is_type() => format!("the type of {rule}"),
         (Code::Invariant, _) => format!("the invariant {rule}"),
         (Code::Budget, _) => format!("the budget {rule}"),
         (Code::Limit, _) => format!("a limit of {rule}"),

@@ -148,6 +148,11 @@ fn explored(verified: &Verified<'_>, explored: &Exploration) -> Value {
             "text": rule.text,
             "session": session(found),
         })).collect::<Vec<_>>(),
+        "effects": explored.effects.iter().map(|(check, found)| json!({
+            "tool": check.tool,
+            "owner": check.owner,
+            "session": session(found),
+        })).collect::<Vec<_>>(),
         "completion": session(&explored.completion),
         "deadlock": session(&explored.deadlock),
     })

@@ -14,7 +14,7 @@ use crate::project;
 use crate::report::{Format, Report};
 use crate::term::Term;
 use cache::Cache;
-use guard_compiler::explore::{self, Exploration, Limits};
+use guard_compiler::explore::{self, EffectCheck, Exploration, Limits};
 use guard_compiler::verify::smt::{self, OpenGoal};
 use guard_compiler::{Output, diff, lint, property};
 use guard_syntax::diagnostic::Diagnostic;
@@ -92,7 +92,9 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     };
     let stop = interruptions()?;
     let seeds = explore::events_of(&output.scenarios);
-    let limits = Limits { depth: args.depth, states: args.states, seeds, ..Limits::default() };
+    let effects = unproved(output);
+    let limits =
+        Limits { depth: args.depth, states: args.states, seeds, effects, ..Limits::default() };
     let explored = (args.depth > 0).then(|| {
         let patience = Patience::new(term);
         explore::explore(&output.program, &limits, &|| {
@@ -142,6 +144,25 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
         compiled.print_errors(term);
     }
     Ok(Exit::findings(findings))
+}
+
+/// Returns the checks of effects that are left to the kernel.
+fn unproved(output: &Output) -> Vec<EffectCheck> {
+    let (plan, verification) = (&output.plan, &output.verification);
+    let pairs = verification
+        .pairs
+        .iter()
+        .map(|one| (one.tool, &plan.invariants[one.invariant as usize].rule.owner, &one.status));
+    let types = verification.refinements.iter();
+    let types = types.map(|one| (one.tool, &plan.state[one.var as usize].name, &one.status));
+    pairs
+        .chain(types)
+        .filter(|(.., status)| !status.is_proved())
+        .map(|(tool, owner, _)| EffectCheck {
+            tool: plan.tools[tool as usize].name.clone(),
+            owner: owner.clone(),
+        })
+        .collect()
 }
 
 /// Returns the findings about the guard that only exploration can detect.

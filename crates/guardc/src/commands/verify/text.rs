@@ -4,7 +4,7 @@
 use super::Verified;
 use super::solver::Said;
 use crate::term::{Style, count};
-use guard_compiler::explore::{Exploration, Rule, RuleKind, Session};
+use guard_compiler::explore::{EffectCheck, Exploration, Rule, RuleKind, Session};
 use guard_compiler::hir::PropertyMode;
 use guard_compiler::property::{Claim as PropertyClaim, Outcome};
 use guard_compiler::verify::{Basis, Pair, Residue, Status, Verification, Why};
@@ -260,6 +260,17 @@ impl Page<'_> {
         }
     }
 
+    /// Describes whether the type of a variable can refuse a call of a tool.
+    fn refuses(&self, tool: &str, var: &str, out: &mut String) {
+        let Some(explored) = &self.verified.explored else { return };
+        let is_it = |check: &EffectCheck| check.tool == tool && check.owner == var;
+        let found = explored.effects.iter().find(|(check, _)| is_it(check));
+        if let Some((_, Some(session))) = found {
+            let _ = writeln!(out, "    it can fire:");
+            self.story(session, out);
+        }
+    }
+
     fn story(&self, session: &Session, out: &mut String) {
         for line in session.story(&self.verified.output.program).lines() {
             let _ = writeln!(out, "    {line}");
@@ -288,6 +299,7 @@ impl Page<'_> {
                     .map_or(String::new(), |needs| format!("; {} would prove it", code(needs)));
                 let name = tool(self.plan, one.tool);
                 let _ = writeln!(out, "  {name}: {} stays in its type{needs}", code(var));
+                self.refuses(name, var, out);
             }
         }
     }

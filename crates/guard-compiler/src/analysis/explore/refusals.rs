@@ -1,0 +1,297 @@
+//! Sessions in which the effects of one tool are refused: they would leave the type of a variable, or break an
+//! invariant.
+//!
+//! A capacity is reached by doing the same again, each time with another value: the search, which does not count, does
+//! not get there.
+
+use super::inputs::{read, written};
+use super::repeat::{Pump, varied};
+use super::rules::RuleKind;
+use super::search::{Search, roles};
+use super::session::{Act, Session, Step, Then};
+use crate::analysis::reference::{Judgement, Outline};
+use crate::hir::{ClauseKind, ExprKind, Program, ToolId, VarId};
+use guard_plan::value::Value;
+use guard_plan::verdict::{Code, Decision};
+
+/// Most calls that fill a variable: first few, of everything that can be repeated.
+const ROUNDS: [usize; 2] = [120, 1_100];
+/// The rounds in which all arguments of the tool are tried; after them only its plainest.
+const WIDE_ROUNDS: usize = 8;
+/// Most arguments that are tried as what is repeated.
+const MOST_VARIED: usize = 12;
+/// Most calls that are judged from one beginning.
+const MOST_JUDGED: usize = 6_000;
+/// Calls judged for one check after which no other beginning is tried.
+const MOST_IN_ALL: usize = 60_000;
+
+/// A check that the effects of a tool owe: a variable stays in its type, or an invariant holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EffectCheck {
+    /// The tool.
+    pub tool: String,
+    /// The variable or the invariant.
+    pub owner: String,
+}
+
+/// Looks for a session whose last call is one of this tool, and is refused by this check alone. `None` if none is
+/// found, which proves nothing.
+pub(crate) fn find(search: &Search, check: &EffectCheck) -> Option<Session> {
+    let program = search.program;
+    let tool = program.tools.iter().position(|t| t.name == check.tool)?;
+    let known = known(search, &check.owner);
+    let wire = &program.tools[tool].wire_name;
+    let is_own = |step: &Step| matches!(&step.act, Act::Call { tool, .. } if tool == wire);
+    if let Some(known) = known.filter(|one| one.steps.last().is_some_and(is_own)) {
+        return Some(known.clone());
+    }
+    let start = Pump::of(search, search.found.tools[tool].as_ref()?, None)?;
+    // Where the calls of another tool are refused, those of this one may be, too.
+    let near: Vec<Pump> = known
+        .into_iter()
+        .flat_map(|one| [&one.steps[..], &one.steps[..one.len().saturating_sub(1)]])
+        .filter_map(|steps| start.replayed(steps))
+        .collect();
+    let vars = variables(program, &check.owner);
+    let mut writers: Vec<ToolId> =
+        (0..program.tools.len()).filter(|at| *at != tool && writes(program, *at, &vars)).collect();
+    writers.insert(0, tool);
+    let mut filling =
+        Filling { pump: start.clone(), tool, owner: &check.owner, judged: 0, most: 0 };
+    for rounds in ROUNDS {
+        let mut found: Option<Session> = None;
+        for writer in &writers {
+            let last = search.found.tools[*writer].as_ref();
+            let last = last.and_then(|one| Pump::of(search, one, None));
+            let mut repeated: Vec<Vec<Value>> = search.inputs.calls(*writer, &start.session);
+            repeated.truncate(MOST_VARIED);
+            repeated.splice(0..0, last.iter().map(|last| last.args.clone()));
+            let mut first = start.clone();
+            first.world.extend(last.iter().flat_map(|last| last.world.clone()));
+            // The tool may be allowed where the writer is, or the writer where the tool is.
+            let other = last.filter(|_| *writer != tool).map(|mut pump| {
+                (pump.tool, pump.args) = (tool, start.args.clone());
+                pump.world = first.world.clone();
+                pump
+            });
+            let others = other_results(search, &first);
+            let starts = [Some(first), other].into_iter().flatten();
+            for start in starts.chain(near.iter().cloned()).chain(others) {
+                filling.most = filling.judged + MOST_JUDGED;
+                for args in &repeated {
+                    filling.pump = start.clone();
+                    let session = filling.run(*writer, args, rounds);
+                    let len = found.as_ref().map_or(usize::MAX, Session::len);
+                    found = session.filter(|one| one.len() < len).or(found);
+                }
+                if found.is_some() || filling.judged > MOST_IN_ALL {
+                    break;
+                }
+            }
+        }
+        if found.is_some() || filling.judged > MOST_IN_ALL {
+            return found;
+        }
+    }
+    None
+}
+
+/// The same beginning with another result of one of its calls.
+fn other_results<'s, 'p>(search: &'s Search<'s, 'p>, start: &Pump<'s, 'p>) -> Vec<Pump<'s, 'p>> {
+    let program = search.program;
+    let mut all = Vec::new();
+    for (at, step) in start.out.steps.iter().enumerate() {
+        let Act::Call { id, tool, args, then: Then::Succeeds(Some(known)) } = &step.act else {
+            continue;
+        };
+        let Some(called) = program.tools.iter().position(|one| one.wire_name == *tool) else {
+            continue;
+        };
+        let others = search.inputs.results(called, &start.session).into_iter().flatten();
+        for result in others.filter(|result| result != known).take(MOST_VARIED) {
+            let then = Then::Succeeds(Some(result));
+            let call = Act::Call { id: id.clone(), tool: tool.clone(), args: args.clone(), then };
+            let mut steps = start.out.steps.clone();
+            steps[at].act = call;
+            all.extend(start.replayed(&steps));
+        }
+    }
+    all
+}
+
+/// The session that the search has found for an invariant.
+fn known<'a>(search: &'a Search, owner: &str) -> Option<&'a Session> {
+    let at = search.rules.iter().position(|rule| {
+        matches!(rule.kind, RuleKind::Invariant | RuleKind::Monitor) && rule.owner == owner
+    })?;
+    search.found.rules[at].as_ref()
+}
+
+/// The variables of a check: the one it is named after, or those that the invariant reads.
+fn variables(program: &Program, owner: &str) -> Vec<VarId> {
+    let named = program.state.iter().position(|var| var.name == owner);
+    let mut vars: Vec<VarId> = named.into_iter().collect();
+    for invariant in program.invariants.iter().filter(|one| one.rule.owner == owner) {
+        invariant.condition.walk(&mut |e| {
+            if let ExprKind::State(var) = e.kind {
+                vars.push(var);
+            }
+        });
+    }
+    vars
+}
+
+fn writes(program: &Program, tool: ToolId, vars: &[VarId]) -> bool {
+    program.tools[tool].clauses.iter().any(|clause| {
+        matches!(&clause.kind, ClauseKind::Effect { target, .. } if vars.contains(&target.var))
+    })
+}
+
+/// A session that grows until the check refuses.
+struct Filling<'a, 's, 'p> {
+    pump: Pump<'s, 'p>,
+    tool: ToolId,
+    owner: &'a str,
+    judged: usize,
+    /// The number of judged calls at which the search gives up.
+    most: usize,
+}
+
+impl Filling<'_, '_, '_> {
+    /// Repeats a call of `writer`, so many rounds, until one of the tool is refused.
+    fn run(&mut self, writer: ToolId, args: &[Value], rounds: usize) -> Option<Session> {
+        let own = self.pump.args.clone();
+        for round in 0..rounds {
+            if self.judged > self.most || self.pump.search.stopped_early() {
+                return None;
+            }
+            let mut tried = self.anew(self.tool, &own, round);
+            if round < WIDE_ROUNDS {
+                tried.extend(self.pump.search.inputs.calls(self.tool, &self.pump.session));
+            }
+            if let Some(args) = tried.into_iter().find(|args| self.is_refused(args)) {
+                return self.ended(args);
+            }
+            let tried = self.anew(writer, args, round);
+            match tried.into_iter().find_map(|args| self.next(writer, args))? {
+                Attempt::Refused(args) => return self.ended(args),
+                Attempt::Allowed(args) => self.call(writer, args)?,
+            }
+        }
+        None
+    }
+
+    /// The arguments with texts that no earlier round had, and as they are.
+    fn anew(&self, tool: ToolId, args: &[Value], round: usize) -> Vec<Vec<Value>> {
+        let longer = (0..args.len()).fold(args.to_vec(), |args, at| varied(&args, at, round));
+        let only = args.iter().map(|value| match value {
+            Value::String(_) => Value::String(round.to_string().into()),
+            other => other.clone(),
+        });
+        let mut all = vec![longer, only.collect(), args.to_vec()];
+        all.dedup();
+        let (program, session) = (self.pump.search.program, &self.pump.session);
+        let fits = |args: &Vec<Value>| {
+            read(program, session, tool, &written(program, session, tool, args)).is_some()
+        };
+        all.retain(fits);
+        all
+    }
+
+    /// The outcome of a call of `writer` with these arguments, after a person has done what it lacks: named the
+    /// texts, ended a halt, approved. None where other rules refuse it.
+    fn next(&mut self, writer: ToolId, args: Vec<Value>) -> Option<Attempt> {
+        let before = self.pump.clone();
+        for help in [Help::None, Help::Resume, Help::Prompt] {
+            self.help(help, &args)?;
+            if writer == self.tool && self.is_refused(&args) {
+                return Some(Attempt::Refused(args));
+            }
+            self.judged += 1;
+            let judged = self.judge(writer, &args);
+            if judged.decision == Decision::Allow {
+                return Some(Attempt::Allowed(args));
+            }
+            if judged.reasons.iter().all(is_asked) {
+                for role in roles(&judged) {
+                    let Act::Call { tool, args, .. } = self.proposal(writer, &args) else {
+                        continue;
+                    };
+                    self.pump.act(Act::Approve { tool, args, role })?;
+                }
+                if self.judge(writer, &args).decision == Decision::Allow {
+                    return Some(Attempt::Allowed(args));
+                }
+            }
+        }
+        self.pump = before;
+        None
+    }
+
+    fn help(&mut self, help: Help, args: &[Value]) -> Option<()> {
+        let text = |value: &Value| match value {
+            Value::String(text) | Value::Path(text) => Some(text.to_string()),
+            _ => None,
+        };
+        match help {
+            Help::None => Some(()),
+            // Nothing is halted: nothing is done.
+            Help::Resume => self.pump.act(Act::Resume).or(Some(())),
+            Help::Prompt => {
+                let texts: Vec<String> = args.iter().filter_map(text).collect();
+                self.pump.act(Act::Prompt(texts.join(" ")))
+            }
+        }
+    }
+
+    /// The pump proposes calls of the tool that it holds.
+    fn proposal(&mut self, tool: ToolId, args: &[Value]) -> Act {
+        let own = std::mem::replace(&mut self.pump.tool, tool);
+        let act = self.pump.proposal(args);
+        self.pump.tool = own;
+        act
+    }
+
+    fn call(&mut self, tool: ToolId, args: Vec<Value>) -> Option<()> {
+        let act = self.proposal(tool, &args);
+        self.pump.act(act)
+    }
+
+    fn judge(&self, tool: ToolId, args: &[Value]) -> Judgement {
+        self.pump.session.consider(tool, args, &|ask| self.pump.answer(ask))
+    }
+
+    /// Returns true if a call of the tool is refused by the check, whatever a person approves.
+    fn is_refused(&mut self, args: &[Value]) -> bool {
+        self.judged += 1;
+        let judged = self.judge(self.tool, args);
+        let is_it = |one: &Outline| one.0 == Code::Invariant && one.1 == self.owner;
+        judged.reasons.iter().all(|one| is_it(one) || is_asked(one))
+            && judged.reasons.iter().chain(&judged.shadowed).any(is_it)
+    }
+
+    fn ended(&mut self, args: Vec<Value>) -> Option<Session> {
+        self.call(self.tool, args)?;
+        Some(self.pump.out.clone())
+    }
+}
+
+/// Returns true if a person can take the reason away.
+fn is_asked(reason: &Outline) -> bool {
+    matches!(reason.0, Code::Approval | Code::Gated)
+}
+
+/// The next call that fills a variable.
+enum Attempt {
+    /// The check refuses it.
+    Refused(Vec<Value>),
+    /// It is allowed.
+    Allowed(Vec<Value>),
+}
+
+/// Something a person does before a call.
+enum Help {
+    None,
+    Resume,
+    Prompt,
+}
