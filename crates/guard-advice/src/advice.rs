@@ -23,7 +23,7 @@ use crate::advice::goals::Goals;
 use crate::advice::graph::Graph;
 use crate::advice::remembered::Remembered;
 use guard_plan::advice::{Action, Advice, Belief, Decimal, Param, Price, Status, Terms};
-use guard_plan::plan::{Expr, Millis, Plan, ToolId, UnitId, VarId};
+use guard_plan::plan::{Expr, Millis, Plan, Risk, ToolId, UnitId, VarId};
 use guard_plan::render;
 use guard_plan::value::{Fault, Value};
 use guard_runtime::{Assumed, Hypothesis, Kernel, Session, World};
@@ -75,6 +75,22 @@ impl Scene<'_> {
         self.read(nobody, |hypothesis| hypothesis.evaluate(expr, &Assumed::default()).ok())
     }
 
+    /// Returns the risk of a call: the highest level whose condition holds, or cannot be told without arguments or the
+    /// world.
+    fn risk(&self, id: ToolId, args: Option<&[Value]>) -> Risk {
+        let tool = &self.plan.tools[id as usize];
+        let call = args.map(|args| (id, args));
+        let nobody = &mut guard_runtime::NoWorld;
+        let holds = |hypothesis: &Hypothesis<'_>, when: &Expr| {
+            let assumed = Assumed { call, ..Assumed::default() };
+            hypothesis.evaluate(when, &assumed) != Ok(Value::Bool(false))
+        };
+        self.read(nobody, |hypothesis| {
+            let said = tool.risks.iter().filter(|risk| holds(hypothesis, &risk.when));
+            said.map(|risk| risk.level).fold(tool.risk, Risk::max)
+        })
+    }
+
     /// Returns the remaining budget of a unit; `None` if it has none.
     fn remaining(&self, unit: UnitId) -> Option<i64> {
         let budget = self.plan.units[unit as usize].budget?;
@@ -122,7 +138,7 @@ fn score(scene: &Scene<'_>, goals: &Goals<'_>, graph: &Graph, at: usize, belief:
         progress: Decimal(belief::expected(&belief, worth)),
         info: Decimal(info),
         cost_ratio: Decimal(cost_ratio(scene, &candidate.charges)),
-        risk: Decimal(boundary::risk(tool, candidate.nearness)),
+        risk: Decimal(boundary::risk(candidate.risk, tool, candidate.nearness)),
         opportunity: Decimal(0),
     };
     Scored { candidate, belief, terms }
@@ -191,7 +207,7 @@ fn action(scene: &Scene<'_>, graph: &Graph, one: &Scored, all: &[Scored]) -> Act
         terms,
         belief: *belief,
         cost,
-        risk: tool.risk,
+        risk: candidate.risk,
         irreversible: tool.irreversible,
     }
 }

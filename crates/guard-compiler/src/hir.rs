@@ -18,7 +18,7 @@ mod contract;
 mod session;
 
 pub use contract::*;
-pub use guard_plan::plan::{Prior, ServedOp, Trust};
+pub use guard_plan::plan::{ServedOp, Trust};
 pub use session::*;
 
 /// Index into [`Program::enums`].
@@ -434,8 +434,6 @@ pub struct Tool {
     pub served: Option<Served>,
     /// True if it is what a `statement` gives: the kernel serves it.
     pub states: bool,
-    /// The prior belief in its success.
-    pub prior: Option<Prior>,
     /// Its risk level.
     pub risk: Risk,
     /// True if it cannot be undone.
@@ -456,6 +454,22 @@ pub struct Clause {
 }
 
 impl Tool {
+    /// Returns true if every call of it needs an approval without an explicit rule.
+    pub fn is_gated(&self) -> bool {
+        self.irreversible && self.risk == Risk::Critical
+    }
+
+    /// Returns the rules and conditions under which a call needs one; none where every call does.
+    pub fn gates(&self) -> impl Iterator<Item = (&RuleMeta, &Expr)> {
+        let can_gate = self.irreversible && !self.is_gated();
+        self.clauses.iter().filter_map(move |clause| match &clause.kind {
+            ClauseKind::Risk { level: Risk::Critical, when, .. } if can_gate => {
+                Some((&clause.rule, when))
+            }
+            _ => None,
+        })
+    }
+
     /// Returns whether the kernel serves it itself.
     pub fn is_served(&self) -> bool {
         self.served.is_some() || self.states
@@ -498,6 +512,22 @@ pub enum ClauseKind {
         amount: Expr,
         /// True if a failure gives it back.
         returned: bool,
+    },
+    /// Says the risk of the calls for which the condition holds.
+    Risk {
+        /// The level.
+        level: Risk,
+        /// The condition; an `unless` is negated here.
+        when: Expr,
+        /// As written: `when …` or `unless …`.
+        text: String,
+    },
+    /// Says the belief in the success of a call before any evidence.
+    Prior {
+        /// The successes, as it were: a decimal.
+        alpha: Expr,
+        /// The failures, as it were: a decimal.
+        beta: Expr,
     },
     /// Requires an approval.
     Approval {

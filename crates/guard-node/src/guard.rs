@@ -78,7 +78,7 @@ impl NodeGuard {
                 "guardName": tool.name,
                 "title": tool.title,
                 "description": tool.doc,
-                "risk": words::risk(tool.risk),
+                "risk": words::risk(tool.highest_risk()),
                 "irreversible": tool.irreversible,
                 "served": tool.is_served(),
             })

@@ -317,8 +317,6 @@ impl<'p> Checker<'p> {
         tool.params.iter().try_for_each(|param| self.ty(param.ty))?;
         tool.returns.map_or(Ok(()), |ty| self.ty(ty))?;
         ascending(tool.trust.parts.iter().map(|(path, _)| path), "what it trusts")?;
-        let believed = |prior: &Prior| prior.alpha > 0 && prior.beta > 0;
-        ensure(tool.prior.as_ref().is_none_or(believed), || "its prior".into())?;
         let before = Scope { params: tool.params.len(), ..Scope::COMMITTED };
         let after = Scope { result: true, ..before };
         self.requirements(&before, tool)?;
@@ -346,6 +344,12 @@ impl<'p> Checker<'p> {
             let deletes = effect.op == EffectOp::Delete;
             ensure(deletes == effect.value.is_none(), || "an effect's operand".into())?;
             self.optional(&before, &effect.value)?;
+        }
+        for risk in &tool.risks {
+            self.expression(&before, &risk.when)?;
+        }
+        for believed in tool.prior.iter().flat_map(|prior| [&prior.alpha, &prior.beta]) {
+            self.expression(&Scope::COMMITTED, believed)?;
         }
         for approval in &tool.approvals {
             self.optional(&before, &approval.when)?;

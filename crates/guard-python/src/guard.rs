@@ -84,7 +84,7 @@ impl EngineGuard {
                 "guard_name": tool.name,
                 "title": tool.title,
                 "description": tool.doc,
-                "risk": words::risk(tool.risk),
+                "risk": words::risk(tool.highest_risk()),
                 "irreversible": tool.irreversible,
                 "served": tool.is_served(),
             })

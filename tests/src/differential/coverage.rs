@@ -69,7 +69,8 @@ pub const EXPECTED: [&str; 36] = [
 ];
 
 /// Constructs, by the text that shows them in a guard.
-const MARKS: [(&str, &str); 53] = [
+const MARKS: [(&str, &str); 54] = [
+    ("guard: a gate with a condition", "risk critical when"),
     ("guard: a cost that is given back", "returned on failure"),
     ("guard: a result from a string", "returns Item from string"),
     ("guard: a rounded result", " rounded"),

@@ -186,7 +186,12 @@ fn tool(rng: &mut Rng, tools: &[Shape], at: usize) -> String {
         clauses.push(effects(rng, tools, at));
     }
     if rng.chance(8) {
-        clauses.push("risk critical, irreversible".to_string());
+        let speaks = Speaks { params: &shape.params, asks: true };
+        let when = match rng.chance(50) {
+            true => format!(" when {}", expr::truth(rng, &speaks, tools, 1)),
+            false => String::new(),
+        };
+        clauses.push(format!("risk critical{when}\n  irreversible"));
     }
     clauses.extend(after(rng, &shape.params));
     let tool =

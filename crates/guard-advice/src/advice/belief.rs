@@ -5,7 +5,7 @@ use super::expression::is_constant;
 use super::fixed::{self, ONE};
 use guard_plan::advice::{Belief, Decimal};
 use guard_plan::decimal;
-use guard_plan::plan::{Risk, Tool, ToolId};
+use guard_plan::plan::{Expr, Prior, Risk, Tool, ToolId};
 use guard_plan::value::Value;
 
 /// The maximum of each parameter, one million: beyond it an outcome changes none of the six decimal
@@ -21,10 +21,11 @@ const UNKNOWN_COST: i64 = ONE / 4;
 /// Returns the belief in the success of a tool.
 pub(super) fn of(scene: &Scene<'_>, id: ToolId) -> Belief {
     let tool = &scene.plan.tools[id as usize];
-    let (alpha, beta) = match &tool.prior {
-        Some(prior) => (prior.alpha, prior.beta),
-        None => default_prior(scene, tool),
+    let declared = match &tool.prior {
+        Some(prior) => declared_prior(scene, prior),
+        None => None,
     };
+    let (alpha, beta) = declared.unwrap_or_else(|| default_prior(scene, id));
     let (successes, failures) = scene.session.outcomes(id).unwrap_or_default();
     let with = |prior: i64, count: u64| {
         let count = i64::try_from(count).unwrap_or(i64::MAX).saturating_mul(ONE);
@@ -35,14 +36,24 @@ pub(super) fn of(scene: &Scene<'_>, id: ToolId) -> Belief {
     Belief { alpha: Decimal(alpha), beta: Decimal(beta), mean }
 }
 
+/// Returns the parameters that a guard declares; `None` if one cannot be evaluated now.
+fn declared_prior(scene: &Scene<'_>, prior: &Prior) -> Option<(i64, i64)> {
+    let parameter = |e: &Expr| match scene.plain(e)? {
+        Value::Decimal(units) => Some(units.clamp(1, MAX)),
+        _ => None,
+    };
+    Some((parameter(&prior.alpha)?, parameter(&prior.beta)?))
+}
+
 /// α = max(0.3, 2 − 2·danger), α + β = 3.
-fn default_prior(scene: &Scene<'_>, tool: &Tool) -> (i64, i64) {
-    let declared = match tool.risk {
+fn default_prior(scene: &Scene<'_>, id: ToolId) -> (i64, i64) {
+    let declared = match scene.risk(id, None) {
         Risk::Low => 0,
         Risk::Medium => 500_000,
         Risk::High => 700_000,
         Risk::Critical => 850_000,
     };
+    let tool = &scene.plan.tools[id as usize];
     let danger = declared.max(expected_cost(scene, tool));
     let alpha = (2 * ONE - 2 * danger).max(LEAST_ALPHA);
     (alpha, PRIOR_SUM - alpha)

@@ -10,8 +10,8 @@ use guard_plan::value::Value;
 const MAX_NODES: usize = 500;
 
 /// Returns the danger of an action, from its declared danger and its nearness to a boundary.
-pub(super) fn risk(tool: &Tool, nearness: i64) -> i64 {
-    let declared = match tool.risk {
+pub(super) fn risk(declared: Risk, tool: &Tool, nearness: i64) -> i64 {
+    let declared = match declared {
         Risk::Low => 0,
         Risk::Medium => 250_000,
         Risk::High => 500_000,

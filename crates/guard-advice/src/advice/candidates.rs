@@ -7,7 +7,7 @@ use super::remembered::Remembered;
 use super::unmet::Unmet;
 use super::{Scene, Supposition, boundary};
 use guard_plan::json::Json;
-use guard_plan::plan::{FactId, Tool, ToolId, TypeDef, TypeId, UnitId, VarId};
+use guard_plan::plan::{FactId, Risk, Tool, ToolId, TypeDef, TypeId, UnitId, VarId};
 use guard_plan::render;
 use guard_plan::value::Value;
 use guard_plan::verdict::{Decision, Reason, Verdict};
@@ -26,6 +26,7 @@ pub(super) struct Candidate {
     pub args: Option<Json>,
     pub values: Option<Vec<Value>>,
     pub status: Status,
+    pub risk: Risk,
     pub reasons: Vec<Reason>,
     /// The charges, in units of 10⁻⁶.
     pub charges: Vec<(UnitId, i64)>,
@@ -194,6 +195,7 @@ fn foreseen(
         args: None,
         values: None,
         status: Status::Blocked,
+        risk: scene.risk(id, values),
         reasons: Vec::new(),
         gain: goals.gain(&supposed, &after),
         nearness: boundary::nearness(&supposed, frame, &foreseen.writes, &unknown),

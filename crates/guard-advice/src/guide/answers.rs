@@ -3,7 +3,7 @@
 use super::Page;
 use guard_plan::plan::{Plan, Tool};
 use guard_plan::verdict::Code;
-use guard_plan::words::{self, rules};
+use guard_plan::words;
 
 /// Describes the four verdicts, and the reason codes that this guard can give.
 pub(super) fn answers(plan: &Plan, page: &mut Page) {
@@ -48,7 +48,7 @@ fn can(plan: &Plan, code: Code) -> bool {
             any(&|t| !t.approvals.is_empty() || asks(t).any(|ask| ask))
                 || plan.lifecycles.iter().any(|l| l.escalate.is_some())
         }
-        Code::Gated => any(&rules::gated),
+        Code::Gated => any(&|t| t.is_gated() || t.gates().next().is_some()),
         Code::NotReady => any(&|t| !t.ready.is_empty()),
         Code::Lifecycle => !plan.lifecycles.is_empty(),
         Code::UnknownReference | Code::PlanMismatch | Code::BrokenProof => false,

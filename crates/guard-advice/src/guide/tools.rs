@@ -3,7 +3,7 @@
 use super::{Page, listed, paragraph};
 use guard_plan::plan::{Field, Plan, Risk, Tool};
 use guard_plan::words;
-use guard_plan::words::rules::{self, About, Said};
+use guard_plan::words::rules::{self, About, Said, code};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A rule that a policy applies to several tools with the same text.
@@ -108,9 +108,12 @@ pub(super) fn own(
 }
 
 fn nature(tool: &Tool) -> Option<String> {
-    let risk = (tool.risk >= Risk::High).then(|| format!("{} risk", words::risk(tool.risk)));
+    let plain = (tool.risk >= Risk::High).then(|| format!("{} risk", words::risk(tool.risk)));
+    let some = tool.risks.iter().filter(|some| some.level > tool.risk && some.level >= Risk::High);
+    let some = some.map(|some| format!("{} risk {}", words::risk(some.level), code(&some.text)));
+    let risk = plain.into_iter().chain(some);
     let irreversible = tool.irreversible.then(|| "cannot be undone".to_owned());
-    let said: Vec<String> = risk.into_iter().chain(irreversible).collect();
+    let said: Vec<String> = risk.chain(irreversible).collect();
     (!said.is_empty()).then(|| said.join(", "))
 }
 

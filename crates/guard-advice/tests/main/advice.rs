@@ -105,7 +105,7 @@ fn constrai() -> Plan {
     let [build, deploy, test] = &mut plan.tools[..] else { unreachable!() };
     build.costs.push(cost("build", 1, 12));
     test.title = Some("Run Tests".into());
-    test.prior = Some(Prior { alpha: 2_000_000, beta: 1_000_000 });
+    test.prior = Some(beta(2_000_000, 1_000_000));
     test.costs.push(cost("test", 1, 2));
     test.requires.push(requires("test", &[0]));
     deploy.title = Some("Deploy".into());
@@ -501,7 +501,7 @@ fn several_goals() {
     for (var, name) in ["a", "b", "c"].into_iter().enumerate() {
         plan.state.push(variable(name, BOOL, Node::Bool(var == 0)));
         let mut one = tool(name, &[]);
-        one.prior = Some(Prior { alpha: 1_000_000, beta: 1_000_000 });
+        one.prior = Some(beta(1_000_000, 1_000_000));
         one.effects.push(set_true(name, var as u32));
         plan.tools.push(one);
     }
@@ -515,4 +515,10 @@ fn several_goals() {
     );
     assert_eq!(run.action("b").terms.progress.to_string(), "0.333334");
     assert_eq!(run.action("c").terms.progress.to_string(), "0.166666");
+}
+
+/// A belief of these successes and failures, in units of 10⁻⁶.
+pub fn beta(alpha: i64, beta: i64) -> Prior {
+    let [alpha, beta] = [alpha, beta].map(|units| expr([Node::Decimal(units)]));
+    Prior { alpha, beta }
 }

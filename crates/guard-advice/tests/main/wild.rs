@@ -1,5 +1,6 @@
 //! Plans, sessions and arguments drawn at random, for laws about what is judged of them.
 
+use super::advice::beta;
 use super::build::*;
 use guard_plan::builtin::Builtin;
 use guard_plan::json::Json;
@@ -224,7 +225,7 @@ fn clauses(dice: &mut Dice, plan: &Plan, id: ToolId) -> Tool {
     tool.risk = dice.pick(&[Risk::Low, Risk::Low, Risk::Medium, Risk::High, Risk::Critical]);
     tool.irreversible = dice.one_in(4);
     if dice.one_in(3) {
-        tool.prior = Some(Prior { alpha: 1 + dice.below(5_000_000) as i64, beta: 1_000_000 });
+        tool.prior = Some(beta(1 + dice.below(5_000_000) as i64, 1_000_000));
     }
     if dice.one_in(3) {
         tool.touches.push(Touch::History(dice.below(plan.tools.len()) as ToolId));

@@ -549,6 +549,8 @@ pub(crate) fn clause_exprs<'p>(clause: &'p ClauseKind, visit: &mut dyn FnMut(&'p
         }
         ClauseKind::Limit { by, .. } => by.iter().for_each(visit),
         ClauseKind::Costs { amount, .. } => visit(amount),
+        ClauseKind::Risk { when, .. } => visit(when),
+        ClauseKind::Prior { alpha, beta } => [alpha, beta].into_iter().for_each(visit),
         ClauseKind::Approval { when, because, .. } => {
             when.iter().for_each(&mut *visit);
             message_exprs(because.as_ref(), visit);

@@ -2,7 +2,7 @@
 //! wait for.
 
 use super::collect::{Tables, clause_exprs};
-use crate::hir::{ClauseKind, Expr, ExprKind, Program, Tool};
+use crate::hir::{Clause, ClauseKind, Expr, ExprKind, Program, Tool};
 use guard_plan::plan::{Plan, Touch};
 use std::collections::{BTreeSet, HashMap};
 
@@ -74,7 +74,13 @@ pub(crate) fn waits_for(program: &Program, tool: usize, other: usize) -> bool {
 
 fn footprint(tool: &Tool) -> Footprint {
     let mut footprint = Footprint::default();
-    for clause in &tool.clauses {
+    // What a call is believed to do, or how it is described, decides nothing.
+    let decides = |clause: &&Clause| match &clause.kind {
+        ClauseKind::Prior { .. } => false,
+        ClauseKind::Risk { when, .. } => tool.gates().any(|(_, gate)| std::ptr::eq(gate, when)),
+        _ => true,
+    };
+    for clause in tool.clauses.iter().filter(decides) {
         clause_exprs(&clause.kind, &mut |e| footprint.reads(e));
         match &clause.kind {
             ClauseKind::Effect { target, .. } => {

@@ -57,6 +57,7 @@ fn decision(plan: &Plan, tool: &Tool) -> u64 {
     for invariant in tool.frame.iter().map(|i| &plan.invariants[*i as usize]) {
         add(cost(&invariant.condition).saturating_add(shows(&invariant.shows)));
     }
+    tool.gates().for_each(|gate| add(cost(&gate.when)));
     tool.approvals.iter().for_each(|a| {
         let said = message(&a.because).saturating_add(shows(&a.shows));
         add(said.saturating_add(1 + optional(&a.when)))

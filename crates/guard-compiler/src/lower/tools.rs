@@ -25,8 +25,9 @@ impl Lowering<'_> {
             trust: tool.trust.clone(),
             served: tool.served.map(|served| self.served(served)),
             states: tool.states,
-            prior: tool.prior.clone(),
+            prior: None,
             risk: tool.risk,
+            risks: Vec::new(),
             irreversible: tool.irreversible,
             span,
             steps: 0,
@@ -119,6 +120,16 @@ impl Lowering<'_> {
                     amount: self.expr(amount),
                     returned: *returned,
                 });
+            }
+            ClauseKind::Risk { level, when, text } => out.risks.push(plan::ConditionalRisk {
+                rule,
+                level: *level,
+                when: self.expr(when),
+                text: text.clone(),
+            }),
+            ClauseKind::Prior { alpha, beta } => {
+                let (alpha, beta) = (self.expr(alpha), self.expr(beta));
+                out.prior = Some(plan::Prior { alpha, beta });
             }
             ClauseKind::Approval { role, within, when, because } => {
                 out.approvals.push(plan::Approval {
@@ -234,6 +245,7 @@ pub(super) fn rules(tool: &mut Tool) -> impl Iterator<Item = &mut RuleMeta> {
     let denies = tool.denies.iter_mut().map(|r| &mut r.rule);
     let costs = tool.costs.iter_mut().map(|r| &mut r.rule);
     let effects = tool.effects.iter_mut().map(|r| &mut r.rule);
+    let risks = tool.risks.iter_mut().map(|r| &mut r.rule);
     let approvals = tool.approvals.iter_mut().map(|r| &mut r.rule);
     let ready = tool.ready.iter_mut().map(|r| &mut r.rule);
     let observes = tool.observes.iter_mut().map(|r| &mut r.rule);
@@ -242,7 +254,7 @@ pub(super) fn rules(tool: &mut Tool) -> impl Iterator<Item = &mut RuleMeta> {
     let transforms = tool.transforms.iter_mut().map(|r| &mut r.rule);
     let privates = tool.privates.iter_mut().map(|r| &mut r.rule);
     let endorsements = tool.endorsements.iter_mut().map(|r| &mut r.rule);
-    let first = requires.chain(denies).chain(costs).chain(effects).chain(approvals);
+    let first = requires.chain(denies).chain(costs).chain(effects).chain(risks).chain(approvals);
     first
         .chain(ready)
         .chain(observes)
@@ -260,6 +272,7 @@ fn sort(tool: &mut Tool) {
     by_content(&mut tool.denies, |r| &mut r.rule);
     by_content(&mut tool.costs, |r| &mut r.rule);
     by_content(&mut tool.effects, |r| &mut r.rule);
+    by_content(&mut tool.risks, |r| &mut r.rule);
     by_content(&mut tool.approvals, |r| &mut r.rule);
     by_content(&mut tool.ready, |r| &mut r.rule);
     by_content(&mut tool.observes, |r| &mut r.rule);

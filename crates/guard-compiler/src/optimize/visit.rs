@@ -42,6 +42,11 @@ fn tool(tool: &mut Tool, visit: &mut dyn FnMut(&mut Expr)) {
     tool.denies.iter_mut().for_each(|deny| visit(&mut deny.condition));
     tool.limits.iter_mut().filter_map(|used| used.by.as_mut()).for_each(&mut *visit);
     tool.costs.iter_mut().for_each(|cost| visit(&mut cost.amount));
+    tool.risks.iter_mut().for_each(|risk| visit(&mut risk.when));
+    tool.prior.iter_mut().for_each(|prior| {
+        visit(&mut prior.alpha);
+        visit(&mut prior.beta);
+    });
     tool.approvals.iter_mut().filter_map(|one| one.when.as_mut()).for_each(&mut *visit);
     tool.reconciles.iter_mut().for_each(|one| visit(&mut one.condition));
 }

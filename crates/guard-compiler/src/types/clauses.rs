@@ -8,7 +8,7 @@ use super::scope::{Missing, Place, Scope};
 use super::text::text;
 use super::transforms::Transform;
 use super::trust::endorses;
-use super::{Checker, establish, literal};
+use super::{Checker, establish};
 use crate::errors;
 use crate::hir::{
     self, Clause, ClauseKind, Expr, ExprKind, LimitId, PropertyId, RuleMeta, ToolId, Type,
@@ -122,7 +122,6 @@ impl<'a> Checker<'a, '_> {
                 trust: signature.trust.clone(),
                 served: None,
                 states: false,
-                prior: None,
                 risk: Risk::Low,
                 irreversible: false,
                 clauses: Vec::new(),
@@ -275,15 +274,82 @@ impl<'a> Checker<'a, '_> {
             C::Trusted { .. } if endorses(&clause.kind) => {
                 self.settle_clause(at, clause, rule, tool, scope);
             }
-            C::Risk(_) | C::Irreversible | C::Prior { .. } | C::Returns(..) | C::Tags(_) => {
-                self.description(governing, tool);
-            }
+            C::Risk { .. } | C::Prior { .. } => self.nature(governing, rule, tool, scope),
+            C::Irreversible | C::Returns(..) | C::Tags(_) => self.description(governing, tool),
             // Its uses are typed where they stand.
             C::Let { .. } => {}
             C::Name(_) | C::Trusted { .. } | C::Untrusted(_) | C::Undecoded(_) => {
                 self.description(governing, tool);
             }
         }
+    }
+
+    /// The risk of a tool, and the belief in its success.
+    fn nature(
+        &mut self,
+        governing: Governing<'a>,
+        rule: RuleMeta,
+        tool: &mut hir::Tool,
+        scope: &mut Scope,
+    ) {
+        use ast::ClauseKind as C;
+        let clause = governing.clause;
+        if governing.shadow() {
+            self.report(errors::shadow_description(clause.span.0));
+        }
+        let kind = match &clause.kind {
+            C::Risk { level, guard } => {
+                let levels = ["low", "medium", "high", "critical"];
+                let Some(at) = levels.iter().position(|l| *l == level.node) else {
+                    return self.report(errors::unknown_word("risk", level, levels.into_iter()));
+                };
+                let level = [Risk::Low, Risk::Medium, Risk::High, Risk::Critical][at];
+                let Some(guard) = guard else {
+                    return tool.risk = tool.risk.max(level);
+                };
+                let when = self.guard(guard, scope);
+                let word = if guard.unless { "unless" } else { "when" };
+                let text = shortened(format!("{word} {}", self.shown(&guard.condition, scope)));
+                ClauseKind::Risk { level, when, text }
+            }
+            C::Prior { alpha, beta } => {
+                if let Some(policy) = governing.policy {
+                    return self.report(errors::tool_only(
+                        "prior",
+                        clause.span.0,
+                        &policy.name.node,
+                    ));
+                }
+                ClauseKind::Prior {
+                    alpha: self.belief(alpha, scope),
+                    beta: self.belief(beta, scope),
+                }
+            }
+            _ => return,
+        };
+        tool.clauses.push(Clause { rule, kind });
+    }
+
+    /// A parameter of a prior: a decimal above 0, of the state.
+    fn belief(&mut self, e: &ast::Expr, scope: &mut Scope) -> Expr {
+        let value = self.value(e, &Type::decimal(), scope);
+        if let Type::Decimal(_, Some(high)) = value.ty
+            && high <= 0
+        {
+            self.report(errors::literal(e.span, &text(e), "must be positive"));
+        }
+        let mut params = Vec::new();
+        value.walk(&mut |part| {
+            if let ExprKind::Param(at) = part.kind {
+                params.push((part.span, at));
+            }
+        });
+        for (span, at) in params {
+            let name = format!("`{}`", scope.params[at as usize].name);
+            let help = "it is believed before any call: let it speak of state, history and budgets";
+            self.report(errors::wrong_place(span, &name, "a prior", help));
+        }
+        value
     }
 
     /// Clauses that describe a tool rather than govern it.
@@ -294,17 +360,6 @@ impl<'a> Checker<'a, '_> {
             self.report(errors::shadow_description(clause.span.0));
         }
         let what = match &clause.kind {
-            C::Risk(level) => {
-                let levels = ["low", "medium", "high", "critical"];
-                match levels.iter().position(|l| *l == level.node) {
-                    Some(at) => {
-                        let risk = [Risk::Low, Risk::Medium, Risk::High, Risk::Critical][at];
-                        tool.risk = tool.risk.max(risk);
-                    }
-                    None => self.report(errors::unknown_word("risk", level, levels.into_iter())),
-                }
-                return;
-            }
             C::Irreversible => {
                 tool.irreversible = true;
                 return;
@@ -316,11 +371,6 @@ impl<'a> Checker<'a, '_> {
             C::Name(title) => {
                 tool.title = Some(title.node.clone());
                 "name"
-            }
-            C::Prior { alpha, beta } => {
-                let (alpha, beta) = (self.positive_decimal(alpha), self.positive_decimal(beta));
-                tool.prior = alpha.zip(beta).map(|(alpha, beta)| hir::Prior { alpha, beta });
-                "prior"
             }
             C::Undecoded(word) => {
                 let all = [Undecoded::Clear, Undecoded::Keep, Undecoded::Halt];
@@ -339,15 +389,6 @@ impl<'a> Checker<'a, '_> {
         if let Some(policy) = governing.policy {
             self.report(errors::tool_only(what, clause.span.0, &policy.name.node));
         }
-    }
-
-    fn positive_decimal(&mut self, value: &ast::Literal) -> Option<i64> {
-        match literal::decimal(&value.node) {
-            Ok(v) if v > 0 => return Some(v),
-            Ok(_) => self.report(errors::literal(value.span, &value.node, "must be positive")),
-            Err(why) => self.report(errors::literal(value.span, &value.node, &why)),
-        }
-        None
     }
 
     /// The condition of a `when` or `unless` that holds a call back when it comes true.

@@ -16,7 +16,7 @@ pub use examples::ExportExample;
 use crate::vocabulary::Vocabulary;
 use conditions::{ReadCondition, read};
 use guard_plan::plan::{Expr, Message, Plan, RuleMeta, Tool};
-use guard_plan::words::rules::{About, after, before, gated};
+use guard_plan::words::rules::{About, after, before};
 use guard_plan::words::{Shows, expr, template};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -208,17 +208,15 @@ impl Exporter<'_> {
             let (when, because) = (approval.when.as_ref(), &approval.because);
             self.rule(tool, &approval.rule, words, StaticDecision::Ask, when, because);
         }
-        if gated(tool) {
+        let gate = "irreversible and critical";
+        if tool.is_gated() {
             let meta =
                 RuleMeta { owner: tool.name.clone(), doc: String::new(), shadow: false, span: 0 };
-            self.rule(
-                tool,
-                &meta,
-                "irreversible and critical".into(),
-                StaticDecision::Ask,
-                None,
-                &None,
-            );
+            self.rule(tool, &meta, gate.into(), StaticDecision::Ask, None, &None);
+        }
+        for risk in tool.gates() {
+            let (words, when) = (format!("{gate} {}", risk.text), Some(&risk.when));
+            self.rule(tool, &risk.rule, words, StaticDecision::Ask, when, &None);
         }
         for said in before(plan, tool) {
             let (word, reason) = match said.about {

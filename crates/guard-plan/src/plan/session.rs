@@ -96,15 +96,15 @@ pub struct Trust {
     pub parts: Vec<(Vec<String>, bool)>,
 }
 
-/// A Beta distribution, its parameters in units of 10⁻⁶ and positive.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// A Beta distribution. Its parameters are decimals of the state; what is not above 0 counts as 0.000001.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Prior {
     /// Successes, as it were.
-    pub alpha: i64,
+    pub alpha: Expr,
     /// Failures, as it were.
-    pub beta: i64,
+    pub beta: Expr,
 }
 
 /// The lifecycle operation of a tool that the kernel serves itself (semantics §11).

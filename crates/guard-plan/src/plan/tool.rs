@@ -20,6 +20,21 @@ pub enum Risk {
     Critical,
 }
 
+/// `risk LEVEL when e`: the danger of the calls for which the condition holds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ConditionalRisk {
+    /// Which rule.
+    pub rule: RuleMeta,
+    /// The level.
+    pub level: Risk,
+    /// The condition (an `unless` is negated when lowered).
+    pub when: Expr,
+    /// As written: `when …` or `unless …`.
+    pub text: String,
+}
+
 /// A tool and everything that governs it, policies included (language reference §5).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -51,8 +66,10 @@ pub struct Tool {
     pub states: bool,
     /// Belief in success before any evidence.
     pub prior: Option<Prior>,
-    /// The danger of a call.
+    /// The danger of every call.
     pub risk: Risk,
+    /// The danger of some calls.
+    pub risks: Vec<ConditionalRisk>,
     /// It cannot be undone.
     pub irreversible: bool,
     /// The span of its declaration.
@@ -108,6 +125,23 @@ impl Tool {
     /// Returns whether the kernel serves it itself.
     pub fn is_served(&self) -> bool {
         self.served.is_some() || self.states
+    }
+
+    /// Returns the highest level that a call of it can have.
+    pub fn highest_risk(&self) -> Risk {
+        self.risks.iter().map(|risk| risk.level).fold(self.risk, Risk::max)
+    }
+
+    /// Returns true if every call of it needs an approval without an explicit rule (semantics §3.9).
+    pub fn is_gated(&self) -> bool {
+        self.irreversible && self.risk == Risk::Critical
+    }
+
+    /// Returns the conditions under which a call needs an approval without an explicit rule (semantics §3.9); none where
+    /// every call does.
+    pub fn gates(&self) -> impl Iterator<Item = &ConditionalRisk> {
+        let can_gate = self.irreversible && !self.is_gated();
+        self.risks.iter().filter(move |risk| can_gate && risk.level == Risk::Critical)
     }
 
     /// Returns true if a call of this tool must wait for an unsettled call of `other`, whose id is `id` (semantics §7).

@@ -5,7 +5,7 @@
 use super::expr::local;
 use super::{Shows, assigned, duration, effect, expr, limit, requires, target, template, ty};
 use crate::decimal;
-use crate::plan::{Expr, Message, Plan, Range, Risk, RuleMeta, Tool};
+use crate::plan::{Expr, Message, Plan, Range, RuleMeta, Tool};
 
 /// The subject of a phrase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -149,9 +149,13 @@ fn permits<'a>(shows: &Shows<'a>, tool: &'a Tool) -> Vec<Said<'a>> {
         let text = format!("{text}{}{why}", when(shows, &approval.when));
         out.push(Said { about: About::Approval, rule: Some(&approval.rule), text });
     }
-    if gated(tool) {
-        let text = "irreversible and critical: somebody must have approved exactly this call";
-        out.push(Said { about: About::Gate, rule: None, text: text.into() });
+    let gate = "irreversible and critical: somebody must have approved exactly this call";
+    if tool.is_gated() {
+        out.push(Said { about: About::Gate, rule: None, text: gate.into() });
+    }
+    for risk in tool.gates() {
+        let text = format!("{gate}, {}", code(&risk.text));
+        out.push(Said { about: About::Gate, rule: Some(&risk.rule), text });
     }
     for ready in &tool.ready {
         let probe = shows.plan.probes.get(ready.probe as usize).map_or("?", |p| p.name.as_str());
@@ -213,11 +217,6 @@ pub fn after<'a>(plan: &'a Plan, tool: &'a Tool) -> Vec<Said<'a>> {
         out.push(Said { about: About::Endorsed, rule: Some(&endorsement.rule), text });
     }
     out
-}
-
-/// Returns whether a call needs an approval without an explicit rule (semantics §3.9).
-pub fn gated(tool: &Tool) -> bool {
-    tool.irreversible && tool.risk == Risk::Critical
 }
 
 /// The elements that a part is told apart by.

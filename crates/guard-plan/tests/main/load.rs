@@ -63,6 +63,7 @@ fn plan() -> Plan {
         served: None,
         states: false,
         prior: None,
+        risks: Vec::new(),
         risk: Risk::High,
         irreversible: false,
         span: 0,
@@ -387,7 +388,13 @@ fn unsound_sessions_are_refused() {
         |p| p.tools[0].trust.parts = vec![(vec![], true); 2],
         "tool `l_claim`: what it trusts are not in order",
     );
-    refused(|p| p.tools[3].prior = Some(Prior { alpha: 0, beta: 1 }), "tool `t`: its prior");
+    refused(
+        |p| {
+            let one = Expr(vec![Node::Decimal(1)]);
+            p.tools[3].prior = Some(Prior { alpha: Expr(vec![Node::Param(0)]), beta: one });
+        },
+        "tool `t`: node 0: no parameter here",
+    );
     refused(|p| p.goals[0].conditions[0].1.0.clear(), "goal `g`: an empty expression");
 }
 

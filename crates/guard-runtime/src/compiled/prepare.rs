@@ -157,8 +157,8 @@ pub(crate) struct Tool {
     /// Of each private part of the result: the readers and the condition.
     pub privates: Box<[Private]>,
     pub endorsements: Box<[Vouching]>,
-    /// True if the tool is irreversible and critical.
-    pub gated: bool,
+    /// The conditions under which a call is irreversible and critical.
+    pub gates: Box<[Prepared]>,
     /// By parameter: true if a rule reads it after the call; empty if none is read.
     pub retains: Box<[bool]>,
     /// True if a rule reads the result after the call.
@@ -304,7 +304,7 @@ impl Tool {
                 when: Prepared::optional(&endorsement.when),
                 reading: trust::of_endorsement(plan, tool, endorsement),
             }),
-            gated: tool.irreversible && tool.risk == plan::Risk::Critical,
+            gates: tool.gates().map(|gate| Prepared::new(&gate.when)).collect(),
             retains: retains(tool),
             reads_result: later || tool.keeps_result || !tool.observe_frame.is_empty(),
             secrets: tool.params.iter().any(|param| is_secret(types, param))

@@ -50,6 +50,7 @@ impl Unchosen {
             !reads.iter().any(|var| unknown.contains(var))
         };
         tool.frame.retain(known);
+        tool.risks.retain(|risk| !reads_argument(&risk.when));
         tool.approvals.retain(|approval| !approval.when.as_ref().is_some_and(reads_argument));
         for approval in &mut tool.approvals {
             approval.because = approval.because.take().map(without_arguments);

@@ -22,7 +22,8 @@ pub(crate) fn check<'a>(
     findings: &mut Findings,
 ) {
     let asks = std::mem::take(&mut findings.asks);
-    let ungated = call.tool.approvals.is_empty() && !call.ready.gated && asks.is_empty();
+    let gated = call.tool.is_gated() || !call.ready.gates.is_empty();
+    let ungated = call.tool.approvals.is_empty() && !gated && asks.is_empty();
     if ungated && call.tool.served.is_none() {
         return;
     }
@@ -79,9 +80,9 @@ pub(crate) fn check<'a>(
         let used = grants.first(draft, Some(role), *within);
         draft.approvals.extend(used);
     }
-    if call.ready.gated {
+    if let Some(level) = gate(cx, call, findings) {
         match grants.first(draft, None, None) {
-            None => findings.reasons.push(gated(cx, call)),
+            None => findings.reasons.push(gated_reason(cx, call, &level)),
             Some(grant) if needed.is_empty() => draft.approvals.push(grant),
             Some(_) => {}
         }
@@ -185,10 +186,23 @@ impl<'a> Grants<'a> {
     }
 }
 
-fn gated(cx: &Context<'_>, call: Call<'_>) -> Reason {
+/// Returns how a call is critical, if it is gated.
+fn gate(cx: &Context<'_>, call: Call<'_>, findings: &mut Findings) -> Option<String> {
+    let mut level = call.tool.is_gated().then(|| "critical".to_owned());
+    for (risk, when) in call.tool.gates().zip(&call.ready.gates) {
+        match cx.holds(when) {
+            Ok(false) => {}
+            Ok(true) => level = level.or_else(|| Some(format!("critical (`{}`)", risk.text))),
+            Err(fault) => findings.fault(cx, &risk.rule, &fault),
+        }
+    }
+    level
+}
+
+fn gated_reason(cx: &Context<'_>, call: Call<'_>, level: &str) -> Reason {
     let name = &call.tool.name;
     let message =
-        format!("`{name}` is critical and irreversible, and nobody has approved exactly this call");
+        format!("`{name}` is {level} and irreversible, and nobody has approved exactly this call");
     let mut reason = cx.reason_at(Code::Gated, name, Some(call.tool.span), message);
     reason.help = "have exactly this call approved first".into();
     reason

@@ -106,6 +106,7 @@ pub fn tool(name: &str, params: &[(&str, TypeId)]) -> Tool {
         served: None,
         states: false,
         prior: None,
+        risks: Vec::new(),
         risk: Risk::Low,
         irreversible: false,
         span: 0,

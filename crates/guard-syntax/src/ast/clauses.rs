@@ -127,7 +127,12 @@ pub enum ClauseKind {
         returned: bool,
     },
     /// `risk LEVEL`: `low`, `medium`, `high`, `critical`.
-    Risk(Ident),
+    Risk {
+        /// The level.
+        level: Ident,
+        /// `when e` / `unless e`.
+        guard: Option<Guard>,
+    },
     /// `irreversible`.
     Irreversible,
     /// `approval ROLE [within D] [when e | unless e] [because "…"]`.
@@ -199,9 +204,9 @@ pub enum ClauseKind {
     /// `prior Beta(a, b)`.
     Prior {
         /// The prior number of successes.
-        alpha: Literal,
+        alpha: Expr,
         /// The prior number of failures.
-        beta: Literal,
+        beta: Expr,
     },
     /// `returns TYPE [FORMS]`.
     Returns(Type, OtherForms),

@@ -41,7 +41,10 @@ impl Builder<'_> {
                 let unit = self.name(&mut parts)?;
                 ClauseKind::Costs { amount, unit, returned: parts.has(Rule::returned) }
             }
-            Rule::risk => ClauseKind::Risk(self.name(&mut parts)?),
+            Rule::risk => {
+                let level = self.name(&mut parts)?;
+                ClauseKind::Risk { level, guard: self.take_guard(&mut parts) }
+            }
             Rule::irreversible => ClauseKind::Irreversible,
             Rule::approval => {
                 let role = self.name(&mut parts)?;
@@ -71,8 +74,8 @@ impl Builder<'_> {
                 ClauseKind::Let { name, value: self.take_expr(&mut parts)? }
             }
             Rule::prior => {
-                let alpha = self.take_literal(&mut parts)?;
-                ClauseKind::Prior { alpha, beta: self.take_literal(&mut parts)? }
+                let alpha = self.take_expr(&mut parts)?;
+                ClauseKind::Prior { alpha, beta: self.take_expr(&mut parts)? }
             }
             Rule::returns => {
                 ClauseKind::Returns(self.take_type(&mut parts)?, self.take_forms(&mut parts))

@@ -65,6 +65,18 @@ fn pieces(kind: &ClauseKind) -> Vec<Piece<'_>> {
             let unit = Piece::text(format!(" {}{returned}", unit.node));
             vec![Piece::text("costs "), Piece::Expr(amount), unit]
         }
+        ClauseKind::Risk { level, guard: condition } => {
+            let mut pieces = vec![Piece::text(format!("risk {}", level.node))];
+            guard(&mut pieces, condition.as_ref(), true);
+            pieces
+        }
+        ClauseKind::Prior { alpha, beta } => vec![
+            Piece::text("prior Beta("),
+            Piece::Expr(alpha),
+            Piece::text(", "),
+            Piece::Expr(beta),
+            Piece::text(")"),
+        ],
         ClauseKind::Approval { role, within, guard: condition, because } => {
             let within = within.as_ref().map_or(String::new(), |d| format!(" within {}", d.node));
             let mut pieces = vec![Piece::text(format!("approval {}{within}", role.node))];
@@ -139,9 +151,7 @@ fn ranges<'a>(pieces: &mut Vec<Piece<'a>>, each: &'a [(Vec<Ident>, Expr)]) {
 /// Prints the clauses without expressions.
 fn short(kind: &ClauseKind) -> String {
     match kind {
-        ClauseKind::Risk(level) => format!("risk {}", level.node),
         ClauseKind::Ready(probe) => format!("ready when probe {}", probe.node),
-        ClauseKind::Prior { alpha, beta } => format!("prior Beta({}, {})", alpha.node, beta.node),
         ClauseKind::Returns(ty, forms) => {
             format!("returns {}{}", text::ty(ty), text::forms(forms))
         }

@@ -354,7 +354,10 @@ impl<'b> Choices<'b> {
                 unit: self.plain(),
                 returned: self.coin(),
             },
-            5 => ClauseKind::Risk(ident(self.of(&["low", "medium", "high", "critical"]))),
+            5 => ClauseKind::Risk {
+                level: ident(self.of(&["low", "medium", "high", "critical"])),
+                guard: self.some(Self::guard),
+            },
             6 => ClauseKind::Irreversible,
             7 => ClauseKind::Approval {
                 role: self.plain(),
@@ -374,7 +377,7 @@ impl<'b> Choices<'b> {
                 condition: self.expr(3),
                 because: self.some(Self::template),
             },
-            13 => ClauseKind::Prior { alpha: self.number(), beta: self.number() },
+            13 => ClauseKind::Prior { alpha: self.expr(2), beta: self.expr(2) },
             14 => ClauseKind::Returns(self.ty(2, true), self.forms()),
             15 => ClauseKind::Tags(self.many(1, 3, Self::plain)),
             16 => ClauseKind::Name(self.string()),

@@ -208,6 +208,10 @@ impl Canon<'_> {
                 let returned = if *returned { ", returned on failure" } else { "" };
                 format!("costs {} {}{returned}", self.0.units[*unit].name, e(amount))
             }
+            ClauseKind::Risk { level, when: applies, .. } => {
+                format!("risk {level:?} when {}", e(applies))
+            }
+            ClauseKind::Prior { alpha, beta } => format!("prior {} {}", e(alpha), e(beta)),
             ClauseKind::Approval { role, within, when: applies, .. } => {
                 format!("approval {role} {within:?} when {}", when(applies))
             }

@@ -15,7 +15,6 @@ use super::canon::Canon;
 use super::implied::{Placed, Rule, covers, implies};
 use crate::hir::{ClauseKind, Expr, ExprKind as K, Program, Tool, ToolId, Type};
 use crate::lower::waits_for;
-use guard_plan::plan::Risk;
 use guard_syntax::span::Span;
 use history::{costs, everything, halting, history, signature, taught, trust};
 use reads::Reads;
@@ -179,11 +178,7 @@ impl<'p> Sides<'p> {
             let what = if is_edited { "is edited" } else { "is gone" };
             change.looser.push(format!("{} {what}", named(rule)));
         }
-        let gated = |tool: &Tool| tool.irreversible && tool.risk == Risk::Critical;
-        if gated(a) != gated(b) {
-            let list = if gated(b) { &mut change.tighter } else { &mut change.looser };
-            list.push("the gate".into());
-        }
+        self.gate(a, b, change);
         let served = |program: &Program, tool: &Tool| {
             tool.served.map(|s| (Canon(program).lifecycle(s.lifecycle), format!("{:?}", s.op)))
         };
@@ -192,6 +187,25 @@ impl<'p> Sides<'p> {
         }
         if a.states != b.states {
             change.other("whether the kernel serves it".into());
+        }
+    }
+
+    /// The calls that need an approval without a rule that says so.
+    fn gate(&self, a: &Tool, b: &Tool, change: &mut Change) {
+        if a.is_gated() && b.is_gated() {
+            return;
+        }
+        let conditions = |program: &'p Program, tool: &Tool| -> BTreeSet<String> {
+            tool.gates().map(|(_, when)| Canon(program).expr(Some(tool), when)).collect()
+        };
+        let (old, new) = (conditions(self.old, a), conditions(self.new, b));
+        let grows = b.is_gated() || (!a.is_gated() && old.is_subset(&new));
+        let shrinks = a.is_gated() || (!b.is_gated() && new.is_subset(&old));
+        match (grows, shrinks) {
+            (true, true) => {}
+            (true, false) => change.tighter.push("the gate".into()),
+            (false, true) => change.looser.push("the gate".into()),
+            (false, false) => change.other("the conditions of its gate".into()),
         }
     }
 

@@ -54,7 +54,7 @@ pub(crate) fn all(program: &Program) -> Vec<Rule> {
                 add(kind, &clause.rule.owner, text, clause.rule.span);
             }
         }
-        if tool.irreversible && tool.risk == guard_plan::plan::Risk::Critical {
+        if tool.is_gated() || tool.gates().next().is_some() {
             let text = "an explicit authorisation".to_string();
             add(RuleKind::Gate, &tool.name, text, tool.span);
         }

@@ -3,14 +3,14 @@
 use super::Lint;
 use crate::errors;
 use crate::hir::ClauseKind;
-use guard_plan::plan::Risk;
 use guard_syntax::diagnostic::Diagnostic;
 
 pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
     for tool in &lint.program.tools {
         let approved = tool.clauses.iter().any(|c| matches!(c.kind, ClauseKind::Approval { .. }));
         // What is critical, too, is gated without a word.
-        if tool.irreversible && tool.risk != Risk::Critical && !approved {
+        let gated = tool.is_gated() || tool.gates().next().is_some();
+        if tool.irreversible && !gated && !approved {
             found.push(errors::ungated(tool.span, &tool.name));
         }
     }

@@ -5,7 +5,6 @@ use super::Reference;
 use super::eval::Env;
 use super::propose::{Consequences, Findings};
 use crate::hir::{ClauseKind, RuleMeta, Tool, ToolId};
-use guard_plan::plan::Risk;
 use guard_plan::value::Value;
 use guard_plan::verdict::{Code, Decision};
 
@@ -47,7 +46,11 @@ impl Reference<'_> {
             }
             after.roles.entry(Some(role)).or_insert(None);
         }
-        if tool.irreversible && tool.risk == Risk::Critical {
+        let mut gated = tool.is_gated();
+        for (rule, when) in tool.gates() {
+            gated |= findings.ok(rule, self.holds(when, env)) == Some(true);
+        }
+        if gated {
             if !good(None, None) {
                 findings.named(&tool.name, Code::Gated, Decision::Deny);
             }

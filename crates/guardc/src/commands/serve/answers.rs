@@ -27,7 +27,7 @@ pub fn opened(session: &Session) -> String {
                 "guard_name": tool.name,
                 "title": tool.title,
                 "description": tool.doc,
-                "risk": words::risk(tool.risk),
+                "risk": words::risk(tool.highest_risk()),
                 "irreversible": tool.irreversible,
             })
         })

@@ -5,7 +5,7 @@
 //! lessons have only one outcome: they happened. Proved rules need no coverage.
 
 use guard_plan::LoadedPlan;
-use guard_plan::plan::{Check, CheckKind, Risk, RuleMeta, Severity, SourceKind, SpanId, Tool};
+use guard_plan::plan::{Check, CheckKind, RuleMeta, Severity, SourceKind, SpanId, Tool};
 use guard_plan::record::{Delivered, ItemChange};
 use guard_plan::verdict::{Code, Reason, Verdict};
 use guard_runtime::Stopped;
@@ -373,7 +373,7 @@ impl Coverage {
                 self.add(plan, tool, Kind::Budget, unit.span, &unit.name);
             }
         }
-        if tool.irreversible && tool.risk == Risk::Critical {
+        if tool.is_gated() || tool.gates().next().is_some() {
             self.add(plan, tool, Kind::Gate, tool.span, &tool.name);
         }
     }

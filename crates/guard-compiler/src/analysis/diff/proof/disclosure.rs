@@ -56,6 +56,8 @@ fn asks_only(tool: &Tool, negated: bool) -> bool {
             let mut keys = any_of.iter().flat_map(|requirement| &requirement.key);
             keys.all(|(_, key)| !asks(key)) && when.iter().all(refuses)
         }
+        // Of risks only a gate decides, and it refuses.
+        ClauseKind::Risk { when, .. } => refuses(when),
         // What is only written after the call decides nothing.
         ClauseKind::Observe { .. }
         | ClauseKind::Learn(_)

@@ -70,6 +70,7 @@ impl<'p> Classes<'p> {
                 self.cloud(node);
                 self.hint(node, Hint::Pays(*unit));
             }
+            ClauseKind::Risk { when, .. } => _ = self.visit(when, cx, session),
             ClauseKind::Approval { when: Some(when), .. } => _ = self.visit(when, cx, session),
             ClauseKind::Effect { target, op, value } => {
                 let place = self.target(target, cx, session);
@@ -83,8 +84,8 @@ impl<'p> Classes<'p> {
                 self.link(Some(place), node);
             }
             ClauseKind::Learn(learn) => self.learn(learn, cx, session),
-            // What the agent reads decides nothing.
-            ClauseKind::Transform { .. } => {}
+            // What the agent reads decides nothing, nor does what is believed.
+            ClauseKind::Transform { .. } | ClauseKind::Prior { .. } => {}
             ClauseKind::Private { .. } | ClauseKind::Endorse { .. } => {
                 crate::lower::clause_exprs(&clause.kind, &mut |part| {
                     let node = self.visit(part, cx, session);

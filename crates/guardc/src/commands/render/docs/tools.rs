@@ -33,6 +33,7 @@ pub(super) fn link_to(name: &str) -> String {
 /// Describes risk, names, tags, position and decision cost in one line.
 fn nature(doc: Doc, tool: &Tool) -> String {
     let mut said = vec![format!("Risk {}", words::risk(tool.risk))];
+    said.extend(tool.risks.iter().map(|r| format!("{} {}", words::risk(r.level), code(&r.text))));
     if tool.irreversible {
         said.push("irreversible".into());
     }

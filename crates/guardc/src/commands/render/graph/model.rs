@@ -3,7 +3,7 @@
 use super::machine::{Machine, machines};
 use guard_plan::decimal;
 use guard_plan::plan::{Node, Plan, Requirement, Requires, Risk, Tool, ToolId};
-use guard_plan::words::rules::{About, before, gated};
+use guard_plan::words::rules::{About, before};
 use guard_plan::words::{self, Shows, duration};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -130,7 +130,7 @@ fn shape(plan: &Plan, tool: &Tool, lane: usize) -> Shape {
         tip.push_str(&format!("\n{} {}", frame(said.about), said.text));
     }
     let lines = wrapped(&gates(plan, tool));
-    Shape { tool: Some(tool.risk), name: cut(&tool.name, NAME), lines, lane, tip }
+    Shape { tool: Some(tool.highest_risk()), name: cut(&tool.name, NAME), lines, lane, tip }
 }
 
 fn frame(about: About) -> &'static str {
@@ -161,7 +161,7 @@ fn gates(plan: &Plan, tool: &Tool) -> Vec<String> {
             out.push(asks);
         }
     }
-    if gated(tool) {
+    if tool.is_gated() || tool.gates().next().is_some() {
         out.push("gated".into());
     } else if tool.irreversible {
         out.push("irreversible".into());

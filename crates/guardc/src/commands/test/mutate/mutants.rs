@@ -67,6 +67,7 @@ fn of_clause(text: &str, clause: &Clause) -> Vec<Mutant> {
             weaker.without("within", 2);
             when.iter().for_each(|when| weaker.expr(when, true));
         }
+        ClauseKind::Risk { when, .. } => weaker.expr(when, true),
         ClauseKind::Approval { when, .. } => {
             weaker.without("within", 2);
             when.iter().for_each(|when| weaker.expr(when, true));
