@@ -175,9 +175,11 @@ fn waited_for(plan: &Plan, bound: &SessionBound) -> bool {
 }
 
 /// The counts of a session at a proposal, or at the settlement of the same call.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum At {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Moment {
+    /// When the call is proposed.
     Proposal,
+    /// When it settles.
     Settlement,
 }
 
@@ -207,14 +209,15 @@ impl<'p> Encoder<'p> {
     }
 
     /// The count of a session, at the proposal or at the settlement. At the proposal a success is what `called` asks for.
-    fn count(&mut self, measure: SessionMeasure, at: At) -> Linear {
+    fn count(&mut self, measure: SessionMeasure, at: Moment) -> Linear {
         let range = (Some(0), self.most(measure));
         let term = match (measure, at) {
-            (SessionMeasure::Called(tool), At::Proposal) => self.called(tool),
-            (_, At::Proposal) => self.terms.intern(Op::Node(format!("{measure:?}")), Vec::new()),
-            (_, At::Settlement) => {
-                self.terms.intern(Op::Node(format!("{measure:?} at the settlement")), Vec::new())
+            (SessionMeasure::Called(tool), Moment::Proposal) => self.called(tool),
+            // `spent(u)` is another term: it counts calls in flight, which may give their cost back.
+            (SessionMeasure::Spent(_), Moment::Proposal) if mutant!("what is spent is settled") => {
+                self.terms.intern(Op::Node(format!("{measure:?}")), Vec::new())
             }
+            _ => self.terms.intern(Op::Measure(measure, at), Vec::new()),
         };
         Linear::var(self.var(term, range))
     }
@@ -281,7 +284,7 @@ impl<'p> Builder<'p> {
             |of: &SessionMeasure| !matches!(of, SessionMeasure::State(_) | SessionMeasure::Size(_));
         let measures: BTreeSet<SessionMeasure> = measures.filter(counted).collect();
         let before = self.env.clone();
-        let proposed = self.counts(tool, &measures, At::Proposal);
+        let proposed = self.counts(tool, &measures, Moment::Proposal);
         for (at, bound) in (0..).zip(bounds) {
             let holds = self.encoder.clause(|encoder| encoder.bound(bound, &before, &proposed));
             self.give_all(holds.map(|holds| (Given::Bound(at), holds)));
@@ -292,7 +295,7 @@ impl<'p> Builder<'p> {
         if moved.is_empty() {
             return Vec::new();
         }
-        let settling = self.counts(tool, &measures, At::Settlement);
+        let settling = self.counts(tool, &measures, Moment::Settlement);
         for (measure, then) in &settling {
             let grown = proposed.get(measure).and_then(|now| Formula::le(now, then));
             self.give_all(grown.map(|grown| (Given::Growth, grown)));
@@ -317,7 +320,7 @@ impl<'p> Builder<'p> {
     ///
     /// The call itself is counted and is not among the settled ones, so these are fewer by one than a limit allows, and
     /// leave of a budget what it costs.
-    fn counts(&mut self, tool: &'p Tool, measures: &BTreeSet<SessionMeasure>, at: At) -> Counts {
+    fn counts(&mut self, tool: &'p Tool, measures: &BTreeSet<SessionMeasure>, at: Moment) -> Counts {
         let mut counts = Counts::new();
         let env = self.env.clone();
         for measure in measures {
@@ -333,7 +336,7 @@ impl<'p> Builder<'p> {
                 };
                 self.give_all(within.map(|within| (given, within)));
             }
-            if at == At::Proposal {
+            if at == Moment::Proposal {
                 self.relate_count(tool, *measure, &count, &env);
             }
             counts.insert(*measure, count);

@@ -4,10 +4,11 @@
 //! A term is typed and known by its whole structure: operator, sort, operands. Two expressions that are the same term have
 //! the same value; nothing is said of two that are not.
 
+use crate::bounds::Moment;
 use crate::formula::Formula;
 use crate::linear::Linear;
 use crate::value::Sort;
-use guard_plan::plan::{ArithOp, QuantifierOp, TypeId, VarId};
+use guard_plan::plan::{ArithOp, QuantifierOp, SessionMeasure, TypeId, VarId};
 use std::collections::HashMap;
 
 /// A term, by number.
@@ -31,6 +32,8 @@ pub enum Op {
     Param(u32),
     /// The result of the call.
     Result,
+    /// A number of the session at a moment of the call.
+    Measure(SessionMeasure, Moment),
     /// Something of which nothing is known, not even that something else is the same.
     Fresh(u32),
     /// A text as written.

@@ -29,6 +29,7 @@ const FOUND: &[(&str, &[(&str, &str)])] = &[
         "bounds follow, or nearly",
         &[
             ("a needed hypothesis is dropped", "guard_compiler::verify::prover"),
+            ("what is spent is settled", "guard_proof::bounds"),
             ("rows are counted from one", "guard_compiler::verify::prover"),
             ("a decimal is its int", "guard_proof::arith"),
             ("one case is enough", "guard_proof::certificate"),

@@ -119,6 +119,10 @@ pub const OPEN: &[(&str, &str)] = &[
         "budget money = 5\nstate { d: decimal = 0 }\ninvariant i { d <= 5 }\ntool t(c: decimal in 0..=9) {\n  shadow costs c money\n  costs 1 money\n  effect d += c\n}",
     ),
     (
+        "what calls in flight have spent may come back",
+        "budget money = 100\nstate { d: decimal = 0 }\ninvariant i { d <= 100 }\ntool pay(c: decimal in 0..=100) { costs c money, returned on failure }\ntool lock() {\n  costs 0 money\n  effect d = spent(money)\n}\ntool t(c: decimal in 0..=100) {\n  costs c money\n  effect d += c\n}",
+    ),
+    (
         "half of it is charged",
         "budget money = 5\nstate { d: decimal = 0 }\ninvariant i { d <= 5 }\ntool t(c: decimal in 0..=9) {\n  costs c / 2 money\n  effect d += c\n}",
     ),

@@ -46,6 +46,11 @@ const SCENARIOS: &[(&str, &str, &str)] = &[
         "n <= M",
         "tool pay(x: int in 0..=9) {\n  costs decimal(x) money\n  effect n += x\n}\ntool b(x: int in 0..=9) {\n  COST2\n  effect n += J\n}",
     ),
+    (
+        "d: decimal = 0",
+        "d <= M",
+        "tool pay(c: decimal in 0..=9) { COST }\ntool lock() { effect d = spent(money) }\ntool more(c: decimal in 0..=9) {\n  COST\n  effect d += c\n}",
+    ),
     ("n: int = 0", "n <= M", "tool pay(x: int in 0..=9) {\n  COST2\n  effect n += x\n}"),
     (
         "l: list<int> max M = []",
