@@ -19,6 +19,13 @@ pub struct Command {
     pub within: Millis,
 }
 
+impl Probe {
+    /// Returns true if an answer may stand for later questions.
+    pub fn remembers(&self) -> bool {
+        self.every.is_some() || self.backoff.is_some() || self.within.is_some()
+    }
+}
+
 /// A question to the environment.
 #[derive(Debug, Clone)]
 pub struct Probe {

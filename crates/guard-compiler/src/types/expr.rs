@@ -1,14 +1,13 @@
 //! Expressions: from syntax to typed HIR, with the type a place expects as a guide for literals.
 
-use super::name::OtherMeaning;
 use super::narrow;
 use super::scope::{Missing, Scope};
 use super::text::{text, text_in};
 use super::ty::{fits, join};
 use super::{Checker, literal, regex};
 use crate::errors;
-use crate::hir::{Expr, ExprKind, MapKey, Type, WEEKDAY};
-use guard_plan::plan::{ClockPart, TemporalOp, UrlPart};
+use crate::hir::{Expr, ExprKind, Type};
+use guard_plan::plan::TemporalOp;
 use guard_syntax::ast::{self, BinaryOp, UnaryOp};
 use guard_syntax::span::Span;
 
@@ -47,7 +46,7 @@ fn has_polarity(e: &ast::Expr, scope: &Scope) -> bool {
     }
 }
 
-fn looks_like_int(e: &ast::Expr, scope: &Scope) -> bool {
+pub(super) fn looks_like_int(e: &ast::Expr, scope: &Scope) -> bool {
     matches!(&e.kind, ast::ExprKind::Number(_))
         || scope.written_out(e, looks_like_int).unwrap_or(false)
 }
@@ -115,7 +114,7 @@ impl Checker<'_, '_> {
         if self.is_established(e, &found, scope) { self.present(e, found, scope) } else { found }
     }
 
-    fn is_established(&self, e: &ast::Expr, found: &Expr, scope: &Scope) -> bool {
+    pub(super) fn is_established(&self, e: &ast::Expr, found: &Expr, scope: &Scope) -> bool {
         if self.alone || narrow::key(e, scope).is_some_and(|key| scope.establishes(&key)) {
             return true;
         }
@@ -227,215 +226,6 @@ impl Checker<'_, '_> {
             E::Set(xs) => self.set(xs, wanted, span, scope),
             E::Map(entries) => self.map(entries, wanted, span, scope),
         }
-    }
-
-    fn bad_literal(&mut self, span: Span, text: &str, why: &str) -> Expr {
-        self.report(errors::literal(span, text, why));
-        broken(span)
-    }
-
-    fn number(&mut self, text: &str, wanted: Option<&Type>, span: Span) -> Expr {
-        if matches!(wanted, Some(Type::Decimal(..))) || text.contains('.') {
-            return match literal::decimal(text) {
-                Ok(v) => typed(ExprKind::Decimal(v), Type::Decimal(Some(v), Some(v)), span),
-                Err(why) => self.bad_literal(span, text, &why),
-            };
-        }
-        match literal::int(text) {
-            Ok(v) => typed(ExprKind::Int(v), Type::Int(Some(v), Some(v)), span),
-            Err(why) => self.bad_literal(span, text, &why),
-        }
-    }
-
-    fn string(&mut self, text: &str, wanted: Option<&Type>, span: Span) -> Expr {
-        match wanted {
-            Some(Type::Path) => match guard_plan::path::normalise("/", text) {
-                Ok(_) => typed(ExprKind::Path(text.into()), Type::Path, span),
-                Err(why) => self.bad_text(span, text, "path", &why.to_string()),
-            },
-            Some(Type::Url) => match guard_plan::url::Url::parse(text) {
-                Ok(_) => typed(ExprKind::Url(text.into()), Type::Url, span),
-                Err(why) => self.bad_text(span, text, "url", &why.to_string()),
-            },
-            Some(Type::Command) => typed(ExprKind::String(text.into()), Type::Command, span),
-            Some(Type::Time(_)) => match guard_plan::time::parse_rfc3339(text) {
-                Some(at) => typed(ExprKind::Time(at), Type::Time(None), span),
-                None => {
-                    self.bad_text(span, text, "time", "write RFC 3339, as `2026-01-05T09:00:00Z`")
-                }
-            },
-            Some(Type::Enum(id)) => self.variant(*id, text, span),
-            _ => typed(ExprKind::String(text.into()), Type::string(), span),
-        }
-    }
-
-    fn bad_text(&mut self, span: Span, text: &str, what: &str, why: &str) -> Expr {
-        self.report(errors::bad_text(span, text, what, why));
-        broken(span)
-    }
-
-    fn field(&mut self, of: &ast::Expr, name: &ast::Ident, span: Span, scope: &mut Scope) -> Expr {
-        if let Some(special) = self.special_field(of, name, span, scope) {
-            return special;
-        }
-        let inner = self.expr(of, None, scope);
-        let lift = |ty: Type| {
-            if inner.ty.is_option() { ty.optional() } else { ty }
-        };
-        match inner.ty.required() {
-            Type::Record(id) => {
-                let def = &self.program.records[*id];
-                if let Some(at) = def.fields.iter().position(|f| f.name == name.node) {
-                    let ty = lift(def.fields[at].ty.clone());
-                    return typed(ExprKind::Field(boxed(inner), at as u32), ty, span);
-                }
-                let of = format!("the record `{}`", def.name);
-                let d =
-                    errors::unknown_field(name, &of, def.fields.iter().map(|f| f.name.as_str()));
-                self.report(d);
-                broken(span)
-            }
-            Type::Url => {
-                let parts = [
-                    ("host", UrlPart::Host, Type::string()),
-                    ("scheme", UrlPart::Scheme, Type::string()),
-                    ("port", UrlPart::Port, Type::Int(Some(0), Some(65535))),
-                    ("path", UrlPart::Path, Type::string()),
-                    ("query", UrlPart::Query, Type::string()),
-                ];
-                match parts.iter().find(|(known, ..)| *known == name.node) {
-                    Some((_, part, ty)) => {
-                        let ty = lift(ty.clone());
-                        typed(ExprKind::UrlPart(boxed(inner), *part), ty, span)
-                    }
-                    None => {
-                        self.report(errors::unknown_field(
-                            name,
-                            "a url",
-                            parts.iter().map(|p| p.0),
-                        ));
-                        broken(span)
-                    }
-                }
-            }
-            Type::Json => typed(
-                ExprKind::Member(boxed(inner), name.node.clone()),
-                Type::Json.optional(),
-                span,
-            ),
-            Type::Error => broken(span),
-            other => {
-                let d = errors::no_fields(name.span, &self.show(other));
-                self.report(d);
-                broken(span)
-            }
-        }
-    }
-
-    /// `clock.hour` and `last(T).arg`, whose left sides are no values.
-    fn special_field(
-        &mut self,
-        of: &ast::Expr,
-        name: &ast::Ident,
-        span: Span,
-        scope: &mut Scope,
-    ) -> Option<Expr> {
-        match &of.kind {
-            ast::ExprKind::Name(clock) if clock == "clock" && !scope.is_bound(clock) => {
-                Some(self.clock(name, span, scope))
-            }
-            ast::ExprKind::Call(last, args) if last.node == "last" => {
-                Some(self.last(last, args, name, span, scope))
-            }
-            _ => None,
-        }
-    }
-
-    fn clock(&mut self, part: &ast::Ident, span: Span, scope: &Scope) -> Expr {
-        if !scope.place.asks() {
-            return self.misplaced(span, "the clock", scope);
-        }
-        let parts = [
-            ("hour", ClockPart::Hour, Type::Int(Some(0), Some(23))),
-            ("minute", ClockPart::Minute, Type::Int(Some(0), Some(59))),
-            ("weekday", ClockPart::Weekday, Type::Enum(WEEKDAY)),
-            ("day", ClockPart::Day, Type::Int(Some(1), Some(31))),
-            ("month", ClockPart::Month, Type::Int(Some(1), Some(12))),
-            ("year", ClockPart::Year, Type::int()),
-        ];
-        match parts.iter().find(|(known, ..)| *known == part.node) {
-            Some((_, part, ty)) => typed(ExprKind::Clock(*part), ty.clone(), span),
-            None => {
-                self.report(errors::unknown_field(part, "`clock`", parts.iter().map(|p| p.0)));
-                broken(span)
-            }
-        }
-    }
-
-    fn index(&mut self, of: &ast::Expr, keys: &[ast::Expr], span: Span, scope: &mut Scope) -> Expr {
-        if let ast::ExprKind::Name(name) = &of.kind
-            && !scope.is_bound(name)
-            && self.names.state.peek(name).is_none()
-            && let Some(fact) = self.names.facts.get(name)
-        {
-            return self.row(fact, keys, span, scope);
-        }
-        if let ast::ExprKind::Name(name) = &of.kind
-            && scope.local(name).is_none()
-            && let Some(fact) = self.names.facts.peek(name)
-        {
-            let other = OtherMeaning::Declared("fact", self.names.facts.items[fact].name.span);
-            if self.means_two(name, of.span, scope, Some(other)) {
-                return broken(span);
-            }
-        }
-        let [at] = keys else {
-            self.report(errors::several_keys(span));
-            return broken(span);
-        };
-        // The keys of a map that is written out are of the type of what it is asked for.
-        let guide = matches!(of.kind, ast::ExprKind::Map(_)).then(|| self.keyed_by(at, scope));
-        let inner = self.expr(of, guide.flatten().as_ref(), scope);
-        // An element of what is missing is missing.
-        let inner = match self.is_established(of, &inner, scope) {
-            true => self.present_unless_json(of, inner, scope),
-            false => inner,
-        };
-        let (key, ty) = match inner.ty.required() {
-            Type::List(of, _) => (Type::int(), (**of).clone()),
-            Type::Map(key, of, _) => {
-                let (key, ty) = (*key, (**of).clone());
-                let at = self.key(at, key, scope);
-                return typed(ExprKind::Index(boxed(inner), boxed(at)), ty.optional(), span);
-            }
-            Type::Json => {
-                (if looks_like_int(at, scope) { Type::int() } else { Type::string() }, Type::Json)
-            }
-            Type::Error => {
-                self.expr(at, None, scope);
-                return broken(span);
-            }
-            other => {
-                let d = errors::no_elements(of.span, &self.show(other));
-                self.report(d);
-                return broken(span);
-            }
-        };
-        let at = self.value(at, &key, scope);
-        typed(ExprKind::Index(boxed(inner), boxed(at)), ty.optional(), span)
-    }
-
-    pub(super) fn present_unless_json(
-        &mut self,
-        e: &ast::Expr,
-        found: Expr,
-        scope: &Scope,
-    ) -> Expr {
-        if *found.ty.required() == Type::Json && found.ty.is_option() {
-            let ty = Type::Json;
-            return Expr { ty, ..found };
-        }
-        self.present(e, found, scope)
     }
 
     fn unary(
@@ -619,128 +409,6 @@ impl Checker<'_, '_> {
         let result = check(self, scope);
         scope.established.truncate(before);
         result
-    }
-
-    fn list(
-        &mut self,
-        xs: &[ast::Expr],
-        wanted: Option<&Type>,
-        span: Span,
-        scope: &mut Scope,
-    ) -> Expr {
-        let element = match wanted {
-            Some(Type::List(of, _) | Type::Set(of, _)) => Some((**of).clone()),
-            _ => None,
-        };
-        let (xs, ty) = self.members(xs, element, scope);
-        let n = xs.len() as u64;
-        typed(ExprKind::List(xs), Type::List(ty.into(), Some(n)), span)
-    }
-
-    fn set(
-        &mut self,
-        xs: &[ast::Expr],
-        wanted: Option<&Type>,
-        span: Span,
-        scope: &mut Scope,
-    ) -> Expr {
-        if let (true, Some(Type::Map(key, of, _))) = (xs.is_empty(), wanted) {
-            let ty = Type::Map(*key, of.clone(), Some(0));
-            return typed(ExprKind::Map(Vec::new()), ty, span);
-        }
-        let element = match wanted {
-            Some(Type::List(of, _) | Type::Set(of, _)) => Some((**of).clone()),
-            _ => None,
-        };
-        let (xs, ty) = self.members(xs, element, scope);
-        let n = xs.len() as u64;
-        typed(ExprKind::Set(xs), Type::Set(ty.into(), Some(n)), span)
-    }
-
-    fn members(
-        &mut self,
-        xs: &[ast::Expr],
-        element: Option<Type>,
-        scope: &mut Scope,
-    ) -> (Vec<Expr>, Type) {
-        let outer = std::mem::replace(&mut scope.missing, Missing::Strict);
-        let mut ty = element.clone().unwrap_or(Type::Never);
-        let mut typed = Vec::new();
-        for x in xs {
-            let guide = if ty == Type::Never { None } else { Some(ty.clone()) };
-            let found = self.expr(x, guide.as_ref(), scope);
-            let found = match &guide {
-                Some(wanted) => self.fit(x, found, wanted, scope),
-                None => self.present(x, found, scope),
-            };
-            if element.is_none() {
-                ty = join(&ty, &found.ty).unwrap_or(Type::Error);
-            }
-            typed.push(found);
-        }
-        scope.missing = outer;
-        (typed, ty)
-    }
-
-    fn map(
-        &mut self,
-        entries: &[(ast::Ident, ast::Expr)],
-        wanted: Option<&Type>,
-        span: Span,
-        scope: &mut Scope,
-    ) -> Expr {
-        if let Some(Type::Record(id)) = wanted {
-            return self.record(*id, entries, span, scope);
-        }
-        let (key, element) = match wanted {
-            Some(Type::Map(key, of, _)) => (*key, Some((**of).clone())),
-            _ => (MapKey::Text, None),
-        };
-        let element = element.filter(|of| *of != Type::Never);
-        entries.iter().for_each(|(name, _)| self.written_key(name, key));
-        let values: Vec<ast::Expr> = entries.iter().map(|(_, v)| v.clone()).collect();
-        let (values, ty) = self.members(&values, element, scope);
-        let entries: Vec<_> = entries.iter().map(|(k, _)| k.node.clone()).zip(values).collect();
-        let n = entries.len() as u64;
-        typed(ExprKind::Map(entries), Type::Map(key, ty.into(), Some(n)), span)
-    }
-
-    fn record(
-        &mut self,
-        id: usize,
-        entries: &[(ast::Ident, ast::Expr)],
-        span: Span,
-        scope: &mut Scope,
-    ) -> Expr {
-        let def = self.program.records[id].clone();
-        for (name, _) in entries {
-            if !def.fields.iter().any(|f| f.name == name.node) {
-                let known: Vec<&str> = def.fields.iter().map(|f| f.name.as_str()).collect();
-                self.report(errors::unknown_field(
-                    name,
-                    &format!("the record `{}`", def.name),
-                    known.into_iter(),
-                ));
-            }
-        }
-        let mut values = Vec::new();
-        for field in &def.fields {
-            let value = entries.iter().find(|(name, _)| name.node == field.name);
-            values.push(match value {
-                Some((_, value)) => self.value(value, &field.ty, scope),
-                None if field.ty.is_option() => typed(ExprKind::None, field.ty.clone(), span),
-                None => {
-                    let found = format!("a record without `{}`", field.name);
-                    self.report(errors::mismatch(
-                        span,
-                        &format!("a record `{}`", def.name),
-                        &found,
-                    ));
-                    broken(span)
-                }
-            });
-        }
-        typed(ExprKind::Record(values), Type::Record(id), span)
     }
 
     fn binary(

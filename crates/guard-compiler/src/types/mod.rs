@@ -21,6 +21,7 @@ pub(crate) mod literal;
 mod name;
 mod narrow;
 mod ops;
+mod parts;
 mod policy;
 mod private;
 mod quantified;
@@ -34,6 +35,7 @@ mod transforms;
 pub(crate) mod trust;
 mod ty;
 mod wire;
+mod written;
 
 use crate::errors;
 use crate::hir::{self, Program, Type, UnitId};

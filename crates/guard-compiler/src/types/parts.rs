@@ -1,0 +1,189 @@
+//! Parts of values: fields, entries and elements.
+
+use super::Checker;
+use super::expr::{boxed, broken, looks_like_int, typed};
+use super::name::OtherMeaning;
+use super::scope::Scope;
+use crate::errors;
+use crate::hir::{Expr, ExprKind, Type, WEEKDAY};
+use guard_plan::plan::{ClockPart, UrlPart};
+use guard_syntax::ast;
+use guard_syntax::span::Span;
+
+impl Checker<'_, '_> {
+    pub(super) fn field(
+        &mut self,
+        of: &ast::Expr,
+        name: &ast::Ident,
+        span: Span,
+        scope: &mut Scope,
+    ) -> Expr {
+        if let Some(special) = self.special_field(of, name, span, scope) {
+            return special;
+        }
+        let inner = self.expr(of, None, scope);
+        let lift = |ty: Type| {
+            if inner.ty.is_option() { ty.optional() } else { ty }
+        };
+        match inner.ty.required() {
+            Type::Record(id) => {
+                let def = &self.program.records[*id];
+                if let Some(at) = def.fields.iter().position(|f| f.name == name.node) {
+                    let ty = lift(def.fields[at].ty.clone());
+                    return typed(ExprKind::Field(boxed(inner), at as u32), ty, span);
+                }
+                let of = format!("the record `{}`", def.name);
+                let d =
+                    errors::unknown_field(name, &of, def.fields.iter().map(|f| f.name.as_str()));
+                self.report(d);
+                broken(span)
+            }
+            Type::Url => {
+                let parts = [
+                    ("host", UrlPart::Host, Type::string()),
+                    ("scheme", UrlPart::Scheme, Type::string()),
+                    ("port", UrlPart::Port, Type::Int(Some(0), Some(65535))),
+                    ("path", UrlPart::Path, Type::string()),
+                    ("query", UrlPart::Query, Type::string()),
+                ];
+                match parts.iter().find(|(known, ..)| *known == name.node) {
+                    Some((_, part, ty)) => {
+                        let ty = lift(ty.clone());
+                        typed(ExprKind::UrlPart(boxed(inner), *part), ty, span)
+                    }
+                    None => {
+                        self.report(errors::unknown_field(
+                            name,
+                            "a url",
+                            parts.iter().map(|p| p.0),
+                        ));
+                        broken(span)
+                    }
+                }
+            }
+            Type::Json => typed(
+                ExprKind::Member(boxed(inner), name.node.clone()),
+                Type::Json.optional(),
+                span,
+            ),
+            Type::Error => broken(span),
+            other => {
+                let d = errors::no_fields(name.span, &self.show(other));
+                self.report(d);
+                broken(span)
+            }
+        }
+    }
+
+    /// `clock.hour` and `last(T).arg`, whose left sides are no values.
+    pub(super) fn special_field(
+        &mut self,
+        of: &ast::Expr,
+        name: &ast::Ident,
+        span: Span,
+        scope: &mut Scope,
+    ) -> Option<Expr> {
+        match &of.kind {
+            ast::ExprKind::Name(clock) if clock == "clock" && !scope.is_bound(clock) => {
+                Some(self.clock(name, span, scope))
+            }
+            ast::ExprKind::Call(last, args) if last.node == "last" => {
+                Some(self.last(last, args, name, span, scope))
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn clock(&mut self, part: &ast::Ident, span: Span, scope: &Scope) -> Expr {
+        if !scope.place.asks() {
+            return self.misplaced(span, "the clock", scope);
+        }
+        let parts = [
+            ("hour", ClockPart::Hour, Type::Int(Some(0), Some(23))),
+            ("minute", ClockPart::Minute, Type::Int(Some(0), Some(59))),
+            ("weekday", ClockPart::Weekday, Type::Enum(WEEKDAY)),
+            ("day", ClockPart::Day, Type::Int(Some(1), Some(31))),
+            ("month", ClockPart::Month, Type::Int(Some(1), Some(12))),
+            ("year", ClockPart::Year, Type::int()),
+        ];
+        match parts.iter().find(|(known, ..)| *known == part.node) {
+            Some((_, part, ty)) => typed(ExprKind::Clock(*part), ty.clone(), span),
+            None => {
+                self.report(errors::unknown_field(part, "`clock`", parts.iter().map(|p| p.0)));
+                broken(span)
+            }
+        }
+    }
+
+    pub(super) fn index(
+        &mut self,
+        of: &ast::Expr,
+        keys: &[ast::Expr],
+        span: Span,
+        scope: &mut Scope,
+    ) -> Expr {
+        if let ast::ExprKind::Name(name) = &of.kind
+            && !scope.is_bound(name)
+            && self.names.state.peek(name).is_none()
+            && let Some(fact) = self.names.facts.get(name)
+        {
+            return self.row(fact, keys, span, scope);
+        }
+        if let ast::ExprKind::Name(name) = &of.kind
+            && scope.local(name).is_none()
+            && let Some(fact) = self.names.facts.peek(name)
+        {
+            let other = OtherMeaning::Declared("fact", self.names.facts.items[fact].name.span);
+            if self.means_two(name, of.span, scope, Some(other)) {
+                return broken(span);
+            }
+        }
+        let [at] = keys else {
+            self.report(errors::several_keys(span));
+            return broken(span);
+        };
+        // The keys of a map that is written out are of the type of what it is asked for.
+        let guide = matches!(of.kind, ast::ExprKind::Map(_)).then(|| self.keyed_by(at, scope));
+        let inner = self.expr(of, guide.flatten().as_ref(), scope);
+        // An element of what is missing is missing.
+        let inner = match self.is_established(of, &inner, scope) {
+            true => self.present_unless_json(of, inner, scope),
+            false => inner,
+        };
+        let (key, ty) = match inner.ty.required() {
+            Type::List(of, _) => (Type::int(), (**of).clone()),
+            Type::Map(key, of, _) => {
+                let (key, ty) = (*key, (**of).clone());
+                let at = self.key(at, key, scope);
+                return typed(ExprKind::Index(boxed(inner), boxed(at)), ty.optional(), span);
+            }
+            Type::Json => {
+                (if looks_like_int(at, scope) { Type::int() } else { Type::string() }, Type::Json)
+            }
+            Type::Error => {
+                self.expr(at, None, scope);
+                return broken(span);
+            }
+            other => {
+                let d = errors::no_elements(of.span, &self.show(other));
+                self.report(d);
+                return broken(span);
+            }
+        };
+        let at = self.value(at, &key, scope);
+        typed(ExprKind::Index(boxed(inner), boxed(at)), ty.optional(), span)
+    }
+
+    pub(super) fn present_unless_json(
+        &mut self,
+        e: &ast::Expr,
+        found: Expr,
+        scope: &Scope,
+    ) -> Expr {
+        if *found.ty.required() == Type::Json && found.ty.is_option() {
+            let ty = Type::Json;
+            return Expr { ty, ..found };
+        }
+        self.present(e, found, scope)
+    }
+}
