@@ -301,16 +301,19 @@ impl Checker<'_, '_> {
         match (ty, refinement) {
             (Type::Error, _) => Type::Error,
             (Type::Option(of), r) => self.refine((*of).clone(), r).optional(),
-            (Type::Int(..), Refinement::Range { low, high, inclusive, span }) => {
-                let (lo, hi) = self.range(low, high, *inclusive, span.0, literal::int);
+            (Type::Int(lo, hi), Refinement::Range { low, high, inclusive, span }) => {
+                let range = self.range(low, high, *inclusive, span.0, literal::int);
+                let (lo, hi) = self.within_range((lo, hi), range, span.0);
                 Type::Int(lo, hi)
             }
-            (Type::Decimal(..), Refinement::Range { low, high, inclusive, span }) => {
-                let (lo, hi) = self.range(low, high, *inclusive, span.0, literal::decimal);
+            (Type::Decimal(lo, hi), Refinement::Range { low, high, inclusive, span }) => {
+                let range = self.range(low, high, *inclusive, span.0, literal::decimal);
+                let (lo, hi) = self.within_range((lo, hi), range, span.0);
                 Type::Decimal(lo, hi)
             }
-            (Type::Duration(..), Refinement::Range { low, high, inclusive, span }) => {
-                let (lo, hi) = self.range(low, high, *inclusive, span.0, literal::duration);
+            (Type::Duration(lo, hi), Refinement::Range { low, high, inclusive, span }) => {
+                let range = self.range(low, high, *inclusive, span.0, literal::duration);
+                let (lo, hi) = self.within_range((lo, hi), range, span.0);
                 Type::Duration(lo, hi)
             }
             (Type::String(mut bounds), Refinement::Max(max)) => {
@@ -326,9 +329,15 @@ impl Checker<'_, '_> {
                 }
                 Type::String(bounds)
             }
-            (Type::List(of, _), Refinement::Max(max)) => Type::List(of, self.count(max)),
-            (Type::Set(of, _), Refinement::Max(max)) => Type::Set(of, self.count(max)),
-            (Type::Map(key, of, _), Refinement::Max(max)) => Type::Map(key, of, self.count(max)),
+            (Type::List(of, known), Refinement::Max(max)) => {
+                Type::List(of, least(known, self.count(max)))
+            }
+            (Type::Set(of, known), Refinement::Max(max)) => {
+                Type::Set(of, least(known, self.count(max)))
+            }
+            (Type::Map(key, of, known), Refinement::Max(max)) => {
+                Type::Map(key, of, least(known, self.count(max)))
+            }
             (Type::Time(_), Refinement::Format(format)) => {
                 Type::Time(Some(format.node.as_str().into()))
             }
@@ -337,6 +346,20 @@ impl Checker<'_, '_> {
                 ty
             }
         }
+    }
+
+    /// A range within another one: refinements add up.
+    fn within_range(&mut self, known: Ends, range: Ends, span: Span) -> Ends {
+        let low = known.0.max(range.0);
+        let high = least(known.1, range.1);
+        let is_empty = |(low, high): Ends| low.zip(high).is_some_and(|(low, high)| low > high);
+        // An empty range is told already.
+        if is_empty((low, high)) && !is_empty(range) {
+            let why = "nothing is in this range and in that of the type it refines";
+            self.report(errors::refinement(span, why, "choose a range that overlaps the other"));
+            return known;
+        }
+        (low, high)
     }
 
     fn misfit(&mut self, ty: &Type, refinement: &Refinement) {
@@ -409,5 +432,16 @@ impl Checker<'_, '_> {
             self.report(errors::refinement(span, "no value is in this range", help));
         }
         (lo, hi)
+    }
+}
+
+/// The ends of a range; `None` where it has none.
+type Ends = (Option<i64>, Option<i64>);
+
+/// Returns the smaller of two bounds, where there are any.
+fn least<T: Ord>(a: Option<T>, b: Option<T>) -> Option<T> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
     }
 }
