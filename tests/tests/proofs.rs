@@ -53,7 +53,7 @@ fn what_is_proved_of_properties_is_so() {
 }
 
 /// Returns the number of seeds to try: `GUARD_SEEDS` times as many where it is set.
-fn seeds(usual: u64) -> u64 {
+pub fn seeds(usual: u64) -> u64 {
     let times = std::env::var("GUARD_SEEDS").ok().and_then(|times| times.parse::<u64>().ok());
     usual * times.unwrap_or(1)
 }

@@ -73,7 +73,7 @@ fn description(plan: &Plan, tool: &Tool) -> String {
             About::Limit => lines.push(format!("Limit: {text}.")),
             About::Cost => lines.push(format!("Costs {text}.")),
             About::Approval => lines.push(format!("Needs the approval of {text}.")),
-            About::Gate => lines.push("Needs an approval of exactly this call.".into()),
+            About::Gate => lines.push(format!("{}{}.", text[..1].to_uppercase(), &text[1..])),
             _ => {}
         }
     }

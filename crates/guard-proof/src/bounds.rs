@@ -320,7 +320,12 @@ impl<'p> Builder<'p> {
     ///
     /// The call itself is counted and is not among the settled ones, so these are fewer by one than a limit allows, and
     /// leave of a budget what it costs.
-    fn counts(&mut self, tool: &'p Tool, measures: &BTreeSet<SessionMeasure>, at: Moment) -> Counts {
+    fn counts(
+        &mut self,
+        tool: &'p Tool,
+        measures: &BTreeSet<SessionMeasure>,
+        at: Moment,
+    ) -> Counts {
         let mut counts = Counts::new();
         let env = self.env.clone();
         for measure in measures {

@@ -8,6 +8,7 @@ use crate::session::flight::Flight;
 use guard_plan::plan::{Plan, SessionBound, SessionMeasure};
 use guard_plan::value::Value;
 use guard_proof::bounds;
+use std::collections::BTreeSet;
 
 /// Returns the first bound that the session, or one of its calls in flight, breaks.
 pub(crate) fn broken(plan: &Plan, session: &Session) -> Option<SessionBound> {
@@ -85,8 +86,18 @@ fn measured(
     })
 }
 
+/// The variables that a call in flight writes when it succeeds.
+pub(crate) fn written(flight: &Flight) -> BTreeSet<u32> {
+    let parts = flight.draft.parts.iter().map(|part| part.var);
+    flight.draft.writes.iter().map(|(var, _)| *var).chain(parts).collect()
+}
+
 /// The value of a variable in the committed state, or after a call in flight.
-fn after(session: &Session, settled: Option<(&Flight, bool)>, var: u32) -> Option<Value> {
+pub(crate) fn after(
+    session: &Session,
+    settled: Option<(&Flight, bool)>,
+    var: u32,
+) -> Option<Value> {
     let mut value = session.state.get(var as usize)?.clone();
     let Some((flight, _)) = settled else { return Some(value) };
     if let Some((_, written)) = flight.draft.writes.iter().find(|(of, _)| *of == var) {

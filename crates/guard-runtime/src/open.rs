@@ -6,6 +6,7 @@ use crate::error::{KernelError, StepError};
 use crate::eval::context::{Context, Decision};
 use crate::session::counter::Counter;
 use crate::session::facts::Table;
+use crate::session::flight::Flight;
 use crate::session::items::Items;
 use crate::session::origins::Origins;
 use crate::session::private::PrivateIndex;
@@ -124,14 +125,38 @@ pub(crate) fn begins_sound(compiled: &CompiledPlan, session: &Session) -> Result
     if plan.proofs.is_empty() {
         return Ok(());
     }
-    let (decision, mut world) = (Decision::default(), NoWorld);
-    let answers = Answers::new(&mut world);
-    let cx = Context::new(compiled, session, &decision, &answers);
     let assumed = guard_proof::assumable(plan, &plan.proofs);
-    for (id, _) in assumed.iter().enumerate().filter(|(_, assumed)| **assumed) {
-        if cx.holds(&compiled.invariants[id]) != Ok(true) {
-            let name = &plan.invariants[id].rule.owner;
-            return Err(KernelError::State(format!("`{name}` does not hold at first")));
+    let broken = |session: &Session| {
+        let (decision, mut world) = (Decision::default(), NoWorld);
+        let answers = Answers::new(&mut world);
+        let cx = Context::new(compiled, session, &decision, &answers);
+        let ids = assumed.iter().enumerate().filter(|(_, assumed)| **assumed).map(|(id, _)| id);
+        ids.into_iter().find(|id| cx.holds(&compiled.invariants[*id]) != Ok(true))
+    };
+    let name = |id: usize| &plan.invariants[id].rule.owner;
+    if let Some(id) = broken(session) {
+        return Err(KernelError::State(format!("`{}` does not hold at first", name(id))));
+    }
+    // What a call in flight writes was decided by another plan, perhaps.
+    for flight in &session.flights {
+        let mut landed = session.clone();
+        for var in bounds::written(flight) {
+            let Some(value) = bounds::after(session, Some((flight, true)), var) else { continue };
+            landed.state[var as usize] = value;
+        }
+        if let Some(id) = broken(&landed) {
+            let (name, call) = (name(id), &flight.call);
+            return Err(KernelError::State(format!("`{name}` does not hold after `{call}`")));
+        }
+    }
+    // Each alone is not both: under one plan, one of two calls that write what an invariant reads waits for the other.
+    for (id, invariant) in plan.invariants.iter().enumerate().filter(|(id, _)| assumed[*id]) {
+        let writes = |flight: &&Box<Flight>| {
+            bounds::written(flight).iter().any(|var| invariant.reads.contains(var))
+        };
+        if session.flights.iter().filter(writes).count() > 1 {
+            let why = format!("several calls in flight write what `{}` reads", name(id));
+            return Err(KernelError::State(why));
         }
     }
     if let Some(bound) = bounds::broken(plan, session) {

@@ -3,6 +3,7 @@
 //! The bytes may be hostile: a session is restored only if every part that is read has the shape
 //! that the plan gives it. Derived data is computed again, not read.
 
+use crate::bounds;
 use crate::compiled::{CompiledPlan, resolved};
 use crate::error::RecallError;
 use crate::open;
@@ -58,15 +59,13 @@ fn adopt(
     let plan = compiled.plan();
     let matches = |id, text: &str| compiled.matches(id, text);
     let decoder = compiled.decoder(&new.workspace, false, &matches);
-    let shape = Shape { plan };
+    // Proofs assume refinements, of everything that a session remembers. A guard in shadow proves nothing, and allows calls
+    // that violate them.
+    let refined = |ty: TypeId, value: &Value| plan.shadow || decoder.conform(ty, value).is_ok();
+    let shape = Shape { plan, refined: &refined };
     let sound = |what: &'static str, sound: bool| if sound { Ok(()) } else { Err(what) };
     sound("its clock", session.now >= session.start)?;
     sound("its state", shape.all_fit(plan.state.iter().map(|var| var.ty), &session.state))?;
-    // Proofs assume refinements. A guard in shadow proves nothing, and allows calls that violate
-    // them.
-    let mut vars = plan.state.iter().zip(&session.state);
-    let refined = vars.all(|(var, value)| decoder.conform(var.ty, value).is_ok());
-    sound("its state", plan.shadow || refined)?;
     sound(
         "what was said",
         session.said.len() < MAX_SAID && (plan.mentions || session.said.is_empty()),
@@ -86,7 +85,7 @@ fn adopt(
     });
     sound("its facts", facts && session.facts.len() == new.facts.len())?;
     sound("its monitors", session.monitors.len() == new.monitors.len())?;
-    sound("its calls in flight", shape.flights(session))?;
+    sound("its calls in flight", shape.flights(session) && shape.landed(session))?;
     let tools = plan.tools.len();
     let grants = session.approvals.iter().all(|grant| (grant.tool as usize) < tools);
     sound("its approvals", grants)?;
@@ -106,11 +105,18 @@ fn adopt(
 /// The shape that a plan gives a session's memory.
 struct Shape<'a> {
     plan: &'a Plan,
+    /// Returns whether a value of the right shape has the refinements of a type.
+    refined: &'a dyn Fn(TypeId, &Value) -> bool,
 }
 
 impl Shape<'_> {
-    /// Returns whether a value has a type, ignoring its refinements.
+    /// Returns whether a value has a type.
     fn fits(&self, ty: TypeId, value: &Value) -> bool {
+        self.is_shaped(ty, value) && (self.refined)(ty, value)
+    }
+
+    /// Returns whether a value has a type, ignoring its refinements.
+    fn is_shaped(&self, ty: TypeId, value: &Value) -> bool {
         use TypeDef as T;
         let Some(def) = self.plan.types.get(ty as usize) else { return false };
         match (def, value) {
@@ -124,19 +130,25 @@ impl Shape<'_> {
             | (T::Path, Value::Path(_))
             | (T::Url, Value::Url(_))
             | (T::Json, Value::Json(_)) => true,
-            (T::Option { of }, value) => self.fits(*of, value),
+            (T::Option { of }, value) => self.is_shaped(*of, value),
             (T::Enum { variants, .. }, Value::Enum(at)) => (*at as usize) < variants.len(),
-            (T::List { of, .. }, Value::List(items)) => items.iter().all(|it| self.fits(*of, it)),
-            (T::Set { of, .. }, Value::Set(items)) => items.iter().all(|it| self.fits(*of, it)),
+            (T::List { of, .. }, Value::List(items)) => {
+                items.iter().all(|it| self.is_shaped(*of, it))
+            }
+            (T::Set { of, .. }, Value::Set(items)) => {
+                items.iter().all(|it| self.is_shaped(*of, it))
+            }
             (T::Map { key, of, .. }, Value::Map(all)) => {
                 let types = &self.plan.types;
                 let known = |text: &str| {
                     key.is_none_or(|ty| guard_plan::map_key::value(types, ty, text).is_some())
                 };
-                all.iter().all(|(key, it)| known(key) && self.fits(*of, it))
+                all.iter().all(|(key, it)| known(key) && self.is_shaped(*of, it))
             }
             (T::Record { fields, .. }, Value::Record(values)) => {
-                self.all_fit(fields.iter().map(|field| field.ty), values)
+                let mut pairs = fields.iter().zip(values);
+                fields.len() == values.len()
+                    && pairs.all(|(field, value)| self.is_shaped(field.ty, value))
             }
             _ => false,
         }
@@ -189,6 +201,17 @@ impl Shape<'_> {
         kept && draft.is_of(self.plan)
             && draft.writes.iter().all(|(var, value)| self.fits(state[*var as usize].ty, value))
             && draft.parts.iter().all(|part| self.part(draft, part))
+    }
+
+    /// Returns whether every variable has its type after each call in flight, too.
+    fn landed(&self, session: &Session) -> bool {
+        session.flights.iter().all(|flight| {
+            bounds::written(flight).into_iter().all(|var| {
+                let value = bounds::after(session, Some((flight, true)), var);
+                let ty = self.plan.state[var as usize].ty;
+                value.is_some_and(|value| (self.refined)(ty, &value))
+            })
+        })
     }
 
     /// Returns whether a part of a variable has its type.

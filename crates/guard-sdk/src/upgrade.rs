@@ -15,7 +15,7 @@ use guard_plan::plan::{Plan, TypeDef};
 use guard_plan::record::Forced;
 use guard_runtime::{Forgotten, Upgraded, World, completion_text};
 use guard_trace::{answers_for, upgrade_payload};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The maximum number of attempts to upgrade. An attempt fails when another process has written to the session.
 const MAX_ATTEMPTS: usize = 100;
@@ -66,7 +66,11 @@ impl Guard {
             let scenarios = [&old.scenarios, &checked.scenarios];
             let seeds = scenarios.into_iter().flat_map(|all| events_of(all));
             let limits = Limits { seeds: seeds.collect(), running: true, ..Limits::default() };
-            let mut found = looser(&diff(&old.program, &checked.program, &limits, &|| false));
+            let compared = diff(&old.program, &checked.program, &limits, &|| false);
+            let mut found = looser(&compared);
+            if self.plan().completion.is_some() && compared.stops_otherwise {
+                found.push("the agent may stop when something else has come about".into());
+            }
             found.extend(unsaid(self.plan(), new.plan()));
             found
         }))
@@ -86,8 +90,8 @@ fn looser(found: &Diff) -> Vec<String> {
             }
         }
     }
-    if let Some(what @ "are allowed now") = found.undeclared {
-        looser.push(format!("tools that are not declared {what}"));
+    if let Some(what) = found.undeclared.filter(|what| what.is_looser()) {
+        looser.push(format!("tools that are not declared {}", what.words()));
     }
     looser
 }
@@ -96,7 +100,12 @@ fn looser(found: &Diff) -> Vec<String> {
 /// shadow mode.
 fn unsaid(old: &Plan, new: &Plan) -> Vec<String> {
     let (was, is) = (secrets(old), secrets(new));
-    let open = was.iter().filter(|(place, secret)| **secret && is.get(*place) == Some(&false));
+    // A record under another name may hold what was secret; of a parameter that is gone nothing comes any more.
+    let records: BTreeSet<&String> = was.keys().filter(|place| is_of_record(old, place)).collect();
+    let open = was.iter().filter(|(place, secret)| {
+        let known = is.get(*place);
+        **secret && (known == Some(&false) || known.is_none() && records.contains(place))
+    });
     let mut found: Vec<String> =
         open.map(|(place, _)| format!("{place} is not secret any more")).collect();
     if old.completion.is_some() && completion_text(old) != completion_text(new) {
@@ -126,6 +135,16 @@ fn stops_sooner(old: &Plan, new: &Plan) -> Vec<String> {
         }
     }
     found
+}
+
+/// Returns true if a place is a field of a record.
+fn is_of_record(plan: &Plan, place: &str) -> bool {
+    plan.types.iter().any(|def| match def {
+        TypeDef::Record { name, fields } => {
+            fields.iter().any(|field| format!("`{}` of `{name}`", field.name) == place)
+        }
+        _ => false,
+    })
 }
 
 /// By place, whether it is secret: the parameters of tools, and the fields of records.

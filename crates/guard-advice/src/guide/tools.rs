@@ -149,7 +149,7 @@ fn phrase(about: About, text: &str) -> String {
         About::Cost => format!("costs {text}"),
         About::Effect => format!("changes {text}"),
         About::Approval => format!("needs the approval of {text}"),
-        About::Gate => "needs somebody's approval of exactly this call".into(),
+        About::Gate => text.to_string(),
         About::Ready => format!("only when the probe {text} answers true"),
         About::Learn => format!("its result teaches the guard {text}"),
         About::Reconcile => format!("afterwards {text} must hold, or the session halts"),

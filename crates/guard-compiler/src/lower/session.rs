@@ -1,7 +1,7 @@
 //! The session-wide items: sources, lifecycles, feedback, completion, attests, goals.
 
 use super::Lowering;
-use super::tools::by_content;
+use super::tools::by_lesson;
 use crate::hir::{self, ExprKind};
 use guard_plan::plan::{self, CheckKind, Touch};
 
@@ -39,7 +39,7 @@ impl Lowering<'_> {
                 let rule = self.rule(rule);
                 learns.push(self.learn(rule, learn));
             }
-            by_content(&mut learns, |learn| &mut learn.rule);
+            by_lesson(&mut learns);
             sources.push(plan::Source { kind: source.kind, learns });
         }
         sources.sort_by_key(|source| source.kind != plan::SourceKind::Start);

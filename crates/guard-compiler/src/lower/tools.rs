@@ -276,12 +276,22 @@ fn sort(tool: &mut Tool) {
     by_content(&mut tool.approvals, |r| &mut r.rule);
     by_content(&mut tool.ready, |r| &mut r.rule);
     by_content(&mut tool.observes, |r| &mut r.rule);
-    by_content(&mut tool.learns, |r| &mut r.rule);
+    by_lesson(&mut tool.learns);
     by_content(&mut tool.reconciles, |r| &mut r.rule);
     by_content(&mut tool.transforms, |r| &mut r.rule);
     by_content(&mut tool.privates, |r| &mut r.rule);
     by_content(&mut tool.endorsements, |r| &mut r.rule);
     tool.limits.sort_by_cached_key(|l| format!("{l:?}"));
+}
+
+/// Sorts lessons by what they say: of two rows with one key the later one stays, whoever says so and whatever is noted
+/// beside it.
+pub(super) fn by_lesson(lessons: &mut [plan::Learn]) {
+    lessons.sort_by_cached_key(|learn| {
+        let said = (learn.fact, &learn.ranges, &learn.when, &learn.row);
+        let said = format!("{said:?}");
+        (said, format!("{:?}", learn.rule))
+    });
 }
 
 /// Sorts by everything but the span, which only separates equal rules.

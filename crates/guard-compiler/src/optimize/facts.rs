@@ -104,7 +104,7 @@ impl Facts {
 }
 
 /// Returns whether a builtin has a value for all arguments of its kinds.
-fn never_faults(builtin: Builtin) -> bool {
+pub(crate) fn never_faults(builtin: Builtin) -> bool {
     use Builtin as B;
     matches!(
         builtin,

@@ -17,6 +17,7 @@ mod tree;
 mod visit;
 
 use facts::Facts;
+pub(crate) use facts::never_faults;
 use guard_plan::plan::{Plan, Rewrite, ToolId};
 
 /// A pass, by its verb.

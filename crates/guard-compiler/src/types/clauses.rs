@@ -338,14 +338,17 @@ impl<'a> Checker<'a, '_> {
         {
             self.report(errors::literal(e.span, &text(e), "must be positive"));
         }
-        let mut params = Vec::new();
+        let mut asked: Vec<(Span, String)> = Vec::new();
         value.walk(&mut |part| {
-            if let ExprKind::Param(at) = part.kind {
-                params.push((part.span, at));
-            }
+            let what = match &part.kind {
+                ExprKind::Param(at) => format!("`{}`", scope.params[*at as usize].name),
+                ExprKind::Probe(_) => "a probe".into(),
+                ExprKind::Exists(_) => "a file".into(),
+                _ => return,
+            };
+            asked.push((part.span, what));
         });
-        for (span, at) in params {
-            let name = format!("`{}`", scope.params[at as usize].name);
+        for (span, name) in asked {
             let help = "it is believed before any call: let it speak of state, history and budgets";
             self.report(errors::wrong_place(span, &name, "a prior", help));
         }

@@ -154,7 +154,10 @@ fn permits<'a>(shows: &Shows<'a>, tool: &'a Tool) -> Vec<Said<'a>> {
         out.push(Said { about: About::Gate, rule: None, text: gate.into() });
     }
     for risk in tool.gates() {
-        let text = format!("{gate}, {}", code(&risk.text));
+        let when = code(&risk.text);
+        let text = format!(
+            "irreversible, and critical {when}: somebody must have approved exactly this call"
+        );
         out.push(Said { about: About::Gate, rule: Some(&risk.rule), text });
     }
     for ready in &tool.ready {

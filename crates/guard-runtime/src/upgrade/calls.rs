@@ -1,9 +1,10 @@
 //! Upgrade of the memory of calls: limits, histories, calls in flight, approvals.
 
 use super::{Memory, Move, text};
+use crate::bounds;
 use crate::error::UpgradeError;
 use crate::session::flight::Flight;
-use guard_plan::plan::{Limit, LimitId, Plan, ToolId};
+use guard_plan::plan::{Limit, LimitId, Plan, ToolId, Touch, VarId};
 
 /// A limit as both plans know it: all but how many calls it allows.
 #[derive(PartialEq)]
@@ -229,6 +230,14 @@ impl Move<'_> {
                     .position(|known| self.index_place(*known as usize) == Some(*index as usize));
                 let key = place.and_then(|place| flight.draft.keys.get(place));
                 draft.keys.push(*key.ok_or_else(|| self.unfit(flight, was, "other rules"))?);
+            }
+            // Other calls wait for what the new tool writes.
+            let writes = |var: u32| {
+                let new = self.names.new_var(var as usize);
+                new.is_none_or(|new| tool.writes.contains(&Touch::State(new as VarId)))
+            };
+            if !bounds::written(flight).into_iter().all(writes) {
+                return Err(self.unfit(flight, was, "other effects"));
             }
             let wanted = &self.new.tools[at].retains;
             let kept = &self.old.tools[was].retains;

@@ -5,7 +5,7 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::project;
 use crate::term::{Term, count};
 use guard_compiler::SourceFile;
-use guard_compiler::diff::{Answer, Diff, Fate, Limits, ToolDiff, Witness, diff};
+use guard_compiler::diff::{Answer, Diff, Fate, Limits, ToolDiff, UndeclaredCalls, Witness, diff};
 use guard_compiler::explore::events_of;
 use guard_compiler::hir::Program;
 use guard_compiler::scenario::Scenario;
@@ -123,7 +123,7 @@ fn exit(found: &Diff, allow: Allow) -> Exit {
         Allow::Any => return Exit::Fine,
         Allow::Tighten => {
             judged.extend(found.answers(true));
-            found.undeclared == Some("are allowed now")
+            found.undeclared.is_some_and(UndeclaredCalls::is_looser)
         }
         Allow::None => {
             judged.extend(found.answers(true).chain(found.answers(false)));
@@ -214,7 +214,7 @@ fn text(found: &Diff, old: &Side, new: &Side, term: &Term) -> String {
             }
         }
     }
-    if let Some(what) = found.undeclared {
+    if let Some(what) = found.undeclared.map(UndeclaredCalls::words) {
         let _ = writeln!(out, "tools that are not declared {what}");
     }
     for line in &found.contracts {
@@ -267,7 +267,7 @@ fn markdown(found: &Diff, old: &Side, new: &Side) -> String {
             }
         }
     }
-    if let Some(what) = found.undeclared {
+    if let Some(what) = found.undeclared.map(UndeclaredCalls::words) {
         let _ = writeln!(out, "\nTools that are not declared {what}.");
     }
     if !found.contracts.is_empty() {
@@ -323,7 +323,7 @@ fn json(found: &Diff, old: &Side, new: &Side) -> Json {
     if !found.contracts.is_empty() {
         members.push(("contracts", texts(&found.contracts)));
     }
-    members.extend(found.undeclared.map(|what| ("undeclared", text(what))));
+    members.extend(found.undeclared.map(|what| ("undeclared", text(what.words()))));
     object(members)
 }
 

@@ -6,7 +6,7 @@ use crate::hir::{
     Clause, ClauseKind, Expr, ExprKind as K, FactId, Learn, LifecycleId, Program, Range,
     Replacement, Requirement, SelectedPart, Step, Target, Tool, Type,
 };
-use guard_plan::plan::TakenForms;
+use guard_plan::plan::{CriterionKind, TakenForms};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -80,7 +80,8 @@ impl Canon<'_> {
             }
             K::State(var) => format!("state {}", p.state[*var].name),
             K::Enum(at) => match e.ty.required() {
-                Type::Enum(id) => format!("variant {}", p.enums[*id].variants[*at as usize]),
+                // Variants are ordered by their place.
+                Type::Enum(id) => format!("variant {} {at}", p.enums[*id].variants[*at as usize]),
                 _ => format!("variant {at}"),
             },
             K::Remaining(unit) => format!("remaining {}", p.units[*unit].name),
@@ -119,6 +120,13 @@ impl Canon<'_> {
             K::Map(entries) => {
                 format!("map {:?}", entries.iter().map(|(key, _)| key).collect::<Vec<_>>())
             }
+            K::Record(_) => match e.ty.required() {
+                Type::Record(id) => {
+                    let fields = p.records[*id].fields.iter().map(|field| field.name.as_str());
+                    format!("record {}", fields.collect::<Vec<_>>().join(","))
+                }
+                _ => "record".into(),
+            },
             leaf if e.children().is_empty() => format!("{leaf:?}"),
             other => {
                 let debug = format!("{other:?}");
@@ -295,14 +303,37 @@ impl Canon<'_> {
         let mut criteria: Vec<String> = l.criteria.iter().map(|c| format!("{c:?}")).collect();
         criteria.sort();
         let mut commands: Vec<String> = Vec::new();
-        self.0.each_command(&mut |command| commands.push(format!("{:?}", command.argv)));
+        self.0.each_command(&mut |command| commands.push(format!("{command:?}")));
         commands.sort();
         // A criterion may name any probe that answers yes or no.
         let asked = self.0.probes.iter().enumerate().filter(|(_, p)| p.returns == Type::Bool);
         let mut asked: Vec<String> = asked.map(|(at, _)| self.probe(at)).collect();
         asked.sort();
         commands.extend(asked);
+        // Which calls count as evidence, and what a probe with a memory answers, anything may decide.
+        let remembers = l.criteria.contains(&CriterionKind::Probe)
+            && self.0.probes.iter().any(|p| p.returns == Type::Bool && p.remembers());
+        if remembers || l.transitions.iter().any(|t| t.evidence) {
+            commands.push(self.whole());
+        }
         let escalate = l.escalate.as_ref().map(|e| (e.role.clone(), e.after));
-        format!("{} {fields:?} {initial} {steps:?} {criteria:?} {commands:?} {escalate:?}", l.name)
+        // From a final state a move is a rejection.
+        let mut finals: Vec<&str> = l.finals.iter().map(|at| l.states[*at].as_str()).collect();
+        finals.sort_unstable();
+        format!(
+            "{} {fields:?} {initial} {finals:?} {steps:?} {criteria:?} {commands:?} {escalate:?}",
+            l.name
+        )
+    }
+
+    /// The whole program without its places in the source.
+    pub fn whole(self) -> String {
+        let text = format!("{:?}", self.0);
+        let mut parts = text.split("Span {");
+        let mut out = parts.next().unwrap_or_default().to_string();
+        for part in parts {
+            out.push_str(part.split_once('}').map_or(part, |(_, rest)| rest));
+        }
+        out
     }
 }

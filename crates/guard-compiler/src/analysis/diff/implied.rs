@@ -6,6 +6,7 @@ use super::canon::Canon;
 use crate::hir::{
     Clause, ClauseKind, Expr, ExprKind as K, Program, Requirement, Step, Target, Tool, Type, VarId,
 };
+use crate::optimize::never_faults;
 use guard_plan::plan::{CompareOp, QuantifierOp};
 
 /// An expression with where it stands.
@@ -38,8 +39,12 @@ pub(crate) fn implies(a: Placed, b: Placed) -> bool {
             (K::Compare(..), K::Compare(..)) => implies(b.at(y), a.at(x)),
             _ => false,
         },
-        // Evaluated from the left, both stop at the same part or not at all.
-        (K::And(x, y), K::And(p, q)) if implies(a.at(x), b.at(p)) && implies(a.at(y), b.at(q)) => {
+        // Evaluated from the left: where `x` faults, `p` must fault too, or `q` decides.
+        (K::And(x, y), K::And(p, q))
+            if (is_total(x) || a.at(x).text() == b.at(p).text())
+                && implies(a.at(x), b.at(p))
+                && implies(a.at(y), b.at(q)) =>
+        {
             true
         }
         (K::Or(x, y), _) => implies(a.at(x), b) && implies(a.at(y), b),
@@ -51,6 +56,24 @@ pub(crate) fn implies(a: Placed, b: Placed) -> bool {
         }
         _ => false,
     }
+}
+
+/// Returns true if evaluating `e` never faults.
+pub(crate) fn is_total(e: &Expr) -> bool {
+    let is_collection = |of: &Expr| matches!(of.ty, Type::List(..) | Type::Set(..) | Type::Map(..));
+    let itself = match &e.kind {
+        K::Neg(_) | K::Arith(..) | K::Unwrap(..) | K::Temporal(..) | K::Exists(_) | K::Probe(_) => {
+            false
+        }
+        K::MayRead(..) | K::RemainingTime | K::ToKey(..) | K::FromKey(..) | K::Error => false,
+        K::Quantified { op, over, .. } => {
+            let counts = matches!(op, QuantifierOp::All | QuantifierOp::Any | QuantifierOp::Count);
+            counts && matches!(&over[..], [only] if is_collection(only))
+        }
+        K::Call(builtin, _) => never_faults(*builtin),
+        _ => true,
+    };
+    itself && e.children().into_iter().all(is_total)
 }
 
 /// Returns true if evaluating `e` faults wherever a value is none that is one of `wanted`: it unwraps such a value, whatever else
@@ -163,17 +186,24 @@ pub(crate) fn covers<'p>(b: Rule<'p>, a: Rule<'p>) -> bool {
     if a.text() == b.text() {
         return true;
     }
+    // Where the condition of `a` faults it refuses; what `b` asks for may be met there.
     let when = |x: &'p Option<Expr>, y: &'p Option<Expr>| match (x, y) {
-        (_, None) => true,
+        (None, None) => true,
         (None, Some(_)) => false,
-        (Some(x), Some(y)) => implies(a.at(x), b.at(y)),
+        (Some(x), None) => is_total(x),
+        (Some(x), Some(y)) => {
+            a.at(x).text() == b.at(y).text() || (is_total(x) && implies(a.at(x), b.at(y)))
+        }
     };
     match (&a.clause.kind, &b.clause.kind) {
         (ClauseKind::Deny { condition: x, .. }, ClauseKind::Deny { condition: y, .. }) => {
             implies(a.at(x), b.at(y)) || wants_more((b, y), (a, x))
         }
-        (ClauseKind::Requires { any_of, .. }, ClauseKind::Deny { condition: y, .. }) => {
-            any_of.iter().any(|r| leaves_entry((b, y), (a, r)))
+        (ClauseKind::Requires { any_of, when }, ClauseKind::Deny { condition: y, .. }) => {
+            let mut keys = any_of.iter().flat_map(|r| &r.key);
+            when.iter().all(is_total)
+                && keys.all(|(_, key)| is_total(key))
+                && any_of.iter().any(|r| leaves_entry((b, y), (a, r)))
         }
         (
             ClauseKind::Approval { role, within, when: x, .. },
@@ -184,7 +214,9 @@ pub(crate) fn covers<'p>(b: Rule<'p>, a: Rule<'p>) -> bool {
             ClauseKind::Requires { any_of: other, when: y },
         ) => {
             let met = |r: &Requirement| any_of.iter().any(|s| stricter((b, r), (a, s)));
-            other.iter().all(met) && when(x, y)
+            // A key that `a` alone asks for may fault.
+            let mut keys = any_of.iter().flat_map(|r| &r.key);
+            keys.all(|(_, key)| is_total(key)) && other.iter().all(met) && when(x, y)
         }
         _ => false,
     }
@@ -210,7 +242,13 @@ fn leaves_entry((b, y): (Rule, &Expr), (a, r): (Rule, &Requirement)) -> bool {
     let name = &a.program.tools[r.tool].params[*param as usize].name;
     let entry = |of: &Expr| match &of.kind {
         K::Index(map, at) => match map.kind {
-            K::State(var) => b.at(at).text() == key && is_filled_by(b.program, var, (wire, name)),
+            // A session that goes on under `b` may have got its entries under `a`.
+            K::State(var) => {
+                let was = a.program.state.iter().position(|v| v.name == b.program.state[var].name);
+                b.at(at).text() == key
+                    && is_filled_by(b.program, var, (wire, name))
+                    && was.is_some_and(|was| is_filled_by(a.program, was, (wire, name)))
+            }
             _ => false,
         },
         _ => false,

@@ -96,7 +96,9 @@ pub struct Diff {
     /// By tool, sorted.
     pub tools: Vec<ToolDiff>,
     /// Tools that neither guard declares: what became of them, where that changed.
-    pub undeclared: Option<&'static str>,
+    pub undeclared: Option<UndeclaredCalls>,
+    /// True if what the completion's checks read may come about otherwise.
+    pub stops_otherwise: bool,
     /// What a running session would begin anew under the new guard.
     pub anew: Vec<String>,
     /// Contracts that are new, gone, or judge texts otherwise, in words.
@@ -161,13 +163,53 @@ pub fn diff(old: &Program, new: &Program, limits: &Limits, stop: &dyn Fn() -> bo
             changes,
         });
     }
+    // A call of an undeclared tool ends with the deadline and with the budget of calls.
+    let ends = |p: &Program| [p.deadline, p.units[0].budget].map(|end| end.unwrap_or(i64::MAX));
+    let ([time, calls], [later, more]) = (ends(old), ends(new));
     let undeclared = match (old.default_allow, new.default_allow) {
-        (false, true) => Some("are allowed now"),
-        (true, false) => Some("are refused now"),
+        (false, true) => Some(UndeclaredCalls::Allowed),
+        (true, false) => Some(UndeclaredCalls::Refused),
+        (true, true) if later > time || more > calls || (new.shadow && !old.shadow) => {
+            Some(UndeclaredCalls::AllowedLonger)
+        }
+        (true, true) if later < time || more < calls || new.shadow != old.shadow => {
+            Some(UndeclaredCalls::RefusedEarlier)
+        }
         _ => None,
     };
     let contracts = contracts::changed(old, new);
-    Diff { tools, undeclared, anew: running::anew(old, new), contracts }
+    let stops_otherwise = sides.stops_otherwise();
+    Diff { tools, undeclared, stops_otherwise, anew: running::anew(old, new), contracts }
+}
+
+/// The change for calls of tools that no guard declares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UndeclaredCalls {
+    /// They are allowed now.
+    Allowed,
+    /// They are refused now.
+    Refused,
+    /// They are allowed beyond the old deadline or budget; perhaps not as long as the other.
+    AllowedLonger,
+    /// The deadline or the budget ends them earlier.
+    RefusedEarlier,
+}
+
+impl UndeclaredCalls {
+    /// Returns true if more of them are allowed.
+    pub fn is_looser(self) -> bool {
+        matches!(self, UndeclaredCalls::Allowed | UndeclaredCalls::AllowedLonger)
+    }
+
+    /// In words, of tools that are not declared.
+    pub fn words(self) -> &'static str {
+        match self {
+            UndeclaredCalls::Allowed => "are allowed now",
+            UndeclaredCalls::Refused => "are refused now",
+            UndeclaredCalls::AllowedLonger => "are allowed longer",
+            UndeclaredCalls::RefusedEarlier => "are refused earlier",
+        }
+    }
 }
 
 /// The result of a search for one call.
@@ -208,19 +250,23 @@ fn changed(sides: &Sides, before: Option<ToolId>, after: Option<ToolId>) -> (Fat
     };
     match (before, after) {
         (Some(a), Some(b)) => (Fate::Kept, sides.tool(a, b)),
-        (None, _) => {
+        (None, Some(_)) => {
             let mut change = other("the tool is new");
             if !old.default_allow && !old.shadow {
                 change.tighter.clear();
             }
             (Fate::Added, change)
         }
-        (_, None) => {
+        (Some(a), None) => {
             let mut change = other("the tool is gone");
-            if !new.default_allow && !new.shadow {
+            // Its name may be that of another tool now.
+            let wire = &old.tools[a].wire_name;
+            let is_named = new.tools.iter().any(|tool| tool.name == *wire);
+            if !new.default_allow && !new.shadow && !is_named {
                 change.looser.clear();
             }
             (Fate::Removed, change)
         }
+        (None, None) => (Fate::Removed, Change::default()),
     }
 }

@@ -12,13 +12,14 @@ mod unfilled;
 pub(super) use history::{View, counter};
 
 use super::canon::Canon;
-use super::implied::{Placed, Rule, covers, implies};
-use crate::hir::{ClauseKind, Expr, ExprKind as K, Program, Tool, ToolId, Type};
+use super::implied::{Placed, Rule, covers, implies, is_total};
+use crate::hir::{CheckKind, Clause, ClauseKind, Expr, ExprKind as K, Program, Tool, ToolId, Type};
 use crate::lower::waits_for;
 use guard_syntax::span::Span;
-use history::{costs, everything, halting, history, signature, taught, trust};
+use history::{Histories, Influence};
 use reads::Reads;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use unfilled::never_called;
 
 /// The minimum percentage of shared words at which one rule counts as an edited form of the other.
@@ -61,8 +62,8 @@ pub(super) struct Sides<'p> {
     pub new: &'p Program,
     /// Tools that the old guard never allows, and those that the new one never allows.
     never: (BTreeSet<String>, BTreeSet<String>),
-    /// Both.
-    either: BTreeSet<String>,
+    /// The histories of both, as far as both can have got.
+    told: (Histories<'p>, Histories<'p>),
 }
 
 impl<'p> Sides<'p> {
@@ -71,13 +72,30 @@ impl<'p> Sides<'p> {
             true => Default::default(),
             false => (never_called(old), never_called(new)),
         };
-        let either = never.0.union(&never.1).cloned().collect();
-        Sides { old, new, never, either }
+        let either: Rc<BTreeSet<String>> = Rc::new(never.0.union(&never.1).cloned().collect());
+        let view = |program, beside| View { program, beside, never: either.clone() };
+        let told = (Histories::of(view(old, new)), Histories::of(view(new, old)));
+        Sides { old, new, never, told }
     }
 
-    fn views(&self) -> (View<'_>, View<'_>) {
-        let (old, new, never) = (self.old, self.new, &self.either);
-        (View { program: old, beside: new, never }, View { program: new, beside: old, never })
+    /// Returns true if what the completion's checks read may come about in two ways.
+    pub fn stops_otherwise(&self) -> bool {
+        let read = |program: &'p Program| {
+            let mut reads = Reads::default();
+            program.each_check(&mut |check| {
+                if let CheckKind::Condition(e) | CheckKind::Score(e) = &check.kind {
+                    reads.expr(program, e);
+                }
+            });
+            reads.influences()
+        };
+        let all: BTreeSet<Influence> = read(self.old).union(&read(self.new)).cloned().collect();
+        all.iter().any(|influence| self.differs(influence))
+    }
+
+    /// Returns true if something may come about in two ways.
+    fn differs(&self, influence: &Influence) -> bool {
+        self.told.0.history(influence) != self.told.1.history(influence)
     }
 
     /// Returns the changes for calls of a tool that both guards declare.
@@ -113,8 +131,17 @@ impl<'p> Sides<'p> {
             list.push("the whole guard's shadow".into());
         }
         change.bound("the deadline", old.deadline, new.deadline);
-        let (before, after) = self.views();
-        if halting(before) != halting(after) {
+        // A call by a name that is one tool's on the wire and another's in the guard reaches another tool.
+        let renamed = |these: &Program, others: &Program| {
+            let is_wire = |name: &str| others.tools.iter().any(|tool| tool.wire_name == name);
+            let gone = these.tools.iter().filter(|tool| !is_wire(&tool.wire_name));
+            gone.filter(|tool| others.tools.iter().any(|other| other.name == tool.wire_name))
+                .count()
+        };
+        if renamed(old, new) + renamed(new, old) > 0 {
+            change.other("which tool a name is".into());
+        }
+        if self.differs(&Influence::Halts) {
             change.other("what halts a session".into());
         }
     }
@@ -192,6 +219,27 @@ impl<'p> Sides<'p> {
 
     /// The calls that need an approval without a rule that says so.
     fn gate(&self, a: &Tool, b: &Tool, change: &mut Change) {
+        // A gate takes any approval: which one it uses up depends on the roles that other rules ask.
+        let is_gated = |tool: &Tool| tool.is_gated() || tool.gates().next().is_some();
+        let asks = |program: &Program, tool: &Tool| -> BTreeSet<String> {
+            let clauses = Canon(program).clauses(tool).into_iter();
+            let asks = |clause: &Clause| match &clause.kind {
+                ClauseKind::Approval { .. } => true,
+                ClauseKind::Limit { limit, .. } => program.limits[*limit].ask.is_some(),
+                _ => false,
+            };
+            let count = |clause: &Clause| match &clause.kind {
+                ClauseKind::Limit { limit, .. } => program.limits[*limit].count,
+                _ => 0,
+            };
+            let asking = clauses.filter(|(clause, _)| asks(clause));
+            asking.map(|(clause, text)| format!("{text} {}", count(clause))).collect()
+        };
+        // Where the condition of a gate faults no approval helps.
+        let faults = |tool: &Tool| tool.gates().any(|(_, when)| !is_total(when));
+        if is_gated(a) && is_gated(b) && asks(self.old, a) != asks(self.new, b) {
+            change.other("which approval its gate uses up".into());
+        }
         if a.is_gated() && b.is_gated() {
             return;
         }
@@ -199,6 +247,9 @@ impl<'p> Sides<'p> {
             tool.gates().map(|(_, when)| Canon(program).expr(Some(tool), when)).collect()
         };
         let (old, new) = (conditions(self.old, a), conditions(self.new, b));
+        if (faults(a) || faults(b)) && (a.is_gated() || b.is_gated() || old != new) {
+            return change.other("the conditions of its gate".into());
+        }
         let grows = b.is_gated() || (!a.is_gated() && old.is_subset(&new));
         let shrinks = a.is_gated() || (!b.is_gated() && new.is_subset(&old));
         match (grows, shrinks) {
@@ -242,7 +293,7 @@ impl<'p> Sides<'p> {
 
     /// Counters: the same one with a lower count refuses more.
     fn limits(&self, a: &Tool, b: &Tool, change: &mut Change) {
-        let counters = |view: View, tool: &Tool| {
+        let counters = |view: &View, tool: &Tool| {
             let program = view.program;
             let mut counters: BTreeMap<String, u32> = BTreeMap::new();
             for clause in tool.clauses.iter().filter(|clause| !clause.rule.shadow) {
@@ -254,8 +305,7 @@ impl<'p> Sides<'p> {
             }
             counters
         };
-        let (before, after) = self.views();
-        let (old, new) = (counters(before, a), counters(after, b));
+        let (old, new) = (counters(self.told.0.view(), a), counters(self.told.1.view(), b));
         let all: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
         for text in all {
             change.bound("a limit", old.get(text).copied(), new.get(text).copied());
@@ -282,8 +332,8 @@ impl<'p> Sides<'p> {
             };
             change.bound(&format!("the budget `{unit}`"), budget(self.old), budget(self.new));
             let hosted = |p: &Program| p.units.iter().any(|u| u.name == unit && u.host_charged);
-            let (before, after) = self.views();
-            if costs(before, &unit) != costs(after, &unit) || hosted(self.old) != hosted(self.new) {
+            let spending = Influence::Spending(unit.clone());
+            if self.differs(&spending) || hosted(self.old) != hosted(self.new) {
                 change.other(format!("what costs `{unit}`"));
             }
         }
@@ -310,6 +360,10 @@ impl<'p> Sides<'p> {
         };
         let vars: BTreeSet<String> =
             written(self.old, a).union(&written(self.new, b)).cloned().collect();
+        // What observations may only warn of is not held against other calls.
+        if tolerated(self.old) != tolerated(self.new) {
+            change.other("whether a broken invariant is held against calls".into());
+        }
         let (old, new) = (invariants(self.old, &vars), invariants(self.new, &vars));
         for invariant in new.iter().filter(|i| !old.iter().any(|known| implies(*known, **i))) {
             let _ = invariant;
@@ -368,7 +422,7 @@ impl<'p> Sides<'p> {
         let (a, b) = (waits(self.old, old), waits(self.new, new));
         let text = |name: &String| format!("waiting for `{name}`");
         let known = |program: &Program, name: &String| {
-            program.tools.iter().any(|tool| tool.wire_name == *name)
+            program.default_allow || program.tools.iter().any(|tool| tool.wire_name == *name)
         };
         // A tool that only one of them has was never in flight under both.
         change.tighter.extend(b.difference(&a).filter(|n| known(self.old, n)).map(text));
@@ -405,51 +459,31 @@ impl<'p> Sides<'p> {
     fn inputs(&self, a: &'p Tool, b: &'p Tool, change: &mut Change) {
         let common = self.common(a, b);
         let (old, new) = (Reads::of(self.old, a, &common), Reads::of(self.new, b, &common));
-        let (before, after) = self.views();
-        for name in old.vars.union(&new.vars) {
-            if history(before, name) != history(after, name) {
-                change.other(format!("how `{name}` comes about"));
+        let mut influences = old.influences();
+        influences.append(&mut new.influences());
+        // What is private is weighed clause by clause, below.
+        influences.remove(&Influence::Readers);
+        for influence in influences {
+            if self.differs(&influence) {
+                change.other(match influence {
+                    Influence::Variable(name) => format!("how `{name}` comes about"),
+                    Influence::Fact(name) => format!("how `{name}` is learned"),
+                    Influence::Spending(name) | Influence::Budget(name) => {
+                        format!("what is spent of `{name}`")
+                    }
+                    Influence::Probe(name) => format!("the probe `{name}`"),
+                    Influence::Calls(name) => format!("the tool `{name}` that is asked of"),
+                    Influence::Trust => "whose words are trusted".into(),
+                    Influence::Readers | Influence::Secrets => {
+                        "who may read what is private".into()
+                    }
+                    Influence::Deadline => "the deadline that is asked of".into(),
+                    Influence::Halts => "what halts a session".into(),
+                });
             }
-        }
-        for fact in old.facts.union(&new.facts) {
-            if taught(before, fact) != taught(after, fact) {
-                change.other(format!("how `{fact}` is learned"));
-            }
-        }
-        for unit in old.units.union(&new.units) {
-            let of = |p: &Program| p.units.iter().find(|u| u.name == *unit).map(|u| u.budget);
-            if of(self.old) != of(self.new) || costs(before, unit) != costs(after, unit) {
-                change.other(format!("what is spent of `{unit}`"));
-            }
-        }
-        for probe in old.probes.union(&new.probes) {
-            let of = |p: &Program| {
-                p.probes.iter().position(|known| known.name == *probe).map(|at| Canon(p).probe(at))
-            };
-            let remembers = |p: &Program| {
-                let known = p.probes.iter().find(|known| known.name == *probe);
-                known
-                    .is_some_and(|p| p.every.is_some() || p.backoff.is_some() || p.within.is_some())
-            };
-            // Who else asks it decides when it is asked again.
-            let asked = remembers(self.old) && everything(before) != everything(after);
-            if of(self.old) != of(self.new) || asked {
-                change.other(format!("the probe `{probe}`"));
-            }
-        }
-        for tool in old.tools.union(&new.tools) {
-            if signature(self.old, tool) != signature(self.new, tool) {
-                change.other(format!("the tool `{tool}` that is asked of"));
-            }
-        }
-        if (old.origins || new.origins) && trust(before) != trust(after) {
-            change.other("whose words are trusted".into());
         }
         if old.readers || new.readers {
-            disclosure::compare((before, a), (after, b), change);
-        }
-        if old.time && self.old.deadline != self.new.deadline {
-            change.other("the deadline that is asked of".into());
+            disclosure::compare((&self.told.0, a), (&self.told.1, b), change);
         }
     }
 }
@@ -486,6 +520,24 @@ fn named(rule: &Rule) -> &'static str {
         ClauseKind::Ready(_) => "a `ready`",
         _ => "a `deny`",
     }
+}
+
+/// The enforced invariants that some observations may break, and of which all of those only warn.
+fn tolerated(program: &Program) -> BTreeSet<String> {
+    let clauses = || program.tools.iter().flat_map(|tool| &tool.clauses);
+    let enforced = program.invariants.iter().filter(|i| !i.monitor && !i.rule.shadow);
+    let is_tolerated = |condition: &Expr| {
+        let vars = variables(program, condition);
+        let mut warns = clauses().filter(|clause| !clause.rule.shadow).filter_map(|clause| {
+            let ClauseKind::Observe { target, warn, .. } = &clause.kind else { return None };
+            vars.contains(&program.state[target.var].name).then_some(*warn)
+        });
+        warns.next().is_some_and(|first| first && warns.all(|warns| warns))
+    };
+    enforced
+        .filter(|invariant| is_tolerated(&invariant.condition))
+        .map(|invariant| Canon(program).expr(None, &invariant.condition))
+        .collect()
 }
 
 /// The enforced invariants that speak of these variables.

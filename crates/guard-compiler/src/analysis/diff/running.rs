@@ -5,7 +5,7 @@ use super::proof::{View, counter};
 use crate::analysis::explore::limit_text;
 use crate::hir::{ClauseKind, Program};
 use crate::lower::Tables;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// State, limits, histories and facts that only the new guard has, in words, sorted.
 pub(super) fn anew(old: &Program, new: &Program) -> Vec<String> {
@@ -53,13 +53,12 @@ pub(super) fn anew(old: &Program, new: &Program) -> Vec<String> {
 /// Counters by all that they count, and in words.
 fn counters(program: &Program, beside: &Program) -> BTreeMap<String, String> {
     let mut counters = BTreeMap::new();
-    let never = BTreeSet::new();
-    let view = View { program, beside, never: &never };
+    let view = View { program, beside, never: Default::default() };
     for tool in &program.tools {
         for clause in &tool.clauses {
             if let ClauseKind::Limit { limit, .. } = &clause.kind {
                 let words = format!("`{}` of {}", limit_text(program, *limit), clause.rule.owner);
-                counters.entry(counter(view, tool, *limit, clause)).or_insert(words);
+                counters.entry(counter(&view, tool, *limit, clause)).or_insert(words);
             }
         }
     }

@@ -6,9 +6,11 @@ use super::session::START;
 use super::values::draw::Constants;
 use super::values::{Maker, combinations, tidy};
 use crate::analysis::reference::Reference;
-use crate::hir::{CheckKind, ExprKind, Program, Served, ServedOp, ToolId, Type};
+use crate::hir::{
+    CheckKind, ClauseKind, ExprKind, Program, Served, ServedOp, Tool, ToolId, Type, UnitId,
+};
 use guard_plan::json::Json;
-use guard_plan::plan::{CriterionKind, LimitScope};
+use guard_plan::plan::{CompareOp, CriterionKind, LimitScope};
 use guard_plan::random::Rng;
 use guard_plan::value::Value;
 use std::collections::BTreeSet;
@@ -33,6 +35,22 @@ pub(crate) struct Inputs<'p> {
     pub whole: bool,
     /// Of each tool its calls, where they do not depend on the state.
     fixed: Vec<Option<Vec<Vec<Value>>>>,
+}
+
+/// Returns true if a tool requires calls in an order.
+fn asks_for_order(tool: &Tool) -> bool {
+    tool.clauses.iter().any(|clause| match &clause.kind {
+        ClauseKind::Requires { any_of, .. } => any_of.iter().any(|r| r.since.is_some() || r.latest),
+        _ => false,
+    })
+}
+
+/// Returns true if a failure gives something of a unit back: until then calls beside it see it as spent, and calls are tried
+/// one after the other.
+fn returned(program: &Program, id: UnitId) -> bool {
+    program.tools.iter().flat_map(|tool| &tool.clauses).any(|clause| {
+        matches!(clause.kind, ClauseKind::Costs { unit, returned: true, .. } if unit == id)
+    })
 }
 
 impl<'p> Inputs<'p> {
@@ -109,7 +127,21 @@ impl<'p> Inputs<'p> {
             root.walk(&mut |e| {
                 outside |= match &e.kind {
                     ExprKind::Spent(at) | ExprKind::Remaining(at) => {
-                        program.units[*at].host_charged
+                        program.units[*at].host_charged || returned(program, *at)
+                    }
+                    // Where a text comes from, and other workspaces, are not tried.
+                    ExprKind::Origin(_) | ExprKind::Seen(_) | ExprKind::MayRead(..) => true,
+                    ExprKind::Said | ExprKind::Workspace | ExprKind::Within(..) => true,
+                    // Calls are tried one after the other: what was decided early does not end late.
+                    ExprKind::Called { since: Some(_), .. }
+                    | ExprKind::Failed { since: Some(_), .. }
+                    | ExprKind::LastArg(..)
+                    | ExprKind::LastResult(_)
+                    | ExprKind::Temporal(..) => true,
+                    // Between two texts there are others.
+                    ExprKind::Compare(op, a, _) => {
+                        let ordered = !matches!(op, CompareOp::Eq | CompareOp::Ne);
+                        ordered && matches!(a.ty.required(), Type::String(_) | Type::Path)
                     }
                     _ => false,
                 };
@@ -121,6 +153,7 @@ impl<'p> Inputs<'p> {
             asks
         };
         outside |= program.goals.iter().flat_map(|g| &g.conditions).any(|(_, e)| asks(e));
+        outside |= program.default_allow || program.tools.iter().any(asks_for_order);
         covered && probes && !conforms && !outside && program.sources.is_empty()
     }
 

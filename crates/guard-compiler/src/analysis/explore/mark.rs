@@ -7,7 +7,9 @@
 use super::rules::each_condition;
 use super::slice::Slice;
 use crate::analysis::reference::Reference;
-use crate::hir::{Clause, ClauseKind, Expr, ExprKind as K, FactId, Program, Requirement, ToolId};
+use crate::hir::{
+    Clause, ClauseKind, Expr, ExprKind as K, FactId, Program, Requirement, Tool, ToolId,
+};
 use guard_plan::key;
 use guard_plan::plan::{CompareOp, LimitScope, Undecoded};
 use guard_plan::value::Value;
@@ -102,21 +104,43 @@ impl<'p> Questions<'p> {
         questions.failures.extend(questions.spenders());
         let observes = |clause: &Clause| matches!(clause.kind, ClauseKind::Observe { .. });
         let tools = program.tools.iter().enumerate();
-        let clears = tools.filter(|(_, tool)| {
-            tool.undecoded != Undecoded::Keep && tool.clauses.iter().any(observes)
+        let clears = tools.filter(|(_, tool)| !tool.is_served()).filter(|(id, tool)| {
+            let writes = tool.undecoded != Undecoded::Keep && tool.clauses.iter().any(observes);
+            // Its effects are written, and it has not succeeded.
+            writes || questions.is_asked_after(*id)
         });
-        questions.clears.extend(clears.map(|(id, _)| id));
+        let clears: Vec<ToolId> = clears.map(|(id, _)| id).collect();
+        questions.clears.extend(clears);
         questions
     }
 
-    /// The tools that spend what somebody asks after: a call that fails has spent it too.
-    fn spenders(&self) -> Vec<ToolId> {
-        let spends = |clause: &Clause| match &clause.kind {
-            ClauseKind::Costs { unit, .. } => self.spent.contains(unit),
+    /// Returns true if something asks whether calls of a tool have succeeded.
+    fn is_asked_after(&self, id: ToolId) -> bool {
+        let asked = self.asked.iter().any(|asked| match asked {
+            Asked::Called { tool, since, .. } | Asked::Failed { tool, since, .. } => {
+                *tool == id || *since == Some(id)
+            }
+            Asked::Calls { tool, .. } | Asked::Arg(tool, _) | Asked::Result(tool) => *tool == id,
+        });
+        let counts = |clause: &Clause| match &clause.kind {
+            ClauseKind::Limit { limit, .. } => self.program.limits[*limit].success,
             _ => false,
         };
+        asked || self.program.tools[id].clauses.iter().any(counts)
+    }
+
+    /// The tools whose failures somebody can tell: a call that fails has spent what it costs, and is a moment for temporal
+    /// operators.
+    fn spenders(&self) -> Vec<ToolId> {
+        let spends = |tool: &Tool| {
+            let units = tool.clauses.iter().filter_map(|clause| match &clause.kind {
+                ClauseKind::Costs { unit, .. } => Some(*unit),
+                _ => None,
+            });
+            units.chain([0]).any(|unit| self.spent.contains(&unit)) || !self.temporal.is_empty()
+        };
         let tools = self.program.tools.iter().enumerate();
-        tools.filter(|(_, tool)| tool.clauses.iter().any(spends)).map(|(id, _)| id).collect()
+        tools.filter(|(_, tool)| spends(tool)).map(|(id, _)| id).collect()
     }
 
     fn read(&mut self, root: &'p Expr) {

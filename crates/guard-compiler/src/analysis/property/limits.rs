@@ -1,6 +1,7 @@
 //! Counters that follow from other counters.
 
 use crate::analysis::diff::canon::Canon;
+use crate::analysis::diff::implied::is_total;
 use crate::hir::{Clause, ClauseKind, Limit, LimitId, Program, ToolId};
 use guard_plan::plan::LimitScope;
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,6 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Returns true if no call that the other limits let pass is beyond this one.
 pub(super) fn follows(program: &Program, clause: &Clause) -> bool {
     let ClauseKind::Limit { limit, by } = &clause.kind else { return false };
+    // Where the key cannot be told the limit refuses.
+    if !by.as_ref().is_none_or(is_total) {
+        return false;
+    }
     let claimed = &program.limits[*limit];
     let held = holders(program, *limit);
     let enforced = |at: &LimitId| {

@@ -13,10 +13,11 @@ use crate::analysis::diff::{self, Witness};
 use crate::analysis::reference::Reference;
 use crate::analysis::verify::{self, Basis, Status};
 use crate::hir::{
-    Clause, ClauseKind, Expr, ExprKind, Invariant, Program, Property, PropertyId, RuleMeta, ToolId,
+    Clause, ClauseKind, Expr, ExprKind, Invariant, Program, Property, PropertyId, RuleMeta, Tool,
+    ToolId, VarId,
 };
 use crate::sources::SourceFile;
-use guard_plan::plan::Plan;
+use guard_plan::plan::{Plan, Undecoded};
 use guard_proof::frame;
 use guard_syntax::span::Span;
 use std::collections::BTreeSet;
@@ -208,9 +209,29 @@ impl<'p> OpenClaims<'p> {
                 broken.insert(plan.invariants[invariant as usize].rule.owner.clone());
             }
         }
+        // A result that does not decode may clear what it would write, and nothing enforces a candidate.
+        let cleared = cleared(&program);
+        for candidate in candidates {
+            candidate.condition.walk(&mut |e| {
+                if matches!(e.kind, ExprKind::State(var) if cleared.contains(&var)) {
+                    broken.insert(candidate.rule.owner.clone());
+                }
+            });
+        }
         broken.retain(|name| names.contains(name));
         broken
     }
+}
+
+/// The variables that a result clears that does not decode.
+fn cleared(program: &Program) -> BTreeSet<VarId> {
+    let clears = |tool: &&Tool| tool.undecoded == Undecoded::Clear;
+    let clauses = program.tools.iter().filter(clears).flat_map(|tool| &tool.clauses);
+    let observed = clauses.filter_map(|clause| match &clause.kind {
+        ClauseKind::Observe { target, .. } => Some(target.var),
+        _ => None,
+    });
+    observed.collect()
 }
 
 /// Conditions that are tried as invariants, with the numbers of their claims.

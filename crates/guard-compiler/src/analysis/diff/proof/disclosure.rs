@@ -1,36 +1,13 @@
 //! Private results, and whether more of them can only refuse more.
 
-use super::history::{View, history, signature, taught};
-use super::reads::Reads;
-use super::{Canon, Change};
+use super::Change;
+use super::history::Histories;
 use crate::hir::{ClauseKind, Expr, ExprKind as K, Tool};
-use std::collections::BTreeSet;
-
-/// Every enforced `private` clause, each with everything that decides what it makes private.
-fn disclosures(view: View) -> BTreeSet<String> {
-    let program = view.program;
-    let mut texts = BTreeSet::new();
-    for tool in view.tools() {
-        for (clause, text) in Canon(program).clauses(tool) {
-            if !matches!(clause.kind, ClauseKind::Private { .. }) || clause.rule.shadow {
-                continue;
-            }
-            let mut reads = Reads::default();
-            crate::lower::clause_exprs(&clause.kind, &mut |e| reads.expr(program, e));
-            let vars: Vec<_> = reads.vars.iter().map(|var| history(view, var)).collect();
-            let facts: Vec<_> = reads.facts.iter().map(|fact| taught(view, fact)).collect();
-            let tools: Vec<_> = reads.tools.iter().map(|name| signature(program, name)).collect();
-            let own = signature(program, &tool.wire_name);
-            texts.insert(format!("{text}: {own:?} {vars:?} {facts:?} {tools:?}"));
-        }
-    }
-    texts
-}
 
 /// Compares what is private. More of it is tighter for a call that is refused where a text may not be read, and looser for one
 /// that is refused where it may be; another reader may be either.
-pub(super) fn compare(old: (View, &Tool), new: (View, &Tool), change: &mut Change) {
-    let (before, after) = (disclosures(old.0), disclosures(new.0));
+pub(super) fn compare(old: (&Histories, &Tool), new: (&Histories, &Tool), change: &mut Change) {
+    let (before, after) = (old.0.disclosures(), new.0.disclosures());
     let (grows, shrinks) = (before.is_subset(&after), after.is_subset(&before));
     let refuses = |negated: bool| asks_only(old.1, negated) && asks_only(new.1, negated);
     let what = if grows { "a `private` is new" } else { "a `private` is gone" };

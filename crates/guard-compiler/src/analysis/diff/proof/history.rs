@@ -2,146 +2,334 @@
 
 use super::reads::Reads;
 use super::{Canon, variable, variables};
-use crate::hir::{ClauseKind, Program, Tool};
-use guard_plan::plan::LimitScope;
-use std::collections::BTreeSet;
+use crate::hir::{Clause, ClauseKind, Expr, Field, Program, Tool, Type};
+use guard_plan::plan::{LimitScope, Undecoded};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// A guard as far as both can have got: calls of a tool that only one of them knows, or allows, end what they judge alike.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(in crate::analysis::diff) struct View<'p> {
     pub program: &'p Program,
     /// The guard beside which it is looked at.
     pub beside: &'p Program,
     /// Tools, by wire name, that one of the guards never allows.
-    pub never: &'p BTreeSet<String>,
+    pub never: Rc<BTreeSet<String>>,
 }
 
 impl<'p> View<'p> {
     /// The tools that count.
-    pub(super) fn tools(self) -> impl Iterator<Item = &'p Tool> {
+    pub(super) fn tools(&self) -> impl Iterator<Item = &'p Tool> {
         let lenient = self.program.default_allow || self.beside.default_allow;
+        let (beside, never) = (self.beside, self.never.clone());
         let known = move |tool: &&Tool| {
-            !self.never.contains(&tool.wire_name)
-                && (lenient
-                    || self.beside.tools.iter().any(|other| other.wire_name == tool.wire_name))
+            !never.contains(&tool.wire_name)
+                && (lenient || beside.tools.iter().any(|other| other.wire_name == tool.wire_name))
         };
         self.program.tools.iter().filter(known)
     }
 }
 
-/// Returns the history of a variable: its type without bounds, its initial value, everything that writes it, and the
-/// history of what that reads.
-pub(super) fn history(view: View, name: &str) -> BTreeSet<String> {
-    let program = view.program;
-    let (mut texts, mut vars) = (BTreeSet::new(), BTreeSet::from([name.to_string()]));
-    let mut done: BTreeSet<String> = BTreeSet::new();
-    while let Some(name) = vars.difference(&done).next().cloned() {
-        done.insert(name.clone());
-        let Some(var) = variable(program, &name) else { continue };
+/// The histories of a guard that were told so far.
+pub(super) struct Histories<'p> {
+    view: View<'p>,
+    /// The clauses of all tools, with their texts.
+    clauses: Vec<(&'p Tool, &'p Clause, String)>,
+    told: RefCell<BTreeMap<Influence, Rc<BTreeSet<String>>>>,
+}
+
+impl<'p> Histories<'p> {
+    pub(super) fn of(view: View<'p>) -> Self {
+        let program = view.program;
+        let of = |tool: &'p Tool| {
+            let clauses = Canon(program).clauses(tool).into_iter();
+            clauses.map(move |(clause, text)| (tool, clause, text))
+        };
+        let clauses = view.tools().flat_map(of).collect();
+        Histories { view, clauses, told: RefCell::default() }
+    }
+
+    pub(super) fn view(&self) -> &View<'p> {
+        &self.view
+    }
+
+    /// Returns the history of one influence.
+    pub(super) fn history(&self, influence: &Influence) -> Rc<BTreeSet<String>> {
+        if let Some(told) = self.told.borrow().get(influence) {
+            return told.clone();
+        }
+        let told = Rc::new(self.histories(BTreeSet::from([influence.clone()])));
+        self.told.borrow_mut().insert(influence.clone(), told.clone());
+        told
+    }
+
+    /// Returns the histories of some influences as text: what each is, everything that writes it, and the histories of what
+    /// that reads.
+    pub(super) fn histories(&self, roots: BTreeSet<Influence>) -> BTreeSet<String> {
+        let mut telling = Telling { of: self, texts: BTreeSet::new(), next: roots };
+        let mut done: BTreeSet<Influence> = BTreeSet::new();
+        while let Some(influence) = telling.next.difference(&done).next().cloned() {
+            telling.tell(&influence);
+            done.insert(influence);
+        }
+        telling.texts
+    }
+
+    /// Every enforced `private` clause, each with everything that decides what it makes private.
+    pub(super) fn disclosures(&self) -> BTreeSet<String> {
+        let is_private = |clause: &Clause| {
+            matches!(clause.kind, ClauseKind::Private { .. }) && !clause.rule.shadow
+        };
+        let clauses = self.clauses.iter().filter(|(_, clause, _)| is_private(clause));
+        let told = clauses.map(|(tool, clause, text)| {
+            let mut reads = Reads::default();
+            let mut read = |e| reads.expr(self.view.program, e);
+            crate::lower::clause_exprs(&clause.kind, &mut read);
+            let mut influences = reads.influences();
+            influences.insert(Influence::Calls(tool.wire_name.clone()));
+            influences.insert(Influence::Secrets);
+            format!("{text}: {:?}", self.histories(influences))
+        });
+        told.collect()
+    }
+}
+
+/// Something that a session changes and that a decision reads.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Influence {
+    /// The value of a variable.
+    Variable(String),
+    /// The rows of a fact.
+    Fact(String),
+    /// What is spent of a unit.
+    Spending(String),
+    /// The budget of a unit.
+    Budget(String),
+    /// What a probe answers.
+    Probe(String),
+    /// The calls of a tool, by wire name, and their results.
+    Calls(String),
+    /// Who said what, and whose words are trusted.
+    Trust,
+    /// Who may read what.
+    Readers,
+    /// What is secret.
+    Secrets,
+    /// When the session ends.
+    Deadline,
+    /// Whether the session is halted.
+    Halts,
+}
+
+impl Reads {
+    /// The same as influences.
+    pub(super) fn influences(&self) -> BTreeSet<Influence> {
+        use Influence as I;
+        let of = |names: &BTreeSet<String>, make: fn(String) -> I| -> Vec<I> {
+            names.iter().cloned().map(make).collect()
+        };
+        let mut all: BTreeSet<I> = BTreeSet::new();
+        all.extend(of(&self.vars, I::Variable));
+        all.extend(of(&self.facts, I::Fact));
+        all.extend(of(&self.units, I::Spending));
+        all.extend(of(&self.units, I::Budget));
+        all.extend(of(&self.probes, I::Probe));
+        all.extend(of(&self.tools, I::Calls));
+        let flags =
+            [(self.origins, I::Trust), (self.readers, I::Readers), (self.time, I::Deadline)];
+        all.extend(flags.into_iter().filter(|(is, _)| *is).map(|(_, influence)| influence));
+        all
+    }
+}
+
+/// Histories in the making.
+struct Telling<'h, 'p> {
+    of: &'h Histories<'p>,
+    texts: BTreeSet<String>,
+    next: BTreeSet<Influence>,
+}
+
+impl<'h, 'p> Telling<'h, 'p> {
+    fn tell(&mut self, influence: &Influence) {
+        let program = self.of.view.program;
+        match influence {
+            Influence::Variable(name) => self.variable(name),
+            Influence::Fact(name) => self.fact(name),
+            Influence::Spending(name) => self.spending(name),
+            Influence::Budget(name) => {
+                let unit = program.units.iter().find(|unit| unit.name == *name);
+                let budget = unit.map(|unit| (unit.budget, unit.host_charged));
+                self.texts.insert(format!("budget {name} {budget:?}"));
+            }
+            Influence::Probe(name) => self.probe(name),
+            Influence::Calls(name) => {
+                self.texts.insert(format!("{name}: {:?}", signature(program, name)));
+            }
+            Influence::Trust => self.trust(),
+            Influence::Readers => self.readers(),
+            Influence::Secrets => self.secrets(),
+            Influence::Deadline => {
+                self.texts.insert(format!("deadline {:?}", program.deadline));
+            }
+            Influence::Halts => self.halts(),
+        }
+    }
+
+    /// A clause that writes something: its text, and what it reads.
+    fn clause(&mut self, tool: &'p Tool, clause: &'p Clause, text: &str) {
+        self.texts.insert(format!("{}: {text}", tool.wire_name));
+        self.next.insert(Influence::Calls(tool.wire_name.clone()));
+        self.reads(|visit| crate::lower::clause_exprs(&clause.kind, visit));
+    }
+
+    fn reads(&mut self, each: impl FnOnce(&mut dyn FnMut(&'p Expr))) {
+        let mut reads = Reads::default();
+        each(&mut |e| reads.expr(self.of.view.program, e));
+        self.next.extend(reads.influences());
+    }
+
+    fn variable(&mut self, name: &str) {
+        let program = self.of.view.program;
+        let Some(var) = variable(program, name) else { return };
         let ty = Canon(program).ty(&crate::lower::plain(&var.ty));
-        texts.insert(format!("{name} {ty} = {}", Canon(program).expr(None, &var.init)));
-        for tool in view.tools() {
-            for (clause, text) in Canon(program).clauses(tool) {
-                let (target, observed) = match &clause.kind {
-                    ClauseKind::Effect { target, .. } => (target, false),
-                    ClauseKind::Observe { target, .. } => (target, true),
-                    _ => continue,
-                };
-                if program.state[target.var].name != name {
-                    continue;
-                }
-                texts.insert(format!("{}: {text}", tool.wire_name));
-                if observed {
-                    // What does not fit is not written.
-                    texts.insert(format!("{name} as {}", Canon(program).ty(&var.ty)));
-                    let returns =
-                        tool.returns.as_ref().map(|ty| Canon(program).taken(ty, &tool.forms));
-                    let undecoded = tool.undecoded;
-                    texts.insert(format!("{} returns {returns:?}", tool.wire_name));
-                    texts.insert(format!("{} undecoded {undecoded:?}", tool.wire_name));
-                }
-                let mut reads = Reads::default();
-                crate::lower::clause_exprs(&clause.kind, &mut |e| reads.expr(program, e));
-                vars.extend(reads.vars);
-                texts.extend(reads.facts.iter().map(|fact| format!("{:?}", taught(view, fact))));
-                texts.extend(reads.units.iter().map(|unit| format!("{:?}", costs(view, unit))));
-                texts.extend(reads.tools.iter().map(|t| format!("{:?}", signature(program, t))));
-                texts.insert(format!(
-                    "{}: {:?}",
-                    tool.wire_name,
-                    signature(program, &tool.wire_name)
-                ));
-                if reads.time {
-                    texts.insert(format!("{:?}", program.deadline));
-                }
-                if reads.origins {
-                    texts.extend(trust(view));
-                }
-                if reads.readers {
-                    texts.extend(everything(view));
-                }
+        self.texts.insert(format!("{name} {ty} = {}", Canon(program).expr(None, &var.init)));
+        for (tool, clause, text) in &self.of.clauses {
+            let (target, observed) = match &clause.kind {
+                ClauseKind::Effect { target, .. } => (target, false),
+                ClauseKind::Observe { target, .. } => (target, true),
+                _ => continue,
+            };
+            if program.state[target.var].name != name {
+                continue;
+            }
+            self.clause(tool, clause, text);
+            if observed {
+                // What does not fit is not written.
+                self.texts.insert(format!("{name} as {}", Canon(program).ty(&var.ty)));
             }
         }
     }
-    texts
-}
 
-/// Everything that teaches a fact.
-pub(super) fn taught(view: View, fact: &str) -> BTreeSet<String> {
-    let program = view.program;
-    let Some(at) = program.facts.iter().position(|f| f.name == fact) else {
-        return BTreeSet::new();
-    };
-    let mut texts = BTreeSet::from([Canon(program).fact(at)]);
-    for tool in view.tools() {
-        for (clause, text) in Canon(program).clauses(tool) {
-            if let ClauseKind::Learn(learn) = &clause.kind
-                && learn.fact == at
-            {
-                let returns = tool.returns.as_ref().map(|ty| Canon(program).taken(ty, &tool.forms));
-                let endorsed = endorsed(program, tool);
-                texts.insert(format!("{} {returns:?}: {text} {endorsed:?}", tool.wire_name));
+    fn fact(&mut self, name: &str) {
+        let program = self.of.view.program;
+        let Some(at) = program.facts.iter().position(|fact| fact.name == name) else { return };
+        self.texts.insert(Canon(program).fact(at));
+        for (tool, clause, text) in &self.of.clauses {
+            if matches!(&clause.kind, ClauseKind::Learn(learn) if learn.fact == at) {
+                self.clause(tool, clause, text);
+                self.texts.insert(format!("{} {:?}", tool.wire_name, tool.trust));
+                self.endorsements(Some(tool));
+            }
+        }
+        for source in &program.sources {
+            for (rule, learn) in source.learns.iter().filter(|(_, learn)| learn.fact == at) {
+                let text = Canon(program).learn(None, learn);
+                self.texts.insert(format!("{:?}: shadow {} {text}", source.kind, rule.shadow));
+                self.reads(|visit| learn.exprs().for_each(visit));
             }
         }
     }
-    for source in &program.sources {
-        for (rule, learn) in source.learns.iter().filter(|(_, learn)| learn.fact == at) {
-            let text = Canon(program).learn(None, learn);
-            texts.insert(format!("{:?}: shadow {} {text}", source.kind, rule.shadow));
-        }
-    }
-    // What a lesson reads of the state is rare: any difference of the state counts.
-    if texts.iter().any(|text| text.contains("state ")) {
-        texts.extend(everything(view));
-    }
-    texts
-}
 
-/// Everything that charges a unit.
-pub(super) fn costs(view: View, unit: &str) -> BTreeSet<String> {
-    let program = view.program;
-    let mut texts = BTreeSet::new();
-    for tool in view.tools() {
-        for (clause, text) in Canon(program).clauses(tool) {
-            if let ClauseKind::Costs { unit: of, .. } = &clause.kind
-                && program.units[*of].name == unit
+    fn spending(&mut self, name: &str) {
+        let program = self.of.view.program;
+        for (tool, clause, text) in &self.of.clauses {
+            if let ClauseKind::Costs { unit, .. } = &clause.kind
+                && program.units[*unit].name == name
                 && !clause.rule.shadow
             {
-                texts.insert(format!("{}: {text}", tool.wire_name));
-                let mut reads = Reads::default();
-                crate::lower::clause_exprs(&clause.kind, &mut |e| reads.expr(program, e));
-                if !reads.vars.is_empty() || reads.readers {
-                    texts.extend(everything(view));
-                }
+                self.clause(tool, clause, text);
             }
         }
     }
-    texts
+
+    fn probe(&mut self, name: &str) {
+        let program = self.of.view.program;
+        let Some(at) = program.probes.iter().position(|probe| probe.name == name) else { return };
+        self.texts.insert(Canon(program).probe(at));
+        let probe = &program.probes[at];
+        // Who else asks it, and when, decides what it answers; anything may decide that.
+        if probe.remembers() {
+            self.texts.insert(Canon(program).whole());
+        }
+    }
+
+    fn trust(&mut self) {
+        for tool in self.of.view.tools() {
+            let program = self.of.view.program;
+            let returns = tool.returns.as_ref().map(|ty| Canon(program).taken(ty, &tool.forms));
+            let (name, trust, undecoded) = (&tool.wire_name, &tool.trust, tool.undecoded);
+            self.texts.insert(format!("{name} {trust:?} {returns:?} {undecoded:?}"));
+        }
+        self.endorsements(None);
+    }
+
+    /// The parts that are trusted under a condition, of this tool or of all.
+    fn endorsements(&mut self, of: Option<&Tool>) {
+        for (tool, clause, text) in &self.of.clauses {
+            let is_its = of.is_none_or(|of| std::ptr::eq(of, *tool));
+            if is_its && matches!(clause.kind, ClauseKind::Endorse { .. }) {
+                self.clause(tool, clause, text);
+            }
+        }
+    }
+
+    fn readers(&mut self) {
+        self.next.insert(Influence::Secrets);
+        for (tool, clause, text) in &self.of.clauses {
+            if matches!(clause.kind, ClauseKind::Private { .. }) && !clause.rule.shadow {
+                self.clause(tool, clause, text);
+            }
+        }
+    }
+
+    /// What is secret: a result that nobody can read may hold it.
+    fn secrets(&mut self) {
+        let program = self.of.view.program;
+        let hidden = |fields: &[Field]| -> Vec<String> {
+            fields.iter().filter(|field| field.secret).map(|field| field.name.clone()).collect()
+        };
+        for tool in self.of.view.tools() {
+            self.texts.insert(format!("{} hides {:?}", tool.wire_name, hidden(&tool.params)));
+        }
+        for record in &program.records {
+            self.texts.insert(format!("{} hides {:?}", record.name, hidden(&record.fields)));
+        }
+    }
+
+    fn halts(&mut self) {
+        let program = self.of.view.program;
+        let mut observed: BTreeSet<String> = BTreeSet::new();
+        for tool in self.of.view.tools().filter(|tool| tool.undecoded == Undecoded::Halt) {
+            self.next.insert(Influence::Calls(tool.wire_name.clone()));
+        }
+        for (tool, clause, text) in &self.of.clauses {
+            if clause.rule.shadow {
+                continue;
+            }
+            match &clause.kind {
+                ClauseKind::Reconcile { .. } => self.clause(tool, clause, text),
+                ClauseKind::Observe { target, .. } => {
+                    let name = &program.state[target.var].name;
+                    observed.insert(name.clone());
+                    self.clause(tool, clause, text);
+                    self.next.insert(Influence::Variable(name.clone()));
+                }
+                _ => {}
+            }
+        }
+        for invariant in program.invariants.iter().filter(|i| !i.monitor && !i.rule.shadow) {
+            if !variables(program, &invariant.condition).is_disjoint(&observed) {
+                self.texts.insert(Canon(program).expr(None, &invariant.condition));
+                self.reads(|visit| visit(&invariant.condition));
+            }
+        }
+    }
 }
 
 /// A counter: what it counts, by what, and every tool that is held to it.
 pub(in crate::analysis::diff) fn counter(
-    view: View,
+    view: &View,
     tool: &Tool,
     limit: usize,
     clause: &crate::hir::Clause,
@@ -153,8 +341,12 @@ pub(in crate::analysis::diff) fn counter(
         for other in view.tools() {
             for clause in &other.clauses {
                 if matches!(&clause.kind, ClauseKind::Limit { limit: of, .. } if *of == limit) {
-                    let by = Canon(program).clause(other, clause);
-                    holders.push(format!("{}: {by}", other.wire_name));
+                    let text = Canon(program).clause(other, clause);
+                    let by = match &clause.kind {
+                        ClauseKind::Limit { by: Some(by), .. } => Canon(program).ty(&by.ty),
+                        _ => String::new(),
+                    };
+                    holders.push(format!("{}: {text} {by}", other.wire_name));
                 }
             }
         }
@@ -164,86 +356,17 @@ pub(in crate::analysis::diff) fn counter(
     text
 }
 
-/// Everything that halts a session.
-pub(super) fn halting(view: View<'_>) -> BTreeSet<String> {
-    let program = view.program;
-    let mut texts = BTreeSet::new();
-    let mut observed: BTreeSet<String> = BTreeSet::new();
-    for tool in view.tools() {
-        for (clause, text) in Canon(program).clauses(tool) {
-            let of = match &clause.kind {
-                ClauseKind::Reconcile { .. } => None,
-                ClauseKind::Observe { target, .. } => Some(&program.state[target.var]),
-                _ => continue,
-            };
-            if clause.rule.shadow {
-                continue;
-            }
-            texts.insert(format!("{}: {text}", tool.wire_name));
-            if let Some(var) = of {
-                observed.insert(var.name.clone());
-                texts.extend(history(view, &var.name));
-            }
-            if let ClauseKind::Reconcile { condition, .. } = &clause.kind {
-                let vars = variables(program, condition);
-                texts.extend(vars.iter().flat_map(|var| history(view, var)));
-            }
-        }
-    }
-    for invariant in program.invariants.iter().filter(|i| !i.monitor && !i.rule.shadow) {
-        let reads = variables(program, &invariant.condition);
-        if !reads.is_disjoint(&observed) {
-            texts.insert(Canon(program).expr(None, &invariant.condition));
-            texts.extend(reads.iter().flat_map(|var| history(view, var)));
-        }
-    }
-    texts
-}
-
 /// A tool as others see it: its parameters, its result, and whether the kernel serves it.
 pub(super) fn signature(program: &Program, name: &str) -> Option<String> {
     let tool = program.tools.iter().find(|tool| tool.wire_name == name)?;
+    // A call that both guards let pass has the same arguments under both, whatever their bounds.
+    let ty = |ty: &Type| Canon(program).ty(&crate::lower::plain(ty));
     let params: Vec<String> =
-        tool.params.iter().map(|p| format!("{}: {}", p.name, Canon(program).ty(&p.ty))).collect();
+        tool.params.iter().map(|p| format!("{}: {}", p.name, ty(&p.ty))).collect();
     let returns = tool.returns.as_ref().map(|ty| Canon(program).taken(ty, &tool.forms));
-    let (undecoded, served) = (tool.undecoded, tool.is_served());
-    Some(format!("{name} {params:?} {returns:?} {undecoded:?} {served}"))
-}
-
-pub(super) fn trust(view: View<'_>) -> BTreeSet<String> {
-    let says = |t: &Tool| format!("{} {:?} {:?}", t.wire_name, t.trust, endorsed(view.program, t));
-    let texts: BTreeSet<String> = view.tools().map(says).collect();
-    // What the condition of an endorsement reads is rare: any difference counts.
-    match view.tools().any(|t| !endorsed(view.program, t).is_empty()) {
-        true => texts.into_iter().chain(everything(view)).collect(),
-        false => texts,
-    }
-}
-
-/// The parts of a tool's result that are trusted under a condition.
-fn endorsed(program: &Program, tool: &Tool) -> Vec<String> {
-    let clauses = Canon(program).clauses(tool).into_iter();
-    let endorses = |clause: &crate::hir::Clause| matches!(clause.kind, ClauseKind::Endorse { .. });
-    clauses.filter(|(clause, _)| endorses(clause)).map(|(_, text)| text).collect()
-}
-
-/// Every clause of every tool, the completion and the invariants.
-pub(super) fn everything(view: View<'_>) -> BTreeSet<String> {
-    let program = view.program;
-    let mut texts: BTreeSet<String> = BTreeSet::new();
-    for tool in view.tools() {
-        let own = Canon(program).clauses(tool).into_iter();
-        texts.extend(own.map(|(_, text)| format!("{}: {text}", tool.wire_name)));
-    }
-    let invariant = |i: &crate::hir::Invariant| {
-        let condition = Canon(program).expr(None, &i.condition);
-        format!("monitor {} shadow {} {condition}", i.monitor, i.rule.shadow)
-    };
-    texts.extend(program.invariants.iter().map(invariant));
-    for var in &program.state {
-        let (ty, init) = (Canon(program).ty(&var.ty), Canon(program).expr(None, &var.init));
-        texts.insert(format!("{} {ty} = {init}", var.name));
-    }
-    program.each_check(&mut |check| _ = texts.insert(check.text.clone()));
-    texts
+    let (undecoded, states) = (tool.undecoded, tool.states);
+    let served = tool
+        .served
+        .map(|served| format!("{} {:?}", Canon(program).lifecycle(served.lifecycle), served.op));
+    Some(format!("{name} {params:?} {returns:?} {undecoded:?} {states} {served:?}"))
 }
