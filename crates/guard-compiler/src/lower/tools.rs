@@ -85,6 +85,11 @@ impl Lowering<'_> {
         );
     }
 
+    fn replacement(&mut self, one: &hir::Replacement, params: &[Field]) -> plan::Replacement {
+        let value = self.show(&params[one.param as usize].wire, &one.value, params);
+        plan::Replacement { param: one.param, value, text: one.text.clone() }
+    }
+
     fn clause(&mut self, clause: &Clause, params: &[Field], out: &mut Tool) {
         let rule = self.rule(&clause.rule);
         match &clause.kind {
@@ -100,12 +105,7 @@ impl Lowering<'_> {
                     text: text.clone(),
                     because: because.as_ref().map(|b| self.message(b, params)),
                     shows: self.shows(condition, params),
-                    replacement: replacement.as_ref().map(
-                        |hir::Replacement { param, value, text }| {
-                            let value = self.show(&params[*param as usize].wire, value, params);
-                            plan::Replacement { param: *param, value, text: text.clone() }
-                        },
-                    ),
+                    replacement: replacement.as_ref().map(|one| self.replacement(one, params)),
                 })
             }
             ClauseKind::Limit { limit, by } => out.limits.push(plan::LimitUse {
@@ -128,8 +128,7 @@ impl Lowering<'_> {
                 text: text.clone(),
             }),
             ClauseKind::Prior { alpha, beta } => {
-                let (alpha, beta) = (self.expr(alpha), self.expr(beta));
-                out.prior = Some(plan::Prior { alpha, beta });
+                out.prior = Some(plan::Prior { alpha: self.expr(alpha), beta: self.expr(beta) });
             }
             ClauseKind::Approval { role, within, when, because } => {
                 out.approvals.push(plan::Approval {

@@ -393,7 +393,7 @@ fn unsound_sessions_are_refused() {
             let one = Expr(vec![Node::Decimal(1)]);
             p.tools[3].prior = Some(Prior { alpha: Expr(vec![Node::Param(0)]), beta: one });
         },
-        "tool `t`: node 0: no parameter here",
+        "tool `t`: node 0: parameter 0 of 0",
     );
     refused(|p| p.goals[0].conditions[0].1.0.clear(), "goal `g`: an empty expression");
 }

@@ -283,7 +283,7 @@ impl<'h, 'p> Telling<'h, 'p> {
         }
     }
 
-    /// What is secret: a result that nobody can read may hold it.
+    /// The secrets: a result that nobody can read may hold it.
     fn secrets(&mut self) {
         let program = self.of.view.program;
         let hidden = |fields: &[Field]| -> Vec<String> {
