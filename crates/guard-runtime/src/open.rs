@@ -151,10 +151,10 @@ pub(crate) fn begins_sound(compiled: &CompiledPlan, session: &Session) -> Result
     }
     // Each alone is not both: under one plan, one of two calls that write what an invariant reads waits for the other.
     for (id, invariant) in plan.invariants.iter().enumerate().filter(|(id, _)| assumed[*id]) {
-        let writes = |flight: &&Box<Flight>| {
+        let writes = |flight: &&Flight| {
             bounds::written(flight).iter().any(|var| invariant.reads.contains(var))
         };
-        if session.flights.iter().filter(writes).count() > 1 {
+        if session.flights.iter().map(|flight| &**flight).filter(writes).count() > 1 {
             let why = format!("several calls in flight write what `{}` reads", name(id));
             return Err(KernelError::State(why));
         }
