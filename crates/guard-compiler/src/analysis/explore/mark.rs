@@ -66,6 +66,8 @@ pub(crate) struct Questions<'p> {
     pub failures: BTreeSet<ToolId>,
     /// The tools of which a result that nobody can read changes the state.
     pub clears: BTreeSet<ToolId>,
+    /// The other tools that somebody asks after: with such a result their effects are written, and they have not succeeded.
+    pub unread: BTreeSet<ToolId>,
 }
 
 /// The amounts spent, by resource.
@@ -84,6 +86,7 @@ impl<'p> Questions<'p> {
             time: false,
             failures: BTreeSet::new(),
             clears: BTreeSet::new(),
+            unread: BTreeSet::new(),
         };
         for tool in &program.tools {
             for clause in &tool.clauses {
@@ -103,14 +106,13 @@ impl<'p> Questions<'p> {
         each_condition(program, &mut |root| questions.read(root));
         questions.failures.extend(questions.spenders());
         let observes = |clause: &Clause| matches!(clause.kind, ClauseKind::Observe { .. });
-        let tools = program.tools.iter().enumerate();
-        let clears = tools.filter(|(_, tool)| !tool.is_served()).filter(|(id, tool)| {
-            let writes = tool.undecoded != Undecoded::Keep && tool.clauses.iter().any(observes);
-            // Its effects are written, and it has not succeeded.
-            writes || questions.is_asked_after(*id)
-        });
-        let clears: Vec<ToolId> = clears.map(|(id, _)| id).collect();
-        questions.clears.extend(clears);
+        for (id, tool) in program.tools.iter().enumerate().filter(|(_, tool)| !tool.is_served()) {
+            if tool.undecoded != Undecoded::Keep && tool.clauses.iter().any(observes) {
+                questions.clears.insert(id);
+            } else if questions.is_asked_after(id) {
+                questions.unread.insert(id);
+            }
+        }
         questions
     }
 
@@ -129,15 +131,14 @@ impl<'p> Questions<'p> {
         asked || self.program.tools[id].clauses.iter().any(counts)
     }
 
-    /// The tools whose failures somebody can tell: a call that fails has spent what it costs, and is a moment for temporal
-    /// operators.
+    /// The tools that spend what somebody asks after: a call that fails has spent it too.
     fn spenders(&self) -> Vec<ToolId> {
         let spends = |tool: &Tool| {
             let units = tool.clauses.iter().filter_map(|clause| match &clause.kind {
                 ClauseKind::Costs { unit, .. } => Some(*unit),
                 _ => None,
             });
-            units.chain([0]).any(|unit| self.spent.contains(&unit)) || !self.temporal.is_empty()
+            units.chain([0]).any(|unit| self.spent.contains(&unit))
         };
         let tools = self.program.tools.iter().enumerate();
         tools.filter(|(_, tool)| spends(tool)).map(|(id, _)| id).collect()

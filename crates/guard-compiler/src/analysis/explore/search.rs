@@ -378,7 +378,9 @@ impl<'s, 'p> Search<'s, 'p> {
         if self.questions.failures.contains(&trial.tool) && !served {
             ends.push(Then::Fails);
         }
-        if self.questions.clears.contains(&trial.tool) {
+        // Where everything is tried, what is merely asked after is tried unread, too.
+        let unread = self.inputs.whole && self.questions.unread.contains(&trial.tool);
+        if unread || self.questions.clears.contains(&trial.tool) {
             ends.push(Then::Unreadable);
         }
         for end in ends {
