@@ -48,7 +48,7 @@ fn can(plan: &Plan, code: Code) -> bool {
             any(&|t| !t.approvals.is_empty() || asks(t).any(|ask| ask))
                 || plan.lifecycles.iter().any(|l| l.escalate.is_some())
         }
-        Code::Gated => any(&|t| t.is_gated() || t.gates().next().is_some()),
+        Code::Gated => any(&Tool::may_be_gated),
         Code::NotReady => any(&|t| !t.ready.is_empty()),
         Code::Lifecycle => !plan.lifecycles.is_empty(),
         Code::UnknownReference | Code::PlanMismatch | Code::BrokenProof => false,

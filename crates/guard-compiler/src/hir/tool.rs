@@ -54,6 +54,11 @@ impl Tool {
         self.irreversible && self.risk == Risk::Critical
     }
 
+    /// Returns true if some calls of it need one.
+    pub fn may_be_gated(&self) -> bool {
+        self.is_gated() || self.gates().next().is_some()
+    }
+
     /// Returns the rules and conditions under which a call needs one; none where every call does.
     pub fn gates(&self) -> impl Iterator<Item = (&RuleMeta, &Expr)> {
         let can_gate = self.irreversible && !self.is_gated();

@@ -137,6 +137,11 @@ impl Tool {
         self.irreversible && self.risk == Risk::Critical
     }
 
+    /// Returns true if some calls of it need an approval without an explicit rule.
+    pub fn may_be_gated(&self) -> bool {
+        self.is_gated() || self.gates().next().is_some()
+    }
+
     /// Returns the conditions under which a call needs an approval without an explicit rule (semantics §3.9); none where
     /// every call does.
     pub fn gates(&self) -> impl Iterator<Item = &ConditionalRisk> {

@@ -22,8 +22,7 @@ pub(crate) fn check<'a>(
     findings: &mut Findings,
 ) {
     let asks = std::mem::take(&mut findings.asks);
-    let gated = call.tool.is_gated() || !call.ready.gates.is_empty();
-    let ungated = call.tool.approvals.is_empty() && !gated && asks.is_empty();
+    let ungated = call.tool.approvals.is_empty() && !call.tool.may_be_gated() && asks.is_empty();
     if ungated && call.tool.served.is_none() {
         return;
     }
@@ -80,9 +79,9 @@ pub(crate) fn check<'a>(
         let used = grants.first(draft, Some(role), *within);
         draft.approvals.extend(used);
     }
-    if let Some(level) = gate(cx, call, findings) {
+    if let Some(when) = gate(cx, call, findings) {
         match grants.first(draft, None, None) {
-            None => findings.reasons.push(gated_reason(cx, call, &level)),
+            None => findings.reasons.push(gated(cx, call, when)),
             Some(grant) if needed.is_empty() => draft.approvals.push(grant),
             Some(_) => {}
         }
@@ -186,21 +185,23 @@ impl<'a> Grants<'a> {
     }
 }
 
-/// Returns how a call is critical, if it is gated.
-fn gate(cx: &Context<'_>, call: Call<'_>, findings: &mut Findings) -> Option<String> {
-    let mut level = call.tool.is_gated().then(|| "critical".to_owned());
+/// Returns when a call is critical, as text, if it is gated: empty where it always is.
+fn gate<'a>(cx: &Context<'_>, call: Call<'a>, findings: &mut Findings) -> Option<&'a str> {
+    let mut gate = call.tool.is_gated().then_some("");
     for (risk, when) in call.tool.gates().zip(&call.ready.gates) {
         match cx.holds(when) {
             Ok(false) => {}
-            Ok(true) => level = level.or_else(|| Some(format!("critical (`{}`)", risk.text))),
+            Ok(true) => gate = gate.or(Some(&risk.text)),
             Err(fault) => findings.fault(cx, &risk.rule, &fault),
         }
     }
-    level
+    gate
 }
 
-fn gated_reason(cx: &Context<'_>, call: Call<'_>, level: &str) -> Reason {
+fn gated(cx: &Context<'_>, call: Call<'_>, when: &str) -> Reason {
     let name = &call.tool.name;
+    let level =
+        if when.is_empty() { "critical".to_owned() } else { format!("critical (`{when}`)") };
     let message =
         format!("`{name}` is {level} and irreversible, and nobody has approved exactly this call");
     let mut reason = cx.reason_at(Code::Gated, name, Some(call.tool.span), message);

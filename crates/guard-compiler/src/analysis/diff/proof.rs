@@ -220,7 +220,6 @@ impl<'p> Sides<'p> {
     /// The calls that need an approval without a rule that says so.
     fn gate(&self, a: &Tool, b: &Tool, change: &mut Change) {
         // A gate takes any approval: which one it uses up depends on the roles that other rules ask.
-        let is_gated = |tool: &Tool| tool.is_gated() || tool.gates().next().is_some();
         let asks = |program: &Program, tool: &Tool| -> BTreeSet<String> {
             let clauses = Canon(program).clauses(tool).into_iter();
             let asks = |clause: &Clause| match &clause.kind {
@@ -237,7 +236,7 @@ impl<'p> Sides<'p> {
         };
         // Where the condition of a gate faults no approval helps.
         let faults = |tool: &Tool| tool.gates().any(|(_, when)| !is_total(when));
-        if is_gated(a) && is_gated(b) && asks(self.old, a) != asks(self.new, b) {
+        if a.may_be_gated() && b.may_be_gated() && asks(self.old, a) != asks(self.new, b) {
             change.other("which approval its gate uses up".into());
         }
         if a.is_gated() && b.is_gated() {

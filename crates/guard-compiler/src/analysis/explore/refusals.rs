@@ -214,7 +214,7 @@ impl Filling<'_, '_, '_> {
             }
             if judged.reasons.iter().all(is_asked) {
                 for role in roles(&judged) {
-                    let Act::Call { tool, args, .. } = self.proposal(writer, &args) else {
+                    let Act::Call { tool, args, .. } = self.pump.proposal(writer, &args) else {
                         continue;
                     };
                     self.pump.act(Act::Approve { tool, args, role })?;
@@ -244,16 +244,8 @@ impl Filling<'_, '_, '_> {
         }
     }
 
-    /// The pump proposes calls of the tool that it holds.
-    fn proposal(&mut self, tool: ToolId, args: &[Value]) -> Act {
-        let own = std::mem::replace(&mut self.pump.tool, tool);
-        let act = self.pump.proposal(args);
-        self.pump.tool = own;
-        act
-    }
-
     fn call(&mut self, tool: ToolId, args: Vec<Value>) -> Option<()> {
-        let act = self.proposal(tool, &args);
+        let act = self.pump.proposal(tool, &args);
         self.pump.act(act)
     }
 

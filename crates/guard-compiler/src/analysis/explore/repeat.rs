@@ -248,17 +248,17 @@ impl<'s, 'p> Pump<'s, 'p> {
         Some(())
     }
 
-    pub fn proposal(&self, args: &[Value]) -> Act {
+    pub fn proposal(&self, tool: ToolId, args: &[Value]) -> Act {
         Act::Call {
             id: format!("again-{}", self.out.steps.len() + 1),
-            tool: self.search.program.tools[self.tool].wire_name.clone(),
-            args: written(self.search.program, &self.session, self.tool, args),
+            tool: self.search.program.tools[tool].wire_name.clone(),
+            args: written(self.search.program, &self.session, tool, args),
             then: self.then.clone(),
         }
     }
 
     pub fn call(&mut self, args: Vec<Value>) -> Option<()> {
-        let what = self.proposal(&args);
+        let what = self.proposal(self.tool, &args);
         self.act(what)
     }
 
@@ -267,7 +267,9 @@ impl<'s, 'p> Pump<'s, 'p> {
             return None;
         }
         for role in roles(judged) {
-            let Act::Call { tool, args, .. } = self.proposal(&self.args) else { return None };
+            let Act::Call { tool, args, .. } = self.proposal(self.tool, &self.args) else {
+                return None;
+            };
             self.act(Act::Approve { tool, args, role })?;
         }
         self.call(self.args.clone())

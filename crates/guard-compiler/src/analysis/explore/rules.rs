@@ -54,7 +54,7 @@ pub(crate) fn all(program: &Program) -> Vec<Rule> {
                 add(kind, &clause.rule.owner, text, clause.rule.span);
             }
         }
-        if tool.is_gated() || tool.gates().next().is_some() {
+        if tool.may_be_gated() {
             let text = "an explicit authorisation".to_string();
             add(RuleKind::Gate, &tool.name, text, tool.span);
         }

@@ -9,8 +9,7 @@ pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
     for tool in &lint.program.tools {
         let approved = tool.clauses.iter().any(|c| matches!(c.kind, ClauseKind::Approval { .. }));
         // What is critical, too, is gated without a word.
-        let gated = tool.is_gated() || tool.gates().next().is_some();
-        if tool.irreversible && !gated && !approved {
+        if tool.irreversible && !tool.may_be_gated() && !approved {
             found.push(errors::ungated(tool.span, &tool.name));
         }
     }

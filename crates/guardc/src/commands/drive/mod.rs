@@ -163,7 +163,7 @@ fn probes(args: &Args, plan: &guard_plan::LoadedPlan) -> Result<Vec<(Box<str>, J
 fn known_roles(roles: &[String], plan: &guard_plan::LoadedPlan) -> Result<(), Failure> {
     let plan = plan.plan();
     // A gate takes the approval of any role.
-    if plan.tools.iter().any(|tool| tool.is_gated() || tool.gates().next().is_some()) {
+    if plan.tools.iter().any(|tool| tool.may_be_gated()) {
         return Ok(());
     }
     let approvals = plan.tools.iter().flat_map(|tool| &tool.approvals);

@@ -373,7 +373,7 @@ impl Coverage {
                 self.add(plan, tool, Kind::Budget, unit.span, &unit.name);
             }
         }
-        if tool.is_gated() || tool.gates().next().is_some() {
+        if tool.may_be_gated() {
             self.add(plan, tool, Kind::Gate, tool.span, &tool.name);
         }
     }

@@ -161,7 +161,7 @@ fn gates(plan: &Plan, tool: &Tool) -> Vec<String> {
             out.push(asks);
         }
     }
-    if tool.is_gated() || tool.gates().next().is_some() {
+    if tool.may_be_gated() {
         out.push("gated".into());
     } else if tool.irreversible {
         out.push("irreversible".into());
