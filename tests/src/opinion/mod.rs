@@ -143,7 +143,8 @@ impl Given<'_> {
         let mut spent = Vec::new();
         for _ in &program.units {
             let amount = script.declare("Int");
-            script.assert(&format!("(>= {amount} 0)"));
+            // Amounts are decimals: what exceeds their range counts as the largest of them.
+            script.assert(&format!("(and (<= 0 {amount}) (<= {amount} {}))", i64::MAX));
             spent.push(amount);
         }
         let assumed: BTreeSet<&str> = (0..)
