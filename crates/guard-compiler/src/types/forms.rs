@@ -59,23 +59,38 @@ impl Checker<'_, '_> {
     }
 
     fn coerced(&mut self, from: &Ident, ty: &Type, place: FormPlace) -> Option<CoercedForm> {
-        let form = match from.node.as_str() {
-            "string" => CoercedForm::String,
-            "number" => CoercedForm::Number,
-            _ => {
-                let known = ["string", "number"].into_iter();
-                self.report(errors::unknown_word("form", from, known));
-                return None;
-            }
-        };
         let of = ty.required();
+        if *of == Type::Error {
+            return None;
+        }
         let whole = matches!(of, Type::Record(_) | Type::List(..) | Type::Set(..) | Type::Map(..));
-        let fits = match (form, of) {
-            (_, Type::Error) => return None,
+        let fits = |form: CoercedForm| match (form, of) {
             (CoercedForm::String, Type::Int(..) | Type::Decimal(..) | Type::Bool) => true,
             (CoercedForm::String, _) => whole && place == FormPlace::Result,
             (CoercedForm::Number, ty) => matches!(ty, Type::Int(..) | Type::String(_)),
         };
+        let form = match from.node.as_str() {
+            "string" => CoercedForm::String,
+            "number" => CoercedForm::Number,
+            _ => {
+                let known = [("string", CoercedForm::String), ("number", CoercedForm::Number)];
+                let known = known.into_iter().filter(|(_, form)| fits(*form));
+                match known.clone().next() {
+                    Some(_) => {
+                        let names = known.map(|(name, _)| name);
+                        self.report(errors::unknown_word("form", from, names));
+                    }
+                    None => self.form_misfit(
+                        from.span,
+                        ty,
+                        "be taken in another form",
+                        "ints, decimals and bools are taken from a string, ints and strings from a number",
+                    ),
+                }
+                return None;
+            }
+        };
+        let fits = fits(form);
         if !fits {
             let help = match (form, whole) {
                 (CoercedForm::String, true) => {
