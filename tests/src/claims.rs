@@ -1,6 +1,6 @@
 //! Laws of what is claimed to be proved, case by case: what deliberate bugs are held against, and tests run without any.
 
-use crate::{bounded, claimed, compiled, differential, small, steps, walks};
+use crate::{bounded, claimed, compiled, differential, disproofs, small, steps, walks};
 use guard_compiler::Output;
 use guard_compiler::verify::{Status, Width, verify, verify_at};
 use guard_plan::LoadedPlan;
@@ -9,6 +9,7 @@ use guard_plan::plan::{Certificate, Claim, Plan, Proof, ProofStep, Row};
 use guard_plan::random::Rng;
 use guard_runtime::{Kernel, NoWorld, Proposal};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
 
 /// A law: its name, and whether case `n` of it holds; none where it has no more cases.
 pub type Law = (&'static str, fn(u64) -> Option<Result<(), String>>);
@@ -27,6 +28,7 @@ pub const LAWS: &[Law] = &[
     ("edges, checks on", edges),
     ("what is claimed, in sessions", claimed),
     ("kernel, plans and reference agree", agree),
+    ("no search contradicts a `no`", withstands),
 ];
 
 /// The first case of a law that fails, with why; a panic is a failure.
@@ -118,6 +120,13 @@ fn edges(n: u64) -> Option<Result<(), String>> {
 
 fn agree(n: u64) -> Option<Result<(), String>> {
     (n < 40).then(|| differential::run(1 + n * 1_000, 25).map(drop).map_err(|one| one.what))
+}
+
+/// The pairs of the cases, and edits of their guards.
+fn withstands(n: u64) -> Option<Result<(), String>> {
+    static PAIRS: OnceLock<Vec<(String, String)>> = OnceLock::new();
+    let pair = disproofs::case(PAIRS.get_or_init(disproofs::pairs), n, 1)?;
+    Some(disproofs::compare(&pair).map(drop))
 }
 
 /// The guards that the laws about certificates look at.

@@ -5,6 +5,8 @@ pub mod bounded;
 pub mod claimed;
 pub mod claims;
 pub mod differential;
+pub mod disproofs;
+pub mod edits;
 pub mod generate;
 pub mod opinion;
 pub mod small;

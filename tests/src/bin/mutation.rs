@@ -39,6 +39,23 @@ const FOUND: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (
+        "no search contradicts a `no`",
+        &[
+            ("a name is one tool's", "guard_compiler::diff::proof"),
+            ("a warning is a refusal", "guard_compiler::diff::proof"),
+            ("a budget is spent alike", "guard_compiler::diff::proof"),
+            ("nothing waits", "guard_compiler::diff::proof"),
+            ("what is read came about alike", "guard_compiler::diff::proof"),
+            ("what writes reads nothing", "guard_compiler::diff::proof::history"),
+            ("all that teaches is trusted", "guard_compiler::diff::proof::history"),
+            ("a result that is not read halts nothing", "guard_compiler::diff::proof::history"),
+            ("what is reconciled halts nothing", "guard_compiler::diff::proof::history"),
+            ("a counter counts one tool", "guard_compiler::diff::proof::history"),
+            ("observing fills nothing", "guard_compiler::diff::proof::unfilled"),
+            ("who is asked need not wait", "guard_compiler::diff::product"),
+        ],
+    ),
+    (
         "what is not so is not proved",
         &[
             ("the prover splits two cases", "guard_compiler::verify::prover"),
@@ -270,6 +287,18 @@ const OPEN: &[(&str, &str)] = &[
     ("a limit that asks is a bound", "guard_proof::claims"),
     ("what is unknown is always the same", "guard_proof::terms"),
     ("a type begins one later", "guard_proof::value"),
+    ("a lower end is an upper end", "guard_compiler::diff::proof"),
+    ("a gate uses up nothing", "guard_compiler::diff::proof"),
+    ("a gate never faults", "guard_compiler::diff::proof"),
+    ("a lifecycle is any", "guard_compiler::diff::proof"),
+    ("no invariant speaks of an effect", "guard_compiler::diff::proof"),
+    ("what is observed fits", "guard_compiler::diff::proof::history"),
+    ("sources teach nothing", "guard_compiler::diff::proof::history"),
+    ("a probe forgets", "guard_compiler::diff::proof::history"),
+    ("what is observed halts nothing", "guard_compiler::diff::proof::history"),
+    ("a requirement asks of no tool", "guard_compiler::diff::proof::reads"),
+    ("an invariant reads what is written alone", "guard_compiler::diff::proof::reads"),
+    ("nobody asks after calls", "guard_compiler::diff::proof::reads"),
     ("a bound is never in flight twice", "guard_proof::bounds"),
 ];
 

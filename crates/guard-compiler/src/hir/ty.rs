@@ -3,7 +3,7 @@
 use super::*;
 
 /// A type with its refinements.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Type {
     /// `bool`.
     Bool,
@@ -45,7 +45,7 @@ pub enum Type {
 }
 
 /// The keys of a map. A value of the map has them as texts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum MapKey {
     /// Strings.
     Text,
@@ -70,7 +70,7 @@ impl MapKey {
 }
 
 /// The refinements of a string.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct StringBounds {
     /// The maximum number of characters.
     pub max_chars: Option<u64>,

@@ -65,6 +65,8 @@ pub(crate) struct Tables<'p> {
     pub keeps_args: BTreeSet<usize>,
     pub keeps_result: BTreeSet<usize>,
     types: HashMap<String, TypeId>,
+    /// The same by type, for types as they were collected.
+    collected: HashMap<Type, TypeId>,
     rows: Vec<TypeDef>,
     /// The position of each collected entry in its table.
     places: Places,
@@ -112,6 +114,7 @@ impl<'p> Tables<'p> {
             keeps_args: BTreeSet::new(),
             keeps_result: BTreeSet::new(),
             types: HashMap::new(),
+            collected: HashMap::new(),
             rows: Vec::new(),
             places: Places::default(),
         };
@@ -271,6 +274,15 @@ impl<'p> Tables<'p> {
     }
 
     fn intern(&mut self, ty: &Type) -> TypeId {
+        if let Some(id) = self.collected.get(ty) {
+            return *id;
+        }
+        let id = self.intern_by_name(ty);
+        self.collected.insert(ty.clone(), id);
+        id
+    }
+
+    fn intern_by_name(&mut self, ty: &Type) -> TypeId {
         let key = self.key(ty);
         if let Some(id) = self.types.get(&key) {
             return *id;
@@ -355,7 +367,8 @@ impl<'p> Tables<'p> {
 
     /// Returns the index of a collected type.
     pub fn ty(&self, ty: &Type) -> TypeId {
-        self.types.get(&self.key(ty)).copied().unwrap_or(0)
+        let known = self.collected.get(ty).or_else(|| self.types.get(&self.key(ty)));
+        known.copied().unwrap_or(0)
     }
 
     /// Returns the fields that are taken in other forms too, by record and field.

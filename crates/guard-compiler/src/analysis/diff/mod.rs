@@ -16,6 +16,7 @@ pub use product::Witness;
 use crate::analysis::explore::Act;
 use crate::hir::{Program, ToolId};
 use guard_syntax::span::Span;
+use product::known::PairSessions;
 use product::{Product, Side};
 use proof::{Change, Sides};
 
@@ -40,7 +41,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { states: 400, calls: 8_000, climbs: 10_000, seeds: Vec::new(), running: false }
+        Limits { states: 400, calls: 8_000, climbs: 12_000, seeds: Vec::new(), running: false }
     }
 }
 
@@ -128,8 +129,12 @@ pub fn diff(old: &Program, new: &Program, limits: &Limits, stop: &dyn Fn() -> bo
     let compared: Vec<_> = compared.collect();
     let open =
         |(_, (_, c)): &&(&str, (Fate, Change))| !c.looser.is_empty() || !c.tighter.is_empty();
-    // The tools that are looked into share what may be tried.
+    // The tools that are looked into share what may be tried; what one leaves of its climbing the others have.
     let share = compared.iter().filter(open).count().max(1);
+    let (mut climbs, mut to_come) = (limits.climbs, share);
+    let sides_of = before.as_ref().zip(after.as_ref());
+    let mut known =
+        sides_of.and_then(|(old, new)| PairSessions::of([old, new], 4 * limits.climbs, stop));
     for (wire, (fate, change)) in compared {
         let wants = (!change.looser.is_empty(), !change.tighter.is_empty());
         let unknown = |because: &[String]| match because {
@@ -137,9 +142,14 @@ pub fn diff(old: &Program, new: &Program, limits: &Limits, stop: &dyn Fn() -> bo
             because => Answer::Unknown { because: because.to_vec(), tried: (0, 0) },
         };
         let (mut looser, mut tighter) = (unknown(&change.looser), unknown(&change.tighter));
-        if let (Some(before), Some(after), true) = (&before, &after, wants.0 || wants.1) {
+        if let (Some((before, after)), Some(known), true) =
+            (sides_of, &mut known, wants.0 || wants.1)
+        {
             let mut product = Product::of((before, after), wire, (limits, share), wants, stop);
-            product.run();
+            product.climbs = product.climbs.max(climbs / to_come);
+            product.run(known);
+            climbs = climbs.saturating_sub(product.climbed);
+            to_come -= 1;
             let tried = (product.seen, product.judged);
             let answer = |wanted: bool, found: Option<Witness>, because: &[String]| match found {
                 Some(witness) => Answer::Yes(Box::new(witness)),
@@ -180,6 +190,39 @@ pub fn diff(old: &Program, new: &Program, limits: &Limits, stop: &dyn Fn() -> bo
     let contracts = contracts::changed(old, new);
     let stops_otherwise = sides.stops_otherwise();
     Diff { tools, undeclared, stops_otherwise, anew: running::anew(old, new), contracts }
+}
+
+/// Searches for sessions that contradict an answer *no* of [`diff`], by tool. One is a fault of the comparison: this is
+/// how tests look for such faults. Both guards declare the tools that are looked at.
+pub fn disproofs(
+    old: &Program,
+    new: &Program,
+    limits: &Limits,
+    stop: &dyn Fn() -> bool,
+) -> Vec<(String, Witness)> {
+    let sides = Sides::of(old, new, limits.running);
+    let (Some(before), Some(after)) = (Side::of(old), Side::of(new)) else { return Vec::new() };
+    let Some(mut known) = PairSessions::of([&before, &after], 4 * limits.climbs, stop) else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    for (at, tool) in old.tools.iter().enumerate() {
+        let wire = tool.wire_name.as_str();
+        let Some(other) = new.tools.iter().position(|other| other.wire_name == wire) else {
+            continue;
+        };
+        let change = sides.tool(at, other);
+        let wants = (change.looser.is_empty(), change.tighter.is_empty());
+        if !wants.0 && !wants.1 {
+            continue;
+        }
+        let share = old.tools.len();
+        let mut product = Product::of((&before, &after), wire, (limits, share), wants, stop);
+        product.run(&mut known);
+        let wanted = [product.looser.filter(|_| wants.0), product.tighter.filter(|_| wants.1)];
+        found.extend(wanted.into_iter().flatten().map(|witness| (wire.to_string(), witness)));
+    }
+    found
 }
 
 /// The change for calls of tools that no guard declares.
@@ -237,7 +280,9 @@ pub(crate) fn allowed_despite(
         behind: Some(owner),
         ..Product::of((&old, &new), wire, (limits, share), (true, false), stop)
     };
-    product.run();
+    if let Some(mut known) = PairSessions::of([&old, &new], limits.climbs / share.max(1), stop) {
+        product.run(&mut known);
+    }
     Searched { witness: product.looser, states: product.seen, calls: product.judged }
 }
 

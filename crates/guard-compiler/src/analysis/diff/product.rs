@@ -4,18 +4,22 @@
 
 mod again;
 mod climb;
+pub(super) mod known;
 
 use super::{LEAST, Limits};
+use crate::analysis::explore::climb::PlayedSession;
 use crate::analysis::explore::inputs::{Inputs, read, written};
 use crate::analysis::explore::mark::Questions;
 use crate::analysis::explore::search::step;
 use crate::analysis::explore::session::{Act, Said, Session, Step, Then, WORKSPACE, act};
-use crate::analysis::explore::slice::Slice;
+use crate::analysis::explore::slice::{Slice, tools_for};
 use crate::analysis::explore::world::Oracle;
-use crate::analysis::reference::{Judgement, Reference};
+use crate::analysis::reference::{Judgement, Outline, Reference};
 use crate::hir::{Program, ToolId};
 use guard_plan::json::Json;
 use guard_plan::verdict::{Code, Decision};
+use guard_proof::mutant;
+use known::PairSessions;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashSet};
 
@@ -82,6 +86,8 @@ pub(super) struct Product<'s, 'p> {
     pub calls: usize,
     /// Most calls that the climbing search judges, in each direction.
     pub climbs: usize,
+    /// Most calls that it has judged in a direction.
+    pub climbed: usize,
     /// Sessions that the climbing search begins with.
     pub seeds: &'s [Vec<Act>],
     pub stop: &'s dyn Fn() -> bool,
@@ -111,6 +117,7 @@ impl<'s, 'p> Product<'s, 'p> {
             states: limits.states,
             calls: (limits.calls / share).max(limits.calls.min(LEAST)),
             climbs: (limits.climbs / share).max(limits.climbs.min(LEAST)),
+            climbed: 0,
             seeds: &limits.seeds,
             stop,
             looser: None,
@@ -138,10 +145,10 @@ impl<'s, 'p> Product<'s, 'p> {
         looser && (!self.wants.1 || self.tighter.is_some())
     }
 
-    /// Looks for witnesses: breadth first, then by repetition.
-    pub fn run(&mut self) {
+    /// Looks for witnesses: breadth first, then by repetition, then by climbing.
+    pub fn run(&mut self, known: &mut PairSessions<'s, 'p>) {
         let tools = self.tools();
-        let mut known: HashSet<Vec<u8>> = HashSet::new();
+        let mut cores: HashSet<Vec<u8>> = HashSet::new();
         let mut nodes: Vec<Option<Node<'p>>> = Vec::new();
         let mut queue: BinaryHeap<Reverse<(usize, usize)>> = BinaryHeap::new();
         for node in self.roots() {
@@ -159,24 +166,35 @@ impl<'s, 'p> Product<'s, 'p> {
                 let mut core = self.old.questions.core(&next.old, &Slice::whole(self.old.program));
                 core.push(0xFB);
                 core.extend(self.new.questions.core(&next.new, &Slice::whole(self.new.program)));
-                if nodes.len() < self.states && known.insert(core) {
+                if nodes.len() < self.states && cores.insert(core) {
                     queue.push(Reverse((next.session.len(), nodes.len())));
                     nodes.push(Some(next));
                 }
             }
         }
-        self.climb();
-        for root in self.roots().into_iter().take(1) {
-            self.in_flight(&root, &tools);
+        let root = self.roots().into_iter().next();
+        self.go_on(root.as_ref(), &allowed, &tools);
+        if !self.done() {
+            let called = known.called(&tools).into_iter();
+            let node = |played: PlayedSession<'p>| {
+                let session = played.session();
+                let [old, new] = <[_; 2]>::try_from(played.states).ok()?;
+                Some(Node { old, new, session })
+            };
+            self.go_on(None, &called.filter_map(node).collect::<Vec<_>>(), &tools);
         }
-        for node in &allowed {
-            self.in_flight(node, &tools);
-        }
+        self.climb(known);
+    }
+
+    /// Goes on after calls that both allow: with the same again, and beside an unsettled one, also from the root.
+    fn go_on(&mut self, root: Option<&Node<'p>>, allowed: &[Node<'p>], tools: &[String]) {
         for node in allowed {
-            if self.done() || (self.stop)() {
-                break;
+            if !self.done() && !(self.stop)() {
+                self.repeat(node);
             }
-            self.repeat(node);
+        }
+        for node in root.into_iter().chain(allowed) {
+            self.in_flight(node, tools);
         }
     }
 
@@ -213,17 +231,7 @@ impl<'s, 'p> Product<'s, 'p> {
 
     /// The tools that may matter to this one, by wire name; it comes first.
     fn tools(&self) -> Vec<String> {
-        let mut tools = vec![self.wire.to_string()];
-        for side in [self.old, self.new] {
-            let Some(tool) = side.tool(self.wire) else { continue };
-            for tool in Slice::of_tool(side.program, tool).tools {
-                let wire = &side.program.tools[tool].wire_name;
-                if !tools.contains(wire) {
-                    tools.push(wire.clone());
-                }
-            }
-        }
-        tools
+        tools_for([self.old, self.new].map(|side| side.program).into_iter(), self.wire)
     }
 
     fn expand(
@@ -485,17 +493,22 @@ enum Judged {
 }
 
 impl Judged {
-    /// Allowed, asked, or not now: a wait is a refusal.
     fn rank(&self) -> u8 {
         match self {
-            Judged::Said(said) => match said.decision {
-                Decision::Allow => 0,
-                Decision::Ask => 1,
-                Decision::Wait | Decision::Deny => 2,
-            },
+            Judged::Said(said) => rank(Some(said.decision), &said.reasons),
             Judged::Unread(true) => 2,
             Judged::Unread(false) => 0,
         }
+    }
+}
+
+/// Allowed, asked, or not now: a wait is a refusal, also where somebody is asked beside it.
+fn rank(decision: Option<Decision>, reasons: &[Outline]) -> u8 {
+    let waits = reasons.iter().any(|(_, _, outcome, _)| *outcome == Decision::Wait);
+    match decision {
+        Some(Decision::Allow) => 0,
+        Some(Decision::Ask) if !waits || mutant!("who is asked need not wait") => 1,
+        _ => 2,
     }
 }
 

@@ -15,6 +15,7 @@ use super::canon::Canon;
 use super::implied::{Placed, Rule, covers, implies, is_total};
 use crate::hir::{CheckKind, Clause, ClauseKind, Expr, ExprKind as K, Program, Tool, ToolId, Type};
 use crate::lower::waits_for;
+use guard_proof::mutant;
 use guard_syntax::span::Span;
 use history::{Histories, Influence};
 use reads::Reads;
@@ -138,7 +139,7 @@ impl<'p> Sides<'p> {
             gone.filter(|tool| others.tools.iter().any(|other| other.name == tool.wire_name))
                 .count()
         };
-        if renamed(old, new) + renamed(new, old) > 0 {
+        if renamed(old, new) + renamed(new, old) > 0 && !mutant!("a name is one tool's") {
             change.other("which tool a name is".into());
         }
         if self.differs(&Influence::Halts) {
@@ -173,6 +174,8 @@ impl<'p> Sides<'p> {
         };
         match (ends(old), ends(new)) {
             (Some((k, lo, hi)), Some((l, low, high))) if k == l => {
+                let swapped = mutant!("a lower end is an upper end");
+                let (lo, low) = if swapped { (low, lo) } else { (lo, low) };
                 change.bound(&format!("{what}, at its upper end,"), hi, high);
                 // A lower end is the other way round.
                 change.bound(
@@ -209,7 +212,8 @@ impl<'p> Sides<'p> {
         let served = |program: &Program, tool: &Tool| {
             tool.served.map(|s| (Canon(program).lifecycle(s.lifecycle), format!("{:?}", s.op)))
         };
-        if served(self.old, a).map(|s| s.0) != served(self.new, b).map(|s| s.0) {
+        let alike = mutant!("a lifecycle is any");
+        if served(self.old, a).map(|s| s.0) != served(self.new, b).map(|s| s.0) && !alike {
             change.other("its lifecycle".into());
         }
         if a.states != b.states {
@@ -235,8 +239,11 @@ impl<'p> Sides<'p> {
             asking.map(|(clause, text)| format!("{text} {}", count(clause))).collect()
         };
         // Where the condition of a gate faults no approval helps.
-        let faults = |tool: &Tool| tool.gates().any(|(_, when)| !is_total(when));
-        if a.may_be_gated() && b.may_be_gated() && asks(self.old, a) != asks(self.new, b) {
+        let faults = |tool: &Tool| {
+            tool.gates().any(|(_, when)| !is_total(when)) && !mutant!("a gate never faults")
+        };
+        let asked = asks(self.old, a) == asks(self.new, b) || mutant!("a gate uses up nothing");
+        if a.may_be_gated() && b.may_be_gated() && !asked {
             change.other("which approval its gate uses up".into());
         }
         if a.is_gated() && b.is_gated() {
@@ -332,7 +339,8 @@ impl<'p> Sides<'p> {
             change.bound(&format!("the budget `{unit}`"), budget(self.old), budget(self.new));
             let hosted = |p: &Program| p.units.iter().any(|u| u.name == unit && u.host_charged);
             let spending = Influence::Spending(unit.clone());
-            if self.differs(&spending) || hosted(self.old) != hosted(self.new) {
+            let differs = self.differs(&spending) && !mutant!("a budget is spent alike");
+            if differs || hosted(self.old) != hosted(self.new) {
                 change.other(format!("what costs `{unit}`"));
             }
         }
@@ -360,7 +368,7 @@ impl<'p> Sides<'p> {
         let vars: BTreeSet<String> =
             written(self.old, a).union(&written(self.new, b)).cloned().collect();
         // What observations may only warn of is not held against other calls.
-        if tolerated(self.old) != tolerated(self.new) {
+        if tolerated(self.old) != tolerated(self.new) && !mutant!("a warning is a refusal") {
             change.other("whether a broken invariant is held against calls".into());
         }
         let (old, new) = (invariants(self.old, &vars), invariants(self.new, &vars));
@@ -404,7 +412,8 @@ impl<'p> Sides<'p> {
         let touched = |var: &String| {
             spoken.contains(var) || old.iter().any(|(t, v)| v == var && new.contains_key(t))
         };
-        if gone.iter().chain(&added).any(touched) || !gone.is_disjoint(&added) {
+        let beside = mutant!("no invariant speaks of an effect");
+        if (gone.iter().chain(&added).any(touched) || !gone.is_disjoint(&added)) && !beside {
             return false;
         }
         change.looser.extend(gone.iter().map(|var| format!("the effect on `{var}`")));
@@ -419,6 +428,9 @@ impl<'p> Sides<'p> {
             others.map(|other| program.tools[other].wire_name.clone()).collect()
         };
         let (a, b) = (waits(self.old, old), waits(self.new, new));
+        if mutant!("nothing waits") {
+            return;
+        }
         let text = |name: &String| format!("waiting for `{name}`");
         let known = |program: &Program, name: &String| {
             program.default_allow || program.tools.iter().any(|tool| tool.wire_name == *name)
@@ -463,7 +475,7 @@ impl<'p> Sides<'p> {
         // What is private is weighed clause by clause, below.
         influences.remove(&Influence::Readers);
         for influence in influences {
-            if self.differs(&influence) {
+            if self.differs(&influence) && !mutant!("what is read came about alike") {
                 change.other(match influence {
                     Influence::Variable(name) => format!("how `{name}` comes about"),
                     Influence::Fact(name) => format!("how `{name}` is learned"),

@@ -1,55 +1,59 @@
 //! Tools that a breadth-first search has not called are climbed to.
 
-use super::climb::{Climber, PlayedGuard, Score};
-use super::search::{Search, roles, step};
+use super::climb::{Draft, KnownCalls, PlayedGuard, Players};
+use super::search::Search;
 use super::session::{Act, Session, Then};
-use super::slice::Slice;
+use crate::hir::ToolId;
 
-/// Most calls that are judged for one tool.
-const MOST_JUDGED: usize = 12_000;
+/// Most calls that are judged for one tool, in rounds: each begins with what those before have found.
+const ROUNDS: [usize; 5] = [250, 500, 1_000, 2_000, 8_000];
 /// Most calls that are judged for all tools together: their number must not decide how long it takes.
 const MOST_IN_ALL: usize = 240_000;
 
 /// Looks for a session in which each tool is allowed that was not called yet. `seeds` are sessions to begin with.
 pub(crate) fn the_rest(search: &mut Search<'_, '_>, seeds: &[Vec<Act>]) {
     let program = search.program;
-    let missing = search.found.tools.iter().filter(|found| found.is_none()).count();
-    let most = MOST_JUDGED.min(MOST_IN_ALL / missing.max(1));
-    for tool in 0..program.tools.len() {
-        if search.found.tools[tool].is_some() || search.stopped_early() {
-            continue;
+    let wire = |tool: ToolId| program.tools[tool].wire_name.as_str();
+    let player = PlayedGuard { program, inputs: search.inputs };
+    let Some(players) = Players::new(vec![player]) else { return };
+    let stop = || search.stopped_early();
+    let mut known = KnownCalls::new(players.clone(), MOST_IN_ALL, &stop);
+    let mut missing = Vec::new();
+    for (tool, found) in search.found.tools.iter().enumerate() {
+        match found {
+            Some(session) => {
+                known.extend(draft(session).map(|draft| (wire(tool).to_string(), draft)))
+            }
+            None => missing.push(tool),
         }
-        let wire = program.tools[tool].wire_name.as_str();
-        let names = |tool: &usize| program.tools[*tool].wire_name.clone();
-        let tools = Slice::of_tool(program, tool).tools.iter().map(names).collect();
-        let player = PlayedGuard { program, inputs: search.inputs };
-        let Some(mut climber) = Climber::new(vec![player], wire, tools) else { return };
-        let mut found: Option<Session> = None;
-        let stop = || search.stopped_early();
-        climber.climb(seeds, most, &stop, &mut |played, args, verdicts, oracle| {
-            let Some(verdict) = &verdicts[0] else { return Score::Distance(u32::MAX) };
-            if verdict.unmet > 0 {
-                return Score::Distance(verdict.unmet as u32);
-            }
-            let (mut session, mut state) = (played.session(), played.states[0].clone());
-            let wanted = if verdict.reasons.is_empty() { Vec::new() } else { roles(verdict) };
-            let mut acts: Vec<Act> = Vec::new();
-            for role in wanted {
-                acts.push(Act::Approve { tool: wire.into(), args: args.clone(), role });
-            }
-            let id = format!("call-{}", session.len() + acts.len() + 1);
-            let then = Then::Succeeds(None);
-            acts.push(Act::Call { id, tool: wire.into(), args: args.clone(), then });
-            for what in acts {
-                let Some(done) = step(&mut state, what, &oracle.again()) else {
-                    return Score::Distance(1);
-                };
-                session.steps.push(done);
-            }
-            found = session.replays(program).then_some(session);
-            if found.is_some() { Score::Found } else { Score::Distance(1) }
-        });
-        search.judged += climber.judged;
-        search.found.tools[tool] = found;
     }
+    let wanted: Vec<String> = missing.iter().map(|tool| wire(*tool).to_string()).collect();
+    known.find(&wanted, &ROUNDS, seeds);
+    let judged = MOST_IN_ALL - known.left;
+    let sessions = missing.into_iter().filter_map(|tool| {
+        let session = ended(&players, known.get(wire(tool))?, wire(tool))?;
+        session.replays(program).then_some((tool, session))
+    });
+    let sessions: Vec<(ToolId, Session)> = sessions.collect();
+    search.judged += judged;
+    for (tool, session) in sessions {
+        search.found.tools[tool] = Some(session);
+    }
+}
+
+/// The draft of a session that ends with a call.
+fn draft(session: &Session) -> Option<Draft> {
+    let mut acts: Vec<Act> = session.steps.iter().map(|step| step.act.clone()).collect();
+    acts.retain(|what| !matches!(what, Act::Approve { .. }));
+    let Some(Act::Call { args: last, .. }) = acts.pop() else { return None };
+    Some(Draft { acts, last, kind: true })
+}
+
+/// The session of a draft, up to the call at its end with the approvals that it needs.
+fn ended(players: &Players<'_, '_>, draft: &Draft, wire: &str) -> Option<Session> {
+    let mut played = players.play(&draft.acts, draft.kind)?;
+    let (tool, args, then) = (wire.to_string(), draft.last.clone(), Then::Succeeds(None));
+    let before = played.steps.len();
+    players.advance(&mut played, &Act::Call { id: String::new(), tool, args, then }, draft.kind)?;
+    (played.steps.len() > before).then(|| played.session())
 }

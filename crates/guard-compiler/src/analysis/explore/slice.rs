@@ -6,6 +6,26 @@ use super::rules::{Rule, RuleKind};
 use crate::hir::{ClauseKind, Expr, ExprKind as K, FactId, Program, ServedOp, Tool, ToolId, VarId};
 use std::collections::BTreeSet;
 
+/// The tools that may matter to this one in any of these guards, by wire name; it comes first.
+pub(crate) fn tools_for<'p>(
+    programs: impl Iterator<Item = &'p Program>,
+    wire: &str,
+) -> Vec<String> {
+    let mut tools = vec![wire.to_string()];
+    for program in programs {
+        let Some(tool) = program.tools.iter().position(|tool| tool.wire_name == wire) else {
+            continue;
+        };
+        for tool in Slice::of_tool(program, tool).tools {
+            let wire = &program.tools[tool].wire_name;
+            if !tools.contains(wire) {
+                tools.push(wire.clone());
+            }
+        }
+    }
+    tools
+}
+
 /// The dependencies of a goal: tools, variables and facts.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Slice {

@@ -25,7 +25,7 @@ pub(crate) struct Oracle<'p> {
     asked: RefCell<Vec<(String, usize)>>,
     answers: RefCell<Vec<(Ask, Json)>>,
     /// Things are there and pass, where nothing else is chosen.
-    kind: bool,
+    pub kind: bool,
 }
 
 impl<'p> Oracle<'p> {

@@ -304,18 +304,9 @@ impl Reference<'_> {
         for source in over {
             sources.push(self.eval(source, env)?);
         }
-        let rows = rows(&sources, binders.len())?;
         let mut count = 0i64;
         let mut sum = 0i128;
-        for row in rows {
-            let mut locals = env.locals.to_vec();
-            for (slot, value) in binders.iter().zip(row) {
-                let slot = *slot as usize;
-                if locals.len() <= slot {
-                    locals.resize(slot + 1, Value::None);
-                }
-                locals[slot] = value;
-            }
+        for locals in rows_of(&sources, binders, env.locals)? {
             let inner = Env { locals: &locals, ..env };
             match op {
                 QuantifierOp::All if !self.holds(body, inner)? => return Ok(Value::Bool(false)),
@@ -396,4 +387,24 @@ impl Reference<'_> {
             .decode_as(self.tables.ty(ty), forms, json)
             .map_err(|problems| problems.iter().map(|p| p.to_string() + "; ").collect())
     }
+}
+
+/// The locals in each row of a quantifier.
+pub(super) fn rows_of(
+    sources: &[Value],
+    binders: &[u32],
+    locals: &[Value],
+) -> Result<Vec<Vec<Value>>, Fault> {
+    let bound = |row: Vec<Value>| {
+        let mut locals = locals.to_vec();
+        for (slot, value) in binders.iter().zip(row) {
+            let slot = *slot as usize;
+            if locals.len() <= slot {
+                locals.resize(slot + 1, Value::None);
+            }
+            locals[slot] = value;
+        }
+        locals
+    };
+    Ok(rows(sources, binders.len())?.into_iter().map(bound).collect())
 }

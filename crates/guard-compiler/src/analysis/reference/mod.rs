@@ -7,6 +7,7 @@
 mod approvals;
 mod conforming;
 mod criteria;
+pub(crate) mod distance;
 mod effects;
 mod eval;
 mod feedback;

@@ -1,7 +1,9 @@
 //! Doing the same again, beside an unsettled call, or a while later: what a search that does not count would miss.
 
 use super::{APPROVED, FLYING, Judged, Node, Product, ROUNDS, is_gated, roles};
+use crate::analysis::explore::mark::Resources;
 use crate::analysis::explore::session::{Act, Step, Then};
+use crate::analysis::explore::slice::Slice;
 use crate::analysis::explore::world::Oracle;
 use guard_plan::json::Json;
 use guard_plan::verdict::Decision;
@@ -33,7 +35,7 @@ impl<'s, 'p> Product<'s, 'p> {
     }
 
     /// The last call again and again, and a while later where both refuse.
-    pub(super) fn repeat(&mut self, first: Node<'p>) {
+    pub(super) fn repeat(&mut self, first: &Node<'p>) {
         let Some(Step { act: Act::Call { args, then, .. }, world, .. }) =
             first.session.steps.last()
         else {
@@ -81,6 +83,10 @@ impl<'s, 'p> Product<'s, 'p> {
                 else {
                     return;
                 };
+                if self.standing(&next) == self.standing(&node) {
+                    // Nothing that is asked after has changed, and nothing would the next time.
+                    return;
+                }
                 node = next;
                 continue;
             }
@@ -88,6 +94,14 @@ impl<'s, 'p> Product<'s, 'p> {
             let Some(next) = varied.or_else(|| self.later(&node, args, &fixed)) else { return };
             node = next;
         }
+    }
+
+    /// The core of the session, as each guard asks after it, and its spending.
+    fn standing(&self, node: &Node<'p>) -> [(Vec<u8>, Resources); 2] {
+        [(self.old, &node.old), (self.new, &node.new)].map(|(side, session)| {
+            let core = side.questions.core(session, &Slice::whole(side.program));
+            (core, side.questions.resources(session))
+        })
     }
 
     /// A similar call that both allow, where a limit of identical calls is in the way.

@@ -1,52 +1,58 @@
 //! Climbing towards a call that differs: few rules of the lenient guard refuse it, and some of the other do.
 
+use super::known::PairSessions;
 use super::{Judged, Product, Way, Witness};
-use crate::analysis::explore::climb::{Climber, PlayedGuard, PlayedSession, Score, Verdicts};
-use crate::analysis::explore::session::{Act, Session, Then};
+use crate::analysis::explore::climb::{PlayedSession, Score, Verdicts, distance};
+use crate::analysis::explore::session::{Act, Said, Session, Then};
 use crate::analysis::explore::world::Oracle;
+use crate::analysis::reference::distance::RULE;
 use guard_plan::json::Json;
-use guard_plan::verdict::Decision;
 
 impl<'s, 'p> Product<'s, 'p> {
     /// Looks for what is still missing.
-    pub(super) fn climb(&mut self) {
+    pub(super) fn climb(&mut self, known: &mut PairSessions<'s, 'p>) {
         for way in [Way::Looser, Way::Tighter] {
             let (wanted, found) = match way {
                 Way::Looser => (self.wants.0, self.looser.is_some()),
                 Way::Tighter => (self.wants.1, self.tighter.is_some()),
             };
             if wanted && !found && !(self.stop)() {
-                self.climb_towards(way);
+                self.climb_towards(way, known);
             }
         }
     }
 
-    fn climb_towards(&mut self, way: Way) {
+    fn climb_towards(&mut self, way: Way, known: &mut PairSessions<'s, 'p>) {
         let (old, new, wire, stop) = (self.old, self.new, self.wire, self.stop);
-        let player =
-            |side: &'s super::Side<'p>| PlayedGuard { program: side.program, inputs: &side.inputs };
-        let Some(mut climber) = Climber::new(vec![player(old), player(new)], wire, self.tools())
-        else {
-            return;
-        };
+        let tools = self.tools();
+        let (mut climber, mut drafts) = known.begin(&tools);
         let (seeds, most) = (self.seeds, self.climbs);
-        climber.climb(seeds, most, stop, &mut |played, args, verdicts, oracle| {
+        drafts.extend(seeds.iter().flat_map(|acts| climber.prefixes(acts)));
+        climber.climb(drafts, most, stop, &mut |played, args, verdicts, oracle| {
             let known = |side: &super::Side| side.tool(wire).is_some();
             let judged = |at: usize, side: &super::Side<'p>| match &verdicts[at] {
-                Some(said) => Judged::Said(Box::new(said.clone())),
+                Some(verdict) => Judged::Said(Box::new(verdict.said.clone())),
                 None => Judged::Unread(!side.program.default_allow || known(side)),
             };
             let (before, after) = (judged(0, old), judged(1, new));
-            let apart = match way {
+            let differs = match way {
                 Way::Looser => after.rank() < before.rank(),
                 Way::Tighter => after.rank() > before.rank(),
             };
-            if apart && self.keep(played, args, oracle) {
+            let other = match way {
+                Way::Looser => self.wants.1 && self.tighter.is_none(),
+                Way::Tighter => self.wants.0 && self.looser.is_none(),
+            };
+            let kept = after.rank() != before.rank()
+                && (differs || other)
+                && self.keep(played, args, oracle);
+            if kept && differs {
                 return Score::Found;
             }
-            Score::Distance(distance(verdicts, way))
+            Score::Distance(apart(verdicts, way))
         });
         self.judged += climber.judged;
+        self.climbed = self.climbed.max(climber.judged);
     }
 
     /// Keeps the session as a witness, without what it does not need; false where it does not replay.
@@ -67,7 +73,7 @@ impl<'s, 'p> Product<'s, 'p> {
         session.steps.push(done);
         let Some(witness) = self.replayed(&session, oracle) else { return false };
         let witness = self.shortened(witness, oracle);
-        let (before, after) = (rank(&witness.session), rank_of(witness.new.decision));
+        let (before, after) = (rank(&witness.session), rank_of(&witness.new));
         match after < before {
             true => self.looser = Some(witness),
             false => self.tighter = Some(witness),
@@ -77,26 +83,22 @@ impl<'s, 'p> Product<'s, 'p> {
 }
 
 fn rank(session: &Session) -> u8 {
-    rank_of(session.verdict().and_then(|said| said.decision))
+    session.verdict().map_or(2, rank_of)
 }
 
-fn rank_of(decision: Option<Decision>) -> u8 {
-    match decision {
-        Some(Decision::Allow) => 0,
-        Some(Decision::Ask) => 1,
-        _ => 2,
-    }
+fn rank_of(said: &Said) -> u8 {
+    super::rank(said.decision, &said.reasons)
 }
 
-/// Returns an estimate of the distance between a call and a difference of the verdicts: the weighted number of unmet
-/// rules.
-fn distance(verdicts: &Verdicts, way: Way) -> u32 {
-    let unmet = |at: usize| verdicts[at].as_ref().map_or(99, |said| said.unmet as u32);
+/// Returns an estimate of the distance between a call and a difference of the verdicts: that of the lenient guard from
+/// allowing it, and whether the other refuses it by more rules.
+fn apart(verdicts: &Verdicts, way: Way) -> u32 {
+    let unmet = |at: usize| verdicts[at].as_ref().map_or(99, |verdict| verdict.said.unmet);
     let (strict, lenient) = match way {
-        Way::Looser => (unmet(0), unmet(1)),
-        Way::Tighter => (unmet(1), unmet(0)),
+        Way::Looser => (0, 1),
+        Way::Tighter => (1, 0),
     };
-    lenient * 4 + if strict > lenient { 0 } else { 2 }
+    distance(&verdicts[lenient]) + if unmet(strict) > unmet(lenient) { 0 } else { RULE / 2 }
 }
 
 impl<'s, 'p> Product<'s, 'p> {
@@ -134,7 +136,7 @@ impl<'s, 'p> Product<'s, 'p> {
 
     /// The witness without the steps that it does not need.
     fn shortened(&self, mut witness: Witness, oracle: &Oracle<'p>) -> Witness {
-        let way = |w: &Witness| rank_of(w.new.decision) < rank(&w.session);
+        let way = |w: &Witness| rank_of(&w.new) < rank(&w.session);
         let looser = way(&witness);
         let mut at = witness.session.steps.len().saturating_sub(1);
         while at > 0 {

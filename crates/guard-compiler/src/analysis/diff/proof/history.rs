@@ -2,8 +2,9 @@
 
 use super::reads::Reads;
 use super::{Canon, variable, variables};
-use crate::hir::{Clause, ClauseKind, Expr, Field, Program, Tool, Type};
+use crate::hir::{Clause, ClauseKind, Expr, Field, Program, StateVar, Step, Tool, Type, VarId};
 use guard_plan::plan::{LimitScope, Undecoded};
+use guard_proof::mutant;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -180,7 +181,9 @@ impl<'h, 'p> Telling<'h, 'p> {
     fn clause(&mut self, tool: &'p Tool, clause: &'p Clause, text: &str) {
         self.texts.insert(format!("{}: {text}", tool.wire_name));
         self.next.insert(Influence::Calls(tool.wire_name.clone()));
-        self.reads(|visit| crate::lower::clause_exprs(&clause.kind, visit));
+        if !mutant!("what writes reads nothing") {
+            self.reads(|visit| crate::lower::clause_exprs(&clause.kind, visit));
+        }
     }
 
     fn reads(&mut self, each: impl FnOnce(&mut dyn FnMut(&'p Expr))) {
@@ -204,9 +207,26 @@ impl<'h, 'p> Telling<'h, 'p> {
                 continue;
             }
             self.clause(tool, clause, text);
-            if observed {
+            if observed && !mutant!("what is observed fits") {
                 // What does not fit is not written.
                 self.texts.insert(format!("{name} as {}", Canon(program).ty(&var.ty)));
+            }
+        }
+    }
+
+    /// The number of a map's entries: an effect within an entry does not change it.
+    fn entries(&mut self, var: VarId) {
+        let program = self.of.view.program;
+        let StateVar { name, init, .. } = &program.state[var];
+        self.texts.insert(format!("entries of {name} = {}", Canon(program).expr(None, init)));
+        for (tool, clause, text) in &self.of.clauses {
+            let writes = match &clause.kind {
+                ClauseKind::Effect { target, .. } => target.var == var && target.path.len() <= 1,
+                ClauseKind::Observe { target, .. } => target.var == var,
+                _ => false,
+            };
+            if writes {
+                self.clause(tool, clause, text);
             }
         }
     }
@@ -218,11 +238,14 @@ impl<'h, 'p> Telling<'h, 'p> {
         for (tool, clause, text) in &self.of.clauses {
             if matches!(&clause.kind, ClauseKind::Learn(learn) if learn.fact == at) {
                 self.clause(tool, clause, text);
+                if mutant!("all that teaches is trusted") {
+                    continue;
+                }
                 self.texts.insert(format!("{} {:?}", tool.wire_name, tool.trust));
                 self.endorsements(Some(tool));
             }
         }
-        for source in &program.sources {
+        for source in program.sources.iter().filter(|_| !mutant!("sources teach nothing")) {
             for (rule, learn) in source.learns.iter().filter(|(_, learn)| learn.fact == at) {
                 let text = Canon(program).learn(None, learn);
                 self.texts.insert(format!("{:?}: shadow {} {text}", source.kind, rule.shadow));
@@ -249,7 +272,7 @@ impl<'h, 'p> Telling<'h, 'p> {
         self.texts.insert(Canon(program).probe(at));
         let probe = &program.probes[at];
         // Who else asks it, and when, decides what it answers; anything may decide that.
-        if probe.remembers() {
+        if probe.remembers() && !mutant!("a probe forgets") {
             self.texts.insert(Canon(program).whole());
         }
     }
@@ -300,7 +323,10 @@ impl<'h, 'p> Telling<'h, 'p> {
     fn halts(&mut self) {
         let program = self.of.view.program;
         let mut observed: BTreeSet<String> = BTreeSet::new();
-        for tool in self.of.view.tools().filter(|tool| tool.undecoded == Undecoded::Halt) {
+        let halts = |tool: &&Tool| {
+            tool.undecoded == Undecoded::Halt && !mutant!("a result that is not read halts nothing")
+        };
+        for tool in self.of.view.tools().filter(halts) {
             self.next.insert(Influence::Calls(tool.wire_name.clone()));
         }
         for (tool, clause, text) in &self.of.clauses {
@@ -308,12 +334,23 @@ impl<'h, 'p> Telling<'h, 'p> {
                 continue;
             }
             match &clause.kind {
+                ClauseKind::Reconcile { .. } if mutant!("what is reconciled halts nothing") => {}
                 ClauseKind::Reconcile { .. } => self.clause(tool, clause, text),
+                ClauseKind::Observe { .. } if mutant!("what is observed halts nothing") => {}
                 ClauseKind::Observe { target, .. } => {
-                    let name = &program.state[target.var].name;
-                    observed.insert(name.clone());
+                    let var = &program.state[target.var];
+                    observed.insert(var.name.clone());
                     self.clause(tool, clause, text);
-                    self.next.insert(Influence::Variable(name.clone()));
+                    self.texts.insert(format!("{} as {}", var.name, Canon(program).ty(&var.ty)));
+                    // Whether what is written fits is all that matters: of a value as a whole that is its own, of an entry
+                    // the number of entries, too.
+                    match &target.path[..] {
+                        [] => {}
+                        [Step::Index(_)] if matches!(var.ty, Type::Map(..)) => {
+                            self.entries(target.var);
+                        }
+                        _ => _ = self.next.insert(Influence::Variable(var.name.clone())),
+                    }
                 }
                 _ => {}
             }
@@ -336,7 +373,8 @@ pub(in crate::analysis::diff) fn counter(
 ) -> String {
     let program = view.program;
     let mut text = Canon(program).clause(tool, clause);
-    if program.limits[limit].scope != LimitScope::Identical {
+    let alone = mutant!("a counter counts one tool");
+    if program.limits[limit].scope != LimitScope::Identical && !alone {
         let mut holders: Vec<String> = Vec::new();
         for other in view.tools() {
             for clause in &other.clauses {

@@ -2,6 +2,7 @@
 
 use super::{Canon, variables};
 use crate::hir::{ClauseKind, Expr, ExprKind as K, Program, Tool, ToolId};
+use guard_proof::mutant;
 use std::collections::BTreeSet;
 
 /// The reads of a decision, by name.
@@ -41,7 +42,7 @@ impl Reads {
                 kind => crate::lower::clause_exprs(kind, &mut |e| reads.expr(program, e)),
             }
             if let ClauseKind::Requires { any_of, .. } = &clause.kind {
-                for r in any_of {
+                for r in any_of.iter().filter(|_| !mutant!("a requirement asks of no tool")) {
                     reads.tool(program, r.tool);
                     r.since.into_iter().for_each(|since| reads.tool(program, since));
                 }
@@ -50,7 +51,9 @@ impl Reads {
                 let name = &program.state[target.var].name;
                 reads.vars.insert(name.clone());
                 let known = |i: &&crate::hir::Invariant| {
-                    !i.monitor && common.contains(&Canon(program).expr(None, &i.condition))
+                    !i.monitor
+                        && !mutant!("an invariant reads what is written alone")
+                        && common.contains(&Canon(program).expr(None, &i.condition))
                 };
                 for invariant in program.invariants.iter().filter(known) {
                     if variables(program, &invariant.condition).contains(name) {
@@ -76,6 +79,7 @@ impl Reads {
                 self.units.insert(program.units[*unit].name.clone());
             }
             K::Probe(probe) => _ = self.probes.insert(program.probes[*probe].name.clone()),
+            K::Called { .. } if mutant!("nobody asks after calls") => {}
             K::Called { tool, since, .. } | K::Failed { tool, since, .. } => {
                 self.tool(program, *tool);
                 since.iter().for_each(|since| self.tool(program, *since));

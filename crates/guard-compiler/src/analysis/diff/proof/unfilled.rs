@@ -48,6 +48,7 @@ impl<'p> Unfilled<'p> {
         for clause in callable.flat_map(|tool| &tool.clauses) {
             match &clause.kind {
                 ClauseKind::Effect { target, .. } if writes_part(target) => {}
+                ClauseKind::Observe { .. } if guard_proof::mutant!("observing fills nothing") => {}
                 ClauseKind::Effect { target, .. } | ClauseKind::Observe { target, .. } => {
                     vars.remove(&target.var);
                 }

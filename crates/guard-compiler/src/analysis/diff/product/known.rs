@@ -1,0 +1,179 @@
+//! Sessions that a search for a difference begins with: in which both guards allow a call of a tool, and after which they
+//! remember different things.
+//!
+//! A difference is seldom far from a call that both guards allow: a rule less, a call before it, the same once more.
+
+use super::Side;
+use crate::analysis::diff::canon::Canon;
+use crate::analysis::explore::climb::{
+    Climber, Draft, KnownCalls, PlayedGuard, PlayedSession, Players, Score, distance,
+};
+use crate::analysis::explore::session::{Act, Then};
+use crate::analysis::reference::Reference;
+use crate::hir::{ClauseKind, Program};
+use guard_plan::json::Json;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Most calls that are judged for the session of one tool, in rounds.
+const ROUNDS: [usize; 5] = [250, 500, 1_000, 2_000, 4_000];
+/// Most calls that are judged for a session after which the guards remember different things.
+const MOST_APART: usize = 400;
+/// Most results of a call that are tried there.
+const RESULTS: usize = 6;
+
+/// Sessions of both guards.
+pub(in super::super) struct PairSessions<'s, 'p> {
+    sides: [&'s Side<'p>; 2],
+    stop: &'s dyn Fn() -> bool,
+    players: Players<'s, 'p>,
+    known: KnownCalls<'s, 'p>,
+    /// The tools after whose calls the guards may remember different things.
+    writers: Vec<String>,
+}
+
+impl<'s, 'p> PairSessions<'s, 'p> {
+    /// Of two guards, found by judging so many calls at most; none where no session of them can begin.
+    pub fn of(sides: [&'s Side<'p>; 2], left: usize, stop: &'s dyn Fn() -> bool) -> Option<Self> {
+        let guard =
+            |side: &'s Side<'p>| PlayedGuard { program: side.program, inputs: &side.inputs };
+        let players = Players::new(sides.map(guard).into())?;
+        let [old, new] = sides.map(|side| writes(side.program));
+        let differs =
+            |(wire, texts): &(&String, _)| new.get(*wire).is_some_and(|new| new != *texts);
+        let writers = old.iter().filter(differs).map(|(wire, _)| wire.clone()).collect();
+        let known = KnownCalls::new(players.clone(), left, stop);
+        Some(PairSessions { sides, stop, players, known, writers })
+    }
+
+    /// A session in which both guards allow a call of the first of these tools, with that call.
+    pub fn called(&mut self, tools: &[String]) -> Option<PlayedSession<'p>> {
+        self.known.find(tools, &ROUNDS, &[]);
+        let draft = self.known.get(&tools[0])?;
+        let mut played = self.players.play(&draft.acts, draft.kind)?;
+        let before = played.steps.len();
+        let (side, wire) = (self.sides[0], &tools[0]);
+        let results = side.inputs.results(side.tool(wire)?, &played.states[0]);
+        let (tool, args) = (wire.clone(), draft.last.clone());
+        let then = Then::Succeeds(results.into_iter().next().flatten());
+        let call = Act::Call { id: String::new(), tool, args, then };
+        self.players.advance(&mut played, &call, draft.kind)?;
+        (played.steps.len() > before).then_some(played)
+    }
+
+    /// A search for calls of the first of these tools, and what it may begin with: a session in which both guards allow the
+    /// call, the same twice, and sessions after which the guards remember different things.
+    pub fn begin<'w>(&mut self, tools: &'w [String]) -> (Climber<'w, 'p>, Vec<Draft>)
+    where
+        's: 'w,
+    {
+        let called = self.called(tools);
+        let mut climber = self.known.climber(tools, 0);
+        let mut drafts: Vec<Draft> = Vec::new();
+        let own = self.known.get(&tools[0]).cloned();
+        if let (Some(called), Some(own)) = (called, &own) {
+            // The call once more, and all that led to it before it.
+            let acts = [called.acts(), own.acts.clone()].concat();
+            drafts.push(Draft { acts, ..own.clone() });
+        }
+        for writer in self.writers.clone() {
+            let from = own.as_ref().or_else(|| self.known.get(&writer)).cloned();
+            let Some(from) = from.filter(|_| tools.contains(&writer)) else { continue };
+            for acts in self.apart(&writer, &from) {
+                let last = with_arguments_of(acts.last(), &from.last);
+                drafts.extend(climber.like(&Draft { acts: acts.clone(), last, ..from }));
+                drafts.extend(climber.like(&Draft { acts, ..from.clone() }));
+            }
+        }
+        drafts.extend(own);
+        (climber, drafts)
+    }
+
+    /// Sessions in which a call of `writer`, the last event, lets the guards remember different things: one that goes on
+    /// from this one, and one of its own.
+    fn apart(&mut self, writer: &str, from: &Draft) -> Vec<Vec<Act>> {
+        let own = self.known.get(writer).cloned();
+        let drafts = [Some(from.clone()), own].into_iter().flatten();
+        drafts.filter_map(|draft| self.parted(writer, &draft)).collect()
+    }
+
+    fn parted(&mut self, writer: &str, from: &Draft) -> Option<Vec<Act>> {
+        let (sides, players) = (self.sides, &self.players);
+        let slice = self.known.slice(writer);
+        let mut climber = self.known.climber(&slice, 0);
+        let drafts = climber.like(from).into_iter().collect();
+        let mut found = None;
+        let most = MOST_APART.min(self.known.left);
+        climber.climb(drafts, most, self.stop, &mut |played, last, verdicts, _| {
+            let open: u32 = verdicts.iter().map(distance).sum();
+            if open > 0 {
+                return Score::Distance(1 + open);
+            }
+            found = parting(sides, players, played, (writer, last));
+            if found.is_some() { Score::Found } else { Score::Distance(1) }
+        });
+        self.known.left = self.known.left.saturating_sub(climber.judged);
+        found
+    }
+}
+
+/// The arguments, with those of a call in the place of what has the same name.
+fn with_arguments_of(call: Option<&Act>, last: &Json) -> Json {
+    let mut last = last.clone();
+    if let (Some(Act::Call { args: Json::Object(args), .. }), Json::Object(members)) =
+        (call, &mut last)
+    {
+        for (name, value) in members {
+            if let Some((_, known)) = args.iter().find(|(known, _)| known == name) {
+                *value = known.clone();
+            }
+        }
+    }
+    last
+}
+
+/// The session with a call at its end, if after one of its results the guards remember different things.
+fn parting(
+    [old, new]: [&Side; 2],
+    players: &Players<'_, '_>,
+    played: &PlayedSession<'_>,
+    (wire, args): (&str, &Json),
+) -> Option<Vec<Act>> {
+    let results = old.inputs.results(old.tool(wire)?, &played.states[0]);
+    results.into_iter().take(RESULTS).find_map(|result| {
+        let (tool, args, then) = (wire.to_string(), args.clone(), Then::Succeeds(result));
+        let call = Act::Call { id: String::new(), tool, args, then };
+        let mut parted = played.clone();
+        players.advance(&mut parted, &call, true)?;
+        let [before, after] = &parted.states[..] else { return None };
+        let differ = memory(before, old.program) != memory(after, new.program);
+        differ.then(|| parted.acts())
+    })
+}
+
+/// The variables, facts and spending that a session remembers, by name.
+fn memory(session: &Reference, program: &Program) -> BTreeMap<String, String> {
+    let vars = session.state().map(|(name, value)| (name.to_string(), format!("{value:?}")));
+    let rows = |at: usize| session.rows_of(at).map(|row| format!("{row:?}")).collect::<Vec<_>>();
+    let facts =
+        program.facts.iter().enumerate().map(|(at, f)| (f.name.clone(), rows(at).join(" ")));
+    let spent = session.spent().map(|(unit, amount)| (format!("spent {unit}"), amount.to_string()));
+    vars.chain(facts).chain(spent).collect()
+}
+
+/// By wire name: the clauses that write, as they compare.
+fn writes(program: &Program) -> BTreeMap<String, BTreeSet<String>> {
+    let of = |tool: &crate::hir::Tool| {
+        let clauses = Canon(program).clauses(tool).into_iter();
+        let writing = clauses.filter(|(clause, _)| {
+            matches!(
+                clause.kind,
+                ClauseKind::Effect { .. }
+                    | ClauseKind::Observe { .. }
+                    | ClauseKind::Learn(_)
+                    | ClauseKind::Costs { .. }
+            )
+        });
+        (tool.wire_name.clone(), writing.map(|(_, text)| text).collect())
+    };
+    program.tools.iter().map(of).collect()
+}

@@ -1,0 +1,138 @@
+//! Guards that are played side by side: the same events, as long as they say the same of them.
+
+use super::super::inputs::{Inputs, read};
+use super::super::search::{roles, step};
+use super::super::session::{Act, START, Session, Step, WORKSPACE, act};
+use super::super::world::Oracle;
+use crate::analysis::reference::{Judgement, Reference};
+use crate::hir::{Program, ToolId};
+use guard_plan::json::Json;
+use guard_plan::verdict::Code;
+use std::rc::Rc;
+
+/// A guard that the same sessions are played on.
+#[derive(Clone, Copy)]
+pub(crate) struct PlayedGuard<'s, 'p> {
+    pub program: &'p Program,
+    pub inputs: &'s Inputs<'p>,
+}
+
+impl PlayedGuard<'_, '_> {
+    /// The tool of this wire name.
+    pub fn tool(&self, wire: &str) -> Option<ToolId> {
+        self.program.tools.iter().position(|tool| tool.wire_name == wire)
+    }
+}
+
+/// Sessions of all guards that had the same events and the same verdicts, and how they came about.
+#[derive(Clone)]
+pub(crate) struct PlayedSession<'p> {
+    pub states: Vec<Reference<'p>>,
+    pub steps: Vec<Rc<Step>>,
+}
+
+impl PlayedSession<'_> {
+    /// The session that was played.
+    pub fn session(&self) -> Session {
+        let steps = self.steps.iter().map(|step| Step::clone(step)).collect();
+        Session { start: START, data: None, steps }
+    }
+
+    /// The events, without the approvals, which are given where they are needed.
+    pub fn acts(&self) -> Vec<Act> {
+        let acts = self.steps.iter().map(|step| step.act.clone());
+        acts.filter(|what| !matches!(what, Act::Approve { .. })).collect()
+    }
+}
+
+/// The guards that sessions are played on, all alike: at least one.
+#[derive(Clone)]
+pub(crate) struct Players<'s, 'p> {
+    pub guards: Vec<PlayedGuard<'s, 'p>>,
+    /// A session of each that has just begun.
+    pub fresh: Vec<Reference<'p>>,
+}
+
+impl<'s, 'p> Players<'s, 'p> {
+    /// Ready to play; none where a session of one of them cannot begin.
+    pub fn new(guards: Vec<PlayedGuard<'s, 'p>>) -> Option<Self> {
+        let open =
+            |of: &PlayedGuard<'s, 'p>| Reference::open(of.program, START, WORKSPACE, None).ok();
+        let fresh = guards.iter().map(open).collect::<Option<Vec<_>>>()?;
+        Some(Players { guards, fresh })
+    }
+
+    pub fn oracle(&self, kind: bool) -> Oracle<'p> {
+        // There is at least one guard.
+        let last = self.guards[self.guards.len() - 1];
+        Oracle::new(last.program, &[], kind)
+    }
+
+    fn judge(
+        &self,
+        played: &PlayedSession<'p>,
+        wire: &str,
+        args: &Json,
+        oracle: &Oracle<'p>,
+    ) -> Vec<Option<Judgement>> {
+        let judge = |(player, session): (&PlayedGuard<'s, 'p>, &Reference<'p>)| {
+            let tool = player.tool(wire)?;
+            let values = read(player.program, session, tool, args)?;
+            Some(session.consider(tool, &values, &|ask| oracle.answer(ask)))
+        };
+        self.guards.iter().zip(&played.states).map(judge).collect()
+    }
+
+    /// Plays what all guards let happen; the rest is left out. None where they begin to disagree.
+    pub fn play(&self, acts: &[Act], kind: bool) -> Option<PlayedSession<'p>> {
+        let mut played = PlayedSession { states: self.fresh.clone(), steps: Vec::new() };
+        for what in acts {
+            self.advance(&mut played, what, kind)?;
+        }
+        Some(played)
+    }
+
+    /// Lets one thing happen, with the approvals that it needs; none where the guards disagree.
+    pub fn advance(&self, played: &mut PlayedSession<'p>, what: &Act, kind: bool) -> Option<()> {
+        let Act::Call { tool, args, then, .. } = what else {
+            return self.both(played, what.clone(), kind);
+        };
+        let verdicts = self.judge(played, tool, args, &self.oracle(kind));
+        let mut approvals: Option<Vec<String>> = None;
+        for verdict in &verdicts {
+            let Some(verdict) = verdict else { return Some(()) };
+            let given = |code: &Code| matches!(code, Code::Approval | Code::Gated);
+            if !verdict.reasons.iter().all(|(code, ..)| given(code)) {
+                return Some(());
+            }
+            let wanted = if verdict.reasons.is_empty() { Vec::new() } else { roles(verdict) };
+            if approvals.as_ref().is_some_and(|known| *known != wanted) {
+                return Some(());
+            }
+            approvals = Some(wanted);
+        }
+        for role in approvals.unwrap_or_default() {
+            let (tool, args) = (tool.clone(), args.clone());
+            self.both(played, Act::Approve { tool, args, role }, kind)?;
+        }
+        let id = format!("call-{}", played.steps.len() + 1);
+        let call = Act::Call { id, tool: tool.clone(), args: args.clone(), then: then.clone() };
+        self.both(played, call, kind)
+    }
+
+    /// Lets the same happen in all guards; none where they do not say the same of it.
+    fn both(&self, played: &mut PlayedSession<'p>, what: Act, kind: bool) -> Option<()> {
+        let oracle = self.oracle(kind);
+        let (first, others) = played.states.split_first_mut()?;
+        let mut done = step(first, what.clone(), &oracle)?;
+        for other in others {
+            let said = act(other, &what, &|ask| oracle.answer(ask))?;
+            if said.decision != done.said.decision {
+                return None;
+            }
+        }
+        done.world = oracle.answers();
+        played.steps.push(Rc::new(done));
+        Some(())
+    }
+}
