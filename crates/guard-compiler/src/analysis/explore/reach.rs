@@ -28,7 +28,7 @@ pub(crate) fn the_rest(search: &mut Search<'_, '_>, seeds: &[Vec<Act>]) {
         }
     }
     let wanted: Vec<String> = missing.iter().map(|tool| wire(*tool).to_string()).collect();
-    known.find(&wanted, &ROUNDS, seeds);
+    known.find(&wanted, None, &ROUNDS, seeds);
     let judged = MOST_IN_ALL - known.left;
     let sessions = missing.into_iter().filter_map(|tool| {
         let session = ended(&players, known.get(wire(tool))?, wire(tool))?;

@@ -47,7 +47,7 @@ impl<'s, 'p> PairSessions<'s, 'p> {
 
     /// A session in which both guards allow a call of the first of these tools, with that call.
     pub fn called(&mut self, tools: &[String]) -> Option<PlayedSession<'p>> {
-        self.known.find(tools, &ROUNDS, &[]);
+        self.known.find(tools, Some(&tools[0]), &ROUNDS, &[]);
         let draft = self.known.get(&tools[0])?;
         let mut played = self.players.play(&draft.acts, draft.kind)?;
         let before = played.steps.len();
@@ -76,6 +76,9 @@ impl<'s, 'p> PairSessions<'s, 'p> {
             drafts.push(Draft { acts, ..own.clone() });
         }
         for writer in self.writers.clone() {
+            if tools.contains(&writer) {
+                self.known.find(tools, Some(&writer), &ROUNDS, &[]);
+            }
             let from = own.as_ref().or_else(|| self.known.get(&writer)).cloned();
             let Some(from) = from.filter(|_| tools.contains(&writer)) else { continue };
             for acts in self.apart(&writer, &from) {

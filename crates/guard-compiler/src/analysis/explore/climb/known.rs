@@ -50,14 +50,23 @@ impl<'s, 'p> KnownCalls<'s, 'p> {
 
     /// Looks for the sessions of these tools in rounds, with so many calls judged of each tool in each. A round begins with
     /// what those before have found. Tools that depend on little come first, since others go on from them. `seeds` are
-    /// sessions to begin with.
-    pub fn find(&mut self, tools: &[String], rounds: &[usize], seeds: &[Vec<Act>]) {
+    /// sessions to begin with. The search ends where the session of `until` is known.
+    pub fn find(
+        &mut self,
+        tools: &[String],
+        until: Option<&str>,
+        rounds: &[usize],
+        seeds: &[Vec<Act>],
+    ) {
         let wanted = tools.iter().filter(|wire| self.get(wire).is_none());
         let mut wanted: Vec<Vec<String>> = wanted.map(|wire| self.slice(wire)).collect();
         wanted.sort_by_key(|slice| (slice.len(), slice[0].clone()));
         for (round, most) in rounds.iter().enumerate() {
             for slice in &wanted {
                 let wire = &slice[0];
+                if until.is_some_and(|until| self.get(until).is_some()) {
+                    return;
+                }
                 let tried = self.tried.get(wire).is_some_and(|tried| *tried > round);
                 if self.get(wire).is_none() && !tried && !(self.stop)() {
                     self.tried.insert(wire.clone(), round + 1);
