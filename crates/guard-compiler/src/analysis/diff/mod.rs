@@ -134,7 +134,7 @@ pub fn diff(old: &Program, new: &Program, limits: &Limits, stop: &dyn Fn() -> bo
     let (mut climbs, mut to_come) = (limits.climbs, share);
     let sides_of = before.as_ref().zip(after.as_ref());
     let mut known =
-        sides_of.and_then(|(old, new)| PairSessions::of([old, new], 4 * limits.climbs, stop));
+        sides_of.and_then(|(old, new)| PairSessions::of([old, new], 2 * limits.climbs, stop));
     for (wire, (fate, change)) in compared {
         let wants = (!change.looser.is_empty(), !change.tighter.is_empty());
         let unknown = |because: &[String]| match because {
@@ -202,7 +202,7 @@ pub fn disproofs(
 ) -> Vec<(String, Witness)> {
     let sides = Sides::of(old, new, limits.running);
     let (Some(before), Some(after)) = (Side::of(old), Side::of(new)) else { return Vec::new() };
-    let Some(mut known) = PairSessions::of([&before, &after], 4 * limits.climbs, stop) else {
+    let Some(mut known) = PairSessions::of([&before, &after], 2 * limits.climbs, stop) else {
         return Vec::new();
     };
     let mut found = Vec::new();

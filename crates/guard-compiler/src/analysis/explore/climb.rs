@@ -10,6 +10,7 @@ mod known;
 mod played;
 
 pub(crate) use known::KnownCalls;
+use played::Trail;
 pub(crate) use played::{PlayedGuard, PlayedSession, Players};
 
 use super::inputs::read;
@@ -162,10 +163,12 @@ impl<'s, 'p> Climber<'s, 'p> {
     /// Climbs until a change has brought nothing for too long.
     fn climb_from(&mut self, mut best: Hold<'p>, until: usize, score: Scorer<'_, 'p>) -> bool {
         let (mut idle, mut cluttered) = (0, true);
+        let (mut trail, kind) = (self.players.trail(), best.draft.kind);
         while idle < PATIENCE && self.judged < until {
             if cluttered && !best.free() {
                 // Fewer events are played faster, and a change of one of them is likelier to matter.
                 let mut at = best.draft.acts.len();
+                self.players.follow(&mut trail, &best.draft.acts, kind);
                 while at > 0 {
                     at = (at - 1).min(best.draft.acts.len() - 1);
                     let mut less = best.draft.clone();
@@ -173,7 +176,7 @@ impl<'s, 'p> Climber<'s, 'p> {
                     if let Act::Prompt(_) = less.acts.remove(at) {
                         continue;
                     }
-                    match self.try_draft(less, score) {
+                    match self.try_after(&trail, less, score) {
                         Trial::Found => return true,
                         Trial::Stands(next) if next.distance <= best.distance => best = next,
                         _ => {}
@@ -181,10 +184,13 @@ impl<'s, 'p> Climber<'s, 'p> {
                 }
             }
             let changed = self.changed(&best.draft, &best.open);
-            let (last, kind) = (changed.last, best.draft.kind);
+            let last = changed.last;
             let trial = match changed.acts {
                 None => self.weigh(best.played.clone(), last, kind, score),
-                Some(acts) => self.try_draft(Draft { acts, last, kind }, score),
+                Some(acts) => {
+                    self.players.follow(&mut trail, &best.draft.acts, kind);
+                    self.try_after(&trail, Draft { acts, last, kind }, score)
+                }
             };
             cluttered = false;
             idle += 1;
@@ -209,7 +215,12 @@ impl<'s, 'p> Climber<'s, 'p> {
     }
 
     fn try_draft(&mut self, draft: Draft, score: Scorer<'_, 'p>) -> Trial<'p> {
-        match self.players.play(&draft.acts, draft.kind) {
+        let begun = self.players.trail();
+        self.try_after(&begun, draft, score)
+    }
+
+    fn try_after(&mut self, trail: &Trail<'p>, draft: Draft, score: Scorer<'_, 'p>) -> Trial<'p> {
+        match self.players.play_after(trail, &draft.acts, draft.kind) {
             Some(played) => self.weigh(Rc::new(played), draft.last, draft.kind, score),
             None => {
                 self.judged += 1;

@@ -160,6 +160,7 @@ pub struct Reference<'p> {
     reused: Cell<bool>,
     /// Every value that was seen, and where first.
     seen: Vec<(String, Vec<u32>)>,
+    extracts: origins::Extracts,
     /// The words of the prompts, where a rule asks what the user named.
     said: String,
     /// The private texts that were read, where a rule asks who may read them.
@@ -286,6 +287,7 @@ impl<'p> Reference<'p> {
             tried: Cell::default(),
             reused: Cell::default(),
             seen: Vec::new(),
+            extracts: origins::Extracts::default(),
             said: String::new(),
             privates: private::PrivateTexts::default(),
             prompts: 0,

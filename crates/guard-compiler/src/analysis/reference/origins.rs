@@ -7,9 +7,14 @@ use guard_plan::json::Json;
 use guard_plan::plan::Trust;
 use guard_plan::value::Value;
 use guard_plan::{decimal, path};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
 
 /// Most values that are remembered.
 const MOST: usize = 65_536;
+/// Most texts whose extracts are kept.
+const MOST_EXTRACTS: usize = 4_096;
 /// Longest text that may be a path as a whole, in bytes.
 const LONGEST_PATH: usize = 4_096;
 
@@ -30,6 +35,38 @@ const EXTRACTORS: [Builtin; 8] = [
     Builtin::Numbers,
     Builtin::Quoted,
 ];
+
+/// What the extractors find in texts. A search reads the same few texts in many sessions, which share it.
+#[derive(Clone, Default)]
+pub(super) struct Extracts(Rc<RefCell<HashMap<Box<str>, Extract>>>);
+
+/// What the extractors find in one text.
+type Extract = Rc<[(Builtin, Box<str>)]>;
+
+impl Extracts {
+    fn of(&self, text: &str) -> Extract {
+        if let Some(known) = self.0.borrow().get(text) {
+            return known.clone();
+        }
+        let found = EXTRACTORS.into_iter().flat_map(|extractor| {
+            let found = match extractor.eval(&[&Value::String(text.into())]) {
+                Ok(Value::List(found)) => found,
+                _ => Vec::new(),
+            };
+            found.into_iter().filter_map(move |found| match found {
+                Value::String(found) => Some((extractor, Box::from(&*found))),
+                _ => None,
+            })
+        });
+        let found: Extract = found.collect();
+        let mut known = self.0.borrow_mut();
+        if known.len() >= MOST_EXTRACTS {
+            known.clear();
+        }
+        known.insert(text.into(), found.clone());
+        found
+    }
+}
 
 impl Reference<'_> {
     /// Returns the origin of a value: where it was seen first.
@@ -77,18 +114,12 @@ impl Reference<'_> {
             let marks = |c: char| c.is_ascii_punctuation() || "“”„«»‘’…".contains(c);
             self.see(word.trim_matches(marks), origin);
         }
-        for extractor in EXTRACTORS {
-            let Ok(Value::List(found)) = extractor.eval(&[&Value::String(text.into())]) else {
-                continue;
-            };
-            for found in found {
-                let Value::String(found) = found else { continue };
-                self.see(&found, origin);
-                match extractor {
-                    Builtin::Paths => self.see_path(&found, origin),
-                    Builtin::Numbers => self.see_number(&found, origin),
-                    _ => {}
-                }
+        for (extractor, found) in self.extracts.of(text).iter() {
+            self.see(found, origin);
+            match extractor {
+                Builtin::Paths => self.see_path(found, origin),
+                Builtin::Numbers => self.see_number(found, origin),
+                _ => {}
             }
         }
     }

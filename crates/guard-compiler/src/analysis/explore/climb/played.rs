@@ -45,6 +45,20 @@ impl PlayedSession<'_> {
     }
 }
 
+/// A session that was played, as it was before and after each event.
+pub(crate) struct Trail<'p> {
+    acts: Vec<Act>,
+    /// One more than events.
+    sessions: Vec<PlayedSession<'p>>,
+}
+
+impl Trail<'_> {
+    /// How many events these have in common with the trail, from the first on.
+    fn alike(&self, acts: &[Act]) -> usize {
+        acts.iter().zip(&self.acts).take_while(|(act, known)| act == known).count()
+    }
+}
+
 /// The guards that sessions are played on, all alike: at least one.
 #[derive(Clone)]
 pub(crate) struct Players<'s, 'p> {
@@ -85,11 +99,43 @@ impl<'s, 'p> Players<'s, 'p> {
 
     /// Plays what all guards let happen; the rest is left out. None where they begin to disagree.
     pub fn play(&self, acts: &[Act], kind: bool) -> Option<PlayedSession<'p>> {
-        let mut played = PlayedSession { states: self.fresh.clone(), steps: Vec::new() };
-        for what in acts {
+        self.play_after(&self.trail(), acts, kind)
+    }
+
+    /// The same of a session that begins like one that was played in such a world.
+    pub fn play_after(
+        &self,
+        trail: &Trail<'p>,
+        acts: &[Act],
+        kind: bool,
+    ) -> Option<PlayedSession<'p>> {
+        let alike = trail.alike(acts);
+        let mut played = trail.sessions[alike].clone();
+        for what in &acts[alike..] {
             self.advance(&mut played, what, kind)?;
         }
         Some(played)
+    }
+
+    /// The trail of a session that has just begun.
+    pub fn trail(&self) -> Trail<'p> {
+        let begun = PlayedSession { states: self.fresh.clone(), steps: Vec::new() };
+        Trail { acts: Vec::new(), sessions: vec![begun] }
+    }
+
+    /// Makes the trail that of these events, all of which happen.
+    pub fn follow(&self, trail: &mut Trail<'p>, acts: &[Act], kind: bool) {
+        let alike = trail.alike(acts);
+        trail.acts.truncate(alike);
+        trail.sessions.truncate(alike + 1);
+        for what in &acts[alike..] {
+            let mut played = trail.sessions[trail.acts.len()].clone();
+            if self.advance(&mut played, what, kind).is_none() {
+                return;
+            }
+            trail.acts.push(what.clone());
+            trail.sessions.push(played);
+        }
     }
 
     /// Lets one thing happen, with the approvals that it needs; none where the guards disagree.
