@@ -2,12 +2,12 @@
 //!
 //! The pairs are those that cases compare, most of which showed a hole once, and guards of cases with an edit.
 
-use crate::compiled;
 use crate::edits::edited;
+use crate::{compiled, guards_below};
 use guard_compiler::diff::{Limits, disproofs};
 use guard_compiler::explore::events_of;
 use guard_plan::random::Rng;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The limits of the search for one pair.
 const STATES: usize = 12;
@@ -17,10 +17,8 @@ const CLIMBS: usize = 240;
 /// The texts of the pairs that the cases of the command line compare, by path.
 pub fn pairs() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("suite/cli");
-    let mut files = Vec::new();
-    guards(&root, &mut files);
     let mut pairs = Vec::new();
-    for file in files {
+    for file in guards_below(&root) {
         let Ok(text) = std::fs::read_to_string(&file) else { continue };
         for line in text.lines().filter_map(|line| line.strip_prefix("// RUN: guardc diff ")) {
             let mut words = line.split(' ').filter(|word| *word == "%" || word.ends_with(".guard"));
@@ -33,19 +31,6 @@ pub fn pairs() -> Vec<(String, String)> {
         }
     }
     pairs
-}
-
-fn guards(folder: &Path, found: &mut Vec<PathBuf>) {
-    let mut entries: Vec<PathBuf> =
-        std::fs::read_dir(folder).expect("a folder").flatten().map(|entry| entry.path()).collect();
-    entries.sort();
-    for path in entries {
-        if path.is_dir() {
-            guards(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "guard") {
-            found.push(path);
-        }
-    }
 }
 
 /// Case `n`: a pair as it stands, and after all of them a guard of a pair beside itself with an edit. None after so many

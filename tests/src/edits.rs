@@ -1,4 +1,4 @@
-//! Edits of a guard's text: a line less, twice or in shadow, another number, operator or name.
+//! Edits of a guard's text: a line or an item less, a line twice or in shadow, another number, operator or name.
 
 use guard_plan::random::Rng;
 
@@ -39,7 +39,7 @@ pub fn edited(text: &str, rng: &mut Rng) -> String {
         return text.to_string();
     }
     let at = *rng.pick(&places);
-    match rng.below(8) {
+    match rng.below(9) {
         0 | 1 => drop(lines.remove(at)),
         2 => {
             let line = lines[at].clone();
@@ -63,6 +63,14 @@ pub fn edited(text: &str, rng: &mut Rng) -> String {
         6 => {
             let other = *rng.pick(&places);
             lines.swap(at, other);
+        }
+        7 => {
+            let starts = |line: &String| !line.is_empty() && !line.starts_with([' ', '}']);
+            let first = (0..=at).rev().find(|at| starts(&lines[*at])).unwrap_or(at);
+            let ends = |line: &String| line.starts_with('}') || line.is_empty();
+            let count = lines[first..].iter().take_while(|line| !ends(line)).count();
+            let closed = lines.get(first + count).is_some_and(|line| line.starts_with('}'));
+            lines.drain(first..first + count + usize::from(closed));
         }
         _ => lines[at] = with_name(&lines[at], text, rng),
     }

@@ -8,7 +8,8 @@ use guard_plan::json::Json;
 use guard_plan::plan::Command;
 use guard_plan::record::{Ran, RunEnd};
 use guard_runtime::{Kernel, World};
-use std::path::{Path, PathBuf};
+use guard_tests::guards_in;
+use std::path::Path;
 
 fn guard(path: &str) -> Kernel {
     let specs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../specs");
@@ -117,10 +118,7 @@ fn items_are_served() {
 fn every_guard_has_advice() {
     let folders = ["examples", "seeds"];
     let specs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../specs");
-    let files = folders.iter().flat_map(|folder| specs.join(folder).read_dir().expect("a folder"));
-    let mut paths: Vec<PathBuf> = files.map(|entry| entry.expect("a file").path()).collect();
-    paths.sort();
-    for path in paths.iter().filter(|path| path.extension().is_some_and(|end| end == "guard")) {
+    for path in folders.iter().flat_map(|folder| guards_in(&specs.join(folder))) {
         let kernel = guard(&path.strip_prefix(&specs).expect("below").to_string_lossy());
         let session = kernel.open("s", 0, "/ws").unwrap();
         let advice = guard_advice::advise(&kernel, &session, 0, &mut Bright);

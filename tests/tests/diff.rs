@@ -6,7 +6,8 @@ use guard_compiler::diff::{Answer, Limits, diff};
 use guard_plan::random::Rng;
 use guard_tests::compiled;
 use guard_tests::differential::first_difference;
-use guard_tests::generate::{Generated, events, guard};
+use guard_tests::edits::edited;
+use guard_tests::generate::{events, guard};
 
 /// Pairs of guards; `GUARD_SEEDS` times as many where it is set.
 const PAIRS: u64 = 30;
@@ -14,61 +15,6 @@ const PAIRS: u64 = 30;
 const SESSIONS: usize = 12;
 /// Events of each session.
 const EVENTS: usize = 30;
-
-/// The guard with a line or an item less, or with another number.
-fn changed(drawn: &Generated, rng: &mut Rng) -> String {
-    let mut items = drawn.items.clone();
-    let at = 1 + rng.below(items.len() - 1);
-    let lines: Vec<&str> = items[at].lines().collect();
-    let inner = |rng: &mut Rng| (lines.len() > 2).then(|| 1 + rng.below(lines.len() - 2));
-    let replaced = |at: usize, by: &[String]| {
-        let (before, after) = (lines[..at].iter(), lines[at + 1..].iter());
-        let text = |line: &&str| line.to_string();
-        before
-            .map(text)
-            .chain(by.iter().cloned())
-            .chain(after.map(text))
-            .collect::<Vec<_>>()
-            .join("\n")
-    };
-    match rng.below(5) {
-        // A clause in shadow is enforced now, or the other way round; a clause stands twice.
-        3 => {
-            if let Some(at_line) = inner(rng) {
-                let line = lines[at_line].trim_start();
-                let turned = match line.strip_prefix("shadow ") {
-                    Some(rest) => rest.to_string(),
-                    None => format!("shadow {line}"),
-                };
-                items[at] = replaced(at_line, &[turned]);
-            }
-        }
-        4 => {
-            if let Some(at_line) = inner(rng) {
-                let line = lines[at_line].to_string();
-                items[at] = replaced(at_line, &[line.clone(), line]);
-            }
-        }
-        0 if lines.len() > 2 => {
-            let cut = 1 + rng.below(lines.len() - 2);
-            let kept = lines.iter().enumerate().filter(|(i, _)| *i != cut).map(|(_, line)| *line);
-            items[at] = kept.collect::<Vec<_>>().join("\n");
-        }
-        1 => drop(items.remove(at)),
-        _ => {
-            let digits: Vec<usize> = items[at]
-                .char_indices()
-                .filter(|(_, c)| c.is_ascii_digit())
-                .map(|(i, _)| i)
-                .collect();
-            if !digits.is_empty() {
-                let place = *rng.pick(&digits);
-                items[at].replace_range(place..=place, &(1 + rng.below(9)).to_string());
-            }
-        }
-    }
-    items.join("\n")
-}
 
 #[test]
 fn answers_hold() {
@@ -79,7 +25,7 @@ fn answers_hold() {
     while pairs < wanted || (witnesses.min(differences) == 0 && pairs < 10 * wanted) {
         let drawn = guard(&mut rng);
         let Some(old) = compiled(&drawn.text()) else { continue };
-        let text = changed(&drawn, &mut rng);
+        let text = edited(&drawn.text(), &mut rng);
         let Some(new) = compiled(&text) else { continue };
         // One of the two comes first.
         let (old, new, texts) = match rng.chance(50) {

@@ -23,14 +23,11 @@ fn root() -> PathBuf {
 }
 
 fn guards(folder: &str) -> Vec<(PathBuf, String)> {
-    let entries = std::fs::read_dir(root().join(folder)).expect("a folder of guards").flatten();
-    let mut guards: Vec<(PathBuf, String)> = entries
-        .map(|entry| entry.path())
-        .filter(|path| path.extension().is_some_and(|e| e == "guard"))
-        .map(|path| (path.clone(), std::fs::read_to_string(path).expect("a readable guard")))
-        .collect();
-    guards.sort();
-    guards
+    let read = |path: PathBuf| {
+        let text = std::fs::read_to_string(&path).expect("a readable guard");
+        (path, text)
+    };
+    guard_tests::guards_in(&root().join(folder)).into_iter().map(read).collect()
 }
 
 fn compiled(text: &str) -> guard_compiler::Output {

@@ -2,6 +2,7 @@
 
 use guard_compiler::{NoFiles, SourceFile, compile};
 use guard_syntax::diagnostic::{Diagnostic, Fix};
+use guard_tests::guards_in;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -9,12 +10,7 @@ use std::path::{Path, PathBuf};
 const FOLDERS: [&str; 4] = ["mistakes", "names", "syntax", "types"];
 
 fn guards(folder: &str) -> Vec<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("suite").join(folder);
-    let entries = std::fs::read_dir(path).expect("the folder is there");
-    let mut guards: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
-    guards.retain(|path| path.extension().is_some_and(|extension| extension == "guard"));
-    guards.sort();
-    guards
+    guards_in(&Path::new(env!("CARGO_MANIFEST_DIR")).join("suite").join(folder))
 }
 
 fn findings(text: &str) -> Vec<Diagnostic> {

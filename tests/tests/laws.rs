@@ -8,7 +8,7 @@ use guard_runtime::{Kernel, NoWorld, Proposal};
 use guard_syntax::ast::{ClauseKind, File, ItemKind, Lifecycle, LifecycleClause};
 use guard_syntax::span::FileId;
 use guard_tests::generate::{any_call, escapes, fenced};
-use guard_tests::{compiled, differential, generate};
+use guard_tests::{compiled, differential, generate, guards_in};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -160,15 +160,9 @@ fn order_does_not_change_the_hash() {
     let mut rng = Rng::new(7);
     let mut seen = 0;
     let folders = [specs().join("examples"), specs().join("seeds")];
-    let entries = folders.iter().flat_map(|f| std::fs::read_dir(f).expect("the guards").flatten());
-    let guard = |path: &Path| path.extension().is_some_and(|is| is == "guard");
-    for entry in entries.filter(|entry| guard(&entry.path())) {
-        let text = std::fs::read_to_string(entry.path()).expect("an example");
-        assert!(
-            hash(&text, &mut FromSpecs).is_some(),
-            "{} does not compile",
-            entry.path().display()
-        );
+    for path in folders.iter().flat_map(|folder| guards_in(folder)) {
+        let text = std::fs::read_to_string(&path).expect("an example");
+        assert!(hash(&text, &mut FromSpecs).is_some(), "{} does not compile", path.display());
         same_hash_shuffled(&text, &mut FromSpecs, &mut rng);
         seen += 1;
     }

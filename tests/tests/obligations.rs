@@ -2,9 +2,10 @@
 //! the sentence that would prove it or the session that breaks it. `GUARD_BLESS=1` rewrites it.
 
 use crate::{cli::build_guardc, render};
+use guard_tests::guards_below;
 use serde_json::Value;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 /// An obligation of a guard: what, and what became of it.
@@ -16,21 +17,6 @@ struct Obligation {
     by_bound: bool,
     sentence: Option<String>,
     session: Option<usize>,
-}
-
-fn guards(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            guards(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "guard") {
-            let text = std::fs::read_to_string(&path).expect("a guard");
-            if text.lines().any(|line| line.starts_with("guard ")) {
-                found.push(path);
-            }
-        }
-    }
-    found.sort();
 }
 
 fn obligations(report: &Value) -> Vec<Obligation> {
@@ -73,11 +59,13 @@ fn obligations(report: &Value) -> Vec<Obligation> {
 fn what_is_not_proved_of_the_bundled_guards_is_explained() {
     let guardc = build_guardc();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let mut files = Vec::new();
-    guards(&root.join("specs"), &mut files);
     let (mut out, mut unexplained) = (String::new(), String::new());
     let (mut all, mut proved, mut by_bound, mut broken) = (0, 0, 0, 0);
-    for file in files {
+    for file in guards_below(&root.join("specs")) {
+        let text = std::fs::read_to_string(&file).expect("a guard");
+        if !text.lines().any(|line| line.starts_with("guard ")) {
+            continue;
+        }
         let name =
             file.strip_prefix(&root).expect("below the root").to_string_lossy().replace('\\', "/");
         let output = Command::new(&guardc)

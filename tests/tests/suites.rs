@@ -13,26 +13,22 @@ fn folder(suite: &str) -> PathBuf {
 
 /// The guards of a folder, sorted: file name and text.
 fn guards(folder: &Path) -> Vec<(String, String)> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut guards: Vec<(String, String)> = entries
-        .map(|entry| entry.path())
-        .filter(|path| path.extension().is_some_and(|e| e == "guard"))
-        .map(|path| {
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            (name, std::fs::read_to_string(&path).expect("a readable case"))
-        })
-        .collect();
-    guards.sort();
-    guards
+    let read = |path: PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        (name, std::fs::read_to_string(&path).expect("a readable case"))
+    };
+    guard_tests::guards_in(folder).into_iter().map(read).collect()
 }
 
 /// Compares what every case of a suite prints with what stands beside it.
 fn run(suite: &str, print: fn(&guard_compiler::Compilation) -> String) {
     let folder = folder(suite);
-    let used: Vec<_> = guards(&folder.join("used"))
-        .into_iter()
-        .map(|(name, text)| (format!("used/{name}"), text))
-        .collect();
+    let used = match folder.join("used") {
+        used if used.is_dir() => guards(&used),
+        _ => Vec::new(),
+    };
+    let used: Vec<_> =
+        used.into_iter().map(|(name, text)| (format!("used/{name}"), text)).collect();
     let cases = guards(&folder);
     assert!(!cases.is_empty(), "no cases in {suite}");
     let mut failures = String::new();

@@ -7,7 +7,7 @@ use guard_compiler::verify::{Width, verify_at};
 use guard_compiler::{Loader, Output, SourceFile, compile};
 use guard_plan::random::Rng;
 use guard_tests::opinion::{Questions, questions};
-use guard_tests::{compiled, small, steps};
+use guard_tests::{compiled, guards_in, small, steps};
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
@@ -63,20 +63,10 @@ fn main() -> ExitCode {
     if tally.agreed == 0 || tally.refuted == 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
-/// The guards below `specs`.
+/// The bundled guards.
 fn bundled() -> Vec<std::path::PathBuf> {
     let specs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../specs");
-    let mut found = Vec::new();
-    for folder in ["examples", "seeds"] {
-        let entries = std::fs::read_dir(specs.join(folder)).into_iter().flatten().flatten();
-        found.extend(
-            entries
-                .map(|entry| entry.path())
-                .filter(|path| path.extension().is_some_and(|extension| extension == "guard")),
-        );
-    }
-    found.sort();
-    found
+    ["examples", "seeds"].iter().flat_map(|folder| guards_in(&specs.join(folder))).collect()
 }
 
 fn ask_all(output: &Output, solvers: &[String], tally: &mut Tally) -> Result<(), String> {

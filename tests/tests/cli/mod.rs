@@ -4,6 +4,7 @@
 //! `$TMP` a fresh folder, `$GUARDC` the program and `$SUITE` the suite in what is printed, `"a b"` one word, and `< file` standard input. `GUARD_BLESS=1` rewrites the outputs. Whatever the folder
 //! of a case, commands run in `tests/suite/cli`.
 
+use guard_tests::guards_below;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -38,17 +39,8 @@ fn name_of(suite: &Path, case: &Path) -> String {
 
 /// The cases, sorted.
 fn cases(suite: &Path) -> Vec<PathBuf> {
-    let entries = |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut cases: Vec<PathBuf> = entries(suite)
-        .map(|entry| entry.path())
-        .flat_map(|path| match path.is_dir() {
-            true => entries(&path).map(|entry| entry.path()).collect(),
-            false => vec![path],
-        })
-        .filter(|path| path.extension().is_some_and(|e| e == "guard"))
-        .filter(|path| runs(path).next().is_some())
-        .collect();
-    cases.sort();
+    let mut cases = guards_below(suite);
+    cases.retain(|path| runs(path).next().is_some());
     cases
 }
 

@@ -10,7 +10,7 @@ mod known;
 mod played;
 
 pub(crate) use known::KnownCalls;
-use played::Trail;
+use played::PlayedTrail;
 pub(crate) use played::{PlayedGuard, PlayedSession, Players};
 
 use super::inputs::read;
@@ -45,22 +45,22 @@ pub(crate) enum Score {
 }
 
 /// A guard's judgement of a call, and the distance of the call from being allowed.
-pub(crate) struct Verdict {
+pub(crate) struct Rating {
     pub said: Judgement,
     pub distance: u32,
 }
 
 /// The verdicts of the guards on a call; none of a guard that cannot read it.
-pub(crate) type Verdicts = Vec<Option<Verdict>>;
+pub(crate) type Ratings = Vec<Option<Rating>>;
 
 /// The distance of a call that a guard says this of.
-pub(crate) fn distance(verdict: &Option<Verdict>) -> u32 {
+pub(crate) fn distance(verdict: &Option<Rating>) -> u32 {
     verdict.as_ref().map_or(UNREAD, |verdict| verdict.distance)
 }
 
 /// A session that is worked on, and the arguments of the call at its end.
-#[derive(Clone)]
-pub(crate) struct Draft {
+#[derive(Clone, PartialEq)]
+pub(crate) struct SessionDraft {
     pub acts: Vec<Act>,
     pub last: Json,
     /// What the guards ask of the world is answered as the agent would have it.
@@ -69,10 +69,10 @@ pub(crate) struct Draft {
 
 /// The judge of a call at the end of a session.
 pub(crate) type Scorer<'a, 'p> =
-    &'a mut dyn FnMut(&PlayedSession<'p>, &Json, &Verdicts, &Oracle<'p>) -> Score;
+    &'a mut dyn FnMut(&PlayedSession<'p>, &Json, &Ratings, &Oracle<'p>) -> Score;
 
 /// The outcome of a draft.
-enum Trial<'p> {
+enum DraftOutcome<'p> {
     Found,
     /// The guards disagree before its end.
     Impossible,
@@ -82,7 +82,7 @@ enum Trial<'p> {
 /// A draft that was played, and what was seen of the call at its end.
 #[derive(Clone)]
 struct Hold<'p> {
-    draft: Draft,
+    draft: SessionDraft,
     played: Rc<PlayedSession<'p>>,
     distance: u32,
     /// The clauses that refuse the call.
@@ -93,6 +93,17 @@ impl Hold<'_> {
     /// No rule is in the way, so that what else happens is all that can make a difference.
     fn free(&self) -> bool {
         self.distance < RULE
+    }
+}
+
+/// Takes the values of the members of another object that have the same name.
+pub(crate) fn take_members(json: &mut Json, from: &Json) {
+    if let (Json::Object(members), Json::Object(known)) = (json, from) {
+        for (name, value) in members {
+            if let Some((_, known)) = known.iter().find(|(known, _)| known == name) {
+                *value = known.clone();
+            }
+        }
     }
 }
 
@@ -120,7 +131,7 @@ impl<'s, 'p> Climber<'s, 'p> {
     /// drawn ones and these again.
     pub fn climb(
         &mut self,
-        drafts: Vec<Draft>,
+        drafts: Vec<SessionDraft>,
         most: usize,
         stop: &dyn Fn() -> bool,
         score: Scorer<'_, 'p>,
@@ -132,9 +143,9 @@ impl<'s, 'p> Climber<'s, 'p> {
                 return false;
             }
             match self.try_draft(draft, score) {
-                Trial::Found => return true,
-                Trial::Stands(hold) => given.push(hold),
-                Trial::Impossible => {}
+                DraftOutcome::Found => return true,
+                DraftOutcome::Stands(hold) => given.push(hold),
+                DraftOutcome::Impossible => {}
             }
         }
         given.sort_by_key(|hold| hold.distance);
@@ -147,9 +158,9 @@ impl<'s, 'p> Climber<'s, 'p> {
             } else {
                 let Some(draft) = self.draft() else { return false };
                 match self.try_draft(draft, score) {
-                    Trial::Found => return true,
-                    Trial::Stands(hold) => hold,
-                    Trial::Impossible => continue,
+                    DraftOutcome::Found => return true,
+                    DraftOutcome::Stands(hold) => hold,
+                    DraftOutcome::Impossible => continue,
                 }
             };
             next += 1;
@@ -177,8 +188,8 @@ impl<'s, 'p> Climber<'s, 'p> {
                         continue;
                     }
                     match self.try_after(&trail, less, score) {
-                        Trial::Found => return true,
-                        Trial::Stands(next) if next.distance <= best.distance => best = next,
+                        DraftOutcome::Found => return true,
+                        DraftOutcome::Stands(next) if next.distance <= best.distance => best = next,
                         _ => {}
                     }
                 }
@@ -189,14 +200,14 @@ impl<'s, 'p> Climber<'s, 'p> {
                 None => self.weigh(best.played.clone(), last, kind, score),
                 Some(acts) => {
                     self.players.follow(&mut trail, &best.draft.acts, kind);
-                    self.try_after(&trail, Draft { acts, last, kind }, score)
+                    self.try_after(&trail, SessionDraft { acts, last, kind }, score)
                 }
             };
             cluttered = false;
             idle += 1;
             match trial {
-                Trial::Found => return true,
-                Trial::Stands(next) if next.distance <= best.distance => {
+                DraftOutcome::Found => return true,
+                DraftOutcome::Stands(next) if next.distance <= best.distance => {
                     let longer = next.draft.acts.len() > best.draft.acts.len();
                     let level = next.distance == best.distance;
                     if longer && level && !best.free() && !self.rng.chance(25) {
@@ -214,17 +225,32 @@ impl<'s, 'p> Climber<'s, 'p> {
         false
     }
 
-    fn try_draft(&mut self, draft: Draft, score: Scorer<'_, 'p>) -> Trial<'p> {
-        let begun = self.players.trail();
-        self.try_after(&begun, draft, score)
+    fn try_draft(&mut self, draft: SessionDraft, score: Scorer<'_, 'p>) -> DraftOutcome<'p> {
+        let played = self.players.play(&draft.acts, draft.kind);
+        self.try_played(played, draft, score)
     }
 
-    fn try_after(&mut self, trail: &Trail<'p>, draft: Draft, score: Scorer<'_, 'p>) -> Trial<'p> {
-        match self.players.play_after(trail, &draft.acts, draft.kind) {
+    fn try_after(
+        &mut self,
+        trail: &PlayedTrail<'p>,
+        draft: SessionDraft,
+        score: Scorer<'_, 'p>,
+    ) -> DraftOutcome<'p> {
+        let played = self.players.play_after(trail, &draft.acts, draft.kind);
+        self.try_played(played, draft, score)
+    }
+
+    fn try_played(
+        &mut self,
+        played: Option<PlayedSession<'p>>,
+        draft: SessionDraft,
+        score: Scorer<'_, 'p>,
+    ) -> DraftOutcome<'p> {
+        match played {
             Some(played) => self.weigh(Rc::new(played), draft.last, draft.kind, score),
             None => {
                 self.judged += 1;
-                Trial::Impossible
+                DraftOutcome::Impossible
             }
         }
     }
@@ -236,7 +262,7 @@ impl<'s, 'p> Climber<'s, 'p> {
         last: Json,
         kind: bool,
         score: Scorer<'_, 'p>,
-    ) -> Trial<'p> {
+    ) -> DraftOutcome<'p> {
         self.judged += 1;
         let oracle = self.players.oracle(kind);
         let world = |ask: &_| oracle.answer(ask);
@@ -245,24 +271,24 @@ impl<'s, 'p> Climber<'s, 'p> {
             let values = read(player.program, session, tool, &last)?;
             let said = session.consider(tool, &values, &world);
             let distance = session.distance(tool, &values, &said, &world);
-            Some(Verdict { said, distance })
+            Some(Rating { said, distance })
         };
         let guards = self.players.guards.iter();
-        let verdicts: Verdicts = guards.zip(&played.states).map(verdict).collect();
+        let verdicts: Ratings = guards.zip(&played.states).map(verdict).collect();
         match score(&played, &last, &verdicts, &oracle) {
-            Score::Found => Trial::Found,
+            Score::Found => DraftOutcome::Found,
             Score::Distance(distance) => {
                 let fired = verdicts.iter().flatten().flat_map(|verdict| &verdict.said.fired);
                 let open = fired.map(|(_, span)| *span).collect();
                 // What the guards refuse brings nothing, and would be tried again at every change.
-                let draft = Draft { acts: played.acts(), last, kind };
-                Trial::Stands(Hold { draft, played, distance, open })
+                let draft = SessionDraft { acts: played.acts(), last, kind };
+                DraftOutcome::Stands(Hold { draft, played, distance, open })
             }
         }
     }
 
     /// A session from nothing: what the user says, and calls that may matter.
-    fn draft(&mut self) -> Option<Draft> {
+    fn draft(&mut self) -> Option<SessionDraft> {
         let mut acts = vec![Act::Prompt(self.constants.said())];
         let mut tools: Vec<String> =
             self.tools.iter().filter(|tool| **tool != self.wire).cloned().collect();
@@ -277,11 +303,11 @@ impl<'s, 'p> Climber<'s, 'p> {
         }
         acts.truncate(MOST_ACTS);
         let last = (0..20).find_map(|_| self.args(self.wire))?;
-        Some(Draft { acts, last, kind: self.rng.chance(75) })
+        Some(SessionDraft { acts, last, kind: self.rng.chance(75) })
     }
 
     /// Every beginning of a session that is given, the longest first, with a call that it goes on with or with a drawn one.
-    pub fn prefixes(&mut self, acts: &[Act]) -> Vec<Draft> {
+    pub fn prefixes(&mut self, acts: &[Act]) -> Vec<SessionDraft> {
         let mut drafts = Vec::new();
         for count in (0..=acts.len()).rev() {
             let next = acts[count..].iter().find_map(|what| match what {
@@ -290,7 +316,11 @@ impl<'s, 'p> Climber<'s, 'p> {
             });
             let drawn = next.or_else(|| self.args(self.wire));
             let kind = self.rng.chance(75);
-            drafts.extend(drawn.map(|last| Draft { acts: acts[..count].to_vec(), last, kind }));
+            drafts.extend(drawn.map(|last| SessionDraft {
+                acts: acts[..count].to_vec(),
+                last,
+                kind,
+            }));
         }
         drafts
     }
@@ -304,16 +334,10 @@ impl<'s, 'p> Climber<'s, 'p> {
     }
 
     /// Another session, with a call at its end that has what it can of the other's last arguments, by name.
-    pub fn like(&mut self, other: &Draft) -> Option<Draft> {
+    pub fn like(&mut self, other: &SessionDraft) -> Option<SessionDraft> {
         let mut last = self.args(self.wire)?;
-        if let (Json::Object(members), Json::Object(known)) = (&mut last, &other.last) {
-            for (name, value) in members {
-                if let Some((_, known)) = known.iter().find(|(known, _)| known == name) {
-                    *value = known.clone();
-                }
-            }
-        }
-        Some(Draft { last, ..other.clone() })
+        take_members(&mut last, &other.last);
+        Some(SessionDraft { last, ..other.clone() })
     }
 
     fn args(&mut self, wire: &str) -> Option<Json> {

@@ -1,6 +1,6 @@
 //! Tools that a breadth-first search has not called are climbed to.
 
-use super::climb::{Draft, KnownCalls, PlayedGuard, Players};
+use super::climb::{KnownCalls, PlayedGuard, Players, SessionDraft};
 use super::search::Search;
 use super::session::{Act, Session, Then};
 use crate::hir::ToolId;
@@ -42,15 +42,15 @@ pub(crate) fn the_rest(search: &mut Search<'_, '_>, seeds: &[Vec<Act>]) {
 }
 
 /// The draft of a session that ends with a call.
-fn draft(session: &Session) -> Option<Draft> {
+fn draft(session: &Session) -> Option<SessionDraft> {
     let mut acts: Vec<Act> = session.steps.iter().map(|step| step.act.clone()).collect();
     acts.retain(|what| !matches!(what, Act::Approve { .. }));
     let Some(Act::Call { args: last, .. }) = acts.pop() else { return None };
-    Some(Draft { acts, last, kind: true })
+    Some(SessionDraft { acts, last, kind: true })
 }
 
 /// The session of a draft, up to the call at its end with the approvals that it needs.
-fn ended(players: &Players<'_, '_>, draft: &Draft, wire: &str) -> Option<Session> {
+fn ended(players: &Players<'_, '_>, draft: &SessionDraft, wire: &str) -> Option<Session> {
     let mut played = players.play(&draft.acts, draft.kind)?;
     let (tool, args, then) = (wire.to_string(), draft.last.clone(), Then::Succeeds(None));
     let before = played.steps.len();

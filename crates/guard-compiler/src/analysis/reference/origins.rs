@@ -36,11 +36,11 @@ const EXTRACTORS: [Builtin; 8] = [
     Builtin::Quoted,
 ];
 
-/// What the extractors find in texts. A search reads the same few texts in many sessions, which share it.
+/// The words that the extractors find in texts. A search reads the same few texts in many sessions, which share it.
 #[derive(Clone, Default)]
 pub(super) struct Extracts(Rc<RefCell<HashMap<Box<str>, Extract>>>);
 
-/// What the extractors find in one text.
+/// The words that the extractors find in one text.
 type Extract = Rc<[(Builtin, Box<str>)]>;
 
 impl Extracts {

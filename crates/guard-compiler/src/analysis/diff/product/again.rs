@@ -15,11 +15,14 @@ impl<'s, 'p> Product<'s, 'p> {
         let wire = self.wire;
         for other in tools {
             for args in self.args(node, other).into_iter().take(FLYING) {
+                if self.done() || (self.stop)() {
+                    return;
+                }
                 let oracle = Oracle::new(self.new.program, &self.new.answers, true);
                 let what = Self::proposal(node, other, &args, Then::Flies);
                 let Some(flying) = self.both(node, what, &oracle) else { continue };
                 let went = flying.session.verdict().and_then(|said| said.decision);
-                if self.done() || (self.stop)() || went != Some(Decision::Allow) {
+                if went != Some(Decision::Allow) {
                     continue;
                 }
                 for args in self.args(&flying, wire).into_iter().take(FLYING) {

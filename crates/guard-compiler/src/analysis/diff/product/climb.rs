@@ -2,7 +2,9 @@
 
 use super::known::PairSessions;
 use super::{Judged, Product, Way, Witness};
-use crate::analysis::explore::climb::{PlayedSession, Score, Verdicts, distance};
+use crate::analysis::explore::climb::{
+    Climber, PlayedSession, Ratings, Score, SessionDraft, distance,
+};
 use crate::analysis::explore::session::{Act, Said, Session, Then};
 use crate::analysis::explore::world::Oracle;
 use crate::analysis::reference::distance::RULE;
@@ -11,24 +13,38 @@ use guard_plan::json::Json;
 impl<'s, 'p> Product<'s, 'p> {
     /// Looks for what is still missing.
     pub(super) fn climb(&mut self, known: &mut PairSessions<'s, 'p>) {
+        if !self.missing(Way::Looser) && !self.missing(Way::Tighter) {
+            return;
+        }
+        let tools = self.tools();
+        let (mut climber, mut drafts) = known.begin(&tools);
+        drafts.extend(self.seeds.iter().flat_map(|acts| climber.prefixes(acts)));
         for way in [Way::Looser, Way::Tighter] {
-            let (wanted, found) = match way {
-                Way::Looser => (self.wants.0, self.looser.is_some()),
-                Way::Tighter => (self.wants.1, self.tighter.is_some()),
-            };
-            if wanted && !found && !(self.stop)() {
-                self.climb_towards(way, known);
+            if self.missing(way) && !(self.stop)() {
+                let before = climber.judged;
+                self.climb_towards(way, &mut climber, drafts.clone());
+                self.climbed = self.climbed.max(climber.judged - before);
             }
+        }
+        self.judged += climber.judged;
+    }
+
+    /// A difference of this kind is looked for, and not found yet.
+    fn missing(&self, way: Way) -> bool {
+        match way {
+            Way::Looser => self.wants.0 && self.looser.is_none(),
+            Way::Tighter => self.wants.1 && self.tighter.is_none(),
         }
     }
 
-    fn climb_towards(&mut self, way: Way, known: &mut PairSessions<'s, 'p>) {
+    fn climb_towards(
+        &mut self,
+        way: Way,
+        climber: &mut Climber<'_, 'p>,
+        drafts: Vec<SessionDraft>,
+    ) {
         let (old, new, wire, stop) = (self.old, self.new, self.wire, self.stop);
-        let tools = self.tools();
-        let (mut climber, mut drafts) = known.begin(&tools);
-        let (seeds, most) = (self.seeds, self.climbs);
-        drafts.extend(seeds.iter().flat_map(|acts| climber.prefixes(acts)));
-        climber.climb(drafts, most, stop, &mut |played, args, verdicts, oracle| {
+        climber.climb(drafts, self.climbs, stop, &mut |played, args, verdicts, oracle| {
             let known = |side: &super::Side| side.tool(wire).is_some();
             let judged = |at: usize, side: &super::Side<'p>| match &verdicts[at] {
                 Some(verdict) => Judged::Said(Box::new(verdict.said.clone())),
@@ -40,8 +56,8 @@ impl<'s, 'p> Product<'s, 'p> {
                 Way::Tighter => after.rank() > before.rank(),
             };
             let other = match way {
-                Way::Looser => self.wants.1 && self.tighter.is_none(),
-                Way::Tighter => self.wants.0 && self.looser.is_none(),
+                Way::Looser => self.missing(Way::Tighter),
+                Way::Tighter => self.missing(Way::Looser),
             };
             let kept = after.rank() != before.rank()
                 && (differs || other)
@@ -51,8 +67,6 @@ impl<'s, 'p> Product<'s, 'p> {
             }
             Score::Distance(apart(verdicts, way))
         });
-        self.judged += climber.judged;
-        self.climbed = self.climbed.max(climber.judged);
     }
 
     /// Keeps the session as a witness, without what it does not need; false where it does not replay.
@@ -92,7 +106,7 @@ fn rank_of(said: &Said) -> u8 {
 
 /// Returns an estimate of the distance between a call and a difference of the verdicts: that of the lenient guard from
 /// allowing it, and whether the other refuses it by more rules.
-fn apart(verdicts: &Verdicts, way: Way) -> u32 {
+fn apart(verdicts: &Ratings, way: Way) -> u32 {
     let unmet = |at: usize| verdicts[at].as_ref().map_or(99, |verdict| verdict.said.unmet);
     let (strict, lenient) = match way {
         Way::Looser => (0, 1),

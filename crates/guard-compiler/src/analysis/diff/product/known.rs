@@ -6,7 +6,8 @@
 use super::Side;
 use crate::analysis::diff::canon::Canon;
 use crate::analysis::explore::climb::{
-    Climber, Draft, KnownCalls, PlayedGuard, PlayedSession, Players, Score, distance,
+    Climber, KnownCalls, PlayedGuard, PlayedSession, Players, Score, SessionDraft, distance,
+    take_members,
 };
 use crate::analysis::explore::session::{Act, Then};
 use crate::analysis::reference::Reference;
@@ -62,29 +63,32 @@ impl<'s, 'p> PairSessions<'s, 'p> {
 
     /// A search for calls of the first of these tools, and what it may begin with: a session in which both guards allow the
     /// call, the same twice, and sessions after which the guards remember different things.
-    pub fn begin<'w>(&mut self, tools: &'w [String]) -> (Climber<'w, 'p>, Vec<Draft>)
+    pub fn begin<'w>(&mut self, tools: &'w [String]) -> (Climber<'w, 'p>, Vec<SessionDraft>)
     where
         's: 'w,
     {
         let called = self.called(tools);
         let mut climber = self.known.climber(tools, 0);
-        let mut drafts: Vec<Draft> = Vec::new();
+        let mut drafts: Vec<SessionDraft> = Vec::new();
         let own = self.known.get(&tools[0]).cloned();
         if let (Some(called), Some(own)) = (called, &own) {
             // The call once more, and all that led to it before it.
             let acts = [called.acts(), own.acts.clone()].concat();
-            drafts.push(Draft { acts, ..own.clone() });
+            drafts.push(SessionDraft { acts, ..own.clone() });
         }
-        for writer in self.writers.clone() {
-            if tools.contains(&writer) {
-                self.known.find(tools, Some(&writer), &ROUNDS, &[]);
-            }
-            let from = own.as_ref().or_else(|| self.known.get(&writer)).cloned();
-            let Some(from) = from.filter(|_| tools.contains(&writer)) else { continue };
-            for acts in self.apart(&writer, &from) {
-                let last = with_arguments_of(acts.last(), &from.last);
-                drafts.extend(climber.like(&Draft { acts: acts.clone(), last, ..from }));
-                drafts.extend(climber.like(&Draft { acts, ..from.clone() }));
+        let writers: Vec<&String> =
+            tools.iter().filter(|wire| self.writers.contains(wire)).collect();
+        for writer in writers {
+            self.known.find(tools, Some(writer), &ROUNDS, &[]);
+            let from = own.as_ref().or_else(|| self.known.get(writer)).cloned();
+            let Some(from) = from else { continue };
+            for acts in self.apart(writer, &from) {
+                let mut last = from.last.clone();
+                if let Some(Act::Call { args, .. }) = acts.last() {
+                    take_members(&mut last, args);
+                }
+                drafts.extend(climber.like(&SessionDraft { acts: acts.clone(), last, ..from }));
+                drafts.extend(climber.like(&SessionDraft { acts, ..from.clone() }));
             }
         }
         drafts.extend(own);
@@ -93,13 +97,13 @@ impl<'s, 'p> PairSessions<'s, 'p> {
 
     /// Sessions in which a call of `writer`, the last event, lets the guards remember different things: one that goes on
     /// from this one, and one of its own.
-    fn apart(&mut self, writer: &str, from: &Draft) -> Vec<Vec<Act>> {
-        let own = self.known.get(writer).cloned();
+    fn apart(&mut self, writer: &str, from: &SessionDraft) -> Vec<Vec<Act>> {
+        let own = self.known.get(writer).filter(|own| *own != from).cloned();
         let drafts = [Some(from.clone()), own].into_iter().flatten();
         drafts.filter_map(|draft| self.parted(writer, &draft)).collect()
     }
 
-    fn parted(&mut self, writer: &str, from: &Draft) -> Option<Vec<Act>> {
+    fn parted(&mut self, writer: &str, from: &SessionDraft) -> Option<Vec<Act>> {
         let (sides, players) = (self.sides, &self.players);
         let slice = self.known.slice(writer);
         let mut climber = self.known.climber(&slice, 0);
@@ -117,21 +121,6 @@ impl<'s, 'p> PairSessions<'s, 'p> {
         self.known.left = self.known.left.saturating_sub(climber.judged);
         found
     }
-}
-
-/// The arguments, with those of a call in the place of what has the same name.
-fn with_arguments_of(call: Option<&Act>, last: &Json) -> Json {
-    let mut last = last.clone();
-    if let (Some(Act::Call { args: Json::Object(args), .. }), Json::Object(members)) =
-        (call, &mut last)
-    {
-        for (name, value) in members {
-            if let Some((_, known)) = args.iter().find(|(known, _)| known == name) {
-                *value = known.clone();
-            }
-        }
-    }
-    last
 }
 
 /// The session with a call at its end, if after one of its results the guards remember different things.

@@ -1,7 +1,7 @@
 //! Changes of a draft: other arguments and results, calls more and less, values that a rule asks for.
 
 use super::super::session::{Act, Then};
-use super::{Climber, Draft, MOST_ACTS};
+use super::{Climber, MOST_ACTS, SessionDraft};
 use crate::hir::{ClauseKind, ExprKind as K, Requirement, Type};
 use guard_plan::json::Json;
 use guard_plan::random::Rng;
@@ -9,7 +9,7 @@ use guard_syntax::span::Span;
 
 impl Climber<'_, '_> {
     /// A draft with something else in it. `open` are the clauses that refuse the call at its end.
-    pub(super) fn changed(&mut self, draft: &Draft, open: &[Span]) -> Changed {
+    pub(super) fn changed(&mut self, draft: &SessionDraft, open: &[Span]) -> Changed {
         let mut last = draft.last.clone();
         if self.rng.chance(45) || self.tools.is_empty() {
             match self.rng.chance(30) {

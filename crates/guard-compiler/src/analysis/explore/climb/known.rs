@@ -2,7 +2,7 @@
 //!
 //! A session of one tool is most of the way to a call of the next: what both depend on has happened in it.
 
-use super::{Climber, Draft, Players, Score, distance};
+use super::{Climber, Players, Score, SessionDraft, distance};
 use crate::analysis::explore::session::Act;
 use crate::analysis::explore::slice::tools_for;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ pub(crate) struct KnownCalls<'s, 'p> {
     /// How many calls may still be judged.
     pub left: usize,
     /// By wire name: a session in which all guards allow the call at its end, missing approvals aside.
-    found: BTreeMap<String, Draft>,
+    found: BTreeMap<String, SessionDraft>,
     /// The rounds that a tool had without one being found.
     tried: BTreeMap<String, usize>,
 }
@@ -26,12 +26,12 @@ impl<'s, 'p> KnownCalls<'s, 'p> {
     }
 
     /// The session of a tool, if it is known.
-    pub fn get(&self, wire: &str) -> Option<&Draft> {
+    pub fn get(&self, wire: &str) -> Option<&SessionDraft> {
         self.found.get(wire)
     }
 
     /// Adds sessions that were found otherwise.
-    pub fn extend(&mut self, found: impl IntoIterator<Item = (String, Draft)>) {
+    pub fn extend(&mut self, found: impl IntoIterator<Item = (String, SessionDraft)>) {
         self.found.extend(found);
     }
 
@@ -81,7 +81,7 @@ impl<'s, 'p> KnownCalls<'s, 'p> {
         let mut climber = self.climber(slice, round);
         // Every other round begins with drawn sessions: the known ones may lead nowhere.
         let known = slice.iter().filter(|_| round % 2 == 1).filter_map(|wire| self.get(wire));
-        let mut drafts: Vec<Draft> = known.filter_map(|draft| climber.like(draft)).collect();
+        let mut drafts: Vec<SessionDraft> = known.filter_map(|draft| climber.like(draft)).collect();
         drafts.extend(seeds.iter().flat_map(|acts| climber.prefixes(acts)));
         let mut found = None;
         climber.climb(
@@ -90,8 +90,11 @@ impl<'s, 'p> KnownCalls<'s, 'p> {
             self.stop,
             &mut |played, last, verdicts, oracle| match verdicts.iter().map(distance).sum() {
                 0 => {
-                    found =
-                        Some(Draft { acts: played.acts(), last: last.clone(), kind: oracle.kind });
+                    found = Some(SessionDraft {
+                        acts: played.acts(),
+                        last: last.clone(),
+                        kind: oracle.kind,
+                    });
                     Score::Found
                 }
                 open => Score::Distance(open),

@@ -46,14 +46,14 @@ impl PlayedSession<'_> {
 }
 
 /// A session that was played, as it was before and after each event.
-pub(crate) struct Trail<'p> {
+pub(crate) struct PlayedTrail<'p> {
     acts: Vec<Act>,
     /// One more than events.
     sessions: Vec<PlayedSession<'p>>,
 }
 
-impl Trail<'_> {
-    /// How many events these have in common with the trail, from the first on.
+impl PlayedTrail<'_> {
+    /// The number of events that these have in common with the trail, from the first on.
     fn alike(&self, acts: &[Act]) -> usize {
         acts.iter().zip(&self.acts).take_while(|(act, known)| act == known).count()
     }
@@ -99,32 +99,43 @@ impl<'s, 'p> Players<'s, 'p> {
 
     /// Plays what all guards let happen; the rest is left out. None where they begin to disagree.
     pub fn play(&self, acts: &[Act], kind: bool) -> Option<PlayedSession<'p>> {
-        self.play_after(&self.trail(), acts, kind)
+        self.go_on(self.begun(), acts, kind)
     }
 
     /// The same of a session that begins like one that was played in such a world.
     pub fn play_after(
         &self,
-        trail: &Trail<'p>,
+        trail: &PlayedTrail<'p>,
         acts: &[Act],
         kind: bool,
     ) -> Option<PlayedSession<'p>> {
         let alike = trail.alike(acts);
-        let mut played = trail.sessions[alike].clone();
-        for what in &acts[alike..] {
+        self.go_on(trail.sessions[alike].clone(), &acts[alike..], kind)
+    }
+
+    fn go_on(
+        &self,
+        mut played: PlayedSession<'p>,
+        acts: &[Act],
+        kind: bool,
+    ) -> Option<PlayedSession<'p>> {
+        for what in acts {
             self.advance(&mut played, what, kind)?;
         }
         Some(played)
     }
 
-    /// The trail of a session that has just begun.
-    pub fn trail(&self) -> Trail<'p> {
-        let begun = PlayedSession { states: self.fresh.clone(), steps: Vec::new() };
-        Trail { acts: Vec::new(), sessions: vec![begun] }
+    fn begun(&self) -> PlayedSession<'p> {
+        PlayedSession { states: self.fresh.clone(), steps: Vec::new() }
     }
 
-    /// Makes the trail that of these events, all of which happen.
-    pub fn follow(&self, trail: &mut Trail<'p>, acts: &[Act], kind: bool) {
+    /// The trail of a session that has just begun.
+    pub fn trail(&self) -> PlayedTrail<'p> {
+        PlayedTrail { acts: Vec::new(), sessions: vec![self.begun()] }
+    }
+
+    /// Changes the trail into that of these events, all of which happen.
+    pub fn follow(&self, trail: &mut PlayedTrail<'p>, acts: &[Act], kind: bool) {
         let alike = trail.alike(acts);
         trail.acts.truncate(alike);
         trail.sessions.truncate(alike + 1);
