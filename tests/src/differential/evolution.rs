@@ -1,6 +1,6 @@
 //! Two guards on the same events, until they say different things: what `diff` must have foreseen.
 
-use super::play::START;
+use super::play::{START, Said};
 use super::reference;
 use crate::generate::{Event, Timed};
 use guard_compiler::hir::Program;
@@ -27,7 +27,7 @@ pub fn first_difference(old: &Program, new: &Program, events: &[Timed]) -> Optio
             _ => return None,
         };
         if let Event::Propose(_, tool, _) = event {
-            let (old, new) = (rank(a.decision), rank(b.decision));
+            let (old, new) = (rank(&a), rank(&b));
             if old != new {
                 return Some((tool.clone(), new < old));
             }
@@ -39,11 +39,12 @@ pub fn first_difference(old: &Program, new: &Program, events: &[Timed]) -> Optio
     None
 }
 
-/// Allowed, asked, or not now.
-fn rank(decision: Option<Decision>) -> u8 {
-    match decision {
+/// Allowed, asked, or not now: a wait is a refusal, also where somebody is asked beside it.
+fn rank(said: &Said) -> u8 {
+    let waits = said.reasons.iter().any(|(_, _, outcome, _)| *outcome == Decision::Wait);
+    match said.decision {
         Some(Decision::Allow) => 0,
-        Some(Decision::Ask) => 1,
+        Some(Decision::Ask) if !waits => 1,
         _ => 2,
     }
 }
