@@ -41,6 +41,10 @@ const FOUND: &[(&str, &[(&str, &str)])] = &[
     (
         "no search contradicts a `no`",
         &[
+            ("one tool fills a variable", "guard_compiler::diff::implied"),
+            ("an entry is written again", "guard_compiler::diff::implied"),
+            ("`all` wants an item", "guard_compiler::diff::implied"),
+            ("a list has items", "guard_compiler::diff::implied"),
             ("a name is one tool's", "guard_compiler::diff::proof"),
             ("a warning is a refusal", "guard_compiler::diff::proof"),
             ("a budget is spent alike", "guard_compiler::diff::proof"),
@@ -49,6 +53,7 @@ const FOUND: &[(&str, &[(&str, &str)])] = &[
             ("what writes reads nothing", "guard_compiler::diff::proof::history"),
             ("all that teaches is trusted", "guard_compiler::diff::proof::history"),
             ("a result that is not read halts nothing", "guard_compiler::diff::proof::history"),
+            ("what is observed always fits", "guard_compiler::diff::proof::history"),
             ("what is reconciled halts nothing", "guard_compiler::diff::proof::history"),
             ("a counter counts one tool", "guard_compiler::diff::proof::history"),
             ("observing fills nothing", "guard_compiler::diff::proof::unfilled"),

@@ -55,10 +55,22 @@ impl Canon<'_> {
 
     /// An expression that stands in a tool, or in none.
     pub fn expr(self, tool: Option<&Tool>, e: &Expr) -> String {
+        self.written(tool, e, false)
+    }
+
+    /// The expression as it would be if no value in it were known to be there.
+    pub fn expr_as_written(self, tool: Option<&Tool>, e: &Expr) -> String {
+        self.written(tool, e, true)
+    }
+
+    fn written(self, tool: Option<&Tool>, e: &Expr, bare: bool) -> String {
+        if let (K::Unwrap(of, _), true) = (&e.kind, bare) {
+            return self.written(tool, of, bare);
+        }
         let mut out = self.head(tool, e);
         let children = e.children();
         if !children.is_empty() {
-            let parts: Vec<String> = children.iter().map(|c| self.expr(tool, c)).collect();
+            let parts: Vec<String> = children.iter().map(|c| self.written(tool, c, bare)).collect();
             let _ = write!(out, "({})", parts.join(", "));
         }
         out

@@ -7,7 +7,9 @@ use crate::hir::{
     Clause, ClauseKind, Expr, ExprKind as K, Program, Requirement, Step, Target, Tool, Type, VarId,
 };
 use crate::optimize::never_faults;
+use guard_plan::builtin::Builtin;
 use guard_plan::plan::{CompareOp, QuantifierOp};
+use guard_proof::mutant;
 
 /// An expression with where it stands.
 #[derive(Clone, Copy)]
@@ -112,6 +114,8 @@ pub(crate) fn is_false_without(
     filled: &[String],
 ) -> bool {
     let part = |part| is_false_without(e.at(part), wanted, filled);
+    let has_items =
+        |list: &Expr| filled.contains(&e.at(list).text()) || mutant!("a list has items");
     if faults_without(e, wanted) {
         return true;
     }
@@ -121,15 +125,17 @@ pub(crate) fn is_false_without(
         K::IsSome(of) => is_absent(of, wanted),
         // Nothing is neither equal to anything nor more or less.
         K::Compare(op, a, b) if *op != CompareOp::Ne => {
-            is_absent(a, wanted) || is_absent(b, wanted)
+            let none = is_absent(a, wanted) || is_absent(b, wanted);
+            let most = || default_without(a, wanted).unwrap_or(i64::MAX);
+            none || matches!(op, CompareOp::Ge | CompareOp::Gt)
+                && matches!(&b.kind, K::Call(Builtin::Len, of) if has_items(&of[0]))
+                && most() < 1
         }
         K::Quantified { op: QuantifierOp::Any, body, .. } => part(body),
         // Lists that are gone through together have the same length, or the condition faults.
         K::Quantified { op: QuantifierOp::All, over, body, .. } => {
-            let has_items = |list: &Expr| {
-                matches!(list.ty, Type::List(..)) && filled.contains(&e.at(list).text())
-            };
-            over.iter().any(has_items) && part(body)
+            let is_list = |list: &&Expr| matches!(list.ty, Type::List(..));
+            over.iter().filter(is_list).any(has_items) && part(body)
         }
         _ => false,
     }
@@ -139,9 +145,58 @@ pub(crate) fn is_false_without(
 fn is_absent(e: &Expr, wanted: &dyn Fn(&Expr) -> bool) -> bool {
     wanted(e)
         || match &e.kind {
-            K::Field(of, _) | K::Member(of, _) | K::UrlPart(of, _) => is_absent(of, wanted),
+            K::Field(of, _) | K::Member(of, _) | K::UrlPart(of, _) | K::Index(of, _) => {
+                is_absent(of, wanted)
+            }
             _ => false,
         }
+}
+
+/// Returns the constant that stands for a value wherever one of `wanted` is none.
+fn default_without(e: &Expr, wanted: &dyn Fn(&Expr) -> bool) -> Option<i64> {
+    match &e.kind {
+        K::Else(value, default) if is_absent(value, wanted) => constant(default),
+        _ => None,
+    }
+}
+
+/// Returns the lists that have an item wherever no rule of a tool refuses, as text.
+pub(crate) fn filled_lists(program: &Program, tool: &Tool) -> Vec<String> {
+    let mut lists = Vec::new();
+    for clause in tool.clauses.iter().filter(|clause| !clause.rule.shadow) {
+        if let ClauseKind::Deny { condition, .. } = &clause.kind {
+            lists_with_items(Placed { program, tool: Some(tool), e: condition }, false, &mut lists);
+        }
+    }
+    lists
+}
+
+/// The lists that have an item wherever the condition has this outcome.
+fn lists_with_items(e: Placed, outcome: bool, lists: &mut Vec<String>) {
+    match &e.e.kind {
+        K::Not(of) => lists_with_items(e.at(of), !outcome, lists),
+        K::And(a, b) if outcome => {
+            lists_with_items(e.at(a), true, lists);
+            lists_with_items(e.at(b), true, lists);
+        }
+        K::Or(a, b) if !outcome => {
+            lists_with_items(e.at(a), false, lists);
+            lists_with_items(e.at(b), false, lists);
+        }
+        K::Compare(op, a, b) => {
+            let K::Call(Builtin::Len, args) = &a.kind else { return };
+            let has_items = match (op, constant(b)) {
+                (CompareOp::Gt, Some(least)) => outcome && least >= 0,
+                (CompareOp::Ge, Some(least)) => outcome && least >= 1,
+                (CompareOp::Eq, Some(0)) => !outcome,
+                _ => false,
+            };
+            if has_items {
+                lists.extend(args.iter().map(|list| e.at(list).text()));
+            }
+        }
+        _ => {}
+    }
 }
 
 /// Returns true if `x op m` implies `x op n`.
@@ -197,7 +252,10 @@ pub(crate) fn covers<'p>(b: Rule<'p>, a: Rule<'p>) -> bool {
     };
     match (&a.clause.kind, &b.clause.kind) {
         (ClauseKind::Deny { condition: x, .. }, ClauseKind::Deny { condition: y, .. }) => {
-            implies(a.at(x), b.at(y)) || wants_more((b, y), (a, x))
+            implies(a.at(x), b.at(y))
+                || wants_more((b, y), (a, x))
+                || wants_items((b, y), (a, x))
+                || wants_unasked((b, y), (a, x))
         }
         (ClauseKind::Requires { any_of, when }, ClauseKind::Deny { condition: y, .. }) => {
             let mut keys = any_of.iter().flat_map(|r| &r.key);
@@ -224,30 +282,120 @@ pub(crate) fn covers<'p>(b: Rule<'p>, a: Rule<'p>) -> bool {
 
 /// Returns true if the rule `a` refuses only where a value is missing, and `b` refuses there too.
 fn wants_more((b, y): (Rule, &Expr), (a, x): (Rule, &Expr)) -> bool {
-    let K::Not(unless) = &x.kind else { return false };
-    let K::IsSome(value) = &unless.kind else { return false };
-    let text = a.at(value).text();
-    let K::Not(unless) = &y.kind else { return false };
-    is_false_without(b.at(unless), &|of| b.at(of).text() == text, &[])
+    let Some((mine, theirs, _)) = of_all((b, y), (a, x)) else { return false };
+    let filled = filled_lists(b.program, b.tool);
+    match &theirs.kind {
+        K::IsSome(value) => {
+            let text = a.at(value).text();
+            is_false_without(b.at(mine), &|of| b.at(of).text() == text, &filled)
+        }
+        K::Known(fact, keys) => {
+            let row = |rule: Rule, fact: usize, keys: &[Expr]| {
+                let keys: Vec<String> = keys.iter().map(|key| rule.at(key).text()).collect();
+                (rule.program.facts[fact].name.clone(), keys)
+            };
+            let known = row(a, *fact, keys);
+            let is_row =
+                |of: &Expr| matches!(&of.kind, K::Row(fact, keys) if row(b, *fact, keys) == known);
+            is_false_without(b.at(mine), &is_row, &filled)
+        }
+        _ => false,
+    }
 }
 
-/// Returns true if the rule `b` refuses without an entry of a map that exists only after the call that is required: nothing else makes
-/// entries but `observe VAR[PARAM] = …` of that tool.
+/// Returns true if the rules are written alike, and where `a` faults because a value is missing, which another of its guard's rules
+/// asks for, `b` refuses too.
+fn wants_unasked((b, y): (Rule, &Expr), (a, x): (Rule, &Expr)) -> bool {
+    let as_written = |rule: Rule, e: &Expr| Canon(rule.program).expr_as_written(Some(rule.tool), e);
+    if as_written(a, x) != as_written(b, y) {
+        return false;
+    }
+    let Some((mine, theirs, binders)) = of_all((b, y), (a, x)) else { return false };
+    let filled = filled_lists(b.program, b.tool);
+    // A value of an item of a list within may be missing of one item, and the condition hold by another.
+    let is_outer = |value: &Expr| {
+        let mut outer = true;
+        value.walk(&mut |part| match part.kind {
+            K::Local(slot) => outer &= binders.contains(&slot),
+            _ => {}
+        });
+        outer
+    };
+    let mut holds = true;
+    theirs.walk(&mut |part| {
+        if let K::Unwrap(value, _) = &part.kind {
+            let text = as_written(a, value);
+            let wanted = |of: &Expr| as_written(b, of) == text;
+            holds &= is_outer(value) && is_false_without(b.at(mine), &wanted, &filled);
+        }
+    });
+    holds
+}
+
+/// The conditions without which two rules refuse, or those of each item where both ask the same lists about all items, with the slots of
+/// the items.
+fn of_all<'e>(
+    (b, y): (Rule, &'e Expr),
+    (a, x): (Rule, &'e Expr),
+) -> Option<(&'e Expr, &'e Expr, &'e [u32])> {
+    let (K::Not(mine), K::Not(theirs)) = (&y.kind, &x.kind) else { return None };
+    let all = |e: &'e Expr| match &e.kind {
+        K::Quantified { op: QuantifierOp::All, over, binders, body } => Some((over, binders, body)),
+        _ => None,
+    };
+    let lists = |rule: Rule, over: &'e [Expr]| -> Vec<String> {
+        over.iter().map(|list| rule.at(list).text()).collect()
+    };
+    match (all(mine), all(theirs)) {
+        (Some((over, slots, p)), Some((same, binders, q)))
+            if slots == binders && lists(b, over) == lists(a, same) =>
+        {
+            Some((p, q, slots))
+        }
+        _ => Some((mine, theirs, &[])),
+    }
+}
+
+/// Returns true if the rule `a` refuses only where a list is empty, and `b` wants something of one of its items.
+fn wants_items((b, y): (Rule, &Expr), (a, x): (Rule, &Expr)) -> bool {
+    let K::Compare(CompareOp::Eq, len, zero) = &x.kind else { return false };
+    let (K::Call(Builtin::Len, of), Some(0)) = (&len.kind, constant(zero)) else { return false };
+    let K::Not(unless) = &y.kind else { return false };
+    is_total(&of[0]) && is_false_where_empty(b.at(unless), &a.at(&of[0]).text())
+}
+
+/// Returns true if `e` is false or faults wherever the list, as text, is empty.
+fn is_false_where_empty(e: Placed, list: &str) -> bool {
+    match &e.e.kind {
+        K::And(p, q) => is_false_where_empty(e.at(p), list) || is_false_where_empty(e.at(q), list),
+        K::Or(p, q) => is_false_where_empty(e.at(p), list) && is_false_where_empty(e.at(q), list),
+        K::Quantified { op, over, .. } => {
+            let wants = *op == QuantifierOp::Any || mutant!("`all` wants an item");
+            wants && over.iter().any(|of| e.at(of).text() == list)
+        }
+        _ => false,
+    }
+}
+
+/// Returns true if the rule `b` refuses without a value that is there only after the call that is required: a variable that only
+/// `observe VAR = …` of that tool writes, or an entry of a map that only `observe VAR[PARAM] = …` of it makes.
 fn leaves_entry((b, y): (Rule, &Expr), (a, r): (Rule, &Requirement)) -> bool {
-    let [(param, key)] = &r.key[..] else { return false };
     if r.since.is_some() || r.within.is_some() || r.latest {
         return false;
     }
-    let (wire, key) = (&a.program.tools[r.tool].wire_name, a.at(key).text());
-    let name = &a.program.tools[r.tool].params[*param as usize].name;
-    let entry = |of: &Expr| match &of.kind {
-        K::Index(map, at) => match map.kind {
-            // A session that goes on under `b` may have got its entries under `a`.
+    let wire = &a.program.tools[r.tool].wire_name;
+    // A session that goes on under `b` may have got its entries under `a`.
+    let filled = |var: VarId, param: Option<&str>| {
+        let was = a.program.state.iter().position(|v| v.name == b.program.state[var].name);
+        is_filled_by(b.program, var, (wire, param))
+            && was.is_some_and(|was| is_filled_by(a.program, was, (wire, param)))
+    };
+    let entry = |of: &Expr| match (&of.kind, &r.key[..]) {
+        (K::State(var), []) => filled(*var, None),
+        (K::Index(map, at), [(param, key)]) => match map.kind {
             K::State(var) => {
-                let was = a.program.state.iter().position(|v| v.name == b.program.state[var].name);
-                b.at(at).text() == key
-                    && is_filled_by(b.program, var, (wire, name))
-                    && was.is_some_and(|was| is_filled_by(a.program, was, (wire, name)))
+                let name = &a.program.tools[r.tool].params[*param as usize].name;
+                b.at(at).text() == a.at(key).text() && filled(var, Some(name))
             }
             _ => false,
         },
@@ -257,25 +405,53 @@ fn leaves_entry((b, y): (Rule, &Expr), (a, r): (Rule, &Requirement)) -> bool {
     is_false_without(b.at(unless), &entry, &[])
 }
 
-/// Returns true if a map begins empty and only `observe VAR[PARAM] = …` of one tool makes entries of it.
-fn is_filled_by(program: &Program, var: VarId, (wire, param): (&str, &str)) -> bool {
-    let begins_empty =
-        matches!(&program.state[var].init.kind, K::Map(entries) if entries.is_empty());
+/// Returns true if a variable begins as none or an empty map, and only a call of one tool fills it: as a whole, or the entry of the
+/// argument `param`. Another tool may write an entry again that its rules need.
+fn is_filled_by(program: &Program, var: VarId, (wire, param): (&str, Option<&str>)) -> bool {
+    let begins_empty = match &program.state[var].init.kind {
+        K::None => param.is_none(),
+        K::Map(entries) => entries.is_empty() && param.is_some(),
+        _ => false,
+    };
+    let fills = |tool: &Tool, clause: &Clause| match &clause.kind {
+        ClauseKind::Effect { target, .. } if target.var == var => writes_part(target),
+        ClauseKind::Observe { target, .. } if target.var == var => match &target.path[..] {
+            [] => {
+                param.is_none() && (tool.wire_name == wire || mutant!("one tool fills a variable"))
+            }
+            [Step::Index(Expr { kind: K::Param(at), .. })] => {
+                let is_own = Some(&*tool.params[*at as usize].name) == param;
+                (tool.wire_name == wire && is_own)
+                    || needs_entry(program, tool, var, *at)
+                    || mutant!("an entry is written again")
+            }
+            _ => false,
+        },
+        _ => true,
+    };
+    let mut tools = program.tools.iter();
     begins_empty
-        && program.tools.iter().all(|tool| {
-            tool.clauses.iter().all(|clause| match &clause.kind {
-                ClauseKind::Effect { target, .. } if target.var == var => writes_part(target),
-                ClauseKind::Observe { target, .. } if target.var == var => {
-                    let by_param = |at: &Expr| match at.kind {
-                        K::Param(at) => tool.params[at as usize].name == param,
-                        _ => false,
-                    };
-                    tool.wire_name == wire
-                        && matches!(&target.path[..], [Step::Index(at)] if by_param(at))
-                }
-                _ => true,
-            })
-        })
+        && !program.shadow
+        && tools.all(|tool| tool.clauses.iter().all(|clause| fills(tool, clause)))
+}
+
+/// Returns true if a rule of the tool refuses every call for which a map has no entry of the argument.
+fn needs_entry(program: &Program, tool: &Tool, var: VarId, param: u32) -> bool {
+    let entry = |of: &Expr| match &of.kind {
+        K::Index(map, at) => {
+            matches!(map.kind, K::State(of) if of == var)
+                && matches!(at.kind, K::Param(of) if of == param)
+        }
+        _ => false,
+    };
+    let mut enforced = tool.clauses.iter().filter(|clause| !clause.rule.shadow);
+    enforced.any(|clause| match &clause.kind {
+        ClauseKind::Deny { condition, .. } => match &condition.kind {
+            K::Not(e) => is_false_without(Placed { program, tool: Some(tool), e }, &entry, &[]),
+            _ => false,
+        },
+        _ => false,
+    })
 }
 
 /// Returns true if an effect writes a part of an entry, which it can only where the entry is.

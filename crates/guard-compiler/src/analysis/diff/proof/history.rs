@@ -2,7 +2,10 @@
 
 use super::reads::Reads;
 use super::{Canon, variable, variables};
-use crate::hir::{Clause, ClauseKind, Expr, Field, Program, StateVar, Step, Tool, Type, VarId};
+use crate::hir::{
+    Clause, ClauseKind, Expr, ExprKind as K, Field, Invariant, Program, StateVar, Step, Target,
+    Tool, Type, VarId,
+};
 use guard_plan::plan::{LimitScope, Undecoded};
 use guard_proof::mutant;
 use std::cell::RefCell;
@@ -337,6 +340,7 @@ impl<'h, 'p> Telling<'h, 'p> {
                 ClauseKind::Reconcile { .. } if mutant!("what is reconciled halts nothing") => {}
                 ClauseKind::Reconcile { .. } => self.clause(tool, clause, text),
                 ClauseKind::Observe { .. } if mutant!("what is observed halts nothing") => {}
+                ClauseKind::Observe { target, value, .. } if fits(program, target, value) => {}
                 ClauseKind::Observe { target, .. } => {
                     let var = &program.state[target.var];
                     observed.insert(var.name.clone());
@@ -362,6 +366,22 @@ impl<'h, 'p> Telling<'h, 'p> {
             }
         }
     }
+}
+
+/// Returns true if an observation writes whatever it observes, and no invariant speaks of it: a variable as a whole gets the result or
+/// a part of it, of its own type, which the result was decoded to.
+fn fits(program: &Program, target: &Target, value: &Expr) -> bool {
+    let var = &program.state[target.var];
+    let mut part = value;
+    while let K::Field(of, _) = &part.kind {
+        part = of;
+    }
+    let own = |ty: &Type| Canon(program).ty(ty) == Canon(program).ty(&value.ty);
+    let is_own = own(&var.ty) || matches!(&var.ty, Type::Option(ty) if own(ty));
+    let spoken = |i: &Invariant| variables(program, &i.condition).contains(&var.name);
+    let whole = target.path.is_empty() && matches!(part.kind, K::Result);
+    (whole && is_own && !program.invariants.iter().any(spoken))
+        || mutant!("what is observed always fits")
 }
 
 /// A counter: what it counts, by what, and every tool that is held to it.

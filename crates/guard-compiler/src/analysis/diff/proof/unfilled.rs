@@ -4,11 +4,8 @@
 //! is unfilled if only such tools teach it. Sound and small: a condition counts only where it reads such a value whatever
 //! else it finds.
 
-use super::Canon;
-use crate::analysis::diff::implied::{Placed, is_false_without, writes_part};
+use crate::analysis::diff::implied::{Placed, filled_lists, is_false_without, writes_part};
 use crate::hir::{ClauseKind, Expr, ExprKind as K, FactId, Program, Tool, Type, VarId};
-use guard_plan::builtin::Builtin;
-use guard_plan::plan::CompareOp;
 use std::collections::BTreeSet;
 
 /// The wire names of the tools that a guard never allows and for which it never asks.
@@ -74,31 +71,11 @@ impl<'p> Unfilled<'p> {
                 _ => None,
             })
         };
-        let mut filled: Vec<String> = Vec::new();
-        conditions().for_each(|unless| self.lists_with_items(tool, unless, &mut filled));
+        let filled = filled_lists(self.program, tool);
         conditions().any(|e| {
             let placed = Placed { program: self.program, tool: Some(tool), e };
             is_false_without(placed, &|of| self.is_unfilled(of), &filled)
         })
-    }
-
-    /// The lists that have an item wherever the condition is true.
-    fn lists_with_items(&self, tool: &Tool, e: &Expr, lists: &mut Vec<String>) {
-        match &e.kind {
-            K::And(a, b) => {
-                self.lists_with_items(tool, a, lists);
-                self.lists_with_items(tool, b, lists);
-            }
-            K::Compare(op, a, b) => {
-                if let (K::Call(Builtin::Len, args), K::Int(least)) = (&a.kind, &b.kind)
-                    && matches!((op, least), (CompareOp::Gt, 0..) | (CompareOp::Ge, 1..))
-                {
-                    lists
-                        .extend(args.iter().map(|list| Canon(self.program).expr(Some(tool), list)));
-                }
-            }
-            _ => {}
-        }
     }
 
     /// Returns true if the expression is none in every session: an unfilled variable, or an entry of an unfilled map or fact.
