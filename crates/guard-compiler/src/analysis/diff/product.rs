@@ -147,7 +147,7 @@ impl<'s, 'p> Product<'s, 'p> {
 
     /// Looks for witnesses: breadth first, then by repetition, then by climbing.
     pub fn run(&mut self, known: &mut PairSessions<'s, 'p>) {
-        let tools = self.tools();
+        let tools = self.tools(known);
         let mut cores: HashSet<Vec<u8>> = HashSet::new();
         let mut nodes: Vec<Option<Node<'p>>> = Vec::new();
         let mut queue: BinaryHeap<Reverse<(usize, usize)>> = BinaryHeap::new();
@@ -229,9 +229,17 @@ impl<'s, 'p> Product<'s, 'p> {
         roots
     }
 
-    /// The tools that may matter to this one, by wire name; it comes first.
-    fn tools(&self) -> Vec<String> {
-        tools_for([self.old, self.new].map(|side| side.program).into_iter(), self.wire)
+    /// The tools that may matter to this one, by wire name; it comes first. Last are those that may halt one session only.
+    fn tools(&self, known: &PairSessions<'s, 'p>) -> Vec<String> {
+        let slice =
+            |wire| tools_for([self.old, self.new].map(|side| side.program).into_iter(), wire);
+        let mut tools = slice(self.wire);
+        for wire in known.halters.iter().flat_map(|halter| slice(halter)) {
+            if !tools.contains(&wire) {
+                tools.push(wire);
+            }
+        }
+        tools
     }
 
     fn expand(

@@ -16,7 +16,7 @@ impl<'s, 'p> Product<'s, 'p> {
         if !self.missing(Way::Looser) && !self.missing(Way::Tighter) {
             return;
         }
-        let tools = self.tools();
+        let tools = self.tools(known);
         let (mut climber, mut drafts) = known.begin(&tools);
         drafts.extend(self.seeds.iter().flat_map(|acts| climber.prefixes(acts)));
         for way in [Way::Looser, Way::Tighter] {

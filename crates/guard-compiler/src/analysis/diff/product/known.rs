@@ -30,6 +30,8 @@ pub(in super::super) struct PairSessions<'s, 'p> {
     known: KnownCalls<'s, 'p>,
     /// The tools after whose calls the guards may remember different things.
     writers: Vec<String>,
+    /// The tools whose results may halt a session under one of the guards only.
+    pub halters: BTreeSet<String>,
 }
 
 impl<'s, 'p> PairSessions<'s, 'p> {
@@ -42,8 +44,10 @@ impl<'s, 'p> PairSessions<'s, 'p> {
         let differs =
             |(wire, texts): &(&String, _)| new.get(*wire).is_some_and(|new| new != *texts);
         let writers = old.iter().filter(differs).map(|(wire, _)| wire.clone()).collect();
+        let [old, new] = sides.map(|side| halts(side.program));
+        let halters = old.symmetric_difference(&new).map(|(wire, _)| wire.clone()).collect();
         let known = KnownCalls::new(players.clone(), left, stop);
-        Some(PairSessions { sides, stop, players, known, writers })
+        Some(PairSessions { sides, stop, players, known, writers, halters })
     }
 
     /// A session in which both guards allow a call of the first of these tools, with that call.
@@ -168,4 +172,18 @@ fn writes(program: &Program) -> BTreeMap<String, BTreeSet<String>> {
         (tool.wire_name.clone(), writing.map(|(_, text)| text).collect())
     };
     program.tools.iter().map(of).collect()
+}
+
+/// The clauses by which a result may halt a session, as they compare, with the tool by wire name.
+fn halts(program: &Program) -> BTreeSet<(String, String)> {
+    let of = |tool: &crate::hir::Tool| {
+        let wire = tool.wire_name.clone();
+        let clauses = Canon(program).clauses(tool).into_iter();
+        let halting = clauses.filter(|(clause, _)| {
+            matches!(clause.kind, ClauseKind::Observe { .. } | ClauseKind::Reconcile { .. })
+        });
+        let texts = halting.map(|(_, text)| text).chain([format!("{:?}", tool.undecoded)]);
+        texts.map(|text| (wire.clone(), text)).collect::<Vec<_>>()
+    };
+    program.tools.iter().flat_map(of).collect()
 }
