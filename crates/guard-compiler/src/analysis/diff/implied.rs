@@ -315,9 +315,10 @@ fn wants_unasked((b, y): (Rule, &Expr), (a, x): (Rule, &Expr)) -> bool {
     // A value of an item of a list within may be missing of one item, and the condition hold by another.
     let is_outer = |value: &Expr| {
         let mut outer = true;
-        value.walk(&mut |part| match part.kind {
-            K::Local(slot) => outer &= binders.contains(&slot),
-            _ => {}
+        value.walk(&mut |part| {
+            if let K::Local(slot) = part.kind {
+                outer &= binders.contains(&slot);
+            }
         });
         outer
     };
