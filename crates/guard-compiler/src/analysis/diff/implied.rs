@@ -126,10 +126,10 @@ pub(crate) fn is_false_without(
         // Nothing is neither equal to anything nor more or less.
         K::Compare(op, a, b) if *op != CompareOp::Ne => {
             let none = is_absent(a, wanted) || is_absent(b, wanted);
-            let most = || default_without(a, wanted).unwrap_or(i64::MAX);
+            let is_low = || matches!(default_without(a, wanted), Some(..1));
             none || matches!(op, CompareOp::Ge | CompareOp::Gt)
                 && matches!(&b.kind, K::Call(Builtin::Len, of) if has_items(&of[0]))
-                && most() < 1
+                && is_low()
         }
         K::Quantified { op: QuantifierOp::Any, body, .. } => part(body),
         // Lists that are gone through together have the same length, or the condition faults.

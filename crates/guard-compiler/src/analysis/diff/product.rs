@@ -231,14 +231,11 @@ impl<'s, 'p> Product<'s, 'p> {
 
     /// The tools that may matter to this one, by wire name; it comes first. Last are those that may halt one session only.
     fn tools(&self, known: &PairSessions<'s, 'p>) -> Vec<String> {
-        let slice =
-            |wire| tools_for([self.old, self.new].map(|side| side.program).into_iter(), wire);
-        let mut tools = slice(self.wire);
-        for wire in known.halters.iter().flat_map(|halter| slice(halter)) {
-            if !tools.contains(&wire) {
-                tools.push(wire);
-            }
-        }
+        let programs = [self.old, self.new].map(|side| side.program);
+        let mut tools = tools_for(programs.into_iter(), self.wire);
+        let others = known.halters.iter().filter(|halter| !tools.contains(halter));
+        let others: Vec<String> = others.cloned().collect();
+        tools.extend(others);
         tools
     }
 

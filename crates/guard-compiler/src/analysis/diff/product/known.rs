@@ -10,8 +10,9 @@ use crate::analysis::explore::climb::{
     take_members,
 };
 use crate::analysis::explore::session::{Act, Then};
+use crate::analysis::explore::slice::tools_for;
 use crate::analysis::reference::Reference;
-use crate::hir::{ClauseKind, Program};
+use crate::hir::{ClauseKind, Program, Tool};
 use guard_plan::json::Json;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,8 +30,8 @@ pub(in super::super) struct PairSessions<'s, 'p> {
     players: Players<'s, 'p>,
     known: KnownCalls<'s, 'p>,
     /// The tools after whose calls the guards may remember different things.
-    writers: Vec<String>,
-    /// The tools whose results may halt a session under one of the guards only.
+    writers: BTreeSet<String>,
+    /// The tools whose results may halt a session under one of the guards only, and those that may matter to them.
     pub halters: BTreeSet<String>,
 }
 
@@ -40,12 +41,14 @@ impl<'s, 'p> PairSessions<'s, 'p> {
         let guard =
             |side: &'s Side<'p>| PlayedGuard { program: side.program, inputs: &side.inputs };
         let players = Players::new(sides.map(guard).into())?;
-        let [old, new] = sides.map(|side| writes(side.program));
-        let differs =
-            |(wire, texts): &(&String, _)| new.get(*wire).is_some_and(|new| new != *texts);
-        let writers = old.iter().filter(differs).map(|(wire, _)| wire.clone()).collect();
-        let [old, new] = sides.map(|side| halts(side.program));
-        let halters = old.symmetric_difference(&new).map(|(wire, _)| wire.clone()).collect();
+        let differing = |kinds| -> BTreeSet<String> {
+            let [old, new] = sides.map(|side| clauses(side.program, kinds));
+            old.symmetric_difference(&new).map(|(wire, _)| wire.clone()).collect()
+        };
+        let mut writers = differing(writes);
+        writers.retain(|wire| sides.iter().all(|side| side.tool(wire).is_some()));
+        let slice = |wire: &String| tools_for(sides.map(|side| side.program).into_iter(), wire);
+        let halters = differing(halts).iter().flat_map(slice).collect();
         let known = KnownCalls::new(players.clone(), left, stop);
         Some(PairSessions { sides, stop, players, known, writers, halters })
     }
@@ -81,7 +84,7 @@ impl<'s, 'p> PairSessions<'s, 'p> {
             drafts.push(SessionDraft { acts, ..own.clone() });
         }
         let writers: Vec<&String> =
-            tools.iter().filter(|wire| self.writers.contains(wire)).collect();
+            tools.iter().filter(|wire| self.writers.contains(*wire)).collect();
         for writer in writers {
             self.known.find(tools, Some(writer), &ROUNDS, &[]);
             let from = own.as_ref().or_else(|| self.known.get(writer)).cloned();
@@ -156,34 +159,22 @@ fn memory(session: &Reference, program: &Program) -> BTreeMap<String, String> {
     vars.chain(facts).chain(spent).collect()
 }
 
-/// By wire name: the clauses that write, as they compare.
-fn writes(program: &Program) -> BTreeMap<String, BTreeSet<String>> {
-    let of = |tool: &crate::hir::Tool| {
+/// The clauses of these kinds as they compare, and the handling of results that are not read, with the tool by wire name.
+fn clauses(program: &Program, kinds: fn(&ClauseKind) -> bool) -> BTreeSet<(String, String)> {
+    let of = |tool: &Tool| {
         let clauses = Canon(program).clauses(tool).into_iter();
-        let writing = clauses.filter(|(clause, _)| {
-            matches!(
-                clause.kind,
-                ClauseKind::Effect { .. }
-                    | ClauseKind::Observe { .. }
-                    | ClauseKind::Learn(_)
-                    | ClauseKind::Costs { .. }
-            )
-        });
-        (tool.wire_name.clone(), writing.map(|(_, text)| text).collect())
-    };
-    program.tools.iter().map(of).collect()
-}
-
-/// The clauses by which a result may halt a session, as they compare, with the tool by wire name.
-fn halts(program: &Program) -> BTreeSet<(String, String)> {
-    let of = |tool: &crate::hir::Tool| {
-        let wire = tool.wire_name.clone();
-        let clauses = Canon(program).clauses(tool).into_iter();
-        let halting = clauses.filter(|(clause, _)| {
-            matches!(clause.kind, ClauseKind::Observe { .. } | ClauseKind::Reconcile { .. })
-        });
-        let texts = halting.map(|(_, text)| text).chain([format!("{:?}", tool.undecoded)]);
-        texts.map(|text| (wire.clone(), text)).collect::<Vec<_>>()
+        let texts = clauses.filter(|(clause, _)| kinds(&clause.kind)).map(|(_, text)| text);
+        let texts = texts.chain([format!("{:?}", tool.undecoded)]);
+        texts.map(|text| (tool.wire_name.clone(), text)).collect::<Vec<_>>()
     };
     program.tools.iter().flat_map(of).collect()
+}
+
+fn writes(kind: &ClauseKind) -> bool {
+    use ClauseKind::{Costs, Effect, Learn, Observe};
+    matches!(kind, Effect { .. } | Observe { .. } | Learn(_) | Costs { .. })
+}
+
+fn halts(kind: &ClauseKind) -> bool {
+    matches!(kind, ClauseKind::Observe { .. } | ClauseKind::Reconcile { .. })
 }
