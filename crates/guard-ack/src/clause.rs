@@ -30,15 +30,15 @@ pub struct Capability {
 pub const TIERS: [&str; 6] =
     ["gate", "effects", "steering", "completion", "boundary", "durability"];
 
-struct Page {
+struct ClausePage {
     clauses: Vec<Clause>,
     capabilities: Vec<Capability>,
 }
 
-static CONTRACT: LazyLock<Page> = LazyLock::new(|| read(PAGE));
+static CONTRACT: LazyLock<ClausePage> = LazyLock::new(|| read(PAGE));
 
-fn read(text: &'static str) -> Page {
-    let mut page = Page { clauses: Vec::new(), capabilities: Vec::new() };
+fn read(text: &'static str) -> ClausePage {
+    let mut page = ClausePage { clauses: Vec::new(), capabilities: Vec::new() };
     let mut tier = 0;
     for line in text.lines() {
         if let Some(heading) = line.strip_prefix("## ") {

@@ -71,7 +71,7 @@ impl Adapter for Evaluator {
             .map_err(|(_, why)| trouble(why))?;
         let host = Host::new(run.workspace.as_deref().map(Path::new)).map_err(trouble)?;
         let host = RefCell::new(host);
-        let mut round = Round {
+        let mut round = AdapterRun {
             session,
             host: &host,
             world,
@@ -139,7 +139,7 @@ enum Gate {
 }
 
 /// One run.
-struct Round<'r> {
+struct AdapterRun<'r> {
     session: Reference<'r>,
     host: &'r RefCell<Host>,
     world: &'r mut dyn World,
@@ -148,7 +148,7 @@ struct Round<'r> {
     serial: bool,
 }
 
-impl Round<'_> {
+impl AdapterRun<'_> {
     fn play(&mut self, run: &Run) -> Result<End, Trouble> {
         self.prompt(&run.prompt)?;
         loop {

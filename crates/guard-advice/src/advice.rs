@@ -20,7 +20,7 @@ mod view;
 
 use crate::advice::candidates::Candidate;
 use crate::advice::goals::Goals;
-use crate::advice::graph::Graph;
+use crate::advice::graph::CandidateGraph;
 use crate::advice::remembered::Remembered;
 use guard_plan::advice::{Action, Advice, Belief, Decimal, Param, Price, Status, Terms};
 use guard_plan::plan::{Expr, Millis, Plan, Risk, ToolId, UnitId, VarId};
@@ -116,7 +116,7 @@ pub fn advise(kernel: &Kernel, session: &Session, now: Millis, world: &mut dyn W
     let tools: Vec<ToolId> = tools.map(|(id, _)| id).collect();
     let beliefs = tools.iter().map(|id| (*id, belief::of(&scene, *id))).collect();
     let all = tools.iter().flat_map(|id| candidates::of(&scene, &goals, *id, world)).collect();
-    let graph = Graph::new(all, &beliefs);
+    let graph = CandidateGraph::new(all, &beliefs);
     let scored: Vec<Scored> = tools
         .iter()
         .filter_map(|id| graph.of_tool(*id, |at| score(&scene, &goals, &graph, at, beliefs[id])))
@@ -128,7 +128,13 @@ pub fn advise(kernel: &Kernel, session: &Session, now: Millis, world: &mut dyn W
 }
 
 /// Computes the terms of a candidate, without its opportunity cost.
-fn score(scene: &Scene<'_>, goals: &Goals<'_>, graph: &Graph, at: usize, belief: Belief) -> Scored {
+fn score(
+    scene: &Scene<'_>,
+    goals: &Goals<'_>,
+    graph: &CandidateGraph,
+    at: usize,
+    belief: Belief,
+) -> Scored {
     let candidate = graph.candidate(at).clone();
     let tool = &scene.plan.tools[candidate.tool as usize];
     let worth = graph.worth(at);
@@ -179,7 +185,7 @@ fn opportunity(scene: &Scene<'_>, one: &Scored, all: &[Scored]) -> Decimal {
     best.unwrap_or_default().clamp(Decimal(0), Decimal(fixed::ONE))
 }
 
-fn action(scene: &Scene<'_>, graph: &Graph, one: &Scored, all: &[Scored]) -> Action {
+fn action(scene: &Scene<'_>, graph: &CandidateGraph, one: &Scored, all: &[Scored]) -> Action {
     let plan = scene.plan;
     let Scored { candidate, belief, terms } = one;
     let tool = &plan.tools[candidate.tool as usize];

@@ -17,7 +17,7 @@ use std::fmt::Display;
 /// refusals, items, feedback, and the conditions of a stop (language reference §9a). A guard in
 /// shadow is described as if it were enforced.
 pub fn guide(plan: &Plan) -> String {
-    let mut page = Page::default();
+    let mut page = MarkdownPage::default();
     session::opening(plan, &mut page);
     tools::tools(plan, &mut page);
     tools::shared(plan, &mut page);
@@ -33,12 +33,12 @@ pub fn guide(plan: &Plan) -> String {
 
 /// Markdown under construction: blocks separated by an empty line, lists without.
 #[derive(Default)]
-struct Page {
+struct MarkdownPage {
     out: String,
     in_list: bool,
 }
 
-impl Page {
+impl MarkdownPage {
     fn block(&mut self, text: impl Display) {
         if !self.out.is_empty() {
             self.out.push('\n');

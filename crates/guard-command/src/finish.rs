@@ -12,13 +12,17 @@ pub(crate) fn commands(found: FoundCommands) -> Vec<SimpleCommand> {
         .flat_map(|raw| files(&raw.writes, &raw.folders))
         .filter_map(|file| file.known().map(str::to_owned))
         .collect();
-    let context =
-        Context { written, functions: found.functions, tainted: found.tainted, base: found.base };
+    let context = CommandContext {
+        written,
+        functions: found.functions,
+        tainted: found.tainted,
+        base: found.base,
+    };
     found.commands.into_iter().map(|raw| context.command(raw)).collect()
 }
 
 /// The facts about other commands that one command depends on.
-struct Context {
+struct CommandContext {
     /// Files that the text writes: what they hold when they are run is not known.
     written: Vec<String>,
     functions: Vec<String>,
@@ -26,7 +30,7 @@ struct Context {
     base: String,
 }
 
-impl Context {
+impl CommandContext {
     fn command(&self, raw: Raw) -> SimpleCommand {
         let program_word = raw.program.clone().unwrap_or_default();
         let written = text(&program_word);

@@ -16,11 +16,11 @@ use std::collections::{HashMap, HashSet};
 pub(crate) struct Table<'a, T> {
     index: HashMap<&'a str, usize>,
     /// The declarations.
-    pub items: Vec<Entry<'a, T>>,
+    pub items: Vec<Declaration<'a, T>>,
 }
 
 /// One declaration.
-pub(crate) struct Entry<'a, T> {
+pub(crate) struct Declaration<'a, T> {
     pub name: &'a Ident,
     pub decl: &'a T,
     pub docs: &'a [String],
@@ -54,7 +54,7 @@ impl<'a, T> Table<'a, T> {
     }
 
     /// Returns the names declared in the guard's own files and never used.
-    pub fn unused(&self) -> impl Iterator<Item = &Entry<'a, T>> {
+    pub fn unused(&self) -> impl Iterator<Item = &Declaration<'a, T>> {
         self.items.iter().filter(|e| !e.used.get() && !e.bundled)
     }
 }
@@ -141,7 +141,7 @@ fn add<'a, T>(
         return;
     }
     table.index.insert(&name.node, at);
-    table.items.push(Entry { name, decl, docs, bundled, used: Cell::new(false) });
+    table.items.push(Declaration { name, decl, docs, bundled, used: Cell::new(false) });
 }
 
 const BUILTIN_TYPES: [&str; 12] = [

@@ -77,7 +77,7 @@ pub(crate) fn declare(trees: &[File], diagnostics: &mut Vec<Diagnostic>) -> File
             _ => None,
         });
     for lifecycle in lifecycles {
-        let at = At(lifecycle.name.span);
+        let at = GeneratedSpan(lifecycle.name.span);
         if out.items.is_empty() {
             out.items.push(at.item("", ItemKind::Record(at.criterion())));
             out.items.push(at.item("", ItemKind::Record(at.evidence())));
@@ -86,7 +86,12 @@ pub(crate) fn declare(trees: &[File], diagnostics: &mut Vec<Diagnostic>) -> File
     }
     for item in trees.iter().flat_map(|tree| &tree.items) {
         if let ItemKind::Statement(statement) = &item.kind {
-            At(statement.name.span).statement(statement, &item.docs, diagnostics, &mut out.items);
+            GeneratedSpan(statement.name.span).statement(
+                statement,
+                &item.docs,
+                diagnostics,
+                &mut out.items,
+            );
         }
     }
     out
@@ -94,9 +99,9 @@ pub(crate) fn declare(trees: &[File], diagnostics: &mut Vec<Diagnostic>) -> File
 
 /// The span that all generated declarations get.
 #[derive(Clone, Copy)]
-struct At(Span);
+struct GeneratedSpan(Span);
 
-impl At {
+impl GeneratedSpan {
     fn ident(self, name: &str) -> Ident {
         Ident { node: name.to_owned(), span: self.0 }
     }

@@ -73,7 +73,7 @@ pub(crate) fn key(bytes: &[u8], quote: usize) -> Result<Option<(Cow<'_, str>, us
     let near = &bytes[..bytes.len().min(start + LONGEST_NAME)];
     let (end, escaped) = match lex::string(near, quote) {
         Ok(found) => found,
-        Err(lex::Stop::More) if near.len() < start + LONGEST_NAME => return Err(()),
+        Err(lex::LexStop::More) if near.len() < start + LONGEST_NAME => return Err(()),
         Err(_) => return Ok(None),
     };
     let at = blanks(bytes, end);

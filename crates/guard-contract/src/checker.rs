@@ -1,10 +1,10 @@
 //! A compiled contract, and the inputs for its checks.
 
-use crate::engine::{Engine, Turn, Window};
-use crate::feed::{Feed, Text};
-use crate::judge::Judge;
+use crate::engine::{Engine, StepInput, TextWindow};
+use crate::feed::{Feed, TextSummary};
+use crate::judge::UnitJudge;
 use crate::outcome;
-use crate::shape::{ContractError, NoSchemas, Prepared, Schemas};
+use crate::shape::{ContractError, NoSchemas, PreparedContract, Schemas};
 use crate::unwrap::Unwrap;
 use guard_plan::json::Json;
 use guard_plan::plan::{FactId, Plan, Root};
@@ -63,7 +63,7 @@ impl Input<'_> {
 /// A compiled contract. Cheap to clone.
 #[derive(Clone)]
 pub struct Checker {
-    prepared: Arc<Prepared>,
+    prepared: Arc<PreparedContract>,
 }
 
 impl Checker {
@@ -87,7 +87,7 @@ impl Checker {
         contract: usize,
         schemas: &dyn Schemas,
     ) -> Result<Checker, ContractError> {
-        Ok(Checker { prepared: Arc::new(Prepared::new(plan, contract, schemas)?) })
+        Ok(Checker { prepared: Arc::new(PreparedContract::new(plan, contract, schemas)?) })
     }
 
     /// The contract's name.
@@ -103,9 +103,9 @@ impl Checker {
             return feed.finish(input);
         }
         let mut engine = Engine::new(self.prepared.clone());
-        let w = Window { bytes: text, base: 0, end: true };
-        engine.run(&Turn { w, judge: Judge { prepared: &self.prepared, input } });
-        let mut raw = Text::default();
+        let w = TextWindow { bytes: text, base: 0, end: true };
+        engine.run(&StepInput { w, judge: UnitJudge { prepared: &self.prepared, input } });
+        let mut raw = TextSummary::default();
         raw.take(text);
         let (raw, lines) = raw.finish();
         let mut report = outcome::report(&self.prepared, engine.finish(text.len()), input, raw);

@@ -1,7 +1,7 @@
 //! Values that are taken in another form, where the author of a contract says so. Nothing is lost by
 //! it, or it is not done.
 
-use crate::shape::Prepared;
+use crate::shape::PreparedContract;
 use crate::tape::Tape;
 use guard_plan::decode::coerced;
 use guard_plan::json::Json;
@@ -10,7 +10,7 @@ use guard_plan::plan::{TypeDef, TypeId};
 /// A value on a tape, with its text.
 pub(crate) type Place<'a> = (&'a Tape, &'a str, usize);
 
-impl Prepared {
+impl PreparedContract {
     /// Takes the values of a type that stand in another form; `place` is where the value stands.
     /// Returns where each of them does, and 0 where that is not known.
     pub fn coerce(&self, ty: TypeId, value: &mut Json, place: Option<Place<'_>>) -> Vec<usize> {

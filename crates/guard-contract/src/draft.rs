@@ -2,7 +2,7 @@
 //! and its report.
 
 use crate::keep::Keep;
-use crate::shape::Prepared;
+use crate::shape::PreparedContract;
 use guard_plan::json::Json;
 use guard_plan::plan::{Field, TypeDef};
 use guard_plan::report::{Fix, LISTED, Problem, Quarantined, Reason, Repair};
@@ -45,7 +45,7 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    pub fn new(prepared: &Prepared) -> Draft {
+    pub fn new(prepared: &PreparedContract) -> Draft {
         Draft {
             start: usize::MAX,
             end: 0,
@@ -120,7 +120,7 @@ impl Draft {
     }
 
     /// Records the missing members.
-    pub fn finish(&mut self, prepared: &Prepared) {
+    pub fn finish(&mut self, prepared: &PreparedContract) {
         for (at, field) in prepared.fields.iter().enumerate() {
             let list = prepared.list_of(None, &field.name);
             let there = self.seen[at] || list.is_some_and(|list| self.units[list] > 0);
@@ -147,6 +147,6 @@ impl Draft {
     }
 }
 
-fn optional(prepared: &Prepared, field: &Field) -> bool {
+fn optional(prepared: &PreparedContract, field: &Field) -> bool {
     matches!(prepared.types.get(field.ty as usize), Some(TypeDef::Option { .. }))
 }

@@ -14,10 +14,10 @@ mod unit;
 mod value;
 
 use crate::draft::Draft;
-use crate::judge::Judge;
+use crate::judge::UnitJudge;
 use crate::keep::Rank;
 use crate::marks::Marks;
-use crate::shape::Prepared;
+use crate::shape::PreparedContract;
 use crate::tape::Tape;
 use guard_plan::json::Json;
 use guard_plan::report::{Fix, Item, LISTED, PassedOver, Problem, Reason, SpanKind};
@@ -25,12 +25,12 @@ use search::Search;
 use skip::Skip;
 use std::sync::Arc;
 pub(crate) use top::TAGS;
-use top::{Around, Aside};
+use top::{Aside, TopContext};
 use unit::HEAD;
 
 /// The available part of the text.
 #[derive(Clone, Copy)]
-pub(crate) struct Window<'a> {
+pub(crate) struct TextWindow<'a> {
     pub bytes: &'a [u8],
     /// Its offset in the text.
     pub base: usize,
@@ -38,7 +38,7 @@ pub(crate) struct Window<'a> {
     pub end: bool,
 }
 
-impl<'a> Window<'a> {
+impl<'a> TextWindow<'a> {
     pub fn stop(&self) -> usize {
         self.base + self.bytes.len()
     }
@@ -54,9 +54,9 @@ impl<'a> Window<'a> {
 
 /// The inputs of a step.
 #[derive(Clone, Copy)]
-pub(crate) struct Turn<'a> {
-    pub w: Window<'a>,
-    pub judge: Judge<'a>,
+pub(crate) struct StepInput<'a> {
+    pub w: TextWindow<'a>,
+    pub judge: UnitJudge<'a>,
 }
 
 /// An object that is read member by member: the envelope, or an item that holds lists and cannot be
@@ -118,7 +118,7 @@ struct Listing {
 }
 
 #[derive(Debug)]
-enum Open {
+enum OpenValue {
     Object(Box<Object>),
     List(Box<Listing>),
 }
@@ -141,17 +141,17 @@ enum Phase {
 
 /// The state machine.
 pub(crate) struct Engine {
-    p: Arc<Prepared>,
+    p: Arc<PreparedContract>,
     /// All text before this offset is decided.
     at: usize,
     phase: Phase,
-    stack: Vec<Open>,
+    stack: Vec<OpenValue>,
     draft: Draft,
     best: Option<Draft>,
     passed: Vec<PassedOver>,
     marks: Marks,
     tape: Tape,
-    around: Around,
+    around: TopContext,
     /// The item read last, until the text behind it shows that it has ended.
     pending: Option<(usize, Rank, Item)>,
     /// The indentation here, if the line holds nothing yet; and the offset for which that is known.
@@ -189,7 +189,7 @@ pub(crate) struct Finished {
 }
 
 impl Engine {
-    pub fn new(p: Arc<Prepared>) -> Engine {
+    pub fn new(p: Arc<PreparedContract>) -> Engine {
         Engine {
             at: 0,
             phase: Phase::Top,
@@ -199,7 +199,7 @@ impl Engine {
             passed: Vec::new(),
             marks: Marks::default(),
             tape: Tape::default(),
-            around: Around::default(),
+            around: TopContext::default(),
             pending: None,
             line: (Some(0), 0),
             passed_to: 0,
@@ -215,16 +215,16 @@ impl Engine {
     }
 
     /// Runs as many steps as the available text allows.
-    pub fn run(&mut self, t: &Turn<'_>) {
+    pub fn run(&mut self, t: &StepInput<'_>) {
         self.take_heads(t);
         while self.step(t) {}
         self.take_heads(t);
     }
 
     /// Stores the beginnings of the items that are read member by member.
-    fn take_heads(&mut self, t: &Turn<'_>) {
+    fn take_heads(&mut self, t: &StepInput<'_>) {
         for open in &mut self.stack {
-            if let Open::Object(object) = open
+            if let OpenValue::Object(object) = open
                 && object.item.is_some()
                 && object.head.is_none()
                 && t.w.stop() >= object.start + HEAD
@@ -237,7 +237,7 @@ impl Engine {
     /// Returns the first offset that must stay available.
     pub fn hold(&self) -> usize {
         let headless = self.stack.iter().find_map(|open| match open {
-            Open::Object(object) if object.item.is_some() && object.head.is_none() => {
+            OpenValue::Object(object) if object.item.is_some() && object.head.is_none() => {
                 Some(object.start)
             }
             _ => None,
@@ -246,7 +246,7 @@ impl Engine {
             Phase::Search(search) => search.hold(),
             Phase::Skip(skip) => skip.hold(self.at),
             Phase::Members => match self.stack.last() {
-                Some(Open::Object(object)) => object.last.unwrap_or(self.at).min(self.at),
+                Some(OpenValue::Object(object)) => object.last.unwrap_or(self.at).min(self.at),
                 _ => self.at,
             },
             _ => self.at,
@@ -265,7 +265,7 @@ impl Engine {
     }
 
     /// Runs one step; returns false if more text is needed or the text has ended.
-    fn step(&mut self, t: &Turn<'_>) -> bool {
+    fn step(&mut self, t: &StepInput<'_>) -> bool {
         match self.phase {
             Phase::Top => self.top(t),
             Phase::Reasoning(tag) => self.reasoning(t, tag),
@@ -279,7 +279,7 @@ impl Engine {
     /// Records a repair with the document, or with an object that may turn out not to belong to it.
     fn fix(&mut self, fix: Fix, at: usize) {
         match self.stack.first_mut() {
-            Some(Open::Object(object)) if !object.attached => {
+            Some(OpenValue::Object(object)) if !object.attached => {
                 if object.fixes.len() < LISTED {
                     object.fixes.push((fix, at));
                 }
@@ -291,7 +291,7 @@ impl Engine {
     /// Records why it is doubtful that all of the document was found and meant.
     fn doubt(&mut self, at: usize, why: &'static str) {
         match self.stack.first_mut() {
-            Some(Open::Object(object)) if !object.attached => {
+            Some(OpenValue::Object(object)) if !object.attached => {
                 object.doubt.get_or_insert((at, why));
             }
             _ => {
@@ -303,7 +303,7 @@ impl Engine {
     /// Records a problem of the open envelope.
     fn problem(&mut self, member: &str, reason: Reason, error: impl Into<String>) {
         match self.stack.first_mut() {
-            Some(Open::Object(object)) if !object.attached => {
+            Some(OpenValue::Object(object)) if !object.attached => {
                 if object.problems.len() < LISTED {
                     let member = guard_plan::render::cut(member, 100);
                     object.problems.push(Problem { member, reason, error: error.into() });
@@ -316,16 +316,16 @@ impl Engine {
     /// The innermost object.
     fn object(&mut self) -> Option<&mut Object> {
         self.stack.iter_mut().rev().find_map(|open| match open {
-            Open::Object(object) => Some(&mut **object),
-            Open::List(_) => None,
+            OpenValue::Object(object) => Some(&mut **object),
+            OpenValue::List(_) => None,
         })
     }
 
     /// The innermost list.
     fn listing(&mut self) -> Option<&mut Listing> {
         self.stack.iter_mut().rev().find_map(|open| match open {
-            Open::List(list) => Some(&mut **list),
-            Open::Object(_) => None,
+            OpenValue::List(list) => Some(&mut **list),
+            OpenValue::Object(_) => None,
         })
     }
 
@@ -360,20 +360,20 @@ impl Engine {
     }
 
     /// Closes everything that is open, because the text has ended.
-    fn cut(&mut self, t: &Turn<'_>, at: usize) {
+    fn cut(&mut self, t: &StepInput<'_>, at: usize) {
         self.cut = true;
         self.close_all(t, at);
     }
 
     /// Closes everything that is open, without closing brackets.
-    fn close_all(&mut self, t: &Turn<'_>, at: usize) {
+    fn close_all(&mut self, t: &StepInput<'_>, at: usize) {
         while let Some(open) = self.stack.last() {
             match open {
-                Open::List(_) => {
+                OpenValue::List(_) => {
                     self.fix(Fix::Closer, at);
                     self.end_list();
                 }
-                Open::Object(object) => {
+                OpenValue::Object(object) => {
                     if object.item.is_some() {
                         let why = "the text ends before its brace";
                         let reason = (Reason::Truncated, format!("{why}, at byte {at}"));

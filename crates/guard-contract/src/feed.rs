@@ -1,12 +1,12 @@
 //! A text that arrives in pieces.
 
 use crate::checker::Input;
-use crate::engine::{Engine, Turn, Window};
-use crate::judge::Judge;
+use crate::engine::{Engine, StepInput, TextWindow};
+use crate::judge::UnitJudge;
 use crate::lex;
-use crate::lines::Lines;
+use crate::lines::LineBreaks;
 use crate::outcome;
-use crate::shape::Prepared;
+use crate::shape::PreparedContract;
 use crate::unwrap::Unwrap;
 use crate::whole;
 use guard_plan::plan::Root;
@@ -20,14 +20,14 @@ const SOON: usize = 64;
 
 /// The text's beginning, length, hash and lines.
 #[derive(Default)]
-pub(crate) struct Text {
+pub(crate) struct TextSummary {
     start: Vec<u8>,
     length: u64,
     hash: Sha256,
-    lines: Lines,
+    lines: LineBreaks,
 }
 
-impl Text {
+impl TextSummary {
     pub fn take(&mut self, bytes: &[u8]) {
         let room = KEPT_TEXT - self.start.len();
         self.start.extend_from_slice(&bytes[..bytes.len().min(room)]);
@@ -36,7 +36,7 @@ impl Text {
         self.lines.take(bytes);
     }
 
-    pub fn finish(self) -> (RawText, Lines) {
+    pub fn finish(self) -> (RawText, LineBreaks) {
         let text = RawText {
             length: self.length,
             sha256: guard_plan::hex::encode(&self.hash.finalize()),
@@ -49,7 +49,7 @@ impl Text {
 /// Tracks by brackets and strings whether a value that has begun has also ended, so that it is not
 /// parsed again with every piece.
 #[derive(Default)]
-struct Waiting {
+struct BracketTracker {
     /// The start of the value.
     at: usize,
     /// The position examined so far.
@@ -63,7 +63,7 @@ struct Waiting {
     again: usize,
 }
 
-impl Waiting {
+impl BracketTracker {
     /// Examines the new text; returns whether the value seems to have ended.
     fn ended(&mut self, bytes: &[u8], base: usize) -> bool {
         let mut i = self.to - base;
@@ -106,20 +106,20 @@ impl Waiting {
 ///
 /// At most one unit of the text is held, up to the contract's `bytes`.
 pub struct Feed {
-    prepared: Arc<Prepared>,
+    prepared: Arc<PreparedContract>,
     engine: Engine,
     unwrap: Unwrap,
     buffer: Vec<u8>,
     /// The offset of the buffer in the text.
     base: usize,
-    waiting: Waiting,
-    text: Text,
+    waiting: BracketTracker,
+    text: TextSummary,
     /// True if the text of a contract of one value is longer than is read.
     over: bool,
 }
 
 impl Feed {
-    pub(crate) fn new(prepared: Arc<Prepared>) -> Feed {
+    pub(crate) fn new(prepared: Arc<PreparedContract>) -> Feed {
         let mut engine = Engine::new(prepared.clone());
         engine.emit = true;
         Feed {
@@ -128,8 +128,8 @@ impl Feed {
             unwrap: Unwrap::default(),
             buffer: Vec::new(),
             base: 0,
-            waiting: Waiting::default(),
-            text: Text::default(),
+            waiting: BracketTracker::default(),
+            text: TextSummary::default(),
             over: false,
         }
     }
@@ -195,8 +195,8 @@ impl Feed {
     }
 
     fn run(&mut self, end: bool, input: &Input<'_>) {
-        let w = Window { bytes: &self.buffer, base: self.base, end };
-        self.engine.run(&Turn { w, judge: Judge { prepared: &self.prepared, input } });
+        let w = TextWindow { bytes: &self.buffer, base: self.base, end };
+        self.engine.run(&StepInput { w, judge: UnitJudge { prepared: &self.prepared, input } });
         let hold = self.engine.hold();
         // The buffer is moved only if the removed part is larger than the moved one.
         if hold - self.base > self.buffer.len() / 2 {
@@ -210,7 +210,8 @@ impl Feed {
             false => stop + 1,
         };
         if at != self.waiting.at || self.waiting.to < at {
-            self.waiting = Waiting { at, to: at.max(self.base), ..Waiting::default() };
+            self.waiting =
+                BracketTracker { at, to: at.max(self.base), ..BracketTracker::default() };
             self.waiting.ended(&self.buffer, self.base);
             self.waiting.tried = false;
         }

@@ -5,9 +5,9 @@
 use crate::Input;
 use crate::fits::Fits;
 use crate::keep::{Keep, Rank};
-use crate::lex::Stop;
-use crate::shape::{List, Prepared};
-use crate::tape::{Kind, Tape};
+use crate::lex::LexStop;
+use crate::shape::{List, PreparedContract};
+use crate::tape::{NodeKind, Tape};
 use guard_plan::decode::{Decoder, Problem};
 use guard_plan::json::Json;
 use guard_plan::plan::{Allowed, Reference, TypeDef, TypeId};
@@ -24,7 +24,7 @@ pub(crate) struct Refusal {
 
 /// A valid unit, before the limit on the number of units.
 #[derive(Debug)]
-pub(crate) struct Judged {
+pub(crate) struct ValidUnit {
     pub value: Json,
     pub rank: Rank,
     /// The refused units of lists within it, with their positions in the text.
@@ -46,8 +46,8 @@ pub(crate) struct Inner {
 
 /// Judges units.
 #[derive(Clone, Copy)]
-pub(crate) struct Judge<'a> {
-    pub prepared: &'a Prepared,
+pub(crate) struct UnitJudge<'a> {
+    pub prepared: &'a PreparedContract,
     pub input: &'a Input<'a>,
 }
 
@@ -55,9 +55,9 @@ fn refuse<T>(reason: Reason, error: impl Into<String>) -> Result<T, Refusal> {
     Err(Refusal { reason, error: error.into() })
 }
 
-impl Judge<'_> {
+impl UnitJudge<'_> {
     /// Judges the unit of a list on a tape.
-    pub fn unit(&self, list: usize, tape: &Tape, bytes: &[u8]) -> Result<Judged, Refusal> {
+    pub fn unit(&self, list: usize, tape: &Tape, bytes: &[u8]) -> Result<ValidUnit, Refusal> {
         let shape = &self.prepared.lists[list];
         let text = text(bytes)?;
         let fits = Fits { prepared: self.prepared, tape, text };
@@ -65,7 +65,7 @@ impl Judge<'_> {
         if !quick {
             distinct(tape, text)?;
         }
-        let mut judged = Judged {
+        let mut judged = ValidUnit {
             value: tape.json(text, 0),
             rank: Rank::default(),
             refused: Vec::new(),
@@ -301,7 +301,7 @@ impl Judge<'_> {
     }
 
     /// Removes the refused units from the lists within an item.
-    fn prune(&self, list: usize, tape: &Tape, text: &str, node: usize, judged: &mut Judged) {
+    fn prune(&self, list: usize, tape: &Tape, text: &str, node: usize, judged: &mut ValidUnit) {
         for inner in &self.prepared.lists[list].nested {
             let name = &self.prepared.lists[*inner].member;
             let Json::Object(members) = &mut judged.value else { return };
@@ -310,7 +310,7 @@ impl Judge<'_> {
             let (Some((_, Json::Array(items))), Some((_, array))) = (place, member) else {
                 continue;
             };
-            if tape.nodes[array].kind == Kind::Array {
+            if tape.nodes[array].kind == NodeKind::Array {
                 let units: Vec<usize> = tape.children(array).collect();
                 *items = self.inner_list(*inner, tape, text, &units, &mut judged.refused);
             }
@@ -332,8 +332,8 @@ impl Judge<'_> {
             let mut own = Tape::default();
             // It was parsed before, as part of the item around it.
             let read = match tape.nodes[*unit].kind {
-                Kind::Object => own.read(raw.as_bytes()),
-                _ => Err(Stop::Bad(0, "expected an object")),
+                NodeKind::Object => own.read(raw.as_bytes()),
+                _ => Err(LexStop::Bad(0, "expected an object")),
             };
             let result = match read {
                 Ok(_) => self.unit(list, &own, raw.as_bytes()),

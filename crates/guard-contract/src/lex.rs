@@ -2,7 +2,7 @@
 
 /// The reason why reading stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stop {
+pub(crate) enum LexStop {
     /// The bytes end; with more bytes it could continue.
     More,
     /// The text is not JSON from this offset on: the offset and the reason.
@@ -22,19 +22,19 @@ pub(crate) fn blanks(bytes: &[u8], mut at: usize) -> usize {
 
 /// Returns the end of a string that begins with a quote here, and whether it has escapes.
 #[inline]
-pub(crate) fn string(bytes: &[u8], at: usize) -> Result<(usize, bool), Stop> {
+pub(crate) fn string(bytes: &[u8], at: usize) -> Result<(usize, bool), LexStop> {
     let mut at = at + 1;
     let mut escaped = false;
     loop {
         at = plain(bytes, at);
         match bytes.get(at) {
-            None => return Err(Stop::More),
+            None => return Err(LexStop::More),
             Some(b'"') => return Ok((at + 1, escaped)),
             Some(b'\\') => {
                 escaped = true;
                 at = escape(bytes, at)?.1;
             }
-            Some(_) => return Err(Stop::Bad(at, "a control character in a string")),
+            Some(_) => return Err(LexStop::Bad(at, "a control character in a string")),
         }
     }
 }
@@ -65,9 +65,9 @@ pub(crate) fn plain(bytes: &[u8], mut at: usize) -> usize {
 }
 
 /// Returns the character that an escape stands for, and its end.
-pub(crate) fn escape(bytes: &[u8], at: usize) -> Result<(char, usize), Stop> {
+pub(crate) fn escape(bytes: &[u8], at: usize) -> Result<(char, usize), LexStop> {
     let plain = match bytes.get(at + 1) {
-        None => return Err(Stop::More),
+        None => return Err(LexStop::More),
         Some(b'"') => '"',
         Some(b'\\') => '\\',
         Some(b'/') => '/',
@@ -77,20 +77,20 @@ pub(crate) fn escape(bytes: &[u8], at: usize) -> Result<(char, usize), Stop> {
         Some(b'r') => '\r',
         Some(b't') => '\t',
         Some(b'u') => return unicode(bytes, at),
-        Some(_) => return Err(Stop::Bad(at, "unknown escape")),
+        Some(_) => return Err(LexStop::Bad(at, "unknown escape")),
     };
     Ok((plain, at + 2))
 }
 
-fn unicode(bytes: &[u8], at: usize) -> Result<(char, usize), Stop> {
-    let lone = Stop::Bad(at, "a lone surrogate");
+fn unicode(bytes: &[u8], at: usize) -> Result<(char, usize), LexStop> {
+    let lone = LexStop::Bad(at, "a lone surrogate");
     let first = hex4(bytes, at + 2)?;
     if !(0xD800..0xDC00).contains(&first) {
         return char::from_u32(first).map(|c| (c, at + 6)).ok_or(lone);
     }
     for (offset, expected) in [(6, b'\\'), (7, b'u')] {
         match bytes.get(at + offset) {
-            None => return Err(Stop::More),
+            None => return Err(LexStop::More),
             Some(byte) if *byte == expected => {}
             Some(_) => return Err(lone),
         }
@@ -103,12 +103,12 @@ fn unicode(bytes: &[u8], at: usize) -> Result<(char, usize), Stop> {
     char::from_u32(code).map(|c| (c, at + 12)).ok_or(lone)
 }
 
-fn hex4(bytes: &[u8], at: usize) -> Result<u32, Stop> {
+fn hex4(bytes: &[u8], at: usize) -> Result<u32, LexStop> {
     let mut code = 0;
     for at in at..at + 4 {
-        let byte = *bytes.get(at).ok_or(Stop::More)?;
+        let byte = *bytes.get(at).ok_or(LexStop::More)?;
         let digit = (byte as char).to_digit(16);
-        code = code * 16 + digit.ok_or(Stop::Bad(at, "expected four hexadecimal digits"))?;
+        code = code * 16 + digit.ok_or(LexStop::Bad(at, "expected four hexadecimal digits"))?;
     }
     Ok(code)
 }
@@ -132,12 +132,12 @@ pub(crate) fn unescape(raw: &str) -> String {
     out
 }
 
-/// Returns the end of a number that begins here; `Stop::More` also if it could continue.
-pub(crate) fn number(bytes: &[u8], start: usize) -> Result<usize, Stop> {
-    let digit = Stop::Bad(start, "expected a digit");
+/// Returns the end of a number that begins here; `LexStop::More` also if it could continue.
+pub(crate) fn number(bytes: &[u8], start: usize) -> Result<usize, LexStop> {
+    let digit = LexStop::Bad(start, "expected a digit");
     let mut at = start + usize::from(bytes[start] == b'-');
     at = match bytes.get(at) {
-        None => return Err(Stop::More),
+        None => return Err(LexStop::More),
         Some(b'0') => at + 1,
         Some(b'1'..=b'9') => digits(bytes, at),
         Some(_) => return Err(digit),
@@ -153,8 +153,8 @@ pub(crate) fn number(bytes: &[u8], start: usize) -> Result<usize, Stop> {
         at = some_digits(bytes, at)?;
     }
     match bytes.get(at) {
-        None => Err(Stop::More),
-        Some(b'0'..=b'9') => Err(Stop::Bad(start, "a number has no leading zeros")),
+        None => Err(LexStop::More),
+        Some(b'0'..=b'9') => Err(LexStop::Bad(start, "a number has no leading zeros")),
         Some(_) => Ok(at),
     }
 }
@@ -166,21 +166,21 @@ fn digits(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-fn some_digits(bytes: &[u8], at: usize) -> Result<usize, Stop> {
+fn some_digits(bytes: &[u8], at: usize) -> Result<usize, LexStop> {
     match bytes.get(at) {
-        None => Err(Stop::More),
+        None => Err(LexStop::More),
         Some(b'0'..=b'9') => Ok(digits(bytes, at)),
-        Some(_) => Err(Stop::Bad(at, "expected a digit")),
+        Some(_) => Err(LexStop::Bad(at, "expected a digit")),
     }
 }
 
 /// Returns the end of a keyword that is expected here.
-pub(crate) fn word(bytes: &[u8], at: usize, word: &str) -> Result<usize, Stop> {
+pub(crate) fn word(bytes: &[u8], at: usize, word: &str) -> Result<usize, LexStop> {
     let found = &bytes[at..bytes.len().min(at + word.len())];
     match word.as_bytes().strip_prefix(found) {
         Some(b"") => Ok(at + word.len()),
-        Some(_) => Err(Stop::More),
-        None => Err(Stop::Bad(at, "expected a value")),
+        Some(_) => Err(LexStop::More),
+        None => Err(LexStop::Bad(at, "expected a value")),
     }
 }
 

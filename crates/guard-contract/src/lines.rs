@@ -4,12 +4,12 @@ use guard_plan::report::{LINES, Place, Report};
 
 /// The line breaks of a text, the first [`LINES`].
 #[derive(Default)]
-pub(crate) struct Lines {
+pub(crate) struct LineBreaks {
     breaks: Vec<u64>,
     length: u64,
 }
 
-impl Lines {
+impl LineBreaks {
     /// Notes the line breaks of the next piece of the text.
     pub fn take(&mut self, bytes: &[u8]) {
         let room = LINES - self.breaks.len();

@@ -3,7 +3,7 @@
 use crate::checker::Input;
 use crate::draft::Draft;
 use crate::engine::Finished;
-use crate::shape::Prepared;
+use crate::shape::PreparedContract;
 use guard_plan::json::Json;
 use guard_plan::plan::{Allowed, Root};
 use guard_plan::report::{RawText, Reason, Report, State};
@@ -71,7 +71,12 @@ fn says_cut(reason: Option<&str>) -> bool {
 }
 
 /// The report.
-pub(crate) fn report(p: &Prepared, read: Finished, input: &Input<'_>, text: RawText) -> Report {
+pub(crate) fn report(
+    p: &PreparedContract,
+    read: Finished,
+    input: &Input<'_>,
+    text: RawText,
+) -> Report {
     let Finished { draft, passed, marks, cut, leftover, prose, length } = read;
     let found = draft.is_some();
     let mut draft = draft.unwrap_or_else(|| {
@@ -147,7 +152,7 @@ pub(crate) fn report(p: &Prepared, read: Finished, input: &Input<'_>, text: RawT
 }
 
 /// Returns the references for which the host provides no list.
-fn unchecked(p: &Prepared, input: &Input<'_>) -> Vec<String> {
+fn unchecked(p: &PreparedContract, input: &Input<'_>) -> Vec<String> {
     let given = p.contract.references.iter().filter(|reference| match &reference.allowed {
         Allowed::Given(name) => input.known.given(name, &Json::Null).is_none(),
         _ => false,

@@ -15,14 +15,15 @@ use std::fmt::Write as _;
 /// refer to is named, if the host's list is handed over.
 pub fn prompt(plan: &Plan, contract: usize, known: &Lists) -> String {
     let Some(contract) = plan.contracts.get(contract) else { return String::new() };
-    let mut writer = Writer { plan, contract, known, out: String::new(), told: BTreeSet::new() };
+    let mut writer =
+        PromptWriter { plan, contract, known, out: String::new(), told: BTreeSet::new() };
     writer.document();
     writer.lists();
     writer.rules();
     writer.out
 }
 
-struct Writer<'a> {
+struct PromptWriter<'a> {
     plan: &'a Plan,
     contract: &'a Contract,
     known: &'a Lists,
@@ -31,7 +32,7 @@ struct Writer<'a> {
     told: BTreeSet<TypeId>,
 }
 
-impl Writer<'_> {
+impl PromptWriter<'_> {
     fn line(&mut self, text: impl AsRef<str>) {
         self.out.push_str(text.as_ref());
         self.out.push('\n');

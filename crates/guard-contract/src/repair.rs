@@ -8,7 +8,7 @@ mod member;
 mod string;
 
 use crate::gap::{NoGap, gap};
-use crate::lex::{self, Stop};
+use crate::lex::{self, LexStop};
 use crate::nest::Nest;
 use guard_plan::json::MAX_DEPTH;
 use guard_plan::report::Fix;
@@ -48,7 +48,7 @@ pub(crate) struct Broken {
 
 /// The outcome of a repair.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub(crate) enum RepairOutcome {
     Done(Repaired),
     Broken(Broken),
     /// The bytes end within the value.
@@ -69,7 +69,7 @@ pub(crate) struct Leads<'a> {
 
 /// The kind of the value before the current token.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Last {
+enum LastValue {
     /// None yet, or an array or object.
     Nested,
     String,
@@ -80,7 +80,7 @@ enum Last {
 
 /// The tokens that may come next.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Need {
+enum ExpectedToken {
     /// The first element, or the end.
     First,
     /// An element after the comma at this position, or the end.
@@ -92,7 +92,7 @@ enum Need {
 }
 
 /// The reason why a pass stopped.
-enum Halt {
+enum PassEnd {
     Bad(usize, &'static str),
     /// The text ends within a token.
     Cut(&'static str),
@@ -102,12 +102,12 @@ enum Halt {
     Done,
 }
 
-impl From<Stop> for Halt {
-    fn from(stop: Stop) -> Halt {
+impl From<LexStop> for PassEnd {
+    fn from(stop: LexStop) -> PassEnd {
         match stop {
-            Stop::More => Halt::More,
-            Stop::Bad(at, why) => Halt::Bad(at, why),
-            Stop::Deep => Halt::Deep,
+            LexStop::More => PassEnd::More,
+            LexStop::Bad(at, why) => PassEnd::Bad(at, why),
+            LexStop::Deep => PassEnd::Deep,
         }
     }
 }
@@ -123,7 +123,7 @@ struct Repairer<'a> {
     nest: Nest,
     /// True if a comma is expected before the next element.
     comma: bool,
-    last: Last,
+    last: LastValue,
     /// True if a line has ended since the last token.
     line: bool,
     /// The last string or key, and what is open around it.
@@ -134,7 +134,7 @@ struct Repairer<'a> {
 }
 
 /// Repairs the value at the beginning of some bytes. `end` is true if no bytes follow.
-pub(crate) fn repair(bytes: &[u8], end: bool, leads: &Leads<'_>) -> Outcome {
+pub(crate) fn repair(bytes: &[u8], end: bool, leads: &Leads<'_>) -> RepairOutcome {
     let mut repairer = Repairer {
         bytes,
         end,
@@ -144,7 +144,7 @@ pub(crate) fn repair(bytes: &[u8], end: bool, leads: &Leads<'_>) -> Outcome {
         fixes: Vec::new(),
         nest: Nest::default(),
         comma: false,
-        last: Last::Nested,
+        last: LastValue::Nested,
         line: false,
         suspect: (0, Nest::default()),
         next: None,
@@ -153,20 +153,20 @@ pub(crate) fn repair(bytes: &[u8], end: bool, leads: &Leads<'_>) -> Outcome {
     };
     let halt = repairer.run();
     let Repairer { at, out, fixes, suspect: (suspect, nest), next, cut, hides, .. } = repairer;
-    let broken = |at, why, cut| Outcome::Broken(Broken { at, why, cut, suspect, nest, next });
+    let broken = |at, why, cut| RepairOutcome::Broken(Broken { at, why, cut, suspect, nest, next });
     match halt {
-        Halt::Done => Outcome::Done(Repaired { text: out, len: at, fixes, cut, hides }),
-        Halt::Bad(at, why) => broken(at, why, false),
-        Halt::More if end => broken(bytes.len(), "the text ends within a token", true),
-        Halt::Cut(why) => broken(bytes.len(), why, true),
-        Halt::More => Outcome::More,
-        Halt::Deep => Outcome::Deep,
+        PassEnd::Done => RepairOutcome::Done(Repaired { text: out, len: at, fixes, cut, hides }),
+        PassEnd::Bad(at, why) => broken(at, why, false),
+        PassEnd::More if end => broken(bytes.len(), "the text ends within a token", true),
+        PassEnd::Cut(why) => broken(bytes.len(), why, true),
+        PassEnd::More => RepairOutcome::More,
+        PassEnd::Deep => RepairOutcome::Deep,
     }
 }
 
 impl Repairer<'_> {
-    fn run(&mut self) -> Halt {
-        let mut need = Need::Value;
+    fn run(&mut self) -> PassEnd {
+        let mut need = ExpectedToken::Value;
         loop {
             need = match self.step(need) {
                 Ok(need) => need,
@@ -175,23 +175,23 @@ impl Repairer<'_> {
         }
     }
 
-    fn step(&mut self, need: Need) -> Result<Need, Halt> {
-        if need == Need::Separator && self.nest.depth == 0 {
-            return Err(Halt::Done);
+    fn step(&mut self, need: ExpectedToken) -> Result<ExpectedToken, PassEnd> {
+        if need == ExpectedToken::Separator && self.nest.depth == 0 {
+            return Err(PassEnd::Done);
         }
         let found = gap(self.bytes, self.at, |fix, at| self.fixes.push((fix, at)));
         let found = found.map_err(|no| match no {
-            NoGap::More(_) => Halt::More,
-            NoGap::Bad(at) => Halt::Bad(at, "a comment in a comment"),
+            NoGap::More(_) => PassEnd::More,
+            NoGap::Bad(at) => PassEnd::Bad(at, "a comment in a comment"),
         })?;
         self.at = found.end;
         self.line = found.line;
         self.hides |= found.hides;
         let Some(byte) = self.bytes.get(self.at).copied() else { return self.ends(need) };
         match need {
-            Need::Value => self.value(byte),
-            Need::Separator => self.separator(byte),
-            Need::First | Need::Next(_) => self.element(byte, need),
+            ExpectedToken::Value => self.value(byte),
+            ExpectedToken::Separator => self.separator(byte),
+            ExpectedToken::First | ExpectedToken::Next(_) => self.element(byte, need),
         }
     }
 
@@ -199,31 +199,32 @@ impl Repairer<'_> {
         self.fixes.push((fix, self.at));
     }
 
-    fn bad<T>(&self, why: &'static str) -> Result<T, Halt> {
-        Err(Halt::Bad(self.at, why))
+    fn bad<T>(&self, why: &'static str) -> Result<T, PassEnd> {
+        Err(PassEnd::Bad(self.at, why))
     }
 
     /// Handles the end of the text between two tokens: an object without nested values may be
     /// complete but for its brace.
-    fn ends(&mut self, need: Need) -> Result<Need, Halt> {
+    fn ends(&mut self, need: ExpectedToken) -> Result<ExpectedToken, PassEnd> {
         if !self.end {
-            return Err(Halt::More);
+            return Err(PassEnd::More);
         }
         let complete = self.nest.depth == 1 && self.in_object() && self.leads.partial;
         // Nothing follows that would show that a string in other quotes has ended.
         let open_string = matches!(self.fixes.last(), Some((Fix::Quotes, _)));
-        if need == Need::Value || need == Need::First || !complete || open_string {
-            return Err(Halt::Cut("the text ends within it"));
+        if need == ExpectedToken::Value || need == ExpectedToken::First || !complete || open_string
+        {
+            return Err(PassEnd::Cut("the text ends within it"));
         }
         self.drop_comma(need);
         self.fix(Fix::Closer);
         self.cut = true;
         self.close(true);
-        Err(Halt::Done)
+        Err(PassEnd::Done)
     }
 
-    fn drop_comma(&mut self, need: Need) {
-        if let Need::Next(comma) = need {
+    fn drop_comma(&mut self, need: ExpectedToken) {
+        if let ExpectedToken::Next(comma) = need {
             self.fixes.push((Fix::Comma, comma));
         }
         self.comma = false;
@@ -233,12 +234,12 @@ impl Repairer<'_> {
     fn close(&mut self, object: bool) {
         self.nest.close(object, false);
         self.out.push(if object { b'}' } else { b']' });
-        self.last = Last::Nested;
+        self.last = LastValue::Nested;
     }
 
     /// Reads a closing bracket. A missing or superfluous one is never supplied or left out: members
     /// could move into another object.
-    fn closer(&mut self, byte: u8, need: Need) -> Result<Need, Halt> {
+    fn closer(&mut self, byte: u8, need: ExpectedToken) -> Result<ExpectedToken, PassEnd> {
         let object = byte == b'}';
         if self.nest.object() != Some(object) {
             return self.bad("a bracket that closes nothing here");
@@ -246,38 +247,38 @@ impl Repairer<'_> {
         self.drop_comma(need);
         self.at += 1;
         self.close(object);
-        Ok(Need::Separator)
+        Ok(ExpectedToken::Separator)
     }
 
     fn in_object(&self) -> bool {
         self.nest.object() == Some(true)
     }
 
-    fn separator(&mut self, byte: u8) -> Result<Need, Halt> {
+    fn separator(&mut self, byte: u8) -> Result<ExpectedToken, PassEnd> {
         match byte {
             b',' => {
                 self.at += 1;
                 self.comma = true;
-                Ok(Need::Next(self.at - 1))
+                Ok(ExpectedToken::Next(self.at - 1))
             }
-            b'}' | b']' => self.closer(byte, Need::Separator),
-            b'{' if self.in_object() => self.element(byte, Need::Separator),
+            b'}' | b']' => self.closer(byte, ExpectedToken::Separator),
+            b'{' if self.in_object() => self.element(byte, ExpectedToken::Separator),
             // A comma is supplied at the end of a line only, where no value can have lost its end:
             // elsewhere the text may be the rest of the value before.
-            _ if !self.line || self.last == Last::Number => {
+            _ if !self.line || self.last == LastValue::Number => {
                 self.bad("expected `,` or a closing bracket")
             }
             b':' | b'=' | b';' | b'`' | b')' => self.bad("expected `,` or a closing bracket"),
             _ => {
                 self.fix(Fix::Comma);
                 self.comma = true;
-                self.element(byte, Need::First)
+                self.element(byte, ExpectedToken::First)
             }
         }
     }
 
     /// Reads an element of an array, a key of an object, or their end.
-    fn element(&mut self, byte: u8, need: Need) -> Result<Need, Halt> {
+    fn element(&mut self, byte: u8, need: ExpectedToken) -> Result<ExpectedToken, PassEnd> {
         match byte {
             // Something is missing between two commas.
             b',' => self.bad("expected a value or a key"),
@@ -296,16 +297,16 @@ impl Repairer<'_> {
     }
 
     /// Returns whether the next item certainly begins at a brace in the place of a key.
-    fn item_begins(&self, need: Need) -> Result<bool, Halt> {
+    fn item_begins(&self, need: ExpectedToken) -> Result<bool, PassEnd> {
         let lead = match crate::boundary::lead(self.bytes, self.at) {
             crate::boundary::Lead::Key(key) => key,
-            crate::boundary::Lead::More if !self.end => return Err(Halt::More),
+            crate::boundary::Lead::More if !self.end => return Err(PassEnd::More),
             _ => return Ok(false),
         };
         // Behind an array or object, the brace may belong to an array whose bracket is missing.
-        let own = self.nest.depth == 1 && self.last != Last::Nested;
+        let own = self.nest.depth == 1 && self.last != LastValue::Nested;
         let lead = (self.leads.sure)(&lead) || (own && (self.leads.own)(&lead));
-        Ok(lead && matches!(need, Need::Next(_)) && !self.nest.has(false))
+        Ok(lead && matches!(need, ExpectedToken::Next(_)) && !self.nest.has(false))
     }
 
     fn write_comma(&mut self) {
@@ -314,35 +315,35 @@ impl Repairer<'_> {
         }
     }
 
-    fn value(&mut self, byte: u8) -> Result<Need, Halt> {
+    fn value(&mut self, byte: u8) -> Result<ExpectedToken, PassEnd> {
         self.write_comma();
         match byte {
             b'{' | b'[' => {
                 if self.nest.depth as usize == MAX_DEPTH {
-                    return Err(Halt::Deep);
+                    return Err(PassEnd::Deep);
                 }
                 self.nest.open(byte == b'{');
-                self.last = Last::Nested;
+                self.last = LastValue::Nested;
                 self.out.push(byte);
                 self.at += 1;
-                return Ok(Need::First);
+                return Ok(ExpectedToken::First);
             }
             b'-' | b'0'..=b'9' => {
                 let end = lex::number(self.bytes, self.at)?;
                 self.out.extend_from_slice(&self.bytes[self.at..end]);
                 self.at = end;
-                self.last = Last::Number;
+                self.last = LastValue::Number;
             }
             b'a'..=b'z' | b'A'..=b'Z' | b'_' => {
                 self.word()?;
-                self.last = Last::Word;
+                self.last = LastValue::Word;
             }
             _ => {
                 self.string(byte)?;
-                self.last = Last::String;
+                self.last = LastValue::String;
             }
         }
-        Ok(Need::Separator)
+        Ok(ExpectedToken::Separator)
     }
 }
 

@@ -24,7 +24,7 @@ const SPELT_OUT: usize = 500;
 /// values, if it is handed over and not too long.
 pub fn schema(plan: &Plan, contract: usize, known: &Lists) -> Value {
     let Some(contract) = plan.contracts.get(contract) else { return Value::Bool(false) };
-    let mut writer = Writer { plan, contract, known, defs: BTreeMap::new() };
+    let mut writer = SchemaWriter { plan, contract, known, defs: BTreeMap::new() };
     let Some(TypeDef::Record { fields, .. }) = plan.types.get(contract.record as usize) else {
         return Value::Bool(false);
     };
@@ -52,7 +52,7 @@ pub fn schema(plan: &Plan, contract: usize, known: &Lists) -> Value {
     schema.into()
 }
 
-struct Writer<'a> {
+struct SchemaWriter<'a> {
     plan: &'a Plan,
     contract: &'a Contract,
     known: &'a Lists,
@@ -60,7 +60,7 @@ struct Writer<'a> {
     defs: BTreeMap<String, Value>,
 }
 
-impl Writer<'_> {
+impl SchemaWriter<'_> {
     /// The object of a record; the record is the document's, or that of the items of a list.
     fn object(&mut self, fields: &[Field], list: Option<usize>) -> Map<String, Value> {
         let mut properties = Map::new();

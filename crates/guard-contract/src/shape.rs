@@ -68,9 +68,9 @@ impl Schemas for NoSchemas {
 
 /// A few names with fast look-up.
 #[derive(Debug, Default)]
-pub(crate) struct Names(BTreeSet<Box<str>>);
+pub(crate) struct NameSet(BTreeSet<Box<str>>);
 
-impl Names {
+impl NameSet {
     pub fn has(&self, name: &str) -> bool {
         self.0.contains(name)
     }
@@ -89,9 +89,9 @@ pub(crate) struct List {
     pub max: Option<u64>,
     pub by: Option<String>,
     /// The names of an item's members.
-    pub own: Names,
+    pub own: NameSet,
     /// Those names that no value inside an item can have.
-    pub sure: Names,
+    pub sure: NameSet,
     /// True if items may have any member.
     pub any: bool,
     /// The lists within its items.
@@ -103,7 +103,7 @@ pub(crate) struct List {
 }
 
 /// A compiled contract.
-pub(crate) struct Prepared {
+pub(crate) struct PreparedContract {
     pub contract: plan::Contract,
     pub types: Vec<TypeDef>,
     regexes: HashMap<RegexId, Regex>,
@@ -115,19 +115,23 @@ pub(crate) struct Prepared {
     /// The members of the envelope, lists included.
     pub fields: Vec<Field>,
     /// Their names; none if the document is no object.
-    pub envelope: Names,
+    pub envelope: NameSet,
     /// The references of the envelope's members.
     pub references: Vec<usize>,
     /// Every member name in the contract.
-    pub declared: Names,
+    pub declared: NameSet,
     /// The names of secret members, of the document and of records in it.
-    pub secrets: Names,
+    pub secrets: NameSet,
     /// True if a member of the envelope besides lists may hold objects.
     pub roomy: bool,
 }
 
-impl Prepared {
-    pub fn new(plan: &Plan, at: usize, schemas: &dyn Schemas) -> Result<Prepared, ContractError> {
+impl PreparedContract {
+    pub fn new(
+        plan: &Plan,
+        at: usize,
+        schemas: &dyn Schemas,
+    ) -> Result<PreparedContract, ContractError> {
         let contract = plan.contracts.get(at).ok_or(ContractError::NoContract(at))?.clone();
         let Some(TypeDef::Record { fields, .. }) = plan.types.get(contract.record as usize) else {
             return Err(ContractError::Shape("the document is no record".into()));
@@ -139,7 +143,7 @@ impl Prepared {
         let mut used = BTreeSet::new();
         reach(&plan.types, contract.record, &mut used);
         lists.iter().filter_map(|list| list.ty).for_each(|ty| reach(&plan.types, ty, &mut used));
-        Ok(Prepared {
+        Ok(PreparedContract {
             declared: declared(&plan.types, &used, &lists),
             secrets: secrets(&plan.types, &used),
             roomy: roomy(plan, &contract, fields),
@@ -147,8 +151,10 @@ impl Prepared {
             types: plan.types.clone(),
             top: (0..lists.len()).filter(|at| lists[*at].within.is_none()).collect(),
             envelope: match contract.root {
-                Root::Envelope => Names(fields.iter().map(|field| (*field.name).into()).collect()),
-                _ => Names::default(),
+                Root::Envelope => {
+                    NameSet(fields.iter().map(|field| (*field.name).into()).collect())
+                }
+                _ => NameSet::default(),
             },
             coercions: coercions(plan),
             fields: fields.clone(),
@@ -218,8 +224,8 @@ fn prepare(
         schema: None,
         max: list.max,
         by: list.by.clone(),
-        own: Names::default(),
-        sure: Names::default(),
+        own: NameSet::default(),
+        sure: NameSet::default(),
         any: false,
         nested: contract.lists.iter().enumerate().filter_map(inside).collect(),
         references: references(contract, Some(at as u32)),
@@ -274,17 +280,17 @@ fn names(types: &[TypeDef], ty: TypeId, list: &mut List) {
         }
     }
     list.sure =
-        Names(list.own.0.iter().filter(|name| !taken.contains(&***name)).cloned().collect());
+        NameSet(list.own.0.iter().filter(|name| !taken.contains(&***name)).cloned().collect());
 }
 
 /// Returns the members that a schema declares at its top level.
-fn properties(text: &str) -> Names {
+fn properties(text: &str) -> NameSet {
     let schema = Json::parse(text).unwrap_or(Json::Null);
     match schema.get("properties") {
         Some(Json::Object(members)) => {
-            Names(members.iter().map(|(name, _)| name.clone()).collect())
+            NameSet(members.iter().map(|(name, _)| name.clone()).collect())
         }
-        _ => Names::default(),
+        _ => NameSet::default(),
     }
 }
 
@@ -331,16 +337,16 @@ fn roomy(plan: &Plan, contract: &plan::Contract, fields: &[Field]) -> bool {
     })
 }
 
-fn secrets(types: &[TypeDef], used: &BTreeSet<TypeId>) -> Names {
+fn secrets(types: &[TypeDef], used: &BTreeSet<TypeId>) -> NameSet {
     let records = used.iter().filter_map(|ty| match types.get(*ty as usize) {
         Some(TypeDef::Record { fields, .. }) => Some(fields),
         _ => None,
     });
     let secret = records.flatten().filter(|field| field.secret);
-    Names(secret.map(|field| (*field.name).into()).collect())
+    NameSet(secret.map(|field| (*field.name).into()).collect())
 }
 
-fn declared(types: &[TypeDef], used: &BTreeSet<TypeId>, lists: &[List]) -> Names {
+fn declared(types: &[TypeDef], used: &BTreeSet<TypeId>, lists: &[List]) -> NameSet {
     let records = used.iter().filter_map(|ty| match types.get(*ty as usize) {
         Some(TypeDef::Record { fields, .. }) => Some(fields),
         _ => None,
@@ -351,7 +357,7 @@ fn declared(types: &[TypeDef], used: &BTreeSet<TypeId>, lists: &[List]) -> Names
         _ => None,
     });
     let own = lists.iter().flat_map(|list| list.own.0.iter().cloned());
-    Names(names.chain(tags).chain(own).collect())
+    NameSet(names.chain(tags).chain(own).collect())
 }
 
 fn regexes(plan: &Plan, used: &BTreeSet<TypeId>) -> Result<HashMap<RegexId, Regex>, ContractError> {

@@ -4,7 +4,7 @@
 //! It does not recurse, allocates nothing once its buffers have grown, and can stop at the end of a
 //! partial text. Independent of types.
 
-use crate::lex::{self, Stop};
+use crate::lex::{self, LexStop};
 use guard_plan::json::{Json, MAX_DEPTH};
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -14,7 +14,7 @@ const FEW_MEMBERS: usize = 16;
 
 /// The kind of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum NodeKind {
     Null,
     True,
     False,
@@ -31,7 +31,7 @@ pub(crate) enum Kind {
 /// A node; its children follow it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Node {
-    pub kind: Kind,
+    pub kind: NodeKind,
     pub start: u32,
     pub end: u32,
     /// The index of the node after it and all its descendants.
@@ -50,13 +50,13 @@ pub(crate) struct Tape {
 }
 
 impl Tape {
-    /// Reads the value at the beginning of some bytes and returns its length. `Stop::More` if they
+    /// Reads the value at the beginning of some bytes and returns its length. `LexStop::More` if they
     /// end within it.
     ///
     /// # Errors
     ///
     /// Returns the reason why reading stopped.
-    pub fn read(&mut self, bytes: &[u8]) -> Result<usize, Stop> {
+    pub fn read(&mut self, bytes: &[u8]) -> Result<usize, LexStop> {
         self.nodes.clear();
         self.open.clear();
         (self.depth, self.longest) = (0, 0);
@@ -64,7 +64,7 @@ impl Tape {
         loop {
             at = lex::blanks(bytes, at);
             at = match bytes.get(at) {
-                None => return Err(Stop::More),
+                None => return Err(LexStop::More),
                 Some(b'"') => self.string(bytes, at)?,
                 Some(b'{') => match self.object(bytes, at)? {
                     (at, false) => at,
@@ -74,7 +74,7 @@ impl Tape {
                     }
                 },
                 Some(b'[') => {
-                    self.push_open(Kind::Array, at)?;
+                    self.push_open(NodeKind::Array, at)?;
                     at = lex::blanks(bytes, at + 1);
                     match bytes.get(at) {
                         Some(b']') => self.close(at + 1),
@@ -91,8 +91,8 @@ impl Tape {
     }
 
     /// Reads the beginning of an object; returns whether a value follows.
-    fn object(&mut self, bytes: &[u8], at: usize) -> Result<(usize, bool), Stop> {
-        self.push_open(Kind::Object, at)?;
+    fn object(&mut self, bytes: &[u8], at: usize) -> Result<(usize, bool), LexStop> {
+        self.push_open(NodeKind::Object, at)?;
         let at = lex::blanks(bytes, at + 1);
         match bytes.get(at) {
             Some(b'}') => Ok((self.close(at + 1), false)),
@@ -102,28 +102,28 @@ impl Tape {
 
     /// Reads the text after a value: returns where the next one begins, or that everything is
     /// closed.
-    fn after(&mut self, bytes: &[u8], mut at: usize) -> Result<(usize, bool), Stop> {
+    fn after(&mut self, bytes: &[u8], mut at: usize) -> Result<(usize, bool), LexStop> {
         loop {
             let Some(top) = self.open.last() else { return Ok((at, true)) };
-            let object = self.nodes[*top as usize].kind == Kind::Object;
+            let object = self.nodes[*top as usize].kind == NodeKind::Object;
             at = lex::blanks(bytes, at);
             match bytes.get(at) {
-                None => return Err(Stop::More),
+                None => return Err(LexStop::More),
                 Some(b',') if object => {
                     return Ok((self.key(bytes, lex::blanks(bytes, at + 1))?, false));
                 }
                 Some(b',') => return Ok((at + 1, false)),
                 Some(b'}') if object => at = self.close(at + 1),
                 Some(b']') if !object => at = self.close(at + 1),
-                Some(_) if object => return Err(Stop::Bad(at, "expected `,` or `}`")),
-                Some(_) => return Err(Stop::Bad(at, "expected `,` or `]`")),
+                Some(_) if object => return Err(LexStop::Bad(at, "expected `,` or `}`")),
+                Some(_) => return Err(LexStop::Bad(at, "expected `,` or `]`")),
             }
         }
     }
 
-    fn push_open(&mut self, kind: Kind, at: usize) -> Result<(), Stop> {
+    fn push_open(&mut self, kind: NodeKind, at: usize) -> Result<(), LexStop> {
         if self.open.len() == MAX_DEPTH {
-            return Err(Stop::Deep);
+            return Err(LexStop::Deep);
         }
         self.open.push(self.nodes.len() as u32);
         self.depth = self.depth.max(self.open.len());
@@ -140,40 +140,40 @@ impl Tape {
         end
     }
 
-    fn push(&mut self, kind: Kind, start: usize, end: usize) {
+    fn push(&mut self, kind: NodeKind, start: usize, end: usize) {
         let next = self.nodes.len() as u32 + 1;
         self.nodes.push(Node { kind, start: start as u32, end: end as u32, next });
     }
 
-    fn string(&mut self, bytes: &[u8], at: usize) -> Result<usize, Stop> {
+    fn string(&mut self, bytes: &[u8], at: usize) -> Result<usize, LexStop> {
         let (end, escaped) = lex::string(bytes, at)?;
         self.longest = self.longest.max(end - at - 2);
-        self.push(if escaped { Kind::Escaped } else { Kind::Plain }, at + 1, end - 1);
+        self.push(if escaped { NodeKind::Escaped } else { NodeKind::Plain }, at + 1, end - 1);
         Ok(end)
     }
 
-    fn key(&mut self, bytes: &[u8], at: usize) -> Result<usize, Stop> {
+    fn key(&mut self, bytes: &[u8], at: usize) -> Result<usize, LexStop> {
         match bytes.get(at) {
-            None => return Err(Stop::More),
+            None => return Err(LexStop::More),
             Some(b'"') => {}
-            Some(_) => return Err(Stop::Bad(at, "expected a key")),
+            Some(_) => return Err(LexStop::Bad(at, "expected a key")),
         }
         let at = lex::blanks(bytes, self.string(bytes, at)?);
         match bytes.get(at) {
-            None => Err(Stop::More),
+            None => Err(LexStop::More),
             Some(b':') => Ok(at + 1),
-            Some(_) => Err(Stop::Bad(at, "expected `:`")),
+            Some(_) => Err(LexStop::Bad(at, "expected `:`")),
         }
     }
 
-    fn scalar(&mut self, bytes: &[u8], at: usize) -> Result<usize, Stop> {
+    fn scalar(&mut self, bytes: &[u8], at: usize) -> Result<usize, LexStop> {
         let word = |word: &str| lex::word(bytes, at, word);
         let (kind, end) = match bytes[at] {
-            b'-' | b'0'..=b'9' => (Kind::Number, lex::number(bytes, at)?),
-            b't' => (Kind::True, word("true")?),
-            b'f' => (Kind::False, word("false")?),
-            b'n' => (Kind::Null, word("null")?),
-            _ => return Err(Stop::Bad(at, "expected a value")),
+            b'-' | b'0'..=b'9' => (NodeKind::Number, lex::number(bytes, at)?),
+            b't' => (NodeKind::True, word("true")?),
+            b'f' => (NodeKind::False, word("false")?),
+            b'n' => (NodeKind::Null, word("null")?),
+            _ => return Err(LexStop::Bad(at, "expected a value")),
         };
         self.push(kind, at, end);
         Ok(end)
@@ -183,7 +183,7 @@ impl Tape {
     pub fn text<'t>(&self, text: &'t str, node: usize) -> Cow<'t, str> {
         let Node { kind, start, end, .. } = self.nodes[node];
         let inner = &text[start as usize..end as usize];
-        if kind == Kind::Escaped { lex::unescape(inner).into() } else { Cow::Borrowed(inner) }
+        if kind == NodeKind::Escaped { lex::unescape(inner).into() } else { Cow::Borrowed(inner) }
     }
 
     /// The raw text of a node.
@@ -212,22 +212,22 @@ impl Tape {
     /// The value of a node.
     pub fn json(&self, text: &str, node: usize) -> Json {
         match self.nodes[node].kind {
-            Kind::Null => Json::Null,
-            Kind::True => Json::Bool(true),
-            Kind::False => Json::Bool(false),
-            Kind::Number => number(self.raw(text, node)),
-            Kind::Plain => Json::String(self.raw(text, node).into()),
+            NodeKind::Null => Json::Null,
+            NodeKind::True => Json::Bool(true),
+            NodeKind::False => Json::Bool(false),
+            NodeKind::Number => number(self.raw(text, node)),
+            NodeKind::Plain => Json::String(self.raw(text, node).into()),
             // The text is copied again rather than shrunk in place, which is slower in the
             // allocator.
-            Kind::Escaped => Json::String(lex::unescape(self.raw(text, node)).as_str().into()),
-            Kind::Array => {
+            NodeKind::Escaped => Json::String(lex::unescape(self.raw(text, node)).as_str().into()),
+            NodeKind::Array => {
                 let mut items = Vec::with_capacity(self.children(node).count());
                 for child in self.children(node) {
                     items.push(self.json(text, child));
                 }
                 Json::Array(items)
             }
-            Kind::Object => {
+            NodeKind::Object => {
                 let mut members = Vec::with_capacity(self.children(node).count() / 2);
                 for (key, value) in self.members(node) {
                     members.push(((*self.text(text, key)).into(), self.json(text, value)));
@@ -240,7 +240,7 @@ impl Tape {
     /// Returns the first key that occurs twice in an object inside a node.
     pub fn twice<'t>(&self, text: &'t str, node: usize) -> Option<Cow<'t, str>> {
         let end = self.nodes[node].next as usize;
-        let objects = (node..end).filter(|at| self.nodes[*at].kind == Kind::Object);
+        let objects = (node..end).filter(|at| self.nodes[*at].kind == NodeKind::Object);
         objects.into_iter().find_map(|object| self.twice_in(text, object))
     }
 
@@ -266,7 +266,7 @@ impl Tape {
     pub fn holds_object_led_by(&self, text: &str, leads: impl Fn(&str) -> bool) -> bool {
         let nodes = self.nodes.iter().enumerate().skip(1);
         nodes.into_iter().any(|(at, node)| {
-            let led = node.kind == Kind::Object && node.next as usize > at + 1;
+            let led = node.kind == NodeKind::Object && node.next as usize > at + 1;
             led && leads(&self.text(text, at + 1))
         })
     }
@@ -330,7 +330,7 @@ mod tests {
         let text = r#"{"a": [1, true, "x\n", {"b": null}]}"#;
         let mut tape = Tape::default();
         for end in 0..text.len() {
-            assert_eq!(tape.read(&text.as_bytes()[..end]), Err(Stop::More), "{end}");
+            assert_eq!(tape.read(&text.as_bytes()[..end]), Err(LexStop::More), "{end}");
         }
         assert_eq!(tape.read(text.as_bytes()), Ok(text.len()));
         assert_eq!(tape.depth, 3);
@@ -339,6 +339,6 @@ mod tests {
     #[test]
     fn depth_is_bounded() {
         let text = "[".repeat(100_000);
-        assert_eq!(Tape::default().read(text.as_bytes()), Err(Stop::Deep));
+        assert_eq!(Tape::default().read(text.as_bytes()), Err(LexStop::Deep));
     }
 }

@@ -10,7 +10,7 @@ const BEGINNING: usize = 256;
 
 /// The findings about a text so far.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum UnwrapState {
     #[default]
     Unknown,
     /// It is read as it stands.
@@ -24,7 +24,7 @@ enum State {
 /// Decodes a text that is one JSON string, in pieces.
 #[derive(Debug, Default)]
 pub(crate) struct Unwrap {
-    state: State,
+    state: UnwrapState,
     /// The part that cannot be decided yet.
     held: Vec<u8>,
     /// The bytes of the text and of the document so far.
@@ -44,22 +44,22 @@ impl Unwrap {
 
     /// Decodes a piece of the text.
     pub fn push(&mut self, piece: &[u8], end: bool, out: &mut Vec<u8>) {
-        if self.state == State::Plain {
+        if self.state == UnwrapState::Plain {
             return out.extend_from_slice(piece);
         }
         self.held.extend_from_slice(piece);
-        if self.state == State::Unknown {
+        if self.state == UnwrapState::Unknown {
             match begins(&self.held, end) {
                 None => return,
                 Some(false) => {
-                    self.state = State::Plain;
+                    self.state = UnwrapState::Plain;
                     return out.append(&mut self.held);
                 }
                 Some(true) => {
                     let quote = self.held.iter().position(|b| *b == b'"').unwrap_or(0);
                     self.held.drain(..=quote);
                     self.read = quote + 1;
-                    self.state = State::Inside;
+                    self.state = UnwrapState::Inside;
                     self.step();
                 }
             }
@@ -82,14 +82,14 @@ impl Unwrap {
     /// Decodes some bytes; returns how many of them.
     fn decode(&mut self, bytes: &[u8], end: bool, out: &mut Vec<u8>) -> usize {
         let mut at = 0;
-        while self.state == State::Inside && at < bytes.len() {
+        while self.state == UnwrapState::Inside && at < bytes.len() {
             let to = lex::plain(bytes, at);
             self.copy(&bytes[at..to], out);
             at = to;
             match bytes.get(at) {
                 None => {}
                 Some(b'"') => {
-                    self.state = State::Behind;
+                    self.state = UnwrapState::Behind;
                     self.read += 1;
                     at += 1;
                     self.step();
@@ -104,7 +104,7 @@ impl Unwrap {
                         at = to;
                         self.step();
                     }
-                    Err(lex::Stop::More) if !end => return at,
+                    Err(lex::LexStop::More) if !end => return at,
                     Err(_) => {
                         self.damaged.get_or_insert(self.read);
                         self.copy(&bytes[at..=at], out);
@@ -133,7 +133,7 @@ impl Unwrap {
     }
 
     pub fn locate(&self, at: &mut Extent, length: u64) {
-        if self.state != State::Plain && !self.steps.is_empty() {
+        if self.state != UnwrapState::Plain && !self.steps.is_empty() {
             (at.start, at.end) = (self.outer(at.start, length), self.outer(at.end, length));
         }
     }
@@ -173,7 +173,7 @@ impl Unwrap {
 
     /// Returns whether the string does not end.
     pub fn cut(&self) -> bool {
-        self.state == State::Inside
+        self.state == UnwrapState::Inside
     }
 }
 

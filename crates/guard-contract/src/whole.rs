@@ -5,11 +5,11 @@
 use crate::checker::Input;
 use crate::draft::Draft;
 use crate::engine::{Finished, TAGS};
-use crate::judge::{Judge, Refusal};
+use crate::judge::{Refusal, UnitJudge};
 use crate::marks::Marks;
 use crate::outcome;
-use crate::repair::{Leads, Outcome, repair};
-use crate::shape::Prepared;
+use crate::repair::{Leads, RepairOutcome, repair};
+use crate::shape::PreparedContract;
 use crate::tape::Tape;
 use guard_plan::report::{Fix, Reason, SpanKind};
 use std::ops::Range;
@@ -18,13 +18,13 @@ use std::ops::Range;
 const AROUND: usize = 64 << 10;
 
 /// The place of a value in the text, and why it may not be meant.
-struct Found {
+struct FoundValue {
     at: Range<usize>,
     doubt: Option<&'static str>,
 }
 
 /// A value as it was read.
-struct Value {
+struct ReadValue {
     /// It as JSON, on the tape.
     text: Vec<u8>,
     len: usize,
@@ -32,7 +32,7 @@ struct Value {
     strict: bool,
 }
 
-impl Prepared {
+impl PreparedContract {
     /// Returns the number of bytes that are read of a text whose document is one value.
     pub fn whole_cap(&self) -> usize {
         let bytes = usize::try_from(self.contract.bounds.bytes).unwrap_or(usize::MAX);
@@ -41,7 +41,7 @@ impl Prepared {
 }
 
 /// Reads a whole text. `over` is true if the text goes on.
-pub(crate) fn read(p: &Prepared, text: &[u8], over: bool, input: &Input<'_>) -> Finished {
+pub(crate) fn read(p: &PreparedContract, text: &[u8], over: bool, input: &Input<'_>) -> Finished {
     let mut draft = Draft::new(p);
     let mut marks = Marks::default();
     let thought = reasoning(text);
@@ -104,9 +104,9 @@ fn refused(draft: &mut Draft, reason: Reason, error: &str) {
 
 /// Judges a value.
 fn take(
-    p: &Prepared,
+    p: &PreparedContract,
     draft: &mut Draft,
-    (tape, start, value): (&Tape, usize, &Value),
+    (tape, start, value): (&Tape, usize, &ReadValue),
     input: &Input<'_>,
 ) {
     let most = p.contract.bounds.bytes;
@@ -116,7 +116,7 @@ fn take(
             let error = format!("it is longer than {most} bytes");
             Err(Refusal { reason: Reason::Bounds, error })
         }
-        false => Judge { prepared: p, input }.member(0, tape, &value.text),
+        false => UnitJudge { prepared: p, input }.member(0, tape, &value.text),
     };
     value.fixes.iter().for_each(|(fix, at)| draft.fix(*fix, start + at));
     match judged {
@@ -173,7 +173,7 @@ fn blanks(bytes: &[u8]) -> usize {
 }
 
 /// Finds the value: all of the text from here on, or what stands in its only fence.
-fn locate(text: &[u8], from: usize) -> Option<Found> {
+fn locate(text: &[u8], from: usize) -> Option<FoundValue> {
     let blank = |range: Range<usize>| text[range].iter().all(u8::is_ascii_whitespace);
     let mut fences: Vec<Range<usize>> = Vec::new();
     let mut at = from;
@@ -187,7 +187,7 @@ fn locate(text: &[u8], from: usize) -> Option<Found> {
     }
     let trimmed = |range: Range<usize>, doubt| {
         let start = range.start + blanks(&text[range.clone()]);
-        (start < range.end).then_some(Found { at: start..range.end, doubt })
+        (start < range.end).then_some(FoundValue { at: start..range.end, doubt })
     };
     match &fences[..] {
         [] => trimmed(from..text.len(), None),
@@ -202,7 +202,7 @@ fn locate(text: &[u8], from: usize) -> Option<Found> {
 }
 
 /// Reads the value that is all of this part of the text; the error says whether the text ends in it.
-fn value(text: &[u8], at: Range<usize>, tape: &mut Tape) -> Result<Value, bool> {
+fn value(text: &[u8], at: Range<usize>, tape: &mut Tape) -> Result<ReadValue, bool> {
     let ends = at.end == text.len();
     // What follows shows that a number has ended.
     let mut bytes = text[at].to_vec();
@@ -211,19 +211,22 @@ fn value(text: &[u8], at: Range<usize>, tape: &mut Tape) -> Result<Value, bool> 
     if let Ok(len) = tape.read(&bytes)
         && blank(len)
     {
-        return Ok(Value { text: bytes[..len].to_vec(), len, fixes: Vec::new(), strict: true });
+        return Ok(ReadValue { text: bytes[..len].to_vec(), len, fixes: Vec::new(), strict: true });
     }
     let none = |_: &str| false;
     match repair(&bytes, true, &Leads { own: &none, sure: &none, partial: false }) {
-        Outcome::Done(done) if blank(done.len) && !done.cut && !done.hides => {
+        RepairOutcome::Done(done) if blank(done.len) && !done.cut && !done.hides => {
             match tape.read(&done.text) {
-                Ok(len) if len == done.text.len() => {
-                    Ok(Value { text: done.text, len: done.len, fixes: done.fixes, strict: false })
-                }
+                Ok(len) if len == done.text.len() => Ok(ReadValue {
+                    text: done.text,
+                    len: done.len,
+                    fixes: done.fixes,
+                    strict: false,
+                }),
                 _ => Err(false),
             }
         }
-        Outcome::Broken(broken) => Err(broken.cut && ends),
+        RepairOutcome::Broken(broken) => Err(broken.cut && ends),
         _ => Err(false),
     }
 }

@@ -57,14 +57,14 @@ pub fn run(command: &Command, directory: &Path) -> Ran {
     };
     strays.follow(&child);
     let (read, done) = channel();
-    let stdout = child.stdout.take().map(|pipe| Output::follow(pipe, read.clone()));
-    let stderr = child.stderr.take().map(|pipe| Output::follow(pipe, read));
+    let stdout = child.stdout.take().map(|pipe| PipeOutput::follow(pipe, read.clone()));
+    let stderr = child.stderr.take().map(|pipe| PipeOutput::follow(pipe, read));
     let within = Duration::from_millis(u64::try_from(command.within).unwrap_or(0));
     let ended = wait(&mut child, within, &strays);
     drain(&done);
-    let text = |output: Option<Arc<Mutex<Output>>>| match output {
+    let text = |output: Option<Arc<Mutex<PipeOutput>>>| match output {
         Some(output) => output.lock().unwrap_or_else(PoisonError::into_inner).clone(),
-        None => Output::default(),
+        None => PipeOutput::default(),
     };
     let (stdout, stderr) = (text(stdout), text(stderr));
     let mut tail: Vec<u8> = stdout.tail.into();
@@ -100,15 +100,15 @@ fn is_executable(file: &Path) -> bool {
 
 /// The output of a pipe: its beginning and its end.
 #[derive(Debug, Clone, Default)]
-struct Output {
+struct PipeOutput {
     head: Vec<u8>,
     tail: VecDeque<u8>,
 }
 
-impl Output {
+impl PipeOutput {
     /// Reads a pipe to its end on its own thread.
-    fn follow(mut pipe: impl Read + Send + 'static, done: Sender<()>) -> Arc<Mutex<Output>> {
-        let output = Arc::new(Mutex::new(Output::default()));
+    fn follow(mut pipe: impl Read + Send + 'static, done: Sender<()>) -> Arc<Mutex<PipeOutput>> {
+        let output = Arc::new(Mutex::new(PipeOutput::default()));
         let shared = Arc::clone(&output);
         std::thread::spawn(move || {
             let mut buffer = [0; 8 << 10];

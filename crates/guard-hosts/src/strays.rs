@@ -81,7 +81,7 @@ impl Strays {
     /// without the leader.
     fn found(&self) -> Vec<i32> {
         let own = i32::try_from(std::process::id()).unwrap_or(0);
-        let all: Vec<Process> = Process::all().filter(|one| one.pid != own).collect();
+        let all: Vec<SystemProcess> = SystemProcess::all().filter(|one| one.pid != own).collect();
         let mut descendants = vec![self.leader];
         let mut at = 0;
         while at < descendants.len() {
@@ -93,7 +93,7 @@ impl Strays {
             );
             at += 1;
         }
-        let stray = |one: &&Process| {
+        let stray = |one: &&SystemProcess| {
             descendants.contains(&one.pid) || one.holds(&self.pipes) || one.has(&self.mark)
         };
         let strays = all.iter().filter(|one| one.lives && one.pid != self.leader).filter(stray);
@@ -103,7 +103,7 @@ impl Strays {
 
 /// A process of this system.
 #[cfg(target_os = "linux")]
-struct Process {
+struct SystemProcess {
     pid: i32,
     parent: i32,
     /// False if it has ended, and waits to be reaped.
@@ -111,19 +111,19 @@ struct Process {
 }
 
 #[cfg(target_os = "linux")]
-impl Process {
+impl SystemProcess {
     /// The processes that this process can see.
-    fn all() -> impl Iterator<Item = Process> {
+    fn all() -> impl Iterator<Item = SystemProcess> {
         let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-        entries.filter_map(|entry| Process::read(entry.file_name().to_str()?.parse().ok()?))
+        entries.filter_map(|entry| SystemProcess::read(entry.file_name().to_str()?.parse().ok()?))
     }
 
-    fn read(pid: i32) -> Option<Process> {
+    fn read(pid: i32) -> Option<SystemProcess> {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
         // The name in parentheses may hold anything, parentheses too.
         let mut rest = stat[stat.rfind(')')? + 1..].split_whitespace();
         let lives = !matches!(rest.next()?, "Z" | "X");
-        Some(Process { pid, parent: rest.next()?.parse().ok()?, lives })
+        Some(SystemProcess { pid, parent: rest.next()?.parse().ok()?, lives })
     }
 
     /// Returns whether it holds one of the pipes open as a stream.

@@ -51,7 +51,7 @@ pub struct Decoder<'a> {
 
 /// One step of the way to a problem.
 #[derive(Clone, Copy)]
-enum Step<'s> {
+enum PathStep<'s> {
     Field(&'s str),
     Index(usize),
     Key(&'s str),
@@ -60,7 +60,7 @@ enum Step<'s> {
 /// The way to where decoding is, and what it met.
 #[derive(Default)]
 struct Trail<'s> {
-    steps: Vec<Step<'s>>,
+    steps: Vec<PathStep<'s>>,
     problems: Vec<Problem>,
     /// Inside of a secret: values are not shown.
     secret: bool,
@@ -74,10 +74,10 @@ impl<'s> Trail<'s> {
     }
 
     /// Goes one step, and back.
-    fn at<T>(&mut self, step: Step<'s>, go: impl FnOnce(&mut Self) -> T) -> T {
+    fn at<T>(&mut self, step: PathStep<'s>, go: impl FnOnce(&mut Self) -> T) -> T {
         // The keys of a secret map are as secret as its values.
         self.steps.push(match step {
-            Step::Key(_) if self.secret => Step::Key(render::SECRET),
+            PathStep::Key(_) if self.secret => PathStep::Key(render::SECRET),
             step => step,
         });
         let result = go(self);
@@ -86,18 +86,18 @@ impl<'s> Trail<'s> {
     }
 }
 
-fn way(steps: &[Step<'_>]) -> String {
+fn way(steps: &[PathStep<'_>]) -> String {
     let mut out = String::new();
     for step in steps {
         match step {
-            Step::Field(name) => {
+            PathStep::Field(name) => {
                 if !out.is_empty() {
                     out.push('.');
                 }
                 out.push_str(&render::cut(name, 60));
             }
-            Step::Index(index) => out.push_str(&format!("[{index}]")),
-            Step::Key(key) => out.push_str(&format!("[\"{}\"]", render::cut(key, 60))),
+            PathStep::Index(index) => out.push_str(&format!("[{index}]")),
+            PathStep::Key(key) => out.push_str(&format!("[\"{}\"]", render::cut(key, 60))),
         }
     }
     out
@@ -158,7 +158,7 @@ impl Decoder<'_> {
                         true => (render::SECRET, format!("is an unknown {what}")),
                         false => (&**key, unknown(what, key, fields)),
                     };
-                    trail.at(Step::Field(step), |trail| trail.problem(message));
+                    trail.at(PathStep::Field(step), |trail| trail.problem(message));
                 }
             }
         }
@@ -184,7 +184,7 @@ impl Decoder<'_> {
     ) -> Option<Value> {
         let outer = trail.secret;
         trail.secret |= field.secret;
-        let value = trail.at(Step::Field(&field.name), |trail| match json {
+        let value = trail.at(PathStep::Field(&field.name), |trail| match json {
             Some(json) => self.value(field.ty, forms, json, trail),
             None if matches!(self.def(field.ty), Some(TypeDef::Option { .. })) => Some(Value::None),
             None => {
@@ -324,7 +324,7 @@ impl Decoder<'_> {
                         continue;
                     }
                     let value =
-                        trail.at(Step::Key(key), |trail| self.value(*of, forms, json, trail));
+                        trail.at(PathStep::Key(key), |trail| self.value(*of, forms, json, trail));
                     entries.extend(value.map(|value| (key.clone(), value)));
                 }
                 (entries.len() == members.len()).then_some(Value::Map(entries))?
@@ -355,7 +355,7 @@ impl Decoder<'_> {
         let case = said.and_then(|said| cases.iter().find(|case| said.as_str() == Some(&case.tag)));
         let Some(case) = case else {
             let expected = texts().map(|text| format!("\"{text}\"")).collect::<Vec<_>>().join(", ");
-            trail.at(Step::Field(tag), |trail| match said {
+            trail.at(PathStep::Field(tag), |trail| match said {
                 None => trail.problem(format!("is missing, expected one of {expected}")),
                 Some(said) => {
                     let found = found(said, trail.secret);
@@ -382,7 +382,7 @@ impl Decoder<'_> {
                     true => (render::SECRET, "is an unknown field".into()),
                     false => (&**key, unknown("field", key, fields)),
                 };
-                trail.at(Step::Field(step), |trail| trail.problem(message));
+                trail.at(PathStep::Field(step), |trail| trail.problem(message));
             }
         }
         (values.len() == fields.len()).then_some(values)
@@ -397,7 +397,9 @@ impl Decoder<'_> {
     ) -> Option<Vec<Value>> {
         let mut values = Vec::with_capacity(items.len());
         for (index, json) in items.iter().enumerate() {
-            values.extend(trail.at(Step::Index(index), |trail| self.value(of, forms, json, trail)));
+            values.extend(
+                trail.at(PathStep::Index(index), |trail| self.value(of, forms, json, trail)),
+            );
             if trail.problems.len() >= MAX_PROBLEMS {
                 return None;
             }

@@ -483,7 +483,7 @@ pub enum NoteKind {
 
 /// A line as it is read; the payload waits for its kind.
 #[derive(Deserialize)]
-struct Line {
+struct RawRecord {
     seq: u64,
     time: String,
     kind: Kind,
@@ -500,7 +500,7 @@ impl Record {
     ///
     /// Returns a description of the problem.
     pub fn parse(line: &str) -> Result<Record, String> {
-        let line: Line = serde_json::from_str(line).map_err(|error| error.to_string())?;
+        let line: RawRecord = serde_json::from_str(line).map_err(|error| error.to_string())?;
         let text = line.payload.get();
         let payload = match line.kind {
             Kind::Open => serde_json::from_str(text).map(Payload::Open),
@@ -520,7 +520,7 @@ impl Record {
             Kind::Ledger => serde_json::from_str(text).map(Payload::Ledger),
         };
         let payload = payload.map_err(|error| error.to_string())?;
-        let Line { seq, time, call, prev, hash, .. } = line;
+        let RawRecord { seq, time, call, prev, hash, .. } = line;
         Ok(Record { seq, time, call, payload, prev, hash })
     }
 

@@ -92,9 +92,9 @@ pub fn weekday(time: i64) -> u32 {
     (time.div_euclid(DAY) + 3).rem_euclid(7) as u32
 }
 
-struct Scanner<'a>(&'a [u8]);
+struct TimeScanner<'a>(&'a [u8]);
 
-impl Scanner<'_> {
+impl TimeScanner<'_> {
     fn digits(&mut self, count: usize) -> Option<i64> {
         let (digits, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;
@@ -134,7 +134,7 @@ impl Scanner<'_> {
 
 /// Parses `Z`, `+hh:mm` or `-hh:mm`; returns minutes to the east of UTC.
 pub fn parse_offset(text: &str) -> Option<i16> {
-    let mut scan = Scanner(text.as_bytes());
+    let mut scan = TimeScanner(text.as_bytes());
     let offset = scan.offset()?;
     let whole = scan.0.is_empty() && (text == "Z" || text.as_bytes().get(3) == Some(&b':'));
     whole.then_some((offset / 60_000) as i16)
@@ -147,7 +147,7 @@ pub fn parse_rfc3339(text: &str) -> Option<i64> {
 
 /// As [`parse_rfc3339`]; a text without an offset has this one, in milliseconds.
 pub fn parse_rfc3339_at(text: &str, offset: Option<i64>) -> Option<i64> {
-    let mut scan = Scanner(text.as_bytes());
+    let mut scan = TimeScanner(text.as_bytes());
     let year = scan.digits(4)?;
     scan.one_of(b"-")?;
     let month = scan.digits(2)?;
@@ -237,7 +237,7 @@ pub fn parse_format(format: &str, text: &str) -> Option<i64> {
 
 /// As [`parse_format`], with another default offset, in milliseconds.
 pub fn parse_format_at(format: &str, text: &str, mut offset: i64) -> Option<i64> {
-    let mut scan = Scanner(text.as_bytes());
+    let mut scan = TimeScanner(text.as_bytes());
     let mut civil =
         Civil { year: 0, month: 1, day: 1, hour: 0, minute: 0, second: 0, millisecond: 0 };
     let mut bytes = format.bytes();

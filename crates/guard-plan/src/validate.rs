@@ -11,7 +11,7 @@ mod session;
 
 use crate::builtin::Builtin;
 use crate::plan::*;
-use expression::{Scope, expression};
+use expression::{ExpressionScope, expression};
 
 /// The maximum number of expression nodes in a plan.
 const MAX_NODES: usize = 1 << 20;
@@ -30,7 +30,7 @@ pub(crate) fn plan(plan: &Plan, sources: &Sources) -> Check {
     ensure(spans, || "a span is in no file".into())?;
     types(plan)?;
     coercions(plan)?;
-    let mut checker = Checker { plan, nodes: 0 };
+    let mut checker = PlanChecker { plan, nodes: 0 };
     checker.tables()?;
     for tool in &plan.tools {
         checker.tool(tool).map_err(|why| format!("tool `{}`: {why}", tool.name))?;
@@ -42,13 +42,13 @@ pub(crate) fn plan(plan: &Plan, sources: &Sources) -> Check {
 
 /// Checks an expression that is not part of the plan.
 pub(crate) fn beside(plan: &Plan, expr: &Expr) -> Check {
-    expression(plan, &Scope::COMMITTED, expr)
+    expression(plan, &ExpressionScope::COMMITTED, expr)
 }
 
 /// Checks an expression that is not part of the plan and may read the arguments of a tool.
 pub(crate) fn beside_call(plan: &Plan, tool: ToolId, expr: &Expr) -> Check {
     let params = plan.tools.get(tool as usize).map_or(0, |tool| tool.params.len());
-    expression(plan, &Scope { params, ..Scope::COMMITTED }, expr)
+    expression(plan, &ExpressionScope { params, ..ExpressionScope::COMMITTED }, expr)
 }
 
 fn ensure(holds: bool, why: impl FnOnce() -> String) -> Check {
@@ -174,19 +174,19 @@ fn is_key(plan: &Plan, ty: TypeId) -> bool {
 }
 
 /// The plan under check, and the number of nodes seen.
-struct Checker<'p> {
+struct PlanChecker<'p> {
     plan: &'p Plan,
     nodes: usize,
 }
 
-impl<'p> Checker<'p> {
-    fn expression(&mut self, scope: &Scope<'_>, expr: &Expr) -> Check {
+impl<'p> PlanChecker<'p> {
+    fn expression(&mut self, scope: &ExpressionScope<'_>, expr: &Expr) -> Check {
         self.nodes += expr.0.len();
         ensure(self.nodes <= MAX_NODES, || format!("more than {MAX_NODES} expression nodes"))?;
         expression(self.plan, scope, expr)
     }
 
-    fn optional(&mut self, scope: &Scope<'_>, expr: &Option<Expr>) -> Check {
+    fn optional(&mut self, scope: &ExpressionScope<'_>, expr: &Option<Expr>) -> Check {
         expr.as_ref().map_or(Ok(()), |expr| self.expression(scope, expr))
     }
 
@@ -220,7 +220,7 @@ impl<'p> Checker<'p> {
         }
         for var in &plan.state {
             self.ty(var.ty)?;
-            self.expression(&Scope::CONSTANT, &var.init)
+            self.expression(&ExpressionScope::CONSTANT, &var.init)
                 .map_err(|why| format!("state `{}`: {why}", var.name))?;
         }
         for limit in &plan.limits {
@@ -266,9 +266,13 @@ impl<'p> Checker<'p> {
                 .and_then(|()| {
                     invariant.reads.iter().try_for_each(|var| in_range(*var, vars, "variable"))
                 })
-                .and_then(|()| self.expression(&Scope::COMMITTED, &invariant.condition))
+                .and_then(|()| self.expression(&ExpressionScope::COMMITTED, &invariant.condition))
                 .and_then(|()| {
-                    self.explanation(&Scope::COMMITTED, &invariant.because, &invariant.shows)
+                    self.explanation(
+                        &ExpressionScope::COMMITTED,
+                        &invariant.because,
+                        &invariant.shows,
+                    )
                 });
             result.map_err(|why| format!("invariant `{}`: {why}", invariant.rule.owner))?;
         }
@@ -277,7 +281,8 @@ impl<'p> Checker<'p> {
 
     fn monitors(&mut self) -> Check {
         for (id, monitor) in self.plan.monitors.iter().enumerate() {
-            let scope = Scope { world: false, monitors: Some(id), ..Scope::COMMITTED };
+            let scope =
+                ExpressionScope { world: false, monitors: Some(id), ..ExpressionScope::COMMITTED };
             self.expression(&scope, &monitor.of)
                 .and_then(|()| self.optional(&scope, &monitor.trigger))
                 .map_err(|why| format!("monitor {id}: {why}"))?;
@@ -289,7 +294,7 @@ impl<'p> Checker<'p> {
 
     fn explanation(
         &mut self,
-        scope: &Scope<'_>,
+        scope: &ExpressionScope<'_>,
         because: &Option<Message>,
         shows: &[Show],
     ) -> Check {
@@ -300,7 +305,7 @@ impl<'p> Checker<'p> {
         Ok(())
     }
 
-    fn target(&mut self, scope: &Scope<'_>, target: &Target) -> Check {
+    fn target(&mut self, scope: &ExpressionScope<'_>, target: &Target) -> Check {
         in_range(target.var, self.plan.state.len(), "variable")?;
         ensure(target.path.len() <= MAX_TYPE_DEPTH as usize, || "a target is too deep".into())?;
         for step in &target.path {
@@ -317,8 +322,8 @@ impl<'p> Checker<'p> {
         tool.params.iter().try_for_each(|param| self.ty(param.ty))?;
         tool.returns.map_or(Ok(()), |ty| self.ty(ty))?;
         ascending(tool.trust.parts.iter().map(|(path, _)| path), "what it trusts")?;
-        let before = Scope { params: tool.params.len(), ..Scope::COMMITTED };
-        let after = Scope { result: true, ..before };
+        let before = ExpressionScope { params: tool.params.len(), ..ExpressionScope::COMMITTED };
+        let after = ExpressionScope { result: true, ..before };
         self.requirements(&before, tool)?;
         for deny in &tool.denies {
             self.expression(&before, &deny.condition)?;
@@ -349,7 +354,7 @@ impl<'p> Checker<'p> {
             self.expression(&before, &risk.when)?;
         }
         for believed in tool.prior.iter().flat_map(|prior| [&prior.alpha, &prior.beta]) {
-            self.expression(&Scope::COMMITTED, believed)?;
+            self.expression(&ExpressionScope::COMMITTED, believed)?;
         }
         for approval in &tool.approvals {
             self.optional(&before, &approval.when)?;
@@ -362,7 +367,7 @@ impl<'p> Checker<'p> {
         self.bookkeeping(tool)
     }
 
-    fn requirements(&mut self, scope: &Scope<'_>, tool: &Tool) -> Check {
+    fn requirements(&mut self, scope: &ExpressionScope<'_>, tool: &Tool) -> Check {
         for requires in &tool.requires {
             ensure(!requires.any_of.is_empty(), || "a requirement without alternatives".into())?;
             self.optional(scope, &requires.when)?;
@@ -379,7 +384,7 @@ impl<'p> Checker<'p> {
         Ok(())
     }
 
-    fn settlement(&mut self, scope: &Scope<'_>, tool: &Tool) -> Check {
+    fn settlement(&mut self, scope: &ExpressionScope<'_>, tool: &Tool) -> Check {
         for observe in &tool.observes {
             self.target(scope, &observe.target)?;
             self.ty(observe.ty)?;
@@ -396,13 +401,13 @@ impl<'p> Checker<'p> {
         }
         for private in &tool.privates {
             let slots = self.part(scope, &private.part)?;
-            let bound = Scope { bound: &slots, ..*scope };
+            let bound = ExpressionScope { bound: &slots, ..*scope };
             self.optional(&bound, &private.to)?;
             self.optional(&bound, &private.when)?;
         }
         for endorsement in &tool.endorsements {
             let slots = self.part(scope, &endorsement.part)?;
-            self.optional(&Scope { bound: &slots, ..*scope }, &endorsement.when)?;
+            self.optional(&ExpressionScope { bound: &slots, ..*scope }, &endorsement.when)?;
             let extracts = endorsement.extractor.is_none_or(Builtin::is_extractor);
             ensure(extracts, || "a function that extracts nothing".into())?;
         }
@@ -413,7 +418,7 @@ impl<'p> Checker<'p> {
     }
 
     /// Checks a part of a result, and returns the slots that it binds.
-    fn part(&mut self, scope: &Scope<'_>, part: &ResultPart) -> Result<Vec<u32>, String> {
+    fn part(&mut self, scope: &ExpressionScope<'_>, part: &ResultPart) -> Result<Vec<u32>, String> {
         ensure(part.path.len() <= MAX_TYPE_DEPTH as usize, || "a path is too deep".into())?;
         let lists = part.steps().0.len();
         ensure(lists == part.ranges.len(), || "a part of elements that its path lacks".into())?;
@@ -421,11 +426,15 @@ impl<'p> Checker<'p> {
     }
 
     /// Checks ranges, and returns the slots that they bind.
-    fn ranges(&mut self, scope: &Scope<'_>, ranges: &[Range]) -> Result<Vec<u32>, String> {
+    fn ranges(
+        &mut self,
+        scope: &ExpressionScope<'_>,
+        ranges: &[Range],
+    ) -> Result<Vec<u32>, String> {
         ensure(ranges.len() <= MAX_RANGES, || "the collections of a clause".into())?;
         let mut slots: Vec<u32> = Vec::new();
         for range in ranges {
-            self.expression(&Scope { bound: &slots, ..*scope }, &range.over)?;
+            self.expression(&ExpressionScope { bound: &slots, ..*scope }, &range.over)?;
             let count = range.binders.len();
             ensure((1..=2).contains(&count), || "the names a clause binds".into())?;
             slots.extend(&range.binders);
@@ -433,10 +442,10 @@ impl<'p> Checker<'p> {
         Ok(slots)
     }
 
-    fn learn(&mut self, scope: &Scope<'_>, learn: &Learn) -> Check {
+    fn learn(&mut self, scope: &ExpressionScope<'_>, learn: &Learn) -> Check {
         in_range(learn.fact, self.plan.facts.len(), "fact")?;
         let slots = self.ranges(scope, &learn.ranges)?;
-        let bound = Scope { bound: &slots, ..*scope };
+        let bound = ExpressionScope { bound: &slots, ..*scope };
         self.optional(&bound, &learn.when)?;
         let fact = &self.plan.facts[learn.fact as usize];
         let columns = match &self.plan.types[fact.row as usize] {

@@ -5,7 +5,7 @@ use crate::formula::Formula;
 use crate::linear::Linear;
 use crate::rules::Rule;
 use crate::terms::Op;
-use crate::value::{Encoded, Outcome, Sort, TooMuch, Value};
+use crate::value::{Encoded, Sort, SymbolicOutcome, TooMuch, Value};
 use guard_plan::builtin::Builtin;
 use guard_plan::plan::ArithOp;
 
@@ -14,7 +14,7 @@ const ONE: i128 = guard_plan::value::DECIMAL_ONE as i128;
 
 impl Encoder<'_> {
     /// One operation on two values (semantics §1).
-    pub fn arith(&mut self, op: ArithOp, a: Value, b: Value) -> Encoded<Outcome> {
+    pub fn arith(&mut self, op: ArithOp, a: Value, b: Value) -> Encoded<SymbolicOutcome> {
         let ((has_a, a), (has_b, b)) = (self.split(a), self.split(b));
         let there = has_a.and(has_b);
         let args = vec![self.term(&a), self.term(&b)];
@@ -32,20 +32,20 @@ impl Encoder<'_> {
             (ArithOp::Div | ArithOp::Rem, None) => {
                 let unknown = self.applied(Op::Arith(op, *left, *right), args);
                 let term = self.term(&unknown.value);
-                Outcome { value: self.number(sort, term, self.any()), ..unknown }
+                SymbolicOutcome { value: self.number(sort, term, self.any()), ..unknown }
             }
         };
-        Ok(Outcome { sound: there.and(outcome.sound), ..outcome })
+        Ok(SymbolicOutcome { sound: there.and(outcome.sound), ..outcome })
     }
 
     /// A number that must fit the integers.
-    pub fn exact(&mut self, sort: Sort, linear: Linear) -> Encoded<Outcome> {
+    pub fn exact(&mut self, sort: Sort, linear: Linear) -> Encoded<SymbolicOutcome> {
         let sound = self.fits_width(&linear)?;
-        Ok(Outcome { value: Value::Number(sort, linear), sound })
+        Ok(SymbolicOutcome { value: Value::Number(sort, linear), sound })
     }
 
     /// The number with the other sign.
-    pub fn negate(&mut self, value: Value) -> Encoded<Outcome> {
+    pub fn negate(&mut self, value: Value) -> Encoded<SymbolicOutcome> {
         let (there, value) = self.split(value);
         let Value::Number(sort, linear) = &value else { return Ok(self.unknown()) };
         if !sort.is_number() {
@@ -53,11 +53,17 @@ impl Encoder<'_> {
         }
         let factor = if mutant!("minus is plus") { 1 } else { -1 };
         let outcome = self.exact(*sort, linear.times(factor).ok_or(TooMuch)?)?;
-        Ok(Outcome { sound: there.and(outcome.sound), ..outcome })
+        Ok(SymbolicOutcome { sound: there.and(outcome.sound), ..outcome })
     }
 
     /// `x · y / unit`, rounded half to even where the unit is not 1.
-    fn product(&mut self, sort: Sort, x: &Linear, y: &Linear, unit: i128) -> Encoded<Outcome> {
+    fn product(
+        &mut self,
+        sort: Sort,
+        x: &Linear,
+        y: &Linear,
+        unit: i128,
+    ) -> Encoded<SymbolicOutcome> {
         let by_constant = match (x.as_constant(), y.as_constant()) {
             (_, Some(factor)) => Some(x.times(factor).ok_or(TooMuch)?),
             (Some(factor), _) => Some(y.times(factor).ok_or(TooMuch)?),
@@ -136,7 +142,7 @@ impl Encoder<'_> {
     }
 
     /// The nearest number to `linear / unit`, halves to even.
-    pub fn rounded(&mut self, sort: Sort, linear: &Linear, unit: i128) -> Encoded<Outcome> {
+    pub fn rounded(&mut self, sort: Sort, linear: &Linear, unit: i128) -> Encoded<SymbolicOutcome> {
         let args = vec![self.term_of_number(Sort::Int, linear)];
         let by = if mutant!("all divisors round alike") { 1 } else { unit };
         let term = self.terms.intern(Op::Rounded(by), args);
@@ -152,7 +158,13 @@ impl Encoder<'_> {
     }
 
     /// The quotient by a constant.
-    fn quotient(&mut self, sort: Sort, x: &Linear, divisor: i128, unit: i128) -> Encoded<Outcome> {
+    fn quotient(
+        &mut self,
+        sort: Sort,
+        x: &Linear,
+        divisor: i128,
+        unit: i128,
+    ) -> Encoded<SymbolicOutcome> {
         let flip = divisor < 0 && !mutant!("a negative divisor is positive");
         let x = if flip { x.times(-1).ok_or(TooMuch)? } else { x.clone() };
         let divisor = divisor.abs();
@@ -193,7 +205,7 @@ impl Encoder<'_> {
     }
 
     /// The remainder by a constant, with the sign of the dividend.
-    fn remainder(&mut self, sort: Sort, x: &Linear, divisor: i128) -> Encoded<Outcome> {
+    fn remainder(&mut self, sort: Sort, x: &Linear, divisor: i128) -> Encoded<SymbolicOutcome> {
         let divisor = divisor.abs();
         let quotient = self.truncated(x, divisor)?;
         let rest = quotient.times(divisor).and_then(|whole| x.minus(&whole)).ok_or(TooMuch)?;
@@ -219,7 +231,11 @@ impl Encoder<'_> {
     }
 
     /// The builtins over numbers; none where it is none of them or its arguments are not what it takes.
-    pub fn numeric(&mut self, builtin: Builtin, args: &[Value]) -> Encoded<Option<Outcome>> {
+    pub fn numeric(
+        &mut self,
+        builtin: Builtin,
+        args: &[Value],
+    ) -> Encoded<Option<SymbolicOutcome>> {
         let number = |at: usize| match args.get(at) {
             Some(Value::Number(sort, linear)) => Some((*sort, linear.clone())),
             _ => None,
@@ -231,14 +247,14 @@ impl Encoder<'_> {
                 let first = Formula::le(&x, &y).ok_or(TooMuch)?;
                 let least = (builtin == Builtin::Min) != mutant!("the least is the greatest");
                 let (a, b) = if least { (x, y) } else { (y, x) };
-                Outcome::sound(Value::Number(sort, self.choose_number(&first, a, b)?))
+                SymbolicOutcome::sound(Value::Number(sort, self.choose_number(&first, a, b)?))
             }
             (Builtin::Abs, _) if sort.is_number() && sort != Sort::Time => {
                 let positive = Formula::le(&Linear::default(), &x).ok_or(TooMuch)?;
                 let negated = x.times(-1).ok_or(TooMuch)?;
                 if mutant!("a size always fits") {
                     let size = self.choose_number(&positive, x, negated)?;
-                    return Ok(Some(Outcome::sound(Value::Number(sort, size))));
+                    return Ok(Some(SymbolicOutcome::sound(Value::Number(sort, size))));
                 }
                 let size = self.choose_number(&positive, x, negated)?;
                 self.exact(sort, size)?

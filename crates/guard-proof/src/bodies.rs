@@ -3,7 +3,7 @@
 
 use crate::encoder::{Closure, Encoder, Env};
 use crate::terms::{Op, TermId};
-use crate::value::{Encoded, Kind, Outcome, Sort, Value};
+use crate::value::{Encoded, Kind, Sort, SymbolicOutcome, Value};
 use guard_plan::plan::{Expr, Node, NodeId, QuantifierOp};
 use std::rc::Rc;
 
@@ -13,7 +13,7 @@ impl<'p> Encoder<'p> {
         expr: &'p Expr,
         (op, over, binders, body): (QuantifierOp, &'p [NodeId], &'p [u32], NodeId),
         env: &Env<'p>,
-    ) -> Encoded<Outcome> {
+    ) -> Encoded<SymbolicOutcome> {
         let (values, sound) = self.all_of(expr, over, env)?;
         let text = self.written_body(expr, body, binders, env)?;
         if let [value] = &values[..]
@@ -22,7 +22,7 @@ impl<'p> Encoder<'p> {
             let by_key = binders.len() == 1 && collection.kind() == Kind::Map;
             let closure = Closure { op, expr, body, binders, by_key, env: env.clone(), text };
             let outcome = self.quantified(&collection, &closure)?;
-            return Ok(Outcome { sound: sound.and(outcome.sound), ..outcome });
+            return Ok(SymbolicOutcome { sound: sound.and(outcome.sound), ..outcome });
         }
         // Lists in step, `json`, or what may be missing: the same body over the same says the same.
         let mut terms: Vec<TermId> = values.iter().map(|value| self.term(value)).collect();
@@ -32,7 +32,7 @@ impl<'p> Encoder<'p> {
             None => Value::Bool(self.flag_of(term)),
             Some(sort) => self.number(sort, term, self.any()),
         };
-        Ok(Outcome { value, sound: sound.and(self.flag(Op::Sound, vec![term])) })
+        Ok(SymbolicOutcome { value, sound: sound.and(self.flag(Op::Sound, vec![term])) })
     }
 
     /// The body of a quantifier as a term of its text: bound variables by their place, everything else that it reads by its

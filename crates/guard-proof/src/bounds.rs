@@ -8,7 +8,7 @@ use crate::bodies::written;
 use crate::encoder::{Encoder, Env};
 use crate::formula::Formula;
 use crate::linear::Linear;
-use crate::system::{Builder, Given, Goal};
+use crate::system::{Given, Goal, SystemBuilder};
 use crate::terms::Op;
 use crate::value::{Encoded, TooMuch, Value, Width};
 use crate::{charges, frame};
@@ -261,7 +261,7 @@ impl<'p> Encoder<'p> {
 /// The counts in a session by measure.
 type Counts = BTreeMap<SessionMeasure, Linear>;
 
-impl<'p> Builder<'p> {
+impl<'p> SystemBuilder<'p> {
     /// States the bounds where a call of a tool is proposed, and returns what its settlement has to prove of those that
     /// it could break.
     ///

@@ -10,7 +10,7 @@ use crate::frame;
 use crate::linear::Linear;
 use crate::problem::Problem;
 use crate::rules::Rule;
-use crate::system::{Builder, Given, System};
+use crate::system::{Given, System, SystemBuilder};
 use crate::terms::{Op, TermId};
 use crate::value::{Encoded, TooMuch, Width};
 use guard_plan::plan::{
@@ -40,7 +40,7 @@ impl Claims {
     /// in every committed state, and the relations between a session's history and its state.
     pub fn of(plan: &Plan, id: ToolId, assumable: &[bool], width: Width) -> Claims {
         let tool = &plan.tools[id as usize];
-        let mut builder = Builder::new(plan, tool, None, width);
+        let mut builder = SystemBuilder::new(plan, tool, None, width);
         builder.conditions(tool);
         for (at, rule) in tool
             .requires
@@ -374,7 +374,7 @@ impl<'p> Encoder<'p> {
     }
 }
 
-impl<'p> Builder<'p> {
+impl<'p> SystemBuilder<'p> {
     /// States what the history of a session is to its counters and to its state, of what was asked.
     fn history(&mut self, tool: &'p Tool) {
         let env = self.env.clone();

@@ -1,7 +1,7 @@
 //! Collections in symbols: what a change does to size, membership and entries. A collection that is only known by its term
 //! answers with variables, of which the laws of collections are known.
 
-use crate::encoder::{Element, Encoder};
+use crate::encoder::{Encoder, SymbolicElement};
 use crate::formula::Formula;
 use crate::linear::Linear;
 use crate::rules::Rule;
@@ -142,7 +142,7 @@ impl Encoder<'_> {
             }
             _ => (None, element.clone()),
         };
-        self.meet(of, term, at, Element { there: there.clone(), key, value })?;
+        self.meet(of, term, at, SymbolicElement { there: there.clone(), key, value })?;
         Ok(there)
     }
 
@@ -153,7 +153,7 @@ impl Encoder<'_> {
         of: &Rc<Collection>,
         base: TermId,
         at: TermId,
-        element: Element,
+        element: SymbolicElement,
     ) -> Encoded<()> {
         if self.generic > 0 {
             return Ok(());
@@ -180,7 +180,7 @@ impl Encoder<'_> {
     }
 
     /// Adds that equal elements are both there or both missing, and that entries with equal keys have equal values.
-    fn compare_elements(&mut self, a: &Element, b: &Element) -> Encoded<()> {
+    fn compare_elements(&mut self, a: &SymbolicElement, b: &SymbolicElement) -> Encoded<()> {
         let same = match (&a.key, &b.key) {
             (Some(mine), Some(theirs)) => self.same(mine, theirs)?,
             (None, None) => self.same(&a.value, &b.value)?,
@@ -217,7 +217,7 @@ impl Encoder<'_> {
                 let at = self.term(key);
                 let value = Value::Typed(*ty, self.terms.intern(Op::At, vec![*term, at]));
                 let (key, there) = (Some(key.clone()), there);
-                let element = Element { there: there.clone(), key, value: value.clone() };
+                let element = SymbolicElement { there: there.clone(), key, value: value.clone() };
                 self.meet(of, *term, at, element)?;
                 (there, value)
             }

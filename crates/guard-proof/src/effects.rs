@@ -5,7 +5,7 @@ use crate::formula::Formula;
 use crate::linear::Linear;
 use crate::rules::Rule;
 use crate::terms::Op;
-use crate::value::{Collection, Encoded, Kind, Outcome, Sort, TooMuch, Value};
+use crate::value::{Collection, Encoded, Kind, Sort, SymbolicOutcome, TooMuch, Value};
 use guard_plan::plan::{ArithOp, EffectOp, Step, Target, Tool, TypeDef, TypeId};
 use std::rc::Rc;
 
@@ -73,17 +73,17 @@ impl<'p> Encoder<'p> {
         self.optional(there, value)
     }
 
-    fn way(&mut self, target: &'p Target, before: &Env<'p>) -> Encoded<(Vec<Way>, Formula)> {
+    fn way(&mut self, target: &'p Target, before: &Env<'p>) -> Encoded<(Vec<PathKey>, Formula)> {
         let mut sound = Formula::True;
         let mut way = Vec::with_capacity(target.path.len());
         for step in &target.path {
             way.push(match step {
-                Step::Field(at) => Way::Field(*at as usize),
+                Step::Field(at) => PathKey::Field(*at as usize),
                 Step::Index(key) => {
                     let key = self.eval(key, before)?;
                     let (there, value) = self.split(key.value);
                     sound = Formula::all([sound, key.sound, there]);
-                    Way::Index(value)
+                    PathKey::Index(value)
                 }
             });
         }
@@ -94,34 +94,34 @@ impl<'p> Encoder<'p> {
     fn write(
         &mut self,
         value: Value,
-        way: &[Way],
+        way: &[PathKey],
         op: EffectOp,
         operand: Option<Value>,
-    ) -> Encoded<Outcome> {
+    ) -> Encoded<SymbolicOutcome> {
         let Some((step, rest)) = way.split_first() else {
             return self.change(value, op, operand);
         };
         let (there, value) = self.split(value);
         Ok(match (step, &value) {
-            (Way::Field(at), Value::Record(fields)) if *at < fields.len() => {
+            (PathKey::Field(at), Value::Record(fields)) if *at < fields.len() => {
                 let mut fields = fields.clone();
                 let written = self.write(fields[*at].clone(), rest, op, operand)?;
                 fields[*at] = written.value;
-                Outcome { value: Value::Record(fields), sound: there.and(written.sound) }
+                SymbolicOutcome { value: Value::Record(fields), sound: there.and(written.sound) }
             }
-            (Way::Index(key), Value::Collection(map))
+            (PathKey::Index(key), Value::Collection(map))
                 if map.kind() == Kind::Map && matches!(key, Value::Number(Sort::Text, _)) =>
             {
                 self.write_entry(map, key, rest, op, operand, there)?
             }
-            (Way::Index(index), Value::Collection(list))
+            (PathKey::Index(index), Value::Collection(list))
                 if list.kind() == Kind::List && matches!(index, Value::Number(Sort::Int, _)) =>
             {
                 let (found, element) = self.at(list, index)?;
                 let written = self.write(element, rest, op, operand)?;
                 let changed = Collection::Replace(list.clone(), index.clone(), written.value);
                 let value = Value::Collection(Rc::new(changed));
-                Outcome { value, sound: Formula::all([there, found, written.sound]) }
+                SymbolicOutcome { value, sound: Formula::all([there, found, written.sound]) }
             }
             _ => self.unknown(),
         })
@@ -131,20 +131,20 @@ impl<'p> Encoder<'p> {
         &mut self,
         map: &Rc<Collection>,
         key: &Value,
-        rest: &[Way],
+        rest: &[PathKey],
         op: EffectOp,
         operand: Option<Value>,
         there: Formula,
-    ) -> Encoded<Outcome> {
+    ) -> Encoded<SymbolicOutcome> {
         let changed = |change| Value::Collection(Rc::new(change));
         Ok(match (rest, op, operand) {
             ([], EffectOp::Delete, _) => {
                 let value = changed(Collection::Drop(map.clone(), key.clone()));
-                Outcome { value, sound: there }
+                SymbolicOutcome { value, sound: there }
             }
             ([], EffectOp::Set, Some(operand)) => {
                 let value = changed(Collection::Put(map.clone(), key.clone(), operand));
-                Outcome { value, sound: there }
+                SymbolicOutcome { value, sound: there }
             }
             (rest, op, operand) => {
                 let (found, entry) = self.at(map, key)?;
@@ -152,20 +152,25 @@ impl<'p> Encoder<'p> {
                 let value = changed(Collection::Put(map.clone(), key.clone(), written.value));
                 let found =
                     if mutant!("a missing entry can be changed") { Formula::True } else { found };
-                Outcome { value, sound: Formula::all([there, found, written.sound]) }
+                SymbolicOutcome { value, sound: Formula::all([there, found, written.sound]) }
             }
         })
     }
 
-    fn change(&mut self, value: Value, op: EffectOp, operand: Option<Value>) -> Encoded<Outcome> {
+    fn change(
+        &mut self,
+        value: Value,
+        op: EffectOp,
+        operand: Option<Value>,
+    ) -> Encoded<SymbolicOutcome> {
         let Some(operand) = operand else {
             return Ok(match op {
-                EffectOp::Delete => Outcome::sound(self.none()),
+                EffectOp::Delete => SymbolicOutcome::sound(self.none()),
                 _ => self.unknown(),
             });
         };
         let calculated = match op {
-            EffectOp::Set => return Ok(Outcome::sound(operand)),
+            EffectOp::Set => return Ok(SymbolicOutcome::sound(operand)),
             EffectOp::Subtract if mutant!("`-=` adds") => Some(ArithOp::Add),
             EffectOp::Multiply if mutant!("`*=` adds") => Some(ArithOp::Add),
             EffectOp::Add if mutant!("`+=` subtracts") => Some(ArithOp::Sub),
@@ -182,7 +187,7 @@ impl<'p> Encoder<'p> {
                 false => (value, operand),
             };
             let result = self.arith(op, value, operand)?;
-            return Ok(Outcome { sound: there.and(result.sound), ..result });
+            return Ok(SymbolicOutcome { sound: there.and(result.sound), ..result });
         }
         let (has_operand, operand) = self.split(operand);
         let Value::Collection(of) = &value else { return Ok(self.unknown()) };
@@ -197,7 +202,7 @@ impl<'p> Encoder<'p> {
             }
             _ => return Ok(self.unknown()),
         };
-        Ok(Outcome { value: Value::Collection(Rc::new(changed)), sound: there })
+        Ok(SymbolicOutcome { value: Value::Collection(Rc::new(changed)), sound: there })
     }
 
     /// Encodes that a value satisfies the refinements of a type.
@@ -355,7 +360,7 @@ impl<'p> Encoder<'p> {
 }
 
 /// One step of the way into a value, its key evaluated.
-enum Way {
+enum PathKey {
     Field(usize),
     Index(Value),
 }

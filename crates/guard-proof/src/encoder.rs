@@ -10,7 +10,9 @@ use crate::linear::{Linear, Range, Var};
 use crate::problem::Variable;
 use crate::rules::Rule;
 use crate::terms::{Op, TermId, Terms};
-use crate::value::{Collection, Encoded, Kind, Outcome, Sort, TooMuch, Value, Width, number_of};
+use crate::value::{
+    Collection, Encoded, Kind, Sort, SymbolicOutcome, TooMuch, Value, Width, number_of,
+};
 use guard_plan::plan::{Expr, Field, NodeId, Plan, QuantifierOp, TypeDef, TypeId, VarId};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -51,7 +53,7 @@ pub(crate) struct Closure<'p> {
 
 /// An element of a collection: whether it is there, its key or index where that is known, its value.
 #[derive(Clone)]
-pub(crate) struct Element {
+pub(crate) struct SymbolicElement {
     pub there: Formula,
     pub key: Option<Value>,
     pub value: Value,
@@ -66,10 +68,10 @@ pub(crate) struct Universal<'p> {
 
 /// The questions that were asked about a collection that is known only by its term.
 #[derive(Default, Clone)]
-pub(crate) struct Asked<'p> {
+pub(crate) struct AskedAbout<'p> {
     /// Elements by the terms they were asked for, by key or index or not.
     pub met: Vec<(TermId, bool)>,
-    pub elements: Vec<Element>,
+    pub elements: Vec<SymbolicElement>,
     pub universal: Vec<Universal<'p>>,
 }
 
@@ -87,7 +89,7 @@ pub(crate) struct Encoder<'p> {
     pub text_types: HashMap<Var, TypeId>,
     /// What is true of the variables by what they stand for.
     pub facts: Vec<(Rule, Formula)>,
-    pub asked: HashMap<TermId, Asked<'p>>,
+    pub asked: HashMap<TermId, AskedAbout<'p>>,
     /// What was asked of the history.
     pub history: Vec<HistoryTerm>,
     /// How many bodies are being evaluated over any element: these are not compared with others.
@@ -197,17 +199,17 @@ impl<'p> Encoder<'p> {
     }
 
     /// Something of which nothing is known, and that may fault.
-    pub fn unknown(&mut self) -> Outcome {
+    pub fn unknown(&mut self) -> SymbolicOutcome {
         let term = self.terms.fresh();
-        Outcome { value: Value::Opaque(term), sound: self.flag(Op::Sound, vec![term]) }
+        SymbolicOutcome { value: Value::Opaque(term), sound: self.flag(Op::Sound, vec![term]) }
     }
 
     /// Returns the outcome of an operator that is not interpreted. Equal operands give equal outcomes, and the operator
     /// may fault.
-    pub fn applied(&mut self, op: Op, args: Vec<TermId>) -> Outcome {
+    pub fn applied(&mut self, op: Op, args: Vec<TermId>) -> SymbolicOutcome {
         let args = if mutant!("operands of the unknown are dropped") { Vec::new() } else { args };
         let term = self.terms.intern(op, args);
-        Outcome { value: Value::Opaque(term), sound: self.flag(Op::Sound, vec![term]) }
+        SymbolicOutcome { value: Value::Opaque(term), sound: self.flag(Op::Sound, vec![term]) }
     }
 
     /// A text as written: texts that differ are numbers that differ.

@@ -6,13 +6,13 @@ use crate::encoder::{Closure, Encoder, Env};
 use crate::formula::Formula;
 use crate::linear::Linear;
 use crate::terms::Op;
-use crate::value::{Collection, Encoded, Kind, Outcome, Sort, TooMuch, Value};
+use crate::value::{Collection, Encoded, Kind, Sort, SymbolicOutcome, TooMuch, Value};
 use guard_plan::plan::{CompareOp, Expr, Node, NodeId};
 use std::rc::Rc;
 
 impl<'p> Encoder<'p> {
     /// The meaning of an expression.
-    pub fn eval(&mut self, expr: &'p Expr, env: &Env<'p>) -> Encoded<Outcome> {
+    pub fn eval(&mut self, expr: &'p Expr, env: &Env<'p>) -> Encoded<SymbolicOutcome> {
         self.node(expr, (expr.0.len() - 1) as NodeId, env)
     }
 
@@ -23,7 +23,7 @@ impl<'p> Encoder<'p> {
     }
 
     /// An outcome as a condition.
-    pub fn truth(&mut self, outcome: Outcome) -> (Formula, Formula) {
+    pub fn truth(&mut self, outcome: SymbolicOutcome) -> (Formula, Formula) {
         let (there, value) = self.split(outcome.value);
         let sound = outcome.sound.and(there);
         match value {
@@ -43,7 +43,7 @@ impl<'p> Encoder<'p> {
         closure: &Closure<'p>,
         key: Option<Value>,
         value: Value,
-    ) -> Encoded<Option<Outcome>> {
+    ) -> Encoded<Option<SymbolicOutcome>> {
         let mut env = closure.env.clone();
         let locals = Rc::make_mut(&mut env.locals);
         match (closure.binders, key) {
@@ -61,20 +61,20 @@ impl<'p> Encoder<'p> {
         self.node(closure.expr, closure.body, &env).map(Some)
     }
 
-    pub fn node(&mut self, expr: &'p Expr, id: NodeId, env: &Env<'p>) -> Encoded<Outcome> {
+    pub fn node(&mut self, expr: &'p Expr, id: NodeId, env: &Env<'p>) -> Encoded<SymbolicOutcome> {
         self.step()?;
         if self.is_exhausted() && mutant!("too much is a value") {
             return Ok(self.applied(Op::Node("too much".into()), Vec::new()));
         }
         Ok(match &expr.0[id as usize] {
-            Node::None => Outcome::sound(self.none()),
-            Node::Bool(truth) => Outcome::sound(Value::Bool(Formula::of(*truth))),
+            Node::None => SymbolicOutcome::sound(self.none()),
+            Node::Bool(truth) => SymbolicOutcome::sound(Value::Bool(Formula::of(*truth))),
             Node::Int(number) => constant(Sort::Int, *number),
             Node::Decimal(units) => constant(Sort::Decimal, *units),
             Node::Duration(millis) => constant(Sort::Duration, *millis),
             Node::Time(at) => constant(Sort::Time, *at),
             Node::Enum(index) => constant(Sort::Enum, i64::from(*index)),
-            Node::String(text) => Outcome::sound(self.text(text)),
+            Node::String(text) => SymbolicOutcome::sound(self.text(text)),
             node @ (Node::Path(_) | Node::Workspace) => {
                 self.named(Sort::Path, written(node), vec![])
             }
@@ -83,25 +83,25 @@ impl<'p> Encoder<'p> {
                 Some(param) => {
                     let at = if mutant!("all arguments are the first") { 0 } else { *at };
                     let term = self.terms.intern(Op::Param(at), Vec::new());
-                    Outcome::sound(self.open(Value::Typed(param.ty, term)))
+                    SymbolicOutcome::sound(self.open(Value::Typed(param.ty, term)))
                 }
                 None => self.unknown(),
             },
-            Node::State(var) => Outcome::sound(self.state(*var, env)),
+            Node::State(var) => SymbolicOutcome::sound(self.state(*var, env)),
             Node::Local(slot) => match env.locals.iter().rev().find(|(bound, _)| bound == slot) {
-                Some((_, value)) => Outcome::sound(value.clone()),
+                Some((_, value)) => SymbolicOutcome::sound(value.clone()),
                 None => self.unknown(),
             },
             Node::Result => match env.returns {
                 Some(ty) => {
                     let term = self.terms.intern(Op::Result, Vec::new());
-                    Outcome::sound(self.open(Value::Typed(ty, term)))
+                    SymbolicOutcome::sound(self.open(Value::Typed(ty, term)))
                 }
                 None => self.unknown(),
             },
             Node::Not(a) => {
                 let (truth, sound) = self.bool(expr, *a, env)?;
-                Outcome { value: Value::Bool(self.not(&truth)?), sound }
+                SymbolicOutcome { value: Value::Bool(self.not(&truth)?), sound }
             }
             Node::And(a, b) => self.connective(expr, (*a, true), *b, true, env)?,
             Node::Or(a, b) => self.connective(expr, (*a, true), *b, false, env)?,
@@ -112,7 +112,7 @@ impl<'p> Encoder<'p> {
             Node::Compare(op, a, b) => {
                 let (a, b) = (self.node(expr, *a, env)?, self.node(expr, *b, env)?);
                 let compared = self.compare(*op, a.value, b.value)?;
-                Outcome { sound: a.sound.and(b.sound).and(compared.sound), ..compared }
+                SymbolicOutcome { sound: a.sound.and(b.sound).and(compared.sound), ..compared }
             }
             Node::Arith(op, a, b) => {
                 let (a, b) = (self.node(expr, *a, env)?, self.node(expr, *b, env)?);
@@ -125,12 +125,12 @@ impl<'p> Encoder<'p> {
                     true => Formula::True,
                     false => b.sound,
                 };
-                Outcome { sound: a.sound.and(right_sound).and(result.sound), ..result }
+                SymbolicOutcome { sound: a.sound.and(right_sound).and(result.sound), ..result }
             }
             Node::Neg(a) => {
                 let a = self.node(expr, *a, env)?;
                 let result = self.negate(a.value)?;
-                Outcome { sound: a.sound.and(result.sound), ..result }
+                SymbolicOutcome { sound: a.sound.and(result.sound), ..result }
             }
             Node::If(condition, then, other) => {
                 let (condition, sound) = self.bool(expr, *condition, env)?;
@@ -145,25 +145,25 @@ impl<'p> Encoder<'p> {
                     false => other.value,
                 };
                 let value = self.choose(&condition, then.value, other_value)?;
-                Outcome { value, sound: sound.and(branches) }
+                SymbolicOutcome { value, sound: sound.and(branches) }
             }
             Node::Else(a, b) => {
                 let (a, b) = (self.node(expr, *a, env)?, self.node(expr, *b, env)?);
                 let (there, value) = self.split(a.value);
                 let sound = a.sound.and(there.clone().or(b.sound));
                 let there = if mutant!("`else` is never needed") { Formula::True } else { there };
-                Outcome { value: self.choose(&there, value, b.value)?, sound }
+                SymbolicOutcome { value: self.choose(&there, value, b.value)?, sound }
             }
             Node::IsSome(a) => {
                 let a = self.node(expr, *a, env)?;
                 let (there, _) = self.split(a.value);
                 let there = if mutant!("some is none") { self.not(&there)? } else { there };
-                Outcome { value: Value::Bool(there), sound: a.sound }
+                SymbolicOutcome { value: Value::Bool(there), sound: a.sound }
             }
             Node::Unwrap(a) => {
                 let a = self.node(expr, *a, env)?;
                 let (there, value) = self.split(a.value);
-                Outcome { value, sound: a.sound.and(there) }
+                SymbolicOutcome { value, sound: a.sound.and(there) }
             }
             Node::Field(a, at) => {
                 let a = self.node(expr, *a, env)?;
@@ -171,7 +171,10 @@ impl<'p> Encoder<'p> {
                 match record {
                     Value::Record(fields) if (*at as usize) < fields.len() => {
                         let at = if mutant!("all fields are the first") { 0 } else { *at as usize };
-                        Outcome { value: self.optional(there, fields[at].clone()), sound: a.sound }
+                        SymbolicOutcome {
+                            value: self.optional(there, fields[at].clone()),
+                            sound: a.sound,
+                        }
                     }
                     _ => self.unknown(),
                 }
@@ -185,7 +188,7 @@ impl<'p> Encoder<'p> {
             Node::Set(ids) => self.literal(Kind::Set, expr, ids, env)?,
             Node::Record(ids) => {
                 let (fields, sound) = self.all_of(expr, ids, env)?;
-                Outcome { value: Value::Record(fields), sound }
+                SymbolicOutcome { value: Value::Record(fields), sound }
             }
             Node::Map(entries) => {
                 let ids: Vec<NodeId> = entries.iter().map(|(_, id)| *id).collect();
@@ -197,7 +200,10 @@ impl<'p> Encoder<'p> {
                 }
                 let keys: Vec<Value> = entries.iter().map(|(key, _)| self.text(key)).collect();
                 let entries = keys.into_iter().zip(values).collect();
-                Outcome { value: Value::Collection(Rc::new(Collection::Entries(entries))), sound }
+                SymbolicOutcome {
+                    value: Value::Collection(Rc::new(Collection::Entries(entries))),
+                    sound,
+                }
             }
             Node::Call(builtin, ids) => self.call(*builtin, expr, ids, env)?,
             node => self.asked(expr, node, env)?,
@@ -229,7 +235,7 @@ impl<'p> Encoder<'p> {
         b: NodeId,
         and: bool,
         env: &Env<'p>,
-    ) -> Encoded<Outcome> {
+    ) -> Encoded<SymbolicOutcome> {
         let (a, sound_a) = self.bool(expr, a, env)?;
         let a = if as_is { a } else { self.not(&a)? };
         let (b, sound_b) = self.bool(expr, b, env)?;
@@ -237,9 +243,9 @@ impl<'p> Encoder<'p> {
             if and != mutant!("the other side is skipped") { self.not(&a)? } else { a.clone() };
         let value = if and { a.and(b) } else { a.or(b) };
         if mutant!("the right side never faults") {
-            return Ok(Outcome { value: Value::Bool(value), sound: sound_a });
+            return Ok(SymbolicOutcome { value: Value::Bool(value), sound: sound_a });
         }
-        Ok(Outcome { value: Value::Bool(value), sound: sound_a.and(skipped.or(sound_b)) })
+        Ok(SymbolicOutcome { value: Value::Bool(value), sound: sound_a.and(skipped.or(sound_b)) })
     }
 
     pub(crate) fn all_of(
@@ -264,7 +270,7 @@ impl<'p> Encoder<'p> {
         expr: &'p Expr,
         ids: &[NodeId],
         env: &Env<'p>,
-    ) -> Encoded<Outcome> {
+    ) -> Encoded<SymbolicOutcome> {
         let (values, sound) = self.all_of(expr, ids, env)?;
         let mut there = Formula::True;
         let mut items = Vec::with_capacity(values.len());
@@ -277,11 +283,14 @@ impl<'p> Encoder<'p> {
         if there != Formula::True {
             return Ok(self.unknown());
         }
-        Ok(Outcome { value: Value::Collection(Rc::new(Collection::Literal(kind, items))), sound })
+        Ok(SymbolicOutcome {
+            value: Value::Collection(Rc::new(Collection::Literal(kind, items))),
+            sound,
+        })
     }
 
     /// A comparison: with a missing option it is false, `!=` true.
-    pub fn compare(&mut self, op: CompareOp, a: Value, b: Value) -> Encoded<Outcome> {
+    pub fn compare(&mut self, op: CompareOp, a: Value, b: Value) -> Encoded<SymbolicOutcome> {
         let ((has_a, a), (has_b, b)) = (self.split(a), self.split(b));
         let there = match mutant!("only the left side is missing") {
             true => has_a,
@@ -289,7 +298,7 @@ impl<'p> Encoder<'p> {
         };
         if there == Formula::False {
             let missing = op == CompareOp::Ne || mutant!("what is missing compares");
-            return Ok(Outcome::sound(Value::Bool(Formula::of(missing))));
+            return Ok(SymbolicOutcome::sound(Value::Bool(Formula::of(missing))));
         }
         let (relation, sound) = match op {
             CompareOp::Eq | CompareOp::Ne => (self.same(&a, &b)?, Formula::True),
@@ -298,11 +307,14 @@ impl<'p> Encoder<'p> {
         let absent = self.not(&there)?;
         if op == CompareOp::Ne && mutant!("what is missing differs from nothing") {
             let differs = self.not(&relation)?;
-            return Ok(Outcome { value: Value::Bool(there.and(differs)), sound: absent.or(sound) });
+            return Ok(SymbolicOutcome {
+                value: Value::Bool(there.and(differs)),
+                sound: absent.or(sound),
+            });
         }
         let holds = there.and(relation);
         let holds = if op == CompareOp::Ne { self.not(&holds)? } else { holds };
-        Ok(Outcome { value: Value::Bool(holds), sound: absent.or(sound) })
+        Ok(SymbolicOutcome { value: Value::Bool(holds), sound: absent.or(sound) })
     }
 
     fn order(&mut self, op: CompareOp, a: &Value, b: &Value) -> Encoded<(Formula, Formula)> {
@@ -371,7 +383,7 @@ impl<'p> Encoder<'p> {
         of: NodeId,
         key: NodeId,
         env: &Env<'p>,
-    ) -> Encoded<Outcome> {
+    ) -> Encoded<SymbolicOutcome> {
         let (of, key) = (self.node(expr, of, env)?, self.node(expr, key, env)?);
         let sound = of.sound.and(key.sound);
         let ((has_of, of), (has_key, key)) = (self.split(of.value), self.split(key.value));
@@ -380,14 +392,14 @@ impl<'p> Encoder<'p> {
             && indexes(collection.kind(), &key)
         {
             let (found, value) = self.at(collection, &key)?;
-            return Ok(Outcome { value: self.optional(there.and(found), value), sound });
+            return Ok(SymbolicOutcome { value: self.optional(there.and(found), value), sound });
         }
         let args = vec![self.term(&of), self.term(&key)];
         let mut outcome = self.applied(Op::Node("Index".into()), args);
         let found = self.term(&outcome.value);
         let found = self.flag(Op::IsSome, vec![found]);
         outcome.value = self.optional(there.and(found), outcome.value);
-        Ok(Outcome { sound: sound.and(outcome.sound), ..outcome })
+        Ok(SymbolicOutcome { sound: sound.and(outcome.sound), ..outcome })
     }
 
     fn membership(
@@ -396,7 +408,7 @@ impl<'p> Encoder<'p> {
         a: NodeId,
         b: NodeId,
         env: &Env<'p>,
-    ) -> Encoded<Outcome> {
+    ) -> Encoded<SymbolicOutcome> {
         let (a, b) = (self.node(expr, a, env)?, self.node(expr, b, env)?);
         let sound = a.sound.and(b.sound);
         let ((has_a, a), (has_b, b)) = (self.split(a.value), self.split(b.value));
@@ -415,12 +427,12 @@ impl<'p> Encoder<'p> {
                 self.truth(unknown)
             }
         };
-        Ok(Outcome { value: Value::Bool(there.and(truth)), sound: sound.and(known) })
+        Ok(SymbolicOutcome { value: Value::Bool(there.and(truth)), sound: sound.and(known) })
     }
 }
 
-pub(crate) fn constant(sort: Sort, number: i64) -> Outcome {
-    Outcome::sound(Value::Number(sort, Linear::constant(number.into())))
+pub(crate) fn constant(sort: Sort, number: i64) -> SymbolicOutcome {
+    SymbolicOutcome::sound(Value::Number(sort, Linear::constant(number.into())))
 }
 
 /// Returns true if a collection of this kind can be indexed by the value.

@@ -4,12 +4,12 @@
 //! body. A bound name stands for a fresh element each time its body is evaluated.
 
 use crate::bodies::sum_sort;
-use crate::encoder::{Closure, Element, Encoder, Universal};
+use crate::encoder::{Closure, Encoder, SymbolicElement, Universal};
 use crate::formula::Formula;
 use crate::linear::{Linear, Range};
 use crate::rules::Rule;
 use crate::terms::{Op, TermId};
-use crate::value::{Collection, Encoded, Kind, Outcome, Sort, TooMuch, Value};
+use crate::value::{Collection, Encoded, Kind, Sort, SymbolicOutcome, TooMuch, Value};
 use guard_plan::plan::{QuantifierOp, TypeId};
 use std::rc::Rc;
 
@@ -30,7 +30,11 @@ struct Summand {
 
 impl<'p> Encoder<'p> {
     /// A quantifier over a collection (semantics §1).
-    pub fn quantified(&mut self, of: &Rc<Collection>, closure: &Closure<'p>) -> Encoded<Outcome> {
+    pub fn quantified(
+        &mut self,
+        of: &Rc<Collection>,
+        closure: &Closure<'p>,
+    ) -> Encoded<SymbolicOutcome> {
         let (value, sound) = match sum_sort(closure.op) {
             None => {
                 let (truth, sound) = self.all(of, closure)?;
@@ -43,7 +47,7 @@ impl<'p> Encoder<'p> {
                 (outcome.value, sound.and(outcome.sound))
             }
         };
-        Ok(Outcome { value, sound })
+        Ok(SymbolicOutcome { value, sound })
     }
 
     /// Encodes two formulas. The first: the body is without fault and true of every element (for `any`: false). The
@@ -203,7 +207,7 @@ impl<'p> Encoder<'p> {
         of: &Rc<Collection>,
         base: TermId,
         universal: &Universal<'p>,
-    ) -> Encoded<Option<Element>> {
+    ) -> Encoded<Option<SymbolicElement>> {
         let Collection::Base { kind, of: ty, .. } = **of else { return Ok(None) };
         if kind == Kind::Set && universal.closure.binders.len() > 1 {
             return Ok(None);
@@ -223,7 +227,8 @@ impl<'p> Encoder<'p> {
         let value = self.terms.intern(Op::At, vec![base, at]);
         let value = self.open(Value::Typed(ty, value));
         let (there, is_new) = self.new_var_flag(Op::Has, vec![base, at]);
-        let element = Element { there: there.clone(), key: key.clone(), value: value.clone() };
+        let element =
+            SymbolicElement { there: there.clone(), key: key.clone(), value: value.clone() };
         if is_new && let Some((truth, sound)) = self.one(&universal.closure, key, value)? {
             let fails = match mutant!("a witness holds") {
                 true => truth.and(sound),
@@ -243,7 +248,11 @@ impl<'p> Encoder<'p> {
     }
 
     /// Adds that what is true of all elements is true of this one, if it is there.
-    pub fn instantiate(&mut self, universal: &Universal<'p>, element: &Element) -> Encoded<()> {
+    pub fn instantiate(
+        &mut self,
+        universal: &Universal<'p>,
+        element: &SymbolicElement,
+    ) -> Encoded<()> {
         let one = self.one(&universal.closure, element.key.clone(), element.value.clone())?;
         let Some((truth, sound)) = one else {
             if mutant!("an element without index is any") {

@@ -6,7 +6,7 @@ use crate::encoder::{Encoder, Env};
 use crate::eval::constant;
 use crate::formula::Formula;
 use crate::terms::{Op, TermId};
-use crate::value::{Encoded, Outcome, Sort, Value};
+use crate::value::{Encoded, Sort, SymbolicOutcome, Value};
 use guard_plan::builtin::Builtin;
 use guard_plan::plan::{ClockPart, Expr, Node, NodeId, UrlPart};
 
@@ -17,17 +17,17 @@ impl<'p> Encoder<'p> {
         expr: &'p Expr,
         ids: &[NodeId],
         env: &Env<'p>,
-    ) -> Encoded<Outcome> {
+    ) -> Encoded<SymbolicOutcome> {
         let (values, sound) = self.all_of(expr, ids, env)?;
         let values: Vec<Value> = values.into_iter().map(|value| self.open(value)).collect();
         let outcome = match self.numeric(builtin, &values)? {
             Some(outcome) => outcome,
             None => self.textual(builtin, &values)?,
         };
-        Ok(Outcome { sound: sound.and(outcome.sound), ..outcome })
+        Ok(SymbolicOutcome { sound: sound.and(outcome.sound), ..outcome })
     }
 
-    fn textual(&mut self, builtin: Builtin, values: &[Value]) -> Encoded<Outcome> {
+    fn textual(&mut self, builtin: Builtin, values: &[Value]) -> Encoded<SymbolicOutcome> {
         use Builtin::{
             EndsWith, Glob, Len, Lower, Mentions, StartsWith, Trim, Upper, VersionAtLeast,
         };
@@ -39,7 +39,7 @@ impl<'p> Encoder<'p> {
         };
         Ok(match (builtin, values) {
             (Len, [Value::Collection(collection)]) => {
-                Outcome::sound(Value::Number(Sort::Int, self.len(collection)?))
+                SymbolicOutcome::sound(Value::Number(Sort::Int, self.len(collection)?))
             }
             (Len, [Value::Number(Sort::Text, text)]) => {
                 let known = text.as_constant().and_then(|text| self.text_of(text));
@@ -53,11 +53,11 @@ impl<'p> Encoder<'p> {
                 let most = most.unwrap_or(i64::MAX as u64);
                 let most = most - u64::from(mutant!("a text is shorter"));
                 let len = self.terms.intern(Op::Len, terms);
-                Outcome::sound(self.number(Sort::Int, len, (Some(0), Some(most.into()))))
+                SymbolicOutcome::sound(self.number(Sort::Int, len, (Some(0), Some(most.into()))))
             }
             (Lower | Upper | Trim, _) if texts => self.named(Sort::Text, name, terms),
             (StartsWith | EndsWith | Glob | VersionAtLeast | Mentions, _) if texts => {
-                Outcome::sound(Value::Bool(self.flag(Op::Node(name), terms)))
+                SymbolicOutcome::sound(Value::Bool(self.flag(Op::Node(name), terms)))
             }
             _ => self.applied(Op::Node(name), terms),
         })
@@ -71,9 +71,9 @@ impl<'p> Encoder<'p> {
     }
 
     /// A text, path or url of which only the name is known, and which is always there.
-    pub(crate) fn named(&mut self, sort: Sort, name: String, args: Vec<TermId>) -> Outcome {
+    pub(crate) fn named(&mut self, sort: Sort, name: String, args: Vec<TermId>) -> SymbolicOutcome {
         let term = self.terms.intern(Op::Node(name), args);
-        Outcome::sound(self.number(sort, term, (None, None)))
+        SymbolicOutcome::sound(self.number(sort, term, (None, None)))
     }
 
     /// Encodes a question about the text of a value, history, time, budgets or the world. Its answer is one variable:
@@ -83,7 +83,7 @@ impl<'p> Encoder<'p> {
         expr: &'p Expr,
         node: &'p Node,
         env: &Env<'p>,
-    ) -> Encoded<Outcome> {
+    ) -> Encoded<SymbolicOutcome> {
         let mut children = Vec::new();
         node.for_each_child(&mut |child| children.push(child));
         let (values, sound) = self.all_of(expr, &children, env)?;
@@ -128,7 +128,7 @@ impl<'p> Encoder<'p> {
             _ => Value::Opaque(term),
         };
         let known = self.flag(Op::Sound, vec![term]);
-        Ok(Outcome { value, sound: sound.and(known) })
+        Ok(SymbolicOutcome { value, sound: sound.and(known) })
     }
 
     /// An option of which only the type is known.
@@ -139,7 +139,7 @@ impl<'p> Encoder<'p> {
         self.optional(there, inner)
     }
 
-    fn url_part(&mut self, values: Vec<Value>, part: UrlPart, sound: Formula) -> Outcome {
+    fn url_part(&mut self, values: Vec<Value>, part: UrlPart, sound: Formula) -> SymbolicOutcome {
         let value = values.into_iter().next().unwrap_or_else(|| self.none());
         let (there, url) = self.split(value);
         let term = self.term(&url);
@@ -147,16 +147,24 @@ impl<'p> Encoder<'p> {
         let outcome = match (&url, part) {
             (Value::Number(Sort::Url, _), UrlPart::Port) => {
                 let term = self.terms.intern(Op::Node(name), vec![term]);
-                Outcome::sound(self.number(Sort::Int, term, (Some(0), Some(65_535))))
+                SymbolicOutcome::sound(self.number(Sort::Int, term, (Some(0), Some(65_535))))
             }
             (Value::Number(Sort::Url, _), _) => self.named(Sort::Text, name, vec![term]),
             _ => self.unknown(),
         };
-        Outcome { value: self.optional(there, outcome.value), sound: sound.and(outcome.sound) }
+        SymbolicOutcome {
+            value: self.optional(there, outcome.value),
+            sound: sound.and(outcome.sound),
+        }
     }
 
     /// `matches` and `within`: false of what is missing.
-    fn text_relation(&mut self, node: &Node, values: Vec<Value>, sound: Formula) -> Outcome {
+    fn text_relation(
+        &mut self,
+        node: &Node,
+        values: Vec<Value>,
+        sound: Formula,
+    ) -> SymbolicOutcome {
         let mut there = Formula::True;
         let mut terms = Vec::new();
         let mut fit = true;
@@ -172,11 +180,11 @@ impl<'p> Encoder<'p> {
         }
         let reflexive = matches!(node, Node::Within(..)) && terms.first() == terms.get(1);
         let outcome = match fit {
-            true if reflexive => Outcome::sound(Value::Bool(Formula::True)),
-            true => Outcome::sound(Value::Bool(self.flag(Op::Node(written(node)), terms))),
+            true if reflexive => SymbolicOutcome::sound(Value::Bool(Formula::True)),
+            true => SymbolicOutcome::sound(Value::Bool(self.flag(Op::Node(written(node)), terms))),
             false => self.unknown(),
         };
         let (truth, known) = self.truth(outcome);
-        Outcome { value: Value::Bool(there.and(truth)), sound: sound.and(known) }
+        SymbolicOutcome { value: Value::Bool(there.and(truth)), sound: sound.and(known) }
     }
 }

@@ -91,7 +91,7 @@ impl System {
         width: Width,
     ) -> System {
         let tool = &plan.tools[id as usize];
-        let mut builder = Builder::new(plan, tool, None, width);
+        let mut builder = SystemBuilder::new(plan, tool, None, width);
         builder.conditions(tool);
         let mut read = frame::reads(tool);
         let framed = frame::effects(plan, tool);
@@ -138,7 +138,7 @@ impl System {
     /// conditions under which it was allowed may no longer hold.
     pub fn of_observations(plan: &Plan, id: ToolId, assumable: &[bool], width: Width) -> System {
         let tool = &plan.tools[id as usize];
-        let mut builder = Builder::new(plan, tool, tool.returns, width);
+        let mut builder = SystemBuilder::new(plan, tool, tool.returns, width);
         let framed = frame::observations(plan, tool);
         let mut read: Vec<VarId> = tool.observes.iter().map(|observe| observe.target.var).collect();
         framed
@@ -206,17 +206,17 @@ pub fn parts(condition: &Expr) -> Vec<NodeId> {
     parts_of
 }
 
-pub(crate) struct Builder<'p> {
+pub(crate) struct SystemBuilder<'p> {
     pub(crate) encoder: Encoder<'p>,
     pub(crate) env: Env<'p>,
     hypotheses: Vec<(Given, Formula)>,
 }
 
-impl<'p> Builder<'p> {
+impl<'p> SystemBuilder<'p> {
     pub(crate) fn new(plan: &'p Plan, tool: &'p Tool, returns: Option<u32>, width: Width) -> Self {
         let env =
             Env { params: &tool.params, returns, written: Rc::default(), locals: Rc::default() };
-        Builder { encoder: Encoder::new(plan, width), env, hypotheses: Vec::new() }
+        SystemBuilder { encoder: Encoder::new(plan, width), env, hypotheses: Vec::new() }
     }
 
     fn give(&mut self, given: Given, formula: Formula) {

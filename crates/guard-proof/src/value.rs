@@ -168,16 +168,16 @@ pub(crate) type Encoded<T> = Result<T, TooMuch>;
 
 /// The symbolic outcome of an expression, and the condition under which its evaluation is without fault.
 #[derive(Debug, Clone)]
-pub(crate) struct Outcome {
+pub(crate) struct SymbolicOutcome {
     /// Its value; where there is a fault, anything.
     pub value: Value,
     /// There is no fault.
     pub sound: Formula,
 }
 
-impl Outcome {
+impl SymbolicOutcome {
     /// A value that is always there.
-    pub fn sound(value: Value) -> Outcome {
-        Outcome { value, sound: Formula::True }
+    pub fn sound(value: Value) -> SymbolicOutcome {
+        SymbolicOutcome { value, sound: Formula::True }
     }
 }

@@ -11,7 +11,7 @@ pub(crate) mod prepare;
 
 use crate::error::KernelError;
 use crate::recheck::Rechecks;
-use checks::Checks;
+use checks::PreparedChecks;
 use contracts::CompiledContract;
 use dispatch::Dispatch;
 use feedback::Providers;
@@ -21,7 +21,7 @@ use guard_plan::decode::Decoder;
 use guard_plan::plan::{
     CommandId, Field, Plan, ProbeAsks, RegexId, ToolId, TypeDef, TypeId, UnitId,
 };
-use prepare::{Learn, Prepared, Proven, Tool};
+use prepare::{Prepared, PreparedLesson, PreparedTool, Proven};
 use regex::{Regex, RegexBuilder};
 
 /// The largest size of a compiled regular expression, in bytes.
@@ -33,15 +33,15 @@ pub(crate) struct CompiledPlan {
     loaded: LoadedPlan,
     names: Dispatch,
     regexes: Box<[Regex]>,
-    pub tools: Box<[Tool]>,
+    pub tools: Box<[PreparedTool]>,
     pub invariants: Box<[Prepared]>,
     /// By invariant: true if what breaks it is only warned about (semantics §3.8).
     pub tolerated: Box<[bool]>,
     pub monitors: Box<[(Prepared, Option<Prepared>)]>,
     pub state: Box<[Prepared]>,
     pub feedback: Providers,
-    pub sources: Box<[Box<[Learn]>]>,
-    pub checks: Checks,
+    pub sources: Box<[Box<[PreparedLesson]>]>,
+    pub checks: PreparedChecks,
     /// The proved invariants that are checked again on sampled calls.
     pub rechecks: Rechecks,
     /// The contracts by id, compiled if a check uses them.
@@ -100,8 +100,10 @@ impl CompiledPlan {
                 .collect(),
             state: plan.state.iter().map(|var| Prepared::new(&var.init)).collect(),
             feedback: Providers::new(plan),
-            sources: sources.map(|source| source.learns.iter().map(Learn::new).collect()).collect(),
-            checks: Checks::new(plan),
+            sources: sources
+                .map(|source| source.learns.iter().map(PreparedLesson::new).collect())
+                .collect(),
+            checks: PreparedChecks::new(plan),
             contracts: contracts::compile(plan, schemas),
             stdout: stdout(plan),
             evidence: transitions.any(|transition| transition.evidence),
@@ -161,10 +163,12 @@ impl CompiledPlan {
 }
 
 /// The compiled tools, with the facts proved about them.
-fn tools(plan: &Plan) -> Box<[Tool]> {
+fn tools(plan: &Plan) -> Box<[PreparedTool]> {
     let tools = (0..).zip(&plan.tools);
-    let ready =
-        tools.map(|(id, tool)| Tool { proven: Proven::new(plan, id), ..Tool::new(tool, plan) });
+    let ready = tools.map(|(id, tool)| PreparedTool {
+        proven: Proven::new(plan, id),
+        ..PreparedTool::new(tool, plan)
+    });
     ready.collect()
 }
 

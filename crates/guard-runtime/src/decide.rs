@@ -5,7 +5,7 @@ use crate::eval::context::{Context, Decision};
 use crate::event::{Arguments, Proposal};
 use crate::reason::Findings;
 use crate::session::Session;
-use crate::session::flight::{Draft, Flight};
+use crate::session::flight::{Flight, PendingWrites};
 use crate::stage::arguments::{self, Decoded};
 use crate::stage::{
     Call, approvals, budgets, conflicts, effects, lifecycle, limits, ready, requirements, rules,
@@ -125,7 +125,7 @@ fn keep(cx: &Context<'_>, call: Call<'_>, args: &Decoded<'_>, flight: &mut Fligh
 fn undeclared(
     cx: &Context<'_>,
     proposal: &Proposal<'_>,
-    draft: &mut Draft,
+    draft: &mut PendingWrites,
     findings: &mut Findings,
 ) {
     let (plan, name) = (cx.compiled.plan(), proposal.tool);

@@ -7,7 +7,7 @@
 mod block;
 
 use crate::compiled::CompiledPlan;
-use crate::compiled::feedback::{Providers, Ready};
+use crate::compiled::feedback::{PreparedProvider, Providers};
 use crate::eval::context::{Context, Decision};
 use crate::session::Session;
 use crate::session::feedback::{Edge, Memory, Provider};
@@ -19,7 +19,7 @@ use guard_plan::value::Fault;
 
 /// The event that feedback is judged on.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Judged {
+pub(crate) enum FeedbackEvent {
     /// A call was settled.
     Settled(Option<ToolId>),
     /// A call was denied.
@@ -61,7 +61,7 @@ pub(crate) fn facts_changed(providers: &Providers, memory: &mut Memory) {
 }
 
 /// Starts the cadence of a provider.
-fn begin(ready: &Ready, memory: &mut Memory, id: ProviderId, now: Millis) {
+fn begin(ready: &PreparedProvider, memory: &mut Memory, id: ProviderId, now: Millis) {
     let count = ready.calls.map(|calls| memory.judged.saturating_add(calls.into()));
     let time = ready.every.map(|every| now.saturating_add(every));
     memory.due(id, count, time);
@@ -71,7 +71,7 @@ fn begin(ready: &Ready, memory: &mut Memory, id: ProviderId, now: Millis) {
 pub(crate) fn judge(
     compiled: &CompiledPlan,
     session: &mut Session,
-    event: Judged,
+    event: FeedbackEvent,
     answers: &dyn Questions,
 ) -> Round {
     let mut round = Round::default();
@@ -102,8 +102,8 @@ fn by_cadence(memory: &Memory, now: Millis, woken: &mut Vec<ProviderId>) {
     woken.extend(times.map(|(_, id)| *id));
 }
 
-fn by_denial(compiled: &CompiledPlan, event: Judged, woken: &mut Vec<ProviderId>) {
-    let Judged::Denied(tool) = event else { return };
+fn by_denial(compiled: &CompiledPlan, event: FeedbackEvent, woken: &mut Vec<ProviderId>) {
+    let FeedbackEvent::Denied(tool) = event else { return };
     woken.extend(&compiled.feedback.denied_any);
     if let Some(tool) = tool {
         woken.extend(&compiled.feedback.denied[tool as usize]);
@@ -142,7 +142,7 @@ fn by_edge(
     compiled: &CompiledPlan,
     session: &Session,
     memory: &mut Memory,
-    event: Judged,
+    event: FeedbackEvent,
     decision: &Decision,
     answers: &dyn Questions,
     woken: &mut Vec<ProviderId>,
@@ -168,7 +168,7 @@ fn by_edge(
     };
     compiled.feedback.always.iter().for_each(|edge| look(*edge));
     stale.iter().for_each(|edge| look(*edge));
-    if let Judged::Settled(Some(tool)) = event {
+    if let FeedbackEvent::Settled(Some(tool)) = event {
         let changed = compiled.feedback.by_tool[tool as usize].iter();
         changed.filter(|edge| !stale.contains(edge)).for_each(|edge| look(*edge));
     }

@@ -19,7 +19,7 @@ const NAME_CHARS: usize = 200;
 
 /// The result of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Found {
+pub(crate) enum CheckResult {
     /// It holds.
     Holds,
     /// It does not hold: the missing part.
@@ -28,20 +28,20 @@ pub(crate) enum Found {
     Unknown(String),
 }
 
-impl Found {
+impl CheckResult {
     /// Returns the problem, unless the check holds.
     pub fn lack(self) -> Option<String> {
         match self {
-            Found::Holds => None,
-            Found::Lacks(why) | Found::Unknown(why) => Some(why),
+            CheckResult::Holds => None,
+            CheckResult::Lacks(why) | CheckResult::Unknown(why) => Some(why),
         }
     }
 
-    fn of(answer: Option<bool>, lacks: impl FnOnce() -> String, unknown: String) -> Found {
+    fn of(answer: Option<bool>, lacks: impl FnOnce() -> String, unknown: String) -> CheckResult {
         match answer {
-            Some(true) => Found::Holds,
-            Some(false) => Found::Lacks(lacks()),
-            None => Found::Unknown(format!("nobody can say whether {unknown}")),
+            Some(true) => CheckResult::Holds,
+            Some(false) => CheckResult::Lacks(lacks()),
+            None => CheckResult::Unknown(format!("nobody can say whether {unknown}")),
         }
     }
 }
@@ -53,86 +53,88 @@ pub(crate) fn shown(session: &Session, path: &str) -> String {
 }
 
 /// Checks that a path lies in the workspace; outside of rules, no other path is read.
-pub(crate) fn inside(session: &Session, path: &str) -> Found {
+pub(crate) fn inside(session: &Session, path: &str) -> CheckResult {
     if path::within(path, &session.workspace) {
-        return Found::Holds;
+        return CheckResult::Holds;
     }
-    Found::Lacks(format!("`{}` is outside the workspace", shown(session, path)))
+    CheckResult::Lacks(format!("`{}` is outside the workspace", shown(session, path)))
 }
 
 /// Checks that a file exists.
-pub(crate) fn file(cx: &Context<'_>, path: &str) -> Found {
+pub(crate) fn file(cx: &Context<'_>, path: &str) -> CheckResult {
     let name = shown(cx.session, path);
     let answer = cx.answers.file(path);
-    Found::of(answer, || format!("`{name}` is missing"), format!("`{name}` is there"))
+    CheckResult::of(answer, || format!("`{name}` is missing"), format!("`{name}` is there"))
 }
 
 /// Checks that a file contains a text.
-pub(crate) fn contains(cx: &Context<'_>, path: &str, text: &str) -> Found {
+pub(crate) fn contains(cx: &Context<'_>, path: &str, text: &str) -> CheckResult {
     let name = shown(cx.session, path);
     let part = render::cut(text, 60);
     if text.is_empty() {
         // Every file would do.
-        return Found::Lacks(format!("`{name}` is asked for an empty text"));
+        return CheckResult::Lacks(format!("`{name}` is asked for an empty text"));
     }
     let answer = cx.answers.contains(path, text);
     let unknown = format!("`{name}` contains \"{part}\"");
-    Found::of(answer, || format!("`{name}` does not contain \"{part}\""), unknown)
+    CheckResult::of(answer, || format!("`{name}` does not contain \"{part}\""), unknown)
 }
 
 /// Checks that a file conforms to a contract: that its content is judged `valid`.
-pub(crate) fn conforms(cx: &Context<'_>, path: &str, contract: ContractId) -> Found {
+pub(crate) fn conforms(cx: &Context<'_>, path: &str, contract: ContractId) -> CheckResult {
     let name = shown(cx.session, path);
     let ready = &cx.compiled.contracts[contract as usize];
     let contract = &cx.compiled.plan().contracts[contract as usize].name;
     let text = match cx.answers.text(path) {
-        None => return Found::Unknown(format!("nobody can say what `{name}` holds")),
-        Some(Content::Missing) => return Found::Lacks(format!("`{name}` is missing")),
+        None => return CheckResult::Unknown(format!("nobody can say what `{name}` holds")),
+        Some(Content::Missing) => return CheckResult::Lacks(format!("`{name}` is missing")),
         Some(Content::TooLarge) => {
-            return Found::Lacks(format!("`{name}` is longer than {TEXT_BYTES} bytes"));
+            return CheckResult::Lacks(format!("`{name}` is longer than {TEXT_BYTES} bytes"));
         }
-        Some(Content::NotText) => return Found::Lacks(format!("`{name}` is not UTF-8 text")),
+        Some(Content::NotText) => return CheckResult::Lacks(format!("`{name}` is not UTF-8 text")),
         Some(Content::Text(text)) => text,
     };
     match contract::report(ready, cx, &text) {
         Err(why) => {
             let unknown = format!("`{name}` conforms to `{contract}`: {why}");
-            Found::Unknown(format!("nobody can say whether {unknown}"))
+            CheckResult::Unknown(format!("nobody can say whether {unknown}"))
         }
-        Ok(report) if report.state == State::Valid && report.unchecked.is_empty() => Found::Holds,
+        Ok(report) if report.state == State::Valid && report.unchecked.is_empty() => {
+            CheckResult::Holds
+        }
         Ok(report) => {
             let why = render::cut(&report.lacks(NAMED), LINE_CHARS * NAMED);
-            Found::Lacks(format!("`{name}` does not conform to `{contract}`: {why}"))
+            CheckResult::Lacks(format!("`{name}` does not conform to `{contract}`: {why}"))
         }
     }
 }
 
 /// Checks that there are no uncommitted changes.
-pub(crate) fn committed(cx: &Context<'_>) -> Found {
+pub(crate) fn committed(cx: &Context<'_>) -> CheckResult {
     let answer = cx.answers.committed();
     let unknown = "everything is committed".into();
-    Found::of(answer, || "there are uncommitted changes".into(), unknown)
+    CheckResult::of(answer, || "there are uncommitted changes".into(), unknown)
 }
 
 /// Checks that a probe answers `true`.
-pub(crate) fn probe(cx: &Context<'_>, id: ProbeId) -> Found {
+pub(crate) fn probe(cx: &Context<'_>, id: ProbeId) -> CheckResult {
     let name = &cx.compiled.plan().probes[id as usize].name;
     match cx.probe(id).and_then(|answer| answer.truth()) {
-        Ok(true) => Found::Holds,
-        Ok(false) => Found::Lacks(format!("the probe `{name}` says no")),
-        Err(fault) => Found::Unknown(fault.to_string()),
+        Ok(true) => CheckResult::Holds,
+        Ok(false) => CheckResult::Lacks(format!("the probe `{name}` says no")),
+        Err(fault) => CheckResult::Unknown(fault.to_string()),
     }
 }
 
 /// Checks that a command exits with a status.
-pub(crate) fn command(cx: &Context<'_>, id: CommandId, status: i32) -> Found {
+pub(crate) fn command(cx: &Context<'_>, id: CommandId, status: i32) -> CheckResult {
     let command = &cx.compiled.plan().commands[id as usize];
     let name = words(command);
     let Some(ran) = cx.answers.run(command, cx.compiled.keeps_stdout(id)) else {
-        return Found::Unknown(format!("nobody can run `{name}`"));
+        return CheckResult::Unknown(format!("nobody can run `{name}`"));
     };
     let why = match &ran.ended {
-        RunEnd::Exited(code) if *code == status => return Found::Holds,
+        RunEnd::Exited(code) if *code == status => return CheckResult::Holds,
         RunEnd::Exited(code) => format!("`{name}` exits {code}, not {status}"),
         RunEnd::TimedOut => {
             format!("`{name}` did not end within {}", time::describe_duration(command.within))
@@ -142,7 +144,7 @@ pub(crate) fn command(cx: &Context<'_>, id: CommandId, status: i32) -> Found {
             format!("`{name}` cannot be started: {}", render::cut(why, NAME_CHARS))
         }
     };
-    Found::Lacks(why + &last_lines(&ran))
+    CheckResult::Lacks(why + &last_lines(&ran))
 }
 
 /// The words of a command.

@@ -11,7 +11,7 @@ use crate::eval::context::{Context, Decision};
 use crate::evaluate::foreign;
 use crate::reason::Findings;
 use crate::session::Session;
-use crate::session::flight::Draft;
+use crate::session::flight::PendingWrites;
 use crate::stage::{
     Call, approvals, budgets, conflicts, effects, limits, ready, requirements, rules,
 };
@@ -53,7 +53,7 @@ pub struct HypotheticalCall<'c> {
 /// The rules of a hypothetical call.
 enum Rules<'c> {
     /// All rules.
-    All(&'c Tool, &'c prepare::Tool),
+    All(&'c Tool, &'c prepare::PreparedTool),
     /// The rules that do not read the arguments.
     Unchosen(Box<Unchosen>),
 }
@@ -181,7 +181,7 @@ impl<'h> Hypothesis<'h> {
     pub fn foresee(&self, call: &HypotheticalCall<'_>) -> Foreseen {
         self.read(call.args.unwrap_or_default(), |cx| {
             let stages = call.stages();
-            let (mut draft, mut findings) = (Draft::default(), Findings::default());
+            let (mut draft, mut findings) = (PendingWrites::default(), Findings::default());
             budgets::check(cx, stages, &mut draft, &mut findings);
             effects::check(cx, stages, &mut draft, &mut findings);
             Foreseen { charges: draft.charges, writes: draft.writes }
@@ -198,7 +198,7 @@ impl<'h> Hypothesis<'h> {
 
 /// Returns the findings of the stages.
 fn judged<'a>(cx: &Context<'a>, call: Call<'a>) -> Findings {
-    let (mut draft, mut findings) = (Draft::default(), Findings::default());
+    let (mut draft, mut findings) = (PendingWrites::default(), Findings::default());
     requirements::check(cx, call, &mut draft, &mut findings);
     rules::check(cx, call, &mut findings);
     limits::check(cx, call, &mut draft, &mut findings);

@@ -4,7 +4,7 @@ use crate::compiled::CompiledPlan;
 use crate::error::StepError;
 use crate::eval::context::{Context, Decision};
 use crate::event::{Move, Verify};
-use crate::found::{self, Found};
+use crate::found::{self, CheckResult};
 use crate::host::named;
 use crate::outcome::Moved;
 use crate::session::Session;
@@ -181,9 +181,9 @@ fn judge(cx: &Context<'_>, criteria: &[Criterion]) -> (Vec<String>, Vec<String>)
             Criterion::Probe(id) => found::probe(cx, *id),
         };
         match found {
-            Found::Holds => {}
-            Found::Lacks(why) => reasons.push(why),
-            Found::Unknown(why) => unanswered.push(why),
+            CheckResult::Holds => {}
+            CheckResult::Lacks(why) => reasons.push(why),
+            CheckResult::Unknown(why) => unanswered.push(why),
         }
     }
     (reasons, unanswered)

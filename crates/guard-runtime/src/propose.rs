@@ -3,7 +3,7 @@
 use crate::compiled::CompiledPlan;
 use crate::error::StepError;
 use crate::event::Proposal;
-use crate::feedback::{self, Judged};
+use crate::feedback::{self, FeedbackEvent};
 use crate::outcome::Proposed;
 use crate::session::Session;
 use crate::session::flight::Flight;
@@ -56,7 +56,7 @@ pub(crate) fn propose(
     } else {
         session.retire(flight);
         if compiled.feedback.any() && is_judged(&proposed.verdict) {
-            let event = Judged::Denied(compiled.tool(proposal.tool));
+            let event = FeedbackEvent::Denied(compiled.tool(proposal.tool));
             let round = feedback::judge(compiled, session, event, &answers);
             (proposed.feedback, proposed.notes) = (round.delivered, round.notes);
         }

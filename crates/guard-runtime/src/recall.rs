@@ -8,7 +8,7 @@ use crate::compiled::{CompiledPlan, resolved};
 use crate::error::RecallError;
 use crate::open;
 use crate::session::Session;
-use crate::session::flight::{Draft, Flight, Part, PartStep};
+use crate::session::flight::{Flight, PartStep, PendingWrites, WrittenPart};
 use crate::session::items::{Criterion, Item};
 use guard_plan::builtin::MAX_SAID;
 use guard_plan::plan::{Field, Plan, TypeDef, TypeId};
@@ -62,7 +62,7 @@ fn adopt(
     // Proofs assume refinements, of everything that a session remembers. A guard in shadow proves nothing, and allows calls
     // that violate them.
     let refined = |ty: TypeId, value: &Value| plan.shadow || decoder.conform(ty, value).is_ok();
-    let shape = Shape { plan, refined: &refined };
+    let shape = MemoryShape { plan, refined: &refined };
     let sound = |what: &'static str, sound: bool| if sound { Ok(()) } else { Err(what) };
     sound("its clock", session.now >= session.start)?;
     sound("its state", shape.all_fit(plan.state.iter().map(|var| var.ty), &session.state))?;
@@ -103,13 +103,13 @@ fn adopt(
 }
 
 /// The shape that a plan gives a session's memory.
-struct Shape<'a> {
+struct MemoryShape<'a> {
     plan: &'a Plan,
     /// Returns whether a value of the right shape has the refinements of a type.
     refined: &'a dyn Fn(TypeId, &Value) -> bool,
 }
 
-impl Shape<'_> {
+impl MemoryShape<'_> {
     /// Returns whether a value has a type.
     fn fits(&self, ty: TypeId, value: &Value) -> bool {
         self.is_shaped(ty, value) && (self.refined)(ty, value)
@@ -215,7 +215,7 @@ impl Shape<'_> {
     }
 
     /// Returns whether a part of a variable has its type.
-    fn part(&self, draft: &Draft, part: &Part) -> bool {
+    fn part(&self, draft: &PendingWrites, part: &WrittenPart) -> bool {
         let (first, end) = part.steps;
         let Some(steps) = draft.steps.get(first..end) else { return false };
         let def = |ty: TypeId| resolved(&self.plan.types, ty);

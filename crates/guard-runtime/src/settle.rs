@@ -13,7 +13,7 @@ use crate::compiled::CompiledPlan;
 use crate::error::StepError;
 use crate::eval::context::{Context, Decision};
 use crate::event::{Ending, Settlement};
-use crate::feedback::{self, Judged};
+use crate::feedback::{self, FeedbackEvent};
 use crate::flights;
 use crate::outcome::Settled;
 use crate::private;
@@ -100,7 +100,8 @@ pub(crate) fn finish(
     remember_end(compiled, session, &flight, end);
     monitors::step_monitors(compiled, session);
     if compiled.feedback.any() {
-        let mut round = feedback::judge(compiled, session, Judged::Settled(flight.tool), answers);
+        let mut round =
+            feedback::judge(compiled, session, FeedbackEvent::Settled(flight.tool), answers);
         settled.notes.append(&mut round.notes);
         settled.feedback = round.delivered;
     }

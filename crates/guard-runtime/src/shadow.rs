@@ -12,7 +12,7 @@ use crate::eval::context::{Context, Decision};
 use crate::event::Proposal;
 use crate::outcome::Settled;
 use crate::session::Session;
-use crate::session::flight::{Draft, Flight};
+use crate::session::flight::{Flight, PendingWrites};
 
 use crate::world::Questions;
 use guard_plan::plan::{LimitId, Plan, UnitId, VarId};
@@ -125,7 +125,7 @@ pub(crate) fn settle_watched(
 }
 
 /// Returns the changes that an allowed call would make, independent of the way they were drafted.
-fn changes(session: &Session, draft: &Draft) -> Changes {
+fn changes(session: &Session, draft: &PendingWrites) -> Changes {
     let mut draft = draft.clone();
     let mut state: BTreeMap<VarId, Value> = draft.writes.iter().cloned().collect();
     for at in 0..draft.parts.len() {

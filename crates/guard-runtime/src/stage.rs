@@ -20,5 +20,5 @@ use guard_plan::plan::{self, ToolId};
 pub(crate) struct Call<'a> {
     pub id: ToolId,
     pub tool: &'a plan::Tool,
-    pub ready: &'a prepare::Tool,
+    pub ready: &'a prepare::PreparedTool,
 }

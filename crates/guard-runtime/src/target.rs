@@ -8,7 +8,7 @@ use guard_plan::plan::{ArithOp, EffectOp, Step, Target};
 use guard_plan::value::{Fault, Value};
 
 /// One step of the path into a value, with its key evaluated.
-pub(crate) enum Way {
+pub(crate) enum PathKey {
     Field(usize),
     Index(Value),
 }
@@ -18,13 +18,13 @@ pub(crate) fn resolve(
     cx: &Context<'_>,
     target: &Target,
     ready: &prepare::Target,
-) -> Result<Vec<Way>, Fault> {
+) -> Result<Vec<PathKey>, Fault> {
     if target.path.is_empty() {
         return Ok(Vec::new());
     }
     let step = |(step, key): (&Step, &Option<prepare::Prepared>)| match (step, key) {
-        (Step::Field(index), _) => Ok(Way::Field(*index as usize)),
-        (Step::Index(_), Some(key)) => cx.eval_shown(key).map(Way::Index),
+        (Step::Field(index), _) => Ok(PathKey::Field(*index as usize)),
+        (Step::Index(_), Some(key)) => cx.eval_shown(key).map(PathKey::Index),
         (Step::Index(_), None) => Err(confused("a target without its key")),
     };
     target.path.iter().zip(ready).map(step).collect()
@@ -37,7 +37,7 @@ fn missing(what: &str) -> Fault {
 /// Applies one operation to a part of a value.
 pub(crate) fn apply(
     value: &mut Value,
-    way: &[Way],
+    way: &[PathKey],
     op: EffectOp,
     operand: Option<Val<'_>>,
 ) -> Result<(), Fault> {
@@ -45,12 +45,12 @@ pub(crate) fn apply(
         return change(value, op, operand);
     };
     match (step, value) {
-        (Way::Field(index), Value::Record(fields)) => {
+        (PathKey::Field(index), Value::Record(fields)) => {
             let field =
                 fields.get_mut(*index).ok_or_else(|| confused("a field of what has none"))?;
             apply(field, rest, op, operand)
         }
-        (Way::Index(Value::String(key)), Value::Map(entries)) => match (rest, op) {
+        (PathKey::Index(Value::String(key)), Value::Map(entries)) => match (rest, op) {
             ([], EffectOp::Delete) => {
                 entries.remove(key);
                 Ok(())
@@ -65,11 +65,11 @@ pub(crate) fn apply(
                 apply(entry, rest, op, operand)
             }
         },
-        (Way::Index(Value::Int(index)), Value::List(items)) => {
+        (PathKey::Index(Value::Int(index)), Value::List(items)) => {
             let item = usize::try_from(*index).ok().and_then(|index| items.get_mut(index));
             apply(item.ok_or_else(|| missing("the element"))?, rest, op, operand)
         }
-        (_, Value::None) | (Way::Index(Value::None), _) => Err(missing("the part")),
+        (_, Value::None) | (PathKey::Index(Value::None), _) => Err(missing("the part")),
         _ => Err(confused("a part of what has none")),
     }
 }
@@ -118,7 +118,13 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(mut value: Value, way: &[Way], op: EffectOp, operand: Option<Value>, expected: &str) {
+    fn check(
+        mut value: Value,
+        way: &[PathKey],
+        op: EffectOp,
+        operand: Option<Value>,
+        expected: &str,
+    ) {
         let operand = operand.map(Val::own);
         let actual = match apply(&mut value, way, op, operand) {
             Ok(()) => format!("{value:?}"),
@@ -131,7 +137,7 @@ mod tests {
     fn operations() {
         use EffectOp::{Add, Append, Delete, Insert, Remove, Set};
         let int = Value::Int;
-        let key = || [Way::Index(Value::String("k".into()))];
+        let key = || [PathKey::Index(Value::String("k".into()))];
         let map = |entries: &[(&str, i64)]| {
             Value::Map(entries.iter().map(|(key, value)| ((*key).into(), int(*value))).collect())
         };
@@ -149,8 +155,8 @@ mod tests {
         check(map(&[("k", 1)]), &key(), Delete, None, "Map({})");
         check(map(&[("k", 1)]), &[], Remove, Some(Value::String("k".into())), "Map({})");
         let record = Value::Record(vec![int(1), Value::None]);
-        check(record, &[Way::Field(1)], Set, Some(int(5)), "Record([Int(1), Int(5)])");
-        let element = [Way::Index(int(7))];
+        check(record, &[PathKey::Field(1)], Set, Some(int(5)), "Record([Int(1), Int(5)])");
+        let element = [PathKey::Index(int(7))];
         check(
             Value::List(vec![]),
             &element,

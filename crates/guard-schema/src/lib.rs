@@ -26,13 +26,13 @@ impl Schemas for JsonSchemas {
             PatternOptions::regex().size_limit(PATTERN_SIZE).dfa_size_limit(PATTERN_SIZE);
         let options = jsonschema::options().offline().with_pattern_options(patterns);
         let validator = options.build(&schema).map_err(|error| error.to_string())?;
-        Ok(Box::new(Prepared(validator)))
+        Ok(Box::new(PreparedSchema(validator)))
     }
 }
 
-struct Prepared(Validator);
+struct PreparedSchema(Validator);
 
-impl Schema for Prepared {
+impl Schema for PreparedSchema {
     fn check(&self, value: &Json) -> Result<(), String> {
         let value: Value = serde_json::from_str(&value.to_string())
             .map_err(|error| format!("a number that cannot be compared: {error}"))?;

@@ -29,14 +29,14 @@ pub struct GuardCache {
 
 #[derive(Default)]
 struct Entries {
-    guards: HashMap<Key, Entry>,
+    guards: HashMap<Key, CachedGuard>,
     uses: u64,
 }
 
 /// A guard's path, which decides what its `use` means, and the hash of its text.
 type Key = (PathBuf, Hash);
 
-struct Entry {
+struct CachedGuard {
     guard: Guard,
     /// The files that it uses, with the hashes of their texts.
     used: Vec<(PathBuf, Hash)>,
@@ -131,7 +131,7 @@ impl GuardCache {
             }
         }
         let last_use = entries.uses;
-        entries.guards.insert(key, Entry { guard: guard.clone(), used, last_use });
+        entries.guards.insert(key, CachedGuard { guard: guard.clone(), used, last_use });
         guard
     }
 

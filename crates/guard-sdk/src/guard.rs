@@ -21,10 +21,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 /// A guard that is ready to decide. Cloning it is cheap; threads and sessions share it.
 #[derive(Clone)]
 pub struct Guard {
-    ready: Arc<Ready>,
+    ready: Arc<ReadyGuard>,
 }
 
-struct Ready {
+struct ReadyGuard {
     kernel: Kernel,
     /// The plan before it was optimized, where the guard comes from source.
     lowered: Option<LoadedPlan>,
@@ -131,7 +131,7 @@ impl Guard {
     ) -> Guard {
         let checkers = kernel.plan().contracts.iter().map(|_| OnceLock::new()).collect();
         let compared = Mutex::default();
-        Guard { ready: Arc::new(Ready { kernel, lowered, checkers, checked, compared }) }
+        Guard { ready: Arc::new(ReadyGuard { kernel, lowered, checkers, checked, compared }) }
     }
 
     pub(crate) fn checked(&self) -> Option<&CheckedGuard> {

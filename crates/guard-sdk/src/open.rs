@@ -35,11 +35,11 @@ pub struct SessionOptions<'o, W> {
     now: Option<Millis>,
     recheck: Option<Option<NonZeroU32>>,
     max_memory: Option<u64>,
-    source: Source<'o>,
+    source: UnstoredLines<'o>,
 }
 
 /// The records of a session that no store holds.
-enum Source<'o> {
+enum UnstoredLines<'o> {
     New,
     Trace(&'o [String]),
     Snapshot(&'o [u8]),
@@ -122,7 +122,7 @@ impl<'o, W: World> SessionOptions<'o, W> {
             now: None,
             recheck: None,
             max_memory: None,
-            source: Source::New,
+            source: UnstoredLines::New,
         }
     }
 
@@ -185,13 +185,13 @@ impl<'o, W: World> SessionOptions<'o, W> {
     /// Resumes the session from the lines of its trace. Each record must come out as it was. Not together with a
     /// store, which has the trace itself.
     pub fn trace(mut self, lines: &'o [String]) -> Self {
-        self.source = Source::Trace(lines);
+        self.source = UnstoredLines::Trace(lines);
         self
     }
 
     /// Resumes the session from what [`Session::snapshot`] gave.
     pub fn snapshot(mut self, snapshot: &'o [u8]) -> Self {
-        self.source = Source::Snapshot(snapshot);
+        self.source = UnstoredLines::Snapshot(snapshot);
         self
     }
 
@@ -235,9 +235,9 @@ impl<'o, W: World> SessionOptions<'o, W> {
             actor,
         };
         match self.source {
-            Source::New => session.begin(&self.id, self.actor)?,
-            Source::Trace(lines) => session.resume_trace(lines)?,
-            Source::Snapshot(bytes) => session.resume_snapshot(bytes)?,
+            UnstoredLines::New => session.begin(&self.id, self.actor)?,
+            UnstoredLines::Trace(lines) => session.resume_trace(lines)?,
+            UnstoredLines::Snapshot(bytes) => session.resume_snapshot(bytes)?,
         }
         if session.resumed {
             let root = self.root.as_deref().filter(|_| !self.keeps_workspace);

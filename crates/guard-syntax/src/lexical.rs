@@ -53,7 +53,7 @@ pub(crate) struct Comment {
 
 /// A fault at a byte; no second error is reported for the text around it.
 #[derive(Debug, Clone)]
-pub(crate) struct Fault {
+pub(crate) struct LexFault {
     pub at: u32,
     /// The diagnostic; absent if an earlier one covers this fault.
     pub diagnostic: Option<Box<Diagnostic>>,
@@ -64,7 +64,7 @@ pub(crate) struct Fault {
 pub(crate) struct Scan {
     pub tokens: Vec<Token>,
     pub comments: Vec<Comment>,
-    pub faults: Vec<Fault>,
+    pub faults: Vec<LexFault>,
 }
 
 impl Token {
@@ -79,7 +79,7 @@ impl Token {
 
 /// Scans `text`.
 pub(crate) fn scan(file: FileId, text: &str) -> Scan {
-    let mut scanner = Scanner {
+    let mut scanner = Lexer {
         file,
         text,
         bytes: text.as_bytes(),
@@ -95,7 +95,7 @@ pub(crate) fn scan(file: FileId, text: &str) -> Scan {
     scanner.scan
 }
 
-struct Scanner<'t> {
+struct Lexer<'t> {
     file: FileId,
     text: &'t str,
     bytes: &'t [u8],
@@ -111,7 +111,7 @@ struct Scanner<'t> {
 const LONG_PUNCT: [&[u8]; 13] =
     [b"..=", b"===", b"..", b"==", b"!=", b"<=", b">=", b"->", b"=>", b"+=", b"-=", b"*=", b"&&"];
 
-impl Scanner<'_> {
+impl Lexer<'_> {
     /// Reads one token, comment or whitespace; returns false at the end.
     fn step(&mut self) -> bool {
         let Some(&byte) = self.bytes.get(self.pos) else { return false };
@@ -142,7 +142,7 @@ impl Scanner<'_> {
     /// Records a fault; after the maximum number of errors, without a diagnostic.
     fn fault(&mut self, at: usize, diagnostic: Diagnostic) {
         let diagnostic = (self.scan.faults.len() < MAX_ERRORS).then(|| Box::new(diagnostic));
-        self.scan.faults.push(Fault { at: at as u32, diagnostic });
+        self.scan.faults.push(LexFault { at: at as u32, diagnostic });
     }
 
     fn span(&self, start: usize, end: usize) -> Span {
@@ -280,7 +280,7 @@ impl Scanner<'_> {
                 errors::unknown_character(self.span(start, end), &self.text[start..end]),
             );
         } else if self.control_reported {
-            self.scan.faults.push(Fault { at: start as u32, diagnostic: None });
+            self.scan.faults.push(LexFault { at: start as u32, diagnostic: None });
         } else {
             self.control_reported = true;
             let first = char::from(self.bytes[start]);

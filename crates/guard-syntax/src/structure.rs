@@ -6,7 +6,7 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::errors;
-use crate::lexical::{Fault, Scan, Token, TokenKind};
+use crate::lexical::{LexFault, Scan, Token, TokenKind};
 use crate::parse::{MAX_DEPTH, MAX_ERRORS};
 use crate::span::FileId;
 
@@ -25,7 +25,7 @@ pub(crate) struct Structure {
     pub chunks: Vec<Chunk>,
     /// Nesting faults and bracket mismatches; sorted by position when merged with those of the
     /// scan.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<LexFault>,
     /// For each opening token, the index of its closing one, sorted by opening token.
     pub partners: Vec<(u32, u32)>,
 }
@@ -426,7 +426,7 @@ impl Pass<'_> {
     fn fault(&mut self, at: u32, quiet: bool, diagnostic: impl FnOnce() -> Diagnostic) {
         let diagnostic =
             (!quiet && self.out.faults.len() < MAX_ERRORS).then(|| Box::new(diagnostic()));
-        self.out.faults.push(Fault { at, diagnostic });
+        self.out.faults.push(LexFault { at, diagnostic });
     }
 
     fn unclosed(&mut self, opener: u32, index: usize, reported: &mut bool) {

@@ -40,7 +40,7 @@ pub fn parse(name: &str, text: &str, seed: u64) -> Result<Case, Vec<Problem>> {
     let mut case: Case =
         toml::from_str(&filled).map_err(|error| vec![unreadable(&filled, &error)])?;
     case.name = name.to_owned();
-    let mut reader = Reader { text: &filled, problems: Vec::new() };
+    let mut reader = CaseReader { text: &filled, problems: Vec::new() };
     reader.runs(&mut case);
     reader.head(&case);
     reader.body(&case);
@@ -63,12 +63,12 @@ fn line_of(text: &str, at: usize) -> usize {
     text.get(..at).map_or(0, |before| before.matches('\n').count() + 1)
 }
 
-struct Reader<'t> {
+struct CaseReader<'t> {
     text: &'t str,
     problems: Vec<Problem>,
 }
 
-impl Reader<'_> {
+impl CaseReader<'_> {
     fn problem(&mut self, near: &str, message: impl Into<String>, help: Option<String>) {
         let line = self.text.find(near).map_or(0, |at| line_of(self.text, at));
         self.problems.push(Problem { line, message: message.into(), help });

@@ -50,7 +50,7 @@ pub struct Command {
     /// Writes the command by which an adapter starts a guard that fails; returns its path.
     pub failing_guard: Option<FailingGuard>,
     /// The processes that wait for a case.
-    idle: Mutex<Vec<Process>>,
+    idle: Mutex<Vec<AdapterProcess>>,
 }
 
 /// Writes, into a folder, a command in place of `GUARDC` that fails as the outage says. Returns its path.
@@ -71,7 +71,7 @@ impl Command {
         }
     }
 
-    fn process(&self, outage: Option<&Outage>) -> Result<Process, Trouble> {
+    fn process(&self, outage: Option<&Outage>) -> Result<AdapterProcess, Trouble> {
         let folder = Workspace::new(&BTreeMap::new()).map_err(|error| {
             Trouble::new(Kind::Start, format!("no folder can be made for it: {error}"))
         })?;
@@ -85,7 +85,7 @@ impl Command {
         let outage = outage.map(|_| folder.path().join(OUTAGE));
         let has_outage = outage.is_some();
         let child = Child::start(&self.argv, &env, folder)?;
-        Ok(Process {
+        Ok(AdapterProcess {
             child,
             outage,
             has_outage,
@@ -99,7 +99,7 @@ impl Command {
         })
     }
 
-    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Process>> {
+    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<AdapterProcess>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -120,12 +120,12 @@ impl Contestant for Command {
 
 /// A process that serves a case, and may be given back after it.
 struct Lease<'c> {
-    process: Option<Process>,
+    process: Option<AdapterProcess>,
     command: &'c Command,
 }
 
 #[derive(Debug)]
-struct Process {
+struct AdapterProcess {
     child: Child,
     /// The file that is there while its guard fails.
     outage: Option<PathBuf>,
@@ -143,7 +143,7 @@ struct Process {
 }
 
 /// The classification of a line.
-enum Said {
+enum OutputLine {
     Answer(Value),
     /// An answer to the run that goes on beside another.
     Beside(Result<Value, Trouble>),
@@ -151,7 +151,7 @@ enum Said {
     Silence,
 }
 
-impl Process {
+impl AdapterProcess {
     fn tell(&mut self, line: &Value) -> Result<(), Trouble> {
         self.child.say(format!("{line}\n").into_bytes())
     }
@@ -174,15 +174,15 @@ impl Process {
             let held = !talk.pending.is_empty() || talk.late_clock.is_some();
             let wait = if held { wait.min(self.quiet(&talk)) } else { wait };
             match self.hear(&id, talk.beside.as_ref(), wait)? {
-                Said::Answer(_) if talk.beside.is_some() => {
+                OutputLine::Answer(_) if talk.beside.is_some() => {
                     let message = "it ended a run while a call of it was in flight";
                     return Err(Trouble::new(Kind::Message, message));
                 }
-                Said::Beside(answer) => {
+                OutputLine::Beside(answer) => {
                     self.end_beside(answer, &mut talk)?;
                     until = Instant::now() + self.patience;
                 }
-                Said::Answer(result) => {
+                OutputLine::Answer(result) => {
                     return serde_json::from_value(result).map_err(|error| {
                         Trouble::new(
                             Kind::Message,
@@ -190,7 +190,7 @@ impl Process {
                         )
                     });
                 }
-                Said::Request(request) => {
+                OutputLine::Request(request) => {
                     self.left = self.left.checked_sub(1).ok_or_else(|| {
                         Trouble::new(
                             Kind::Flood,
@@ -200,8 +200,10 @@ impl Process {
                     self.serve(request, &mut talk)?;
                     until = Instant::now() + self.patience;
                 }
-                Said::Silence if talk.late_clock.is_some() => self.tell_the_time(&mut talk)?,
-                Said::Silence if held => {
+                OutputLine::Silence if talk.late_clock.is_some() => {
+                    self.tell_the_time(&mut talk)?
+                }
+                OutputLine::Silence if held => {
                     let is_late = talk.beside.is_none() || Instant::now() >= until;
                     if !self.release(&mut talk, true)? {
                         if !is_late {
@@ -211,7 +213,7 @@ impl Process {
                     }
                     until = Instant::now() + self.patience;
                 }
-                Said::Silence => return Err(self.late(method, &talk)),
+                OutputLine::Silence => return Err(self.late(method, &talk)),
             }
         }
     }
@@ -241,9 +243,9 @@ impl Process {
         id: &Value,
         beside: Option<&Beside>,
         wait: Duration,
-    ) -> Result<Said, Trouble> {
+    ) -> Result<OutputLine, Trouble> {
         let line = match self.child.hear(wait) {
-            None => return Ok(Said::Silence),
+            None => return Ok(OutputLine::Silence),
             Some(Line::End) => return Err(Trouble::new(Kind::Crash, self.child.how_it_ended())),
             Some(Line::TooLong) => {
                 let message = format!("a line is longer than {} MiB", MAX_LINE >> 20);
@@ -257,7 +259,7 @@ impl Process {
             .map_err(|error| bad(format!("a line that is not JSON ({error})")))?;
         if value.get("method").is_some() {
             return serde_json::from_value(value)
-                .map(Said::Request)
+                .map(OutputLine::Request)
                 .map_err(|error| bad(format!("not a request ({error})")));
         }
         let is_beside = beside.is_some_and(|beside| value.get("id") == Some(&beside.id));
@@ -275,7 +277,7 @@ impl Process {
             }
             _ => return Err(bad("an answer with neither `result` nor `error`".into())),
         };
-        if is_beside { Ok(Said::Beside(answer)) } else { answer.map(Said::Answer) }
+        if is_beside { Ok(OutputLine::Beside(answer)) } else { answer.map(OutputLine::Answer) }
     }
 
     /// Starts the run that the world wants beside the one that goes on.
@@ -319,7 +321,7 @@ impl Process {
     }
 
     fn serve(&mut self, request: Request, talk: &mut Talk) -> Result<(), Trouble> {
-        Process::select(&request, talk)?;
+        AdapterProcess::select(&request, talk)?;
         let Request { id, method, params } = request;
         let Some(world) = &mut talk.world else {
             let message = format!("it asks for `{method}` while nothing runs");
@@ -417,7 +419,7 @@ fn read<T: DeserializeOwned>(method: &str, params: Value) -> Result<T, Trouble> 
 }
 
 impl Lease<'_> {
-    fn process(&mut self) -> Result<&mut Process, Trouble> {
+    fn process(&mut self) -> Result<&mut AdapterProcess, Trouble> {
         self.process.as_mut().ok_or_else(|| Trouble::new(Kind::Crash, "its case is over"))
     }
 }

@@ -10,22 +10,22 @@ use guard_plan::verdict::{Code, Decision};
 use std::collections::BTreeMap;
 
 /// All candidates and their values.
-pub(super) struct Graph {
+pub(super) struct CandidateGraph {
     candidates: Vec<Candidate>,
     by_tool: BTreeMap<ToolId, Vec<usize>>,
     worth: Vec<i64>,
 }
 
-impl Graph {
+impl CandidateGraph {
     /// Computes the value of each candidate: its gain, or its share of the candidates that it leads
     /// to.
-    pub fn new(candidates: Vec<Candidate>, beliefs: &BTreeMap<ToolId, Belief>) -> Graph {
+    pub fn new(candidates: Vec<Candidate>, beliefs: &BTreeMap<ToolId, Belief>) -> CandidateGraph {
         let mut by_tool: BTreeMap<ToolId, Vec<usize>> = BTreeMap::new();
         for (at, candidate) in candidates.iter().enumerate() {
             by_tool.entry(candidate.tool).or_default().push(at);
         }
         let worth = candidates.iter().map(|candidate| candidate.gain).collect();
-        let mut graph = Graph { candidates, by_tool, worth };
+        let mut graph = CandidateGraph { candidates, by_tool, worth };
         graph.share(beliefs);
         graph
     }

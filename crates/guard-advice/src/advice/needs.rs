@@ -2,7 +2,7 @@
 
 use super::Scene;
 use super::candidates::Candidate;
-use super::graph::Graph;
+use super::graph::CandidateGraph;
 use super::unmet::{Alternative, Unmet};
 use guard_plan::advice::Need;
 use guard_plan::decode::is_secret;
@@ -14,7 +14,7 @@ use guard_plan::verdict::{Code, Decision, Reason};
 const MAX_CHAIN: usize = 16;
 
 /// Returns all needs of a candidate, in the order of its reasons; all missing calls form one chain.
-pub(super) fn of(scene: &Scene<'_>, graph: &Graph, candidate: &Candidate) -> Vec<Need> {
+pub(super) fn of(scene: &Scene<'_>, graph: &CandidateGraph, candidate: &Candidate) -> Vec<Need> {
     let mut needs: Vec<Need> = Vec::new();
     let mut chained = false;
     for reason in &candidate.reasons {
@@ -35,23 +35,23 @@ pub(super) fn of(scene: &Scene<'_>, graph: &Graph, candidate: &Candidate) -> Vec
 }
 
 /// Returns the calls still to make, in the order of their requirements; `None` if they are unknown.
-fn chain(scene: &Scene<'_>, graph: &Graph, candidate: &Candidate) -> Option<Need> {
-    let mut links = Links { scene, graph, done: vec![], names: vec![], words: vec![] };
+fn chain(scene: &Scene<'_>, graph: &CandidateGraph, candidate: &Candidate) -> Option<Need> {
+    let mut links = StepChain { scene, graph, done: vec![], names: vec![], words: vec![] };
     links.before(&candidate.unmet);
-    let Links { names, words, .. } = links;
+    let StepChain { names, words, .. } = links;
     (!words.is_empty()).then(|| Need { code: Code::Requires, names, text: words.join(", then ") })
 }
 
 /// A chain under construction.
-struct Links<'s> {
+struct StepChain<'s> {
     scene: &'s Scene<'s>,
-    graph: &'s Graph,
+    graph: &'s CandidateGraph,
     done: Vec<Unmet>,
     names: Vec<String>,
     words: Vec<String>,
 }
 
-impl Links<'_> {
+impl StepChain<'_> {
     /// Adds the needs of some requirements, each after its own needs.
     fn before(&mut self, unmet: &[Unmet]) {
         let mut unmet: Vec<&Unmet> = unmet.iter().collect();

@@ -4,7 +4,7 @@ mod calls;
 
 use super::choice::Choice;
 use super::io::{DriveIo, DriveSession, Reply, Situation};
-use super::progress::Progress;
+use super::progress::RoundCounts;
 use super::{Limits, report};
 use guard_plan::advice::{Action, Advice, Decimal, Status};
 use guard_plan::drive::{DriveReport, End, Round, RoundOutcome, Spent};
@@ -20,7 +20,7 @@ pub(super) struct Driver<'d, 'o> {
     session: &'d mut dyn DriveSession,
     io: &'d mut DriveIo<'o>,
     limits: &'d Limits,
-    progress: Progress,
+    progress: RoundCounts,
     rounds: Vec<Round>,
     /// The outcome of the last round, as text.
     last: Option<String>,
@@ -33,7 +33,7 @@ pub(super) struct Driver<'d, 'o> {
 }
 
 /// A proposed call.
-struct Call {
+struct ProposedCall {
     tool: String,
     args: Json,
     fallback: bool,
@@ -53,7 +53,7 @@ impl<'d, 'o> Driver<'d, 'o> {
             session,
             io,
             limits,
-            progress: Progress::default(),
+            progress: RoundCounts::default(),
             rounds: Vec::new(),
             last: None,
             feedback: Vec::new(),
@@ -215,7 +215,7 @@ impl<'d, 'o> Driver<'d, 'o> {
 
     /// Returns the call that a reasoner named. An action is looked up first by its name in the
     /// advice, then as the kernel does; omitted arguments are those of the advice.
-    fn named(&self, advice: &Advice, action: &str, args: Option<Json>) -> Call {
+    fn named(&self, advice: &Advice, action: &str, args: Option<Json>) -> ProposedCall {
         let advised = advice.actions.iter().find(|advised| advised.tool == action);
         let advised =
             advised.or_else(|| advice.actions.iter().find(|advised| advised.wire_name == action));
@@ -227,7 +227,7 @@ impl<'d, 'o> Driver<'d, 'o> {
         };
         let args = args.or(judged).unwrap_or_else(|| Json::Object(Vec::new()));
         let value = advised.filter(|one| one.args.as_ref().is_none_or(|judged| *judged == args));
-        Call { tool, args, fallback: false, value: value.map(|one| one.value) }
+        ProposedCall { tool, args, fallback: false, value: value.map(|one| one.value) }
     }
 
     /// Replaces an invalid choice: by the best action that is ready, or one that only has to become
@@ -249,7 +249,7 @@ impl<'d, 'o> Driver<'d, 'o> {
             return Ok(());
         };
         let (tool, value) = (action.wire_name.clone(), Some(action.value));
-        let call = Call { tool, args, fallback: true, value };
+        let call = ProposedCall { tool, args, fallback: true, value };
         match self.perform(&call, round)? {
             Ok(()) => {}
             Err(why) if only_unready(round) => self.wait(&why, round),

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 
 /// Counts of consecutive rounds.
 #[derive(Debug, Default)]
-pub(super) struct Progress {
+pub(super) struct RoundCounts {
     /// The calls that have succeeded, by tool and arguments.
     succeeded: HashSet<Box<[u8]>>,
     idle: u32,
@@ -19,7 +19,7 @@ pub(super) struct Progress {
     waits: u32,
 }
 
-impl Progress {
+impl RoundCounts {
     /// Counts a valid or invalid choice.
     pub fn chose(&mut self, valid: bool) {
         self.invalid = if valid { 0 } else { self.invalid.saturating_add(1) };

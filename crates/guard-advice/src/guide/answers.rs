@@ -1,12 +1,12 @@
 //! The verdicts, and the right reaction to each.
 
-use super::Page;
+use super::MarkdownPage;
 use guard_plan::plan::{Plan, Tool};
 use guard_plan::verdict::Code;
 use guard_plan::words;
 
 /// Describes the four verdicts, and the reason codes that this guard can give.
-pub(super) fn answers(plan: &Plan, page: &mut Page) {
+pub(super) fn answers(plan: &Plan, page: &mut MarkdownPage) {
     page.block("## What the guard answers");
     page.item("allow: the call runs.");
     page.item("deny: it did not run. Each reason has a code, the rule that says it, and often what would help.");

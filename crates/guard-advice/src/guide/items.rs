@@ -2,13 +2,13 @@
 //! take.
 
 use super::tools::{common, own, parameter};
-use super::{Page, listed, paragraph};
+use super::{MarkdownPage, listed, paragraph};
 use guard_plan::plan::{Actor, CriterionKind, Lifecycle, Plan, ServedOp, Tool};
 use guard_plan::words::rules::code;
 use guard_plan::words::session;
 
 /// Describes every lifecycle with its tools.
-pub(super) fn items(plan: &Plan, page: &mut Page) {
+pub(super) fn items(plan: &Plan, page: &mut MarkdownPage) {
     if plan.lifecycles.is_empty() {
         return;
     }
@@ -28,7 +28,7 @@ pub(super) fn items(plan: &Plan, page: &mut Page) {
     }
 }
 
-fn lifecycle(plan: &Plan, id: u32, items: &Lifecycle, page: &mut Page) {
+fn lifecycle(plan: &Plan, id: u32, items: &Lifecycle, page: &mut MarkdownPage) {
     page.block(format!("### `{}`", items.name));
     let doc = paragraph(&items.doc);
     if !doc.is_empty() {
@@ -58,7 +58,7 @@ fn lifecycle(plan: &Plan, id: u32, items: &Lifecycle, page: &mut Page) {
     }
 }
 
-fn served(plan: &Plan, items: &Lifecycle, tool: &Tool, page: &mut Page) {
+fn served(plan: &Plan, items: &Lifecycle, tool: &Tool, page: &mut MarkdownPage) {
     let does = match tool.served.as_ref().map(|served| served.op) {
         Some(ServedOp::Create) => {
             format!(
@@ -82,7 +82,7 @@ fn served(plan: &Plan, items: &Lifecycle, tool: &Tool, page: &mut Page) {
     }
 }
 
-fn criteria(plan: &Plan, items: &Lifecycle, page: &mut Page) {
+fn criteria(plan: &Plan, items: &Lifecycle, page: &mut MarkdownPage) {
     page.lead("A `lifecycle criterion` is checked by the harness, and says exactly one of:");
     for kind in &items.criteria {
         page.item(match kind {

@@ -1,13 +1,13 @@
 //! The rules on the whole session: its bounds, its state, feedback, completion, goals.
 
-use super::{Page, listed, paragraph};
+use super::{MarkdownPage, listed, paragraph};
 use guard_plan::plan::{CheckKind, Plan, SourceKind, Unit};
 use guard_plan::words::rules::{because, code};
 use guard_plan::words::{self, Shows, session};
 use guard_plan::{decimal, time};
 
 /// Describes the guard and the bounds of the session.
-pub(super) fn opening(plan: &Plan, page: &mut Page) {
+pub(super) fn opening(plan: &Plan, page: &mut MarkdownPage) {
     page.block(format!("# Your tools, under the guard `{}`", plan.guard));
     let others = if plan.default_allow {
         "Other tools than those below may be called too, within the bounds of the session."
@@ -34,7 +34,7 @@ fn budget(unit: &Unit) -> Option<String> {
 }
 
 /// Describes the state that rules read, its invariants, and the learned facts.
-pub(super) fn state(plan: &Plan, page: &mut Page) {
+pub(super) fn state(plan: &Plan, page: &mut MarkdownPage) {
     let shows = Shows { plan, tool: None, ranges: &[] };
     if !plan.state.is_empty() {
         page.block("## What the guard keeps");
@@ -56,7 +56,7 @@ pub(super) fn state(plan: &Plan, page: &mut Page) {
     facts(plan, page);
 }
 
-fn facts(plan: &Plan, page: &mut Page) {
+fn facts(plan: &Plan, page: &mut MarkdownPage) {
     if plan.facts.is_empty() {
         return;
     }
@@ -78,7 +78,7 @@ fn facts(plan: &Plan, page: &mut Page) {
 }
 
 /// Describes when feedback comes, and how to recognise it.
-pub(super) fn feedback(plan: &Plan, page: &mut Page) {
+pub(super) fn feedback(plan: &Plan, page: &mut MarkdownPage) {
     if plan.feedback.is_empty() {
         return;
     }
@@ -96,7 +96,7 @@ pub(super) fn feedback(plan: &Plan, page: &mut Page) {
 }
 
 /// Describes the conditions of a stop.
-pub(super) fn completion(plan: &Plan, page: &mut Page) {
+pub(super) fn completion(plan: &Plan, page: &mut MarkdownPage) {
     let Some(completion) = &plan.completion else {
         return;
     };
@@ -123,7 +123,7 @@ pub(super) fn completion(plan: &Plan, page: &mut Page) {
 }
 
 /// Describes the goals that progress is measured by.
-pub(super) fn goals(plan: &Plan, page: &mut Page) {
+pub(super) fn goals(plan: &Plan, page: &mut MarkdownPage) {
     if plan.goals.is_empty() {
         return;
     }

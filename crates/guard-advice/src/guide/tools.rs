@@ -1,6 +1,6 @@
 //! Tools with their rules, and the rules on several tools.
 
-use super::{Page, listed, paragraph};
+use super::{MarkdownPage, listed, paragraph};
 use guard_plan::plan::{Field, Plan, Risk, Tool};
 use guard_plan::words;
 use guard_plan::words::rules::{self, About, Said, code};
@@ -11,7 +11,7 @@ type Common<'a> = (&'a str, About, String);
 
 /// Describes the tools that the kernel does not serve; those of lifecycles are described with their
 /// items.
-pub(super) fn tools(plan: &Plan, page: &mut Page) {
+pub(super) fn tools(plan: &Plan, page: &mut MarkdownPage) {
     let common = common(plan);
     page.block("## Tools");
     for tool in plan.tools.iter().filter(|tool| tool.served.is_none()) {
@@ -29,7 +29,7 @@ pub(super) fn tools(plan: &Plan, page: &mut Page) {
     }
 }
 
-fn heading(tool: &Tool, page: &mut Page) {
+fn heading(tool: &Tool, page: &mut MarkdownPage) {
     let mut text = format!("### `{}`", tool.wire_name);
     if let Some(title) = &tool.title {
         text.push_str(&format!(": {}", words::line(title)));
@@ -40,7 +40,7 @@ fn heading(tool: &Tool, page: &mut Page) {
     page.block(text);
 }
 
-fn parameters(plan: &Plan, params: &[Field], page: &mut Page) {
+fn parameters(plan: &Plan, params: &[Field], page: &mut MarkdownPage) {
     if params.is_empty() {
         page.block("Takes no arguments.");
         return;
@@ -193,7 +193,7 @@ pub(super) fn common(plan: &Plan) -> BTreeMap<Common<'_>, BTreeSet<u32>> {
 }
 
 /// Describes the rules of policies, each once for all its tools.
-pub(super) fn shared(plan: &Plan, page: &mut Page) {
+pub(super) fn shared(plan: &Plan, page: &mut MarkdownPage) {
     let mut sets: BTreeMap<(String, BTreeSet<u32>), Vec<String>> = BTreeMap::new();
     for ((owner, about, text), tools) in common(plan) {
         let together = about == About::Limit && !counts_apart(&text);

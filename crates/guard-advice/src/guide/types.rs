@@ -1,6 +1,6 @@
 //! Records and long enums, each described once.
 
-use super::Page;
+use super::MarkdownPage;
 use super::tools::parameter;
 use guard_plan::plan::{Plan, TypeDef, TypeId};
 use guard_plan::words;
@@ -8,7 +8,7 @@ use guard_plan::words::rules::code;
 use std::collections::BTreeSet;
 
 /// Describes the types of parameters, fields and state.
-pub(super) fn types(plan: &Plan, page: &mut Page) {
+pub(super) fn types(plan: &Plan, page: &mut MarkdownPage) {
     let mut named = BTreeSet::new();
     let params = plan.tools.iter().flat_map(|tool| &tool.params).map(|field| field.ty);
     let mut todo: Vec<TypeId> = params.chain(plan.state.iter().map(|var| var.ty)).collect();
@@ -42,7 +42,7 @@ fn of_items(def: &TypeDef) -> bool {
     matches!(def, TypeDef::Record { name, .. } if name.starts_with("lifecycle "))
 }
 
-fn spell(plan: &Plan, def: &TypeDef, page: &mut Page) {
+fn spell(plan: &Plan, def: &TypeDef, page: &mut MarkdownPage) {
     match def {
         TypeDef::Record { name, fields } => {
             page.item(format!("`{name}`: object with"));

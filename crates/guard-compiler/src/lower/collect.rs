@@ -69,12 +69,12 @@ pub(crate) struct Tables<'p> {
     collected: HashMap<Type, TypeId>,
     rows: Vec<TypeDef>,
     /// The position of each collected entry in its table.
-    places: Places,
+    places: TablePlaces,
 }
 
 /// Positions in the sorted tables, for look-ups in constant time.
 #[derive(Default)]
-struct Places {
+struct TablePlaces {
     regexes: HashMap<Arc<str>, u32>,
     paths: HashMap<String, u32>,
     monitors: HashMap<String, u32>,
@@ -116,7 +116,7 @@ impl<'p> Tables<'p> {
             types: HashMap::new(),
             collected: HashMap::new(),
             rows: Vec::new(),
-            places: Places::default(),
+            places: TablePlaces::default(),
         };
         tables.questions();
         tables.intern_types();

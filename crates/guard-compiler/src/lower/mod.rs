@@ -228,7 +228,7 @@ impl Lowering<'_> {
 
     /// Renumbers the spans in the order in which the plan mentions them.
     fn number_spans(&self, plan: &mut Plan, files: &[SourceFile]) -> Sources {
-        let lines: Vec<Lines> = files.iter().map(|f| Lines::new(&f.text)).collect();
+        let lines: Vec<LineStarts> = files.iter().map(|f| LineStarts::new(&f.text)).collect();
         let mut spans = Vec::new();
         let mut number = |id: &mut SpanId| {
             let span = self.spans[*id as usize];
@@ -249,16 +249,16 @@ impl Lowering<'_> {
 }
 
 /// The starts of the lines of a text.
-struct Lines<'t> {
+struct LineStarts<'t> {
     text: &'t str,
     starts: Vec<usize>,
 }
 
-impl<'t> Lines<'t> {
+impl<'t> LineStarts<'t> {
     fn new(text: &'t str) -> Self {
         let starts =
             std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
-        Lines { text, starts }
+        LineStarts { text, starts }
     }
 
     /// Returns the line and column, both from 1, columns in characters.

@@ -1,11 +1,11 @@
 //! `drop`: removes rules that can never apply. Their reads and writes stay declared, since calls in
 //! flight wait for declared writes, not for evaluated rules.
 
-use super::Work;
+use super::PassWork;
 use guard_plan::plan::{Expr, Node, Plan, Tool, ToolId};
 
 /// Drops rules, and guards of rules, whose conditions are constant.
-pub(super) fn drop_rules(work: &mut Work<'_>) {
+pub(super) fn drop_rules(work: &mut PassWork<'_>) {
     let always: Vec<bool> =
         work.plan.invariants.iter().map(|one| known(&one.condition) == Some(true)).collect();
     for id in 0..work.plan.tools.len() as ToolId {

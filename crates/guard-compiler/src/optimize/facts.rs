@@ -1,11 +1,11 @@
 //! Static facts about expressions: the possibility of a fault, and of a missing option.
 
-use super::tree::Tree;
+use super::tree::ExprTree;
 use guard_plan::builtin::{Builtin, Gives};
 use guard_plan::plan::{Node, Plan, QuantifierOp, ToolId, TypeDef, TypeId};
 
 /// The types that the passes use.
-pub(super) struct Facts {
+pub(super) struct TypeFacts {
     /// By type: true for an option.
     options: Vec<bool>,
     /// By type: true for a list, set or map.
@@ -15,13 +15,13 @@ pub(super) struct Facts {
     deadline: bool,
 }
 
-impl Facts {
-    pub fn of(plan: &Plan) -> Facts {
+impl TypeFacts {
+    pub fn of(plan: &Plan) -> TypeFacts {
         let option = |def: &TypeDef| matches!(def, TypeDef::Option { .. });
         let collection = |def: &TypeDef| {
             matches!(def, TypeDef::List { .. } | TypeDef::Set { .. } | TypeDef::Map { .. })
         };
-        Facts {
+        TypeFacts {
             options: plan.types.iter().map(option).collect(),
             collections: plan.types.iter().map(collection).collect(),
             state: plan.state.iter().map(|var| var.ty).collect(),
@@ -36,7 +36,7 @@ impl Facts {
 
     /// Returns whether it always has a value and does not ask the world: then the time of its
     /// evaluation does not matter.
-    pub fn total(&self, tool: Option<ToolId>, tree: &Tree) -> bool {
+    pub fn total(&self, tool: Option<ToolId>, tree: &ExprTree) -> bool {
         let itself = match &tree.node {
             // Arithmetic may overflow, options may be empty, monitors keep the faults of their
             // operands.
@@ -58,7 +58,7 @@ impl Facts {
     }
 
     /// Returns whether it is never the missing option.
-    pub fn present(&self, tool: Option<ToolId>, tree: &Tree) -> bool {
+    pub fn present(&self, tool: Option<ToolId>, tree: &ExprTree) -> bool {
         let kid = |at: usize| tree.kids.get(at).is_some_and(|kid| self.present(tool, kid));
         match &tree.node {
             Node::Bool(_) | Node::Int(_) | Node::Decimal(_) | Node::String(_) | Node::Path(_) => {
@@ -84,7 +84,7 @@ impl Facts {
     }
 
     /// Returns whether it is always a collection; `json` may be anything.
-    fn is_collection(&self, tool: Option<ToolId>, tree: &Tree) -> bool {
+    fn is_collection(&self, tool: Option<ToolId>, tree: &ExprTree) -> bool {
         let typed = |ty: TypeId| self.collections.get(ty as usize).is_some_and(|is| *is);
         match &tree.node {
             Node::List(_) | Node::Set(_) | Node::Map(_) | Node::Rows(_) => true,

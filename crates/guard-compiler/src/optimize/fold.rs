@@ -1,19 +1,19 @@
 //! `fold`: evaluates constant expressions. An expression with a fault stays, and faults when it is
 //! evaluated.
 
-use super::Work;
-use super::facts::Facts;
-use super::tree::Tree;
+use super::PassWork;
+use super::facts::TypeFacts;
+use super::tree::ExprTree;
 use crate::analysis::reference::values::{arithmetic, compare, index, is_in, negate};
 use guard_plan::plan::{Node, QuantifierOp, ToolId};
 use guard_plan::value::{Fault, Value};
 
 /// Folds every deciding expression.
-pub(super) fn fold(work: &mut Work<'_>) {
+pub(super) fn fold(work: &mut PassWork<'_>) {
     work.rewrite(|facts, tool, tree| tree.map(&|tree| node(facts, tool, tree)));
 }
 
-fn node(facts: &Facts, tool: Option<ToolId>, tree: Tree) -> Tree {
+fn node(facts: &TypeFacts, tool: Option<ToolId>, tree: ExprTree) -> ExprTree {
     match (&tree.node, tree.kids.as_slice()) {
         (Node::And(..) | Node::Or(..) | Node::Implies(..), [_, _]) => connective(facts, tool, tree),
         (Node::If(..), [condition, ..]) => match condition.known() {
@@ -26,48 +26,48 @@ fn node(facts: &Facts, tool: Option<ToolId>, tree: Tree) -> Tree {
             None => tree,
         },
         (Node::Quantified { .. }, _) => empty(tree),
-        _ => computed(&tree).and_then(Tree::of_value).unwrap_or(tree),
+        _ => computed(&tree).and_then(ExprTree::of_value).unwrap_or(tree),
     }
 }
 
-fn kid(mut tree: Tree, at: usize) -> Tree {
+fn kid(mut tree: ExprTree, at: usize) -> ExprTree {
     tree.kids.swap_remove(at)
 }
 
 /// Simplifies a connective with one constant operand. The right operand is dropped if the left one
 /// decides; the left operand is dropped if the right one decides and the left cannot fault.
-fn connective(facts: &Facts, tool: Option<ToolId>, tree: Tree) -> Tree {
+fn connective(facts: &TypeFacts, tool: Option<ToolId>, tree: ExprTree) -> ExprTree {
     let (left, right) = (tree.kids[0].known(), tree.kids[1].known());
     let total = facts.total(tool, &tree.kids[0]);
     match (&tree.node, left, right) {
         (Node::And(..), Some(false), _) if guard_proof::mutant!("`false and x` is x") => {
             kid(tree, 1)
         }
-        (Node::And(..), Some(false), _) => Tree::bool(false),
-        (Node::Or(..), Some(true), _) | (Node::Implies(..), Some(false), _) => Tree::bool(true),
+        (Node::And(..), Some(false), _) => ExprTree::bool(false),
+        (Node::Or(..), Some(true), _) | (Node::Implies(..), Some(false), _) => ExprTree::bool(true),
         (_, Some(_), _) => kid(tree, 1),
         (Node::And(..), _, Some(true)) | (Node::Or(..), _, Some(false)) => kid(tree, 0),
-        (Node::Implies(..), _, Some(false)) => Tree::one(Node::Not, kid(tree, 0)),
+        (Node::Implies(..), _, Some(false)) => ExprTree::one(Node::Not, kid(tree, 0)),
         (Node::And(..), _, Some(false))
             if total || guard_proof::mutant!("folding loses a fault") =>
         {
-            Tree::bool(false)
+            ExprTree::bool(false)
         }
-        (Node::Or(..) | Node::Implies(..), _, Some(true)) if total => Tree::bool(true),
+        (Node::Or(..) | Node::Implies(..), _, Some(true)) if total => ExprTree::bool(true),
         _ => tree,
     }
 }
 
 /// Simplifies a quantifier over an empty collection.
-fn empty(tree: Tree) -> Tree {
+fn empty(tree: ExprTree) -> ExprTree {
     let Node::Quantified { op, over, .. } = &tree.node else { return tree };
-    let nothing = |kid: &Tree| {
+    let nothing = |kid: &ExprTree| {
         matches!(kid.node, Node::List(_) | Node::Set(_) | Node::Map(_)) && kid.kids.is_empty()
     };
     if over.len() != 1 || !tree.kids.first().is_some_and(nothing) {
         return tree;
     }
-    Tree::leaf(match op {
+    ExprTree::leaf(match op {
         QuantifierOp::All => Node::Bool(!guard_proof::mutant!("nothing holds of nothing")),
         QuantifierOp::Any => Node::Bool(false),
         QuantifierOp::Count | QuantifierOp::SumInt => Node::Int(0),
@@ -77,8 +77,8 @@ fn empty(tree: Tree) -> Tree {
 }
 
 /// Evaluates an operation on constants; `None` if the operands are not constant, or it faults.
-fn computed(tree: &Tree) -> Option<Value> {
-    let kids: Vec<Value> = tree.kids.iter().map(Tree::constant).collect::<Option<_>>()?;
+fn computed(tree: &ExprTree) -> Option<Value> {
+    let kids: Vec<Value> = tree.kids.iter().map(ExprTree::constant).collect::<Option<_>>()?;
     let value: Result<Value, Fault> = match (&tree.node, kids.as_slice()) {
         (Node::Not(_), [Value::Bool(truth)]) => Ok(Value::Bool(!truth)),
         (Node::Neg(_), [value]) => negate(value.clone()),

@@ -1,9 +1,9 @@
 //! `merge`: combines several patterns on one text into one expression, and compiles a literal glob
 //! to a pattern.
 
-use super::Work;
+use super::PassWork;
 use super::order::open;
-use super::tree::Tree;
+use super::tree::ExprTree;
 use guard_plan::builtin::Builtin;
 use guard_plan::plan::{Node, RegexId};
 use std::cell::RefCell;
@@ -12,7 +12,7 @@ use std::cell::RefCell;
 const SIZE_LIMIT: usize = 1 << 20;
 
 /// Merges the patterns of every deciding expression.
-pub(super) fn merge(work: &mut Work<'_>) {
+pub(super) fn merge(work: &mut PassWork<'_>) {
     let table = RefCell::new(std::mem::take(&mut work.plan.regexes));
     work.rewrite(|facts, tool, tree| {
         tree.map(&|tree| match &tree.node {
@@ -26,12 +26,16 @@ pub(super) fn merge(work: &mut Work<'_>) {
 }
 
 /// Combines adjacent alternatives: `x matches a or x matches b`.
-fn alternatives(total: &dyn Fn(&Tree) -> bool, tree: Tree, table: &RefCell<Vec<String>>) -> Tree {
+fn alternatives(
+    total: &dyn Fn(&ExprTree) -> bool,
+    tree: ExprTree,
+    table: &RefCell<Vec<String>>,
+) -> ExprTree {
     let before = tree.clone();
     let mut operands = Vec::new();
     open(tree, &Node::Or(0, 0), &mut operands);
     let count = operands.len();
-    let mut merged: Vec<Tree> = Vec::with_capacity(count);
+    let mut merged: Vec<ExprTree> = Vec::with_capacity(count);
     for operand in operands {
         let joined = merged.last().and_then(|last| join(total, last, &operand, table));
         match (joined, merged.last_mut()) {
@@ -42,15 +46,15 @@ fn alternatives(total: &dyn Fn(&Tree) -> bool, tree: Tree, table: &RefCell<Vec<S
     if merged.len() == count {
         return before;
     }
-    merged.into_iter().reduce(|a, b| Tree::two(Node::Or, a, b)).unwrap_or(before)
+    merged.into_iter().reduce(|a, b| ExprTree::two(Node::Or, a, b)).unwrap_or(before)
 }
 
 fn join(
-    total: &dyn Fn(&Tree) -> bool,
-    a: &Tree,
-    b: &Tree,
+    total: &dyn Fn(&ExprTree) -> bool,
+    a: &ExprTree,
+    b: &ExprTree,
     table: &RefCell<Vec<String>>,
-) -> Option<Tree> {
+) -> Option<ExprTree> {
     let (Node::Matches(_, first), Node::Matches(_, second)) = (&a.node, &b.node) else {
         return None;
     };
@@ -63,7 +67,7 @@ fn join(
         format!("{}|(?:{})", grouped(of(*first)?), of(*second)?)
     };
     let id = number(pattern, table)?;
-    Some(Tree { node: Node::Matches(0, id), kids: a.kids.clone() })
+    Some(ExprTree { node: Node::Matches(0, id), kids: a.kids.clone() })
 }
 
 /// Groups a pattern; one that was merged before is already a sequence of groups.
@@ -93,12 +97,12 @@ fn number(pattern: String, table: &RefCell<Vec<String>>) -> Option<RegexId> {
 }
 
 /// Converts `glob(x, "…")` to a match of the whole text.
-fn glob(tree: Tree, table: &RefCell<Vec<String>>) -> Tree {
-    let [_, Tree { node: Node::String(glob), .. }] = tree.kids.as_slice() else { return tree };
+fn glob(tree: ExprTree, table: &RefCell<Vec<String>>) -> ExprTree {
+    let [_, ExprTree { node: Node::String(glob), .. }] = tree.kids.as_slice() else { return tree };
     let Some(id) = number(regex_of(glob), table) else { return tree };
     let mut kids = tree.kids;
     kids.truncate(1);
-    Tree { node: Node::Matches(0, id), kids }
+    ExprTree { node: Node::Matches(0, id), kids }
 }
 
 /// Converts a glob: `*` is any run without `/`, `**` any run, `?` one character but `/`.

@@ -16,14 +16,14 @@ mod sweep;
 mod tree;
 mod visit;
 
-use facts::Facts;
+use facts::TypeFacts;
 pub(crate) use facts::never_faults;
 use guard_plan::plan::{Plan, Rewrite, ToolId};
 
 /// A pass, by its verb.
 struct Pass {
     verb: &'static str,
-    run: fn(&mut Work<'_>),
+    run: fn(&mut PassWork<'_>),
 }
 
 /// The passes, in order.
@@ -41,9 +41,9 @@ const PASSES: [Pass; 7] = [
 const SHOWN: usize = 300;
 
 /// The input and output of the passes.
-struct Work<'p> {
+struct PassWork<'p> {
     plan: &'p mut Plan,
-    facts: Facts,
+    facts: TypeFacts,
     /// The plan as lowered.
     lowered: &'p Plan,
     verb: &'static str,
@@ -53,9 +53,9 @@ struct Work<'p> {
 /// Returns the optimized plan, and the rewrites.
 pub(crate) fn optimize(lowered: &Plan) -> (Plan, Vec<Rewrite>) {
     let mut plan = lowered.clone();
-    let facts = Facts::of(lowered);
+    let facts = TypeFacts::of(lowered);
     let notes = notes::Notes::default();
-    let mut work = Work { plan: &mut plan, facts, lowered, verb: "", notes };
+    let mut work = PassWork { plan: &mut plan, facts, lowered, verb: "", notes };
     for pass in &PASSES {
         work.verb = pass.verb;
         (pass.run)(&mut work);
@@ -64,16 +64,19 @@ pub(crate) fn optimize(lowered: &Plan) -> (Plan, Vec<Rewrite>) {
     (plan, rewrites)
 }
 
-impl Work<'_> {
+impl PassWork<'_> {
     /// Rewrites every expression that is evaluated for a decision, and records the changes.
-    fn rewrite(&mut self, rewrite: impl Fn(&Facts, Option<ToolId>, tree::Tree) -> tree::Tree) {
+    fn rewrite(
+        &mut self,
+        rewrite: impl Fn(&TypeFacts, Option<ToolId>, tree::ExprTree) -> tree::ExprTree,
+    ) {
         let (facts, notes, verb) = (&self.facts, &mut self.notes, self.verb);
         visit::deciding(self.plan, &mut |tool, expr| {
             // A leaf cannot be simplified.
             if expr.0.len() < 2 {
                 return;
             }
-            let after = rewrite(facts, tool, tree::Tree::of(expr)).flat();
+            let after = rewrite(facts, tool, tree::ExprTree::of(expr)).flat();
             if after != *expr {
                 let before = std::mem::replace(expr, after);
                 notes.rewritten(verb, tool, before, expr);

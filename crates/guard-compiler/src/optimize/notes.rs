@@ -9,20 +9,20 @@ use std::collections::HashMap;
 /// The changes so far.
 #[derive(Default)]
 pub(super) struct Notes {
-    notes: Vec<Note>,
+    notes: Vec<PassNote>,
     /// The indexes of the notes, by tool.
     of: HashMap<Option<ToolId>, Vec<usize>>,
     /// The patterns that expressions refer to, if passes have added some.
     pub patterns: Option<Vec<String>>,
 }
 
-struct Note {
+struct PassNote {
     tool: Option<ToolId>,
     verbs: Vec<&'static str>,
-    what: What,
+    what: NoteKind,
 }
 
-enum What {
+enum NoteKind {
     Rewritten(Expr, Expr),
     Dropped(String),
 }
@@ -38,7 +38,8 @@ impl Notes {
     ) {
         let own = self.of.entry(tool).or_default();
         for at in own.iter().rev() {
-            let Note { verbs, what: What::Rewritten(_, last), .. } = &mut self.notes[*at] else {
+            let PassNote { verbs, what: NoteKind::Rewritten(_, last), .. } = &mut self.notes[*at]
+            else {
                 continue;
             };
             if *last == before {
@@ -48,13 +49,17 @@ impl Notes {
             }
         }
         own.push(self.notes.len());
-        let what = What::Rewritten(before, after.clone());
-        self.notes.push(Note { tool, verbs: vec![verb], what });
+        let what = NoteKind::Rewritten(before, after.clone());
+        self.notes.push(PassNote { tool, verbs: vec![verb], what });
     }
 
     /// Records a rule of a tool that is no longer evaluated.
     pub fn dropped(&mut self, verb: &'static str, tool: ToolId, what: String) {
-        self.notes.push(Note { tool: Some(tool), verbs: vec![verb], what: What::Dropped(what) });
+        self.notes.push(PassNote {
+            tool: Some(tool),
+            verbs: vec![verb],
+            what: NoteKind::Dropped(what),
+        });
     }
 
     /// Returns all changes as text.
@@ -62,14 +67,14 @@ impl Notes {
         let patterns = self.patterns.take();
         let shown = patterns.map(|regexes| Plan { regexes, ..lowered.clone() });
         let shown = shown.as_ref().unwrap_or(lowered);
-        let said = |note: Note| {
+        let said = |note: PassNote| {
             let tool = note.tool.and_then(|id| shown.tools.get(id as usize));
             let words = |expr: &Expr| {
                 render::cut(&words::expr(&Shows { plan: shown, tool, ranges: &[] }, expr), SHOWN)
             };
             let (before, after) = match &note.what {
-                What::Rewritten(before, after) => (words(before), words(after)),
-                What::Dropped(what) => (render::cut(what, SHOWN), String::new()),
+                NoteKind::Rewritten(before, after) => (words(before), words(after)),
+                NoteKind::Dropped(what) => (render::cut(what, SHOWN), String::new()),
             };
             let passes = note.verbs.into_iter().map(String::from).collect();
             Rewrite { tool: tool.map(|tool| tool.name.clone()), passes, before, after }

@@ -4,17 +4,17 @@
 //! The others keep their positions, and no operand moves past them, since their evaluation must not
 //! change.
 
-use super::Work;
-use super::facts::Facts;
-use super::tree::Tree;
+use super::PassWork;
+use super::facts::TypeFacts;
+use super::tree::ExprTree;
 use guard_plan::plan::{Node, NodeId, ToolId};
 
 /// Orders the operands of every `and` and `or`.
-pub(super) fn order(work: &mut Work<'_>) {
+pub(super) fn order(work: &mut PassWork<'_>) {
     work.rewrite(|facts, tool, tree| tree.map(&|tree| node(facts, tool, tree)));
 }
 
-fn node(facts: &Facts, tool: Option<ToolId>, tree: Tree) -> Tree {
+fn node(facts: &TypeFacts, tool: Option<ToolId>, tree: ExprTree) -> ExprTree {
     match tree.node {
         Node::And(..) => chain(facts, tool, tree, Node::And),
         Node::Or(..) => chain(facts, tool, tree, Node::Or),
@@ -25,11 +25,11 @@ fn node(facts: &Facts, tool: Option<ToolId>, tree: Tree) -> Tree {
 /// Both connectives are associative, faults included: a chain is evaluated from left to right in
 /// any grouping.
 fn chain(
-    facts: &Facts,
+    facts: &TypeFacts,
     tool: Option<ToolId>,
-    tree: Tree,
+    tree: ExprTree,
     join: fn(NodeId, NodeId) -> Node,
-) -> Tree {
+) -> ExprTree {
     let before = tree.clone();
     let mut operands = Vec::new();
     open(tree, &join(0, 0), &mut operands);
@@ -44,12 +44,12 @@ fn chain(
     if !sorted {
         return before;
     }
-    let joined = operands.into_iter().reduce(|a, b| Tree::two(join, a, b));
+    let joined = operands.into_iter().reduce(|a, b| ExprTree::two(join, a, b));
     joined.unwrap_or(before)
 }
 
 /// Collects the operands of a chain, from left to right.
-pub(super) fn open(tree: Tree, join: &Node, operands: &mut Vec<Tree>) {
+pub(super) fn open(tree: ExprTree, join: &Node, operands: &mut Vec<ExprTree>) {
     if tree.node != *join {
         return operands.push(tree);
     }
@@ -57,7 +57,7 @@ pub(super) fn open(tree: Tree, join: &Node, operands: &mut Vec<Tree>) {
 }
 
 /// Estimates the cost of an evaluation, in leaves.
-fn cost(tree: &Tree) -> u64 {
+fn cost(tree: &ExprTree) -> u64 {
     let kids: u64 = tree.kids.iter().map(cost).fold(0, u64::saturating_add);
     let itself: u64 = match &tree.node {
         Node::Matches(..) => 30,

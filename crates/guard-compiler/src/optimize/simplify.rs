@@ -1,16 +1,16 @@
 //! `simplify`: conditions with fewer steps, and the same value or the same fault.
 
-use super::Work;
-use super::facts::Facts;
-use super::tree::Tree;
+use super::PassWork;
+use super::facts::TypeFacts;
+use super::tree::ExprTree;
 use guard_plan::plan::{CompareOp, Node, ToolId};
 
 /// Simplifies every deciding expression.
-pub(super) fn simplify(work: &mut Work<'_>) {
+pub(super) fn simplify(work: &mut PassWork<'_>) {
     work.rewrite(|facts, tool, tree| tree.map(&|tree| node(facts, tool, tree)));
 }
 
-fn node(facts: &Facts, tool: Option<ToolId>, tree: Tree) -> Tree {
+fn node(facts: &TypeFacts, tool: Option<ToolId>, tree: ExprTree) -> ExprTree {
     match &tree.node {
         Node::Not(_) => negation(facts, tool, tree),
         Node::Compare(CompareOp::Eq, ..) => equality(facts, tool, tree),
@@ -19,7 +19,7 @@ fn node(facts: &Facts, tool: Option<ToolId>, tree: Tree) -> Tree {
         Node::IsSome(_)
             if facts.present(tool, &tree.kids[0]) && facts.total(tool, &tree.kids[0]) =>
         {
-            Tree::bool(true)
+            ExprTree::bool(true)
         }
         Node::Unwrap(_) | Node::Else(..) if facts.present(tool, &tree.kids[0]) => first(tree),
         Node::And(..) | Node::Or(..)
@@ -31,13 +31,13 @@ fn node(facts: &Facts, tool: Option<ToolId>, tree: Tree) -> Tree {
     }
 }
 
-fn first(mut tree: Tree) -> Tree {
+fn first(mut tree: ExprTree) -> ExprTree {
     tree.kids.swap_remove(0)
 }
 
 /// `not not a` is `a`; `not a == b` is `a != b`, missing or not; an ordering is reversed only if
 /// both sides are always present.
-fn negation(facts: &Facts, tool: Option<ToolId>, tree: Tree) -> Tree {
+fn negation(facts: &TypeFacts, tool: Option<ToolId>, tree: ExprTree) -> ExprTree {
     let inner = &tree.kids[0];
     match inner.node {
         Node::Not(_) => first(first(tree)),
@@ -54,14 +54,14 @@ fn negation(facts: &Facts, tool: Option<ToolId>, tree: Tree) -> Tree {
                 _ => return tree,
             };
             let kids = first(tree).kids;
-            Tree { node: Node::Compare(turned, 0, 0), kids }
+            ExprTree { node: Node::Compare(turned, 0, 0), kids }
         }
         _ => tree,
     }
 }
 
 /// `a == true` is `a`, if `a` is always present.
-fn equality(facts: &Facts, tool: Option<ToolId>, tree: Tree) -> Tree {
+fn equality(facts: &TypeFacts, tool: Option<ToolId>, tree: ExprTree) -> ExprTree {
     let known = (tree.kids[0].known(), tree.kids[1].known());
     let (truth, other) = match known {
         (None, Some(truth)) => (truth, 0),
@@ -74,16 +74,16 @@ fn equality(facts: &Facts, tool: Option<ToolId>, tree: Tree) -> Tree {
     let mut kids = tree.kids;
     let side = kids.swap_remove(other);
     let truth = truth || guard_proof::mutant!("`x == false` is x");
-    if truth { side } else { Tree::one(Node::Not, side) }
+    if truth { side } else { ExprTree::one(Node::Not, side) }
 }
 
 /// `if c then true else false` is `c`; with two equal branches, a condition that cannot fault is
 /// dropped.
-fn choice(facts: &Facts, tool: Option<ToolId>, tree: Tree) -> Tree {
+fn choice(facts: &TypeFacts, tool: Option<ToolId>, tree: ExprTree) -> ExprTree {
     let [condition, then, other] = tree.kids.as_slice() else { return tree };
     match (then.known(), other.known()) {
         (Some(true), Some(false)) => first(tree),
-        (Some(false), Some(true)) => Tree::one(Node::Not, first(tree)),
+        (Some(false), Some(true)) => ExprTree::one(Node::Not, first(tree)),
         _ if then == other && facts.total(tool, condition) => {
             let mut kids = tree.kids;
             kids.swap_remove(1)
@@ -93,12 +93,12 @@ fn choice(facts: &Facts, tool: Option<ToolId>, tree: Tree) -> Tree {
 }
 
 /// Membership in a literal with one element is equality.
-fn membership(tree: Tree) -> Tree {
+fn membership(tree: ExprTree) -> ExprTree {
     let single = matches!(&tree.kids[1].node, Node::List(ids) | Node::Set(ids) if ids.len() == 1);
     if !single {
         return tree;
     }
     let mut kids = tree.kids;
     let (many, one) = (kids.swap_remove(1), kids.swap_remove(0));
-    Tree::two(|a, b| Node::Compare(CompareOp::Eq, a, b), one, first(many))
+    ExprTree::two(|a, b| Node::Compare(CompareOp::Eq, a, b), one, first(many))
 }

@@ -3,12 +3,12 @@
 //! The patterns of the plan as lowered keep their indexes, used or not: expressions beside the plan
 //! (expectations of tests, queries of tools on a session) refer to them.
 
-use super::{Work, visit};
+use super::{PassWork, visit};
 use guard_plan::plan::{Node, RegexId};
 use std::collections::BTreeMap;
 
 /// Keeps, of the patterns that passes have added, the used ones, sorted.
-pub(super) fn sweep(work: &mut Work<'_>) {
+pub(super) fn sweep(work: &mut PassWork<'_>) {
     let first = work.lowered.regexes.len() as RegexId;
     let plan = &mut *work.plan;
     let mut asked = Vec::new();

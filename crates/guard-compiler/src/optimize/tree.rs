@@ -5,15 +5,15 @@ use guard_plan::value::Value;
 
 /// A node with its children; the child indexes in `node` are unused and zero.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Tree {
+pub(super) struct ExprTree {
     pub node: Node,
-    pub kids: Vec<Tree>,
+    pub kids: Vec<ExprTree>,
 }
 
-impl Tree {
+impl ExprTree {
     /// Returns the tree of an expression, which is never empty.
-    pub fn of(expr: &Expr) -> Tree {
-        let mut done: Vec<Option<Tree>> = Vec::with_capacity(expr.0.len());
+    pub fn of(expr: &Expr) -> ExprTree {
+        let mut done: Vec<Option<ExprTree>> = Vec::with_capacity(expr.0.len());
         for node in &expr.0 {
             let mut node = node.clone();
             let mut kids = Vec::new();
@@ -22,29 +22,29 @@ impl Tree {
                 kids.extend(done.get_mut(*child as usize).and_then(Option::take));
                 *child = 0;
             });
-            done.push(Some(Tree { node, kids }));
+            done.push(Some(ExprTree { node, kids }));
         }
-        done.pop().flatten().unwrap_or_else(|| Tree::leaf(Node::None))
+        done.pop().flatten().unwrap_or_else(|| ExprTree::leaf(Node::None))
     }
 
     /// A node without children.
-    pub fn leaf(node: Node) -> Tree {
-        Tree { node, kids: Vec::new() }
+    pub fn leaf(node: Node) -> ExprTree {
+        ExprTree { node, kids: Vec::new() }
     }
 
     /// A truth value.
-    pub fn bool(value: bool) -> Tree {
-        Tree::leaf(Node::Bool(value))
+    pub fn bool(value: bool) -> ExprTree {
+        ExprTree::leaf(Node::Bool(value))
     }
 
     /// A node with one child.
-    pub fn one(node: fn(NodeId) -> Node, kid: Tree) -> Tree {
-        Tree { node: node(0), kids: vec![kid] }
+    pub fn one(node: fn(NodeId) -> Node, kid: ExprTree) -> ExprTree {
+        ExprTree { node: node(0), kids: vec![kid] }
     }
 
     /// A node with two children.
-    pub fn two(node: fn(NodeId, NodeId) -> Node, a: Tree, b: Tree) -> Tree {
-        Tree { node: node(0, 0), kids: vec![a, b] }
+    pub fn two(node: fn(NodeId, NodeId) -> Node, a: ExprTree, b: ExprTree) -> ExprTree {
+        ExprTree { node: node(0, 0), kids: vec![a, b] }
     }
 
     /// Returns the expression: children first, in order.
@@ -55,7 +55,7 @@ impl Tree {
     }
 
     fn push(self, nodes: &mut Vec<Node>) -> NodeId {
-        let Tree { mut node, kids } = self;
+        let ExprTree { mut node, kids } = self;
         let ids: Vec<NodeId> = kids.into_iter().map(|kid| kid.push(nodes)).collect();
         let mut ids = ids.into_iter();
         node.for_each_child_mut(&mut |child| *child = ids.next().unwrap_or_default());
@@ -64,15 +64,15 @@ impl Tree {
     }
 
     /// Rewrites all nodes, children first.
-    pub fn map(self, rewrite: &impl Fn(Tree) -> Tree) -> Tree {
-        let Tree { node, kids } = self;
+    pub fn map(self, rewrite: &impl Fn(ExprTree) -> ExprTree) -> ExprTree {
+        let ExprTree { node, kids } = self;
         let kids = kids.into_iter().map(|kid| kid.map(rewrite)).collect();
-        rewrite(Tree { node, kids })
+        rewrite(ExprTree { node, kids })
     }
 
     /// The number of its nodes.
     pub fn size(&self) -> u64 {
-        1 + self.kids.iter().map(Tree::size).sum::<u64>()
+        1 + self.kids.iter().map(ExprTree::size).sum::<u64>()
     }
 
     /// Returns its truth value, if it is a literal.
@@ -85,7 +85,7 @@ impl Tree {
 
     /// Returns its value, if it is constant.
     pub fn constant(&self) -> Option<Value> {
-        let all = || self.kids.iter().map(Tree::constant).collect::<Option<Vec<_>>>();
+        let all = || self.kids.iter().map(ExprTree::constant).collect::<Option<Vec<_>>>();
         Some(match &self.node {
             Node::None => Value::None,
             Node::Bool(value) => Value::Bool(*value),
@@ -103,8 +103,8 @@ impl Tree {
     }
 
     /// Returns the leaf of a value, if it has one.
-    pub fn of_value(value: Value) -> Option<Tree> {
-        Some(Tree::leaf(match value {
+    pub fn of_value(value: Value) -> Option<ExprTree> {
+        Some(ExprTree::leaf(match value {
             Value::None => Node::None,
             Value::Bool(value) => Node::Bool(value),
             Value::Int(number) => Node::Int(number),

@@ -34,7 +34,7 @@ pub(super) fn is_test(name: &str) -> bool {
 }
 
 /// A question about earlier calls, taken apart.
-struct History<'e> {
+struct AskedHistory<'e> {
     name: &'e Ident,
     args: &'e [Arg],
     since: Option<Ident>,
@@ -396,7 +396,7 @@ impl Checker<'_, '_> {
         Some(self.typed_history(&history, scope).unwrap_or_else(|| broken(e.span)))
     }
 
-    fn typed_history(&mut self, h: &History, scope: &mut Scope) -> Option<Expr> {
+    fn typed_history(&mut self, h: &AskedHistory, scope: &mut Scope) -> Option<Expr> {
         let tool = self.tool_argument(h.name, h.args)?;
         let since = match &h.since {
             Some(name) => Some(self.tool(name)?),
@@ -482,10 +482,10 @@ impl Checker<'_, '_> {
 }
 
 /// `called(T) since B within D`, in any nesting; none where `e` is no such question.
-fn take_apart(e: &ast::Expr) -> Option<Result<History<'_>, (String, Span, String)>> {
+fn take_apart(e: &ast::Expr) -> Option<Result<AskedHistory<'_>, (String, Span, String)>> {
     match &e.kind {
         ast::ExprKind::Call(name, args) if HISTORY.contains(&name.node.as_str()) => {
-            Some(Ok(History { name, args, since: None, within: None, span: e.span }))
+            Some(Ok(AskedHistory { name, args, since: None, within: None, span: e.span }))
         }
         ast::ExprKind::Binary(BinaryOp::Within, left, right) => {
             let ast::ExprKind::Duration(text) = &right.kind else {
@@ -493,7 +493,7 @@ fn take_apart(e: &ast::Expr) -> Option<Result<History<'_>, (String, Span, String
             };
             let inner = take_apart(left)?;
             Some(inner.and_then(|h| match literal::duration(text) {
-                Ok(ms) => Ok(History { within: Some((ms, right.span)), span: e.span, ..h }),
+                Ok(ms) => Ok(AskedHistory { within: Some((ms, right.span)), span: e.span, ..h }),
                 Err(why) => Err((text.clone(), right.span, why)),
             }))
         }
@@ -503,7 +503,7 @@ fn take_apart(e: &ast::Expr) -> Option<Result<History<'_>, (String, Span, String
             };
             let since = Ident { node: tool.clone(), span: right.span };
             let inner = take_apart(left)?;
-            Some(inner.map(|h| History { since: Some(since), span: e.span, ..h }))
+            Some(inner.map(|h| AskedHistory { since: Some(since), span: e.span, ..h }))
         }
         _ => None,
     }

@@ -98,11 +98,13 @@ impl Checker<'_, '_> {
                 let partly = tool.trust.whole || !tool.trust.parts.is_empty();
                 errors::untrusted_learn(span, &tool.name, tool.span, partly)
             }
-            Cause::State(_, writer, Level::Untrusted) => {
+            Cause::State(_, writer, DistrustLevel::Untrusted) => {
                 errors::learn_of_untrusted(span, &what, writer)
             }
-            Cause::State(_, writer, Level::Chosen) => errors::learn_of_argument(span, &what)
-                .also(writer, "the agent's choice comes from here"),
+            Cause::State(_, writer, DistrustLevel::Chosen) => {
+                errors::learn_of_argument(span, &what)
+                    .also(writer, "the agent's choice comes from here")
+            }
             Cause::LastResult(last) => {
                 errors::learn_of_untrusted(span, &what, self.program.tools[last].span)
             }
@@ -163,7 +165,7 @@ enum Cause {
     /// A part of the tool's own result.
     Result,
     /// A variable, with the clause that writes what is not trusted, or what the agent chose.
-    State(hir::VarId, Span, Level),
+    State(hir::VarId, Span, DistrustLevel),
     LastResult(hir::ToolId),
     /// An argument of an earlier call, or that there was a call with it.
     LastArgument(hir::ToolId),
@@ -179,7 +181,7 @@ enum Cause {
 
 /// A level of distrust, in ascending order. Trusted content has no level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Level {
+enum DistrustLevel {
     /// The agent chose it; a result that is read beside it vouches for it.
     Chosen,
     /// Nobody vouches for it.
@@ -187,19 +189,19 @@ enum Level {
 }
 
 impl Cause {
-    fn level(self) -> Level {
+    fn level(self) -> DistrustLevel {
         match self {
             Cause::Argument | Cause::LastArgument(_) | Cause::Budget(_) | Cause::Calls(_) => {
-                Level::Chosen
+                DistrustLevel::Chosen
             }
-            Cause::Result | Cause::LastResult(_) | Cause::Private => Level::Untrusted,
+            Cause::Result | Cause::LastResult(_) | Cause::Private => DistrustLevel::Untrusted,
             Cause::State(_, _, level) => level,
         }
     }
 }
 
 /// The least trusted content of a variable, in its values or its keys: its level, and a clause that writes it.
-type Stain = Option<(Level, Span)>;
+type Stain = Option<(DistrustLevel, Span)>;
 
 /// The stains of variables, from the writes of any session or of one session so far.
 #[derive(Clone)]
@@ -238,10 +240,10 @@ impl<'p> Flow<'p> {
             _ => return None,
         };
         let stain = |e: &Expr| {
-            let worst = worst(self.reads(at, [e]).judged().0, Level::Chosen)?;
+            let worst = worst(self.reads(at, [e]).judged().0, DistrustLevel::Chosen)?;
             Some((worst.level(), clause.rule.span))
         };
-        let made = makes_of_old(&clause.kind).then_some((Level::Chosen, clause.rule.span));
+        let made = makes_of_old(&clause.kind).then_some((DistrustLevel::Chosen, clause.rule.span));
         let keys = target.path.iter().filter_map(|step| match step {
             hir::Step::Index(key) => stain(key),
             hir::Step::Field(_) => None,
@@ -338,14 +340,16 @@ impl<'p> Flow<'p> {
         learn.when.iter().chain(&learn.row).for_each(|e| reads.visit(e));
         // The tool's result vouches for arguments beside it. Alone they are the agent's own words.
         let ranges = reads.ranges.iter().map(|(_, part)| part);
-        let read: Vec<&Part> = reads.parts.iter().map(|(part, _)| part).chain(ranges).collect();
+        let read: Vec<&ResultPart> =
+            reads.parts.iter().map(|(part, _)| part).chain(ranges).collect();
         let vouched = read.iter().any(|part| part.root == Root::Result);
         let quiet = read.is_empty() && reads.causes.is_empty();
         if quiet && !tool.trust.whole {
             return Err(Cause::Result);
         }
         let (causes, reliances) = reads.judged();
-        match worst(causes, if vouched { Level::Untrusted } else { Level::Chosen }) {
+        match worst(causes, if vouched { DistrustLevel::Untrusted } else { DistrustLevel::Chosen })
+        {
             Some(cause) => Err(cause),
             None => Ok(reliances),
         }
@@ -357,12 +361,12 @@ impl<'p> Flow<'p> {
         let mut reads = self.reads(at, []);
         reads.bind(&part.ranges);
         when.iter().for_each(|when| reads.visit(when));
-        worst(reads.judged().0, Level::Untrusted)
+        worst(reads.judged().0, DistrustLevel::Untrusted)
     }
 }
 
 /// Returns the cause of the worst level, if that is at or above a level.
-fn worst(causes: Vec<Cause>, from: Level) -> Option<Cause> {
+fn worst(causes: Vec<Cause>, from: DistrustLevel) -> Option<Cause> {
     let mut worst: Option<Cause> = None;
     for cause in causes.into_iter().filter(|cause| cause.level() >= from) {
         if worst.is_none_or(|worst| worst.level() < cause.level()) {
@@ -396,7 +400,7 @@ enum Root {
 
 /// A part of a result.
 #[derive(Debug, Clone)]
-struct Part {
+struct ResultPart {
     root: Root,
     path: Path,
     /// The elements that it is a part of, from the outermost: the slot of each, and the length of the path to it.
@@ -405,7 +409,7 @@ struct Part {
     picked: bool,
 }
 
-impl Part {
+impl ResultPart {
     /// Returns the members on the way to it from a bound element, or from the result; `None` if it is no part of that element.
     fn members_from(&self, element: Option<u32>) -> Option<Vec<&String>> {
         let from = match element {
@@ -453,7 +457,7 @@ struct Endorsed {
 }
 
 /// Returns the endorsements of a tool whose elements a lesson binds, too.
-fn endorsed(tool: &hir::Tool, learn: &hir::Learn, ranged: &[Option<Part>]) -> Vec<Endorsed> {
+fn endorsed(tool: &hir::Tool, learn: &hir::Learn, ranged: &[Option<ResultPart>]) -> Vec<Endorsed> {
     let mut all = Vec::new();
     for (at, clause) in tool.clauses.iter().enumerate() {
         let hir::ClauseKind::Endorse { part, extractor, .. } = &clause.kind else { continue };
@@ -461,7 +465,7 @@ fn endorsed(tool: &hir::Tool, learn: &hir::Learn, ranged: &[Option<Part>]) -> Ve
         let (mut element, mut ranges, mut slots) = (None, Vec::new(), Vec::new());
         for own in &part.ranges {
             let Some(end) = steps.iter().position(|step| step == ELEMENT) else { break };
-            let is_same = |part: &Option<Part>| {
+            let is_same = |part: &Option<ResultPart>| {
                 part.as_ref().is_some_and(|part| part.is_list_of(element, &steps[..end]))
             };
             let Some(nth) = ranged.iter().position(is_same) else { break };
@@ -491,7 +495,7 @@ fn endorsed(tool: &hir::Tool, learn: &hir::Learn, ranged: &[Option<Part>]) -> Ve
 
 impl Endorsed {
     /// Returns true if it is about all that is read: a part, or what a function finds in one.
-    fn covers(&self, trust: &Trust, part: &Part, by: Option<Builtin>) -> bool {
+    fn covers(&self, trust: &Trust, part: &ResultPart, by: Option<Builtin>) -> bool {
         let within = part.members_from(self.element).is_some_and(|members| {
             members.len() >= self.path.len() && members.iter().zip(&self.path).all(|(a, b)| *a == b)
         });
@@ -508,29 +512,29 @@ struct Reads<'f> {
     /// The tool whose clause it is.
     at: hir::ToolId,
     /// Bound variables that stand for elements of a part.
-    bound: HashMap<u32, Part>,
+    bound: HashMap<u32, ResultPart>,
     /// The endorsements that count.
     endorsed: Vec<Endorsed>,
     /// The parts of results, each with the function that alone reads it.
-    parts: Vec<(Part, Option<Builtin>)>,
+    parts: Vec<(ResultPart, Option<Builtin>)>,
     /// The parts of results whose elements are counted, each with the number of its range.
-    ranges: Vec<(usize, Part)>,
+    ranges: Vec<(usize, ResultPart)>,
     /// What else is not trusted.
     causes: Vec<Cause>,
 }
 
 impl Reads<'_> {
     /// Binds the names of ranges, and returns the part that each ranges over.
-    fn bind(&mut self, ranges: &[hir::Range]) -> Vec<Option<Part>> {
+    fn bind(&mut self, ranges: &[hir::Range]) -> Vec<Option<ResultPart>> {
         let mut parts = Vec::new();
         for hir::Range { over, binders } in ranges {
             let part = self.part(over);
-            if let Some(Part { root, mut path, elements, .. }) = part.clone() {
+            if let Some(ResultPart { root, mut path, elements, .. }) = part.clone() {
                 path.extend(element(over));
                 for slot in binders {
                     let mut elements = elements.clone();
                     elements.push((*slot, path.len()));
-                    let bound = Part { root, path: path.clone(), elements, picked: false };
+                    let bound = ResultPart { root, path: path.clone(), elements, picked: false };
                     self.bound.insert(*slot, bound);
                 }
             }
@@ -547,10 +551,10 @@ impl Reads<'_> {
             Root::Last(last) => &tools[last].trust,
         };
         let own = trust(Root::Result);
-        let covering = |part: &Part, by| -> Vec<&Endorsed> {
+        let covering = |part: &ResultPart, by| -> Vec<&Endorsed> {
             self.endorsed.iter().filter(|it| it.covers(own, part, by)).collect()
         };
-        let mut doubtful: Vec<(&Part, Vec<&Endorsed>)> = Vec::new();
+        let mut doubtful: Vec<(&ResultPart, Vec<&Endorsed>)> = Vec::new();
         for (part, by) in &self.parts {
             if !trust(part.root).vouches_for(&part.path) {
                 doubtful.push((part, covering(part, *by)));
@@ -558,7 +562,7 @@ impl Reads<'_> {
         }
         for (nth, part) in &self.ranges {
             // Elements that no endorsement holds for teach nothing.
-            let binds = |(_, by): &(&Part, Vec<&Endorsed>)| {
+            let binds = |(_, by): &(&ResultPart, Vec<&Endorsed>)| {
                 !by.is_empty() && by.iter().all(|it| it.ranges.contains(nth))
             };
             if !trust(part.root).vouches_for_range(&part.path) && !doubtful.iter().any(binds) {
@@ -633,8 +637,9 @@ impl Reads<'_> {
     }
 
     /// Returns the part of a result that an expression reads; `None` if it reads none.
-    fn part(&self, e: &Expr) -> Option<Part> {
-        let whole = |root| Part { root, path: Path::new(), elements: Vec::new(), picked: false };
+    fn part(&self, e: &Expr) -> Option<ResultPart> {
+        let whole =
+            |root| ResultPart { root, path: Path::new(), elements: Vec::new(), picked: false };
         match &e.kind {
             ExprKind::Result => Some(whole(Root::Result)),
             ExprKind::LastResult(last) => Some(whole(Root::Last(*last))),

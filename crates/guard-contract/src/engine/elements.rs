@@ -1,7 +1,7 @@
 //! Reads the units of a list.
 
-use super::members::Key;
-use super::{Engine, Open, Phase, Turn};
+use super::members::MemberKey;
+use super::{Engine, OpenValue, Phase, StepInput};
 use crate::boundary::{self, Lead};
 use crate::lex;
 use crate::nest::Nest;
@@ -11,7 +11,7 @@ use guard_plan::plan::Root;
 use guard_plan::report::{Fix, SpanKind};
 
 impl Engine {
-    pub(super) fn elements(&mut self, t: &Turn<'_>) -> bool {
+    pub(super) fn elements(&mut self, t: &StepInput<'_>) -> bool {
         match self.over_gap(t) {
             Ok(true) => {}
             Ok(false) => return self.stack.is_empty() && t.w.end,
@@ -60,8 +60,8 @@ impl Engine {
             }
             b'`' if rest.len() < 3 && !t.w.end => false,
             b'"' => match self.read_key(t, self.at) {
-                Key::More => false,
-                Key::Named(name, ..) if self.is_member(&name) => {
+                MemberKey::More => false,
+                MemberKey::Named(name, ..) if self.is_member(&name) => {
                     // A member of the object around the list: the list's closing bracket is
                     // missing.
                     let list = self.listing().map(|listing| listing.list);
@@ -74,7 +74,7 @@ impl Engine {
                     self.end_list();
                     true
                 }
-                Key::Named(name, ..) => {
+                MemberKey::Named(name, ..) => {
                     if self.may_continue(&name) {
                         self.reject("a member follows its brace");
                     }
@@ -83,7 +83,7 @@ impl Engine {
                     nest.open(true);
                     self.lose_unit_in(t, "expected an item", nest)
                 }
-                Key::None => self.lone_scalar(t),
+                MemberKey::None => self.lone_scalar(t),
             },
             b'{' => self.unit(t),
             _ => self.lone_scalar(t),
@@ -133,7 +133,7 @@ impl Engine {
 
     /// Handles a closing brace: it is superfluous if an item follows; otherwise the list's bracket
     /// is missing.
-    fn stray_brace(&mut self, t: &Turn<'_>) -> bool {
+    fn stray_brace(&mut self, t: &StepInput<'_>) -> bool {
         let rest = t.w.from(self.at);
         let Some(list) = self.listing().map(|listing| listing.list) else { return false };
         let behind = lex::blanks(rest, 1);
@@ -185,7 +185,7 @@ impl Engine {
         if self.stack.len() > 2 {
             self.confirm();
         }
-        let Some(Open::List(listing)) = self.stack.pop() else { return };
+        let Some(OpenValue::List(listing)) = self.stack.pop() else { return };
         let name = self.p.lists[listing.list].member.clone();
         if let (Some((keep, _)), Some(object)) = (listing.inner, self.object())
             && !listing.twice
@@ -198,13 +198,13 @@ impl Engine {
 
     /// Reads a value that is not an object where an object is expected: it is a unit if it is a
     /// complete value.
-    fn lone_scalar(&mut self, t: &Turn<'_>) -> bool {
+    fn lone_scalar(&mut self, t: &StepInput<'_>) -> bool {
         let rest = t.w.from(self.at);
         let cap = self.cap();
         let near = &rest[..rest.len().min(cap)];
         let end = match self.tape.read(near) {
             Ok(len) => len,
-            Err(lex::Stop::More) if near.len() == rest.len() && !t.w.end => return false,
+            Err(lex::LexStop::More) if near.len() == rest.len() && !t.w.end => return false,
             Err(_) => return self.lose_unit(t, "expected an item"),
         };
         let next = lex::blanks(rest, end);
@@ -213,9 +213,9 @@ impl Engine {
             Some(b',') if rest[0] == b'[' => match rest.get(lex::blanks(rest, next + 1)) {
                 None if !t.w.end => false,
                 Some(b'"') => match self.read_key(t, self.at + lex::blanks(rest, next + 1)) {
-                    Key::More => false,
+                    MemberKey::More => false,
                     // It includes the list's own closing bracket.
-                    Key::Named(name, ..) if self.is_member(&name) => {
+                    MemberKey::Named(name, ..) if self.is_member(&name) => {
                         self.lose_unit(t, "it is not closed")
                     }
                     _ => self.unit(t),
@@ -228,12 +228,12 @@ impl Engine {
     }
 
     /// Skips unreadable text in the place of a unit.
-    fn lose_unit(&mut self, t: &Turn<'_>, why: &'static str) -> bool {
+    fn lose_unit(&mut self, t: &StepInput<'_>, why: &'static str) -> bool {
         self.lose_unit_in(t, why, Nest::default())
     }
 
     /// Skips unreadable text in the place of a unit, with what is open in it.
-    fn lose_unit_in(&mut self, t: &Turn<'_>, why: &'static str, nest: Nest) -> bool {
+    fn lose_unit_in(&mut self, t: &StepInput<'_>, why: &'static str, nest: Nest) -> bool {
         self.begin_unit(false);
         let Some(list) = self.listing().map(|listing| listing.list) else { return false };
         self.broken(t, list, Broken { why, nest, ..Broken::default() });

@@ -2,12 +2,12 @@
 //! holds lists and cannot be parsed as a whole.
 
 use super::unit::HIDES;
-use super::{Engine, Listing, Object, Open, Phase, Turn};
+use super::{Engine, Listing, Object, OpenValue, Phase, StepInput};
 use crate::boundary::{self, LONGEST_NAME, Lead};
 use crate::gap::{NoGap, gap, hides};
 use crate::judge::Refusal;
 use crate::keep::{Keep, item};
-use crate::lex::{self, Stop};
+use crate::lex::{self, LexStop};
 use guard_plan::json::Json;
 use guard_plan::report::{Fix, Reason, SpanKind};
 
@@ -16,7 +16,7 @@ use guard_plan::report::{Fix, Reason, SpanKind};
 const TAIL: usize = 256;
 
 /// A key with its colon.
-pub(super) enum Key {
+pub(super) enum MemberKey {
     /// Its name, its length with the colon, and its repair.
     Named(Box<str>, usize, Option<Fix>),
     None,
@@ -25,7 +25,7 @@ pub(super) enum Key {
 
 impl Engine {
     /// Skips a gap; returns false if its end is not known yet. `Err` for an invalid comment.
-    pub(super) fn over_gap(&mut self, t: &Turn<'_>) -> Result<bool, ()> {
+    pub(super) fn over_gap(&mut self, t: &StepInput<'_>) -> Result<bool, ()> {
         let mut fixes = Vec::new();
         let bytes = t.w.from(self.at);
         let found = gap(bytes, 0, |fix, at| fixes.push((fix, at)));
@@ -56,7 +56,7 @@ impl Engine {
     }
 
     /// Goes over a gap of this length, and notes the indentation behind it.
-    fn go_over(&mut self, t: &Turn<'_>, len: usize) {
+    fn go_over(&mut self, t: &StepInput<'_>, len: usize) {
         let gap = t.w.part(self.at, self.at + len);
         let column = match memchr::memrchr(b'\n', gap) {
             Some(at) => Some(len - at - 1),
@@ -71,7 +71,7 @@ impl Engine {
         self.line.0.filter(|_| self.line.1 == self.at)
     }
 
-    pub(super) fn members(&mut self, t: &Turn<'_>) -> bool {
+    pub(super) fn members(&mut self, t: &StepInput<'_>) -> bool {
         match self.over_gap(t) {
             Ok(true) => {}
             Ok(false) => return self.stack.is_empty() && t.w.end,
@@ -159,7 +159,7 @@ impl Engine {
     /// Looks at what follows the envelope's brace: a comma or another bracket shows that the
     /// document goes on, so that the brace moves members. Returns false if another member of the
     /// envelope follows, and none if more text is needed.
-    pub(super) fn document_ends(&mut self, t: &Turn<'_>) -> Option<bool> {
+    pub(super) fn document_ends(&mut self, t: &StepInput<'_>) -> Option<bool> {
         let rest = t.w.from(self.at);
         let near = &rest[1..rest.len().min(1 + TAIL)];
         let next = lex::blanks(near, 0);
@@ -216,7 +216,7 @@ impl Engine {
 
     /// Handles an item in the place of a key: its list was closed too soon, or its beginning was
     /// lost.
-    fn lost_list(&mut self, t: &Turn<'_>) -> bool {
+    fn lost_list(&mut self, t: &StepInput<'_>) -> bool {
         let within = self.object().and_then(|object| object.item);
         match boundary::lead(t.w.from(self.at), 0) {
             Lead::More if !t.w.end => false,
@@ -226,7 +226,7 @@ impl Engine {
                         object.seen.contains(&self.p.lists[*list].member[..].into())
                     };
                     let closed =
-                        matches!(self.stack.last(), Some(Open::Object(object)) if seen(object));
+                        matches!(self.stack.last(), Some(OpenValue::Object(object)) if seen(object));
                     self.p.lists[*list].own.has(&name) && (closed || !self.p.roomy)
                 });
                 match list {
@@ -245,47 +245,48 @@ impl Engine {
     }
 
     /// Reads a key at this position.
-    pub(super) fn read_key(&self, t: &Turn<'_>, at: usize) -> Key {
+    pub(super) fn read_key(&self, t: &StepInput<'_>, at: usize) -> MemberKey {
         let rest = t.w.from(at);
         let near = &rest[..rest.len().min(2 * LONGEST_NAME)];
-        let more = || if near.len() < rest.len() || t.w.end { Key::None } else { Key::More };
+        let more =
+            || if near.len() < rest.len() || t.w.end { MemberKey::None } else { MemberKey::More };
         if near.first() != Some(&b'"') {
             return match boundary::loose_key(near, 0) {
                 Ok(Some((name, len))) => {
                     let fix =
                         if near[0] == b'\'' || near[0] == b'`' { Fix::Quotes } else { Fix::Key };
-                    Key::Named(name.into(), len, Some(fix))
+                    MemberKey::Named(name.into(), len, Some(fix))
                 }
-                Ok(None) => Key::None,
+                Ok(None) => MemberKey::None,
                 Err(()) => more(),
             };
         }
         let end = match lex::string(near, 0) {
             Ok((end, _)) => end,
-            Err(Stop::More) => return more(),
-            Err(_) => return Key::None,
+            Err(LexStop::More) => return more(),
+            Err(_) => return MemberKey::None,
         };
         let colon = lex::blanks(near, end);
         // A text that may end in the key is undecided until further text follows.
         let Some(follows) = near.get(colon) else { return more() };
-        let Ok(name) = str::from_utf8(&near[1..end - 1]) else { return Key::None };
+        let Ok(name) = str::from_utf8(&near[1..end - 1]) else { return MemberKey::None };
         let name = lex::unescape(name).into();
         match follows {
-            b':' => Key::Named(name, colon + 1, None),
-            b'[' | b'{' => Key::Named(name, colon, Some(Fix::Colon)),
-            _ => Key::None,
+            b':' => MemberKey::Named(name, colon + 1, None),
+            b'[' | b'{' => MemberKey::Named(name, colon, Some(Fix::Colon)),
+            _ => MemberKey::None,
         }
     }
 
-    fn member_key(&mut self, t: &Turn<'_>) -> bool {
+    fn member_key(&mut self, t: &StepInput<'_>) -> bool {
         let start = self.at;
         match self.read_key(t, start) {
-            Key::More => return false,
-            Key::None if t.w.end && self.ends_in_key(t) => {
+            MemberKey::More => return false,
+            MemberKey::None if t.w.end && self.ends_in_key(t) => {
                 self.problem("", Reason::Truncated, "the text ends within a key");
                 self.cut(t, t.w.stop());
             }
-            Key::None => {
+            MemberKey::None => {
                 // A string that another one follows has ended.
                 if let Some(object) =
                     self.object().filter(|_| t.w.from(start).first() == Some(&b'"'))
@@ -294,7 +295,7 @@ impl Engine {
                 }
                 return self.lose_members(t, "expected a key");
             }
-            Key::Named(name, len, fix) => {
+            MemberKey::Named(name, len, fix) => {
                 let column = self.column();
                 let Some(object) = self.object() else { return false };
                 let missing = !object.fresh && object.comma.is_none();
@@ -331,17 +332,17 @@ impl Engine {
     }
 
     /// Returns whether the text ends within the key that begins here, or before its value.
-    fn ends_in_key(&self, t: &Turn<'_>) -> bool {
+    fn ends_in_key(&self, t: &StepInput<'_>) -> bool {
         let rest = t.w.from(self.at);
         match lex::string(rest, 0) {
             _ if rest.first() != Some(&b'"') || rest.len() > LONGEST_NAME => false,
             Ok((end, _)) => lex::blanks(rest, end) == rest.len(),
-            Err(stop) => stop == Stop::More,
+            Err(stop) => stop == LexStop::More,
         }
     }
 
     /// Reads the value of the member whose key was read.
-    fn member_value(&mut self, t: &Turn<'_>, byte: u8) -> bool {
+    fn member_value(&mut self, t: &StepInput<'_>, byte: u8) -> bool {
         let Some(object) = self.object() else { return false };
         let Some((name, key)) = object.key.clone() else { return false };
         let (within, twice) = (object.item, object.seen.contains(&name));
@@ -380,14 +381,14 @@ impl Engine {
         let nested = self.stack.len() > 1;
         let inner = nested.then(|| (Keep::new(&self.p.lists[list]), 0));
         let listing = Listing { list, twice: false, comma: None, fresh: true, column: None, inner };
-        self.stack.push(Open::List(Box::new(listing)));
+        self.stack.push(OpenValue::List(Box::new(listing)));
         self.at = at;
         self.phase = Phase::Elements;
     }
 
     /// Begins a document: the open object is an envelope with lists.
     fn attach(&mut self) {
-        let Some(Open::Object(object)) = self.stack.first_mut() else { return };
+        let Some(OpenValue::Object(object)) = self.stack.first_mut() else { return };
         if object.attached {
             return;
         }
@@ -401,14 +402,14 @@ impl Engine {
 
     /// Moves the members again, once the object is an envelope.
     pub(super) fn flush_late(&mut self) {
-        if matches!(self.stack.first(), Some(Open::Object(object)) if object.attached) {
+        if matches!(self.stack.first(), Some(OpenValue::Object(object)) if object.attached) {
             self.flush();
         }
     }
 
     /// Moves the members of the outermost object to the document.
     fn flush(&mut self) {
-        let Some(Open::Object(object)) = self.stack.first_mut() else { return };
+        let Some(OpenValue::Object(object)) = self.stack.first_mut() else { return };
         self.draft.truncated |= std::mem::take(&mut self.cut);
         self.draft.envelope = true;
         self.draft.start = self.draft.start.min(object.start);
@@ -430,8 +431,8 @@ impl Engine {
     }
 
     /// Ends an object here.
-    pub(super) fn end_object(&mut self, t: &Turn<'_>, end: usize) {
-        let Some(Open::Object(object)) = self.stack.last_mut() else { return };
+    pub(super) fn end_object(&mut self, t: &StepInput<'_>, end: usize) {
+        let Some(OpenValue::Object(object)) = self.stack.last_mut() else { return };
         if let Some(list) = object.item {
             return self.end_item(t, list, end);
         }
@@ -463,8 +464,8 @@ impl Engine {
     }
 
     /// Ends an item that was read member by member, and judges it.
-    fn end_item(&mut self, t: &Turn<'_>, list: usize, end: usize) {
-        let Some(Open::Object(object)) = self.stack.pop() else { return };
+    fn end_item(&mut self, t: &StepInput<'_>, list: usize, end: usize) {
+        let Some(OpenValue::Object(object)) = self.stack.pop() else { return };
         let object: Object = *object;
         (self.at, self.phase) = (end, Phase::Elements);
         let mut value = Json::Object(object.values);

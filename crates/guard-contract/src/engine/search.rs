@@ -7,7 +7,7 @@
 //! outside. Every position is outside of strings in one of the two.
 
 use super::unit::HEAD;
-use super::{Engine, Open, Phase, Turn};
+use super::{Engine, OpenValue, Phase, StepInput};
 use crate::boundary::{self, Lead};
 use crate::judge::Refusal;
 use crate::lex::blanks;
@@ -63,7 +63,7 @@ enum Next {
 }
 
 /// The classification of a position.
-enum Found {
+enum PositionClass {
     Nothing,
     More,
     Here(Next),
@@ -148,7 +148,7 @@ impl Search {
 }
 
 impl Engine {
-    pub(super) fn search(&mut self, t: &Turn<'_>) -> bool {
+    pub(super) fn search(&mut self, t: &StepInput<'_>) -> bool {
         let Phase::Search(search) = &mut self.phase else { return false };
         if search.gone.is_some() && search.head.is_none() && t.w.stop() - search.start >= HEAD {
             search.head = Some(t.w.part(search.start, search.start + HEAD).to_vec());
@@ -158,12 +158,12 @@ impl Engine {
         for (i, byte) in bytes.iter().enumerate() {
             let found = match byte {
                 b'{' | b'"' | b']' => self.place(t, bytes, i),
-                _ => Found::Nothing,
+                _ => PositionClass::Nothing,
             };
             let found = match (found, byte) {
-                (Found::Nothing, b'{' | b'[' | b'}' | b']') => self.counts(t, bytes, i),
-                (Found::Nothing, _) => Ok(true),
-                (Found::More, _) => Err(Found::More),
+                (PositionClass::Nothing, b'{' | b'[' | b'}' | b']') => self.counts(t, bytes, i),
+                (PositionClass::Nothing, _) => Ok(true),
+                (PositionClass::More, _) => Err(PositionClass::More),
                 (found, _) => Err(found),
             };
             match found {
@@ -171,12 +171,12 @@ impl Engine {
                     let Phase::Search(search) = &mut self.phase else { return false };
                     search.pass(*byte, counts);
                 }
-                Err(Found::Nothing) => {}
-                Err(Found::More) => {
+                Err(PositionClass::Nothing) => {}
+                Err(PositionClass::More) => {
                     self.wait();
                     return false;
                 }
-                Err(Found::Here(next)) => {
+                Err(PositionClass::Here(next)) => {
                     self.go_on(t, next, from + i);
                     return true;
                 }
@@ -194,11 +194,11 @@ impl Engine {
 
     /// Returns whether a bracket opens or closes something, rather than standing there by mistake:
     /// an opening one if a key or value follows, the last closing one if more of the same may follow.
-    fn counts(&self, t: &Turn<'_>, bytes: &[u8], at: usize) -> Result<bool, Found> {
+    fn counts(&self, t: &StepInput<'_>, bytes: &[u8], at: usize) -> Result<bool, PositionClass> {
         let Phase::Search(search) = &self.phase else { return Ok(true) };
         let next = blanks(bytes, at + 1);
         let Some(byte) = bytes.get(next) else {
-            return if t.w.end { Ok(true) } else { Err(Found::More) };
+            return if t.w.end { Ok(true) } else { Err(PositionClass::More) };
         };
         let mut open = search.here();
         match bytes[at] {
@@ -212,14 +212,14 @@ impl Engine {
         // What ends here stands on the stack around the search, or is the unit itself.
         let around = self.stack.len() as i32 - 1 + open.depth;
         let list = match usize::try_from(around).ok().and_then(|at| self.stack.get(at)) {
-            Some(Open::List(_)) => true,
-            Some(Open::Object(_)) => false,
+            Some(OpenValue::List(_)) => true,
+            Some(OpenValue::Object(_)) => false,
             None => return Ok(false),
         };
         let comma = *byte == b',';
         let first = bytes.get(blanks(bytes, next + 1));
         match (list, comma) {
-            (_, true) if first.is_none() && !t.w.end => Err(Found::More),
+            (_, true) if first.is_none() && !t.w.end => Err(PositionClass::More),
             (true, true) => Ok(first == Some(&b'{')),
             (true, false) => Ok(*byte == b']'),
             (false, true) => Ok(first == Some(&b'"')),
@@ -234,16 +234,16 @@ impl Engine {
     }
 
     /// Classifies a brace, quote or bracket.
-    fn place(&self, t: &Turn<'_>, bytes: &[u8], at: usize) -> Found {
-        let Phase::Search(search) = &self.phase else { return Found::Nothing };
-        let more = if t.w.end { Found::Nothing } else { Found::More };
+    fn place(&self, t: &StepInput<'_>, bytes: &[u8], at: usize) -> PositionClass {
+        let Phase::Search(search) = &self.phase else { return PositionClass::Nothing };
+        let more = if t.w.end { PositionClass::Nothing } else { PositionClass::More };
         let (before, line) = search.before;
         let separated = line || matches!(before, b',' | b'[');
         match bytes[at] {
             b'{' if separated || before == b'{' => match self.lead(bytes, at) {
                 Lead::Key(name) => self.item_or_document(search, &name),
                 Lead::More => more,
-                _ => Found::Nothing,
+                _ => PositionClass::Nothing,
             },
             b'"' if separated || before == b'{' => match boundary::key(bytes, at) {
                 Ok(Some((name, value))) => {
@@ -253,11 +253,11 @@ impl Engine {
                         Some(byte) => self.member_of(search, &name, *byte == b'['),
                     }
                 }
-                Ok(None) => Found::Nothing,
+                Ok(None) => PositionClass::Nothing,
                 Err(()) => more,
             },
             b']' => self.end_of_list(search, bytes, at, more),
-            _ => Found::Nothing,
+            _ => PositionClass::Nothing,
         }
     }
 
@@ -284,16 +284,16 @@ impl Engine {
             || (column.is_some() && column == search.column)
     }
 
-    fn item_or_document(&self, search: &Search, name: &str) -> Found {
+    fn item_or_document(&self, search: &Search, name: &str) -> PositionClass {
         for (place, open) in self.stack.iter().enumerate().rev() {
-            if let Open::List(listing) = open {
+            if let OpenValue::List(listing) = open {
                 let list = &self.p.lists[listing.list];
                 let leads = list.own.has(name) || (list.any && !self.p.envelope.has(name));
                 // Nothing inside of an item has such a name, and no key is an object.
                 let key_place = search.before.0 == b',' && search.here().object() == Some(true);
                 let sure = key_place && list.sure.has(name);
                 if leads && (sure || self.at_level(search, place, listing.column)) {
-                    return Found::Here(Next::Item(place));
+                    return PositionClass::Here(Next::Item(place));
                 }
             }
         }
@@ -302,37 +302,43 @@ impl Engine {
             None => {
                 let known = self.p.envelope.has(name) || self.p.frame_of(name).is_some();
                 let level = search.here().depth == 0 || search.column == Some(0);
-                return if known && level { Found::Here(Next::Top) } else { Found::Nothing };
+                return if known && level {
+                    PositionClass::Here(Next::Top)
+                } else {
+                    PositionClass::Nothing
+                };
             }
             // No evidence has shown that it is an envelope.
-            Some(Open::Object(object))
+            Some(OpenValue::Object(object))
                 if !object.attached
                     && object.known == 0
                     && line
                     && self.p.frame_of(name).is_some()
                     && search.here().depth <= 0 =>
             {
-                return Found::Here(Next::Top);
+                return PositionClass::Here(Next::Top);
             }
             _ => {}
         }
         if let Some(list) = self.nameless_list(search, name) {
-            return Found::Here(Next::Lost(self.stack.len() - 1, list));
+            return PositionClass::Here(Next::Lost(self.stack.len() - 1, list));
         }
         let again = match self.stack.first() {
-            Some(Open::Object(object)) => object.begun.is_some() && object.begun == search.column,
+            Some(OpenValue::Object(object)) => {
+                object.begun.is_some() && object.begun == search.column
+            }
             _ => false,
         };
         match again && self.p.envelope.has(name) {
-            true => Found::Here(Next::Top),
-            false => Found::Nothing,
+            true => PositionClass::Here(Next::Top),
+            false => PositionClass::Nothing,
         }
     }
 
     /// Returns the envelope's list whose name cannot be read, if an item with this first key stands
     /// where nothing else can stand.
     fn nameless_list(&self, search: &Search, name: &str) -> Option<usize> {
-        let Some(Open::Object(object)) = self.stack.last() else { return None };
+        let Some(OpenValue::Object(object)) = self.stack.last() else { return None };
         let here = search.here();
         if object.item.is_some() || self.p.roomy || here.depth > 1 || here.object() == Some(true) {
             return None;
@@ -344,53 +350,61 @@ impl Engine {
     }
 
     /// A member's key: for a list of any open object, or for the innermost object outside of lists.
-    fn member_of(&self, search: &Search, name: &str, list: bool) -> Found {
+    fn member_of(&self, search: &Search, name: &str, list: bool) -> PositionClass {
         for (place, open) in self.stack.iter().enumerate().rev() {
-            let Open::Object(object) = open else { continue };
+            let OpenValue::Object(object) = open else { continue };
             if !self.at_level(search, place, object.column) {
                 continue;
             }
             if list && self.p.list_of(object.item, name).is_some() {
-                return Found::Here(Next::Member(place));
+                return PositionClass::Here(Next::Member(place));
             }
             let known = match object.item {
                 None => self.p.envelope.has(name),
                 Some(list) => self.p.lists[list].own.has(name),
             };
             if known && place + 1 == self.stack.len() {
-                return Found::Here(Next::Member(place));
+                return PositionClass::Here(Next::Member(place));
             }
         }
-        Found::Nothing
+        PositionClass::Nothing
     }
 
     /// A bracket ends the innermost list if the text after it shows so.
-    fn end_of_list(&self, search: &Search, bytes: &[u8], at: usize, more: Found) -> Found {
-        if !matches!(self.stack.last(), Some(Open::List(_))) || search.here().has(false) {
-            return Found::Nothing;
+    fn end_of_list(
+        &self,
+        search: &Search,
+        bytes: &[u8],
+        at: usize,
+        more: PositionClass,
+    ) -> PositionClass {
+        if !matches!(self.stack.last(), Some(OpenValue::List(_))) || search.here().has(false) {
+            return PositionClass::Nothing;
         }
-        let Some(Open::Object(around)) = self.stack.iter().rev().nth(1) else {
-            return Found::Nothing;
+        let Some(OpenValue::Object(around)) = self.stack.iter().rev().nth(1) else {
+            return PositionClass::Nothing;
         };
         let next = blanks(bytes, at + 1);
         let whole = self.stack.len() == 2 && self.p.contract.root == Root::Items;
         let ends = match bytes.get(next) {
             // The text, the line or the fence ends behind a document that is a list.
-            None if whole && matches!(more, Found::Nothing) => Some(true),
+            None if whole && matches!(more, PositionClass::Nothing) => Some(true),
             Some(_) if whole => document_ends(bytes, at),
             None => return more,
             Some(b',') => self.member_follows(bytes, next + 1, around.item),
             Some(b'}') => match around.item {
                 // If the text ends after it, the document ends too.
-                None if matches!(more, Found::Nothing) => document_ends(bytes, next).or(Some(true)),
+                None if matches!(more, PositionClass::Nothing) => {
+                    document_ends(bytes, next).or(Some(true))
+                }
                 None => document_ends(bytes, next),
                 Some(list) => self.item_ends(bytes, next, list),
             },
             Some(_) => Some(false),
         };
         match ends {
-            Some(true) => Found::Here(Next::ListEnd),
-            Some(false) => Found::Nothing,
+            Some(true) => PositionClass::Here(Next::ListEnd),
+            Some(false) => PositionClass::Nothing,
             None => more,
         }
     }
@@ -408,7 +422,7 @@ impl Engine {
         };
         let key = boundary::key(bytes, quote).ok()?;
         let list = match self.stack.last() {
-            Some(Open::List(listing)) => Some(&self.p.lists[listing.list].own),
+            Some(OpenValue::List(listing)) => Some(&self.p.lists[listing.list].own),
             _ => None,
         };
         Some(
@@ -437,7 +451,7 @@ impl Engine {
     }
 
     /// Ends the lost text here.
-    fn lost(&mut self, t: &Turn<'_>, end: usize) {
+    fn lost(&mut self, t: &StepInput<'_>, end: usize) {
         let Phase::Search(search) = std::mem::replace(&mut self.phase, Phase::Top) else { return };
         let Some(Gone { list, index, start, reason, error }) = search.gone else { return };
         let head = search.head.unwrap_or_else(|| t.w.part(start, end).to_vec());
@@ -445,7 +459,7 @@ impl Engine {
         self.quarantine(list, index, Refusal { reason, error }, head, (start, end));
     }
 
-    fn go_on(&mut self, t: &Turn<'_>, next: Next, at: usize) {
+    fn go_on(&mut self, t: &StepInput<'_>, next: Next, at: usize) {
         self.lost(t, at);
         match next {
             Next::Top => {
@@ -476,20 +490,20 @@ impl Engine {
         }
         // A separator expected before is not reported as missing.
         match self.stack.last_mut() {
-            Some(Open::Object(object)) => {
+            Some(OpenValue::Object(object)) => {
                 (object.comma, object.fresh, object.last) = (None, true, None);
             }
-            Some(Open::List(listing)) => (listing.comma, listing.fresh) = (None, true),
+            Some(OpenValue::List(listing)) => (listing.comma, listing.fresh) = (None, true),
             None => self.marks.set(at, SpanKind::Text),
         }
         self.at = at;
     }
 
     /// Closes the open objects and lists inside a position on the stack.
-    fn close_to(&mut self, t: &Turn<'_>, place: usize, at: usize) {
+    fn close_to(&mut self, t: &StepInput<'_>, place: usize, at: usize) {
         while self.stack.len() > place + 1 {
             match self.stack.last() {
-                Some(Open::List(_)) => self.end_list(),
+                Some(OpenValue::List(_)) => self.end_list(),
                 _ => {
                     if let Some(object) = self.object() {
                         let why = (Reason::Malformed, "it is not closed".to_owned());

@@ -2,7 +2,7 @@
 
 use super::search::Gone;
 use super::unit::HEAD;
-use super::{Engine, Phase, Turn};
+use super::{Engine, Phase, StepInput};
 use crate::judge::Refusal;
 use crate::lex;
 
@@ -69,7 +69,7 @@ impl Skip {
 }
 
 impl Engine {
-    pub(super) fn skip(&mut self, t: &Turn<'_>) -> bool {
+    pub(super) fn skip(&mut self, t: &StepInput<'_>) -> bool {
         let Phase::Skip(skip) = &mut self.phase else { return false };
         if skip.head.is_empty() {
             // A unit that is too large is longer than its snippet, or is the rest of the text.

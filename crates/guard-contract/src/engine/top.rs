@@ -1,7 +1,7 @@
 //! Reads the text outside of documents: prose, fences, reasoning, and the beginnings of documents.
 
 use super::unit::Read;
-use super::{Engine, Object, Open, Phase, Turn};
+use super::{Engine, Object, OpenValue, Phase, StepInput};
 use crate::boundary::{self, Lead};
 use crate::draft::{Draft, GLUED, IN_SENTENCE};
 use guard_plan::plan::Root;
@@ -21,7 +21,7 @@ const LONGEST_TAG: usize = 13;
 
 /// The context of the current position.
 #[derive(Debug, Default)]
-pub(super) struct Around {
+pub(super) struct TopContext {
     /// True if the line has a non-whitespace character.
     pub inked: bool,
     /// True if the line has a double quote.
@@ -37,7 +37,7 @@ pub(super) struct Around {
     /// True if the last non-whitespace byte is a comma.
     comma: bool,
     /// True if the line holds nothing yet but what may stand before a unit.
-    place: Place,
+    place: LinePosition,
     /// True inside of double quotes in prose.
     open_quote: bool,
     /// The last byte.
@@ -52,7 +52,7 @@ pub(super) struct Around {
 
 /// The place of a position on its line.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum LinePosition {
     /// Only what may stand before a unit stands before it.
     #[default]
     Start,
@@ -62,21 +62,21 @@ enum Place {
     Prose,
 }
 
-impl Around {
+impl TopContext {
     pub fn behind_document(&mut self) {
         (self.inked, self.prose, self.column) = (true, false, None);
-        (self.last, self.place) = (b'}', Place::Behind);
+        (self.last, self.place) = (b'}', LinePosition::Behind);
     }
 
     /// Other JSON ends here.
     pub fn in_prose(&mut self) {
-        (self.place, self.ever_prose) = (Place::Prose, true);
+        (self.place, self.ever_prose) = (LinePosition::Prose, true);
     }
 
     /// A document or unit begins here.
     pub fn begin_line(&mut self) {
         (self.inked, self.quoted, self.open_quote) = (false, false, false);
-        (self.place, self.column) = (Place::Start, None);
+        (self.place, self.column) = (LinePosition::Start, None);
     }
 
     fn end_line(&mut self) {
@@ -84,7 +84,7 @@ impl Around {
         self.open_quote &= self.last == b'"';
         (self.inked, self.quoted, self.fence_line) = (false, false, false);
         // No line of a comment is meant.
-        let place = if self.comment.is_some() { Place::Prose } else { Place::Start };
+        let place = if self.comment.is_some() { LinePosition::Prose } else { LinePosition::Start };
         (self.place, self.column) = (place, Some(0));
     }
 
@@ -130,7 +130,7 @@ enum Start {
 }
 
 impl Engine {
-    pub(super) fn top(&mut self, t: &Turn<'_>) -> bool {
+    pub(super) fn top(&mut self, t: &StepInput<'_>) -> bool {
         if let Some(list) = self.framing.take() {
             return self.frame(t, list);
         }
@@ -168,7 +168,7 @@ impl Engine {
                     if !matches!(start, Start::Prose) {
                         return self.begin(t, start, i);
                     }
-                    if self.around.place != Place::Prose {
+                    if self.around.place != LinePosition::Prose {
                         self.leftover.get_or_insert(self.at + i);
                     }
                     self.prose_byte(self.at + i);
@@ -185,7 +185,7 @@ impl Engine {
                     if rest[i..].starts_with(b"```") {
                         self.around.fenced = !self.around.fenced;
                         (self.around.fence_line, self.around.inked) = (true, true);
-                        self.around.place = Place::Prose;
+                        self.around.place = LinePosition::Prose;
                         i += 2;
                     } else {
                         self.prose_byte(self.at + i);
@@ -203,12 +203,14 @@ impl Engine {
                 // A byte order mark.
                 0xEF if self.at + i == 0 && rest.starts_with(b"\xEF\xBB\xBF") => i += 2,
                 b'-' | b'*' | b'.' | b')' | b'0'..=b'9'
-                    if self.around.place == Place::Start && self.around.wrapped == 0 =>
+                    if self.around.place == LinePosition::Start && self.around.wrapped == 0 =>
                 {
                     // The mark of an entry in a list of prose.
                     (self.around.inked, self.around.column) = (true, None);
                 }
-                b'`' | b';' if self.around.place == Place::Behind => self.around.inked = true,
+                b'`' | b';' if self.around.place == LinePosition::Behind => {
+                    self.around.inked = true
+                }
                 _ if byte.is_ascii_alphanumeric() || byte >= 0x80 => {
                     if let Some(found) = self.loose_member(rest, i, t.w.end) {
                         if found {
@@ -269,7 +271,7 @@ impl Engine {
             None if !end => return Start::More,
             None => nothing_yet,
             // An empty list on lines of its own takes back the one before.
-            Some(b']') => nothing_yet || (!empty && self.around.place == Place::Start),
+            Some(b']') => nothing_yet || (!empty && self.around.place == LinePosition::Start),
             Some(b'{') => match boundary::lead(rest, next) {
                 Lead::More if !end => return Start::More,
                 Lead::Key(name) => nothing_yet || self.p.frame_of(&name).is_some(),
@@ -297,22 +299,22 @@ impl Engine {
         let around = &mut self.around;
         let inked = std::mem::replace(&mut around.inked, true);
         (around.comma, around.column) = (byte == b',', None);
-        if around.place == Place::Prose {
+        if around.place == LinePosition::Prose {
             return;
         }
-        if byte == b']' && inked && around.place == Place::Start {
+        if byte == b']' && inked && around.place == LinePosition::Start {
             // A mark as `[1]`: no document stands in it.
             return self.leave_place(at);
         }
         let lone_items = self.draft.framed;
         match byte {
-            b'[' if around.place == Place::Start || lone_items => {
+            b'[' if around.place == LinePosition::Start || lone_items => {
                 around.wrapped += 1;
-                around.place = Place::Start;
+                around.place = LinePosition::Start;
             }
             b']' if around.wrapped > 0 => around.wrapped -= 1,
             b',' if around.wrapped > 0 || lone_items => {
-                around.place = Place::Start;
+                around.place = LinePosition::Start;
                 if self.draft.envelope && !lone_items {
                     // The document is not the only element of its list.
                     self.leftover.get_or_insert(at);
@@ -330,7 +332,7 @@ impl Engine {
         if self.around.fence_line {
             return;
         }
-        if self.around.place == Place::Behind {
+        if self.around.place == LinePosition::Behind {
             if !self.draft.envelope {
                 self.reject("a sentence goes on behind its brace");
             }
@@ -338,7 +340,7 @@ impl Engine {
                 draft.doubt.get_or_insert((at, IN_SENTENCE));
             }
         }
-        self.around.place = Place::Prose;
+        self.around.place = LinePosition::Prose;
         self.around.wrapped = 0;
     }
 
@@ -362,7 +364,7 @@ impl Engine {
     /// Handles a double quote outside of documents: a member of the contract behind it is left over
     /// from a document, or begins one whose brace is missing.
     fn quote(&mut self, rest: &[u8], i: usize, end: bool) -> Quote {
-        if self.around.place != Place::Prose {
+        if self.around.place != LinePosition::Prose {
             match boundary::key(rest, i) {
                 Err(()) if !end => return Quote::More,
                 Ok(Some((name, _))) if self.p.envelope.has(&name) || self.p.declared.has(&name) => {
@@ -385,7 +387,7 @@ impl Engine {
     /// Returns whether a line begins with a member of the contract without quotes; `None` if more
     /// text is needed.
     fn loose_member(&self, rest: &[u8], i: usize, end: bool) -> Option<bool> {
-        if self.around.place == Place::Prose || self.around.fence_line {
+        if self.around.place == LinePosition::Prose || self.around.fence_line {
             return Some(false);
         }
         match boundary::loose_key(rest, i) {
@@ -442,7 +444,7 @@ impl Engine {
             Lead::Other
                 if nothing_yet
                     && !self.around.prose
-                    && self.around.place == Place::Start
+                    && self.around.place == LinePosition::Start
                     && self.may_be_key(rest, at) =>
             {
                 Start::Object
@@ -474,7 +476,7 @@ impl Engine {
         list.filter(|_| among && !self.around.prose)
     }
 
-    fn begin(&mut self, t: &Turn<'_>, start: Start, i: usize) -> bool {
+    fn begin(&mut self, t: &StepInput<'_>, start: Start, i: usize) -> bool {
         self.stay(i);
         match start {
             Start::Prose | Start::More => false,
@@ -489,21 +491,21 @@ impl Engine {
     pub(super) fn begin_object(&mut self, start: usize) {
         self.confirm();
         self.marks.set(start, SpanKind::Envelope);
-        let doubt = match self.around.place == Place::Prose || self.around.open_quote {
+        let doubt = match self.around.place == LinePosition::Prose || self.around.open_quote {
             true => Some((start, IN_SENTENCE)),
             false if self.around.is_glued() => Some((start, GLUED)),
             false => None,
         };
         let begun = self.around.column;
         let object = Object { start, begun, doubt, fresh: true, ..Object::default() };
-        self.stack.push(Open::Object(Box::new(object)));
+        self.stack.push(OpenValue::Object(Box::new(object)));
         self.at = start + 1;
         self.phase = Phase::Members;
     }
 
     /// Reads a separate item.
-    fn frame(&mut self, t: &Turn<'_>, list: usize) -> bool {
-        let in_sentence = self.around.place == Place::Prose || self.around.open_quote;
+    fn frame(&mut self, t: &StepInput<'_>, list: usize) -> bool {
+        let in_sentence = self.around.place == LinePosition::Prose || self.around.open_quote;
         if in_sentence || self.around.is_glued() || self.has_list() {
             return self.pass_unit(t, list);
         }
@@ -543,7 +545,7 @@ impl Engine {
     }
 
     /// Passes over an object that looks like an item, in a sentence or behind a document with a list.
-    fn pass_unit(&mut self, t: &Turn<'_>, list: usize) -> bool {
+    fn pass_unit(&mut self, t: &StepInput<'_>, list: usize) -> bool {
         let start = self.at;
         let len = match self.passed_to > start {
             true => None,
@@ -637,10 +639,10 @@ impl Engine {
         self.passed.clear();
         (self.pending, self.leftover, self.aside) = (None, None, None);
         self.marks.cover(0, end, SpanKind::Reasoning);
-        self.around = Around::default();
+        self.around = TopContext::default();
     }
 
-    pub(super) fn reasoning(&mut self, t: &Turn<'_>, tag: usize) -> bool {
+    pub(super) fn reasoning(&mut self, t: &StepInput<'_>, tag: usize) -> bool {
         let rest = t.w.from(self.at);
         let close = TAGS[tag].1.as_bytes();
         let mut i = 0;
@@ -649,10 +651,10 @@ impl Engine {
             match rest.get(i..i + close.len()) {
                 Some(bytes) if bytes.eq_ignore_ascii_case(close) => {
                     self.at += i + close.len();
-                    self.around = Around {
+                    self.around = TopContext {
                         inked: true,
                         ever_prose: self.around.ever_prose,
-                        ..Around::default()
+                        ..TopContext::default()
                     };
                     self.phase = Phase::Top;
                     return true;

@@ -2,12 +2,12 @@
 
 use super::search::{Gone, Search};
 use super::skip::Skip;
-use super::{Engine, Object, Open, Phase, Turn};
-use crate::judge::{Judged, Refusal};
+use super::{Engine, Object, OpenValue, Phase, StepInput};
+use crate::judge::{Refusal, ValidUnit};
 use crate::keep::item;
-use crate::lex::{self, Stop};
+use crate::lex::{self, LexStop};
 use crate::nest::Nest;
-use crate::repair::{Broken, Leads, Outcome, Repaired, repair};
+use crate::repair::{Broken, Leads, RepairOutcome, Repaired, repair};
 use guard_plan::report::{Extent, Fix, Quarantined, Reason, SNIPPET, SpanKind};
 
 /// The length of a unit's stored beginning, in bytes: enough for the characters of its snippet in
@@ -35,7 +35,7 @@ impl Engine {
     }
 
     /// Reads the value that begins here, as an item of a list or as a member.
-    pub(super) fn read(&mut self, t: &Turn<'_>, at: usize, list: Option<usize>) -> Read {
+    pub(super) fn read(&mut self, t: &StepInput<'_>, at: usize, list: Option<usize>) -> Read {
         let rest = t.w.from(at);
         let cap = self.cap();
         let near = &rest[..rest.len().min(cap)];
@@ -44,9 +44,9 @@ impl Engine {
         let deep = || "it nests deeper than 128".to_owned();
         match self.tape.read(near) {
             Ok(len) => return Read::Strict(len),
-            Err(Stop::Deep) => return Read::Large(deep()),
-            Err(Stop::More) if rest.len() > cap => return Read::Large(large()),
-            Err(Stop::More) if !end => return Read::More,
+            Err(LexStop::Deep) => return Read::Large(deep()),
+            Err(LexStop::More) if rest.len() > cap => return Read::Large(large()),
+            Err(LexStop::More) if !end => return Read::More,
             Err(_) => {}
         }
         let list = list.map(|list| &self.p.lists[list]);
@@ -54,16 +54,16 @@ impl Engine {
         let sure = |name: &str| list.is_some_and(|list| list.sure.has(name));
         let partial = list.is_some_and(|list| list.partial);
         match repair(near, end, &Leads { own: &own, sure: &sure, partial }) {
-            Outcome::Done(done) => Read::Repaired(done),
-            Outcome::Broken(broken) => Read::Broken(broken),
-            Outcome::Deep => Read::Large(deep()),
-            Outcome::More if rest.len() > cap => Read::Large(large()),
-            Outcome::More => Read::More,
+            RepairOutcome::Done(done) => Read::Repaired(done),
+            RepairOutcome::Broken(broken) => Read::Broken(broken),
+            RepairOutcome::Deep => Read::Large(deep()),
+            RepairOutcome::More if rest.len() > cap => Read::Large(large()),
+            RepairOutcome::More => Read::More,
         }
     }
 
     /// Reads the unit of the open list that begins here.
-    pub(super) fn unit(&mut self, t: &Turn<'_>) -> bool {
+    pub(super) fn unit(&mut self, t: &StepInput<'_>) -> bool {
         let Some(list) = self.listing().map(|listing| listing.list) else { return false };
         let start = self.at;
         let read = self.read(t, start, Some(list));
@@ -100,7 +100,7 @@ impl Engine {
     }
 
     /// Reads a separate item.
-    pub(super) fn lone_unit(&mut self, t: &Turn<'_>, list: usize) -> bool {
+    pub(super) fn lone_unit(&mut self, t: &StepInput<'_>, list: usize) -> bool {
         let start = self.at;
         let read = self.read(t, start, Some(list));
         if matches!(read, Read::More) {
@@ -123,13 +123,13 @@ impl Engine {
     fn is_envelope(&self, bytes: &[u8]) -> bool {
         let Ok(text) = str::from_utf8(bytes) else { return false };
         self.tape.members(0).any(|(key, value)| {
-            self.tape.nodes[value].kind == crate::tape::Kind::Array
+            self.tape.nodes[value].kind == crate::tape::NodeKind::Array
                 && self.p.list_of(None, &self.tape.text(text, key)).is_some()
         })
     }
 
     /// Handles the result of reading a unit.
-    fn unit_read(&mut self, t: &Turn<'_>, list: usize, read: Read) {
+    fn unit_read(&mut self, t: &StepInput<'_>, list: usize, read: Read) {
         let start = self.at;
         match read {
             Read::More => {}
@@ -155,7 +155,7 @@ impl Engine {
     }
 
     /// Judges a repaired unit from its start.
-    fn repaired_unit(&mut self, t: &Turn<'_>, list: usize, start: usize, done: &Repaired) {
+    fn repaired_unit(&mut self, t: &StepInput<'_>, list: usize, start: usize, done: &Repaired) {
         let result = match self.tape.read(&done.text) {
             Ok(len) if len == done.text.len() => t.judge.unit(list, &self.tape, &done.text),
             _ => Err(Refusal { reason: Reason::Malformed, error: "it cannot be repaired".into() }),
@@ -182,7 +182,7 @@ impl Engine {
         &mut self,
         list: usize,
         at: (usize, usize),
-        result: Result<Judged, Refusal>,
+        result: Result<ValidUnit, Refusal>,
         raw: &[u8],
         strict: bool,
     ) {
@@ -218,7 +218,7 @@ impl Engine {
     }
 
     /// Handles a unit that cannot be parsed: searches for the next unit. Nothing inside it counts.
-    pub(super) fn broken(&mut self, t: &Turn<'_>, list: usize, broken: Broken) {
+    pub(super) fn broken(&mut self, t: &StepInput<'_>, list: usize, broken: Broken) {
         let start = self.at;
         let Broken { at, why, cut, suspect, nest, next } = broken;
         self.draft.truncated |= cut;
@@ -240,7 +240,7 @@ impl Engine {
             if self.p.lists[list].within.is_none() {
                 self.marks.set(start, SpanKind::Quarantined);
             }
-            self.stack.push(Open::Object(Box::new(object)));
+            self.stack.push(OpenValue::Object(Box::new(object)));
             (self.at, self.phase) = (start + 1, Phase::Members);
             return;
         }
@@ -269,7 +269,7 @@ impl Engine {
     /// Starts a search behind a token of an unreadable value, with what is open in the value there.
     pub(super) fn look_into(
         &mut self,
-        t: &Turn<'_>,
+        t: &StepInput<'_>,
         value: usize,
         (suspect, mut nest): (usize, Nest),
         start: usize,

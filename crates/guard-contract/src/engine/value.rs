@@ -2,7 +2,7 @@
 
 use super::skip::Skip;
 use super::unit::{HIDES, Read, located};
-use super::{Engine, Open, Phase, Turn};
+use super::{Engine, OpenValue, Phase, StepInput};
 use crate::judge::Refusal;
 use crate::lex;
 use crate::nest::Nest;
@@ -12,7 +12,7 @@ use guard_plan::report::{Fix, Reason};
 impl Engine {
     /// Returns whether the text after a member's value shows that the value has ended; `None` if
     /// that is not known yet.
-    fn delimited(&self, t: &Turn<'_>, start: usize, read: Read) -> Option<Read> {
+    fn delimited(&self, t: &StepInput<'_>, start: usize, read: Read) -> Option<Read> {
         let len = match &read {
             Read::Strict(len) => *len,
             Read::Repaired(done) => done.len,
@@ -48,7 +48,7 @@ impl Engine {
     /// Handles the result of reading a member's value.
     pub(super) fn member_read(
         &mut self,
-        t: &Turn<'_>,
+        t: &StepInput<'_>,
         name: Box<str>,
         key: usize,
         field: Option<usize>,
@@ -110,7 +110,7 @@ impl Engine {
     /// Accepts a member whose value is on the tape.
     fn take_member(
         &mut self,
-        t: &Turn<'_>,
+        t: &StepInput<'_>,
         name: Box<str>,
         field: Option<usize>,
         bytes: &[u8],
@@ -202,7 +202,7 @@ impl Engine {
 
     /// Drops a member that occurs twice: neither occurrence is valid.
     fn draft_forget(&mut self, field: usize) {
-        if let Some(Open::Object(object)) = self.stack.first()
+        if let Some(OpenValue::Object(object)) = self.stack.first()
             && object.attached
         {
             self.draft.members[field] = None;
@@ -211,7 +211,7 @@ impl Engine {
 
     /// Skips the rest of the open object, and searches for the next position where reading can
     /// continue.
-    pub(super) fn lose_members(&mut self, t: &Turn<'_>, why: &str) -> bool {
+    pub(super) fn lose_members(&mut self, t: &StepInput<'_>, why: &str) -> bool {
         let start = self.at;
         self.forget_latest();
         let error = format!("{why}, at byte {start}");

@@ -1,16 +1,16 @@
 //! Keys, colons and words.
 
-use super::{Halt, Need, Repairer};
+use super::{ExpectedToken, PassEnd, Repairer};
 use crate::gap::{NoGap, gap};
 use guard_plan::report::Fix;
 
 impl Repairer<'_> {
-    pub(super) fn key(&mut self, byte: u8) -> Result<Need, Halt> {
+    pub(super) fn key(&mut self, byte: u8) -> Result<ExpectedToken, PassEnd> {
         self.write_comma();
         if byte.is_ascii_alphabetic() || byte == b'_' || byte == b'$' {
             let rest = &self.bytes[self.at..];
             let part = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'-');
-            let len = rest.iter().position(|b| !part(b)).ok_or(Halt::More)?;
+            let len = rest.iter().position(|b| !part(b)).ok_or(PassEnd::More)?;
             self.suspect = (self.at, self.nest);
             self.fix(Fix::Key);
             self.out.push(b'"');
@@ -23,24 +23,24 @@ impl Repairer<'_> {
         self.colon()
     }
 
-    fn colon(&mut self) -> Result<Need, Halt> {
+    fn colon(&mut self) -> Result<ExpectedToken, PassEnd> {
         let found = gap(self.bytes, self.at, |fix, at| self.fixes.push((fix, at)));
         let found = found.map_err(|no| match no {
-            NoGap::More(_) => Halt::More,
-            NoGap::Bad(at) => Halt::Bad(at, "a comment in a comment"),
+            NoGap::More(_) => PassEnd::More,
+            NoGap::Bad(at) => PassEnd::Bad(at, "a comment in a comment"),
         })?;
         self.at = found.end;
         self.hides |= found.hides;
         match self.bytes.get(self.at) {
-            None => return Err(Halt::More),
+            None => return Err(PassEnd::More),
             Some(b':') => self.at += 1,
             Some(_) => return self.bad("expected `:`"),
         }
         self.out.push(b':');
-        Ok(Need::Value)
+        Ok(ExpectedToken::Value)
     }
 
-    pub(super) fn word(&mut self) -> Result<(), Halt> {
+    pub(super) fn word(&mut self) -> Result<(), PassEnd> {
         let rest = &self.bytes[self.at..];
         let part = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'.' | b'-');
         let end = rest.iter().position(|b| !part(b));
@@ -49,11 +49,11 @@ impl Repairer<'_> {
             b"true" | b"True" | b"TRUE" => b"true",
             b"false" | b"False" | b"FALSE" => b"false",
             b"null" | b"Null" | b"NULL" | b"None" => b"null",
-            _ if end.is_none() && word.len() < 6 => return Err(Halt::More),
+            _ if end.is_none() && word.len() < 6 => return Err(PassEnd::More),
             _ => return self.bad("expected a value"),
         };
         if end.is_none() && !self.end {
-            return Err(Halt::More);
+            return Err(PassEnd::More);
         }
         if json != word {
             self.fix(Fix::Literal);

@@ -1,6 +1,6 @@
 //! Strings in quotes other than JSON's, and with raw control characters.
 
-use super::{Halt, Repairer};
+use super::{PassEnd, Repairer};
 use crate::lex;
 use guard_plan::report::Fix;
 
@@ -10,10 +10,10 @@ const QUOTES: [(&str, &str); 6] =
 
 impl Repairer<'_> {
     /// Repairs the string that begins here.
-    pub(super) fn string(&mut self, byte: u8) -> Result<(), Halt> {
+    pub(super) fn string(&mut self, byte: u8) -> Result<(), PassEnd> {
         let rest = &self.bytes[self.at..];
         if byte >= 0x80 && rest.len() < 3 && !self.end {
-            return Err(Halt::More);
+            return Err(PassEnd::More);
         }
         let Some((open, close)) = QUOTES.into_iter().find(|q| rest.starts_with(q.0.as_bytes()))
         else {
@@ -32,12 +32,12 @@ impl Repairer<'_> {
     }
 
     /// Reads up to and including the closing quote.
-    fn content(&mut self, close: &[u8], other: bool) -> Result<(), Halt> {
+    fn content(&mut self, close: &[u8], other: bool) -> Result<(), PassEnd> {
         loop {
             let from = self.at;
             self.at = if other { self.ordinary() } else { lex::plain(self.bytes, self.at) };
             self.out.extend_from_slice(&self.bytes[from..self.at]);
-            let Some(byte) = self.bytes.get(self.at).copied() else { return Err(Halt::More) };
+            let Some(byte) = self.bytes.get(self.at).copied() else { return Err(PassEnd::More) };
             if self.bytes[self.at..].starts_with(close) {
                 self.at += close.len();
                 return Ok(());
@@ -60,7 +60,7 @@ impl Repairer<'_> {
                 0x0C => self.control(b"\\f"),
                 0..0x20 => return self.bad("a control character in a string"),
                 _ if self.bytes.len() - self.at < close.len() && !self.end => {
-                    return Err(Halt::More);
+                    return Err(PassEnd::More);
                 }
                 _ => {
                     self.out.push(byte);
@@ -92,7 +92,7 @@ impl Repairer<'_> {
         self.at += 1;
     }
 
-    fn escape(&mut self) -> Result<(), Halt> {
+    fn escape(&mut self) -> Result<(), PassEnd> {
         if self.bytes.get(self.at + 1) == Some(&b'\'') {
             self.fix(Fix::Escape);
             self.out.push(b'\'');
@@ -106,11 +106,11 @@ impl Repairer<'_> {
     }
 
     /// Checks that the text after other quotes shows that the string has ended.
-    fn ended(&mut self) -> Result<(), Halt> {
+    fn ended(&mut self) -> Result<(), PassEnd> {
         let at = lex::blanks(self.bytes, self.at);
         match self.bytes.get(at) {
             None if self.end => Ok(()),
-            None => Err(Halt::More),
+            None => Err(PassEnd::More),
             Some(b',' | b':' | b'}' | b']' | b'/') => Ok(()),
             Some(_) => self.bad("where the string ends is unclear"),
         }

@@ -1,6 +1,6 @@
 use super::*;
 
-fn run(text: &str, end: bool) -> Outcome {
+fn run(text: &str, end: bool) -> RepairOutcome {
     let own = |name: &str| name == "rank";
     repair(text.as_bytes(), end, &Leads { own: &own, sure: &own, partial: false })
 }
@@ -8,7 +8,7 @@ fn run(text: &str, end: bool) -> Outcome {
 /// Compares the output (`!` if there is none) and the repairs.
 fn check(text: &str, expected: &str, fixes: &[Fix]) {
     let (out, found) = match run(text, true) {
-        Outcome::Done(done) => {
+        RepairOutcome::Done(done) => {
             let rest = &text[done.len..];
             let out = String::from_utf8(done.text).expect("it is text");
             let found = done.fixes.into_iter().map(|(fix, _)| fix).collect();
@@ -85,7 +85,7 @@ fn what_would_be_a_guess_is_refused() {
 #[test]
 fn a_break_says_what_is_open_before_the_last_string() {
     let text = "{\"rank\":1,\"tags\":[\"a\",{\"rank\":2}, \"b\"c";
-    let Outcome::Broken(broken) = run(text, true) else { panic!("it is broken") };
+    let RepairOutcome::Broken(broken) = run(text, true) else { panic!("it is broken") };
     assert!(text[broken.suspect..].starts_with("\"b\"c"));
     assert_eq!((broken.nest.depth, broken.nest.object()), (2, Some(false)));
 }
@@ -93,7 +93,7 @@ fn a_break_says_what_is_open_before_the_last_string() {
 #[test]
 fn the_next_item_begins_in_the_place_of_a_key() {
     let next = |text: &str| match run(text, true) {
-        Outcome::Broken(broken) => broken.next.map(|(at, _)| text[at..].to_owned()),
+        RepairOutcome::Broken(broken) => broken.next.map(|(at, _)| text[at..].to_owned()),
         _ => None,
     };
     assert_eq!(next("{\"a\":1,{\"rank\":2}").as_deref(), Some("{\"rank\":2}"));
@@ -107,7 +107,7 @@ fn more_text_never_changes_what_was_said() {
     let whole = run(text, true);
     for end in (0..text.len()).filter(|at| text.is_char_boundary(*at)) {
         match run(&text[..end], false) {
-            Outcome::More => {}
+            RepairOutcome::More => {}
             other => assert_eq!(other, whole, "{end}"),
         }
     }

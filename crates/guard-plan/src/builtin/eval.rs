@@ -129,7 +129,7 @@ pub(super) fn glob(args: &[&Value]) -> Evaluated {
 
 /// One token of a glob pattern.
 #[derive(PartialEq)]
-enum Token {
+enum GlobToken {
     Char(char),
     One,
     Run,
@@ -142,13 +142,13 @@ fn glob_matches(text: &str, pattern: &str) -> bool {
     let mut chars = pattern.chars().peekable();
     while let Some(c) = chars.next() {
         tokens.push(match c {
-            '?' => Token::One,
-            '*' if chars.next_if_eq(&'*').is_some() => Token::AnyRun,
-            '*' => Token::Run,
-            c => Token::Char(c),
+            '?' => GlobToken::One,
+            '*' if chars.next_if_eq(&'*').is_some() => GlobToken::AnyRun,
+            '*' => GlobToken::Run,
+            c => GlobToken::Char(c),
         });
     }
-    let skips = |token: &Token| matches!(token, Token::Run | Token::AnyRun);
+    let skips = |token: &GlobToken| matches!(token, GlobToken::Run | GlobToken::AnyRun);
     let mut here = vec![false; tokens.len() + 1];
     let close = |set: &mut [bool]| {
         for (i, token) in tokens.iter().enumerate() {
@@ -162,10 +162,10 @@ fn glob_matches(text: &str, pattern: &str) -> bool {
         next.fill(false);
         for (i, token) in tokens.iter().enumerate().filter(|(i, _)| here[*i]) {
             match token {
-                Token::Char(expected) => next[i + 1] |= *expected == c,
-                Token::One => next[i + 1] |= c != '/',
-                Token::Run => next[i] |= c != '/',
-                Token::AnyRun => next[i] = true,
+                GlobToken::Char(expected) => next[i + 1] |= *expected == c,
+                GlobToken::One => next[i + 1] |= c != '/',
+                GlobToken::Run => next[i] |= c != '/',
+                GlobToken::AnyRun => next[i] = true,
             }
         }
         close(&mut next);

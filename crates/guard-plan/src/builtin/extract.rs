@@ -69,8 +69,8 @@ pub(super) fn address(text: &str) -> Option<(&str, &str)> {
 
 pub(crate) fn emails(text: &str, emit: Emit) {
     addresses::each(text, &mut |found| match found {
-        addresses::Found::Address(address) => emit(address),
-        addresses::Found::Unreadable(piece) => emit(&element(piece)),
+        addresses::FoundAddress::Address(address) => emit(address),
+        addresses::FoundAddress::Unreadable(piece) => emit(&element(piece)),
     });
 }
 
@@ -104,41 +104,47 @@ fn trimmed(word: &str) -> &str {
 
 pub(crate) fn urls(text: &str, emit: Emit) {
     links::each(text, &mut |link| match link {
-        links::Link::Url(url) => emit(&url.text),
-        links::Link::Bare(piece)
-        | links::Link::Unreadable(piece)
-        | links::Link::LongerPath(piece) => emit(&element(piece)),
+        links::FoundLink::Url(url) => emit(&url.text),
+        links::FoundLink::Bare(piece)
+        | links::FoundLink::Unreadable(piece)
+        | links::FoundLink::LongerPath(piece) => emit(&element(piece)),
     });
 }
 
 pub(crate) fn links(text: &str, emit: Emit) {
     links::each(text, &mut |link| match link {
         // Of such an address `mentions` would ask for its digits only.
-        links::Link::Url(url) if url.host.starts_with('[') || links::is_one_number(&url.host) => {
+        links::FoundLink::Url(url)
+            if url.host.starts_with('[') || links::is_one_number(&url.host) =>
+        {
             emit(&element(&url.text));
         }
-        links::Link::Url(url) => emit(links::without_web_scheme(&url.text)),
-        links::Link::Bare(piece) => match links::bare(piece) {
+        links::FoundLink::Url(url) => emit(links::without_web_scheme(&url.text)),
+        links::FoundLink::Bare(piece) => match links::bare(piece) {
             Some(url) => emit(links::without_web_scheme(&url.text)),
             None => emit(&element(piece)),
         },
-        links::Link::Unreadable(piece) | links::Link::LongerPath(piece) => emit(&element(piece)),
+        links::FoundLink::Unreadable(piece) | links::FoundLink::LongerPath(piece) => {
+            emit(&element(piece))
+        }
     });
 }
 
 pub(crate) fn hosts(text: &str, emit: Emit) {
     links::each(text, &mut |link| match link {
-        links::Link::Url(url) if url.host.is_empty() => {}
-        links::Link::Url(url) => emit(&url.host),
-        links::Link::Bare(piece) | links::Link::Unreadable(piece) => emit(&element(piece)),
-        links::Link::LongerPath(_) => {}
+        links::FoundLink::Url(url) if url.host.is_empty() => {}
+        links::FoundLink::Url(url) => emit(&url.host),
+        links::FoundLink::Bare(piece) | links::FoundLink::Unreadable(piece) => {
+            emit(&element(piece))
+        }
+        links::FoundLink::LongerPath(_) => {}
     });
 }
 
 pub(crate) fn paths(text: &str, emit: Emit) {
     files::each(text, &mut |found| match found {
-        files::Found::Path(path) => emit(path),
-        files::Found::Unreadable(piece) => emit(&element(piece)),
+        files::FoundFile::Path(path) => emit(path),
+        files::FoundFile::Unreadable(piece) => emit(&element(piece)),
     });
 }
 

@@ -7,11 +7,11 @@ use std::collections::HashSet;
 /// The largest object that is searched for duplicate keys pair by pair.
 const FEW_MEMBERS: usize = 12;
 
-struct Failure(usize, Cow<'static, str>);
+struct ReadFailure(usize, Cow<'static, str>);
 
-type Read<T> = Result<T, Failure>;
+type Read<T> = Result<T, ReadFailure>;
 
-struct Reader<'a> {
+struct JsonReader<'a> {
     text: &'a str,
     bytes: &'a [u8],
     at: usize,
@@ -19,9 +19,9 @@ struct Reader<'a> {
 }
 
 pub(super) fn parse(text: &str) -> Result<Json, JsonError> {
-    let mut reader = Reader { text, bytes: text.as_bytes(), at: 0, depth: 0 };
+    let mut reader = JsonReader { text, bytes: text.as_bytes(), at: 0, depth: 0 };
     let document = reader.document();
-    document.map_err(|Failure(at, message)| error(text, at, message))
+    document.map_err(|ReadFailure(at, message)| error(text, at, message))
 }
 
 /// Returns the error at a byte offset, with its line and column.
@@ -36,7 +36,7 @@ pub(super) fn error(text: &str, at: usize, message: Cow<'static, str>) -> JsonEr
     }
 }
 
-impl Reader<'_> {
+impl JsonReader<'_> {
     fn document(&mut self) -> Read<Json> {
         self.blanks();
         let value = self.value()?;
@@ -54,7 +54,7 @@ impl Reader<'_> {
     fn fail<T>(&self, message: &'static str) -> Read<T> {
         let message =
             if self.at < self.bytes.len() { message } else { "unexpected end of the text" };
-        Err(Failure(self.at, message.into()))
+        Err(ReadFailure(self.at, message.into()))
     }
 
     fn blanks(&mut self) {
@@ -81,7 +81,7 @@ impl Reader<'_> {
             self.at += word.len();
             Ok(value)
         } else {
-            Err(Failure(self.at, "expected a value".into()))
+            Err(ReadFailure(self.at, "expected a value".into()))
         }
     }
 
@@ -255,12 +255,12 @@ impl Reader<'_> {
             b'r' => '\r',
             b't' => '\t',
             b'u' => self.unicode(at)?,
-            _ => return Err(Failure(at, "unknown escape".into())),
+            _ => return Err(ReadFailure(at, "unknown escape".into())),
         })
     }
 
     fn unicode(&mut self, at: usize) -> Read<char> {
-        let lone = || Failure(at, "a lone surrogate".into());
+        let lone = || ReadFailure(at, "a lone surrogate".into());
         let first = self.hex4()?;
         if !(0xD800..0xDC00).contains(&first) {
             return char::from_u32(first).ok_or_else(lone);
@@ -291,8 +291,8 @@ impl Reader<'_> {
 }
 
 /// A key is no part of the message: it may be a secret, which nobody can know of a text that cannot be read.
-fn duplicate(at: usize) -> Failure {
-    Failure(at, "a key stands twice in one object".into())
+fn duplicate(at: usize) -> ReadFailure {
+    ReadFailure(at, "a key stands twice in one object".into())
 }
 
 fn distinct(start: usize, members: &[(Box<str>, Json)]) -> Read<()> {

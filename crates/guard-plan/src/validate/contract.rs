@@ -1,7 +1,7 @@
 //! The structure of contracts: a list comes after the lists around it, in a field that holds it.
 
-use super::expression::Scope;
-use super::{Check, Checker, ascending, ensure, in_range};
+use super::expression::ExpressionScope;
+use super::{Check, PlanChecker, ascending, ensure, in_range};
 use crate::plan::*;
 
 /// The maximum number of lists, and of references, in a contract.
@@ -9,7 +9,7 @@ const MAX_PARTS: usize = 1000;
 /// The maximum nesting depth that a contract may allow for an item.
 const MAX_DEPTH: u32 = 100;
 
-impl Checker<'_> {
+impl PlanChecker<'_> {
     pub(super) fn contracts(&mut self) -> Check {
         ascending(self.plan.contracts.iter().map(|one| &one.name), "contracts")?;
         self.plan.contracts.iter().try_for_each(|contract| {
@@ -107,7 +107,7 @@ impl Checker<'_> {
         match &reference.allowed {
             Allowed::Fact(fact) => in_range(*fact, self.plan.facts.len(), "fact"),
             Allowed::Given(name) => ensure(!name.is_empty(), || "a list without a name".into()),
-            Allowed::Values(values) => self.expression(&Scope::COMMITTED, values),
+            Allowed::Values(values) => self.expression(&ExpressionScope::COMMITTED, values),
         }
     }
 }

@@ -11,7 +11,7 @@ const MAX_DEPTH: u32 = 256;
 
 /// The data that an expression may refer to.
 #[derive(Clone, Copy)]
-pub(super) struct Scope<'s> {
+pub(super) struct ExpressionScope<'s> {
     /// The number of parameters.
     pub params: usize,
     /// True if it may read state, history and time.
@@ -28,9 +28,9 @@ pub(super) struct Scope<'s> {
     pub bound: &'s [u32],
 }
 
-impl Scope<'static> {
+impl ExpressionScope<'static> {
     /// The scope of constants.
-    pub const CONSTANT: Scope<'static> = Scope {
+    pub const CONSTANT: ExpressionScope<'static> = ExpressionScope {
         params: 0,
         state: false,
         world: false,
@@ -41,11 +41,12 @@ impl Scope<'static> {
     };
 
     /// The scope of everything but parameters and a result.
-    pub const COMMITTED: Scope<'static> = Scope { state: true, world: true, ..Scope::CONSTANT };
+    pub const COMMITTED: ExpressionScope<'static> =
+        ExpressionScope { state: true, world: true, ..ExpressionScope::CONSTANT };
 }
 
 /// Checks one expression.
-pub(super) fn expression(plan: &Plan, scope: &Scope<'_>, expr: &Expr) -> Check {
+pub(super) fn expression(plan: &Plan, scope: &ExpressionScope<'_>, expr: &Expr) -> Check {
     let nodes = &expr.0;
     ensure(!nodes.is_empty(), || "an empty expression".into())?;
     ensure(nodes.len() <= MAX_EXPR_NODES, || "an expression of too many nodes".into())?;
@@ -104,7 +105,7 @@ pub(super) fn key(plan: &Plan, index: IndexId, tool: ToolId, values: usize) -> C
 }
 
 /// Checks that the entities a node refers to exist, and are in scope.
-fn references(plan: &Plan, scope: &Scope<'_>, node: &Node) -> Check {
+fn references(plan: &Plan, scope: &ExpressionScope<'_>, node: &Node) -> Check {
     if needs_state(node) {
         ensure(scope.state, || "more than a constant".into())?;
     }

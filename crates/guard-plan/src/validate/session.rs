@@ -1,8 +1,8 @@
 //! The structure of the session-wide parts of a plan: probes, sources, lifecycles, feedback,
 //! completion, goals.
 
-use super::expression::Scope;
-use super::{Check, Checker, ascending, ensure, in_range, unique};
+use super::expression::ExpressionScope;
+use super::{Check, PlanChecker, ascending, ensure, in_range, unique};
 use crate::plan::*;
 use crate::value::DECIMAL_ONE;
 
@@ -13,7 +13,7 @@ const MAX_CHECK_DEPTH: u32 = 64;
 /// The maximum number of words of a command.
 const MAX_WORDS: usize = 1000;
 
-impl Checker<'_> {
+impl PlanChecker<'_> {
     pub(super) fn session(&mut self) -> Check {
         let plan = self.plan;
         ascending(plan.lifecycles.iter().map(|one| &one.name), "lifecycles")?;
@@ -28,7 +28,8 @@ impl Checker<'_> {
         }
         for source in &plan.sources {
             let prompt = source.kind == SourceKind::Prompt;
-            let scope = Scope { text: prompt, result: !prompt, ..Scope::COMMITTED };
+            let scope =
+                ExpressionScope { text: prompt, result: !prompt, ..ExpressionScope::COMMITTED };
             source.learns.iter().try_for_each(|learn| {
                 self.learn(&scope, learn).map_err(|why| format!("a source: {why}"))
             })?;
@@ -61,7 +62,7 @@ impl Checker<'_> {
         }
         for goal in &plan.goals {
             for (_, condition) in &goal.conditions {
-                self.expression(&Scope::COMMITTED, condition)
+                self.expression(&ExpressionScope::COMMITTED, condition)
                     .map_err(|why| format!("goal `{}`: {why}", goal.name))?;
             }
         }
@@ -104,7 +105,7 @@ impl Checker<'_> {
         ensure(!feedback.blocks.is_empty(), || "it has no blocks".into())?;
         feedback.triggers.iter().try_for_each(|trigger| self.trigger(trigger))?;
         for block in &feedback.blocks {
-            self.optional(&Scope::COMMITTED, &block.when)?;
+            self.optional(&ExpressionScope::COMMITTED, &block.when)?;
             self.message(&block.message)?;
             block.notes.iter().try_for_each(|line| self.message(&line.text))?;
         }
@@ -114,7 +115,7 @@ impl Checker<'_> {
     fn message(&mut self, message: &Message) -> Check {
         for show in message.values() {
             self.ty(show.ty)?;
-            self.expression(&Scope::COMMITTED, &show.expr)?;
+            self.expression(&ExpressionScope::COMMITTED, &show.expr)?;
         }
         Ok(())
     }
@@ -131,7 +132,7 @@ impl Checker<'_> {
             }
             Trigger::Becomes { condition, reads } => {
                 self.touches(reads.as_deref().unwrap_or_default(), "what it reads")?;
-                self.expression(&Scope::COMMITTED, condition)
+                self.expression(&ExpressionScope::COMMITTED, condition)
             }
         }
     }
@@ -184,10 +185,12 @@ impl Checker<'_> {
             // A nested attest could contain itself.
             CheckKind::Attest(_) if scores => Err("an attest in an attest".into()),
             CheckKind::Attest(id) => in_range(*id, plan.attests.len(), "attest"),
-            CheckKind::Condition(condition) => self.expression(&Scope::COMMITTED, condition),
+            CheckKind::Condition(condition) => {
+                self.expression(&ExpressionScope::COMMITTED, condition)
+            }
             CheckKind::Score(score) => {
                 ensure(scores, || "a score outside of an attest".into())?;
-                self.expression(&Scope::COMMITTED, score)
+                self.expression(&ExpressionScope::COMMITTED, score)
             }
             CheckKind::Committed | CheckKind::All(_) | CheckKind::Any(_) => Ok(()),
         }

@@ -45,7 +45,7 @@ impl Value {
 
     /// Parses a value that uses all of the bytes.
     pub fn read(bytes: &[u8]) -> Option<Value> {
-        let mut reader = Reader { rest: bytes, depth: 0 };
+        let mut reader = ByteReader { rest: bytes, depth: 0 };
         let value = reader.value()?;
         reader.rest.is_empty().then_some(value)
     }
@@ -71,12 +71,12 @@ fn write_all<'v>(
     values.into_iter().for_each(|value| value.write(out));
 }
 
-struct Reader<'b> {
+struct ByteReader<'b> {
     rest: &'b [u8],
     depth: usize,
 }
 
-impl<'b> Reader<'b> {
+impl<'b> ByteReader<'b> {
     fn take(&mut self, len: usize) -> Option<&'b [u8]> {
         let (bytes, rest) = self.rest.split_at_checked(len)?;
         self.rest = rest;
@@ -154,7 +154,7 @@ impl<'de> Deserialize<'de> for Value {
 
 /// The stored form of a fault.
 #[derive(Serialize, Deserialize)]
-enum Kept<'a> {
+enum StoredFault<'a> {
     DivisionByZero,
     Missing(Cow<'a, str>),
     UnequalLengths(u64, u64),
@@ -168,14 +168,14 @@ enum Kept<'a> {
 impl Serialize for Fault {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let kept = match self {
-            Fault::Overflow(_) => Kept::Decode(self.to_string().into()),
-            Fault::DivisionByZero => Kept::DivisionByZero,
-            Fault::Missing(what) => Kept::Missing(what.into()),
-            Fault::UnequalLengths(a, b) => Kept::UnequalLengths(*a as u64, *b as u64),
-            Fault::NegativeCost(what) => Kept::NegativeCost(what.into()),
-            Fault::NoDeadline => Kept::NoDeadline,
-            Fault::NoAnswer(what) => Kept::NoAnswer(what.into()),
-            Fault::Decode(what) => Kept::Decode(what.into()),
+            Fault::Overflow(_) => StoredFault::Decode(self.to_string().into()),
+            Fault::DivisionByZero => StoredFault::DivisionByZero,
+            Fault::Missing(what) => StoredFault::Missing(what.into()),
+            Fault::UnequalLengths(a, b) => StoredFault::UnequalLengths(*a as u64, *b as u64),
+            Fault::NegativeCost(what) => StoredFault::NegativeCost(what.into()),
+            Fault::NoDeadline => StoredFault::NoDeadline,
+            Fault::NoAnswer(what) => StoredFault::NoAnswer(what.into()),
+            Fault::Decode(what) => StoredFault::Decode(what.into()),
         };
         kept.serialize(serializer)
     }
@@ -184,14 +184,14 @@ impl Serialize for Fault {
 impl<'de> Deserialize<'de> for Fault {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let len = |len: u64| usize::try_from(len).unwrap_or(usize::MAX);
-        Ok(match Kept::deserialize(deserializer)? {
-            Kept::DivisionByZero => Fault::DivisionByZero,
-            Kept::Missing(what) => Fault::Missing(what.into_owned()),
-            Kept::UnequalLengths(a, b) => Fault::UnequalLengths(len(a), len(b)),
-            Kept::NegativeCost(what) => Fault::NegativeCost(what.into_owned()),
-            Kept::NoDeadline => Fault::NoDeadline,
-            Kept::NoAnswer(what) => Fault::NoAnswer(what.into_owned()),
-            Kept::Decode(what) => Fault::Decode(what.into_owned()),
+        Ok(match StoredFault::deserialize(deserializer)? {
+            StoredFault::DivisionByZero => Fault::DivisionByZero,
+            StoredFault::Missing(what) => Fault::Missing(what.into_owned()),
+            StoredFault::UnequalLengths(a, b) => Fault::UnequalLengths(len(a), len(b)),
+            StoredFault::NegativeCost(what) => Fault::NegativeCost(what.into_owned()),
+            StoredFault::NoDeadline => Fault::NoDeadline,
+            StoredFault::NoAnswer(what) => Fault::NoAnswer(what.into_owned()),
+            StoredFault::Decode(what) => Fault::Decode(what.into_owned()),
         })
     }
 }

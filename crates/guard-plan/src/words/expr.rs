@@ -30,7 +30,7 @@ pub fn expr(shows: &Shows, expr: &Expr) -> String {
 pub fn typed(shows: &Shows, expr: &Expr, ty: Option<TypeId>) -> String {
     let printer = Printer { shows, nodes: &expr.0 };
     let root = expr.0.len().checked_sub(1);
-    root.map_or_else(|| "?".into(), |root| printer.node(root as NodeId, 0, ty.map(Hint::Type)))
+    root.map_or_else(|| "?".into(), |root| printer.node(root as NodeId, 0, ty.map(TypeHint::Type)))
 }
 
 /// Formats a message, with its values in braces.
@@ -49,7 +49,7 @@ const WEEKDAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 
 /// Partial type information, enough to name a variant.
 #[derive(Clone, Copy)]
-enum Hint {
+enum TypeHint {
     Type(TypeId),
     Weekday,
     Origin,
@@ -63,7 +63,7 @@ struct Printer<'a> {
 impl Printer<'_> {
     /// Formats a node, in parentheses if it binds less tightly than `tight`. Children precede
     /// parents, so the recursion ends.
-    fn node(&self, id: NodeId, tight: u8, hint: Option<Hint>) -> String {
+    fn node(&self, id: NodeId, tight: u8, hint: Option<TypeHint>) -> String {
         let Some(node) = self.nodes.get(id as usize) else {
             return "?".into();
         };
@@ -72,7 +72,7 @@ impl Printer<'_> {
     }
 
     /// Returns the binding level of a node (see the syntax reference) and its text.
-    fn level(&self, node: &Node, id: NodeId, hint: Option<Hint>) -> (u8, String) {
+    fn level(&self, node: &Node, id: NodeId, hint: Option<TypeHint>) -> (u8, String) {
         let sub = |child: &NodeId, tight: u8| self.node(*child, tight, None);
         let two = |a: &NodeId, op: &str, b: &NodeId, left: u8, right: u8| {
             format!(
@@ -124,7 +124,7 @@ impl Printer<'_> {
         }
     }
 
-    fn primary(&self, node: &Node, id: NodeId, hint: Option<Hint>) -> String {
+    fn primary(&self, node: &Node, id: NodeId, hint: Option<TypeHint>) -> String {
         let sub = |child: &NodeId, tight: u8| self.node(*child, tight, None);
         let all = |children: &[NodeId]| -> String {
             children
@@ -144,7 +144,7 @@ impl Printer<'_> {
             Node::UrlPart(a, part) => format!("{}.{}", sub(a, 11), url_part(*part)),
             Node::Index(a, key) => format!("{}[{}]", sub(a, 11), self.key(*a, *key)),
             // The text of a key is written as the key.
-            Node::ToKey(a, ty) => self.node(*a, 11, Some(Hint::Type(*ty))),
+            Node::ToKey(a, ty) => self.node(*a, 11, Some(TypeHint::Type(*ty))),
             Node::FromKey(a, _) => sub(a, 11),
             Node::Row(fact, keys) => format!("{}[{}]", self.fact(*fact), self.columns(*fact, keys)),
             Node::Rows(fact) => self.fact(*fact).into(),
@@ -193,15 +193,15 @@ impl Printer<'_> {
     }
 
     /// Formats a record, with the names of its fields where its type is known.
-    fn record(&self, fields: &[NodeId], hint: Option<Hint>) -> String {
+    fn record(&self, fields: &[NodeId], hint: Option<TypeHint>) -> String {
         let field = |(at, value): (usize, &NodeId)| {
             let known = match hint {
-                Some(Hint::Type(id)) => self.record_field(id, at as u32),
+                Some(TypeHint::Type(id)) => self.record_field(id, at as u32),
                 _ => None,
             };
             match known {
                 Some((name, ty)) => {
-                    format!("{name}: {}", self.node(*value, 0, Some(Hint::Type(ty))))
+                    format!("{name}: {}", self.node(*value, 0, Some(TypeHint::Type(ty))))
                 }
                 None => self.node(*value, 0, None),
             }
@@ -251,7 +251,7 @@ impl Printer<'_> {
                         format!(
                             ", {}: {}",
                             field.map_or("?", |f| f.name.as_str()),
-                            self.node(*v, 0, field.map(|field| Hint::Type(field.ty)))
+                            self.node(*v, 0, field.map(|field| TypeHint::Type(field.ty)))
                         )
                     };
                     params.iter().zip(values).map(one).collect::<String>()
@@ -328,7 +328,7 @@ impl Printer<'_> {
         let row = self.shows.plan.facts.get(fact as usize).map(|fact| fact.row);
         let column = |(at, value): (usize, &NodeId)| {
             let field = row.and_then(|row| self.record_field(row, at as u32));
-            self.node(*value, 0, field.map(|(_, ty)| Hint::Type(ty)))
+            self.node(*value, 0, field.map(|(_, ty)| TypeHint::Type(ty)))
         };
         values.iter().enumerate().map(column).collect::<Vec<_>>().join(", ")
     }
@@ -394,29 +394,31 @@ impl Printer<'_> {
         })
     }
 
-    fn hint(&self, id: NodeId) -> Option<Hint> {
+    fn hint(&self, id: NodeId) -> Option<TypeHint> {
         match self.nodes.get(id as usize)? {
-            Node::Clock(ClockPart::Weekday) => Some(Hint::Weekday),
-            Node::Origin(_) | Node::Seen(_) => Some(Hint::Origin),
-            _ => self.ty(id).map(Hint::Type),
+            Node::Clock(ClockPart::Weekday) => Some(TypeHint::Weekday),
+            Node::Origin(_) | Node::Seen(_) => Some(TypeHint::Origin),
+            _ => self.ty(id).map(TypeHint::Type),
         }
     }
 
     /// Returns the hint for the elements of a collection; an enum is its own hint.
-    fn elements(&self, hint: Option<Hint>) -> Option<Hint> {
+    fn elements(&self, hint: Option<TypeHint>) -> Option<TypeHint> {
         match hint {
-            Some(Hint::Type(id)) => Some(Hint::Type(element(self.shows.plan, id).unwrap_or(id))),
+            Some(TypeHint::Type(id)) => {
+                Some(TypeHint::Type(element(self.shows.plan, id).unwrap_or(id)))
+            }
             other => other,
         }
     }
 
-    fn variant(&self, variant: u32, hint: Option<Hint>) -> String {
+    fn variant(&self, variant: u32, hint: Option<TypeHint>) -> String {
         let named = match hint {
-            Some(Hint::Weekday) => WEEKDAYS.get(variant as usize).map(|day| (*day).to_owned()),
-            Some(Hint::Origin) => {
+            Some(TypeHint::Weekday) => WEEKDAYS.get(variant as usize).map(|day| (*day).to_owned()),
+            Some(TypeHint::Origin) => {
                 Origin::NAMES.get(variant as usize).map(|origin| (*origin).to_owned())
             }
-            Some(Hint::Type(id)) => {
+            Some(TypeHint::Type(id)) => {
                 let plan = self.shows.plan;
                 let id = element(plan, id).unwrap_or(id);
                 match plan.types.get(open(plan, id) as usize) {

@@ -5,7 +5,7 @@ use guard_plan::plan::{self, CheckKind, Plan};
 
 /// The checks of a plan, their expressions prepared.
 #[derive(Debug)]
-pub(crate) struct Checks {
+pub(crate) struct PreparedChecks {
     pub completion: Tree,
     pub attests: Box<[Box<[Tree]>]>,
 }
@@ -21,12 +21,12 @@ fn tree(checks: &plan::Checks) -> Tree {
     prepared.collect()
 }
 
-impl Checks {
-    pub fn new(plan: &Plan) -> Checks {
+impl PreparedChecks {
+    pub fn new(plan: &Plan) -> PreparedChecks {
         let attests = plan.attests.iter().map(|attest| {
             attest.dimensions.iter().map(|dimension| tree(&dimension.checks)).collect()
         });
-        Checks {
+        PreparedChecks {
             completion: plan.completion.as_ref().map_or_else(Tree::default, |c| tree(&c.checks)),
             attests: attests.collect(),
         }

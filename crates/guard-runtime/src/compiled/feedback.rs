@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 /// The providers of a plan, indexed by the events that can wake them.
 #[derive(Debug, Default)]
 pub(crate) struct Providers {
-    pub all: Box<[Ready]>,
+    pub all: Box<[PreparedProvider]>,
     pub created: Box<[(ProviderId, PathId)]>,
     pub edges: Box<[(ProviderId, Prepared)]>,
     /// The edges that may change at any time.
@@ -23,7 +23,7 @@ pub(crate) struct Providers {
 
 /// The prepared expressions of one provider.
 #[derive(Debug)]
-pub(crate) struct Ready {
+pub(crate) struct PreparedProvider {
     pub calls: Option<u32>,
     pub every: Option<Millis>,
     /// The conditions of its blocks.
@@ -71,7 +71,7 @@ impl Providers {
         }
         let boxed = |lists: Vec<Vec<u32>>| lists.into_iter().map(Vec::into_boxed_slice).collect();
         Providers {
-            all: plan.feedback.iter().map(Ready::new).collect(),
+            all: plan.feedback.iter().map(PreparedProvider::new).collect(),
             created: created.into(),
             edges: edges.into(),
             always: always.into(),
@@ -88,8 +88,8 @@ impl Providers {
     }
 }
 
-impl Ready {
-    fn new(feedback: &guard_plan::plan::Feedback) -> Ready {
+impl PreparedProvider {
+    fn new(feedback: &guard_plan::plan::Feedback) -> PreparedProvider {
         let calls = feedback.triggers.iter().filter_map(|trigger| match trigger {
             Trigger::Calls(count) => Some(*count),
             _ => None,
@@ -98,7 +98,7 @@ impl Ready {
             Trigger::Every(span) => Some(*span),
             _ => None,
         });
-        Ready {
+        PreparedProvider {
             calls: calls.min(),
             every: every.min(),
             when: feedback.blocks.iter().map(|block| Prepared::optional(&block.when)).collect(),

@@ -133,8 +133,8 @@ fn literal(op: &Op) -> Option<Value> {
 
 /// The expressions of a tool.
 #[derive(Debug)]
-pub(crate) struct Tool {
-    pub requires: Box<[Requires]>,
+pub(crate) struct PreparedTool {
+    pub requires: Box<[PreparedRequires]>,
     /// The unconditional requirements: bits of the tools that must have succeeded, by word.
     pub needs: Box<[(u32, u64)]>,
     /// The other requirements, by position.
@@ -145,10 +145,10 @@ pub(crate) struct Tool {
     pub screens: Box<[Screen]>,
     pub limits: Box<[Option<Prepared>]>,
     pub costs: Box<[Prepared]>,
-    pub effects: Box<[Effect]>,
+    pub effects: Box<[PreparedEffect]>,
     pub approvals: Box<[Option<Prepared>]>,
     pub observes: Box<[(Target, Prepared)]>,
-    pub learns: Box<[Learn]>,
+    pub learns: Box<[PreparedLesson]>,
     /// What its clauses read, as far as trust goes.
     pub readings: Readings,
     pub reconciles: Box<[Prepared]>,
@@ -176,7 +176,7 @@ pub(crate) struct Tool {
 
 /// The `when` condition and the keys of the alternatives.
 #[derive(Debug)]
-pub(crate) struct Requires {
+pub(crate) struct PreparedRequires {
     pub when: Option<Prepared>,
     pub keys: Box<[Option<Box<[Prepared]>>]>,
 }
@@ -193,7 +193,7 @@ pub(crate) struct Screen {
 
 /// A target and the operand.
 #[derive(Debug)]
-pub(crate) struct Effect {
+pub(crate) struct PreparedEffect {
     /// True if only the written part must be checked: no other effect writes the variable, and no
     /// invariant of the frame reads it.
     pub part: bool,
@@ -222,15 +222,15 @@ pub(crate) struct Vouching {
 
 /// The expressions of a lesson.
 #[derive(Debug)]
-pub(crate) struct Learn {
+pub(crate) struct PreparedLesson {
     pub ranges: Box<[Prepared]>,
     pub when: Option<Prepared>,
     pub row: Box<[Prepared]>,
 }
 
-impl Learn {
-    pub fn new(learn: &plan::Learn) -> Learn {
-        Learn {
+impl PreparedLesson {
+    pub fn new(learn: &plan::Learn) -> PreparedLesson {
+        PreparedLesson {
             ranges: ranges(&learn.ranges),
             when: Prepared::optional(&learn.when),
             row: all(&learn.row, Prepared::new),
@@ -253,8 +253,8 @@ fn target(target: &plan::Target) -> Target {
     })
 }
 
-impl Tool {
-    pub fn new(tool: &plan::Tool, plan: &plan::Plan) -> Tool {
+impl PreparedTool {
+    pub fn new(tool: &plan::Tool, plan: &plan::Plan) -> PreparedTool {
         let types = &plan.types;
         let later = !(tool.observes.is_empty()
             && tool.learns.is_empty()
@@ -265,12 +265,12 @@ impl Tool {
         let (needs, conditional) = needs(tool);
         let (unscreened, screens) = screens(tool, &plan.regexes);
         let shadow_effects = tool.effects.iter().any(|effect| effect.rule.shadow);
-        Tool {
+        PreparedTool {
             needs,
             conditional,
             unscreened,
             screens,
-            requires: all(&tool.requires, |requires| Requires {
+            requires: all(&tool.requires, |requires| PreparedRequires {
                 when: Prepared::optional(&requires.when),
                 keys: all(&requires.any_of, |alternative| {
                     alternative.key.as_ref().map(|key| all(&key.values, Prepared::new))
@@ -279,7 +279,7 @@ impl Tool {
             denies: all(&tool.denies, |deny| Prepared::new(&deny.condition)),
             limits: all(&tool.limits, |used| Prepared::optional(&used.by)),
             costs: all(&tool.costs, |cost| Prepared::new(&cost.amount)),
-            effects: all(&tool.effects, |effect| Effect {
+            effects: all(&tool.effects, |effect| PreparedEffect {
                 part: !plan.shadow && !shadow_effects && is_part(plan, tool, effect),
                 target: target(&effect.target),
                 value: Prepared::optional(&effect.value),
@@ -288,7 +288,7 @@ impl Tool {
             observes: all(&tool.observes, |observe| {
                 (target(&observe.target), Prepared::new(&observe.value))
             }),
-            learns: all(&tool.learns, Learn::new),
+            learns: all(&tool.learns, PreparedLesson::new),
             readings: Readings::new(plan, tool),
             reconciles: all(&tool.reconciles, |rule| Prepared::new(&rule.condition)),
             transforms: all(&tool.transforms, |rule| {

@@ -13,7 +13,7 @@ use guard_plan::plan::{
 /// The reduced tool, and the parts that depend on the arguments.
 pub(super) struct Unchosen {
     pub tool: Tool,
-    pub ready: prepare::Tool,
+    pub ready: prepare::PreparedTool,
     /// The variables that the call writes with unknown values.
     pub unknown: Vec<VarId>,
     /// The units of which the call costs more than the reduced tool charges.
@@ -56,7 +56,7 @@ impl Unchosen {
             approval.because = approval.because.take().map(without_arguments);
             approval.shows.retain(|show| !reads_argument(&show.expr));
         }
-        let ready = prepare::Tool::new(&tool, plan);
+        let ready = prepare::PreparedTool::new(&tool, plan);
         Unchosen { tool, ready, unknown, units }
     }
 }

@@ -9,13 +9,13 @@ use std::collections::VecDeque;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum Counter {
     /// The times of the latest calls, at most as many as the limit if they stay.
-    Window(Window),
+    Window(CounterWindow),
     /// The number of calls in the session or in flight.
     Count(Counts),
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Window {
+pub(crate) struct CounterWindow {
     span: Millis,
     count: usize,
     /// True if no time within the window is dropped: a call that fails is taken back, or calls over
@@ -35,7 +35,7 @@ pub(crate) struct Counts {
 
 /// The usage of a counter; for a window that is not full, only that fact is exact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Usage {
+pub(crate) struct CounterUsage {
     pub used: u32,
     /// The time when the next call is possible, if it depends on time alone.
     pub next: Option<Millis>,
@@ -52,7 +52,7 @@ fn keeps_all(limit: &Limit) -> bool {
 impl Counter {
     pub fn new(limit: &Limit) -> Counter {
         match limit.scope {
-            LimitScope::Window(span) => Counter::Window(Window {
+            LimitScope::Window(span) => Counter::Window(CounterWindow {
                 span,
                 count: limit.count as usize,
                 all: keeps_all(limit),
@@ -92,12 +92,12 @@ impl Counter {
     }
 
     /// Returns the current usage.
-    pub fn usage(&self, key: Option<&[u8]>, now: Millis) -> Usage {
+    pub fn usage(&self, key: Option<&[u8]>, now: Millis) -> CounterUsage {
         match self {
             Counter::Window(window) => window.usage(key, now),
             Counter::Count(counts) => {
                 let used = key.map_or(Some(&counts.plain), |key| counts.keyed.get(key));
-                Usage { used: used.copied().unwrap_or(0), next: None }
+                CounterUsage { used: used.copied().unwrap_or(0), next: None }
             }
         }
     }
@@ -135,18 +135,18 @@ impl Counter {
     }
 }
 
-impl Window {
-    fn usage(&self, key: Option<&[u8]>, now: Millis) -> Usage {
+impl CounterWindow {
+    fn usage(&self, key: Option<&[u8]>, now: Millis) -> CounterUsage {
         let times = key.map_or(Some(&self.plain), |key| self.keyed.get(key));
         let Some(times) = times else {
-            return Usage { used: 0, next: None };
+            return CounterUsage { used: 0, next: None };
         };
         let old = |time: &Millis| now.saturating_sub(*time) >= self.span;
         // One look-up decides whether the window is full; the exact count is computed only for the
         // message of a full one.
         let decisive = times.len().checked_sub(self.count).and_then(|at| times.get(at));
         if self.count > 0 && decisive.is_none_or(old) {
-            return Usage { used: times.len().min(self.count - 1) as u32, next: None };
+            return CounterUsage { used: times.len().min(self.count - 1) as u32, next: None };
         }
         let old = times.partition_point(old);
         let used = times.len() - old;
@@ -154,7 +154,7 @@ impl Window {
             .then(|| times.get(times.len() - self.count))
             .flatten()
             .map(|time| time.saturating_add(self.span));
-        Usage { used: u32::try_from(used).unwrap_or(u32::MAX), next }
+        CounterUsage { used: u32::try_from(used).unwrap_or(u32::MAX), next }
     }
 
     fn remove(&mut self, key: Option<&[u8]>, counted: Millis) {
@@ -212,11 +212,11 @@ mod tests {
         let mut counter = counter(2, LimitScope::Window(100));
         counter.add(None, 0);
         counter.add(None, 50);
-        assert_eq!(counter.usage(None, 99), Usage { used: 2, next: Some(100) });
-        assert_eq!(counter.usage(None, 100), Usage { used: 1, next: None });
-        assert_eq!(counter.usage(None, 150), Usage { used: 1, next: None });
+        assert_eq!(counter.usage(None, 99), CounterUsage { used: 2, next: Some(100) });
+        assert_eq!(counter.usage(None, 100), CounterUsage { used: 1, next: None });
+        assert_eq!(counter.usage(None, 150), CounterUsage { used: 1, next: None });
         counter.add(None, 100);
-        assert_eq!(counter.usage(None, 100), Usage { used: 2, next: Some(150) });
+        assert_eq!(counter.usage(None, 100), CounterUsage { used: 2, next: Some(150) });
         assert_eq!(counter.usage(Some(b"k"), 100).used, 0);
     }
 

@@ -19,7 +19,7 @@ pub(crate) struct Flight {
     pub tool: Option<ToolId>,
     /// The arguments; kept only if a rule reads them after the call.
     pub args: Vec<Value>,
-    pub draft: Draft,
+    pub draft: PendingWrites,
     /// For a served call, which is never kept: its action, or the reason why it is impossible.
     #[serde(skip)]
     pub action: Option<Box<Result<Action, String>>>,
@@ -41,11 +41,11 @@ impl Flight {
 
 /// The changes that a call would make; its buffers are reused.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(crate) struct Draft {
+pub(crate) struct PendingWrites {
     /// The simulated values of state variables.
     pub writes: Vec<(VarId, Value)>,
     /// The simulated values of parts, for other variables.
-    pub parts: Vec<Part>,
+    pub parts: Vec<WrittenPart>,
     /// The steps to all parts.
     pub steps: Vec<PartStep>,
     /// The charges, in units of 10⁻⁶.
@@ -53,18 +53,18 @@ pub(crate) struct Draft {
     /// What a failure gives back of them.
     pub returned: Vec<(UnitId, i64)>,
     /// The counters that count it.
-    pub counted: Vec<(LimitId, Option<Span>)>,
+    pub counted: Vec<(LimitId, Option<KeyRange>)>,
     /// The approvals it uses, by position.
     pub approvals: Vec<usize>,
     /// Its keys in the tool's memories, in order.
-    pub keys: Vec<Span>,
+    pub keys: Vec<KeyRange>,
     /// The bytes of all keys.
     pub bytes: Vec<u8>,
 }
 
 /// The part of a variable that a call writes.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Part {
+pub(crate) struct WrittenPart {
     pub var: VarId,
     /// The path to it: a range of the draft's steps, never empty.
     pub steps: (usize, usize),
@@ -77,22 +77,22 @@ pub(crate) struct Part {
 pub(crate) enum PartStep {
     Field(u32),
     /// The entry of a map with this text as its key.
-    Entry(Span),
+    Entry(KeyRange),
     /// The element of a list.
     Element(usize),
 }
 
 /// A range of the bytes of keys.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub(crate) struct Span(u32, u32);
+pub(crate) struct KeyRange(u32, u32);
 
-impl Span {
+impl KeyRange {
     fn range(self) -> Range<usize> {
         self.0 as usize..self.1 as usize
     }
 }
 
-impl Draft {
+impl PendingWrites {
     pub fn clear(&mut self) {
         self.writes.clear();
         self.parts.clear();
@@ -108,7 +108,7 @@ impl Draft {
     /// Returns whether all positions it names exist: in its own bytes, and in a plan.
     pub fn is_of(&self, plan: &Plan) -> bool {
         let len = self.bytes.len();
-        let inside = |span: &Span| span.0 <= span.1 && span.1 as usize <= len;
+        let inside = |span: &KeyRange| span.0 <= span.1 && span.1 as usize <= len;
         let vars = plan.state.len();
         let steps = |step: &PartStep| !matches!(step, PartStep::Entry(span) if !inside(span));
         self.writes.iter().all(|(var, _)| (*var as usize) < vars)
@@ -127,18 +127,18 @@ impl Draft {
     }
 
     /// Stores the key that was appended to the bytes since `start`, shortened.
-    pub fn span_from(&mut self, start: usize) -> Span {
+    pub fn span_from(&mut self, start: usize) -> KeyRange {
         guard_plan::key::shorten(start, &mut self.bytes);
         // INVARIANT: a key is short, and a call has few; the bytes never exceed 32 bits.
-        Span(start as u32, self.bytes.len() as u32)
+        KeyRange(start as u32, self.bytes.len() as u32)
     }
 
     /// Stores a text among the bytes.
-    pub fn text(&mut self, text: &str) -> Span {
+    pub fn text(&mut self, text: &str) -> KeyRange {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(text.as_bytes());
         // INVARIANT: as above; a text is part of the arguments or of the state.
-        Span(start as u32, self.bytes.len() as u32)
+        KeyRange(start as u32, self.bytes.len() as u32)
     }
 
     /// Writes a part into the variable with this value; returns whether the part exists.
@@ -179,7 +179,7 @@ impl Draft {
     }
 
     /// Returns the bytes of a key.
-    pub fn key(&self, span: Span) -> &[u8] {
+    pub fn key(&self, span: KeyRange) -> &[u8] {
         &self.bytes[span.range()]
     }
 }

@@ -104,7 +104,7 @@ type Needs<'s> = (&'s [Vec<EndorsementNeed>], &'s [prepare::Vouching]);
 pub(crate) fn rows<'s>(
     cx: &Context<'s>,
     rule: &'s Learn,
-    ready: &'s prepare::Learn,
+    ready: &'s prepare::PreparedLesson,
     needs: Needs<'s>,
 ) -> Vec<Row> {
     let mut rows = Vec::new();
@@ -115,7 +115,7 @@ pub(crate) fn rows<'s>(
 }
 
 /// A lesson, and what it depends on.
-type Lesson<'s> = (&'s Learn, &'s prepare::Learn, Needs<'s>);
+type Lesson<'s> = (&'s Learn, &'s prepare::PreparedLesson, Needs<'s>);
 
 /// Adds the rows of the ranges from `depth` on.
 fn range<'s>(
@@ -232,7 +232,7 @@ fn condition<'s>(
 fn columns<'s>(
     cx: &Context<'s>,
     rule: &Learn,
-    ready: &'s prepare::Learn,
+    ready: &'s prepare::PreparedLesson,
     scope: &Scope<'_, 's>,
 ) -> Result<Vec<Vec<Value>>, Fault> {
     let plan = cx.compiled.plan();

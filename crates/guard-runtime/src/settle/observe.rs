@@ -7,14 +7,14 @@ use crate::eval::context::Context;
 use crate::outcome::Settled;
 use crate::session::Session;
 use crate::stage::Call;
-use crate::target::{self, Way};
+use crate::target::{self, PathKey};
 use crate::val::Val;
 use guard_plan::plan::{EffectOp, InvariantId, Observe, VarId};
 use guard_plan::record::NoteKind;
 use guard_plan::value::{Fault, Value};
 
 /// The path to write, and the value.
-type Observed = Result<(Vec<Way>, Value), Fault>;
+type Observed = Result<(Vec<PathKey>, Value), Fault>;
 
 /// Evaluates all observations, writes those that fit, and checks the invariants that they may
 /// violate.
@@ -63,7 +63,7 @@ fn fit(
     compiled: &CompiledPlan,
     session: &Session,
     rule: &Observe,
-    way: &[Way],
+    way: &[PathKey],
     value: Value,
 ) -> Result<Value, Fault> {
     let var = rule.target.var as usize;

@@ -8,7 +8,7 @@ use crate::eval::context::{Context, Decision};
 use crate::outcome::Settled;
 use crate::session::Session;
 use crate::stage::Call;
-use crate::target::{self, Way};
+use crate::target::{self, PathKey};
 use crate::val::Val;
 use crate::world::Questions;
 use guard_plan::plan::{EffectOp, Observe, TypeDef, Undecoded, VarId};
@@ -118,8 +118,8 @@ fn emptied<'c>(
 
 /// Removes the innermost map entry on the way to a part, or sets an option to none. Returns false if
 /// the part has neither.
-fn empty(whole: &mut Value, way: &[Way], is_option: bool) -> bool {
-    let is_entry = |step: &Way| matches!(step, Way::Index(Value::String(_)));
+fn empty(whole: &mut Value, way: &[PathKey], is_option: bool) -> bool {
+    let is_entry = |step: &PathKey| matches!(step, PathKey::Index(Value::String(_)));
     let entry = way.iter().rposition(is_entry).map(|at| at + 1);
     let _already_gone: Result<(), Fault> = match entry {
         Some(end) if end == way.len() || !is_option => {

@@ -4,7 +4,7 @@ use super::Call;
 use crate::eval::context::Context;
 use crate::reason::Findings;
 use crate::session::Grant;
-use crate::session::flight::Draft;
+use crate::session::flight::PendingWrites;
 use crate::session::items;
 use crate::val::Val;
 use guard_plan::key;
@@ -18,7 +18,7 @@ type Needed<'a> = (&'a str, Option<Millis>);
 pub(crate) fn check<'a>(
     cx: &Context<'a>,
     call: Call<'a>,
-    draft: &mut Draft,
+    draft: &mut PendingWrites,
     findings: &mut Findings,
 ) {
     let asks = std::mem::take(&mut findings.asks);
@@ -160,7 +160,7 @@ struct Grants<'a> {
 }
 
 impl<'a> Grants<'a> {
-    fn of(cx: &Context<'a>, call: Call<'_>, draft: &mut Draft) -> Grants<'a> {
+    fn of(cx: &Context<'a>, call: Call<'_>, draft: &mut PendingWrites) -> Grants<'a> {
         let start = draft.bytes.len();
         let all = &cx.session.approvals;
         if !all.is_empty() {
@@ -172,7 +172,12 @@ impl<'a> Grants<'a> {
 
     /// Returns the position of the approval that expires first, among those in a role and recent
     /// enough.
-    fn first(&self, draft: &Draft, role: Option<&str>, within: Option<Millis>) -> Option<usize> {
+    fn first(
+        &self,
+        draft: &PendingWrites,
+        role: Option<&str>,
+        within: Option<Millis>,
+    ) -> Option<usize> {
         let key = draft.bytes.get(self.start..).unwrap_or_default();
         let accepted = self.all.iter().enumerate().filter(|(_, grant)| {
             grant.tool == self.tool

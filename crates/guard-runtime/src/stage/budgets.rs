@@ -3,7 +3,7 @@
 use super::Call;
 use crate::eval::context::Context;
 use crate::reason::Findings;
-use crate::session::flight::Draft;
+use crate::session::flight::PendingWrites;
 use crate::val::{Val, confused};
 use guard_plan::plan::{Cost, Unit, UnitId};
 use guard_plan::value::{DECIMAL_ONE, Fault};
@@ -14,7 +14,7 @@ use guard_plan::{decimal, time};
 pub(crate) fn check<'a>(
     cx: &Context<'a>,
     call: Call<'a>,
-    draft: &mut Draft,
+    draft: &mut PendingWrites,
     findings: &mut Findings,
 ) {
     // A call costs one of `calls` unless the guard says what it costs.
@@ -44,7 +44,7 @@ pub(crate) fn check<'a>(
 }
 
 /// Checks the budget of calls alone.
-pub(crate) fn check_calls(cx: &Context<'_>, draft: &mut Draft, findings: &mut Findings) {
+pub(crate) fn check_calls(cx: &Context<'_>, draft: &mut PendingWrites, findings: &mut Findings) {
     draft.charges.push((cx.compiled.calls, DECIMAL_ONE));
     findings.reasons.extend(exceeded(cx, cx.compiled.calls, DECIMAL_ONE));
 }
@@ -99,7 +99,12 @@ fn exhausted(cx: &Context<'_>, id: UnitId) -> Option<Reason> {
 }
 
 /// Reports the budget findings that would result if the costs in shadow were charged.
-fn shadowed(cx: &Context<'_>, draft: &Draft, in_shadow: &[(UnitId, i64)], findings: &mut Findings) {
+fn shadowed(
+    cx: &Context<'_>,
+    draft: &PendingWrites,
+    in_shadow: &[(UnitId, i64)],
+    findings: &mut Findings,
+) {
     let mut sums = Vec::new();
     for (unit, amount) in in_shadow {
         add(&mut sums, *unit, *amount);

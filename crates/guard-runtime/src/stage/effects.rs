@@ -7,7 +7,7 @@ use crate::compiled::CompiledPlan;
 use crate::compiled::prepare::{Prepared, Proven};
 use crate::eval::context::Context;
 use crate::reason::Findings;
-use crate::session::flight::Draft;
+use crate::session::flight::PendingWrites;
 use crate::target;
 use crate::val::Val;
 use guard_plan::plan::{InvariantId, VarId};
@@ -20,7 +20,7 @@ use guard_plan::verdict::{Code, Reason};
 pub(crate) fn check_parts<'a>(
     cx: &Context<'a>,
     call: Call<'a>,
-    draft: &mut Draft,
+    draft: &mut PendingWrites,
     findings: &mut Findings,
 ) {
     if cx.session.distrusts {
@@ -49,7 +49,7 @@ pub(crate) fn check_parts<'a>(
 pub(crate) fn check<'a>(
     cx: &Context<'a>,
     call: Call<'a>,
-    draft: &mut Draft,
+    draft: &mut PendingWrites,
     findings: &mut Findings,
 ) {
     check_all_but(cx, call, &Proven::default(), draft, findings);
@@ -59,7 +59,7 @@ fn check_all_but<'a>(
     cx: &Context<'a>,
     call: Call<'a>,
     proven: &Proven,
-    draft: &mut Draft,
+    draft: &mut PendingWrites,
     findings: &mut Findings,
 ) {
     simulate(cx, call, Some(proven), &mut draft.writes, findings);

@@ -3,7 +3,7 @@
 
 use super::Call;
 use crate::eval::context::Context;
-use crate::found::{self, Found};
+use crate::found::{self, CheckResult};
 use crate::reason::{Findings, listed};
 use crate::session::End;
 use crate::session::items::{self, Action, Criterion, Evidence, Item, MAX_ITEMS};
@@ -232,7 +232,7 @@ fn criterion(
 /// Returns the path, if it lies in the workspace.
 fn inside(cx: &Context<'_>, path: &str) -> Result<Box<str>, Lack> {
     match found::inside(cx.session, path) {
-        Found::Holds => Ok(path.into()),
+        CheckResult::Holds => Ok(path.into()),
         outside => Err(outside.lack().unwrap_or_default()),
     }
 }

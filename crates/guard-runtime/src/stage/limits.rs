@@ -4,8 +4,8 @@ use super::Call;
 use crate::compiled::prepare::Prepared;
 use crate::eval::context::Context;
 use crate::reason::Findings;
-use crate::session::counter::Usage;
-use crate::session::flight::{Draft, Span};
+use crate::session::counter::CounterUsage;
+use crate::session::flight::{KeyRange, PendingWrites};
 use guard_plan::plan::{Limit, LimitScope, LimitUse};
 use guard_plan::value::Fault;
 use guard_plan::verdict::{Code, Decision, Reason};
@@ -15,7 +15,7 @@ use guard_plan::{secrecy, time};
 pub(crate) fn check<'a>(
     cx: &Context<'a>,
     call: Call<'a>,
-    draft: &mut Draft,
+    draft: &mut PendingWrites,
     findings: &mut Findings,
 ) {
     for (used, by) in call.tool.limits.iter().zip(&call.ready.limits) {
@@ -46,8 +46,8 @@ fn key<'a>(
     call: Call<'a>,
     limit: &Limit,
     by: Option<&'a Prepared>,
-    draft: &mut Draft,
-) -> Result<Option<Span>, Fault> {
+    draft: &mut PendingWrites,
+) -> Result<Option<KeyRange>, Fault> {
     let identical = limit.scope == LimitScope::Identical;
     if by.is_none() && !identical {
         return Ok(None);
@@ -63,7 +63,13 @@ fn key<'a>(
     Ok(Some(draft.span_from(start)))
 }
 
-fn full(cx: &Context<'_>, call: Call<'_>, limit: &Limit, used: &LimitUse, usage: Usage) -> Reason {
+fn full(
+    cx: &Context<'_>,
+    call: Call<'_>,
+    limit: &Limit,
+    used: &LimitUse,
+    usage: CounterUsage,
+) -> Reason {
     let Limit { rule, count, scope, .. } = limit;
     let over = match scope {
         LimitScope::Window(span) => format!("in the last {}", time::describe_duration(*span)),

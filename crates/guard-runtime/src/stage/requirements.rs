@@ -4,7 +4,7 @@ use super::Call;
 use crate::compiled::prepare::Prepared;
 use crate::eval::context::Context;
 use crate::reason::{Findings, listed};
-use crate::session::flight::Draft;
+use crate::session::flight::PendingWrites;
 use guard_plan::plan::{Key, Requirement, Requires, Tool, ToolId};
 use guard_plan::value::Fault;
 use guard_plan::verdict::{Code, Decision, Reason};
@@ -24,7 +24,7 @@ enum Standing {
 pub(crate) fn check<'a>(
     cx: &Context<'a>,
     call: Call<'a>,
-    draft: &mut Draft,
+    draft: &mut PendingWrites,
     findings: &mut Findings,
 ) {
     let done = &cx.session.succeeded;
@@ -44,7 +44,7 @@ fn one_of<'a>(
     cx: &Context<'a>,
     call: Call<'a>,
     place: usize,
-    draft: &mut Draft,
+    draft: &mut PendingWrites,
     findings: &mut Findings,
 ) {
     let (requires, ready) = (&call.tool.requires[place], &call.ready.requires[place]);
@@ -70,7 +70,7 @@ fn standing<'a>(
     cx: &Context<'a>,
     requires: &Requires,
     keys: &'a [Option<Box<[Prepared]>>],
-    draft: &mut Draft,
+    draft: &mut PendingWrites,
 ) -> Result<Standing, Fault> {
     let mut best = Ok(Standing::Missing);
     for (alternative, key) in requires.any_of.iter().zip(keys) {
@@ -87,7 +87,7 @@ fn one<'a>(
     cx: &Context<'a>,
     alternative: &Requirement,
     values: Option<&'a [Prepared]>,
-    draft: &mut Draft,
+    draft: &mut PendingWrites,
 ) -> Result<Standing, Fault> {
     let Requirement { tool, key, .. } = alternative;
     let session = cx.session;

@@ -3,7 +3,7 @@
 use crate::compiled::checks::Tree;
 use crate::compiled::prepare::Prepared;
 use crate::eval::context::Context;
-use crate::found::{self, Found};
+use crate::found::{self, CheckResult};
 use crate::session::items;
 use crate::val::Val;
 use guard_plan::plan::{AttestId, Check, CheckKind, LifecycleId, PathId};
@@ -21,7 +21,7 @@ struct Lack {
 
 /// The judge of the checks.
 #[derive(Clone, Copy)]
-struct Judge<'j, 'a> {
+struct CheckJudge<'j, 'a> {
     cx: &'j Context<'a>,
     checks: &'a [Check],
     ready: &'a [Option<Prepared>],
@@ -32,7 +32,7 @@ struct Judge<'j, 'a> {
 pub(crate) fn missing(cx: &Context<'_>) -> Vec<Missing> {
     let Some(completion) = &cx.compiled.plan().completion else { return Vec::new() };
     let (checks, ready) = (&completion.checks.0, &cx.compiled.checks);
-    let judge = Judge { cx, checks, ready: &ready.completion, attests: &ready.attests };
+    let judge = CheckJudge { cx, checks, ready: &ready.completion, attests: &ready.attests };
     let missing = |lack: Lack| {
         let check = &checks[lack.check as usize];
         let span = cx.compiled.loaded().span_text(check.span);
@@ -41,7 +41,7 @@ pub(crate) fn missing(cx: &Context<'_>) -> Vec<Missing> {
     judge.lacks(judge.root()).into_iter().map(missing).collect()
 }
 
-impl Judge<'_, '_> {
+impl CheckJudge<'_, '_> {
     fn root(&self) -> u32 {
         (self.checks.len() - 1) as u32
     }
@@ -123,13 +123,15 @@ impl Judge<'_, '_> {
             let session = self.cx.session;
             let place = &session.paths[file as usize];
             let found = match found::inside(session, place) {
-                Found::Holds => found::file(self.cx, place),
-                outside => Found::Unknown(outside.lack().unwrap_or_default()),
+                CheckResult::Holds => found::file(self.cx, place),
+                outside => CheckResult::Unknown(outside.lack().unwrap_or_default()),
             };
             match found {
-                Found::Holds => continue,
-                Found::Lacks(_) => missing.push(format!("`{}`", found::shown(session, place))),
-                Found::Unknown(why) => others.push(why),
+                CheckResult::Holds => continue,
+                CheckResult::Lacks(_) => {
+                    missing.push(format!("`{}`", found::shown(session, place)))
+                }
+                CheckResult::Unknown(why) => others.push(why),
             }
             first.get_or_insert(*id);
         }
@@ -191,7 +193,7 @@ impl Judge<'_, '_> {
         let dimensions = attest.dimensions.iter().zip(&self.attests[id as usize]);
         let zeros: Vec<String> = dimensions
             .filter_map(|(dimension, ready)| {
-                let judge = Judge { checks: &dimension.checks.0, ready, ..*self };
+                let judge = CheckJudge { checks: &dimension.checks.0, ready, ..*self };
                 let lacks = judge.lacks(judge.root());
                 let messages: Vec<String> = lacks.into_iter().map(|lack| lack.message).collect();
                 let why = messages.join("; ");

@@ -1,6 +1,6 @@
 //! Upgrade of the memory of calls: limits, histories, calls in flight, approvals.
 
-use super::{Memory, Move, text};
+use super::{Memory, Migration, text};
 use crate::bounds;
 use crate::error::UpgradeError;
 use crate::session::flight::Flight;
@@ -56,7 +56,7 @@ fn counted(plan: &Plan) -> Vec<Counted> {
     plan.limits.iter().enumerate().map(|(id, limit)| Counted::new(plan, id, limit)).collect()
 }
 
-impl Move<'_> {
+impl Migration<'_> {
     /// By limit of the old plan: its place in the new one. Equal limits are paired in their order.
     fn limit_places(&self) -> Vec<Option<usize>> {
         let (old, new) = (counted(self.old.plan()), counted(self.new.plan()));

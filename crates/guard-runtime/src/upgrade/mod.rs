@@ -18,7 +18,7 @@ use crate::session::probes::Attempts;
 use crate::session::{Session, Truth};
 use crate::settle::monitors;
 use guard_plan::plan::Millis;
-use names::Names;
+use names::OldPositions;
 use std::fmt;
 
 pub use text::completion as completion_text;
@@ -97,7 +97,7 @@ pub(crate) fn upgrade(
     session: &Session,
     now: Millis,
 ) -> Result<Upgraded, UpgradeError> {
-    let mut move_ = Move::new(old, new, session)?;
+    let mut move_ = Migration::new(old, new, session)?;
     move_.to.advance(session.now.max(now));
     move_.state()?;
     move_.spending();
@@ -111,7 +111,7 @@ pub(crate) fn upgrade(
     move_.items()?;
     move_.counts();
     move_.monitors();
-    let Move { to, mut anew, mut dropped, .. } = move_;
+    let Migration { to, mut anew, mut dropped, .. } = move_;
     anew.sort();
     dropped.sort();
     let session = recall::recall(new, &to.memory()).map_err(UpgradeError::Unsound)?;
@@ -119,26 +119,26 @@ pub(crate) fn upgrade(
 }
 
 /// A session on its way from one plan to another.
-struct Move<'m> {
+struct Migration<'m> {
     old: &'m CompiledPlan,
     new: &'m CompiledPlan,
-    names: Names,
+    names: OldPositions,
     from: &'m Session,
     to: Session,
     anew: Vec<Forgotten>,
     dropped: Vec<Forgotten>,
 }
 
-impl<'m> Move<'m> {
+impl<'m> Migration<'m> {
     fn new(
         old: &'m CompiledPlan,
         new: &'m CompiledPlan,
         from: &'m Session,
-    ) -> Result<Move<'m>, UpgradeError> {
+    ) -> Result<Migration<'m>, UpgradeError> {
         let to = open::open(new, &from.id, from.start, &from.workspace, None);
         let to = to.map_err(|error| UpgradeError::Other(error.to_string()))?;
-        let names = Names::new(old.plan(), new.plan());
-        Ok(Move { old, new, names, from, to, anew: Vec::new(), dropped: Vec::new() })
+        let names = OldPositions::new(old.plan(), new.plan());
+        Ok(Migration { old, new, names, from, to, anew: Vec::new(), dropped: Vec::new() })
     }
 
     fn begins(&mut self, memory: Memory, what: String) {

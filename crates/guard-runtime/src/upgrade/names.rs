@@ -5,7 +5,7 @@ use crate::session::items::Criterion;
 use guard_plan::plan::{Field, Lifecycle, Plan, Tool, TypeDef, TypeId};
 
 /// The positions in the old plan of what the new one declares.
-pub(super) struct Names {
+pub(super) struct OldPositions {
     old: Plan,
     new: Plan,
     tools: Vec<Option<usize>>,
@@ -18,9 +18,9 @@ fn places<T>(old: &[T], new: &[T], name: impl Fn(&T) -> &str) -> Vec<Option<usiz
     new.iter().map(place).collect()
 }
 
-impl Names {
-    pub fn new(old: &Plan, new: &Plan) -> Names {
-        Names {
+impl OldPositions {
+    pub fn new(old: &Plan, new: &Plan) -> OldPositions {
+        OldPositions {
             tools: places(&old.tools, &new.tools, |tool| &tool.wire_name),
             vars: places(&old.state, &new.state, |var| &var.name),
             units: places(&old.units, &new.units, |unit| &unit.name),

@@ -1,16 +1,16 @@
 //! Parses the items with their own kinds of clauses: lifecycles, probes, feedback, completion,
 //! attestations and contracts.
 
-use super::build::Builder;
-use super::grammar::{Node, Parts, Rule};
+use super::build::TreeBuilder;
+use super::grammar::{ChildNodes, Node, Rule};
 use crate::ast::{
     Attest, BlockCondition, Check, CheckKind, Completion, Contract, ContractClause, Feedback,
     FeedbackBlock, Ident, ItemShape, ItemsClause, Lifecycle, LifecycleClause, Note, Probe,
     ProbeClause, Spanned, Str, Transition, Trigger, Whole,
 };
 
-impl Builder<'_> {
-    pub fn lifecycle(&mut self, mut parts: Parts) -> Option<Lifecycle> {
+impl TreeBuilder<'_> {
+    pub fn lifecycle(&mut self, mut parts: ChildNodes) -> Option<Lifecycle> {
         let name = self.name(&mut parts)?;
         parts.has(Rule::open);
         let clauses = parts.map(|c| self.lifecycle_clause(c)).collect::<Option<_>>()?;
@@ -19,9 +19,9 @@ impl Builder<'_> {
 
     pub fn lifecycle_clause(&mut self, node: Node) -> Option<Spanned<LifecycleClause>> {
         let span = self.span(&node);
-        let node = Parts::of(node).next()?;
+        let node = ChildNodes::of(node).next()?;
         let rule = node.as_rule();
-        let mut parts = Parts::of(node);
+        let mut parts = ChildNodes::of(node);
         let clause = match rule {
             Rule::lc_fields => LifecycleClause::Fields(self.fields(parts.next()?)?),
             Rule::lc_initial => LifecycleClause::Initial(self.name(&mut parts)?),
@@ -37,7 +37,7 @@ impl Builder<'_> {
         Some(Spanned { node: clause, span })
     }
 
-    fn transition(&mut self, mut parts: Parts) -> Option<Transition> {
+    fn transition(&mut self, mut parts: ChildNodes) -> Option<Transition> {
         let actor = self.word(&parts.next()?);
         let name = self.name(&mut parts)?;
         parts.has(Rule::colon);
@@ -45,7 +45,7 @@ impl Builder<'_> {
         parts.has(Rule::arrow);
         let to = self.name(&mut parts)?;
         let evidence = parts.has(Rule::evidence);
-        let judged = parts.accept(Rule::judged).and_then(|node| Parts::of(node).next());
+        let judged = parts.accept(Rule::judged).and_then(|node| ChildNodes::of(node).next());
         Some(Transition {
             actor,
             name,
@@ -56,7 +56,7 @@ impl Builder<'_> {
         })
     }
 
-    pub fn probe(&mut self, mut parts: Parts) -> Option<Probe> {
+    pub fn probe(&mut self, mut parts: ChildNodes) -> Option<Probe> {
         let name = self.name(&mut parts)?;
         parts.has(Rule::open);
         let clauses = parts.map(|c| self.probe_clause(c)).collect::<Option<_>>()?;
@@ -65,9 +65,9 @@ impl Builder<'_> {
 
     pub fn probe_clause(&mut self, node: Node) -> Option<Spanned<ProbeClause>> {
         let span = self.span(&node);
-        let node = Parts::of(node).next()?;
+        let node = ChildNodes::of(node).next()?;
         let rule = node.as_rule();
-        let mut parts = Parts::of(node);
+        let mut parts = ChildNodes::of(node);
         let clause = match rule {
             Rule::returns => {
                 ProbeClause::Returns(self.take_type(&mut parts)?, self.take_forms(&mut parts))
@@ -90,7 +90,7 @@ impl Builder<'_> {
         Some(Spanned { node: clause, span })
     }
 
-    pub fn feedback(&mut self, mut parts: Parts) -> Option<Feedback> {
+    pub fn feedback(&mut self, mut parts: ChildNodes) -> Option<Feedback> {
         let name = self.name(&mut parts)?;
         let mut triggers = Vec::new();
         while let Some(node) = parts.accept(Rule::trigger) {
@@ -103,9 +103,9 @@ impl Builder<'_> {
 
     pub fn trigger(&mut self, node: Node) -> Option<Spanned<Trigger>> {
         let span = self.span(&node);
-        let node = Parts::of(node).next()?;
+        let node = ChildNodes::of(node).next()?;
         let rule = node.as_rule();
-        let mut parts = Parts::of(node);
+        let mut parts = ChildNodes::of(node);
         let trigger = match rule {
             Rule::on_calls => Trigger::Calls(self.take_literal(&mut parts)?),
             Rule::on_every => Trigger::Every(self.take_literal(&mut parts)?),
@@ -118,7 +118,7 @@ impl Builder<'_> {
 
     pub fn block(&mut self, node: Node) -> Option<FeedbackBlock> {
         let span = self.span_eq(&node);
-        let mut parts = Parts::of(node);
+        let mut parts = ChildNodes::of(node);
         let severity = self.word(&parts.next()?);
         let condition = match self.take_guard(&mut parts) {
             Some(guard) => BlockCondition::Guard(guard),
@@ -129,28 +129,29 @@ impl Builder<'_> {
         let message = self.take_message(&mut parts)?;
         let mut notes = Vec::new();
         while let Some(node) = parts.accept(Rule::note) {
-            let mut inner = Parts::of(node);
+            let mut inner = ChildNodes::of(node);
             let suggest = inner.next()?.as_str() == "suggest";
             notes.push(Note { suggest, text: self.take_message(&mut inner)? });
         }
         Some(FeedbackBlock { severity, condition, message, notes, span })
     }
 
-    pub fn completion(&mut self, mut parts: Parts) -> Option<Completion> {
+    pub fn completion(&mut self, mut parts: ChildNodes) -> Option<Completion> {
         parts.has(Rule::open);
-        let at_most =
-            parts.accept(Rule::at_most).and_then(|node| self.take_literal(&mut Parts::of(node)));
+        let at_most = parts
+            .accept(Rule::at_most)
+            .and_then(|node| self.take_literal(&mut ChildNodes::of(node)));
         Some(Completion { at_most, checks: parts.map(|c| self.check(c)).collect::<Option<_>>()? })
     }
 
     pub fn check(&mut self, node: Node) -> Option<Check> {
         let span = self.span_eq(&node);
-        let node = Parts::of(node).next()?;
+        let node = ChildNodes::of(node).next()?;
         let rule = node.as_rule();
         if rule == Rule::expr {
             return Some(Check { kind: CheckKind::Expr(self.expr(node)?), span });
         }
-        let mut parts = Parts::of(node);
+        let mut parts = ChildNodes::of(node);
         let kind = match rule {
             Rule::ck_file => self.file_check(parts)?,
             Rule::ck_command => {
@@ -173,36 +174,36 @@ impl Builder<'_> {
         Some(Check { kind, span })
     }
 
-    fn take_env(&mut self, parts: &mut Parts) -> Vec<Str> {
-        let env = parts.accept(Rule::env).map(Parts::of);
+    fn take_env(&mut self, parts: &mut ChildNodes) -> Vec<Str> {
+        let env = parts.accept(Rule::env).map(ChildNodes::of);
         env.map_or_else(Vec::new, |mut names| self.strings(&mut names))
     }
 
-    fn file_check(&mut self, mut parts: Parts) -> Option<CheckKind> {
+    fn file_check(&mut self, mut parts: ChildNodes) -> Option<CheckKind> {
         let path = self.take_string(&mut parts)?;
         let Some(more) = parts.next() else { return Some(CheckKind::File(path)) };
         let contains = more.as_rule() == Rule::ck_contains;
-        let mut inner = Parts::of(more);
+        let mut inner = ChildNodes::of(more);
         Some(match contains {
             true => CheckKind::FileContains(path, self.take_string(&mut inner)?),
             false => CheckKind::FileConforms(path, self.name(&mut inner)?),
         })
     }
 
-    pub fn attest(&mut self, mut parts: Parts) -> Option<Attest> {
+    pub fn attest(&mut self, mut parts: ChildNodes) -> Option<Attest> {
         let name = self.name(&mut parts)?;
         parts.has(Rule::open);
         Some(Attest { name, dimensions: parts.map(|d| self.dimension(d)).collect::<Option<_>>()? })
     }
 
     pub fn dimension(&mut self, node: Node) -> Option<(Ident, Check)> {
-        let mut parts = Parts::of(node);
+        let mut parts = ChildNodes::of(node);
         let name = self.name(&mut parts)?;
         parts.has(Rule::colon);
         Some((name, self.check(parts.next()?)?))
     }
 
-    pub fn contract(&mut self, mut parts: Parts) -> Option<Contract> {
+    pub fn contract(&mut self, mut parts: ChildNodes) -> Option<Contract> {
         let name = self.name(&mut parts)?;
         let whole = match parts.accept(Rule::ct_whole) {
             Some(node) => Some(self.whole(node)?),
@@ -218,19 +219,19 @@ impl Builder<'_> {
 
     pub fn contract_clause(&mut self, node: Node) -> Option<Spanned<ContractClause>> {
         let span = self.span(&node);
-        let node = Parts::of(node).next()?;
+        let node = ChildNodes::of(node).next()?;
         let clause = match node.as_rule() {
             Rule::field => ContractClause::Field(self.field(node)?),
             Rule::ct_items => self.contract_items(node)?,
             Rule::ct_bounds => {
                 let bound = |entry: Node| {
-                    let mut parts = Parts::of(entry);
+                    let mut parts = ChildNodes::of(entry);
                     Some((self.name(&mut parts)?, self.take_literal(&mut parts)?))
                 };
-                ContractClause::Bounds(Parts::of(node).map(bound).collect::<Option<_>>()?)
+                ContractClause::Bounds(ChildNodes::of(node).map(bound).collect::<Option<_>>()?)
             }
             _ => {
-                let mut parts = Parts::of(node);
+                let mut parts = ChildNodes::of(node);
                 let path = self.names(&mut parts);
                 parts.has(Rule::in_word);
                 ContractClause::Reference { path, allowed: self.take_expr(&mut parts)? }
@@ -240,7 +241,7 @@ impl Builder<'_> {
     }
 
     fn contract_items(&mut self, node: Node) -> Option<ContractClause> {
-        let mut parts = Parts::of(node.clone());
+        let mut parts = ChildNodes::of(node.clone());
         let path = self.names(&mut parts);
         let docs = if path.len() == 1 { self.docs(&node) } else { Vec::new() };
         parts.has(Rule::colon);
@@ -249,7 +250,7 @@ impl Builder<'_> {
     }
 
     fn whole(&mut self, node: Node) -> Option<Whole> {
-        let mut parts = Parts::of(node);
+        let mut parts = ChildNodes::of(node);
         parts.has(Rule::colon);
         match parts.accept(Rule::ct_list) {
             Some(node) => {
@@ -261,13 +262,13 @@ impl Builder<'_> {
     }
 
     fn items_clause(&mut self, node: Node) -> Option<ItemsClause> {
-        let mut parts = Parts::of(node);
+        let mut parts = ChildNodes::of(node);
         let shape = match parts.accept(Rule::ct_schema) {
-            Some(node) => ItemShape::Schema(self.take_string(&mut Parts::of(node))?),
+            Some(node) => ItemShape::Schema(self.take_string(&mut ChildNodes::of(node))?),
             None => ItemShape::Type(self.take_type(&mut parts)?),
         };
         let max = self.take_max(&mut parts);
-        let by = parts.accept(Rule::by_key).and_then(|node| self.name(&mut Parts::of(node)));
+        let by = parts.accept(Rule::by_key).and_then(|node| self.name(&mut ChildNodes::of(node)));
         let partial = parts.accept(Rule::partial_ok).map(|node| self.span_eq(&node));
         Some(ItemsClause { shape, max, by, partial })
     }

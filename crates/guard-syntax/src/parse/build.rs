@@ -4,7 +4,7 @@
 //! dropped.
 
 use super::Loose;
-use super::grammar::{Node, Parts, Rule};
+use super::grammar::{ChildNodes, Node, Rule};
 use crate::ast::{Ident, Literal, SpanEq, Str};
 use crate::diagnostic::Diagnostic;
 use crate::errors;
@@ -12,7 +12,7 @@ use crate::lexical::{CommentKind, Scan};
 use crate::span::{FileId, Span};
 
 /// Converts pest's nodes to the tree.
-pub(super) struct Builder<'t> {
+pub(super) struct TreeBuilder<'t> {
     pub file: FileId,
     pub diagnostics: Vec<Diagnostic>,
     /// The position in the file of the text given to pest; negative after the correction of a
@@ -33,14 +33,14 @@ struct DocComment {
     taken: bool,
 }
 
-impl<'t> Builder<'t> {
+impl<'t> TreeBuilder<'t> {
     pub fn new(file: FileId, text: &'t str, scan: &'t Scan) -> Self {
         let doc = |(comment, c): (usize, &crate::lexical::Comment)| {
             let before = scan.tokens.get(c.next as usize).map_or(u32::MAX, |t| t.start);
             (c.kind != CommentKind::Plain).then_some(DocComment { before, comment, taken: false })
         };
         let docs = scan.comments.iter().enumerate().filter_map(doc).collect();
-        Builder { file, diagnostics: Vec::new(), base: 0, too_deep: false, text, scan, docs }
+        TreeBuilder { file, diagnostics: Vec::new(), base: 0, too_deep: false, text, scan, docs }
     }
 
     pub fn report(&mut self, diagnostic: Diagnostic) {
@@ -135,7 +135,7 @@ impl<'t> Builder<'t> {
         self.ident(node)
     }
 
-    pub fn name(&mut self, parts: &mut Parts) -> Option<Ident> {
+    pub fn name(&mut self, parts: &mut ChildNodes) -> Option<Ident> {
         parts.accept(Rule::name).map(|node| self.checked(&node))
     }
 
@@ -149,7 +149,7 @@ impl<'t> Builder<'t> {
     }
 
     /// Returns all names that follow.
-    pub fn names(&mut self, parts: &mut Parts) -> Vec<Ident> {
+    pub fn names(&mut self, parts: &mut ChildNodes) -> Vec<Ident> {
         std::iter::from_fn(|| self.name(parts)).collect()
     }
 
@@ -162,7 +162,7 @@ impl<'t> Builder<'t> {
         Literal { node: text.to_owned(), span }
     }
 
-    pub fn take_literal(&mut self, parts: &mut Parts) -> Option<Literal> {
+    pub fn take_literal(&mut self, parts: &mut ChildNodes) -> Option<Literal> {
         parts.accept(Rule::literal).map(|node| self.literal(&node))
     }
 
@@ -173,12 +173,12 @@ impl<'t> Builder<'t> {
         Str { node: self.unescape(inner, span.start + 1), span }
     }
 
-    pub fn take_string(&mut self, parts: &mut Parts) -> Option<Str> {
+    pub fn take_string(&mut self, parts: &mut ChildNodes) -> Option<Str> {
         parts.accept(Rule::string).map(|node| self.string(&node))
     }
 
     /// Returns all strings that follow.
-    pub fn strings(&mut self, parts: &mut Parts) -> Vec<Str> {
+    pub fn strings(&mut self, parts: &mut ChildNodes) -> Vec<Str> {
         std::iter::from_fn(|| self.take_string(parts)).collect()
     }
 

@@ -1,17 +1,17 @@
 //! The clauses of tools and policies.
 
-use super::build::Builder;
-use super::grammar::{Node, Parts, Rule};
+use super::build::TreeBuilder;
+use super::grammar::{ChildNodes, Node, Rule};
 use crate::ast::{
     Clause, ClauseKind, Effect, EffectKind, Expr, Guard, Ident, Learn, Limit, LimitScope, Literal,
     PartPath, Requirement, ResultStep, Step, Target, Template,
 };
 
-impl Builder<'_> {
+impl TreeBuilder<'_> {
     /// Parses the clauses of an optional `{ … }`.
-    pub fn take_clauses(&mut self, parts: &mut Parts) -> Option<Vec<Clause>> {
+    pub fn take_clauses(&mut self, parts: &mut ChildNodes) -> Option<Vec<Clause>> {
         match parts.accept(Rule::clauses) {
-            Some(node) => Parts::of(node).map(|clause| self.clause(clause)).collect(),
+            Some(node) => ChildNodes::of(node).map(|clause| self.clause(clause)).collect(),
             None => Some(Vec::new()),
         }
     }
@@ -19,7 +19,7 @@ impl Builder<'_> {
     pub fn clause(&mut self, node: Node) -> Option<Clause> {
         let docs = self.docs(&node);
         let span = self.span_eq(&node);
-        let mut parts = Parts::of(node);
+        let mut parts = ChildNodes::of(node);
         let shadow = parts.has(Rule::shadow);
         let kind = self.clause_kind(parts.next()?)?;
         Some(Clause { docs, shadow, kind, span })
@@ -28,7 +28,7 @@ impl Builder<'_> {
     /// Parses a clause without `shadow`.
     pub fn clause_kind(&mut self, node: Node) -> Option<ClauseKind> {
         let rule = node.as_rule();
-        let mut parts = Parts::of(node);
+        let mut parts = ChildNodes::of(node);
         Some(match rule {
             Rule::requires => self.requires(parts)?,
             Rule::deny => {
@@ -89,57 +89,59 @@ impl Builder<'_> {
     }
 
     /// Parses `when e` or `unless e`.
-    pub fn take_guard(&mut self, parts: &mut Parts) -> Option<Guard> {
-        let mut inner = Parts::of(parts.accept(Rule::guard)?);
+    pub fn take_guard(&mut self, parts: &mut ChildNodes) -> Option<Guard> {
+        let mut inner = ChildNodes::of(parts.accept(Rule::guard)?);
         let unless = inner.next()?.as_rule() == Rule::unless_word;
         Some(Guard { unless, condition: self.take_expr(&mut inner)? })
     }
 
-    pub fn take_because(&mut self, parts: &mut Parts) -> Option<Template> {
+    pub fn take_because(&mut self, parts: &mut ChildNodes) -> Option<Template> {
         let node = parts.accept(Rule::because)?;
-        self.take_message(&mut Parts::of(node))
+        self.take_message(&mut ChildNodes::of(node))
     }
 
-    pub fn take_within(&mut self, parts: &mut Parts) -> Option<Literal> {
+    pub fn take_within(&mut self, parts: &mut ChildNodes) -> Option<Literal> {
         let node = parts.accept(Rule::within)?;
-        self.take_literal(&mut Parts::of(node))
+        self.take_literal(&mut ChildNodes::of(node))
     }
 
-    fn requires(&mut self, mut parts: Parts) -> Option<ClauseKind> {
+    fn requires(&mut self, mut parts: ChildNodes) -> Option<ClauseKind> {
         let mut all = Vec::new();
         while let Some(node) = parts.accept(Rule::alternatives) {
-            all.push(Parts::of(node).map(|r| self.requirement(r)).collect::<Option<Vec<_>>>()?);
+            all.push(
+                ChildNodes::of(node).map(|r| self.requirement(r)).collect::<Option<Vec<_>>>()?,
+            );
         }
         Some(ClauseKind::Requires { all, guard: self.take_guard(&mut parts) })
     }
 
     fn requirement(&mut self, node: Node) -> Option<Requirement> {
         let span = self.span_eq(&node);
-        let mut parts = Parts::of(node);
+        let mut parts = ChildNodes::of(node);
         let latest = parts.has(Rule::latest);
         let tool = self.name(&mut parts)?;
         let keys = self.take_args(&mut parts).unwrap_or_default();
-        let since = parts.accept(Rule::since).and_then(|node| self.name(&mut Parts::of(node)));
+        let since = parts.accept(Rule::since).and_then(|node| self.name(&mut ChildNodes::of(node)));
         let within = self.take_within(&mut parts);
         Some(Requirement { latest, tool, keys, since, within, span })
     }
 
-    fn limit(&mut self, mut parts: Parts) -> Option<Limit> {
+    fn limit(&mut self, mut parts: ChildNodes) -> Option<Limit> {
         let count = self.take_literal(&mut parts)?;
         let success = parts.has(Rule::success);
-        let scope = Parts::of(parts.accept(Rule::limit_scope)?).next()?;
+        let scope = ChildNodes::of(parts.accept(Rule::limit_scope)?).next()?;
         let scope = match scope.as_rule() {
             Rule::per_session => LimitScope::Session,
-            Rule::per_window => LimitScope::Window(self.take_literal(&mut Parts::of(scope))?),
+            Rule::per_window => LimitScope::Window(self.take_literal(&mut ChildNodes::of(scope))?),
             Rule::in_flight => LimitScope::InFlight,
             _ => LimitScope::Identical,
         };
         let by = match parts.accept(Rule::by) {
-            Some(node) => Some(self.expr(Parts::of(node).next()?)?),
+            Some(node) => Some(self.expr(ChildNodes::of(node).next()?)?),
             None => None,
         };
         let ask = match parts.accept(Rule::else_ask) {
-            Some(node) => Some(self.name(&mut Parts::of(node))?),
+            Some(node) => Some(self.name(&mut ChildNodes::of(node))?),
             None => None,
         };
         Some(Limit { count, success, scope, by, ask })
@@ -147,9 +149,9 @@ impl Builder<'_> {
 
     pub fn statement(&mut self, node: Node) -> Option<Effect> {
         let span = self.span_eq(&node);
-        let node = Parts::of(node).next()?;
+        let node = ChildNodes::of(node).next()?;
         let rule = node.as_rule();
-        let mut parts = Parts::of(node);
+        let mut parts = ChildNodes::of(node);
         let (kind, target) = match rule {
             Rule::assign => {
                 let target = self.take_target(&mut parts)?;
@@ -178,15 +180,15 @@ impl Builder<'_> {
         Some(Effect { kind, target, span })
     }
 
-    fn take_target(&mut self, parts: &mut Parts) -> Option<Target> {
+    fn take_target(&mut self, parts: &mut ChildNodes) -> Option<Target> {
         let node = parts.accept(Rule::target)?;
         let span = self.span_eq(&node);
-        let mut inner = Parts::of(node);
+        let mut inner = ChildNodes::of(node);
         let var = self.name(&mut inner)?;
         let mut path = Vec::new();
         for step in inner {
             let is_field = step.as_rule() == Rule::access;
-            let mut parts = Parts::of(step);
+            let mut parts = ChildNodes::of(step);
             path.push(match is_field {
                 true => Step::Field(self.name(&mut parts)?),
                 false => Step::Index(self.take_expr(&mut parts)?),
@@ -195,7 +197,7 @@ impl Builder<'_> {
         Some(Target { var, path, span })
     }
 
-    fn observe(&mut self, mut parts: Parts) -> Option<ClauseKind> {
+    fn observe(&mut self, mut parts: ChildNodes) -> Option<ClauseKind> {
         let target = self.take_target(&mut parts)?;
         parts.has(Rule::equals);
         let value = self.take_expr(&mut parts)?;
@@ -203,11 +205,11 @@ impl Builder<'_> {
         Some(ClauseKind::Observe { target, value, on_break })
     }
 
-    fn transform(&mut self, mut parts: Parts) -> Option<ClauseKind> {
+    fn transform(&mut self, mut parts: ChildNodes) -> Option<ClauseKind> {
         let target = self.name(&mut parts)?;
         let mut path = Vec::new();
         while let Some(node) = parts.accept(Rule::access) {
-            path.push(self.name(&mut Parts::of(node))?);
+            path.push(self.name(&mut ChildNodes::of(node))?);
         }
         parts.has(Rule::equals);
         let value = self.take_expr(&mut parts)?;
@@ -216,20 +218,20 @@ impl Builder<'_> {
         Some(ClauseKind::Transform { target, path, value, guard, because })
     }
 
-    fn private(&mut self, mut parts: Parts) -> Option<ClauseKind> {
+    fn private(&mut self, mut parts: ChildNodes) -> Option<ClauseKind> {
         let part = self.result_part(parts.accept(Rule::part)?)?;
         let to = match parts.accept(Rule::readers) {
-            Some(node) => Some(self.take_expr(&mut Parts::of(node))?),
+            Some(node) => Some(self.take_expr(&mut ChildNodes::of(node))?),
             None => None,
         };
         let each = self.take_each(&mut parts)?;
         Some(ClauseKind::Private { part, to, each, guard: self.take_guard(&mut parts) })
     }
 
-    fn trusted(&mut self, mut parts: Parts) -> Option<ClauseKind> {
+    fn trusted(&mut self, mut parts: ChildNodes) -> Option<ClauseKind> {
         let mut extractor = None;
         let part = if let Some(node) = parts.accept(Rule::extracted) {
-            let mut inner = Parts::of(node);
+            let mut inner = ChildNodes::of(node);
             extractor = Some(self.name(&mut inner)?);
             inner.accept(Rule::part)
         } else {
@@ -244,22 +246,22 @@ impl Builder<'_> {
     }
 
     fn result_part(&mut self, node: Node) -> Option<PartPath> {
-        let mut parts = Parts::of(node);
+        let mut parts = ChildNodes::of(node);
         let of = self.name(&mut parts)?;
         let mut steps = Vec::new();
         for step in parts {
             steps.push(match step.as_rule() {
-                Rule::access => ResultStep::Field(self.name(&mut Parts::of(step))?),
+                Rule::access => ResultStep::Field(self.name(&mut ChildNodes::of(step))?),
                 _ => ResultStep::Elements(self.span_eq(&step)),
             });
         }
         Some(PartPath { of, steps })
     }
 
-    fn take_each(&mut self, parts: &mut Parts) -> Option<Vec<(Vec<Ident>, Expr)>> {
+    fn take_each(&mut self, parts: &mut ChildNodes) -> Option<Vec<(Vec<Ident>, Expr)>> {
         let mut each = Vec::new();
         while let Some(node) = parts.accept(Rule::each) {
-            let mut inner = Parts::of(node);
+            let mut inner = ChildNodes::of(node);
             let binders = self.binders(&mut inner)?;
             inner.has(Rule::in_word);
             each.push((binders, self.take_expr(&mut inner)?));
@@ -267,12 +269,12 @@ impl Builder<'_> {
         Some(each)
     }
 
-    pub fn learn(&mut self, mut parts: Parts) -> Option<Learn> {
+    pub fn learn(&mut self, mut parts: ChildNodes) -> Option<Learn> {
         let fact = self.name(&mut parts)?;
         let args = self.take_args(&mut parts)?;
         let each = self.take_each(&mut parts)?;
         let when = match parts.accept(Rule::learn_when) {
-            Some(node) => Some(self.take_expr(&mut Parts::of(node))?),
+            Some(node) => Some(self.take_expr(&mut ChildNodes::of(node))?),
             None => None,
         };
         Some(Learn { fact, args, each, when })

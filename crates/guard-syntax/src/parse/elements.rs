@@ -8,7 +8,7 @@ use crate::lexical::TokenKind;
 
 /// The elements of a kind of block.
 #[derive(Clone, Copy)]
-pub(super) struct Kind {
+pub(super) struct ElementKind {
     /// The rule for one element.
     pub rule: Rule,
     /// The rule for one element followed by the end.
@@ -27,8 +27,8 @@ const fn kind(
     called: &'static str,
     examples: &'static str,
     keywords: &'static [&'static str],
-) -> Kind {
-    Kind { rule, only, called, examples, keywords }
+) -> ElementKind {
+    ElementKind { rule, only, called, examples, keywords }
 }
 
 /// The clauses of tools and policies.
@@ -69,7 +69,7 @@ const PROBE: [&str; 8] =
 const CHECKS: [&str; 8] = ["file", "command", "git", "every", "attest", "all", "any", "at"];
 
 /// Returns the kind of elements of an item that is a block.
-pub(super) fn kind_of(of: Rule) -> Option<Kind> {
+pub(super) fn kind_of(of: Rule) -> Option<ElementKind> {
     Some(match of {
         Rule::tool | Rule::policy | Rule::property => kind(
             Rule::clause,
@@ -124,7 +124,7 @@ pub(super) fn kind_of(of: Rule) -> Option<Kind> {
 }
 
 /// The rest of [`kind_of`]: items for advice, completion and tests.
-fn kind_of_judging(of: Rule) -> Option<Kind> {
+fn kind_of_judging(of: Rule) -> Option<ElementKind> {
     Some(match of {
         Rule::feedback => kind(
             Rule::block,
@@ -167,7 +167,7 @@ fn kind_of_judging(of: Rule) -> Option<Kind> {
 }
 
 /// Returns whether an element certainly begins here.
-pub(super) fn begins(kind: Kind, site: &Site, index: usize) -> bool {
+pub(super) fn begins(kind: ElementKind, site: &Site, index: usize) -> bool {
     let word = site.word(index);
     let next = site.kind(index + 1);
     let named = next == Some(TokenKind::Word);
@@ -211,7 +211,7 @@ pub(super) fn begins(kind: Kind, site: &Site, index: usize) -> bool {
 }
 
 /// Returns whether a keyword on a new line begins an element, even after an invalid one.
-pub(super) fn begins_afresh(kind: Kind, site: &Site, index: usize) -> bool {
+pub(super) fn begins_afresh(kind: ElementKind, site: &Site, index: usize) -> bool {
     matches!(kind.rule, Rule::clause | Rule::step | Rule::block)
         && site.fresh_line(index)
         && kind.keywords.contains(&site.word(index))

@@ -5,14 +5,14 @@
 //! nesting was limited before.
 
 use super::MAX_DEPTH;
-use super::build::{Builder, LiteralKind, literal_kind};
-use super::grammar::{Node, Parts, Rule};
+use super::build::{LiteralKind, TreeBuilder, literal_kind};
+use super::grammar::{ChildNodes, Node, Rule};
 use crate::ast::{Arg, BinaryOp, Expr, ExprKind, Ident, Quantifier, UnaryOp};
 use crate::errors;
 use crate::span::Span;
 
 /// An expression and the height of its tree.
-struct Value {
+struct ParsedExpr {
     expr: Expr,
     depth: usize,
     /// The position of its root, if that is a comparison without parentheses.
@@ -22,9 +22,9 @@ struct Value {
 /// An operator that waits for its right operand.
 enum Pending {
     Unary(UnaryOp, Span),
-    If { condition: Box<Value>, then: Box<Value>, span: Span },
-    Quantified { op: Quantifier, binders: Vec<Ident>, over: Box<Value>, span: Span },
-    Binary(Infix, Value),
+    If { condition: Box<ParsedExpr>, then: Box<ParsedExpr>, span: Span },
+    Quantified { op: Quantifier, binders: Vec<Ident>, over: Box<ParsedExpr>, span: Span },
+    Binary(Infix, ParsedExpr),
 }
 
 /// An infix operator, including `else`.
@@ -102,11 +102,11 @@ pub(crate) fn level(op: BinaryOp) -> u8 {
 /// An expression under construction.
 struct Climb {
     pending: Vec<Pending>,
-    value: Option<Value>,
+    value: Option<ParsedExpr>,
 }
 
-impl Builder<'_> {
-    pub fn take_expr(&mut self, parts: &mut Parts) -> Option<Expr> {
+impl TreeBuilder<'_> {
+    pub fn take_expr(&mut self, parts: &mut ChildNodes) -> Option<Expr> {
         let node = parts.accept(Rule::expr)?;
         self.expr(node)
     }
@@ -115,14 +115,14 @@ impl Builder<'_> {
         self.value(node).map(|value| value.expr)
     }
 
-    fn take_value(&mut self, parts: &mut Parts) -> Option<Value> {
+    fn take_value(&mut self, parts: &mut ChildNodes) -> Option<ParsedExpr> {
         let node = parts.accept(Rule::expr).or_else(|| parts.accept(Rule::branch))?;
         self.value(node)
     }
 
-    fn value(&mut self, node: Node) -> Option<Value> {
+    fn value(&mut self, node: Node) -> Option<ParsedExpr> {
         let mut climb = Climb { pending: Vec::new(), value: None };
-        for part in Parts::of(node) {
+        for part in ChildNodes::of(node) {
             self.climb(&mut climb, part)?;
         }
         let mut value = climb.value?;
@@ -145,7 +145,7 @@ impl Builder<'_> {
             }
             Rule::is_test => {
                 let left = self.left_side(climb, COMPARISON, span)?;
-                let some = Parts::of(node).next()?.as_str() == "some";
+                let some = ChildNodes::of(node).next()?.as_str() == "some";
                 let whole = left.expr.span.to(span);
                 let mut value = self.over(left, whole, |e| ExprKind::Is(e, some));
                 value.comparison = Some(whole);
@@ -153,7 +153,7 @@ impl Builder<'_> {
             }
             Rule::pattern => {
                 let left = self.left_side(climb, COMPARISON, span)?;
-                let regex = self.take_regex(&mut Parts::of(node))?;
+                let regex = self.take_regex(&mut ChildNodes::of(node))?;
                 let right = Expr { kind: ExprKind::Regex(regex.node), span: regex.span };
                 let whole = left.expr.span.to(span);
                 let mut value = self
@@ -162,7 +162,7 @@ impl Builder<'_> {
                 climb.value = Some(value);
             }
             Rule::access => {
-                let field = self.name(&mut Parts::of(node))?;
+                let field = self.name(&mut ChildNodes::of(node))?;
                 let of = climb.value.take()?;
                 let whole = of.expr.span.to(span);
                 climb.value = Some(self.over(of, whole, |e| ExprKind::Field(e, field)));
@@ -175,7 +175,7 @@ impl Builder<'_> {
             Rule::index => {
                 let mut of = climb.value.take()?;
                 let mut keys = Vec::new();
-                for part in Parts::of(node) {
+                for part in ChildNodes::of(node) {
                     let key = self.value(part)?;
                     of.depth = of.depth.max(key.depth);
                     keys.push(key.expr);
@@ -189,7 +189,7 @@ impl Builder<'_> {
     }
 
     /// Returns the left operand: everything that binds tighter than an operator of `level`.
-    fn left_side(&mut self, climb: &mut Climb, level: u8, operator: Span) -> Option<Value> {
+    fn left_side(&mut self, climb: &mut Climb, level: u8, operator: Span) -> Option<ParsedExpr> {
         let (left, _) = Infix::binding(level);
         let mut value = climb.value.take()?;
         while climb.pending.last().is_some_and(|pending| left < pending.right()) {
@@ -201,7 +201,7 @@ impl Builder<'_> {
         Some(value)
     }
 
-    fn apply(&mut self, pending: Pending, right: Value) -> Value {
+    fn apply(&mut self, pending: Pending, right: ParsedExpr) -> ParsedExpr {
         match pending {
             Pending::Unary(op, span) => {
                 let whole = span.to(right.expr.span);
@@ -210,7 +210,7 @@ impl Builder<'_> {
             Pending::If { condition, then, span } => {
                 let whole = span.to(right.expr.span);
                 let depth = condition.depth.max(then.depth);
-                let value = Value { depth: right.depth.max(depth), ..right };
+                let value = ParsedExpr { depth: right.depth.max(depth), ..right };
                 let (condition, then) = (Box::new(condition.expr), Box::new(then.expr));
                 self.over(value, whole, |e| ExprKind::If(condition, then, e))
             }
@@ -237,30 +237,35 @@ impl Builder<'_> {
     }
 
     /// Builds a node with one child.
-    fn over(&mut self, of: Value, span: Span, make: impl FnOnce(Box<Expr>) -> ExprKind) -> Value {
+    fn over(
+        &mut self,
+        of: ParsedExpr,
+        span: Span,
+        make: impl FnOnce(Box<Expr>) -> ExprKind,
+    ) -> ParsedExpr {
         if of.depth >= MAX_DEPTH {
             self.deep(span);
             return of;
         }
         let depth = of.depth + 1;
-        Value { expr: Expr { kind: make(Box::new(of.expr)), span }, depth, comparison: None }
+        ParsedExpr { expr: Expr { kind: make(Box::new(of.expr)), span }, depth, comparison: None }
     }
 
     /// Builds a node with two children.
     fn join(
         &mut self,
-        a: Value,
-        b: Value,
+        a: ParsedExpr,
+        b: ParsedExpr,
         span: Span,
         make: impl FnOnce(Box<Expr>, Box<Expr>) -> ExprKind,
-    ) -> Value {
+    ) -> ParsedExpr {
         let depth = a.depth.max(b.depth);
         if depth >= MAX_DEPTH {
             self.deep(span);
             return b;
         }
         let kind = make(Box::new(a.expr), Box::new(b.expr));
-        Value { expr: Expr { kind, span }, depth: depth + 1, comparison: None }
+        ParsedExpr { expr: Expr { kind, span }, depth: depth + 1, comparison: None }
     }
 
     fn deep(&mut self, span: Span) {
@@ -271,7 +276,7 @@ impl Builder<'_> {
     }
 
     fn if_head(&mut self, node: Node, span: Span) -> Option<Pending> {
-        let mut parts = Parts::of(node);
+        let mut parts = ChildNodes::of(node);
         let condition = Box::new(self.take_value(&mut parts)?);
         parts.has(Rule::then_word);
         let then = Box::new(self.take_value(&mut parts)?);
@@ -279,7 +284,7 @@ impl Builder<'_> {
     }
 
     fn quantifier(&mut self, node: Node, span: Span) -> Option<Pending> {
-        let mut parts = Parts::of(node);
+        let mut parts = ChildNodes::of(node);
         let op = if parts.next()?.as_str() == "all" { Quantifier::All } else { Quantifier::Any };
         let binders = self.binders(&mut parts)?;
         parts.has(Rule::in_word);
@@ -287,17 +292,17 @@ impl Builder<'_> {
         Some(Pending::Quantified { op, binders, over, span })
     }
 
-    pub fn binders(&mut self, parts: &mut Parts) -> Option<Vec<Ident>> {
-        let mut names = Parts::of(parts.accept(Rule::binders)?);
+    pub fn binders(&mut self, parts: &mut ChildNodes) -> Option<Vec<Ident>> {
+        let mut names = ChildNodes::of(parts.accept(Rule::binders)?);
         Some(self.names(&mut names))
     }
 
-    fn primary(&mut self, node: Node, span: Span) -> Option<Value> {
+    fn primary(&mut self, node: Node, span: Span) -> Option<ParsedExpr> {
         let rule = node.as_rule();
         let kind = match rule {
             Rule::paren => {
-                let value = self.take_value(&mut Parts::of(node))?;
-                return Some(Value { comparison: None, ..value });
+                let value = self.take_value(&mut ChildNodes::of(node))?;
+                return Some(ParsedExpr { comparison: None, ..value });
             }
             Rule::aggregate => return self.aggregate(node, span),
             Rule::known | Rule::reference => return self.reference(node, span),
@@ -313,13 +318,13 @@ impl Builder<'_> {
             Rule::string => ExprKind::String(self.string(&node).node),
             Rule::boolean => ExprKind::Bool(node.as_str() == "true"),
             Rule::none => ExprKind::None,
-            _ => ExprKind::Probe(self.name(&mut Parts::of(node))?),
+            _ => ExprKind::Probe(self.name(&mut ChildNodes::of(node))?),
         };
-        Some(Value { expr: Expr { kind, span }, depth: 1, comparison: None })
+        Some(ParsedExpr { expr: Expr { kind, span }, depth: 1, comparison: None })
     }
 
-    fn aggregate(&mut self, node: Node, span: Span) -> Option<Value> {
-        let mut parts = Parts::of(node);
+    fn aggregate(&mut self, node: Node, span: Span) -> Option<ParsedExpr> {
+        let mut parts = ChildNodes::of(node);
         let op =
             if parts.next()?.as_str() == "count" { Quantifier::Count } else { Quantifier::Sum };
         let binders = self.binders(&mut parts)?;
@@ -334,15 +339,15 @@ impl Builder<'_> {
         }))
     }
 
-    fn reference(&mut self, node: Node, span: Span) -> Option<Value> {
+    fn reference(&mut self, node: Node, span: Span) -> Option<ParsedExpr> {
         let known = node.as_rule() == Rule::known;
-        let mut parts = Parts::of(node);
+        let mut parts = ChildNodes::of(node);
         let name = self.name(&mut parts)?;
         let Some(args) = parts.accept(Rule::args) else {
             if matches!(name.node.as_str(), "null" | "nil") {
                 self.report(errors::null(span, &name.node));
             }
-            return Some(Value {
+            return Some(ParsedExpr {
                 expr: Expr { kind: ExprKind::Name(name.node), span },
                 depth: 1,
                 comparison: None,
@@ -353,11 +358,11 @@ impl Builder<'_> {
         Some(self.bounded(kind, depth, span))
     }
 
-    fn elements(&mut self, node: Node, span: Span) -> Option<Value> {
+    fn elements(&mut self, node: Node, span: Span) -> Option<ParsedExpr> {
         let is_list = node.as_rule() == Rule::list;
         let mut elements = Vec::new();
         let mut depth = 0;
-        for part in Parts::of(node) {
+        for part in ChildNodes::of(node) {
             let value = self.value(part)?;
             depth = depth.max(value.depth);
             elements.push(value.expr);
@@ -366,11 +371,11 @@ impl Builder<'_> {
         Some(self.bounded(kind, depth, span))
     }
 
-    fn entries(&mut self, node: Node, span: Span) -> Option<Value> {
+    fn entries(&mut self, node: Node, span: Span) -> Option<ParsedExpr> {
         let mut entries = Vec::new();
         let mut depth = 0;
-        for part in Parts::of(node) {
-            let mut parts = Parts::of(part);
+        for part in ChildNodes::of(node) {
+            let mut parts = ChildNodes::of(part);
             let key = match self.take_string(&mut parts) {
                 Some(key) => key,
                 None => match parts.accept(Rule::key_value) {
@@ -387,21 +392,25 @@ impl Builder<'_> {
     }
 
     /// Builds a node, given the depth of its deepest child.
-    fn bounded(&mut self, kind: ExprKind, depth: usize, span: Span) -> Value {
+    fn bounded(&mut self, kind: ExprKind, depth: usize, span: Span) -> ParsedExpr {
         if depth >= MAX_DEPTH {
             self.deep(span);
-            return Value { expr: Expr { kind: ExprKind::None, span }, depth: 1, comparison: None };
+            return ParsedExpr {
+                expr: Expr { kind: ExprKind::None, span },
+                depth: 1,
+                comparison: None,
+            };
         }
-        Value { expr: Expr { kind, span }, depth: depth + 1, comparison: None }
+        ParsedExpr { expr: Expr { kind, span }, depth: depth + 1, comparison: None }
     }
 
     fn deep_args(&mut self, node: Node) -> Option<(Vec<Arg>, usize)> {
         let mut args = Vec::new();
         let mut depth = 0;
-        for part in Parts::of(node) {
-            let mut parts = Parts::of(part);
+        for part in ChildNodes::of(node) {
+            let mut parts = ChildNodes::of(part);
             let name = match parts.accept(Rule::arg_name) {
-                Some(named) => self.name(&mut Parts::of(named)),
+                Some(named) => self.name(&mut ChildNodes::of(named)),
                 None => None,
             };
             let value = self.take_value(&mut parts)?;
@@ -411,7 +420,7 @@ impl Builder<'_> {
         Some((args, depth))
     }
 
-    pub fn take_args(&mut self, parts: &mut Parts) -> Option<Vec<Arg>> {
+    pub fn take_args(&mut self, parts: &mut ChildNodes) -> Option<Vec<Arg>> {
         let node = parts.accept(Rule::args)?;
         self.deep_args(node).map(|(args, _)| args)
     }

@@ -14,7 +14,7 @@ pub(super) type Node<'i> = Pair<'i, Rule>;
 
 /// The position where parsing stopped, from the start of the text, and the possible tokens there.
 #[derive(Debug)]
-pub(super) struct Stop {
+pub(super) struct ParseStop {
     pub at: usize,
     pub expected: Vec<Rule>,
 }
@@ -31,7 +31,7 @@ pub(super) fn prefix(rule: Rule, text: &str) -> Option<Node<'_>> {
 
 /// Parses `text` as a rule that includes the end of the text, and returns the position of the
 /// failure.
-pub(super) fn stop(rule: Rule, text: &str) -> Option<Stop> {
+pub(super) fn stop(rule: Rule, text: &str) -> Option<ParseStop> {
     let error = Grammar::parse(rule, text).err()?;
     let at = match error.location {
         InputLocation::Pos(at) => at,
@@ -41,16 +41,16 @@ pub(super) fn stop(rule: Rule, text: &str) -> Option<Stop> {
         ErrorVariant::ParsingError { positives, .. } => positives,
         ErrorVariant::CustomError { .. } => Vec::new(),
     };
-    Some(Stop { at, expected })
+    Some(ParseStop { at, expected })
 }
 
 /// The child nodes of a node, read from left to right.
 #[derive(Clone)]
-pub(super) struct Parts<'i>(Pairs<'i, Rule>);
+pub(super) struct ChildNodes<'i>(Pairs<'i, Rule>);
 
-impl<'i> Parts<'i> {
+impl<'i> ChildNodes<'i> {
     pub fn of(node: Node<'i>) -> Self {
-        Parts(node.into_inner())
+        ChildNodes(node.into_inner())
     }
 
     /// Returns the next node, if it has this rule.
@@ -64,7 +64,7 @@ impl<'i> Parts<'i> {
     }
 }
 
-impl<'i> Iterator for Parts<'i> {
+impl<'i> Iterator for ChildNodes<'i> {
     type Item = Node<'i>;
 
     fn next(&mut self) -> Option<Node<'i>> {

@@ -1,7 +1,7 @@
 //! Items: from the node of an item to its tree.
 
-use super::build::Builder;
-use super::grammar::{self, Node, Parts, Rule};
+use super::build::TreeBuilder;
+use super::grammar::{self, ChildNodes, Node, Rule};
 use super::{Chunk, Parser};
 use crate::ast::{
     Alias, Budget, Case, Clause, Define, Enum, Fact, Group, Header, Invariant, InvariantMode, Item,
@@ -54,13 +54,14 @@ impl Parser<'_> {
     }
 }
 
-impl Builder<'_> {
+impl TreeBuilder<'_> {
     fn header(&mut self, node: Node) -> Option<Header> {
         let span = self.span_eq(&node);
-        let mut parts = Parts::of(node);
+        let mut parts = ChildNodes::of(node);
         let name = self.name(&mut parts)?;
-        let edition =
-            parts.accept(Rule::edition).and_then(|node| self.take_literal(&mut Parts::of(node)));
+        let edition = parts
+            .accept(Rule::edition)
+            .and_then(|node| self.take_literal(&mut ChildNodes::of(node)));
         Some(Header { name, edition, shadow: parts.has(Rule::shadow), span })
     }
 
@@ -81,7 +82,7 @@ impl Builder<'_> {
 
     fn item_kind(&mut self, node: Node) -> Option<ItemKind> {
         let rule = node.as_rule();
-        let mut parts = Parts::of(node);
+        let mut parts = ChildNodes::of(node);
         Some(match rule {
             Rule::use_item => ItemKind::Use(self.use_target(parts)?),
             Rule::default_allow => ItemKind::DefaultAllow,
@@ -149,7 +150,7 @@ impl Builder<'_> {
         })
     }
 
-    fn union(&mut self, mut parts: Parts) -> Option<Union> {
+    fn union(&mut self, mut parts: ChildNodes) -> Option<Union> {
         let name = self.name(&mut parts)?;
         parts.has(Rule::by_word);
         let tag = self.name(&mut parts)?;
@@ -160,16 +161,16 @@ impl Builder<'_> {
     }
 
     pub fn case(&mut self, node: Node) -> Option<Case> {
-        let mut parts = Parts::of(node);
+        let mut parts = ChildNodes::of(node);
         Some(Case { record: self.name(&mut parts)?, wire: self.take_wire(&mut parts) })
     }
 
-    fn use_target(&mut self, mut parts: Parts) -> Option<UseTarget> {
+    fn use_target(&mut self, mut parts: ChildNodes) -> Option<UseTarget> {
         if let Some(path) = self.take_string(&mut parts) {
             return Some(UseTarget::File(path));
         }
         let name = parts.accept(Rule::std_name)?;
-        let mut parts = Parts::of(name);
+        let mut parts = ChildNodes::of(name);
         let mut library = self.name(&mut parts)?;
         while let Some(part) = self.name(&mut parts) {
             library.node.push('.');
@@ -179,7 +180,7 @@ impl Builder<'_> {
         Some(UseTarget::Std(library))
     }
 
-    fn enumeration(&mut self, mut parts: Parts) -> Option<Enum> {
+    fn enumeration(&mut self, mut parts: ChildNodes) -> Option<Enum> {
         let name = self.name(&mut parts)?;
         parts.has(Rule::open);
         let variants = parts.map(|v| self.variant(v)).collect::<Option<_>>()?;
@@ -187,14 +188,14 @@ impl Builder<'_> {
     }
 
     pub fn variant(&mut self, node: Node) -> Option<Variant> {
-        let mut parts = Parts::of(node);
+        let mut parts = ChildNodes::of(node);
         Some(match self.take_string(&mut parts) {
             Some(name) => Variant { name, quoted: true },
             None => Variant { name: self.name(&mut parts)?, quoted: false },
         })
     }
 
-    fn define(&mut self, mut parts: Parts) -> Option<Define> {
+    fn define(&mut self, mut parts: ChildNodes) -> Option<Define> {
         let name = self.name(&mut parts)?;
         let params = match parts.accept(Rule::params) {
             Some(node) => self.fields(node)?,
@@ -209,7 +210,7 @@ impl Builder<'_> {
     pub fn variable(&mut self, node: Node) -> Option<StateVar> {
         let docs = self.docs(&node);
         let span = self.span_eq(&node);
-        let mut parts = Parts::of(node);
+        let mut parts = ChildNodes::of(node);
         let name = self.name(&mut parts)?;
         parts.has(Rule::colon);
         let ty = self.take_type(&mut parts)?;
@@ -217,15 +218,16 @@ impl Builder<'_> {
         Some(StateVar { docs, name, ty, init: self.take_expr(&mut parts)?, span })
     }
 
-    fn tool(&mut self, mut parts: Parts) -> Option<Tool> {
-        let real_name =
-            parts.accept(Rule::real_name).and_then(|node| self.take_string(&mut Parts::of(node)));
+    fn tool(&mut self, mut parts: ChildNodes) -> Option<Tool> {
+        let real_name = parts
+            .accept(Rule::real_name)
+            .and_then(|node| self.take_string(&mut ChildNodes::of(node)));
         let name = self.name(&mut parts)?;
         let params = self.fields(parts.accept(Rule::params)?)?;
         Some(Tool { real_name, name, params, clauses: self.take_clauses(&mut parts)? })
     }
 
-    fn policy(&mut self, mut parts: Parts) -> Option<Policy> {
+    fn policy(&mut self, mut parts: ChildNodes) -> Option<Policy> {
         let name = self.name(&mut parts)?;
         parts.has(Rule::for_word);
         let tools = self.take_tool_set(&mut parts)?;
@@ -237,7 +239,7 @@ impl Builder<'_> {
         Some(Policy { name, tools, except, shadow, clauses: self.take_clauses(&mut parts)? })
     }
 
-    fn property(&mut self, mut parts: Parts) -> Option<Property> {
+    fn property(&mut self, mut parts: ChildNodes) -> Option<Property> {
         let name = self.name(&mut parts)?;
         let mode = match parts.accept(Rule::claim).map(|node| node.as_str()) {
             Some("monitor") => PropertyMode::Monitor,
@@ -259,25 +261,25 @@ impl Builder<'_> {
         Some(Property { mode, of_all, policy })
     }
 
-    pub fn take_tool_set(&mut self, parts: &mut Parts) -> Option<ToolSet> {
+    pub fn take_tool_set(&mut self, parts: &mut ChildNodes) -> Option<ToolSet> {
         let node = parts.accept(Rule::tool_set)?;
         let span = self.span_eq(&node);
         let bare = !node.as_str().starts_with('{');
-        let members = Parts::of(node).map(|m| self.member(m)).collect::<Option<_>>()?;
+        let members = ChildNodes::of(node).map(|m| self.member(m)).collect::<Option<_>>()?;
         Some(ToolSet { members, bare, span })
     }
 
     pub fn member(&mut self, node: Node) -> Option<Member> {
-        let inner = Parts::of(node).next()?;
+        let inner = ChildNodes::of(node).next()?;
         Some(match inner.as_rule() {
-            Rule::tag => Member::Tag(self.name(&mut Parts::of(inner))?),
+            Rule::tag => Member::Tag(self.name(&mut ChildNodes::of(inner))?),
             Rule::all_tools => Member::All(self.span_eq(&inner)),
             Rule::string => Member::Glob(self.string(&inner)),
             _ => Member::Name(self.checked(&inner)),
         })
     }
 
-    fn invariant(&mut self, mut parts: Parts) -> Option<Invariant> {
+    fn invariant(&mut self, mut parts: ChildNodes) -> Option<Invariant> {
         let name = self.name(&mut parts)?;
         let mode = match parts.accept(Rule::mode).map(|node| node.as_str()) {
             Some("monitor") => InvariantMode::Monitor,
@@ -291,13 +293,13 @@ impl Builder<'_> {
         Some(Invariant { name, mode, condition, because: self.take_because(&mut parts) })
     }
 
-    fn source(&mut self, mut parts: Parts) -> Option<Source> {
+    fn source(&mut self, mut parts: ChildNodes) -> Option<Source> {
         let name = self.name(&mut parts)?;
         parts.has(Rule::open);
         let mut learns = Vec::new();
         for node in parts {
             let span = self.span(&node);
-            learns.push(Spanned { node: self.learn(Parts::of(node))?, span });
+            learns.push(Spanned { node: self.learn(ChildNodes::of(node))?, span });
         }
         Some(Source { name, learns })
     }

@@ -3,16 +3,16 @@
 //! The text between braces is unescaped like the rest of the string, and then parsed as an
 //! expression, so `"{m[\"k\"]}"` means `m["k"]`.
 
-use super::build::Builder;
-use super::grammar::{self, Node, Parts, Rule};
+use super::build::TreeBuilder;
+use super::grammar::{self, ChildNodes, Node, Rule};
 use crate::ast::{Expr, ExprKind, Template, TemplatePart};
 use crate::errors;
 use crate::lexical;
 use crate::span::Span;
 use crate::structure;
 
-impl Builder<'_> {
-    pub fn take_message(&mut self, parts: &mut Parts) -> Option<Template> {
+impl TreeBuilder<'_> {
+    pub fn take_message(&mut self, parts: &mut ChildNodes) -> Option<Template> {
         let node = parts.accept(Rule::message)?;
         Some(self.message(&node))
     }

@@ -18,12 +18,12 @@ mod types;
 use crate::ast;
 use crate::diagnostic::Diagnostic;
 use crate::errors;
-use crate::lexical::{self, Comment, Fault, Scan};
+use crate::lexical::{self, Comment, LexFault, Scan};
 use crate::span::{FileId, Span};
 use crate::structure::{self, Chunk, Structure};
 pub(crate) use expr::level;
 
-use build::Builder;
+use build::TreeBuilder;
 use std::borrow::Cow;
 
 /// The maximum nesting depth of brackets and operators.
@@ -83,7 +83,7 @@ pub(crate) fn read(file: FileId, text: &str) -> (Parse, Scan, Structure, Loose) 
         text: &bare,
         scan: &scan,
         structure: &structure,
-        builder: Builder::new(file, text, &scan),
+        builder: TreeBuilder::new(file, text, &scan),
     };
     let mut tree = ast::File { docs: parser.builder.file_docs(), header: None, items: Vec::new() };
     parser.chunks(&mut tree);
@@ -114,7 +114,7 @@ struct Parser<'t> {
     text: &'t str,
     scan: &'t Scan,
     structure: &'t Structure,
-    builder: Builder<'t>,
+    builder: TreeBuilder<'t>,
 }
 
 impl<'t> Parser<'t> {
@@ -173,7 +173,7 @@ impl<'t> Parser<'t> {
         !self.faults(chunk).is_empty()
     }
 
-    fn faults(&self, chunk: Chunk) -> &'t [Fault] {
+    fn faults(&self, chunk: Chunk) -> &'t [LexFault] {
         let (start, end) = self.bounds(chunk);
         let faults = &self.scan.faults;
         let from = faults.partition_point(|f| (f.at as usize) < start);

@@ -4,8 +4,8 @@
 //! gives one error. A lexical or bracket fault in an element was already reported, and no second
 //! error is added.
 
-use super::build::Builder;
-use super::elements::{self, CLAUSES, Kind};
+use super::build::TreeBuilder;
+use super::elements::{self, CLAUSES, ElementKind};
 use super::explain::{self, Site};
 use super::grammar::{self, Rule};
 use super::items::rule_of;
@@ -163,7 +163,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Splits the tokens between two positions into elements.
-    fn cut(&self, kind: Kind, first: usize, last: usize) -> Vec<(usize, usize)> {
+    fn cut(&self, kind: ElementKind, first: usize, last: usize) -> Vec<(usize, usize)> {
         let site = self.site(first, last);
         let mut cuts: Vec<Cut> = Vec::new();
         let mut index = first;
@@ -189,7 +189,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Undoes an uncertain cut if the joined text parses and the first part alone does not.
-    fn join_unsure(&self, kind: Kind, cuts: Vec<Cut>, last: usize) -> Vec<(usize, usize)> {
+    fn join_unsure(&self, kind: ElementKind, cuts: Vec<Cut>, last: usize) -> Vec<(usize, usize)> {
         let mut out: Vec<(usize, usize)> = Vec::new();
         for (n, cut) in cuts.iter().enumerate() {
             let end = cuts.get(n + 1).map_or(last, |next| next.first);
@@ -205,7 +205,7 @@ impl<'t> Parser<'t> {
         out
     }
 
-    fn reads(&self, kind: Kind, first: usize, last: usize) -> bool {
+    fn reads(&self, kind: ElementKind, first: usize, last: usize) -> bool {
         grammar::whole(kind.rule, self.trimmed(first, last).slice()).is_some()
     }
 
@@ -217,7 +217,7 @@ impl<'t> Parser<'t> {
         self.site(first, last)
     }
 
-    fn element(&mut self, kind: Kind, first: usize, last: usize, item: Option<&mut Item>) {
+    fn element(&mut self, kind: ElementKind, first: usize, last: usize, item: Option<&mut Item>) {
         let site = self.trimmed(first, last);
         if !self.clean(first, last) {
             return;
@@ -268,7 +268,7 @@ impl<'t> Parser<'t> {
     }
 }
 
-impl Builder<'_> {
+impl TreeBuilder<'_> {
     /// Adds one recovered element to its item.
     fn keep(&mut self, base: i64, node: grammar::Node, item: Option<&mut Item>) {
         self.base = base;
@@ -283,14 +283,14 @@ impl Builder<'_> {
             ItemKind::Enum(enumeration) => enumeration.variants.extend(self.variant(node)),
             ItemKind::Source(source) => {
                 let span = self.span(&node);
-                let learn = self.learn(grammar::Parts::of(node));
+                let learn = self.learn(grammar::ChildNodes::of(node));
                 source.learns.extend(learn.map(|node| crate::ast::Spanned { node, span }));
             }
             ItemKind::Lifecycle(lifecycle) => lifecycle.clauses.extend(self.lifecycle_clause(node)),
             ItemKind::Probe(probe) => probe.clauses.extend(self.probe_clause(node)),
             ItemKind::Feedback(feedback) => feedback.blocks.extend(self.block(node)),
             ItemKind::Completion(completion) if node.as_rule() == Rule::at_most => {
-                completion.at_most = self.take_literal(&mut grammar::Parts::of(node));
+                completion.at_most = self.take_literal(&mut grammar::ChildNodes::of(node));
             }
             ItemKind::Completion(completion) => completion.checks.extend(self.check(node)),
             ItemKind::Attest(attest) => attest.dimensions.extend(self.dimension(node)),

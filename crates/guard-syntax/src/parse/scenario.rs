@@ -1,11 +1,11 @@
 //! Scenarios: `test` items and their steps.
 
-use super::build::Builder;
-use super::grammar::{Node, Parts, Rule};
+use super::build::TreeBuilder;
+use super::grammar::{ChildNodes, Node, Rule};
 use crate::ast::{Expr, Ident, Str, Test, TestStep, TestStepKind, ToolCall};
 
-impl Builder<'_> {
-    pub fn test(&mut self, mut parts: Parts) -> Option<Test> {
+impl TreeBuilder<'_> {
+    pub fn test(&mut self, mut parts: ChildNodes) -> Option<Test> {
         let title = self.take_string(&mut parts)?;
         parts.has(Rule::open);
         Some(Test { title, steps: parts.map(|s| self.step(s)).collect::<Option<_>>()? })
@@ -13,21 +13,21 @@ impl Builder<'_> {
 
     pub fn step(&mut self, node: Node) -> Option<TestStep> {
         let span = self.span_eq(&node);
-        let node = Parts::of(node).next()?;
+        let node = ChildNodes::of(node).next()?;
         let rule = node.as_rule();
-        let parts = Parts::of(node);
+        let parts = ChildNodes::of(node);
         let kind = self.call_step(rule, parts.clone()).or_else(|| self.world_step(rule, parts))?;
         Some(TestStep { kind, span })
     }
 
     /// Parses the steps about calls.
-    fn call_step(&mut self, rule: Rule, mut parts: Parts) -> Option<TestStepKind> {
+    fn call_step(&mut self, rule: Rule, mut parts: ChildNodes) -> Option<TestStepKind> {
         Some(match rule {
             Rule::st_run => {
                 let success = succeeds(&mut parts)?;
                 let call = self.take_call(&mut parts)?;
                 let name = parts.accept(Rule::called_as);
-                let name = name.and_then(|node| self.name(&mut Parts::of(node)));
+                let name = name.and_then(|node| self.name(&mut ChildNodes::of(node)));
                 let returns = self.take_returning(&mut parts);
                 let undecoded = parts.has(Rule::unread);
                 TestStepKind::Run { success, call, name, returns, undecoded }
@@ -69,7 +69,7 @@ impl Builder<'_> {
     }
 
     /// Parses the steps about the world, and the expectations.
-    fn world_step(&mut self, rule: Rule, mut parts: Parts) -> Option<TestStepKind> {
+    fn world_step(&mut self, rule: Rule, mut parts: ChildNodes) -> Option<TestStepKind> {
         Some(match rule {
             Rule::st_after => TestStepKind::After(self.take_literal(&mut parts)?),
             Rule::st_at => TestStepKind::At(self.take_string(&mut parts)?),
@@ -115,7 +115,7 @@ impl Builder<'_> {
     }
 
     /// Parses the steps about commands, items and advice.
-    fn session_step(&mut self, rule: Rule, mut parts: Parts) -> Option<TestStepKind> {
+    fn session_step(&mut self, rule: Rule, mut parts: ChildNodes) -> Option<TestStepKind> {
         Some(match rule {
             Rule::st_data => TestStepKind::Data(self.take_expr(&mut parts)?),
             Rule::st_command => {
@@ -152,14 +152,14 @@ impl Builder<'_> {
         })
     }
 
-    fn report_step(&mut self, mut parts: Parts) -> Option<TestStepKind> {
+    fn report_step(&mut self, mut parts: ChildNodes) -> Option<TestStepKind> {
         let (contract, lines) = (self.name(&mut parts)?, self.strings(&mut parts));
         parts.has(Rule::is_word);
         let state = self.name(&mut parts)?;
         let truncated = parts.has(Rule::cut_off);
         let items = self.take_literal(&mut parts);
         let quarantined = match parts.accept(Rule::lost_units) {
-            Some(node) => self.names(&mut Parts::of(node)),
+            Some(node) => self.names(&mut ChildNodes::of(node)),
             None => Vec::new(),
         };
         let contains = self.take_quoted(&mut parts, Rule::having);
@@ -174,11 +174,11 @@ impl Builder<'_> {
         })
     }
 
-    fn denied(&mut self, mut parts: Parts) -> Option<TestStepKind> {
+    fn denied(&mut self, mut parts: ChildNodes) -> Option<TestStepKind> {
         let call = self.take_call(&mut parts)?;
         let (mut by, mut names) = (None, Vec::new());
         if let Some(node) = parts.accept(Rule::denied_by) {
-            let mut inner = Parts::of(node);
+            let mut inner = ChildNodes::of(node);
             by = self.name(&mut inner);
             names = self.names(&mut inner);
         }
@@ -190,24 +190,24 @@ impl Builder<'_> {
         })
     }
 
-    fn take_call(&mut self, parts: &mut Parts) -> Option<ToolCall> {
-        let mut inner = Parts::of(parts.accept(Rule::call)?);
+    fn take_call(&mut self, parts: &mut ChildNodes) -> Option<ToolCall> {
+        let mut inner = ChildNodes::of(parts.accept(Rule::call)?);
         let tool: Ident = self.name(&mut inner)?;
         Some(ToolCall { tool, args: self.take_args(&mut inner)? })
     }
 
-    fn take_returning(&mut self, parts: &mut Parts) -> Option<Expr> {
+    fn take_returning(&mut self, parts: &mut ChildNodes) -> Option<Expr> {
         let node = parts.accept(Rule::returning)?;
-        self.take_expr(&mut Parts::of(node))
+        self.take_expr(&mut ChildNodes::of(node))
     }
 
     /// Returns the string in `because "…"` or `contains "…"`.
-    fn take_quoted(&mut self, parts: &mut Parts, rule: Rule) -> Option<Str> {
+    fn take_quoted(&mut self, parts: &mut ChildNodes, rule: Rule) -> Option<Str> {
         let node = parts.accept(rule)?;
-        self.take_string(&mut Parts::of(node))
+        self.take_string(&mut ChildNodes::of(node))
     }
 }
 
-fn succeeds(parts: &mut Parts) -> Option<bool> {
+fn succeeds(parts: &mut ChildNodes) -> Option<bool> {
     parts.accept(Rule::succeeds).map(|node| node.as_str() == "ok")
 }

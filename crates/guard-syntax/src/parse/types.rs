@@ -1,24 +1,24 @@
 //! Types, refinements and fields.
 
-use super::build::Builder;
-use super::grammar::{Node, Parts, Rule};
+use super::build::TreeBuilder;
+use super::grammar::{ChildNodes, Node, Rule};
 use crate::ast::{Field, Literal, OtherForms, Refinement, Rounding, Str, Type, TypeKind};
 
-impl Builder<'_> {
-    pub fn take_type(&mut self, parts: &mut Parts) -> Option<Type> {
+impl TreeBuilder<'_> {
+    pub fn take_type(&mut self, parts: &mut ChildNodes) -> Option<Type> {
         let node = parts.accept(Rule::ty).or_else(|| parts.accept(Rule::item_ty))?;
         self.ty(node)
     }
 
     fn ty(&mut self, node: Node) -> Option<Type> {
         let span = self.span(&node);
-        let mut parts = Parts::of(node);
+        let mut parts = ChildNodes::of(node);
         let head = parts.next()?;
         let kind = match head.as_rule() {
-            Rule::list_ty => TypeKind::List(Box::new(self.take_type(&mut Parts::of(head))?)),
-            Rule::set_ty => TypeKind::Set(Box::new(self.take_type(&mut Parts::of(head))?)),
+            Rule::list_ty => TypeKind::List(Box::new(self.take_type(&mut ChildNodes::of(head))?)),
+            Rule::set_ty => TypeKind::Set(Box::new(self.take_type(&mut ChildNodes::of(head))?)),
             Rule::map_ty => {
-                let mut arguments = Parts::of(head);
+                let mut arguments = ChildNodes::of(head);
                 let key = self.take_type(&mut arguments)?;
                 TypeKind::Map(Box::new(key), Box::new(self.take_type(&mut arguments)?))
             }
@@ -35,7 +35,7 @@ impl Builder<'_> {
     fn refinement(&mut self, node: Node) -> Option<Refinement> {
         let rule = node.as_rule();
         let span = self.span_eq(&node);
-        let mut parts = Parts::of(node);
+        let mut parts = ChildNodes::of(node);
         Some(match rule {
             Rule::range => {
                 let low = self.bound(&mut parts);
@@ -50,24 +50,24 @@ impl Builder<'_> {
         })
     }
 
-    fn bound(&mut self, parts: &mut Parts) -> Option<Literal> {
+    fn bound(&mut self, parts: &mut ChildNodes) -> Option<Literal> {
         parts.accept(Rule::bound).map(|node| self.literal(&node))
     }
 
-    pub fn take_regex(&mut self, parts: &mut Parts) -> Option<Str> {
+    pub fn take_regex(&mut self, parts: &mut ChildNodes) -> Option<Str> {
         parts.accept(Rule::regex).map(|node| self.regex(&node))
     }
 
     /// Parses `max N` as a separate clause.
-    pub fn take_max(&mut self, parts: &mut Parts) -> Option<Literal> {
+    pub fn take_max(&mut self, parts: &mut ChildNodes) -> Option<Literal> {
         let node = parts.accept(Rule::max)?;
-        self.take_literal(&mut Parts::of(node))
+        self.take_literal(&mut ChildNodes::of(node))
     }
 
     pub fn field(&mut self, node: Node) -> Option<Field> {
         let docs = self.docs(&node);
         let span = self.span_eq(&node);
-        let mut parts = Parts::of(node);
+        let mut parts = ChildNodes::of(node);
         let name = self.name(&mut parts)?;
         parts.has(Rule::colon);
         let secret = parts.has(Rule::secret);
@@ -79,30 +79,30 @@ impl Builder<'_> {
     }
 
     /// Parses the forms besides its own in which a value is taken.
-    pub fn take_forms(&mut self, parts: &mut Parts) -> OtherForms {
+    pub fn take_forms(&mut self, parts: &mut ChildNodes) -> OtherForms {
         let Some(node) = parts.accept(Rule::forms) else { return OtherForms::default() };
-        let mut parts = Parts::of(node);
+        let mut parts = ChildNodes::of(node);
         let from = parts.accept(Rule::coerced);
-        let from = from.and_then(|node| self.name(&mut Parts::of(node)));
+        let from = from.and_then(|node| self.name(&mut ChildNodes::of(node)));
         let rounded = parts.accept(Rule::rounded).map(|node| Rounding {
             span: self.span_eq(&node),
-            places: self.take_literal(&mut Parts::of(node)),
+            places: self.take_literal(&mut ChildNodes::of(node)),
         });
         let timezone = parts.accept(Rule::timezone);
-        let timezone = timezone.and_then(|node| self.take_string(&mut Parts::of(node)));
+        let timezone = timezone.and_then(|node| self.take_string(&mut ChildNodes::of(node)));
         let fallback = parts.accept(Rule::fallback);
-        let fallback = fallback.and_then(|node| self.name(&mut Parts::of(node)));
+        let fallback = fallback.and_then(|node| self.name(&mut ChildNodes::of(node)));
         OtherForms { from, rounded, timezone, fallback }
     }
 
     /// Parses `as "NAME"`.
-    pub fn take_wire(&mut self, parts: &mut Parts) -> Option<Str> {
+    pub fn take_wire(&mut self, parts: &mut ChildNodes) -> Option<Str> {
         let node = parts.accept(Rule::wire)?;
-        self.take_string(&mut Parts::of(node))
+        self.take_string(&mut ChildNodes::of(node))
     }
 
     /// Returns the fields in `params` or `fields`.
     pub fn fields(&mut self, node: Node) -> Option<Vec<Field>> {
-        Parts::of(node).map(|field| self.field(field)).collect()
+        ChildNodes::of(node).map(|field| self.field(field)).collect()
     }
 }

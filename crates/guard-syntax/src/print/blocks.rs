@@ -2,8 +2,8 @@
 
 use super::clauses::{guard, names};
 use super::expr;
-use super::items::{Element, Piece};
-use super::page::Page;
+use super::items::{Piece, PrintedElement};
+use super::page::PrintedText;
 use super::text;
 use crate::ast::{
     BlockCondition, Check, CheckKind, Completion, ContractClause, Feedback, FeedbackBlock, Ident,
@@ -25,16 +25,16 @@ fn given(env: &[Str]) -> String {
     if env.is_empty() { String::new() } else { format!(" env{}", strings(env)) }
 }
 
-impl Element for Spanned<LifecycleClause> {
+impl PrintedElement for Spanned<LifecycleClause> {
     fn span(&self) -> Span {
         self.span
     }
 
-    fn front_end(&self, page: &Page) -> u32 {
+    fn front_end(&self, page: &PrintedText) -> u32 {
         page.opened(self.span)
     }
 
-    fn print(&self, page: &mut Page) {
+    fn print(&self, page: &mut PrintedText) {
         let line = match &self.node {
             LifecycleClause::Fields(fields) => {
                 page.push("fields");
@@ -68,12 +68,12 @@ fn transition(t: &Transition) -> String {
     )
 }
 
-impl Element for Spanned<ProbeClause> {
+impl PrintedElement for Spanned<ProbeClause> {
     fn span(&self) -> Span {
         self.span
     }
 
-    fn print(&self, page: &mut Page) {
+    fn print(&self, page: &mut PrintedText) {
         let line = match &self.node {
             ProbeClause::Returns(ty, forms) => {
                 format!("returns {}{}", text::ty(ty), text::forms(forms))
@@ -92,7 +92,7 @@ impl Element for Spanned<ProbeClause> {
     }
 }
 
-impl Page<'_> {
+impl PrintedText<'_> {
     pub fn feedback(&mut self, feedback: &Feedback, span: Span) {
         let triggers: Vec<String> = feedback.triggers.iter().map(|t| trigger(&t.node)).collect();
         self.push(&format!("feedback {} {}", feedback.name.node, triggers.join(", ")));
@@ -104,41 +104,41 @@ impl Page<'_> {
         let Some(at_most) = &completion.at_most else {
             return self.block(span, &completion.checks);
         };
-        let limit = Entry::AtMost(at_most);
-        let checks = completion.checks.iter().map(Entry::Check);
-        let entries: Vec<Entry> = std::iter::once(limit).chain(checks).collect();
+        let limit = CheckLine::AtMost(at_most);
+        let checks = completion.checks.iter().map(CheckLine::Check);
+        let entries: Vec<CheckLine> = std::iter::once(limit).chain(checks).collect();
         self.block(span, &entries);
     }
 }
 
 /// A line of a completion block.
-enum Entry<'a> {
+enum CheckLine<'a> {
     AtMost(&'a Literal),
     Check(&'a Check),
 }
 
-impl Element for Entry<'_> {
+impl PrintedElement for CheckLine<'_> {
     fn span(&self) -> Span {
         match self {
             // The range of the words around the number, precise enough for comments.
-            Entry::AtMost(n) => {
+            CheckLine::AtMost(n) => {
                 Span { start: n.span.start.saturating_sub(8), end: n.span.end + 7, ..n.span }
             }
-            Entry::Check(check) => check.span.0,
+            CheckLine::Check(check) => check.span.0,
         }
     }
 
-    fn front_end(&self, page: &Page) -> u32 {
+    fn front_end(&self, page: &PrintedText) -> u32 {
         match self {
-            Entry::AtMost(_) => self.span().end,
-            Entry::Check(check) => check.front_end(page),
+            CheckLine::AtMost(_) => self.span().end,
+            CheckLine::Check(check) => check.front_end(page),
         }
     }
 
-    fn print(&self, page: &mut Page) {
+    fn print(&self, page: &mut PrintedText) {
         match self {
-            Entry::AtMost(n) => page.push(&format!("at most {} blocks", n.node)),
-            Entry::Check(check) => check.print(page),
+            CheckLine::AtMost(n) => page.push(&format!("at most {} blocks", n.node)),
+            CheckLine::Check(check) => check.print(page),
         }
     }
 }
@@ -159,12 +159,12 @@ fn trigger(trigger: &Trigger) -> String {
     }
 }
 
-impl Element for FeedbackBlock {
+impl PrintedElement for FeedbackBlock {
     fn span(&self) -> Span {
         self.span.0
     }
 
-    fn print(&self, page: &mut Page) {
+    fn print(&self, page: &mut PrintedText) {
         let mut pieces = vec![Piece::text(self.severity.node.clone())];
         match &self.condition {
             BlockCondition::Always => {}
@@ -186,19 +186,19 @@ impl Element for FeedbackBlock {
     }
 }
 
-impl Element for Check {
+impl PrintedElement for Check {
     fn span(&self) -> Span {
         self.span.0
     }
 
-    fn front_end(&self, page: &Page) -> u32 {
+    fn front_end(&self, page: &PrintedText) -> u32 {
         match &self.kind {
             CheckKind::All(_) | CheckKind::Any(_) => page.opened(self.span.0),
             _ => self.span.0.end,
         }
     }
 
-    fn print(&self, page: &mut Page) {
+    fn print(&self, page: &mut PrintedText) {
         let line = match &self.kind {
             CheckKind::File(path) => format!("file {}", text::string(&path.node)),
             CheckKind::FileContains(path, what) => {
@@ -241,16 +241,16 @@ fn reads_as_check(text: &str) -> bool {
     text.starts_with('-') || matches!(word, "file" | "command" | "git" | "every" | "attest" | "at")
 }
 
-impl Element for (Ident, Check) {
+impl PrintedElement for (Ident, Check) {
     fn span(&self) -> Span {
         self.0.span.to(self.1.span.0)
     }
 
-    fn front_end(&self, page: &Page) -> u32 {
+    fn front_end(&self, page: &PrintedText) -> u32 {
         self.1.front_end(page)
     }
 
-    fn print(&self, page: &mut Page) {
+    fn print(&self, page: &mut PrintedText) {
         page.push(&format!("{}: ", self.0.node));
         self.1.print(page);
     }
@@ -268,7 +268,7 @@ pub(super) fn items(list: &ItemsClause) -> String {
     format!("{shape}{max}{by}{partial}")
 }
 
-impl Element for Spanned<ContractClause> {
+impl PrintedElement for Spanned<ContractClause> {
     fn span(&self) -> Span {
         self.span
     }
@@ -281,7 +281,7 @@ impl Element for Spanned<ContractClause> {
         }
     }
 
-    fn print(&self, page: &mut Page) {
+    fn print(&self, page: &mut PrintedText) {
         let line = match &self.node {
             ContractClause::Field(field) => text::field(field),
             ContractClause::Items { path, list, wire, .. } => {

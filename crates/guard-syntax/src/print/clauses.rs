@@ -1,7 +1,7 @@
 //! The clauses of tools and policies.
 
-use super::items::{Element, Piece};
-use super::page::Page;
+use super::items::{Piece, PrintedElement};
+use super::page::PrintedText;
 use super::text;
 use crate::ast::{
     Clause, ClauseKind, Effect, EffectKind, Expr, Guard, Ident, Learn, Limit, LimitScope, PartPath,
@@ -14,7 +14,7 @@ pub(super) fn names(names: &[Ident]) -> String {
     names.iter().map(|n| n.node.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-impl Element for Clause {
+impl PrintedElement for Clause {
     fn span(&self) -> Span {
         self.span.0
     }
@@ -23,14 +23,14 @@ impl Element for Clause {
         &self.docs
     }
 
-    fn front_end(&self, page: &Page) -> u32 {
+    fn front_end(&self, page: &PrintedText) -> u32 {
         match &self.kind {
             ClauseKind::Effect(statements) if statements.len() > 1 => page.opened(self.span.0),
             _ => self.span.0.end,
         }
     }
 
-    fn print(&self, page: &mut Page) {
+    fn print(&self, page: &mut PrintedText) {
         if self.shadow {
             page.push("shadow ");
         }
@@ -225,7 +225,7 @@ pub(super) fn target(target: &Target) -> String {
     format!("{}{}", target.var.node, target.path.iter().map(step).collect::<String>())
 }
 
-impl Page<'_> {
+impl PrintedText<'_> {
     fn effect(&mut self, statements: &[Effect], span: Span) {
         self.push("effect");
         match statements {
@@ -255,12 +255,12 @@ impl Page<'_> {
     }
 }
 
-impl Element for Effect {
+impl PrintedElement for Effect {
     fn span(&self) -> Span {
         self.span.0
     }
 
-    fn print(&self, page: &mut Page) {
+    fn print(&self, page: &mut PrintedText) {
         let to = target(&self.target);
         let assign = |op: &str| Piece::text(format!("{to} {op} "));
         let pieces = match &self.kind {

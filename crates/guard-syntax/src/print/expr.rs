@@ -9,7 +9,7 @@ pub(super) const WIDTH: usize = 100;
 
 /// The context of an expression.
 #[derive(Clone, Copy)]
-struct Around {
+struct ExprContext {
     /// The loosest level that needs no parentheses.
     min: u8,
     /// True if no part of the same expression follows on the right.
@@ -20,17 +20,17 @@ struct Around {
     last: bool,
 }
 
-const FREE: Around = Around { min: 0, tail: true, branch: false, last: true };
-const ENCLOSED: Around = Around { last: false, ..FREE };
+const FREE: ExprContext = ExprContext { min: 0, tail: true, branch: false, last: true };
+const ENCLOSED: ExprContext = ExprContext { last: false, ..FREE };
 
 /// Prints an expression on one line.
 pub(super) fn flat(e: &Expr) -> String {
-    write(e, FREE, &mut Layout::flat())
+    write(e, FREE, &mut ExprLayout::flat())
 }
 
 /// Prints an expression between brackets, on one line.
 pub(super) fn enclosed(e: &Expr) -> String {
-    write(e, ENCLOSED, &mut Layout::flat())
+    write(e, ENCLOSED, &mut ExprLayout::flat())
 }
 
 /// Prints an expression that begins in `column`; further lines are indented by `indent`.
@@ -39,7 +39,7 @@ pub(super) fn laid_out(e: &Expr, column: usize, indent: usize) -> String {
     if column + width(&line) <= WIDTH {
         line
     } else {
-        write(e, FREE, &mut Layout { indent: Some(indent) })
+        write(e, FREE, &mut ExprLayout { indent: Some(indent) })
     }
 }
 
@@ -49,13 +49,13 @@ pub(super) fn width(text: &str) -> usize {
 
 /// The layout: on one line, or broken with this indent.
 #[derive(Clone, Copy)]
-struct Layout {
+struct ExprLayout {
     indent: Option<usize>,
 }
 
-impl Layout {
+impl ExprLayout {
     fn flat() -> Self {
-        Layout { indent: None }
+        ExprLayout { indent: None }
     }
 
     /// Returns a line break in a broken layout, otherwise a space.
@@ -64,16 +64,16 @@ impl Layout {
     }
 
     fn deeper(self) -> Self {
-        Layout { indent: self.indent.map(|n| n + 2) }
+        ExprLayout { indent: self.indent.map(|n| n + 2) }
     }
 
     /// Returns the flat layout for a part that fits on its own line.
-    fn for_part(self, part: &Expr, around: Around) -> Self {
+    fn for_part(self, part: &Expr, around: ExprContext) -> Self {
         match self.indent {
-            Some(n) if n + 8 + width(&write(part, around, &mut Layout::flat())) > WIDTH => {
+            Some(n) if n + 8 + width(&write(part, around, &mut ExprLayout::flat())) > WIDTH => {
                 self.deeper()
             }
-            _ => Layout::flat(),
+            _ => ExprLayout::flat(),
         }
     }
 }
@@ -103,7 +103,7 @@ fn operand(min: u8, op: Option<BinaryOp>, e: &Expr) -> u8 {
     }
 }
 
-fn write(e: &Expr, around: Around, layout: &mut Layout) -> String {
+fn write(e: &Expr, around: ExprContext, layout: &mut ExprLayout) -> String {
     let own = binds(e);
     // Open to the right: allowed at the end, after a loose operator.
     let open = own == 0 && (!around.tail || around.min > 4);
@@ -118,15 +118,19 @@ fn write(e: &Expr, around: Around, layout: &mut Layout) -> String {
     inner(e, around, layout)
 }
 
-fn inner(e: &Expr, around: Around, layout: &mut Layout) -> String {
+fn inner(e: &Expr, around: ExprContext, layout: &mut ExprLayout) -> String {
     match &e.kind {
         ExprKind::Binary(op, l, r) => binary(*op, l, r, around, layout),
         ExprKind::Else(l, r) => {
-            let left = write(l, Around { min: 10, tail: false, ..around }, &mut Layout::flat());
-            format!("{left} else {}", write(r, Around { min: 9, ..around }, &mut Layout::flat()))
+            let left =
+                write(l, ExprContext { min: 10, tail: false, ..around }, &mut ExprLayout::flat());
+            format!(
+                "{left} else {}",
+                write(r, ExprContext { min: 9, ..around }, &mut ExprLayout::flat())
+            )
         }
         ExprKind::Unary(UnaryOp::Neg, of) => {
-            format!("-{}", write(of, Around { min: 11, ..around }, &mut Layout::flat()))
+            format!("-{}", write(of, ExprContext { min: 11, ..around }, &mut ExprLayout::flat()))
         }
         ExprKind::Unary(op, of) => {
             let word = match op {
@@ -135,21 +139,26 @@ fn inner(e: &Expr, around: Around, layout: &mut Layout) -> String {
                 UnaryOp::Previous => "previous",
                 _ => "not",
             };
-            format!("{word} {}", write(of, Around { min: operand(4, None, of), ..around }, layout))
+            format!(
+                "{word} {}",
+                write(of, ExprContext { min: operand(4, None, of), ..around }, layout)
+            )
         }
         ExprKind::Is(of, some) => {
             let min = operand(6, None, of);
-            let left = write(of, Around { min, tail: false, ..around }, &mut Layout::flat());
+            let left =
+                write(of, ExprContext { min, tail: false, ..around }, &mut ExprLayout::flat());
             format!("{left} is {}", if *some { "some" } else { "none" })
         }
         ExprKind::If(c, then, other) => {
             let line = layout.line();
-            let condition = write(c, ENCLOSED, &mut Layout::flat());
-            let then = write(then, Around { branch: true, ..ENCLOSED }, &mut Layout::flat());
+            let condition = write(c, ENCLOSED, &mut ExprLayout::flat());
+            let then =
+                write(then, ExprContext { branch: true, ..ENCLOSED }, &mut ExprLayout::flat());
             let other = write(
                 other,
-                Around { min: 0, tail: true, branch: around.branch, ..around },
-                &mut Layout::flat(),
+                ExprContext { min: 0, tail: true, branch: around.branch, ..around },
+                &mut ExprLayout::flat(),
             );
             format!("if {condition}{line}then {then}{line}else {other}")
         }
@@ -160,14 +169,20 @@ fn inner(e: &Expr, around: Around, layout: &mut Layout) -> String {
     }
 }
 
-fn binary(op: BinaryOp, l: &Expr, r: &Expr, around: Around, layout: &mut Layout) -> String {
+fn binary(
+    op: BinaryOp,
+    l: &Expr,
+    r: &Expr,
+    around: ExprContext,
+    layout: &mut ExprLayout,
+) -> String {
     if op == BinaryOp::Matches {
         return format!(
             "{} matches {}",
             write(
                 l,
-                Around { min: operand(6, None, l), tail: false, ..around },
-                &mut Layout::flat()
+                ExprContext { min: operand(6, None, l), tail: false, ..around },
+                &mut ExprLayout::flat()
             ),
             primary(r, layout)
         );
@@ -178,8 +193,8 @@ fn binary(op: BinaryOp, l: &Expr, r: &Expr, around: Around, layout: &mut Layout)
         5 => (6, 6),
         n => (n, n + 1),
     };
-    let left_around = Around { min: operand(left, Some(op), l), tail: false, ..around };
-    let right_around = Around { min: operand(right, Some(op), r), ..around };
+    let left_around = ExprContext { min: operand(left, Some(op), l), tail: false, ..around };
+    let right_around = ExprContext { min: operand(right, Some(op), r), ..around };
     if level > 3 {
         let left = write(l, left_around, &mut layout.for_part(l, left_around));
         let right = write(r, right_around, &mut layout.for_part(r, right_around));
@@ -212,12 +227,12 @@ fn quantified(
     binders: &[Ident],
     over: &Expr,
     body: &Expr,
-    around: Around,
-    layout: &mut Layout,
+    around: ExprContext,
+    layout: &mut ExprLayout,
 ) -> String {
     let names: Vec<&str> = binders.iter().map(|b| b.node.as_str()).collect();
     let names = names.join(", ");
-    let over = write(over, ENCLOSED, &mut Layout::flat());
+    let over = write(over, ENCLOSED, &mut ExprLayout::flat());
     let (open, close) = match op {
         Quantifier::All => ("all ", ""),
         Quantifier::Any => ("any ", ""),
@@ -225,7 +240,7 @@ fn quantified(
         Quantifier::Sum => ("sum(", ")"),
     };
     let around = if close.is_empty() {
-        Around { min: 0, tail: true, branch: around.branch, ..around }
+        ExprContext { min: 0, tail: true, branch: around.branch, ..around }
     } else {
         ENCLOSED
     };
@@ -234,7 +249,7 @@ fn quantified(
     format!("{open}{names} in {over}:{}{body}{close}", inside.line())
 }
 
-fn primary(e: &Expr, layout: &mut Layout) -> String {
+fn primary(e: &Expr, layout: &mut ExprLayout) -> String {
     match &e.kind {
         ExprKind::Bool(value) => value.to_string(),
         ExprKind::None => "none".to_owned(),
@@ -244,7 +259,7 @@ fn primary(e: &Expr, layout: &mut Layout) -> String {
         ExprKind::Field(of, name) => format!("{}.{}", postfix_base(of, layout), name.node),
         ExprKind::Index(of, keys) => {
             let keys: Vec<String> =
-                keys.iter().map(|key| write(key, ENCLOSED, &mut Layout::flat())).collect();
+                keys.iter().map(|key| write(key, ENCLOSED, &mut ExprLayout::flat())).collect();
             format!("{}[{}]", postfix_base(of, layout), keys.join(", "))
         }
         ExprKind::Each(of) => format!("{}[*]", postfix_base(of, layout)),
@@ -278,11 +293,11 @@ fn is_key_value(text: &str) -> bool {
     is_int || matches!(text, "true" | "false")
 }
 
-fn postfix_base(of: &Expr, layout: &mut Layout) -> String {
-    write(of, Around { min: 11, tail: false, ..ENCLOSED }, layout)
+fn postfix_base(of: &Expr, layout: &mut ExprLayout) -> String {
+    write(of, ExprContext { min: 11, tail: false, ..ENCLOSED }, layout)
 }
 
-fn call_args(name: &str, args: &[Arg], layout: &mut Layout) -> String {
+fn call_args(name: &str, args: &[Arg], layout: &mut ExprLayout) -> String {
     // `count(x in xs)` would be read as an aggregate.
     let guarded = matches!(name, "count" | "sum");
     let one = |arg: &Arg| match &arg.name {
@@ -295,7 +310,7 @@ fn call_args(name: &str, args: &[Arg], layout: &mut Layout) -> String {
 
 /// Prints parts between brackets, each on its own line if the layout is broken and one line would
 /// be too long.
-fn sequence(open: &str, parts: Vec<String>, close: &str, layout: &mut Layout) -> String {
+fn sequence(open: &str, parts: Vec<String>, close: &str, layout: &mut ExprLayout) -> String {
     let line = format!("{open}{}{close}", parts.join(", "));
     match layout.indent {
         Some(n) if parts.len() > 1 && n + width(&line) > WIDTH => {

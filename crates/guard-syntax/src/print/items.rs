@@ -1,7 +1,7 @@
 //! Prints items, and the common layout of blocks.
 
 use super::expr::{WIDTH, width};
-use super::page::Page;
+use super::page::PrintedText;
 use super::text;
 use crate::ast::{
     Case, Define, Enum, Expr, Field, Group, Header, Invariant, InvariantMode, Item, ItemKind,
@@ -11,16 +11,16 @@ use crate::ast::{
 use crate::span::Span;
 
 /// An element on its own line in a block.
-pub(super) trait Element {
+pub(super) trait PrintedElement {
     fn span(&self) -> Span;
     fn docs(&self) -> &[String] {
         &[]
     }
     /// Returns the position up to which comments move in front of the element.
-    fn front_end(&self, _page: &Page) -> u32 {
+    fn front_end(&self, _page: &PrintedText) -> u32 {
         self.span().end
     }
-    fn print(&self, page: &mut Page);
+    fn print(&self, page: &mut PrintedText);
 }
 
 /// A part of a line.
@@ -46,7 +46,7 @@ impl Piece<'_> {
     }
 }
 
-impl Page<'_> {
+impl PrintedText<'_> {
     /// Writes pieces with a line break at each break where the rest of the line has no room for what follows, and
     /// after a part of several lines.
     pub fn flow(&mut self, pieces: &[Piece]) {
@@ -84,7 +84,7 @@ impl Page<'_> {
 
     /// Writes ` { … }`: one element per line; a single element stays on the line if the author
     /// wrote it there.
-    pub fn block<E: Element>(&mut self, span: Span, elements: &[E]) {
+    pub fn block<E: PrintedElement>(&mut self, span: Span, elements: &[E]) {
         self.push(" {");
         if elements.is_empty() && !self.comment_before(span.end) {
             return self.push("}");
@@ -110,7 +110,7 @@ impl Page<'_> {
     }
 
     /// Writes the elements of an open block, and its end.
-    fn lines<E: Element>(&mut self, span: Span, elements: &[E]) {
+    fn lines<E: PrintedElement>(&mut self, span: Span, elements: &[E]) {
         let open = self.opened(span);
         self.trail(open + 1);
         self.indent += 2;
@@ -390,11 +390,11 @@ fn variant(variant: &Variant) -> String {
     if variant.quoted { text::string(&variant.name.node) } else { variant.name.node.clone() }
 }
 
-impl Element for Variant {
+impl PrintedElement for Variant {
     fn span(&self) -> Span {
         self.name.span
     }
-    fn print(&self, page: &mut Page) {
+    fn print(&self, page: &mut PrintedText) {
         page.push(&variant(self));
     }
 }
@@ -403,16 +403,16 @@ fn case(case: &Case) -> String {
     format!("{}{}", case.record.node, text::wire(&case.wire))
 }
 
-impl Element for Case {
+impl PrintedElement for Case {
     fn span(&self) -> Span {
         self.wire.as_ref().map_or(self.record.span, |wire| self.record.span.to(wire.span))
     }
-    fn print(&self, page: &mut Page) {
+    fn print(&self, page: &mut PrintedText) {
         page.push(&case(self));
     }
 }
 
-impl Element for Member {
+impl PrintedElement for Member {
     fn span(&self) -> Span {
         match self {
             Member::Name(name) | Member::Glob(name) => name.span,
@@ -421,41 +421,41 @@ impl Element for Member {
             Member::All(span) => span.0,
         }
     }
-    fn print(&self, page: &mut Page) {
+    fn print(&self, page: &mut PrintedText) {
         page.push(&text::member(self));
     }
 }
 
-impl Element for Field {
+impl PrintedElement for Field {
     fn span(&self) -> Span {
         self.span.0
     }
     fn docs(&self) -> &[String] {
         &self.docs
     }
-    fn print(&self, page: &mut Page) {
+    fn print(&self, page: &mut PrintedText) {
         page.push(&text::field(self));
     }
 }
 
-impl Element for StateVar {
+impl PrintedElement for StateVar {
     fn span(&self) -> Span {
         self.span.0
     }
     fn docs(&self) -> &[String] {
         &self.docs
     }
-    fn print(&self, page: &mut Page) {
+    fn print(&self, page: &mut PrintedText) {
         let head = format!("{}: {} = ", self.name.node, text::ty(&self.ty));
         page.flow(&[Piece::text(head), Piece::Expr(&self.init)]);
     }
 }
 
-impl Element for Expr {
+impl PrintedElement for Expr {
     fn span(&self) -> Span {
         self.span
     }
-    fn print(&self, page: &mut Page) {
+    fn print(&self, page: &mut PrintedText) {
         let text = super::expr::laid_out(self, page.column(), page.indent + 2);
         // After another condition a leading minus would be read as subtraction.
         if text.starts_with('-') {
@@ -466,11 +466,11 @@ impl Element for Expr {
     }
 }
 
-impl Element for Spanned<Learn> {
+impl PrintedElement for Spanned<Learn> {
     fn span(&self) -> Span {
         self.span
     }
-    fn print(&self, page: &mut Page) {
+    fn print(&self, page: &mut PrintedText) {
         page.learn(&self.node);
     }
 }

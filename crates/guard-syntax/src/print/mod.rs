@@ -17,11 +17,11 @@ use crate::lexical::Scan;
 use crate::parse::{self, Loose};
 use crate::span::FileId;
 use crate::structure::Structure;
-use page::{Page, Source};
+use page::{PrintedText, SourceText};
 
 /// Prints a tree. Parsing the text gives the same tree.
 pub fn print(file: &File) -> String {
-    write(file, Page::new(None))
+    write(file, PrintedText::new(None))
 }
 
 /// Formats a text in the canonical layout, with all its comments.
@@ -34,15 +34,15 @@ pub fn format(text: &str) -> Result<String, Vec<Diagnostic>> {
     if parse.diagnostics.iter().any(Diagnostic::is_error) {
         return Err(parse.diagnostics);
     }
-    Ok(write(&parse.file, Page::new(Some(source(text, &scan, &structure, loose)))))
+    Ok(write(&parse.file, PrintedText::new(Some(source(text, &scan, &structure, loose)))))
 }
 
-fn source<'t>(text: &'t str, scan: &Scan, structure: &Structure, loose: Loose) -> Source<'t> {
+fn source<'t>(text: &'t str, scan: &Scan, structure: &Structure, loose: Loose) -> SourceText<'t> {
     let place = |token: u32| scan.tokens.get(token as usize).map_or(0, |t| t.start);
     let mut brackets: Vec<(u32, u32)> =
         structure.partners.iter().map(|&(o, c)| (place(c), place(o))).collect();
     brackets.sort_unstable();
-    Source { text, comments: loose.comments, docs: loose.docs, brackets }
+    SourceText { text, comments: loose.comments, docs: loose.docs, brackets }
 }
 
 /// Adjacent items of the same class stay together as the author wrote them.
@@ -63,7 +63,7 @@ fn class(item: &Item) -> u8 {
     }
 }
 
-fn write(file: &File, mut page: Page) -> String {
+fn write(file: &File, mut page: PrintedText) -> String {
     if !file.docs.is_empty() {
         page.above_file_docs();
         page.docs(&file.docs, "//!");

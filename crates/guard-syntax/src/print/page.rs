@@ -7,7 +7,7 @@ use crate::lexical::{Comment, CommentKind};
 use crate::span::Span;
 
 /// The formatter's information about the source text.
-pub(super) struct Source<'t> {
+pub(super) struct SourceText<'t> {
     pub text: &'t str,
     /// The comments that are not documentation, in order.
     pub comments: Vec<Comment>,
@@ -18,19 +18,19 @@ pub(super) struct Source<'t> {
 }
 
 /// Text being written.
-pub(super) struct Page<'t> {
+pub(super) struct PrintedText<'t> {
     pub out: String,
     pub indent: usize,
     /// True while testing if the text fits on one line.
     pub trying: bool,
-    source: Option<Source<'t>>,
+    source: Option<SourceText<'t>>,
     /// The next comment to write.
     next: usize,
 }
 
-impl<'t> Page<'t> {
-    pub fn new(source: Option<Source<'t>>) -> Self {
-        Page { out: String::new(), indent: 0, trying: false, source, next: 0 }
+impl<'t> PrintedText<'t> {
+    pub fn new(source: Option<SourceText<'t>>) -> Self {
+        PrintedText { out: String::new(), indent: 0, trying: false, source, next: 0 }
     }
 
     pub fn push(&mut self, text: &str) {

@@ -2,18 +2,18 @@
 
 use super::blocks::strings;
 use super::clauses::names;
-use super::items::{Element, Piece};
-use super::page::Page;
+use super::items::{Piece, PrintedElement};
+use super::page::PrintedText;
 use super::text;
 use crate::ast::{Expr, Str, TestStep, TestStepKind, ToolCall};
 use crate::span::Span;
 
-impl Element for TestStep {
+impl PrintedElement for TestStep {
     fn span(&self) -> Span {
         self.span.0
     }
 
-    fn print(&self, page: &mut Page) {
+    fn print(&self, page: &mut PrintedText) {
         let pieces = pieces(&self.kind);
         page.flow(&pieces);
     }

@@ -1,7 +1,7 @@
 //! Transcripts of Claude Code: `tool_use` of the assistant, `tool_result` of the user, one message
 //! per line.
 
-use super::session::Outcome;
+use super::session::LoggedOutcome;
 use super::{Give, Importer, arguments, text_of, time_of};
 use guard_plan::json::Json;
 
@@ -48,8 +48,8 @@ pub(super) fn value(importer: &mut Importer, json: &Json, give: &mut Give<'_>) {
             continue;
         };
         let outcome = match block.get("is_error") {
-            Some(Json::Bool(true)) => Outcome::Failure,
-            _ => Outcome::Success(result(json, block, results)),
+            Some(Json::Bool(true)) => LoggedOutcome::Failure,
+            _ => LoggedOutcome::Success(result(json, block, results)),
         };
         importer.outcome(&name, at, &id, outcome, give);
     }

@@ -1,6 +1,6 @@
 //! JSON-RPC messages of the Model Context Protocol: `tools/call` and its results.
 
-use super::session::Outcome;
+use super::session::LoggedOutcome;
 use super::{Give, Importer, arguments, text_of, time_of};
 use guard_plan::json::Json;
 
@@ -47,14 +47,14 @@ pub(super) fn value(importer: &mut Importer, json: &Json, at: Option<i64>, give:
     }
 }
 
-fn outcome(message: &Json) -> Outcome {
-    let Some(result) = message.get("result") else { return Outcome::Failure };
+fn outcome(message: &Json) -> LoggedOutcome {
+    let Some(result) = message.get("result") else { return LoggedOutcome::Failure };
     if result.get("isError") == Some(&Json::Bool(true)) {
-        return Outcome::Failure;
+        return LoggedOutcome::Failure;
     }
     if let Some(structured) = result.get("structuredContent") {
-        return Outcome::Success(structured.clone());
+        return LoggedOutcome::Success(structured.clone());
     }
     let text = result.get("content").and_then(text_of);
-    Outcome::Success(text.map_or_else(|| result.clone(), |text| Json::string(&text)))
+    LoggedOutcome::Success(text.map_or_else(|| result.clone(), |text| Json::string(&text)))
 }

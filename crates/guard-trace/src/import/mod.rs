@@ -16,7 +16,7 @@ use guard_plan::naming::renamed;
 use guard_plan::record::Record;
 use guard_plan::replayed::PassedOver;
 use guard_plan::{render, time};
-use session::{Builder, Outcome};
+use session::{LoggedOutcome, RecordBuilder};
 use std::collections::HashMap;
 
 /// The maximum number of sessions in one file.
@@ -81,7 +81,7 @@ pub struct Importer {
     /// The name of a session that has no name in the log.
     name: String,
     file: String,
-    sessions: HashMap<String, Builder>,
+    sessions: HashMap<String, RecordBuilder>,
     passed: Vec<PassedOver>,
     /// The number of the current line.
     line: u64,
@@ -162,7 +162,7 @@ impl Importer {
 
     /// Ends the log: pending calls have no outcome.
     pub fn end(&mut self) {
-        let open: u64 = self.sessions.values().map(Builder::open).sum();
+        let open: u64 = self.sessions.values().map(RecordBuilder::open).sum();
         if open > 0 {
             self.passed.push(PassedOver {
                 file: self.file.clone(),
@@ -174,14 +174,14 @@ impl Importer {
     }
 
     /// Returns the session of a line.
-    fn session(&mut self, name: Option<&str>) -> Option<&mut Builder> {
+    fn session(&mut self, name: Option<&str>) -> Option<&mut RecordBuilder> {
         let name = name.unwrap_or(&self.name).to_owned();
         if self.sessions.len() >= SESSIONS && !self.sessions.contains_key(&name) {
             self.pass("there are more than 10,000 sessions in the file");
             return None;
         }
         let builder = self.sessions.entry(name);
-        Some(builder.or_insert_with_key(|name| Builder::new(name)))
+        Some(builder.or_insert_with_key(|name| RecordBuilder::new(name)))
     }
 
     #[allow(clippy::too_many_arguments, reason = "what a log says of a call")]
@@ -211,7 +211,7 @@ impl Importer {
         session: &str,
         at: Option<i64>,
         id: &str,
-        outcome: Outcome,
+        outcome: LoggedOutcome,
         give: &mut Give<'_>,
     ) {
         let Some(builder) = self.sessions.get_mut(session) else { return };

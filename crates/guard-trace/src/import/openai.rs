@@ -1,6 +1,6 @@
 //! Messages with `tool_calls`, one per line or in a list, and items of the Responses API.
 
-use super::session::Outcome;
+use super::session::LoggedOutcome;
 use super::{Give, Importer, arguments, text_of, time_of};
 use guard_plan::json::Json;
 
@@ -48,7 +48,7 @@ fn message(importer: &mut Importer, json: &Json, session: Option<&str>, give: &m
             let Some(id) = text(json, "call_id") else {
                 return importer.pass("a `function_call_output` without `call_id`");
             };
-            let output = Outcome::Success(result(json.get("output")));
+            let output = LoggedOutcome::Success(result(json.get("output")));
             return importer.outcome(&name, at, &id, output, give);
         }
         _ => {}
@@ -72,8 +72,8 @@ fn message(importer: &mut Importer, json: &Json, session: Option<&str>, give: &m
             };
             let failed = text(json, "status").as_deref() == Some("error");
             let outcome = match failed {
-                true => Outcome::Failure,
-                false => Outcome::Success(result(json.get("content"))),
+                true => LoggedOutcome::Failure,
+                false => LoggedOutcome::Success(result(json.get("content"))),
             };
             importer.outcome(&name, at, &id, outcome, give);
         }

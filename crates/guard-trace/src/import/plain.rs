@@ -1,7 +1,7 @@
 //! `{"tool": …, "args": {…}, "outcome": "success"}`, one call per line; `{"prompt": …}` is a user
 //! message.
 
-use super::session::Outcome;
+use super::session::LoggedOutcome;
 use super::{Give, Importer, arguments, time_of};
 use guard_plan::json::Json;
 
@@ -24,12 +24,14 @@ pub(super) fn value(importer: &mut Importer, json: &Json, give: &mut Give<'_>) {
         return importer.pass("its `outcome` is none of success, failure, denied");
     };
     let args = arguments(any(&["args", "arguments", "input"]));
-    let ran = ending != Ending::Denied;
+    let ran = ending != LoggedEnding::Denied;
     importer.call(&session, at, "", tool, args, ran, give);
     let outcome = match ending {
-        Ending::Success => Outcome::Success(json.get("result").cloned().unwrap_or(Json::Null)),
-        Ending::Failure => Outcome::Failure,
-        Ending::Denied => return,
+        LoggedEnding::Success => {
+            LoggedOutcome::Success(json.get("result").cloned().unwrap_or(Json::Null))
+        }
+        LoggedEnding::Failure => LoggedOutcome::Failure,
+        LoggedEnding::Denied => return,
     };
     // The call ends at its start time: a line has only one time.
     let at = at.or_else(|| importer.sessions.get(&session).and_then(|it| it.now()));
@@ -37,22 +39,24 @@ pub(super) fn value(importer: &mut Importer, json: &Json, give: &mut Give<'_>) {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ending {
+enum LoggedEnding {
     Success,
     Failure,
     Denied,
 }
 
 /// Returns the ending of a call; without an outcome it succeeded, unless it has an `error`.
-fn ending(outcome: Option<&Json>, json: &Json) -> Option<Ending> {
+fn ending(outcome: Option<&Json>, json: &Json) -> Option<LoggedEnding> {
     Some(match outcome {
-        None if json.get("error").is_some_and(|error| *error != Json::Null) => Ending::Failure,
-        None | Some(Json::Bool(true)) => Ending::Success,
-        Some(Json::Bool(false)) => Ending::Failure,
+        None if json.get("error").is_some_and(|error| *error != Json::Null) => {
+            LoggedEnding::Failure
+        }
+        None | Some(Json::Bool(true)) => LoggedEnding::Success,
+        Some(Json::Bool(false)) => LoggedEnding::Failure,
         Some(Json::String(text)) => match &**text {
-            "success" | "succeeded" | "ok" | "allowed" => Ending::Success,
-            "failure" | "failed" | "error" => Ending::Failure,
-            "denied" | "refused" | "blocked" => Ending::Denied,
+            "success" | "succeeded" | "ok" | "allowed" => LoggedEnding::Success,
+            "failure" | "failed" | "error" => LoggedEnding::Failure,
+            "denied" | "refused" | "blocked" => LoggedEnding::Denied,
             _ => return None,
         },
         Some(_) => return None,

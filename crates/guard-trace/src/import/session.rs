@@ -19,14 +19,14 @@ pub(super) const NOWHERE: &str = "/workspace";
 
 /// The outcome of a call in a log.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Outcome {
+pub(super) enum LoggedOutcome {
     Success(Json),
     Failure,
 }
 
 /// Builds the records of one session as they arrive.
 #[derive(Debug)]
-pub(super) struct Builder {
+pub(super) struct RecordBuilder {
     name: String,
     workspace: Option<String>,
     now: Option<Millis>,
@@ -36,10 +36,10 @@ pub(super) struct Builder {
     calls: u64,
 }
 
-impl Builder {
-    pub fn new(name: &str) -> Builder {
+impl RecordBuilder {
+    pub fn new(name: &str) -> RecordBuilder {
         let (name, pending) = (name.to_owned(), HashMap::new());
-        Builder { name, workspace: None, now: None, seq: 0, pending, calls: 0 }
+        RecordBuilder { name, workspace: None, now: None, seq: 0, pending, calls: 0 }
     }
 
     pub fn name(&self) -> &str {
@@ -120,7 +120,7 @@ impl Builder {
         left.sort_unstable();
         let mut records = Vec::new();
         for call in left {
-            records.extend(self.record(at, Some(call), settled(Outcome::Failure)));
+            records.extend(self.record(at, Some(call), settled(LoggedOutcome::Failure)));
         }
         let prompt = Prompt {
             text: text.to_owned().into(),
@@ -187,17 +187,17 @@ impl Builder {
         &mut self,
         at: Option<Millis>,
         id: &str,
-        outcome: Outcome,
+        outcome: LoggedOutcome,
     ) -> Option<Vec<Record>> {
         let call = self.pending.remove(id)?;
         Some(self.record(at, Some(call), settled(outcome)))
     }
 }
 
-fn settled(outcome: Outcome) -> Payload {
+fn settled(outcome: LoggedOutcome) -> Payload {
     let (success, result) = match outcome {
-        Outcome::Success(result) => (true, result),
-        Outcome::Failure => (false, Json::Null),
+        LoggedOutcome::Success(result) => (true, result),
+        LoggedOutcome::Failure => (false, Json::Null),
     };
     Payload::Settle(Settle::plain(success, Cow::Owned(result)))
 }

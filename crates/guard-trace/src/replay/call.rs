@@ -3,7 +3,7 @@
 use super::Replay;
 use super::compare::same_feedback;
 use super::hidden::Hidden;
-use super::world::Then;
+use super::world::RecordedAnswers;
 use guard_plan::json::Json;
 use guard_plan::record::{self, Asked, Record};
 use guard_plan::replayed::Aspect;
@@ -17,7 +17,7 @@ struct Foreseen<'a> {
     /// The unrecorded question whose answer decides the verdict.
     unsaid: Option<String>,
     /// The answers with which the session continues.
-    world: Then<'a>,
+    world: RecordedAnswers<'a>,
 }
 
 /// The decision with both possible answers to its one missing question.
@@ -105,12 +105,13 @@ impl Replay<'_> {
         asked: &'a [Asked],
         was: Decision,
     ) -> Foreseen<'a> {
-        let mut foreseen = Foreseen { verdict: None, unsaid: None, world: Then::new(asked) };
+        let mut foreseen =
+            Foreseen { verdict: None, unsaid: None, world: RecordedAnswers::new(asked) };
         if self.recorder.is_some() && was == Decision::Allow {
             // A second evaluation would cost as much and hardly ever differ.
             return foreseen;
         }
-        let mut world = Then::new(asked);
+        let mut world = RecordedAnswers::new(asked);
         let kernel = &self.judge.kernel;
         let decided =
             kernel.check_with(&self.session, proposal, &mut world, &mut self.scratch).verdict;
@@ -141,7 +142,12 @@ impl Replay<'_> {
 
     /// Decides with both answers to the one missing question. Nothing is guessed: a decision is
     /// reported only if both answers lead to it.
-    fn suppose(&mut self, proposal: &Proposal<'_>, world: &Then<'_>, was: Decision) -> Supposed {
+    fn suppose(
+        &mut self,
+        proposal: &Proposal<'_>,
+        world: &RecordedAnswers<'_>,
+        was: Decision,
+    ) -> Supposed {
         if world.open {
             return Supposed::Open;
         }
@@ -183,8 +189,11 @@ impl Replay<'_> {
                 // The host runs it now; the result that the kernel gave then is the best available.
                 let ending = Ending::Success(Some(result));
                 let settlement = Settlement { call: proposal.call, ending, now: proposal.now };
-                let _ =
-                    self.judge.kernel.settle(&mut self.session, &settlement, &mut Then::new(&[]));
+                let _ = self.judge.kernel.settle(
+                    &mut self.session,
+                    &settlement,
+                    &mut RecordedAnswers::new(&[]),
+                );
             }
             _ => {}
         }

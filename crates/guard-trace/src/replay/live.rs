@@ -2,7 +2,7 @@
 
 use super::compare::{self, mark_of, same_feedback};
 use super::hidden::{self, Hidden, looks_into_result};
-use super::world::Then;
+use super::world::RecordedAnswers;
 use super::{Judge, Options, ReplayError, Replayed};
 use crate::resume::{self, ResumeError, resume};
 use guard_plan::record::{self, Payload, Record};
@@ -312,7 +312,7 @@ impl<'k> Replay<'k> {
         then: &record::Settle<'_>,
         hidden: Hidden,
     ) -> Option<Outcome> {
-        let mut world = Then::new(&then.asked);
+        let mut world = RecordedAnswers::new(&then.asked);
         let settled = self.judge.kernel.settle(&mut self.session, settlement, &mut world);
         let settled = match settled {
             Ok(settled) => settled,
@@ -351,7 +351,7 @@ impl<'k> Replay<'k> {
     /// Replays approvals, usage, resumes, prompts, stops and items.
     fn other(&mut self, record: &Record, event: &Event<'_>, hidden: Hidden) -> Option<Outcome> {
         let asked = replay::world(record);
-        let mut world = Then::new(asked.0);
+        let mut world = RecordedAnswers::new(asked.0);
         let outcome = match self.judge.kernel.step(&mut self.session, event, &mut world) {
             Ok(outcome) => outcome,
             Err(error) => {

@@ -50,7 +50,7 @@ pub struct Replayed {
     pub unlisted: u64,
     /// The calls and other differences, up to the limit.
     pub marks: Vec<Mark>,
-    pub(super) options: Kept,
+    pub(super) options: ReplayOptions,
     /// The plan that decides now: it says what is secret.
     judged_by: Arc<Plan>,
     /// The arguments of the call at hand as they were recorded, if they hold marks.
@@ -63,7 +63,7 @@ pub struct Replayed {
 
 /// The options that a session remembers.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Kept {
+pub(super) struct ReplayOptions {
     pub foreign: bool,
     keep: usize,
     marks: usize,
@@ -93,7 +93,7 @@ impl Replayed {
             differences: Vec::new(),
             unlisted: 0,
             marks: Vec::new(),
-            options: Kept { foreign, keep, marks },
+            options: ReplayOptions { foreign, keep, marks },
             judged_by,
             marked: None,
             outspoken: false,

@@ -8,7 +8,7 @@ use guard_runtime::World;
 /// The answers of a record. A question that was not asked then has no answer, and is noted as
 /// missing.
 #[derive(Debug)]
-pub(super) struct Then<'a> {
+pub(super) struct RecordedAnswers<'a> {
     asked: &'a [Asked],
     /// The assumed answer to a missing yes-or-no question.
     supposed: Option<bool>,
@@ -18,14 +18,14 @@ pub(super) struct Then<'a> {
     pub open: bool,
 }
 
-impl<'a> Then<'a> {
-    pub fn new(asked: &'a [Asked]) -> Then<'a> {
-        Then { asked, supposed: None, missing: None, open: false }
+impl<'a> RecordedAnswers<'a> {
+    pub fn new(asked: &'a [Asked]) -> RecordedAnswers<'a> {
+        RecordedAnswers { asked, supposed: None, missing: None, open: false }
     }
 
     /// Returns the same world with this answer to the missing question.
-    pub fn supposing(&self, answer: bool) -> Then<'a> {
-        Then { supposed: Some(answer), ..Then::new(self.asked) }
+    pub fn supposing(&self, answer: bool) -> RecordedAnswers<'a> {
+        RecordedAnswers { supposed: Some(answer), ..RecordedAnswers::new(self.asked) }
     }
 
     fn find<T>(
@@ -62,7 +62,7 @@ impl<'a> Then<'a> {
     }
 }
 
-impl World for Then<'_> {
+impl World for RecordedAnswers<'_> {
     fn exists(&mut self, wanted: &str) -> Option<bool> {
         let find = |asked: &Asked| match asked {
             Asked::Exists { path, answer } if **path == *wanted => Some(*answer),

@@ -6,7 +6,7 @@
 mod file;
 mod ledger;
 
-use super::ledger::{Known, LEDGER, gone, stranger, time_of};
+use super::ledger::{KnownSession, LEDGER, gone, stranger, time_of};
 use super::mark::{self, ChainMarks};
 use super::memory::{check_snapshot, no_snapshot};
 use super::place::{GONE, is_absent};
@@ -123,7 +123,7 @@ impl FolderStore {
         let locked = self.ledger.lock()?;
         let (known, exists) = (locked.ledger().knows(session), locked.exists());
         drop(locked);
-        if known == Known::Begun && !path.exists() {
+        if known == KnownSession::Begun && !path.exists() {
             return Err(gone(&self.dir, session));
         }
         if !exists {
@@ -145,12 +145,12 @@ impl FolderStore {
         // Another process may have written to the ledger before the session was ours.
         let known = self.ledger.lock()?.ledger().knows(session);
         match (known, begun.head.version) {
-            (Known::Begun, 0) => Err(gone(&self.dir, session)),
-            (Known::No | Known::Removed, 1..) if begun.records.len() > 1 => {
+            (KnownSession::Begun, 0) => Err(gone(&self.dir, session)),
+            (KnownSession::No | KnownSession::Removed, 1..) if begun.records.len() > 1 => {
                 Err(stranger(&self.dir, session))
             }
             // The process that wrote its first record ended before it wrote to the ledger.
-            (Known::No | Known::Removed, 1..) => {
+            (KnownSession::No | KnownSession::Removed, 1..) => {
                 self.register(session, begun.records.first().map_or("", String::as_str))?;
                 Ok(begun)
             }
@@ -396,7 +396,7 @@ impl Store for FolderStore {
             file::copy(self.ledger.path(), &to.join(format!("{LEDGER}.jsonl")))?;
         }
         for id in self.sessions()? {
-            if locked.ledger().knows(&id) == Known::Begun {
+            if locked.ledger().knows(&id) == KnownSession::Begun {
                 file::copy(&self.path(&id)?, &to.join(format!("{id}.jsonl")))?;
             }
         }
@@ -410,7 +410,7 @@ impl Store for FolderStore {
         let new = locked.ledger().head.is_empty();
         let mut said = Vec::new();
         for id in &there {
-            if locked.ledger().knows(id) != Known::Begun {
+            if locked.ledger().knows(id) != KnownSession::Begun {
                 let line = locked.ledger().say(0, LedgerEntry::Begun, id, 0);
                 locked.append(&[line])?;
                 said.push(format!("session `{id}` is known from now on"));
@@ -490,7 +490,7 @@ impl Store for FolderStore {
         let held = self.hold(session)?;
         let some = lock(&held).len > 0 || fs::metadata(&path).is_ok_and(|meta| meta.len() > 0);
         let mut locked = self.ledger.lock()?;
-        if locked.ledger().knows(session) == Known::Begun {
+        if locked.ledger().knows(session) == KnownSession::Begun {
             let time = file::last(&path).ok().flatten().unwrap_or_default();
             let time = time_of(&String::from_utf8_lossy(&time));
             let line = locked.ledger().say(time, LedgerEntry::Removed, session, 0);

@@ -19,7 +19,7 @@ pub const LEDGER: &str = ".ledger";
 
 /// The ledger's knowledge of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Known {
+pub(super) enum KnownSession {
     /// Nothing.
     No,
     /// It exists.
@@ -30,7 +30,7 @@ pub(super) enum Known {
 
 /// The sums of a ledger, up to its head.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Ledger {
+pub(super) struct LedgerSums {
     /// The head of its chain.
     pub head: Head,
     /// The sessions; false for those that were removed.
@@ -38,7 +38,7 @@ pub(super) struct Ledger {
     spent: BTreeMap<String, i64>,
 }
 
-impl Ledger {
+impl LedgerSums {
     /// Takes the next record.
     pub fn take(&mut self, path: &Path, line: &str) -> Result<(), StoreError> {
         let damaged = |why: String| StoreError::Damaged {
@@ -76,11 +76,11 @@ impl Ledger {
     }
 
     /// Returns what it says of a session.
-    pub fn knows(&self, session: &str) -> Known {
+    pub fn knows(&self, session: &str) -> KnownSession {
         match self.sessions.get(session) {
-            None => Known::No,
-            Some(true) => Known::Begun,
-            Some(false) => Known::Removed,
+            None => KnownSession::No,
+            Some(true) => KnownSession::Begun,
+            Some(false) => KnownSession::Removed,
         }
     }
 

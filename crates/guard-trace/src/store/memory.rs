@@ -11,22 +11,22 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// A store in memory. Clones share the store. No other process can reach its snapshots, so they
 /// have no tags.
 #[derive(Debug, Clone, Default)]
-pub struct MemoryStore(Arc<Mutex<Kept>>);
+pub struct MemoryStore(Arc<Mutex<StoredSessions>>);
 
 #[derive(Debug, Default)]
-struct Kept {
-    sessions: BTreeMap<String, Session>,
+struct StoredSessions {
+    sessions: BTreeMap<String, StoredSession>,
     spent: HashMap<String, i64>,
 }
 
 #[derive(Debug, Default)]
-struct Session {
+struct StoredSession {
     head: Head,
     lines: Vec<String>,
     snapshot: Option<Taken>,
 }
 
-impl Session {
+impl StoredSession {
     /// Returns the position of the record with a number.
     fn place(&self, seq: u64) -> usize {
         usize::try_from(seq.saturating_sub(self.head.first)).unwrap_or(usize::MAX)
@@ -40,7 +40,7 @@ impl MemoryStore {
     }
 
     /// Takes over a lock that a panicking thread leaves: every change below is made in one step.
-    fn lock(&self) -> MutexGuard<'_, Kept> {
+    fn lock(&self) -> MutexGuard<'_, StoredSessions> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

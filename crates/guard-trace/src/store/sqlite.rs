@@ -13,7 +13,7 @@ mod schema;
 
 pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
 
-use super::ledger::{LEDGER, Ledger};
+use super::ledger::{LEDGER, LedgerSums};
 use super::mark::{self, ChainMarks};
 use super::seen::Seen;
 use super::{
@@ -101,7 +101,7 @@ impl SqliteStore {
 
     fn reading<T>(
         &self,
-        read: impl FnOnce(&Rows<'_>, &mut Ledger) -> Result<T, StoreError>,
+        read: impl FnOnce(&Rows<'_>, &mut LedgerSums) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         lock(&self.handle).reading(read)
     }
@@ -109,7 +109,7 @@ impl SqliteStore {
     fn writing<T>(
         &self,
         session: &str,
-        write: impl FnOnce(&Rows<'_>, &mut Ledger) -> Result<T, StoreError>,
+        write: impl FnOnce(&Rows<'_>, &mut LedgerSums) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         lock(&self.handle).writing(&[session], write)
     }
@@ -290,7 +290,7 @@ impl Store for SqliteStore {
 /// Reads a session with the verified records after its snapshot.
 fn begin(
     rows: &Rows<'_>,
-    ledger: &mut Ledger,
+    ledger: &mut LedgerSums,
     session: &str,
     keys: Option<&Keys>,
 ) -> Result<Begun, StoreError> {

@@ -43,7 +43,7 @@ pub struct Args {
 pub fn run(args: &Args, term: &Term) -> Outcome {
     let config = Config::discover(&std::path::PathBuf::from("."))?;
     let inputs = files::find(&args.paths, args.stdin_filename.as_deref(), &config)?;
-    let mut run = Run { report: Report::default(), costs: String::new(), unread: false };
+    let mut run = CheckRun { report: Report::default(), costs: String::new(), unread: false };
     run.all(&inputs, &config, term, args.cost);
     let mut report = run.report;
     if args.warnings_as_errors || config.warnings_as_errors {
@@ -61,13 +61,13 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     Ok(Exit::findings(report.failed()))
 }
 
-struct Run {
+struct CheckRun {
     report: Report,
     costs: String,
     unread: bool,
 }
 
-impl Run {
+impl CheckRun {
     /// Compiles every root, then checks the libraries that no root uses.
     fn all(&mut self, inputs: &[Input], config: &Config, term: &Term, cost: bool) {
         let mut progress = Progress::new(term, "checking", inputs.len());

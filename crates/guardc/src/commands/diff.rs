@@ -78,13 +78,13 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
 }
 
 /// A guard that is compared.
-struct Side {
+struct ComparedGuard {
     program: Program,
     scenarios: Vec<Scenario>,
     files: Vec<SourceFile>,
 }
 
-impl Side {
+impl ComparedGuard {
     /// Returns the source text of a rule on one line.
     fn text(&self, span: Span) -> String {
         let file = self.files.get(span.file.0 as usize);
@@ -93,18 +93,18 @@ impl Side {
     }
 }
 
-fn compiled(path: &Path, term: &Term) -> Result<Option<Side>, Failure> {
+fn compiled(path: &Path, term: &Term) -> Result<Option<ComparedGuard>, Failure> {
     let config = Config::discover(path.parent().unwrap_or(Path::new(".")))?;
     let Some(compiled) = project::compile_one(path, &config, term)? else { return Ok(None) };
     let files = compiled.shown;
     Ok(compiled.compilation.output.map(|output| {
         let (program, scenarios) = (output.program, output.scenarios);
-        Side { program, scenarios, files }
+        ComparedGuard { program, scenarios, files }
     }))
 }
 
 /// Returns the rules of a tool that were edited: the old text and the new one.
-fn edits(tool: &ToolDiff, old: &Side, new: &Side) -> Vec<(String, String)> {
+fn edits(tool: &ToolDiff, old: &ComparedGuard, new: &ComparedGuard) -> Vec<(String, String)> {
     tool.edited.iter().map(|(before, after)| (old.text(*before), new.text(*after))).collect()
 }
 
@@ -179,7 +179,7 @@ fn summary(found: &Diff) -> String {
 }
 
 /// Formats the session of a witness, and the decision of each guard at its end.
-fn story(witness: &Witness, tool: &ToolDiff, old: &Side, new: &Side) -> String {
+fn story(witness: &Witness, tool: &ToolDiff, old: &ComparedGuard, new: &ComparedGuard) -> String {
     let names = if tool.fate == Fate::Removed { &old.program } else { &new.program };
     let mut text = witness.session.ending_otherwise(names, &witness.new);
     if text.ends_with('\n') {
@@ -188,7 +188,7 @@ fn story(witness: &Witness, tool: &ToolDiff, old: &Side, new: &Side) -> String {
     text
 }
 
-fn text(found: &Diff, old: &Side, new: &Side, term: &Term) -> String {
+fn text(found: &Diff, old: &ComparedGuard, new: &ComparedGuard, term: &Term) -> String {
     let mut out = String::new();
     for tool in found.tools.iter().filter(|tool| !is_same(tool)) {
         let _ = writeln!(out, "{}", term.out.bold(&heading(tool)));
@@ -230,7 +230,7 @@ fn text(found: &Diff, old: &Side, new: &Side, term: &Term) -> String {
     out
 }
 
-fn markdown(found: &Diff, old: &Side, new: &Side) -> String {
+fn markdown(found: &Diff, old: &ComparedGuard, new: &ComparedGuard) -> String {
     let mut out =
         format!("### What changes under `{}`\n\n{}.\n", new.program.guard, summary(found));
     if found.tools.iter().any(|tool| !is_same(tool)) {
@@ -281,7 +281,7 @@ fn markdown(found: &Diff, old: &Side, new: &Side) -> String {
     out
 }
 
-fn json(found: &Diff, old: &Side, new: &Side) -> Json {
+fn json(found: &Diff, old: &ComparedGuard, new: &ComparedGuard) -> Json {
     let text = |text: &str| Json::string(text);
     let texts = |list: &[String]| Json::Array(list.iter().map(|one| Json::string(one)).collect());
     let answer = |answer: &Answer| match answer {

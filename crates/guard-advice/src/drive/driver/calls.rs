@@ -1,6 +1,6 @@
 //! One call of a round: proposed, approved if necessary, run if allowed, and settled.
 
-use super::{Call, Driver, Ended, strange};
+use super::{Driver, Ended, ProposedCall, strange};
 use crate::drive::io::{Approved, ToolOutcome, Wanted};
 use crate::drive::report;
 use guard_plan::drive::{Put, Round, RoundOutcome};
@@ -11,7 +11,11 @@ use guard_runtime::{Approve, Ending, Event, Outcome, Proposal, Proposed, Settlem
 impl Driver<'_, '_> {
     /// Proposes a call to the kernel, and runs it if it is allowed. The inner error is the reason
     /// for a refusal.
-    pub(super) fn perform(&mut self, call: &Call, round: &mut Round) -> Ended<Result<(), String>> {
+    pub(super) fn perform(
+        &mut self,
+        call: &ProposedCall,
+        round: &mut Round,
+    ) -> Ended<Result<(), String>> {
         let id = format!("drive-{}{}", round.number, if call.fallback { "-fallback" } else { "" });
         let mut proposed = self.propose(&id, call)?;
         // No approval is requested for a call that the reasoner did not choose.
@@ -49,7 +53,7 @@ impl Driver<'_, '_> {
         }
     }
 
-    fn propose(&mut self, id: &str, call: &Call) -> Ended<Proposed> {
+    fn propose(&mut self, id: &str, call: &ProposedCall) -> Ended<Proposed> {
         let now = self.now();
         let proposal = Proposal { call: id, tool: &call.tool, args: (&call.args).into(), now };
         match self.step(&Event::Propose(proposal))? {
@@ -59,8 +63,8 @@ impl Driver<'_, '_> {
     }
 
     /// Asks every role whose approval is missing; returns whether all approved.
-    fn approve(&mut self, call: &Call, verdict: &Verdict) -> Ended<bool> {
-        let Call { tool, args, .. } = call;
+    fn approve(&mut self, call: &ProposedCall, verdict: &Verdict) -> Ended<bool> {
+        let ProposedCall { tool, args, .. } = call;
         let asks = verdict.reasons.iter().filter(|reason| reason.decision == Decision::Ask);
         for reason in asks {
             for role in &reason.needs {
@@ -77,7 +81,7 @@ impl Driver<'_, '_> {
     }
 
     /// Runs an allowed call, and settles it.
-    fn run_call(&mut self, id: &str, call: &Call, round: &mut Round) -> Ended<()> {
+    fn run_call(&mut self, id: &str, call: &ProposedCall, round: &mut Round) -> Ended<()> {
         let outcome = self.io.tools.run(&call.tool, &call.args);
         let ending = match &outcome {
             ToolOutcome::Success(result) => Ending::Success(result.as_ref()),
@@ -98,7 +102,7 @@ impl Driver<'_, '_> {
     }
 
     /// Records a successful call: one that was run, or one that the kernel served.
-    fn succeeded(&mut self, call: &Call, result: Option<&Json>, round: &mut Round) {
+    fn succeeded(&mut self, call: &ProposedCall, result: Option<&Json>, round: &mut Round) {
         self.held = false;
         self.progress.succeeded(&call.tool, &call.args, self.changed());
         round.outcome = RoundOutcome::Succeeded;
@@ -108,7 +112,7 @@ impl Driver<'_, '_> {
     }
 
     /// Adds the ending of a call to the reasoner's next situation.
-    fn tell(&mut self, call: &Call, ended: &str) {
+    fn tell(&mut self, call: &ProposedCall, ended: &str) {
         let before =
             self.last.take().map(|before| format!("{before}; instead ")).unwrap_or_default();
         self.say(format!("{before}`{}` {ended}", call.tool));

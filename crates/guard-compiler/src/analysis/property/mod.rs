@@ -152,8 +152,8 @@ impl<'p> OpenClaims<'p> {
 
     /// The open clauses that hold in every committed state, by induction over the session. Calls in flight beside each other read nothing
     /// that the other writes, so what each keeps both keep, in either order.
-    fn candidates(&self, watched: &Program) -> Candidates {
-        let mut candidates = Candidates::default();
+    fn candidates(&self, watched: &Program) -> InvariantCandidates {
+        let mut candidates = InvariantCandidates::default();
         let (plan, _) = crate::lower::lower(watched, self.files);
         let pure = pure_denies(&plan);
         for clause in watched.tools.iter().flat_map(|tool| &tool.clauses) {
@@ -236,12 +236,12 @@ fn cleared(program: &Program) -> BTreeSet<VarId> {
 
 /// Conditions that are tried as invariants, with the numbers of their claims.
 #[derive(Default)]
-struct Candidates {
+struct InvariantCandidates {
     kept: Vec<Vec<usize>>,
     invariants: Vec<Invariant>,
 }
 
-impl Candidates {
+impl InvariantCandidates {
     fn retain(&mut self, keep: impl Fn(&String) -> bool) {
         let kept: Vec<bool> = self.invariants.iter().map(|one| keep(&one.rule.owner)).collect();
         let mut at = kept.iter();

@@ -14,7 +14,7 @@ use guard_plan::value::{DECIMAL_ONE, Value};
 
 /// The place of a member: in the document, or in items of a list.
 #[derive(Clone, Copy, PartialEq)]
-enum Place {
+enum MemberPlace {
     Document,
     Item(usize),
 }
@@ -32,7 +32,7 @@ impl Reference<'_> {
             }
             (_, Some(field)) => Json::Object(vec![(field.wire.as_str().into(), document)]),
         };
-        self.object(contract, Place::Document, fields, None, &document)
+        self.object(contract, MemberPlace::Document, fields, None, &document)
             && self.known(contract, None, &document, env.world)
     }
 
@@ -41,7 +41,7 @@ impl Reference<'_> {
     fn object(
         &self,
         contract: &Contract,
-        place: Place,
+        place: MemberPlace,
         fields: &[Field],
         tag: Option<&str>,
         value: &Json,
@@ -60,12 +60,12 @@ impl Reference<'_> {
     fn member(
         &self,
         contract: &Contract,
-        place: Place,
+        place: MemberPlace,
         at: usize,
         field: &Field,
         value: &Json,
     ) -> bool {
-        let within = if let Place::Item(list) = place { Some(list) } else { None };
+        let within = if let MemberPlace::Item(list) = place { Some(list) } else { None };
         let list = contract.lists.iter().position(|l| l.within == within && l.field == at);
         match (list, value) {
             (Some(list), Json::Array(items)) => {
@@ -73,7 +73,7 @@ impl Reference<'_> {
                 items.len() as u64 <= max && items.iter().all(|i| self.item(contract, list, i))
             }
             _ => {
-                let bounded = place != Place::Document || bounded(self, contract, value);
+                let bounded = place != MemberPlace::Document || bounded(self, contract, value);
                 bounded && self.taken(contract, field, value)
             }
         }
@@ -82,14 +82,14 @@ impl Reference<'_> {
     fn item(&self, contract: &Contract, list: usize, value: &Json) -> bool {
         let ItemShape::Type(ty) = &contract.lists[list].shape else { return false };
         let whole = match ty {
-            Type::Record(id) => self.record(contract, Place::Item(list), *id, value),
+            Type::Record(id) => self.record(contract, MemberPlace::Item(list), *id, value),
             _ => matches!(value, Json::Object(_)),
         };
         whole && bounded(self, contract, value)
     }
 
     /// Returns true if an object is a record, or a case of a union.
-    fn record(&self, contract: &Contract, place: Place, id: RecordId, value: &Json) -> bool {
+    fn record(&self, contract: &Contract, place: MemberPlace, id: RecordId, value: &Json) -> bool {
         let def = &self.program.records[id];
         let Some(union) = &def.union else {
             return self.object(contract, place, &def.fields, None, value);
@@ -109,7 +109,7 @@ impl Reference<'_> {
         // What stands deeper may be taken in another form too.
         let nested = |value: &Json| match (record_in(&field.ty), value) {
             (Some(id), Json::Object(_)) => {
-                self.record(contract, Place::Item(usize::MAX), id, value)
+                self.record(contract, MemberPlace::Item(usize::MAX), id, value)
             }
             _ => false,
         };

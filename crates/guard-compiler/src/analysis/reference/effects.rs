@@ -105,8 +105,8 @@ impl Reference<'_> {
         let mut keys = Vec::new();
         for step in &target.path {
             keys.push(match step {
-                Step::Field(at) => Key::Field(*at as usize),
-                Step::Index(e) => Key::Entry(self.eval(e, env)?),
+                Step::Field(at) => PathKey::Field(*at as usize),
+                Step::Index(e) => PathKey::Entry(self.eval(e, env)?),
             });
         }
         write(&mut state[target.var], &keys, op, value)
@@ -129,7 +129,7 @@ pub(super) fn reads(e: &Expr, var: VarId) -> bool {
 }
 
 /// One evaluated step into a value.
-enum Key {
+enum PathKey {
     Field(usize),
     Entry(Value),
 }
@@ -139,16 +139,16 @@ fn missing() -> Fault {
 }
 
 /// Changes the place at the end of the way.
-fn write(place: &mut Value, keys: &[Key], op: EffectOp, value: Value) -> Result<(), Fault> {
+fn write(place: &mut Value, keys: &[PathKey], op: EffectOp, value: Value) -> Result<(), Fault> {
     match keys {
         [] => change(place, op, value),
-        [Key::Field(at), rest @ ..] => match place {
+        [PathKey::Field(at), rest @ ..] => match place {
             Value::Record(fields) => {
                 write(fields.get_mut(*at).ok_or_else(missing)?, rest, op, value)
             }
             _ => Err(missing()),
         },
-        [Key::Entry(Value::String(key)), rest @ ..] => match place {
+        [PathKey::Entry(Value::String(key)), rest @ ..] => match place {
             Value::Map(entries) => match (rest.is_empty(), op) {
                 (true, EffectOp::Set) => {
                     entries.insert(key.clone(), value);
@@ -162,7 +162,7 @@ fn write(place: &mut Value, keys: &[Key], op: EffectOp, value: Value) -> Result<
             },
             _ => Err(missing()),
         },
-        [Key::Entry(Value::Int(at)), rest @ ..] => match (place, usize::try_from(*at)) {
+        [PathKey::Entry(Value::Int(at)), rest @ ..] => match (place, usize::try_from(*at)) {
             (Value::List(items), Ok(at)) => match (rest.is_empty(), op) {
                 (true, EffectOp::Delete) if at < items.len() => {
                     items.remove(at);
@@ -172,7 +172,7 @@ fn write(place: &mut Value, keys: &[Key], op: EffectOp, value: Value) -> Result<
             },
             _ => Err(missing()),
         },
-        [Key::Entry(_), ..] => Err(missing()),
+        [PathKey::Entry(_), ..] => Err(missing()),
     }
 }
 

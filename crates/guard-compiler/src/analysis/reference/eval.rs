@@ -17,7 +17,7 @@ use std::rc::Rc;
 pub(super) type Evaluated = Result<Value, Fault>;
 
 /// A call that is asked after: its tool, its arguments by place, the tool whose calls it must come after, its age.
-pub(super) struct Asked<'a> {
+pub(super) struct AskedCall<'a> {
     pub tool: ToolId,
     pub key: &'a [(usize, Value)],
     pub since: Option<ToolId>,
@@ -28,12 +28,18 @@ pub(super) struct Asked<'a> {
 
 impl Requirement {
     /// The requirement, with the values of its key.
-    pub(super) fn with<'a>(&self, key: &'a [(usize, Value)]) -> Asked<'a> {
-        Asked { latest: self.latest, tool: self.tool, key, since: self.since, within: self.within }
+    pub(super) fn with<'a>(&self, key: &'a [(usize, Value)]) -> AskedCall<'a> {
+        AskedCall {
+            latest: self.latest,
+            tool: self.tool,
+            key,
+            since: self.since,
+            within: self.within,
+        }
     }
 }
 
-impl Asked<'_> {
+impl AskedCall<'_> {
     fn is_of(&self, tool: ToolId, args: &[Value]) -> bool {
         self.tool == tool && self.key.iter().all(|(param, value)| args[*param] == *value)
     }
@@ -192,7 +198,7 @@ impl Reference<'_> {
                     wanted.push((*param as usize, self.eval(value, env)?));
                 }
                 let (tool, key, since, within) = (*tool, &*wanted, *since, *within);
-                let asked = Asked { latest: false, tool, key, since, within };
+                let asked = AskedCall { latest: false, tool, key, since, within };
                 Value::Bool(self.called(&asked))
             }
             K::Failed { tool, since, within } => {
@@ -267,7 +273,7 @@ impl Reference<'_> {
     }
 
     /// True if a call has succeeded so.
-    pub(super) fn called(&self, asked: &Asked) -> bool {
+    pub(super) fn called(&self, asked: &AskedCall) -> bool {
         let counts = |s: &Rc<Settled>| s.success && self.is_undisturbed(asked, s.begun);
         let mut like_it = self.settled.iter().rev().filter(|s| asked.is_of(s.tool, &s.args));
         match asked.latest {
@@ -277,7 +283,7 @@ impl Reference<'_> {
     }
 
     /// True if a call is in flight that would have succeeded so, if it succeeded now.
-    pub(super) fn may_be_met(&self, asked: &Asked) -> bool {
+    pub(super) fn may_be_met(&self, asked: &AskedCall) -> bool {
         self.flights.iter().any(|f| {
             f.tool.is_some_and(|tool| asked.is_of(tool, &f.args))
                 && self.is_undisturbed(asked, f.begun)
@@ -285,7 +291,7 @@ impl Reference<'_> {
     }
 
     /// True if a call that began then is recent enough, and every call of the other tool had ended before.
-    fn is_undisturbed(&self, asked: &Asked, begun: Begun) -> bool {
+    fn is_undisturbed(&self, asked: &AskedCall, begun: Begun) -> bool {
         let others = self.settled.iter().filter(|s| Some(s.tool) == asked.since);
         let flies = self.flights.iter().any(|f| f.tool.is_some() && f.tool == asked.since);
         let before = others.map(|s| s.number).all(|ended| ended < begun.moment);

@@ -30,14 +30,14 @@ impl Memory {
 
 /// An event that is judged.
 #[derive(Clone, Copy)]
-pub(super) enum Judged {
+pub(super) enum FeedbackEvent {
     Settled,
     /// A denial, of a declared tool or of none.
     Denied(Option<ToolId>),
 }
 
 /// The result of one provider for an event.
-struct Turn {
+struct ProviderResult {
     memory: Memory,
     delivered: Option<Delivered>,
     faults: usize,
@@ -45,10 +45,11 @@ struct Turn {
 
 impl Reference<'_> {
     /// Judges a settlement or a denial for every provider.
-    pub(super) fn judge(&mut self, event: Judged, world: World) {
+    pub(super) fn judge(&mut self, event: FeedbackEvent, world: World) {
         self.judged += 1;
         let providers = &self.program.feedback;
-        let turns: Vec<Turn> = (0..providers.len()).map(|at| self.turn(at, event, world)).collect();
+        let turns: Vec<ProviderResult> =
+            (0..providers.len()).map(|at| self.turn(at, event, world)).collect();
         let mut delivered = Vec::new();
         for (at, turn) in turns.into_iter().enumerate() {
             for _ in 0..turn.faults {
@@ -61,10 +62,11 @@ impl Reference<'_> {
         self.outcome.feedback = delivered;
     }
 
-    fn turn(&self, at: usize, event: Judged, world: World) -> Turn {
+    fn turn(&self, at: usize, event: FeedbackEvent, world: World) -> ProviderResult {
         let provider = &self.program.feedback[at];
         let env = Env::of(&self.state, world);
-        let mut turn = Turn { memory: self.providers[at].clone(), delivered: None, faults: 0 };
+        let mut turn =
+            ProviderResult { memory: self.providers[at].clone(), delivered: None, faults: 0 };
         let mut triggered = false;
         for (place, trigger) in provider.triggers.iter().enumerate() {
             match self.fires(trigger, &self.providers[at], place, event, env) {
@@ -109,7 +111,7 @@ impl Reference<'_> {
         trigger: &Trigger,
         memory: &Memory,
         place: usize,
-        event: Judged,
+        event: FeedbackEvent,
         env: Env,
     ) -> Result<(bool, bool), Fault> {
         let was = memory.was[place];
@@ -123,8 +125,8 @@ impl Reference<'_> {
                 (there, there)
             }
             Trigger::Denied(of) => match (event, of) {
-                (Judged::Denied(_), None) => (true, was),
-                (Judged::Denied(Some(tool)), Some(of)) => (of.contains(&tool), was),
+                (FeedbackEvent::Denied(_), None) => (true, was),
+                (FeedbackEvent::Denied(Some(tool)), Some(of)) => (of.contains(&tool), was),
                 _ => (false, was),
             },
             Trigger::Becomes(condition) => {

@@ -1,7 +1,7 @@
 //! Judgement of a proposed call (semantics §3).
 
 use super::eval::Env;
-use super::feedback::Judged;
+use super::feedback::FeedbackEvent;
 use super::items::Deed;
 use super::{
     Allowed, Begun, Call, Flight, Judgement, Misuse, Outcome, Outline, Reference, World, is_missing,
@@ -132,7 +132,7 @@ impl Reference<'_> {
                 }
             }
             Decision::Deny if !judgement.reasons.iter().any(unread) => {
-                self.judge(Judged::Denied(tool), world);
+                self.judge(FeedbackEvent::Denied(tool), world);
             }
             _ => {}
         }

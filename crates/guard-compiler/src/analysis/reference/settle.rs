@@ -2,7 +2,7 @@
 
 use super::effects::reads;
 use super::eval::Env;
-use super::feedback::Judged;
+use super::feedback::FeedbackEvent;
 use super::parts::Endorsements;
 use super::{Allowed, Flight, Misuse, Outcome, Reference, Settled, World};
 use crate::hir::{Clause, ClauseKind, Expr, Step, Target, Tool, Type};
@@ -103,7 +103,7 @@ impl Reference<'_> {
             self.settled.push(Rc::new(settled));
         }
         self.states.push(Rc::new(self.state.clone()));
-        self.judge(Judged::Settled, world);
+        self.judge(FeedbackEvent::Settled, world);
     }
 
     /// Applies a success; returns the decoded result, or none where it does not decode, and adds what is endorsed of it.

@@ -6,7 +6,7 @@
 
 mod candidates;
 
-use super::prover::{Allowance, Answer, Effort, first_proof, prove};
+use super::prover::{Allowance, Effort, ProverAnswer, first_proof, prove};
 use super::{Status, Verification};
 use candidates::Candidates;
 use guard_plan::plan::{Claim, Plan, SessionBound, ToolId, VarId};
@@ -162,7 +162,7 @@ impl Search<'_> {
     fn is_proved(&self, claim: &Claim, bounds: &[SessionBound]) -> bool {
         let problem = self.problem(claim, bounds).map(|(problem, _)| problem);
         let answer = problem.map(|it| first_proof(&it, Effort::GUESS, &self.allowance));
-        matches!(answer, Some(Answer::Proved(_)))
+        matches!(answer, Some(ProverAnswer::Proved(_)))
     }
 
     fn problem(&self, claim: &Claim, bounds: &[SessionBound]) -> Option<(Problem, System)> {
@@ -175,7 +175,8 @@ impl Search<'_> {
     /// Returns the bounds that a proof of the claim uses; `None` if there is no proof.
     fn proves(&self, claim: &Claim, bounds: &[SessionBound]) -> Option<Vec<SessionBound>> {
         let (problem, system) = self.problem(claim, bounds)?;
-        let Answer::Proved(certificate) = prove(&problem, Effort::GUESS, &self.allowance) else {
+        let ProverAnswer::Proved(certificate) = prove(&problem, Effort::GUESS, &self.allowance)
+        else {
             return None;
         };
         let used = certificate.uses.iter().filter_map(|at| match system.given[*at as usize] {

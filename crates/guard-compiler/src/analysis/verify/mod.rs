@@ -16,7 +16,7 @@ use guard_plan::time::describe_duration;
 use guard_plan::words;
 pub use guard_proof::Width;
 use guard_proof::{ClaimedRule, Claims, Given, Goal, System, assumable, frame};
-use prover::{Allowance, Answer, Effort, prove};
+use prover::{Allowance, Effort, ProverAnswer, prove};
 use std::collections::HashMap;
 
 /// The results of a plan's verification.
@@ -170,8 +170,12 @@ pub fn verify(plan: &Plan) -> Verification {
     };
     let observed = |proof: &&Proof| matches!(proof.claim, Claim::Observed { .. });
     verification.proofs.extend(alone.proofs.iter().filter(observed).cloned());
-    let pass =
-        Pass { assumed: &assumed, width: Width::REAL, known, allowance: &Allowance::for_a_guard() };
+    let pass = VerifySettings {
+        assumed: &assumed,
+        width: Width::REAL,
+        known,
+        allowance: &Allowance::for_a_guard(),
+    };
     for tool in 0..plan.tools.len() as ToolId {
         effects(plan, tool, &pass, &mut verification);
     }
@@ -195,7 +199,8 @@ pub fn verify_at(plan: &Plan, width: Width) -> Verification {
     }
     let allowance = Allowance::for_a_guard();
     let assumed = observations(plan, width, &allowance, &mut verification);
-    let pass = Pass { assumed: &assumed, width, known: HashMap::new(), allowance: &allowance };
+    let pass =
+        VerifySettings { assumed: &assumed, width, known: HashMap::new(), allowance: &allowance };
     for tool in 0..plan.tools.len() as ToolId {
         effects(plan, tool, &pass, &mut verification);
     }
@@ -204,7 +209,7 @@ pub fn verify_at(plan: &Plan, width: Width) -> Verification {
 }
 
 /// Settings that all goals of a verification share.
-struct Pass<'p> {
+struct VerifySettings<'p> {
     /// By invariant, whether it holds in every committed state.
     assumed: &'p [bool],
     width: Width,
@@ -232,7 +237,8 @@ fn observations(
         for tool in &observing {
             let system = System::of_observations(plan, *tool, &assumed, width);
             for goal in &system.goals {
-                let pass = Pass { assumed: &assumed, width, known: HashMap::new(), allowance };
+                let pass =
+                    VerifySettings { assumed: &assumed, width, known: HashMap::new(), allowance };
                 decide(plan, *tool, &system, goal, &pass, &mut round);
             }
         }
@@ -259,7 +265,7 @@ fn every_claim(plan: &Plan, observing: &[ToolId]) -> Vec<Proof> {
     claims.map(|claim| Proof { claim, certificate: Default::default() }).collect()
 }
 
-fn effects(plan: &Plan, tool: ToolId, pass: &Pass<'_>, verification: &mut Verification) {
+fn effects(plan: &Plan, tool: ToolId, pass: &VerifySettings<'_>, verification: &mut Verification) {
     let declared = &plan.tools[tool as usize];
     let moved = |bound: &SessionBound| guard_proof::bounds::is_owed_by(plan, tool, bound);
     let is_moved = verification.bounds.iter().any(moved);
@@ -272,9 +278,9 @@ fn effects(plan: &Plan, tool: ToolId, pass: &Pass<'_>, verification: &mut Verifi
     // A second pass adds nothing to what is impossible: that rests on the rules of the tool alone.
     let impossible = match verification.bounds.is_empty() {
         true => prove(&system.vacuity(), Effort::USUAL, pass.allowance),
-        false => Answer::Open,
+        false => ProverAnswer::Open,
     };
-    if let Answer::Proved(certificate) = impossible {
+    if let ProverAnswer::Proved(certificate) = impossible {
         let basis = basis(plan, tool, &system, &certificate.uses, &[]);
         verification.impossible.push(Impossible { tool, basis });
     }
@@ -294,7 +300,7 @@ fn decide(
     tool: ToolId,
     system: &System,
     goal: &Goal,
-    pass: &Pass<'_>,
+    pass: &VerifySettings<'_>,
     verification: &mut Verification,
 ) {
     let enforced = match &goal.claim {
@@ -305,18 +311,18 @@ fn decide(
         Claim::Refined { .. } | Claim::Bounded { .. } => true,
     };
     let answer = match pass.known.get(&goal.claim) {
-        Some(certificate) => Some(Answer::Proved((*certificate).clone())),
+        Some(certificate) => Some(ProverAnswer::Proved((*certificate).clone())),
         None => system.problem(goal).map(|problem| prove(&problem, Effort::USUAL, pass.allowance)),
     };
     let why = match answer {
-        Some(Answer::Proved(certificate)) if enforced => {
+        Some(ProverAnswer::Proved(certificate)) if enforced => {
             let basis = basis(plan, tool, system, &certificate.uses, &verification.bounds);
             verification.proofs.push(Proof { claim: goal.claim.clone(), certificate });
             return record(verification, goal, Status::Proved(basis));
         }
-        Some(Answer::Proved(_)) => Why::Monitored,
-        Some(Answer::Open) => Why::Open,
-        Some(Answer::Exhausted) => Why::Exhausted,
+        Some(ProverAnswer::Proved(_)) => Why::Monitored,
+        Some(ProverAnswer::Open) => Why::Open,
+        Some(ProverAnswer::Exhausted) => Why::Exhausted,
         None => Why::Inexpressible,
     };
     let text = residue::part_text(plan, &goal.claim);
@@ -425,7 +431,7 @@ pub(crate) fn claims(plan: &Plan) -> Vec<(String, Vec<Basis>)> {
         let claims = Claims::of(plan, tool, &assumed, Width::REAL);
         for (rule, formula) in &claims.rules {
             let problem = formula.as_ref().and_then(|formula| claims.problem(formula));
-            let Some(Answer::Proved(certificate)) =
+            let Some(ProverAnswer::Proved(certificate)) =
                 problem.map(|problem| prove(&problem, Effort::USUAL, &allowance))
             else {
                 continue;

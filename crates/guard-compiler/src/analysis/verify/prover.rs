@@ -68,7 +68,7 @@ const MOST_ATOMS: u32 = 3_000;
 
 /// The prover's answer to a problem.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Answer {
+pub(crate) enum ProverAnswer {
     /// It is so.
     Proved(Certificate),
     /// Nothing that the prover knows excludes the opposite.
@@ -78,17 +78,23 @@ pub(crate) enum Answer {
 }
 
 /// Looks for a certificate that names only what it needs.
-pub(crate) fn prove(problem: &Problem, effort: Effort, allowance: &Allowance) -> Answer {
+pub(crate) fn prove(problem: &Problem, effort: Effort, allowance: &Allowance) -> ProverAnswer {
     match first_proof(problem, effort, allowance) {
-        Answer::Proved(certificate) => Answer::Proved(needed(problem, certificate, allowance)),
+        ProverAnswer::Proved(certificate) => {
+            ProverAnswer::Proved(needed(problem, certificate, allowance))
+        }
         answer => answer,
     }
 }
 
 /// Looks for any certificate: enough for whom only the answer matters.
-pub(crate) fn first_proof(problem: &Problem, effort: Effort, allowance: &Allowance) -> Answer {
+pub(crate) fn first_proof(
+    problem: &Problem,
+    effort: Effort,
+    allowance: &Allowance,
+) -> ProverAnswer {
     let slices = Slices::of(problem);
-    let mut search = Search { problem, effort, allowance, steps: Vec::new() };
+    let mut search = ProofSearch { problem, effort, allowance, steps: Vec::new() };
     let mut tried: Option<BTreeSet<u32>> = None;
     for round in 1..=ROUNDS {
         let uses = slices.within(round);
@@ -96,27 +102,27 @@ pub(crate) fn first_proof(problem: &Problem, effort: Effort, allowance: &Allowan
             break;
         }
         let uses_list: Vec<u32> = uses.iter().copied().collect();
-        let Some(context) = Context::of(problem, &uses_list) else { return Answer::Open };
+        let Some(context) = Context::of(problem, &uses_list) else { return ProverAnswer::Open };
         search.steps.clear();
         if search.refute(&context, &[]) {
-            return Answer::Proved(Certificate { uses: uses_list, steps: search.steps });
+            return ProverAnswer::Proved(Certificate { uses: uses_list, steps: search.steps });
         }
         if search.effort.combinations == 0 || search.effort.cases == 0 {
-            return Answer::Exhausted;
+            return ProverAnswer::Exhausted;
         }
         tried = Some(uses);
     }
-    Answer::Open
+    ProverAnswer::Open
 }
 
 /// Looks for a certificate that uses these hypotheses alone.
-pub(crate) fn certify(problem: &Problem, uses: &[u32], effort: Effort) -> Answer {
-    let Some(context) = Context::of(problem, uses) else { return Answer::Open };
+pub(crate) fn certify(problem: &Problem, uses: &[u32], effort: Effort) -> ProverAnswer {
+    let Some(context) = Context::of(problem, uses) else { return ProverAnswer::Open };
     let allowance = &Allowance::unlimited();
-    let mut search = Search { problem, effort, allowance, steps: Vec::new() };
+    let mut search = ProofSearch { problem, effort, allowance, steps: Vec::new() };
     match search.refute(&context, &[]) {
-        true => Answer::Proved(Certificate { uses: uses.to_vec(), steps: search.steps }),
-        false => Answer::Open,
+        true => ProverAnswer::Proved(Certificate { uses: uses.to_vec(), steps: search.steps }),
+        false => ProverAnswer::Open,
     }
 }
 
@@ -135,7 +141,7 @@ fn needed(problem: &Problem, certificate: Certificate, allowance: &Allowance) ->
         }
         let Some(context) = Context::of(problem, &fewer) else { continue };
         let effort = Effort { combinations: 4_000, cases: 100 };
-        let mut search = Search { problem, effort, allowance, steps: Vec::new() };
+        let mut search = ProofSearch { problem, effort, allowance, steps: Vec::new() };
         if search.refute(&context, &[]) {
             kept = Certificate { uses: fewer, steps: search.steps };
         } else if part.len() > 1 {
@@ -194,14 +200,14 @@ impl Slices {
     }
 }
 
-struct Search<'p> {
+struct ProofSearch<'p> {
     problem: &'p Problem,
     effort: Effort,
     allowance: &'p Allowance,
     steps: Vec<ProofStep>,
 }
 
-impl Search<'_> {
+impl ProofSearch<'_> {
     /// Shows that what a context says cannot be; the steps say how. Disjunctions that were split above are decided.
     fn refute(&mut self, context: &Context, decided: &[u32]) -> bool {
         if context.absurd {
@@ -217,14 +223,14 @@ impl Search<'_> {
             self.effort.cases = 0;
             return false;
         }
-        let bounds = Bounds::of(self.problem, &context.rows);
+        let bounds = VariableBounds::of(self.problem, &context.rows);
         let next = next_case(&context.alternatives, decided, &bounds);
         // Where one alternative is left the rows can wait; where none is, they are not needed.
         let rows_decide = bounds.absurd || next.as_ref().is_none_or(|next| next.open > 1);
         if rows_decide && self.eliminate(context) {
             return true;
         }
-        let Some(Case { index, parts, .. }) = next else { return false };
+        let Some(Split { index, parts, .. }) = next else { return false };
         let begun = self.steps.len();
         self.steps.push(ProofStep::Split(index));
         let decided = [decided, &[index]].concat();
@@ -250,15 +256,19 @@ impl Search<'_> {
 }
 
 /// The disjunction to split next.
-struct Case {
+struct Split {
     index: u32,
     parts: Rc<Parts>,
     /// How many alternatives the intervals leave open.
     open: usize,
 }
 
-fn next_case(alternatives: &[Rc<Parts>], decided: &[u32], bounds: &Bounds) -> Option<Case> {
-    let mut best: Option<Case> = None;
+fn next_case(
+    alternatives: &[Rc<Parts>],
+    decided: &[u32],
+    bounds: &VariableBounds,
+) -> Option<Split> {
+    let mut best: Option<Split> = None;
     for (index, parts) in (0..).zip(alternatives) {
         if decided.contains(&index) || parts.parts.iter().any(|part| bounds.entails(part)) {
             continue;
@@ -266,7 +276,7 @@ fn next_case(alternatives: &[Rc<Parts>], decided: &[u32], bounds: &Bounds) -> Op
         let open = parts.parts.iter().filter(|part| !bounds.refutes(part)).count();
         if best.as_ref().is_none_or(|best| open < best.open) {
             let done = open == 0;
-            best = Some(Case { index, parts: parts.clone(), open });
+            best = Some(Split { index, parts: parts.clone(), open });
             if done {
                 break;
             }
@@ -276,17 +286,17 @@ fn next_case(alternatives: &[Rc<Parts>], decided: &[u32], bounds: &Bounds) -> Op
 }
 
 /// The bounds of each variable that follow from the rows.
-struct Bounds {
+struct VariableBounds {
     least: Vec<Option<i128>>,
     greatest: Vec<Option<i128>>,
     absurd: bool,
 }
 
-impl Bounds {
-    fn of(problem: &Problem, rows: &[Linear]) -> Bounds {
+impl VariableBounds {
+    fn of(problem: &Problem, rows: &[Linear]) -> VariableBounds {
         let least = problem.vars.iter().map(|var| var.least).collect();
         let greatest = problem.vars.iter().map(|var| var.greatest).collect();
-        let mut bounds = Bounds { least, greatest, absurd: false };
+        let mut bounds = VariableBounds { least, greatest, absurd: false };
         for _ in 0..4 {
             let changed = rows.iter().filter(|row| bounds.narrow(row)).count();
             if changed == 0 || bounds.absurd {
@@ -362,7 +372,7 @@ impl Bounds {
 
 /// The origin of a row.
 #[derive(Clone, Copy)]
-enum Origin {
+enum RowOrigin {
     Given(Row),
     /// Multiples of two earlier ones.
     Sum((u64, usize), (u64, usize)),
@@ -370,7 +380,7 @@ enum Origin {
 
 /// Rows under elimination, with their origins.
 struct Tableau {
-    rows: Vec<(Linear, Origin)>,
+    rows: Vec<(Linear, RowOrigin)>,
     /// Of the same sums only the tightest is kept alive.
     alive: HashMap<Vec<(Var, i128)>, usize>,
     absurd: Option<usize>,
@@ -382,23 +392,23 @@ impl Tableau {
         let mut vars = BTreeSet::new();
         for (at, row) in (0..).zip(given) {
             vars.extend(row.terms.iter().map(|(var, _)| *var));
-            tableau.add(row.clone(), Origin::Given(Row::Known(at)));
+            tableau.add(row.clone(), RowOrigin::Given(Row::Known(at)));
         }
         for var in vars {
             let variable = &problem.vars[var as usize];
             if let Some(least) = variable.least {
                 let row = Linear { terms: vec![(var, -1)], constant: least };
-                tableau.add(row, Origin::Given(Row::Least(var)));
+                tableau.add(row, RowOrigin::Given(Row::Least(var)));
             }
             if let Some(greatest) = variable.greatest {
                 let row = Linear { terms: vec![(var, 1)], constant: -greatest };
-                tableau.add(row, Origin::Given(Row::Greatest(var)));
+                tableau.add(row, RowOrigin::Given(Row::Greatest(var)));
             }
         }
         tableau
     }
 
-    fn add(&mut self, row: Linear, origin: Origin) {
+    fn add(&mut self, row: Linear, origin: RowOrigin) {
         if row.terms.is_empty() {
             if row.constant > 0 && self.absurd.is_none() {
                 self.absurd = Some(self.rows.len());
@@ -498,7 +508,7 @@ impl Tableau {
         let sum = self.rows[up].0.times(up_times.into());
         let sum = sum.and_then(|sum| sum.plus(down_times.into(), &self.rows[down].0));
         if let Some(sum) = sum {
-            self.add(sum.tightened(), Origin::Sum((up_times, up), (down_times, down)));
+            self.add(sum.tightened(), RowOrigin::Sum((up_times, up), (down_times, down)));
         }
     }
 
@@ -507,7 +517,7 @@ impl Tableau {
         let mut needed = BTreeSet::from([last]);
         let mut open = vec![last];
         while let Some(at) = open.pop() {
-            if let Origin::Sum((_, a), (_, b)) = self.rows[at].1 {
+            if let RowOrigin::Sum((_, a), (_, b)) = self.rows[at].1 {
                 open.extend([a, b].into_iter().filter(|at| needed.insert(*at)));
             }
         }
@@ -515,10 +525,10 @@ impl Tableau {
         let mut steps = Vec::new();
         for at in needed {
             match self.rows[at].1 {
-                Origin::Given(row) => {
+                RowOrigin::Given(row) => {
                     numbers.insert(at, row);
                 }
-                Origin::Sum((a_times, a), (b_times, b)) => {
+                RowOrigin::Sum((a_times, a), (b_times, b)) => {
                     let off = u32::from(guard_proof::mutant!("rows are counted from one"));
                     numbers.insert(at, Row::Known(known + steps.len() as u32 + off));
                     steps
@@ -550,8 +560,8 @@ mod tests {
             negated_goal: at_most(-1, 5),
         };
         let enough = prove(&problem, Effort::USUAL, &Allowance::for_a_guard());
-        assert!(matches!(enough, Answer::Proved(_)));
+        assert!(matches!(enough, ProverAnswer::Proved(_)));
         let none = Allowance { looks: Cell::new(0) };
-        assert_eq!(prove(&problem, Effort::USUAL, &none), Answer::Exhausted);
+        assert_eq!(prove(&problem, Effort::USUAL, &none), ProverAnswer::Exhausted);
     }
 }

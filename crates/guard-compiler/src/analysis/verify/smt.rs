@@ -4,7 +4,7 @@
 //! hypotheses, finds a certificate. A negative answer counts if the solver's model replays on the reference evaluator.
 //! Another module starts solvers and reads their output.
 
-use super::prover::{Answer, Effort, certify};
+use super::prover::{Effort, ProverAnswer, certify};
 use super::residue;
 use crate::analysis::reference::Reference;
 use crate::hir::Program;
@@ -103,8 +103,10 @@ impl OpenGoal {
     /// The proof that the embedded prover finds from these hypotheses alone, with more effort than usual.
     pub fn proof(&self, uses: &[u32]) -> Option<Proof> {
         match certify(&self.problem, uses, LONG) {
-            Answer::Proved(certificate) => Some(Proof { claim: self.claim.clone(), certificate }),
-            Answer::Open | Answer::Exhausted => None,
+            ProverAnswer::Proved(certificate) => {
+                Some(Proof { claim: self.claim.clone(), certificate })
+            }
+            ProverAnswer::Open | ProverAnswer::Exhausted => None,
         }
     }
 

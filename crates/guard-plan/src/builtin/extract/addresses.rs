@@ -7,13 +7,13 @@ use super::unreadable::{has_any, is_dot, is_hidden};
 use super::{address, is_address_char};
 
 /// A find of [`each`].
-pub(super) enum Found<'t> {
+pub(super) enum FoundAddress<'t> {
     Address(&'t str),
     Unreadable(&'t str),
 }
 
 /// Calls `visit` with every address of a text, in order.
-pub(super) fn each<'t>(text: &'t str, visit: &mut dyn FnMut(Found<'t>)) {
+pub(super) fn each<'t>(text: &'t str, visit: &mut dyn FnMut(FoundAddress<'t>)) {
     let mut before_token: Option<&str> = None;
     let mut tokens = text.split_whitespace().peekable();
     while let Some(token) = tokens.next() {
@@ -27,7 +27,7 @@ fn of_token<'t>(
     token: &'t str,
     last: Option<&str>,
     next: Option<&str>,
-    visit: &mut dyn FnMut(Found<'t>),
+    visit: &mut dyn FnMut(FoundAddress<'t>),
 ) {
     let mut doubtful_from = 0;
     super::runs(token, is_address_char, |run, before, after| {
@@ -38,19 +38,19 @@ fn of_token<'t>(
             return;
         }
         doubts(&token[doubtful_from..start], false, None, None, visit);
-        visit(Found::Address(plain));
+        visit(FoundAddress::Address(plain));
         let end = start + run.len();
         let led = run.trim_start_matches('.').len() < run.len() || run.starts_with(['%', '-']);
         let goes_on = token[end..].is_empty() && next.is_some_and(|next| continues(run, next));
         if led || goes_on || extends(&token[..start], &token[end..]) {
-            visit(Found::Unreadable(run));
+            visit(FoundAddress::Unreadable(run));
         }
         doubtful_from = end;
     });
     let first = doubtful_from == 0;
     doubts(&token[doubtful_from..], first, last.filter(|_| first), next, visit);
     if has_any(token, &["&#64;", "&#x40;", "&commat;", "%40"]) {
-        visit(Found::Unreadable(token));
+        visit(FoundAddress::Unreadable(token));
     }
 }
 
@@ -90,7 +90,7 @@ fn doubts<'t>(
     first: bool,
     last: Option<&str>,
     next: Option<&str>,
-    visit: &mut dyn FnMut(Found<'t>),
+    visit: &mut dyn FnMut(FoundAddress<'t>),
 ) {
     let mut from = 0;
     let mut ats = piece.char_indices().filter(|(_, c)| is_at(*c)).peekable();
@@ -111,7 +111,7 @@ fn doubts<'t>(
         let domain = right
             .starts_with(|c: char| c.is_alphanumeric() || "[(\\\"-_.".contains(c) || is_hidden(c));
         if spaced || (local && (domain || more)) {
-            visit(Found::Unreadable(&piece[from..end]));
+            visit(FoundAddress::Unreadable(&piece[from..end]));
         }
         from = end;
     }

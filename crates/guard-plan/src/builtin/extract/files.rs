@@ -4,7 +4,7 @@ use super::unreadable::has_any;
 use super::{is_word_char, trimmed};
 
 /// A find of [`each`].
-pub(super) enum Found<'t> {
+pub(super) enum FoundFile<'t> {
     Path(&'t str),
     Unreadable(&'t str),
 }
@@ -16,7 +16,7 @@ const ABBREVIATIONS: [&str; 8] = ["e.g", "i.e", "a.m", "p.m", "u.s", "u.k", "vs.
 const WEB: [&str; 7] = ["http", "https", "ftp", "ftps", "ws", "wss", "mailto"];
 
 /// Calls `visit` with every path of a text, in order.
-pub(super) fn each<'t>(text: &'t str, visit: &mut dyn FnMut(Found<'t>)) {
+pub(super) fn each<'t>(text: &'t str, visit: &mut dyn FnMut(FoundFile<'t>)) {
     for token in text.split_whitespace() {
         super::runs(token, is_word_char, |word, before, after| {
             let cut = [before, after].into_iter().flatten().any(char::is_control);
@@ -26,7 +26,7 @@ pub(super) fn each<'t>(text: &'t str, visit: &mut dyn FnMut(Found<'t>)) {
     quoted_with_blanks(text, visit);
 }
 
-fn of_word<'t>(word: &'t str, cut: bool, visit: &mut dyn FnMut(Found<'t>)) {
+fn of_word<'t>(word: &'t str, cut: bool, visit: &mut dyn FnMut(FoundFile<'t>)) {
     let plain = trimmed_path(word);
     let scheme = plain.split_once(':').map(|(scheme, _)| scheme.to_ascii_lowercase());
     if scheme.is_some_and(|scheme| WEB.contains(&&*scheme)) {
@@ -36,15 +36,15 @@ fn of_word<'t>(word: &'t str, cut: bool, visit: &mut dyn FnMut(Found<'t>)) {
         || plain.contains(['\\', '\u{ff0f}', '\u{2044}', '\u{2215}', '\u{29f8}', '\u{ff3c}']);
     let url = plain.split_once("://").is_some_and(|(scheme, _)| is_scheme(scheme));
     if !plain.is_empty() && (encoded || url || plain.to_ascii_lowercase().starts_with("file:")) {
-        return visit(Found::Unreadable(word));
+        return visit(FoundFile::Unreadable(word));
     }
     if is_path(plain) {
-        visit(Found::Path(plain));
+        visit(FoundFile::Path(plain));
         if cut {
-            visit(Found::Unreadable(word));
+            visit(FoundFile::Unreadable(word));
         }
     } else if holds_path(plain) {
-        visit(Found::Unreadable(word));
+        visit(FoundFile::Unreadable(word));
     }
 }
 
@@ -101,11 +101,11 @@ fn has_extension(name: &str) -> bool {
 }
 
 /// Quoted paths with blanks in them, of which each word is only a part.
-fn quoted_with_blanks<'t>(text: &'t str, visit: &mut dyn FnMut(Found<'t>)) {
+fn quoted_with_blanks<'t>(text: &'t str, visit: &mut dyn FnMut(FoundFile<'t>)) {
     let mut see = |inner: &'t str| {
         let leads = inner.starts_with(['/', '~', '.']) || inner.as_bytes().get(1) == Some(&b':');
         if leads && inner.contains(char::is_whitespace) && inner.contains(['/', '\\']) {
-            visit(Found::Unreadable(inner));
+            visit(FoundFile::Unreadable(inner));
         }
     };
     for mark in ['"', '\'', '`'] {

@@ -10,7 +10,7 @@ use super::{is_word_char, trimmed};
 use crate::url::Url;
 
 /// One link of a text.
-pub(super) enum Link<'t> {
+pub(super) enum FoundLink<'t> {
     /// A url that reads strictly.
     Url(Box<Url>),
     /// A word without a scheme that some readers follow, and that ends where it seems to.
@@ -77,7 +77,7 @@ const ENTITIES: [&str; 10] =
     ["&#", "&colon;", "&sol;", "&bsol;", "&commat;", "&period;", "%2e", "%3a%2f", "%2f%2f", "%40"];
 
 /// Calls `visit` with every link of a text, in order.
-pub(super) fn each<'t>(text: &'t str, visit: &mut dyn FnMut(Link<'t>)) {
+pub(super) fn each<'t>(text: &'t str, visit: &mut dyn FnMut(FoundLink<'t>)) {
     broken_attributes(text, visit);
     let mut tokens = tokens(text).peekable();
     while let Some(token) = tokens.next() {
@@ -90,7 +90,7 @@ pub(super) fn each<'t>(text: &'t str, visit: &mut dyn FnMut(Link<'t>)) {
         super::runs(token.1, is_word_char, |word, _, _| {
             let start = word.as_ptr() as usize - token.1.as_ptr() as usize;
             let end = start + word.len();
-            let after = After {
+            let after = TextAfter {
                 rest: &token.1[end..],
                 user_follows: last_at.is_some_and(|at| at >= end),
                 tail: if end == token.1.len() { tail } else { "" },
@@ -104,7 +104,7 @@ pub(super) fn each<'t>(text: &'t str, visit: &mut dyn FnMut(Link<'t>)) {
 const ATTRIBUTE_BYTES: usize = 4096;
 
 /// Visits values of attributes with a tab or a line break in an address: a browser drops these.
-fn broken_attributes<'t>(text: &'t str, visit: &mut dyn FnMut(Link<'t>)) {
+fn broken_attributes<'t>(text: &'t str, visit: &mut dyn FnMut(FoundLink<'t>)) {
     // The next quote of each kind is looked for once.
     let mut next = [0, 0];
     for (at, _) in text.match_indices('=') {
@@ -128,7 +128,7 @@ fn broken_attributes<'t>(text: &'t str, visit: &mut dyn FnMut(Link<'t>)) {
             plain = plain.replace(entity, "");
         }
         if plain.len() < value.len() && (plain.contains("://") || is_link_like(&plain)) {
-            visit(Link::Unreadable(value));
+            visit(FoundLink::Unreadable(value));
         }
     }
 }
@@ -140,7 +140,7 @@ fn tokens(text: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 /// The text after a word, as far as another reader may take it for a part of the word.
-struct After<'t> {
+struct TextAfter<'t> {
     /// The rest of the token: it begins with a quote, an angle bracket or a control character.
     rest: &'t str,
     /// Somewhere in the rest is an `@` or a backslash.
@@ -149,30 +149,30 @@ struct After<'t> {
     tail: &'t str,
 }
 
-fn of_word<'t>(word: &'t str, after: &After, visit: &mut dyn FnMut(Link<'t>)) {
+fn of_word<'t>(word: &'t str, after: &TextAfter, visit: &mut dyn FnMut(FoundLink<'t>)) {
     let mut marks = word.match_indices("://").map(|(at, _)| scheme_start(word, at)).peekable();
     let Some(first) = marks.peek().copied() else {
         return without_mark(word, after, visit);
     };
     if is_link_like(&word[..first]) {
-        visit(Link::Unreadable(&word[..first]));
+        visit(FoundLink::Unreadable(&word[..first]));
     }
     marks.next();
     let whole = &word[first..];
     let empty = whole.ends_with("://") && after.rest.is_empty() && after.tail.is_empty();
     match Url::parse(trimmed(whole)) {
-        Ok(url) => visit(Link::Url(Box::new(url))),
+        Ok(url) => visit(FoundLink::Url(Box::new(url))),
         Err(_) if empty && !whole[..whole.len() - 3].contains("://") => {}
-        Err(_) => visit(Link::Unreadable(whole)),
+        Err(_) => visit(FoundLink::Unreadable(whole)),
     }
     // Whoever looks for schemes inside of a word finds further urls there.
     while let Some(start) = marks.next() {
         let end = marks.peek().copied().unwrap_or(word.len());
-        visit(Link::Unreadable(&word[start..end.max(start)]));
+        visit(FoundLink::Unreadable(&word[start..end.max(start)]));
     }
     match continuation(whole, after) {
-        Continues::Host => visit(Link::Unreadable(word)),
-        Continues::Path => visit(Link::LongerPath(word)),
+        Continues::Host => visit(FoundLink::Unreadable(word)),
+        Continues::Path => visit(FoundLink::LongerPath(word)),
         Continues::No => {}
     }
 }
@@ -202,7 +202,7 @@ enum Continues {
     Path,
 }
 
-fn continuation(url: &str, after: &After) -> Continues {
+fn continuation(url: &str, after: &TextAfter) -> Continues {
     let authority = url.split_once("://").map_or("", |(_, rest)| rest);
     let open = !authority.contains(['/', '?', '#']);
     let mut rest = after.rest.chars();
@@ -222,18 +222,18 @@ fn continuation(url: &str, after: &After) -> Continues {
     }
 }
 
-fn without_mark<'t>(word: &'t str, after: &After, visit: &mut dyn FnMut(Link<'t>)) {
+fn without_mark<'t>(word: &'t str, after: &TextAfter, visit: &mut dyn FnMut(FoundLink<'t>)) {
     let plain = trimmed(word);
     let scheme = plain.split_once(':').map(|(scheme, _)| scheme.to_ascii_lowercase());
     if scheme.is_some_and(|scheme| HOSTLESS.contains(&&*scheme))
         && let Ok(url) = Url::parse(plain)
     {
-        return visit(Link::Url(Box::new(url)));
+        return visit(FoundLink::Url(Box::new(url)));
     }
     if is_link_like(word) {
         visit(match continuation(word, after) {
-            Continues::No => Link::Bare(word),
-            _ => Link::Unreadable(word),
+            Continues::No => FoundLink::Bare(word),
+            _ => FoundLink::Unreadable(word),
         });
     }
 }

@@ -6,14 +6,14 @@
 use super::simulated;
 use crate::compiled::prepare;
 use crate::eval::context::Context;
-use crate::session::flight::{Draft, Part, PartStep};
+use crate::session::flight::{PartStep, PendingWrites, WrittenPart};
 use crate::stage::Call;
 use crate::target;
 use guard_plan::plan::{Effect, EffectOp, Step, TypeDef, TypeId};
 use guard_plan::value::Value;
 
 /// Drafts all effects of a call; `None` if any effect has a problem.
-pub(super) fn draft<'a>(cx: &Context<'a>, call: Call<'a>, draft: &mut Draft) -> Option<()> {
+pub(super) fn draft<'a>(cx: &Context<'a>, call: Call<'a>, draft: &mut PendingWrites) -> Option<()> {
     for (effect, ready) in call.tool.effects.iter().zip(&call.ready.effects) {
         if ready.part {
             part(cx, effect, ready, draft)?;
@@ -30,8 +30,8 @@ pub(super) fn draft<'a>(cx: &Context<'a>, call: Call<'a>, draft: &mut Draft) -> 
 fn part<'a>(
     cx: &Context<'a>,
     effect: &'a Effect,
-    ready: &'a prepare::Effect,
-    draft: &mut Draft,
+    ready: &'a prepare::PreparedEffect,
+    draft: &mut PendingWrites,
 ) -> Option<()> {
     let plan = cx.compiled.plan();
     let operand = ready.value.as_ref().map(|value| cx.eval(value)).transpose().ok()?;
@@ -59,7 +59,11 @@ fn part<'a>(
                 let span = draft.text(key);
                 draft.steps.push(PartStep::Entry(span));
                 if last && effect.op == EffectOp::Delete {
-                    draft.parts.push(Part { var, steps: (first, draft.steps.len()), value: None });
+                    draft.parts.push(WrittenPart {
+                        var,
+                        steps: (first, draft.steps.len()),
+                        value: None,
+                    });
                     return Some(());
                 }
             }
@@ -83,7 +87,7 @@ fn part<'a>(
     };
     let matches = |id, text: &str| cx.compiled.matches(id, text);
     cx.compiled.decoder(&cx.session.workspace, false, &matches).conform(ty, &value).ok()?;
-    draft.parts.push(Part { var, steps: (first, draft.steps.len()), value: Some(value) });
+    draft.parts.push(WrittenPart { var, steps: (first, draft.steps.len()), value: Some(value) });
     Some(())
 }
 

@@ -1,6 +1,6 @@
 //! The ledger of a folder: a file of records that all processes append to, under a lock.
 
-use super::super::ledger::{LEDGER, Ledger, missing};
+use super::super::ledger::{LEDGER, LedgerSums, missing};
 use super::super::mark::{self, ChainMarks};
 use super::super::place::{CUT, GONE, OVERWRITTEN, REPLACED, is_absent, is_same};
 use super::super::{Durability, StoreError};
@@ -20,13 +20,13 @@ pub struct FolderLedger {
     path: PathBuf,
     sync: bool,
     marks: ChainMarks,
-    read: Mutex<Reading>,
+    read: Mutex<LedgerPrefix>,
 }
 
 /// The part of the file that was read.
 #[derive(Debug, Default)]
-struct Reading {
-    ledger: Ledger,
+struct LedgerPrefix {
+    ledger: LedgerSums,
     bytes: u64,
     /// The file, once there is one.
     file: Option<Metadata>,
@@ -35,7 +35,7 @@ struct Reading {
 /// The ledger while no other process can change it.
 pub struct Locked<'l> {
     store: &'l FolderLedger,
-    read: std::sync::MutexGuard<'l, Reading>,
+    read: std::sync::MutexGuard<'l, LedgerPrefix>,
     file: Option<File>,
 }
 
@@ -112,7 +112,7 @@ impl FolderLedger {
 
 impl Locked<'_> {
     /// The sums of the ledger.
-    pub fn ledger(&self) -> &Ledger {
+    pub fn ledger(&self) -> &LedgerSums {
         &self.read.ledger
     }
 

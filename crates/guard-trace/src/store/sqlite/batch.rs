@@ -3,7 +3,7 @@
 //! Each caller waits until the transaction with its commit is on disk. The thread waits for further
 //! commits at most as long as the window, and not at all once every open session is waiting.
 
-use super::super::ledger::Ledger;
+use super::super::ledger::LedgerSums;
 use super::super::{Charge, Commit, Committed, StoreError};
 use super::handle::Handle;
 use super::{lock, rows};
@@ -28,12 +28,12 @@ pub struct Batch {
 
 #[derive(Debug, Default)]
 struct Queue {
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<WaitingBatch>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct Waiting {
+struct WaitingBatch {
     jobs: Vec<Job>,
     open: HashSet<String>,
     closed: bool,
@@ -60,7 +60,7 @@ impl Batch {
     ) -> Result<Batch, StoreError> {
         let queue = Arc::new(Queue::default());
         let ours = queue.clone();
-        let writer = Writer { handle, path: path.clone(), keys };
+        let writer = BatchWriter { handle, path: path.clone(), keys };
         let thread = std::thread::Builder::new()
             .name("guard-store".into())
             .spawn(move || writer.run(&ours, window))
@@ -138,20 +138,20 @@ impl Queue {
     }
 }
 
-impl Waiting {
+impl WaitingBatch {
     /// Returns whether every open session is waiting.
     fn is_full(&self) -> bool {
         self.closed || self.jobs.len() >= self.open.len().min(MOST)
     }
 }
 
-struct Writer {
+struct BatchWriter {
     handle: Handle,
     path: PathBuf,
     keys: Option<Keys>,
 }
 
-impl Writer {
+impl BatchWriter {
     fn run(mut self, queue: &Queue, window: Duration) {
         while let Some(jobs) = queue.next(window) {
             let done = self.write(&jobs);
@@ -203,7 +203,7 @@ impl Job {
         &self,
         rows: &rows::Rows<'_>,
         keys: Option<&Keys>,
-        ledger: &mut Ledger,
+        ledger: &mut LedgerSums,
     ) -> Result<Committed, StoreError> {
         let records: Vec<&str> = self.records.iter().map(String::as_str).collect();
         let charges: Vec<Charge<'_>> = self

@@ -1,6 +1,6 @@
 //! An open database: its connection, and its place in the file system.
 
-use super::super::ledger::{LEDGER, Ledger};
+use super::super::ledger::{LEDGER, LedgerSums};
 use super::super::mark::ChainMarks;
 use super::super::place::OVERWRITTEN;
 use super::super::{Durability, StoreError};
@@ -18,7 +18,7 @@ pub struct Handle {
     connection: Connection,
     place: Place,
     /// The ledger, as far as this connection has read it.
-    ledger: Ledger,
+    ledger: LedgerSums,
     marks: ChainMarks,
 }
 
@@ -34,7 +34,7 @@ impl Handle {
         // The log and its index are there once somebody has read.
         rows::Rows { path, connection: &connection }.sessions()?;
         let place = Place::new(path)?;
-        let (path, ledger) = (path.to_owned(), Ledger::default());
+        let (path, ledger) = (path.to_owned(), LedgerSums::default());
         let marks = ChainMarks::beside(&path, Durability::Full);
         let mut handle = Handle { path, durability, connection, place, ledger, marks };
         if schema::version(&handle.path, &handle.connection)? == schema::FORMER_VERSION {
@@ -57,7 +57,7 @@ impl Handle {
     /// its path.
     pub fn reading<T>(
         &mut self,
-        read: impl FnOnce(&Rows<'_>, &mut Ledger) -> Result<T, StoreError>,
+        read: impl FnOnce(&Rows<'_>, &mut LedgerSums) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         self.place.check()?;
         let fail = |error| rows::error(&self.path, &error);
@@ -78,14 +78,14 @@ impl Handle {
     pub fn writing<T>(
         &mut self,
         sessions: &[&str],
-        write: impl FnOnce(&Rows<'_>, &mut Ledger) -> Result<T, StoreError>,
+        write: impl FnOnce(&Rows<'_>, &mut LedgerSums) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         self.place.check()?;
         let known = self.ledger.head.version;
         let done = self.transact(write);
         if done.is_err() {
             // It may have read what was rolled back.
-            self.ledger = Ledger::default();
+            self.ledger = LedgerSums::default();
         }
         let done = done?;
         self.place.check()?;
@@ -100,7 +100,7 @@ impl Handle {
 
     fn transact<T>(
         &mut self,
-        write: impl FnOnce(&Rows<'_>, &mut Ledger) -> Result<T, StoreError>,
+        write: impl FnOnce(&Rows<'_>, &mut LedgerSums) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let fail = |error| rows::error(&self.path, &error);
         let begun = Transaction::new(&mut self.connection, TransactionBehavior::Immediate);

@@ -1,6 +1,6 @@
 //! The ledger of a database: its records are stored like those of a session.
 
-use super::super::ledger::{Known, LEDGER, Ledger, gone, missing, stranger, time_of};
+use super::super::ledger::{KnownSession, LEDGER, LedgerSums, gone, missing, stranger, time_of};
 use super::super::place::CUT;
 use super::super::{Charge, Commit, Committed, StoreError};
 use super::rows::{Rows, error};
@@ -13,7 +13,7 @@ use rusqlite::params;
 impl Rows<'_> {
     /// Reads what was written to the ledger since. A database with sessions must have one, unless
     /// one is to be made.
-    pub fn catch_up(&self, ledger: &mut Ledger, make: bool) -> Result<(), StoreError> {
+    pub fn catch_up(&self, ledger: &mut LedgerSums, make: bool) -> Result<(), StoreError> {
         let Some(found) = self.session(LEDGER)? else {
             if ledger.head.version > 0 {
                 return Err(StoreError::lost(self.path, "has lost its ledger"));
@@ -39,7 +39,7 @@ impl Rows<'_> {
     }
 
     /// Appends records to the ledger.
-    pub fn append(&self, ledger: &mut Ledger, lines: &[String]) -> Result<(), StoreError> {
+    pub fn append(&self, ledger: &mut LedgerSums, lines: &[String]) -> Result<(), StoreError> {
         let id = match self.session(LEDGER)? {
             Some(found) => found.id,
             None => self.insert(LEDGER)?,
@@ -52,27 +52,27 @@ impl Rows<'_> {
     }
 
     /// Refuses a session that the ledger knows and the database has not.
-    pub fn expect_new(&self, name: &str, ledger: &mut Ledger) -> Result<(), StoreError> {
+    pub fn expect_new(&self, name: &str, ledger: &mut LedgerSums) -> Result<(), StoreError> {
         self.catch_up(ledger, false)?;
         match ledger.knows(name) {
-            Known::Begun => Err(gone(self.path, name)),
-            Known::No | Known::Removed => Ok(()),
+            KnownSession::Begun => Err(gone(self.path, name)),
+            KnownSession::No | KnownSession::Removed => Ok(()),
         }
     }
 
     /// Refuses a session that the ledger does not know: it is written in one step with the first record.
-    pub fn expect_known(&self, name: &str, ledger: &mut Ledger) -> Result<(), StoreError> {
+    pub fn expect_known(&self, name: &str, ledger: &mut LedgerSums) -> Result<(), StoreError> {
         self.catch_up(ledger, false)?;
         match ledger.knows(name) {
-            Known::Begun => Ok(()),
-            Known::No | Known::Removed => Err(stranger(self.path, name)),
+            KnownSession::Begun => Ok(()),
+            KnownSession::No | KnownSession::Removed => Err(stranger(self.path, name)),
         }
     }
 
     /// Writes into the ledger that a session exists, or was removed.
     pub fn say(
         &self,
-        ledger: &mut Ledger,
+        ledger: &mut LedgerSums,
         time: Millis,
         entry: LedgerEntry,
         name: &str,
@@ -84,7 +84,7 @@ impl Rows<'_> {
     /// Charges shared budgets; returns the refusal of one of them.
     pub fn charge(
         &self,
-        ledger: &mut Ledger,
+        ledger: &mut LedgerSums,
         name: &str,
         commit: &Commit<'_>,
     ) -> Result<Option<Committed>, StoreError> {
@@ -100,12 +100,12 @@ impl Rows<'_> {
     }
 
     /// Writes into the ledger what the database holds; returns what it wrote.
-    pub fn settle_ledger(&self, ledger: &mut Ledger) -> Result<Vec<String>, StoreError> {
+    pub fn settle_ledger(&self, ledger: &mut LedgerSums) -> Result<Vec<String>, StoreError> {
         self.catch_up(ledger, true)?;
         let there = self.sessions()?;
         let mut said = Vec::new();
         for id in &there {
-            if ledger.knows(id) != Known::Begun {
+            if ledger.knows(id) != KnownSession::Begun {
                 self.say(ledger, 0, LedgerEntry::Begun, id)?;
                 said.push(format!("session `{id}` is known from now on"));
             }
@@ -148,7 +148,7 @@ impl Rows<'_> {
     }
 
     /// Takes over a database of version 1, which had a table of amounts and no ledger.
-    pub fn upgrade(&self, ledger: &mut Ledger) -> Result<(), StoreError> {
+    pub fn upgrade(&self, ledger: &mut LedgerSums) -> Result<(), StoreError> {
         let fail = |why| error(self.path, &why);
         self.settle_ledger(ledger)?;
         let mut statement =

@@ -1,6 +1,6 @@
 //! Reads and writes within a transaction.
 
-use super::super::ledger::{Known, Ledger, time_of};
+use super::super::ledger::{KnownSession, LedgerSums, time_of};
 use super::super::memory::{check_snapshot, no_snapshot};
 use super::super::{Commit, Committed, Fit, StoreError, Taken, fit};
 use super::schema;
@@ -28,14 +28,14 @@ pub struct Session {
 }
 
 /// A stored snapshot, with an unchecked tag.
-pub struct Kept {
+pub struct StoredSnapshot {
     version: u64,
     head: Vec<u8>,
     tag: Vec<u8>,
     bytes: Vec<u8>,
 }
 
-impl Kept {
+impl StoredSnapshot {
     /// Returns the snapshot, if its tag is valid.
     pub fn trusted(self, session: &str, keys: Option<&Keys>) -> Option<Taken> {
         let hash: Hash = self.head.try_into().ok()?;
@@ -120,11 +120,11 @@ impl Rows<'_> {
     }
 
     /// Returns the snapshot of a session.
-    pub fn snapshot(&self, of: &Session) -> Result<Option<Kept>, StoreError> {
+    pub fn snapshot(&self, of: &Session) -> Result<Option<StoredSnapshot>, StoreError> {
         let sql = "SELECT version, head, tag, bytes FROM snapshot WHERE session = ?1";
         self.one(sql, params![of.id], |row| {
             let version = u64::try_from(row.get::<_, i64>(0)?).unwrap_or(u64::MAX);
-            Ok(Kept { version, head: row.get(1)?, tag: row.get(2)?, bytes: row.get(3)? })
+            Ok(StoredSnapshot { version, head: row.get(1)?, tag: row.get(2)?, bytes: row.get(3)? })
         })
     }
 
@@ -134,7 +134,7 @@ impl Rows<'_> {
         name: &str,
         commit: &Commit<'_>,
         keys: Option<&Keys>,
-        ledger: &mut Ledger,
+        ledger: &mut LedgerSums,
     ) -> Result<Committed, StoreError> {
         let found = self.session(name)?;
         let before = found.as_ref().map(|found| found.head).unwrap_or_default();
@@ -209,10 +209,10 @@ impl Rows<'_> {
     }
 
     /// Drops a session.
-    pub fn remove(&self, name: &str, ledger: &mut Ledger) -> Result<bool, StoreError> {
+    pub fn remove(&self, name: &str, ledger: &mut LedgerSums) -> Result<bool, StoreError> {
         let Some(found) = self.session(name)? else { return Ok(false) };
         self.catch_up(ledger, false)?;
-        if ledger.knows(name) == Known::Begun {
+        if ledger.knows(name) == KnownSession::Begun {
             let last = self.lines(&found, found.head.version.saturating_sub(1), 1)?;
             let time = last.first().map_or(0, |record| time_of(record));
             self.say(ledger, time, LedgerEntry::Removed, name)?;

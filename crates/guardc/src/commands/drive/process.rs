@@ -35,7 +35,8 @@ impl Process {
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(Failure::new(format!("`{binary}` has no pipes")));
         };
-        let turn = Rc::new(Turn { patience, until: Cell::new(None), late: Cell::new(false) });
+        let turn =
+            Rc::new(AnswerLimit { patience, until: Cell::new(None), late: Cell::new(false) });
         let writer = Mouth::new(input, Rc::clone(&turn));
         Ok(Process { reader: Patient::new(child, output, turn), writer })
     }
@@ -43,13 +44,13 @@ impl Process {
 
 /// The time limit for the answer to the last line. After a timeout no more output is read: it could
 /// belong to an earlier question.
-struct Turn {
+struct AnswerLimit {
     patience: Duration,
     until: Cell<Option<Instant>>,
     late: Cell<bool>,
 }
 
-impl Turn {
+impl AnswerLimit {
     fn begin(&self) {
         self.until.set(Instant::now().checked_add(self.patience));
     }
@@ -72,11 +73,11 @@ impl Turn {
 pub struct Mouth {
     lines: SyncSender<Vec<u8>>,
     line: Vec<u8>,
-    turn: Rc<Turn>,
+    turn: Rc<AnswerLimit>,
 }
 
 impl Mouth {
-    fn new(mut input: ChildStdin, turn: Rc<Turn>) -> Mouth {
+    fn new(mut input: ChildStdin, turn: Rc<AnswerLimit>) -> Mouth {
         let (lines, told) = sync_channel::<Vec<u8>>(1);
         std::thread::spawn(move || {
             while let Ok(line) = told.recv() {
@@ -110,11 +111,11 @@ pub struct Patient {
     pieces: Receiver<Vec<u8>>,
     piece: Vec<u8>,
     used: usize,
-    turn: Rc<Turn>,
+    turn: Rc<AnswerLimit>,
 }
 
 impl Patient {
-    fn new(child: Child, output: ChildStdout, turn: Rc<Turn>) -> Patient {
+    fn new(child: Child, output: ChildStdout, turn: Rc<AnswerLimit>) -> Patient {
         // Bounded: a program that sends too much has to wait.
         let (send, pieces) = sync_channel(4);
         std::thread::spawn(move || {

@@ -56,10 +56,10 @@ pub fn explain(
     for line in tool.doc.lines() {
         out.push_str(&format!("  {}\n", style.dim(line.trim())));
     }
-    let mut list = List { out: String::new(), tool, number: 0 };
+    let mut list = RuleList { out: String::new(), tool, number: 0 };
     before(plan, &mut list);
     out.push_str(&list.out);
-    let mut list = List { out: String::new(), tool, number: 0 };
+    let mut list = RuleList { out: String::new(), tool, number: 0 };
     rules::after(plan, tool).iter().for_each(|said| list.rule(said));
     if !list.out.is_empty() {
         out.push_str("  then, when it has run\n");
@@ -138,13 +138,13 @@ fn rewritten(one: &Rewrite) -> String {
 }
 
 /// A numbered list of rules.
-struct List<'a> {
+struct RuleList<'a> {
     out: String,
     tool: &'a Tool,
     number: usize,
 }
 
-impl List<'_> {
+impl RuleList<'_> {
     fn say(&mut self, text: &str) {
         self.number += 1;
         self.out.push_str(&format!("  {:>3}. {text}\n", self.number));
@@ -188,7 +188,7 @@ pub(super) fn sentence(said: &Said) -> String {
 }
 
 /// Arguments, requirements, denies, limits, budgets, deadline, effects, approvals, probes, conflicts.
-fn before(plan: &Plan, list: &mut List) {
+fn before(plan: &Plan, list: &mut RuleList) {
     let tool = list.tool;
     list.say(if tool.params.is_empty() {
         "takes no arguments"
@@ -213,7 +213,7 @@ fn before(plan: &Plan, list: &mut List) {
     }
 }
 
-fn session(plan: &Plan, list: &mut List) {
+fn session(plan: &Plan, list: &mut RuleList) {
     if let Some(calls) = plan.units.iter().find(|u| u.name == "calls").and_then(|u| u.budget) {
         list.say(&format!("is one of {} calls", decimal::format(calls)));
     }
@@ -222,7 +222,7 @@ fn session(plan: &Plan, list: &mut List) {
     }
 }
 
-fn unbroken(plan: &Plan, list: &mut List) {
+fn unbroken(plan: &Plan, list: &mut RuleList) {
     let kept = plan.invariants.len() - list.tool.frame.len();
     if kept > 0 && !list.tool.effects.is_empty() {
         let what =

@@ -12,14 +12,14 @@ pub type Job = Box<dyn FnOnce() + Send>;
 
 /// Threads that run requests. They are started when they are needed.
 pub struct Pool {
-    shared: Arc<Shared>,
+    shared: Arc<PoolShared>,
     most: usize,
     threads: Vec<JoinHandle<()>>,
 }
 
 #[derive(Default)]
-struct Shared {
-    state: Mutex<State>,
+struct PoolShared {
+    state: Mutex<PoolState>,
     /// A queue has a request, or there will be no more.
     work: Condvar,
     /// A request has ended.
@@ -27,7 +27,7 @@ struct Shared {
 }
 
 #[derive(Default)]
-struct State {
+struct PoolState {
     /// The requests of each session that runs or waits.
     queues: HashMap<String, VecDeque<Job>>,
     /// The sessions with a request that no worker runs.
@@ -38,8 +38,8 @@ struct State {
     closed: bool,
 }
 
-impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
+impl PoolShared {
+    fn state(&self) -> MutexGuard<'_, PoolState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

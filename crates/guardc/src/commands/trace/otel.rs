@@ -39,7 +39,7 @@ pub fn write(
     let sound = walk(traces, "exporting", term, &mut |at, record, _| {
         if matches!(record.payload, Payload::Open(_) | Payload::Snapshot(_)) {
             spans.close()?;
-            spans.session = Some(Session::new(at, record));
+            spans.session = Some(SpanSession::new(at, record));
         }
         if filter.takes(at, record) { spans.record(record) } else { Ok(()) }
     })?;
@@ -50,11 +50,11 @@ pub fn write(
 struct Spans<'o> {
     out: &'o mut dyn Write,
     ready: Vec<Value>,
-    session: Option<Session>,
+    session: Option<SpanSession>,
     content: bool,
 }
 
-struct Session {
+struct SpanSession {
     trace: String,
     root: String,
     id: String,
@@ -70,8 +70,8 @@ struct Session {
     events: Vec<Value>,
 }
 
-impl Session {
-    fn new(at: &At<'_>, record: &Record) -> Session {
+impl SpanSession {
+    fn new(at: &At<'_>, record: &Record) -> SpanSession {
         let (plan, actor) = match &record.payload {
             Payload::Open(open) => {
                 (open.plan.to_string(), open.actor.as_ref().map(|one| one.to_string()))
@@ -80,7 +80,7 @@ impl Session {
             _ => (String::new(), None),
         };
         let now = nanos(&record.time);
-        Session {
+        SpanSession {
             trace: id(&at.session, &record.hash, 16),
             root: id(&at.session, "session", 8),
             id: at.session.clone(),
@@ -215,7 +215,7 @@ impl Spans<'_> {
 }
 
 /// Returns the span of a call, which has zero length until it is settled.
-fn proposed(session: &Session, record: &Record, propose: &Propose<'_>, content: bool) -> Value {
+fn proposed(session: &SpanSession, record: &Record, propose: &Propose<'_>, content: bool) -> Value {
     let now = nanos(&record.time);
     let verdict = propose.verdict.decision.as_str();
     let mut span = json!({

@@ -45,7 +45,7 @@ fn ledger(args: &Args, term: &Term) -> Outcome {
 }
 
 /// The part of a trace that was kept, and the reason for the cut.
-struct Kept {
+struct KeptPrefix {
     head: Head,
     bytes: u64,
     /// The first thing that is not sound, and the number of lines and bytes from there on.
@@ -100,10 +100,10 @@ fn copy(
     mut reader: Box<dyn BufRead>,
     out: &mut impl Write,
     fail: &dyn Fn(std::io::Error) -> Failure,
-) -> Result<Kept, Failure> {
+) -> Result<KeptPrefix, Failure> {
     let unreadable =
         |error: std::io::Error| Failure::new(format!("cannot read `{name}`: {}", reason(&error)));
-    let mut kept = Kept { head: Head::default(), bytes: 0, cut: None };
+    let mut kept = KeptPrefix { head: Head::default(), bytes: 0, cut: None };
     let mut line = Vec::new();
     loop {
         line.clear();

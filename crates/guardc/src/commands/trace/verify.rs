@@ -77,7 +77,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
         false => Vec::new(),
     };
     let lost = lost.unwrap_or_default();
-    let report = Report { found: &found, checked: &checked, lost, stores };
+    let report = ChainReport { found: &found, checked: &checked, lost, stores };
     match args.format {
         TextOrJson::Text => term.print(&report.text(term))?,
         TextOrJson::Json => term.print(&format!("{:#}\n", report.json()))?,
@@ -234,7 +234,7 @@ fn lost(
 }
 
 /// The findings on all traces.
-struct Report<'r> {
+struct ChainReport<'r> {
     found: &'r [Source],
     checked: &'r [Verified],
     lost: Vec<String>,
@@ -242,7 +242,7 @@ struct Report<'r> {
     stores: Vec<String>,
 }
 
-impl Report<'_> {
+impl ChainReport<'_> {
     fn is_sound(&self) -> bool {
         self.lost.is_empty()
             && self.stores.is_empty()
@@ -327,7 +327,7 @@ fn finding(it: &Finding) -> Value {
 pub fn unsound(found: &[Source], checked: &[Verified], term: &Term) -> Result<bool, Failure> {
     let bad = checked.iter().any(|it| !it.is_sound());
     if bad {
-        let report = Report { found, checked, lost: Vec::new(), stores: Vec::new() };
+        let report = ChainReport { found, checked, lost: Vec::new(), stores: Vec::new() };
         report.text(term).lines().for_each(|line| term.note(line));
     }
     Ok(bad)

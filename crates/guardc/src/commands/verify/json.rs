@@ -1,6 +1,6 @@
 //! The report as one JSON object, for tools.
 
-use super::Verified;
+use super::VerifyParts;
 use super::text::basis;
 use crate::report::Report;
 use guard_compiler::explore::{Exploration, Session};
@@ -9,7 +9,7 @@ use guard_compiler::verify::{Basis, Residue, Status, Why};
 use serde_json::{Value, json};
 
 /// `{guard, pairs, invariants, types, observations, bounds, properties, impossible, explored, diagnostics, summary}`, pretty-printed.
-pub fn report(verified: &Verified<'_>, report: &Report) -> String {
+pub fn report(verified: &VerifyParts<'_>, report: &Report) -> String {
     let plan = &verified.output.plan;
     let verification = &verified.output.verification;
     let tool = |id: u32| plan.tools[id as usize].name.as_str();
@@ -62,7 +62,7 @@ pub fn report(verified: &Verified<'_>, report: &Report) -> String {
     format!("{object:#}\n")
 }
 
-fn properties(verified: &Verified<'_>) -> Value {
+fn properties(verified: &VerifyParts<'_>) -> Value {
     let Some(properties) = &verified.output.properties else { return json!([]) };
     let claimed = &properties.claimed;
     let claim = |claim: &Claim| {
@@ -127,7 +127,7 @@ fn played(session: &Session) -> Value {
     serde_json::from_str(&session.to_json().to_string()).unwrap_or(Value::Null)
 }
 
-fn explored(verified: &Verified<'_>, explored: &Exploration) -> Value {
+fn explored(verified: &VerifyParts<'_>, explored: &Exploration) -> Value {
     let program = &verified.output.program;
     let session = |session: &Option<Session>| session.as_ref().map_or(Value::Null, played);
     let named =

@@ -54,7 +54,7 @@ pub struct Args {
 }
 
 /// The parts of a report.
-struct Verified<'v> {
+struct VerifyParts<'v> {
     output: &'v Output,
     /// The solver's answers to open goals, in the order of the claims.
     solved: Vec<(OpenGoal, solver::Said)>,
@@ -110,7 +110,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
         properties.decide(&limits, &|| stop.load(Ordering::Relaxed))
     });
     let interrupted = stop.load(Ordering::Relaxed);
-    let verified = Verified { output, solved, explored, interrupted, properties };
+    let verified = VerifyParts { output, solved, explored, interrupted, properties };
     let mut report = Report::of_one();
     report.add(&compiled.shown, &compiled.compilation.diagnostics);
     let tried = tried(&verified, &compiled.compilation.diagnostics);
@@ -166,7 +166,7 @@ fn unproved(output: &Output) -> Vec<EffectCheck> {
 }
 
 /// Returns the findings about the guard that only exploration can detect.
-fn tried(verified: &Verified<'_>, known: &[Diagnostic]) -> Vec<Diagnostic> {
+fn tried(verified: &VerifyParts<'_>, known: &[Diagnostic]) -> Vec<Diagnostic> {
     let output = verified.output;
     let prover = lint::Verified { plan: &output.plan, verification: &output.verification };
     let mut found = lint::all(&output.program, verified.explored.as_ref(), &prover);

@@ -98,7 +98,7 @@ pub fn proofs(path: &Path, output: &Output, term: &Term) -> Result<Vec<Proof>, F
     for (at, goal) in goals.iter().enumerate() {
         progress.at(at, &goal.text);
         match solver.ask(goal) {
-            Ok(Answer::Unsat(core)) => proofs.extend(goal.proof(&core)),
+            Ok(SolverAnswer::Unsat(core)) => proofs.extend(goal.proof(&core)),
             Ok(_) => {}
             Err(_) => solver = Solver::start(path)?,
         }
@@ -106,19 +106,19 @@ pub fn proofs(path: &Path, output: &Output, term: &Term) -> Result<Vec<Proof>, F
     Ok(proofs)
 }
 
-fn weighed(output: &Output, goal: &OpenGoal, answer: Answer) -> Said {
+fn weighed(output: &Output, goal: &OpenGoal, answer: SolverAnswer) -> Said {
     match answer {
-        Answer::Unsat(core) if goal.proof(&core).is_some() => Said::Certified,
-        Answer::Unsat(_) => Said::Holds,
-        Answer::Sat(model) => {
+        SolverAnswer::Unsat(core) if goal.proof(&core).is_some() => Said::Certified,
+        SolverAnswer::Unsat(_) => Said::Holds,
+        SolverAnswer::Sat(model) => {
             let value = |var| model.get(&var).copied();
             Said::Fails(goal.counterexample(&output.program, &output.plan, &value))
         }
-        Answer::Unknown(why) => Said::Unknown(why),
+        SolverAnswer::Unknown(why) => Said::Unknown(why),
     }
 }
 
-enum Answer {
+enum SolverAnswer {
     /// With the numbers of the relevant hypotheses.
     Unsat(Vec<u32>),
     Sat(HashMap<u32, i128>),
@@ -176,20 +176,24 @@ impl Solver {
         Ok(Solver { child, to, from })
     }
 
-    fn ask(&mut self, goal: &OpenGoal) -> Result<Answer, String> {
+    fn ask(&mut self, goal: &OpenGoal) -> Result<SolverAnswer, String> {
         self.say(&format!("(push 1)\n{}(check-sat)\n", goal.assertions()))?;
         let answer = self.line()?;
         let answer = match answer.as_str() {
             "unsat" => {
                 let core = self.reply("(get-unsat-core)")?;
                 let names = core.split(|c: char| !c.is_ascii_alphanumeric());
-                Answer::Unsat(sorted(names.filter_map(|name| name.strip_prefix('h')?.parse().ok())))
+                SolverAnswer::Unsat(sorted(
+                    names.filter_map(|name| name.strip_prefix('h')?.parse().ok()),
+                ))
             }
             "sat" => {
                 let names: Vec<String> = goal.vars().iter().map(|var| format!("v{var}")).collect();
-                Answer::Sat(model(&self.reply(&format!("(get-value ({}))", names.join(" ")))?))
+                SolverAnswer::Sat(model(
+                    &self.reply(&format!("(get-value ({}))", names.join(" ")))?,
+                ))
             }
-            "unknown" => Answer::Unknown("it gave up in its time".into()),
+            "unknown" => SolverAnswer::Unknown("it gave up in its time".into()),
             other => {
                 return Err(format!("it says `{}`", other.chars().take(200).collect::<String>()));
             }

@@ -1,7 +1,7 @@
 //! The report for people: a matrix of tools and invariants, the bases of each proof, and the
 //! possible outcomes as short stories.
 
-use super::Verified;
+use super::VerifyParts;
 use super::solver::Said;
 use crate::term::{Style, count};
 use guard_compiler::explore::{EffectCheck, Exploration, Rule, RuleKind, Session};
@@ -20,7 +20,7 @@ const COLUMNS: usize = 8;
 const ROWS: usize = 40;
 
 /// The whole report.
-pub fn report(verified: &Verified<'_>, style: Style) -> String {
+pub fn report(verified: &VerifyParts<'_>, style: Style) -> String {
     let plan = &verified.output.plan;
     let verification = &verified.output.verification;
     let mut out = format!("{} {}\n", style.bold("guard"), style.bold(&plan.guard));
@@ -36,7 +36,7 @@ pub fn report(verified: &Verified<'_>, style: Style) -> String {
             bases(&one.basis)
         );
     }
-    let page = Page { verified, plan, verification, style };
+    let page = TextPage { verified, plan, verification, style };
     page.invariants(&mut out);
     page.types(&mut out);
     page.bounds(&mut out);
@@ -54,14 +54,14 @@ pub fn findings(found: &[Diagnostic], style: Style) -> String {
     out
 }
 
-struct Page<'p> {
-    verified: &'p Verified<'p>,
+struct TextPage<'p> {
+    verified: &'p VerifyParts<'p>,
     plan: &'p Plan,
     verification: &'p Verification,
     style: Style,
 }
 
-impl Page<'_> {
+impl TextPage<'_> {
     fn invariants(&self, out: &mut String) {
         let (tools, invariants) = self.verification.size;
         if invariants == 0 || self.plan.shadow {

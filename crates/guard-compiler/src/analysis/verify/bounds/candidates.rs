@@ -23,11 +23,11 @@ struct Measured {
     first: i64,
     least: Option<i64>,
     greatest: Option<i64>,
-    kind: Kind,
+    kind: GrowthKind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum GrowthKind {
     Bool,
     Int,
     Decimal,
@@ -37,7 +37,7 @@ enum Kind {
 /// A count that grows with the calls of a tool, and by how much a variable grows with it: `scale · growth ≤ factor ·
 /// count`.
 #[derive(Debug, Clone, Copy)]
-struct Source {
+struct GrowthSource {
     count: Option<SessionMeasure>,
     scale: i64,
     factor: i64,
@@ -74,13 +74,13 @@ impl<'s, 'p> Candidates<'s, 'p> {
 
     /// A variable that is its first value and grows, or falls, with what limits and budgets count.
     fn growth(&mut self, one: &Measured) {
-        if one.kind == Kind::Bool {
+        if one.kind == GrowthKind::Bool {
             return;
         }
         for sign in [1, -1] {
             for budgets_first in [false, true] {
                 let writers = writers(self.plan, one.var);
-                let sources: Option<Vec<Source>> =
+                let sources: Option<Vec<GrowthSource>> =
                     writers.map(|tool| self.source(one, sign, tool, budgets_first)).collect();
                 if let Some(sources) = sources {
                     self.found.extend(combined(one, sign, &sources));
@@ -96,39 +96,39 @@ impl<'s, 'p> Candidates<'s, 'p> {
         sign: i64,
         tool: ToolId,
         budgets_first: bool,
-    ) -> Option<Source> {
-        let grows = |source: &Source| {
+    ) -> Option<GrowthSource> {
+        let grows = |source: &GrowthSource| {
             combined(one, sign, std::slice::from_ref(source)).is_some_and(|bound| {
                 is_founded(self.plan, &bound)
                     && self.search.is_kept_by(tool, &bound, std::slice::from_ref(&bound))
             })
         };
-        let still = Source { count: None, scale: 1, factor: 0 };
+        let still = GrowthSource { count: None, scale: 1, factor: 0 };
         if grows(&still) {
             return Some(still);
         }
         let declared = &self.plan.tools[tool as usize];
         let (limits, budgets) = (self.limits(declared, one.kind), self.budgets(declared, one.kind));
-        let all: Vec<Source> = match budgets_first {
+        let all: Vec<GrowthSource> = match budgets_first {
             true => budgets.into_iter().chain(limits).collect(),
             false => limits.into_iter().chain(budgets).collect(),
         };
         all.into_iter().find(grows)
     }
 
-    fn limits(&self, tool: &Tool, kind: Kind) -> Vec<Source> {
+    fn limits(&self, tool: &Tool, kind: GrowthKind) -> Vec<GrowthSource> {
         // Whether a bound may measure a limit is for the checker to say. The lowest limit of a tool says most.
         let mut limits: Vec<u32> = tool.limits.iter().map(|at| at.limit).collect();
         limits.sort_by_key(|id| self.plan.limits[*id as usize].count);
         let constants = growths(self.plan, tool, kind);
         let sources = limits.into_iter().take(3).flat_map(|limit| {
             let count = Some(SessionMeasure::Counted(limit));
-            constants.iter().map(move |factor| Source { count, scale: 1, factor: *factor })
+            constants.iter().map(move |factor| GrowthSource { count, scale: 1, factor: *factor })
         });
         sources.collect()
     }
 
-    fn budgets(&self, tool: &Tool, kind: Kind) -> Vec<Source> {
+    fn budgets(&self, tool: &Tool, kind: GrowthKind) -> Vec<GrowthSource> {
         let mut sources = Vec::new();
         for (id, unit) in (0..).zip(&self.plan.units) {
             if unit.budget.is_none() || unit.host_charged {
@@ -146,18 +146,18 @@ impl<'s, 'p> Candidates<'s, 'p> {
             };
             for factor in growths(self.plan, tool, kind) {
                 let cost = cost.filter(|cost| *cost > 0);
-                sources.extend(cost.map(|scale| Source { count, scale, factor }));
+                sources.extend(cost.map(|scale| GrowthSource { count, scale, factor }));
             }
             // What a call costs, as it varies. Last, since it says less of calls that cost more than they add.
-            let scale = if kind == Kind::Decimal { 1 } else { DECIMAL_ONE };
-            sources.push(Source { count, scale, factor: 1 });
+            let scale = if kind == GrowthKind::Decimal { 1 } else { DECIMAL_ONE };
+            sources.push(GrowthSource { count, scale, factor: 1 });
         }
         sources
     }
 
     /// A variable that stays on one side of a constant.
     fn interval(&mut self, one: &Measured) {
-        if one.kind == Kind::Bool {
+        if one.kind == GrowthKind::Bool {
             self.push(vec![(1, one.measure)], Some(-one.first));
             self.push(vec![(-1, one.measure)], Some(one.first));
             return;
@@ -177,7 +177,7 @@ impl<'s, 'p> Candidates<'s, 'p> {
     fn after_success(&mut self, one: &Measured) {
         for tool in required(self.plan) {
             let called = SessionMeasure::Called(tool);
-            if one.kind == Kind::Bool {
+            if one.kind == GrowthKind::Bool {
                 self.push(vec![(-1, one.measure), (1, called)], Some(0));
                 self.push(vec![(1, one.measure), (1, called)], Some(-1));
                 self.push(vec![(1, one.measure), (-1, called)], Some(0));
@@ -204,13 +204,13 @@ impl<'s, 'p> Candidates<'s, 'p> {
         for a in measured {
             for b in measured.iter().filter(|b| b.var != a.var && is_comparable(a.kind, b.kind)) {
                 self.push(vec![(1, a.measure), (-1, b.measure)], Some(0));
-                if a.kind == Kind::Bool && a.var < b.var {
+                if a.kind == GrowthKind::Bool && a.var < b.var {
                     self.push(vec![(1, a.measure), (1, b.measure)], Some(-1));
                 }
             }
         }
         let (sums, _) = measured.split_at(measured.len().min(6));
-        for a in sums.iter().filter(|a| a.kind != Kind::Bool) {
+        for a in sums.iter().filter(|a| a.kind != GrowthKind::Bool) {
             for b in sums.iter().filter(|b| a.var < b.var && is_comparable(a.kind, b.kind)) {
                 let sum = a.first.checked_add(b.first);
                 self.push(vec![(1, a.measure), (1, b.measure)], sum.and_then(i64::checked_neg));
@@ -238,8 +238,8 @@ pub(super) fn beginning(plan: &Plan, wanted: &BTreeSet<VarId>) -> Vec<SessionBou
     found
 }
 
-fn is_comparable(a: Kind, b: Kind) -> bool {
-    let kind = |kind| if kind == Kind::Size { Kind::Int } else { kind };
+fn is_comparable(a: GrowthKind, b: GrowthKind) -> bool {
+    let kind = |kind| if kind == GrowthKind::Size { GrowthKind::Int } else { kind };
     kind(a) == kind(b)
 }
 
@@ -250,7 +250,7 @@ fn bound(mut terms: Vec<(i64, SessionMeasure)>, constant: Option<i64>) -> Option
 }
 
 /// `sign · (x - first) ≤ Σ factor · count`, with all scales the same.
-fn combined(one: &Measured, sign: i64, sources: &[Source]) -> Option<SessionBound> {
+fn combined(one: &Measured, sign: i64, sources: &[GrowthSource]) -> Option<SessionBound> {
     let scale = sources
         .iter()
         .try_fold(1i64, |all, source| (all / gcd(all, source.scale)).checked_mul(source.scale))?;
@@ -300,23 +300,23 @@ fn measured(plan: &Plan, var: VarId) -> Option<Measured> {
     let declared = &plan.state[var as usize];
     let ends = |min: &Option<i64>, max: &Option<i64>| (*min, *max);
     let (kind, (least, greatest)) = match plan.types.get(declared.ty as usize)? {
-        TypeDef::Bool => (Kind::Bool, (Some(0), Some(1))),
-        TypeDef::Int { min, max } => (Kind::Int, ends(min, max)),
-        TypeDef::Decimal { min, max } => (Kind::Decimal, ends(min, max)),
+        TypeDef::Bool => (GrowthKind::Bool, (Some(0), Some(1))),
+        TypeDef::Int { min, max } => (GrowthKind::Int, ends(min, max)),
+        TypeDef::Decimal { min, max } => (GrowthKind::Decimal, ends(min, max)),
         TypeDef::List { .. } | TypeDef::Set { .. } | TypeDef::Map { .. } => {
-            (Kind::Size, (Some(0), None))
+            (GrowthKind::Size, (Some(0), None))
         }
         _ => return None,
     };
     let first = match (kind, declared.init.0.last()?) {
-        (Kind::Bool, Node::Bool(first)) => i64::from(*first),
-        (Kind::Int, Node::Int(first)) | (Kind::Decimal, Node::Decimal(first)) => *first,
-        (Kind::Size, Node::List(items) | Node::Set(items)) => items.len() as i64,
-        (Kind::Size, Node::Map(entries)) => entries.len() as i64,
+        (GrowthKind::Bool, Node::Bool(first)) => i64::from(*first),
+        (GrowthKind::Int, Node::Int(first)) | (GrowthKind::Decimal, Node::Decimal(first)) => *first,
+        (GrowthKind::Size, Node::List(items) | Node::Set(items)) => items.len() as i64,
+        (GrowthKind::Size, Node::Map(entries)) => entries.len() as i64,
         _ => return None,
     };
     let measure = match kind {
-        Kind::Size => SessionMeasure::Size(var),
+        GrowthKind::Size => SessionMeasure::Size(var),
         _ => SessionMeasure::State(var),
     };
     Some(Measured { measure, var, first, least, greatest, kind })
@@ -330,10 +330,10 @@ fn literal(expr: &Expr) -> Option<i64> {
 }
 
 /// Growths of a variable by one call of a tool: the constants that the tool says, from the least on.
-fn growths(plan: &Plan, tool: &Tool, kind: Kind) -> Vec<i64> {
+fn growths(plan: &Plan, tool: &Tool, kind: GrowthKind) -> Vec<i64> {
     let mut all = BTreeSet::new();
     of_tool(plan, tool, kind, &mut all);
-    if kind == Kind::Size {
+    if kind == GrowthKind::Size {
         all.extend(1..=tool.effects.len() as i64);
     }
     let sizes: BTreeSet<i64> =
@@ -342,7 +342,7 @@ fn growths(plan: &Plan, tool: &Tool, kind: Kind) -> Vec<i64> {
 }
 
 /// The constants that the tools which write a variable say, and the invariants that read it.
-fn constants(plan: &Plan, var: VarId, kind: Kind) -> Vec<i64> {
+fn constants(plan: &Plan, var: VarId, kind: GrowthKind) -> Vec<i64> {
     let mut all = BTreeSet::new();
     for tool in writers(plan, var) {
         of_tool(plan, &plan.tools[tool as usize], kind, &mut all);
@@ -352,32 +352,31 @@ fn constants(plan: &Plan, var: VarId, kind: Kind) -> Vec<i64> {
             of_expr(&invariant.condition, kind, &mut all);
         }
     }
-    let one = if kind == Kind::Decimal { DECIMAL_ONE } else { 1 };
+    let one = if kind == GrowthKind::Decimal { DECIMAL_ONE } else { 1 };
     all.extend([0, one]);
     all.into_iter().collect()
 }
 
-fn of_tool(plan: &Plan, tool: &Tool, kind: Kind, all: &mut BTreeSet<i64>) {
+fn of_tool(plan: &Plan, tool: &Tool, kind: GrowthKind, all: &mut BTreeSet<i64>) {
     tool.denies.iter().for_each(|deny| of_expr(&deny.condition, kind, all));
     let values = tool.effects.iter().filter_map(|effect| effect.value.as_ref());
     values.for_each(|value| of_expr(value, kind, all));
     tool.params.iter().for_each(|param| of_type(plan, param.ty, kind, all));
 }
 
-fn of_type(plan: &Plan, ty: TypeId, kind: Kind, all: &mut BTreeSet<i64>) {
+fn of_type(plan: &Plan, ty: TypeId, kind: GrowthKind, all: &mut BTreeSet<i64>) {
     let ends = match (plan.types.get(ty as usize), kind) {
-        (Some(TypeDef::Int { min, max }), Kind::Int)
-        | (Some(TypeDef::Decimal { min, max }), Kind::Decimal) => [*min, *max],
+        (Some(TypeDef::Int { min, max }), GrowthKind::Int)
+        | (Some(TypeDef::Decimal { min, max }), GrowthKind::Decimal) => [*min, *max],
         _ => return,
     };
     all.extend(ends.into_iter().flatten());
 }
 
-fn of_expr(expr: &Expr, kind: Kind, all: &mut BTreeSet<i64>) {
+fn of_expr(expr: &Expr, kind: GrowthKind, all: &mut BTreeSet<i64>) {
     all.extend(expr.0.iter().filter_map(|node| match (node, kind) {
-        (Node::Int(number), Kind::Int | Kind::Size) | (Node::Decimal(number), Kind::Decimal) => {
-            Some(*number)
-        }
+        (Node::Int(number), GrowthKind::Int | GrowthKind::Size)
+        | (Node::Decimal(number), GrowthKind::Decimal) => Some(*number),
         _ => None,
     }));
 }

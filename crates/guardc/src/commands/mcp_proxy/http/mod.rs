@@ -90,12 +90,12 @@ struct HttpProxy {
 }
 
 /// A request whose body is being read.
-struct Reading<'a>(&'a AtomicUsize);
+struct PendingBody<'a>(&'a AtomicUsize);
 
-impl<'a> Reading<'a> {
-    fn begin(count: &'a AtomicUsize) -> Reading<'a> {
+impl<'a> PendingBody<'a> {
+    fn begin(count: &'a AtomicUsize) -> PendingBody<'a> {
         count.fetch_add(1, Ordering::Relaxed);
-        Reading(count)
+        PendingBody(count)
     }
 
     /// Returns the number of other requests whose bodies are being read.
@@ -104,7 +104,7 @@ impl<'a> Reading<'a> {
     }
 }
 
-impl Drop for Reading<'_> {
+impl Drop for PendingBody<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
@@ -291,14 +291,14 @@ impl HttpProxy {
     }
 
     /// The server's part of a request is over.
-    fn ended(self: &Arc<Self>, link: McpLink, sent: Result<Served, String>, main: bool) {
+    fn ended(self: &Arc<Self>, link: McpLink, sent: Result<ServerResponse, String>, main: bool) {
         let why = match sent {
             // The client takes the stream up again where it broke.
-            Ok(Served { resumable: true, .. }) => None,
-            Ok(Served { status, .. }) if status.is_success() => {
+            Ok(ServerResponse { resumable: true, .. }) => None,
+            Ok(ServerResponse { status, .. }) if status.is_success() => {
                 Some("the server has ended its answer without a result".to_owned())
             }
-            Ok(Served { status, .. }) => {
+            Ok(ServerResponse { status, .. }) => {
                 Some(format!("the server answered with HTTP status {status}"))
             }
             Err(why) => {
@@ -323,7 +323,7 @@ impl HttpProxy {
         headers: HeaderMap,
         body: Vec<u8>,
         main: bool,
-    ) -> Result<Served, String> {
+    ) -> Result<ServerResponse, String> {
         let mut request = Request::new(Full::new(Bytes::from(body)));
         (*request.method_mut(), *request.uri_mut()) = (method, self.upstream.clone());
         *request.headers_mut() = headers;
@@ -336,7 +336,7 @@ impl HttpProxy {
         {
             self.remember(id, link.peer);
         }
-        let mut served = Served { status: head.status, resumable: false };
+        let mut served = ServerResponse { status: head.status, resumable: false };
         let kind =
             head.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
@@ -448,7 +448,7 @@ impl HttpProxy {
         if let Err((status, why)) = checked {
             return Ok(refusal(status, -32600, &why));
         }
-        let reading = Reading::begin(&self.reading);
+        let reading = PendingBody::begin(&self.reading);
         if self.open().len() + reading.others() >= MAX_EXCHANGES {
             return Ok(refusal(
                 StatusCode::SERVICE_UNAVAILABLE,
@@ -567,7 +567,7 @@ impl HttpProxy {
 }
 
 /// The server's response to a request: its status, and whether its stream can be resumed.
-struct Served {
+struct ServerResponse {
     status: StatusCode,
     /// True if the client can take the stream up again.
     resumable: bool,

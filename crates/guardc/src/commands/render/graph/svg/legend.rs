@@ -7,7 +7,7 @@ use crate::commands::render::graph::model::Picture;
 use guard_plan::plan::Risk;
 
 /// A mark of the legend.
-enum Mark {
+enum LegendMark {
     Stripe(&'static str),
     Line(&'static str, &'static str),
     Or,
@@ -20,7 +20,7 @@ pub(super) fn legend(picture: &Picture, paint: &mut Paint) {
     let right = paint.width.max(560);
     let (mut x, mut y) = (MARGIN, paint.y);
     for (mark, text) in entries {
-        let sign_width = if matches!(mark, Mark::Stripe(_)) { 4 } else { 28 };
+        let sign_width = if matches!(mark, LegendMark::Stripe(_)) { 4 } else { 28 };
         let width = sign_width + 8 + wide(text, LINE) + 22;
         if x > MARGIN && x + width > right {
             (x, y) = (MARGIN, y + 20);
@@ -33,7 +33,7 @@ pub(super) fn legend(picture: &Picture, paint: &mut Paint) {
     paint.y = y + 8 + PART;
 }
 
-fn entries(picture: &Picture) -> Vec<(Mark, &'static str)> {
+fn entries(picture: &Picture) -> Vec<(LegendMark, &'static str)> {
     let mut out = Vec::new();
     let shapes = || picture.shapes.iter();
     let risks = [
@@ -43,43 +43,45 @@ fn entries(picture: &Picture) -> Vec<(Mark, &'static str)> {
         (Risk::Critical, "critical risk"),
     ];
     let present = risks.into_iter().filter(|(r, _)| shapes().any(|s| s.tool == Some(*r)));
-    out.extend(present.map(|(r, text)| (Mark::Stripe(risk(r)), text)));
+    out.extend(present.map(|(r, text)| (LegendMark::Stripe(risk(r)), text)));
     if picture.arrows.iter().any(|arrow| !arrow.conditional) {
-        out.push((Mark::Line("arrow", "guard-head"), "must come first"));
+        out.push((LegendMark::Line("arrow", "guard-head"), "must come first"));
     }
     if picture.arrows.iter().any(|arrow| arrow.conditional) {
-        out.push((Mark::Line("arrow if", "guard-head"), "under a condition"));
+        out.push((LegendMark::Line("arrow if", "guard-head"), "under a condition"));
     }
     if shapes().any(|shape| shape.tool.is_none()) {
-        out.push((Mark::Or, "one of these is enough"));
+        out.push((LegendMark::Or, "one of these is enough"));
     }
     let moves = || picture.machines.iter().flat_map(|machine| &machine.moves);
     if moves().any(|one| !one.harness) {
-        out.push((Mark::Line("arrow agent", "guard-agent"), "by the agent"));
+        out.push((LegendMark::Line("arrow agent", "guard-agent"), "by the agent"));
     }
     if moves().any(|one| one.harness) {
-        out.push((Mark::Line("arrow harness", "guard-harness"), "by the harness"));
+        out.push((LegendMark::Line("arrow harness", "guard-harness"), "by the harness"));
     }
     if !picture.machines.is_empty() {
-        out.push((Mark::State(false), "items begin here"));
-        out.push((Mark::State(true), "items end here"));
+        out.push((LegendMark::State(false), "items begin here"));
+        out.push((LegendMark::State(true), "items end here"));
     }
     out
 }
 
-fn sign(mark: &Mark, (x, y): (i64, i64), paint: &mut Paint) {
+fn sign(mark: &LegendMark, (x, y): (i64, i64), paint: &mut Paint) {
     let oval = Rect { x, y: y - 8, width: 28, height: 16 };
     match mark {
-        Mark::Stripe(class) => paint.rect(class, Rect { x, y: y - 7, width: 4, height: 14 }, 2),
-        Mark::Line(class, head) => {
+        LegendMark::Stripe(class) => {
+            paint.rect(class, Rect { x, y: y - 7, width: 4, height: 14 }, 2)
+        }
+        LegendMark::Line(class, head) => {
             paint.arrow((class, head), &format!("M{x} {y}L{} {y}", x + 28), None);
         }
-        Mark::Or => {
+        LegendMark::Or => {
             paint.rect("or", oval, 8);
             paint.middle((x + 14, y + 4), "small", "or");
         }
-        Mark::State(false) => paint.rect("state first", oval, 8),
-        Mark::State(true) => {
+        LegendMark::State(false) => paint.rect("state first", oval, 8),
+        LegendMark::State(true) => {
             paint.rect("state", oval, 8);
             let inner = Rect { x: x + 3, y: y - 5, width: 22, height: 10 };
             paint.rect("state", inner, 5);
