@@ -37,7 +37,7 @@ pub(super) struct TopContext {
     /// True if the last non-whitespace byte is a comma.
     comma: bool,
     /// True if the line holds nothing yet but what may stand before a unit.
-    place: LinePosition,
+    place: LinePlace,
     /// True inside of double quotes in prose.
     open_quote: bool,
     /// The last byte.
@@ -52,7 +52,7 @@ pub(super) struct TopContext {
 
 /// The place of a position on its line.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum LinePosition {
+enum LinePlace {
     /// Only what may stand before a unit stands before it.
     #[default]
     Start,
@@ -65,18 +65,18 @@ enum LinePosition {
 impl TopContext {
     pub fn behind_document(&mut self) {
         (self.inked, self.prose, self.column) = (true, false, None);
-        (self.last, self.place) = (b'}', LinePosition::Behind);
+        (self.last, self.place) = (b'}', LinePlace::Behind);
     }
 
     /// Other JSON ends here.
     pub fn in_prose(&mut self) {
-        (self.place, self.ever_prose) = (LinePosition::Prose, true);
+        (self.place, self.ever_prose) = (LinePlace::Prose, true);
     }
 
     /// A document or unit begins here.
     pub fn begin_line(&mut self) {
         (self.inked, self.quoted, self.open_quote) = (false, false, false);
-        (self.place, self.column) = (LinePosition::Start, None);
+        (self.place, self.column) = (LinePlace::Start, None);
     }
 
     fn end_line(&mut self) {
@@ -84,7 +84,7 @@ impl TopContext {
         self.open_quote &= self.last == b'"';
         (self.inked, self.quoted, self.fence_line) = (false, false, false);
         // No line of a comment is meant.
-        let place = if self.comment.is_some() { LinePosition::Prose } else { LinePosition::Start };
+        let place = if self.comment.is_some() { LinePlace::Prose } else { LinePlace::Start };
         (self.place, self.column) = (place, Some(0));
     }
 
@@ -168,7 +168,7 @@ impl Engine {
                     if !matches!(start, Start::Prose) {
                         return self.begin(t, start, i);
                     }
-                    if self.around.place != LinePosition::Prose {
+                    if self.around.place != LinePlace::Prose {
                         self.leftover.get_or_insert(self.at + i);
                     }
                     self.prose_byte(self.at + i);
@@ -185,7 +185,7 @@ impl Engine {
                     if rest[i..].starts_with(b"```") {
                         self.around.fenced = !self.around.fenced;
                         (self.around.fence_line, self.around.inked) = (true, true);
-                        self.around.place = LinePosition::Prose;
+                        self.around.place = LinePlace::Prose;
                         i += 2;
                     } else {
                         self.prose_byte(self.at + i);
@@ -203,14 +203,12 @@ impl Engine {
                 // A byte order mark.
                 0xEF if self.at + i == 0 && rest.starts_with(b"\xEF\xBB\xBF") => i += 2,
                 b'-' | b'*' | b'.' | b')' | b'0'..=b'9'
-                    if self.around.place == LinePosition::Start && self.around.wrapped == 0 =>
+                    if self.around.place == LinePlace::Start && self.around.wrapped == 0 =>
                 {
                     // The mark of an entry in a list of prose.
                     (self.around.inked, self.around.column) = (true, None);
                 }
-                b'`' | b';' if self.around.place == LinePosition::Behind => {
-                    self.around.inked = true
-                }
+                b'`' | b';' if self.around.place == LinePlace::Behind => self.around.inked = true,
                 _ if byte.is_ascii_alphanumeric() || byte >= 0x80 => {
                     if let Some(found) = self.loose_member(rest, i, t.w.end) {
                         if found {
@@ -271,7 +269,7 @@ impl Engine {
             None if !end => return Start::More,
             None => nothing_yet,
             // An empty list on lines of its own takes back the one before.
-            Some(b']') => nothing_yet || (!empty && self.around.place == LinePosition::Start),
+            Some(b']') => nothing_yet || (!empty && self.around.place == LinePlace::Start),
             Some(b'{') => match boundary::lead(rest, next) {
                 Lead::More if !end => return Start::More,
                 Lead::Key(name) => nothing_yet || self.p.frame_of(&name).is_some(),
@@ -299,22 +297,22 @@ impl Engine {
         let around = &mut self.around;
         let inked = std::mem::replace(&mut around.inked, true);
         (around.comma, around.column) = (byte == b',', None);
-        if around.place == LinePosition::Prose {
+        if around.place == LinePlace::Prose {
             return;
         }
-        if byte == b']' && inked && around.place == LinePosition::Start {
+        if byte == b']' && inked && around.place == LinePlace::Start {
             // A mark as `[1]`: no document stands in it.
             return self.leave_place(at);
         }
         let lone_items = self.draft.framed;
         match byte {
-            b'[' if around.place == LinePosition::Start || lone_items => {
+            b'[' if around.place == LinePlace::Start || lone_items => {
                 around.wrapped += 1;
-                around.place = LinePosition::Start;
+                around.place = LinePlace::Start;
             }
             b']' if around.wrapped > 0 => around.wrapped -= 1,
             b',' if around.wrapped > 0 || lone_items => {
-                around.place = LinePosition::Start;
+                around.place = LinePlace::Start;
                 if self.draft.envelope && !lone_items {
                     // The document is not the only element of its list.
                     self.leftover.get_or_insert(at);
@@ -332,7 +330,7 @@ impl Engine {
         if self.around.fence_line {
             return;
         }
-        if self.around.place == LinePosition::Behind {
+        if self.around.place == LinePlace::Behind {
             if !self.draft.envelope {
                 self.reject("a sentence goes on behind its brace");
             }
@@ -340,7 +338,7 @@ impl Engine {
                 draft.doubt.get_or_insert((at, IN_SENTENCE));
             }
         }
-        self.around.place = LinePosition::Prose;
+        self.around.place = LinePlace::Prose;
         self.around.wrapped = 0;
     }
 
@@ -364,7 +362,7 @@ impl Engine {
     /// Handles a double quote outside of documents: a member of the contract behind it is left over
     /// from a document, or begins one whose brace is missing.
     fn quote(&mut self, rest: &[u8], i: usize, end: bool) -> Quote {
-        if self.around.place != LinePosition::Prose {
+        if self.around.place != LinePlace::Prose {
             match boundary::key(rest, i) {
                 Err(()) if !end => return Quote::More,
                 Ok(Some((name, _))) if self.p.envelope.has(&name) || self.p.declared.has(&name) => {
@@ -387,7 +385,7 @@ impl Engine {
     /// Returns whether a line begins with a member of the contract without quotes; `None` if more
     /// text is needed.
     fn loose_member(&self, rest: &[u8], i: usize, end: bool) -> Option<bool> {
-        if self.around.place == LinePosition::Prose || self.around.fence_line {
+        if self.around.place == LinePlace::Prose || self.around.fence_line {
             return Some(false);
         }
         match boundary::loose_key(rest, i) {
@@ -444,7 +442,7 @@ impl Engine {
             Lead::Other
                 if nothing_yet
                     && !self.around.prose
-                    && self.around.place == LinePosition::Start
+                    && self.around.place == LinePlace::Start
                     && self.may_be_key(rest, at) =>
             {
                 Start::Object
@@ -491,7 +489,7 @@ impl Engine {
     pub(super) fn begin_object(&mut self, start: usize) {
         self.confirm();
         self.marks.set(start, SpanKind::Envelope);
-        let doubt = match self.around.place == LinePosition::Prose || self.around.open_quote {
+        let doubt = match self.around.place == LinePlace::Prose || self.around.open_quote {
             true => Some((start, IN_SENTENCE)),
             false if self.around.is_glued() => Some((start, GLUED)),
             false => None,
@@ -505,7 +503,7 @@ impl Engine {
 
     /// Reads a separate item.
     fn frame(&mut self, t: &StepInput<'_>, list: usize) -> bool {
-        let in_sentence = self.around.place == LinePosition::Prose || self.around.open_quote;
+        let in_sentence = self.around.place == LinePlace::Prose || self.around.open_quote;
         if in_sentence || self.around.is_glued() || self.has_list() {
             return self.pass_unit(t, list);
         }
