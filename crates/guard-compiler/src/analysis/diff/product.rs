@@ -27,6 +27,8 @@ use std::collections::{BTreeSet, BinaryHeap, HashSet};
 const ROUNDS: usize = 700;
 /// Most rounds that need an approval each.
 const APPROVED: usize = 40;
+/// Most rounds that fill a collection or use up what was there.
+const FULL: usize = 130;
 /// Most arguments of a call that is not settled, and of one beside it.
 const FLYING: usize = 4;
 /// Most other worlds of one call.
@@ -74,6 +76,14 @@ struct Node<'p> {
     old: Reference<'p>,
     new: Reference<'p>,
     session: Session,
+}
+
+impl<'p> Node<'p> {
+    fn of(played: PlayedSession<'p>) -> Option<Self> {
+        let session = played.session();
+        let [old, new] = <[_; 2]>::try_from(played.states).ok()?;
+        Some(Node { old, new, session })
+    }
 }
 
 /// A search for one tool.
@@ -176,12 +186,16 @@ impl<'s, 'p> Product<'s, 'p> {
         self.go_on(root.as_ref(), &allowed, &tools);
         if !self.done() {
             let called = known.called(&tools).into_iter();
-            let node = |played: PlayedSession<'p>| {
-                let session = played.session();
-                let [old, new] = <[_; 2]>::try_from(played.states).ok()?;
-                Some(Node { old, new, session })
-            };
-            self.go_on(None, &called.filter_map(node).collect::<Vec<_>>(), &tools);
+            let called: Vec<Node<'p>> = called.filter_map(Node::of).collect();
+            self.go_on(None, &called, &tools);
+            allowed.extend(called);
+            if known.writers.contains(self.wire) {
+                allowed.iter().for_each(|node| self.fill(node));
+            }
+            if !self.done() {
+                let apart = known.apart_alone(&tools).into_iter().filter_map(Node::of);
+                apart.for_each(|node| self.repeat(&node, FULL));
+            }
         }
         self.climb(known);
     }
@@ -190,7 +204,7 @@ impl<'s, 'p> Product<'s, 'p> {
     fn go_on(&mut self, root: Option<&Node<'p>>, allowed: &[Node<'p>], tools: &[String]) {
         for node in allowed {
             if !self.done() && !(self.stop)() {
-                self.repeat(node);
+                self.repeat(node, APPROVED);
             }
         }
         for node in root.into_iter().chain(allowed) {
@@ -503,6 +517,14 @@ impl Judged {
             Judged::Said(said) => rank(Some(said.decision), &said.reasons),
             Judged::Unread(true) => 2,
             Judged::Unread(false) => 0,
+        }
+    }
+
+    /// Returns the roles whose approvals are all that the call needs; none where it needs more, or nothing.
+    fn asked(&self) -> Vec<String> {
+        match self {
+            Judged::Said(said) if said.decision == Decision::Ask || is_gated(said) => roles(said),
+            _ => Vec::new(),
         }
     }
 }

@@ -6,12 +6,16 @@
 //! same guard has the same answers everywhere.
 
 mod change;
+mod focus;
 mod known;
 mod played;
+mod reshape;
 
+pub(crate) use focus::Focus;
 pub(crate) use known::KnownCalls;
 use played::PlayedTrail;
 pub(crate) use played::{PlayedGuard, PlayedSession, Players};
+pub(crate) use reshape::{removed, values_of};
 
 use super::inputs::read;
 use super::session::{Act, Then};
@@ -29,6 +33,11 @@ use std::rc::Rc;
 const MOST_ACTS: usize = 28;
 /// So many changes that bring nothing, and another session is drawn.
 const PATIENCE: usize = 250;
+/// How often, in a hundred, a call that no rule is in the way of gives way to one that a rule or two refuse: values that must
+/// change together are reached so.
+const ASTRAY: usize = 3;
+/// The distance from which on it never does.
+const STRAY: u32 = 2 * RULE + RULE / 2;
 /// The distance of a call that a guard cannot read.
 const UNREAD: u32 = 100 * RULE;
 
@@ -115,6 +124,8 @@ pub(crate) struct Climber<'s, 'p> {
     tools: Vec<String>,
     constants: Constants,
     rng: Rng,
+    /// What is changed more often than the rest.
+    pub focus: Focus,
     /// Calls judged so far.
     pub judged: usize,
 }
@@ -123,8 +134,9 @@ impl<'s, 'p> Climber<'s, 'p> {
     /// A search for calls of `wire`.
     pub fn new(players: Players<'s, 'p>, wire: &'s str, tools: Vec<String>, salt: usize) -> Self {
         let last = &players.guards[players.guards.len() - 1];
-        let (constants, rng) = (Constants::of(last.program), Rng::new(seed(wire) ^ salt as u64));
-        Climber { players, wire, tools, constants, rng, judged: 0 }
+        let (constants, rng) =
+            (Constants::of(last.program), Rng::new(seed(wire).wrapping_add((salt as u64) << 32)));
+        Climber { players, wire, tools, constants, rng, focus: Focus::default(), judged: 0 }
     }
 
     /// Climbs until something is found, or so many calls are judged: from these drafts, the nearest first, then from
@@ -194,7 +206,7 @@ impl<'s, 'p> Climber<'s, 'p> {
                     }
                 }
             }
-            let changed = self.changed(&best.draft, &best.open);
+            let changed = self.changed(&best.draft, &best.open, best.free());
             let last = changed.last;
             let trial = match changed.acts {
                 None => self.weigh(best.played.clone(), last, kind, score),
@@ -207,7 +219,10 @@ impl<'s, 'p> Climber<'s, 'p> {
             idle += 1;
             match trial {
                 DraftOutcome::Found => return true,
-                DraftOutcome::Stands(next) if next.distance <= best.distance => {
+                DraftOutcome::Stands(next)
+                    if next.distance <= best.distance
+                        || best.free() && next.distance < STRAY && self.rng.chance(ASTRAY) =>
+                {
                     let longer = next.draft.acts.len() > best.draft.acts.len();
                     let level = next.distance == best.distance;
                     if longer && level && !best.free() && !self.rng.chance(25) {

@@ -6,7 +6,7 @@ use super::session::{Act, Session, Then};
 use crate::hir::ToolId;
 
 /// Most calls that are judged for one tool, in rounds: each begins with what those before have found.
-const ROUNDS: [usize; 5] = [250, 500, 1_000, 2_000, 8_000];
+const ROUNDS: [usize; 6] = [250, 500, 1_000, 2_000, 8_000, 8_000];
 /// Most calls that are judged for all tools together: their number must not decide how long it takes.
 const MOST_IN_ALL: usize = 240_000;
 

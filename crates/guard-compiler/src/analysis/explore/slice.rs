@@ -206,7 +206,7 @@ fn written(tool: &Tool) -> BTreeSet<VarId> {
 }
 
 /// The expressions of a clause that decide, messages aside.
-fn exprs_of<'p>(clause: &'p ClauseKind, visit: &mut dyn FnMut(&'p Expr)) {
+pub(crate) fn exprs_of<'p>(clause: &'p ClauseKind, visit: &mut dyn FnMut(&'p Expr)) {
     match clause {
         ClauseKind::Deny { condition, .. } => visit(condition),
         other => crate::lower::clause_exprs(other, visit),

@@ -1,12 +1,11 @@
 //! Doing the same again, beside an unsettled call, or a while later: what a search that does not count would miss.
 
-use super::{APPROVED, FLYING, Judged, Node, Product, ROUNDS, is_gated, roles};
+use super::{FLYING, FULL, Node, Product, ROUNDS};
 use crate::analysis::explore::mark::Resources;
 use crate::analysis::explore::session::{Act, Step, Then};
 use crate::analysis::explore::slice::Slice;
 use crate::analysis::explore::world::Oracle;
 use guard_plan::json::Json;
-use guard_plan::verdict::Decision;
 use std::collections::BTreeSet;
 
 impl<'s, 'p> Product<'s, 'p> {
@@ -19,12 +18,10 @@ impl<'s, 'p> Product<'s, 'p> {
                     return;
                 }
                 let oracle = Oracle::new(self.new.program, &self.new.answers, true);
-                let what = Self::proposal(node, other, &args, Then::Flies);
-                let Some(flying) = self.both(node, what, &oracle) else { continue };
-                let went = flying.session.verdict().and_then(|said| said.decision);
-                if went != Some(Decision::Allow) {
-                    continue;
-                }
+                let old = self.judge(self.old, &node.old, other, &args, &oracle);
+                let roles = old.asked();
+                let flying = self.settled(node, other, &args, &roles, Then::Flies, &oracle);
+                let Some(flying) = flying else { continue };
                 for args in self.args(&flying, wire).into_iter().take(FLYING) {
                     let oracle = Oracle::new(self.new.program, &self.new.answers, true);
                     let old = self.judge(self.old, &flying.old, wire, &args, &oracle);
@@ -38,7 +35,7 @@ impl<'s, 'p> Product<'s, 'p> {
     }
 
     /// The last call again and again, and a while later where both refuse.
-    pub(super) fn repeat(&mut self, first: &Node<'p>) {
+    pub(super) fn repeat(&mut self, first: &Node<'p>, approved: usize) {
         let Some(Step { act: Act::Call { args, then, .. }, world, .. }) =
             first.session.steps.last()
         else {
@@ -46,9 +43,12 @@ impl<'s, 'p> Product<'s, 'p> {
         };
         let (args, then, world) = (args.clone(), then.clone(), world.clone());
         for then in [then, Then::Fails] {
+            if self.done() || (self.stop)() {
+                return;
+            }
             let (old, new) = (first.old.clone(), first.new.clone());
             let node = Node { old, new, session: first.session.clone() };
-            self.again(node, &args, &then, &world);
+            self.again(node, &args, &then, &world, approved);
         }
     }
 
@@ -58,6 +58,7 @@ impl<'s, 'p> Product<'s, 'p> {
         args: &Json,
         then: &Then,
         world: &[(crate::analysis::reference::Ask, Json)],
+        most_approved: usize,
     ) {
         let wire = self.wire;
         let answers: &'s [Vec<Json>] = &self.new.answers;
@@ -72,16 +73,11 @@ impl<'s, 'p> Product<'s, 'p> {
             if old.rank() != new.rank() {
                 return self.differ(&node, wire, args, &old, &new, &fixed);
             }
-            let roles = match &old {
-                Judged::Said(said) if said.decision == Decision::Ask || is_gated(said) => {
-                    roles(said)
-                }
-                _ => Vec::new(),
-            };
+            let roles = old.asked();
             if !roles.is_empty() {
                 approved += 1;
             }
-            if old.rank() == 0 || (!roles.is_empty() && approved < APPROVED) {
+            if old.rank() == 0 || (!roles.is_empty() && approved < most_approved) {
                 let Some(next) = self.settled(&node, wire, args, &roles, then.clone(), &fixed)
                 else {
                     return;
@@ -96,6 +92,39 @@ impl<'s, 'p> Product<'s, 'p> {
             let varied = self.varied(&node, args, round);
             let Some(next) = varied.or_else(|| self.later(&node, args, &fixed)) else { return };
             node = next;
+        }
+    }
+
+    /// The last call with another text each time, until what it writes is full for one of the guards.
+    pub(super) fn fill(&mut self, first: &Node<'p>) {
+        let Some(Step { act: Act::Call { args: Json::Object(members), then, .. }, world, .. }) =
+            first.session.steps.last()
+        else {
+            return;
+        };
+        let wire = self.wire;
+        let fixed = Oracle::told(self.new.program, &self.new.answers, world);
+        for at in 0..members.len() {
+            let Json::String(text) = &members[at].1 else { continue };
+            let mut members = members.clone();
+            let mut filled: Option<Node<'p>> = None;
+            for round in 0..FULL {
+                if self.done() || (self.stop)() {
+                    return;
+                }
+                members[at].1 = Json::string(&format!("{text}{round}"));
+                let (node, args) =
+                    (filled.as_ref().unwrap_or(first), Json::Object(members.clone()));
+                let old = self.judge(self.old, &node.old, wire, &args, &fixed.again());
+                let new = self.judge(self.new, &node.new, wire, &args, &fixed.again());
+                if old.rank() != new.rank() {
+                    self.differ(node, wire, &args, &old, &new, &fixed);
+                    break;
+                }
+                let next = self.settled(node, wire, &args, &old.asked(), then.clone(), &fixed);
+                let Some(next) = next else { break };
+                filled = Some(next);
+            }
         }
     }
 

@@ -3,12 +3,15 @@
 use super::known::PairSessions;
 use super::{Judged, Product, Way, Witness};
 use crate::analysis::explore::climb::{
-    Climber, PlayedSession, Ratings, Score, SessionDraft, distance,
+    Climber, PlayedSession, Ratings, Score, SessionDraft, distance, removed, values_of,
 };
 use crate::analysis::explore::session::{Act, Said, Session, Then};
 use crate::analysis::explore::world::Oracle;
 use crate::analysis::reference::distance::RULE;
 use guard_plan::json::Json;
+
+/// Most entries that are left out of a witness on trial.
+const MOST_ENTRIES: usize = 200;
 
 impl<'s, 'p> Product<'s, 'p> {
     /// Looks for what is still missing.
@@ -148,7 +151,7 @@ impl<'s, 'p> Product<'s, 'p> {
         None
     }
 
-    /// The witness without the steps that it does not need.
+    /// The witness without the steps that it does not need, and without the entries of lists and maps that they do not need.
     fn shortened(&self, mut witness: Witness, oracle: &Oracle<'p>) -> Witness {
         let way = |w: &Witness| rank_of(&w.new) < rank(&w.session);
         let looser = way(&witness);
@@ -160,6 +163,20 @@ impl<'s, 'p> Product<'s, 'p> {
             let Some(shorter) = self.replayed(&less, oracle) else { continue };
             if way(&shorter) == looser {
                 witness = shorter;
+            }
+        }
+        let (mut entry, mut tried) = (0, 0);
+        while tried < MOST_ENTRIES {
+            let mut less = witness.session.clone();
+            let mut left = entry;
+            let acts = less.steps.iter_mut().map(|step| &mut step.act);
+            if !acts.flat_map(values_of).any(|value| removed(value, &mut left)) {
+                break;
+            }
+            tried += 1;
+            match self.replayed(&less, oracle) {
+                Some(smaller) if way(&smaller) == looser => witness = smaller,
+                _ => entry += 1,
             }
         }
         witness

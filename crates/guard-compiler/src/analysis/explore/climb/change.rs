@@ -1,6 +1,8 @@
 //! Changes of a draft: other arguments and results, calls more and less, values that a rule asks for.
 
 use super::super::session::{Act, Then};
+use super::focus::Focus;
+use super::reshape::{agree, all_values, grow, objects_of, replace, same_kind, values_of};
 use super::{Climber, MOST_ACTS, SessionDraft};
 use crate::hir::{ClauseKind, ExprKind as K, Requirement, Type};
 use guard_plan::json::Json;
@@ -9,7 +11,7 @@ use guard_syntax::span::Span;
 
 impl Climber<'_, '_> {
     /// A draft with something else in it. `open` are the clauses that refuse the call at its end.
-    pub(super) fn changed(&mut self, draft: &SessionDraft, open: &[Span]) -> Changed {
+    pub(super) fn changed(&mut self, draft: &SessionDraft, open: &[Span], free: bool) -> Changed {
         let mut last = draft.last.clone();
         if self.rng.chance(45) || self.tools.is_empty() {
             match self.rng.chance(30) {
@@ -17,7 +19,7 @@ impl Climber<'_, '_> {
                 false => {
                     for _ in 0..=self.rng.below(2) {
                         if let Some(drawn) = self.args(self.wire) {
-                            last = spliced(&last, drawn, &mut self.rng);
+                            last = spliced(&last, drawn, &self.focus, &mut self.rng);
                         }
                     }
                 }
@@ -26,12 +28,17 @@ impl Climber<'_, '_> {
         }
         let mut acts = draft.acts.clone();
         let at = self.rng.below(acts.len().max(1));
-        match self.rng.below(18) {
+        match self.rng.below(if free { 26 } else { 20 }) {
             0 if !acts.is_empty() => drop(acts.remove(at)),
             0 => acts.push(Act::Prompt(self.constants.said())),
             1 | 2 if acts.len() < MOST_ACTS => {
                 let wire = self.rng.pick(&self.tools).clone();
-                if let Some(call) = self.call(&wire) {
+                if let Some(mut call) = self.call(&wire) {
+                    if self.rng.chance(50) {
+                        let all = objects_of(&acts, &last);
+                        let with = &all[self.focus.choose_one(&all, &mut self.rng)];
+                        values_of(&mut call).into_iter().for_each(|value| agree(value, with));
+                    }
                     let at = self.rng.below(acts.len() + 1);
                     acts.insert(at, call);
                 }
@@ -62,15 +69,15 @@ impl Climber<'_, '_> {
                 acts.insert(at, call);
             }
             8..=11 => {
-                let mut values: Vec<&mut Json> = Vec::new();
-                for what in &mut acts {
-                    let Act::Call { args, then, .. } = what else { continue };
-                    values.push(args);
-                    if let Then::Succeeds(Some(result)) = then {
-                        values.push(result);
-                    }
-                }
+                let mut values: Vec<&mut Json> = acts.iter_mut().flat_map(values_of).collect();
                 self.set_leaf(&mut values, &[&last], open);
+            }
+            12 | 20 => self.rename(&mut acts, &mut last),
+            13 | 21 | 22 => self.reconcile(&mut acts, &mut last),
+            23..=25 => {
+                let spare = self.args(self.wire);
+                let mut values = all_values(&mut acts, &mut last);
+                grow(&mut values, spare.as_ref(), &self.focus, &mut self.rng);
             }
             _ => self.change_act(&mut acts, at),
         }
@@ -86,7 +93,12 @@ impl Climber<'_, '_> {
         if all.is_empty() {
             return;
         }
-        let at = self.rng.below(all.len());
+        let mut seen = Vec::new();
+        let mut count = 0;
+        for value in within.iter() {
+            self.focus.leaves(value, false, &mut count, &mut seen);
+        }
+        let at = self.focus.choose(all.len(), &seen, &mut self.rng);
         for value in beside {
             leaves(value, &mut all);
         }
@@ -107,6 +119,45 @@ impl Climber<'_, '_> {
             }
             return;
         }
+    }
+
+    /// Gives the objects of one call what they have in common with an object of any.
+    fn reconcile(&mut self, acts: &mut [Act], last: &mut Json) {
+        let all = objects_of(acts, last);
+        let with = &all[self.focus.choose_one(&all, &mut self.rng)];
+        let whole =
+            |act| Json::Array(values_of(act).into_iter().map(|value| value.clone()).collect());
+        let calls: Vec<Json> = acts.iter_mut().map(whole).chain([last.clone()]).collect();
+        let at = self.focus.choose_one(&calls, &mut self.rng);
+        let values = match acts.get_mut(at) {
+            Some(act) => values_of(act),
+            None => vec![last],
+        };
+        values.into_iter().for_each(|value| agree(value, with));
+    }
+
+    /// Gives another value to what stands in several places, in all of them.
+    fn rename(&mut self, acts: &mut [Act], last: &mut Json) {
+        let at = self.rng.below(acts.len() + 1);
+        let (old, new) = match acts.get(at) {
+            None => (last.clone(), self.args(self.wire)),
+            Some(Act::Call { tool, then: Then::Succeeds(Some(result)), .. })
+                if self.rng.chance(60) =>
+            {
+                (result.clone(), self.result(tool))
+            }
+            Some(Act::Call { tool, args, .. }) => (args.clone(), self.args(tool)),
+            Some(_) => return,
+        };
+        let mut pairs = Vec::new();
+        if let Some(new) = &new {
+            differing(&old, new, &mut pairs);
+        }
+        if pairs.is_empty() {
+            return;
+        }
+        let (from, to) = *self.rng.pick(&pairs);
+        all_values(acts, last).into_iter().for_each(|value| replace(value, from, to));
     }
 
     /// A call that an open clause requires, as it requires it of the call at the end.
@@ -177,12 +228,13 @@ impl Climber<'_, '_> {
         match (self.rng.below(3), &then) {
             (0, _) => {
                 if let Some(drawn) = self.args(&tool) {
-                    new_args = spliced(&args, drawn, &mut self.rng);
+                    new_args = spliced(&args, drawn, &self.focus, &mut self.rng);
                 }
             }
             (_, Then::Succeeds(Some(result))) => {
                 if let Some(drawn) = self.result(&tool) {
-                    new_then = Then::Succeeds(Some(spliced(result, drawn, &mut self.rng)));
+                    new_then =
+                        Then::Succeeds(Some(spliced(result, drawn, &self.focus, &mut self.rng)));
                 }
             }
             _ => new_then = Then::Succeeds(self.result(&tool)),
@@ -192,16 +244,18 @@ impl Climber<'_, '_> {
 }
 
 /// The first with a part of the second in it.
-fn spliced(old: &Json, new: Json, rng: &mut Rng) -> Json {
+fn spliced(old: &Json, new: Json, focus: &Focus, rng: &mut Rng) -> Json {
     if rng.chance(15) {
         return new;
     }
     match (old, new) {
         (Json::Object(before), Json::Object(after)) if !before.is_empty() && !after.is_empty() => {
             let mut members = before.clone();
-            let (name, value) = after[rng.below(after.len())].clone();
+            let seen: Vec<usize> =
+                (0..after.len()).filter(|at| focus.contains(&*after[*at].0)).collect();
+            let (name, value) = after[focus.choose(after.len(), &seen, rng)].clone();
             match members.iter_mut().find(|(known, _)| *known == name) {
-                Some((_, known)) => *known = spliced(known, value, rng),
+                Some((_, known)) => *known = spliced(known, value, focus, rng),
                 None => members.push((name, value)),
             }
             Json::Object(members)
@@ -213,11 +267,32 @@ fn spliced(old: &Json, new: Json, rng: &mut Rng) -> Json {
             match rng.below(6) {
                 0 => items.push(value),
                 1 => drop(items.remove(at)),
-                _ => items[at] = spliced(&items[at], value, rng),
+                _ => items[at] = spliced(&items[at], value, focus, rng),
             }
             Json::Array(items)
         }
         (_, new) => new,
+    }
+}
+
+/// Collects the leaves of two values that stand in the same place and differ, where both are of one kind.
+fn differing<'j>(old: &'j Json, new: &'j Json, all: &mut Vec<(&'j Json, &'j Json)>) {
+    match (old, new) {
+        (Json::Object(before), Json::Object(after)) => {
+            for (name, value) in before {
+                if let Some((_, other)) = after.iter().find(|(known, _)| known == name) {
+                    differing(value, other, all);
+                }
+            }
+        }
+        (Json::Array(before), Json::Array(after)) => {
+            for item in before {
+                after.iter().for_each(|other| differing(item, other, all));
+            }
+        }
+        (Json::Object(_) | Json::Array(_), _) => {}
+        (leaf, other) if leaf != other && same_kind(leaf, other) => all.push((leaf, other)),
+        _ => {}
     }
 }
 
@@ -247,9 +322,4 @@ fn leaf_at<'j>(json: &'j mut Json, left: &mut usize) -> Option<&'j mut Json> {
             None
         }
     }
-}
-
-fn same_kind(a: &Json, b: &Json) -> bool {
-    let number = |json: &Json| matches!(json, Json::Int(_) | Json::Number(_));
-    std::mem::discriminant(a) == std::mem::discriminant(b) || number(a) && number(b)
 }
