@@ -33,8 +33,8 @@ use std::rc::Rc;
 const MOST_ACTS: usize = 28;
 /// So many changes that bring nothing, and another session is drawn.
 const PATIENCE: usize = 250;
-/// How often, in a hundred, a call that no rule is in the way of gives way to one that a rule or two refuse: values that must
-/// change together are reached so.
+/// The chance, in a hundred, that a call that no rule is in the way of gives way to one that a rule or two refuse: values that
+/// must change together are reached so.
 const ASTRAY: usize = 3;
 /// The distance from which on it never does.
 const STRAY: u32 = 2 * RULE + RULE / 2;

@@ -4,7 +4,7 @@ use guard_plan::json::Json;
 use guard_plan::random::Rng;
 use std::collections::BTreeSet;
 
-/// How often a change is made there, in a hundred.
+/// The chance, in a hundred, that a change is made there.
 const OFTEN: usize = 60;
 
 /// Names of members; none where nothing is known of what matters.
