@@ -33,11 +33,6 @@ use std::rc::Rc;
 const MOST_ACTS: usize = 28;
 /// So many changes that bring nothing, and another session is drawn.
 const PATIENCE: usize = 250;
-/// The chance, in a hundred, that a call that no rule is in the way of gives way to one that a rule or two refuse: values that
-/// must change together are reached so.
-const ASTRAY: usize = 3;
-/// The distance from which on it never does.
-const STRAY: u32 = 2 * RULE + RULE / 2;
 /// The distance of a call that a guard cannot read.
 const UNREAD: u32 = 100 * RULE;
 
@@ -134,8 +129,7 @@ impl<'s, 'p> Climber<'s, 'p> {
     /// A search for calls of `wire`.
     pub fn new(players: Players<'s, 'p>, wire: &'s str, tools: Vec<String>, salt: usize) -> Self {
         let last = &players.guards[players.guards.len() - 1];
-        let (constants, rng) =
-            (Constants::of(last.program), Rng::new(seed(wire).wrapping_add((salt as u64) << 32)));
+        let (constants, rng) = (Constants::of(last.program), Rng::new(seed(wire) ^ salt as u64));
         Climber { players, wire, tools, constants, rng, focus: Focus::default(), judged: 0 }
     }
 
@@ -219,10 +213,7 @@ impl<'s, 'p> Climber<'s, 'p> {
             idle += 1;
             match trial {
                 DraftOutcome::Found => return true,
-                DraftOutcome::Stands(next)
-                    if next.distance <= best.distance
-                        || best.free() && next.distance < STRAY && self.rng.chance(ASTRAY) =>
-                {
+                DraftOutcome::Stands(next) if next.distance <= best.distance => {
                     let longer = next.draft.acts.len() > best.draft.acts.len();
                     let level = next.distance == best.distance;
                     if longer && level && !best.free() && !self.rng.chance(25) {

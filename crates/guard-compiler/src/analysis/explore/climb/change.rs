@@ -28,13 +28,14 @@ impl Climber<'_, '_> {
         }
         let mut acts = draft.acts.clone();
         let at = self.rng.below(acts.len().max(1));
-        match self.rng.below(if free { 26 } else { 20 }) {
+        // Changes of several places at once lead to other sessions, seldom nearer to one.
+        match self.rng.below(if free { 26 } else { 18 }) {
             0 if !acts.is_empty() => drop(acts.remove(at)),
             0 => acts.push(Act::Prompt(self.constants.said())),
             1 | 2 if acts.len() < MOST_ACTS => {
                 let wire = self.rng.pick(&self.tools).clone();
                 if let Some(mut call) = self.call(&wire) {
-                    if self.rng.chance(50) {
+                    if free && self.rng.chance(50) {
                         let all = objects_of(&acts, &last);
                         let with = &all[self.focus.choose_one(&all, &mut self.rng)];
                         values_of(&mut call).into_iter().for_each(|value| agree(value, with));
@@ -72,8 +73,8 @@ impl Climber<'_, '_> {
                 let mut values: Vec<&mut Json> = acts.iter_mut().flat_map(values_of).collect();
                 self.set_leaf(&mut values, &[&last], open);
             }
-            12 | 20 => self.rename(&mut acts, &mut last),
-            13 | 21 | 22 => self.reconcile(&mut acts, &mut last),
+            18 | 19 => self.rename(&mut acts, &mut last),
+            20..=22 => self.reconcile(&mut acts, &mut last),
             23..=25 => {
                 let spare = self.args(self.wire);
                 let mut values = all_values(&mut acts, &mut last);
@@ -252,7 +253,7 @@ fn spliced(old: &Json, new: Json, focus: &Focus, rng: &mut Rng) -> Json {
         (Json::Object(before), Json::Object(after)) if !before.is_empty() && !after.is_empty() => {
             let mut members = before.clone();
             let seen: Vec<usize> =
-                (0..after.len()).filter(|at| focus.contains(&*after[*at].0)).collect();
+                (0..after.len()).filter(|at| focus.contains(&after[*at].0)).collect();
             let (name, value) = after[focus.choose(after.len(), &seen, rng)].clone();
             match members.iter_mut().find(|(known, _)| *known == name) {
                 Some((_, known)) => *known = spliced(known, value, focus, rng),
