@@ -15,7 +15,7 @@ pub(crate) use focus::Focus;
 pub(crate) use known::KnownCalls;
 use played::PlayedTrail;
 pub(crate) use played::{PlayedGuard, PlayedSession, Players};
-pub(crate) use reshape::{removed, values_of};
+pub(crate) use reshape::{remove_entry, values_of};
 
 use super::inputs::read;
 use super::session::{Act, Then};

@@ -3,7 +3,7 @@
 use super::known::PairSessions;
 use super::{Judged, Product, Way, Witness};
 use crate::analysis::explore::climb::{
-    Climber, PlayedSession, Ratings, Score, SessionDraft, distance, removed, values_of,
+    Climber, PlayedSession, Ratings, Score, SessionDraft, distance, remove_entry, values_of,
 };
 use crate::analysis::explore::session::{Act, Said, Session, Then};
 use crate::analysis::explore::world::Oracle;
@@ -170,7 +170,7 @@ impl<'s, 'p> Product<'s, 'p> {
             let mut less = witness.session.clone();
             let mut left = entry;
             let acts = less.steps.iter_mut().map(|step| &mut step.act);
-            if !acts.flat_map(values_of).any(|value| removed(value, &mut left)) {
+            if !acts.flat_map(values_of).any(|value| remove_entry(value, &mut left)) {
                 break;
             }
             tried += 1;

@@ -87,22 +87,19 @@ impl Climber<'_, '_> {
 
     /// Sets a value within these to another one, which stands within them or beside them, or is one that an open clause asks for.
     fn set_leaf(&mut self, within: &mut [&mut Json], beside: &[&Json], open: &[Span]) {
-        let mut all: Vec<Json> = Vec::new();
+        let mut found: Vec<(Json, bool)> = Vec::new();
         for value in within.iter() {
-            leaves(value, &mut all);
+            self.focus.leaves(value, false, &mut found);
         }
-        if all.is_empty() {
+        if found.is_empty() {
             return;
         }
-        let mut seen = Vec::new();
-        let mut count = 0;
-        for value in within.iter() {
-            self.focus.leaves(value, false, &mut count, &mut seen);
-        }
-        let at = self.focus.choose(all.len(), &seen, &mut self.rng);
+        let seen: Vec<usize> = (0..found.len()).filter(|at| found[*at].1).collect();
+        let at = self.focus.choose(found.len(), &seen, &mut self.rng);
         for value in beside {
-            leaves(value, &mut all);
+            self.focus.leaves(value, false, &mut found);
         }
+        let mut all: Vec<Json> = found.into_iter().map(|(leaf, _)| leaf).collect();
         if !open.is_empty() && self.rng.chance(60) {
             let clause = *self.rng.pick(open);
             all = self.asked_for(clause);
@@ -301,15 +298,6 @@ fn differing<'j>(old: &'j Json, new: &'j Json, all: &mut Vec<(&'j Json, &'j Json
 pub(super) struct Changed {
     pub acts: Option<Vec<Act>>,
     pub last: Json,
-}
-
-/// Takes the values that are neither arrays nor objects, in order.
-fn leaves(json: &Json, all: &mut Vec<Json>) {
-    match json {
-        Json::Array(items) => items.iter().for_each(|item| leaves(item, all)),
-        Json::Object(members) => members.iter().for_each(|(_, value)| leaves(value, all)),
-        leaf => all.push(leaf.clone()),
-    }
 }
 
 /// The leaf at a place, which is counted down; none where there are fewer.

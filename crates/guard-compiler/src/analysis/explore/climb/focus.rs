@@ -45,29 +45,16 @@ impl Focus {
         }
     }
 
-    /// Collects the places of the leaves that stand within a member in focus; `count` are the leaves before.
-    pub(super) fn leaves(
-        &self,
-        json: &Json,
-        inside: bool,
-        count: &mut usize,
-        seen: &mut Vec<usize>,
-    ) {
+    /// Collects the values that are neither arrays nor objects, in order, each with whether it stands within a member in focus.
+    pub(super) fn leaves(&self, json: &Json, inside: bool, all: &mut Vec<(Json, bool)>) {
         match json {
-            Json::Array(items) => {
-                items.iter().for_each(|item| self.leaves(item, inside, count, seen));
-            }
+            Json::Array(items) => items.iter().for_each(|item| self.leaves(item, inside, all)),
             Json::Object(members) => {
                 for (name, value) in members {
-                    self.leaves(value, inside || self.contains(name), count, seen);
+                    self.leaves(value, inside || self.contains(name), all);
                 }
             }
-            _ => {
-                if inside {
-                    seen.push(*count);
-                }
-                *count += 1;
-            }
+            leaf => all.push((leaf.clone(), inside)),
         }
     }
 }

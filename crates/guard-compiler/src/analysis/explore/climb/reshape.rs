@@ -118,7 +118,7 @@ pub(super) fn grow(values: &mut [&mut Json], spare: Option<&Json>, focus: &Focus
                 items.extend(drawn.first().cloned());
             }
             if !items.is_empty() {
-                list(items, &maps, rng);
+                grow_list(items, &maps, rng);
             }
         }
         _ => {}
@@ -126,7 +126,7 @@ pub(super) fn grow(values: &mut [&mut Json], spare: Option<&Json>, focus: &Focus
 }
 
 /// Takes an item of a list once more, or once for each key of a map.
-fn list(items: &mut Vec<Json>, maps: &[Json], rng: &mut Rng) {
+fn grow_list(items: &mut Vec<Json>, maps: &[Json], rng: &mut Rng) {
     let mut item = rng.pick(items).clone();
     if rng.chance(70) {
         zero(&mut item);
@@ -216,7 +216,7 @@ fn is_container(json: &Json) -> bool {
 }
 
 /// Removes the entry of a list or map at a place, which is counted down; returns false where there are fewer.
-pub(crate) fn removed(json: &mut Json, left: &mut usize) -> bool {
+pub(crate) fn remove_entry(json: &mut Json, left: &mut usize) -> bool {
     let map = is_map(json);
     let entries = match json {
         Json::Array(items) if *left < items.len() => {
@@ -233,8 +233,8 @@ pub(crate) fn removed(json: &mut Json, left: &mut usize) -> bool {
     };
     *left -= entries;
     match json {
-        Json::Array(items) => items.iter_mut().any(|item| removed(item, left)),
-        Json::Object(members) => members.iter_mut().any(|(_, value)| removed(value, left)),
+        Json::Array(items) => items.iter_mut().any(|item| remove_entry(item, left)),
+        Json::Object(members) => members.iter_mut().any(|(_, value)| remove_entry(value, left)),
         _ => false,
     }
 }
