@@ -10,7 +10,7 @@ pub(crate) mod context;
 mod history;
 mod probe;
 
-use crate::compiled::prepare::{Op, Prepared};
+use crate::compiled::prepare::{Op, Prepared, Scalar, ScalarKind, ScalarLeaf};
 use crate::val::{Val, confused};
 use arith::arith;
 use context::{Asking, Context, Evaluated, Scope};
@@ -19,12 +19,19 @@ use guard_plan::origin::Origin;
 use guard_plan::plan::{ClockPart, CompareOp, Node, NodeId, UrlPart, VarId};
 use guard_plan::time::{Civil, weekday};
 use guard_plan::value::{Fault, Value};
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl<'a> Context<'a> {
     /// Evaluates an expression.
     pub fn eval(&self, expr: &'a Prepared) -> Evaluated<'a> {
         self.node(expr, expr.root(), None)
+    }
+
+    /// Evaluates an expression that is usually a leaf.
+    #[inline]
+    pub fn eval_leaf(&self, expr: &'a Prepared) -> Evaluated<'a> {
+        self.operand(expr, expr.root(), None)
     }
 
     /// Evaluates an expression with some slots bound.
@@ -44,7 +51,13 @@ impl<'a> Context<'a> {
     }
 
     /// Returns whether a condition holds.
+    #[inline]
     pub fn holds(&self, expr: &'a Prepared) -> Result<bool, Fault> {
+        if let Op::Scalars(_, op, a, b) = expr.op(expr.root())
+            && let Some(holds) = self.compare_scalars(*op, *a, *b)
+        {
+            return Ok(holds);
+        }
         self.truth(expr, expr.root(), None)
     }
 
@@ -61,20 +74,54 @@ impl<'a> Context<'a> {
         scope: Option<&Scope<'_, 'a>>,
     ) -> Result<bool, Fault> {
         let truth = |id: &NodeId| self.truth(expr, *id, scope);
-        match expr.op(id) {
-            Op::Node(Node::Compare(op, a, b)) => {
+        let node = match expr.op(id) {
+            Op::Scalars(node, op, a, b) => match self.compare_scalars(*op, *a, *b) {
+                // It counts as a step: a quantifier repeats it.
+                Some(holds) => return self.spend().map(|()| holds),
+                None => node,
+            },
+            Op::Node(node) => node,
+            _ => return self.node(expr, id, scope)?.truth(),
+        };
+        match node {
+            Node::Compare(op, a, b) => {
                 self.spend()?;
                 let a = self.operand(expr, *a, scope)?;
                 compare(*op, &a, &self.operand(expr, *b, scope)?)
             }
-            Op::Node(Node::And(a, b)) => self.spend().and_then(|()| Ok(truth(a)? && truth(b)?)),
-            Op::Node(Node::Or(a, b)) => self.spend().and_then(|()| Ok(truth(a)? || truth(b)?)),
-            Op::Node(Node::Implies(a, b)) => {
-                self.spend().and_then(|()| Ok(!truth(a)? || truth(b)?))
-            }
-            Op::Node(Node::Not(a)) => self.spend().and_then(|()| Ok(!truth(a)?)),
+            Node::And(a, b) => self.spend().and_then(|()| Ok(truth(a)? && truth(b)?)),
+            Node::Or(a, b) => self.spend().and_then(|()| Ok(truth(a)? || truth(b)?)),
+            Node::Implies(a, b) => self.spend().and_then(|()| Ok(!truth(a)? || truth(b)?)),
+            Node::Not(a) => self.spend().and_then(|()| Ok(!truth(a)?)),
             _ => self.node(expr, id, scope)?.truth(),
         }
+    }
+
+    /// Returns the scalar of a leaf; `None` if it is another value now.
+    #[inline(always)]
+    fn scalar(&self, leaf: ScalarLeaf) -> Option<Scalar> {
+        match leaf {
+            ScalarLeaf::Scalar(scalar) => Some(scalar),
+            ScalarLeaf::State(var) => match self.variable(var) {
+                Value::Int(number) => Some(Scalar(ScalarKind::Int, *number)),
+                Value::Decimal(units) => Some(Scalar(ScalarKind::Decimal, *units)),
+                Value::Enum(index) => Some(Scalar(ScalarKind::Enum, i64::from(*index))),
+                _ => None,
+            },
+            ScalarLeaf::Param(index) => match self.args.get(index as usize)? {
+                Val::Int(number) => Some(Scalar(ScalarKind::Int, *number)),
+                Val::Decimal(units) => Some(Scalar(ScalarKind::Decimal, *units)),
+                Val::Enum(index) => Some(Scalar(ScalarKind::Enum, i64::from(*index))),
+                _ => None,
+            },
+        }
+    }
+
+    /// Compares two leaves without building values; `None` if they are no scalars of one kind.
+    #[inline(always)]
+    fn compare_scalars(&self, op: CompareOp, a: ScalarLeaf, b: ScalarLeaf) -> Option<bool> {
+        let (Scalar(kind, a), Scalar(other, b)) = (self.scalar(a)?, self.scalar(b)?);
+        (kind == other).then(|| orders_so(op, a.cmp(&b)))
     }
 
     /// Evaluates a node that is usually a leaf.
@@ -110,7 +157,7 @@ impl<'a> Context<'a> {
         self.spend()?;
         let node = match expr.op(id) {
             Op::Const(value) => return Ok(Val::of(value)),
-            Op::Node(node) => node,
+            Op::Node(node) | Op::Scalars(node, ..) => node,
             Op::Place(node) => match self.place(expr, id) {
                 Some(value) => return Ok(Val::of(value)),
                 None => node,
@@ -364,11 +411,21 @@ pub(crate) fn compare(op: CompareOp, a: &Val<'_>, b: &Val<'_>) -> Result<bool, F
     Ok(match op {
         CompareOp::Eq => a.same(b),
         CompareOp::Ne => !a.same(b),
-        CompareOp::Lt => a.order(b)?.is_lt(),
-        CompareOp::Le => a.order(b)?.is_le(),
-        CompareOp::Gt => a.order(b)?.is_gt(),
-        CompareOp::Ge => a.order(b)?.is_ge(),
+        _ => orders_so(op, a.order(b)?),
     })
+}
+
+/// Returns whether a comparison holds of two values in this order.
+#[inline(always)]
+fn orders_so(op: CompareOp, order: Ordering) -> bool {
+    match op {
+        CompareOp::Eq => order.is_eq(),
+        CompareOp::Ne => order.is_ne(),
+        CompareOp::Lt => order.is_lt(),
+        CompareOp::Le => order.is_le(),
+        CompareOp::Gt => order.is_gt(),
+        CompareOp::Ge => order.is_ge(),
+    }
 }
 
 fn field(value: Val<'_>, index: usize) -> Evaluated<'_> {

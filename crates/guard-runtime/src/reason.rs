@@ -67,6 +67,13 @@ impl Findings {
 
     /// Returns the verdict. A guard in shadow refuses nothing.
     pub fn verdict(mut self, shadow: bool) -> Verdict {
+        if self.reasons.is_empty() && self.missing.is_empty() && self.shadowed.is_empty() {
+            return Verdict {
+                decision: Decision::Allow,
+                reasons: Vec::new(),
+                shadowed: Vec::new(),
+            };
+        }
         let refuses = |reason: &Reason| matches!(reason.decision, Decision::Deny | Decision::Wait);
         if !self.missing.is_empty() && !self.reasons.iter().any(refuses) {
             self.reasons.append(&mut self.missing);

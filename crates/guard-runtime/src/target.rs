@@ -74,7 +74,22 @@ pub(crate) fn apply(
     }
 }
 
-fn change(value: &mut Value, op: EffectOp, operand: Option<Val<'_>>) -> Result<(), Fault> {
+/// Returns a number with another one added or subtracted: what most effects do. `None` for any other operation, and
+/// if the result is out of range.
+pub(crate) fn counted(op: EffectOp, number: i64, by: i64) -> Option<i64> {
+    match op {
+        EffectOp::Add => number.checked_add(by),
+        EffectOp::Subtract => number.checked_sub(by),
+        _ => None,
+    }
+}
+
+/// Applies one operation to a whole value.
+pub(crate) fn change(
+    value: &mut Value,
+    op: EffectOp,
+    operand: Option<Val<'_>>,
+) -> Result<(), Fault> {
     if op == EffectOp::Delete {
         *value = Value::None;
         return Ok(());

@@ -161,6 +161,7 @@ const FOUND: &[(&str, &[(&str, &str)])] = &[
             ("a failure gives nothing back", "guard_runtime::flights"),
             ("a success counts from its end", "guard_runtime::settle"),
             ("an undecoded result is a success", "guard_runtime::settle"),
+            ("proved invariants prove the types", "guard_runtime::compiled::prepare"),
             ("a text may vouch for itself", "guard_runtime::settle::endorse"),
             ("no condition endorses", "guard_runtime::settle::endorse"),
             ("what is not endorsed teaches", "guard_runtime::settle::learn"),

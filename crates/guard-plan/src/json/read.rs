@@ -7,7 +7,23 @@ use std::collections::HashSet;
 /// The largest object that is searched for duplicate keys pair by pair.
 const FEW_MEMBERS: usize = 12;
 
-struct ReadFailure(usize, Cow<'static, str>);
+/// The room made for the members of an object or the elements of an array that is not empty.
+const FEW_AT_FIRST: usize = 4;
+
+/// By byte: true if a string cannot hold it as it is.
+const SPECIAL: [bool; 256] = {
+    let mut special = [false; 256];
+    let mut byte = 0;
+    while byte < 0x20 {
+        special[byte] = true;
+        byte += 1;
+    }
+    special[b'"' as usize] = true;
+    special[b'\\' as usize] = true;
+    special
+};
+
+struct ReadFailure(usize, &'static str);
 
 type Read<T> = Result<T, ReadFailure>;
 
@@ -21,7 +37,7 @@ struct JsonReader<'a> {
 pub(super) fn parse(text: &str) -> Result<Json, JsonError> {
     let mut reader = JsonReader { text, bytes: text.as_bytes(), at: 0, depth: 0 };
     let document = reader.document();
-    document.map_err(|ReadFailure(at, message)| error(text, at, message))
+    document.map_err(|ReadFailure(at, message)| error(text, at, message.into()))
 }
 
 /// Returns the error at a byte offset, with its line and column.
@@ -54,7 +70,7 @@ impl JsonReader<'_> {
     fn fail<T>(&self, message: &'static str) -> Read<T> {
         let message =
             if self.at < self.bytes.len() { message } else { "unexpected end of the text" };
-        Err(ReadFailure(self.at, message.into()))
+        Err(ReadFailure(self.at, message))
     }
 
     fn blanks(&mut self) {
@@ -81,7 +97,7 @@ impl JsonReader<'_> {
             self.at += word.len();
             Ok(value)
         } else {
-            Err(ReadFailure(self.at, "expected a value".into()))
+            Err(ReadFailure(self.at, "expected a value"))
         }
     }
 
@@ -97,12 +113,12 @@ impl JsonReader<'_> {
     }
 
     fn array(&mut self) -> Read<Json> {
-        let mut items = Vec::new();
         self.blanks();
         if self.peek() == Some(b']') {
             self.at += 1;
-            return Ok(Json::Array(items));
+            return Ok(Json::Array(Vec::new()));
         }
+        let mut items = Vec::with_capacity(FEW_AT_FIRST);
         loop {
             self.blanks();
             items.push(self.value()?);
@@ -119,12 +135,12 @@ impl JsonReader<'_> {
 
     fn object(&mut self) -> Read<Json> {
         let start = self.at - 1;
-        let mut members: Vec<(Box<str>, Json)> = Vec::new();
         self.blanks();
         if self.peek() == Some(b'}') {
             self.at += 1;
-            return Ok(Json::Object(members));
+            return Ok(Json::Object(Vec::new()));
         }
+        let mut members: Vec<(Box<str>, Json)> = Vec::with_capacity(FEW_AT_FIRST);
         loop {
             self.blanks();
             let key_at = self.at;
@@ -208,11 +224,14 @@ impl JsonReader<'_> {
 
     /// Advances to the next quote, backslash or control character.
     fn plain(&mut self) {
-        let rest = &self.bytes[self.at..];
-        let special = |byte: &u8| *byte == b'"' || *byte == b'\\' || *byte < 0x20;
-        self.at += rest.iter().position(special).unwrap_or(rest.len());
+        while let Some(byte) = self.peek()
+            && !SPECIAL[byte as usize]
+        {
+            self.at += 1;
+        }
     }
 
+    #[inline]
     fn string(&mut self) -> Read<Box<str>> {
         self.at += 1;
         let start = self.at;
@@ -255,12 +274,12 @@ impl JsonReader<'_> {
             b'r' => '\r',
             b't' => '\t',
             b'u' => self.unicode(at)?,
-            _ => return Err(ReadFailure(at, "unknown escape".into())),
+            _ => return Err(ReadFailure(at, "unknown escape")),
         })
     }
 
     fn unicode(&mut self, at: usize) -> Read<char> {
-        let lone = || ReadFailure(at, "a lone surrogate".into());
+        let lone = || ReadFailure(at, "a lone surrogate");
         let first = self.hex4()?;
         if !(0xD800..0xDC00).contains(&first) {
             return char::from_u32(first).ok_or_else(lone);
@@ -292,7 +311,7 @@ impl JsonReader<'_> {
 
 /// A key is no part of the message: it may be a secret, which nobody can know of a text that cannot be read.
 fn duplicate(at: usize) -> ReadFailure {
-    ReadFailure(at, "a key stands twice in one object".into())
+    ReadFailure(at, "a key stands twice in one object")
 }
 
 fn distinct(start: usize, members: &[(Box<str>, Json)]) -> Read<()> {

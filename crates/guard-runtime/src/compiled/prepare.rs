@@ -4,7 +4,7 @@
 
 use guard_plan::decode::{holds_secrets, is_secret};
 use guard_plan::plan;
-use guard_plan::plan::{Claim, Expr, InvariantId, Node, Plan, ToolId, VarId};
+use guard_plan::plan::{Claim, CompareOp, Expr, InvariantId, Node, Plan, ToolId, VarId};
 use guard_plan::trust::{self, Reading};
 use guard_plan::url::Url;
 use guard_plan::value::Value;
@@ -23,6 +23,47 @@ pub(crate) enum Op {
     Node(Node),
     /// A part of a variable, reached by fields and entries only. The part usually exists.
     Place(Node),
+    /// A comparison of two leaves, which are usually scalars of one kind.
+    Scalars(Node, CompareOp, ScalarLeaf, ScalarLeaf),
+}
+
+/// A side of a comparison that is read without building a value.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum ScalarLeaf {
+    Scalar(Scalar),
+    State(VarId),
+    Param(u32),
+}
+
+/// A number or the index of a variant, with its kind: scalars of two kinds are not compared.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Scalar(pub ScalarKind, pub i64);
+
+/// The kind of a scalar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ScalarKind {
+    Int,
+    Decimal,
+    Enum,
+}
+
+impl ScalarLeaf {
+    fn of(op: &Op) -> Option<ScalarLeaf> {
+        match op {
+            Op::Node(Node::Int(number)) => {
+                Some(ScalarLeaf::Scalar(Scalar(ScalarKind::Int, *number)))
+            }
+            Op::Node(Node::Decimal(units)) => {
+                Some(ScalarLeaf::Scalar(Scalar(ScalarKind::Decimal, *units)))
+            }
+            Op::Node(Node::Enum(index)) => {
+                Some(ScalarLeaf::Scalar(Scalar(ScalarKind::Enum, (*index).into())))
+            }
+            Op::Node(Node::State(var)) => Some(ScalarLeaf::State(*var)),
+            Op::Node(Node::Param(index)) => Some(ScalarLeaf::Param(*index)),
+            _ => None,
+        }
+    }
 }
 
 impl Op {
@@ -30,7 +71,7 @@ impl Op {
     pub fn node(&self) -> Option<&Node> {
         match self {
             Op::Const(_) => None,
-            Op::Node(node) | Op::Place(node) => Some(node),
+            Op::Node(node) | Op::Place(node) | Op::Scalars(node, ..) => Some(node),
         }
     }
 }
@@ -43,8 +84,8 @@ impl Prepared {
     pub fn new(expr: &Expr) -> Prepared {
         let mut ops: Vec<Op> = Vec::with_capacity(expr.0.len());
         for node in &expr.0 {
-            let op = constant(&ops, node).map_or_else(|| Op::Node(node.clone()), Op::Const);
-            ops.push(op);
+            let op = constant(&ops, node).map(Op::Const).or_else(|| scalars(&ops, node));
+            ops.push(op.unwrap_or_else(|| Op::Node(node.clone())));
         }
         mark_places(&mut ops);
         Prepared(ops.into_boxed_slice())
@@ -98,6 +139,13 @@ fn mark_places(ops: &mut [Op]) {
     }
 }
 
+/// Returns a comparison of two leaves.
+fn scalars(ops: &[Op], node: &Node) -> Option<Op> {
+    let Node::Compare(op, a, b) = node else { return None };
+    let leaf = |id: &u32| ScalarLeaf::of(&ops[*id as usize]);
+    Some(Op::Scalars(node.clone(), *op, leaf(a)?, leaf(b)?))
+}
+
 /// Returns the value of a node that depends on no input.
 fn constant(ops: &[Op], node: &Node) -> Option<Value> {
     let child = |id: &u32| literal(&ops[*id as usize]);
@@ -127,7 +175,7 @@ fn literal(op: &Op) -> Option<Value> {
         Op::Node(Node::Duration(millis)) => Value::Duration(*millis),
         Op::Node(Node::Time(at)) => Value::Time(*at),
         Op::Node(Node::Enum(index)) => Value::Enum(*index),
-        Op::Node(_) | Op::Place(_) => return None,
+        Op::Node(_) | Op::Place(_) | Op::Scalars(..) => return None,
     })
 }
 
@@ -135,6 +183,8 @@ fn literal(op: &Op) -> Option<Value> {
 #[derive(Debug)]
 pub(crate) struct PreparedTool {
     pub requires: Box<[PreparedRequires]>,
+    /// By deny: true if it asks a probe.
+    pub asks: Box<[bool]>,
     /// The unconditional requirements: bits of the tools that must have succeeded, by word.
     pub needs: Box<[(u32, u64)]>,
     /// The other requirements, by position.
@@ -277,6 +327,9 @@ impl PreparedTool {
                 }),
             }),
             denies: all(&tool.denies, |deny| Prepared::new(&deny.condition)),
+            asks: all(&tool.denies, |deny| {
+                deny.condition.0.iter().any(|node| matches!(node, Node::Probe(_)))
+            }),
             limits: all(&tool.limits, |used| Prepared::optional(&used.by)),
             costs: all(&tool.costs, |cost| Prepared::new(&cost.amount)),
             effects: all(&tool.effects, |effect| PreparedEffect {
@@ -352,6 +405,8 @@ pub(crate) struct Proven {
     pub refined: Box<[VarId]>,
     /// The invariants that the tool's observations preserve, ascending.
     pub observed: Box<[InvariantId]>,
+    /// True if nothing is left to check of what the effects write: all invariants and refinements are proved.
+    pub all: bool,
 }
 
 impl Proven {
@@ -376,20 +431,30 @@ impl Proven {
                 .map(|(_, root)| Prepared::new(&Expr(condition.0[..=root as usize].to_vec())))
                 .collect()
         };
+        let preserved: Box<[(InvariantId, Box<[Prepared]>)]> =
+            invariants.into_iter().map(|id| (id, left(id))).collect();
+        let whole = |id: &InvariantId| {
+            preserved.iter().any(|(proved, left)| proved == id && left.is_empty())
+        };
+        let refined = claims().filter_map(|claim| match claim {
+            Claim::Refined { tool, var } if *tool == id => Some(*var),
+            _ => None,
+        });
+        let refined: Box<[VarId]> = refined.collect();
+        let tool = &plan.tools[id as usize];
+        let mut written = tool.effects.iter().map(|effect| effect.target.var);
         Proven {
-            preserved: invariants.into_iter().map(|id| (id, left(id))).collect(),
-            refined: claims()
-                .filter_map(|claim| match claim {
-                    Claim::Refined { tool, var } if *tool == id => Some(*var),
-                    _ => None,
-                })
-                .collect(),
+            all: tool.frame.iter().all(whole)
+                && (written.all(|var| refined.contains(&var))
+                    || guard_proof::mutant!("proved invariants prove the types")),
+            refined,
             observed: claims()
                 .filter_map(|claim| match claim {
                     Claim::Observed { tool, invariant } if *tool == id => Some(*invariant),
                     _ => None,
                 })
                 .collect(),
+            preserved,
         }
     }
 

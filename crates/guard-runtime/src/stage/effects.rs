@@ -4,13 +4,13 @@ mod parts;
 
 use super::Call;
 use crate::compiled::CompiledPlan;
-use crate::compiled::prepare::{Prepared, Proven};
+use crate::compiled::prepare::{Prepared, PreparedEffect, Proven};
 use crate::eval::context::Context;
 use crate::reason::Findings;
 use crate::session::flight::PendingWrites;
 use crate::target;
 use crate::val::Val;
-use guard_plan::plan::{InvariantId, VarId};
+use guard_plan::plan::{Effect, InvariantId, VarId};
 use guard_plan::value::{Fault, Value};
 use guard_plan::verdict::{Code, Reason};
 
@@ -91,23 +91,48 @@ fn simulate<'a>(
         if effect.rule.shadow && proven.is_some() {
             continue;
         }
-        let operand = ready.value.as_ref().map(|value| cx.eval(value)).transpose();
-        let written = operand.and_then(|operand| {
-            let way = target::resolve(cx, &effect.target, &ready.target)?;
-            let value = simulated(cx, writes, effect.target.var);
-            target::apply(value, &way, effect.op, operand)
-        });
-        if let Err(fault) = written {
+        if let Err(fault) = simulate_one(cx, effect, ready, writes) {
             sound = false;
             findings.fault(cx, &effect.rule, &fault);
         }
     }
     if sound {
+        if proven.is_some_and(|proven| proven.all) && findings.refuse_nothing() {
+            return;
+        }
         refinements(cx, writes, proven, findings);
         frame(cx, call, writes, proven, findings);
     } else {
         writes.clear();
     }
+}
+
+/// Simulates one effect.
+#[inline]
+fn simulate_one<'a>(
+    cx: &Context<'a>,
+    effect: &Effect,
+    ready: &'a PreparedEffect,
+    writes: &mut Vec<(VarId, Value)>,
+) -> Result<(), Fault> {
+    let operand = match &ready.value {
+        Some(value) => Some(cx.eval_leaf(value)?),
+        None => None,
+    };
+    if ready.target.is_empty() {
+        let var = effect.target.var;
+        let first = writes.iter().all(|(written, _)| *written != var);
+        if let (true, Value::Int(number), Some(Val::Int(by))) =
+            (first, &cx.session.state[var as usize], &operand)
+            && let Some(number) = target::counted(effect.op, *number, *by)
+        {
+            writes.push((var, Value::Int(number)));
+            return Ok(());
+        }
+        return target::change(simulated(cx, writes, var), effect.op, operand);
+    }
+    let way = target::resolve(cx, &effect.target, &ready.target)?;
+    target::apply(simulated(cx, writes, effect.target.var), &way, effect.op, operand)
 }
 
 /// Checks the invariants that the call may violate.
@@ -165,20 +190,14 @@ fn refinements(
 
 /// Returns whether the unproved parts hold.
 fn holds_in_part(after: &Context<'_>, parts: &[Prepared]) -> bool {
-    parts.iter().all(|part| {
-        let holds: Result<Val<'_>, Fault> = after.eval(part);
-        holds.and_then(|value| value.truth()) == Ok(true)
-    })
+    parts.iter().all(|part| after.holds(part) == Ok(true))
 }
 
 /// Checks one invariant on the simulated state.
 fn invariant(before: &Context<'_>, after: &Context<'_>, id: InvariantId, findings: &mut Findings) {
     let declared = &after.compiled.plan().invariants[id as usize];
     let condition = &after.compiled.invariants[id as usize];
-    let truth = |cx: &Context<'_>| {
-        let holds: Result<Val<'_>, Fault> = cx.eval(condition);
-        holds.and_then(|value| value.truth())
-    };
+    let truth = |cx: &Context<'_>| cx.holds(condition);
     let holds = truth(after);
     // What an observation broke and was only warned about is not held against other calls.
     let broken_before = || after.compiled.tolerated[id as usize] && truth(before) != Ok(true);

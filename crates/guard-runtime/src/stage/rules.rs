@@ -12,7 +12,10 @@ use guard_plan::verdict::{Code, Reason};
 
 pub(crate) fn check<'a>(cx: &Context<'a>, call: Call<'a>, findings: &mut Findings) {
     for place in &call.ready.unscreened {
-        unless_asking(cx, call, *place, findings);
+        match call.ready.asks[*place as usize] {
+            true => unless_asking(cx, call, *place, findings),
+            false => one(cx, call, *place as usize, findings),
+        }
     }
     for screen in &call.ready.screens {
         let text = match cx.args.get(screen.param as usize) {
@@ -43,8 +46,12 @@ fn unless_asking<'a>(cx: &Context<'a>, call: Call<'a>, place: u32, findings: &mu
     }
 }
 
+#[inline]
 fn one<'a>(cx: &Context<'a>, call: Call<'a>, place: usize, findings: &mut Findings) {
-    found(cx, call, place, cx.holds(&call.ready.denies[place]), findings);
+    match cx.holds(&call.ready.denies[place]) {
+        Ok(false) => {}
+        holds => found(cx, call, place, holds, findings),
+    }
 }
 
 fn found<'a>(
