@@ -43,13 +43,15 @@ fn measure(path: &str, text: &str, program: &Program) {
     let mut times: Vec<f64> = Vec::new();
     let (mut looser, mut tighter, mut same, mut open) = (0, 0, 0, 0);
     let (skip, most) = (number("SKIP", 0), number("MOST", usize::MAX));
+    let limits = Limits::default();
+    let limits = Limits { climbs: number("CLIMBS", limits.climbs), ..limits };
     for (start, end) in places.iter().skip(skip).take(most) {
         let mut less = program.clone();
         for tool in &mut less.tools {
             tool.clauses.retain(|c| (c.rule.span.start, c.rule.span.end) != (*start, *end));
         }
         let begun = Instant::now();
-        let found = diff(program, &less, &Limits::default(), &|| false);
+        let found = diff(program, &less, &limits, &|| false);
         let seconds = begun.elapsed().as_secs_f64();
         times.push(seconds);
         let says = |looser: bool, wanted: fn(&Answer) -> bool| found.answers(looser).any(wanted);
@@ -82,7 +84,7 @@ fn measure(path: &str, text: &str, program: &Program) {
     );
 }
 
-/// A number from the environment: which removals are tried.
+/// A number from the environment: which removals are tried, and how many calls are judged while climbing.
 fn number(name: &str, default: usize) -> usize {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }

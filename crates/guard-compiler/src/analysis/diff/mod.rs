@@ -41,7 +41,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { states: 400, calls: 8_000, climbs: 12_000, seeds: Vec::new(), running: false }
+        Limits { states: 400, calls: 8_000, climbs: 14_000, seeds: Vec::new(), running: false }
     }
 }
 

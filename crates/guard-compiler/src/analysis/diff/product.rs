@@ -4,6 +4,7 @@
 
 mod again;
 mod climb;
+mod edited;
 pub(super) mod known;
 
 use super::{LEAST, Limits};
@@ -79,8 +80,8 @@ struct Node<'p> {
 }
 
 impl<'p> Node<'p> {
-    fn of(played: PlayedSession<'p>) -> Option<Self> {
-        let session = played.session();
+    fn of(played: PlayedSession<'p>, old: &Program) -> Option<Self> {
+        let session = played.session(old);
         let [old, new] = <[_; 2]>::try_from(played.states).ok()?;
         Some(Node { old, new, session })
     }
@@ -186,15 +187,17 @@ impl<'s, 'p> Product<'s, 'p> {
         self.go_on(root.as_ref(), &allowed, &tools);
         if !self.done() {
             let called = known.called(&tools).into_iter();
-            let called: Vec<Node<'p>> = called.filter_map(Node::of).collect();
+            let called: Vec<Node<'p>> =
+                called.filter_map(|played| Node::of(played, self.old.program)).collect();
             self.go_on(None, &called, &tools);
             allowed.extend(called);
             if known.writers.contains(self.wire) {
                 allowed.iter().for_each(|node| self.fill(node));
             }
             if !self.done() {
-                let apart = known.apart_alone(&tools).into_iter().filter_map(Node::of);
-                apart.for_each(|node| self.repeat(&node, FULL));
+                let sessions = known.differing_alone(&tools).into_iter();
+                let nodes = sessions.filter_map(|played| Node::of(played, self.old.program));
+                nodes.for_each(|node| self.repeat(&node, FULL));
             }
         }
         self.climb(known);

@@ -5,6 +5,7 @@
 
 mod flow;
 
+use super::sample::Samples;
 use crate::analysis::reference::Reference;
 use crate::hir::{Expr, ExprKind as K, ProbeId, Program, RecordId, ToolId, Type, VarId};
 use guard_plan::value::Value;
@@ -88,6 +89,8 @@ pub(crate) struct Classes<'p> {
     classes: HashMap<usize, Class<'p>>,
     /// By parent's class, its parts.
     parts: HashMap<usize, Vec<usize>>,
+    /// The texts of the patterns of its types.
+    pub samples: Samples,
 }
 
 /// The context of an expression: its tool, its result and its bound variables.
@@ -111,6 +114,7 @@ impl<'p> Classes<'p> {
             hints: Vec::new(),
             classes: HashMap::new(),
             parts: HashMap::new(),
+            samples: Samples::default(),
         };
         classes.read(session);
         classes.finish();

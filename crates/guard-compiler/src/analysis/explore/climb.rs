@@ -52,6 +52,9 @@ pub(crate) enum Score {
 pub(crate) struct Rating {
     pub said: Judgement,
     pub distance: u32,
+    /// The parts that are in the way of the guard refusing the call by the deny that is aimed at; none of a call that it
+    /// refuses, and where none is.
+    pub to_refusal: Option<u32>,
 }
 
 /// The verdicts of the guards on a call; none of a guard that cannot read it.
@@ -89,7 +92,7 @@ struct Hold<'p> {
     draft: SessionDraft,
     played: Rc<PlayedSession<'p>>,
     distance: u32,
-    /// The clauses that refuse the call.
+    /// The clauses that refuse the call; where none does, those by which a guard may.
     open: Vec<Span>,
 }
 
@@ -121,6 +124,9 @@ pub(crate) struct Climber<'s, 'p> {
     rng: Rng,
     /// What is changed more often than the rest.
     pub focus: Focus,
+    /// Of each guard, the denies by which it may refuse what another one allows. One at a time is aimed at.
+    pub stakes: Vec<Vec<Span>>,
+    aim: usize,
     /// Calls judged so far.
     pub judged: usize,
 }
@@ -130,7 +136,8 @@ impl<'s, 'p> Climber<'s, 'p> {
     pub fn new(players: Players<'s, 'p>, wire: &'s str, tools: Vec<String>, salt: usize) -> Self {
         let last = &players.guards[players.guards.len() - 1];
         let (constants, rng) = (Constants::of(last.program), Rng::new(seed(wire) ^ salt as u64));
-        Climber { players, wire, tools, constants, rng, focus: Focus::default(), judged: 0 }
+        let (focus, stakes) = (Focus::default(), vec![Vec::new(); players.guards.len()]);
+        Climber { players, wire, tools, constants, rng, focus, stakes, aim: 0, judged: 0 }
     }
 
     /// Climbs until something is found, or so many calls are judged: from these drafts, the nearest first, then from
@@ -170,7 +177,14 @@ impl<'s, 'p> Climber<'s, 'p> {
                 }
             };
             next += 1;
-            if self.climb_from(hold, until, score) {
+            self.aim += 1;
+            let SessionDraft { last, kind, .. } = hold.draft;
+            let found = match self.weigh(hold.played, last, kind, score) {
+                DraftOutcome::Found => true,
+                DraftOutcome::Stands(hold) => self.climb_from(hold, until, score),
+                DraftOutcome::Impossible => false,
+            };
+            if found {
                 return true;
             }
         }
@@ -220,7 +234,7 @@ impl<'s, 'p> Climber<'s, 'p> {
                         continue;
                     }
                     cluttered = next.distance < best.distance;
-                    if cluttered && !best.free() {
+                    if cluttered {
                         idle = 0;
                     }
                     best = next;
@@ -272,20 +286,30 @@ impl<'s, 'p> Climber<'s, 'p> {
         self.judged += 1;
         let oracle = self.players.oracle(kind);
         let world = |ask: &_| oracle.answer(ask);
-        let verdict = |(player, session): (&PlayedGuard<'s, 'p>, &Reference<'p>)| {
+        type Player<'a, 's, 'p> = ((&'a PlayedGuard<'s, 'p>, &'a Reference<'p>), Option<Span>);
+        let verdict = |((player, session), aim): Player<'_, 's, 'p>| {
             let tool = player.tool(self.wire)?;
             let values = read(player.program, session, tool, &last)?;
             let said = session.consider(tool, &values, &world);
             let distance = session.distance(tool, &values, &said, &world);
-            Some(Rating { said, distance })
+            let to_refusal = aim
+                .filter(|_| said.unmet == 0)
+                .and_then(|deny| session.parts_to_refusal(tool, &values, deny, &world));
+            Some(Rating { said, distance, to_refusal })
         };
-        let guards = self.players.guards.iter();
-        let verdicts: Ratings = guards.zip(&played.states).map(verdict).collect();
+        let aims =
+            self.stakes.iter().map(|stakes| stakes.get(self.aim % stakes.len().max(1)).copied());
+        let aims: Vec<Option<Span>> = aims.collect();
+        let guards = self.players.guards.iter().zip(&played.states);
+        let verdicts: Ratings = guards.zip(aims.iter().copied()).map(verdict).collect();
         match score(&played, &last, &verdicts, &oracle) {
             Score::Found => DraftOutcome::Found,
             Score::Distance(distance) => {
                 let fired = verdicts.iter().flatten().flat_map(|verdict| &verdict.said.fired);
-                let open = fired.map(|(_, span)| *span).collect();
+                let mut open: Vec<Span> = fired.map(|(_, span)| *span).collect();
+                if open.is_empty() {
+                    open = aims.into_iter().flatten().collect();
+                }
                 // What the guards refuse brings nothing, and would be tried again at every change.
                 let draft = SessionDraft { acts: played.acts(), last, kind };
                 DraftOutcome::Stands(Hold { draft, played, distance, open })

@@ -55,5 +55,5 @@ fn ended(players: &Players<'_, '_>, draft: &SessionDraft, wire: &str) -> Option<
     let (tool, args, then) = (wire.to_string(), draft.last.clone(), Then::Succeeds(None));
     let before = played.steps.len();
     players.advance(&mut played, &Act::Call { id: String::new(), tool, args, then }, draft.kind)?;
-    (played.steps.len() > before).then(|| played.session())
+    (played.steps.len() > before).then(|| played.session(players.guards[0].program))
 }

@@ -1,12 +1,52 @@
 //! Texts of a shape: one that a pattern matches, one in which an extractor finds something.
 
 use regex_syntax::hir::{Class, Hir, HirKind};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
 
 /// Longest text that is made.
 const MOST: usize = 500;
 
+/// The texts of patterns that were asked for, since a search asks for the same few again and again.
+#[derive(Default)]
+pub(crate) struct Samples(RefCell<HashMap<SampleKey, Texts>>);
+
+/// The kind of texts that is asked for, and the pattern.
+type SampleKey = (SampleKind, Box<str>);
+
+type Texts = Rc<[String]>;
+
+/// The texts that are asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum SampleKind {
+    /// One that the pattern matches, if a plain one does.
+    One,
+    /// Two that it matches, if plain ones do.
+    Two,
+    /// One of each of its outermost alternatives.
+    Alternatives,
+}
+
+impl Samples {
+    /// Returns texts that a pattern matches.
+    pub fn of(&self, kind: SampleKind, pattern: &str) -> Texts {
+        let key = (kind, pattern.into());
+        if let Some(known) = self.0.borrow().get(&key) {
+            return known.clone();
+        }
+        let texts: Texts = match kind {
+            SampleKind::One => of(pattern).into_iter().collect(),
+            SampleKind::Two => two(pattern).into(),
+            SampleKind::Alternatives => alternatives(pattern).into(),
+        };
+        self.0.borrow_mut().insert(key, texts.clone());
+        texts
+    }
+}
+
 /// A text that the pattern matches, if a plain one does.
-pub(crate) fn of(pattern: &str) -> Option<String> {
+fn of(pattern: &str) -> Option<String> {
     let hir = regex_syntax::parse(pattern).ok()?;
     let mut text = String::new();
     write(&hir, &mut text)?;
@@ -14,7 +54,7 @@ pub(crate) fn of(pattern: &str) -> Option<String> {
 }
 
 /// Two texts that the pattern matches, if plain ones do.
-pub(crate) fn two(pattern: &str) -> Vec<String> {
+fn two(pattern: &str) -> Vec<String> {
     let Some(first) = of(pattern) else { return Vec::new() };
     let second = first.replace('1', "2").replace('a', "b");
     let matches = regex::Regex::new(pattern).is_ok_and(|regex| regex.is_match(&second));
@@ -23,7 +63,7 @@ pub(crate) fn two(pattern: &str) -> Vec<String> {
 }
 
 /// Texts that the pattern matches, of each of its outermost alternatives.
-pub(crate) fn alternatives(pattern: &str) -> Vec<String> {
+fn alternatives(pattern: &str) -> Vec<String> {
     let Ok(hir) = regex_syntax::parse(pattern) else { return Vec::new() };
     let Ok(regex) = regex::Regex::new(pattern) else { return Vec::new() };
     let mut texts = vec![String::new()];

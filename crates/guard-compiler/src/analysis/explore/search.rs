@@ -449,7 +449,7 @@ fn longer(found: &Option<Session>, length: usize) -> bool {
 
 /// Lets something happen; what came of it, and which variables it changed.
 pub(crate) fn step(session: &mut Reference, what: Act, oracle: &Oracle) -> Option<Step> {
-    let before: Vec<Value> = session.state().map(|(_, value)| value.clone()).collect();
+    let before = session.committed();
     let said: Said = act(session, &what, &|ask| oracle.answer(ask))?;
     let changes = session.changes_since(&before);
     Some(Step { world: oracle.answers(), act: what, said, changes })

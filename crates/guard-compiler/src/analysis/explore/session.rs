@@ -124,6 +124,20 @@ impl Session {
         self.steps.iter().all(|step| perform(&mut session, step) == Some(step.said.clone()))
     }
 
+    /// The session with the variables that each step changes, where it replays.
+    pub(crate) fn with_changes(mut self, program: &Program) -> Session {
+        let opened = Reference::open(program, self.start, WORKSPACE, self.data.as_ref());
+        let Ok(mut session) = opened else { return self };
+        for step in &mut self.steps {
+            let before = session.committed();
+            if perform(&mut session, step).is_none() {
+                break;
+            }
+            step.changes = session.changes_since(&before);
+        }
+        self
+    }
+
     /// The last thing that was said of a call or a stop.
     pub fn verdict(&self) -> Option<&Said> {
         self.steps.last().map(|step| &step.said)

@@ -4,12 +4,13 @@
 
 use super::eval::{Env, rows_of};
 use super::{Judgement, Reference, World};
-use crate::hir::{ClauseKind, Expr, ExprKind as K, ToolId};
+use crate::hir::{Clause, ClauseKind, Expr, ExprKind as K, ToolId};
 use guard_plan::plan::QuantifierOp;
 use guard_plan::value::Value;
+use guard_syntax::span::Span;
 
 /// The weight of a rule that refuses.
-pub(crate) const RULE: u32 = 16;
+pub(crate) const RULE: u32 = 32;
 /// The weight of a rule that refuses only just.
 const LEAST: u32 = 4;
 /// The distance of a call in a session that is halted.
@@ -18,6 +19,10 @@ const HALTED: u32 = 64 * RULE;
 const FAULT: u32 = 3;
 /// Most rows of a quantifier that are looked at.
 const ROWS: usize = 8;
+/// Most rows of a fact that a key is compared with.
+const KEYS: usize = 32;
+/// Most rows that a count lacks.
+const LACKING: u64 = 4;
 
 impl Reference<'_> {
     /// The distance of a call that was judged so from one that no rule refuses. Missing approvals do not count.
@@ -36,19 +41,46 @@ impl Reference<'_> {
         if self.halted {
             return HALTED;
         }
+        let parts = self.parts_of_denies(at, args, (|_| true, false), world);
+        for parts in parts.into_iter().filter(|parts| *parts > 0) {
+            distance = distance.saturating_sub(RULE.saturating_sub(LEAST + 2 * parts));
+        }
+        distance
+    }
+
+    /// The parts that are in the way of a deny of the tool refusing a call that no rule refuses; `None` if the tool does not
+    /// have the deny.
+    pub(crate) fn parts_to_refusal(
+        &self,
+        at: ToolId,
+        args: &[Value],
+        deny: Span,
+        world: World,
+    ) -> Option<u32> {
+        let wanted = |clause: &Clause| clause.rule.span == deny;
+        self.parts_of_denies(at, args, (wanted, true), world).into_iter().min()
+    }
+
+    /// Of each of these denies of the tool, the parts of its condition that are in the way of this outcome.
+    fn parts_of_denies(
+        &self,
+        at: ToolId,
+        args: &[Value],
+        (which, outcome): (impl Fn(&Clause) -> bool, bool),
+        world: World,
+    ) -> Vec<u32> {
         let env = Env { args, result: None, locals: &[], state: &self.state, world };
         self.mute.set(true);
-        for clause in self.program.tools[at].clauses.iter().filter(|clause| !clause.rule.shadow) {
-            if let ClauseKind::Deny { condition, .. } = &clause.kind {
-                let parts = self.parts(condition, false, env);
-                if parts > 0 {
-                    distance = distance.saturating_sub(RULE.saturating_sub(LEAST + 2 * parts));
-                }
-            }
-        }
+        let clauses = self.program.tools[at].clauses.iter();
+        let clauses = clauses.filter(|clause| !clause.rule.shadow && which(clause));
+        let parts = clauses.filter_map(|clause| match &clause.kind {
+            ClauseKind::Deny { condition, .. } => Some(self.parts(condition, outcome, env)),
+            _ => None,
+        });
+        let parts = parts.collect();
         self.mute.set(false);
         self.tried.set(false);
-        distance
+        parts
     }
 
     /// The number of parts of a condition that are in the way of this outcome; 0 if it is the outcome.
@@ -83,15 +115,45 @@ impl Reference<'_> {
             }
             _ => match self.holds(e, env) {
                 Ok(truth) if truth == wanted => 0,
-                Ok(_) => self.row_to_count(e, env),
-                Err(_) => FAULT,
+                Ok(_) => self.row_to_count(e, env).saturating_add(self.missing_keys(e, env)),
+                Err(_) => FAULT.saturating_add(self.missing_keys(e, env)),
             },
         }
     }
 
-    /// The parts of a condition that is not as it should be: of one that compares counts, how far the next row is from counting.
+    /// The parts of the keys of rows and entries that a condition looks up and that are not there: of a row, how many values
+    /// of its key the nearest row has otherwise.
+    fn missing_keys(&self, e: &Expr, env: Env) -> u32 {
+        let below = |e: &Expr| {
+            e.children().into_iter().map(|e| self.missing_keys(e, env)).fold(0, u32::saturating_add)
+        };
+        match &e.kind {
+            // Its rows bind names that have no value here.
+            K::Quantified { .. } => 0,
+            K::Row(fact, key) | K::Known(fact, key) => {
+                let key: Result<Vec<Value>, _> = key.iter().map(|e| self.eval(e, env)).collect();
+                let Ok(key) = key else { return below(e) };
+                let rows = self.rows_of(*fact).take(KEYS);
+                let nearest = rows.map(|row| differing(&key, row)).min();
+                nearest.unwrap_or_else(|| 1 + key.iter().map(leaves).sum::<u32>())
+            }
+            K::Index(of, _) => {
+                let map = self.part(of, env).is_ok_and(|map| matches!(*map, Value::Map(_)));
+                let missing = map && self.part(e, env).map_or(true, |entry| *entry == Value::None);
+                below(of).saturating_add(u32::from(missing))
+            }
+            _ => below(e),
+        }
+    }
+
+    /// The parts of a condition that is not as it should be: of one that compares counts, how far the rows that it lacks are
+    /// from counting.
     fn row_to_count(&self, e: &Expr, env: Env) -> u32 {
         let K::Compare(_, a, b) = &e.kind else { return 1 };
+        let lacking = match (self.eval(a, env), self.eval(b, env)) {
+            (Ok(Value::Int(a)), Ok(Value::Int(b))) => a.abs_diff(b).min(LACKING) as u32,
+            _ => 0,
+        };
         let next = |e: &Expr| match &e.kind {
             K::Quantified { op: QuantifierOp::Count, over, binders, body } => {
                 let rows = self.row_parts(over, binders, body, true, env)?;
@@ -100,7 +162,7 @@ impl Reference<'_> {
             }
             _ => None,
         };
-        1 + next(a).into_iter().chain(next(b)).min().unwrap_or(0)
+        1 + next(a).into_iter().chain(next(b)).min().map_or(0, |next| next + lacking)
     }
 
     /// Of each row of a quantifier, the parts of its body that are in the way; none where there are no collections.
@@ -112,7 +174,7 @@ impl Reference<'_> {
         wanted: bool,
         env: Env,
     ) -> Option<Vec<u32>> {
-        let sources: Result<Vec<Value>, _> = over.iter().map(|e| self.eval(e, env)).collect();
+        let sources: Result<Vec<_>, _> = over.iter().map(|e| self.part(e, env)).collect();
         let rows = rows_of(&sources.ok()?, binders, env.locals).ok()?;
         let parts = |locals: &Vec<Value>| self.parts(body, wanted, Env { locals, ..env });
         Some(rows.iter().take(ROWS).map(parts).collect())
@@ -126,6 +188,23 @@ fn most(e: &Expr, wanted: bool) -> u32 {
         (K::And(a, b), true) | (K::Or(a, b), false) => most(a, wanted) + most(b, wanted),
         (K::And(a, b), false) | (K::Or(a, b), true) => most(a, wanted).min(most(b, wanted)),
         (K::Quantified { body, .. }, _) => 1 + most(body, wanted),
+        _ => 1,
+    }
+}
+
+/// The number of values within two lists that differ.
+fn differing(a: &[Value], b: &[Value]) -> u32 {
+    let each = |(a, b): (&Value, &Value)| match (a, b) {
+        (Value::Record(a), Value::Record(b)) => differing(a, b),
+        (a, b) => u32::from(a != b),
+    };
+    a.iter().zip(b).map(each).sum()
+}
+
+/// The number of values within a value.
+fn leaves(value: &Value) -> u32 {
+    match value {
+        Value::Record(fields) => fields.iter().map(leaves).sum(),
         _ => 1,
     }
 }

@@ -18,6 +18,9 @@ impl Reference<'_> {
         findings: &mut Findings,
         after: &mut Consequences,
     ) {
+        if !tool.clauses.iter().any(|c| matches!(c.kind, ClauseKind::Effect { .. })) {
+            return;
+        }
         let enforced = self.simulate(tool, env, false, findings);
         if tool.clauses.iter().any(|c| c.rule.shadow && matches!(c.kind, ClauseKind::Effect { .. }))
         {
@@ -38,7 +41,7 @@ impl Reference<'_> {
         with_shadow: bool,
         findings: &mut Findings,
     ) -> Option<Vec<Value>> {
-        let (mut simulated, mut faulted) = (self.state.clone(), false);
+        let (mut simulated, mut faulted) = (self.state.to_vec(), false);
         let (mut written_vars, mut touched) = (BTreeSet::new(), BTreeSet::new());
         for clause in &tool.clauses {
             let ClauseKind::Effect { target, op, value } = &clause.kind else {

@@ -1,6 +1,6 @@
 //! Evaluation of typed expressions, as `docs/reference/semantics.md` §1, §2 and §6 read.
 //!
-//! Walks the tree, clones values, rescans the history: simple on purpose. Arithmetic is done in 128 bits
+//! Walks the tree and rescans the history: simple on purpose. Arithmetic is done in 128 bits
 //! and narrowed, where the kernel checks 64-bit operations.
 
 use super::values::{
@@ -11,6 +11,7 @@ use crate::hir::{Expr, ExprKind, Requirement, ToolId, Type};
 use guard_plan::json::Json;
 use guard_plan::plan::{ClockPart, QuantifierOp, TakenForms, TemporalOp};
 use guard_plan::value::{Fault, Value};
+use std::borrow::Cow;
 use std::rc::Rc;
 
 /// A value, or why there is none.
@@ -98,12 +99,10 @@ impl Reference<'_> {
                     entries.iter().map(|(k, v)| Ok((k.as_str().into(), self.eval(v, env)?)));
                 Value::Map(values.collect::<Result<_, Fault>>()?)
             }
-            K::Param(at) => env.args.get(*at as usize).cloned().unwrap_or(Value::None),
-            K::State(var) => env.state[*var].clone(),
-            K::Local(slot) => env.locals.get(*slot as usize).cloned().unwrap_or(Value::None),
-            K::Result | K::Text => {
-                env.result.cloned().ok_or_else(|| Fault::Decode("there is no result".into()))?
+            K::Param(_) | K::State(_) | K::Local(_) | K::Result | K::Text => {
+                self.part(e, env)?.into_owned()
             }
+            K::Field(..) | K::Index(..) | K::Unwrap(..) => self.part(e, env)?.into_owned(),
             K::Workspace => Value::Path(self.workspace.as_str().into()),
             K::Now => Value::Time(self.now),
             K::Said => Value::String(self.said.as_str().into()),
@@ -118,11 +117,7 @@ impl Reference<'_> {
                 Value::Decimal(budget.saturating_sub(self.spent[*unit]))
             }
             K::Spent(unit) => Value::Decimal(self.spent[*unit]),
-            K::Field(of, at) => match self.eval(of, env)? {
-                Value::Record(fields) => fields.get(*at as usize).cloned().unwrap_or(Value::None),
-                _ => Value::None,
-            },
-            K::Member(of, name) => match self.eval(of, env)? {
+            K::Member(of, name) => match &*self.part(of, env)? {
                 Value::Json(json) => json.get(name).map_or(Value::None, opened),
                 _ => Value::None,
             },
@@ -130,7 +125,6 @@ impl Reference<'_> {
                 Value::Url(url) => url_part(&url, *part),
                 _ => Value::None,
             },
-            K::Index(of, at) => index(self.eval(of, env)?, self.eval(at, env)?),
             K::ToKey(of, key) => match self.eval(of, env)? {
                 Value::None => Value::None,
                 value => Value::String(self.key_text(*key, &value).into()),
@@ -158,27 +152,23 @@ impl Reference<'_> {
             K::Or(a, b) => Value::Bool(self.holds(a, env)? || self.holds(b, env)?),
             K::Implies(a, b) => Value::Bool(!self.holds(a, env)? || self.holds(b, env)?),
             K::Compare(op, a, b) => {
-                Value::Bool(compare(*op, &self.eval(a, env)?, &self.eval(b, env)?))
+                Value::Bool(compare(*op, &*self.part(a, env)?, &*self.part(b, env)?))
             }
             K::Arith(op, a, b) => arithmetic(*op, self.eval(a, env)?, self.eval(b, env)?)?,
-            K::In(a, b) => Value::Bool(is_in(&self.eval(a, env)?, &self.eval(b, env)?)),
+            K::In(a, b) => Value::Bool(is_in(&*self.part(a, env)?, &*self.part(b, env)?)),
             K::Within(a, b) => match (self.eval(a, env)?, self.eval(b, env)?) {
                 (Value::Path(a), Value::Path(b)) => Value::Bool(is_below(&a, &b)),
                 _ => Value::Bool(false),
             },
-            K::Matches(of, pattern) => match self.eval(of, env)? {
+            K::Matches(of, pattern) => match &*self.part(of, env)? {
                 Value::String(text) => {
-                    Value::Bool(self.regexes.get(pattern).is_some_and(|r| r.is_match(&text)))
+                    Value::Bool(self.regexes.get(pattern).is_some_and(|r| r.is_match(text)))
                 }
                 _ => Value::Bool(false),
             },
-            K::IsSome(of) => Value::Bool(self.eval(of, env)? != Value::None),
+            K::IsSome(of) => Value::Bool(*self.part(of, env)? != Value::None),
             K::Else(a, b) => match self.eval(a, env)? {
                 Value::None => self.eval(b, env)?,
-                value => value,
-            },
-            K::Unwrap(of, what) => match self.eval(of, env)? {
-                Value::None => return Err(Fault::Missing(what.clone())),
                 value => value,
             },
             K::If(c, a, b) => {
@@ -239,6 +229,49 @@ impl Reference<'_> {
                 self.may_read(&who, &self.eval(text, env)?)?
             }
             K::Probe(probe) => self.probe(*probe, env)?,
+        })
+    }
+
+    /// The value of an expression, borrowed where it is a part of what is there: maps are large, and most rules read an entry.
+    pub(super) fn part<'v>(&'v self, e: &'v Expr, env: Env<'v>) -> Result<Cow<'v, Value>, Fault> {
+        use ExprKind as K;
+        let of = |part: Option<&'v Value>| Cow::Borrowed(part.unwrap_or(&Value::None));
+        Ok(match &e.kind {
+            K::Param(at) => of(env.args.get(*at as usize)),
+            K::State(var) => Cow::Borrowed(&env.state[*var]),
+            K::Local(slot) => of(env.locals.get(*slot as usize)),
+            K::Result | K::Text => match env.result {
+                Some(result) => Cow::Borrowed(result),
+                None => return Err(Fault::Decode("there is no result".into())),
+            },
+            K::Field(record, at) => match (&record.kind, *at as usize) {
+                (K::Row(fact, key), at) => {
+                    let key: Result<Vec<Value>, Fault> =
+                        key.iter().map(|x| self.eval(x, env)).collect();
+                    of(self.facts[*fact].with(&key?).and_then(|row| row.get(at)))
+                }
+                (_, at) => match self.part(record, env)? {
+                    Cow::Borrowed(Value::Record(fields)) => of(fields.get(at)),
+                    Cow::Owned(Value::Record(fields)) => {
+                        Cow::Owned(fields.into_iter().nth(at).unwrap_or(Value::None))
+                    }
+                    _ => Cow::Owned(Value::None),
+                },
+            },
+            K::Index(whole, at) => {
+                let (whole, at) = (self.part(whole, env)?, self.part(at, env)?);
+                match (whole, &*at) {
+                    (Cow::Borrowed(Value::Map(entries)), Value::String(key)) => {
+                        of(entries.get(&**key))
+                    }
+                    (whole, _) => Cow::Owned(index(whole.into_owned(), at.into_owned())),
+                }
+            }
+            K::Unwrap(option, what) => match self.part(option, env)? {
+                value if *value == Value::None => return Err(Fault::Missing(what.clone())),
+                value => value,
+            },
+            _ => Cow::Owned(self.eval(e, env)?),
         })
     }
 
@@ -308,7 +341,7 @@ impl Reference<'_> {
     ) -> Evaluated {
         let mut sources = Vec::new();
         for source in over {
-            sources.push(self.eval(source, env)?);
+            sources.push(self.part(source, env)?);
         }
         let mut count = 0i64;
         let mut sum = 0i128;
@@ -397,7 +430,7 @@ impl Reference<'_> {
 
 /// The locals in each row of a quantifier.
 pub(super) fn rows_of(
-    sources: &[Value],
+    sources: &[Cow<'_, Value>],
     binders: &[u32],
     locals: &[Value],
 ) -> Result<Vec<Vec<Value>>, Fault> {

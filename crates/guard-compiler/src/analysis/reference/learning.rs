@@ -11,6 +11,8 @@ use guard_plan::json::Json;
 use guard_plan::plan::{SourceKind, Trust};
 use guard_plan::record::NoteKind;
 use guard_plan::value::{Fault, Value};
+use std::borrow::Cow;
+use std::rc::Rc;
 
 /// The conditions of which one must hold for a row, with the slots that they share with the lesson: theirs, and its own.
 type Alternatives<'l> = Vec<(Option<&'l Expr>, Vec<(u32, u32)>)>;
@@ -172,7 +174,7 @@ impl Reference<'_> {
                     *whole = false;
                     continue;
                 }
-                for row in rows(&[source], range.binders.len()).unwrap_or_default() {
+                for row in rows(&[Cow::Owned(source)], range.binders.len()).unwrap_or_default() {
                     let mut locals = outer.clone();
                     for (slot, value) in range.binders.iter().zip(row) {
                         set(&mut locals, *slot, value);
@@ -257,7 +259,7 @@ impl Reference<'_> {
 
     fn teach(&mut self, fact: usize, values: Vec<Value>, by: &str) {
         let def = &self.program.facts[fact];
-        let table = &mut self.facts[fact];
+        let table = Rc::make_mut(&mut self.facts[fact]);
         if def.max == 0 {
             return;
         }

@@ -130,7 +130,7 @@ pub struct Reference<'p> {
     start: i64,
     now: i64,
     workspace: String,
-    state: Vec<Value>,
+    state: Rc<Vec<Value>>,
     /// What variables have held that is not trusted.
     trust: Flow<'p>,
     /// Every committed state so far, for the temporal operators.
@@ -142,7 +142,7 @@ pub struct Reference<'p> {
     /// How many admissions and settlements there were.
     moments: u64,
     grants: Vec<Grant>,
-    facts: Vec<learning::Table>,
+    facts: Vec<Rc<learning::Table>>,
     halted: bool,
     /// Every call that was allowed, by the order of its proposal.
     calls: Vec<Call>,
@@ -159,7 +159,7 @@ pub struct Reference<'p> {
     /// A probe's last answer was used again.
     reused: Cell<bool>,
     /// Every value that was seen, and where first.
-    seen: Vec<(String, Vec<u32>)>,
+    seen: Rc<Vec<(String, Vec<u32>)>>,
     extracts: origins::Extracts,
     /// The words of the prompts, where a rule asks what the user named.
     said: String,
@@ -268,7 +268,7 @@ impl<'p> Reference<'p> {
             start,
             now: start,
             workspace,
-            state: Vec::new(),
+            state: Rc::default(),
             trust: Flow::clean(program),
             states: Vec::new(),
             spent: vec![0; program.units.len()],
@@ -277,7 +277,7 @@ impl<'p> Reference<'p> {
             flights: Vec::new(),
             moments: 0,
             grants: Vec::new(),
-            facts: vec![learning::Table::default(); program.facts.len()],
+            facts: vec![Rc::default(); program.facts.len()],
             halted: false,
             calls: Vec::new(),
             attempts: vec![Vec::new(); program.probes.len()],
@@ -286,7 +286,7 @@ impl<'p> Reference<'p> {
             mute: Cell::default(),
             tried: Cell::default(),
             reused: Cell::default(),
-            seen: Vec::new(),
+            seen: Rc::default(),
             extracts: origins::Extracts::default(),
             said: String::new(),
             privates: private::PrivateTexts::default(),
@@ -303,9 +303,9 @@ impl<'p> Reference<'p> {
             if !session.fits(&var.ty, &value) {
                 return Err((at, "does not fit its type".to_string()));
             }
-            session.state.push(value);
+            Rc::make_mut(&mut session.state).push(value);
         }
-        session.states.push(Rc::new(session.state.clone()));
+        session.states.push(session.state.clone());
         session.begin(data);
         Ok(session)
     }
@@ -326,7 +326,7 @@ impl<'p> Reference<'p> {
 
     /// The state, by variable in the order of declaration.
     pub fn state(&self) -> impl Iterator<Item = (&str, &Value)> {
-        self.program.state.iter().map(|v| v.name.as_str()).zip(&self.state)
+        self.program.state.iter().map(|v| v.name.as_str()).zip(self.state.iter())
     }
 
     /// Returns the amount spent of each unit, in units of 10⁻⁶.

@@ -95,12 +95,13 @@ impl Reference<'_> {
         if text.is_empty() || !self.tables.origins {
             return;
         }
-        if let Some((_, origins)) = self.seen.iter_mut().find(|(seen, _)| seen == text) {
-            if !origins.contains(&origin) {
-                origins.push(origin);
+        match self.seen.iter().position(|(seen, _)| seen == text) {
+            Some(at) if self.seen[at].1.contains(&origin) => {}
+            Some(at) => Rc::make_mut(&mut self.seen)[at].1.push(origin),
+            None if self.seen.len() < MOST => {
+                Rc::make_mut(&mut self.seen).push((text.to_string(), vec![origin]));
             }
-        } else if self.seen.len() < MOST {
-            self.seen.push((text.to_string(), vec![origin]));
+            None => {}
         }
     }
 

@@ -11,6 +11,7 @@ use guard_plan::json::Json;
 use guard_plan::record::NoteKind;
 use guard_plan::trust::ELEMENT;
 use guard_plan::value::{Fault, Value};
+use std::borrow::Cow;
 
 /// One element that the ranges of a part bind.
 pub(super) struct Bound<'p, 'j> {
@@ -81,7 +82,7 @@ impl Reference<'_> {
             Json::Array(items) if count == Some(items.len()) => items,
             _ => return Err(Fault::Decode("no list".into())),
         };
-        let bound = rows(&[source], range.binders.len())?;
+        let bound = rows(&[Cow::Owned(source)], range.binders.len())?;
         for (at, (json, row)) in items.iter().zip(bound).enumerate() {
             let mut locals = outer.locals.clone();
             for (slot, value) in range.binders.iter().zip(row) {

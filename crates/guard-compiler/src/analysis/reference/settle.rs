@@ -76,7 +76,7 @@ impl Reference<'_> {
         let mut kept = (ran && result.is_ok()).then(|| Value::Json(Box::new(Json::Null)));
         if let (true, Some(tool)) = (ran, flight.tool) {
             for (var, value) in &flight.writes {
-                self.state[*var] = value.clone();
+                Rc::make_mut(&mut self.state)[*var] = value.clone();
             }
             self.trust.wrote(tool, false);
             kept = self.after(&self.program.tools[tool], &flight, result, world, &mut endorsed);
@@ -102,7 +102,7 @@ impl Reference<'_> {
             let settled = Settled { tool, args, result, success, failed, time, number, begun };
             self.settled.push(Rc::new(settled));
         }
-        self.states.push(Rc::new(self.state.clone()));
+        self.states.push(self.state.clone());
         self.judge(FeedbackEvent::Settled, world);
     }
 
@@ -167,7 +167,7 @@ impl Reference<'_> {
             Undecoded::Clear => {}
         }
         let env = Env { args, result: None, locals: &[], state: &self.state, world };
-        let mut cleared = self.state.clone();
+        let mut cleared = self.state.to_vec();
         let mut notes: Vec<(NoteKind, String)> = Vec::new();
         for clause in tool.clauses.iter().filter(|clause| !clause.rule.shadow) {
             let ClauseKind::Observe { target, ty, warn, .. } = &clause.kind else { continue };
@@ -180,10 +180,10 @@ impl Reference<'_> {
                 notes.push((kind, clause.rule.owner.clone()));
             }
         }
-        if cleared != self.state {
+        if cleared != *self.state {
             let broken = self.broken(tool, Env { state: &cleared, args: &[], ..env });
             if broken.iter().all(|(kind, _)| *kind == NoteKind::Shadow) {
-                self.state = cleared;
+                self.state = cleared.into();
             }
             notes.extend(broken);
         }
@@ -222,7 +222,7 @@ impl Reference<'_> {
     }
 
     fn observe(&mut self, tool: &Tool, args: &[Value], result: &Value, world: World) {
-        let mut observed = self.state.clone();
+        let mut observed = self.state.to_vec();
         let mut notes: Vec<(NoteKind, String)> = Vec::new();
         let env = Env { args, result: Some(result), locals: &[], state: &self.state, world };
         for clause in &tool.clauses {
@@ -250,7 +250,7 @@ impl Reference<'_> {
         }
         let env = Env { state: &observed, args: &[], result: None, ..env };
         notes.extend(self.broken(tool, env));
-        self.state = observed;
+        self.state = observed.into();
         for (kind, rule) in notes {
             self.halted |= kind == NoteKind::Halt;
             self.outcome.note(kind, &rule);

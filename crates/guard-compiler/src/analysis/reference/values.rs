@@ -5,6 +5,7 @@ use crate::hir::MapKey;
 use guard_plan::json::Json;
 use guard_plan::plan::{ArithOp, CompareOp, UrlPart};
 use guard_plan::value::{DECIMAL_ONE, Fault, Value};
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 type Evaluated = Result<Value, Fault>;
@@ -90,11 +91,11 @@ impl Reference<'_> {
 }
 
 /// Returns the values of a quantifier's binders, row by row.
-pub(super) fn rows(sources: &[Value], binders: usize) -> Result<Vec<Vec<Value>>, Fault> {
+pub(super) fn rows(sources: &[Cow<'_, Value>], binders: usize) -> Result<Vec<Vec<Value>>, Fault> {
     if sources.len() > 1 {
         let lists: Vec<&Vec<Value>> = sources
             .iter()
-            .filter_map(|s| if let Value::List(items) = s { Some(items) } else { None })
+            .filter_map(|s| if let Value::List(items) = &**s { Some(items) } else { None })
             .collect();
         let (Some(first), true) = (lists.first(), lists.len() == sources.len()) else {
             return Ok(Vec::new());
@@ -109,7 +110,7 @@ pub(super) fn rows(sources: &[Value], binders: usize) -> Result<Vec<Vec<Value>>,
     let keyed = |key: Value, value: Value| {
         if binders == 2 { vec![key, value] } else { vec![value] }
     };
-    Ok(match sources.first() {
+    Ok(match sources.first().map(|source| &**source) {
         Some(Value::List(items)) => {
             (0i64..).zip(items).map(|(at, v)| keyed(Value::Int(at), v.clone())).collect()
         }
@@ -122,7 +123,7 @@ pub(super) fn rows(sources: &[Value], binders: usize) -> Result<Vec<Vec<Value>>,
                 _ => entries.map(|(k, _)| vec![key(k)]).collect(),
             }
         }
-        Some(Value::Json(json)) => match &**json {
+        Some(Value::Json(json)) => match json.as_ref() {
             Json::Array(items) => (0i64..)
                 .zip(items)
                 .map(|(at, v)| keyed(Value::Int(at), Value::Json(Box::new(v.clone()))))

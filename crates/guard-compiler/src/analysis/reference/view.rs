@@ -37,8 +37,8 @@ impl<'p> Reference<'p> {
     /// Puts a session that has just begun into another state.
     pub fn place(&mut self, name: &str, value: Value) {
         if let Some(at) = self.program.state.iter().position(|var| var.name == name) {
-            self.state[at] = value;
-            self.states = vec![self.state.clone().into()];
+            Rc::make_mut(&mut self.state)[at] = value;
+            self.states = vec![self.state.clone()];
         }
     }
 
@@ -166,9 +166,14 @@ impl<'p> Reference<'p> {
         value
     }
 
+    /// The committed values of the variables.
+    pub(crate) fn committed(&self) -> Rc<Vec<Value>> {
+        self.state.clone()
+    }
+
     /// The variables that differ from these values: name, before and after as text.
     pub(crate) fn changes_since(&self, before: &[Value]) -> Vec<(String, String, String)> {
-        let changed = self.program.state.iter().zip(before).zip(&self.state);
+        let changed = self.program.state.iter().zip(before).zip(self.state.iter());
         let changed = changed.filter(|((_, before), after)| before != after);
         let words = |((var, before), after): ((&crate::hir::StateVar, &Value), &Value)| {
             let (before, after) = (self.words_of(&var.ty, before), self.words_of(&var.ty, after));

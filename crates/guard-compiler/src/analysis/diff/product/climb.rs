@@ -74,7 +74,7 @@ impl<'s, 'p> Product<'s, 'p> {
 
     /// Keeps the session as a witness, without what it does not need; false where it does not replay.
     fn keep(&mut self, played: &PlayedSession<'p>, args: &Json, oracle: &Oracle<'p>) -> bool {
-        let mut session = played.session();
+        let mut session = played.session(self.old.program);
         let what = Act::Call {
             id: format!("call-{}", session.len() + 1),
             tool: self.wire.to_string(),
@@ -108,14 +108,19 @@ fn rank_of(said: &Said) -> u8 {
 }
 
 /// Returns an estimate of the distance between a call and a difference of the verdicts: that of the lenient guard from
-/// allowing it, and whether the other refuses it by more rules.
+/// allowing it, and that of the other from refusing it by more rules.
 fn apart(verdicts: &Ratings, way: Way) -> u32 {
     let unmet = |at: usize| verdicts[at].as_ref().map_or(99, |verdict| verdict.said.unmet);
     let (strict, lenient) = match way {
         Way::Looser => (0, 1),
         Way::Tighter => (1, 0),
     };
-    distance(&verdicts[lenient]) + if unmet(strict) > unmet(lenient) { 0 } else { RULE / 2 }
+    let parts = verdicts[strict].as_ref().and_then(|verdict| verdict.to_refusal);
+    let to_refusal = match unmet(strict) > unmet(lenient) {
+        true => 0,
+        false => parts.map_or(RULE / 2, |parts| (2 * parts).min(RULE / 2)),
+    };
+    distance(&verdicts[lenient]) + to_refusal
 }
 
 impl<'s, 'p> Product<'s, 'p> {

@@ -4,26 +4,26 @@
 //! A difference is seldom far from a call that both guards allow: a rule less, a call before it, the same once more.
 
 use super::Side;
-use crate::analysis::diff::canon::Canon;
+use super::edited::{clauses, denies_at_stake, read_otherwise};
 use crate::analysis::explore::climb::{
     Climber, Focus, KnownCalls, PlayedGuard, PlayedSession, Players, Score, SessionDraft, distance,
     take_members,
 };
 use crate::analysis::explore::session::{Act, Then};
-use crate::analysis::explore::slice::{exprs_of, tools_for};
+use crate::analysis::explore::slice::tools_for;
 use crate::analysis::reference::Reference;
-use crate::hir::{ClauseKind, ExprKind, Program, Tool, Type};
+use crate::hir::{ClauseKind, Program};
 use guard_plan::json::Json;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most calls that are judged for the session of one tool, in rounds.
-const ROUNDS: [usize; 5] = [250, 500, 1_000, 2_000, 4_000];
+const ROUNDS: [usize; 6] = [250, 500, 1_000, 2_000, 4_000, 8_000];
 /// Most calls that are judged for a session after which the guards remember different things.
-const MOST_APART: usize = 400;
-/// The same, where the call goes on again and again from there.
-const MOST_PARTED: usize = 2_000;
+const MOST_FOR_ONE: usize = 400;
+/// Most calls that are judged for many such sessions.
+const MOST_FOR_MANY: usize = 2_000;
 /// Most sessions of that kind.
-const PARTED: usize = 16;
+const MANY: usize = 16;
 /// Most results of a call that are tried there.
 const RESULTS: usize = 6;
 /// Most of them that another call has returned.
@@ -89,6 +89,7 @@ impl<'s, 'p> PairSessions<'s, 'p> {
         let called = self.called(tools);
         let mut climber = self.known.climber(tools, 0);
         climber.focus.clone_from(&self.focus);
+        climber.stakes = denies_at_stake(self.sides.map(|side| side.program), &tools[0]).into();
         let mut drafts: Vec<SessionDraft> = Vec::new();
         let own = self.known.get(&tools[0]).cloned();
         if let (Some(called), Some(own)) = (called, &own) {
@@ -102,7 +103,7 @@ impl<'s, 'p> PairSessions<'s, 'p> {
             self.known.find(tools, Some(writer), &ROUNDS, &[]);
             let from = own.as_ref().or_else(|| self.known.get(writer)).cloned();
             let Some(from) = from else { continue };
-            for acts in self.apart(writer, &from) {
+            for acts in self.differing_from(writer, &from) {
                 let mut last = from.last.clone();
                 if let Some(Act::Call { args, .. }) = acts.last() {
                     take_members(&mut last, args);
@@ -117,25 +118,27 @@ impl<'s, 'p> PairSessions<'s, 'p> {
 
     /// Sessions in which a call of `writer`, the last event, lets the guards remember different things: one that goes on
     /// from this one, and one of its own.
-    fn apart(&mut self, writer: &str, from: &SessionDraft) -> Vec<Vec<Act>> {
+    fn differing_from(&mut self, writer: &str, from: &SessionDraft) -> Vec<Vec<Act>> {
         let own = self.known.get(writer).filter(|own| *own != from).cloned();
         let drafts = [Some(from.clone()), own].into_iter().flatten();
-        drafts.flat_map(|draft| self.parted(writer, &draft, (1, MOST_APART))).collect()
+        drafts
+            .flat_map(|draft| self.differing_sessions(writer, &draft, (1, MOST_FOR_ONE)))
+            .collect()
     }
 
     /// Sessions of the second kind of the first of these tools, with other things remembered after each. None where what it
     /// writes does not add up: once more, it would write the same.
-    pub fn apart_alone(&mut self, tools: &[String]) -> Vec<PlayedSession<'p>> {
+    pub fn differing_alone(&mut self, tools: &[String]) -> Vec<PlayedSession<'p>> {
         let wire = &tools[0];
         let adds = self.adders.contains(wire);
         let own = self.known.get(wire).filter(|_| adds).cloned();
-        let parted = own.map(|own| self.parted(wire, &own, (PARTED, MOST_PARTED)));
-        let acts = parted.unwrap_or_default();
+        let found = own.map(|own| self.differing_sessions(wire, &own, (MANY, MOST_FOR_MANY)));
+        let acts = found.unwrap_or_default();
         acts.iter().filter_map(|acts| self.players.play(acts, true)).collect()
     }
 
     /// So many such sessions at most, found by judging so many calls at most.
-    fn parted(
+    fn differing_sessions(
         &mut self,
         writer: &str,
         from: &SessionDraft,
@@ -153,7 +156,9 @@ impl<'s, 'p> PairSessions<'s, 'p> {
             if open > 0 {
                 return Score::Distance(1 + open);
             }
-            if let Some((memory, acts)) = parting(sides, players, played, (writer, last)) {
+            if let Some((memory, acts)) =
+                remembered_otherwise(sides, players, played, (writer, last))
+            {
                 found.entry(memory).or_insert(acts);
             }
             if found.len() >= count { Score::Found } else { Score::Distance(1) }
@@ -164,7 +169,7 @@ impl<'s, 'p> PairSessions<'s, 'p> {
 }
 
 /// The session with a call at its end, if after one of its results the guards remember different things, and what they remember.
-fn parting(
+fn remembered_otherwise(
     [old, new]: [&Side; 2],
     players: &Players<'_, '_>,
     played: &PlayedSession<'_>,
@@ -176,13 +181,13 @@ fn parting(
     seen.chain(results).take(RESULTS).find_map(|result| {
         let (tool, args, then) = (wire.to_string(), args.clone(), Then::Succeeds(result));
         let call = Act::Call { id: String::new(), tool, args, then };
-        let mut parted = played.clone();
-        players.advance(&mut parted, &call, true)?;
-        let [before, after] = &parted.states[..] else { return None };
+        let mut after_it = played.clone();
+        players.advance(&mut after_it, &call, true)?;
+        let [before, after] = &after_it.states[..] else { return None };
         let (before, after) = (memory(before, old.program), memory(after, new.program));
-        let apart = before.iter().filter(|(name, value)| after.get(*name) != Some(value));
-        let apart: Vec<_> = apart.map(|(name, value)| format!("{name}: {value}")).collect();
-        (before != after).then(|| (apart.join(", "), parted.acts()))
+        let others = before.iter().filter(|(name, value)| after.get(*name) != Some(value));
+        let others: Vec<_> = others.map(|(name, value)| format!("{name}: {value}")).collect();
+        (before != after).then(|| (others.join(", "), after_it.acts()))
     })
 }
 
@@ -208,58 +213,6 @@ fn memory(session: &Reference, program: &Program) -> BTreeMap<String, String> {
         program.facts.iter().enumerate().map(|(at, f)| (f.name.clone(), rows(at).join(" ")));
     let spent = session.spent().map(|(unit, amount)| (format!("spent {unit}"), amount.to_string()));
     vars.chain(facts).chain(spent).collect()
-}
-
-/// The clauses of these kinds as they compare, and the handling of results that are not read, with the tool by wire name.
-fn clauses(program: &Program, kinds: fn(&ClauseKind) -> bool) -> BTreeSet<(String, String)> {
-    let of = |tool: &Tool| {
-        let clauses = Canon(program).clauses(tool).into_iter();
-        let texts = clauses.filter(|(clause, _)| kinds(&clause.kind)).map(|(_, text)| text);
-        let texts = texts.chain([format!("{:?}", tool.undecoded)]);
-        texts.map(|text| (tool.wire_name.clone(), text)).collect::<Vec<_>>()
-    };
-    program.tools.iter().flat_map(of).collect()
-}
-
-/// The members of arguments and results that the clauses of one guard only are about, by name.
-fn read_otherwise(programs: [&Program; 2]) -> BTreeSet<String> {
-    let [old, new] = programs.map(|program| clauses(program, |_| true));
-    let mut names = BTreeSet::new();
-    for (program, other) in programs.into_iter().zip([new, old]) {
-        let mut vars = BTreeSet::new();
-        let mut each = |tool: &Tool, kind: &ClauseKind, vars: &mut BTreeSet<usize>| {
-            exprs_of(kind, &mut |e| {
-                e.walk(&mut |e| match &e.kind {
-                    ExprKind::Param(at) => _ = names.insert(tool.params[*at as usize].name.clone()),
-                    ExprKind::State(var) => _ = vars.insert(*var),
-                    ExprKind::Field(of, at) => {
-                        if let Type::Record(id) = of.ty.required() {
-                            names.insert(program.records[*id].fields[*at as usize].wire.clone());
-                        }
-                    }
-                    _ => {}
-                });
-            });
-        };
-        for tool in &program.tools {
-            for (clause, text) in Canon(program).clauses(tool) {
-                if !other.contains(&(tool.wire_name.clone(), text)) {
-                    each(tool, &clause.kind, &mut vars);
-                }
-            }
-        }
-        // What they read of the session, results have told.
-        for tool in &program.tools {
-            for clause in &tool.clauses {
-                if let ClauseKind::Observe { target, .. } = &clause.kind
-                    && vars.contains(&target.var)
-                {
-                    each(tool, &clause.kind, &mut BTreeSet::new());
-                }
-            }
-        }
-    }
-    names
 }
 
 fn writes(kind: &ClauseKind) -> bool {

@@ -1,7 +1,7 @@
 //! Guards that are played side by side: the same events, as long as they say the same of them.
 
 use super::super::inputs::{Inputs, read};
-use super::super::search::{roles, step};
+use super::super::search::roles;
 use super::super::session::{Act, START, Session, Step, WORKSPACE, act};
 use super::super::world::Oracle;
 use crate::analysis::reference::{Judgement, Reference};
@@ -24,7 +24,8 @@ impl PlayedGuard<'_, '_> {
     }
 }
 
-/// Sessions of all guards that had the same events and the same verdicts, and how they came about.
+/// Sessions of all guards that had the same events and the same verdicts, and how they came about. What the steps change is
+/// left out: it takes as long as to play them.
 #[derive(Clone)]
 pub(crate) struct PlayedSession<'p> {
     pub states: Vec<Reference<'p>>,
@@ -32,10 +33,10 @@ pub(crate) struct PlayedSession<'p> {
 }
 
 impl PlayedSession<'_> {
-    /// The session that was played.
-    pub fn session(&self) -> Session {
+    /// The session that was played, with what it changes under a guard.
+    pub fn session(&self, program: &Program) -> Session {
         let steps = self.steps.iter().map(|step| Step::clone(step)).collect();
-        Session { start: START, data: None, steps }
+        Session { start: START, data: None, steps }.with_changes(program)
     }
 
     /// The events, without the approvals, which are given where they are needed.
@@ -181,15 +182,15 @@ impl<'s, 'p> Players<'s, 'p> {
     fn both(&self, played: &mut PlayedSession<'p>, what: Act, kind: bool) -> Option<()> {
         let oracle = self.oracle(kind);
         let (first, others) = played.states.split_first_mut()?;
-        let mut done = step(first, what.clone(), &oracle)?;
+        let said = act(first, &what, &|ask| oracle.answer(ask))?;
         for other in others {
-            let said = act(other, &what, &|ask| oracle.answer(ask))?;
-            if said.decision != done.said.decision {
+            let also = act(other, &what, &|ask| oracle.answer(ask))?;
+            if also.decision != said.decision {
                 return None;
             }
         }
-        done.world = oracle.answers();
-        played.steps.push(Rc::new(done));
+        let (world, changes) = (oracle.answers(), Vec::new());
+        played.steps.push(Rc::new(Step { world, act: what, said, changes }));
         Some(())
     }
 }

@@ -3,7 +3,7 @@
 //! Few values make it likely that two places agree, which is what most conditions ask for.
 
 use super::super::classes::Place;
-use super::super::sample;
+use super::super::sample::SampleKind;
 use super::{DEPTH, FRESH, Maker, tidy};
 use crate::hir::{ExprKind as K, MapKey, Program, Type};
 use guard_plan::json::Json;
@@ -180,9 +180,11 @@ impl Maker<'_, '_> {
                     _ => None,
                 });
                 let patterns = patterns.chain([&bounds.patterns]).flatten();
-                known.extend(
-                    patterns.flat_map(|p| sample::alternatives(p)).map(|t| Value::String(t.into())),
-                );
+                let samples = &self.classes.samples;
+                for pattern in patterns {
+                    let texts = samples.of(SampleKind::Alternatives, pattern);
+                    known.extend(texts.iter().map(|t| Value::String(t.as_str().into())));
+                }
                 let text = |t: &String| Value::String(t.as_str().into());
                 constants.texts.iter().map(text).collect()
             }

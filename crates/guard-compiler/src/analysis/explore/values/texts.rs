@@ -1,7 +1,7 @@
 //! Texts, paths and urls worth trying.
 
 use super::super::classes::{Class, Hint, Place, UrlKind, each_element};
-use super::super::sample;
+use super::super::sample::{self, SampleKind};
 use super::{FRESH, Maker, number, text};
 use crate::hir::StringBounds;
 use guard_plan::value::Value;
@@ -45,7 +45,9 @@ impl Maker<'_, '_> {
                 Hint::Globs(pattern) => {
                     texts.push(pattern.replace("**", "a").replace(['*', '?'], "a"));
                 }
-                Hint::Matches(pattern) => texts.extend(sample::of(pattern)),
+                Hint::Matches(pattern) => {
+                    texts.extend_from_slice(&self.classes.samples.of(SampleKind::One, pattern));
+                }
                 Hint::Gives(e) => {
                     if let Ok(value) = self.session.closed(e, &|_| None) {
                         each_element(&value, &mut |v| texts.extend(text(v)));
@@ -67,7 +69,9 @@ impl Maker<'_, '_> {
         node: Option<usize>,
         bounds: &StringBounds,
     ) -> Vec<Value> {
-        let patterned = bounds.patterns.iter().flat_map(|p| sample::two(p));
+        let samples = &self.classes.samples;
+        let two = |pattern| samples.of(SampleKind::Two, pattern).to_vec();
+        let patterned = bounds.patterns.iter().flat_map(|pattern| two(pattern));
         let mut texts: Vec<String> = Vec::new();
         match class.filter(|class| class.used || class.opaque) {
             None => {
