@@ -1,0 +1,173 @@
+//! Simple commands: assignments, words and redirections.
+
+use super::{Here, Raw, Read, ShellReader, UnreadableText, cut, is_descriptor, is_name};
+use crate::runs;
+use crate::word::{Word, ends_word};
+
+impl ShellReader<'_, '_> {
+    /// Reads a redirect, if one begins here.
+    pub(super) fn redirect(&mut self, raw: &mut Raw) -> Read<bool> {
+        let start = self.pos;
+        while self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
+            self.pos += 1;
+        }
+        if self.pos == start && self.starts("{") {
+            let name = self.source[start + 1..].split('}').next().unwrap_or_default();
+            let after = self.source.as_bytes().get(start + name.len() + 2);
+            if is_name(name) && matches!(after, Some(b'<' | b'>')) {
+                self.pos = start + name.len() + 2;
+            }
+        }
+        let operators = ["&>>", "<<<", "<<-", "&>", ">>", "<<", ">&", "<&", "<>", ">|", ">", "<"];
+        let operator = operators.into_iter().find(|operator| self.starts(operator));
+        let process = self.starts("<(") || self.starts(">(");
+        let Some(operator) = operator.filter(|_| !process) else {
+            self.pos = start;
+            return Ok(false);
+        };
+        if operator.starts_with('&') && self.pos != start {
+            self.pos = start;
+            return Ok(false);
+        }
+        self.pos += operator.len();
+        self.skip_blanks();
+        if self.peek().is_none_or(ends_word) && !self.starts("<(") && !self.starts(">(") {
+            return Err(UnreadableText);
+        }
+        let from = self.pos;
+        let target = self.word()?;
+        match operator {
+            "<<" | "<<-" => self.announce(self.since(from), &target, operator == "<<-")?,
+            "<<<" => {
+                raw.hidden_unknown |= !target.known;
+                raw.input = Some(target);
+            }
+            ">&" | "<&" if is_descriptor(&target) => {}
+            "<" | "<&" => raw.reads.push(target),
+            "<>" => {
+                raw.reads.push(target.clone());
+                raw.writes.push(target);
+            }
+            _ => raw.writes.push(target),
+        }
+        Ok(true)
+    }
+
+    fn announce(&mut self, source: &str, target: &Word, strip: bool) -> Read<()> {
+        if source.contains(['$', '`']) {
+            return Err(UnreadableText);
+        }
+        let here = Here { end: target.text.clone(), literal: target.quoted, strip, command: None };
+        self.here.push(here);
+        if self.here.len() > 16 { Err(UnreadableText) } else { Ok(()) }
+    }
+
+    pub(super) fn simple(&mut self) -> Read<()> {
+        let start = self.pos;
+        let documents = self.here.len();
+        let mut raw = Raw { known: true, folders: self.found.folders.clone(), ..Raw::default() };
+        loop {
+            self.skip_blanks();
+            if self.redirect(&mut raw)? {
+                continue;
+            }
+            let process = self.starts("<(") || self.starts(">(");
+            match self.peek() {
+                Some(b'(') if self.pos > start => return self.function(raw),
+                Some(byte) if ends_word(byte) && !process => break,
+                None => break,
+                _ => {}
+            }
+            if raw.program.is_none() && self.assignment(&mut raw)? {
+                continue;
+            }
+            let word = self.word()?;
+            match &raw.program {
+                None => raw.program = Some(word),
+                Some(_) => raw.args.push(word),
+            }
+        }
+        if self.pos == start {
+            return Err(UnreadableText);
+        }
+        raw.text = cut(self.since(start).trim_end()).to_owned();
+        if raw.program.is_none() {
+            raw.program = Some(Word::literal(":"));
+        }
+        let at = self.emit(raw)?;
+        for here in self.here.get_mut(documents..).ok_or(UnreadableText)? {
+            here.command = Some(at);
+        }
+        Ok(())
+    }
+
+    /// `name ()`, whose name has been read as a program.
+    fn function(&mut self, raw: Raw) -> Read<()> {
+        if !raw.args.is_empty() || !raw.assigns.is_empty() {
+            return Err(UnreadableText);
+        }
+        self.pos += 1;
+        self.skip_blanks();
+        if self.peek() != Some(b')') {
+            return Err(UnreadableText);
+        }
+        self.pos += 1;
+        self.function_body(raw.program.ok_or(UnreadableText)?)
+    }
+
+    /// Reads `NAME=…`, if it stands here.
+    fn assignment(&mut self, raw: &mut Raw) -> Read<bool> {
+        let rest = &self.source[self.pos..];
+        let name_end = rest
+            .bytes()
+            .position(|byte| !byte.is_ascii_alphanumeric() && byte != b'_')
+            .unwrap_or(rest.len());
+        let name = &rest[..name_end];
+        if !is_name(name) {
+            return Ok(false);
+        }
+        let tail = &rest[name_end..];
+        if tail.starts_with('[') && tail.contains("]=") {
+            // An index is arithmetic, which may run commands.
+            return Err(UnreadableText);
+        }
+        let value_at = match tail.as_bytes() {
+            [b'=', ..] => name_end + 1,
+            [b'+', b'=', ..] => name_end + 2,
+            _ => return Ok(false),
+        };
+        self.pos += value_at;
+        let value = match self.peek() {
+            Some(b'(') => self.array()?,
+            None => Word::literal(""),
+            Some(byte) if ends_word(byte) && !self.starts("<(") => Word::literal(""),
+            Some(_) => self.word()?,
+        };
+        raw.known &= runs::harmless_assignment(name, &value, self.found);
+        raw.assigns.push((name.to_owned(), value));
+        Ok(true)
+    }
+
+    fn array(&mut self) -> Read<Word> {
+        let from = self.pos;
+        self.pos += 1;
+        loop {
+            self.skip_lines()?;
+            match self.peek().ok_or(UnreadableText)? {
+                b')' => {
+                    self.pos += 1;
+                    return Ok(Word::unknown(self.since(from)));
+                }
+                byte if ends_word(byte) && !self.starts("<(") => return Err(UnreadableText),
+                _ => {
+                    self.word()?;
+                }
+            }
+        }
+    }
+
+    /// Hands a command on, with those that it runs; returns its place.
+    pub(super) fn emit(&mut self, raw: Raw) -> Read<usize> {
+        runs::emit(raw, self.found, self.depth)
+    }
+}

@@ -1,0 +1,136 @@
+//! Files of archives, compressed files and downloads.
+
+use super::{READERS, SPEAKERS, cloned, leads_out};
+use crate::grammar::Raw;
+use crate::operands::split;
+use crate::word::Word;
+
+/// Archives, compressed files and downloads; then programs of which little is known.
+pub(super) fn packed(name: &str, args: &[Word], raw: &mut Raw) {
+    match name {
+        "tar" => archive(args, raw),
+        "unzip" => extract(args, "dxP", "-d", raw),
+        "7z" | "bsdtar" | "cpio" | "ar" => {
+            raw.writes.extend(args.iter().filter(|word| !word.known).cloned())
+        }
+        "zip" => raw
+            .writes
+            .extend(split(args, "bitnxP", &[]).operands.first().map(|word| (*word).clone())),
+        "gzip" | "gunzip" | "bzip2" | "bunzip2" | "xz" | "unxz" | "zstd" | "unzstd" | "brotli" => {
+            let split = split(args, "SoD", &["--suffix"]);
+            raw.writes.extend(split.values_of(&["-o"]).cloned());
+            if !split.has(&["-c", "--stdout", "-t", "-l", "--test", "--list"]) {
+                raw.writes.extend(cloned(split.operands));
+            }
+        }
+        "sort" => raw
+            .writes
+            .extend(split(args, "oktST", &["--output"]).values_of(&["-o", "--output"]).cloned()),
+        "curl" => {
+            let split = split(
+                args,
+                "odHXuAeFbmwTCr",
+                &[
+                    "--output",
+                    "--dump-header",
+                    "--cookie-jar",
+                    "--output-dir",
+                    "--trace",
+                    "--trace-ascii",
+                ],
+            );
+            let names = [
+                "-o",
+                "--output",
+                "--dump-header",
+                "-D",
+                "--cookie-jar",
+                "-c",
+                "--output-dir",
+                "--trace",
+                "--trace-ascii",
+                "--stderr",
+            ];
+            raw.writes.extend(split.values_of(&names).cloned());
+        }
+        "wget" => {
+            let split = split(
+                args,
+                "OPoa",
+                &["--output-document", "--directory-prefix", "--output-file", "--append-output"],
+            );
+            let names = [
+                "-O",
+                "--output-document",
+                "-P",
+                "--directory-prefix",
+                "-o",
+                "--output-file",
+                "-a",
+                "--append-output",
+            ];
+            raw.writes.extend(split.values_of(&names).cloned());
+        }
+        "split" | "csplit" => raw
+            .writes
+            .extend(split(args, "abClnt", &[]).operands.get(1).map(|word| (*word).clone())),
+        "xxd" | "uniq" => raw
+            .writes
+            .extend(split(args, "clgsofnw", &[]).operands.get(1).map(|word| (*word).clone())),
+        "tree" => raw.writes.extend(split(args, "oLIP", &[]).values_of(&["-o"]).cloned()),
+        "yq" if args
+            .iter()
+            .any(|word| word.text.starts_with("-i") || word.text.starts_with("--in")) =>
+        {
+            raw.writes.extend(cloned(split(args, "", &[]).operands).into_iter().skip(1));
+        }
+        _ if READERS.contains(&name) || SPEAKERS.contains(&name) => {}
+        _ => leads_out(args, raw),
+    }
+}
+
+fn archive(args: &[Word], raw: &mut Raw) {
+    let mut args = args.to_vec();
+    if let Some(first) = args.first_mut().filter(|word| word.known && !word.text.starts_with('-')) {
+        first.text.insert(0, '-');
+    }
+    let split = split(
+        &args,
+        "fCXTgbHKNV",
+        &[
+            "--file",
+            "--directory",
+            "--exclude",
+            "--transform",
+            "--xform",
+            "--strip-components",
+            "--owner",
+            "--group",
+        ],
+    );
+    let file: Vec<Word> = split.values_of(&["-f", "--file"]).cloned().collect();
+    let folder: Vec<Word> = split.values_of(&["-C", "--directory"]).cloned().collect();
+    if split.has(&["-x", "--extract", "--get"]) {
+        raw.writes.extend(folder);
+        // These let members leave the folder.
+        if split.has(&["-P", "--absolute-names", "--transform", "--xform"]) {
+            raw.writes.push(Word::unknown("(a member of the archive)"));
+        }
+    } else if split.has(&["-c", "--create", "-r", "--append", "-u", "--update", "-A", "--delete"]) {
+        raw.writes.extend(file);
+    }
+    if split.has(&["--remove-files"]) {
+        raw.removes.extend(cloned(split.operands.clone()));
+    }
+    if split.has(&["--recursive-unlink", "--unlink-first"]) {
+        raw.writes.push(Word::unknown("(a member of the archive)"));
+    }
+}
+
+fn extract(args: &[Word], values: &str, folder: &str, raw: &mut Raw) {
+    let split = split(args, values, &[]);
+    raw.writes.extend(split.values_of(&[folder]).cloned());
+    if split.has(&["-:"]) {
+        raw.writes.push(Word::unknown("(a member of the archive)"));
+    }
+}

@@ -1,0 +1,180 @@
+//! Files of programs that list files: `find`, `ls` and their kin.
+
+use crate::grammar::Raw;
+use crate::operands::split;
+use crate::runs::InnerCommand;
+use crate::word::Word;
+
+/// `find`: what it removes, writes and runs.
+pub(crate) fn find(raw: &mut Raw, inner: &mut Vec<InnerCommand>) {
+    let args = raw.args.clone();
+    let mut roots: Vec<Word> = Vec::new();
+    let mut at = 0;
+    while let Some(word) = args.get(at) {
+        match word.text.as_str() {
+            "-H" | "-L" | "-P" if word.known => {}
+            "-D" | "-O" if word.known => at += 1,
+            text if word.known && text.starts_with(['-', '(', '!', ',']) => break,
+            _ => {
+                // An action could hide in a word that is not known.
+                raw.known &= word.known || word.under.is_some();
+                roots.push(word.clone());
+            }
+        }
+        at += 1;
+    }
+    if roots.is_empty() {
+        roots.push(Word::literal("."));
+    }
+    raw.reads.extend(roots.clone());
+    let roots_known = roots.iter().all(|word| word.known && !word.home);
+    let found = Word {
+        text: "{}".into(),
+        under: roots_known.then(|| roots.iter().map(|word| word.text.clone()).collect()),
+        known: false,
+        ..Word::default()
+    };
+    while let Some(word) = args.get(at) {
+        at += 1;
+        if !word.known {
+            // Only a value may be unknown: an action could hide in any other place.
+            let value =
+                at >= 2 && args[at - 2].known().is_some_and(|before| FIND_VALUES.contains(&before));
+            raw.known &= value;
+            continue;
+        }
+        match word.text.as_str() {
+            "-delete" => match (is_narrowed(&args), &found.under) {
+                (true, Some(under)) => raw
+                    .removes
+                    .extend(under.iter().map(|root| Word::literal(format!("{root}/*{{}}")))),
+                _ => raw.removes.extend(roots.clone()),
+            },
+            "-exec" | "-execdir" | "-ok" | "-okdir" => {
+                let mut found = found.clone();
+                if is_narrowed(&args) {
+                    found.under = found
+                        .under
+                        .map(|under| under.iter().map(|root| format!("{root}/*{{}}")).collect());
+                }
+                let rest = &args[at..];
+                let end = rest.iter().enumerate().position(|(place, word)| {
+                    word.text == ";"
+                        || (word.text == "+" && place > 0 && rest[place - 1].text == "{}")
+                });
+                let words: Vec<Word> = rest[..end.unwrap_or(rest.len())]
+                    .iter()
+                    .map(|word| match word.text.contains("{}") {
+                        true if word.text == "{}" => found.clone(),
+                        true => Word::unknown(word.text.clone()),
+                        false => word.clone(),
+                    })
+                    .collect();
+                raw.known &= end.is_some() && !words.is_empty();
+                inner.push(InnerCommand::Words(words));
+                at += end.unwrap_or(rest.len());
+            }
+            "-fprint" | "-fprint0" | "-fprintf" | "-fls" => {
+                raw.writes.extend(args.get(at).cloned())
+            }
+            "-files0-from" => raw.known = false,
+            _ => {}
+        }
+    }
+}
+
+/// Returns whether `find` leaves out most files.
+fn is_narrowed(args: &[Word]) -> bool {
+    args.windows(2).any(|pair| {
+        let value = pair[1].text.trim_matches(['*', '?', '.']);
+        pair[0].known && FIND_FILTERS.contains(&pair[0].text.as_str()) && !value.is_empty()
+    })
+}
+
+/// Tests of `find` that leave most files out.
+const FIND_FILTERS: &[&str] =
+    &["-name", "-iname", "-path", "-wholename", "-regex", "-newer", "-mtime", "-mmin", "-empty"];
+
+/// The files that a command lists, one a line: those below its roots.
+pub(crate) fn listed(raw: &Raw) -> Option<Vec<String>> {
+    let roots = |operands: Vec<&Word>| {
+        let roots: Option<Vec<String>> = operands
+            .iter()
+            .map(|word| {
+                match word.home {
+                    true => None,
+                    false => word.known().map(|text| vec![text.to_owned()]).or(word.under.clone()),
+                }
+                .map(|mut texts| texts.pop().unwrap_or_default())
+            })
+            .collect();
+        roots.map(|roots| if roots.is_empty() { vec![".".to_owned()] } else { roots })
+    };
+    let lists =
+        |options: &[&str]| raw.args.iter().any(|word| options.contains(&word.text.as_str()));
+    if !raw.known {
+        return None;
+    }
+    match raw.name()? {
+        "find" | "gfind" if !lists(&["-printf", "-exec", "-execdir"]) => {
+            let end = raw
+                .args
+                .iter()
+                .position(|word| word.text.starts_with(['-', '(', '!']))
+                .unwrap_or(raw.args.len());
+            roots(raw.args[..end].iter().collect())
+        }
+        "git"
+            if raw.args.first().is_some_and(|word| word.text == "ls-files")
+                || lists(&["--name-only"]) =>
+        {
+            Some(vec!["*".into()])
+        }
+        "rg" | "grep"
+            if raw.args.iter().any(|word| {
+                word.known().is_some_and(|text| {
+                    text == "--files"
+                        || text == "--files-with-matches"
+                        || text.starts_with('-')
+                            && !text.starts_with("--")
+                            && text.contains(['l', 'L'])
+                })
+            }) =>
+        {
+            let operands = split(
+                &raw.args,
+                "ABCmtgT",
+                &["--include", "--exclude", "--exclude-dir", "--glob", "--type"],
+            )
+            .operands;
+            roots(operands.into_iter().skip(1).collect())
+        }
+        "fd" | "fdfind" => {
+            roots(split(&raw.args, "teEd", &[]).operands.into_iter().skip(1).collect())
+        }
+        _ => None,
+    }
+}
+
+/// Tests of `find` with a value.
+const FIND_VALUES: &[&str] = &[
+    "-name",
+    "-iname",
+    "-path",
+    "-ipath",
+    "-wholename",
+    "-regex",
+    "-iregex",
+    "-newer",
+    "-newermt",
+    "-mtime",
+    "-mmin",
+    "-size",
+    "-type",
+    "-maxdepth",
+    "-mindepth",
+    "-user",
+    "-group",
+    "-perm",
+    "-printf",
+];
