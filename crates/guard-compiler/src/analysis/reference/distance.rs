@@ -208,3 +208,60 @@ fn leaves(value: &Value) -> u32 {
         _ => 1,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::explore::session::{Act, START, Then, WORKSPACE, act};
+    use crate::{NoFiles, SourceFile, compile};
+    use guard_plan::json::Json;
+
+    const GUARD: &str = r#"guard g
+record Leg { number: string gate: string }
+fact status(leg: Leg key, seen: string)
+tool look_up(number: string, gate: string) {
+  trusted
+  returns string
+  learn status(leg: {number: number, gate: gate}, seen: result)
+}
+tool cancel(legs: list<Leg> max 3) {
+  deny when count(l in legs: status[l].seen else "" == "landed") > 1
+}
+"#;
+
+    /// A call is the nearer to its refusal, the more of its legs have a row, and the more of a row's key is theirs.
+    #[test]
+    fn refusals_come_nearer() {
+        let root = SourceFile { path: "g.guard".into(), text: GUARD.into() };
+        let program = compile(root, &mut NoFiles).output.expect("a sound guard").program;
+        let deny = program.tools[1].clauses[0].rule.span;
+        let text = |text: &str| Value::String(text.into());
+        let leg = |number| Value::Record(vec![text(number), text("A1")]);
+        let args = [Value::List(vec![leg("7"), leg("8")])];
+        let mut session = Reference::open(&program, START, WORKSPACE, None).expect("a session");
+        let rows = [
+            ("1", "Z9", "late"),
+            ("7", "Z9", "late"),
+            ("7", "A1", "late"),
+            ("7", "A1", "landed"),
+            ("8", "A1", "late"),
+            ("8", "A1", "landed"),
+        ];
+        let mut parts = vec![session.parts_to_refusal(1, &args, deny, &|_| None)];
+        for (at, (number, gate, seen)) in rows.into_iter().enumerate() {
+            let members = [("number", number), ("gate", gate)];
+            let args_of_row =
+                members.map(|(name, value)| (name.into(), Json::String(value.into()))).to_vec();
+            let call = Act::Call {
+                id: at.to_string(),
+                tool: "look_up".into(),
+                args: Json::Object(args_of_row),
+                then: Then::Succeeds(Some(Json::String(seen.into()))),
+            };
+            act(&mut session, &call, &|_| None).expect("it happens");
+            parts.push(session.parts_to_refusal(1, &args, deny, &|_| None));
+        }
+        let parts: Vec<u32> = parts.into_iter().flatten().collect();
+        assert_eq!(parts, [6, 5, 4, 3, 3, 2, 0]);
+    }
+}

@@ -2,15 +2,12 @@
 
 use crate::analysis::diff::canon::Canon;
 use crate::analysis::explore::slice::exprs_of;
-use crate::hir::{ClauseKind, Expr, ExprKind, Program, Tool, Type};
+use crate::hir::{ClauseKind, Expr, ExprKind, Program, Tool, Type, VarId};
 use guard_syntax::span::Span;
 use std::collections::BTreeSet;
 
 /// The clauses of these kinds as they compare, and the handling of results that are not read, with the tool by wire name.
-pub(super) fn clauses(
-    program: &Program,
-    kinds: fn(&ClauseKind) -> bool,
-) -> BTreeSet<(String, String)> {
+pub(super) fn clauses(program: &Program, kinds: fn(&ClauseKind) -> bool) -> ClauseTexts {
     let of = |tool: &Tool| {
         let clauses = Canon(program).clauses(tool).into_iter();
         let texts = clauses.filter(|(clause, _)| kinds(&clause.kind)).map(|(_, text)| text);
@@ -20,86 +17,109 @@ pub(super) fn clauses(
     program.tools.iter().flat_map(of).collect()
 }
 
-/// The clauses that a guard has and the other does not, each with its tool.
-fn clauses_alone<'p>(
-    program: &'p Program,
-    other: &BTreeSet<(String, String)>,
-) -> Vec<(&'p Tool, &'p ClauseKind)> {
-    let alone = |tool: &'p Tool| {
-        let clauses = Canon(program).clauses(tool).into_iter();
-        let clauses =
-            clauses.filter(|(_, text)| !other.contains(&(tool.wire_name.clone(), text.clone())));
-        clauses.map(|(clause, _)| (tool, &clause.kind)).collect::<Vec<_>>()
-    };
-    program.tools.iter().flat_map(alone).collect()
+/// Clauses as they compare, by tool.
+type ClauseTexts = BTreeSet<(String, String)>;
+
+/// Two guards, and what only one of them has.
+pub(super) struct EditedClauses<'p> {
+    /// Each guard, and the clauses of the other.
+    sides: [(&'p Program, ClauseTexts); 2],
+    /// The variables and facts that clauses of one guard only write, by name.
+    written: BTreeSet<&'p str>,
 }
 
-/// The members of arguments and results that the clauses of one guard only are about, by name.
-pub(super) fn read_otherwise(programs: [&Program; 2]) -> BTreeSet<String> {
-    let [old, new] = programs.map(|program| clauses(program, |_| true));
-    let mut names = BTreeSet::new();
-    for (program, other) in programs.into_iter().zip([new, old]) {
-        let mut vars = BTreeSet::new();
-        let mut each = |tool: &Tool, kind: &ClauseKind, vars: &mut BTreeSet<usize>| {
-            exprs_of(kind, &mut |e| {
-                e.walk(&mut |e| match &e.kind {
-                    ExprKind::Param(at) => _ = names.insert(tool.params[*at as usize].name.clone()),
-                    ExprKind::State(var) => _ = vars.insert(*var),
-                    ExprKind::Field(of, at) => {
-                        if let Type::Record(id) = of.ty.required() {
-                            names.insert(program.records[*id].fields[*at as usize].wire.clone());
-                        }
-                    }
-                    _ => {}
-                });
+impl<'p> EditedClauses<'p> {
+    pub fn of(programs: [&'p Program; 2]) -> Self {
+        let [old, new] = programs.map(|program| clauses(program, |_| true));
+        let sides = [(programs[0], new), (programs[1], old)];
+        let mut edited = EditedClauses { sides, written: BTreeSet::new() };
+        edited.written = edited.all().filter_map(written).collect();
+        edited
+    }
+
+    /// The clauses that only one guard has, each with the guard and its tool.
+    fn all(&self) -> impl Iterator<Item = (&'p Program, &'p Tool, &'p ClauseKind)> {
+        self.sides.iter().flat_map(|(program, other)| {
+            let program: &'p Program = program;
+            program.tools.iter().flat_map(move |tool| {
+                let clauses = Canon(program).clauses(tool).into_iter();
+                let alone = clauses
+                    .filter(|(_, text)| !other.contains(&(tool.wire_name.clone(), text.clone())));
+                alone.map(move |(clause, _)| (program, tool, &clause.kind))
+            })
+        })
+    }
+
+    /// The members of arguments and results that they are about, by name.
+    pub fn members(&self) -> BTreeSet<String> {
+        let (mut names, mut vars) = (BTreeSet::new(), BTreeSet::new());
+        for (program, tool, kind) in self.all() {
+            members_of(program, tool, kind, &mut names, |var| {
+                vars.insert(program.state[var].name.as_str());
             });
-        };
-        for (tool, kind) in clauses_alone(program, &other) {
-            each(tool, kind, &mut vars);
         }
         // What they read of the session, results have told.
-        for tool in &program.tools {
-            for clause in &tool.clauses {
-                if let ClauseKind::Observe { target, .. } = &clause.kind
-                    && vars.contains(&target.var)
-                {
-                    each(tool, &clause.kind, &mut BTreeSet::new());
+        for (program, _) in &self.sides {
+            for tool in &program.tools {
+                for clause in &tool.clauses {
+                    if let ClauseKind::Observe { target, .. } = &clause.kind
+                        && vars.contains(program.state[target.var].name.as_str())
+                    {
+                        members_of(program, tool, &clause.kind, &mut names, |_| ());
+                    }
                 }
             }
         }
+        names
     }
-    names
+
+    /// Of each guard, the denies of a tool by which it may refuse what the other allows: those that it alone has, and those
+    /// that read what clauses of one guard only write.
+    pub fn denies_at_stake(&self, wire: &str) -> [Vec<Span>; 2] {
+        self.sides.each_ref().map(|(program, other)| {
+            let tools = program.tools.iter().filter(|tool| tool.wire_name == wire);
+            let clauses = tools.flat_map(|tool| Canon(program).clauses(tool));
+            let at_stake = clauses.filter_map(|(clause, text)| {
+                let ClauseKind::Deny { condition, .. } = &clause.kind else { return None };
+                let alone = !other.contains(&(wire.to_string(), text));
+                (alone || reads(program, condition, &self.written)).then_some(clause.rule.span)
+            });
+            at_stake.collect()
+        })
+    }
 }
 
-/// Of each guard, the denies of a tool by which it may refuse what the other allows: those that it alone has, and those that
-/// read what clauses of one guard only write.
-pub(super) fn denies_at_stake(programs: [&Program; 2], wire: &str) -> [Vec<Span>; 2] {
-    let [old, new] = programs.map(|program| clauses(program, |_| true));
-    let sides = [(programs[0], new), (programs[1], old)];
-    let written = sides.iter().flat_map(|(program, other)| written_alone(program, other));
-    let written: BTreeSet<&str> = written.collect();
-    sides.each_ref().map(|(program, other)| {
-        let tools = program.tools.iter().filter(|tool| tool.wire_name == wire);
-        let clauses = tools.flat_map(|tool| Canon(program).clauses(tool));
-        let at_stake = clauses.filter_map(|(clause, text)| {
-            let ClauseKind::Deny { condition, .. } = &clause.kind else { return None };
-            let alone = !other.contains(&(wire.to_string(), text));
-            (alone || reads(program, condition, &written)).then_some(clause.rule.span)
-        });
-        at_stake.collect()
-    })
-}
-
-/// The variables and facts that a guard's clauses write which the other does not have, by name.
-fn written_alone<'p>(program: &'p Program, other: &BTreeSet<(String, String)>) -> Vec<&'p str> {
-    let written = |(_, kind): (&Tool, &ClauseKind)| match kind {
+/// The variable or fact that a clause writes, by name.
+fn written<'p>((program, _, kind): (&'p Program, &'p Tool, &'p ClauseKind)) -> Option<&'p str> {
+    match kind {
         ClauseKind::Effect { target, .. } | ClauseKind::Observe { target, .. } => {
-            Some(program.state[target.var].name.as_str())
+            Some(&program.state[target.var].name)
         }
-        ClauseKind::Learn(learn) => Some(program.facts[learn.fact].name.as_str()),
+        ClauseKind::Learn(learn) => Some(&program.facts[learn.fact].name),
         _ => None,
-    };
-    clauses_alone(program, other).into_iter().filter_map(written).collect()
+    }
+}
+
+/// Collects the members that a clause reads, and visits the variables.
+fn members_of(
+    program: &Program,
+    tool: &Tool,
+    kind: &ClauseKind,
+    names: &mut BTreeSet<String>,
+    mut read: impl FnMut(VarId),
+) {
+    exprs_of(kind, &mut |e| {
+        e.walk(&mut |e| match &e.kind {
+            ExprKind::Param(at) => _ = names.insert(tool.params[*at as usize].name.clone()),
+            ExprKind::State(var) => read(*var),
+            ExprKind::Field(of, at) => {
+                if let Type::Record(id) = of.ty.required() {
+                    names.insert(program.records[*id].fields[*at as usize].wire.clone());
+                }
+            }
+            _ => {}
+        });
+    });
 }
 
 /// Returns whether an expression reads a variable or fact of these names.

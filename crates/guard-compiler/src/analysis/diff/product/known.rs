@@ -4,7 +4,7 @@
 //! A difference is seldom far from a call that both guards allow: a rule less, a call before it, the same once more.
 
 use super::Side;
-use super::edited::{clauses, denies_at_stake, read_otherwise};
+use super::edited::{EditedClauses, clauses};
 use crate::analysis::explore::climb::{
     Climber, Focus, KnownCalls, PlayedGuard, PlayedSession, Players, Score, SessionDraft, distance,
     take_members,
@@ -35,6 +35,7 @@ pub(in super::super) struct PairSessions<'s, 'p> {
     stop: &'s dyn Fn() -> bool,
     players: Players<'s, 'p>,
     known: KnownCalls<'s, 'p>,
+    edited: EditedClauses<'p>,
     /// The tools after whose calls the guards may remember different things.
     pub writers: BTreeSet<String>,
     /// The tools whose results may halt a session under one of the guards only, and those that may matter to them.
@@ -61,8 +62,9 @@ impl<'s, 'p> PairSessions<'s, 'p> {
         let halters = differing(halts).iter().flat_map(slice).collect();
         let known = KnownCalls::new(players.clone(), left, stop);
         let adders = differing(adds);
-        let focus = Focus::new(read_otherwise(sides.map(|side| side.program)));
-        Some(PairSessions { sides, stop, players, known, writers, halters, focus, adders })
+        let edited = EditedClauses::of(sides.map(|side| side.program));
+        let focus = Focus::new(edited.members());
+        Some(PairSessions { sides, stop, players, known, edited, writers, halters, focus, adders })
     }
 
     /// A session in which both guards allow a call of the first of these tools, with that call.
@@ -89,7 +91,7 @@ impl<'s, 'p> PairSessions<'s, 'p> {
         let called = self.called(tools);
         let mut climber = self.known.climber(tools, 0);
         climber.focus.clone_from(&self.focus);
-        climber.stakes = denies_at_stake(self.sides.map(|side| side.program), &tools[0]).into();
+        climber.stakes = self.edited.denies_at_stake(&tools[0]).into();
         let mut drafts: Vec<SessionDraft> = Vec::new();
         let own = self.known.get(&tools[0]).cloned();
         if let (Some(called), Some(own)) = (called, &own) {
