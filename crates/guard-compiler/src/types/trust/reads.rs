@@ -1,0 +1,194 @@
+//! The reads of expressions: which parts of results they take, and what else they rely on.
+
+use super::parts::{Endorsed, Reliance, ResultPart, Root};
+use super::{Cause, Flow, Path};
+use crate::hir::{self, Expr, ExprKind, Type};
+use guard_plan::builtin::Builtin;
+use guard_plan::trust::ELEMENT;
+use std::collections::HashMap;
+
+/// The reads of expressions.
+pub(super) struct Reads<'f> {
+    pub flow: &'f Flow<'f>,
+    /// The tool whose clause it is.
+    pub at: hir::ToolId,
+    /// Bound variables that stand for elements of a part.
+    pub bound: HashMap<u32, ResultPart>,
+    /// The endorsements that count.
+    pub endorsed: Vec<Endorsed>,
+    /// The parts of results, each with the function that alone reads it.
+    pub parts: Vec<(ResultPart, Option<Builtin>)>,
+    /// The parts of results whose elements are counted, each with the number of its range.
+    pub ranges: Vec<(usize, ResultPart)>,
+    /// What else is not trusted.
+    pub causes: Vec<Cause>,
+}
+
+impl Reads<'_> {
+    /// Binds the names of ranges, and returns the part that each ranges over.
+    pub(super) fn bind(&mut self, ranges: &[hir::Range]) -> Vec<Option<ResultPart>> {
+        let mut parts = Vec::new();
+        for hir::Range { over, binders } in ranges {
+            let part = self.part(over);
+            if let Some(ResultPart { root, mut path, elements, .. }) = part.clone() {
+                path.extend(element(over));
+                for slot in binders {
+                    let mut elements = elements.clone();
+                    elements.push((*slot, path.len()));
+                    let bound = ResultPart { root, path: path.clone(), elements, picked: false };
+                    self.bound.insert(*slot, bound);
+                }
+            }
+            parts.push(part);
+        }
+        parts
+    }
+
+    /// Returns what is read that is not trusted, and for each of the rest the endorsements that may vouch for it.
+    pub(super) fn judged(self) -> (Vec<Cause>, Vec<Vec<Reliance>>) {
+        let tools = &self.flow.program.tools;
+        let trust = |root| match root {
+            Root::Result => &tools[self.at].trust,
+            Root::Last(last) => &tools[last].trust,
+        };
+        let own = trust(Root::Result);
+        let covering = |part: &ResultPart, by| -> Vec<&Endorsed> {
+            self.endorsed.iter().filter(|it| it.covers(own, part, by)).collect()
+        };
+        let mut doubtful: Vec<(&ResultPart, Vec<&Endorsed>)> = Vec::new();
+        for (part, by) in &self.parts {
+            if !trust(part.root).vouches_for(&part.path) {
+                doubtful.push((part, covering(part, *by)));
+            }
+        }
+        for (nth, part) in &self.ranges {
+            // Elements that no endorsement holds for teach nothing.
+            let binds = |(_, by): &(&ResultPart, Vec<&Endorsed>)| {
+                !by.is_empty() && by.iter().all(|it| it.ranges.contains(nth))
+            };
+            if !trust(part.root).vouches_for_range(&part.path) && !doubtful.iter().any(binds) {
+                doubtful.push((part, covering(part, None)));
+            }
+        }
+        let (mut causes, mut reliances) = (Vec::new(), Vec::new());
+        for (part, by) in doubtful {
+            match (by.is_empty(), part.root) {
+                (false, _) => reliances.push(by.iter().map(|it| it.reliance.clone()).collect()),
+                (true, Root::Result) => causes.push(Cause::Result),
+                (true, Root::Last(last)) => causes.push(Cause::LastResult(last)),
+            }
+        }
+        causes.extend(self.causes);
+        (causes, reliances)
+    }
+
+    pub(super) fn visit(&mut self, e: &Expr) {
+        if let Some(part) = self.part(e) {
+            self.parts.push((part, None));
+            return self.keys(e);
+        }
+        if let ExprKind::Call(builtin, args) = &e.kind
+            && let [text] = &args[..]
+            && let Some(part) = self.part(text)
+        {
+            self.parts.push((part, Some(*builtin)));
+            return self.keys(text);
+        }
+        match &e.kind {
+            ExprKind::Param(_) => self.causes.push(Cause::Argument),
+            ExprKind::LastArg(last, _) => self.causes.push(Cause::LastArgument(*last)),
+            ExprKind::Spent(unit) | ExprKind::Remaining(unit) => {
+                self.causes.push(Cause::Budget(*unit));
+            }
+            ExprKind::Calls { tool, .. } => self.causes.push(Cause::Calls(*tool)),
+            ExprKind::Called { tool, key, .. } if !key.is_empty() => {
+                self.causes.push(Cause::LastArgument(*tool));
+                key.iter().for_each(|(_, value)| self.visit(value));
+            }
+            ExprKind::MayRead(who, text) => {
+                self.causes.push(Cause::Private);
+                self.visit(who);
+                self.visit(text);
+            }
+            ExprKind::State(var) => self.variable(*var),
+            _ => match variable(e) {
+                Some(var) => {
+                    self.variable(var);
+                    self.keys(e);
+                }
+                None => e.children().into_iter().for_each(|child| self.visit(child)),
+            },
+        }
+    }
+
+    /// Reads a variable or a part of it. An entry is there, or not, by whoever chose the keys.
+    pub(super) fn variable(&mut self, var: hir::VarId) {
+        self.causes
+            .extend(self.flow.stains[var].map(|(level, span)| Cause::State(var, span, level)));
+    }
+
+    /// The keys by which a part is reached are read, too.
+    pub(super) fn keys(&mut self, e: &Expr) {
+        if let ExprKind::Index(_, key) = &e.kind {
+            self.visit(key);
+        }
+        if let Some(of) = inner(e) {
+            self.keys(of);
+        }
+    }
+
+    /// Returns the part of a result that an expression reads; `None` if it reads none.
+    pub(super) fn part(&self, e: &Expr) -> Option<ResultPart> {
+        let whole =
+            |root| ResultPart { root, path: Path::new(), elements: Vec::new(), picked: false };
+        match &e.kind {
+            ExprKind::Result => Some(whole(Root::Result)),
+            ExprKind::LastResult(last) => Some(whole(Root::Last(*last))),
+            ExprKind::Local(slot) => self.bound.get(slot).cloned(),
+            _ => {
+                let of = inner(e)?;
+                let mut part = self.part(of)?;
+                part.path.extend(self.step(e, of));
+                part.picked |= matches!(e.kind, ExprKind::Index(..));
+                Some(part)
+            }
+        }
+    }
+
+    pub(super) fn step(&self, e: &Expr, of: &Expr) -> Option<String> {
+        match (&e.kind, of.ty.required()) {
+            (ExprKind::Member(_, name), _) => Some(name.clone()),
+            (ExprKind::Field(_, at), Type::Record(id)) => {
+                let field = self.flow.program.records[*id].fields.get(*at as usize)?;
+                Some(field.name.clone())
+            }
+            (ExprKind::Index(..), _) => element(of),
+            _ => None,
+        }
+    }
+}
+
+/// The variable that a value is reached in by an index.
+pub(super) fn variable(e: &Expr) -> Option<hir::VarId> {
+    let of = inner(e)?;
+    match (&e.kind, &of.kind) {
+        (ExprKind::Index(..), ExprKind::State(var)) => Some(*var),
+        _ => variable(of),
+    }
+}
+
+/// The step to an element of something.
+pub(super) fn element(of: &Expr) -> Option<String> {
+    (*of.ty.required() == Type::Json).then(|| ELEMENT.to_owned())
+}
+
+/// Returns the expression that an expression is a part of: its operand, for a member, field, index or unwrap.
+pub(super) fn inner(e: &Expr) -> Option<&Expr> {
+    match &e.kind {
+        ExprKind::Member(of, _)
+        | ExprKind::Field(of, _)
+        | ExprKind::Index(of, _)
+        | ExprKind::Unwrap(of, _) => Some(of),
+        _ => None,
+    }
+}
