@@ -1,0 +1,111 @@
+//! Invariants and effects.
+
+use super::*;
+
+impl Draft<'_> {
+    /// More than any encoder should take.
+    pub(super) fn heavy(&mut self, out: &mut String) {
+        let lists: Vec<Collection> = self.of(Shape::List, Element::Int);
+        let Some(list) = lists.first().map(|list| list.name) else { return };
+        let depth = 5 + self.rng.below(2);
+        let nest: String = (0..depth).map(|at| format!("all h{at} in {list}: ")).collect();
+        let sum: Vec<String> = (0..depth).map(|at| format!("h{at}")).collect();
+        let among: Vec<String> = (0..11).map(|at| format!("{at} in {list}")).collect();
+        let _ = writeln!(out, "  deny when {}", among.join(" or "));
+        let _ = writeln!(out, "  deny unless {nest}{} < 100", sum.join(" + "));
+    }
+
+    pub(super) fn invariant(&mut self) -> String {
+        let bound = self.bounding();
+        match self.rng.below(10) {
+            0 => format!("z <= {bound}"),
+            1 => format!("z <= {}", bound * 1_000_000),
+            8 | 9 if let Some(list) = self.some_list() => {
+                let op = ["<=", ">=", ">=", "!="][self.rng.below(4)];
+                let word = ["all", "all", "any"][self.rng.below(3)];
+                format!("({word} r, u in {list}: u {op} {})", self.plain(Kind::Int))
+            }
+            2 => format!("z >= 0 and z <= {bound}"),
+            3 => {
+                let sum = self.sum();
+                format!("{sum} <= {} and z >= 0", bound.min(100))
+            }
+            4 => {
+                let a = self.int(1);
+                format!("{a} <= {bound} and {}", self.condition(1))
+            }
+            5 => self.said_before(Kind::Bool).unwrap_or_else(|| self.condition(2)),
+            _ => self.condition(2),
+        }
+    }
+
+    pub(super) fn effect(&mut self) -> (String, String) {
+        let scalars: Vec<Name> =
+            self.names.iter().filter(|name| name.text.len() == 1).cloned().collect();
+        let own: Vec<&Name> = scalars
+            .iter()
+            .filter(|name| SCALARS.iter().any(|(own, ..)| *own == name.text))
+            .collect();
+        if self.rng.chance(50) {
+            let name = (*self.rng.pick(&own)).clone();
+            let value = match name.kind {
+                Kind::Int => self.int(2),
+                Kind::Decimal => self.decimal(2),
+                Kind::Bool => self.condition(2),
+                Kind::Text => self.text(),
+            };
+            let op = match name.kind {
+                Kind::Int | Kind::Decimal => ["=", "=", "+=", "-=", "*="][self.rng.below(5)],
+                _ => "=",
+            };
+            return (name.text.clone(), format!("{} {op} {value}", name.text));
+        }
+        match self.rng.below(8) {
+            0 if self.has_option => {
+                let effect = match self.rng.below(2) {
+                    0 => "delete o".into(),
+                    _ => format!("o = {}", self.int(1)),
+                };
+                ("o".into(), effect)
+            }
+            1 if self.has_stage => {
+                ("e".into(), format!("e = {}", ["low", "mid", "high"][self.rng.below(3)]))
+            }
+            2 if self.has_record => (
+                "p".into(),
+                match self.rng.below(3) {
+                    0 => format!("p.k = {}", self.int(1)),
+                    1 => format!("p.v += {}", self.decimal(1)),
+                    _ => format!("p.o = {}", self.int(1)),
+                },
+            ),
+            _ => self.collection_effect(),
+        }
+    }
+
+    pub(super) fn collection_effect(&mut self) -> (String, String) {
+        let collection = *self.rng.pick(&self.collections.clone());
+        let name = collection.name;
+        let element = self.element(collection.element);
+        let key = self.text();
+        let effect = match (collection.shape, self.rng.below(5)) {
+            (Shape::List, 0) => format!("remove {element} from {name}"),
+            (Shape::List, 1) => format!("{name}[0] = {element}"),
+            (Shape::List, 2) => format!("{name} = [{element}]"),
+            (Shape::List, _) => format!("append {element} to {name}"),
+            (Shape::Set, 0 | 1) => format!("remove {element} from {name}"),
+            (Shape::Set, 2) => format!("{name} = {{{element}}}"),
+            (Shape::Set, _) => format!("add {element} to {name}"),
+            (Shape::Map, 0) => format!("delete {name}[{key}]"),
+            (Shape::Map, 1) => format!("remove {key} from {name}"),
+            (Shape::Map, 2) if collection.element == Element::Int => {
+                format!("{name}[{key}] += {element}")
+            }
+            (Shape::Map, 2) if collection.element == Element::Item => {
+                format!("{name}[{key}].k = {}", self.int(1))
+            }
+            (Shape::Map, _) => format!("{name}[{key}] = {element}"),
+        };
+        (name.into(), effect)
+    }
+}
