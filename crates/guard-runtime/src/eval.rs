@@ -53,6 +53,7 @@ impl<'a> Context<'a> {
     /// Returns whether a condition holds.
     #[inline]
     pub fn holds(&self, expr: &'a Prepared) -> Result<bool, Fault> {
+        // Most conditions are one comparison, which needs none of the frame that `truth` sets up to recurse.
         if let Op::Scalars(_, op, a, b) = expr.op(expr.root())
             && let Some(holds) = self.compare_scalars(*op, *a, *b)
         {
