@@ -228,6 +228,9 @@ pub(super) fn after(rng: &mut Rng, params: &[usize]) -> Vec<String> {
         4 => {
             clauses.push("trusted".to_string());
             clauses.push(lesson(rng, params));
+            if rng.chance(50) {
+                clauses.push(lesson(rng, params));
+            }
             if rng.chance(40) {
                 clauses.push("reconcile probe built or origin(\"w\") == trusted".to_string());
             }

@@ -44,7 +44,7 @@ pub(super) fn sources(rng: &mut Rng) -> Vec<String> {
             "learn who(emails(data))",
         ];
         let chosen: Vec<&str> = learns.into_iter().filter(|_| rng.chance(40)).collect();
-        sources.push(source("start", &one_of_each(&chosen)));
+        sources.push(source("start", &chosen));
     }
     if rng.chance(50) {
         let learns = [
@@ -54,20 +54,9 @@ pub(super) fn sources(rng: &mut Rng) -> Vec<String> {
             "learn row(id: w, qty: 2) for w in numbers(text) when w != \"3\" or len(text) > 9",
         ];
         let chosen: Vec<&str> = learns.into_iter().filter(|_| rng.chance(40)).collect();
-        sources.push(source("prompt", &one_of_each(&chosen)));
+        sources.push(source("prompt", &chosen));
     }
     sources
-}
-
-/// At most one lesson of each fact: in which order two are taught is the plan's affair.
-fn one_of_each<'l>(learns: &[&'l str]) -> Vec<&'l str> {
-    let mut chosen: Vec<&str> = Vec::new();
-    for learn in learns {
-        if chosen.iter().all(|other| other[..9] != learn[..9]) {
-            chosen.push(learn);
-        }
-    }
-    chosen
 }
 
 fn source(name: &str, learns: &[&str]) -> String {

@@ -9,6 +9,7 @@ mod conflicts;
 mod contract;
 mod cost;
 mod expr;
+pub(crate) mod lessons;
 mod session;
 mod tools;
 

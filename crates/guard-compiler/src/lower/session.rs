@@ -1,7 +1,6 @@
 //! The session-wide items: sources, lifecycles, feedback, completion, attests, goals.
 
-use super::Lowering;
-use super::tools::by_lesson;
+use super::{Lowering, lessons};
 use crate::hir::{self, ExprKind};
 use guard_plan::plan::{self, CheckKind, Touch};
 
@@ -39,7 +38,7 @@ impl Lowering<'_> {
                 let rule = self.rule(rule);
                 learns.push(self.learn(rule, learn));
             }
-            by_lesson(&mut learns);
+            lessons::sort(&mut learns);
             sources.push(plan::Source { kind: source.kind, learns });
         }
         sources.sort_by_key(|source| source.kind != plan::SourceKind::Start);

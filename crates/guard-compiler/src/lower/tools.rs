@@ -1,6 +1,6 @@
 //! Tools: their clauses by kind, each kind sorted by content.
 
-use super::{Lowering, expr};
+use super::{Lowering, expr, lessons};
 use crate::hir::{self, Clause, ClauseKind, Field};
 use guard_plan::plan::{self, RuleMeta, Tool};
 
@@ -192,24 +192,15 @@ impl Lowering<'_> {
     }
 
     pub(super) fn learn(&self, rule: RuleMeta, learn: &hir::Learn) -> plan::Learn {
-        plan::Learn {
-            rule,
-            fact: self.tables.facts.of(learn.fact),
-            ranges: learn.ranges.iter().map(|range| self.range(range)).collect(),
-            when: learn.when.as_ref().map(|w| self.expr(w)),
-            row: learn.row.iter().map(|e| self.expr(e)).collect(),
-        }
+        let (fact, ranges, when, row) = lessons::said(&self.tables, learn);
+        plan::Learn { rule, fact, ranges, when, row }
     }
 
     fn part(&self, part: &hir::SelectedPart) -> plan::ResultPart {
         plan::ResultPart {
             path: part.path.clone(),
-            ranges: part.ranges.iter().map(|range| self.range(range)).collect(),
+            ranges: lessons::ranges(&self.tables, &part.ranges),
         }
-    }
-
-    fn range(&self, range: &hir::Range) -> plan::Range {
-        plan::Range { over: self.expr(&range.over), binders: range.binders.clone() }
     }
 
     fn requirement(&self, requirement: &hir::Requirement) -> plan::Requirement {
@@ -275,22 +266,12 @@ fn sort(tool: &mut Tool) {
     by_content(&mut tool.approvals, |r| &mut r.rule);
     by_content(&mut tool.ready, |r| &mut r.rule);
     by_content(&mut tool.observes, |r| &mut r.rule);
-    by_lesson(&mut tool.learns);
+    lessons::sort(&mut tool.learns);
     by_content(&mut tool.reconciles, |r| &mut r.rule);
     by_content(&mut tool.transforms, |r| &mut r.rule);
     by_content(&mut tool.privates, |r| &mut r.rule);
     by_content(&mut tool.endorsements, |r| &mut r.rule);
     tool.limits.sort_by_cached_key(|l| format!("{l:?}"));
-}
-
-/// Sorts lessons by what they say: of two rows with one key the later one stays, whoever says so and whatever is noted
-/// beside it.
-pub(super) fn by_lesson(lessons: &mut [plan::Learn]) {
-    lessons.sort_by_cached_key(|learn| {
-        let said = (learn.fact, &learn.ranges, &learn.when, &learn.row);
-        let said = format!("{said:?}");
-        (said, format!("{:?}", learn.rule))
-    });
 }
 
 /// Sorts by everything but the span, which only separates equal rules.

@@ -4,7 +4,8 @@ use super::eval::Env;
 use super::parts::{Endorsements, set};
 use super::values::rows;
 use super::{Misuse, Reference, World, origins};
-use crate::hir::{ClauseKind, Expr, Learn, RuleMeta, Tool, Type};
+use crate::hir::{ClauseKind, Expr, Learn, Program, RuleMeta, Source, Tool, Type};
+use crate::lower::{Tables, lessons};
 use crate::types::trust::Reliance;
 use guard_plan::builtin::hear;
 use guard_plan::json::Json;
@@ -19,6 +20,37 @@ type Alternatives<'l> = Vec<(Option<&'l Expr>, Vec<(u32, u32)>)>;
 
 /// A lesson: who says it, what it teaches, and the conditions under which that is trusted.
 type Lesson<'l> = (&'l RuleMeta, &'l Learn, Vec<Alternatives<'l>>);
+
+/// The lessons of each tool and source by position, in the order in which they teach.
+pub(super) struct Lessons {
+    /// Clauses of each tool.
+    of_tools: Vec<Vec<usize>>,
+    /// Lessons of each source.
+    of_sources: Vec<Vec<usize>>,
+}
+
+impl Lessons {
+    pub(super) fn of(program: &Program, tables: &Tables) -> Self {
+        let of_tool = |tool: &Tool| {
+            let (mut places, mut learns) = (Vec::new(), Vec::new());
+            for (at, clause) in tool.clauses.iter().enumerate() {
+                if let ClauseKind::Learn(learn) = &clause.kind {
+                    places.push(at);
+                    learns.push(learn);
+                }
+            }
+            lessons::order(tables, &learns).into_iter().map(|at| places[at]).collect()
+        };
+        let of_source = |source: &Source| {
+            let learns: Vec<&Learn> = source.learns.iter().map(|(_, learn)| learn).collect();
+            lessons::order(tables, &learns)
+        };
+        Lessons {
+            of_tools: program.tools.iter().map(of_tool).collect(),
+            of_sources: program.sources.iter().map(of_source).collect(),
+        }
+    }
+}
 
 /// The rows of a fact.
 #[derive(Clone, Default)]
@@ -93,9 +125,14 @@ impl Reference<'_> {
     }
 
     fn source(&mut self, kind: SourceKind, said: &Value, by: &str, world: World) {
-        let sources = self.program.sources.iter().filter(|source| source.kind == kind);
-        let learns = sources.flat_map(|source| &source.learns);
-        let lessons = learns.map(|(rule, learn)| (rule, learn, Vec::new()));
+        let orders = self.lessons.clone();
+        let sources = self.program.sources.iter().zip(&orders.of_sources);
+        let lessons = sources.filter(|(source, _)| source.kind == kind).flat_map(|(source, order)| {
+            order.iter().map(|at| {
+                let (rule, learn) = &source.learns[*at];
+                (rule, learn, Vec::new())
+            })
+        });
         self.learn(lessons, &[], said, by, world);
     }
 
@@ -108,11 +145,14 @@ impl Reference<'_> {
         by: &str,
         world: World,
     ) {
-        let at = self.program.tools.iter().position(|declared| std::ptr::eq(declared, tool));
+        let Some(at) = self.program.tools.iter().position(|known| std::ptr::eq(known, tool)) else {
+            return;
+        };
+        let orders = self.lessons.clone();
         let mut learns = Vec::new();
-        for clause in &tool.clauses {
+        for clause in orders.of_tools[at].iter().map(|at| &tool.clauses[*at]) {
             let ClauseKind::Learn(learn) = &clause.kind else { continue };
-            let Some(reliances) = at.and_then(|at| self.trust.may_teach(at, learn)) else {
+            let Some(reliances) = self.trust.may_teach(at, learn) else {
                 self.outcome.note(NoteKind::Warning, &clause.rule.owner);
                 continue;
             };

@@ -124,6 +124,7 @@ pub struct Misuse(pub String);
 pub struct Reference<'p> {
     program: &'p Program,
     tables: Rc<Tables<'p>>,
+    lessons: Rc<learning::Lessons>,
     types: Rc<Vec<TypeDef>>,
     coercions: Rc<Vec<Coercion>>,
     regexes: Rc<HashMap<Arc<str>, regex::Regex>>,
@@ -263,6 +264,7 @@ impl<'p> Reference<'p> {
             program,
             types: Rc::new(tables.type_rows()),
             coercions: Rc::new(tables.coercions()),
+            lessons: Rc::new(learning::Lessons::of(program, &tables)),
             tables: Rc::new(tables),
             regexes: Rc::new(regexes),
             start,
