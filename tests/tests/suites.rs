@@ -4,6 +4,7 @@
 //! Files that a case uses lie in the folder `used` of its suite. `GUARD_BLESS=1` rewrites the outputs.
 
 use crate::render::{self, Beside};
+use guard_plan::LoadedPlan;
 use guard_plan::json::Json;
 use std::path::{Path, PathBuf};
 
@@ -34,6 +35,11 @@ fn run(suite: &str, print: fn(&guard_compiler::Compilation) -> String) {
     let mut failures = String::new();
     for (name, text) in cases {
         let compiled = render::compile(&name, &text, Beside(used.iter().cloned().collect()));
+        if let Some(output) = &compiled.output
+            && let Err(why) = LoadedPlan::check(&output.plan, &output.sources)
+        {
+            failures.push_str(&format!("{name}: no error, and no kernel loads it: {why}\n"));
+        }
         let got = print(&compiled);
         failures.extend(render::compare(&folder.join(&name).with_extension("out"), &got));
     }

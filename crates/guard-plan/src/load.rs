@@ -81,6 +81,16 @@ impl LoadedPlan {
         LoadedPlan::new(plan, sources, encode::hash_body(&body))
     }
 
+    /// Returns the first problem for which a plan that was just compiled would not be loaded.
+    ///
+    /// # Errors
+    ///
+    /// Returns that problem.
+    pub fn check(plan: &Plan, sources: &Sources) -> Result<(), LoadError> {
+        limit(encode::body(plan).len(), MAX_BINARY_BYTES)?;
+        validate::plan(plan, sources).map_err(LoadError::Invalid)
+    }
+
     fn new(plan: Plan, sources: Sources, hash: Hash) -> Result<LoadedPlan, LoadError> {
         validate::plan(&plan, &sources).map_err(LoadError::Invalid)?;
         Ok(LoadedPlan { plan, sources, hash })

@@ -19,8 +19,6 @@ const MAX_NODES: usize = 1 << 20;
 const MAX_TYPE_DEPTH: u32 = 64;
 /// The maximum worst-case number of steps of one decision.
 pub const MAX_STEPS: u64 = 10_000_000;
-/// The maximum number of rows of a fact.
-const MAX_ROWS: u64 = 10_000_000;
 
 type Check = Result<(), String>;
 

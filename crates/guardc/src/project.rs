@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::files::{self, Input};
 use crate::report::Report;
 use guard_compiler::{Compilation, SourceFile};
+use guard_plan::LoadedPlan;
 use guard_sdk::sources;
 use std::path::Path;
 
@@ -23,6 +24,13 @@ impl Compiled {
         report.add(&self.shown, &self.compilation.diagnostics);
         report.findings.retain(|finding| finding.error);
         report.print_to_stderr(term);
+    }
+
+    /// Fails where the checker found no error and no kernel would take the plan: a defect of the compiler.
+    pub fn check_plan(&self) -> Result<(), Failure> {
+        let Some(output) = &self.compilation.output else { return Ok(()) };
+        LoadedPlan::check(&output.plan, &output.sources)
+            .map_err(|why| Failure::new(format!("the compiled plan is refused: {why}")))
     }
 
     /// Returns whether the file at this project path was read.
@@ -56,6 +64,7 @@ pub fn compile_one(
 ) -> Result<Option<Compiled>, Failure> {
     let compiled = compile_alone(path, config)?;
     if compiled.compilation.output.is_some() {
+        compiled.check_plan()?;
         return Ok(Some(compiled));
     }
     compiled.print_errors(term);

@@ -48,6 +48,7 @@ const FOUND: &[(&str, &[(&str, &str)])] = &[
             ("a name is one tool's", "guard_compiler::diff::proof"),
             ("a warning is a refusal", "guard_compiler::diff::proof"),
             ("a budget is spent alike", "guard_compiler::diff::proof"),
+            ("a limit that asks refuses", "guard_compiler::diff::proof"),
             ("nothing waits", "guard_compiler::diff::proof"),
             ("what is read came about alike", "guard_compiler::diff::proof"),
             ("what writes reads nothing", "guard_compiler::diff::proof::history"),

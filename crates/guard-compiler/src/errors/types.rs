@@ -51,6 +51,10 @@ pub(crate) fn may_be_missing(span: Span, text: &str, condition: bool) -> Diagnos
         )
 }
 
+/// Help where the missing value is within a define.
+pub(crate) const MISSING_IN_DEFINE: &str = "say within the `define` what a missing value means with `else`, or give the \
+     `define` a type with `?`: then each use says it, with `else` or `is some`";
+
 pub(crate) fn missing_entry(span: Span, entry: &str, form: Option<&str>) -> Diagnostic {
     let establish = format!("`deny unless {entry} is some` establishes it");
     Diagnostic::error("G0204", span, format!("`{entry}` may be missing here"))
@@ -127,6 +131,12 @@ pub(crate) fn too_deep(span: Span, levels: usize) -> Diagnostic {
 
 pub(crate) fn refinement(span: Span, why: &str, help: &str) -> Diagnostic {
     Diagnostic::error("G0210", span, why).help(help)
+}
+
+pub(crate) fn time_format(span: Span) -> Diagnostic {
+    Diagnostic::error("G0210", span, "no time is written in this format").help(
+        "a format has `%Y`, `%m` and `%d`, may have `%H`, `%M`, `%S` and `%z`, each once; `%%` is a percent sign",
+    )
 }
 
 pub(crate) fn bad_regex(span: Span, why: &str) -> Diagnostic {

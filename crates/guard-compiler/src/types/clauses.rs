@@ -490,7 +490,7 @@ impl<'a> Checker<'a, '_> {
             found
         });
         let scope = match &limit.scope {
-            ast::LimitScope::Window(window) => match self.duration(window) {
+            ast::LimitScope::Window(window) => match self.lasting(window, "the window of a limit") {
                 Some(ms) => LimitScope::Window(ms),
                 None => return,
             },

@@ -9,7 +9,7 @@ use super::{Checker, Signature, literal};
 use crate::errors;
 use crate::hir::{self, EnumDef, Field, RecordDef, StateVar, ToolId, Type, Unit};
 use guard_plan::origin::Origin;
-use guard_plan::plan::TakenForms;
+use guard_plan::plan::{MAX_ROWS, TakenForms};
 use guard_plan::value::DECIMAL_ONE;
 use guard_syntax::ast::{self, Clause, ClauseKind};
 use guard_syntax::span::Span;
@@ -313,17 +313,31 @@ impl<'a> Checker<'a, '_> {
             let keys = if keys == 0 { columns.len() } else { keys };
             // Named apart from a record of the same name.
             self.program.records.push(RecordDef::new(format!("fact {}", entry.name.node), columns));
-            let max = entry.decl.max.as_ref().and_then(|m| self.count(m)).unwrap_or(DEFAULT_ROWS);
+            let max = entry.decl.max.as_ref().and_then(|max| self.row_count(max));
             let fact = hir::Fact {
                 name: entry.name.node.clone(),
                 row,
                 keys,
-                max,
+                max: max.unwrap_or(DEFAULT_ROWS),
                 span: entry.name.span,
                 bundled: entry.bundled,
             };
             self.program.facts.push(fact);
         }
+    }
+
+    /// The number of rows that a fact keeps.
+    fn row_count(&mut self, max: &ast::Literal) -> Option<u64> {
+        let rows = self.count(max)?;
+        match rows {
+            0 => self.report(errors::count_of_nothing(max.span, "the number of rows")),
+            1..=MAX_ROWS => return Some(rows),
+            _ => {
+                let why = format!("a fact keeps at most {MAX_ROWS} rows");
+                self.report(errors::impossible_type(max.span, &why, "write a smaller `max`"));
+            }
+        }
+        None
     }
 
     /// A duration literal in milliseconds.

@@ -363,7 +363,13 @@ impl<'a> Checker<'a, '_> {
             self.said.insert((at, message));
         }
         let inside = at.file == of.file && of.start <= at.start && at.end <= of.end;
-        Some(if inside { diagnostic } else { diagnostic.also(of, "used here") })
+        if inside {
+            return Some(diagnostic);
+        }
+        // What is optional about a define without `?` can only be said within it.
+        let missing = define && diagnostic.code == "G0204";
+        let diagnostic = diagnostic.also(of, "used here");
+        Some(if missing { diagnostic.help(errors::MISSING_IN_DEFINE) } else { diagnostic })
     }
 
     /// The value of a constant, for places that hold literals only.

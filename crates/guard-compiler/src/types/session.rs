@@ -75,7 +75,7 @@ impl Checker<'_, '_> {
     }
 
     /// A span of time that is not nothing.
-    fn lasting(&mut self, d: &ast::Literal, what: &str) -> Option<Millis> {
+    pub(super) fn lasting(&mut self, d: &ast::Literal, what: &str) -> Option<Millis> {
         match self.duration(d) {
             Some(0) => {
                 self.report(errors::count_of_nothing(d.span, what));

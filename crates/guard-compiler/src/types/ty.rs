@@ -3,6 +3,7 @@
 use super::{Checker, literal, regex};
 use crate::errors;
 use crate::hir::{BUILTIN_ENUMS, MapKey, StringBounds, Type};
+use guard_plan::time::valid_format;
 use guard_syntax::ast::{self, Refinement, TypeKind};
 use guard_syntax::span::Span;
 use std::sync::Arc;
@@ -337,6 +338,10 @@ impl Checker<'_, '_> {
             }
             (Type::Map(key, of, known), Refinement::Max(max)) => {
                 Type::Map(key, of, least(known, self.count(max)))
+            }
+            (Type::Time(known), Refinement::Format(format)) if !valid_format(&format.node) => {
+                self.report(errors::time_format(format.span));
+                Type::Time(known)
             }
             (Type::Time(_), Refinement::Format(format)) => {
                 Type::Time(Some(format.node.as_str().into()))

@@ -8,6 +8,7 @@ use crate::errors;
 use crate::hir::{Expr, ExprKind, MapKey, Type};
 use guard_syntax::ast;
 use guard_syntax::span::Span;
+use std::collections::HashMap;
 
 impl Checker<'_, '_> {
     pub(super) fn bad_literal(&mut self, span: Span, text: &str, why: &str) -> Expr {
@@ -131,7 +132,13 @@ impl Checker<'_, '_> {
             _ => (MapKey::Text, None),
         };
         let element = element.filter(|of| *of != Type::Never);
-        entries.iter().for_each(|(name, _)| self.written_key(name, key));
+        let mut written: HashMap<&str, Span> = HashMap::new();
+        for (name, _) in entries {
+            self.written_key(name, key);
+            if let Some(first) = written.insert(&name.node, name.span) {
+                self.report(errors::duplicate("key", name, first));
+            }
+        }
         let values: Vec<ast::Expr> = entries.iter().map(|(_, v)| v.clone()).collect();
         let (values, ty) = self.members(&values, element, scope);
         let entries: Vec<_> = entries.iter().map(|(k, _)| k.node.clone()).zip(values).collect();

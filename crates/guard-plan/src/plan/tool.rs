@@ -406,6 +406,9 @@ pub struct Learn {
     pub row: Vec<Expr>,
 }
 
+/// The maximum number of rows of a fact.
+pub const MAX_ROWS: u64 = 10_000_000;
+
 /// The maximum number of collections that a `learn` iterates over.
 pub const MAX_RANGES: usize = 4;
 

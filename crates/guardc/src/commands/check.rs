@@ -88,6 +88,11 @@ impl CheckRun {
                 continue;
             }
             let one = project::compile(&input.path, text, config);
+            if let Err(failure) = one.check_plan() {
+                self.unread = true;
+                crate::say(term, &failure);
+                continue;
+            }
             self.root(&one, config, cost);
             compiled.push(one);
         }

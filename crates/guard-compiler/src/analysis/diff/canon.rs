@@ -188,6 +188,20 @@ impl Canon<'_> {
         if clause.rule.shadow { format!("shadow {text}") } else { text }
     }
 
+    /// A limit, enforced or in shadow, without the role that it asks.
+    pub fn counter(self, tool: &Tool, clause: &Clause) -> String {
+        let text = self.counted(tool, clause);
+        if clause.rule.shadow { format!("shadow {text}") } else { text }
+    }
+
+    /// What a limit counts, and by what; nothing for other clauses.
+    fn counted(self, tool: &Tool, clause: &Clause) -> String {
+        let ClauseKind::Limit { limit, by } = &clause.kind else { return String::new() };
+        let limit = &self.0.limits[*limit];
+        let by = by.as_ref().map_or("always".into(), |by| self.expr(Some(tool), by));
+        format!("limit {} {:?} by {by}", limit.success, limit.scope)
+    }
+
     /// The clauses of a tool, each with its text. A text that stands a second time is numbered: two equal clauses may do
     /// twice what the first does.
     pub fn clauses<'t>(self, tool: &'t Tool) -> Vec<(&'t Clause, String)> {
@@ -219,10 +233,10 @@ impl Canon<'_> {
             } => {
                 format!("transform {} by {}", e(condition), e(value))
             }
-            ClauseKind::Limit { limit, by } => {
-                let limit = &self.0.limits[*limit];
-                let ask = limit.ask.as_ref().map_or(String::new(), |role| format!(" else {role}"));
-                format!("limit {} {:?} by {}{ask}", limit.success, limit.scope, when(by))
+            ClauseKind::Limit { limit, .. } => {
+                let ask = self.0.limits[*limit].ask.as_ref();
+                let ask = ask.map_or(String::new(), |role| format!(" else {role}"));
+                self.counted(tool, clause) + &ask
             }
             ClauseKind::Costs { unit, amount, returned } => {
                 let returned = if *returned { ", returned on failure" } else { "" };

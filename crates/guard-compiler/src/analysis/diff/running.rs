@@ -58,7 +58,7 @@ fn counters(program: &Program, beside: &Program) -> BTreeMap<String, String> {
         for clause in &tool.clauses {
             if let ClauseKind::Limit { limit, .. } = &clause.kind {
                 let words = format!("`{}` of {}", limit_text(program, *limit), clause.rule.owner);
-                counters.entry(counter(&view, tool, *limit, clause)).or_insert(words);
+                counters.entry(counter(&view, tool, *limit, clause, true)).or_insert(words);
             }
         }
     }

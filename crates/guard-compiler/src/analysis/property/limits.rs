@@ -37,20 +37,26 @@ pub(super) fn follows(program: &Program, clause: &Clause) -> bool {
                 .any(|(at, keys)| program.limits[*at].count <= claimed.count && counts(keys, tool))
         });
     }
-    let mut used: BTreeSet<LimitId> = BTreeSet::new();
-    for tool in held.keys() {
-        let own = others.iter().filter(|(_, keys)| counts(keys, tool));
-        // A counter that is used already costs nothing more.
-        let best = own.min_by_key(|(at, _)| (!used.contains(at), program.limits[*at].count));
-        let Some((at, _)) = best else { return false };
-        used.insert(*at);
-    }
-    let sum: u64 = used.iter().map(|at| u64::from(program.limits[*at].count)).sum();
     let one = others.iter().any(|(at, keys)| {
         (program.limits[*at].count <= claimed.count || guard_proof::mutant!("any count is enough"))
             && held.keys().all(|tool| counts(keys, tool))
     });
-    one || sum <= u64::from(claimed.count)
+    one || {
+        let mut used: BTreeSet<LimitId> = BTreeSet::new();
+        for tool in held.keys() {
+            // Of several counters, one that asks may be far beyond its count.
+            let bounds = |(at, keys): &&(LimitId, _)| {
+                counts(keys, tool) && program.limits[*at].ask.is_none()
+            };
+            let own = others.iter().filter(bounds);
+            // A counter that is used already costs nothing more.
+            let best = own.min_by_key(|(at, _)| (!used.contains(at), program.limits[*at].count));
+            let Some((at, _)) = best else { return false };
+            used.insert(*at);
+        }
+        let sum: u64 = used.iter().map(|at| u64::from(program.limits[*at].count)).sum();
+        sum <= u64::from(claimed.count)
+    }
 }
 
 /// The tools that are held to a counter, with their keys as text.
@@ -80,7 +86,8 @@ fn stricter(limit: &Limit, claimed: &Limit) -> bool {
     };
     // A call in flight has not failed.
     let failed = guard_proof::mutant!("failures are not counted either way");
-    // A limit that asks bounds nothing: approved calls go beyond it.
-    let bounds = limit.ask.is_none() || guard_proof::mutant!("nobody approves a call over a limit");
-    spans && bounds && (failed || !limit.success || claimed.success || claimed.scope == InFlight)
+    // A limit that asks bounds nothing, since approved calls go beyond it; but it asks what one that asks the same wants.
+    let refuses = limit.ask.is_none() || limit.ask == claimed.ask;
+    let refuses = refuses || guard_proof::mutant!("nobody approves a call over a limit");
+    spans && refuses && (failed || !limit.success || claimed.success || claimed.scope == InFlight)
 }

@@ -9,6 +9,7 @@ use guard_compiler::hir::PropertyMode;
 use guard_compiler::property::{Claim as PropertyClaim, Outcome};
 use guard_compiler::verify::{Basis, Pair, Residue, Status, Verification, Why};
 use guard_plan::plan::{Claim, InvariantId, Plan, ToolId};
+use guard_plan::verdict::Decision;
 use guard_plan::words;
 use guard_plan::words::rules::code;
 use guard_syntax::diagnostic::Diagnostic;
@@ -344,7 +345,11 @@ impl TextPage<'_> {
             match outcome {
                 Outcome::Proved => {}
                 Outcome::Refuted(witness) => {
-                    let _ = writeln!(out, "    allowed, though the property refuses it:");
+                    let done = match witness.new.decision {
+                        Some(Decision::Ask) => "asked about",
+                        _ => "allowed",
+                    };
+                    let _ = writeln!(out, "    {done}, though the property refuses it:");
                     let program = &self.verified.output.program;
                     for line in witness.session.ending_otherwise(program, &witness.new).lines() {
                         let _ = writeln!(

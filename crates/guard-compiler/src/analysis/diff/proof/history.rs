@@ -384,22 +384,27 @@ fn fits(program: &Program, target: &Target, value: &Expr) -> bool {
         || mutant!("what is observed always fits")
 }
 
-/// A counter: what it counts, by what, and every tool that is held to it.
+/// A counter: what it counts, by what, and every tool that is held to it; `asks` adds the role that it asks.
 pub(in crate::analysis::diff) fn counter(
     view: &View,
     tool: &Tool,
     limit: usize,
     clause: &crate::hir::Clause,
+    asks: bool,
 ) -> String {
     let program = view.program;
-    let mut text = Canon(program).clause(tool, clause);
+    let text = |tool: &Tool, clause: &crate::hir::Clause| match asks {
+        true => Canon(program).clause(tool, clause),
+        false => Canon(program).counter(tool, clause),
+    };
+    let mut said = text(tool, clause);
     let alone = mutant!("a counter counts one tool");
     if program.limits[limit].scope != LimitScope::Identical && !alone {
         let mut holders: Vec<String> = Vec::new();
         for other in view.tools() {
             for clause in &other.clauses {
                 if matches!(&clause.kind, ClauseKind::Limit { limit: of, .. } if *of == limit) {
-                    let text = Canon(program).clause(other, clause);
+                    let text = text(other, clause);
                     let by = match &clause.kind {
                         ClauseKind::Limit { by: Some(by), .. } => Canon(program).ty(&by.ty),
                         _ => String::new(),
@@ -409,9 +414,9 @@ pub(in crate::analysis::diff) fn counter(
             }
         }
         holders.sort();
-        text += &holders.join("; ");
+        said += &holders.join("; ");
     }
-    text
+    said
 }
 
 /// A tool as others see it: its parameters, its result, and whether the kernel serves it.
