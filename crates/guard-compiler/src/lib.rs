@@ -145,6 +145,7 @@ fn finish(
     let (lowered, mut sources) = lower::lower(&checked.program, files);
     let mut scenarios = checked.scenarios;
     lower::lower_expectations(&checked.program, &checked.expectations, &mut scenarios);
+    scenario::fit::check(&lowered, &scenarios, diagnostics);
     for step in scenarios.iter_mut().flat_map(|s| &mut s.steps) {
         let text = &files[step.span.file.0 as usize].text;
         let text = text.get(step.span.start as usize..step.span.end as usize).unwrap_or_default();

@@ -3,6 +3,8 @@
 //! Whoever runs them (the command line on the kernel, the laws on the reference evaluator) interprets the
 //! steps; nothing here runs anything.
 
+pub(crate) mod fit;
+
 use guard_plan::json::Json;
 use guard_plan::plan::{Expr, TypeId};
 use guard_plan::report::{Reason, State};

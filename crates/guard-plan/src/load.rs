@@ -131,7 +131,16 @@ impl LoadedPlan {
     ///
     /// Returns an error if it cannot be evaluated with this plan.
     pub fn admits(&self, expr: &Expr) -> Result<(), LoadError> {
-        validate::beside(&self.plan, expr).map_err(LoadError::Invalid)
+        LoadedPlan::admits_beside(&self.plan, expr)
+    }
+
+    /// As [`LoadedPlan::admits`], for a plan that was just compiled.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if it cannot be evaluated with this plan.
+    pub fn admits_beside(plan: &Plan, expr: &Expr) -> Result<(), LoadError> {
+        validate::beside(plan, expr).map_err(LoadError::Invalid)
     }
 
     /// Checks an expression that may also read the arguments of a tool.

@@ -19,6 +19,18 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 /// The workspace of every test.
 const WORKSPACE: &str = "/workspace";
 
+/// The parameter of a claim that cites calls.
+const EVIDENCE: &str = "evidence";
+
+/// Returns the ids of the calls that the arguments of a claim cite.
+fn cited(args: &Json) -> impl Iterator<Item = &str> {
+    let entries = match args.get(EVIDENCE) {
+        Some(Json::Array(entries)) => entries.as_slice(),
+        _ => &[],
+    };
+    entries.iter().filter_map(|entry| entry.get("call")?.as_str())
+}
+
 /// The writer of one test.
 pub struct Scenario<'p> {
     plan: Option<&'p Plan>,
@@ -34,6 +46,10 @@ pub struct Scenario<'p> {
     /// The calls in flight, by their ids, with their names in the test.
     started: HashMap<String, String>,
     names: BTreeSet<String>,
+    /// The ids of calls that claims cite as evidence.
+    cited: BTreeSet<String>,
+    /// Their names in the test, once they have run.
+    cited_as: HashMap<String, String>,
     steps: Vec<TestStep>,
     left_out: BTreeSet<String>,
 }
@@ -51,6 +67,8 @@ impl<'p> Scenario<'p> {
             files: StatedFiles::default(),
             started: HashMap::new(),
             names: BTreeSet::new(),
+            cited: BTreeSet::new(),
+            cited_as: HashMap::new(),
             steps: Vec::new(),
             left_out: BTreeSet::new(),
         }
@@ -58,6 +76,11 @@ impl<'p> Scenario<'p> {
 
     /// Returns the test of a session's records, and what it leaves out.
     pub fn of(mut self, title: String, records: &[Record]) -> (Test, BTreeSet<String>) {
+        for record in records {
+            if let Payload::Propose(propose) = &record.payload {
+                self.cited.extend(cited(&propose.args).map(str::to_owned));
+            }
+        }
         let mut records = records.iter().peekable();
         while let Some(record) = records.next() {
             let settles = |next: &&Record| {
@@ -176,31 +199,43 @@ impl<'p> Scenario<'p> {
         if let Some(settle) = settle {
             self.asked(&settle.asked);
             let (returns, undecoded) = self.result(settle);
-            let success = settle.success;
-            self.step(TestStepKind::Run { success, call, name: None, returns, undecoded });
+            let (success, name) = (settle.success, self.cited_name(record, &call));
+            self.step(TestStepKind::Run { success, call, name, returns, undecoded });
             return self.after_settlement(settle);
         }
         if propose.served.is_some() {
-            let kind = TestStepKind::Run {
-                success: true,
-                call,
-                name: None,
-                returns: None,
-                undecoded: false,
-            };
-            return self.step(kind);
+            let name = self.cited_name(record, &call);
+            let (success, returns, undecoded) = (true, None, false);
+            return self.step(TestStepKind::Run { success, call, name, returns, undecoded });
         }
         let id = record.call.clone().unwrap_or_default();
-        let mut name = if is_name(&id) { id.clone() } else { call.tool.node.clone() };
-        let plain = name.clone();
+        let name = self.name(&id, &call);
+        if self.cited.contains(&id) {
+            self.cited_as.insert(id.clone(), name.clone());
+        }
+        self.started.insert(id, name.clone());
+        self.step(TestStepKind::Start(node(name), call));
+    }
+
+    /// Returns the name of a call that a claim cites.
+    fn cited_name(&mut self, record: &Record, call: &ToolCall) -> Option<Ident> {
+        let id = record.call.as_ref().filter(|id| self.cited.contains(*id))?;
+        let name = self.name(id, call);
+        self.cited_as.insert(id.clone(), name.clone());
+        Some(node(name))
+    }
+
+    /// Returns a new name for a call: its id, where that is a name, or its tool's.
+    fn name(&mut self, id: &str, call: &ToolCall) -> String {
+        let plain = if is_name(id) { id } else { &call.tool.node };
+        let mut name = plain.to_owned();
         for number in 2.. {
             if self.names.insert(name.clone()) {
                 break;
             }
             name = format!("{plain}_{number}");
         }
-        self.started.insert(id, name.clone());
-        self.step(TestStepKind::Start(node(name), call));
+        name
     }
 
     fn finish(&mut self, record: &Record, settle: &Settle) {
@@ -354,9 +389,30 @@ impl<'p> Scenario<'p> {
         }
         let args = members.iter().map(|(member, value)| Arg {
             name: Some(node(member.to_string())),
-            value: self.value(value),
+            value: if &**member == EVIDENCE { self.evidence(value) } else { self.value(value) },
         });
         Some(ToolCall { tool: node(name.to_owned()), args: args.collect() })
+    }
+
+    /// Returns evidence, in which calls have the names that they have in the test.
+    fn evidence(&self, json: &Json) -> Expr {
+        let named = |id: &str| self.cited_as.get(id).map_or_else(|| id.to_owned(), String::clone);
+        let member = |(key, value): &(Box<str>, Json)| match value {
+            Json::String(id) if &**key == "call" => {
+                (node(key.to_string()), expr(ExprKind::String(named(id))))
+            }
+            _ => (node(key.to_string()), self.value(value)),
+        };
+        let entry = |entry: &Json| match entry {
+            Json::Object(members) if !members.is_empty() => {
+                expr(ExprKind::Map(members.iter().map(member).collect()))
+            }
+            other => self.value(other),
+        };
+        match json {
+            Json::Array(entries) => expr(ExprKind::List(entries.iter().map(entry).collect())),
+            other => self.value(other),
+        }
     }
 
     fn value(&self, json: &Json) -> Expr {
