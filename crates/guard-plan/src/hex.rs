@@ -45,8 +45,7 @@ pub fn decode(digits: &str) -> Option<[u8; 32]> {
     let digits: &[u8; 64] = digits.as_bytes().try_into().ok()?;
     let mut bytes = [0; 32];
     for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
-        let digit = |at: usize| char::from(pair[at]).to_digit(16);
-        *byte = u8::try_from(digit(0)? << 4 | digit(1)?).ok()?;
+        *byte = digit(pair[0])? << 4 | digit(pair[1])?;
     }
     Some(bytes)
 }
@@ -75,6 +74,11 @@ const VALUES: [u8; 256] = {
     }
     values
 };
+
+/// Returns the value of a digit, in either case.
+pub fn digit(byte: u8) -> Option<u8> {
+    char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
+}
 
 #[cfg(test)]
 mod tests {

@@ -1,11 +1,14 @@
 //! The words of a text as they are compared: what readers see alike is alike.
 
 use crate::builtin::is_hidden;
+use crate::hex;
+use std::borrow::Cow;
 
 /// Returns the words of a text as they are compared. Letters are in lower case, without accents, and in the Latin letter that
 /// they look like; characters that nobody sees are left out. Between two words stands a blank where the text has
-/// whitespace, and a hyphen where it has punctuation only.
+/// whitespace, and a hyphen where it has punctuation only. `%20` and its like, as urls write them, are what they stand for.
 pub fn fold(text: &str) -> String {
+    let text = &*unescaped(text);
     let mut out = String::with_capacity(text.len());
     let mut gap: Option<char> = None;
     for c in text.chars() {
@@ -40,6 +43,24 @@ pub fn fold(text: &str) -> String {
         }
     }
     out
+}
+
+/// Returns a text with each `%` and two hexadecimal digits as the byte that they are.
+fn unescaped(text: &str) -> Cow<'_, str> {
+    let Some(first) = text.find('%') else { return Cow::Borrowed(text) };
+    let mut bytes = text.as_bytes()[..first].to_vec();
+    let mut rest = &text.as_bytes()[first..];
+    while let [byte, after @ ..] = rest {
+        let escape = match after {
+            [high, low, ..] if *byte == b'%' => hex::digit(*high).zip(hex::digit(*low)),
+            _ => None,
+        };
+        bytes.push(escape.map_or(*byte, |(high, low)| high << 4 | low));
+        rest = if escape.is_some() { &after[2..] } else { after };
+    }
+    Cow::Owned(String::from_utf8(bytes).unwrap_or_else(|bytes| {
+        String::from_utf8_lossy(bytes.as_bytes()).into_owned()
+    }))
 }
 
 /// Returns true for a character that readers do not see, or see as a part of the letter before it.

@@ -28,6 +28,8 @@ fn words_are_compared_as_readers_see_them() {
         ("coﬃn, straße, ÆON, Ậlpha, ẁℋℯɴ", "coffin strasse aeon alpha when"),
         ("Й и\u{306} ά", "и и a"),
         ("🇧🇺🇩get", "budget"),
+        ("q=the%20budget%2c%C3%A4", "q-the budget-a"),
+        ("50% of 100%ff 5%", "50 of 100 5"),
         ("", ""),
         (" - ", ""),
     ];

@@ -16,6 +16,9 @@ pub(crate) struct PrivateIndex {
     /// The texts that are known: each counts once for a disclosure.
     texts: BTreeSet<Short>,
     disclosures: Vec<Disclosure>,
+    /// Their positions by digest; those of a restored session are added when they are looked for.
+    #[serde(skip)]
+    places: HashMap<Short, u32>,
     /// The length of the texts and of the names of readers, in bytes.
     bytes: usize,
     /// True if a text did not fit: nobody is known to read anything from then on.
@@ -73,7 +76,7 @@ impl PrivateIndex {
     /// Remembers folded texts as private. Returns true the first time that they are too many.
     pub fn disclose(&mut self, disclosure: &Disclosure, texts: &[String]) -> bool {
         let was_full = self.full;
-        let mut at = self.disclosures.iter().position(|known| known == disclosure);
+        let mut at = self.place(disclosure);
         for text in texts.iter().filter(|text| !text.is_empty()) {
             if self.full {
                 break;
@@ -81,6 +84,16 @@ impl PrivateIndex {
             at = self.add(disclosure, at, text);
         }
         self.full && !was_full
+    }
+
+    /// Returns the position of a disclosure that is known.
+    fn place(&mut self, disclosure: &Disclosure) -> Option<usize> {
+        let digest = |disclosure: &Disclosure| short(&format!("{disclosure:?}"));
+        for at in self.places.len()..self.disclosures.len() {
+            self.places.insert(digest(&self.disclosures[at]), at as u32);
+        }
+        let at = *self.places.get(&digest(disclosure))? as usize;
+        (self.disclosures[at] == *disclosure).then_some(at)
     }
 
     /// Adds a text of a disclosure, and returns the position of the disclosure, if it is known then.
