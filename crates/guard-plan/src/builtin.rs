@@ -155,7 +155,7 @@ pub const TABLE: &[Row] = &[
     row(B::Paths, "paths", &[K::Text], Gives::Strings, "The words of the text with a slash or a file extension, as written; unreadable ones too, no urls.", |a| eval::extracted(a, extract::paths)),
     row(B::Ibans, "ibans", &[K::Text], Gives::Strings, "The bank account numbers in the text whose check digits are right, without blanks.", |a| eval::extracted(a, extract::ibans)),
     row(B::Phones, "phones", &[K::Text], Gives::Strings, "The phone numbers in the text that begin with `+` or `0` and have 7 to 15 digits, without separators.", |a| eval::extracted(a, extract::phones)),
-    row(B::Numbers, "numbers", &[K::Text], Gives::Strings, "The numbers in the text, as written.", |a| eval::extracted(a, extract::numbers)),
+    row(B::Numbers, "numbers", &[K::Text], Gives::Strings, "The numbers in the text, as written, without the marks of thousands (`1,234.50`). Digits that other marks tie together (`1.234,50`, `10:30`, `3/4`) are left out.", |a| eval::extracted(a, extract::numbers)),
     row(B::Dates, "dates", &[K::Text], Gives::Strings, "The valid dates `YYYY-MM-DD` in the text.", |a| eval::extracted(a, extract::dates)),
     row(B::Quoted, "quoted", &[K::Text], Gives::Strings, "What stands in `\"…\"`, `“…”`, `«…»` or backticks in the text.", |a| eval::extracted(a, extract::quoted)),
     row(B::Names, "names", &[K::Text], Gives::Strings, "The runs of capitalised words within a line of the text; a lone one that begins a sentence is not taken.", |a| eval::extracted(a, extract::names)),

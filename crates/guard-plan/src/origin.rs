@@ -49,9 +49,12 @@ pub fn lookup(value: &Value) -> Option<Cow<'_, str>> {
     })
 }
 
-/// Calls `see` with every value that is seen in a text; some more than once.
-pub fn in_text(text: &str, workspace: &str, see: &mut dyn FnMut(&str)) {
+/// Calls `see` with every value that is seen in a text; some more than once. In a text that is not `trusted`, digits are seen
+/// in every reading.
+pub fn in_text(text: &str, trusted: bool, workspace: &str, see: &mut dyn FnMut(&str)) {
     for word in text.split_whitespace() {
+        // An id may begin with a mark.
+        see(word.trim_end_matches(is_punctuation));
         see(word.trim_matches(is_punctuation));
     }
     for find in [
@@ -75,6 +78,14 @@ pub fn in_text(text: &str, workspace: &str, see: &mut dyn FnMut(&str)) {
         }
     });
     extract::numbers(text, &mut |found| number(found, see));
+    if !trusted {
+        figures(text, &mut |found| number(found, see));
+    }
+}
+
+/// Calls `visit` with every run of digits in a text that is not trusted.
+pub fn figures(text: &str, visit: &mut dyn FnMut(&str)) {
+    extract::figures(text, visit);
 }
 
 /// The parts of one result that the endorsements of its tool vouch for.
@@ -195,7 +206,7 @@ impl<'j> Walk<'_, 'j> {
                 if whole && text.contains(['/', '.']) {
                     as_path(text, workspace, see);
                 }
-                in_text(text, workspace, see);
+                in_text(text, trusted, workspace, see);
             }
             _ => {}
         }
@@ -240,7 +251,7 @@ mod tests {
     #[test]
     fn texts_are_seen() {
         let mut seen = Vec::new();
-        in_text("Send 5.50 to (ann@example.org), see `a b` in src/x.rs!", "/ws", &mut |text| {
+        in_text("Send 5.50 to (ann@example.org), see `a b` in src/x.rs!", true, "/ws", &mut |text| {
             seen.push(text.to_owned());
         });
         for expected in

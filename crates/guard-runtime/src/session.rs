@@ -330,7 +330,9 @@ impl Session {
     pub(crate) fn see_text(&mut self, text: &str, origin: Origin) -> Option<Note> {
         let (workspace, origins) = (&self.workspace, &mut self.origins);
         origins.noting(|origins| {
-            guard_plan::origin::in_text(text, workspace, &mut |text| origins.see(text, origin));
+            let trusted = origin != Origin::Untrusted;
+            let see = &mut |text: &str| origins.see(text, origin);
+            guard_plan::origin::in_text(text, trusted, workspace, see);
         })
     }
 

@@ -238,16 +238,54 @@ fn is_number_char(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '.' | '-' | '_')
 }
 
+/// Returns true for marks that tie digits together: thousands, a decimal comma, a list, a time, a date, a fraction.
+fn ties_digits(c: char) -> bool {
+    matches!(c, ',' | '\'' | '’' | ':' | '/')
+}
+
+/// Emits the numbers that can be read in one way only. Marks between groups of three digits are left out; digits that other
+/// marks tie together are no number.
 pub(crate) fn numbers(text: &str, emit: Emit) {
-    runs(text, is_number_char, |run, _, _| {
-        let run = run.trim_end_matches(['.', '-']);
-        let digits = run.strip_prefix('-').unwrap_or(run);
-        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
-        let numeric = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
-        if numeric(whole) && numeric(fraction) {
-            emit(run);
+    runs(text, |c| is_number_char(c) || ties_digits(c), |run, _, _| {
+        let mut start = 0;
+        for (at, mark) in run.char_indices().filter(|(_, c)| ties_digits(*c)) {
+            let after = at + mark.len_utf8();
+            let between = run[..at].ends_with(is_digit) && run[after..].starts_with(is_digit);
+            if !between {
+                number(&run[start..at], emit);
+                start = after;
+            }
         }
+        number(&run[start..], emit);
     });
+}
+
+/// Emits every run of digits, as a text is read that is not trusted: what stands in it in any reading is seen.
+pub(crate) fn figures(text: &str, emit: Emit) {
+    runs(text, is_number_char, |run, _, _| number(run, emit));
+}
+
+/// Emits a word that is a number, without the marks between groups of three digits.
+fn number(word: &str, emit: Emit) {
+    let word = word.trim_end_matches(['.', '-']);
+    let digits = word.strip_prefix('-').unwrap_or(word);
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
+    let numeric = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    if !numeric(fraction) {
+        return;
+    }
+    if numeric(whole) {
+        return emit(word);
+    }
+    let mut groups = whole.split([',', '\'', '’']);
+    let first = groups.next().is_some_and(|group| numeric(group) && group.len() <= 3);
+    if first && groups.all(|group| numeric(group) && group.len() == 3) {
+        emit(&word.replace([',', '\'', '’'], ""));
+    }
+}
+
+fn is_digit(c: char) -> bool {
+    c.is_ascii_digit()
 }
 
 pub(super) fn dates(text: &str, emit: Emit) {

@@ -113,6 +113,7 @@ impl Reference<'_> {
         }
         for word in text.split_whitespace() {
             let marks = |c: char| c.is_ascii_punctuation() || "“”„«»‘’…".contains(c);
+            self.see(word.trim_end_matches(marks), origin);
             self.see(word.trim_matches(marks), origin);
         }
         for (extractor, found) in self.extracts.of(text).iter() {
@@ -122,6 +123,9 @@ impl Reference<'_> {
                 Builtin::Numbers => self.see_number(found, origin),
                 _ => {}
             }
+        }
+        if origin == UNTRUSTED {
+            guard_plan::origin::figures(text, &mut |found| self.see_number(found, origin));
         }
     }
 

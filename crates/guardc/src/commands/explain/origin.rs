@@ -233,7 +233,7 @@ impl Sightings {
                 }
                 Payload::Prompt(prompt) => {
                     let at = format!("record {}, the user: {}", record.seq, quoted(&prompt.text));
-                    origin::in_text(&prompt.text, &workspace, &mut |text| seen.add(text, &at));
+                    origin::in_text(&prompt.text, true, &workspace, &mut |text| seen.add(text, &at));
                 }
                 Payload::Propose(propose) => {
                     tools.insert(call, &propose.tool);
