@@ -9,6 +9,7 @@ use crate::session::Session;
 use crate::session::items::{self, Criterion, Evidence, Item};
 use crate::session::{Spoken, Turn};
 use guard_plan::json::Json;
+use guard_plan::origin::Origin;
 use guard_plan::plan::{Actor, Lifecycle, Millis, ToolId};
 use guard_plan::{render, time};
 
@@ -97,6 +98,11 @@ impl Session {
     /// Returns the number of values with a known origin, and whether the table is full.
     pub fn origins(&self) -> (usize, bool) {
         self.origins.size()
+    }
+
+    /// Returns where a value was seen so far, by its text; nothing where no rule of the guard asks for origins.
+    pub fn seen(&self, text: &str) -> impl Iterator<Item = Origin> + use<> {
+        self.origins.all(text)
     }
 
     /// The number of blocked stops.

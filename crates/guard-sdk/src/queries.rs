@@ -6,6 +6,7 @@ use crate::session::Session;
 use guard_plan::advice::Advice;
 use guard_plan::encode::hash_text;
 use guard_plan::json::Json;
+use guard_plan::origin::Origin;
 use guard_plan::plan::Expr;
 use guard_plan::record;
 use guard_plan::value::{Fault, Value};
@@ -148,6 +149,12 @@ impl<W: World> Session<W> {
         let page = self.state.items(self.guard.kernel(), lifecycle, state, after);
         let names = self.guard.plan().lifecycles.iter().map(|known| known.name.as_str());
         page.ok_or_else(|| unknown("lifecycle", lifecycle, names))
+    }
+
+    /// Where a value was seen so far, by its text (`seen(x)`, semantics §8); nothing where no rule of the guard asks for
+    /// origins.
+    pub fn seen(&self, text: &str) -> Vec<Origin> {
+        self.state.seen(text).collect()
     }
 
     /// At most `limit` rows of a fact, oldest first, from a row's number on.

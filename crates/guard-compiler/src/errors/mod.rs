@@ -12,7 +12,7 @@ pub(crate) use clauses::*;
 pub(crate) use names::*;
 pub(crate) use types::*;
 pub(crate) use warnings::*;
-pub(crate) use words::{chain, count};
+pub(crate) use words::{chain, count, grouped};
 
 /// Every code of this crate with its title, sorted.
 pub const CODES: &[(&str, &str)] = &[

@@ -81,7 +81,7 @@ pub(crate) fn count(n: usize, what: &str) -> String {
 }
 
 /// `12,345,678`.
-pub(super) fn grouped(n: u64) -> String {
+pub(crate) fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::new();
     for (at, digit) in digits.chars().enumerate() {

@@ -333,7 +333,7 @@ impl<'a> Checker<'a, '_> {
             0 => self.report(errors::count_of_nothing(max.span, "the number of rows")),
             1..=MAX_ROWS => return Some(rows),
             _ => {
-                let why = format!("a fact keeps at most {MAX_ROWS} rows");
+                let why = format!("a fact keeps at most {} rows", errors::grouped(MAX_ROWS));
                 self.report(errors::impossible_type(max.span, &why, "write a smaller `max`"));
             }
         }

@@ -117,7 +117,8 @@ pub fn before<'a>(plan: &'a Plan, tool: &'a Tool) -> Vec<Said<'a>> {
             [crate::plan::Node::Decimal(n)] => decimal::format(*n),
             _ => code(&expr(&shows, &cost.amount)),
         };
-        say(About::Cost, Some(&cost.rule), format!("{amount} {unit}"));
+        let returned = if cost.returned { " (returned on failure)" } else { "" };
+        say(About::Cost, Some(&cost.rule), format!("{amount} {unit}{returned}"));
     }
     for one in &tool.effects {
         let text = code(&effect(&shows, one.op, &one.target, one.value.as_ref()));
@@ -167,13 +168,31 @@ fn permits<'a>(shows: &Shows<'a>, tool: &'a Tool) -> Vec<Said<'a>> {
     out
 }
 
+/// Returns how far a result is trusted without a condition: "trusted, but untrusted in" its parts.
+fn trust(tool: &Tool) -> String {
+    let word = |trusted: bool| if trusted { "trusted" } else { "untrusted" };
+    let mut text = word(tool.trust.whole).to_owned();
+    for trusted in [!tool.trust.whole, tool.trust.whole] {
+        let parts = tool.trust.parts.iter().filter(|(_, part)| *part == trusted);
+        let parts: Vec<String> = parts.map(|(path, _)| code(&path.join("."))).collect();
+        if !parts.is_empty() {
+            text += &format!(", but {} in {}", word(trusted), parts.join(", "));
+        }
+    }
+    text
+}
+
 /// Returns the rules applied after a successful call.
 pub fn after<'a>(plan: &'a Plan, tool: &'a Tool) -> Vec<Said<'a>> {
     let shows = Shows { plan, tool: Some(tool), ranges: &[] };
     let mut out = Vec::new();
-    if let Some(returns) = tool.returns {
-        let trusted = if tool.trust.whole { "trusted" } else { "untrusted" };
-        let text = format!("{}, {trusted}", code(&ty(plan, returns)));
+    let read = match tool.returns {
+        Some(returns) => Some(code(&ty(plan, returns))),
+        None if tool.trust.whole || !tool.trust.parts.is_empty() => Some("it comes".to_owned()),
+        None => None,
+    };
+    if let Some(read) = read {
+        let text = format!("{read}, {}", trust(tool));
         out.push(Said { about: About::Result, rule: None, text });
     }
     for observe in &tool.observes {

@@ -9,7 +9,7 @@ use crate::near;
 use crate::plans;
 use crate::term::Term;
 use guard_plan::json::Json;
-use guard_plan::origin::{self, Vouched};
+use guard_plan::origin::{self, Origin, Vouched};
 use guard_plan::plan::{Expr, FactId, Node, Plan, Tool};
 use guard_plan::record::{Payload, Record};
 use guard_plan::render::cut;
@@ -18,6 +18,7 @@ use guard_plan::verdict::Decision;
 use guard_plan::words::rules::{self, code};
 use guard_sdk::{Guard, Host, Session};
 use guard_trace::Keys;
+use guard_trace::store::key_path;
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
@@ -58,11 +59,17 @@ pub fn run(guard: &Path, query: &Query<'_>, term: &Term) -> Outcome {
     let Some(Record { payload: Payload::Propose(propose), seq, .. }) = &recorded.proposal else {
         return Err(Failure::new(format!("no record proposes a call `{}`", query.call)));
     };
-    let keys = query.key.map(Keys::read).transpose();
+    let beside = key_path(query.trace);
+    let key = query.key.or_else(|| beside.exists().then_some(beside.as_path()));
+    let keys = key.map(Keys::read).transpose();
     let keys = keys.map_err(|error| Failure::new(error.to_string()))?;
     let session = resumed(&guard, &recorded, keys.as_ref())?;
     let tool = guard.plan().tools.iter().find(|tool| tool.wire_name == *propose.tool);
-    let seen = Sightings::of(guard.plan(), &recorded.records);
+    let trusted = |text: &str| {
+        let known = session.as_ref().filter(|_| guard.plan().origins);
+        known.map(|session| session.seen(text).contains(&Origin::Trusted))
+    };
+    let seen = Sightings::of(guard.plan(), &recorded.records, &trusted);
     let mut out = format!(
         "call {} of session {}, record {seq}: {} {}\n",
         term.out.bold(query.call),
@@ -212,7 +219,12 @@ struct Sightings {
 }
 
 impl Sightings {
-    fn of(plan: &Plan, records: &[Record]) -> Sightings {
+    /// `trusted` tells whether the session saw a text as trusted in the end, if it knows.
+    fn of(
+        plan: &Plan,
+        records: &[Record],
+        trusted: &dyn Fn(&str) -> Option<bool>,
+    ) -> Sightings {
         let mut seen = Sightings::default();
         let none = Vouched::default();
         let mut workspace = String::new();
@@ -240,7 +252,8 @@ impl Sightings {
                 }
                 Payload::Settle(settle) if settle.success => {
                     let name = tools.get(call).copied().unwrap_or_default();
-                    seen.result(plan, record.seq, call, name, &settle.result, &workspace);
+                    let result = (call, name, &*settle.result);
+                    seen.result(plan, record.seq, result, &workspace, trusted);
                 }
                 _ => {}
             }
@@ -252,10 +265,9 @@ impl Sightings {
         &mut self,
         plan: &Plan,
         seq: u64,
-        call: &str,
-        name: &str,
-        result: &Json,
+        (call, name, result): (&str, &str, &Json),
         workspace: &str,
+        trusted: &dyn Fn(&str) -> Option<bool>,
     ) {
         let Some(tool) = plan.tools.iter().find(|tool| tool.wire_name == name) else { return };
         let endorsed = endorsed(tool, result);
@@ -276,7 +288,12 @@ impl Sightings {
             let perhaps = perhaps.filter(|(_, depth)| !denied(*depth)).map(|(word, _)| *word);
             let trust = (&tool.trust, &Vouched::default());
             origin::in_json(&alone, workspace, trust, &mut |text, is_trusted| {
-                let word = if is_trusted { "trusted" } else { perhaps.unwrap_or("untrusted") };
+                let word = match perhaps {
+                    _ if is_trusted => "trusted",
+                    Some(_) if trusted(text) == Some(false) => "untrusted: its condition did not hold",
+                    Some(word) => word,
+                    None => "untrusted",
+                };
                 self.add(
                     text,
                     &format!("record {seq}, the result of `{call}` ({name}{place}, {word})"),
