@@ -101,4 +101,5 @@ pub const CODES: &[(&str, &str)] = &[
     ("G0520", "requirement that any call meets"),
     ("G0521", "operand in the body of a quantifier"),
     ("G0522", "private results without a question, or the other way round"),
+    ("G0523", "trust that the agent decides"),
 ];

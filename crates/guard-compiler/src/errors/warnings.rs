@@ -173,6 +173,13 @@ pub(crate) fn nothing_private(span: Span) -> Diagnostic {
         .help("add `private result` to the tools whose results not everybody may read")
 }
 
+pub(crate) fn chosen_trust(span: Span) -> Diagnostic {
+    let message = "the agent decides whom this trusts: it chooses what is compared here";
+    Diagnostic::warning("G0523", span, message).help(
+        "compare with a constant, or with what a trusted source teaches; or add `and known FACT(…)` about what the agent chose",
+    )
+}
+
 pub(crate) fn never_asked(span: Span, why: &str) -> Diagnostic {
     Diagnostic::warning("G0518", span, format!("this approval is never asked for: {why}"))
         .help("say when somebody is to be asked, or remove it: nobody looks at these calls")

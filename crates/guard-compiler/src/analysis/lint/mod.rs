@@ -4,6 +4,7 @@
 //! requirements, by a prover where the caller has one, or by an exploration that has tried everything.
 
 mod any_call;
+mod chosen_trust;
 mod moot_limit;
 mod never_called;
 mod never_fires;
@@ -96,6 +97,7 @@ pub fn all(
     ungated::check(&lint, &mut found);
     old_success::check(&lint, &mut found);
     any_call::check(&lint, &mut found);
+    chosen_trust::check(&lint, &mut found);
     found.sort_by_key(|d| (d.primary.span, d.code));
     found.dedup();
     found
