@@ -79,7 +79,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("G0326", "form that does not fit"),
     ("G0327", "no name in JSON"),
     ("G0332", "limit in flight that asks"),
-    ("G0333", "statement that cannot be read"),
+    ("G0333", "statement that cannot stand"),
     ("G0501", "undeclared tools are allowed"),
     ("G0502", "declared and never used"),
     ("G0503", "regular expression is not anchored"),

@@ -26,6 +26,10 @@ impl Checker<'_, '_> {
             return;
         };
         self.present_entry(effect, &target, &ty, scope);
+        // What was agreed to may be used up by a call.
+        if !matches!(effect.kind, EffectKind::Remove(_) | EffectKind::Delete) {
+            self.stated_elsewhere(&effect.target, &tool.name);
+        }
         let (op, value) = match &effect.kind {
             EffectKind::Set(value) => (EffectOp::Set, Some(self.value(value, &ty, scope))),
             EffectKind::Add(value) => {
@@ -165,6 +169,15 @@ impl Checker<'_, '_> {
     }
 
     /// The place a target names, and its type.
+    /// Reports a write of what a statement says: it would go past the statement's approval.
+    fn stated_elsewhere(&mut self, target: &ast::Target, tool: &str) {
+        let name = &target.var.node;
+        let states = self.names.statements.iter().any(|known| known.name.node == *name);
+        if states && tool != name {
+            self.report(errors::stated_elsewhere(target.var.span, name));
+        }
+    }
+
     fn target(&mut self, target: &ast::Target, scope: &mut Scope) -> Option<(Target, Type)> {
         let Some(var) = self.names.state.get(&target.var.node) else {
             let known = self.names.state.names();
@@ -261,6 +274,7 @@ impl Checker<'_, '_> {
                 let Some((place, ty)) = self.target(target, &mut scope) else {
                     return;
                 };
+                self.stated_elsewhere(target, &tool.name);
                 scope.decodes = true;
                 let value = self.value(value, &ty, &mut scope);
                 let warn = on_break.as_ref().is_some_and(|w| w.node == "warn");
