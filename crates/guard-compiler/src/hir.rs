@@ -14,6 +14,7 @@ pub use guard_syntax::ast::PropertyMode;
 use guard_syntax::span::Span;
 use std::sync::Arc;
 
+pub(crate) mod canon;
 mod contract;
 mod expr;
 mod session;

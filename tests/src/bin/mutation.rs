@@ -55,6 +55,7 @@ const FOUND: &[(&str, &[(&str, &str)])] = &[
             ("all that teaches is trusted", "guard_compiler::diff::proof::history"),
             ("a result that is not read halts nothing", "guard_compiler::diff::proof::history"),
             ("what is observed always fits", "guard_compiler::diff::proof::history"),
+            ("what is unknown halts nothing", "guard_compiler::diff::proof::history"),
             ("what is reconciled halts nothing", "guard_compiler::diff::proof::history"),
             ("a counter counts one tool", "guard_compiler::diff::proof::history"),
             ("observing fills nothing", "guard_compiler::diff::proof::unfilled"),

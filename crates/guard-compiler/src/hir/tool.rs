@@ -48,6 +48,16 @@ pub struct Clause {
     pub kind: ClauseKind,
 }
 
+impl Clause {
+    /// Returns the rule and what it teaches; `None` for a clause that is no lesson.
+    pub fn lesson(&self) -> Option<(&RuleMeta, &Learn)> {
+        match &self.kind {
+            ClauseKind::Learn(learn) => Some((&self.rule, learn)),
+            _ => None,
+        }
+    }
+}
+
 impl Tool {
     /// Returns true if every call of it needs an approval without an explicit rule.
     pub fn is_gated(&self) -> bool {

@@ -33,12 +33,13 @@ impl Lowering<'_> {
         let program = self.program;
         let mut sources: Vec<plan::Source> = Vec::new();
         for source in &program.sources {
+            let lessons = source.learns.iter().map(|(rule, learn)| (rule, learn));
             let mut learns = Vec::new();
-            for (rule, learn) in &source.learns {
+            for at in lessons::order(program, None, lessons) {
+                let (rule, learn) = &source.learns[at];
                 let rule = self.rule(rule);
                 learns.push(self.learn(rule, learn));
             }
-            lessons::sort(&mut learns);
             sources.push(plan::Source { kind: source.kind, learns });
         }
         sources.sort_by_key(|source| source.kind != plan::SourceKind::Start);

@@ -58,6 +58,9 @@ impl Lowering<'_> {
         }
         self.memories(declared, &mut out);
         sort(&mut out);
+        let lessons = tool.clauses.iter().filter_map(Clause::lesson);
+        let order = lessons::order(self.program, Some(tool), lessons);
+        out.learns = order.into_iter().map(|at| out.learns[at].clone()).collect();
         out
     }
 
@@ -192,15 +195,28 @@ impl Lowering<'_> {
     }
 
     pub(super) fn learn(&self, rule: RuleMeta, learn: &hir::Learn) -> plan::Learn {
-        let (fact, ranges, when, row) = lessons::said(&self.tables, learn);
-        plan::Learn { rule, fact, ranges, when, row }
+        plan::Learn {
+            rule,
+            fact: self.tables.facts.of(learn.fact),
+            ranges: self.ranges(&learn.ranges),
+            when: learn.when.as_ref().map(|w| self.expr(w)),
+            row: learn.row.iter().map(|e| self.expr(e)).collect(),
+        }
     }
 
     fn part(&self, part: &hir::SelectedPart) -> plan::ResultPart {
         plan::ResultPart {
             path: part.path.clone(),
-            ranges: lessons::ranges(&self.tables, &part.ranges),
+            ranges: self.ranges(&part.ranges),
         }
+    }
+
+    fn ranges(&self, ranges: &[hir::Range]) -> Vec<plan::Range> {
+        let range = |range: &hir::Range| plan::Range {
+            over: self.expr(&range.over),
+            binders: range.binders.clone(),
+        };
+        ranges.iter().map(range).collect()
     }
 
     fn requirement(&self, requirement: &hir::Requirement) -> plan::Requirement {
@@ -255,7 +271,7 @@ pub(super) fn rules(tool: &mut Tool) -> impl Iterator<Item = &mut RuleMeta> {
         .chain(endorsements)
 }
 
-/// Sorts the rules of each kind by content, not by position.
+/// Sorts the rules of each kind but lessons by content, not by position.
 fn sort(tool: &mut Tool) {
     tool.requires.iter_mut().for_each(|r| r.any_of.sort_by_cached_key(|a| format!("{a:?}")));
     by_content(&mut tool.requires, |r| &mut r.rule);
@@ -266,7 +282,6 @@ fn sort(tool: &mut Tool) {
     by_content(&mut tool.approvals, |r| &mut r.rule);
     by_content(&mut tool.ready, |r| &mut r.rule);
     by_content(&mut tool.observes, |r| &mut r.rule);
-    lessons::sort(&mut tool.learns);
     by_content(&mut tool.reconciles, |r| &mut r.rule);
     by_content(&mut tool.transforms, |r| &mut r.rule);
     by_content(&mut tool.privates, |r| &mut r.rule);

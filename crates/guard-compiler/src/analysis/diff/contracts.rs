@@ -1,6 +1,6 @@
 //! Changes of contracts: whether a text may be judged otherwise. Which of two contracts is stricter is not decided.
 
-use super::canon::Canon;
+use crate::hir::canon::Canon;
 use crate::hir::{Allowed, Contract, ItemShape, Program, Type};
 use std::collections::BTreeMap;
 

@@ -2,7 +2,7 @@
 //!
 //! Sound and small: an implication that needs a proof is not found here.
 
-use super::canon::Canon;
+use crate::hir::canon::Canon;
 use crate::hir::{
     Clause, ClauseKind, Expr, ExprKind as K, Program, Requirement, Step, Target, Tool, Type, VarId,
 };

@@ -4,7 +4,6 @@
 //! that replays on both; or *unknown*, with what was tried. A session is one that both have judged alike up to its last
 //! call.
 
-pub(crate) mod canon;
 mod contracts;
 pub(crate) mod implied;
 mod product;

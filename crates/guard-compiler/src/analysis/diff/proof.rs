@@ -11,7 +11,7 @@ mod unfilled;
 
 pub(super) use history::{View, counter};
 
-use super::canon::Canon;
+use crate::hir::canon::Canon;
 use super::implied::{Placed, Rule, covers, implies, is_total};
 use crate::hir::{CheckKind, Clause, ClauseKind, Expr, ExprKind as K, Program, Tool, ToolId, Type};
 use crate::lower::waits_for;

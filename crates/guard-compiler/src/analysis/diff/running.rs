@@ -1,6 +1,6 @@
 //! Memory that a session under the old guard would begin anew under the new one.
 
-use super::canon::Canon;
+use crate::hir::canon::Canon;
 use super::proof::{View, counter};
 use crate::analysis::explore::limit_text;
 use crate::hir::{ClauseKind, Program};

@@ -99,9 +99,13 @@ impl<'p> Inputs<'p> {
         let mut covered = params.into_iter().all(|(id, at, ty)| {
             let class = self.classes.class(&Place::Param(id, at));
             class.is_none_or(|class| {
-                let plain = !class.opaque
-                    && matches!(ty.required(), Type::Int(..) | Type::String(_))
-                    && class.hints.len() <= 3;
+                // One text of a pattern says nothing of the others.
+                let plain = match ty.required() {
+                    Type::Int(..) => true,
+                    Type::String(bounds) => bounds.patterns.is_empty(),
+                    _ => false,
+                };
+                let plain = plain && !class.opaque && class.hints.len() <= 3;
                 let few = match ty.required() {
                     Type::Bool => true,
                     Type::Enum(of) => program.enums[*of].variants.len() <= 12,

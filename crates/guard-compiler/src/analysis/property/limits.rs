@@ -1,6 +1,6 @@
 //! Counters that follow from other counters.
 
-use crate::analysis::diff::canon::Canon;
+use crate::hir::canon::Canon;
 use crate::analysis::diff::implied::is_total;
 use crate::hir::{Clause, ClauseKind, Limit, LimitId, Program, ToolId};
 use guard_plan::plan::LimitScope;

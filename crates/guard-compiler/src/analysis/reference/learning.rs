@@ -4,8 +4,8 @@ use super::eval::Env;
 use super::parts::{Endorsements, set};
 use super::values::rows;
 use super::{Misuse, Reference, World, origins};
-use crate::hir::{ClauseKind, Expr, Learn, Program, RuleMeta, Source, Tool, Type};
-use crate::lower::{Tables, lessons};
+use crate::hir::{Clause, ClauseKind, Expr, Learn, Program, RuleMeta, Source, Tool, Type};
+use crate::lower::lessons;
 use crate::types::trust::Reliance;
 use guard_plan::builtin::hear;
 use guard_plan::json::Json;
@@ -30,20 +30,16 @@ pub(super) struct Lessons {
 }
 
 impl Lessons {
-    pub(super) fn of(program: &Program, tables: &Tables) -> Self {
+    pub(super) fn of(program: &Program) -> Self {
         let of_tool = |tool: &Tool| {
-            let (mut places, mut learns) = (Vec::new(), Vec::new());
-            for (at, clause) in tool.clauses.iter().enumerate() {
-                if let ClauseKind::Learn(learn) = &clause.kind {
-                    places.push(at);
-                    learns.push(learn);
-                }
-            }
-            lessons::order(tables, &learns).into_iter().map(|at| places[at]).collect()
+            let is_lesson = |at: &usize| tool.clauses[*at].lesson().is_some();
+            let places: Vec<usize> = (0..tool.clauses.len()).filter(is_lesson).collect();
+            let lessons = tool.clauses.iter().filter_map(Clause::lesson);
+            let order = lessons::order(program, Some(tool), lessons);
+            order.into_iter().map(|at| places[at]).collect()
         };
         let of_source = |source: &Source| {
-            let learns: Vec<&Learn> = source.learns.iter().map(|(_, learn)| learn).collect();
-            lessons::order(tables, &learns)
+            lessons::order(program, None, source.learns.iter().map(|(rule, learn)| (rule, learn)))
         };
         Lessons {
             of_tools: program.tools.iter().map(of_tool).collect(),

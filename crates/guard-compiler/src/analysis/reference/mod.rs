@@ -264,7 +264,7 @@ impl<'p> Reference<'p> {
             program,
             types: Rc::new(tables.type_rows()),
             coercions: Rc::new(tables.coercions()),
-            lessons: Rc::new(learning::Lessons::of(program, &tables)),
+            lessons: Rc::new(learning::Lessons::of(program)),
             tables: Rc::new(tables),
             regexes: Rc::new(regexes),
             start,

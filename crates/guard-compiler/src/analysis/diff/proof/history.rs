@@ -1,7 +1,8 @@
 //! Histories of what a decision reads, as text: equal texts mean equal histories.
 
 use super::reads::Reads;
-use super::{Canon, variable, variables};
+use super::{variable, variables};
+use crate::hir::canon::{Canon, wire};
 use crate::hir::{
     Clause, ClauseKind, Expr, ExprKind as K, Field, Invariant, Program, StateVar, Step, Target,
     Tool, Type, VarId,
@@ -168,7 +169,7 @@ impl<'h, 'p> Telling<'h, 'p> {
             }
             Influence::Probe(name) => self.probe(name),
             Influence::Calls(name) => {
-                self.texts.insert(format!("{name}: {:?}", signature(program, name)));
+                self.texts.insert(format!("{name:?}: {:?}", signature(program, name)));
             }
             Influence::Trust => self.trust(),
             Influence::Readers => self.readers(),
@@ -182,7 +183,7 @@ impl<'h, 'p> Telling<'h, 'p> {
 
     /// A clause that writes something: its text, and what it reads.
     fn clause(&mut self, tool: &'p Tool, clause: &'p Clause, text: &str) {
-        self.texts.insert(format!("{}: {text}", tool.wire_name));
+        self.texts.insert(format!("{}: {text}", wire(tool)));
         self.next.insert(Influence::Calls(tool.wire_name.clone()));
         if !mutant!("what writes reads nothing") {
             self.reads(|visit| crate::lower::clause_exprs(&clause.kind, visit));
@@ -244,7 +245,7 @@ impl<'h, 'p> Telling<'h, 'p> {
                 if mutant!("all that teaches is trusted") {
                     continue;
                 }
-                self.texts.insert(format!("{} {:?}", tool.wire_name, tool.trust));
+                self.texts.insert(format!("{} {:?}", wire(tool), tool.trust));
                 self.endorsements(Some(tool));
             }
         }
@@ -284,7 +285,7 @@ impl<'h, 'p> Telling<'h, 'p> {
         for tool in self.of.view.tools() {
             let program = self.of.view.program;
             let returns = tool.returns.as_ref().map(|ty| Canon(program).taken(ty, &tool.forms));
-            let (name, trust, undecoded) = (&tool.wire_name, &tool.trust, tool.undecoded);
+            let (name, trust, undecoded) = (wire(tool), &tool.trust, tool.undecoded);
             self.texts.insert(format!("{name} {trust:?} {returns:?} {undecoded:?}"));
         }
         self.endorsements(None);
@@ -316,7 +317,7 @@ impl<'h, 'p> Telling<'h, 'p> {
             fields.iter().filter(|field| field.secret).map(|field| field.name.clone()).collect()
         };
         for tool in self.of.view.tools() {
-            self.texts.insert(format!("{} hides {:?}", tool.wire_name, hidden(&tool.params)));
+            self.texts.insert(format!("{} hides {:?}", wire(tool), hidden(&tool.params)));
         }
         for record in &program.records {
             self.texts.insert(format!("{} hides {:?}", record.name, hidden(&record.fields)));
@@ -340,7 +341,8 @@ impl<'h, 'p> Telling<'h, 'p> {
                 ClauseKind::Reconcile { .. } if mutant!("what is reconciled halts nothing") => {}
                 ClauseKind::Reconcile { .. } => self.clause(tool, clause, text),
                 ClauseKind::Observe { .. } if mutant!("what is observed halts nothing") => {}
-                ClauseKind::Observe { target, value, .. } if fits(program, target, value) => {}
+                ClauseKind::Observe { target, value, .. }
+                    if fits(program, target, value) && is_clearable(program, tool, target) => {}
                 ClauseKind::Observe { target, .. } => {
                     let var = &program.state[target.var];
                     observed.insert(var.name.clone());
@@ -366,6 +368,17 @@ impl<'h, 'p> Telling<'h, 'p> {
             }
         }
     }
+}
+
+/// Returns true if a result that nobody can read halts nothing: a variable without an invariant keeps its value, or is set to
+/// none.
+fn is_clearable(program: &Program, tool: &Tool, target: &Target) -> bool {
+    let keeps = match tool.undecoded {
+        Undecoded::Keep => true,
+        Undecoded::Clear => matches!(program.state[target.var].ty, Type::Option(_)),
+        Undecoded::Halt => false,
+    };
+    keeps || mutant!("what is unknown halts nothing")
 }
 
 /// Returns true if an observation writes whatever it observes, and no invariant speaks of it: a variable as a whole gets the result or
@@ -409,7 +422,7 @@ pub(in crate::analysis::diff) fn counter(
                         ClauseKind::Limit { by: Some(by), .. } => Canon(program).ty(&by.ty),
                         _ => String::new(),
                     };
-                    holders.push(format!("{}: {text} {by}", other.wire_name));
+                    holders.push(format!("{}: {text} {by}", wire(other)));
                 }
             }
         }
@@ -431,5 +444,5 @@ pub(super) fn signature(program: &Program, name: &str) -> Option<String> {
     let served = tool
         .served
         .map(|served| format!("{} {:?}", Canon(program).lifecycle(served.lifecycle), served.op));
-    Some(format!("{name} {params:?} {returns:?} {undecoded:?} {states} {served:?}"))
+    Some(format!("{name:?} {params:?} {returns:?} {undecoded:?} {states} {served:?}"))
 }

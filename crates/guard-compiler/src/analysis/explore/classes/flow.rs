@@ -6,7 +6,7 @@ use crate::hir::{
     Clause, ClauseKind, Expr, ExprKind as K, FactId, Learn, Range, Step, Target, ToolId, Type,
 };
 use guard_plan::builtin::Builtin as B;
-use guard_plan::plan::{EffectOp, SourceKind, UrlPart};
+use guard_plan::plan::{EffectOp, QuantifierOp, SourceKind, UrlPart};
 use guard_plan::value::Value;
 use std::collections::HashMap;
 
@@ -289,8 +289,13 @@ impl<'p> Classes<'p> {
             K::Index(of, at) => {
                 let whole = self.visit(of, cx, session);
                 let key = self.visit(at, cx, session);
-                let whole = whole?;
-                if !matches!(of.ty.required(), Type::List(..)) {
+                let Some(whole) = whole else {
+                    self.cloud(key);
+                    return None;
+                };
+                if matches!(of.ty.required(), Type::List(..)) {
+                    self.cloud(key);
+                } else {
                     let place = self.node(Place::Key(whole));
                     self.relate(Some(place), None, key, Some(at), session);
                 }
@@ -346,12 +351,15 @@ impl<'p> Classes<'p> {
                 self.cloud(node);
                 node
             }
-            K::Quantified { over, binders, body, .. } => {
+            K::Quantified { op, over, binders, body } => {
                 let sources: Vec<Option<usize>> =
                     over.iter().map(|source| self.source(source, cx, session)).collect();
                 let types: Vec<Type> = over.iter().map(|source| source.ty.clone()).collect();
                 self.bind(binders, &sources, &types, cx);
-                self.visit(body, cx, session);
+                let node = self.visit(body, cx, session);
+                if !matches!(op, QuantifierOp::All | QuantifierOp::Any | QuantifierOp::Count) {
+                    self.cloud(node);
+                }
                 None
             }
             K::Call(builtin, args) => self.call(*builtin, args, cx, session),
@@ -375,9 +383,17 @@ impl<'p> Classes<'p> {
                 }
                 None
             }
-            _ => {
+            K::Not(_) | K::And(..) | K::Or(..) | K::Implies(..) | K::IsSome(_) | K::Temporal(..) => {
                 for child in e.children() {
                     self.visit(child, cx, session);
+                }
+                None
+            }
+            // What becomes a part of a value has no classes of its own any more.
+            _ => {
+                for child in e.children() {
+                    let node = self.visit(child, cx, session);
+                    self.cloud(node);
                 }
                 None
             }
@@ -427,6 +443,7 @@ impl<'p> Classes<'p> {
     ) -> Option<usize> {
         let (na, nb) = (self.visit(a, cx, session), self.visit(b, cx, session));
         if matches!(b.ty.required(), Type::String(_)) {
+            self.cloud(na);
             self.cloud(nb);
             for part in self.constants(na, a, session) {
                 self.hint(nb, Hint::Holds(part));

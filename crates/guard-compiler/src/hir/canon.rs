@@ -14,6 +14,11 @@ use std::fmt::Write as _;
 #[derive(Clone, Copy)]
 pub(crate) struct Canon<'p>(pub &'p Program);
 
+/// The name of a tool on the wire, which may hold any characters.
+pub(crate) fn wire(tool: &Tool) -> String {
+    format!("{:?}", tool.wire_name)
+}
+
 impl Canon<'_> {
     /// A type with everything in it.
     pub fn ty(self, ty: &Type) -> String {
@@ -79,8 +84,8 @@ impl Canon<'_> {
     /// Returns an expression's own operator and operand names as text, without its children.
     fn head(self, tool: Option<&Tool>, e: &Expr) -> String {
         let p = self.0;
-        let name = |tool: usize| p.tools[tool].wire_name.as_str();
-        let since = |since: &Option<usize>| since.map_or("-", name).to_string();
+        let name = |tool: usize| wire(&p.tools[tool]);
+        let since = |since: &Option<usize>| since.map_or("-".into(), name);
         let params = |of: usize, key: &[(u32, Expr)]| {
             let names = key.iter().map(|(at, _)| p.tools[of].params[*at as usize].name.as_str());
             names.collect::<Vec<_>>().join(",")
@@ -93,7 +98,7 @@ impl Canon<'_> {
             K::State(var) => format!("state {}", p.state[*var].name),
             K::Enum(at) => match e.ty.required() {
                 // Variants are ordered by their place.
-                Type::Enum(id) => format!("variant {} {at}", p.enums[*id].variants[*at as usize]),
+                Type::Enum(id) => format!("variant {:?} {at}", p.enums[*id].variants[*at as usize]),
                 _ => format!("variant {at}"),
             },
             K::Remaining(unit) => format!("remaining {}", p.units[*unit].name),
@@ -176,10 +181,10 @@ impl Canon<'_> {
                 format!("{}: {}", of.params[*at as usize].name, self.expr(Some(tool), e))
             })
             .collect();
-        let since = r.since.map_or("-", |s| self.0.tools[s].wire_name.as_str());
+        let since = r.since.map_or("-".into(), |s| wire(&self.0.tools[s]));
         let latest = if r.latest { "latest " } else { "" };
         let keys = key.join(", ");
-        format!("{latest}{}({keys}) since {since} within {:?}", of.wire_name, r.within)
+        format!("{latest}{}({keys}) since {since} within {:?}", wire(of), r.within)
     }
 
     /// A clause, enforced or in shadow; limits say their counter and not who else is held to it.
