@@ -1,6 +1,6 @@
 //! Laws of what is claimed to be proved, case by case: what deliberate bugs are held against, and tests run without any.
 
-use crate::{bounded, claimed, compiled, differential, disproofs, small, steps, walks};
+use crate::{bounded, claimed, compiled, differential, disproofs, exhausted, small, steps, walks};
 use guard_compiler::Output;
 use guard_compiler::verify::{Status, Width, verify, verify_at};
 use guard_plan::LoadedPlan;
@@ -23,6 +23,7 @@ pub const LAWS: &[Law] = &[
     ("bounds, in sessions", bounded_sessions),
     ("one step from arbitrary states", stepped),
     ("four bits, everything", exhaustive),
+    ("nothing was left to try", tried),
     ("certificates are accepted", accepted),
     ("spoiled certificates are refused", spoiled),
     ("edges, checks on", edges),
@@ -48,6 +49,19 @@ fn exhaustive(n: u64) -> Option<Result<(), String>> {
     (n < 400).then(|| match compiled(&small::source(&mut Rng::new(n))) {
         Some(output) => small::try_all(&output, &mut small::Tried::default()),
         None => Ok(()),
+    })
+}
+
+/// Explorations that tried everything.
+fn tried(n: u64) -> Option<Result<(), String>> {
+    (n < 4_000).then(|| {
+        let rng = &mut Rng::new(n);
+        match compiled(&exhausted::source(rng)) {
+            Some(output) => {
+                exhausted::try_guard(&output.program, rng, &mut exhausted::Tried::default())
+            }
+            None => Ok(()),
+        }
     })
 }
 

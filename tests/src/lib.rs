@@ -7,6 +7,7 @@ pub mod claims;
 pub mod differential;
 pub mod disproofs;
 pub mod edits;
+pub mod exhausted;
 pub mod generate;
 pub mod opinion;
 pub mod small;

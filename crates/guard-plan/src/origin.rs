@@ -251,9 +251,14 @@ mod tests {
     #[test]
     fn texts_are_seen() {
         let mut seen = Vec::new();
-        in_text("Send 5.50 to (ann@example.org), see `a b` in src/x.rs!", true, "/ws", &mut |text| {
-            seen.push(text.to_owned());
-        });
+        in_text(
+            "Send 5.50 to (ann@example.org), see `a b` in src/x.rs!",
+            true,
+            "/ws",
+            &mut |text| {
+                seen.push(text.to_owned());
+            },
+        );
         for expected in
             ["Send", "5.50", "5.5", "ann@example.org", "a b", "src/x.rs", "/ws/src/x.rs"]
         {

@@ -151,8 +151,8 @@ impl<W: World> Session<W> {
         page.ok_or_else(|| unknown("lifecycle", lifecycle, names))
     }
 
-    /// Where a value was seen so far, by its text (`seen(x)`, semantics §8); nothing where no rule of the guard asks for
-    /// origins.
+    /// Returns where a value was seen so far, by its text (`seen(x)`, semantics §8); nothing where no rule of the guard asks
+    /// for origins.
     pub fn seen(&self, text: &str) -> Vec<Origin> {
         self.state.seen(text).collect()
     }

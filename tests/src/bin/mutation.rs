@@ -39,6 +39,15 @@ const FOUND: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (
+        "nothing was left to try",
+        &[
+            ("a part of a value has classes", "guard_compiler::explore::classes"),
+            ("a key of constants is any", "guard_compiler::explore::classes"),
+            ("one text is all of a pattern", "guard_compiler::explore::inputs"),
+            ("no call is in flight", "guard_compiler::explore::rules"),
+        ],
+    ),
+    (
         "no search contradicts a `no`",
         &[
             ("one tool fills a variable", "guard_compiler::diff::implied"),
@@ -55,7 +64,6 @@ const FOUND: &[(&str, &[(&str, &str)])] = &[
             ("all that teaches is trusted", "guard_compiler::diff::proof::history"),
             ("a result that is not read halts nothing", "guard_compiler::diff::proof::history"),
             ("what is observed always fits", "guard_compiler::diff::proof::history"),
-            ("what is unknown halts nothing", "guard_compiler::diff::proof::history"),
             ("what is reconciled halts nothing", "guard_compiler::diff::proof::history"),
             ("a counter counts one tool", "guard_compiler::diff::proof::history"),
             ("observing fills nothing", "guard_compiler::diff::proof::unfilled"),

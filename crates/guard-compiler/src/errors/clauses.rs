@@ -398,8 +398,12 @@ pub(crate) fn statement_left_open(span: Span, param: &str) -> Diagnostic {
 }
 
 pub(crate) fn stated_elsewhere(span: Span, name: &str) -> Diagnostic {
-    Diagnostic::error("G0333", span, format!("only a call of `{name}` says this, and its role approves it"))
-        .help("write to a variable of your own; what was stated may only be removed")
+    Diagnostic::error(
+        "G0333",
+        span,
+        format!("only a call of `{name}` says this, and its role approves it"),
+    )
+    .help("write to a variable of your own; what was stated may only be removed")
 }
 
 pub(crate) fn secret_statement(span: Span, param: &str) -> Diagnostic {

@@ -176,7 +176,8 @@ pub(crate) fn nothing_private(span: Span) -> Diagnostic {
 pub(crate) fn chosen_trust(span: Span) -> Diagnostic {
     let message = "the agent decides whom this trusts: it chooses what is compared here";
     Diagnostic::warning("G0523", span, message).help(
-        "compare with a constant, or with what a trusted source teaches; or add `and known FACT(…)` about what the agent chose",
+        "compare with a constant or with what a trusted source teaches; or add `and known FACT(…)` about what the agent chose, or an \
+         `approval` to the tool that writes the variable",
     )
 }
 

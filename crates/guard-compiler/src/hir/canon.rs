@@ -199,7 +199,7 @@ impl Canon<'_> {
         if clause.rule.shadow { format!("shadow {text}") } else { text }
     }
 
-    /// What a limit counts, and by what; nothing for other clauses.
+    /// The counter of a limit: what it counts, and by what; nothing for other clauses.
     fn counted(self, tool: &Tool, clause: &Clause) -> String {
         let ClauseKind::Limit { limit, by } = &clause.kind else { return String::new() };
         let limit = &self.0.limits[*limit];
@@ -360,10 +360,18 @@ impl Canon<'_> {
     /// The whole program without its places in the source.
     pub fn whole(self) -> String {
         let text = format!("{:?}", self.0);
-        let mut parts = text.split("Span {");
-        let mut out = parts.next().unwrap_or_default().to_string();
-        for part in parts {
-            out.push_str(part.split_once('}').map_or(part, |(_, rest)| rest));
+        let (mut out, mut rest) = (String::new(), text.as_str());
+        // What looks like a place within a text is none.
+        let (mut quoted, mut escaped) = (false, false);
+        while let Some(c) = rest.chars().next() {
+            if !quoted && rest.starts_with("Span {") {
+                rest = rest.split_once('}').map_or("", |(_, after)| after);
+                continue;
+            }
+            quoted ^= c == '"' && !escaped;
+            escaped = quoted && c == '\\' && !escaped;
+            out.push(c);
+            rest = &rest[c.len_utf8()..];
         }
         out
     }

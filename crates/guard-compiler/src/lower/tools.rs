@@ -205,10 +205,7 @@ impl Lowering<'_> {
     }
 
     fn part(&self, part: &hir::SelectedPart) -> plan::ResultPart {
-        plan::ResultPart {
-            path: part.path.clone(),
-            ranges: self.ranges(&part.ranges),
-        }
+        plan::ResultPart { path: part.path.clone(), ranges: self.ranges(&part.ranges) }
     }
 
     fn ranges(&self, ranges: &[hir::Range]) -> Vec<plan::Range> {

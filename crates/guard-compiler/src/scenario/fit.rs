@@ -34,7 +34,9 @@ fn unfit(plan: &Plan, step: &Step) -> Option<Diagnostic> {
             format!("the kernel serves `{}` at once: no call of it is in flight", call.tool),
             "write `ok CALL`",
         )),
-        StepKind::Denied { by: None | Some(Code::InvalidArguments | Code::UnknownTool), .. } => None,
+        StepKind::Denied {
+            by: None | Some(Code::InvalidArguments | Code::UnknownTool), ..
+        } => None,
         kind => {
             let call = call(kind)?;
             let problem = problem(plan, call).filter(|_| !plan.shadow)?;

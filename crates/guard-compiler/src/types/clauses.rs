@@ -490,10 +490,12 @@ impl<'a> Checker<'a, '_> {
             found
         });
         let scope = match &limit.scope {
-            ast::LimitScope::Window(window) => match self.lasting(window, "the window of a limit") {
-                Some(ms) => LimitScope::Window(ms),
-                None => return,
-            },
+            ast::LimitScope::Window(window) => {
+                match self.lasting(window, "the window of a limit") {
+                    Some(ms) => LimitScope::Window(ms),
+                    None => return,
+                }
+            }
             ast::LimitScope::Session => LimitScope::Session,
             ast::LimitScope::InFlight => LimitScope::InFlight,
             ast::LimitScope::Identical => LimitScope::Identical,

@@ -246,18 +246,22 @@ fn ties_digits(c: char) -> bool {
 /// Emits the numbers that can be read in one way only. Marks between groups of three digits are left out; digits that other
 /// marks tie together are no number.
 pub(crate) fn numbers(text: &str, emit: Emit) {
-    runs(text, |c| is_number_char(c) || ties_digits(c), |run, _, _| {
-        let mut start = 0;
-        for (at, mark) in run.char_indices().filter(|(_, c)| ties_digits(*c)) {
-            let after = at + mark.len_utf8();
-            let between = run[..at].ends_with(is_digit) && run[after..].starts_with(is_digit);
-            if !between {
-                number(&run[start..at], emit);
-                start = after;
+    runs(
+        text,
+        |c| is_number_char(c) || ties_digits(c),
+        |run, _, _| {
+            let mut start = 0;
+            for (at, mark) in run.char_indices().filter(|(_, c)| ties_digits(*c)) {
+                let after = at + mark.len_utf8();
+                let between = run[..at].ends_with(is_digit) && run[after..].starts_with(is_digit);
+                if !between {
+                    number(&run[start..at], emit);
+                    start = after;
+                }
             }
-        }
-        number(&run[start..], emit);
-    });
+            number(&run[start..], emit);
+        },
+    );
 }
 
 /// Emits every run of digits, as a text is read that is not trusted: what stands in it in any reading is seen.

@@ -58,9 +58,10 @@ fn unescaped(text: &str) -> Cow<'_, str> {
         bytes.push(escape.map_or(*byte, |(high, low)| high << 4 | low));
         rest = if escape.is_some() { &after[2..] } else { after };
     }
-    Cow::Owned(String::from_utf8(bytes).unwrap_or_else(|bytes| {
-        String::from_utf8_lossy(bytes.as_bytes()).into_owned()
-    }))
+    Cow::Owned(
+        String::from_utf8(bytes)
+            .unwrap_or_else(|bytes| String::from_utf8_lossy(bytes.as_bytes()).into_owned()),
+    )
 }
 
 /// Returns true for a character that readers do not see, or see as a part of the letter before it.

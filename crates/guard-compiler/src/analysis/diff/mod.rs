@@ -175,7 +175,9 @@ pub fn diff(old: &Program, new: &Program, limits: &Limits, stop: &dyn Fn() -> bo
     // A call of an undeclared tool ends with the deadline and with the budget of calls.
     let ends = |p: &Program| [p.deadline, p.units[0].budget].map(|end| end.unwrap_or(i64::MAX));
     let ([time, calls], [later, more]) = (ends(old), ends(new));
-    let undeclared = match (old.default_allow, new.default_allow) {
+    // A guard in shadow refuses nothing.
+    let lets_pass = |p: &Program| p.default_allow || p.shadow;
+    let undeclared = match (lets_pass(old), lets_pass(new)) {
         (false, true) => Some(UndeclaredCalls::Allowed),
         (true, false) => Some(UndeclaredCalls::Refused),
         (true, true) if later > time || more > calls || (new.shadow && !old.shadow) => {

@@ -11,8 +11,8 @@ mod unfilled;
 
 pub(super) use history::{View, counter};
 
-use crate::hir::canon::Canon;
 use super::implied::{Placed, Rule, covers, implies, is_total};
+use crate::hir::canon::Canon;
 use crate::hir::{CheckKind, Clause, ClauseKind, Expr, ExprKind as K, Program, Tool, ToolId, Type};
 use crate::lower::waits_for;
 use guard_proof::mutant;
@@ -498,6 +498,19 @@ impl<'p> Sides<'p> {
             tool.clauses.iter().map(|c| Canon(program).clause(tool, c)).collect()
         };
         common.extend(others(self.old, a).intersection(&others(self.new, b)).cloned());
+        // Limits are weighed by their counters, whoever is asked.
+        let limits = |program: &'p Program, tool: &'p Tool| {
+            let is_limit = |c: &&Clause| matches!(c.kind, ClauseKind::Limit { .. });
+            let canon = Canon(program);
+            let texts = move |c: &Clause| (canon.counter(tool, c), canon.clause(tool, c));
+            tool.clauses.iter().filter(is_limit).map(texts).collect::<Vec<_>>()
+        };
+        let new = limits(self.new, b);
+        for (counter, text) in limits(self.old, a) {
+            for (_, other) in new.iter().filter(|(known, _)| *known == counter) {
+                common.extend([text.clone(), other.clone()]);
+            }
+        }
         common
     }
 

@@ -1,8 +1,8 @@
 //! Memory that a session under the old guard would begin anew under the new one.
 
-use crate::hir::canon::Canon;
 use super::proof::{View, counter};
 use crate::analysis::explore::limit_text;
+use crate::hir::canon::Canon;
 use crate::hir::{ClauseKind, Program};
 use crate::lower::Tables;
 use std::collections::BTreeMap;

@@ -2,7 +2,7 @@
 
 use super::Lint;
 use crate::errors;
-use crate::hir::{ClauseKind, Expr, ExprKind as K, Program, VarId};
+use crate::hir::{Clause, ClauseKind, Expr, ExprKind as K, Program, VarId};
 use guard_syntax::diagnostic::Diagnostic;
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
             let chosen = choices(conjunct, &written);
             let held = |other: &&&Expr| !reads_result(other) && !is_argument(other);
             let held = conjuncts.iter().filter(held).map(|other| choices(other, &written));
-            let left: BTreeSet<Choice> = held.fold(chosen, |left, held| &left - &held);
+            let left: BTreeSet<ChosenValue> = held.fold(chosen, |left, held| &left - &held);
             if left.is_empty() {
                 continue;
             }
@@ -31,14 +31,16 @@ pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
 
 /// Something that the agent chose.
 #[derive(PartialEq, Eq, PartialOrd, Ord, Clone, Copy)]
-enum Choice {
+enum ChosenValue {
     Argument(u32),
     Variable(VarId),
 }
 
-/// Returns the variables into which a call writes its arguments.
+/// Returns the variables into which a call writes its arguments that nobody is asked about.
 fn written_by_the_agent(program: &Program) -> BTreeSet<VarId> {
-    let clauses = program.tools.iter().flat_map(|tool| &tool.clauses);
+    let is_approval = |clause: &Clause| matches!(clause.kind, ClauseKind::Approval { .. });
+    let unasked = program.tools.iter().filter(|tool| !tool.clauses.iter().any(is_approval));
+    let clauses = unasked.flat_map(|tool| &tool.clauses);
     let written = clauses.filter_map(|clause| match &clause.kind {
         ClauseKind::Effect { target, value: Some(value), .. } => {
             (!choices(value, &BTreeSet::new()).is_empty()).then_some(target.var)
@@ -49,11 +51,11 @@ fn written_by_the_agent(program: &Program) -> BTreeSet<VarId> {
 }
 
 /// Returns what the agent chose of what an expression reads.
-fn choices(e: &Expr, written: &BTreeSet<VarId>) -> BTreeSet<Choice> {
+fn choices(e: &Expr, written: &BTreeSet<VarId>) -> BTreeSet<ChosenValue> {
     let mut found = BTreeSet::new();
     e.walk(&mut |part| match part.kind {
-        K::Param(at) => _ = found.insert(Choice::Argument(at)),
-        K::State(var) if written.contains(&var) => _ = found.insert(Choice::Variable(var)),
+        K::Param(at) => _ = found.insert(ChosenValue::Argument(at)),
+        K::State(var) if written.contains(&var) => _ = found.insert(ChosenValue::Variable(var)),
         _ => {}
     });
     found
@@ -86,7 +88,7 @@ fn is_argument(e: &Expr) -> bool {
 }
 
 /// Returns true if one side is of the result, and the other one of these choices.
-fn compares(e: &Expr, left: &BTreeSet<Choice>, written: &BTreeSet<VarId>) -> bool {
+fn compares(e: &Expr, left: &BTreeSet<ChosenValue>, written: &BTreeSet<VarId>) -> bool {
     let sides: Vec<&Expr> = match &e.kind {
         K::Compare(_, a, b) | K::In(a, b) | K::Within(a, b) => vec![a, b],
         K::Call(_, args) => args.iter().collect(),

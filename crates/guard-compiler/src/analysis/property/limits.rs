@@ -1,7 +1,7 @@
 //! Counters that follow from other counters.
 
-use crate::hir::canon::Canon;
 use crate::analysis::diff::implied::is_total;
+use crate::hir::canon::Canon;
 use crate::hir::{Clause, ClauseKind, Limit, LimitId, Program, ToolId};
 use guard_plan::plan::LimitScope;
 use std::collections::{BTreeMap, BTreeSet};

@@ -123,12 +123,13 @@ impl Reference<'_> {
     fn source(&mut self, kind: SourceKind, said: &Value, by: &str, world: World) {
         let orders = self.lessons.clone();
         let sources = self.program.sources.iter().zip(&orders.of_sources);
-        let lessons = sources.filter(|(source, _)| source.kind == kind).flat_map(|(source, order)| {
-            order.iter().map(|at| {
-                let (rule, learn) = &source.learns[*at];
-                (rule, learn, Vec::new())
-            })
-        });
+        let lessons =
+            sources.filter(|(source, _)| source.kind == kind).flat_map(|(source, order)| {
+                order.iter().map(|at| {
+                    let (rule, learn) = &source.learns[*at];
+                    (rule, learn, Vec::new())
+                })
+            });
         self.learn(lessons, &[], said, by, world);
     }
 

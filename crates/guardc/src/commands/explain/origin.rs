@@ -220,11 +220,7 @@ struct Sightings {
 
 impl Sightings {
     /// `trusted` tells whether the session saw a text as trusted in the end, if it knows.
-    fn of(
-        plan: &Plan,
-        records: &[Record],
-        trusted: &dyn Fn(&str) -> Option<bool>,
-    ) -> Sightings {
+    fn of(plan: &Plan, records: &[Record], trusted: &dyn Fn(&str) -> Option<bool>) -> Sightings {
         let mut seen = Sightings::default();
         let none = Vouched::default();
         let mut workspace = String::new();
@@ -245,7 +241,9 @@ impl Sightings {
                 }
                 Payload::Prompt(prompt) => {
                     let at = format!("record {}, the user: {}", record.seq, quoted(&prompt.text));
-                    origin::in_text(&prompt.text, true, &workspace, &mut |text| seen.add(text, &at));
+                    origin::in_text(&prompt.text, true, &workspace, &mut |text| {
+                        seen.add(text, &at)
+                    });
                 }
                 Payload::Propose(propose) => {
                     tools.insert(call, &propose.tool);
@@ -290,7 +288,9 @@ impl Sightings {
             origin::in_json(&alone, workspace, trust, &mut |text, is_trusted| {
                 let word = match perhaps {
                     _ if is_trusted => "trusted",
-                    Some(_) if trusted(text) == Some(false) => "untrusted: its condition did not hold",
+                    Some(_) if trusted(text) == Some(false) => {
+                        "untrusted: its condition did not hold"
+                    }
                     Some(word) => word,
                     None => "untrusted",
                 };

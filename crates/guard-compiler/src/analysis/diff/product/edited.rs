@@ -1,7 +1,7 @@
 //! The clauses that only one of two guards has: what they read and write, and the denies that depend on them.
 
-use crate::hir::canon::Canon;
 use crate::analysis::explore::slice::exprs_of;
+use crate::hir::canon::Canon;
 use crate::hir::{ClauseKind, Expr, ExprKind, Program, Tool, Type, VarId};
 use guard_syntax::span::Span;
 use std::collections::BTreeSet;

@@ -341,8 +341,8 @@ impl<'h, 'p> Telling<'h, 'p> {
                 ClauseKind::Reconcile { .. } if mutant!("what is reconciled halts nothing") => {}
                 ClauseKind::Reconcile { .. } => self.clause(tool, clause, text),
                 ClauseKind::Observe { .. } if mutant!("what is observed halts nothing") => {}
-                ClauseKind::Observe { target, value, .. }
-                    if fits(program, target, value) && is_clearable(program, tool, target) => {}
+                ClauseKind::Observe { target, value, .. } if fits(program, tool, target, value) => {
+                }
                 ClauseKind::Observe { target, .. } => {
                     let var = &program.state[target.var];
                     observed.insert(var.name.clone());
@@ -370,20 +370,10 @@ impl<'h, 'p> Telling<'h, 'p> {
     }
 }
 
-/// Returns true if a result that nobody can read halts nothing: a variable without an invariant keeps its value, or is set to
-/// none.
-fn is_clearable(program: &Program, tool: &Tool, target: &Target) -> bool {
-    let keeps = match tool.undecoded {
-        Undecoded::Keep => true,
-        Undecoded::Clear => matches!(program.state[target.var].ty, Type::Option(_)),
-        Undecoded::Halt => false,
-    };
-    keeps || mutant!("what is unknown halts nothing")
-}
-
-/// Returns true if an observation writes whatever it observes, and no invariant speaks of it: a variable as a whole gets the result or
-/// a part of it, of its own type, which the result was decoded to.
-fn fits(program: &Program, target: &Target, value: &Expr) -> bool {
+/// Returns true if an observation halts nothing: it writes whatever it observes, no invariant speaks of it, and a result that nobody
+/// can read leaves the variable as it is or sets it to none. A variable as a whole gets the result or a part of it, of its own type,
+/// which the result was decoded to.
+fn fits(program: &Program, tool: &Tool, target: &Target, value: &Expr) -> bool {
     let var = &program.state[target.var];
     let mut part = value;
     while let K::Field(of, _) = &part.kind {
@@ -393,7 +383,12 @@ fn fits(program: &Program, target: &Target, value: &Expr) -> bool {
     let is_own = own(&var.ty) || matches!(&var.ty, Type::Option(ty) if own(ty));
     let spoken = |i: &Invariant| variables(program, &i.condition).contains(&var.name);
     let whole = target.path.is_empty() && matches!(part.kind, K::Result);
-    (whole && is_own && !program.invariants.iter().any(spoken))
+    let is_clearable = match tool.undecoded {
+        Undecoded::Keep => true,
+        Undecoded::Clear => matches!(var.ty, Type::Option(_)),
+        Undecoded::Halt => false,
+    };
+    (whole && is_own && is_clearable && !program.invariants.iter().any(spoken))
         || mutant!("what is observed always fits")
 }
 

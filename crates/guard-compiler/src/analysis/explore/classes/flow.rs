@@ -8,6 +8,7 @@ use crate::hir::{
 use guard_plan::builtin::Builtin as B;
 use guard_plan::plan::{EffectOp, QuantifierOp, SourceKind, UrlPart};
 use guard_plan::value::Value;
+use guard_proof::mutant;
 use std::collections::HashMap;
 
 impl<'p> Classes<'p> {
@@ -290,7 +291,9 @@ impl<'p> Classes<'p> {
                 let whole = self.visit(of, cx, session);
                 let key = self.visit(at, cx, session);
                 let Some(whole) = whole else {
-                    self.cloud(key);
+                    if !mutant!("a key of constants is any") {
+                        self.cloud(key);
+                    }
                     return None;
                 };
                 if matches!(of.ty.required(), Type::List(..)) {
@@ -383,7 +386,12 @@ impl<'p> Classes<'p> {
                 }
                 None
             }
-            K::Not(_) | K::And(..) | K::Or(..) | K::Implies(..) | K::IsSome(_) | K::Temporal(..) => {
+            K::Not(_)
+            | K::And(..)
+            | K::Or(..)
+            | K::Implies(..)
+            | K::IsSome(_)
+            | K::Temporal(..) => {
                 for child in e.children() {
                     self.visit(child, cx, session);
                 }
@@ -393,7 +401,9 @@ impl<'p> Classes<'p> {
             _ => {
                 for child in e.children() {
                     let node = self.visit(child, cx, session);
-                    self.cloud(node);
+                    if !mutant!("a part of a value has classes") {
+                        self.cloud(node);
+                    }
                 }
                 None
             }

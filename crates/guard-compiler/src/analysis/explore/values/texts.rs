@@ -59,10 +59,6 @@ impl Maker<'_, '_> {
         texts
     }
 
-    pub(super) fn fresh(&self, known: &[String]) -> Option<String> {
-        FRESH.iter().find(|f| !known.iter().any(|k| k == *f)).map(|f| (*f).to_string())
-    }
-
     pub(super) fn strings(
         &self,
         class: Option<&Class>,
@@ -79,9 +75,13 @@ impl Maker<'_, '_> {
                 texts.extend(patterned);
             }
             Some(class) => {
+                let hinted = self.hinted(class);
                 texts.extend(self.texts(class));
-                texts.extend(self.fresh(&texts));
-                texts.extend(self.hinted(class));
+                // A text that no rule names: of the others that is true which is true of it.
+                let is_new = |letter: &String| !texts.iter().chain(&hinted).any(|t| t == letter);
+                let fresh = ('a'..='z').map(String::from).find(is_new);
+                texts.extend(fresh);
+                texts.extend(hinted);
                 texts.extend(patterned);
                 for part in node.map_or(&[][..], |node| self.classes.parts(node)) {
                     texts.extend(self.shaped(*part));

@@ -1,0 +1,201 @@
+//! Explorations that say that they have tried everything, held against arguments that they did not try.
+//!
+//! Small guards whose rules read arguments in every way that the language has. Where an exploration says that a tool is never
+//! called or a rule never fires, random sessions, with calls in flight, look for one that says otherwise.
+
+use guard_compiler::explore::{Exploration, Limits, explore};
+use guard_compiler::hir::{Program, Type};
+use guard_compiler::reference::{Ask, Reference};
+use guard_plan::json::Json;
+use guard_plan::random::Rng;
+use guard_plan::verdict::Decision;
+use std::fmt::Write as _;
+
+/// Counts of what was claimed and tried.
+#[derive(Debug, Default)]
+pub struct Tried {
+    /// Explorations that say that they tried everything.
+    pub exhausted: usize,
+    /// Tools and rules that they never saw.
+    pub never: usize,
+    /// Calls that might have shown otherwise.
+    pub calls: usize,
+}
+
+/// Texts that the rules name, and some that they do not.
+const TEXTS: [&str; 12] = ["a", "b", "ab", "abc", "", "zz", "a/b", "A", "7", "12 a", "aa", "b a"];
+
+/// A random guard: up to two tools with a text, an int, a flag and an option.
+pub fn source(rng: &mut Rng) -> String {
+    let mut out = String::from(
+        "guard tried\n\nenum Env { dev, stage, prod }\n\nrecord Pair { a: string, n: int }\n\n\
+         define table: map<string, int> = {a: 1, ab: 2, zz: 3}\n\n\
+         state {\n  kept: string = \"\"\n  sum: int = 0\n}\n",
+    );
+    if rng.chance(40) {
+        out.push_str("\nbudget usd = 2.00\n");
+    }
+    let paid = out.contains("budget usd");
+    for at in 0..1 + rng.below(2) {
+        let text = rng.pick(&["max 9", "max 3", "matches /^[ab]*$/", "matches /^(a|b|zz)$/"]);
+        let int = rng.pick(&["", " in 0..=3", " in -2..=2"]);
+        let all = [
+            ("x", format!("string {text}")),
+            ("i", format!("int{int}")),
+            ("f", "bool".into()),
+            ("o", "string? max 3".into()),
+            ("e", "Env".into()),
+        ];
+        // Of many parameters no exploration tries everything.
+        let likely = [70, 50, 20, 10, 15];
+        let has: Vec<bool> = likely.into_iter().map(|percent| rng.chance(percent)).collect();
+        let params = all.iter().zip(&has).filter(|(_, has)| **has);
+        let params: Vec<String> = params.map(|((name, ty), _)| format!("{name}: {ty}")).collect();
+        let _ = writeln!(out, "\ntool t{at}({}) {{", params.join(", "));
+        let known = |text: &str| {
+            let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).collect();
+            all.iter().zip(&has).all(|((name, _), has)| *has || !words.contains(name))
+        };
+        for _ in 0..1 + rng.below(3) {
+            let word = if rng.chance(50) { "when" } else { "unless" };
+            let drawn = (0..20).map(|_| condition(rng, paid, 1)).find(|text| known(text));
+            let _ = writeln!(out, "  deny {word} {}", drawn.unwrap_or("called(t0)".into()));
+        }
+        match rng.below(5) {
+            0 if has[0] => out.push_str("  effect kept = x\n"),
+            1 if has[1] => out.push_str("  effect sum = i % 5\n"),
+            2 if paid => out.push_str("  costs 1.00 usd\n"),
+            _ => {}
+        }
+        out.push_str("}\n");
+    }
+    out
+}
+
+fn condition(rng: &mut Rng, paid: bool, depth: usize) -> String {
+    if depth > 0 && rng.chance(35) {
+        let (a, b) = (condition(rng, paid, depth - 1), condition(rng, paid, depth - 1));
+        return format!("({a}) {} ({b})", rng.pick(&["and", "or", "implies"]));
+    }
+    let c = format!("\"{}\"", rng.pick(&["a", "b", "ab", "zz", "a/b"]));
+    let n = rng.below(9) as i64 - 2;
+    match rng.below(36) {
+        0 => format!("x == {c}"),
+        1 => format!("x in {{\"a\", \"{}\"}}", rng.pick(&["b", "zz"])),
+        2 => "x in \"abc\"".into(),
+        3 => format!("x contains {c}"),
+        4 => "starts_with(x, \"a\")".into(),
+        5 => "ends_with(x, \"b\")".into(),
+        6 => "glob(x, \"a*\")".into(),
+        7 => format!("len(x) > {}", rng.below(4)),
+        8 => format!("lower(x) == {c}"),
+        9 => format!("(table[x] else 0) == {}", rng.below(4)),
+        10 => "table[x] is some".into(),
+        11 => format!("([\"a\", \"b\", \"ab\"][i] else \"\") == {c}"),
+        12 => format!("[x, \"b\"] == [{c}, \"b\"]"),
+        13 => format!("{{x}} == {{{c}}}"),
+        14 => format!("(if f then x else \"b\") == {c}"),
+        15 => format!("(o else x) == {c}"),
+        16 => "o is some".into(),
+        17 => "split(x, \"/\") == [\"a\", \"b\"]".into(),
+        18 => format!("sum(k in [1, 2]: i) == {n}"),
+        19 => format!("sum(k in [1, 2]: k * i) == {n}"),
+        20 => format!("count(k in [\"a\", \"b\"]: k == x) == {}", rng.below(2)),
+        21 => "any k in [\"a\", \"zz\"]: k == x".into(),
+        22 => format!("i == {n}"),
+        23 => format!("i + 1 == {n}"),
+        24 => format!("-i == {n}"),
+        25 => format!("min(i, 2) == {n}"),
+        26 => "i % 3 == 1".into(),
+        27 => format!("i > {n}"),
+        28 => "any w in words(x): w == \"a\"".into(),
+        29 => "numbers(x) == [\"7\"]".into(),
+        30 => "x matches /^a+$/".into(),
+        31 => "e == prod".into(),
+        32 => "f".into(),
+        33 => "kept == x".into(),
+        34 => format!("sum == {}", rng.below(5)),
+        _ if paid => "spent(usd) >= 1.00 and calls(t0) == 0 and failures(t0) == 0".into(),
+        _ => "called(t0)".into(),
+    }
+}
+
+/// Explores a guard, and looks for what it says that there is not.
+pub fn try_guard(program: &Program, rng: &mut Rng, tried: &mut Tried) -> Result<(), String> {
+    let found = explore(program, &Limits::default(), &|| false);
+    if !found.exhausted {
+        return Ok(());
+    }
+    tried.exhausted += 1;
+    let unseen = found.tools.iter().filter(|session| session.is_none()).count()
+        + found.rules.iter().filter(|(_, session)| session.is_none()).count();
+    tried.never += unseen;
+    if unseen == 0 {
+        return Ok(());
+    }
+    for _ in 0..60 {
+        session(program, &found, rng, tried)?;
+    }
+    Ok(())
+}
+
+fn session(
+    program: &Program,
+    found: &Exploration,
+    rng: &mut Rng,
+    tried: &mut Tried,
+) -> Result<(), String> {
+    let world = &|_: &Ask| None;
+    let Ok(mut session) = Reference::open(program, 0, "/", None) else { return Ok(()) };
+    let mut said = String::new();
+    let mut flying = Vec::new();
+    for n in 0..6 {
+        let at = rng.below(program.tools.len());
+        let tool = &program.tools[at];
+        let members = tool.params.iter().filter_map(|param| {
+            let value = argument(&param.ty, rng)?;
+            Some((param.name.as_str().into(), value))
+        });
+        let args = Json::Object(members.collect());
+        let id = format!("c{n}");
+        let judged = session.propose(&id, &tool.wire_name, &args, 0, world);
+        let Ok(judged) = judged else { continue };
+        tried.calls += 1;
+        let _ = write!(said, "{}({args}) is {:?}; ", tool.name, judged.decision);
+        if judged.decision == Decision::Allow && found.tools[at].is_none() {
+            return Err(format!("`{}` is never called, it says: {said}", tool.name));
+        }
+        for (rule, seen) in &found.rules {
+            let fires = judged.fired.iter().any(|(_, span)| *span == rule.span);
+            if seen.is_none() && fires {
+                return Err(format!("`{}` never fires, it says: {said}", rule.text));
+            }
+        }
+        if judged.decision == Decision::Allow {
+            flying.push(id);
+        }
+        while !flying.is_empty() && rng.chance(70) {
+            let id = flying.remove(rng.below(flying.len()));
+            let success = rng.chance(70);
+            let _ = write!(said, "{id} ends {}; ", if success { "well" } else { "badly" });
+            let _ = session.settle(&id, success, Some(&Json::Null), 0, world);
+        }
+    }
+    Ok(())
+}
+
+/// A value that a parameter may have; none where it stays away.
+fn argument(ty: &Type, rng: &mut Rng) -> Option<Json> {
+    Some(match ty {
+        Type::Option(_) if rng.chance(40) => return None,
+        Type::Option(of) => return argument(of, rng),
+        Type::Bool => Json::Bool(rng.chance(50)),
+        Type::Enum(_) => Json::string(rng.pick::<&str>(&["dev", "stage", "prod"])),
+        Type::Int(..) => Json::Int(rng.below(14) as i64 - 4),
+        _ => {
+            let (a, b) = (rng.pick(&TEXTS), rng.pick(&TEXTS));
+            let joined = if rng.chance(70) { a.to_string() } else { format!("{a}{b}") };
+            Json::string(&joined)
+        }
+    })
+}
