@@ -28,7 +28,7 @@ const TEXTS: [&str; 12] = ["a", "b", "ab", "abc", "", "zz", "a/b", "A", "7", "12
 /// A random guard: up to two tools with a text, an int, a flag and an option.
 pub fn source(rng: &mut Rng) -> String {
     let mut out = String::from(
-        "guard tried\n\nenum Env { dev, stage, prod }\n\nrecord Pair { a: string, n: int }\n\n\
+        "guard tried\n\nenum Env { dev, stage, prod }\n\n\
          define table: map<string, int> = {a: 1, ab: 2, zz: 3}\n\n\
          state {\n  kept: string = \"\"\n  sum: int = 0\n}\n",
     );

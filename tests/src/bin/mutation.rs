@@ -44,7 +44,7 @@ const FOUND: &[(&str, &[(&str, &str)])] = &[
             ("a part of a value has classes", "guard_compiler::explore::classes"),
             ("a key of constants is any", "guard_compiler::explore::classes"),
             ("one text is all of a pattern", "guard_compiler::explore::inputs"),
-            ("no call is in flight", "guard_compiler::explore::rules"),
+            ("no call is in flight", "guard_compiler::explore::inputs"),
         ],
     ),
     (

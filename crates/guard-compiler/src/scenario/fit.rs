@@ -6,7 +6,7 @@ use super::{Call, Scenario, Step, StepKind};
 use crate::errors;
 use guard_plan::LoadedPlan;
 use guard_plan::decode::Decoder;
-use guard_plan::plan::Plan;
+use guard_plan::plan::{Plan, Tool};
 use guard_plan::verdict::Code;
 use guard_syntax::diagnostic::Diagnostic;
 
@@ -66,7 +66,7 @@ fn call(kind: &StepKind) -> Option<&Call> {
 
 fn is_served(plan: &Plan, call: &Call) -> bool {
     let tool = plan.tools.iter().find(|tool| tool.wire_name == call.tool);
-    tool.is_some_and(|tool| tool.served.is_some() || tool.states)
+    tool.is_some_and(Tool::is_served)
 }
 
 /// Returns the first problem of a call's arguments.

@@ -16,9 +16,9 @@ pub(crate) struct PrivateIndex {
     /// The texts that are known: each counts once for a disclosure.
     texts: BTreeSet<Short>,
     disclosures: Vec<Disclosure>,
-    /// Their positions by digest; those of a restored session are added when they are looked for.
+    /// Their positions; those of a restored session are added when one is looked for.
     #[serde(skip)]
-    places: HashMap<Short, u32>,
+    places: HashMap<Disclosure, usize>,
     /// The length of the texts and of the names of readers, in bytes.
     bytes: usize,
     /// True if a text did not fit: nobody is known to read anything from then on.
@@ -28,7 +28,7 @@ pub(crate) struct PrivateIndex {
 }
 
 /// A part of a tool's result that was private, with its readers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Disclosure {
     /// The part as a guard writes it, and the tool.
     pub part: Box<str>,
@@ -88,12 +88,10 @@ impl PrivateIndex {
 
     /// Returns the position of a disclosure that is known.
     fn place(&mut self, disclosure: &Disclosure) -> Option<usize> {
-        let digest = |disclosure: &Disclosure| short(&format!("{disclosure:?}"));
         for at in self.places.len()..self.disclosures.len() {
-            self.places.insert(digest(&self.disclosures[at]), at as u32);
+            self.places.insert(self.disclosures[at].clone(), at);
         }
-        let at = *self.places.get(&digest(disclosure))? as usize;
-        (self.disclosures[at] == *disclosure).then_some(at)
+        self.places.get(disclosure).copied()
     }
 
     /// Adds a text of a disclosure, and returns the position of the disclosure, if it is known then.

@@ -65,7 +65,7 @@ fn counters<'p>(view: &View<'p>, tool: &'p Tool) -> BTreeMap<String, Vec<Bound<'
     let mut counters: BTreeMap<String, Vec<Bound>> = BTreeMap::new();
     for clause in tool.clauses.iter().filter(|clause| !clause.rule.shadow) {
         let ClauseKind::Limit { limit, .. } = &clause.kind else { continue };
-        let text = counter(view, tool, *limit, clause, false);
+        let text = counter(view, tool, *limit, clause);
         let limit = &view.program.limits[*limit];
         let role = limit.ask.as_deref().filter(|_| !mutant!("a limit that asks refuses"));
         counters.entry(text).or_default().push((limit.count, role));

@@ -58,7 +58,9 @@ fn counters(program: &Program, beside: &Program) -> BTreeMap<String, String> {
         for clause in &tool.clauses {
             if let ClauseKind::Limit { limit, .. } = &clause.kind {
                 let words = format!("`{}` of {}", limit_text(program, *limit), clause.rule.owner);
-                counters.entry(counter(&view, tool, *limit, clause, true)).or_insert(words);
+                let ask = &program.limits[*limit].ask;
+                let counter = format!("{} {ask:?}", counter(&view, tool, *limit, clause));
+                counters.entry(counter).or_insert(words);
             }
         }
     }

@@ -6,9 +6,7 @@ use super::session::START;
 use super::values::draw::Constants;
 use super::values::{Maker, combinations, tidy};
 use crate::analysis::reference::Reference;
-use crate::hir::{
-    CheckKind, ClauseKind, ExprKind, Program, Served, ServedOp, Tool, ToolId, Type, UnitId,
-};
+use crate::hir::{CheckKind, ClauseKind, ExprKind, Program, Served, ServedOp, Tool, ToolId, Type};
 use guard_plan::json::Json;
 use guard_plan::plan::{CompareOp, CriterionKind, LimitScope};
 use guard_plan::random::Rng;
@@ -42,14 +40,6 @@ fn asks_for_order(tool: &Tool) -> bool {
     tool.clauses.iter().any(|clause| match &clause.kind {
         ClauseKind::Requires { any_of, .. } => any_of.iter().any(|r| r.since.is_some() || r.latest),
         _ => false,
-    })
-}
-
-/// Returns true if a failure gives something of a unit back: until then calls beside it see it as spent, and calls are tried
-/// one after the other.
-fn returned(program: &Program, id: UnitId) -> bool {
-    program.tools.iter().flat_map(|tool| &tool.clauses).any(|clause| {
-        matches!(clause.kind, ClauseKind::Costs { unit, returned: true, .. } if unit == id)
     })
 }
 
@@ -133,8 +123,9 @@ impl<'p> Inputs<'p> {
         super::rules::each_condition(program, &mut |root| {
             root.walk(&mut |e| {
                 outside |= match &e.kind {
-                    ExprKind::Spent(at) | ExprKind::Remaining(at) => {
-                        program.units[*at].host_charged || returned(program, *at)
+                    // A call in flight is paid for and not counted yet, and none is left in flight.
+                    ExprKind::Spent(_) | ExprKind::Remaining(_) => {
+                        !guard_proof::mutant!("no call is in flight")
                     }
                     // Where a text comes from, and other workspaces, are not tried.
                     ExprKind::Origin(_) | ExprKind::Seen(_) | ExprKind::MayRead(..) => true,

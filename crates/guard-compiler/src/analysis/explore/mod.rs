@@ -113,7 +113,7 @@ pub fn explore(program: &Program, limits: &Limits, stop: &dyn Fn() -> bool) -> E
     let mut search = search::Search::new(program, inputs, &questions, &rules, &answers, stop);
     search.run(&fresh, inputs, slice::Slice::whole(program), None, limits);
     let whole = !search.cut;
-    let exhausted = whole && inputs.whole && !questions.ages() && !rules::read_spending(program);
+    let exhausted = whole && inputs.whole && !questions.ages();
     let deadlock = if exhausted { search.deadlock().map(|at| search.path(at)) } else { None };
     let depth = search.nodes.iter().map(|node| node.depth).max().unwrap_or(0);
     let states = search.nodes.len();

@@ -1,7 +1,7 @@
 //! The rules of a guard that may fire, each once, wherever it is instantiated.
 
 use crate::analysis::reference::Outline;
-use crate::hir::{Check, CheckKind, ClauseKind, Expr, ExprKind, LimitId, Program, Step, Trigger};
+use crate::hir::{Check, CheckKind, ClauseKind, Expr, LimitId, Program, Step, Trigger};
 use guard_plan::plan::LimitScope;
 use guard_plan::time::describe_duration;
 use guard_plan::verdict::Code;
@@ -206,10 +206,10 @@ pub(crate) fn cadence(triggers: &[Trigger]) -> (Option<u32>, Option<i64>) {
 /// Every expression that decides or changes something, roots only. Messages and advice decide nothing.
 pub(crate) fn each_condition<'p>(program: &'p Program, visit: &mut dyn FnMut(&'p Expr)) {
     for clause in program.tools.iter().flat_map(|tool| &tool.clauses) {
-        if let ClauseKind::Deny { condition, .. } = &clause.kind {
-            visit(condition);
-        } else {
-            crate::lower::clause_exprs(&clause.kind, visit);
+        match &clause.kind {
+            ClauseKind::Deny { condition, .. } => visit(condition),
+            ClauseKind::Prior { .. } => {}
+            kind => crate::lower::clause_exprs(kind, visit),
         }
         if let ClauseKind::Effect { target, .. } | ClauseKind::Observe { target, .. } = &clause.kind
         {
@@ -231,23 +231,6 @@ pub(crate) fn each_condition<'p>(program: &'p Program, visit: &mut dyn FnMut(&'p
             visit(e);
         }
     });
-}
-
-/// Returns true if a rule reads what is spent. A call in flight is paid for and not counted yet, and no call is left in flight
-/// by an exploration.
-pub(super) fn read_spending(program: &Program) -> bool {
-    let mut reads = false;
-    for clause in program.tools.iter().flat_map(|tool| &tool.clauses) {
-        if matches!(clause.kind, ClauseKind::Prior { .. }) {
-            continue;
-        }
-        crate::lower::clause_exprs(&clause.kind, &mut |root| {
-            root.walk(&mut |part| {
-                reads |= matches!(part.kind, ExprKind::Spent(_) | ExprKind::Remaining(_));
-            });
-        });
-    }
-    reads && !guard_proof::mutant!("no call is in flight")
 }
 
 /// Collects the checks that a blocked stop names: those of `all` one by one.

@@ -95,8 +95,6 @@ fn compares(e: &Expr, left: &BTreeSet<ChosenValue>, written: &BTreeSet<VarId>) -
         _ => return false,
     };
     let chosen = |side: &Expr| !choices(side, written).is_disjoint(left);
-    let pairs = sides.iter().enumerate().flat_map(|(i, a)| {
-        sides.iter().enumerate().filter(move |(j, _)| i != *j).map(move |(_, b)| (*a, *b))
-    });
-    pairs.into_iter().any(|(a, b)| reads_result(a) && chosen(b) && !reads_result(b))
+    sides.iter().any(|side| reads_result(side))
+        && sides.iter().any(|side| chosen(side) && !reads_result(side))
 }

@@ -392,27 +392,22 @@ fn fits(program: &Program, tool: &Tool, target: &Target, value: &Expr) -> bool {
         || mutant!("what is observed always fits")
 }
 
-/// A counter: what it counts, by what, and every tool that is held to it; `asks` adds the role that it asks.
+/// A counter: what it counts, by what, and every tool that is held to it. Whom it asks is no part of it.
 pub(in crate::analysis::diff) fn counter(
     view: &View,
     tool: &Tool,
     limit: usize,
     clause: &crate::hir::Clause,
-    asks: bool,
 ) -> String {
     let program = view.program;
-    let text = |tool: &Tool, clause: &crate::hir::Clause| match asks {
-        true => Canon(program).clause(tool, clause),
-        false => Canon(program).counter(tool, clause),
-    };
-    let mut said = text(tool, clause);
+    let mut text = Canon(program).counter(tool, clause);
     let alone = mutant!("a counter counts one tool");
     if program.limits[limit].scope != LimitScope::Identical && !alone {
         let mut holders: Vec<String> = Vec::new();
         for other in view.tools() {
             for clause in &other.clauses {
                 if matches!(&clause.kind, ClauseKind::Limit { limit: of, .. } if *of == limit) {
-                    let text = text(other, clause);
+                    let text = Canon(program).counter(other, clause);
                     let by = match &clause.kind {
                         ClauseKind::Limit { by: Some(by), .. } => Canon(program).ty(&by.ty),
                         _ => String::new(),
@@ -422,9 +417,9 @@ pub(in crate::analysis::diff) fn counter(
             }
         }
         holders.sort();
-        said += &holders.join("; ");
+        text += &holders.join("; ");
     }
-    said
+    text
 }
 
 /// A tool as others see it: its parameters, its result, and whether the kernel serves it.
