@@ -79,7 +79,12 @@ fn condition(rng: &mut Rng, paid: bool, depth: usize) -> String {
     }
     let c = format!("\"{}\"", rng.pick(&["a", "b", "ab", "zz", "a/b"]));
     let n = rng.below(9) as i64 - 2;
-    match rng.below(36) {
+    match rng.below(41) {
+        36 => format!("x + \"b\" == {c}"),
+        37 => format!("\"a\" + x == {c} + \"b\""),
+        38 => format!("x + x contains {c}"),
+        39 => format!("len(x + (o else \"\")) > {}", rng.below(4)),
+        40 => "(if x + \"/b\" == \"a/b\" then i else 0) > 0".into(),
         0 => format!("x == {c}"),
         1 => format!("x in {{\"a\", \"{}\"}}", rng.pick(&["b", "zz"])),
         2 => "x in \"abc\"".into(),

@@ -10,7 +10,7 @@ pub(crate) mod extract;
 mod mention;
 
 pub use commands::{MAX_COMMANDS, MAX_WORDS, SIMPLE_COMMAND, commands_of};
-pub use eval::contains_text;
+pub use eval::{MAX_JOINED, contains_text};
 pub use extract::unreadable::{is_hidden, is_unreadable};
 pub use mention::{MAX_SAID, hear, is_mentioned};
 
@@ -57,6 +57,7 @@ pub enum Builtin {
     Links,
     Words,
     Split,
+    Concat,
 }
 
 /// The kind of a parameter.
@@ -165,6 +166,7 @@ pub const TABLE: &[Row] = &[
     row(B::Links, "links", &[K::Text], Gives::Strings, "What a reader of the text could follow, without `http://` or `https://`: `www.a.org` and `https://www.a.org/` are one; unreadable links too.", |a| eval::extracted(a, extract::links)),
     row(B::Words, "words", &[K::Text], Gives::Strings, "The words of the text in lower case: runs of letters and digits, as `mentions` compares them.", |a| eval::extracted(a, extract::words)),
     row(B::Split, "split", &[K::String, K::String], Gives::Strings, "The pieces of the first string between the occurrences of the second, as they stand; one piece where the second is empty.", eval::split),
+    row(B::Concat, "+", &[K::String, K::String], Gives::String, "The first string with the second after it; a fault where that is longer than 1 MiB.", eval::concat),
 ];
 
 const fn row(
@@ -176,6 +178,13 @@ const fn row(
     eval: fn(&[&Value]) -> Result<Value, Fault>,
 ) -> Row {
     Row { builtin, name, takes, gives, doc, eval }
+}
+
+impl Row {
+    /// Returns true if a guard calls it by its name; others are operators.
+    pub fn is_function(&self) -> bool {
+        self.name.starts_with(|c: char| c.is_ascii_alphabetic())
+    }
 }
 
 impl Builtin {

@@ -73,6 +73,8 @@ pub enum Fault {
     DivisionByZero,
     /// A value that another rule should have established is missing: its name.
     Missing(String),
+    /// Two texts together are longer than a text may be.
+    TooLong,
     /// Lists that are iterated together have different lengths.
     UnequalLengths(usize, usize),
     /// A cost is negative.
@@ -91,6 +93,7 @@ impl std::fmt::Display for Fault {
             Fault::Overflow(what) => write!(f, "{what} overflows 64 bits"),
             Fault::DivisionByZero => f.write_str("division by zero"),
             Fault::Missing(what) => write!(f, "{what} is missing"),
+            Fault::TooLong => f.write_str("texts together are longer than 1 MiB"),
             Fault::UnequalLengths(a, b) => {
                 write!(f, "lists walked in step have {a} and {b} elements")
             }

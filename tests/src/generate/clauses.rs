@@ -151,6 +151,7 @@ pub(super) fn effects(rng: &mut Rng, tools: &[Shape], at: usize) -> String {
             (5, 1) => format!("log = joined(log, [{int}])"),
             (5, _) => format!("append {int} to log"),
             (6, 0) => "delete owner".to_string(),
+            (6, 1) => format!("owner = (owner else \"\") + {}", text(rng, params)),
             (6, _) => format!("owner = {}", text(rng, params)),
             (7, 0) => format!("delete items[{}]", text(rng, params)),
             (7, _) => format!("items[{}] = {{id: \"x\", qty: {int}}}", text(rng, params)),

@@ -19,10 +19,23 @@ pub(super) fn env(rng: &mut Rng, params: &[usize]) -> String {
 }
 
 pub(super) fn text(rng: &mut Rng, params: &[usize]) -> String {
+    if rng.chance(8) {
+        return joined(rng, params);
+    }
     if params.contains(&3) && rng.chance(60) {
         "s".into()
     } else {
         format!("\"{}\"", rng.pick(&["u", "v"]))
+    }
+}
+
+/// Two texts, one after the other.
+fn joined(rng: &mut Rng, params: &[usize]) -> String {
+    let (first, second) = (text(rng, params), text(rng, params));
+    match rng.below(3) {
+        0 => format!("({first} + {second})"),
+        1 => format!("({first} + \"\" + {second})"),
+        _ => format!("((owner else {first}) + {second})"),
     }
 }
 
@@ -75,6 +88,8 @@ fn use_of(rng: &mut Rng, speaks: &Speaks, tools: &[Shape], ty: &str) -> String {
     let mut args = Vec::new();
     for (_, ty) in params.iter() {
         args.push(match *ty {
+            // What nobody reads must fit all the same, and is not there where it is written out.
+            _ if *name == "d_never" => rng.below(9).to_string(),
             "int" => int(rng, speaks, tools, 1),
             "bool" => truth(rng, speaks, tools, 0),
             "string?" => rng.pick(&["owner", "items[\"u\"].id"]).to_string(),
@@ -109,7 +124,11 @@ pub(super) fn truth(rng: &mut Rng, speaks: &Speaks, tools: &[Shape], depth: usiz
         return format!("any y in log: {}", named::call("d_near", &["y + n".to_string()]));
     }
     let has = |p: usize| speaks.params.contains(&p);
-    match rng.below(72) {
+    match rng.below(76) {
+        72 => format!("{} == {}", joined(rng, speaks.params), joined(rng, speaks.params)),
+        73 => format!("len({}) > {}", joined(rng, speaks.params), rng.below(4)),
+        74 if speaks.asks => format!("known row({})", joined(rng, speaks.params)),
+        75 => maybe(rng, "items[owner + \"\"] is some", "owner", "\"u\""),
         66 if speaks.asks && has(9) => format!("may_read({}, note)", readers(rng, speaks)),
         67 if speaks.asks && has(9) => {
             "(all r in [\"u\", \"w\"]: may_read(r, [note, \"x\"]))".into()

@@ -141,7 +141,7 @@ fn tests_of_the_pages_pass() {
 fn lists_of_the_reference_are_whole() {
     let read = |name: &str| std::fs::read_to_string(root().join("docs/reference").join(name));
     let functions = read("expressions.md").expect("a page");
-    for row in guard_plan::builtin::TABLE {
+    for row in guard_plan::builtin::TABLE.iter().filter(|row| row.is_function()) {
         let stands = functions.lines().any(|line| {
             line.starts_with(&format!("| `{}(", row.name))
                 && line.ends_with(&format!("| {} |", row.doc))

@@ -6,6 +6,7 @@ use crate::hir::{
     Clause, ClauseKind, Expr, ExprKind as K, FactId, Learn, LifecycleId, Program, Range,
     Replacement, Requirement, SelectedPart, Step, Target, Tool, Type,
 };
+use guard_plan::builtin::Builtin;
 use guard_plan::plan::{CriterionKind, TakenForms};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -127,6 +128,7 @@ impl Canon<'_> {
             K::Compare(op, ..) => format!("{op:?}"),
             K::Arith(op, a, _) => format!("{op:?} {}", self.kind_of(&a.ty)),
             K::Quantified { op, binders, .. } => format!("{op:?} {binders:?}"),
+            K::Call(Builtin::Concat, _) => "Add string".into(),
             K::Call(builtin, _) => format!("{builtin:?}"),
             K::Temporal(op, ..) => format!("{op:?}"),
             K::Matches(_, pattern) => format!("matches {pattern:?}"),

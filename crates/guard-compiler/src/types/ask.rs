@@ -74,7 +74,8 @@ impl Checker<'_, '_> {
                         self.expr(&arg.value, None, scope);
                     }
                     let defines = self.names.defines.names();
-                    let known = TABLE.iter().map(|row| row.name).chain(QUESTIONS).chain(defines);
+                    let functions = TABLE.iter().filter(|row| row.is_function());
+                    let known = functions.map(|row| row.name).chain(QUESTIONS).chain(defines);
                     self.report(errors::unknown_function(name, known));
                     broken(e.span)
                 }

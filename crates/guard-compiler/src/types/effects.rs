@@ -158,6 +158,7 @@ impl Checker<'_, '_> {
                 let help = match ty {
                     Type::Set(..) => "write `add … to` for a set",
                     Type::List(..) => "write `append … to` for a list",
+                    Type::String(_) if op == "+=" => "write `x = x + …` for a text",
                     Type::Option(_) => "write `x = (x else 0) + …`: the value may be missing",
                     _ => "only numbers, durations and times are counted up and down",
                 };
@@ -461,6 +462,10 @@ fn bind_each(e: &mut ast::Expr, over: &mut Option<ast::Expr>) {
             e.kind = E::Name(ELEMENT.to_string());
         }
         E::Field(of, _) | E::Index(of, _) | E::Else(of, _) => bind_each(of, over),
+        E::Binary(ast::BinaryOp::Add, a, b) => {
+            bind_each(a, over);
+            bind_each(b, over);
+        }
         E::Call(_, args) => args.iter_mut().for_each(|arg| bind_each(&mut arg.value, over)),
         _ => {}
     }

@@ -6,7 +6,8 @@ use super::scope::Scope;
 use super::text::{operator, text};
 use super::ty::fits;
 use crate::errors;
-use crate::hir::{Expr, ExprKind, Type};
+use crate::hir::{Expr, ExprKind, StringBounds, Type};
+use guard_plan::builtin::Builtin;
 use guard_plan::plan::{ArithOp, CompareOp};
 use guard_syntax::ast::{self, BinaryOp};
 use guard_syntax::span::Span;
@@ -318,6 +319,9 @@ impl Checker<'_, '_> {
         if left.ty == Type::Error || right.ty == Type::Error {
             return broken(span);
         }
+        if let (BinaryOp::Add, Type::String(_), Type::String(_)) = (op, &left.ty, &right.ty) {
+            return joined_texts(left, right, span);
+        }
         let spelling = operator(op).1;
         let Some(ty) = result(op, &left.ty, &right.ty) else {
             let mixed = matches!(
@@ -339,6 +343,9 @@ impl Checker<'_, '_> {
                         if op == BinaryOp::Add =>
                     {
                         &format!("write `joined({}, {})`", text(a), text(b))
+                    }
+                    (l, r) if op == BinaryOp::Add && (is_written(l) || is_written(r)) => {
+                        "text joining takes texts: both operands of `+` are strings"
                     }
                     _ => {
                         "arithmetic is on two ints, two decimals, durations, or a time and a duration"
@@ -362,6 +369,32 @@ impl Checker<'_, '_> {
             _ => ArithOp::Rem,
         };
         typed(ExprKind::Arith(op, Box::new(left), Box::new(right)), ty, span)
+    }
+}
+
+/// Returns true if a type's values are written as texts.
+fn is_written(ty: &Type) -> bool {
+    matches!(ty, Type::String(_) | Type::Path | Type::Url | Type::Command)
+}
+
+/// One text after the other. Where both have a bound, so has the result.
+fn joined_texts(left: Expr, right: Expr, span: Span) -> Expr {
+    let (first, second) = (bounds(&left), bounds(&right));
+    let sum = |a: Option<u64>, b: Option<u64>| a?.checked_add(b?);
+    let ty = Type::String(StringBounds {
+        max_chars: sum(first.0, second.0),
+        max_bytes: sum(first.1, second.1),
+        patterns: Vec::new(),
+    });
+    typed(ExprKind::Call(Builtin::Concat, vec![left, right]), ty, span)
+}
+
+/// The most characters and bytes that a text has; a literal has its own.
+fn bounds(text: &Expr) -> (Option<u64>, Option<u64>) {
+    match (&text.kind, &text.ty) {
+        (ExprKind::String(text), _) => (Some(text.chars().count() as u64), Some(text.len() as u64)),
+        (_, Type::String(bounds)) => (bounds.max_chars, bounds.max_bytes),
+        _ => (None, None),
     }
 }
 

@@ -117,6 +117,19 @@ pub(super) fn split(args: &[&Value]) -> Evaluated {
     }))
 }
 
+/// The maximum number of bytes of a text that is made of two: a variable that a call makes longer would double with each call.
+pub const MAX_JOINED: usize = 1 << 20;
+
+pub(super) fn concat(args: &[&Value]) -> Evaluated {
+    let (Value::String(first), Value::String(second)) = (args[0], args[1]) else {
+        return Err(confused());
+    };
+    if first.len() + second.len() > MAX_JOINED {
+        return Err(Fault::TooLong);
+    }
+    Ok(Value::String([&**first, &**second].concat().into()))
+}
+
 pub(super) fn ends_with(args: &[&Value]) -> Evaluated {
     let (whole, part) = two_texts(args)?;
     Ok(Value::Bool(!part.is_empty() && whole.ends_with(part)))

@@ -53,6 +53,13 @@ fn strings() {
     check(B::Lower, &[text("ÄB")], text("äb"));
     check(B::Upper, &[text("äb")], text("ÄB"));
     check(B::Trim, &[text(" a ")], text("a"));
+    check(B::Concat, &[text("me/"), text("ä")], text("me/ä"));
+    check(B::Concat, &[text(""), text("")], text(""));
+    let long = text(&"x".repeat(MAX_JOINED));
+    check(B::Concat, &[long.clone(), text("")], long.clone());
+    assert_eq!(B::Concat.eval(&[&long, &text("x")]), Err(Fault::TooLong));
+    assert!(B::Concat.eval(&[&text("x"), &Value::None]).is_err());
+    assert!(B::Concat.eval(&[&text("x"), &Value::Path("/a".into())]).is_err());
     check(B::StartsWith, &[text("abc"), text("ab")], Value::Bool(true));
     check(B::EndsWith, &[text("abc"), text("ab")], Value::Bool(false));
     for (subject, pattern, expected) in [

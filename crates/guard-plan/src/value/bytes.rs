@@ -161,14 +161,14 @@ enum StoredFault<'a> {
     NegativeCost(Cow<'a, str>),
     NoDeadline,
     NoAnswer(Cow<'a, str>),
-    /// Also for an overflow, which has the same message.
+    /// Also for an overflow and for a text that is too long, which have the same message.
     Decode(Cow<'a, str>),
 }
 
 impl Serialize for Fault {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let kept = match self {
-            Fault::Overflow(_) => StoredFault::Decode(self.to_string().into()),
+            Fault::Overflow(_) | Fault::TooLong => StoredFault::Decode(self.to_string().into()),
             Fault::DivisionByZero => StoredFault::DivisionByZero,
             Fault::Missing(what) => StoredFault::Missing(what.into()),
             Fault::UnequalLengths(a, b) => StoredFault::UnequalLengths(*a as u64, *b as u64),

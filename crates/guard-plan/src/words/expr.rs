@@ -99,6 +99,9 @@ impl Printer<'_> {
                 let (level, sign) = arith(*op);
                 (level, two(a, sign, b, level, level + 1))
             }
+            Node::Call(Builtin::Concat, args) if args.len() == 2 => {
+                (7, two(&args[0], "+", &args[1], 7, 8))
+            }
             Node::Else(a, b) => (9, two(a, "else", b, 10, 9)),
             Node::Neg(a) => (10, format!("-{}", sub(a, 10))),
             Node::If(c, a, b) => {

@@ -3,7 +3,7 @@
 use super::context::{Commands, Context, Scope};
 use crate::compiled::prepare::Prepared;
 use crate::val::Val;
-use guard_plan::builtin::{Builtin, commands_of, is_mentioned};
+use guard_plan::builtin::{Builtin, MAX_JOINED, commands_of, is_mentioned};
 use guard_plan::plan::NodeId;
 use guard_plan::value::{Fault, Value};
 
@@ -48,6 +48,18 @@ impl<'a> Context<'a> {
                     _ => return Ok(None),
                 };
                 Ok(Some(if greater == (builtin == Builtin::Max) { a } else { b }))
+            }
+            (Builtin::Concat, [a, b]) => {
+                let (a, b) = (self.node(expr, *a, scope)?, self.node(expr, *b, scope)?);
+                let (Some(first), Some(second)) = (a.text(), b.text()) else { return Ok(None) };
+                let bytes = first.len() + second.len();
+                if bytes > MAX_JOINED {
+                    return Err(Fault::TooLong);
+                }
+                let mut text = String::with_capacity(bytes);
+                text.push_str(first);
+                text.push_str(second);
+                Ok(Some(Val::Own(Value::String(text.into()))))
             }
             (Builtin::Commands, [text, folder]) => {
                 let text = self.node(expr, *text, scope)?;

@@ -71,8 +71,9 @@ impl Draft<'_> {
     }
 
     pub(super) fn text(&mut self) -> String {
-        match self.rng.below(8) {
+        match self.rng.below(9) {
             0 => format!("lower({})", self.plain(Kind::Text)),
+            1 => format!("({} + {})", self.plain(Kind::Text), self.plain(Kind::Text)),
             _ => self.plain(Kind::Text),
         }
     }

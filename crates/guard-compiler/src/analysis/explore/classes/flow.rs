@@ -524,6 +524,7 @@ impl<'p> Classes<'p> {
                 self.link(first, nodes[1]);
                 return first.or(nodes[1]);
             }
+            B::Concat => return first.or(nodes[1]),
             B::Len => return self.read_node(Place::Length(first?)),
             B::EmailDomain => return self.read_node(Place::Domain(first?)),
             B::Emails
