@@ -198,10 +198,10 @@ impl<'p> Encoder<'p> {
         Value::Number(sort, Linear::var(var))
     }
 
-    /// Something of which nothing is known, and that may fault.
+    /// Something of which nothing is known: it may be missing, and it may fault.
     pub fn unknown(&mut self) -> SymbolicOutcome {
         let term = self.terms.fresh();
-        SymbolicOutcome { value: Value::Opaque(term), sound: self.flag(Op::Sound, vec![term]) }
+        SymbolicOutcome { value: self.perhaps(term, None), sound: self.flag(Op::Sound, vec![term]) }
     }
 
     /// Returns the outcome of an operator that is not interpreted. Equal operands give equal outcomes, and the operator

@@ -7,7 +7,7 @@ use crate::eval::constant;
 use crate::formula::Formula;
 use crate::terms::{Op, TermId};
 use crate::value::{Encoded, Sort, SymbolicOutcome, Value};
-use guard_plan::builtin::Builtin;
+use guard_plan::builtin::{Builtin, Gives};
 use guard_plan::plan::{ClockPart, Expr, Node, NodeId, UrlPart};
 
 impl<'p> Encoder<'p> {
@@ -59,7 +59,14 @@ impl<'p> Encoder<'p> {
             (StartsWith | EndsWith | Glob | VersionAtLeast | Mentions, _) if texts => {
                 SymbolicOutcome::sound(Value::Bool(self.flag(Op::Node(name), terms)))
             }
-            _ => self.applied(Op::Node(name), terms),
+            _ => {
+                let outcome = self.applied(Op::Node(name), terms);
+                if builtin.row().gives != Gives::OptionalString {
+                    return Ok(outcome);
+                }
+                let term = self.term(&outcome.value);
+                SymbolicOutcome { value: self.perhaps(term, None), ..outcome }
+            }
         })
     }
 
@@ -125,14 +132,15 @@ impl<'p> Encoder<'p> {
                 self.perhaps(term, returns)
             }
             Node::Member(..) => self.perhaps(term, None),
-            _ => Value::Opaque(term),
+            // A probe's answer, or a key that nobody has found, may be missing.
+            _ => self.perhaps(term, None),
         };
         let known = self.flag(Op::Sound, vec![term]);
         Ok(SymbolicOutcome { value, sound: sound.and(known) })
     }
 
     /// An option of which only the type is known.
-    fn perhaps(&mut self, term: TermId, ty: Option<u32>) -> Value {
+    pub(crate) fn perhaps(&mut self, term: TermId, ty: Option<u32>) -> Value {
         let there = self.flag(Op::IsSome, vec![term]);
         let inner = self.terms.intern(Op::Inner, vec![term]);
         let inner = ty.map_or(Value::Opaque(inner), |ty| Value::Typed(ty, inner));
