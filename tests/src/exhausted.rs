@@ -79,7 +79,12 @@ fn condition(rng: &mut Rng, paid: bool, depth: usize) -> String {
     }
     let c = format!("\"{}\"", rng.pick(&["a", "b", "ab", "zz", "a/b"]));
     let n = rng.below(9) as i64 - 2;
-    match rng.below(41) {
+    match rng.below(46) {
+        41 => format!("(first k in [\"a\", \"zz\"]: k == x) == {c}"),
+        42 => "(first k in [\"a\", x, \"b\"]: len(k) > 1) is some".into(),
+        43 => format!("((first w in split(x, \" \"): w != \"12\") else \"\") == {c}"),
+        44 => format!("((first k in [1, 2]: k > i) else 9) == {n}"),
+        45 => format!("((first k in table: k != x) else \"\") == {c}"),
         36 => format!("x + \"b\" == {c}"),
         37 => format!("\"a\" + x == {c} + \"b\""),
         38 => format!("x + x contains {c}"),

@@ -4,7 +4,7 @@
 //! secret; the checker has typed everything long before.
 
 use crate::builtin::{Builtin, SIMPLE_COMMAND};
-use crate::plan::{Expr, Field, Node, NodeId, Plan, TypeDef, TypeId};
+use crate::plan::{Expr, Field, Node, NodeId, Plan, QuantifierOp, TypeDef, TypeId};
 
 /// The maximum depth to which types of nodes are followed: bound variables lead to collections, and these to other
 /// variables.
@@ -40,23 +40,34 @@ fn followed(
             _ => None,
         },
         Node::Index(of, _) => element(plan, inner(*of)?),
-        Node::Local(slot) => {
-            let (over, at, names) = binding(expr, node, *slot)?;
-            if let Some(Node::Call(Builtin::Commands, _)) = expr.0.get(over as usize) {
-                return simple_command(plan);
-            }
-            if let Some(Node::Rows(fact)) = expr.0.get(over as usize) {
-                return plan.facts.get(*fact as usize).map(|fact| fact.row);
-            }
-            let ty = inner(over)?;
-            match required(plan, ty)? {
-                // The first of two names is an index or a key, and so is the only name of a map's entries.
-                TypeDef::Map { .. } if names == 1 || at == 0 => None,
-                TypeDef::List { .. } if names == 2 && at == 0 => None,
-                _ => element(plan, ty),
-            }
+        Node::Quantified { op: QuantifierOp::First, over, binders, .. } => {
+            let last = binders.len().checked_sub(1)?;
+            bound(plan, expr, (*over.first()?, last, binders.len()), &inner)
         }
+        Node::Local(slot) => bound(plan, expr, binding(expr, node, *slot)?, &inner),
         _ => None,
+    }
+}
+
+/// The type of a bound variable: of what it ranges over, its place among the names, and how many names there are.
+fn bound(
+    plan: &Plan,
+    expr: &Expr,
+    (over, at, names): (NodeId, usize, usize),
+    inner: &dyn Fn(NodeId) -> Option<TypeId>,
+) -> Option<TypeId> {
+    if let Some(Node::Call(Builtin::Commands, _)) = expr.0.get(over as usize) {
+        return simple_command(plan);
+    }
+    if let Some(Node::Rows(fact)) = expr.0.get(over as usize) {
+        return plan.facts.get(*fact as usize).map(|fact| fact.row);
+    }
+    let ty = inner(over)?;
+    match required(plan, ty)? {
+        // The first of two names is an index or a key, and so is the only name of a map's entries.
+        TypeDef::Map { .. } if names == 1 || at == 0 => None,
+        TypeDef::List { .. } if names == 2 && at == 0 => None,
+        _ => element(plan, ty),
     }
 }
 

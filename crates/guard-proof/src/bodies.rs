@@ -15,6 +15,11 @@ impl<'p> Encoder<'p> {
         env: &Env<'p>,
     ) -> Encoded<SymbolicOutcome> {
         let (values, sound) = self.all_of(expr, over, env)?;
+        // Nothing is known of an element that is looked for, not even that another one is the same.
+        if op == QuantifierOp::First {
+            let outcome = self.unknown();
+            return Ok(SymbolicOutcome { sound: sound.and(outcome.sound), ..outcome });
+        }
         let text = self.written_body(expr, body, binders, env)?;
         if let [value] = &values[..]
             && let Value::Collection(collection) = self.open(value.clone())
@@ -104,7 +109,8 @@ impl<'p> Encoder<'p> {
 /// The sort of what a quantifier adds up; none where it is true or false.
 pub(crate) fn sum_sort(op: QuantifierOp) -> Option<Sort> {
     match op {
-        QuantifierOp::All | QuantifierOp::Any => None,
+        // An element is no sum; nothing asks.
+        QuantifierOp::All | QuantifierOp::Any | QuantifierOp::First => None,
         QuantifierOp::SumDecimal => Some(Sort::Decimal),
         QuantifierOp::SumDuration => Some(Sort::Duration),
         QuantifierOp::Count | QuantifierOp::SumInt => Some(Sort::Int),

@@ -268,6 +268,9 @@ impl<'a> Context<'a> {
             },
             Node::FromKey(a, ty) => {
                 let value = eval(a)?;
+                if value.is_none() {
+                    return Ok(Val::None);
+                }
                 let text = value.text().ok_or_else(|| confused("a key that is no text"))?;
                 let key = guard_plan::map_key::value(&self.compiled.plan().types, *ty, text);
                 key.map(Val::own).ok_or_else(|| confused("a key of another type"))

@@ -356,8 +356,17 @@ impl Pass<'_> {
             }
             "else" => self.close_marker(b't'),
             "all" | "any" if !self.word(index + 1).is_empty() => self.open(b'q', index),
+            "first" if self.binds(index + 1) => self.open(b'q', index),
             _ => {}
         }
+    }
+
+    /// Returns whether names and `in` follow, as after a quantifier.
+    fn binds(&self, mut index: usize) -> bool {
+        while !self.word(index).is_empty() && self.char(index + 1) == b',' {
+            index += 2;
+        }
+        !matches!(self.word(index), "" | "in") && self.word(index + 1) == "in"
     }
 
     fn open(&mut self, what: u8, index: usize) {

@@ -69,7 +69,7 @@ pub const EXPECTED: [&str; 36] = [
 ];
 
 /// Constructs, by the text that shows them in a guard.
-const MARKS: [(&str, &str); 55] = [
+const MARKS: [(&str, &str); 56] = [
     ("guard: a gate with a condition", "risk critical when"),
     ("guard: a cost that is given back", "returned on failure"),
     ("guard: a result from a string", "returns Item from string"),
@@ -92,6 +92,7 @@ const MARKS: [(&str, &str); 55] = [
     ("guard: seen", "seen("),
     ("guard: trust in a part", "trusted result."),
     ("guard: limit that asks", " else ask "),
+    ("guard: first", "(first x in xs"),
     ("guard: joined texts", " + \"\" + "),
     ("guard: rows of a fact", " r in row"),
     ("guard: map by enum", "in by_env"),

@@ -150,6 +150,7 @@ pub(super) fn effects(rng: &mut Rng, tools: &[Shape], at: usize) -> String {
             (5, 0) => format!("remove {int} from log"),
             (5, 1) => format!("log = joined(log, [{int}])"),
             (5, _) => format!("append {int} to log"),
+            (6, 0) if rng.chance(50) => "owner = first k in items: k != \"u\"".to_string(),
             (6, 0) => "delete owner".to_string(),
             (6, 1) => format!("owner = (owner else \"\") + {}", text(rng, params)),
             (6, _) => format!("owner = {}", text(rng, params)),
@@ -386,6 +387,9 @@ fn lesson(rng: &mut Rng, params: &[usize]) -> String {
         }
         5 => "learn who(owner else \"w\")".to_string(),
         6 => format!("learn who({})", text(rng, params)),
+        7 if rng.chance(40) => {
+            "learn who((first n in result.names: n != \"u\") else \"w\")".to_string()
+        }
         7 => format!("learn who({}) when len(result.names) > 1", text(rng, params)),
         8 => "learn who(k) for k, v in items".to_string(),
         9 => "learn who(items[\"u\"].id else \"w\")".to_string(),

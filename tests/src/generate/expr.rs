@@ -59,6 +59,9 @@ pub(super) fn int(rng: &mut Rng, speaks: &Speaks, tools: &[Shape], depth: usize)
     if speaks.asks && rng.chance(4) {
         return named::let_use();
     }
+    if rng.chance(8) {
+        return first_int(rng, speaks);
+    }
     let has = |p: usize| speaks.params.contains(&p);
     match rng.below(16) {
         0 if has(0) => "a".into(),
@@ -80,6 +83,61 @@ pub(super) fn int(rng: &mut Rng, speaks: &Speaks, tools: &[Shape], depth: usize)
         15 => "m".into(),
         _ => rng.below(9).to_string(),
     }
+}
+
+/// The first of some ints, or another int.
+fn first_int(rng: &mut Rng, speaks: &Speaks) -> String {
+    let has = |p: usize| speaks.params.contains(&p);
+    let (k, order) = (rng.below(4), *rng.pick(&["<", ">", "!=", ">="]));
+    match rng.below(8) {
+        0 if has(5) => format!("((first x in xs: x {order} {k}) else m)"),
+        1 if has(5) => format!("((first i, x in xs: i {order} {k} and x != m) else {k})"),
+        // A fault before the first that fits.
+        2 if has(5) => format!("((first x in xs: 6 / x {order} {k}) else 7)"),
+        3 if speaks.asks => format!("((first r in row: r.qty {order} {k}).qty else n)"),
+        4 => format!("((first k in by_int: k {order} {k} or (by_int[k] else flag)) else 5)"),
+        5 => format!("((first k, v in items: v.qty {order} {k}).qty else m)"),
+        6 => format!("((first k, v in by_env: v {order} {k} or k == dev) else {k})"),
+        _ => format!("((first x in log: x {order} {k} and (any y in log: y > x)) else n)"),
+    }
+}
+
+/// A condition about a first element.
+fn first_truth(rng: &mut Rng, speaks: &Speaks) -> String {
+    let has = |p: usize| speaks.params.contains(&p);
+    let k = rng.below(4);
+    let (condition, missing, instead) = match rng.below(9) {
+        0 => (format!("(first v in envs: v != {}) is some", env(rng, speaks.params)), "", ""),
+        1 => {
+            let found = "(first k in by_env: (by_env[k] else 3) != m)";
+            (format!("{found} == dev"), found, "prod")
+        }
+        2 if has(9) => ("(first w in words(note): len(w) > 3) is none".into(), "", ""),
+        3 if has(3) && speaks.asks => {
+            let found = "(first r in row: r.qty != n).id";
+            (format!("{found} == s"), found, "\"v\"")
+        }
+        4 if speaks.asks => {
+            let found = format!("(first r in row: r.qty >= {k})");
+            (format!("({found} is some and {found}.qty > n)"), "", "")
+        }
+        5 => {
+            let body = format!("k != \"u\" and (items[k].qty else 0) > {k}");
+            (format!("(first k in items: {body}) is some"), "", "")
+        }
+        6 if has(5) => {
+            let found = "(first x in xs: x > m)";
+            (format!("{found} == (first x in log: x < {k})"), found, "4")
+        }
+        7 if has(12) => {
+            ("((first c in commands(cmd): c.program != \"ls\").certain else flag)".into(), "", "")
+        }
+        _ => {
+            let found = "(first y in log: y > x)";
+            (format!("(any x in log: {found} == {k})"), found, "2")
+        }
+    };
+    if missing.is_empty() { condition } else { maybe(rng, &condition, missing, instead) }
 }
 
 /// A use of a define.
@@ -124,8 +182,12 @@ pub(super) fn truth(rng: &mut Rng, speaks: &Speaks, tools: &[Shape], depth: usiz
         return format!("any y in log: {}", named::call("d_near", &["y + n".to_string()]));
     }
     let has = |p: usize| speaks.params.contains(&p);
-    match rng.below(76) {
+    match rng.below(79) {
+        76..=78 => first_truth(rng, speaks),
         72 => format!("{} == {}", joined(rng, speaks.params), joined(rng, speaks.params)),
+        73 if rng.chance(50) => {
+            format!("starts_with({}, {})", joined(rng, speaks.params), text(rng, speaks.params))
+        }
         73 => format!("len({}) > {}", joined(rng, speaks.params), rng.below(4)),
         74 if speaks.asks => format!("known row({})", joined(rng, speaks.params)),
         75 => maybe(rng, "items[owner + \"\"] is some", "owner", "\"u\""),

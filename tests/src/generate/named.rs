@@ -16,7 +16,7 @@ const LET: char = '\u{4}';
 type Define = (&'static str, &'static [(&'static str, &'static str)], &'static str, &'static str);
 
 /// All of them.
-const DEFINES: [Define; 11] = [
+const DEFINES: [Define; 12] = [
     ("d_cap", &[], "int", "4"),
     ("d_high", &[], "bool", "n + m > 9"),
     ("d_sum", &[("x", "int"), ("m", "int")], "int", "$0 - $1 + sum(%y in log: %y + $0)"),
@@ -29,6 +29,7 @@ const DEFINES: [Define; 11] = [
     ),
     ("d_owner", &[("flag", "string?")], "bool", "(owner else \"u\") == ($0 else \"v\")"),
     ("d_qty", &[("owner", "string")], "int", "items[$0].qty else m"),
+    ("d_first", &[("v", "int"), ("m", "int")], "int", "(first %y in log: %y > $0) else $1"),
     ("d_twin", &[("s", "string")], "bool", "any %y in items: %y + $0 == $0 + %y"),
     ("d_pick", &[("c", "bool"), ("n", "int"), ("m", "int")], "int", "if $0 then $1 else $2"),
     ("d_never", &[("x", "int")], "bool", "flag"),

@@ -161,6 +161,9 @@ impl Script {
             ExprKind::Map(entries) if entries.is_empty() => sure(Val::Set(Vec::new())),
             ExprKind::Quantified { op, over, binders, body } => {
                 let [over] = &over[..] else { return None };
+                if *op == QuantifierOp::First {
+                    return None;
+                }
                 self.quantified(*op, over, binders, body, env)
             }
             ExprKind::Call(builtin, args) => {

@@ -291,6 +291,51 @@ const SCENARIOS: &[(&str, &str, &str)] = &[
         "sz <= 0",
         "deny unless lower(st) == \"a\" and st == g\n  effect sz = if lower(g) == \"a\" then 0 else 1",
     ),
+    (
+        "st: string max 9 = \"a\"",
+        "sz <= K",
+        "deny unless st == g + \"b\"\n  effect sz = if len(st) > J then 99 else 0",
+    ),
+    ("st: string max 5 = \"a\"", "len(st) <= 5 or sz == 0", "effect st = st + g"),
+    ("st: string = \"a\"", "st != \"ab\" or sz <= K", "effect st = g + h\n  effect sz = x"),
+    (
+        "st: string max 9 = \"a\"",
+        "sz <= K",
+        "deny unless g + h == st\n  effect sz = if h + g == st then 0 else 99",
+    ),
+    ("sz2: int = 0", "sz <= K", "effect sz = if email_domain(h) is some then 0 else 99"),
+    ("sz2: int = 0", "sz <= K", "deny when email_domain(g) is some\n  effect sz = 99"),
+    (
+        "sl: list<int> max 3 = []",
+        "sz <= K",
+        "effect sz = if (first u1 in sl: u1 > J) is some then 0 else 99",
+    ),
+    (
+        "sl: list<int> max 3 = []",
+        "sz <= K",
+        "deny unless (first u1 in sl: u1 > J) is some\n  effect sz = (first u1 in sl: u1 > J) else 99",
+    ),
+    ("sl: list<int in 0..=9> max 3 = []", "sz <= 9", "effect sz = (first u1 in sl: u1 > J) else 3"),
+    (
+        "sl: list<int in 0..=9> max 3 = []",
+        "sz <= K",
+        "deny when (first u1 in sl: 9 / u1 > J) == x\n  effect sz = if x in sl then 99 else 0",
+    ),
+    (
+        "sm: map<string, int> max 3 = {}",
+        "sz <= K",
+        "deny unless (first r1 in sm: r1 != g) == h\n  effect sz = if h in sm then 0 else 99",
+    ),
+    (
+        "sl: list<int> max 3 = []",
+        "(first u1 in sl: u1 > J) is none",
+        "deny when x > J\n  effect append x to sl",
+    ),
+    (
+        "sl: list<int> max 3 = []",
+        "sz <= K or (first u1 in sl: u1 == K) is some",
+        "effect append K to sl\n  effect sz = 99",
+    ),
     ("sn: string? = none", "sn is none or sz <= K", "effect sn = g\n  deny unless sz <= J"),
     (
         "sl: list<int in 0..=5> max 3 = []\n  sm2: list<int in -5..=5> max 3 = []",

@@ -73,7 +73,7 @@ impl TypeFacts {
             Node::In(..) | Node::Within(..) | Node::Matches(..) | Node::IsSome(_) => true,
             Node::Known(..) | Node::Called { .. } | Node::Failed { .. } | Node::Origin(_) => true,
             Node::Rows(_) | Node::Seen(_) | Node::MayRead(..) => true,
-            Node::Quantified { .. } => true,
+            Node::Quantified { op, .. } => *op != QuantifierOp::First,
             Node::Call(builtin, _) => builtin.row().gives != Gives::OptionalString,
             Node::Param(at) => self.param(tool, *at).is_some_and(|ty| self.required(ty)),
             Node::State(var) => self.state.get(*var as usize).is_some_and(|ty| self.required(*ty)),

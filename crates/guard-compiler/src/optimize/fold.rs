@@ -70,6 +70,7 @@ fn empty(tree: ExprTree) -> ExprTree {
     ExprTree::leaf(match op {
         QuantifierOp::All => Node::Bool(!guard_proof::mutant!("nothing holds of nothing")),
         QuantifierOp::Any => Node::Bool(false),
+        QuantifierOp::First => Node::None,
         QuantifierOp::Count | QuantifierOp::SumInt => Node::Int(0),
         QuantifierOp::SumDecimal => Node::Decimal(0),
         QuantifierOp::SumDuration => Node::Duration(0),

@@ -4,7 +4,7 @@
 //! so that `all b in ids: variant[b].available` says something about `sum(a in ids: variant[a].price)`.
 
 use super::scope::Scope;
-use guard_syntax::ast::{BinaryOp, Expr, ExprKind, Quantifier, UnaryOp};
+use guard_syntax::ast::{Arg, BinaryOp, Expr, ExprKind, Quantifier, UnaryOp};
 
 /// The slot of a binder over something computed: outside its quantifier nothing is known of it.
 const OPAQUE: u32 = u32::MAX;
@@ -31,8 +31,61 @@ pub(crate) fn key(expr: &Expr, scope: &Scope) -> Option<String> {
         ExprKind::Call(name, args) if name.node == "last" && args.len() == 1 => {
             Some(format!("last({})", key(&args[0].value, scope)?))
         }
+        ExprKind::Quantified { op: Quantifier::First, .. } => whole(expr, scope, 0),
         _ => None,
     }
+}
+
+/// The text of all of an expression in which each name is what it means; none where a name means nothing that is known
+/// elsewhere. `bound` is the number of names that the expression around it binds.
+fn whole(expr: &Expr, scope: &Scope, bound: usize) -> Option<String> {
+    if let Some(text) = scope.written_out(expr, |e, scope| whole(e, scope, bound)) {
+        return text;
+    }
+    let of = |e: &Expr| whole(e, scope, bound);
+    let all = |parts: &mut dyn Iterator<Item = &Expr>| -> Option<String> {
+        let parts: Option<Vec<String>> = parts.map(|e| whole(e, scope, bound)).collect();
+        Some(parts?.join(", "))
+    };
+    let arguments = |args: &[Arg]| -> Option<String> {
+        let name = |arg: &Arg| arg.name.as_ref().map_or(String::new(), |n| format!("{}: ", n.node));
+        let parts: Option<Vec<String>> =
+            args.iter().map(|arg| Some(name(arg) + &of(&arg.value)?)).collect();
+        Some(parts?.join(", "))
+    };
+    Some(match &expr.kind {
+        ExprKind::Name(_) => key(expr, scope)?,
+        ExprKind::Bool(truth) => truth.to_string(),
+        ExprKind::None => "none".into(),
+        ExprKind::Number(text) | ExprKind::Duration(text) => text.clone(),
+        ExprKind::String(text) => format!("{text:?}"),
+        ExprKind::Regex(text) => format!("/{text}/"),
+        ExprKind::Field(part, name) => format!("{}.{}", of(part)?, name.node),
+        ExprKind::Index(part, at) => format!("{}[{}]", of(part)?, all(&mut at.iter())?),
+        ExprKind::Call(name, args) => format!("{}({})", name.node, arguments(args)?),
+        ExprKind::Known(fact, args) => {
+            format!("known {}({})", free(&fact.node, scope), arguments(args)?)
+        }
+        ExprKind::Probe(name) => format!("probe {}", name.node),
+        ExprKind::Unary(op, part) => format!("{op:?}({})", of(part)?),
+        ExprKind::Binary(op, a, b) => format!("{op:?}({}, {})", of(a)?, of(b)?),
+        ExprKind::Is(part, some) => format!("is {some}({})", of(part)?),
+        ExprKind::Else(a, b) => format!("else({}, {})", of(a)?, of(b)?),
+        ExprKind::If(c, a, b) => format!("if({}, {}, {})", of(c)?, of(a)?, of(b)?),
+        ExprKind::List(xs) => format!("[{}]", all(&mut xs.iter())?),
+        ExprKind::Set(xs) => format!("{{{}}}", all(&mut xs.iter())?),
+        ExprKind::Map(_) | ExprKind::Each(_) => return None,
+        ExprKind::Quantified { op, binders, over, body } => {
+            let over = of(over)?;
+            let mut inner = scope.clone();
+            for (at, binder) in binders.iter().enumerate() {
+                let symbol = format!("‹bound {}›", bound + at);
+                inner.bind(&binder.node, crate::hir::Type::Error, Some(symbol));
+            }
+            let body = whole(body, &inner, bound + binders.len())?;
+            format!("{op:?} {}({over}: {body})", binders.len())
+        }
+    })
 }
 
 /// The keys of several places, with commas between.

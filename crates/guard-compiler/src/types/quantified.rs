@@ -5,7 +5,7 @@ use super::expr::{boxed, broken, typed};
 use super::narrow;
 use super::scope::{Missing, Scope};
 use crate::errors;
-use crate::hir::{Expr, ExprKind, Type};
+use crate::hir::{Expr, ExprKind, MapKey, Type};
 use guard_plan::plan::QuantifierOp;
 use guard_syntax::ast::{self, BinaryOp, Quantifier};
 use guard_syntax::span::Span;
@@ -28,7 +28,10 @@ impl Checker<'_, '_> {
             Some(rows) => self.bind_row(binders, rows, over.span, scope),
             None => self.bind(binders, over, scope),
         };
-        if matches!(op, Quantifier::Count | Quantifier::Sum) {
+        // What the last name stands for, and the key that it is.
+        let element = scope.locals.last().filter(|_| scope.locals.len() > depth);
+        let element = element.map_or((Type::Error, MapKey::Text), |l| (l.ty.clone(), l.key));
+        if !matches!(op, Quantifier::All | Quantifier::Any) {
             scope.missing = Missing::Strict;
         }
         let result = match op {
@@ -43,6 +46,9 @@ impl Checker<'_, '_> {
         if let Some(last) = swallowed(op, body, &result, &slots) {
             self.report(errors::swallowed(last, op == Quantifier::Any));
         }
+        if op == Quantifier::First {
+            return self.first(sources, slots, result, element, span);
+        }
         let (op, ty) = match (op, &result.ty) {
             (Quantifier::All, _) => (QuantifierOp::All, Type::Bool),
             (Quantifier::Any, _) => (QuantifierOp::Any, Type::Bool),
@@ -54,8 +60,8 @@ impl Checker<'_, '_> {
                 (QuantifierOp::SumDecimal, Type::Decimal(low.filter(|l| *l >= 0).map(|_| 0), None))
             }
             (Quantifier::Sum, Type::Duration(..)) => (QuantifierOp::SumDuration, Type::duration()),
-            (Quantifier::Sum, Type::Error) => return broken(span),
-            (Quantifier::Sum, other) => {
+            (Quantifier::Sum | Quantifier::First, Type::Error) => return broken(span),
+            (Quantifier::Sum | Quantifier::First, other) => {
                 let shown = self.show(other);
                 self.report(errors::operator(
                     span,
@@ -69,6 +75,38 @@ impl Checker<'_, '_> {
         };
         let kind = ExprKind::Quantified { op, over: sources, binders: slots, body: boxed(result) };
         typed(kind, ty, span)
+    }
+
+    /// The first element of which a condition is true: an option of what the last name stands for.
+    fn first(
+        &mut self,
+        over: Vec<Expr>,
+        binders: Vec<u32>,
+        body: Expr,
+        (element, key): (Type, MapKey),
+        span: Span,
+    ) -> Expr {
+        if over.len() != 1 {
+            // A wrong number of lists was reported.
+            if over.len() == binders.len() {
+                let message = "lists in step have no element that `first` could give".to_string();
+                let written = "first x in xs: …, first i, x in xs: x == (ys[i] else …)";
+                self.report(errors::arguments(span, message, written));
+            }
+            return broken(span);
+        }
+        if element == Type::Error {
+            return broken(span);
+        }
+        let as_text = key != MapKey::Text;
+        let ty = if as_text { Type::string() } else { element.clone() }.optional();
+        let op = QuantifierOp::First;
+        let kind = ExprKind::Quantified { op, over, binders, body: boxed(body) };
+        let found = typed(kind, ty, span);
+        match as_text {
+            true => typed(ExprKind::FromKey(boxed(found), key), element.optional(), span),
+            false => found,
+        }
     }
 
     /// The rows of a fact that a quantifier names.

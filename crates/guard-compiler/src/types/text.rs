@@ -92,7 +92,7 @@ fn unary(op: UnaryOp) -> (u8, &'static str) {
 fn level(expr: &Expr) -> u8 {
     match &expr.kind {
         ExprKind::If(..) => 0,
-        ExprKind::Quantified { op: Quantifier::All | Quantifier::Any, .. } => 0,
+        ExprKind::Quantified { op, .. } if op.is_prefix() => 0,
         ExprKind::Binary(op, ..) => operator(*op).0,
         ExprKind::Unary(op, _) => unary(*op).0,
         ExprKind::Is(..) => 5,
@@ -219,6 +219,7 @@ fn quantified(op: Quantifier, binders: &[Ident], over: &Expr, body: &Expr, out: 
     let (open, close) = match op {
         Quantifier::All => ("all ", ""),
         Quantifier::Any => ("any ", ""),
+        Quantifier::First => ("first ", ""),
         Quantifier::Count => ("count(", ")"),
         Quantifier::Sum => ("sum(", ")"),
     };

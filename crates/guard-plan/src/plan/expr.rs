@@ -263,4 +263,6 @@ pub enum QuantifierOp {
     SumDecimal,
     /// The sum of durations.
     SumDuration,
+    /// The first element of which it is true: an option of the value that the last binder has; stops there.
+    First,
 }

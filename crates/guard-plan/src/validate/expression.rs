@@ -149,10 +149,12 @@ fn references(plan: &Plan, scope: &ExpressionScope<'_>, node: &Node) -> Check {
             ensure(fits, || "a fact's columns".into())
         }
         Node::Matches(_, id) => in_range(*id, plan.regexes.len(), "regular expression"),
-        Node::Quantified { over, binders, .. } => {
+        Node::Quantified { op, over, binders, .. } => {
             let fits = match over.len() {
                 0 => false,
                 1 => (1..=2).contains(&binders.len()),
+                // Lists in step have no element.
+                _ if *op == QuantifierOp::First => false,
                 count => binders.len() == count,
             };
             ensure(fits, || "the names a quantifier binds".into())

@@ -293,6 +293,7 @@ impl Printer<'_> {
         match op {
             QuantifierOp::All => (0, format!("all {inner}")),
             QuantifierOp::Any => (0, format!("any {inner}")),
+            QuantifierOp::First => (0, format!("first {inner}")),
             QuantifierOp::Count => (11, format!("count({inner})")),
             QuantifierOp::SumInt | QuantifierOp::SumDecimal | QuantifierOp::SumDuration => {
                 (11, format!("sum({inner})"))
@@ -370,6 +371,9 @@ impl Printer<'_> {
             }
             Node::LastResult(tool) => plan.tools.get(*tool as usize)?.returns,
             Node::FromKey(_, ty) => Some(*ty),
+            Node::Quantified { op: QuantifierOp::First, over, binders, .. } => {
+                self.bound_ty(over, binders, binders.len().checked_sub(1)?)
+            }
             Node::Result => self.shows.tool?.returns,
             Node::Local(slot) => self.quantified_ty(*slot).or_else(|| {
                 let bound = |range: &&Range| range.binders.last() == Some(slot);
@@ -383,18 +387,22 @@ impl Printer<'_> {
 
     /// Returns the type of what a quantifier binds.
     fn quantified_ty(&self, slot: u32) -> Option<TypeId> {
-        let plan = self.shows.plan;
         self.nodes.iter().find_map(|node| match node {
             Node::Quantified { over, binders, .. } => {
-                let at = binders.iter().position(|b| *b == slot)?;
-                let over = if over.len() == binders.len() { over.get(at) } else { over.first() };
-                match self.nodes.get(*over? as usize) {
-                    Some(Node::Rows(fact)) => Some(plan.facts.get(*fact as usize)?.row),
-                    _ => element(plan, self.ty(*over?)?),
-                }
+                self.bound_ty(over, binders, binders.iter().position(|b| *b == slot)?)
             }
             _ => None,
         })
+    }
+
+    /// Returns the type of the binder at a place.
+    fn bound_ty(&self, over: &[NodeId], binders: &[u32], at: usize) -> Option<TypeId> {
+        let plan = self.shows.plan;
+        let over = if over.len() == binders.len() { over.get(at) } else { over.first() };
+        match self.nodes.get(*over? as usize) {
+            Some(Node::Rows(fact)) => Some(plan.facts.get(*fact as usize)?.row),
+            _ => element(plan, self.ty(*over?)?),
+        }
     }
 
     fn hint(&self, id: NodeId) -> Option<TypeHint> {

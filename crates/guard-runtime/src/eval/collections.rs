@@ -6,7 +6,7 @@ use crate::val::{Val, confused};
 use guard_plan::json::Json;
 use guard_plan::plan::{Node, NodeId, QuantifierOp};
 use guard_plan::value::{Fault, Value};
-use std::collections::{BTreeMap, BTreeSet, btree_map, btree_set};
+use std::collections::{BTreeSet, btree_map, btree_set};
 use std::{slice, vec};
 
 /// The largest set that is searched linearly rather than by an owned key.
@@ -22,6 +22,7 @@ pub(crate) enum Items<'a> {
     OwnMap(btree_map::IntoIter<Box<str>, Value>),
     Array(usize, slice::Iter<'a, Json>),
     Object(slice::Iter<'a, (Box<str>, Json)>),
+    OwnObject(vec::IntoIter<(Box<str>, Json)>),
     Rows(usize, vec::IntoIter<&'a Value>),
 }
 
@@ -49,10 +50,7 @@ impl<'a> Items<'a> {
                 let items: Vec<Value> = items.into_iter().map(value).collect();
                 Ok(Items::OwnList(0, items.into_iter()))
             }
-            Json::Object(members) => {
-                let entries = members.into_iter().map(|(key, json)| (key, value(json)));
-                Ok(Items::OwnMap(entries.collect::<BTreeMap<_, _>>().into_iter()))
-            }
+            Json::Object(members) => Ok(Items::OwnObject(members.into_iter())),
             _ => Err(Fault::Decode("what is walked is no collection".into())),
         }
     }
@@ -68,6 +66,7 @@ impl<'a> Items<'a> {
             Items::OwnMap(entries) => entries.len(),
             Items::Array(_, items) => items.len(),
             Items::Object(members) => members.len(),
+            Items::OwnObject(members) => members.len(),
             Items::Rows(_, rows) => rows.len(),
         }
     }
@@ -105,6 +104,9 @@ impl<'a> Iterator for Items<'a> {
             Items::OwnMap(entries) => {
                 entries.next().map(|(key, value)| (Val::Own(Value::String(key)), Val::own(value)))
             }
+            Items::OwnObject(members) => members.next().map(|(key, json)| {
+                (Val::Own(Value::String(key)), Val::Own(Value::Json(Box::new(json))))
+            }),
             Items::Object(members) => {
                 members.next().map(|(key, json)| (Val::Str(key), Val::Json(json)))
             }
@@ -122,14 +124,11 @@ impl Tally {
     /// Takes one body value; returns whether the result is now decided.
     fn take(&mut self, body: &Val<'_>) -> Result<bool, Fault> {
         match (self.op, body) {
-            (QuantifierOp::All | QuantifierOp::Any | QuantifierOp::Count, _) => {
-                let truth = body.truth()?;
-                self.found += i128::from(truth);
-                Ok(match self.op {
-                    QuantifierOp::All => !truth,
-                    QuantifierOp::Any => truth,
-                    _ => false,
-                })
+            (QuantifierOp::All, _) => Ok(!body.truth()?),
+            (QuantifierOp::Any | QuantifierOp::First, _) => body.truth(),
+            (QuantifierOp::Count, _) => {
+                self.found += i128::from(body.truth()?);
+                Ok(false)
             }
             (QuantifierOp::SumInt, Val::Int(number))
             | (QuantifierOp::SumDecimal, Val::Decimal(number))
@@ -146,6 +145,8 @@ impl Tally {
         Ok(match self.op {
             QuantifierOp::All => Val::Bool(!settled),
             QuantifierOp::Any => Val::Bool(settled),
+            // The element is given where it is found.
+            QuantifierOp::First => Val::None,
             QuantifierOp::Count | QuantifierOp::SumInt => Val::Int(number()?),
             QuantifierOp::SumDecimal => Val::Decimal(number()?),
             QuantifierOp::SumDuration => Val::Duration(number()?),
@@ -181,10 +182,23 @@ impl<'a> Context<'a> {
             };
             let by_key = items.by_key();
             for (key, element) in items {
-                settled = match binders.len() {
-                    1 => take(&[if by_key { key } else { element }])?,
-                    _ => take(&[key, element])?,
+                let found = match binders.len() {
+                    1 => {
+                        let row = [if by_key { key } else { element }];
+                        settled = take(&row)?;
+                        let [named] = row;
+                        named
+                    }
+                    _ => {
+                        let row = [key, element];
+                        settled = take(&row)?;
+                        let [_, named] = row;
+                        named
+                    }
                 };
+                if settled && op == QuantifierOp::First {
+                    return Ok(found);
+                }
                 if settled {
                     break;
                 }

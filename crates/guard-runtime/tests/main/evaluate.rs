@@ -1,6 +1,7 @@
 //! Expressions of others beside a plan: what they say, and that strange ones are faults.
 
 use super::build::*;
+use guard_plan::builtin::Builtin;
 use guard_plan::plan::*;
 use guard_plan::value::{Fault, Value};
 use guard_runtime::*;
@@ -31,6 +32,41 @@ fn values() {
     );
     check([Node::State(0), Node::Int(0), Node::Arith(ArithOp::Div, 0, 1)], Err("division by zero"));
     check([Node::Path(0)], Err("no expression of this plan: node 0: path 0 of 0"));
+    let call = Node::Call(Builtin::Concat, vec![0, 1]);
+    let texts = |second: Node| [Node::String("a".into()), second, call.clone()];
+    check(texts(Node::String("b".into())), Ok(Value::String("ab".into())));
+    check(texts(Node::None), Err("a builtin got a value of another kind"));
+}
+
+#[test]
+fn first_elements() {
+    let first = |over: Vec<NodeId>, binders: Vec<u32>, least: i64| {
+        let mut nodes: Vec<Node> = [0, 4, 5].map(Node::Int).to_vec();
+        nodes.push(Node::List(vec![0, 1, 2]));
+        let last = *binders.last().expect("a name");
+        nodes.extend([Node::Local(last), Node::Int(least), Node::Compare(CompareOp::Gt, 4, 5)]);
+        nodes.push(Node::Quantified { op: QuantifierOp::First, over, binders, body: 6 });
+        nodes
+    };
+    check(first(vec![3], vec![0], 1), Ok(Value::Int(4)));
+    check(first(vec![3], vec![0, 1], 4), Ok(Value::Int(5)));
+    check(first(vec![3], vec![0], 5), Ok(Value::None));
+    check(
+        first(vec![3], vec![0, 1, 2], 5),
+        Err("no expression of this plan: node 7: the names a quantifier binds"),
+    );
+    let in_step = [
+        Node::List(vec![]),
+        Node::List(vec![]),
+        Node::Bool(true),
+        Node::Quantified {
+            op: QuantifierOp::First,
+            over: vec![0, 1],
+            binders: vec![0, 1],
+            body: 2,
+        },
+    ];
+    check(in_step, Err("no expression of this plan: node 3: the names a quantifier binds"));
 }
 
 #[test]

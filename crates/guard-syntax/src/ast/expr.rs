@@ -80,7 +80,7 @@ pub enum ExprKind {
     Else(Box<Expr>, Box<Expr>),
     /// `if c then a else b`.
     If(Box<Expr>, Box<Expr>, Box<Expr>),
-    /// `all x in xs: p`, `any x in xs: p`, `count(x in xs: p)`, `sum(x in xs: e)`.
+    /// `all x in xs: p`, `any x in xs: p`, `first x in xs: p`, `count(x in xs: p)`, `sum(x in xs: e)`.
     Quantified {
         /// The quantifier.
         op: Quantifier,
@@ -189,4 +189,13 @@ pub enum Quantifier {
     Count,
     /// `sum(x in xs: e)`.
     Sum,
+    /// `first x in xs: p`.
+    First,
+}
+
+impl Quantifier {
+    /// Returns true if it is written before its operand, without parentheses of its own.
+    pub fn is_prefix(self) -> bool {
+        matches!(self, Quantifier::All | Quantifier::Any | Quantifier::First)
+    }
 }

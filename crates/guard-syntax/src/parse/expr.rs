@@ -285,7 +285,11 @@ impl TreeBuilder<'_> {
 
     fn quantifier(&mut self, node: Node, span: Span) -> Option<Pending> {
         let mut parts = ChildNodes::of(node);
-        let op = if parts.next()?.as_str() == "all" { Quantifier::All } else { Quantifier::Any };
+        let op = match parts.next()?.as_str() {
+            "all" => Quantifier::All,
+            "first" => Quantifier::First,
+            _ => Quantifier::Any,
+        };
         let binders = self.binders(&mut parts)?;
         parts.has(Rule::in_word);
         let over = Box::new(self.take_value(&mut parts)?);

@@ -238,7 +238,9 @@ impl PrintedElement for Check {
 /// condition.
 fn reads_as_check(text: &str) -> bool {
     let word = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or("");
-    text.starts_with('-') || matches!(word, "file" | "command" | "git" | "every" | "attest" | "at")
+    text.starts_with('-')
+        || expr::ends_in_first(text)
+        || matches!(word, "file" | "command" | "git" | "every" | "attest" | "at")
 }
 
 impl PrintedElement for (Ident, Check) {

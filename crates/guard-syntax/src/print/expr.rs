@@ -28,6 +28,13 @@ pub(super) fn flat(e: &Expr) -> String {
     write(e, FREE, &mut ExprLayout::flat())
 }
 
+/// Returns true if the last word is `first`. Before a condition such as `x in xs` it would be read as a quantifier.
+pub(super) fn ends_in_first(text: &str) -> bool {
+    text.strip_suffix("first").is_some_and(|before| {
+        !before.ends_with(|c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.'))
+    })
+}
+
 /// Prints an expression between brackets, on one line.
 pub(super) fn enclosed(e: &Expr) -> String {
     write(e, ENCLOSED, &mut ExprLayout::flat())
@@ -81,7 +88,8 @@ impl ExprLayout {
 /// Returns how tightly the root of an expression binds.
 fn binds(e: &Expr) -> u8 {
     match &e.kind {
-        ExprKind::If(..) | ExprKind::Quantified { op: Quantifier::All | Quantifier::Any, .. } => 0,
+        ExprKind::If(..) => 0,
+        ExprKind::Quantified { op, .. } if op.is_prefix() => 0,
         ExprKind::Binary(op, ..) => level(*op),
         ExprKind::Unary(UnaryOp::Neg, _) => 10,
         ExprKind::Unary(..) => 4,
@@ -236,6 +244,7 @@ fn quantified(
     let (open, close) = match op {
         Quantifier::All => ("all ", ""),
         Quantifier::Any => ("any ", ""),
+        Quantifier::First => ("first ", ""),
         Quantifier::Count => ("count(", ")"),
         Quantifier::Sum => ("sum(", ")"),
     };

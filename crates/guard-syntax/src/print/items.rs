@@ -458,7 +458,7 @@ impl PrintedElement for Expr {
     fn print(&self, page: &mut PrintedText) {
         let text = super::expr::laid_out(self, page.column(), page.indent + 2);
         // After another condition a leading minus would be read as subtraction.
-        if text.starts_with('-') {
+        if text.starts_with('-') || super::expr::ends_in_first(&text) {
             page.push(&format!("({text})"));
         } else {
             page.push(&text);

@@ -88,7 +88,8 @@ impl Draft<'_> {
             return said;
         }
         let of = depth - 1;
-        let text = match self.rng.below(15) {
+        let text = match self.rng.below(16) {
+            14 => self.first(of),
             0 => format!("({} + {})", self.int(of), self.int(of)),
             1 => format!("({} - {})", self.int(of), self.int(of)),
             2 => format!("({} * {})", self.int(of), self.int(of)),
@@ -227,6 +228,24 @@ impl Draft<'_> {
         };
         self.unbind(known);
         self.keep(Kind::Int, text)
+    }
+
+    /// The first element, or an int of it, of which something is true.
+    pub(super) fn first(&mut self, depth: usize) -> String {
+        let collection = *self.rng.pick(&self.collections.clone());
+        let (words, known) = self.bind(collection);
+        let body = self.bound_condition(known);
+        self.unbind(known);
+        let found = format!("(first {words}: {body})");
+        match (collection.shape, collection.element, words.contains(',')) {
+            (Shape::List | Shape::Set, Element::Int, _) | (Shape::Map, Element::Int, true) => {
+                format!("({found} else {})", self.int(depth))
+            }
+            (Shape::List | Shape::Set, Element::Item, _) | (Shape::Map, Element::Item, true) => {
+                format!("({found}.k else {})", self.int(depth))
+            }
+            _ => format!("(if {found} is some then {} else 0)", self.int(depth)),
+        }
     }
 
     pub(super) fn decimal_sum(&mut self) -> String {

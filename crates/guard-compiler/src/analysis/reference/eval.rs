@@ -350,7 +350,11 @@ impl Reference<'_> {
             match op {
                 QuantifierOp::All if !self.holds(body, inner)? => return Ok(Value::Bool(false)),
                 QuantifierOp::Any if self.holds(body, inner)? => return Ok(Value::Bool(true)),
-                QuantifierOp::All | QuantifierOp::Any => {}
+                QuantifierOp::First if self.holds(body, inner)? => {
+                    let last = binders.last().and_then(|slot| locals.get(*slot as usize));
+                    return Ok(last.cloned().unwrap_or(Value::None));
+                }
+                QuantifierOp::All | QuantifierOp::Any | QuantifierOp::First => {}
                 QuantifierOp::Count => count += i64::from(self.holds(body, inner)?),
                 QuantifierOp::SumInt | QuantifierOp::SumDecimal | QuantifierOp::SumDuration => {
                     sum += i128::from(number(&self.eval(body, inner)?));
@@ -361,6 +365,7 @@ impl Reference<'_> {
         Ok(match op {
             QuantifierOp::All => Value::Bool(true),
             QuantifierOp::Any => Value::Bool(false),
+            QuantifierOp::First => Value::None,
             QuantifierOp::Count => Value::Int(count),
             QuantifierOp::SumInt => Value::Int(total()?),
             QuantifierOp::SumDecimal => Value::Decimal(total()?),

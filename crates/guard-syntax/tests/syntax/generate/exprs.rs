@@ -89,7 +89,13 @@ impl Choices<'_> {
     }
 
     pub(super) fn quantified(&mut self, d: usize) -> ExprKind {
-        let all = [Quantifier::All, Quantifier::Any, Quantifier::Count, Quantifier::Sum];
+        let all = [
+            Quantifier::All,
+            Quantifier::Any,
+            Quantifier::First,
+            Quantifier::Count,
+            Quantifier::Sum,
+        ];
         let op = all[self.below(all.len())];
         ExprKind::Quantified {
             op,

@@ -359,7 +359,12 @@ impl<'p> Classes<'p> {
                     over.iter().map(|source| self.source(source, cx, session)).collect();
                 let types: Vec<Type> = over.iter().map(|source| source.ty.clone()).collect();
                 self.bind(binders, &sources, &types, cx);
+                let element = binders.last().and_then(|slot| cx.locals.get(slot)).copied();
                 let node = self.visit(body, cx, session);
+                if *op == QuantifierOp::First {
+                    self.cloud(element);
+                    return element;
+                }
                 if !matches!(op, QuantifierOp::All | QuantifierOp::Any | QuantifierOp::Count) {
                     self.cloud(node);
                 }
