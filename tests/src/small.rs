@@ -156,7 +156,8 @@ fn step(tool: &Tool, state: &[Small], args: &[Small]) -> Option<Vec<Small>> {
                     return None;
                 }
             }
-            ClauseKind::Effect { target, op, value } => {
+            ClauseKind::Effect { ranges, .. } if !ranges.is_empty() => return None,
+            ClauseKind::Effect { target, op, value, .. } => {
                 let value = eval(value.as_ref()?, state, args)?;
                 let old = after[target.var];
                 let (op, (Small::Int(old), Small::Int(new))) = (op, (old, value)) else {

@@ -236,7 +236,8 @@ impl GeneratedSpan {
         out.push(self.item("", ItemKind::State(vec![variable])));
         let target = Target { var, path: vec![Step::Index(read(&key.name))], span };
         let kind = EffectKind::Set(Expr { kind: value, span: self.0 });
-        let effect = ClauseKind::Effect(vec![Effect { kind, target, span }]);
+        let effect =
+            ClauseKind::Effect(vec![Effect { kind, target, each: Vec::new(), when: None, span }]);
         let effect = Clause { docs: Vec::new(), shadow: false, kind: effect, span };
         let clauses = vec![statement.approval.clone(), effect];
         let name = name.clone();

@@ -6,8 +6,8 @@
 
 use crate::builtin::Builtin;
 use crate::plan::{
-    EffectOp, Endorsement, Expr, Learn, Node, NodeId, Plan, Range, Step, Target, Tool, ToolId,
-    Trust, TypeDef, TypeId, VarId,
+    Effect, Endorsement, Expr, Learn, Node, NodeId, Observe, Plan, Range, Tool, ToolId, Trust,
+    TypeDef, TypeId, VarId,
 };
 use crate::typing::{element, required};
 use serde::{Deserialize, Serialize};
@@ -72,29 +72,33 @@ impl Reading {
     }
 }
 
-/// Reads what an effect (`op`) or an observation writes: its value and the keys of its target. Whatever it makes of the
-/// state before it is the agent's choice: the agent chooses how often, and when.
-pub fn of_written(
-    plan: &Plan,
-    tool: &Tool,
-    op: Option<EffectOp>,
-    target: &Target,
-    value: Option<&Expr>,
-) -> Reading {
+/// Reads what an effect writes: its value, the keys of its target, and for which elements. Whatever it makes of the state
+/// before it is the agent's choice: the agent chooses how often, and when.
+pub fn of_effect(plan: &Plan, tool: &Tool, effect: &Effect) -> Reading {
     let mut reads = Reads::new(plan, tool);
-    value.into_iter().for_each(|value| reads.root(value));
-    // A temporal operator reads the state as it was.
-    let is_state = |node: &Node| matches!(node, Node::State(_) | Node::Temporal(_));
-    let reads_state = |value: &Expr| value.0.iter().any(is_state);
-    if op.is_some_and(EffectOp::accumulates) || value.is_some_and(reads_state) {
+    reads.bind(&effect.ranges);
+    effect.exprs().for_each(|expr| reads.root(expr));
+    let over = effect.ranges.iter().map(|range| &range.over);
+    let mut decides = over.chain(&effect.when).chain(&effect.value);
+    if effect.op.accumulates() || decides.any(reads_state) {
         reads.mark(Level::Chosen);
     }
-    for step in &target.path {
-        if let Step::Index(key) = step {
-            reads.root(key);
-        }
+    reads.done()
+}
+
+/// Reads what an observation writes, as [`of_effect`].
+pub fn of_observation(plan: &Plan, tool: &Tool, observe: &Observe) -> Reading {
+    let mut reads = Reads::new(plan, tool);
+    observe.target.keys().chain([&observe.value]).for_each(|expr| reads.root(expr));
+    if reads_state(&observe.value) {
+        reads.mark(Level::Chosen);
     }
     reads.done()
+}
+
+/// Returns true if an expression reads the state. A temporal operator reads it as it was.
+fn reads_state(expr: &Expr) -> bool {
+    expr.0.iter().any(|node| matches!(node, Node::State(_) | Node::Temporal(_)))
 }
 
 /// Returns the reads of a `learn` clause.

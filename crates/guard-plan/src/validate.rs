@@ -343,10 +343,13 @@ impl<'p> PlanChecker<'p> {
             self.expression(&before, &cost.amount)?;
         }
         for effect in &tool.effects {
-            self.target(&before, &effect.target)?;
+            let slots = self.ranges(&before, &effect.ranges)?;
+            let bound = ExpressionScope { bound: &slots, ..before };
+            self.optional(&bound, &effect.when)?;
+            self.target(&bound, &effect.target)?;
             let deletes = effect.op == EffectOp::Delete;
             ensure(deletes == effect.value.is_none(), || "an effect's operand".into())?;
-            self.optional(&before, &effect.value)?;
+            self.optional(&bound, &effect.value)?;
         }
         for risk in &tool.risks {
             self.expression(&before, &risk.when)?;

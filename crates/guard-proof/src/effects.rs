@@ -18,6 +18,13 @@ impl<'p> Encoder<'p> {
         let effects = tool.effects.iter().filter(|effect| !effect.rule.shadow);
         let most = if mutant!("only the first effect counts") { 1 } else { usize::MAX };
         for effect in effects.take(most) {
+            if !effect.ranges.is_empty() && !mutant!("an effect on elements is on one") {
+                // Nothing is known of a variable that was written once for each element.
+                let written = self.unknown();
+                sound = sound.and(written.sound);
+                set(&mut after, effect.target.var, written.value);
+                continue;
+            }
             let read = match mutant!("effects read what others wrote") {
                 true => after.clone(),
                 false => before.clone(),

@@ -1,6 +1,6 @@
 //! Frames: the invariants that a tool can break, computed from the plan's expressions alone.
 
-use guard_plan::plan::{Expr, InvariantId, Node, Plan, Step, Target, Tool, Touch, VarId};
+use guard_plan::plan::{Effect, Expr, InvariantId, Node, Plan, Target, Tool, Touch, VarId};
 
 /// The state variables an expression reads, each once, ascending.
 pub fn variables(expr: &Expr) -> Vec<VarId> {
@@ -49,14 +49,7 @@ pub fn reads(tool: &Tool) -> Vec<VarId> {
     let mut of = |expr: &Expr| read.extend(variables(expr));
     tool.denies.iter().for_each(|deny| of(&deny.condition));
     tool.costs.iter().for_each(|cost| of(&cost.amount));
-    for effect in &tool.effects {
-        effect.value.iter().for_each(&mut of);
-        for step in &effect.target.path {
-            if let Step::Index(key) = step {
-                of(key);
-            }
-        }
-    }
+    tool.effects.iter().flat_map(Effect::exprs).for_each(of);
     read.extend(tool.effects.iter().map(|effect| effect.target.var));
     sorted(read.into_iter())
 }

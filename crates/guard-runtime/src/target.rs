@@ -2,12 +2,13 @@
 
 use crate::compiled::prepare;
 use crate::eval::arith::arith;
-use crate::eval::context::Context;
+use crate::eval::context::{Context, Scope};
 use crate::val::{Val, confused};
 use guard_plan::plan::{ArithOp, EffectOp, Step, Target};
 use guard_plan::value::{Fault, Value};
 
 /// One step of the path into a value, with its key evaluated.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum PathKey {
     Field(usize),
     Index(Value),
@@ -32,6 +33,23 @@ pub(crate) fn resolve(
 
 fn missing(what: &str) -> Fault {
     Fault::Missing(format!("{what} to write to"))
+}
+
+/// The same of an effect on elements: the keys may read what is bound.
+pub(crate) fn resolve_in<'a>(
+    cx: &Context<'a>,
+    target: &Target,
+    ready: &'a prepare::Target,
+    scope: &Scope<'_, 'a>,
+) -> Result<Vec<PathKey>, Fault> {
+    let step = |(step, key): (&Step, &'a Option<prepare::Prepared>)| match (step, key) {
+        (Step::Field(index), _) => Ok(PathKey::Field(*index as usize)),
+        (Step::Index(_), Some(key)) => {
+            cx.eval_in(key, scope).map(|key| PathKey::Index(key.into_value()))
+        }
+        (Step::Index(_), None) => Err(confused("a target without its key")),
+    };
+    target.path.iter().zip(ready).map(step).collect()
 }
 
 /// Applies one operation to a part of a value.

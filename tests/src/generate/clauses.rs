@@ -136,6 +136,12 @@ pub(super) fn effects(rng: &mut Rng, tools: &[Shape], at: usize) -> String {
         }
         let int = int(rng, &speaks, tools, 2);
         let env = env(rng, params);
+        if rng.chance(20)
+            && let Some(statement) = on_elements(rng, var, params, &int)
+        {
+            statements.push(statement);
+            continue;
+        }
         statements.push(match (var, rng.below(3)) {
             (0, 0) => format!("n += {int}"),
             (0, 1) => format!("n = {int}"),
@@ -174,6 +180,34 @@ pub(super) fn effects(rng: &mut Rng, tools: &[Shape], at: usize) -> String {
         let shadow = if rng.chance(8) { "shadow " } else { "" };
         format!("{shadow}effect {{ {} }}", statements.join("  "))
     }
+}
+
+/// A statement that is done for each element of a collection; none for some variables.
+fn on_elements(rng: &mut Rng, var: usize, params: &[usize], int: &str) -> Option<String> {
+    let lists: Vec<&str> =
+        [5, 6].iter().filter(|at| params.contains(at)).map(|at| super::PARAMS[*at].0).collect();
+    let list = if lists.is_empty() || rng.chance(40) { "log" } else { *rng.pick(&lists) };
+    let text = text(rng, params);
+    let statement = match (var, rng.below(3)) {
+        (0, 0) => format!("n += x for x in {list} when x > {int}"),
+        (0, 1) => format!("n = x for x in {list}"),
+        (0, _) => format!("n -= x for k, v in by_env for x in {list} when v != x"),
+        (1, 0) => format!("m += i * x for i, x in {list}"),
+        (1, _) => format!("m *= x for x in {{1, 2, {int}}}"),
+        (3, _) => format!("money -= decimal(x) for x in {list}"),
+        (4, _) => format!("remove e from envs for e in envs when n < {int}"),
+        (5, 0) => format!("append x + {int} to log for x in {list}"),
+        (5, _) => format!("remove x from log for x in {list}"),
+        (7, 0) => format!("items[k].qty += x for k in items for x in {list} when k in items"),
+        (7, 1) => format!("items[k] = {{id: k, qty: {int}}} for k in [{text}, \"a\", \"b\"]"),
+        (7, _) => format!("items[k].qty = x for k in items for x in {list} when items[k] is some"),
+        (9, _) => format!("by_env[e] = x for e in envs for x in {list}"),
+        (10, 0) => format!("by_int[i] = x > {int} for i, x in {list}"),
+        (10, 1) => format!("delete by_int[x] for x in {list}"),
+        (10, _) => format!("by_int[x] = i > 0 for i, x in {list} when x != {int}"),
+        _ => return None,
+    };
+    Some(statement)
 }
 
 /// The other forms in which an int is taken, or none.

@@ -18,8 +18,10 @@ impl Script {
         let mut after = env.state.to_vec();
         let mut oks = Vec::new();
         for clause in &tool.clauses {
-            let ClauseKind::Effect { target, op, value } = &clause.kind else { continue };
-            if clause.rule.shadow {
+            let ClauseKind::Effect { ranges, target, op, value, .. } = &clause.kind else {
+                continue;
+            };
+            if clause.rule.shadow || !ranges.is_empty() {
                 return None;
             }
             let operand = match value {

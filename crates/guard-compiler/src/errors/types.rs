@@ -55,8 +55,18 @@ pub(crate) fn may_be_missing(span: Span, text: &str, condition: bool) -> Diagnos
 pub(crate) const MISSING_IN_DEFINE: &str = "say within the `define` what a missing value means with `else`, or give the \
      `define` a type with `?`: then each use says it, with `else` or `is some`";
 
-pub(crate) fn missing_entry(span: Span, entry: &str, form: Option<&str>) -> Diagnostic {
-    let establish = format!("`deny unless {entry} is some` establishes it");
+pub(crate) fn missing_entry(
+    span: Span,
+    entry: &str,
+    form: Option<&str>,
+    of_each: bool,
+) -> Diagnostic {
+    let establish = match of_each {
+        true => format!(
+            "`when {entry} is some` leaves such elements out; `deny unless all …: {entry} is some` refuses them"
+        ),
+        false => format!("`deny unless {entry} is some` establishes it"),
+    };
     Diagnostic::error("G0204", span, format!("`{entry}` may be missing here"))
         .label("there is nothing to change where it is missing, and the call would be denied")
         .help(match form {

@@ -257,8 +257,10 @@ impl Canon<'_> {
                 format!("approval {role} {within:?} when {}", when(applies))
             }
             ClauseKind::Ready(probe) => format!("ready {}", self.probe(*probe)),
-            ClauseKind::Effect { target, op, value } => {
-                format!("effect {} {op:?} {}", self.target(tool, target), when(value))
+            ClauseKind::Effect { ranges, when: wanted, target, op, value } => {
+                let each = self.ranges(Some(tool), ranges);
+                let (target, value) = (self.target(tool, target), when(value));
+                format!("effect {target} {op:?} {value} for {each} when {}", when(wanted))
             }
             ClauseKind::Observe { target, value, ty, warn } => {
                 let (target, ty) = (self.target(tool, target), self.ty(ty));

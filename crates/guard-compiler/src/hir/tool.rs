@@ -154,6 +154,10 @@ pub enum ClauseKind {
     Ready(ProbeId),
     /// Writes state on success.
     Effect {
+        /// The collections to iterate over, from the outermost; once where there are none.
+        ranges: Vec<Range>,
+        /// The condition on elements, only with ranges.
+        when: Option<Expr>,
         /// The target.
         target: Target,
         /// The operation.
@@ -286,7 +290,7 @@ pub struct SelectedPart {
     pub ranges: Vec<Range>,
 }
 
-/// `for a, b in e` of a `learn`, `private` or `trusted`.
+/// `for a, b in e` of an `effect`, `learn`, `private` or `trusted`.
 #[derive(Debug, Clone)]
 pub struct Range {
     /// The collection.

@@ -569,7 +569,8 @@ pub(crate) fn clause_exprs<'p>(clause: &'p ClauseKind, visit: &mut dyn FnMut(&'p
             message_exprs(because.as_ref(), visit);
         }
         ClauseKind::Ready(_) => {}
-        ClauseKind::Effect { target, value, .. } => {
+        ClauseKind::Effect { ranges, when, target, value, .. } => {
+            ranges.iter().map(|range| &range.over).chain(when).for_each(&mut *visit);
             target_exprs(target, visit);
             value.iter().for_each(visit);
         }

@@ -53,7 +53,15 @@ fn decision(plan: &Plan, tool: &Tool) -> u64 {
     });
     tool.limits.iter().for_each(|l| add(optional(&l.by)));
     tool.costs.iter().for_each(|c| add(cost(&c.amount)));
-    tool.effects.iter().for_each(|e| add(target(&e.target).saturating_add(optional(&e.value))));
+    tool.effects.iter().for_each(|e| {
+        let once = target(&e.target).saturating_add(optional(&e.value));
+        let inner = once.saturating_add(optional(&e.when));
+        add(e.ranges.iter().rev().fold(inner, |inner, range| {
+            let root = (range.over.0.len() as u32).saturating_sub(1);
+            let walked = elements(plan, tool, &range.over, root).saturating_mul(inner + 1);
+            walked.saturating_add(cost(&range.over))
+        }))
+    });
     for invariant in tool.frame.iter().map(|i| &plan.invariants[*i as usize]) {
         add(cost(&invariant.condition).saturating_add(shows(&invariant.shows)));
     }

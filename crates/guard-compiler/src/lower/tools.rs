@@ -146,12 +146,16 @@ impl Lowering<'_> {
             ClauseKind::Ready(probe) => {
                 out.ready.push(plan::Ready { rule, probe: self.tables.probes.of(*probe) })
             }
-            ClauseKind::Effect { target, op, value } => out.effects.push(plan::Effect {
-                rule,
-                target: self.target(target),
-                op: *op,
-                value: value.as_ref().map(|v| self.expr(v)),
-            }),
+            ClauseKind::Effect { ranges, when, target, op, value } => {
+                out.effects.push(plan::Effect {
+                    rule,
+                    ranges: self.ranges(ranges),
+                    when: when.as_ref().map(|w| self.expr(w)),
+                    target: self.target(target),
+                    op: *op,
+                    value: value.as_ref().map(|v| self.expr(v)),
+                })
+            }
             ClauseKind::Observe { target, value, ty, warn } => out.observes.push(plan::Observe {
                 rule,
                 target: self.target(target),

@@ -15,6 +15,7 @@ use guard_syntax::ast::{self, EffectKind};
 use guard_syntax::span::Span;
 
 impl Checker<'_, '_> {
+    /// Checks a statement of an `effect`: with `for`, once for each element.
     pub(super) fn effect(
         &mut self,
         effect: &ast::Effect,
@@ -22,13 +23,36 @@ impl Checker<'_, '_> {
         tool: &mut hir::Tool,
         scope: &mut Scope,
     ) {
-        let Some((target, ty)) = self.target(&effect.target, scope) else {
-            return;
-        };
+        let (depth, established) = (scope.locals.len(), scope.established.len());
+        let help = "take one collection, a statement each";
+        let ranges = self.ranges(&effect.each, ("an effect", help), scope);
+        let when = effect.when.as_ref().map(|when| {
+            let condition = self.condition(when, scope);
+            let mut keys = Vec::new();
+            narrow::implied(when, true, scope, &mut keys);
+            scope.established.append(&mut keys);
+            condition
+        });
+        if let Some((target, op, value)) = self.operation(effect, &tool.name, scope) {
+            let kind = ClauseKind::Effect { ranges, when, target, op, value };
+            tool.clauses.push(Clause { rule, kind });
+        }
+        scope.locals.truncate(depth);
+        scope.established.truncate(established);
+    }
+
+    /// Checks the target and the operand of an effect.
+    fn operation(
+        &mut self,
+        effect: &ast::Effect,
+        tool: &str,
+        scope: &mut Scope,
+    ) -> Option<(Target, EffectOp, Option<Expr>)> {
+        let (target, ty) = self.target(&effect.target, scope)?;
         self.present_entry(effect, &target, &ty, scope);
         // What was agreed to may be used up by a call.
         if !matches!(effect.kind, EffectKind::Remove(_) | EffectKind::Delete) {
-            self.stated_elsewhere(&effect.target, &tool.name);
+            self.stated_elsewhere(&effect.target, tool);
         }
         let (op, value) = match &effect.kind {
             EffectKind::Set(value) => (EffectOp::Set, Some(self.value(value, &ty, scope))),
@@ -44,23 +68,17 @@ impl Checker<'_, '_> {
             EffectKind::Append(value) => match &ty {
                 Type::List(of, _) => (EffectOp::Append, Some(self.value(value, of, scope))),
                 _ => {
-                    return self.misfit_effect(
-                        "append … to",
-                        &effect.target,
-                        &ty,
-                        "`append` extends a list",
-                    );
+                    let help = "`append` extends a list";
+                    self.misfit_effect("append … to", &effect.target, &ty, help);
+                    return None;
                 }
             },
             EffectKind::Insert(value) => match &ty {
                 Type::Set(of, _) => (EffectOp::Insert, Some(self.value(value, of, scope))),
                 _ => {
-                    return self.misfit_effect(
-                        "add … to",
-                        &effect.target,
-                        &ty,
-                        "`add` extends a set; numbers take `+=`",
-                    );
+                    let help = "`add` extends a set; numbers take `+=`";
+                    self.misfit_effect("add … to", &effect.target, &ty, help);
+                    return None;
                 }
             },
             EffectKind::Remove(value) => match &ty {
@@ -71,19 +89,23 @@ impl Checker<'_, '_> {
                 _ => {
                     let help =
                         "`remove` takes an element out of a list or set, or an entry out of a map";
-                    return self.misfit_effect("remove … from", &effect.target, &ty, help);
+                    self.misfit_effect("remove … from", &effect.target, &ty, help);
+                    return None;
                 }
             },
             EffectKind::Delete => {
-                let entry = matches!(target.path.last(), Some(Step::Index(_)));
+                // An index into a list is a number.
+                let last = target.path.last();
+                let entry = matches!(last, Some(Step::Index(key)) if !matches!(key.ty.required(), Type::Int(..)));
                 if !ty.is_option() && !entry {
-                    let help = "`delete` empties an option or takes an entry out of a map; set other variables to a value";
-                    return self.misfit_effect("delete", &effect.target, &ty, help);
+                    let help = "`delete` empties an option or takes an entry out of a map; `remove x from xs` takes an element out of a list";
+                    self.misfit_effect("delete", &effect.target, &ty, help);
+                    return None;
                 }
                 (EffectOp::Delete, None)
             }
         };
-        tool.clauses.push(Clause { rule, kind: ClauseKind::Effect { target, op, value } });
+        Some((target, op, value))
     }
 
     /// Requires the entry that is counted up, extended or taken from.
@@ -124,8 +146,9 @@ impl Checker<'_, '_> {
             _ => None,
         };
         // An assignment makes an entry of a map, and no element of a list.
-        let form = form.filter(|_| matches!(key.ty, Type::String(_)));
-        self.report(errors::missing_entry(target.span.0, &entry, form.as_deref()));
+        let of_each = !effect.each.is_empty();
+        let form = form.filter(|_| matches!(key.ty, Type::String(_)) && !of_each);
+        self.report(errors::missing_entry(target.span.0, &entry, form.as_deref(), of_each));
     }
 
     fn misfit_effect(&mut self, op: &str, target: &ast::Target, ty: &Type, help: &str) {
@@ -314,6 +337,35 @@ impl Checker<'_, '_> {
         }
     }
 
+    /// Checks what a clause iterates over, and binds the names. An element that is bound by its key or index is there.
+    fn ranges(
+        &mut self,
+        each: &[(Vec<ast::Ident>, ast::Expr)],
+        (clause, help): (&str, &str),
+        scope: &mut Scope,
+    ) -> Vec<hir::Range> {
+        let mut ranges = Vec::new();
+        for (nth, (binders, source)) in each.iter().enumerate() {
+            let (mut sources, slots) = self.bind(binders, source, scope);
+            if sources.len() != 1 {
+                self.report(errors::wrong_place(source.span, "`zip`", clause, help));
+            } else if nth == MAX_RANGES {
+                self.report(errors::too_many_ranges(source.span, MAX_RANGES));
+            } else {
+                let by_key = match sources[0].ty.required() {
+                    Type::Map(..) => true,
+                    Type::List(..) => binders.len() == 2,
+                    _ => false,
+                };
+                let at = binders.first().filter(|_| by_key);
+                let entry = at.and_then(|at| narrow::element(source, at, scope));
+                scope.established.extend(entry);
+                ranges.extend(sources.pop().map(|over| hir::Range { over, binders: slots }));
+            }
+        }
+        ranges
+    }
+
     /// Checks a `learn` clause of a result or a prompt.
     pub(super) fn learn(
         &mut self,
@@ -323,25 +375,14 @@ impl Checker<'_, '_> {
     ) -> Option<hir::Learn> {
         let projected = projected(learn);
         let learn = projected.as_ref().unwrap_or(learn);
-        let depth = scope.locals.len();
-        let mut ranges = Vec::new();
-        for (nth, (binders, source)) in learn.each.iter().enumerate() {
-            let (mut sources, slots) = self.bind(binders, source, scope);
-            if sources.len() != 1 {
-                let help = "learn from one collection, a clause each";
-                self.report(errors::wrong_place(source.span, "`zip`", "a lesson", help));
-            } else if nth == MAX_RANGES {
-                self.report(errors::too_many_ranges(source.span, MAX_RANGES));
-            } else {
-                ranges.extend(sources.pop().map(|over| hir::Range { over, binders: slots }));
-            }
-        }
+        let (depth, established) = (scope.locals.len(), scope.established.len());
+        let help = "learn from one collection, a clause each";
+        let ranges = self.ranges(&learn.each, ("a lesson", help), scope);
         // A missing value teaches nothing.
         scope.missing = Missing::Refuses(false);
         let when = learn.when.as_ref().map(|w| self.condition(w, scope));
         scope.missing = Missing::Strict;
         scope.decodes = true;
-        let established = scope.established.len();
         if let Some(when) = &learn.when {
             let mut keys = Vec::new();
             narrow::implied(when, true, scope, &mut keys);

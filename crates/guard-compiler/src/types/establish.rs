@@ -49,7 +49,8 @@ fn written(clause: &ast::Clause) -> Vec<&ast::Target> {
         ClauseKind::Observe { target, .. } => vec![target],
         ClauseKind::Effect(effects) => effects
             .iter()
-            .filter(|e| matches!(e.kind, EffectKind::Set(_)))
+            // A collection may have no element.
+            .filter(|e| matches!(e.kind, EffectKind::Set(_)) && e.each.is_empty())
             .map(|e| &e.target)
             .collect(),
         _ => Vec::new(),

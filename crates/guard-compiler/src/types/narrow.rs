@@ -4,7 +4,7 @@
 //! so that `all b in ids: variant[b].available` says something about `sum(a in ids: variant[a].price)`.
 
 use super::scope::Scope;
-use guard_syntax::ast::{Arg, BinaryOp, Expr, ExprKind, Quantifier, UnaryOp};
+use guard_syntax::ast::{Arg, BinaryOp, Expr, ExprKind, Ident, Quantifier, TypeKind, UnaryOp};
 
 /// The slot of a binder over something computed: outside its quantifier nothing is known of it.
 const OPAQUE: u32 = u32::MAX;
@@ -107,6 +107,12 @@ pub(crate) fn each(over: &Expr, scope: &Scope) -> Option<String> {
     Some(format!("each({})", key(over, scope)?))
 }
 
+/// Returns the key of an element of `over` whose key or index a binder stands for.
+pub(crate) fn element(over: &Expr, at: &Ident, scope: &Scope) -> Option<String> {
+    let at = Expr { kind: ExprKind::Name(at.node.clone()), span: at.span };
+    Some(format!("{}[{}]", key(over, scope)?, key(&at, scope)?))
+}
+
 /// Adds the keys of everything that has a value whenever `condition` has the value `truth`.
 pub(crate) fn implied(condition: &Expr, truth: bool, scope: &Scope, out: &mut Vec<String>) {
     let inside = |e: &Expr, scope: &Scope| implied(e, truth, scope, out);
@@ -126,6 +132,11 @@ pub(crate) fn implied(condition: &Expr, truth: bool, scope: &Scope, out: &mut Ve
         ExprKind::Binary(op, a, b) if truth && lifts_to_false(*op) => {
             chain(a, scope, out);
             chain(b, scope, out);
+            out.extend(match op {
+                BinaryOp::In => entry(a, b, scope),
+                BinaryOp::Contains => entry(b, a, scope),
+                _ => None,
+            });
         }
         ExprKind::Call(name, args) if truth && super::ask::is_test(&name.node) => {
             args.iter().for_each(|arg| chain(&arg.value, scope, out));
@@ -163,6 +174,15 @@ fn holds_for_each(op: Quantifier, truth: bool) -> bool {
     op == if truth { Quantifier::All } else { Quantifier::Any }
 }
 
+/// Returns the key of the entry that is there where a map has a key; `None` for what is not declared as a map.
+fn entry(at: &Expr, of: &Expr, scope: &Scope) -> Option<String> {
+    let ExprKind::Name(name) = &of.kind else { return None };
+    let state = &scope.names.state;
+    let declared = state.peek(name).filter(|_| !scope.is_bound(name))?;
+    let is_map = matches!(state.items[declared].decl.ty.kind, TypeKind::Map(..));
+    is_map.then_some(format!("{}[{}]", free(name, scope), key(at, scope)?))
+}
+
 fn lifts_to_false(op: BinaryOp) -> bool {
     use BinaryOp::*;
     matches!(op, Eq | Lt | Le | Gt | Ge | In | Contains | Matches | Within)
@@ -188,7 +208,7 @@ fn chain(expr: &Expr, scope: &Scope, out: &mut Vec<String>) {
 }
 
 /// Binds the names of a quantifier for their symbols only.
-fn bind_symbols(binders: &[guard_syntax::ast::Ident], over: &Expr, scope: &mut Scope) {
+fn bind_symbols(binders: &[Ident], over: &Expr, scope: &mut Scope) {
     let sources: Vec<&Expr> = match &over.kind {
         ExprKind::Call(name, args) if name.node == "zip" => args.iter().map(|a| &a.value).collect(),
         _ => vec![over],

@@ -6,7 +6,7 @@
 use super::Checker;
 use crate::errors;
 use crate::hir::{
-    ClauseKind, Expr, ExprKind, Field, Learn, Program, Replacement, Step, Target, Type,
+    ClauseKind, Expr, ExprKind, Field, Learn, Program, Range, Replacement, Step, Target, Type,
 };
 use crate::lower::{clause_exprs, each_expr, is_secret};
 use guard_syntax::span::Span;
@@ -40,9 +40,9 @@ impl Checker<'_, '_> {
 }
 
 fn leaks_of(program: &Program, params: &[Field], clause: &ClauseKind) -> Vec<Span> {
-    let (target, value) = match clause {
-        ClauseKind::Effect { target, value, .. } => (target, value.as_ref()),
-        ClauseKind::Observe { target, value, .. } => (target, Some(value)),
+    let (target, value, ranges) = match clause {
+        ClauseKind::Effect { target, value, ranges, .. } => (target, value.as_ref(), &ranges[..]),
+        ClauseKind::Observe { target, value, .. } => (target, Some(value), &[][..]),
         ClauseKind::Learn(learn) => return taught(program, params, learn),
         ClauseKind::Deny { replacement: Some(Replacement { param, value, .. }), .. } => {
             let hidden = params.get(*param as usize).is_some_and(|param| param.secret);
@@ -66,7 +66,9 @@ fn leaks_of(program: &Program, params: &[Field], clause: &ClauseKind) -> Vec<Spa
     });
     let hidden = is_hidden(program, target);
     let value = value.filter(|_| !hidden);
-    keys.chain(value).filter(|e| leaks(program, params, e)).map(|e| e.span).collect()
+    let bound = secret_elements(program, params, ranges);
+    let leaks = |e: &&Expr| leaks(program, params, e) || is_of_secret(e, &bound);
+    keys.chain(value).filter(leaks).map(|e| e.span).collect()
 }
 
 /// Finds the files that are asked for by a secret path: the question is on record, and in the message if nobody answers.
@@ -84,19 +86,28 @@ fn asked(program: &Program, params: &[Field], root: &Expr, leaks: &mut Vec<Span>
 fn taught(program: &Program, params: &[Field], learn: &Learn) -> Vec<Span> {
     let columns = &program.records[program.facts[learn.fact].row].fields;
     let plain = learn.row.iter().zip(columns).filter(|(_, column)| !column.secret);
-    // Elements of a secret collection are secret.
+    let bound = secret_elements(program, params, &learn.ranges);
+    plain
+        .map(|(value, _)| value)
+        .filter(|e| leaks(program, params, e) || is_of_secret(e, &bound))
+        .map(|e| e.span)
+        .collect()
+}
+
+/// Returns what ranges bind of secret collections.
+fn secret_elements(program: &Program, params: &[Field], ranges: &[Range]) -> Vec<u32> {
     let mut bound: Vec<u32> = Vec::new();
-    for range in &learn.ranges {
+    for range in ranges {
         if is_secret(program, &range.over, params) || reads_local(&range.over, &bound) {
             bound.extend(&range.binders);
         }
     }
-    let of_secret = |e: &Expr| *e.ty.required() != Type::Bool && reads_local(e, &bound);
-    plain
-        .map(|(value, _)| value)
-        .filter(|e| leaks(program, params, e) || of_secret(e))
-        .map(|e| e.span)
-        .collect()
+    bound
+}
+
+/// Returns true if an expression shows more of a secret element than one bit.
+fn is_of_secret(e: &Expr, bound: &[u32]) -> bool {
+    *e.ty.required() != Type::Bool && reads_local(e, bound)
 }
 
 fn reads_local(e: &Expr, slots: &[u32]) -> bool {

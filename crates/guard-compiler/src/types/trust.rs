@@ -11,6 +11,7 @@ pub(crate) use parts::Reliance;
 use super::Checker;
 use crate::errors;
 use crate::hir::{self, Expr, ExprKind, Trust, Type};
+use crate::lower::clause_exprs;
 use guard_syntax::ast::{self, ClauseKind, ResultStep};
 use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::Span;
@@ -238,22 +239,18 @@ impl<'p> Flow<'p> {
 
     /// Returns the variable that a clause writes, and the least trusted part of what it writes.
     fn written(&self, at: hir::ToolId, clause: &hir::Clause) -> Option<(hir::VarId, Stain)> {
-        let (target, value) = match &clause.kind {
+        let (target, ranges) = match &clause.kind {
             _ if clause.rule.shadow => return None,
-            hir::ClauseKind::Effect { target, value, .. } => (target, value.as_ref()),
-            hir::ClauseKind::Observe { target, value, .. } => (target, Some(value)),
+            hir::ClauseKind::Effect { target, ranges, .. } => (target, &ranges[..]),
+            hir::ClauseKind::Observe { target, .. } => (target, &[][..]),
             _ => return None,
         };
-        let stain = |e: &Expr| {
-            let worst = worst(self.reads(at, [e]).judged().0, DistrustLevel::Chosen)?;
-            Some((worst.level(), clause.rule.span))
-        };
-        let made = makes_of_old(&clause.kind).then_some((DistrustLevel::Chosen, clause.rule.span));
-        let keys = target.path.iter().filter_map(|step| match step {
-            hir::Step::Index(key) => stain(key),
-            hir::Step::Field(_) => None,
-        });
-        Some((target.var, value.and_then(stain).into_iter().chain(keys).chain(made).max()))
+        let mut reads = self.reads(at, []);
+        reads.bind(ranges);
+        clause_exprs(&clause.kind, &mut |e| reads.visit(e));
+        let worst = worst(reads.judged().0, DistrustLevel::Chosen).map(|cause| cause.level());
+        let made = makes_of_old(&clause.kind).then_some(DistrustLevel::Chosen);
+        Some((target.var, worst.max(made).map(|level| (level, clause.rule.span))))
     }
 
     /// Marks a variable; false where it was marked as much before.
@@ -383,13 +380,18 @@ fn worst(causes: Vec<Cause>, from: DistrustLevel) -> Option<Cause> {
 
 /// True for a clause that makes something of what the state held before: the agent chooses how often, and when.
 fn makes_of_old(clause: &hir::ClauseKind) -> bool {
-    let (accumulates, value) = match clause {
-        hir::ClauseKind::Effect { op, value, .. } => (op.accumulates(), value.as_ref()),
-        hir::ClauseKind::Observe { value, .. } => (false, Some(value)),
-        _ => return false,
-    };
     let mut reads_state = false;
     let mut note = |e: &Expr| reads_state |= matches!(e.kind, ExprKind::State(_));
-    value.into_iter().for_each(|value| value.walk(&mut note));
-    accumulates || reads_state
+    match clause {
+        hir::ClauseKind::Effect { ranges, when, op, value, .. } => {
+            let over = ranges.iter().map(|range| &range.over);
+            over.chain(when).chain(value).for_each(|e| e.walk(&mut note));
+            op.accumulates() || reads_state
+        }
+        hir::ClauseKind::Observe { value, .. } => {
+            value.walk(&mut note);
+            reads_state
+        }
+        _ => false,
+    }
 }

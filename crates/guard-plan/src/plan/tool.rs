@@ -307,6 +307,10 @@ pub struct Ready {
 pub struct Effect {
     /// Who says it.
     pub rule: RuleMeta,
+    /// The collections to iterate over, from the outermost; once where there are none. At most [`MAX_RANGES`].
+    pub ranges: Vec<Range>,
+    /// Only elements for which this is true.
+    pub when: Option<Expr>,
     /// The place that is written.
     pub target: Target,
     /// The operation.
@@ -338,6 +342,14 @@ pub enum EffectOp {
     Delete,
 }
 
+impl Effect {
+    /// Returns all expressions.
+    pub fn exprs(&self) -> impl Iterator<Item = &Expr> {
+        let over = self.ranges.iter().map(|range| &range.over);
+        over.chain(&self.when).chain(self.target.keys()).chain(&self.value)
+    }
+}
+
 impl EffectOp {
     /// True if what is written depends on how often it is done.
     pub fn accumulates(self) -> bool {
@@ -358,6 +370,16 @@ pub struct Target {
     pub var: VarId,
     /// The way into it.
     pub path: Vec<Step>,
+}
+
+impl Target {
+    /// Returns the keys of the way, from the outermost.
+    pub fn keys(&self) -> impl Iterator<Item = &Expr> {
+        self.path.iter().filter_map(|step| match step {
+            Step::Index(key) => Some(key),
+            Step::Field(_) => None,
+        })
+    }
 }
 
 /// One step into a value.
@@ -409,7 +431,7 @@ pub struct Learn {
 /// The maximum number of rows of a fact.
 pub const MAX_ROWS: u64 = 10_000_000;
 
-/// The maximum number of collections that a `learn` iterates over.
+/// The maximum number of collections that a clause iterates over.
 pub const MAX_RANGES: usize = 4;
 
 impl Learn {

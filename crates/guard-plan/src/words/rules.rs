@@ -121,7 +121,9 @@ pub fn before<'a>(plan: &'a Plan, tool: &'a Tool) -> Vec<Said<'a>> {
         say(About::Cost, Some(&cost.rule), format!("{amount} {unit}{returned}"));
     }
     for one in &tool.effects {
-        let text = code(&effect(&shows, one.op, &one.target, one.value.as_ref()));
+        let shows = Shows { ranges: &one.ranges, ..shows };
+        let done = code(&effect(&shows, one.op, &one.target, one.value.as_ref()));
+        let text = format!("{done}{}{}", each(&shows), when(&shows, &one.when));
         say(About::Effect, Some(&one.rule), text);
     }
     out.extend(keeps(plan, About::Keeps, &tool.frame));

@@ -241,12 +241,14 @@ pub(crate) struct Screen {
     pub denies: Box<[u32]>,
 }
 
-/// A target and the operand.
+/// The expressions of an effect.
 #[derive(Debug)]
 pub(crate) struct PreparedEffect {
     /// True if only the written part must be checked: no other effect writes the variable, and no
     /// invariant of the frame reads it.
     pub part: bool,
+    pub ranges: Box<[Prepared]>,
+    pub when: Option<Prepared>,
     pub target: Target,
     pub value: Option<Prepared>,
 }
@@ -334,6 +336,8 @@ impl PreparedTool {
             costs: all(&tool.costs, |cost| Prepared::new(&cost.amount)),
             effects: all(&tool.effects, |effect| PreparedEffect {
                 part: !plan.shadow && !shadow_effects && is_part(plan, tool, effect),
+                ranges: ranges(&effect.ranges),
+                when: Prepared::optional(&effect.when),
                 target: target(&effect.target),
                 value: Prepared::optional(&effect.value),
             }),
@@ -380,14 +384,12 @@ pub(crate) struct Readings {
 
 impl Readings {
     fn new(plan: &Plan, tool: &plan::Tool) -> Readings {
-        let written = |op, target: &plan::Target, value| {
-            (target.var, trust::of_written(plan, tool, op, target, value))
-        };
         let effects = tool.effects.iter().filter(|effect| !effect.rule.shadow);
         let effects =
-            effects.map(|effect| written(Some(effect.op), &effect.target, effect.value.as_ref()));
+            effects.map(|effect| (effect.target.var, trust::of_effect(plan, tool, effect)));
         let observes = tool.observes.iter().filter(|observe| !observe.rule.shadow);
-        let observes = observes.map(|observe| written(None, &observe.target, Some(&observe.value)));
+        let observes = observes
+            .map(|observe| (observe.target.var, trust::of_observation(plan, tool, observe)));
         Readings {
             effects: effects.collect(),
             observes: observes.collect(),
@@ -517,7 +519,10 @@ fn is_part(plan: &plan::Plan, tool: &plan::Tool, effect: &plan::Effect) -> bool 
         let invariant = plan.invariants.get(*id as usize);
         invariant.is_none_or(|one| one.condition.0.contains(&Node::State(var)))
     };
-    writers == 1 && !effect.target.path.is_empty() && !tool.frame.iter().any(reads)
+    writers == 1
+        && effect.ranges.is_empty()
+        && !effect.target.path.is_empty()
+        && !tool.frame.iter().any(reads)
 }
 
 /// Returns whether observations may break an invariant, and all that may only warn.

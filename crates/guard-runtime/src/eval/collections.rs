@@ -82,6 +82,15 @@ impl<'a> Items<'a> {
     }
 }
 
+/// Returns what a clause with this many names binds of an element: the element, the key of a map, or both.
+pub(crate) fn bound<'b, 'a>(both: &'b [Val<'a>; 2], names: usize, by_key: bool) -> &'b [Val<'a>] {
+    match names {
+        1 if by_key => &both[..1],
+        1 => &both[1..],
+        _ => both,
+    }
+}
+
 fn count(index: &mut usize) -> Val<'static> {
     *index += 1;
     Val::Int(i64::try_from(*index - 1).unwrap_or(i64::MAX))
@@ -182,22 +191,11 @@ impl<'a> Context<'a> {
             };
             let by_key = items.by_key();
             for (key, element) in items {
-                let found = match binders.len() {
-                    1 => {
-                        let row = [if by_key { key } else { element }];
-                        settled = take(&row)?;
-                        let [named] = row;
-                        named
-                    }
-                    _ => {
-                        let row = [key, element];
-                        settled = take(&row)?;
-                        let [_, named] = row;
-                        named
-                    }
-                };
+                let both = [key, element];
+                settled = take(bound(&both, binders.len(), by_key))?;
                 if settled && op == QuantifierOp::First {
-                    return Ok(found);
+                    let [key, element] = both;
+                    return Ok(if by_key && binders.len() == 1 { key } else { element });
                 }
                 if settled {
                     break;

@@ -6,8 +6,7 @@
 
 use crate::compiled::{CompiledPlan, prepare};
 use guard_plan::plan::{
-    Expr, LimitScope, Message, Node, Part, Requires, Show, Step, Target, Tool, ToolId, UnitId,
-    VarId,
+    Expr, LimitScope, Message, Node, Part, Requires, Show, Tool, ToolId, UnitId, VarId,
 };
 
 /// The reduced tool, and the parts that depend on the arguments.
@@ -39,10 +38,7 @@ impl Unchosen {
             tool.costs.iter().filter(|cost| reads_argument(&cost.amount)).map(|cost| cost.unit),
         );
         tool.costs.retain(|cost| !reads_argument(&cost.amount));
-        let chosen = tool.effects.iter().filter(|effect| {
-            effect.value.as_ref().is_some_and(reads_argument)
-                || target_reads_argument(&effect.target)
-        });
+        let chosen = tool.effects.iter().filter(|effect| effect.exprs().any(reads_argument));
         let unknown: Vec<VarId> = chosen.map(|effect| effect.target.var).collect();
         tool.effects.retain(|effect| !unknown.contains(&effect.target.var));
         let known = |id: &u32| {
@@ -70,10 +66,6 @@ fn requirement_reads_argument(requires: &Requires) -> bool {
     let key = |values: &[Expr]| values.iter().any(reads_argument);
     let keyed = requires.any_of.iter().flat_map(|one| &one.key).any(|one| key(&one.values));
     keyed || requires.when.as_ref().is_some_and(reads_argument)
-}
-
-fn target_reads_argument(target: &Target) -> bool {
-    target.path.iter().any(|step| matches!(step, Step::Index(key) if reads_argument(key)))
 }
 
 /// Returns a message with the names of arguments in place of their values.

@@ -5,7 +5,7 @@ use super::endorse;
 use crate::compiled::prepare;
 use crate::compiled::{CompiledPlan, resolved};
 use crate::eval;
-use crate::eval::collections::Items;
+use crate::eval::collections::{Items, bound};
 use crate::eval::context::{Context, Scope};
 use crate::outcome::{Learned, Settled};
 use crate::session::Session;
@@ -149,11 +149,7 @@ fn range<'s>(
             return rows.push(Err(Fault::Decode(message)));
         }
         let both = [key, element];
-        let values = match range.binders.len() {
-            1 if by_key => &both[..1],
-            1 => &both[1..],
-            _ => &both,
-        };
+        let values = bound(&both, range.binders.len(), by_key);
         let inner = Scope { slots: &range.binders, values, outer: Some(scope) };
         self::range(cx, all, depth + 1, &inner, visits, rows);
     }

@@ -1,5 +1,6 @@
 //! Effects and invariants: the call is simulated on a copy of the state.
 
+mod elements;
 mod parts;
 
 use super::Call;
@@ -115,6 +116,9 @@ fn simulate_one<'a>(
     ready: &'a PreparedEffect,
     writes: &mut Vec<(VarId, Value)>,
 ) -> Result<(), Fault> {
+    if !ready.ranges.is_empty() {
+        return elements::simulate(cx, effect, ready, writes);
+    }
     let operand = match &ready.value {
         Some(value) => Some(cx.eval_leaf(value)?),
         None => None,

@@ -170,7 +170,7 @@ pub fn cost(owner: &str, unit: UnitId, whole: i64) -> Cost {
 
 pub fn effect(owner: &str, var: VarId, op: EffectOp, value: Expr) -> Effect {
     let target = Target { var, path: vec![] };
-    Effect { rule: rule(owner), target, op, value: Some(value) }
+    Effect { rule: rule(owner), ranges: Vec::new(), when: None, target, op, value: Some(value) }
 }
 
 pub fn variable(name: &str, ty: TypeId, init: Node) -> StateVar {

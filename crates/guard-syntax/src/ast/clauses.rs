@@ -290,6 +290,10 @@ pub struct Effect {
     pub kind: EffectKind,
     /// The written target.
     pub target: Target,
+    /// `for a, b in e`, from the outermost: binders and what they range over.
+    pub each: Vec<(Vec<Ident>, Expr)>,
+    /// `when e`, only with `for`.
+    pub when: Option<Expr>,
     /// The whole statement.
     pub span: SpanEq,
 }

@@ -149,7 +149,8 @@ impl TreeBuilder<'_> {
 
     pub fn statement(&mut self, node: Node) -> Option<Effect> {
         let span = self.span_eq(&node);
-        let node = ChildNodes::of(node).next()?;
+        let mut whole = ChildNodes::of(node);
+        let node = whole.next()?;
         let rule = node.as_rule();
         let mut parts = ChildNodes::of(node);
         let (kind, target) = match rule {
@@ -177,7 +178,9 @@ impl TreeBuilder<'_> {
                 (kind, self.take_target(&mut parts)?)
             }
         };
-        Some(Effect { kind, target, span })
+        let each = self.take_each(&mut whole)?;
+        let when = self.take_each_when(&mut whole)?;
+        Some(Effect { kind, target, each, when, span })
     }
 
     fn take_target(&mut self, parts: &mut ChildNodes) -> Option<Target> {
@@ -273,10 +276,15 @@ impl TreeBuilder<'_> {
         let fact = self.name(&mut parts)?;
         let args = self.take_args(&mut parts)?;
         let each = self.take_each(&mut parts)?;
-        let when = match parts.accept(Rule::learn_when) {
+        let when = self.take_each_when(&mut parts)?;
+        Some(Learn { fact, args, each, when })
+    }
+
+    /// Reads the condition on elements; `None` within where there is none.
+    fn take_each_when(&mut self, parts: &mut ChildNodes) -> Option<Option<Expr>> {
+        Some(match parts.accept(Rule::each_when) {
             Some(node) => Some(self.take_expr(&mut ChildNodes::of(node))?),
             None => None,
-        };
-        Some(Learn { fact, args, each, when })
+        })
     }
 }

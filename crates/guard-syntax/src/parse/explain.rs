@@ -219,7 +219,7 @@ fn words(expected: &[Rule]) -> Vec<&'static str> {
 fn keywords(rule: Rule) -> &'static [&'static str] {
     match rule {
         Rule::guard => &["when", "unless"],
-        Rule::learn_when | Rule::when_word => &["when"],
+        Rule::each_when | Rule::when_word => &["when"],
         Rule::because | Rule::saying => &["because"],
         Rule::within => &["within"],
         Rule::since => &["since"],

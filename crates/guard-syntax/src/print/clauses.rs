@@ -148,6 +148,18 @@ fn ranges<'a>(pieces: &mut Vec<Piece<'a>>, each: &'a [(Vec<Ident>, Expr)]) {
     }
 }
 
+/// Adds what a statement or a lesson is repeated for.
+fn elements<'a>(
+    pieces: &mut Vec<Piece<'a>>,
+    each: &'a [(Vec<Ident>, Expr)],
+    when: Option<&'a Expr>,
+) {
+    ranges(pieces, each);
+    if let Some(when) = when {
+        pieces.extend([Piece::Break, Piece::text("when "), Piece::Expr(when)]);
+    }
+}
+
 /// Prints the clauses without expressions.
 fn short(kind: &ClauseKind) -> String {
     match kind {
@@ -247,10 +259,7 @@ impl PrintedText<'_> {
     pub fn learn(&mut self, learn: &Learn) {
         let mut pieces =
             vec![Piece::text(format!("learn {}{}", learn.fact.node, text::args(&learn.args)))];
-        ranges(&mut pieces, &learn.each);
-        if let Some(when) = &learn.when {
-            pieces.extend([Piece::Break, Piece::text("when "), Piece::Expr(when)]);
-        }
+        elements(&mut pieces, &learn.each, learn.when.as_ref());
         self.flow(&pieces);
     }
 }
@@ -263,7 +272,7 @@ impl PrintedElement for Effect {
     fn print(&self, page: &mut PrintedText) {
         let to = target(&self.target);
         let assign = |op: &str| Piece::text(format!("{to} {op} "));
-        let pieces = match &self.kind {
+        let mut pieces = match &self.kind {
             EffectKind::Set(e) => vec![assign("="), Piece::Expr(e)],
             EffectKind::Add(e) => vec![assign("+="), Piece::Expr(e)],
             EffectKind::Subtract(e) => vec![assign("-="), Piece::Expr(e)],
@@ -279,6 +288,7 @@ impl PrintedElement for Effect {
             }
             EffectKind::Delete => vec![Piece::text(format!("delete {to}"))],
         };
+        elements(&mut pieces, &self.each, self.when.as_ref());
         page.flow(&pieces);
     }
 }

@@ -46,6 +46,9 @@ impl Draft<'_> {
             .iter()
             .filter(|name| SCALARS.iter().any(|(own, ..)| *own == name.text))
             .collect();
+        if self.rng.chance(8) {
+            return self.effect_on_elements();
+        }
         if self.rng.chance(50) {
             let name = (*self.rng.pick(&own)).clone();
             let value = match name.kind {
@@ -81,6 +84,27 @@ impl Draft<'_> {
             ),
             _ => self.collection_effect(),
         }
+    }
+
+    /// An effect that is done for each element of a collection.
+    fn effect_on_elements(&mut self) -> (String, String) {
+        let collection = *self.rng.pick(&self.collections.clone());
+        let over = collection.name;
+        let int = self.int(1);
+        let var = ["n", "z", "k"][self.rng.below(3)];
+        let effect = match (collection.shape, collection.element, self.rng.below(3)) {
+            (Shape::Map, _, 0) => format!("delete {over}[u] for u in {over}"),
+            (Shape::Map, Element::Int, 1) => {
+                format!("{over}[u] += {int} for u in {over} when u in {over}")
+            }
+            (Shape::List | Shape::Set, Element::Int, 0) => format!("{var} += u for u in {over}"),
+            (Shape::List | Shape::Set, Element::Int, 1) => {
+                format!("{var} = u for u in {over} when u > {int}")
+            }
+            _ => format!("{var} += {int} for u in {over}"),
+        };
+        let written = if effect.starts_with(&format!("{var} ")) { var } else { over };
+        (written.into(), effect)
     }
 
     pub(super) fn collection_effect(&mut self) -> (String, String) {

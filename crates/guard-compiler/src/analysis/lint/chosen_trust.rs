@@ -42,8 +42,9 @@ fn written_by_the_agent(program: &Program) -> BTreeSet<VarId> {
     let unasked = program.tools.iter().filter(|tool| !tool.clauses.iter().any(is_approval));
     let clauses = unasked.flat_map(|tool| &tool.clauses);
     let written = clauses.filter_map(|clause| match &clause.kind {
-        ClauseKind::Effect { target, value: Some(value), .. } => {
-            (!choices(value, &BTreeSet::new()).is_empty()).then_some(target.var)
+        ClauseKind::Effect { target, value: Some(value), ranges, .. } => {
+            let mut read = ranges.iter().map(|range| &range.over).chain([value]);
+            read.any(|e| !choices(e, &BTreeSet::new()).is_empty()).then_some(target.var)
         }
         _ => None,
     });

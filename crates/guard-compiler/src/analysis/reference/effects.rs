@@ -1,13 +1,14 @@
 //! Effects of a call on the state, and the checks of their results (semantics §3.8).
 
 use super::Reference;
-use super::eval::{Env, Evaluated};
+use super::eval::{Env, Evaluated, rows_of};
 use super::propose::{Consequences, Findings};
 use super::values::arithmetic;
-use crate::hir::{ClauseKind, Expr, Step, Target, Tool, VarId};
+use crate::hir::{ClauseKind, Expr, Range, Step, Target, Tool, VarId};
 use guard_plan::plan::{ArithOp, EffectOp};
 use guard_plan::value::{Fault, Value};
 use guard_plan::verdict::{Code, Decision};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 impl Reference<'_> {
@@ -44,7 +45,7 @@ impl Reference<'_> {
         let (mut simulated, mut faulted) = (self.state.to_vec(), false);
         let (mut written_vars, mut touched) = (BTreeSet::new(), BTreeSet::new());
         for clause in &tool.clauses {
-            let ClauseKind::Effect { target, op, value } = &clause.kind else {
+            let ClauseKind::Effect { ranges, when, target, op, value } = &clause.kind else {
                 continue;
             };
             touched.insert(target.var);
@@ -52,7 +53,11 @@ impl Reference<'_> {
                 continue;
             }
             written_vars.insert(target.var);
-            let written = self.apply(target, *op, value.as_ref(), env, &mut simulated);
+            let effect = (target, *op, value.as_ref());
+            let written = match ranges.is_empty() {
+                true => self.apply(effect, env, &mut simulated).map(drop),
+                false => self.apply_to_each(ranges, when.as_ref(), effect, env, &mut simulated),
+            };
             faulted |= findings.ok(&clause.rule, written).is_none();
         }
         if faulted {
@@ -95,15 +100,54 @@ impl Reference<'_> {
         observes.peek().is_some() && observes.all(|warns| warns)
     }
 
-    /// Writes one effect into `state`; everything it reads is read in `env`.
-    pub(super) fn apply(
+    /// Writes an effect into `state` once for each element of its ranges for which the condition holds.
+    fn apply_to_each(
         &self,
-        target: &Target,
-        op: EffectOp,
-        value: Option<&Expr>,
+        ranges: &[Range],
+        when: Option<&Expr>,
+        effect: Operation,
         env: Env,
         state: &mut [Value],
     ) -> Result<(), Fault> {
+        let mut assigned: Vec<Written> = Vec::new();
+        for locals in self.combinations(ranges, env)? {
+            let env = Env { locals: &locals, ..env };
+            if !when.map_or(Ok(true), |when| self.holds(when, env))? {
+                continue;
+            }
+            let written = self.apply(effect, env, state)?;
+            if effect.1 != EffectOp::Set {
+                continue;
+            }
+            if assigned.iter().any(|known| known.0 == written.0 && known.1 != written.1) {
+                return Err(Fault::Decode("an effect writes two values to one place".into()));
+            }
+            assigned.push(written);
+        }
+        Ok(())
+    }
+
+    /// Returns the bound values, one element for each combination of the elements of the ranges.
+    fn combinations(&self, ranges: &[Range], env: Env) -> Result<Vec<Vec<Value>>, Fault> {
+        let mut bound: Vec<Vec<Value>> = vec![env.locals.to_vec()];
+        for range in ranges {
+            let mut inner = Vec::new();
+            for outer in bound {
+                let source = self.eval(&range.over, Env { locals: &outer, ..env })?;
+                inner.extend(rows_of(&[Cow::Owned(source)], &range.binders, &outer)?);
+            }
+            bound = inner;
+        }
+        Ok(bound)
+    }
+
+    /// Writes one effect into `state`; everything it reads is read in `env`. Returns the place and the operand.
+    pub(super) fn apply(
+        &self,
+        (target, op, value): Operation,
+        env: Env,
+        state: &mut [Value],
+    ) -> Result<Written, Fault> {
         let value = value.map_or(Ok(Value::None), |v| self.eval(v, env))?;
         let mut keys = Vec::new();
         for step in &target.path {
@@ -112,7 +156,8 @@ impl Reference<'_> {
                 Step::Index(e) => PathKey::Entry(self.eval(e, env)?),
             });
         }
-        write(&mut state[target.var], &keys, op, value)
+        write(&mut state[target.var], &keys, op, value.clone())?;
+        Ok((keys, value))
     }
 }
 
@@ -131,8 +176,15 @@ pub(super) fn reads(e: &Expr, var: VarId) -> bool {
     found
 }
 
+/// The target, the operation and the operand of an effect.
+type Operation<'e> = (&'e Target, EffectOp, Option<&'e Expr>);
+
+/// The place that an effect wrote, and its operand.
+type Written = (Vec<PathKey>, Value);
+
 /// One evaluated step into a value.
-enum PathKey {
+#[derive(PartialEq)]
+pub(super) enum PathKey {
     Field(usize),
     Entry(Value),
 }
@@ -166,13 +218,9 @@ fn write(place: &mut Value, keys: &[PathKey], op: EffectOp, value: Value) -> Res
             _ => Err(missing()),
         },
         [PathKey::Entry(Value::Int(at)), rest @ ..] => match (place, usize::try_from(*at)) {
-            (Value::List(items), Ok(at)) => match (rest.is_empty(), op) {
-                (true, EffectOp::Delete) if at < items.len() => {
-                    items.remove(at);
-                    Ok(())
-                }
-                _ => write(items.get_mut(at).ok_or_else(missing)?, rest, op, value),
-            },
+            (Value::List(items), Ok(at)) => {
+                write(items.get_mut(at).ok_or_else(missing)?, rest, op, value)
+            }
             _ => Err(missing()),
         },
         [PathKey::Entry(_), ..] => Err(missing()),

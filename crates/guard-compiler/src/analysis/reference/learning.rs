@@ -205,13 +205,14 @@ impl Reference<'_> {
                     *whole = false;
                     continue;
                 };
-                if let Value::Json(json) = &source
-                    && !matches!(**json, Json::Array(_) | Json::Object(_))
-                {
-                    *whole = false;
+                if source == Value::None {
                     continue;
                 }
-                for row in rows(&[Cow::Owned(source)], range.binders.len()).unwrap_or_default() {
+                let Ok(rows) = rows(&[Cow::Owned(source)], range.binders.len()) else {
+                    *whole = false;
+                    continue;
+                };
+                for row in rows {
                     let mut locals = outer.clone();
                     for (slot, value) in range.binders.iter().zip(row) {
                         set(&mut locals, *slot, value);

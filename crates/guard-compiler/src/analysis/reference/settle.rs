@@ -217,7 +217,7 @@ impl Reference<'_> {
         };
         let place = Target { path: target.path[..end].to_vec(), ..target.clone() };
         // What is not there is unknown already.
-        let _ = self.apply(&place, op, None, env, state);
+        let _ = self.apply((&place, op, None), env, state);
         Ok(true)
     }
 
@@ -297,7 +297,8 @@ impl Reference<'_> {
             ty: Type::Error,
             span: Default::default(),
         };
-        self.apply(target, EffectOp::Set, Some(&bound), Env { locals: &locals, ..env }, state)
+        let env = Env { locals: &locals, ..env };
+        self.apply((target, EffectOp::Set, Some(&bound)), env, state).map(drop)
     }
 
     /// A value for a place of a type: `json` is decoded to it.

@@ -90,6 +90,10 @@ impl Reference<'_> {
     }
 }
 
+fn no_collection() -> Fault {
+    Fault::Decode("what is walked is no collection".into())
+}
+
 /// Returns the values of a quantifier's binders, row by row.
 pub(super) fn rows(sources: &[Cow<'_, Value>], binders: usize) -> Result<Vec<Vec<Value>>, Fault> {
     if sources.len() > 1 {
@@ -132,9 +136,9 @@ pub(super) fn rows(sources: &[Cow<'_, Value>], binders: usize) -> Result<Vec<Vec
                 .iter()
                 .map(|(k, v)| keyed(Value::String(k.clone()), Value::Json(Box::new(v.clone()))))
                 .collect(),
-            _ => Vec::new(),
+            _ => return Err(no_collection()),
         },
-        _ => Vec::new(),
+        _ => return Err(no_collection()),
     })
 }
 

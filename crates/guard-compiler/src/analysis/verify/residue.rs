@@ -65,10 +65,11 @@ fn room(plan: &Plan, system: &System, claim: &Claim, linear: &Linear) -> Option<
     let bounds = [-i128::from(max), writes.len() as i128 - i128::from(max)];
     let is_bound = bounds.contains(&linear.constant) && system.sort(size) != Some(Sort::Decimal);
     let all_add = writes.iter().all(|effect| {
-        matches!(
-            (&effect.target.path[..], effect.op),
-            ([], EffectOp::Append | EffectOp::Insert) | ([Step::Index(_)], EffectOp::Set)
-        )
+        effect.ranges.is_empty()
+            && matches!(
+                (&effect.target.path[..], effect.op),
+                ([], EffectOp::Append | EffectOp::Insert) | ([Step::Index(_)], EffectOp::Set)
+            )
     });
     let room = max.checked_sub(writes.len() as u64)?;
     (is_bound && all_add).then(|| format!("len({}) <= {room}", variable.name))

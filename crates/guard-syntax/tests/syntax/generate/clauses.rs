@@ -145,7 +145,9 @@ impl Choices<'_> {
             6 => EffectKind::Remove(self.expr(3)),
             _ => EffectKind::Delete,
         };
-        Effect { kind, target: self.target(), span: here() }
+        let each = self.each();
+        let when = if each.is_empty() { None } else { self.some(|g| g.expr(2)) };
+        Effect { kind, target: self.target(), each, when, span: here() }
     }
 
     pub(super) fn target(&mut self) -> Target {

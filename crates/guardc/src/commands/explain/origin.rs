@@ -426,7 +426,7 @@ fn expressions(tool: &Tool) -> Vec<Vec<&Expr>> {
     let denies = tool.denies.iter().map(|one| vec![&one.condition]);
     let limits = tool.limits.iter().map(|one| one.by.iter().collect());
     let costs = tool.costs.iter().map(|one| vec![&one.amount]);
-    let effects = tool.effects.iter().map(|one| one.value.iter().collect());
+    let effects = tool.effects.iter().map(|one| one.exprs().collect());
     let frame = tool.frame.iter().map(|_| Vec::new());
     let approvals = tool.approvals.iter().map(|one| one.when.iter().collect());
     requires

@@ -73,7 +73,9 @@ impl<'p> Classes<'p> {
             }
             ClauseKind::Risk { when, .. } => _ = self.visit(when, cx, session),
             ClauseKind::Approval { when: Some(when), .. } => _ = self.visit(when, cx, session),
-            ClauseKind::Effect { target, op, value } => {
+            ClauseKind::Effect { ranges, when, target, op, value } => {
+                self.ranges(ranges, cx, session);
+                when.iter().for_each(|e| _ = self.visit(e, cx, session));
                 let place = self.target(target, cx, session);
                 if let Some(value) = value {
                     self.effect(place, target, *op, value, cx, session);
@@ -174,11 +176,16 @@ impl<'p> Classes<'p> {
         }
     }
 
-    pub(super) fn learn(&mut self, learn: &'p Learn, cx: &mut Context, session: &Reference) {
-        for Range { over, binders } in &learn.ranges {
-            let source = self.visit(over, cx, session);
+    /// Visits what a clause iterates over, and binds its elements.
+    fn ranges(&mut self, ranges: &'p [Range], cx: &mut Context, session: &Reference) {
+        for Range { over, binders } in ranges {
+            let source = self.source(over, cx, session);
             self.bind(binders, &[source], std::slice::from_ref(&over.ty), cx);
         }
+    }
+
+    pub(super) fn learn(&mut self, learn: &'p Learn, cx: &mut Context, session: &Reference) {
+        self.ranges(&learn.ranges, cx, session);
         learn.when.iter().for_each(|e| _ = self.visit(e, cx, session));
         for (at, e) in learn.row.iter().enumerate() {
             let node = self.visit(e, cx, session);

@@ -1,0 +1,99 @@
+//! Effects on elements: an effect with `for` is done once for each element of its collections.
+//!
+//! Everything it reads is the state before the call; what it writes adds up.
+
+use super::simulated;
+use crate::compiled::prepare::PreparedEffect;
+use crate::eval::collections::{Items, bound};
+use crate::eval::context::{Context, Scope};
+use crate::target::{self, PathKey};
+use crate::val::Val;
+use guard_plan::plan::{Effect, EffectOp, VarId};
+use guard_plan::value::{Fault, Value};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+/// The values that `=` has written, by place.
+type Assigned = BTreeMap<Vec<PathKey>, Value>;
+
+/// Simulates an effect on elements.
+///
+/// # Errors
+///
+/// The first fault, in the order of the elements. The writes are unspecified then.
+pub(super) fn simulate<'a>(
+    cx: &Context<'a>,
+    effect: &'a Effect,
+    ready: &'a PreparedEffect,
+    writes: &mut Vec<(VarId, Value)>,
+) -> Result<(), Fault> {
+    // It writes the variable even where there is no element.
+    simulated(cx, writes, effect.target.var);
+    let outside = Scope { slots: &[], values: &[], outer: None };
+    range(cx, (effect, ready), 0, &outside, writes, &mut Assigned::new())
+}
+
+/// Simulates the effect for the elements of the ranges from `depth` on.
+fn range<'a>(
+    cx: &Context<'a>,
+    (effect, ready): (&'a Effect, &'a PreparedEffect),
+    depth: usize,
+    scope: &Scope<'_, 'a>,
+    writes: &mut Vec<(VarId, Value)>,
+    assigned: &mut Assigned,
+) -> Result<(), Fault> {
+    let (Some(over), Some(range)) = (ready.ranges.get(depth), effect.ranges.get(depth)) else {
+        return element(cx, (effect, ready), scope, writes, assigned);
+    };
+    let items = Items::of(cx.eval_in(over, scope)?)?;
+    let by_key = items.by_key();
+    for (key, element) in items {
+        let both = [key, element];
+        let values = bound(&both, range.binders.len(), by_key);
+        let inner = Scope { slots: &range.binders, values, outer: Some(scope) };
+        self::range(cx, (effect, ready), depth + 1, &inner, writes, assigned)?;
+    }
+    Ok(())
+}
+
+/// Simulates the effect for one element.
+fn element<'a>(
+    cx: &Context<'a>,
+    (effect, ready): (&'a Effect, &'a PreparedEffect),
+    scope: &Scope<'_, 'a>,
+    writes: &mut Vec<(VarId, Value)>,
+    assigned: &mut Assigned,
+) -> Result<(), Fault> {
+    if let Some(when) = &ready.when
+        && !cx.eval_in(when, scope)?.truth()?
+    {
+        return Ok(());
+    }
+    let operand = ready.value.as_ref().map(|value| cx.eval_in(value, scope)).transpose()?;
+    let way = target::resolve_in(cx, &effect.target, &ready.target, scope)?;
+    let place = simulated(cx, writes, effect.target.var);
+    match (effect.op, operand) {
+        (EffectOp::Set, Some(operand)) => {
+            let value = operand.into_value();
+            target::apply(place, &way, EffectOp::Set, Some(Val::own(value.clone())))?;
+            assign(assigned, way, value)
+        }
+        (op, operand) => target::apply(place, &way, op, operand),
+    }
+}
+
+/// Notes a value that is assigned.
+///
+/// # Errors
+///
+/// Another value was assigned to the same place before.
+fn assign(assigned: &mut Assigned, way: Vec<PathKey>, value: Value) -> Result<(), Fault> {
+    match assigned.entry(way) {
+        Entry::Vacant(new) => _ = new.insert(value),
+        Entry::Occupied(before) if *before.get() == value => {}
+        Entry::Occupied(_) => {
+            return Err(Fault::Decode("an effect writes two values to one place".into()));
+        }
+    }
+    Ok(())
+}
