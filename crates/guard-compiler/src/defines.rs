@@ -25,8 +25,8 @@ pub(crate) const OF_A_NAME: [&str; 7] =
 const HISTORY: [&str; 2] = ["called", "failed"];
 /// Values and functions of the language that are no rows of the table of builtins.
 const VALUES: [&str; 7] = ["now", "elapsed", "workspace", "clock", "result", "text", "data"];
-const FUNCTIONS: [&str; 8] =
-    ["exists", "origin", "seen", "may_read", "zip", "count", "sum", "Beta"];
+const FUNCTIONS: [&str; 9] =
+    ["exists", "origin", "seen", "may_read", "zip", "pairs", "count", "sum", "Beta"];
 
 /// Returns whether a name belongs to the language, so that no define or `let` may have it.
 pub(crate) fn is_built_in(name: &str) -> bool {

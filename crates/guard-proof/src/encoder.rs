@@ -201,7 +201,11 @@ impl<'p> Encoder<'p> {
     /// Something of which nothing is known: it may be missing, and it may fault.
     pub fn unknown(&mut self) -> SymbolicOutcome {
         let term = self.terms.fresh();
-        SymbolicOutcome { value: self.perhaps(term, None), sound: self.flag(Op::Sound, vec![term]) }
+        let value = match mutant!("what is unknown is there") {
+            true => Value::Opaque(term),
+            false => self.perhaps(term, None),
+        };
+        SymbolicOutcome { value, sound: self.flag(Op::Sound, vec![term]) }
     }
 
     /// Returns the outcome of an operator that is not interpreted. Equal operands give equal outcomes, and the operator

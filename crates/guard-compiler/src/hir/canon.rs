@@ -20,6 +20,17 @@ pub(crate) fn wire(tool: &Tool) -> String {
     format!("{:?}", tool.wire_name)
 }
 
+/// A text up to its first bracket or blank: what comes after it is not written out.
+struct FirstWord(String);
+
+impl std::fmt::Write for FirstWord {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        let end = text.find(['(', '{', ' ']);
+        self.0.push_str(&text[..end.unwrap_or(text.len())]);
+        end.map_or(Ok(()), |_| Err(std::fmt::Error))
+    }
+}
+
 impl Canon<'_> {
     /// A type with everything in it.
     pub fn ty(self, ty: &Type) -> String {
@@ -148,8 +159,10 @@ impl Canon<'_> {
             },
             leaf if e.children().is_empty() => format!("{leaf:?}"),
             other => {
-                let debug = format!("{other:?}");
-                debug.split(['(', '{', ' ']).next().unwrap_or_default().to_string()
+                let mut name = FirstWord(String::new());
+                // It ends the writing after the word.
+                let _ = write!(name, "{other:?}");
+                name.0
             }
         }
     }

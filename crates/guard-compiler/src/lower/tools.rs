@@ -146,16 +146,7 @@ impl Lowering<'_> {
             ClauseKind::Ready(probe) => {
                 out.ready.push(plan::Ready { rule, probe: self.tables.probes.of(*probe) })
             }
-            ClauseKind::Effect { ranges, when, target, op, value } => {
-                out.effects.push(plan::Effect {
-                    rule,
-                    ranges: self.ranges(ranges),
-                    when: when.as_ref().map(|w| self.expr(w)),
-                    target: self.target(target),
-                    op: *op,
-                    value: value.as_ref().map(|v| self.expr(v)),
-                })
-            }
+            effect @ ClauseKind::Effect { .. } => out.effects.extend(self.effect(rule, effect)),
             ClauseKind::Observe { target, value, ty, warn } => out.observes.push(plan::Observe {
                 rule,
                 target: self.target(target),
@@ -196,6 +187,18 @@ impl Lowering<'_> {
                 });
             }
         }
+    }
+
+    fn effect(&self, rule: RuleMeta, effect: &ClauseKind) -> Option<plan::Effect> {
+        let ClauseKind::Effect { ranges, when, target, op, value } = effect else { return None };
+        Some(plan::Effect {
+            rule,
+            ranges: self.ranges(ranges),
+            when: when.as_ref().map(|w| self.expr(w)),
+            target: self.target(target),
+            op: *op,
+            value: value.as_ref().map(|v| self.expr(v)),
+        })
     }
 
     pub(super) fn learn(&self, rule: RuleMeta, learn: &hir::Learn) -> plan::Learn {

@@ -10,6 +10,55 @@ use guard_plan::plan::QuantifierOp;
 use guard_syntax::ast::{self, BinaryOp, Quantifier};
 use guard_syntax::span::Span;
 
+/// Returns the list whose pairs are ranged over.
+fn paired<'e>(over: &'e ast::Expr, scope: &Scope) -> Option<&'e ast::Expr> {
+    match &over.kind {
+        ast::ExprKind::Call(name, args)
+            if name.node == "pairs" && args.len() == 1 && !scope.is_bound("pairs") =>
+        {
+            Some(&args[0].value)
+        }
+        _ => None,
+    }
+}
+
+/// Writes a quantifier over pairs as two, one within the other; `None` where it does not say of pairs what is true.
+///
+/// `all a, b in pairs(xs): p` is `all i, a in xs: all j, b in xs: i >= j or p`. No text can name the indexes.
+fn in_pairs(
+    op: Quantifier,
+    binders: &[ast::Ident],
+    of: &ast::Expr,
+    body: &ast::Expr,
+    span: Span,
+) -> Option<ast::Expr> {
+    let [a, b] = binders else { return None };
+    let expr = |kind| ast::Expr { kind, span };
+    let index = |name: &str, at: &ast::Ident| ast::Ident { node: name.into(), span: at.span };
+    let (i, j) = (index("#first", a), index("#second", b));
+    let name = |of: &ast::Ident| Box::new(expr(ast::ExprKind::Name(of.node.clone())));
+    let ordered = |op| Box::new(expr(ast::ExprKind::Binary(op, name(&i), name(&j))));
+    let body = Box::new(body.clone());
+    let (outer, body) = match op {
+        Quantifier::All => {
+            let other = ordered(BinaryOp::Ge);
+            (op, ast::ExprKind::Binary(BinaryOp::Or, other, body))
+        }
+        Quantifier::Any => (op, ast::ExprKind::Binary(BinaryOp::And, ordered(BinaryOp::Lt), body)),
+        Quantifier::Count => {
+            let both = ast::ExprKind::Binary(BinaryOp::And, ordered(BinaryOp::Lt), body);
+            (Quantifier::Sum, both)
+        }
+        _ => return None,
+    };
+    let over = || Box::new(of.clone());
+    let body = Box::new(expr(body));
+    let binders = vec![j.clone(), b.clone()];
+    let inner = expr(ast::ExprKind::Quantified { op, binders, over: over(), body });
+    let (op, binders, body) = (outer, vec![i.clone(), a.clone()], Box::new(inner));
+    Some(expr(ast::ExprKind::Quantified { op, binders, over: over(), body }))
+}
+
 impl Checker<'_, '_> {
     #[allow(clippy::too_many_arguments, reason = "the parts of one syntax node")]
     pub(super) fn quantified(
@@ -22,6 +71,21 @@ impl Checker<'_, '_> {
         span: Span,
         scope: &mut Scope,
     ) -> Expr {
+        if let Some(of) = paired(over, scope) {
+            return match in_pairs(op, binders, of, body, span) {
+                Some(inner) => self.expr(&inner, wanted, scope),
+                None => {
+                    let help = "write `all a, b in pairs(xs): …`, with `all`, `any` or `count`";
+                    self.report(errors::wrong_place(
+                        over.span,
+                        "`pairs`",
+                        "such a quantifier",
+                        help,
+                    ));
+                    broken(span)
+                }
+            };
+        }
         let depth = scope.locals.len();
         let outer = scope.missing;
         let (sources, slots) = match self.rows(over, scope) {
