@@ -286,13 +286,14 @@ impl Pass<'_> {
             text(index) == ">"
                 && (start..index).any(|at| matches!(text(at), "=" | "when" | "unless"))
         };
+        let awaits = || {
+            BEFORE_A_VALUE.contains(&self.word(index))
+                || (self.word(index) == "first" && self.binds(index + 1))
+                || compares()
+        };
         match self.word(start) {
-            "define" => BEFORE_A_VALUE.contains(&self.word(index)) || compares(),
-            "statement" => {
-                self.word(index) == "approval"
-                    || BEFORE_A_VALUE.contains(&self.word(index))
-                    || compares()
-            }
+            "define" => awaits(),
+            "statement" => self.word(index) == "approval" || awaits(),
             _ => false,
         }
     }

@@ -116,7 +116,10 @@ pub(crate) fn impossible_type(span: Span, why: &str, help: &str) -> Diagnostic {
 /// A map whose keys have no text each.
 pub(crate) fn keys_of_a_map(span: Span, refined: bool) -> Diagnostic {
     let (why, help) = match refined {
-        true => ("the keys of a map have no range", "write `map<int, …>`"),
+        true => (
+            "the keys of a map have no bounds",
+            "write `map<int, …>` or `map<string, …>`, and bound what becomes a key",
+        ),
         false => (
             "the keys of a map are strings, ints, bools or variants of an enum",
             "write `map<string, …>` with a text that stands for the key, or a fact with key columns",

@@ -162,12 +162,13 @@ impl Checker<'_, '_> {
             TypeKind::Set(of) => Type::Set(Arc::new(self.element(of)), None),
             TypeKind::Map(key, of) => {
                 let keys = match self.ty(key) {
-                    Type::String(_) | Type::Error => MapKey::Text,
+                    Type::Error => MapKey::Text,
+                    plain if plain == Type::string() => MapKey::Text,
                     Type::Bool => MapKey::Bool,
                     Type::Int(None, None) => MapKey::Int,
                     Type::Enum(id) => MapKey::Enum(id),
                     other => {
-                        let refined = matches!(other, Type::Int(..));
+                        let refined = matches!(other, Type::Int(..) | Type::String(_));
                         self.report(errors::keys_of_a_map(key.span, refined));
                         MapKey::Text
                     }

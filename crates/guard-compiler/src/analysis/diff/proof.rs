@@ -5,7 +5,9 @@
 //! matter here; what those calls did does.
 
 mod disclosure;
+mod effects;
 mod history;
+mod limits;
 mod reads;
 mod unfilled;
 
@@ -19,7 +21,7 @@ use guard_proof::mutant;
 use guard_syntax::span::Span;
 use history::{Histories, Influence};
 use reads::Reads;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use unfilled::never_called;
 
@@ -54,37 +56,6 @@ impl Change {
             (Some(_), None) => self.looser.push(format!("{what} is gone")),
             _ => self.looser.push(format!("{what} is more")),
         }
-    }
-}
-
-/// A limit on a counter: from which count on it holds, and the role that it asks, if it does not refuse.
-type Bound<'p> = (u32, Option<&'p str>);
-
-/// Returns the limits that a tool is held to, by counter.
-fn counters<'p>(view: &View<'p>, tool: &'p Tool) -> BTreeMap<String, Vec<Bound<'p>>> {
-    let mut counters: BTreeMap<String, Vec<Bound>> = BTreeMap::new();
-    for clause in tool.clauses.iter().filter(|clause| !clause.rule.shadow) {
-        let ClauseKind::Limit { limit, .. } = &clause.kind else { continue };
-        let text = counter(view, tool, *limit, clause);
-        let limit = &view.program.limits[*limit];
-        let role = limit.ask.as_deref().filter(|_| !mutant!("a limit that asks refuses"));
-        counters.entry(text).or_default().push((limit.count, role));
-    }
-    counters
-}
-
-/// Returns the roles that are asked where so many calls are counted; none where the call is refused.
-fn refusal<'p>(limits: &[Bound<'p>], counted: u32) -> Option<BTreeSet<&'p str>> {
-    let reached = limits.iter().filter(|(count, _)| *count <= counted);
-    reached.map(|(_, role)| *role).collect()
-}
-
-/// Returns true if the first refuses or asks wherever the second does.
-fn refuses_as_much(this: &Option<BTreeSet<&str>>, other: &Option<BTreeSet<&str>>) -> bool {
-    match (this, other) {
-        (None, _) => true,
-        (Some(_), None) => false,
-        (Some(this), Some(other)) => other.is_subset(this),
     }
 }
 
@@ -328,134 +299,6 @@ impl<'p> Sides<'p> {
         }
     }
 
-    /// Counters: the same one with a lower count refuses more, and one that refuses refuses more than one that asks.
-    fn limits(&self, a: &'p Tool, b: &'p Tool, change: &mut Change) {
-        let (old, new) = (counters(self.told.0.view(), a), counters(self.told.1.view(), b));
-        let all: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
-        let none = Vec::new();
-        for text in all {
-            let (old, new) = (old.get(text).unwrap_or(&none), new.get(text).unwrap_or(&none));
-            if old.iter().chain(new).all(|(_, role)| role.is_none()) {
-                let least = |limits: &[Bound]| limits.iter().map(|(count, _)| *count).min();
-                change.bound("a limit", least(old), least(new));
-                continue;
-            }
-            // Between two of these counts nothing changes.
-            for (counted, _) in old.iter().chain(new) {
-                let (before, after) = (refusal(old, *counted), refusal(new, *counted));
-                if !refuses_as_much(&before, &after) {
-                    change.tighter.push("a limit refuses or asks more".into());
-                }
-                if !refuses_as_much(&after, &before) {
-                    change.looser.push("a limit refuses or asks less".into());
-                }
-            }
-        }
-    }
-
-    /// Units that the tool charges.
-    fn budgets(&self, a: &Tool, b: &Tool, change: &mut Change) {
-        let charged = |program: &Program, tool: &Tool| {
-            let mut units: BTreeSet<String> = [program.units[0].name.clone()].into();
-            units.extend(program.units.iter().filter(|u| u.host_charged).map(|u| u.name.clone()));
-            for clause in &tool.clauses {
-                if let ClauseKind::Costs { unit, .. } = &clause.kind {
-                    units.insert(program.units[*unit].name.clone());
-                }
-            }
-            units
-        };
-        let units: BTreeSet<String> =
-            charged(self.old, a).union(&charged(self.new, b)).cloned().collect();
-        for unit in units {
-            let budget = |program: &Program| {
-                program.units.iter().find(|u| u.name == unit).and_then(|u| u.budget)
-            };
-            change.bound(&format!("the budget `{unit}`"), budget(self.old), budget(self.new));
-            let hosted = |p: &Program| p.units.iter().any(|u| u.name == unit && u.host_charged);
-            let spending = Influence::Spending(unit.clone());
-            let differs = self.differs(&spending) && !mutant!("a budget is spent alike");
-            if differs || hosted(self.old) != hosted(self.new) {
-                change.other(format!("what costs `{unit}`"));
-            }
-        }
-    }
-
-    /// Compares what the tool writes, and the checks of it before the call.
-    fn effects(&self, a: &Tool, b: &Tool, change: &mut Change) {
-        let texts = |program: &Program, tool: &Tool| {
-            let own = Canon(program).clauses(tool).into_iter();
-            let effects = own.filter(|(c, _)| matches!(c.kind, ClauseKind::Effect { .. }));
-            effects.map(|(_, text)| text).collect::<BTreeSet<_>>()
-        };
-        let (before, after) = (texts(self.old, a), texts(self.new, b));
-        if before != after && !self.effects_beside(a, b, change) {
-            change.other("its effects".into());
-            return;
-        }
-        let written = |program: &Program, tool: &Tool| -> BTreeSet<String> {
-            let var = |c: &crate::hir::Clause| match &c.kind {
-                ClauseKind::Effect { target, .. } => Some(program.state[target.var].name.clone()),
-                _ => None,
-            };
-            tool.clauses.iter().filter_map(var).collect()
-        };
-        let vars: BTreeSet<String> =
-            written(self.old, a).union(&written(self.new, b)).cloned().collect();
-        // What observations may only warn of is not held against other calls.
-        if tolerated(self.old) != tolerated(self.new) && !mutant!("a warning is a refusal") {
-            change.other("whether a broken invariant is held against calls".into());
-        }
-        let (old, new) = (invariants(self.old, &vars), invariants(self.new, &vars));
-        for invariant in new.iter().filter(|i| !old.iter().any(|known| implies(*known, **i))) {
-            let _ = invariant;
-            change.tighter.push("an invariant is new".into());
-        }
-        for invariant in old.iter().filter(|i| !new.iter().any(|known| implies(*known, **i))) {
-            let _ = invariant;
-            change.looser.push("an invariant is gone".into());
-        }
-        for name in &vars {
-            if let (Some(p), Some(q)) = (variable(self.old, name), variable(self.new, name)) {
-                self.narrowed(&format!("the type of `{name}`"), &p.ty, &q.ty, change);
-            }
-        }
-    }
-
-    /// Effects that only one of them has, on variables of which no common invariant speaks: they can only refuse.
-    fn effects_beside(&self, a: &Tool, b: &Tool, change: &mut Change) -> bool {
-        let effects = |program: &Program, tool: &Tool| {
-            let mut texts: BTreeMap<String, String> = BTreeMap::new();
-            for (clause, text) in Canon(program).clauses(tool) {
-                if let ClauseKind::Effect { target, .. } = &clause.kind {
-                    texts.insert(text, program.state[target.var].name.clone());
-                }
-            }
-            texts
-        };
-        let (old, new) = (effects(self.old, a), effects(self.new, b));
-        let spoken: BTreeSet<String> = [self.old, self.new]
-            .into_iter()
-            .flat_map(|p| p.invariants.iter().map(move |i| variables(p, &i.condition)))
-            .flatten()
-            .collect();
-        let own = |texts: &BTreeMap<String, String>, other: &BTreeMap<String, String>| {
-            let beside = texts.iter().filter(|(text, _)| !other.contains_key(*text));
-            beside.map(|(_, var)| var.clone()).collect::<BTreeSet<String>>()
-        };
-        let (gone, added) = (own(&old, &new), own(&new, &old));
-        let touched = |var: &String| {
-            spoken.contains(var) || old.iter().any(|(t, v)| v == var && new.contains_key(t))
-        };
-        let beside = mutant!("no invariant speaks of an effect");
-        if (gone.iter().chain(&added).any(touched) || !gone.is_disjoint(&added)) && !beside {
-            return false;
-        }
-        change.looser.extend(gone.iter().map(|var| format!("the effect on `{var}`")));
-        change.tighter.extend(added.iter().map(|var| format!("the effect on `{var}`")));
-        true
-    }
-
     /// Calls in flight for which this one waits.
     fn waits(&self, old: ToolId, new: ToolId, change: &mut Change) {
         let waits = |program: &Program, tool: ToolId| -> BTreeSet<String> {
@@ -579,31 +422,6 @@ fn named(rule: &Rule) -> &'static str {
         ClauseKind::Ready(_) => "a `ready`",
         _ => "a `deny`",
     }
-}
-
-/// The enforced invariants that some observations may break, and of which all of those only warn.
-fn tolerated(program: &Program) -> BTreeSet<String> {
-    let clauses = || program.tools.iter().flat_map(|tool| &tool.clauses);
-    let enforced = program.invariants.iter().filter(|i| !i.monitor && !i.rule.shadow);
-    let is_tolerated = |condition: &Expr| {
-        let vars = variables(program, condition);
-        let mut warns = clauses().filter(|clause| !clause.rule.shadow).filter_map(|clause| {
-            let ClauseKind::Observe { target, warn, .. } = &clause.kind else { return None };
-            vars.contains(&program.state[target.var].name).then_some(*warn)
-        });
-        warns.next().is_some_and(|first| first && warns.all(|warns| warns))
-    };
-    enforced
-        .filter(|invariant| is_tolerated(&invariant.condition))
-        .map(|invariant| Canon(program).expr(None, &invariant.condition))
-        .collect()
-}
-
-/// The enforced invariants that speak of these variables.
-fn invariants<'p>(program: &'p Program, vars: &BTreeSet<String>) -> Vec<Placed<'p>> {
-    let enforced = program.invariants.iter().filter(|i| !i.monitor && !i.rule.shadow);
-    let spoken = enforced.filter(|i| !variables(program, &i.condition).is_disjoint(vars));
-    spoken.map(|i| Placed { program, tool: None, e: &i.condition }).collect()
 }
 
 fn variables(program: &Program, e: &Expr) -> BTreeSet<String> {
