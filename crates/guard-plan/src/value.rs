@@ -64,6 +64,48 @@ impl Value {
     }
 }
 
+/// The most that one effect on elements writes, by [`Value::weight`].
+pub const MAX_WRITTEN: usize = 16 << 20;
+
+impl Value {
+    /// Returns about how many bytes the value takes.
+    pub fn weight(&self) -> usize {
+        fn json(of: &Json) -> usize {
+            match of {
+                Json::Array(items) => 8 + items.iter().map(json).sum::<usize>(),
+                Json::Object(members) => {
+                    8 + members.iter().map(|(key, of)| key.len() + json(of)).sum::<usize>()
+                }
+                Json::String(text) => 8 + text.len(),
+                _ => 8,
+            }
+        }
+        let all = |items: &[Value]| items.iter().map(Value::weight).sum::<usize>();
+        8 + match self {
+            Value::String(text) | Value::Path(text) => text.len(),
+            Value::Url(url) => url.text.len(),
+            Value::List(items) | Value::Record(items) => all(items),
+            Value::Set(items) => items.iter().map(Value::weight).sum(),
+            Value::Map(entries) => entries.iter().map(|(key, of)| key.len() + of.weight()).sum(),
+            Value::Json(of) => json(of),
+            _ => 0,
+        }
+    }
+
+    /// Adds the weight of a value that an effect on elements writes.
+    ///
+    /// # Errors
+    ///
+    /// The effect writes more than [`MAX_WRITTEN`].
+    pub fn weigh(&self, written: &mut usize) -> Result<(), Fault> {
+        *written = written.saturating_add(self.weight());
+        match *written <= MAX_WRITTEN {
+            true => Ok(()),
+            false => Err(Fault::Decode("an effect writes more than 16 MiB".into())),
+        }
+    }
+}
+
 /// The reason why an expression has no value. A rule that meets one denies with `evaluation_error`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {

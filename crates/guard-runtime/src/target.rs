@@ -8,7 +8,7 @@ use guard_plan::plan::{ArithOp, EffectOp, Step, Target};
 use guard_plan::value::{Fault, Value};
 
 /// One step of the path into a value, with its key evaluated.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum PathKey {
     Field(usize),
     Index(Value),

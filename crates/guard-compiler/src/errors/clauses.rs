@@ -148,8 +148,8 @@ pub(crate) fn lifecycle(span: Span, why: String, help: &str) -> Diagnostic {
 }
 
 pub(crate) fn too_many_ranges(span: Span, most: usize) -> Diagnostic {
-    Diagnostic::error("G0316", span, format!("a lesson iterates over at most {most} collections"))
-        .help("learn in several steps, or let the tool return a flat list")
+    Diagnostic::error("G0316", span, format!("a clause iterates over at most {most} collections"))
+        .help("say it in several steps, or take a flat list")
 }
 
 pub(crate) fn limit_of_nothing(span: Span) -> Diagnostic {

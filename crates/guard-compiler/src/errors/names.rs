@@ -168,6 +168,11 @@ pub(crate) fn unknown_function<'a>(
     known: impl Iterator<Item = &'a str>,
 ) -> Diagnostic {
     let d = Diagnostic::error("G0114", name.span, format!("unknown function `{}`", name.node));
+    if matches!(name.node.as_str(), "pairs" | "zip") {
+        return d
+            .label("it stands in a quantifier")
+            .help(format!("write `all a, b in {}(…): …`", name.node));
+    }
     suggest(
         d,
         name.span,

@@ -6,7 +6,7 @@
 
 use guard_plan::builtin::{Builtin, MAX_COMMANDS};
 use guard_plan::plan::{
-    Expr, Message, Node, Part, Plan, Show, Step, Target, Tool, TypeDef, TypeId,
+    Effect, EffectOp, Expr, Message, Node, Part, Plan, Show, Step, Target, Tool, TypeDef, TypeId,
 };
 use guard_plan::typing::{required, type_of};
 
@@ -55,6 +55,7 @@ fn decision(plan: &Plan, tool: &Tool) -> u64 {
     tool.costs.iter().for_each(|c| add(cost(&c.amount)));
     tool.effects.iter().for_each(|e| {
         let once = target(&e.target).saturating_add(optional(&e.value));
+        let once = once.saturating_add(searched(plan, e));
         let inner = once.saturating_add(optional(&e.when));
         add(e.ranges.iter().rev().fold(inner, |inner, range| {
             let root = (range.over.0.len() as u32).saturating_sub(1);
@@ -72,6 +73,27 @@ fn decision(plan: &Plan, tool: &Tool) -> u64 {
     });
     add(tool.ready.len() as u64 + tool.touches.len() as u64);
     total
+}
+
+/// The elements that a `remove` from a list looks at.
+fn searched(plan: &Plan, effect: &Effect) -> u64 {
+    if effect.op != EffectOp::Remove {
+        return 0;
+    }
+    let mut ty = plan.state.get(effect.target.var as usize).map(|var| var.ty);
+    for step in &effect.target.path {
+        ty = match (step, ty.and_then(|ty| required(plan, ty))) {
+            (Step::Field(at), Some(TypeDef::Record { fields, .. })) => {
+                fields.get(*at as usize).map(|field| field.ty)
+            }
+            (Step::Index(_), Some(TypeDef::List { of, .. } | TypeDef::Map { of, .. })) => Some(*of),
+            _ => None,
+        };
+    }
+    match ty.and_then(|ty| required(plan, ty)) {
+        Some(TypeDef::List { max, .. }) => max.unwrap_or(UNKNOWN_ELEMENTS),
+        _ => 0,
+    }
 }
 
 fn steps(plan: &Plan, tool: &Tool, e: &Expr) -> u64 {

@@ -130,10 +130,11 @@ impl<'a> Checker<'a, '_> {
             let clauses = &governing[at];
             let plain = clauses.iter().map(|g| g.governing);
             let plain: Vec<Governing> = plain.filter(|g| g.property.is_none()).collect();
-            let base =
-                Rc::new(establish::by_clauses(clauses, names, &establishing, &signature.params));
+            let base = establish::by_clauses(clauses, names, &establishing, &signature.params);
+            let after = establish::after_effects(&base, &plain);
+            let (base, after) = (Rc::new(base), Rc::new(after));
             let mut scope = Scope::new(names, Place::Rule, &signature.params, Missing::Strict);
-            scope.by_clauses = base;
+            (scope.by_clauses, scope.after_effects) = (base, after);
             for (nth, governs) in clauses.iter().enumerate() {
                 scope.clause = nth;
                 scope.lets = governs.lets.clone();
@@ -653,6 +654,10 @@ fn overlap(a: &ast::Target, b: &ast::Target) -> bool {
 
 /// The key of flow typing of the first `steps` steps of a target.
 pub(crate) fn place_key(target: &ast::Target, steps: usize, scope: &Scope) -> Option<String> {
+    // What is said of a parameter that hides the variable is not said of the variable.
+    if scope.is_bound(&target.var.node) {
+        return None;
+    }
     let mut key = target.var.node.clone();
     for step in &target.path[..steps] {
         match step {

@@ -287,6 +287,7 @@ impl Checker<'_, '_> {
     ) {
         let mut scope = outer.clone();
         scope.place = Place::Settle;
+        scope.by_clauses = scope.after_effects.clone();
         scope.result = Some(self.signatures[at].returns.clone().unwrap_or(Type::Json));
         match &clause.kind {
             ast::ClauseKind::Observe { target, value, on_break } => {

@@ -3,7 +3,7 @@
 //! A `requires T(key)` establishes what T's success writes under that key; a `deny` establishes whatever its
 //! not firing implies. Shadowed and conditional clauses establish nothing.
 
-use super::clauses::Governs;
+use super::clauses::{Governing, Governs};
 use super::narrow;
 use super::scope::{Missing, Place, Scope};
 use crate::hir::Field;
@@ -165,6 +165,28 @@ pub(crate) fn by_clauses(
         keys.extend(found.into_iter().map(|key| (at, key)));
     }
     keys
+}
+
+/// The keys that are still established when the effects of the tool are written: of what they take away from nothing is.
+pub(crate) fn after_effects(
+    base: &[(usize, String)],
+    clauses: &[Governing],
+) -> Vec<(usize, String)> {
+    let effects = clauses.iter().flat_map(|governing| match &governing.clause.kind {
+        ClauseKind::Effect(effects) => &effects[..],
+        _ => &[],
+    });
+    let takes = |effect: &&ast::Effect| match &effect.kind {
+        EffectKind::Delete | EffectKind::Remove(_) => true,
+        EffectKind::Set(value) => may_empty(value, &effect.target),
+        _ => false,
+    };
+    let taken: Vec<&str> = effects.filter(takes).map(|e| e.target.var.node.as_str()).collect();
+    let stays = |key: &str| {
+        let words = key.split(|c: char| !c.is_alphanumeric() && c != '_');
+        words.into_iter().all(|word| !taken.contains(&word))
+    };
+    base.iter().filter(|(_, key)| stays(key)).cloned().collect()
 }
 
 fn required(

@@ -216,9 +216,8 @@ fn bind_symbols(binders: &[Ident], over: &Expr, scope: &mut Scope) {
     let symbols: Vec<Option<String>> = sources.iter().map(|s| each(s, scope)).collect();
     for (at, binder) in binders.iter().enumerate() {
         let symbol = if symbols.len() == binders.len() { symbols[at].clone() } else { None };
-        let opaque = symbol.is_none();
         scope.bind(&binder.node, crate::hir::Type::Error, symbol);
-        if let Some(local) = scope.locals.last_mut().filter(|_| opaque) {
+        if let Some(local) = scope.locals.last_mut().filter(|local| local.symbol.is_none()) {
             local.slot = OPAQUE;
         }
     }

@@ -6,7 +6,7 @@ use super::narrow;
 use super::scope::{Missing, Scope};
 use crate::errors;
 use crate::hir::{Expr, ExprKind, MapKey, Type};
-use guard_plan::plan::QuantifierOp;
+use guard_plan::plan::{CompareOp, QuantifierOp};
 use guard_syntax::ast::{self, BinaryOp, Quantifier};
 use guard_syntax::span::Span;
 
@@ -22,43 +22,6 @@ fn paired<'e>(over: &'e ast::Expr, scope: &Scope) -> Option<&'e ast::Expr> {
     }
 }
 
-/// Writes a quantifier over pairs as two, one within the other; `None` where it does not say of pairs what is true.
-///
-/// `all a, b in pairs(xs): p` is `all i, a in xs: all j, b in xs: i >= j or p`. No text can name the indexes.
-fn in_pairs(
-    op: Quantifier,
-    binders: &[ast::Ident],
-    of: &ast::Expr,
-    body: &ast::Expr,
-    span: Span,
-) -> Option<ast::Expr> {
-    let [a, b] = binders else { return None };
-    let expr = |kind| ast::Expr { kind, span };
-    let index = |name: &str, at: &ast::Ident| ast::Ident { node: name.into(), span: at.span };
-    let (i, j) = (index("#first", a), index("#second", b));
-    let name = |of: &ast::Ident| Box::new(expr(ast::ExprKind::Name(of.node.clone())));
-    let ordered = |op| Box::new(expr(ast::ExprKind::Binary(op, name(&i), name(&j))));
-    let body = Box::new(body.clone());
-    let (outer, body) = match op {
-        Quantifier::All => {
-            let other = ordered(BinaryOp::Ge);
-            (op, ast::ExprKind::Binary(BinaryOp::Or, other, body))
-        }
-        Quantifier::Any => (op, ast::ExprKind::Binary(BinaryOp::And, ordered(BinaryOp::Lt), body)),
-        Quantifier::Count => {
-            let both = ast::ExprKind::Binary(BinaryOp::And, ordered(BinaryOp::Lt), body);
-            (Quantifier::Sum, both)
-        }
-        _ => return None,
-    };
-    let over = || Box::new(of.clone());
-    let body = Box::new(expr(body));
-    let binders = vec![j.clone(), b.clone()];
-    let inner = expr(ast::ExprKind::Quantified { op, binders, over: over(), body });
-    let (op, binders, body) = (outer, vec![i.clone(), a.clone()], Box::new(inner));
-    Some(expr(ast::ExprKind::Quantified { op, binders, over: over(), body }))
-}
-
 impl Checker<'_, '_> {
     #[allow(clippy::too_many_arguments, reason = "the parts of one syntax node")]
     pub(super) fn quantified(
@@ -72,19 +35,7 @@ impl Checker<'_, '_> {
         scope: &mut Scope,
     ) -> Expr {
         if let Some(of) = paired(over, scope) {
-            return match in_pairs(op, binders, of, body, span) {
-                Some(inner) => self.expr(&inner, wanted, scope),
-                None => {
-                    let help = "write `all a, b in pairs(xs): …`, with `all`, `any` or `count`";
-                    self.report(errors::wrong_place(
-                        over.span,
-                        "`pairs`",
-                        "such a quantifier",
-                        help,
-                    ));
-                    broken(span)
-                }
-            };
+            return self.of_pairs((op, span), binders, of, body, scope);
         }
         let depth = scope.locals.len();
         let outer = scope.missing;
@@ -171,6 +122,77 @@ impl Checker<'_, '_> {
             true => typed(ExprKind::FromKey(boxed(found), key), element.optional(), span),
             false => found,
         }
+    }
+
+    /// A quantifier over pairs: two quantifiers over one list, one within the other, whose indexes stand in order. The
+    /// list is read where neither name is bound.
+    fn of_pairs(
+        &mut self,
+        (op, span): (Quantifier, Span),
+        binders: &[ast::Ident],
+        of: &ast::Expr,
+        body: &ast::Expr,
+        scope: &mut Scope,
+    ) -> Expr {
+        const FORM: &str = "all a, b in pairs(xs): …";
+        let ([a, b], Quantifier::All | Quantifier::Any | Quantifier::Count) = (binders, op) else {
+            let message = "`pairs` binds two names of an `all`, `any` or `count`".into();
+            self.report(errors::arguments(of.span, message, FORM));
+            return broken(span);
+        };
+        let (depth, outer) = (scope.locals.len(), scope.missing);
+        // No text can name the indexes.
+        let index = ast::Ident { node: "#first".into(), span: a.span };
+        let said = self.diagnostics.len();
+        let (sources, first) = self.bind(&[index, a.clone()], of, scope);
+        let element = match &sources[..] {
+            [source] => match source.ty.required() {
+                Type::List(element, _) => Some((**element).clone()),
+                _ => None,
+            },
+            _ => None,
+        };
+        let Some(element) = element else {
+            scope.locals.truncate(depth);
+            if !matches!(&sources[..], [Expr { ty: Type::Error, .. }]) {
+                self.diagnostics.truncate(said);
+                let message = "`pairs` takes a list".into();
+                self.report(errors::arguments(of.span, message, FORM));
+            }
+            return broken(span);
+        };
+        let index = scope.bind("#second", Type::int(), None);
+        self.hides(b, scope);
+        let second = vec![index, scope.bind(&b.node, element, None)];
+        if op == Quantifier::Count {
+            scope.missing = Missing::Strict;
+        }
+        let body = boxed(self.condition(body, scope));
+        scope.locals.truncate(depth);
+        scope.missing = outer;
+        let at = |slot| boxed(typed(ExprKind::Local(slot), Type::int(), span));
+        let ordered =
+            |op| boxed(typed(ExprKind::Compare(op, at(first[0]), at(second[0])), Type::Bool, span));
+        let count = Type::Int(Some(0), None);
+        let (ops, body, ty) = match op {
+            Quantifier::All => {
+                ([QuantifierOp::All; 2], ExprKind::Or(ordered(CompareOp::Ge), body), Type::Bool)
+            }
+            Quantifier::Any => {
+                ([QuantifierOp::Any; 2], ExprKind::And(ordered(CompareOp::Lt), body), Type::Bool)
+            }
+            _ => {
+                let ops = [QuantifierOp::SumInt, QuantifierOp::Count];
+                (ops, ExprKind::And(ordered(CompareOp::Lt), body), count)
+            }
+        };
+        let of_each = |op, binders, body, ty| {
+            let kind =
+                ExprKind::Quantified { op, over: sources.clone(), binders, body: boxed(body) };
+            typed(kind, ty, span)
+        };
+        let inner = of_each(ops[1], second, typed(body, Type::Bool, span), ty.clone());
+        of_each(ops[0], first.clone(), inner, ty)
     }
 
     /// The rows of a fact that a quantifier names.

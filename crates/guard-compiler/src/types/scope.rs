@@ -127,6 +127,8 @@ pub(crate) struct Scope<'s> {
     pub established: Vec<String>,
     /// Keys that the tool's other clauses establish, each with the clause that does.
     pub by_clauses: Rc<Vec<(usize, String)>>,
+    /// Those of them that hold after the effects of the tool, too.
+    pub after_effects: Rc<Vec<(usize, String)>>,
     /// The clause this expression belongs to; it establishes nothing for itself.
     pub clause: usize,
     /// `json` may stand where a typed value is wanted: it is decoded when the call settles.
@@ -154,6 +156,7 @@ impl<'s> Scope<'s> {
             missing,
             established: Vec::new(),
             by_clauses: Rc::default(),
+            after_effects: Rc::default(),
             clause: usize::MAX,
             decodes: false,
             given: Rc::default(),
@@ -293,9 +296,13 @@ impl<'s> Scope<'s> {
         self.locals.iter().rev().find(|l| l.name == name)
     }
 
-    /// Binds a variable and gives its slot.
+    /// Binds a variable and gives its slot. Of two elements of one collection only the first has its symbol: what is said
+    /// of one is not said of the other.
     pub fn bind(&mut self, name: &str, ty: Type, symbol: Option<String>) -> u32 {
         let slot = self.depth();
+        let symbol = symbol.filter(|symbol| {
+            !self.locals.iter().any(|local| local.symbol.as_ref() == Some(symbol))
+        });
         let (name, key) = (name.to_string(), MapKey::Text);
         self.locals.push(Local { name, ty, slot, key, symbol });
         slot

@@ -68,7 +68,13 @@ fn leaks_of(program: &Program, params: &[Field], clause: &ClauseKind) -> Vec<Spa
     let value = value.filter(|_| !hidden);
     let bound = secret_elements(program, params, ranges);
     let leaks = |e: &&Expr| leaks(program, params, e) || is_of_secret(e, &bound);
-    keys.chain(value).filter(leaks).map(|e| e.span).collect()
+    let mut found: Vec<Span> = keys.chain(value).filter(leaks).map(|e| e.span).collect();
+    if let ClauseKind::Effect { ranges, when, .. } = clause
+        && !hidden
+    {
+        found.extend(chosen_by_secrets(program, params, ranges, when.as_ref()));
+    }
+    found
 }
 
 /// Finds the files that are asked for by a secret path: the question is on record, and in the message if nobody answers.
@@ -83,15 +89,33 @@ fn asked(program: &Program, params: &[Field], root: &Expr, leaks: &mut Vec<Span>
     });
 }
 
+/// Finds the secrets that decide for which elements, and for how many, something is done: they show more than one bit.
+fn chosen_by_secrets(
+    program: &Program,
+    params: &[Field],
+    ranges: &[Range],
+    when: Option<&Expr>,
+) -> Vec<Span> {
+    let bound = secret_elements(program, params, ranges);
+    let decides = |e: &&Expr| is_secret(program, e, params) || reads_local(e, &bound);
+    let over = ranges.iter().map(|range| &range.over);
+    over.chain(when.filter(|_| !ranges.is_empty())).filter(decides).map(|e| e.span).collect()
+}
+
 fn taught(program: &Program, params: &[Field], learn: &Learn) -> Vec<Span> {
     let columns = &program.records[program.facts[learn.fact].row].fields;
     let plain = learn.row.iter().zip(columns).filter(|(_, column)| !column.secret);
     let bound = secret_elements(program, params, &learn.ranges);
-    plain
+    let shown = plain
         .map(|(value, _)| value)
         .filter(|e| leaks(program, params, e) || is_of_secret(e, &bound))
-        .map(|e| e.span)
-        .collect()
+        .map(|e| e.span);
+    let hidden = columns.iter().all(|column| column.secret);
+    let chosen = match hidden {
+        true => Vec::new(),
+        false => chosen_by_secrets(program, params, &learn.ranges, learn.when.as_ref()),
+    };
+    shown.chain(chosen).collect()
 }
 
 /// Returns what ranges bind of secret collections.

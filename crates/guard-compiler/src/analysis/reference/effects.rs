@@ -109,13 +109,16 @@ impl Reference<'_> {
         env: Env,
         state: &mut [Value],
     ) -> Result<(), Fault> {
-        let mut assigned: Vec<Written> = Vec::new();
+        let (mut assigned, mut weight): (Vec<Written>, usize) = (Vec::new(), 0);
         for locals in self.combinations(ranges, env)? {
             let env = Env { locals: &locals, ..env };
             if !when.map_or(Ok(true), |when| self.holds(when, env))? {
                 continue;
             }
             let written = self.apply(effect, env, state)?;
+            if effect.1 != EffectOp::Delete {
+                written.1.weigh(&mut weight)?;
+            }
             if effect.1 != EffectOp::Set {
                 continue;
             }

@@ -13,8 +13,14 @@ use guard_plan::value::{Fault, Value};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-/// The values that `=` has written, by place.
-type Assigned = BTreeMap<Vec<PathKey>, Value>;
+/// The values that an effect has written.
+#[derive(Default)]
+struct Written {
+    /// Those of `=`, by place.
+    assigned: BTreeMap<Vec<PathKey>, Value>,
+    /// The weight of all.
+    weight: usize,
+}
 
 /// Simulates an effect on elements.
 ///
@@ -30,7 +36,7 @@ pub(super) fn simulate<'a>(
     // It writes the variable even where there is no element.
     simulated(cx, writes, effect.target.var);
     let outside = Scope { slots: &[], values: &[], outer: None };
-    range(cx, (effect, ready), 0, &outside, writes, &mut Assigned::new())
+    range(cx, (effect, ready), 0, &outside, writes, &mut Written::default())
 }
 
 /// Simulates the effect for the elements of the ranges from `depth` on.
@@ -40,10 +46,10 @@ fn range<'a>(
     depth: usize,
     scope: &Scope<'_, 'a>,
     writes: &mut Vec<(VarId, Value)>,
-    assigned: &mut Assigned,
+    written: &mut Written,
 ) -> Result<(), Fault> {
     let (Some(over), Some(range)) = (ready.ranges.get(depth), effect.ranges.get(depth)) else {
-        return element(cx, (effect, ready), scope, writes, assigned);
+        return element(cx, (effect, ready), scope, writes, written);
     };
     let items = Items::of(cx.eval_in(over, scope)?)?;
     let by_key = items.by_key();
@@ -51,7 +57,7 @@ fn range<'a>(
         let both = [key, element];
         let values = bound(&both, range.binders.len(), by_key);
         let inner = Scope { slots: &range.binders, values, outer: Some(scope) };
-        self::range(cx, (effect, ready), depth + 1, &inner, writes, assigned)?;
+        self::range(cx, (effect, ready), depth + 1, &inner, writes, written)?;
     }
     Ok(())
 }
@@ -62,7 +68,7 @@ fn element<'a>(
     (effect, ready): (&'a Effect, &'a PreparedEffect),
     scope: &Scope<'_, 'a>,
     writes: &mut Vec<(VarId, Value)>,
-    assigned: &mut Assigned,
+    written: &mut Written,
 ) -> Result<(), Fault> {
     if let Some(when) = &ready.when
         && !cx.eval_in(when, scope)?.truth()?
@@ -72,28 +78,29 @@ fn element<'a>(
     let operand = ready.value.as_ref().map(|value| cx.eval_in(value, scope)).transpose()?;
     let way = target::resolve_in(cx, &effect.target, &ready.target, scope)?;
     let place = simulated(cx, writes, effect.target.var);
-    match (effect.op, operand) {
-        (EffectOp::Set, Some(operand)) => {
-            let value = operand.into_value();
-            target::apply(place, &way, EffectOp::Set, Some(Val::own(value.clone())))?;
-            assign(assigned, way, value)
-        }
-        (op, operand) => target::apply(place, &way, op, operand),
+    let Some(operand) = operand else { return target::apply(place, &way, effect.op, None) };
+    let value = operand.into_value();
+    value.weigh(&mut written.weight)?;
+    if effect.op == EffectOp::Set {
+        written.assign(way.clone(), &value)?;
     }
+    target::apply(place, &way, effect.op, Some(Val::own(value)))
 }
 
-/// Notes a value that is assigned.
-///
-/// # Errors
-///
-/// Another value was assigned to the same place before.
-fn assign(assigned: &mut Assigned, way: Vec<PathKey>, value: Value) -> Result<(), Fault> {
-    match assigned.entry(way) {
-        Entry::Vacant(new) => _ = new.insert(value),
-        Entry::Occupied(before) if *before.get() == value => {}
-        Entry::Occupied(_) => {
-            return Err(Fault::Decode("an effect writes two values to one place".into()));
+impl Written {
+    /// Notes a value that is assigned.
+    ///
+    /// # Errors
+    ///
+    /// Another value was assigned to the same place before.
+    fn assign(&mut self, way: Vec<PathKey>, value: &Value) -> Result<(), Fault> {
+        match self.assigned.entry(way) {
+            Entry::Vacant(new) => _ = new.insert(value.clone()),
+            Entry::Occupied(before) if before.get() == value => {}
+            Entry::Occupied(_) => {
+                return Err(Fault::Decode("an effect writes two values to one place".into()));
+            }
         }
+        Ok(())
     }
-    Ok(())
 }
