@@ -1,4 +1,4 @@
-//! What a tool writes, and the invariants that are checked of it.
+//! Comparison of effects: what a tool writes, and the invariants that are checked of it.
 
 use super::{Change, Sides, variable, variables};
 use crate::analysis::diff::implied::{Placed, implies};

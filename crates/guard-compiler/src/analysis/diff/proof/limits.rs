@@ -1,4 +1,4 @@
-//! What is counted and spent: the limits and budgets that a tool is held to.
+//! Comparison of limits and budgets: what of a tool is counted and spent.
 
 use super::history::{Influence, View, counter};
 use super::{Change, Sides};
