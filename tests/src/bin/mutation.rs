@@ -122,7 +122,6 @@ const FOUND: &[(&str, &[(&str, &str)])] = &[
             ("a product has one factor", "guard_proof::arith"),
             ("a negative divisor is positive", "guard_proof::arith"),
             ("a floor is exact", "guard_proof::arith"),
-            ("an effect on elements is on one", "guard_proof::effects"),
             ("what is unknown is there", "guard_proof::encoder"),
             ("effects read what others wrote", "guard_proof::effects"),
             ("an unknown summand is 0 or 1", "guard_proof::quantifiers"),
