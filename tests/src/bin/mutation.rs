@@ -173,7 +173,6 @@ const FOUND: &[(&str, &[(&str, &str)])] = &[
             ("a success counts from its end", "guard_runtime::settle"),
             ("an undecoded result is a success", "guard_runtime::settle"),
             ("proved invariants prove the types", "guard_runtime::compiled::prepare"),
-            ("a text may vouch for itself", "guard_runtime::settle::endorse"),
             ("no condition endorses", "guard_runtime::settle::endorse"),
             ("what is not endorsed teaches", "guard_runtime::settle::learn"),
             ("every element is the first", "guard_runtime::settle::part"),
@@ -185,6 +184,7 @@ const FOUND: &[(&str, &[(&str, &str)])] = &[
 /// The bugs that no law is known to find, or that were not tried yet. `--all` tries them too.
 const OPEN: &[(&str, &str)] = &[
     ("a transform only advises", "guard_runtime::stage::rules"),
+    ("a text may vouch for itself", "guard_runtime::settle::endorse"),
     ("a part is changed in the first element", "guard_runtime::transform"),
     ("a result that is not read is shown", "guard_runtime::transform"),
     ("a success moves no bound", "guard_proof::bounds"),
