@@ -133,7 +133,7 @@ fn edges(n: u64) -> Option<Result<(), String>> {
 }
 
 fn agree(n: u64) -> Option<Result<(), String>> {
-    (n < 40).then(|| differential::run(1 + n * 1_000, 25).map(drop).map_err(|one| one.what))
+    (n < 160).then(|| differential::run(1 + n * 1_000, 25).map(drop).map_err(|one| one.what))
 }
 
 /// The pairs of the cases, and edits of their guards.

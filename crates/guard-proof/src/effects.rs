@@ -18,7 +18,7 @@ impl<'p> Encoder<'p> {
         let effects = tool.effects.iter().filter(|effect| !effect.rule.shadow);
         let most = if mutant!("only the first effect counts") { 1 } else { usize::MAX };
         for effect in effects.take(most) {
-            if !effect.ranges.is_empty() {
+            if !effect.ranges.is_empty() && !mutant!("an effect on elements is on one") {
                 // Nothing is known of a variable that was written once for each element.
                 let written = self.unknown();
                 sound = sound.and(written.sound);

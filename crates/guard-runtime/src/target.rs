@@ -2,7 +2,6 @@
 
 use crate::compiled::prepare;
 use crate::eval::arith::arith;
-use crate::eval::context::{Context, Scope};
 use crate::val::{Val, confused};
 use guard_plan::plan::{ArithOp, EffectOp, Step, Target};
 use guard_plan::value::{Fault, Value};
@@ -14,18 +13,15 @@ pub(crate) enum PathKey {
     Index(Value),
 }
 
-/// Returns the path to a target, with its keys evaluated in the context.
-pub(crate) fn resolve(
-    cx: &Context<'_>,
+/// Returns the path to a target, with its keys evaluated by `key`.
+pub(crate) fn resolve<'r>(
     target: &Target,
-    ready: &prepare::Target,
+    ready: &'r prepare::Target,
+    key: impl Fn(&'r prepare::Prepared) -> Result<Value, Fault>,
 ) -> Result<Vec<PathKey>, Fault> {
-    if target.path.is_empty() {
-        return Ok(Vec::new());
-    }
-    let step = |(step, key): (&Step, &Option<prepare::Prepared>)| match (step, key) {
+    let step = |(step, ready): (&Step, &'r Option<prepare::Prepared>)| match (step, ready) {
         (Step::Field(index), _) => Ok(PathKey::Field(*index as usize)),
-        (Step::Index(_), Some(key)) => cx.eval_shown(key).map(PathKey::Index),
+        (Step::Index(_), Some(ready)) => key(ready).map(PathKey::Index),
         (Step::Index(_), None) => Err(confused("a target without its key")),
     };
     target.path.iter().zip(ready).map(step).collect()
@@ -33,23 +29,6 @@ pub(crate) fn resolve(
 
 fn missing(what: &str) -> Fault {
     Fault::Missing(format!("{what} to write to"))
-}
-
-/// The same of an effect on elements: the keys may read what is bound.
-pub(crate) fn resolve_in<'a>(
-    cx: &Context<'a>,
-    target: &Target,
-    ready: &'a prepare::Target,
-    scope: &Scope<'_, 'a>,
-) -> Result<Vec<PathKey>, Fault> {
-    let step = |(step, key): (&Step, &'a Option<prepare::Prepared>)| match (step, key) {
-        (Step::Field(index), _) => Ok(PathKey::Field(*index as usize)),
-        (Step::Index(_), Some(key)) => {
-            cx.eval_in(key, scope).map(|key| PathKey::Index(key.into_value()))
-        }
-        (Step::Index(_), None) => Err(confused("a target without its key")),
-    };
-    target.path.iter().zip(ready).map(step).collect()
 }
 
 /// Applies one operation to a part of a value.

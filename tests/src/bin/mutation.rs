@@ -122,6 +122,7 @@ const FOUND: &[(&str, &[(&str, &str)])] = &[
             ("a product has one factor", "guard_proof::arith"),
             ("a negative divisor is positive", "guard_proof::arith"),
             ("a floor is exact", "guard_proof::arith"),
+            ("an effect on elements is on one", "guard_proof::effects"),
             ("what is unknown is there", "guard_proof::encoder"),
             ("effects read what others wrote", "guard_proof::effects"),
             ("an unknown summand is 0 or 1", "guard_proof::quantifiers"),
@@ -173,6 +174,7 @@ const FOUND: &[(&str, &[(&str, &str)])] = &[
             ("a success counts from its end", "guard_runtime::settle"),
             ("an undecoded result is a success", "guard_runtime::settle"),
             ("proved invariants prove the types", "guard_runtime::compiled::prepare"),
+            ("a text may vouch for itself", "guard_runtime::settle::endorse"),
             ("no condition endorses", "guard_runtime::settle::endorse"),
             ("what is not endorsed teaches", "guard_runtime::settle::learn"),
             ("every element is the first", "guard_runtime::settle::part"),
@@ -184,7 +186,6 @@ const FOUND: &[(&str, &[(&str, &str)])] = &[
 /// The bugs that no law is known to find, or that were not tried yet. `--all` tries them too.
 const OPEN: &[(&str, &str)] = &[
     ("a transform only advises", "guard_runtime::stage::rules"),
-    ("a text may vouch for itself", "guard_runtime::settle::endorse"),
     ("a part is changed in the first element", "guard_runtime::transform"),
     ("a result that is not read is shown", "guard_runtime::transform"),
     ("a success moves no bound", "guard_proof::bounds"),

@@ -303,6 +303,7 @@ const SCENARIOS: &[(&str, &str, &str)] = &[
         "sz <= K",
         "deny unless g + h == st\n  effect sz = if h + g == st then 0 else 99",
     ),
+    ("sl: list<int> max 3 = []", "sz <= K", "deny when sz >= K\n  effect sz += 1 for u1 in sl"),
     ("sz2: int = 0", "sz <= K", "effect sz = if email_domain(h) is some then 0 else 99"),
     ("sz2: int = 0", "sz <= K", "deny when email_domain(g) is some\n  effect sz = 99"),
     (

@@ -28,9 +28,7 @@ impl Checker<'_, '_> {
         let ranges = self.ranges(&effect.each, ("an effect", help), scope);
         let when = effect.when.as_ref().map(|when| {
             let condition = self.condition(when, scope);
-            let mut keys = Vec::new();
-            narrow::implied(when, true, scope, &mut keys);
-            scope.established.append(&mut keys);
+            narrow::establish(when, true, scope);
             condition
         });
         if let Some((target, op, value)) = self.operation(effect, &tool.name, scope) {
@@ -385,9 +383,7 @@ impl Checker<'_, '_> {
         scope.missing = Missing::Strict;
         scope.decodes = true;
         if let Some(when) = &learn.when {
-            let mut keys = Vec::new();
-            narrow::implied(when, true, scope, &mut keys);
-            scope.established.append(&mut keys);
+            narrow::establish(when, true, scope);
         }
         let row = self
             .fact(&learn.fact)

@@ -403,9 +403,7 @@ impl Checker<'_, '_> {
         check: impl FnOnce(&mut Self, &mut Scope) -> T,
     ) -> T {
         let before = scope.established.len();
-        let mut keys = Vec::new();
-        narrow::implied(condition, truth, scope, &mut keys);
-        scope.established.append(&mut keys);
+        narrow::establish(condition, truth, scope);
         let result = check(self, scope);
         scope.established.truncate(before);
         result

@@ -113,6 +113,13 @@ pub(crate) fn element(over: &Expr, at: &Ident, scope: &Scope) -> Option<String> 
     Some(format!("{}[{}]", key(over, scope)?, key(&at, scope)?))
 }
 
+/// Establishes everything that has a value whenever `condition` has the value `truth`.
+pub(crate) fn establish(condition: &Expr, truth: bool, scope: &mut Scope) {
+    let mut keys = Vec::new();
+    implied(condition, truth, scope, &mut keys);
+    scope.established.append(&mut keys);
+}
+
 /// Adds the keys of everything that has a value whenever `condition` has the value `truth`.
 pub(crate) fn implied(condition: &Expr, truth: bool, scope: &Scope, out: &mut Vec<String>) {
     let inside = |e: &Expr, scope: &Scope| implied(e, truth, scope, out);

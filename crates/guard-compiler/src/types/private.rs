@@ -32,9 +32,7 @@ impl Checker<'_, '_> {
         let (part, _) = self.selected(at, Some(part), each, scope)?;
         let when = guard.map(|guard| self.guard(guard, scope));
         if let Some(guard) = guard {
-            let mut keys = Vec::new();
-            narrow::implied(&guard.condition, !guard.unless, scope, &mut keys);
-            scope.established.append(&mut keys);
+            narrow::establish(&guard.condition, !guard.unless, scope);
         }
         scope.missing = Missing::Strict;
         let to = to.map(|to| {

@@ -141,29 +141,21 @@ impl Checker<'_, '_> {
             return broken(span);
         };
         let (depth, outer) = (scope.locals.len(), scope.missing);
-        // No text can name the indexes.
-        let index = ast::Ident { node: "#first".into(), span: a.span };
-        let said = self.diagnostics.len();
-        let (sources, first) = self.bind(&[index, a.clone()], of, scope);
-        let element = match &sources[..] {
-            [source] => match source.ty.required() {
-                Type::List(element, _) => Some((**element).clone()),
-                _ => None,
-            },
-            _ => None,
-        };
-        let Some(element) = element else {
-            scope.locals.truncate(depth);
-            if !matches!(&sources[..], [Expr { ty: Type::Error, .. }]) {
-                self.diagnostics.truncate(said);
-                let message = "`pairs` takes a list".into();
-                self.report(errors::arguments(of.span, message, FORM));
+        let found = self.operand(scope, |this, scope| this.expr(of, None, scope));
+        let list = self.present(of, found, scope);
+        let Type::List(element, _) = list.ty.required() else {
+            if list.ty != Type::Error {
+                self.report(errors::arguments(of.span, "`pairs` takes a list".into(), FORM));
             }
             return broken(span);
         };
-        let index = scope.bind("#second", Type::int(), None);
-        self.hides(b, scope);
-        let second = vec![index, scope.bind(&b.node, element, None)];
+        // No text can name the indexes.
+        let mut bind = |index, name: &ast::Ident| {
+            self.hides(name, scope);
+            let index = scope.bind(index, Type::int(), None);
+            vec![index, scope.bind(&name.node, (**element).clone(), None)]
+        };
+        let (first, second) = (bind("#first", a), bind("#second", b));
         if op == Quantifier::Count {
             scope.missing = Missing::Strict;
         }
@@ -187,12 +179,11 @@ impl Checker<'_, '_> {
             }
         };
         let of_each = |op, binders, body, ty| {
-            let kind =
-                ExprKind::Quantified { op, over: sources.clone(), binders, body: boxed(body) };
-            typed(kind, ty, span)
+            let over = vec![list.clone()];
+            typed(ExprKind::Quantified { op, over, binders, body: boxed(body) }, ty, span)
         };
         let inner = of_each(ops[1], second, typed(body, Type::Bool, span), ty.clone());
-        of_each(ops[0], first.clone(), inner, ty)
+        of_each(ops[0], first, inner, ty)
     }
 
     /// The rows of a fact that a quantifier names.

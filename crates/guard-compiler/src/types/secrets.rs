@@ -40,9 +40,11 @@ impl Checker<'_, '_> {
 }
 
 fn leaks_of(program: &Program, params: &[Field], clause: &ClauseKind) -> Vec<Span> {
-    let (target, value, ranges) = match clause {
-        ClauseKind::Effect { target, value, ranges, .. } => (target, value.as_ref(), &ranges[..]),
-        ClauseKind::Observe { target, value, .. } => (target, Some(value), &[][..]),
+    let (target, value, ranges, when) = match clause {
+        ClauseKind::Effect { target, value, ranges, when, .. } => {
+            (target, value.as_ref(), &ranges[..], when.as_ref())
+        }
+        ClauseKind::Observe { target, value, .. } => (target, Some(value), &[][..], None),
         ClauseKind::Learn(learn) => return taught(program, params, learn),
         ClauseKind::Deny { replacement: Some(Replacement { param, value, .. }), .. } => {
             let hidden = params.get(*param as usize).is_some_and(|param| param.secret);
@@ -69,10 +71,8 @@ fn leaks_of(program: &Program, params: &[Field], clause: &ClauseKind) -> Vec<Spa
     let bound = secret_elements(program, params, ranges);
     let leaks = |e: &&Expr| leaks(program, params, e) || is_of_secret(e, &bound);
     let mut found: Vec<Span> = keys.chain(value).filter(leaks).map(|e| e.span).collect();
-    if let ClauseKind::Effect { ranges, when, .. } = clause
-        && !hidden
-    {
-        found.extend(chosen_by_secrets(program, params, ranges, when.as_ref()));
+    if !hidden {
+        found.extend(chosen_by_secrets(program, params, ranges, when));
     }
     found
 }

@@ -34,7 +34,7 @@ pub(crate) fn observe(
         ready
             .map(|(rule, (way, value))| {
                 let value = learn::typed(cx, rule.ty, cx.eval_shown(value)?)?;
-                Ok((target::resolve(cx, &rule.target, way)?, value))
+                Ok((target::resolve(&rule.target, way, |key| cx.eval_shown(key))?, value))
             })
             .collect()
     });

@@ -102,7 +102,7 @@ fn emptied<'c>(
             None => session.state[var as usize].clone(),
         };
         let is_option = matches!(plan.types.get(rule.ty as usize), Some(TypeDef::Option { .. }));
-        let way = target::resolve(&context, &rule.target, ready);
+        let way = target::resolve(&rule.target, ready, |key| context.eval_shown(key));
         let gone = way.is_ok_and(|way| empty(&mut whole, &way, is_option));
         if !gone || decoder.conform(plan.state[var as usize].ty, &whole).is_err() {
             left.push(rule);

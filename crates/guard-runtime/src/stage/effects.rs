@@ -135,7 +135,7 @@ fn simulate_one<'a>(
         }
         return target::change(simulated(cx, writes, var), effect.op, operand);
     }
-    let way = target::resolve(cx, &effect.target, &ready.target)?;
+    let way = target::resolve(&effect.target, &ready.target, |key| cx.eval_shown(key))?;
     target::apply(simulated(cx, writes, effect.target.var), &way, effect.op, operand)
 }
 

@@ -1,7 +1,7 @@
 //! The rules of a guard that may fire, each once, wherever it is instantiated.
 
 use crate::analysis::reference::Outline;
-use crate::hir::{Check, CheckKind, ClauseKind, Expr, LimitId, Program, Step, Trigger};
+use crate::hir::{Check, CheckKind, ClauseKind, Expr, LimitId, Program, Trigger};
 use guard_plan::plan::LimitScope;
 use guard_plan::time::describe_duration;
 use guard_plan::verdict::Code;
@@ -210,14 +210,6 @@ pub(crate) fn each_condition<'p>(program: &'p Program, visit: &mut dyn FnMut(&'p
             ClauseKind::Deny { condition, .. } => visit(condition),
             ClauseKind::Prior { .. } => {}
             kind => crate::lower::clause_exprs(kind, visit),
-        }
-        if let ClauseKind::Effect { target, .. } | ClauseKind::Observe { target, .. } = &clause.kind
-        {
-            for step in &target.path {
-                if let Step::Index(e) = step {
-                    visit(e);
-                }
-            }
         }
     }
     program.invariants.iter().for_each(|i| visit(&i.condition));

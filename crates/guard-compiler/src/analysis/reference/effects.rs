@@ -115,17 +115,21 @@ impl Reference<'_> {
             if !when.map_or(Ok(true), |when| self.holds(when, env))? {
                 continue;
             }
-            let written = self.apply(effect, env, state)?;
+            let (keys, value) = self.apply(effect, env, state)?;
+            for key in &keys {
+                if let PathKey::Entry(key) = key {
+                    key.weigh(&mut weight)?;
+                }
+            }
             if effect.1 != EffectOp::Delete {
-                written.1.weigh(&mut weight)?;
+                value.weigh(&mut weight)?;
             }
-            if effect.1 != EffectOp::Set {
-                continue;
+            if effect.1 == EffectOp::Set {
+                if assigned.iter().any(|(known, other)| *known == keys && *other != value) {
+                    return Err(Fault::Decode("an effect writes two values to one place".into()));
+                }
+                assigned.push((keys, value));
             }
-            if assigned.iter().any(|known| known.0 == written.0 && known.1 != written.1) {
-                return Err(Fault::Decode("an effect writes two values to one place".into()));
-            }
-            assigned.push(written);
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 //! Everything it reads is the state before the call; what it writes adds up.
 
 use super::simulated;
-use crate::compiled::prepare::PreparedEffect;
+use crate::compiled::prepare::{Prepared, PreparedEffect};
 use crate::eval::collections::{Items, bound};
 use crate::eval::context::{Context, Scope};
 use crate::target::{self, PathKey};
@@ -76,8 +76,14 @@ fn element<'a>(
         return Ok(());
     }
     let operand = ready.value.as_ref().map(|value| cx.eval_in(value, scope)).transpose()?;
-    let way = target::resolve_in(cx, &effect.target, &ready.target, scope)?;
+    let key = |key: &'a Prepared| cx.eval_in(key, scope).map(Val::into_value);
+    let way = target::resolve(&effect.target, &ready.target, key)?;
     let place = simulated(cx, writes, effect.target.var);
+    for step in &way {
+        if let PathKey::Index(key) = step {
+            key.weigh(&mut written.weight)?;
+        }
+    }
     let Some(operand) = operand else { return target::apply(place, &way, effect.op, None) };
     let value = operand.into_value();
     value.weigh(&mut written.weight)?;

@@ -24,7 +24,7 @@ pub(super) fn draft<'a>(cx: &Context<'a>, call: Call<'a>, draft: &mut PendingWri
             continue;
         }
         let operand = ready.value.as_ref().map(|value| cx.eval(value)).transpose().ok()?;
-        let way = target::resolve(cx, &effect.target, &ready.target).ok()?;
+        let way = target::resolve(&effect.target, &ready.target, |key| cx.eval_shown(key)).ok()?;
         let value = simulated(cx, &mut draft.writes, effect.target.var);
         target::apply(value, &way, effect.op, operand).ok()?;
     }
