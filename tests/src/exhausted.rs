@@ -79,7 +79,14 @@ fn condition(rng: &mut Rng, paid: bool, depth: usize) -> String {
     }
     let c = format!("\"{}\"", rng.pick(&["a", "b", "ab", "zz", "a/b"]));
     let n = rng.below(9) as i64 - 2;
-    match rng.below(46) {
+    match rng.below(53) {
+        46 => format!("(path(x) else \"/\") == \"/workspace/{}\"", rng.pick(&["a", "zz"])),
+        47 => "(path(x) else workspace) within \"/etc\"".into(),
+        48 => format!("text(i) == \"{n}\""),
+        49 => "text(e) == \"prod\"".into(),
+        50 => format!("(email_local(x) else \"b\") == {c}"),
+        51 => "path(x) is none".into(),
+        52 => format!("text(f) + x == \"true\" + {c}"),
         41 => format!("(first k in [\"a\", \"zz\"]: k == x) == {c}"),
         42 => "(first k in [\"a\", x, \"b\"]: len(k) > 1) is some".into(),
         43 => format!("((first w in split(x, \" \"): w != \"12\") else \"\") == {c}"),

@@ -58,6 +58,9 @@ pub enum Builtin {
     Words,
     Split,
     Concat,
+    EmailLocal,
+    Text,
+    Path,
 }
 
 /// The kind of a parameter.
@@ -83,8 +86,14 @@ pub enum Kind {
     Text,
     /// A list or a set; all such arguments of a call are of one kind.
     Elements,
+    /// `path`, `url`, `int`, `decimal`, `bool` or an enum: what has one text.
+    Shown,
     /// The words of the session's prompts; a guard does not write this argument, the compiler adds it.
     Said,
+    /// The workspace; the compiler adds it.
+    Workspace,
+    /// The names of the variants of an enum, in order, as a list; empty for another type. The compiler adds it.
+    Variants,
 }
 
 /// The kind of a result.
@@ -102,6 +111,8 @@ pub enum Gives {
     OptionalString,
     /// `path`.
     Path,
+    /// `path?`.
+    OptionalPath,
     /// The type of the first argument.
     Same,
     /// `list<string>`.
@@ -167,6 +178,9 @@ pub const TABLE: &[Row] = &[
     row(B::Words, "words", &[K::Text], Gives::Strings, "The words of the text in lower case: runs of letters and digits, as `mentions` compares them.", |a| eval::extracted(a, extract::words)),
     row(B::Split, "split", &[K::String, K::String], Gives::Strings, "The pieces of the first string between the occurrences of the second, as they stand; one piece where the second is empty.", eval::split),
     row(B::Concat, "+", &[K::String, K::String], Gives::String, "The first string with the second after it; a fault where that is longer than 1 MiB.", eval::concat),
+    row(B::EmailLocal, "email_local", &[K::String], Gives::OptionalString, "What stands before the `@` of an address that is one as a whole, as written; else none.", eval::email_local),
+    row(B::Text, "text", &[K::Shown, K::Variants], Gives::String, "The value as messages show it, whole: a path as normalised, a decimal without needless zeros, a variant by its name.", eval::shown),
+    row(B::Path, "path", &[K::String, K::Workspace], Gives::OptionalPath, "The path that an argument with this text would be; none where it would be refused, or where something unreadable stands in the text.", eval::read_path),
 ];
 
 const fn row(
@@ -180,7 +194,26 @@ const fn row(
     Row { builtin, name, takes, gives, doc, eval }
 }
 
+impl Kind {
+    /// Returns true for an argument that a guard writes; others the compiler adds.
+    pub fn is_written(self) -> bool {
+        !matches!(self, Kind::Said | Kind::Workspace | Kind::Variants)
+    }
+}
+
+impl Gives {
+    /// Returns true if the result may be missing.
+    pub fn is_optional(self) -> bool {
+        matches!(self, Gives::OptionalString | Gives::OptionalPath)
+    }
+}
+
 impl Row {
+    /// Returns the number of arguments that a guard writes; they come first.
+    pub fn written(&self) -> usize {
+        self.takes.iter().filter(|kind| kind.is_written()).count()
+    }
+
     /// Returns true if a guard calls it by its name; others are operators.
     pub fn is_function(&self) -> bool {
         self.name.starts_with(|c: char| c.is_ascii_alphabetic())

@@ -7,7 +7,7 @@ use crate::eval::constant;
 use crate::formula::Formula;
 use crate::terms::{Op, TermId};
 use crate::value::{Encoded, Sort, SymbolicOutcome, Value};
-use guard_plan::builtin::{Builtin, Gives};
+use guard_plan::builtin::Builtin;
 use guard_plan::plan::{ClockPart, Expr, Node, NodeId, UrlPart};
 
 impl<'p> Encoder<'p> {
@@ -29,7 +29,7 @@ impl<'p> Encoder<'p> {
 
     fn textual(&mut self, builtin: Builtin, values: &[Value]) -> Encoded<SymbolicOutcome> {
         use Builtin::{
-            EndsWith, Glob, Len, Lower, Mentions, StartsWith, Trim, Upper, VersionAtLeast,
+            EndsWith, Glob, Len, Lower, Mentions, StartsWith, Text, Trim, Upper, VersionAtLeast,
         };
         let terms: Vec<TermId> = values.iter().map(|value| self.term(value)).collect();
         let texts = values.iter().all(|value| matches!(value, Value::Number(Sort::Text, _)));
@@ -56,12 +56,20 @@ impl<'p> Encoder<'p> {
                 SymbolicOutcome::sound(self.number(Sort::Int, len, (Some(0), Some(most.into()))))
             }
             (Lower | Upper | Trim, _) if texts => self.named(Sort::Text, name, terms),
+            // Numbers of two kinds may be one term and two texts.
+            (Text, [of, _]) => {
+                let kind = match of {
+                    Value::Number(sort, _) => format!("{sort:?}"),
+                    _ => String::new(),
+                };
+                self.named(Sort::Text, format!("{name} {kind}"), terms)
+            }
             (StartsWith | EndsWith | Glob | VersionAtLeast | Mentions, _) if texts => {
                 SymbolicOutcome::sound(Value::Bool(self.flag(Op::Node(name), terms)))
             }
             _ => {
                 let outcome = self.applied(Op::Node(name), terms);
-                if builtin.row().gives != Gives::OptionalString {
+                if !builtin.row().gives.is_optional() {
                     return Ok(outcome);
                 }
                 let term = self.term(&outcome.value);

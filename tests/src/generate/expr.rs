@@ -22,11 +22,56 @@ pub(super) fn text(rng: &mut Rng, params: &[usize]) -> String {
     if rng.chance(8) {
         return joined(rng, params);
     }
+    if rng.chance(6) {
+        return shown(rng, params);
+    }
     if params.contains(&3) && rng.chance(60) {
         "s".into()
     } else {
         format!("\"{}\"", rng.pick(&["u", "v"]))
     }
+}
+
+/// The text of a value.
+fn shown(rng: &mut Rng, params: &[usize]) -> String {
+    let of = match rng.below(8) {
+        0 if params.contains(&2) => "e",
+        1 if params.contains(&7) => "p",
+        2 if params.contains(&8) => "amt",
+        3 if params.contains(&10) => "link",
+        4 => "m",
+        5 => "flag",
+        6 => "workspace",
+        _ => "money",
+    };
+    format!("text({of})")
+}
+
+/// A text that may be read as a path.
+fn written_path(rng: &mut Rng, params: &[usize]) -> String {
+    let spelling = ["../x", "/a/./b", "", "a\\\\b", "~", "%2e%2e/x", "u", "/", "..", "."];
+    match rng.below(5) {
+        0 if params.contains(&7) => "text(p)".into(),
+        1 if params.contains(&7) => "(text(p) + \"/..\")".into(),
+        2 => format!("(\"sub/\" + {})", text(rng, params)),
+        3 => format!("\"{}\"", rng.pick(&spelling)),
+        _ => text(rng, params),
+    }
+}
+
+/// A condition about the path that a text is.
+fn path_truth(rng: &mut Rng, speaks: &Speaks) -> String {
+    let has = |p: usize| speaks.params.contains(&p);
+    let found = format!("(path({}))", written_path(rng, speaks.params));
+    let (condition, instead) = match rng.below(6) {
+        0 if has(7) => (format!("{found} == p"), "workspace"),
+        1 if has(7) => (format!("p within {found}"), "\"/\""),
+        2 if speaks.asks => (format!("exists({found})"), "workspace"),
+        3 => (format!("file_name({found}) == \"u\""), "workspace"),
+        4 => return format!("{found} is some"),
+        _ => (format!("{found} within workspace"), "\"/\""),
+    };
+    maybe(rng, &condition, &found, instead)
 }
 
 /// Two texts, one after the other.
@@ -182,7 +227,17 @@ pub(super) fn truth(rng: &mut Rng, speaks: &Speaks, tools: &[Shape], depth: usiz
         return format!("any y in log: {}", named::call("d_near", &["y + n".to_string()]));
     }
     let has = |p: usize| speaks.params.contains(&p);
-    match rng.below(79) {
+    match rng.below(85) {
+        79 | 80 => path_truth(rng, speaks),
+        81 if has(9) => "(all p1 in paths(note): (path(p1) else \"/\") within workspace)".into(),
+        82 if has(7) => "((path(text(p)) else parent(p)) == p)".into(),
+        83 => {
+            let found =
+                format!("email_local({})", if has(3) { "s + \"@x.org\"" } else { "\"U@x.org\"" });
+            let local = text(rng, speaks.params);
+            maybe(rng, &format!("{found} == {local}"), &found, "\"v\"")
+        }
+        84 => format!("{} == {}", shown(rng, speaks.params), text(rng, speaks.params)),
         76..=78 => first_truth(rng, speaks),
         72 => format!("{} == {}", joined(rng, speaks.params), joined(rng, speaks.params)),
         73 if rng.chance(50) => {

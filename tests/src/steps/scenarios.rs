@@ -305,6 +305,24 @@ const SCENARIOS: &[(&str, &str, &str)] = &[
     ),
     ("sl: list<int> max 3 = []", "sz <= K", "deny when sz >= K\n  effect sz += 1 for u1 in sl"),
     ("sz2: int = 0", "sz <= K", "effect sz = if email_domain(h) is some then 0 else 99"),
+    ("sz2: int = 0", "sz <= K", "effect sz = if email_local(h) is some then 0 else 99"),
+    ("sz2: int = 0", "sz <= K", "deny when email_local(g) is some\n  effect sz = 99"),
+    ("sz2: int = 0", "sz <= K", "deny when path(g) is none\n  effect sz = 99"),
+    (
+        "sz2: int = 0",
+        "sz <= K",
+        "deny unless text(x) == text(y)\n  effect sz = if x == y then 0 else 99",
+    ),
+    (
+        "sz2: int = 0",
+        "sz <= K",
+        "effect sz = if text(1) == text(decimal(x)) and x != 1 then 99 else 0",
+    ),
+    (
+        "st: string = \"a\"",
+        "sz <= K",
+        "deny when path(st) == path(g)\n  effect sz = if st == g then 0 else 99",
+    ),
     ("sz2: int = 0", "sz <= K", "deny when email_domain(g) is some\n  effect sz = 99"),
     (
         "sl: list<int> max 3 = []",

@@ -1,7 +1,7 @@
 //! Static facts about expressions: the possibility of a fault, and of a missing option.
 
 use super::tree::ExprTree;
-use guard_plan::builtin::{Builtin, Gives};
+use guard_plan::builtin::Builtin;
 use guard_plan::plan::{Node, Plan, QuantifierOp, ToolId, TypeDef, TypeId};
 
 /// The types that the passes use.
@@ -74,7 +74,7 @@ impl TypeFacts {
             Node::Known(..) | Node::Called { .. } | Node::Failed { .. } | Node::Origin(_) => true,
             Node::Rows(_) | Node::Seen(_) | Node::MayRead(..) => true,
             Node::Quantified { op, .. } => *op != QuantifierOp::First,
-            Node::Call(builtin, _) => builtin.row().gives != Gives::OptionalString,
+            Node::Call(builtin, _) => !builtin.row().gives.is_optional(),
             Node::Param(at) => self.param(tool, *at).is_some_and(|ty| self.required(ty)),
             Node::State(var) => self.state.get(*var as usize).is_some_and(|ty| self.required(*ty)),
             Node::Else(..) => kid(1),
@@ -122,6 +122,9 @@ pub(crate) fn never_faults(builtin: Builtin) -> bool {
             | B::Extension
             | B::Parent
             | B::EmailDomain
+            | B::EmailLocal
+            | B::Text
+            | B::Path
             | B::VersionAtLeast
     )
 }

@@ -94,8 +94,8 @@ impl Checker<'_, '_> {
         // The folder of a command is the workspace where none is given.
         let folder_left_out = row.builtin == Builtin::Commands && args.len() == 1;
         // What the user said is no argument that is written.
-        let written = row.takes.iter().filter(|kind| **kind != Kind::Said).count();
-        let asks_what_was_said = written < row.takes.len();
+        let written = row.written();
+        let asks_what_was_said = row.takes.contains(&Kind::Said);
         if asks_what_was_said && !scope.place.asks() {
             return self.misplaced(span, "what the user named", scope);
         }
@@ -142,8 +142,8 @@ impl Checker<'_, '_> {
         if folder_left_out {
             typed_args.push(typed(ExprKind::Workspace, Type::Path, span));
         }
-        if asks_what_was_said {
-            typed_args.push(typed(ExprKind::Said, Type::string(), span));
+        for kind in &row.takes[written..] {
+            typed_args.extend(self.unwritten(*kind, &typed_args, span));
         }
         if matches!(row.builtin, Builtin::StartsWith | Builtin::EndsWith) {
             self.empty_needle(&typed_args[1]);
@@ -155,6 +155,25 @@ impl Checker<'_, '_> {
             _ => gives(row, &typed_args),
         };
         typed(ExprKind::Call(row.builtin, typed_args), ty, span)
+    }
+
+    /// An argument of a builtin that a guard does not write.
+    fn unwritten(&self, kind: Kind, args: &[Expr], span: Span) -> Option<Expr> {
+        Some(match kind {
+            Kind::Said => typed(ExprKind::Said, Type::string(), span),
+            Kind::Workspace => typed(ExprKind::Workspace, Type::Path, span),
+            Kind::Variants => {
+                let variants: &[_] = match args.first().map(|of| &of.ty) {
+                    Some(Type::Enum(id)) => &self.program.enums[*id].variants,
+                    _ => &[],
+                };
+                let name =
+                    |name: &String| typed(ExprKind::String(name.clone()), Type::string(), span);
+                let names = ExprKind::List(variants.iter().map(name).collect());
+                typed(names, Type::List(Type::string().into(), None), span)
+            }
+            _ => return None,
+        })
     }
 
     /// The places of a builtin's arguments; a literal comes after the argument that says its type.
@@ -521,7 +540,8 @@ fn fixed(kind: Kind) -> Option<Type> {
     }
 }
 
-fn accepts(kind: Kind, ty: &Type, same: Option<&Type>) -> bool {
+/// Returns true if an argument of this kind may have this type.
+pub(super) fn accepts(kind: Kind, ty: &Type, same: Option<&Type>) -> bool {
     let number = matches!(ty, Type::Int(..) | Type::Decimal(..) | Type::Duration(..));
     let alike = same.is_none_or(|s| std::mem::discriminant(s) == std::mem::discriminant(ty));
     match kind {
@@ -542,8 +562,12 @@ fn accepts(kind: Kind, ty: &Type, same: Option<&Type>) -> bool {
             }
             (ty, _) => matches!(ty, Type::List(..) | Type::Set(..)),
         },
+        Kind::Shown => matches!(
+            ty,
+            Type::Path | Type::Url | Type::Int(..) | Type::Decimal(..) | Type::Bool | Type::Enum(_)
+        ),
         // No argument that is written fits.
-        Kind::Said => false,
+        Kind::Said | Kind::Workspace | Kind::Variants => false,
         Kind::Measurable => {
             let measured = matches!(
                 ty,
@@ -572,6 +596,7 @@ fn gives(row: &Row, args: &[Expr]) -> Type {
         Gives::String => Type::string(),
         Gives::OptionalString => Type::string().optional(),
         Gives::Path => Type::Path,
+        Gives::OptionalPath => Type::Path.optional(),
         Gives::Strings => Type::List(Type::string().into(), None),
         // The record is the checker's to make.
         Gives::Commands => Type::Error,
@@ -633,7 +658,8 @@ fn signature(row: &Row) -> String {
             Kind::Measurable => "string or collection",
             Kind::Text => "string or json",
             Kind::Elements => "list or set",
-            Kind::Said => "",
+            Kind::Shown => "path, url, int, decimal, bool or enum",
+            Kind::Said | Kind::Workspace | Kind::Variants => "",
         })
         .filter(|kind| !kind.is_empty())
         .collect();

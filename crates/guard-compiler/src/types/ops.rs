@@ -1,13 +1,14 @@
 //! Comparisons, membership and arithmetic.
 
 use super::Checker;
+use super::ask::accepts;
 use super::expr::{broken, typed};
 use super::scope::Scope;
 use super::text::{operator, text};
 use super::ty::fits;
 use crate::errors;
 use crate::hir::{Expr, ExprKind, StringBounds, Type};
-use guard_plan::builtin::Builtin;
+use guard_plan::builtin::{Builtin, Kind};
 use guard_plan::plan::{ArithOp, CompareOp};
 use guard_syntax::ast::{self, BinaryOp};
 use guard_syntax::span::Span;
@@ -344,6 +345,12 @@ impl Checker<'_, '_> {
                     {
                         &format!("write `joined({}, {})`", text(a), text(b))
                     }
+                    (Type::String(_), other) if op == BinaryOp::Add && has_text(other) => {
+                        &format!("write `text({})`: both operands of `+` are strings", text(b))
+                    }
+                    (other, Type::String(_)) if op == BinaryOp::Add && has_text(other) => {
+                        &format!("write `text({})`: both operands of `+` are strings", text(a))
+                    }
                     (l, r) if op == BinaryOp::Add && (is_written(l) || is_written(r)) => {
                         "text joining takes texts: both operands of `+` are strings"
                     }
@@ -370,6 +377,11 @@ impl Checker<'_, '_> {
         };
         typed(ExprKind::Arith(op, Box::new(left), Box::new(right)), ty, span)
     }
+}
+
+/// Returns true if `text` gives a text for a type's values.
+fn has_text(ty: &Type) -> bool {
+    accepts(Kind::Shown, ty, None)
 }
 
 /// Returns true if a type's values are written as texts.

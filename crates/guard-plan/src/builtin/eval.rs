@@ -208,6 +208,43 @@ pub(super) fn email_domain(args: &[&Value]) -> Evaluated {
     Ok(domain.map_or(Value::None, |domain| string(&domain.to_ascii_lowercase())))
 }
 
+pub(super) fn email_local(args: &[&Value]) -> Evaluated {
+    let local = super::extract::address(text(&args[0])?).map(|(local, _)| local);
+    Ok(local.map_or(Value::None, string))
+}
+
+/// Returns the text of a value. The second argument names the variants of its enum.
+pub(super) fn shown(args: &[&Value]) -> Evaluated {
+    Ok(match args[0] {
+        Value::Bool(true) => string("true"),
+        Value::Bool(false) => string("false"),
+        Value::Int(number) => string(&number.to_string()),
+        Value::Decimal(units) => string(&decimal::format(*units)),
+        Value::Path(path) => Value::String(path.clone()),
+        Value::Url(url) => Value::String(url.text.clone()),
+        Value::Enum(variant) => match args[1] {
+            Value::List(names) => match names.get(*variant as usize) {
+                Some(name @ Value::String(_)) => name.clone(),
+                _ => return Err(confused()),
+            },
+            _ => return Err(confused()),
+        },
+        _ => return Err(confused()),
+    })
+}
+
+/// Returns the path that a text is as an argument of a call. An unreadable element is no path, and neither is a text
+/// with one in it: below a folder, it would lie in that folder.
+pub(super) fn read_path(args: &[&Value]) -> Evaluated {
+    let (Value::String(text), Value::Path(workspace)) = (args[0], args[1]) else {
+        return Err(confused());
+    };
+    if super::extract::unreadable::holds_unreadable(text) {
+        return Ok(Value::None);
+    }
+    Ok(path::normalise(workspace, text).map_or(Value::None, |path| Value::Path(path.into())))
+}
+
 pub(super) fn version_at_least(args: &[&Value]) -> Evaluated {
     let (version, least) = two_texts(args)?;
     let order = version_parts(version).zip(version_parts(least)).map(|(a, b)| a.cmp(&b));

@@ -86,6 +86,80 @@ fn strings() {
     check(B::EmailDomain, &[text("a.b@X.org")], text("x.org"));
     check(B::EmailDomain, &[text("a@b@x.org")], Value::None);
     check(B::EmailDomain, &[text("see a@x.org")], Value::None);
+    check(B::EmailLocal, &[text("A.b@X.org")], text("A.b"));
+    check(B::EmailLocal, &[text("a@b@x.org")], Value::None);
+    check(B::EmailLocal, &[text("see a@x.org")], Value::None);
+    check(B::EmailLocal, &[text("@x.org")], Value::None);
+    check(B::EmailLocal, &[text("a@x")], Value::None);
+    check(B::EmailLocal, &[text(&extract::unreadable::element("a@b@x.org"))], Value::None);
+}
+
+#[test]
+fn texts_of_values() {
+    let none = list(&[]);
+    let shown = |value: Value, expected: &str| {
+        check(B::Text, &[value, none.clone()], text(expected));
+    };
+    shown(Value::Bool(true), "true");
+    shown(Value::Bool(false), "false");
+    shown(Value::Int(-7), "-7");
+    shown(Value::Int(i64::MIN), "-9223372036854775808");
+    shown(Value::Decimal(1_500_000), "1.5");
+    shown(Value::Decimal(2_000_000), "2");
+    shown(Value::Decimal(-1), "-0.000001");
+    shown(Value::Path("/a b/\u{202e}c".into()), "/a b/\u{202e}c");
+    let url = Url::parse("HTTPS://X.org/A").unwrap();
+    shown(Value::Url(Box::new(url)), "https://x.org/A");
+    let variants = list(&["dev", "in transit"]);
+    check(B::Text, &[Value::Enum(1), variants.clone()], text("in transit"));
+    let faults = [
+        [Value::Enum(2), variants],
+        [Value::Enum(0), none.clone()],
+        [Value::Enum(0), text("dev")],
+        [Value::Enum(0), Value::List(vec![Value::Int(1)])],
+        [Value::None, none.clone()],
+        [text("a"), none],
+    ];
+    for args in &faults {
+        assert!(B::Text.eval(&[&args[0], &args[1]]).is_err(), "{args:?}");
+    }
+}
+
+#[test]
+fn paths_of_texts() {
+    let path = |p: &str| Value::Path(p.into());
+    let read = |input: &str, expected: Value| {
+        check(B::Path, &[text(input), path("/ws")], expected);
+    };
+    for (input, expected) in [
+        ("a", "/ws/a"),
+        (".", "/ws"),
+        ("..", "/"),
+        ("../../etc", "/etc"),
+        ("/a/../../b/./c//", "/b/c"),
+        ("/", "/"),
+        ("~", "/ws/~"),
+        ("~/x", "/ws/~/x"),
+        ("%2e%2e/x", "/ws/%2e%2e/x"),
+        ("...", "/ws/..."),
+        (" ", "/ws/ "),
+        ("a\n../b", "/ws/a\n../b"),
+        ("(unreadable x)", "/ws/(unreadable x)"),
+        ("é(unreadable 0123456789abcdé", "/ws/é(unreadable 0123456789abcdé"),
+    ] {
+        read(input, path(expected));
+    }
+    for input in ["", "a\0b", "\0", "a\\b", "\\\\server\\x"] {
+        read(input, Value::None);
+    }
+    let unreadable = extract::unreadable::element("..\\x");
+    read(&unreadable, Value::None);
+    read(&unreadable.to_uppercase(), Value::None);
+    read(&format!("/ws/{unreadable}"), Value::None);
+    read(&format!("({unreadable}/x"), Value::None);
+    assert!(B::Path.eval(&[&Value::None, &path("/ws")]).is_err());
+    assert!(B::Path.eval(&[&path("/a"), &path("/ws")]).is_err());
+    assert!(B::Path.eval(&[&text("a"), &text("/ws")]).is_err());
 }
 
 #[test]
@@ -307,3 +381,42 @@ proptest! {
 
 /// Text of what extractors are cut by and fooled with.
 const NOISE: &str = "[a-z0-9.:/@%\\\\\"'`<>()\\[\\]#?&=;,é．。＠\u{0}\u{ad}\u{200b}-]{0,12}";
+
+proptest! {
+    /// A path is that of its text, in whatever workspace; and a text that is a path is the argument of that text.
+    #[test]
+    fn a_path_is_that_of_its_text(
+        workspace in "(/[a-z.~]{1,3}){0,3}",
+        input in "([a-z.~%/ ]|\\PC|\\.\\./|\u{0}|\\\\){0,20}",
+    ) {
+        let workspace = crate::path::normalise("/", &format!("{workspace}/")).unwrap().into_owned();
+        let root = Value::Path(workspace.as_str().into());
+        let read = |of: &Value, workspace: &Value| B::Path.eval(&[of, workspace]).unwrap();
+        let found = read(&text(&input), &root);
+        let argument = crate::path::normalise(&workspace, &input);
+        prop_assert_eq!(
+            &found,
+            &argument.map_or(Value::None, |path| Value::Path(path.into()))
+        );
+        if found != Value::None {
+            let shown = B::Text.eval(&[&found, &list(&[])]).unwrap();
+            prop_assert_eq!(&read(&shown, &root), &found);
+            prop_assert_eq!(&read(&shown, &Value::Path("/elsewhere".into())), &found);
+        }
+    }
+
+    /// An address has both parts or none.
+    #[test]
+    fn an_address_has_both_parts(input in "[a-zA-Z.@ -]{0,12}(@[a-z.]{0,8})?") {
+        let part = |builtin: Builtin| builtin.eval(&[&text(&input)]).unwrap();
+        let (local, domain) = (part(B::EmailLocal), part(B::EmailDomain));
+        match (&local, &domain) {
+            (Value::String(local), Value::String(domain)) => {
+                prop_assert!(input.starts_with(&**local));
+                let joined = format!("{local}@{domain}");
+                prop_assert!(input.eq_ignore_ascii_case(&joined));
+            }
+            _ => prop_assert_eq!(&local, &domain),
+        }
+    }
+}

@@ -163,10 +163,10 @@ impl Printer<'_> {
                 format!("{{{}}}", entries.iter().map(entry).collect::<Vec<_>>().join(", "))
             }
             Node::Record(fields) => self.record(fields, hint),
-            Node::Call(Builtin::Mentions, args) => {
-                format!("mentions({})", all(args.get(..1).unwrap_or_default()))
+            Node::Call(builtin, args) => {
+                let row = builtin.row();
+                format!("{}({})", row.name, all(&args[..row.written().min(args.len())]))
             }
-            Node::Call(builtin, args) => format!("{}({})", builtin.row().name, all(args)),
             Node::Exists(a) => format!("exists({})", sub(a, 0)),
             Node::Origin(a) => format!("origin({})", sub(a, 0)),
             Node::Seen(a) => format!("seen({})", sub(a, 0)),

@@ -71,7 +71,9 @@ impl Draft<'_> {
     }
 
     pub(super) fn text(&mut self) -> String {
-        match self.rng.below(9) {
+        match self.rng.below(11) {
+            9 => format!("text({})", self.int(1)),
+            10 => format!("text({})", self.decimal(1)),
             0 => format!("lower({})", self.plain(Kind::Text)),
             1 => format!("({} + {})", self.plain(Kind::Text), self.plain(Kind::Text)),
             _ => self.plain(Kind::Text),

@@ -31,6 +31,8 @@ pub(crate) enum Place {
     Found(usize, String),
     Length(usize),
     Domain(usize),
+    /// What stands before the `@` of an address.
+    Local(usize),
     /// A list of constants that is ranged over.
     Constants(usize),
 }
@@ -249,7 +251,7 @@ impl<'p> Classes<'p> {
                 Type::List(of, _) | Type::Set(of, _) | Type::Map(_, of, _) => (**of).clone(),
                 _ => return None,
             },
-            Place::Key(_) | Place::Domain(_) | Place::Url(..) => Type::string(),
+            Place::Key(_) | Place::Domain(_) | Place::Local(_) | Place::Url(..) => Type::string(),
             Place::Length(_) => Type::int(),
             _ => return None,
         })
@@ -266,6 +268,7 @@ fn part_of(place: &Place) -> Option<(usize, Place)> {
         Place::Found(of, what) => (*of, Place::Found(0, what.clone())),
         Place::Length(of) => (*of, Place::Length(0)),
         Place::Domain(of) => (*of, Place::Domain(0)),
+        Place::Local(of) => (*of, Place::Local(0)),
         _ => return None,
     })
 }

@@ -23,6 +23,15 @@ pub fn is_unreadable(text: &str) -> bool {
     })
 }
 
+/// Returns true if an element that stands for an unreadable piece is somewhere in the text, in any case.
+pub fn holds_unreadable(text: &str) -> bool {
+    let length = HEAD.len() + DIGITS + 1;
+    let ends = |start: usize| text.get(start..start + length);
+    text.match_indices('(')
+        .filter_map(|(start, _)| ends(start))
+        .any(|piece| is_unreadable(&piece.to_ascii_lowercase()))
+}
+
 /// Returns whether readers drop a character without a trace.
 pub fn is_hidden(c: char) -> bool {
     matches!(c,

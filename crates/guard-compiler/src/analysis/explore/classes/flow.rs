@@ -539,6 +539,9 @@ impl<'p> Classes<'p> {
             B::Concat => return first.or(nodes[1]),
             B::Len => return self.read_node(Place::Length(first?)),
             B::EmailDomain => return self.read_node(Place::Domain(first?)),
+            B::EmailLocal => return self.read_node(Place::Local(first?)),
+            // What is held against the text of a number is no number.
+            B::Text => return first.filter(|_| matches!(args[0].ty, Type::Path | Type::Url)),
             B::Emails
             | B::Urls
             | B::Hosts

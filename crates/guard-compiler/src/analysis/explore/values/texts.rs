@@ -101,7 +101,7 @@ impl Maker<'_, '_> {
         lines
     }
 
-    /// Texts with a part that is asked for: a length, a domain, something to find.
+    /// Texts with a part that is asked for: a length, either side of an address, something to find.
     pub(super) fn shaped(&self, part: usize) -> Vec<String> {
         let Some(class) = self.classes.class_of(part) else { return Vec::new() };
         match &self.classes.places[part] {
@@ -113,6 +113,11 @@ impl Maker<'_, '_> {
                 let mut domains = self.hinted(class);
                 domains.extend(self.texts(class));
                 domains.into_iter().map(|d| format!("a@{d}")).collect()
+            }
+            Place::Local(_) => {
+                let mut locals = self.hinted(class);
+                locals.extend(self.texts(class));
+                locals.into_iter().map(|local| format!("{local}@a.example")).collect()
             }
             Place::Found(_, what) => {
                 let mut found = vec![sample::found(what).to_string()];
