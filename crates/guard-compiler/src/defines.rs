@@ -24,13 +24,21 @@ pub(crate) const OF_A_NAME: [&str; 7] =
 /// The questions about earlier calls, which may be followed by `since TOOL`.
 const HISTORY: [&str; 2] = ["called", "failed"];
 /// Values and functions of the language that are no rows of the table of builtins.
-const VALUES: [&str; 7] = ["now", "elapsed", "workspace", "clock", "result", "text", "data"];
+const VALUES: [&str; 5] = ["now", "elapsed", "workspace", "clock", "result"];
+/// Values of the language that only a source reads.
+const SOURCE_VALUES: [&str; 2] = ["text", "data"];
 const FUNCTIONS: [&str; 9] =
     ["exists", "origin", "seen", "may_read", "zip", "pairs", "count", "sum", "Beta"];
 
-/// Returns whether a name belongs to the language, so that no define or `let` may have it.
+/// Returns whether a name is a value of the language where a tool stands, so that no `let` may have it. Functions may be
+/// called as a `let` is, as they may be called as a parameter is.
+pub(crate) fn is_value(name: &str) -> bool {
+    VALUES.contains(&name)
+}
+
+/// Returns whether a name belongs to the language, so that no define may have it.
 pub(crate) fn is_built_in(name: &str) -> bool {
-    let words = VALUES.iter().chain(&FUNCTIONS).chain(&OF_A_NAME);
+    let words = VALUES.iter().chain(&SOURCE_VALUES).chain(&FUNCTIONS).chain(&OF_A_NAME);
     words.into_iter().any(|word| *word == name) || TABLE.iter().any(|row| row.name == name)
 }
 
@@ -177,14 +185,20 @@ fn asks_history(e: &Expr) -> bool {
     }
 }
 
+/// A free name of an expression.
+pub(crate) struct FreeName<'e> {
+    pub name: &'e str,
+    pub span: Span,
+    /// Of a function that is called, not of a value.
+    pub called: bool,
+}
+
 /// Collects the free names of an expression, as values and as functions.
-pub(crate) fn free_names<'e>(
-    e: &'e Expr,
-    bound: &mut Vec<&'e str>,
-    out: &mut Vec<(&'e str, Span)>,
-) {
+pub(crate) fn free_names<'e>(e: &'e Expr, bound: &mut Vec<&'e str>, out: &mut Vec<FreeName<'e>>) {
     match &e.kind {
-        ExprKind::Name(name) if !bound.contains(&name.as_str()) => out.push((name, e.span)),
+        ExprKind::Name(name) if !bound.contains(&name.as_str()) => {
+            out.push(FreeName { name, span: e.span, called: false });
+        }
         ExprKind::Quantified { binders, over, body, .. } => {
             free_names(over, bound, out);
             let outer = bound.len();
@@ -194,7 +208,7 @@ pub(crate) fn free_names<'e>(
         }
         _ => {
             if let ExprKind::Call(name, _) = &e.kind {
-                out.push((&name.node, name.span));
+                out.push(FreeName { name: &name.node, span: name.span, called: true });
             }
             operands(e).into_iter().for_each(|part| free_names(part, bound, out));
         }
@@ -288,5 +302,5 @@ fn used(defines: &Table<ast::Define>, define: &ast::Define) -> Vec<(usize, Span)
     let mut names = Vec::new();
     let mut bound: Vec<&str> = define.params.iter().map(|p| p.name.node.as_str()).collect();
     free_names(&define.value, &mut bound, &mut names);
-    names.into_iter().filter_map(|(name, span)| Some((defines.peek(name)?, span))).collect()
+    names.into_iter().filter_map(|free| Some((defines.peek(free.name)?, free.span))).collect()
 }

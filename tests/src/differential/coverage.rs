@@ -69,7 +69,7 @@ pub const EXPECTED: [&str; 36] = [
 ];
 
 /// Constructs, by the text that shows them in a guard.
-const MARKS: [(&str, &str); 56] = [
+const MARKS: [(&str, &str); 60] = [
     ("guard: a gate with a condition", "risk critical when"),
     ("guard: a cost that is given back", "returned on failure"),
     ("guard: a result from a string", "returns Item from string"),
@@ -83,7 +83,11 @@ const MARKS: [(&str, &str); 56] = [
     ("guard: transform of a result", "transform result."),
     ("guard: use of a define", "(d_"),
     ("guard: define of a define", " d_nears("),
-    ("guard: let", "let l0 = "),
+    ("guard: let", "let l_"),
+    ("guard: let of a policy", "let q0 = "),
+    ("guard: text of a value", "text("),
+    ("guard: path of a text", "(path("),
+    ("guard: local part", "email_local("),
     ("guard: source start", "source start"),
     ("guard: source prompt", "source prompt"),
     ("guard: origin", "origin("),

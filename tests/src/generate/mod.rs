@@ -122,7 +122,8 @@ pub fn guard(rng: &mut Rng) -> Generated {
         items.push(tool(rng, &named, at));
     }
     for at in 0..rng.below(3) {
-        items.push(policy(rng, &named, at));
+        let policy = policy(rng, &named, at, &items);
+        items.push(policy);
     }
     if items.iter().any(|item| item.contains(" post in result")) {
         items.extend(clauses::telltales(rng));
@@ -200,10 +201,11 @@ fn tool(rng: &mut Rng, tools: &[Shape], at: usize) -> String {
     named::with_let(tool, || expr::int(rng, &speaks, tools, 1))
 }
 
-fn policy(rng: &mut Rng, tools: &[Shape], at: usize) -> String {
+fn policy(rng: &mut Rng, tools: &[Shape], at: usize, items: &[String]) -> String {
     let members: Vec<&str> =
         tools.iter().filter(|_| rng.chance(60)).map(|t| t.name.as_str()).collect();
-    let members = if members.is_empty() { vec![tools[0].name.as_str()] } else { members };
+    let alone = members.is_empty() || rng.chance(20);
+    let members = if alone { vec![rng.pick(tools).name.as_str()] } else { members };
     let none = Shape { name: String::new(), params: Vec::new() };
     let with_none: Vec<Shape> = tools.iter().cloned().chain([none]).collect();
     let clauses: Vec<String> =
@@ -214,5 +216,10 @@ fn policy(rng: &mut Rng, tools: &[Shape], at: usize) -> String {
         members.join(", "),
         clauses.join("\n  ")
     );
+    if let [tool] = members[..]
+        && let Some(policy) = named::with_let_of(tool, &policy, items)
+    {
+        return policy;
+    }
     named::with_let(policy, || expr::int(rng, &Speaks { params: &[], asks: true }, tools, 1))
 }

@@ -5,6 +5,7 @@
 //! the compiler does is not what it is compared with.
 
 use guard_plan::random::Rng;
+use std::collections::HashMap;
 
 const OPEN: char = '\u{1}';
 const NEXT: char = '\u{2}';
@@ -36,8 +37,10 @@ const DEFINES: [Define; 12] = [
     ("d_ever", &[("x", "int")], "bool", "$0 > 3 or (once m > 4)"),
 ];
 
-/// The name that a `let` has in every tool and policy.
+/// A `let` of the tool or policy around, until it is known which one that is.
 const LET_NAME: &str = "l0";
+/// The name that a `let` has in every policy.
+const POLICY_LET: &str = "q0";
 
 /// The items that declare all defines.
 pub(super) fn defines() -> Vec<String> {
@@ -75,10 +78,28 @@ pub(super) fn with_let(item: String, value: impl FnOnce() -> String) -> String {
     match item.split_once("{\n").filter(|_| clauses) {
         Some((head, rest)) => {
             let value = value().replace(&used, "2");
-            format!("{head}{{\n  {LET}{LET_NAME}{NEXT}{value}{CLOSE}\n{rest}")
+            let name = match head.strip_prefix("tool ").and_then(|rest| rest.split_once('(')) {
+                Some((tool, _)) => name_in(tool),
+                None => POLICY_LET.to_string(),
+            };
+            let rest = rest.replace(&used, &call(&name, &[]));
+            format!("{head}{{\n  {LET}{name}{NEXT}{value}{CLOSE}\n{rest}")
         }
         None => item.replace(&used, "2"),
     }
+}
+
+/// The name that the `let` of a tool has.
+fn name_in(tool: &str) -> String {
+    format!("l_{tool}")
+}
+
+/// A policy for one tool that reads the `let` of this tool, where it has one; none elsewhere.
+pub(super) fn with_let_of(tool: &str, policy: &str, items: &[String]) -> Option<String> {
+    let name = name_in(tool);
+    let given = format!("{LET}{name}{NEXT}");
+    let is_given = items.iter().any(|item| item.contains(&given));
+    (is_given && policy.contains(&let_use())).then(|| policy.replace(&let_use(), &call(&name, &[])))
 }
 
 /// A value between parentheses where it is more than a word.
@@ -88,14 +109,14 @@ fn enclosed(text: &str) -> String {
 
 /// The text with names, or with what they stand for.
 pub(super) fn rendered(text: &str, written_out: bool) -> String {
-    let mut page = WrittenText { written_out, value: String::new(), fresh: 0 };
+    let mut page = WrittenText { written_out, values: HashMap::new(), fresh: 0 };
     page.rendered(text)
 }
 
 struct WrittenText {
     written_out: bool,
-    /// The expression of the last `let`.
-    value: String,
+    /// The expression of the last `let` of each name.
+    values: HashMap<String, String>,
     fresh: usize,
 }
 
@@ -118,7 +139,7 @@ impl WrittenText {
         match (is_let, self.written_out) {
             (true, false) => format!("let {name} = {}", args[0]),
             (true, true) => {
-                self.value = enclosed(&args[0]);
+                self.values.insert(name.to_string(), enclosed(&args[0]));
                 String::new()
             }
             (false, false) if args.is_empty() => name.to_string(),
@@ -129,7 +150,7 @@ impl WrittenText {
 
     fn expression(&mut self, name: &str, args: &[String]) -> String {
         let Some((.., body)) = DEFINES.iter().find(|(known, ..)| *known == name) else {
-            return self.value.clone();
+            return self.values.get(name).cloned().unwrap_or_default();
         };
         self.fresh += 1;
         let mut body = body.replace('%', &format!("fresh{}_", self.fresh));

@@ -81,8 +81,8 @@ pub(crate) fn policy_parameter(
         span,
         format!("the policy `{policy}` speaks of `{name}`, which `{tool}` does not have"),
     )
-    .also(declared, format!("`{tool}` is declared here, without a parameter `{name}`"))
-    .help("a policy may name only parameters that every tool it governs has; leave the tool out, or add the parameter")
+    .also(declared, format!("`{tool}` is declared here, without a parameter or `let` `{name}`"))
+    .help(format!("a policy may name only parameters and `let`s that every tool it governs has; leave the tool out, or add one, such as `let {name} = …`"))
 }
 
 pub(crate) fn library_parameter(
@@ -99,20 +99,20 @@ pub(crate) fn library_parameter(
     )
     .also(asked, "the library asks here")
     .help(format!(
-        "call the parameter `{name}`, or remove the tag that puts the tool under the policy"
+        "call the parameter `{name}`, write `let {name} = …` in the tool, or remove the tag that puts the tool under the policy"
     ))
 }
 
-/// A name in a policy that is a parameter of a governed tool, and has a meaning without it.
+/// A name in a policy that is a parameter or a `let` of a governed tool, and has a meaning without it.
 pub(crate) fn two_meanings(
     at: Span,
     name: &str,
     policy: &str,
     kind: &str,
-    tool: &str,
+    (what, tool): (&str, &str),
 ) -> Diagnostic {
     let message =
-        format!("`{name}` in the policy `{policy}` is a {kind}, and a parameter of `{tool}`");
+        format!("`{name}` in the policy `{policy}` is a {kind}, and a {what} of `{tool}`");
     Diagnostic::error("G0321", at, message)
         .help("rename one of them, or leave the tool out of the policy")
 }

@@ -160,6 +160,7 @@ impl<'a> Checker<'a, '_> {
         let names = self.names;
         let none: Rc<Governed> = Rc::default();
         let mut governing: Vec<Vec<Governs>> = Vec::new();
+        let mut of_tools: Vec<Rc<Lets>> = Vec::new();
         for entry in &names.tools.items {
             let lets = Rc::new(self.lets_of(&entry.decl.clauses));
             let own = entry.decl.clauses.iter().map(|clause| Governs {
@@ -168,17 +169,20 @@ impl<'a> Checker<'a, '_> {
                 lets: lets.clone(),
             });
             governing.push(own.collect());
+            of_tools.push(lets);
         }
         for (nth, entry) in names.policies.items.iter().enumerate() {
             let tools = std::mem::take(&mut self.governed[nth]);
             let params = tools.iter().flat_map(|t| &self.signatures[*t].params);
-            let params = params.map(|p| p.name.clone()).collect();
-            let governed = Rc::new(Governed { params, bundled: entry.bundled });
+            let given = tools.iter().flat_map(|t| of_tools[*t].names()).map(String::from);
+            let names_of_tools = params.map(|p| p.name.clone()).chain(given).collect();
+            let governed = Rc::new(Governed { names: names_of_tools, bundled: entry.bundled });
             let lets = Rc::new(self.lets_of(&entry.decl.clauses));
             for tool in tools {
                 let clauses = entry.decl.clauses.iter();
                 let policy = Some(entry.decl);
                 let property = self.property_of(entry.name);
+                let lets = lets.for_tool(&of_tools[tool], names, &mut |d| self.report_once(d));
                 governing[tool].extend(clauses.map(|clause| Governs {
                     governing: Governing { clause, policy, property },
                     governed: governed.clone(),

@@ -54,7 +54,7 @@ impl<'s> Scope<'s> {
                     return Some(look(&given.value, &self.of_argument(given)));
                 }
                 if let Some(value) = self.let_value(name) {
-                    return self.lets.is_sound(name).then(|| look(value, &self.of_let()));
+                    return self.lets.is_sound(name).then(|| look(value, &self.of_let(name)));
                 }
                 (self.define(name, false)?, &[])
             }
@@ -247,10 +247,15 @@ impl<'a> Checker<'a, '_> {
         if !scope.lets.is_sound(name) {
             return broken(e.span);
         }
-        let mut inner = scope.of_let();
+        let mut inner = scope.of_let(name);
         self.uses.push(Use { span: e.span, define: false });
         let found = self.expr(value, expected, &mut inner);
         self.uses.pop();
+        if let Some(given) = scope.lets.given_by_tool(name)
+            && self.tells_of_variant(name, e.span, given.span, &found.ty)
+        {
+            return broken(e.span);
+        }
         self.called(e, found, scope)
     }
 

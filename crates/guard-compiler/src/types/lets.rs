@@ -4,7 +4,7 @@ use super::Checker;
 use super::clauses::Governs;
 use super::scope::{Place, Scope};
 use super::text::text;
-use crate::defines::{Measure, WrittenOut, free_names, in_circles, is_built_in, ordered};
+use crate::defines::{FreeName, Measure, WrittenOut, free_names, in_circles, is_value, ordered};
 use crate::errors;
 use crate::hir::{self, Type};
 use crate::names::Names;
@@ -24,14 +24,18 @@ const SHOWN_MEANING: usize = 400;
 #[derive(Default)]
 pub(crate) struct Lets<'s> {
     items: Vec<Let<'s>>,
+    /// Those of the tool that a policy governs, which its clauses see like parameters.
+    of_tool: Option<Rc<Lets<'s>>>,
 }
 
+#[derive(Clone)]
 struct Let<'s> {
     name: &'s Ident,
     value: &'s ast::Expr,
     /// None where it is in error.
     size: Option<WrittenOut>,
-    used: Cell<bool>,
+    /// Of a policy: whether it is used for any of its tools.
+    used: Rc<Cell<bool>>,
 }
 
 impl<'s> Lets<'s> {
@@ -41,7 +45,7 @@ impl<'s> Lets<'s> {
         names: &Names,
         report: &mut dyn FnMut(Diagnostic),
     ) -> Lets<'s> {
-        let mut lets = Lets { items: Vec::new() };
+        let mut lets = Lets::default();
         for clause in clauses {
             let ClauseKind::Let { name, value } = &clause.kind else { continue };
             if clause.shadow {
@@ -52,10 +56,10 @@ impl<'s> Lets<'s> {
                 .map(|known| known.name.span)
                 .or_else(|| names.value(&name.node).map(|(_, span)| span));
             match first {
-                _ if is_built_in(&name.node) => report(errors::built_in_name("let", name)),
+                _ if is_value(&name.node) => report(errors::built_in_name("let", name)),
                 Some(first) => report(errors::duplicate("name", name, first)),
                 None => {
-                    lets.items.push(Let { name, value, size: None, used: Cell::new(false) });
+                    lets.items.push(Let { name, value, size: None, used: Rc::default() });
                 }
             }
         }
@@ -63,12 +67,32 @@ impl<'s> Lets<'s> {
         lets
     }
 
+    /// Returns the names of a policy for one of its tools: those of the tool, too, which change the sizes of its own.
+    pub fn for_tool(
+        self: &Rc<Self>,
+        tool: &Rc<Lets<'s>>,
+        names: &Names,
+        report: &mut dyn FnMut(Diagnostic),
+    ) -> Rc<Lets<'s>> {
+        if tool.items.is_empty() {
+            return self.clone();
+        }
+        let mut lets = Lets { items: self.items.clone(), of_tool: Some(tool.clone()) };
+        // Mistakes of the policy alone were reported.
+        if lets.items.iter().all(|one| one.size.is_some()) {
+            lets.items.iter_mut().for_each(|one| one.size = None);
+            lets.measure(names, report);
+        }
+        Rc::new(lets)
+    }
+
     fn measure(&mut self, names: &Names, report: &mut dyn FnMut(Diagnostic)) {
         let position = |name: &str| self.items.iter().position(|one| one.name.node == name);
         let uses = |one: &Let<'s>| -> Vec<(usize, Span)> {
             let mut free = Vec::new();
             free_names(one.value, &mut Vec::new(), &mut free);
-            free.into_iter().filter_map(|(name, span)| Some((position(name)?, span))).collect()
+            let values = free.into_iter().filter(|free| !free.called);
+            values.filter_map(|free| Some((position(free.name)?, free.span))).collect()
         };
         let uses: Vec<Vec<(usize, Span)>> = self.items.iter().map(uses).collect();
         let (order, circles) = ordered(&uses);
@@ -96,8 +120,26 @@ impl<'s> Lets<'s> {
         measure.of(e, &mut hidden.to_vec())
     }
 
-    fn find(&self, name: &str) -> Option<&Let<'s>> {
+    fn own(&self, name: &str) -> Option<&Let<'s>> {
         self.items.iter().find(|one| one.name.node == name)
+    }
+
+    fn find(&self, name: &str) -> Option<&Let<'s>> {
+        self.own(name).or_else(|| self.of_tool.as_ref()?.own(name))
+    }
+
+    /// Returns where the tool gives this name, which the policy does not give.
+    pub fn given_by_tool(&self, name: &str) -> Option<&'s Ident> {
+        let of_tool = self.of_tool.as_ref().filter(|_| self.own(name).is_none());
+        of_tool.and_then(|lets| lets.own(name)).map(|one| one.name)
+    }
+
+    /// Returns the names that the expression of this name may use: one of a tool knows nothing of policies.
+    pub fn around(self: &Rc<Self>, name: &str) -> Rc<Lets<'s>> {
+        match &self.of_tool {
+            Some(of_tool) if self.own(name).is_none() => of_tool.clone(),
+            _ => self.clone(),
+        }
     }
 
     /// Returns the expression of this name.
@@ -114,7 +156,8 @@ impl<'s> Lets<'s> {
 
     /// Returns all names.
     pub fn names(&self) -> impl Iterator<Item = &'s str> + '_ {
-        self.items.iter().map(|one| one.name.node.as_str())
+        let of_tool = self.of_tool.iter().flat_map(|lets| &lets.items);
+        self.items.iter().chain(of_tool).map(|one| one.name.node.as_str())
     }
 
     /// Returns the names with their expressions that no clause has read.
@@ -122,7 +165,7 @@ impl<'s> Lets<'s> {
         self.items.iter().filter(|one| !one.used.get()).map(|one| (one.name, one.value))
     }
 
-    /// Returns where a name is given.
+    /// Returns where each of its own names is given.
     pub fn declared(&self) -> impl Iterator<Item = &'s Ident> + '_ {
         self.items.iter().map(|one| one.name)
     }
@@ -151,9 +194,10 @@ impl<'a> Checker<'a, '_> {
             }
             seen.push(Rc::as_ptr(&governs.lets));
             for name in governs.lets.declared() {
-                if let Some(param) = scope.param(&name.node) {
-                    let d = errors::duplicate("name", name, scope.params[param].span);
-                    self.report(d);
+                let param = scope.param(&name.node).map(|param| scope.params[param].span);
+                let of_tool = governs.lets.of_tool.as_ref().and_then(|lets| lets.own(&name.node));
+                if let Some(first) = param.or(of_tool.map(|one| one.name.span)) {
+                    self.report(errors::duplicate("name", name, first));
                 }
             }
             scope.lets = governs.lets.clone();
@@ -165,18 +209,19 @@ impl<'a> Checker<'a, '_> {
     /// no declarations.
     pub(super) fn shown(&self, condition: &ast::Expr, scope: &Scope) -> String {
         let mut out = text(condition);
-        // Names that wait, and whether they stand in a define, which sees no `let` and no parameter of a tool.
-        let mut waiting = VecDeque::from([(condition, false, Vec::new())]);
+        // Names that wait, and the names given around them: a define sees no `let` and no parameter of a tool.
+        let mut waiting = VecDeque::from([(condition, Some(scope.lets.clone()), Vec::new())]);
         let mut seen: Vec<&str> = Vec::new();
-        while let Some((e, in_define, mut bound)) = waiting.pop_front() {
+        while let Some((e, lets, mut bound)) = waiting.pop_front() {
             let mut free = Vec::new();
             free_names(e, &mut bound, &mut free);
-            for (name, _) in free {
-                let own = !in_define && scope.params.iter().any(|param| param.name == name);
+            for FreeName { name, called, .. } in free {
+                let lets = lets.as_ref().filter(|_| !called);
+                let own = lets.is_some() && scope.params.iter().any(|param| param.name == name);
                 if own || seen.contains(&name) {
                     continue;
                 }
-                let (params, value) = match self.stands_for(name, in_define, scope) {
+                let (params, value) = match self.stands_for(name, lets.map(Rc::as_ref)) {
                     Some(found) => found,
                     None => continue,
                 };
@@ -195,8 +240,8 @@ impl<'a> Checker<'a, '_> {
                 if seen.len() == SHOWN_NAMES {
                     return out;
                 }
-                let is_let = !in_define && scope.lets.find(name).is_some();
-                waiting.push_back((value, !is_let, params));
+                let lets = lets.filter(|lets| lets.find(name).is_some());
+                waiting.push_back((value, lets.map(|lets| lets.around(name)), params));
             }
         }
         out
@@ -206,11 +251,9 @@ impl<'a> Checker<'a, '_> {
     fn stands_for(
         &self,
         name: &str,
-        in_define: bool,
-        scope: &Scope<'a>,
+        lets: Option<&Lets<'a>>,
     ) -> Option<(&'a [ast::Field], &'a ast::Expr)> {
-        let given = scope.lets.find(name).filter(|_| !in_define);
-        match given {
+        match lets.and_then(|lets| lets.find(name)) {
             Some(found) => Some((&[], found.value)),
             None => {
                 let define = self.names.defines.items[self.names.defines.peek(name)?].decl;
@@ -222,7 +265,7 @@ impl<'a> Checker<'a, '_> {
     /// A bound variable with the name of a `let` or a define.
     pub(super) fn hides(&mut self, binder: &Ident, scope: &Scope) {
         let name = &binder.node;
-        let named = scope.lets.declared().find(|known| known.node == *name);
+        let named = scope.lets.find(name).map(|one| one.name);
         let defined =
             self.names.defines.peek(name).map(|at| self.names.defines.items[at].name.span);
         let (of, declared) = match (named, defined) {
@@ -236,8 +279,8 @@ impl<'a> Checker<'a, '_> {
     /// Judges the expressions that no clause reads, so that their mistakes are found, and says that nobody does.
     pub(super) fn unused_lets(&mut self, scope: &Scope) {
         let unused: Vec<(&Ident, &ast::Expr)> = scope.lets.unused().collect();
-        for (_, value) in &unused {
-            self.by_itself(|this| drop(this.expr(value, None, &mut scope.of_let())));
+        for (name, value) in &unused {
+            self.by_itself(|this| drop(this.expr(value, None, &mut scope.of_let(&name.node))));
         }
         // With errors, the intended uses are unknown.
         if self.diagnostics.iter().all(|d| !d.is_error()) {

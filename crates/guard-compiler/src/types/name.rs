@@ -185,7 +185,24 @@ impl Checker<'_, '_> {
         let (Some(policy), Some(at), Some(other)) = (&self.policy, scope.param(name), other) else {
             return false;
         };
-        let d = policy.two_meanings(name, span, scope.params[at].span, &other);
+        let d = policy.two_meanings(name, span, ("parameter", scope.params[at].span), &other);
+        self.report(d);
+        true
+    }
+
+    /// Reports a name in a policy that is a `let` of the tool and a variant of its own enum; returns true if it was
+    /// reported.
+    pub(super) fn tells_of_variant(
+        &mut self,
+        name: &str,
+        span: Span,
+        given: Span,
+        ty: &Type,
+    ) -> bool {
+        let Some(policy) = self.policy.as_ref().filter(|_| self.variant_of(name, ty)) else {
+            return false;
+        };
+        let d = policy.two_meanings(name, span, ("`let`", given), &OtherMeaning::Variant);
         self.report(d);
         true
     }

@@ -35,7 +35,8 @@ impl Checker<'_, '_> {
                 let builtin =
                     ["now", "elapsed", "workspace", "result", "text"].contains(&name.as_str());
                 if let Some(value) = scope.let_value(name) {
-                    return scope.lets.is_sound(name) && self.needs_guide(value, &scope.of_let());
+                    return scope.lets.is_sound(name)
+                        && self.needs_guide(value, &scope.of_let(name));
                 }
                 let bound = scope.is_bound(name) || scope.define(name, false).is_some();
                 !bound && !builtin && self.names.state.peek(name).is_none()

@@ -26,14 +26,14 @@ pub(crate) struct Speaking {
 /// The common properties of the tools that a policy governs.
 #[derive(Default)]
 pub(crate) struct Governed {
-    /// The parameters of all of them.
-    pub params: BTreeSet<String>,
+    /// The parameters of all of them, and the names that they give.
+    pub names: BTreeSet<String>,
     /// The policy is from the bundled library, which names nothing that is unknown.
     pub bundled: bool,
 }
 
 impl Speaking {
-    /// The problem with a name that other governed tools have as a parameter and this one lacks.
+    /// The problem with a name that other governed tools have as a parameter or a `let` and this one lacks.
     pub fn missing_parameter(&self, name: &str, span: Span) -> Option<Diagnostic> {
         if self.governed.bundled {
             // What is wrong is the tool: nobody changes the library.
@@ -46,25 +46,25 @@ impl Speaking {
             ));
         }
         self.governed
-            .params
+            .names
             .contains(name)
             .then(|| errors::policy_parameter(span, &self.policy, name, &self.tool, self.tool_span))
     }
 
-    /// Returns the problem with a name that is a parameter of this tool and means something else without it.
+    /// Returns the problem with a name that is a parameter or a `let` of this tool and means something else without it.
     pub fn two_meanings(
         &self,
         name: &str,
         span: Span,
-        param: Span,
+        (what, declared): (&str, Span),
         other: &OtherMeaning,
     ) -> Diagnostic {
         let kind = other.kind();
-        let problem = |at| errors::two_meanings(at, name, &self.policy, kind, &self.tool);
+        let problem = |at| errors::two_meanings(at, name, &self.policy, kind, (what, &self.tool));
         let d = match self.governed.bundled {
             // Nobody changes the library.
-            true => problem(param).also(span, "the library reads it here"),
-            false => problem(span).also(param, format!("the parameter of `{}`", self.tool)),
+            true => problem(declared).also(span, "the library reads it here"),
+            false => problem(span).also(declared, format!("the {what} of `{}`", self.tool)),
         };
         other.declared().into_iter().fold(d, |d, at| d.also(at, format!("the {kind}")))
     }

@@ -202,8 +202,9 @@ impl<'s> Scope<'s> {
     }
 
     /// Returns the scope of the expression of a `let` that is read here: bound variables are not visible there.
-    pub fn of_let(&self) -> Scope<'s> {
+    pub fn of_let(&self, name: &str) -> Scope<'s> {
         let mut inner = self.clone();
+        inner.lets = self.lets.around(name);
         inner.base = self.depth();
         inner.locals.clear();
         inner

@@ -49,7 +49,9 @@ impl Checker<'_, '_> {
     }
 
     fn no_parameter(&mut self, name: &Ident, scope: &Scope) {
-        let speaking = self.policy.as_ref();
+        // What a tool calls by a name is no argument of a call.
+        let given = scope.lets.names().any(|given| given == name.node);
+        let speaking = self.policy.as_ref().filter(|_| !given);
         let missing = speaking.and_then(|s| s.missing_parameter(&name.node, name.span));
         let known = scope.params.iter().map(|param| param.name.as_str()).chain([RESULT]);
         let unknown = || errors::unknown_name(&name.node, name.span, known, false);
