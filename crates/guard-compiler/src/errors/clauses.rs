@@ -85,6 +85,11 @@ pub(crate) fn policy_parameter(
     .help(format!("a policy may name only parameters and `let`s that every tool it governs has; leave the tool out, or add one, such as `let {name} = …`"))
 }
 
+/// The problem with a parameter that a tool lacks, where an argument is to be changed: a `let` would not do.
+pub(crate) fn of_transform(missing: Diagnostic) -> Diagnostic {
+    missing.help("a transform changes an argument: leave the tool out, or add the parameter")
+}
+
 pub(crate) fn library_parameter(
     tool_span: Span,
     policy: &str,

@@ -53,6 +53,7 @@ impl Checker<'_, '_> {
         let given = scope.lets.names().any(|given| given == name.node);
         let speaking = self.policy.as_ref().filter(|_| !given);
         let missing = speaking.and_then(|s| s.missing_parameter(&name.node, name.span));
+        let missing = missing.map(errors::of_transform);
         let known = scope.params.iter().map(|param| param.name.as_str()).chain([RESULT]);
         let unknown = || errors::unknown_name(&name.node, name.span, known, false);
         let diagnostic = missing.unwrap_or_else(unknown);
