@@ -68,7 +68,7 @@ pub(crate) fn distance(verdict: &Option<Rating>) -> u32 {
 /// A session that is worked on, and the arguments of the call at its end.
 #[derive(Clone, PartialEq)]
 pub(crate) struct SessionDraft {
-    pub acts: Vec<Act>,
+    pub acts: Vec<Rc<Act>>,
     pub last: Json,
     /// What the guards ask of the world is answered as the agent would have it.
     pub kind: bool,
@@ -204,7 +204,7 @@ impl<'s, 'p> Climber<'s, 'p> {
                     at = (at - 1).min(best.draft.acts.len() - 1);
                     let mut less = best.draft.clone();
                     // What the user says matters to calls that are still to come.
-                    if let Act::Prompt(_) = less.acts.remove(at) {
+                    if let Act::Prompt(_) = *less.acts.remove(at) {
                         continue;
                     }
                     match self.try_after(&trail, less, score) {
@@ -319,7 +319,7 @@ impl<'s, 'p> Climber<'s, 'p> {
 
     /// A session from nothing: what the user says, and calls that may matter.
     fn draft(&mut self) -> Option<SessionDraft> {
-        let mut acts = vec![Act::Prompt(self.constants.said())];
+        let mut acts = vec![Rc::new(Act::Prompt(self.constants.said()))];
         let mut tools: Vec<String> =
             self.tools.iter().filter(|tool| **tool != self.wire).cloned().collect();
         for _ in 0..2 {
@@ -328,7 +328,7 @@ impl<'s, 'p> Climber<'s, 'p> {
                 tools.swap(at, other);
             }
             for tool in &tools {
-                acts.extend(self.call(tool));
+                acts.extend(self.call(tool).map(Rc::new));
             }
         }
         acts.truncate(MOST_ACTS);
@@ -338,6 +338,7 @@ impl<'s, 'p> Climber<'s, 'p> {
 
     /// Every beginning of a session that is given, the longest first, with a call that it goes on with or with a drawn one.
     pub fn prefixes(&mut self, acts: &[Act]) -> Vec<SessionDraft> {
+        let shared: Vec<Rc<Act>> = acts.iter().cloned().map(Rc::new).collect();
         let mut drafts = Vec::new();
         for count in (0..=acts.len()).rev() {
             let next = acts[count..].iter().find_map(|what| match what {
@@ -347,7 +348,7 @@ impl<'s, 'p> Climber<'s, 'p> {
             let drawn = next.or_else(|| self.args(self.wire));
             let kind = self.rng.chance(75);
             drafts.extend(drawn.map(|last| SessionDraft {
-                acts: acts[..count].to_vec(),
+                acts: shared[..count].to_vec(),
                 last,
                 kind,
             }));

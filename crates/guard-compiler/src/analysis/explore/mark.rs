@@ -280,9 +280,9 @@ impl<'p> Questions<'p> {
         out.extend(session.said().as_bytes());
         session.private_texts().mark(&mut out);
         if session.asks_origins() {
-            let mut seen: Vec<&(String, Vec<u32>)> = session.seen_origins().iter().collect();
+            let mut seen: Vec<_> = session.seen_origins().iter().collect();
             seen.sort();
-            for (text, origins) in seen {
+            for (text, origins) in seen.into_iter().map(|seen| &**seen) {
                 key::write(&Value::String(text.as_str().into()), &mut out);
                 out.push(origins.len() as u8);
                 out.extend(origins.iter().map(|origin| *origin as u8));

@@ -4,6 +4,7 @@ use super::climb::{KnownCalls, PlayedGuard, Players, SessionDraft};
 use super::search::Search;
 use super::session::{Act, Session, Then};
 use crate::hir::ToolId;
+use std::rc::Rc;
 
 /// Most calls that are judged for one tool, in rounds: each begins with what those before have found.
 const ROUNDS: [usize; 6] = [250, 500, 1_000, 2_000, 8_000, 8_000];
@@ -43,17 +44,19 @@ pub(crate) fn the_rest(search: &mut Search<'_, '_>, seeds: &[Vec<Act>]) {
 
 /// The draft of a session that ends with a call.
 fn draft(session: &Session) -> Option<SessionDraft> {
-    let mut acts: Vec<Act> = session.steps.iter().map(|step| step.act.clone()).collect();
-    acts.retain(|what| !matches!(what, Act::Approve { .. }));
-    let Some(Act::Call { args: last, .. }) = acts.pop() else { return None };
-    Some(SessionDraft { acts, last, kind: true })
+    let (end, before) = session.steps.split_last()?;
+    let Act::Call { args: last, .. } = &end.act else { return None };
+    let acts = before.iter().filter(|step| !matches!(step.act, Act::Approve { .. }));
+    let acts = acts.map(|step| Rc::new(step.act.clone())).collect();
+    Some(SessionDraft { acts, last: last.clone(), kind: true })
 }
 
 /// The session of a draft, up to the call at its end with the approvals that it needs.
 fn ended(players: &Players<'_, '_>, draft: &SessionDraft, wire: &str) -> Option<Session> {
     let mut played = players.play(&draft.acts, draft.kind)?;
     let (tool, args, then) = (wire.to_string(), draft.last.clone(), Then::Succeeds(None));
+    let call = Rc::new(Act::Call { id: String::new(), tool, args, then });
     let before = played.steps.len();
-    players.advance(&mut played, &Act::Call { id: String::new(), tool, args, then }, draft.kind)?;
+    players.advance(&mut played, &call, draft.kind)?;
     (played.steps.len() > before).then(|| played.session(players.guards[0].program))
 }

@@ -238,7 +238,7 @@ impl<'s, 'p> Pump<'s, 'p> {
     }
 
     pub fn act(&mut self, what: Act) -> Option<()> {
-        let before: Vec<Value> = self.session.state().map(|(_, v)| v.clone()).collect();
+        let before = self.session.committed();
         let world = |ask: &Ask| {
             self.world.iter().find(|(known, _)| known == ask).map(|(_, answer)| answer.clone())
         };

@@ -38,7 +38,7 @@ pub struct Step {
 }
 
 /// An event of a session.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Act {
     /// A call is proposed; allowed, it goes on so.
     Call {
@@ -79,7 +79,7 @@ pub enum Act {
 }
 
 /// The ending of an allowed call.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Then {
     /// It succeeds, with this result.
     Succeeds(Option<Json>),
@@ -161,15 +161,7 @@ pub(crate) fn act(
     let now = session.clock_at().0;
     let mut said = Said::default();
     match act {
-        Act::Call { id, tool, args, then } => {
-            let judged = session.propose(id, tool, args, now, world).ok()?;
-            said.decision = Some(judged.decision);
-            (said.reasons, said.shadowed) = (judged.reasons, judged.shadowed);
-            said.hear(&judged.outcome);
-            if judged.decision == Decision::Allow && judged.outcome.served.is_none() {
-                said.settle(session, id, then, world)?;
-            }
-        }
+        Act::Call { id, tool, args, then } => return call(session, id, (tool, args, then), world),
         Act::Settle(id, then) => said.settle(session, id, then, world)?,
         Act::Approve { tool, args, role } => session.approve(tool, args, role, None, now).ok()?,
         Act::Wait(millis) => session.wait_until(now.saturating_add(*millis)),
@@ -193,6 +185,24 @@ pub(crate) fn act(
                 said.notes.push("incomplete".into());
             }
         }
+    }
+    Some(said)
+}
+
+/// Proposes a call under this id, and settles it so where it is allowed.
+pub(crate) fn call(
+    session: &mut Reference,
+    id: &str,
+    (tool, args, then): (&str, &Json, &Then),
+    world: &dyn Fn(&Ask) -> Option<Json>,
+) -> Option<Said> {
+    let now = session.clock_at().0;
+    let judged = session.propose(id, tool, args, now, world).ok()?;
+    let mut said = Said { decision: Some(judged.decision), ..Said::default() };
+    (said.reasons, said.shadowed) = (judged.reasons, judged.shadowed);
+    said.hear(&judged.outcome);
+    if judged.decision == Decision::Allow && judged.outcome.served.is_none() {
+        said.settle(session, id, then, world)?;
     }
     Some(said)
 }

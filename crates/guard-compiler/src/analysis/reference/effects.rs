@@ -10,6 +10,7 @@ use guard_plan::value::{Fault, Value};
 use guard_plan::verdict::{Code, Decision};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 impl Reference<'_> {
     pub(super) fn effects(
@@ -41,7 +42,7 @@ impl Reference<'_> {
         env: Env,
         with_shadow: bool,
         findings: &mut Findings,
-    ) -> Option<Vec<Value>> {
+    ) -> Option<Vec<Rc<Value>>> {
         let (mut simulated, mut faulted) = (self.state.to_vec(), false);
         let (mut written_vars, mut touched) = (BTreeSet::new(), BTreeSet::new());
         for clause in &tool.clauses {
@@ -107,7 +108,7 @@ impl Reference<'_> {
         when: Option<&Expr>,
         effect: Operation,
         env: Env,
-        state: &mut [Value],
+        state: &mut [Rc<Value>],
     ) -> Result<(), Fault> {
         let (mut assigned, mut weight): (Vec<Written>, usize) = (Vec::new(), 0);
         for locals in self.combinations(ranges, env)? {
@@ -153,7 +154,7 @@ impl Reference<'_> {
         &self,
         (target, op, value): Operation,
         env: Env,
-        state: &mut [Value],
+        state: &mut [Rc<Value>],
     ) -> Result<Written, Fault> {
         let value = value.map_or(Ok(Value::None), |v| self.eval(v, env))?;
         let mut keys = Vec::new();
@@ -163,7 +164,7 @@ impl Reference<'_> {
                 Step::Index(e) => PathKey::Entry(self.eval(e, env)?),
             });
         }
-        write(&mut state[target.var], &keys, op, value.clone())?;
+        write(Rc::make_mut(&mut state[target.var]), &keys, op, value.clone())?;
         Ok((keys, value))
     }
 }

@@ -53,13 +53,13 @@ pub(super) struct Env<'e> {
     pub result: Option<&'e Value>,
     pub locals: &'e [Value],
     /// The state read: committed, simulated, or an earlier one.
-    pub state: &'e [Value],
+    pub state: &'e [Rc<Value>],
     pub world: World<'e>,
 }
 
 impl<'e> Env<'e> {
     /// Returns the environment of a rule that belongs to no call.
-    pub fn of(state: &'e [Value], world: World<'e>) -> Self {
+    pub fn of(state: &'e [Rc<Value>], world: World<'e>) -> Self {
         Env { args: &[], result: None, locals: &[], state, world }
     }
 }
@@ -103,7 +103,7 @@ impl Reference<'_> {
                 self.part(e, env)?.into_owned()
             }
             K::Field(..) | K::Index(..) | K::Unwrap(..) => self.part(e, env)?.into_owned(),
-            K::Workspace => Value::Path(self.workspace.as_str().into()),
+            K::Workspace => Value::Path((*self.workspace).into()),
             K::Now => Value::Time(self.now),
             K::Said => Value::String(self.said.as_str().into()),
             K::Elapsed => Value::Duration(self.now - self.start),
@@ -382,8 +382,9 @@ impl Reference<'_> {
         trigger: Option<&Expr>,
         env: Env,
     ) -> Result<bool, Fault> {
-        let at =
-            |e: &Expr, state: &[Value]| self.holds(e, Env { state, args: &[], locals: &[], ..env });
+        let at = |e: &Expr, state: &[Rc<Value>]| {
+            self.holds(e, Env { state, args: &[], locals: &[], ..env })
+        };
         let each = self.states.iter().map(|state| at(of, state));
         match (op, trigger) {
             (TemporalOp::Once, _) => each.reduce(or).unwrap_or(Ok(false)),

@@ -18,6 +18,7 @@ mod parts;
 mod private;
 mod probes;
 mod propose;
+mod refinements;
 mod settle;
 mod shown;
 mod stopping;
@@ -130,12 +131,12 @@ pub struct Reference<'p> {
     regexes: Rc<HashMap<Arc<str>, regex::Regex>>,
     start: i64,
     now: i64,
-    workspace: String,
-    state: Rc<Vec<Value>>,
+    workspace: Rc<str>,
+    state: Rc<Vec<Rc<Value>>>,
     /// What variables have held that is not trusted.
     trust: Flow<'p>,
     /// Every committed state so far, for the temporal operators.
-    states: Vec<Rc<Vec<Value>>>,
+    states: Vec<Rc<Vec<Rc<Value>>>>,
     spent: Vec<i64>,
     allowed: Vec<Rc<Allowed>>,
     settled: Vec<Rc<Settled>>,
@@ -146,7 +147,7 @@ pub struct Reference<'p> {
     facts: Vec<Rc<learning::Table>>,
     halted: bool,
     /// Every call that was allowed, by the order of its proposal.
-    calls: Vec<Call>,
+    calls: Vec<Rc<Call>>,
     /// Every attempt of every probe.
     attempts: Vec<Vec<probes::Attempt>>,
     /// The attempts of this event.
@@ -160,7 +161,7 @@ pub struct Reference<'p> {
     /// A probe's last answer was used again.
     reused: Cell<bool>,
     /// Every value that was seen, and where first.
-    seen: Rc<Vec<(String, Vec<u32>)>>,
+    seen: Rc<Vec<Rc<SeenText>>>,
     extracts: origins::Extracts,
     /// The words of the prompts, where a rule asks what the user named.
     said: String,
@@ -176,6 +177,9 @@ pub struct Reference<'p> {
     /// What this event comes to.
     outcome: Outcome,
 }
+
+/// A value that was seen, and the indexes of its origins: the first one, then the others.
+pub(crate) type SeenText = (String, Vec<u32>);
 
 /// A call of this session, for evidence.
 #[derive(Clone)]
@@ -228,7 +232,7 @@ struct Flight {
     begun: Begun,
     tool: Option<ToolId>,
     args: Rc<Vec<Value>>,
-    writes: Vec<(VarId, Value)>,
+    writes: Vec<(VarId, Rc<Value>)>,
     /// What a failure gives back, by unit.
     returned: Vec<(UnitId, i64)>,
 }
@@ -269,7 +273,7 @@ impl<'p> Reference<'p> {
             regexes: Rc::new(regexes),
             start,
             now: start,
-            workspace,
+            workspace: workspace.into(),
             state: Rc::default(),
             trust: Flow::clean(program),
             states: Vec::new(),
@@ -305,7 +309,7 @@ impl<'p> Reference<'p> {
             if !session.fits(&var.ty, &value) {
                 return Err((at, "does not fit its type".to_string()));
             }
-            Rc::make_mut(&mut session.state).push(value);
+            Rc::make_mut(&mut session.state).push(Rc::new(value));
         }
         session.states.push(session.state.clone());
         session.begin(data);
@@ -328,7 +332,11 @@ impl<'p> Reference<'p> {
 
     /// The state, by variable in the order of declaration.
     pub fn state(&self) -> impl Iterator<Item = (&str, &Value)> {
-        self.program.state.iter().map(|v| v.name.as_str()).zip(self.state.iter())
+        self.program
+            .state
+            .iter()
+            .map(|v| v.name.as_str())
+            .zip(self.state.iter().map(|value| &**value))
     }
 
     /// Returns the amount spent of each unit, in units of 10⁻⁶.
@@ -401,15 +409,6 @@ impl<'p> Reference<'p> {
             }
         }
         if wrong == 0 { Ok(values) } else { Err(wrong) }
-    }
-
-    /// Returns true if a computed value satisfies the refinements of a type. It is encoded as JSON and decoded again.
-    fn fits(&self, ty: &hir::Type, value: &Value) -> bool {
-        if *value == Value::None {
-            return ty.is_option();
-        }
-        let json = guard_plan::render::to_json(&self.types, self.tables.ty(ty), value);
-        self.decode(ty, &json, false).is_ok()
     }
 
     /// An approval by `role` of exactly this call, until `expires` or for an hour.

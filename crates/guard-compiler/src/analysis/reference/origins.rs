@@ -87,19 +87,19 @@ impl Reference<'_> {
             Value::Decimal(units) => decimal::format(*units),
             _ => String::new(),
         };
-        let found = self.seen.iter().find(|(seen, _)| *seen == text);
-        found.map_or(&[], |(_, origins)| origins)
+        let found = self.seen.iter().find(|seen| seen.0 == text);
+        found.map_or(&[], |seen| &seen.1)
     }
 
     fn see(&mut self, text: &str, origin: u32) {
         if text.is_empty() || !self.tables.origins {
             return;
         }
-        match self.seen.iter().position(|(seen, _)| seen == text) {
+        match self.seen.iter().position(|seen| seen.0 == text) {
             Some(at) if self.seen[at].1.contains(&origin) => {}
-            Some(at) => Rc::make_mut(&mut self.seen)[at].1.push(origin),
+            Some(at) => Rc::make_mut(&mut Rc::make_mut(&mut self.seen)[at]).1.push(origin),
             None if self.seen.len() < MOST => {
-                Rc::make_mut(&mut self.seen).push((text.to_string(), vec![origin]));
+                Rc::make_mut(&mut self.seen).push(Rc::new((text.to_string(), vec![origin])));
             }
             None => {}
         }
@@ -169,17 +169,21 @@ impl Reference<'_> {
     }
 
     fn see_part(&mut self, json: &Json, trust: &Trust, endorsed: &Endorsements, place: &[String]) {
-        let below = |step: String| [place, &[step]].concat();
+        let by_place = !trust.parts.is_empty() || !endorsed.places.is_empty();
+        let below = |step: &dyn Fn() -> String| match by_place {
+            true => [place, &[step()]].concat(),
+            false => Vec::new(),
+        };
         match json {
             Json::Null | Json::Bool(_) => {}
             Json::Array(items) => {
                 for (at, item) in items.iter().enumerate() {
-                    self.see_part(item, trust, endorsed, &below(format!("[{at}]")));
+                    self.see_part(item, trust, endorsed, &below(&|| format!("[{at}]")));
                 }
             }
             Json::Object(members) => {
                 for (name, member) in members {
-                    self.see_part(member, trust, endorsed, &below(format!(".{name}")));
+                    self.see_part(member, trust, endorsed, &below(&|| format!(".{name}")));
                 }
             }
             Json::Int(number) => {

@@ -190,7 +190,7 @@ impl Reference<'_> {
     }
 
     /// Returns true if something of the result of a tool is private.
-    fn has_private(&self, tool: &Tool) -> bool {
+    pub(super) fn has_private(&self, tool: &Tool) -> bool {
         let enforced = |clause: &Clause| {
             matches!(clause.kind, ClauseKind::Private { .. }) && !clause.rule.shadow
         };
@@ -205,8 +205,8 @@ impl Reference<'_> {
     }
 
     /// Something private was read that is on no record: nobody is known to be a reader.
-    pub(super) fn close_private(&mut self, tool: &Tool) {
-        if self.has_private(tool) && !self.privates.full {
+    pub(super) fn close_private(&mut self) {
+        if !self.privates.full {
             self.privates.full = true;
             self.outcome.note(NoteKind::Warning, "may_read");
         }
@@ -214,10 +214,8 @@ impl Reference<'_> {
 
     /// The result of a call does not decode: nobody else may read any of it.
     pub(super) fn disclose_unread(&mut self, tool: &Tool, texts: Vec<String>) {
-        if self.has_private(tool) {
-            let nothing: [String; 0] = [];
-            self.keep_private(&format!("{} {nothing:?}", tool.name), &BTreeSet::new(), texts);
-        }
+        let nothing: [String; 0] = [];
+        self.keep_private(&format!("{} {nothing:?}", tool.name), &BTreeSet::new(), texts);
     }
 
     fn keep_private(&mut self, part: &str, readers: &BTreeSet<String>, texts: Vec<String>) {

@@ -137,7 +137,7 @@ impl Reference<'_> {
         let normal = guard_plan::path::normalise(&self.workspace, path);
         let normal = normal.map_err(|e| e.to_string())?.into_owned();
         let below = self.workspace.trim_end_matches('/').to_string() + "/";
-        if normal == self.workspace || normal.starts_with(&below) {
+        if *normal == *self.workspace || normal.starts_with(&below) {
             Ok(normal)
         } else {
             Err(format!("`{path}` is outside the workspace"))

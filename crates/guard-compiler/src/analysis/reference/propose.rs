@@ -103,7 +103,7 @@ pub(super) struct Consequences {
     /// What a failure gives back.
     returned: Vec<(usize, i64)>,
     limits: Vec<(LimitId, Option<Value>)>,
-    pub writes: Vec<(VarId, Value)>,
+    pub writes: Vec<(VarId, Rc<Value>)>,
     /// Roles whose approval is used, with the age it may have; `None` for any role.
     pub roles: BTreeMap<Option<String>, Option<i64>>,
 }
@@ -304,7 +304,7 @@ impl Reference<'_> {
         let (time, limits) = (self.now, after.limits);
         self.allowed.push(Rc::new(Allowed { call, time, tool: mark, args: args.clone(), limits }));
         let served = tool.is_some_and(|at| self.program.tools[at].is_served());
-        self.calls.push(Call { id: id.to_string(), served, success: None });
+        self.calls.push(Rc::new(Call { id: id.to_string(), served, success: None }));
         self.moments += 1;
         self.flights.push(Flight {
             id: id.to_string(),

@@ -84,7 +84,7 @@ impl Reference<'_> {
             self.outcome.shown = shown.map(|shown| TakenForms::closed(opened.is_some(), shown));
         }
         if let Some(call) = self.calls.iter_mut().rev().find(|call| call.id == flight.id) {
-            call.success = Some(kept.is_some());
+            Rc::make_mut(call).success = Some(kept.is_some());
         }
         if let (true, Ok(Some(result))) = (ran, result) {
             let tool = flight.tool.map(|at| &self.program.tools[at]);
@@ -128,13 +128,16 @@ impl Reference<'_> {
             if let (Some(at), Undecoded::Clear) = (flight.tool, tool.undecoded) {
                 self.trust.wrote(at, true);
             }
+            if !self.has_private(tool) {
+                return None;
+            }
             let mut texts = Vec::new();
             match &returned {
                 Ok(json) => super::private::collect(json, &[], &mut texts),
                 Err(text) => {
                     let whole = unreadable_texts(text, &mut |text| texts.push(text));
                     if !whole || self.may_hold_secrets(tool) {
-                        self.close_private(tool);
+                        self.close_private();
                         return None;
                     }
                 }
@@ -199,7 +202,7 @@ impl Reference<'_> {
         target: &Target,
         ty: &Type,
         env: Env,
-        state: &mut [Value],
+        state: &mut [Rc<Value>],
     ) -> Result<bool, Fault> {
         let mut entry = None;
         for (at, step) in target.path.iter().enumerate() {
@@ -287,7 +290,7 @@ impl Reference<'_> {
         target: &crate::hir::Target,
         value: Value,
         env: Env,
-        state: &mut [Value],
+        state: &mut [Rc<Value>],
     ) -> Result<(), Fault> {
         // The value is computed already: it is written as a bound variable.
         let locals = [value];

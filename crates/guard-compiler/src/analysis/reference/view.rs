@@ -37,7 +37,7 @@ impl<'p> Reference<'p> {
     /// Puts a session that has just begun into another state.
     pub fn place(&mut self, name: &str, value: Value) {
         if let Some(at) = self.program.state.iter().position(|var| var.name == name) {
-            Rc::make_mut(&mut self.state)[at] = value;
+            Rc::make_mut(&mut self.state)[at] = Rc::new(value);
             self.states = vec![self.state.clone()];
         }
     }
@@ -132,9 +132,8 @@ impl<'p> Reference<'p> {
         self.items[lifecycle].iter().map(|item| (item.state, item.rejections()))
     }
 
-    /// Returns the seen values, in the order in which they were first seen, each with the indexes of its
-    /// origins: the first one, then the others.
-    pub(crate) fn seen_origins(&self) -> &[(String, Vec<u32>)] {
+    /// Returns the seen values, in the order in which they were first seen.
+    pub(crate) fn seen_origins(&self) -> &[Rc<super::SeenText>] {
         &self.seen
     }
 
@@ -150,7 +149,7 @@ impl<'p> Reference<'p> {
 
     /// The last successful call that no lifecycle served, for evidence.
     pub(crate) fn good_call(&self) -> Option<&str> {
-        let good = |call: &&super::Call| call.success == Some(true) && !call.served;
+        let good = |call: &&Rc<super::Call>| call.success == Some(true) && !call.served;
         self.calls.iter().rev().find(good).map(|call| call.id.as_str())
     }
 
@@ -167,15 +166,15 @@ impl<'p> Reference<'p> {
     }
 
     /// The committed values of the variables.
-    pub(crate) fn committed(&self) -> Rc<Vec<Value>> {
+    pub(crate) fn committed(&self) -> Rc<Vec<Rc<Value>>> {
         self.state.clone()
     }
 
     /// The variables that differ from these values: name, before and after as text.
-    pub(crate) fn changes_since(&self, before: &[Value]) -> Vec<(String, String, String)> {
+    pub(crate) fn changes_since(&self, before: &[Rc<Value>]) -> Vec<(String, String, String)> {
         let changed = self.program.state.iter().zip(before).zip(self.state.iter());
         let changed = changed.filter(|((_, before), after)| before != after);
-        let words = |((var, before), after): ((&crate::hir::StateVar, &Value), &Value)| {
+        let words = |((var, before), after): ((&crate::hir::StateVar, &Rc<Value>), &Rc<Value>)| {
             let (before, after) = (self.words_of(&var.ty, before), self.words_of(&var.ty, after));
             (var.name.clone(), before, after)
         };

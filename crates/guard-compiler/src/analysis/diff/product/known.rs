@@ -15,6 +15,7 @@ use crate::analysis::reference::Reference;
 use crate::hir::{ClauseKind, Program};
 use guard_plan::json::Json;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// Most calls that are judged for the session of one tool, in rounds.
 const ROUNDS: [usize; 6] = [250, 500, 1_000, 2_000, 4_000, 8_000];
@@ -77,7 +78,7 @@ impl<'s, 'p> PairSessions<'s, 'p> {
         let results = side.inputs.results(side.tool(wire)?, &played.states[0]);
         let (tool, args) = (wire.clone(), draft.last.clone());
         let then = Then::Succeeds(results.into_iter().next().flatten());
-        let call = Act::Call { id: String::new(), tool, args, then };
+        let call = Rc::new(Act::Call { id: String::new(), tool, args, then });
         self.players.advance(&mut played, &call, draft.kind)?;
         (played.steps.len() > before).then_some(played)
     }
@@ -107,7 +108,7 @@ impl<'s, 'p> PairSessions<'s, 'p> {
             let Some(from) = from else { continue };
             for acts in self.differing_from(writer, &from) {
                 let mut last = from.last.clone();
-                if let Some(Act::Call { args, .. }) = acts.last() {
+                if let Some(Act::Call { args, .. }) = acts.last().map(|act| &**act) {
                     take_members(&mut last, args);
                 }
                 drafts.extend(climber.like(&SessionDraft { acts: acts.clone(), last, ..from }));
@@ -120,7 +121,7 @@ impl<'s, 'p> PairSessions<'s, 'p> {
 
     /// Sessions in which a call of `writer`, the last event, lets the guards remember different things: one that goes on
     /// from this one, and one of its own.
-    fn differing_from(&mut self, writer: &str, from: &SessionDraft) -> Vec<Vec<Act>> {
+    fn differing_from(&mut self, writer: &str, from: &SessionDraft) -> Vec<Vec<Rc<Act>>> {
         let own = self.known.get(writer).filter(|own| *own != from).cloned();
         let drafts = [Some(from.clone()), own].into_iter().flatten();
         drafts
@@ -145,13 +146,13 @@ impl<'s, 'p> PairSessions<'s, 'p> {
         writer: &str,
         from: &SessionDraft,
         (count, most): (usize, usize),
-    ) -> Vec<Vec<Act>> {
+    ) -> Vec<Vec<Rc<Act>>> {
         let (sides, players) = (self.sides, &self.players);
         let slice = self.known.slice(writer);
         let mut climber = self.known.climber(&slice, 0);
         climber.focus.clone_from(&self.focus);
         let drafts = climber.like(from).into_iter().collect();
-        let mut found: BTreeMap<String, Vec<Act>> = BTreeMap::new();
+        let mut found: BTreeMap<String, Vec<Rc<Act>>> = BTreeMap::new();
         let most = most.min(self.known.left);
         climber.climb(drafts, most, self.stop, &mut |played, last, verdicts, _| {
             let open: u32 = verdicts.iter().map(distance).sum();
@@ -176,13 +177,13 @@ fn remembered_otherwise(
     players: &Players<'_, '_>,
     played: &PlayedSession<'_>,
     (wire, args): (&str, &Json),
-) -> Option<(String, Vec<Act>)> {
+) -> Option<(String, Vec<Rc<Act>>)> {
     let results = old.inputs.results(old.tool(wire)?, &played.states[0]);
     // A result that was seen before changes little else.
     let seen = seen_results(old, played, wire).into_iter().map(Some);
     seen.chain(results).take(RESULTS).find_map(|result| {
         let (tool, args, then) = (wire.to_string(), args.clone(), Then::Succeeds(result));
-        let call = Act::Call { id: String::new(), tool, args, then };
+        let call = Rc::new(Act::Call { id: String::new(), tool, args, then });
         let mut after_it = played.clone();
         players.advance(&mut after_it, &call, true)?;
         let [before, after] = &after_it.states[..] else { return None };
@@ -196,7 +197,7 @@ fn remembered_otherwise(
 /// The last results in a session of other tools that return the same as this one.
 fn seen_results(side: &Side, played: &PlayedSession<'_>, wire: &str) -> Vec<Json> {
     let returns = |wire: &str| side.tool(wire).and_then(|t| side.program.tools[t].returns.as_ref());
-    let seen = played.steps.iter().rev().filter_map(|step| match &step.act {
+    let seen = played.steps.iter().rev().filter_map(|step| match &*step.act {
         Act::Call { tool, then: Then::Succeeds(Some(result)), .. }
             if returns(wire).is_some_and(|own| returns(tool) == Some(own)) =>
         {

@@ -2,12 +2,15 @@
 
 use super::super::session::{Act, Then};
 use super::focus::Focus;
-use super::reshape::{agree, all_values, grow, objects_of, replace, same_kind, values_of};
+use super::reshape::{
+    agree, all_values, grow, objects_of, replace, same_kind, values_in, values_of,
+};
 use super::{Climber, MOST_ACTS, SessionDraft};
 use crate::hir::{ClauseKind, ExprKind as K, Requirement, Type};
 use guard_plan::json::Json;
 use guard_plan::random::Rng;
 use guard_syntax::span::Span;
+use std::rc::Rc;
 
 impl Climber<'_, '_> {
     /// A draft with something else in it. `open` are the clauses that refuse the call at its end.
@@ -31,7 +34,7 @@ impl Climber<'_, '_> {
         // Changes of several places at once lead to other sessions, seldom nearer to one.
         match self.rng.below(if free { 26 } else { 18 }) {
             0 if !acts.is_empty() => drop(acts.remove(at)),
-            0 => acts.push(Act::Prompt(self.constants.said())),
+            0 => acts.push(Rc::new(Act::Prompt(self.constants.said()))),
             1 | 2 if acts.len() < MOST_ACTS => {
                 let wire = self.rng.pick(&self.tools).clone();
                 if let Some(mut call) = self.call(&wire) {
@@ -41,7 +44,7 @@ impl Climber<'_, '_> {
                         values_of(&mut call).into_iter().for_each(|value| agree(value, with));
                     }
                     let at = self.rng.below(acts.len() + 1);
-                    acts.insert(at, call);
+                    acts.insert(at, Rc::new(call));
                 }
             }
             3 => {
@@ -49,13 +52,13 @@ impl Climber<'_, '_> {
                 let then = Then::Succeeds(self.result(self.wire));
                 let (tool, args) = (self.wire.to_string(), last.clone());
                 let before = acts.clone();
-                acts.push(Act::Call { id: String::new(), tool, args, then });
+                acts.push(Rc::new(Act::Call { id: String::new(), tool, args, then }));
                 if before.len() * 2 < MOST_ACTS && self.rng.chance(50) {
                     acts.extend(before);
                 }
             }
             4 if self.rng.chance(25) => {
-                acts.push(Act::Wait(1 + self.constants.span(&mut self.rng)))
+                acts.push(Rc::new(Act::Wait(1 + self.constants.span(&mut self.rng))))
             }
             5 if !acts.is_empty() && acts.len() < MOST_ACTS => {
                 let to = self.rng.below(acts.len() + 1);
@@ -67,10 +70,11 @@ impl Climber<'_, '_> {
                     return Changed { acts: Some(acts), last };
                 };
                 let at = self.rng.below(acts.len() + 1);
-                acts.insert(at, call);
+                acts.insert(at, Rc::new(call));
             }
             8..=11 => {
-                let mut values: Vec<&mut Json> = acts.iter_mut().flat_map(values_of).collect();
+                let mut values: Vec<&mut Json> =
+                    acts.iter_mut().map(Rc::make_mut).flat_map(values_of).collect();
                 self.set_leaf(&mut values, &[&last], open);
             }
             18 | 19 => self.rename(&mut acts, &mut last),
@@ -120,24 +124,23 @@ impl Climber<'_, '_> {
     }
 
     /// Gives the objects of one call what they have in common with an object of any.
-    fn reconcile(&mut self, acts: &mut [Act], last: &mut Json) {
+    fn reconcile(&mut self, acts: &mut [Rc<Act>], last: &mut Json) {
         let all = objects_of(acts, last);
         let with = &all[self.focus.choose_one(&all, &mut self.rng)];
-        let whole =
-            |act| Json::Array(values_of(act).into_iter().map(|value| value.clone()).collect());
-        let calls: Vec<Json> = acts.iter_mut().map(whole).chain([last.clone()]).collect();
+        let whole = |act: &Rc<Act>| Json::Array(values_in(act).into_iter().cloned().collect());
+        let calls: Vec<Json> = acts.iter().map(whole).chain([last.clone()]).collect();
         let at = self.focus.choose_one(&calls, &mut self.rng);
         let values = match acts.get_mut(at) {
-            Some(act) => values_of(act),
+            Some(act) => values_of(Rc::make_mut(act)),
             None => vec![last],
         };
         values.into_iter().for_each(|value| agree(value, with));
     }
 
     /// Gives another value to what stands in several places, in all of them.
-    fn rename(&mut self, acts: &mut [Act], last: &mut Json) {
+    fn rename(&mut self, acts: &mut [Rc<Act>], last: &mut Json) {
         let at = self.rng.below(acts.len() + 1);
-        let (old, new) = match acts.get(at) {
+        let (old, new) = match acts.get(at).map(|act| &**act) {
             None => (last.clone(), self.args(self.wire)),
             Some(Act::Call { tool, then: Then::Succeeds(Some(result)), .. })
                 if self.rng.chance(60) =>
@@ -220,24 +223,26 @@ impl Climber<'_, '_> {
     }
 
     /// Other arguments, or another result, of one call.
-    fn change_act(&mut self, acts: &mut [Act], at: usize) {
-        let Some(Act::Call { tool, args, then, .. }) = acts.get(at).cloned() else { return };
+    fn change_act(&mut self, acts: &mut [Rc<Act>], at: usize) {
+        let Some(act) = acts.get(at).cloned() else { return };
+        let Act::Call { tool, args, then, .. } = &*act else { return };
         let (mut new_args, mut new_then) = (args.clone(), then.clone());
-        match (self.rng.below(3), &then) {
+        match (self.rng.below(3), then) {
             (0, _) => {
-                if let Some(drawn) = self.args(&tool) {
-                    new_args = spliced(&args, drawn, &self.focus, &mut self.rng);
+                if let Some(drawn) = self.args(tool) {
+                    new_args = spliced(args, drawn, &self.focus, &mut self.rng);
                 }
             }
             (_, Then::Succeeds(Some(result))) => {
-                if let Some(drawn) = self.result(&tool) {
+                if let Some(drawn) = self.result(tool) {
                     new_then =
                         Then::Succeeds(Some(spliced(result, drawn, &self.focus, &mut self.rng)));
                 }
             }
-            _ => new_then = Then::Succeeds(self.result(&tool)),
+            _ => new_then = Then::Succeeds(self.result(tool)),
         }
-        acts[at] = Act::Call { id: String::new(), tool, args: new_args, then: new_then };
+        let (id, tool) = (String::new(), tool.clone());
+        acts[at] = Rc::new(Act::Call { id, tool, args: new_args, then: new_then });
     }
 }
 
@@ -296,7 +301,7 @@ fn differing<'j>(old: &'j Json, new: &'j Json, all: &mut Vec<(&'j Json, &'j Json
 
 /// A draft with something else in it: another call at its end, and other events if they are others.
 pub(super) struct Changed {
-    pub acts: Option<Vec<Act>>,
+    pub acts: Option<Vec<Rc<Act>>>,
     pub last: Json,
 }
 

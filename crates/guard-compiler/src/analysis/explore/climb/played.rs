@@ -2,9 +2,9 @@
 
 use super::super::inputs::{Inputs, read};
 use super::super::search::roles;
-use super::super::session::{Act, START, Session, Step, WORKSPACE, act};
+use super::super::session::{Act, START, Said, Session, Step, WORKSPACE, act, call};
 use super::super::world::Oracle;
-use crate::analysis::reference::{Judgement, Reference};
+use crate::analysis::reference::{Ask, Judgement, Reference};
 use crate::hir::{Program, ToolId};
 use guard_plan::json::Json;
 use guard_plan::verdict::Code;
@@ -29,33 +29,48 @@ impl PlayedGuard<'_, '_> {
 #[derive(Clone)]
 pub(crate) struct PlayedSession<'p> {
     pub states: Vec<Reference<'p>>,
-    pub steps: Vec<Rc<Step>>,
+    pub steps: Vec<Rc<PlayedStep>>,
+}
+
+/// An event that was played, shared with the draft that it comes from. Calls are numbered by their places when the session is told.
+pub(crate) struct PlayedStep {
+    world: Vec<(Ask, Json)>,
+    pub act: Rc<Act>,
+    said: Said,
 }
 
 impl PlayedSession<'_> {
     /// The session that was played, with what it changes under a guard.
     pub fn session(&self, program: &Program) -> Session {
-        let steps = self.steps.iter().map(|step| Step::clone(step)).collect();
+        let told = |(at, step): (usize, &Rc<PlayedStep>)| {
+            let mut act = Act::clone(&step.act);
+            if let Act::Call { id, .. } = &mut act {
+                *id = number(at);
+            }
+            let (world, said) = (step.world.clone(), step.said.clone());
+            Step { world, act, said, changes: Vec::new() }
+        };
+        let steps = self.steps.iter().enumerate().map(told).collect();
         Session { start: START, data: None, steps }.with_changes(program)
     }
 
     /// The events, without the approvals, which are given where they are needed.
-    pub fn acts(&self) -> Vec<Act> {
-        let acts = self.steps.iter().map(|step| step.act.clone());
-        acts.filter(|what| !matches!(what, Act::Approve { .. })).collect()
+    pub fn acts(&self) -> Vec<Rc<Act>> {
+        let acts = self.steps.iter().map(|step| &step.act);
+        acts.filter(|what| !matches!(***what, Act::Approve { .. })).cloned().collect()
     }
 }
 
 /// A session that was played, as it was before and after each event.
 pub(crate) struct PlayedTrail<'p> {
-    acts: Vec<Act>,
+    acts: Vec<Rc<Act>>,
     /// One more than events.
     sessions: Vec<PlayedSession<'p>>,
 }
 
 impl PlayedTrail<'_> {
     /// The number of events that these have in common with the trail, from the first on.
-    fn alike(&self, acts: &[Act]) -> usize {
+    fn alike(&self, acts: &[Rc<Act>]) -> usize {
         acts.iter().zip(&self.acts).take_while(|(act, known)| act == known).count()
     }
 }
@@ -99,7 +114,7 @@ impl<'s, 'p> Players<'s, 'p> {
     }
 
     /// Plays what all guards let happen; the rest is left out. None where they begin to disagree.
-    pub fn play(&self, acts: &[Act], kind: bool) -> Option<PlayedSession<'p>> {
+    pub fn play(&self, acts: &[Rc<Act>], kind: bool) -> Option<PlayedSession<'p>> {
         self.go_on(self.begun(), acts, kind)
     }
 
@@ -107,7 +122,7 @@ impl<'s, 'p> Players<'s, 'p> {
     pub fn play_after(
         &self,
         trail: &PlayedTrail<'p>,
-        acts: &[Act],
+        acts: &[Rc<Act>],
         kind: bool,
     ) -> Option<PlayedSession<'p>> {
         let alike = trail.alike(acts);
@@ -117,7 +132,7 @@ impl<'s, 'p> Players<'s, 'p> {
     fn go_on(
         &self,
         mut played: PlayedSession<'p>,
-        acts: &[Act],
+        acts: &[Rc<Act>],
         kind: bool,
     ) -> Option<PlayedSession<'p>> {
         for what in acts {
@@ -136,7 +151,7 @@ impl<'s, 'p> Players<'s, 'p> {
     }
 
     /// Changes the trail into that of these events, all of which happen.
-    pub fn follow(&self, trail: &mut PlayedTrail<'p>, acts: &[Act], kind: bool) {
+    pub fn follow(&self, trail: &mut PlayedTrail<'p>, acts: &[Rc<Act>], kind: bool) {
         let alike = trail.alike(acts);
         trail.acts.truncate(alike);
         trail.sessions.truncate(alike + 1);
@@ -151,9 +166,14 @@ impl<'s, 'p> Players<'s, 'p> {
     }
 
     /// Lets one thing happen, with the approvals that it needs; none where the guards disagree.
-    pub fn advance(&self, played: &mut PlayedSession<'p>, what: &Act, kind: bool) -> Option<()> {
-        let Act::Call { tool, args, then, .. } = what else {
-            return self.both(played, what.clone(), kind);
+    pub fn advance(
+        &self,
+        played: &mut PlayedSession<'p>,
+        what: &Rc<Act>,
+        kind: bool,
+    ) -> Option<()> {
+        let Act::Call { tool, args, .. } = &**what else {
+            return self.both(played, what, kind);
         };
         let verdicts = self.judge(played, tool, args, &self.oracle(kind));
         let mut approvals: Option<Vec<String>> = None;
@@ -171,26 +191,36 @@ impl<'s, 'p> Players<'s, 'p> {
         }
         for role in approvals.unwrap_or_default() {
             let (tool, args) = (tool.clone(), args.clone());
-            self.both(played, Act::Approve { tool, args, role }, kind)?;
+            self.both(played, &Rc::new(Act::Approve { tool, args, role }), kind)?;
         }
-        let id = format!("call-{}", played.steps.len() + 1);
-        let call = Act::Call { id, tool: tool.clone(), args: args.clone(), then: then.clone() };
-        self.both(played, call, kind)
+        self.both(played, what, kind)
     }
 
     /// Lets the same happen in all guards; none where they do not say the same of it.
-    fn both(&self, played: &mut PlayedSession<'p>, what: Act, kind: bool) -> Option<()> {
+    fn both(&self, played: &mut PlayedSession<'p>, what: &Rc<Act>, kind: bool) -> Option<()> {
         let oracle = self.oracle(kind);
+        let id = number(played.steps.len());
+        let perform = |session: &mut Reference<'p>| match &**what {
+            Act::Call { tool, args, then, .. } => {
+                call(session, &id, (tool, args, then), &|ask| oracle.answer(ask))
+            }
+            what => act(session, what, &|ask| oracle.answer(ask)),
+        };
         let (first, others) = played.states.split_first_mut()?;
-        let said = act(first, &what, &|ask| oracle.answer(ask))?;
+        let said = perform(first)?;
         for other in others {
-            let also = act(other, &what, &|ask| oracle.answer(ask))?;
+            let also = perform(other)?;
             if also.decision != said.decision {
                 return None;
             }
         }
-        let (world, changes) = (oracle.answers(), Vec::new());
-        played.steps.push(Rc::new(Step { world, act: what, said, changes }));
+        let (world, act) = (oracle.answers(), what.clone());
+        played.steps.push(Rc::new(PlayedStep { world, act, said }));
         Some(())
     }
+}
+
+/// The id of the call that is the event at this place.
+fn number(at: usize) -> String {
+    format!("call-{}", at + 1)
 }

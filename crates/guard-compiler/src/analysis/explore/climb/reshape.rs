@@ -8,6 +8,7 @@ use super::focus::Focus;
 use super::take_members;
 use guard_plan::json::Json;
 use guard_plan::random::Rng;
+use std::rc::Rc;
 
 /// Most times that an entry is taken once more.
 const MOST_COPIES: usize = 3;
@@ -21,9 +22,18 @@ pub(crate) fn values_of(act: &mut Act) -> Vec<&mut Json> {
     }
 }
 
+/// The same, to be read.
+pub(super) fn values_in(act: &Act) -> Vec<&Json> {
+    match act {
+        Act::Call { args, then: Then::Succeeds(Some(result)), .. } => vec![args, result],
+        Act::Call { args, .. } => vec![args],
+        _ => Vec::new(),
+    }
+}
+
 /// The values of all calls of a draft, those of the call at its end last.
-pub(super) fn all_values<'j>(acts: &'j mut [Act], last: &'j mut Json) -> Vec<&'j mut Json> {
-    acts.iter_mut().flat_map(values_of).chain([last]).collect()
+pub(super) fn all_values<'j>(acts: &'j mut [Rc<Act>], last: &'j mut Json) -> Vec<&'j mut Json> {
+    acts.iter_mut().map(Rc::make_mut).flat_map(values_of).chain([last]).collect()
 }
 
 /// Puts another value wherever one stands, also as a key.
@@ -46,15 +56,10 @@ pub(super) fn replace(json: &mut Json, from: &Json, to: &Json) {
 }
 
 /// Returns clones of all objects within the values of a draft, and at least the arguments of the call at its end.
-pub(super) fn objects_of(acts: &[Act], last: &Json) -> Vec<Json> {
+pub(super) fn objects_of(acts: &[Rc<Act>], last: &Json) -> Vec<Json> {
     let mut all = Vec::new();
     for act in acts {
-        if let Act::Call { args, then, .. } = act {
-            objects(args, &mut all);
-            if let Then::Succeeds(Some(result)) = then {
-                objects(result, &mut all);
-            }
-        }
+        values_in(act).into_iter().for_each(|value| objects(value, &mut all));
     }
     objects(last, &mut all);
     if all.is_empty() {

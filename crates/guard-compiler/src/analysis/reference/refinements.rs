@@ -1,0 +1,54 @@
+//! Refinements of computed values: bounds, patterns and sizes (reference, types).
+//!
+//! What JSON decodes to is not here: `guard_plan::decode` checks that itself.
+
+use super::Reference;
+use crate::hir::{StringBounds, Type};
+use guard_plan::value::Value;
+
+impl Reference<'_> {
+    /// Returns true if a computed value satisfies the refinements of a type.
+    pub(super) fn fits(&self, ty: &Type, value: &Value) -> bool {
+        let sized = |count: usize, max: &Option<u64>| max.is_none_or(|max| count as u64 <= max);
+        match (ty, value) {
+            (_, Value::None) => ty.is_option(),
+            (Type::Option(of), _) => self.fits(of, value),
+            (Type::Int(least, most), Value::Int(number))
+            | (Type::Decimal(least, most), Value::Decimal(number))
+            | (Type::Duration(least, most), Value::Duration(number)) => {
+                least.is_none_or(|least| least <= *number)
+                    && most.is_none_or(|most| *number <= most)
+            }
+            (Type::String(bounds), Value::String(text)) => self.fits_bounds(bounds, text),
+            (Type::Record(record), Value::Record(values)) => {
+                let fields = &self.program.records[*record].fields;
+                fields.len() == values.len()
+                    && fields.iter().zip(values).all(|(field, value)| self.fits(&field.ty, value))
+            }
+            (Type::List(of, max), Value::List(items)) => {
+                sized(items.len(), max) && items.iter().all(|item| self.fits(of, item))
+            }
+            (Type::Set(of, max), Value::Set(items)) => {
+                sized(items.len(), max) && items.iter().all(|item| self.fits(of, item))
+            }
+            (Type::Map(_, of, max), Value::Map(entries)) => {
+                sized(entries.len(), max) && entries.values().all(|value| self.fits(of, value))
+            }
+            (Type::Bool, Value::Bool(_))
+            | (Type::Enum(_), Value::Enum(_))
+            | (Type::Path, Value::Path(_))
+            | (Type::Url, Value::Url(_))
+            | (Type::Time(_), Value::Time(_))
+            | (Type::Command, Value::String(_))
+            | (Type::Json, _) => true,
+            _ => false,
+        }
+    }
+
+    fn fits_bounds(&self, bounds: &StringBounds, text: &str) -> bool {
+        let matches = |pattern| self.regexes.get(pattern).is_some_and(|r| r.is_match(text));
+        bounds.max_chars.is_none_or(|max| text.chars().count() as u64 <= max)
+            && bounds.max_bytes.is_none_or(|max| text.len() as u64 <= max)
+            && bounds.patterns.iter().all(matches)
+    }
+}
