@@ -17,7 +17,23 @@ pub(crate) fn check<'a>(
     draft: &mut PendingWrites,
     findings: &mut Findings,
 ) {
-    // A call costs one of `calls` unless the guard says what it costs.
+    if call.tool.costs.is_empty() {
+        check_calls(cx, draft, findings);
+    } else {
+        check_costs(cx, call, draft, findings);
+    }
+    for unit in &cx.compiled.host_charged {
+        findings.reasons.extend(exhausted(cx, *unit));
+    }
+}
+
+/// Checks what the guard says that a call costs, and one of `calls` unless it says so of them.
+fn check_costs<'a>(
+    cx: &Context<'a>,
+    call: Call<'a>,
+    draft: &mut PendingWrites,
+    findings: &mut Findings,
+) {
     let said = |cost: &Cost| cost.unit == cx.compiled.calls && !cost.rule.shadow;
     let base = if call.tool.costs.iter().any(said) { 0 } else { DECIMAL_ONE };
     draft.charges.push((cx.compiled.calls, base));
@@ -37,16 +53,15 @@ pub(crate) fn check<'a>(
     for (unit, amount) in &draft.charges {
         findings.reasons.extend(exceeded(cx, *unit, *amount));
     }
-    for unit in &cx.compiled.host_charged {
-        findings.reasons.extend(exhausted(cx, *unit));
-    }
     shadowed(cx, draft, &in_shadow, findings);
 }
 
 /// Checks the budget of calls alone.
 pub(crate) fn check_calls(cx: &Context<'_>, draft: &mut PendingWrites, findings: &mut Findings) {
     draft.charges.push((cx.compiled.calls, DECIMAL_ONE));
-    findings.reasons.extend(exceeded(cx, cx.compiled.calls, DECIMAL_ONE));
+    if let Some(reason) = exceeded(cx, cx.compiled.calls, DECIMAL_ONE) {
+        findings.reasons.push(reason);
+    }
 }
 
 /// Denies from the deadline on.
