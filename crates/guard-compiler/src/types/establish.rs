@@ -167,7 +167,8 @@ pub(crate) fn by_clauses(
     keys
 }
 
-/// The keys that are still established when the effects of the tool are written: of what they take away from nothing is.
+/// The keys that are still established when the effects of the tool are written: of what they take away from nothing is, nor
+/// of a place that is found by what they write. What `first` finds may be another element, or none, by then.
 pub(crate) fn after_effects(
     base: &[(usize, String)],
     clauses: &[Governing],
@@ -176,15 +177,20 @@ pub(crate) fn after_effects(
         ClauseKind::Effect(effects) => &effects[..],
         _ => &[],
     });
-    let takes = |effect: &&ast::Effect| match &effect.kind {
+    let takes = |effect: &ast::Effect| match &effect.kind {
         EffectKind::Delete | EffectKind::Remove(_) => true,
         EffectKind::Set(value) => may_empty(value, &effect.target),
         _ => false,
     };
-    let taken: Vec<&str> = effects.filter(takes).map(|e| e.target.var.node.as_str()).collect();
+    let written: Vec<(&str, bool)> =
+        effects.map(|effect| (effect.target.var.node.as_str(), takes(effect))).collect();
     let stays = |key: &str| {
         let words = key.split(|c: char| !c.is_alphanumeric() && c != '_');
-        words.into_iter().all(|word| !taken.contains(&word))
+        words.enumerate().all(|(at, word)| {
+            // The first word is the variable that the place is in.
+            let breaks = |(var, takes): &(&str, bool)| *var == word && (*takes || at > 0);
+            !written.iter().any(breaks) && word != "First"
+        })
     };
     base.iter().filter(|(_, key)| stays(key)).cloned().collect()
 }
