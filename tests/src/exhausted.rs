@@ -36,6 +36,10 @@ pub fn source(rng: &mut Rng) -> String {
         out.push_str("\nbudget usd = 2.00\n");
     }
     let paid = out.contains("budget usd");
+    if rng.chance(10) {
+        out.push_str(&of_one_pattern(rng));
+        return out;
+    }
     for at in 0..1 + rng.below(2) {
         let text = rng.pick(&["max 9", "max 3", "matches /^[ab]*$/", "matches /^(a|b|zz)$/"]);
         let int = rng.pick(&["", " in 0..=3", " in -2..=2"]);
@@ -70,6 +74,19 @@ pub fn source(rng: &mut Rng) -> String {
         out.push_str("}\n");
     }
     out
+}
+
+/// A tool of a text with a pattern, and one rule about it.
+fn of_one_pattern(rng: &mut Rng) -> String {
+    let pattern = rng.pick(&["^[ab]*$", "^(a|b|zz)$", "^a", "b$"]);
+    let condition = match rng.below(4) {
+        0 => format!("len(x) == {}", rng.below(4)),
+        1 => format!("x == \"{}\"", rng.pick(&TEXTS)),
+        2 => format!("starts_with(x, \"{}\")", rng.pick(&["a", "b", "ba"])),
+        _ => format!("ends_with(x, \"{}\")", rng.pick(&["a", "b", "ab"])),
+    };
+    let word = rng.pick(&["when", "unless"]);
+    format!("\ntool t0(x: string matches /{pattern}/) {{\n  deny {word} {condition}\n}}\n")
 }
 
 fn condition(rng: &mut Rng, paid: bool, depth: usize) -> String {

@@ -3,6 +3,7 @@
 //! Closed for arguments: what a record does not declare is refused. Open for results: it is ignored. Every
 //! problem is reported, up to a bound. Regular expressions are the caller's to run.
 
+use crate::builtin::is_unreadable;
 use crate::json::Json;
 use crate::plan::{Coercion, Field, RegexId, TakenForms, TypeDef, TypeId, UnionCase};
 use crate::render;
@@ -14,6 +15,9 @@ use std::fmt;
 
 /// The maximum number of problems that are reported for one value.
 pub const MAX_PROBLEMS: usize = 32;
+
+/// The problem of a text that stands for what an extractor could not read: nobody else may say it, or it would be named.
+const UNREADABLE: &str = "stands for what cannot be read, as only the guard itself says it";
 
 /// A problem of a value: its path and a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -266,6 +270,7 @@ impl Decoder<'_> {
     /// A scalar written as a string; the error says why not, where there is more to say than the type.
     fn of_text(&self, def: &TypeDef, text: &str) -> Result<Value, Option<String>> {
         match def {
+            TypeDef::String { .. } if is_unreadable(text) => Err(Some(UNREADABLE.into())),
             TypeDef::String { .. } | TypeDef::Command => Ok(Value::String(text.into())),
             TypeDef::Path => match path::normalise(self.workspace, text) {
                 Ok(path) => Ok(Value::Path(path.into())),
@@ -315,6 +320,10 @@ impl Decoder<'_> {
             (TypeDef::Map { key: keys, of, .. }, Json::Object(members)) => {
                 let mut entries = BTreeMap::new();
                 for (key, json) in members {
+                    if is_unreadable(key) {
+                        trail.problem(format!("a key {UNREADABLE}"));
+                        continue;
+                    }
                     if let Some(ty) = keys
                         && crate::map_key::value(self.types, *ty, key).is_none()
                     {

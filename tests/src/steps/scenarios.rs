@@ -9,6 +9,8 @@ const SCENARIOS: &[(&str, &str, &str)] = &[
     ("sd: int = 0", "sd <= K", "deny unless x * u <= J\n  effect sd = x * y"),
     ("sd: int = 0", "sd <= K", "deny unless u * x <= J\n  effect sd = u * y"),
     ("sd: decimal = 0", "sd <= K", "deny unless c * decimal(x) <= J\n  effect sd = c * decimal(u)"),
+    ("sd: int = 0", "sd >= 0", "effect sd = x / -2"),
+    ("sd: int = 0", "sd <= K", "deny unless u / -3 <= J\n  effect sd = u / -3"),
     ("sw: int in 0..=9 = 0", "sw <= 9", "effect sw = x"),
     ("sw: int in 0..=9 = 0", "sw <= 8", "deny unless x <= 8\n  effect sw = x"),
     (

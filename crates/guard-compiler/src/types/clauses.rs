@@ -131,10 +131,10 @@ impl<'a> Checker<'a, '_> {
             let plain = clauses.iter().map(|g| g.governing);
             let plain: Vec<Governing> = plain.filter(|g| g.property.is_none()).collect();
             let base = establish::by_clauses(clauses, names, &establishing, &signature.params);
-            let after = establish::after_effects(&base, &plain);
-            let (base, after) = (Rc::new(base), Rc::new(after));
+            let after = establish::after_writes(&base, &plain).map(Rc::new);
             let mut scope = Scope::new(names, Place::Rule, &signature.params, Missing::Strict);
-            (scope.by_clauses, scope.after_effects) = (base, after);
+            scope.by_clauses = Rc::new(base);
+            [scope.after_effects, scope.after_observations] = after;
             for (nth, governs) in clauses.iter().enumerate() {
                 scope.clause = nth;
                 scope.lets = governs.lets.clone();

@@ -285,7 +285,10 @@ impl Checker<'_, '_> {
     ) {
         let mut scope = outer.clone();
         scope.place = Place::Settle;
-        scope.by_clauses = scope.after_effects.clone();
+        scope.by_clauses = match clause.kind {
+            ast::ClauseKind::Observe { .. } => scope.after_effects.clone(),
+            _ => scope.after_observations.clone(),
+        };
         scope.result = Some(self.signatures[at].returns.clone().unwrap_or(Type::Json));
         match &clause.kind {
             ast::ClauseKind::Observe { target, value, on_break } => {

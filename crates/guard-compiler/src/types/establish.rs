@@ -118,6 +118,20 @@ fn may_empty(value: &ast::Expr, target: &ast::Target) -> bool {
     matches!(value.kind, ExprKind::None) || (whole && !certain)
 }
 
+/// Returns true if a value cannot be missing, as its expression is written.
+fn is_present(value: &ast::Expr) -> bool {
+    match &value.kind {
+        ExprKind::Name(name) => name == "result",
+        ExprKind::String(_) | ExprKind::Number(_) | ExprKind::Bool(_) | ExprKind::Duration(_) => {
+            true
+        }
+        ExprKind::Binary(..) | ExprKind::Unary(..) | ExprKind::Is(..) => true,
+        ExprKind::Else(_, otherwise) => is_present(otherwise),
+        ExprKind::If(_, a, b) => is_present(a) && is_present(b),
+        _ => false,
+    }
+}
+
 fn place<'a>(target: &'a ast::Target, tool: &'a ast::Tool) -> Option<Filled<'a>> {
     let mut steps = Vec::new();
     for step in &target.path {
@@ -167,32 +181,65 @@ pub(crate) fn by_clauses(
     keys
 }
 
-/// The keys that are still established when the effects of the tool are written: of what they take away from nothing is, nor
-/// of a place that is found by what they write. What `first` finds may be another element, or none, by then.
-pub(crate) fn after_effects(
+/// A write of a clause of a tool into a variable.
+struct PlaceWrite<'a> {
+    var: &'a str,
+    /// The number of steps from the variable to the place.
+    steps: usize,
+    /// The place itself may be missing afterwards.
+    empties: bool,
+}
+
+impl<'a> PlaceWrite<'a> {
+    fn of(target: &'a ast::Target, empties: bool) -> Self {
+        PlaceWrite { var: &target.var.node, steps: target.path.len(), empties }
+    }
+}
+
+/// The keys that are still established when the effects of the tool are written, and when its observations are, too.
+pub(crate) fn after_writes(
     base: &[(usize, String)],
     clauses: &[Governing],
-) -> Vec<(usize, String)> {
-    let effects = clauses.iter().flat_map(|governing| match &governing.clause.kind {
-        ClauseKind::Effect(effects) => &effects[..],
-        _ => &[],
-    });
-    let takes = |effect: &ast::Effect| match &effect.kind {
-        EffectKind::Delete | EffectKind::Remove(_) => true,
-        EffectKind::Set(value) => may_empty(value, &effect.target),
-        _ => false,
+) -> [Vec<(usize, String)>; 2] {
+    let (mut effects, mut observations) = (Vec::new(), Vec::new());
+    for governing in clauses {
+        match &governing.clause.kind {
+            ClauseKind::Effect(all) => effects.extend(all.iter().map(|effect| {
+                let empties = match &effect.kind {
+                    EffectKind::Delete => true,
+                    EffectKind::Set(value) => !is_present(value),
+                    _ => false,
+                };
+                PlaceWrite::of(&effect.target, empties)
+            })),
+            ClauseKind::Observe { target, value, .. } => {
+                observations.push(PlaceWrite::of(target, !is_present(value)));
+            }
+            _ => {}
+        }
+    }
+    let kept = |keys: &[(usize, String)], writes: &[PlaceWrite]| -> Vec<(usize, String)> {
+        keys.iter().filter(|(_, key)| stays(key, writes)).cloned().collect()
     };
-    let written: Vec<(&str, bool)> =
-        effects.map(|effect| (effect.target.var.node.as_str(), takes(effect))).collect();
-    let stays = |key: &str| {
-        let words = key.split(|c: char| !c.is_alphanumeric() && c != '_');
-        words.enumerate().all(|(at, word)| {
-            // The first word is the variable that the place is in.
-            let breaks = |(var, takes): &(&str, bool)| *var == word && (*takes || at > 0);
-            !written.iter().any(breaks) && word != "First"
-        })
-    };
-    base.iter().filter(|(_, key)| stays(key)).cloned().collect()
+    let after_effects = kept(base, &effects);
+    let after_all = kept(&after_effects, &observations);
+    [after_effects, after_all]
+}
+
+/// Returns true if a key is still established after these writes. What lies within a written place is not, nor is a place that is
+/// found by what is written. What `first` finds may be another element, or none, by then.
+fn stays(key: &str, writes: &[PlaceWrite]) -> bool {
+    // Steps within the keys of a step count too: then it is established once more, or not at all.
+    let steps = key.matches(['.', '[']).count();
+    let words = key.split(|c: char| !c.is_alphanumeric() && c != '_');
+    words.enumerate().all(|(at, word)| {
+        // The first word is the variable that the place is in.
+        let breaks = |write: &PlaceWrite| {
+            let within = steps > write.steps || (steps == write.steps && write.empties);
+            write.var == word && (at > 0 || within)
+        };
+        !writes.iter().any(breaks) && word != "First"
+    })
 }
 
 fn required(

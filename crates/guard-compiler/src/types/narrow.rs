@@ -4,6 +4,7 @@
 //! so that `all b in ids: variant[b].available` says something about `sum(a in ids: variant[a].price)`.
 
 use super::scope::Scope;
+use guard_plan::builtin::Builtin;
 use guard_syntax::ast::{Arg, BinaryOp, Expr, ExprKind, Ident, Quantifier, TypeKind, UnaryOp};
 
 /// The slot of a binder over something computed: outside its quantifier nothing is known of it.
@@ -32,6 +33,8 @@ pub(crate) fn key(expr: &Expr, scope: &Scope) -> Option<String> {
             Some(format!("last({})", key(&args[0].value, scope)?))
         }
         ExprKind::Quantified { op: Quantifier::First, .. } => whole(expr, scope, 0),
+        // A function gives the same of the same.
+        ExprKind::Call(name, _) if Builtin::by_name(&name.node).is_some() => whole(expr, scope, 0),
         _ => None,
     }
 }

@@ -218,7 +218,15 @@ impl Checker<'_, '_> {
                 false => this.readers(who, found, scope),
             }
         });
-        let found = self.operand(scope, |this, scope| this.expr(text, None, scope));
+        let found = self.operand(scope, |this, scope| {
+            let found = this.expr(text, None, scope);
+            // A place holds nothing where it is missing. What is computed says nothing then of what it is computed from.
+            let computed = matches!(
+                found.kind,
+                ExprKind::Call(..) | ExprKind::Quantified { .. } | ExprKind::If(..)
+            );
+            if computed { this.present(text, found, scope) } else { found }
+        });
         if readers.ty == Type::Error || found.ty == Type::Error {
             return broken(span);
         }

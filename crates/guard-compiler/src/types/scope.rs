@@ -129,6 +129,8 @@ pub(crate) struct Scope<'s> {
     pub by_clauses: Rc<Vec<(usize, String)>>,
     /// Those of them that hold after the effects of the tool, too.
     pub after_effects: Rc<Vec<(usize, String)>>,
+    /// And those that hold after its observations.
+    pub after_observations: Rc<Vec<(usize, String)>>,
     /// The clause this expression belongs to; it establishes nothing for itself.
     pub clause: usize,
     /// `json` may stand where a typed value is wanted: it is decoded when the call settles.
@@ -157,6 +159,7 @@ impl<'s> Scope<'s> {
             established: Vec::new(),
             by_clauses: Rc::default(),
             after_effects: Rc::default(),
+            after_observations: Rc::default(),
             clause: usize::MAX,
             decodes: false,
             given: Rc::default(),

@@ -77,7 +77,7 @@ impl Checker<'_, '_> {
         for (at, tool) in self.program.tools.iter().enumerate() {
             for clause in &tool.clauses {
                 if let hir::ClauseKind::Learn(learn) = &clause.kind
-                    && let Err(cause) = flow.lesson(at, learn)
+                    && let Some(cause) = flow.lesson(at, learn).err().or(flow.mixed(at, learn))
                 {
                     found.push(self.untrusted(at, clause.rule.span, cause));
                 }
@@ -357,6 +357,26 @@ impl<'p> Flow<'p> {
         }
     }
 
+    /// Returns what the agent chooses in a row without a value of the result alone: a value that is made of both is the
+    /// agent's own word still, and nothing beside it vouches for it.
+    fn mixed(&self, at: hir::ToolId, learn: &hir::Learn) -> Option<Cause> {
+        let read = |e: &Expr| {
+            let mut reads = self.reads(at, []);
+            reads.bind(&learn.ranges);
+            reads.visit(e);
+            let of_result = reads.parts.iter().any(|(part, _)| part.root == Root::Result);
+            of_result.then(|| worst(reads.causes, DistrustLevel::Chosen))
+        };
+        if learn.when.as_ref().is_some_and(|when| read(when).is_some()) {
+            return None;
+        }
+        let mut values = Vec::new();
+        learn.row.iter().for_each(|e| single_values(e, &mut values));
+        // Each cause of a value that reads the result; none where it reads nothing else.
+        let causes: Option<Vec<Cause>> = values.into_iter().filter_map(read).collect();
+        causes?.into_iter().next()
+    }
+
     /// Returns what the condition of an endorsement reads that is not trusted.
     fn doubtful_condition(&self, at: hir::ToolId, clause: &hir::ClauseKind) -> Option<Cause> {
         let hir::ClauseKind::Endorse { part, when, .. } = clause else { return None };
@@ -364,6 +384,14 @@ impl<'p> Flow<'p> {
         reads.bind(&part.ranges);
         when.iter().for_each(|when| reads.visit(when));
         worst(reads.judged().0, DistrustLevel::Untrusted)
+    }
+}
+
+/// Collects the values that stand beside one another in a row, also within records.
+fn single_values<'e>(e: &'e Expr, all: &mut Vec<&'e Expr>) {
+    match &e.kind {
+        ExprKind::Record(fields) => fields.iter().for_each(|field| single_values(field, all)),
+        _ => all.push(e),
     }
 }
 

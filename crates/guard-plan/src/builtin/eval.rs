@@ -1,5 +1,6 @@
 //! The evaluation of the builtins; total for all arguments.
 
+use super::is_unreadable;
 use crate::json::Json;
 use crate::value::{DECIMAL_ONE, Fault, Value};
 use crate::{decimal, path};
@@ -112,7 +113,7 @@ pub(super) fn starts_with(args: &[&Value]) -> Evaluated {
 pub(super) fn split(args: &[&Value]) -> Evaluated {
     let (whole, separator) = two_texts(args)?;
     Ok(Value::List(match separator {
-        "" => vec![string(whole)],
+        separator if separator.is_empty() || is_unreadable(whole) => vec![string(whole)],
         separator => whole.split(separator).map(string).collect(),
     }))
 }
@@ -199,7 +200,8 @@ pub(super) fn extension(args: &[&Value]) -> Evaluated {
 }
 
 pub(super) fn parent(args: &[&Value]) -> Evaluated {
-    Ok(Value::Path(path::parent(text(&args[0])?).into()))
+    let path = text(&args[0])?;
+    Ok(Value::Path(if is_unreadable(path) { path } else { path::parent(path) }.into()))
 }
 
 pub(super) fn email_domain(args: &[&Value]) -> Evaluated {

@@ -3,6 +3,7 @@
 //! The kernel and the reference evaluator keep the words of the prompts as one text, which this module writes and searches.
 
 use super::eval::{Evaluated, two_texts};
+use super::is_unreadable;
 use crate::value::Value;
 
 /// The maximum length of the words that a session keeps, in bytes.
@@ -47,6 +48,9 @@ pub(super) fn mentions(args: &[&Value]) -> Evaluated {
 
 /// Returns whether the words of a text stand next to one another in one prompt of those that were said.
 pub fn is_mentioned(named: &str, said: &str) -> bool {
+    if is_unreadable(named) {
+        return false;
+    }
     let named = words(named);
     !named.is_empty() && said.contains(&named)
 }

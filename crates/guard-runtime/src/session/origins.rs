@@ -1,6 +1,7 @@
 //! The origins of values (semantics §8): digests only, up to a maximum number.
 
 use super::sorted;
+use guard_plan::builtin::is_unreadable;
 use guard_plan::origin::{MAX_SEEN, Origin};
 use guard_plan::record::{Note, NoteKind};
 use serde::{Deserialize, Serialize};
@@ -61,7 +62,8 @@ impl Origins {
 
     /// Records where a value is seen. A full table takes no new value; a known one is still followed.
     pub fn see(&mut self, text: &str, origin: Origin) {
-        if text.is_empty() {
+        // What only an extractor says has been seen nowhere.
+        if text.is_empty() || is_unreadable(text) {
             return;
         }
         let digest = short(text);

@@ -2,6 +2,7 @@
 
 use crate::compiled::CompiledPlan;
 use crate::val::Val;
+use guard_plan::builtin::is_unreadable;
 use guard_plan::decode::{Decoder, Problem};
 use guard_plan::json::Json;
 use guard_plan::plan::{Field, TypeDef};
@@ -92,7 +93,8 @@ fn argument<'a>(decoder: &Decoder<'_>, param: &Field, json: Option<&'a Json>) ->
     };
     match (decoder.types.get(param.ty as usize)?, json) {
         (def @ TypeDef::String { .. }, Some(Json::String(text))) => {
-            decoder.string_problem(def, text).is_none().then_some(Val::Str(text))
+            let sound = !is_unreadable(text) && decoder.string_problem(def, text).is_none();
+            sound.then_some(Val::Str(text))
         }
         (TypeDef::Command, Some(Json::String(text))) => Some(Val::Str(text)),
         (TypeDef::Path, Some(Json::String(text))) => {

@@ -11,7 +11,7 @@ use super::{LEAST, Limits};
 use crate::analysis::explore::climb::PlayedSession;
 use crate::analysis::explore::inputs::{Inputs, read, written};
 use crate::analysis::explore::mark::Questions;
-use crate::analysis::explore::search::step;
+use crate::analysis::explore::search::{MOST_HELD, step};
 use crate::analysis::explore::session::{Act, Said, Session, Step, Then, WORKSPACE, act};
 use crate::analysis::explore::slice::{Slice, tools_for};
 use crate::analysis::explore::world::Oracle;
@@ -166,7 +166,7 @@ impl<'s, 'p> Product<'s, 'p> {
             queue.push(Reverse((0, nodes.len())));
             nodes.push(Some(node));
         }
-        let mut allowed: Vec<Node<'p>> = Vec::new();
+        let (mut allowed, mut held): (Vec<Node<'p>>, usize) = (Vec::new(), 0);
         while let Some(Reverse((_, at))) = queue.pop() {
             if self.done() || self.judged >= self.calls || (self.stop)() {
                 break;
@@ -177,7 +177,8 @@ impl<'s, 'p> Product<'s, 'p> {
                 let mut core = self.old.questions.core(&next.old, &Slice::whole(self.old.program));
                 core.push(0xFB);
                 core.extend(self.new.questions.core(&next.new, &Slice::whole(self.new.program)));
-                if nodes.len() < self.states && cores.insert(core) {
+                held += core.len();
+                if nodes.len() < self.states && held <= MOST_HELD && cores.insert(core) {
                     queue.push(Reverse((next.session.len(), nodes.len())));
                     nodes.push(Some(next));
                 }

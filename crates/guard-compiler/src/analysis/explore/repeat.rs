@@ -243,6 +243,9 @@ impl<'s, 'p> Pump<'s, 'p> {
             self.world.iter().find(|(known, _)| known == ask).map(|(_, answer)| answer.clone())
         };
         let said = super::session::act(&mut self.session, &what, &world)?;
+        if self.session.is_heavy() {
+            return None;
+        }
         let changes = self.session.changes_since(&before);
         self.out.steps.push(Step { world: self.world.clone(), act: what, said, changes });
         Some(())

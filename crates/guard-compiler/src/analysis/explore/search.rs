@@ -66,6 +66,9 @@ pub(crate) enum Goal {
     Completion,
 }
 
+/// Most that the states of a search remember together, in bytes: calls may double a text again and again.
+pub(crate) const MOST_HELD: usize = 32 << 20;
+
 /// A search under way.
 pub(crate) struct Search<'s, 'p> {
     pub program: &'p Program,
@@ -84,6 +87,8 @@ pub(crate) struct Search<'s, 'p> {
     goal: Option<Goal>,
     pub nodes: Vec<Node<'p>>,
     known: HashMap<Vec<u8>, Vec<(Resources, usize)>>,
+    /// The size of what the states remember, in bytes.
+    held: usize,
     queue: BinaryHeap<Reverse<(usize, usize)>>,
     pub found: Found,
     /// Calls judged so far.
@@ -125,6 +130,7 @@ impl<'s, 'p> Search<'s, 'p> {
             found,
             judged: 0,
             cut: false,
+            held: 0,
         }
     }
 
@@ -142,7 +148,7 @@ impl<'s, 'p> Search<'s, 'p> {
         self.nodes.clear();
         self.known.clear();
         self.queue.clear();
-        self.cut = false;
+        (self.cut, self.held) = (false, 0);
         for start in self.inputs.starts() {
             self.open(start, None);
             for data in self.inputs.data(fresh) {
@@ -218,7 +224,8 @@ impl<'s, 'p> Search<'s, 'p> {
         if let Some((_, at)) = known.into_iter().find(covers) {
             return Some(*at);
         }
-        if self.nodes.len() >= self.limits.states {
+        self.held += core.len();
+        if self.nodes.len() >= self.limits.states || self.held > MOST_HELD {
             self.cut = true;
             return None;
         }

@@ -92,7 +92,7 @@ impl Reference<'_> {
     }
 
     fn see(&mut self, text: &str, origin: u32) {
-        if text.is_empty() || !self.tables.origins {
+        if text.is_empty() || is_unreadable(text) || !self.tables.origins {
             return;
         }
         match self.seen.iter().position(|seen| seen.0 == text) {

@@ -23,6 +23,9 @@ pub(crate) struct Past<'s> {
     pub begun: (u64, i64),
 }
 
+/// Most that the variables of a session take, in bytes, that a search repeats: it remembers them after each round.
+const MOST_REPEATED: usize = 256 << 10;
+
 impl<'p> Reference<'p> {
     /// The session's clock, and when it began.
     pub(crate) fn clock_at(&self) -> (i64, i64) {
@@ -163,6 +166,11 @@ impl<'p> Reference<'p> {
         let value = self.eval(e, Env::of(&self.state, world));
         self.forget_answers();
         value
+    }
+
+    /// Returns true if the variables take so much that a search should not repeat what writes them.
+    pub(crate) fn is_heavy(&self) -> bool {
+        self.state.iter().map(|value| value.weight()).sum::<usize>() > MOST_REPEATED
     }
 
     /// The committed values of the variables.
