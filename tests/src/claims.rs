@@ -259,6 +259,8 @@ fn open(n: u64) -> Option<Result<(), String>> {
         "state { z: int = 0 }\ntool t(n: int in 0..=1000, m: int in 0..=1000) {\n  deny unless decimal(n) * decimal(m) <= 1\n  effect z = (n * 1000000) * (m * 1000000)\n}\ninvariant i { z <= 1000000 }",
         "state { l: list<int> max 5 = []  z: int = 0 }\ntool t(n: int in 0..=1000, p0: int, p1: int, p2: int, p3: int, p4: int, p5: int, p6: int, p7: int, p8: int, p9: int, p10: int) {\n  deny when p0 in l or p1 in l or p2 in l or p3 in l or p4 in l or p5 in l or p6 in l or p7 in l or p8 in l or p9 in l or p10 in l\n  deny unless all v0 in l: all v1 in l: all v2 in l: all v3 in l: all v4 in l: all v5 in l: v0 + v1 + v2 + v3 + v4 + v5 < 100\n  effect z = n\n}\ninvariant i { z <= 10 }",
         "state {\n  l: list<int> max 5 = []\n  z: int = 0\n}\ntool add(n: int in 0..=5) { effect append n to l }\ntool t(x: int) {\n  deny when any i, v in l: v > 100\n  effect z = if x in l then 500 else 5\n}\ninvariant j { all i, v in l: v >= 0 }\ninvariant i { z <= 10 }",
+        "state { n: int = 0 }\ninvariant i { n <= 9 }\ntool t(x: int in 0..=9) { deny unless n + x <= 9\n effect n += x for y in [1, 2] }",
+        "state { n: int = 0 }\ninvariant i { n >= 0 }\ntool t(x: int in 0..=9) { effect n = x / -2 }",
         "state { l: list<int> max 5 = [] }\ntool add(n: int in 0..=5) { effect append n to l }\ntool t(x: int) {\n  deny unless x in l\n  deny when any i, v in l: v > 100\n}\ninvariant j { all i, v in l: v >= 0 }",
     ];
     let text = format!("guard open\n{}", GUARDS.get(n as usize)?);

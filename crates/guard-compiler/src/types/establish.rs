@@ -105,17 +105,9 @@ fn emptied<'a>(names: &Names<'a>) -> Emptied<'a> {
     emptied
 }
 
-/// Setting a whole variable to anything but the result or a literal may leave it, or its entries, missing.
+/// Setting a whole variable to what may be missing may leave it, or its entries, missing.
 fn may_empty(value: &ast::Expr, target: &ast::Target) -> bool {
-    let certain = match &value.kind {
-        ExprKind::Name(name) => name == "result",
-        ExprKind::String(_) | ExprKind::Number(_) | ExprKind::Bool(_) | ExprKind::Duration(_) => {
-            true
-        }
-        _ => false,
-    };
-    let whole = target.path.is_empty();
-    matches!(value.kind, ExprKind::None) || (whole && !certain)
+    matches!(value.kind, ExprKind::None) || (target.path.is_empty() && !is_present(value))
 }
 
 /// Returns true if a value cannot be missing, as its expression is written.
@@ -229,7 +221,7 @@ pub(crate) fn after_writes(
 /// Returns true if a key is still established after these writes. What lies within a written place is not, nor is a place that is
 /// found by what is written. What `first` finds may be another element, or none, by then.
 fn stays(key: &str, writes: &[PlaceWrite]) -> bool {
-    // Steps within the keys of a step count too: then it is established once more, or not at all.
+    // Steps within an index count too, so that rather too little stays than too much.
     let steps = key.matches(['.', '[']).count();
     let words = key.split(|c: char| !c.is_alphanumeric() && c != '_');
     words.enumerate().all(|(at, word)| {
