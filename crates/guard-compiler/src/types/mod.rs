@@ -165,7 +165,15 @@ impl<'a, 'd> Checker<'a, 'd> {
         if self.broken.iter().any(follows) {
             return;
         }
-        let Some(diagnostic) = self.of_use(diagnostic) else { return };
+        let Some(mut diagnostic) = self.of_use(diagnostic) else { return };
+        // A clause of a policy has another type where a tool's parameter or `let` has.
+        if let Some(policy::Speaking { policy, tool, tool_span, .. }) = &self.policy
+            && diagnostic.code.starts_with("G02")
+            && diagnostic.secondary.iter().all(|label| label.span != *tool_span)
+        {
+            let governed = format!("for `{tool}`, which the policy `{policy}` governs");
+            diagnostic = diagnostic.also(*tool_span, governed);
+        }
         let judged = self.alone || !self.uses.is_empty() || self.policy.is_none();
         if judged || self.said.insert((span, diagnostic.message.clone())) {
             self.diagnostics.push(diagnostic);
