@@ -131,7 +131,8 @@ impl<'a> Checker<'a, '_> {
             let plain = clauses.iter().map(|g| g.governing);
             let plain: Vec<Governing> = plain.filter(|g| g.property.is_none()).collect();
             let base = establish::by_clauses(clauses, names, &establishing, &signature.params);
-            let after = establish::after_writes(&base, &plain).map(Rc::new);
+            let after = establish::after_writes(&base, &plain, signature.returns.as_ref());
+            let after = after.map(Rc::new);
             let mut scope = Scope::new(names, Place::Rule, &signature.params, Missing::Strict);
             scope.by_clauses = Rc::new(base);
             [scope.after_effects, scope.after_observations] = after;

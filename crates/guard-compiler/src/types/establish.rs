@@ -6,7 +6,7 @@
 use super::clauses::{Governing, Governs};
 use super::narrow;
 use super::scope::{Missing, Place, Scope};
-use crate::hir::Field;
+use crate::hir::{Field, Type};
 use crate::names::Names;
 use guard_syntax::ast::{self, ClauseKind, EffectKind, ExprKind, Step};
 use std::collections::{HashMap, HashSet};
@@ -188,11 +188,14 @@ impl<'a> PlaceWrite<'a> {
     }
 }
 
-/// The keys that are still established when the effects of the tool are written, and when its observations are, too.
+/// The keys that are still established when the effects of the tool are written, and when its observations are, too. `returns` is
+/// the type of its result, if it is declared; else the result may be null.
 pub(crate) fn after_writes(
     base: &[(usize, String)],
     clauses: &[Governing],
+    returns: Option<&Type>,
 ) -> [Vec<(usize, String)>; 2] {
+    let no_result = returns.is_none_or(Type::is_option);
     let (mut effects, mut observations) = (Vec::new(), Vec::new());
     for governing in clauses {
         match &governing.clause.kind {
@@ -205,7 +208,9 @@ pub(crate) fn after_writes(
                 PlaceWrite::of(&effect.target, empties)
             })),
             ClauseKind::Observe { target, value, .. } => {
-                observations.push(PlaceWrite::of(target, !is_present(value)));
+                let result = matches!(&value.kind, ExprKind::Name(name) if name == "result");
+                let empties = if result { no_result } else { !is_present(value) };
+                observations.push(PlaceWrite::of(target, empties));
             }
             _ => {}
         }
