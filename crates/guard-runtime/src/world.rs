@@ -190,12 +190,9 @@ impl<'w> Answers<'w> {
     /// Returns the questions that were asked, in order, and stores the probe attempts in the
     /// session.
     pub fn commit(self, session: &mut Session) -> Vec<Asked> {
-        let probed = self.probed.into_inner();
-        if !probed.is_empty() {
-            for (id, attempts) in probed {
-                let known = &mut session.probes[id as usize];
-                *known = if self.refused.get() { attempts.moot(known) } else { attempts };
-            }
+        for (id, attempts) in self.probed.into_inner() {
+            let known = &mut session.probes[id as usize];
+            *known = if self.refused.get() { attempts.moot(known) } else { attempts };
         }
         self.asked.into_inner()
     }

@@ -195,7 +195,7 @@ pub(crate) fn after_writes(
     clauses: &[Governing],
     returns: Option<&Type>,
 ) -> [Vec<(usize, String)>; 2] {
-    let no_result = returns.is_none_or(Type::is_option);
+    let may_be_null = returns.is_none_or(Type::is_option);
     let (mut effects, mut observations) = (Vec::new(), Vec::new());
     for governing in clauses {
         match &governing.clause.kind {
@@ -209,7 +209,7 @@ pub(crate) fn after_writes(
             })),
             ClauseKind::Observe { target, value, .. } => {
                 let result = matches!(&value.kind, ExprKind::Name(name) if name == "result");
-                let empties = if result { no_result } else { !is_present(value) };
+                let empties = if result { may_be_null } else { !is_present(value) };
                 observations.push(PlaceWrite::of(target, empties));
             }
             _ => {}

@@ -5,6 +5,7 @@
 //! that one mistake is reported once. Proves nothing and lowers nothing.
 
 mod ask;
+mod builtins;
 mod clauses;
 mod commands;
 mod contracts;

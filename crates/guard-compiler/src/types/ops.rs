@@ -1,7 +1,7 @@
 //! Comparisons, membership and arithmetic.
 
 use super::Checker;
-use super::ask::accepts;
+use super::builtins::accepts;
 use super::expr::{broken, typed};
 use super::scope::Scope;
 use super::text::{operator, text};

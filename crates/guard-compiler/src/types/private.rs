@@ -5,6 +5,7 @@ use super::clauses::negated_if;
 use super::expr::{boxed, broken, typed};
 use super::narrow;
 use super::scope::{Missing, Scope};
+use super::trust::inner;
 use crate::errors;
 use crate::hir::{ClauseKind, Expr, ExprKind, Program, Range, SelectedPart, ToolId, Type};
 use crate::lower::each_expr;
@@ -221,11 +222,7 @@ impl Checker<'_, '_> {
         let found = self.operand(scope, |this, scope| {
             let found = this.expr(text, None, scope);
             // A place holds nothing where it is missing. What is computed says nothing then of what it is computed from.
-            let computed = matches!(
-                found.kind,
-                ExprKind::Call(..) | ExprKind::Quantified { .. } | ExprKind::If(..)
-            );
-            if computed { this.present(text, found, scope) } else { found }
+            if is_computed(&found) { this.present(text, found, scope) } else { found }
         });
         if readers.ty == Type::Error || found.ty == Type::Error {
             return broken(span);
@@ -254,6 +251,16 @@ impl Checker<'_, '_> {
                 .into_iter()
                 .for_each(|span| self.report_once(errors::nothing_private(span))),
             _ => {}
+        }
+    }
+}
+
+/// Returns true if a value is computed, or a part of what is.
+fn is_computed(e: &Expr) -> bool {
+    match inner(e) {
+        Some(of) => is_computed(of),
+        None => {
+            matches!(e.kind, ExprKind::Call(..) | ExprKind::Quantified { .. } | ExprKind::If(..))
         }
     }
 }

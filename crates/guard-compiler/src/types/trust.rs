@@ -17,6 +17,7 @@ use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::Span;
 use parts::{ResultPart, Root, endorsed};
 use reads::Reads;
+pub(super) use reads::inner;
 use std::collections::{HashMap, HashSet};
 
 /// The way down into a result, by member, and by element where only `json` is known.

@@ -12,7 +12,7 @@ use crate::analysis::explore::climb::PlayedSession;
 use crate::analysis::explore::inputs::{Inputs, read, written};
 use crate::analysis::explore::mark::Questions;
 use crate::analysis::explore::search::{MOST_HELD, step};
-use crate::analysis::explore::session::{Act, Said, Session, Step, Then, WORKSPACE, act};
+use crate::analysis::explore::session::{Act, Said, Session, Step, Then, WORKSPACE, act, call_id};
 use crate::analysis::explore::slice::{Slice, tools_for};
 use crate::analysis::explore::world::Oracle;
 use crate::analysis::reference::{Judgement, Outline, Reference};
@@ -418,7 +418,7 @@ impl<'s, 'p> Product<'s, 'p> {
     }
 
     fn proposal(node: &Node, wire: &str, args: &Json, then: Then) -> Act {
-        let id = format!("call-{}", node.session.len() + 1);
+        let id = call_id(node.session.len());
         Act::Call { id, tool: wire.into(), args: args.clone(), then }
     }
 

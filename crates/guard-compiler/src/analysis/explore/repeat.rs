@@ -6,7 +6,7 @@
 use super::inputs::{read, written};
 use super::rules::{self, Rule, RuleKind};
 use super::search::{Search, roles, step};
-use super::session::{Act, START, Session, Step, Then, WORKSPACE, perform};
+use super::session::{Act, START, Session, Step, Then, WORKSPACE, call_id, perform};
 use super::world::Oracle;
 use crate::analysis::reference::{Ask, Judgement, Reference};
 use crate::hir::{ClauseKind, Program, ToolId};
@@ -422,7 +422,7 @@ fn counted(search: &Search, rule: &Rule, n: usize) -> Option<Session> {
             let mut steps = Vec::new();
             for round in 0..n.min(MOST) {
                 let what = Act::Call {
-                    id: format!("call-{}", round + 1),
+                    id: call_id(round),
                     tool: program.tools[tool].wire_name.clone(),
                     args: written(program, &session, tool, &args),
                     then: then.clone(),

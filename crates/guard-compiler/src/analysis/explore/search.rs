@@ -9,7 +9,7 @@ use super::Limits;
 use super::inputs::{Inputs, written};
 use super::mark::{Questions, Resources, within};
 use super::rules::{Places, Rule};
-use super::session::{Act, Said, Session, Step, Then, WORKSPACE, act};
+use super::session::{Act, Said, Session, Step, Then, WORKSPACE, act, call_id};
 use super::slice::Slice;
 use super::world::Oracle;
 use crate::analysis::reference::{Judgement, Reference};
@@ -368,7 +368,7 @@ impl<'s, 'p> Search<'s, 'p> {
     pub fn proposal(&self, at: usize, trial: &Trial, then: Then) -> Act {
         let session = &self.nodes[at].session;
         Act::Call {
-            id: format!("call-{}", session.past().count() + 1),
+            id: call_id(session.past().count()),
             tool: self.program.tools[trial.tool].wire_name.clone(),
             args: written(self.program, session, trial.tool, &trial.args),
             then,

@@ -144,6 +144,11 @@ impl Session {
     }
 }
 
+/// Returns the id of the call that is the event at this place.
+pub(crate) fn call_id(at: usize) -> String {
+    format!("call-{}", at + 1)
+}
+
 /// Does a step; none where it cannot be done.
 pub(crate) fn perform(session: &mut Reference, step: &Step) -> Option<Said> {
     let answer = |ask: &Ask| {

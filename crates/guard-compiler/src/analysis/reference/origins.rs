@@ -170,20 +170,20 @@ impl Reference<'_> {
 
     fn see_part(&mut self, json: &Json, trust: &Trust, endorsed: &Endorsements, place: &[String]) {
         let by_place = !trust.parts.is_empty() || !endorsed.places.is_empty();
-        let below = |step: &dyn Fn() -> String| match by_place {
-            true => [place, &[step()]].concat(),
+        let below = |step: std::fmt::Arguments| match by_place {
+            true => [place, &[step.to_string()]].concat(),
             false => Vec::new(),
         };
         match json {
             Json::Null | Json::Bool(_) => {}
             Json::Array(items) => {
                 for (at, item) in items.iter().enumerate() {
-                    self.see_part(item, trust, endorsed, &below(&|| format!("[{at}]")));
+                    self.see_part(item, trust, endorsed, &below(format_args!("[{at}]")));
                 }
             }
             Json::Object(members) => {
                 for (name, member) in members {
-                    self.see_part(member, trust, endorsed, &below(&|| format!(".{name}")));
+                    self.see_part(member, trust, endorsed, &below(format_args!(".{name}")));
                 }
             }
             Json::Int(number) => {

@@ -183,7 +183,7 @@ pub(super) fn element(of: &Expr) -> Option<String> {
 }
 
 /// Returns the expression that an expression is a part of: its operand, for a member, field, index or unwrap.
-pub(super) fn inner(e: &Expr) -> Option<&Expr> {
+pub(in crate::types) fn inner(e: &Expr) -> Option<&Expr> {
     match &e.kind {
         ExprKind::Member(of, _)
         | ExprKind::Field(of, _)

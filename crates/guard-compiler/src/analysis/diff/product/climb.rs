@@ -5,7 +5,7 @@ use super::{Judged, Product, Way, Witness};
 use crate::analysis::explore::climb::{
     Climber, PlayedSession, Ratings, Score, SessionDraft, distance, remove_entry, values_of,
 };
-use crate::analysis::explore::session::{Act, Said, Session, Then};
+use crate::analysis::explore::session::{Act, Said, Session, Then, call_id};
 use crate::analysis::explore::world::Oracle;
 use crate::analysis::reference::distance::RULE;
 use guard_plan::json::Json;
@@ -76,7 +76,7 @@ impl<'s, 'p> Product<'s, 'p> {
     fn keep(&mut self, played: &PlayedSession<'p>, args: &Json, oracle: &Oracle<'p>) -> bool {
         let mut session = played.session(self.old.program);
         let what = Act::Call {
-            id: format!("call-{}", session.len() + 1),
+            id: call_id(session.len()),
             tool: self.wire.to_string(),
             args: args.clone(),
             then: Then::Flies,

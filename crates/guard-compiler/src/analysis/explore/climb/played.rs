@@ -2,7 +2,7 @@
 
 use super::super::inputs::{Inputs, read};
 use super::super::search::roles;
-use super::super::session::{Act, START, Said, Session, Step, WORKSPACE, act, call};
+use super::super::session::{Act, START, Said, Session, Step, WORKSPACE, act, call, call_id};
 use super::super::world::Oracle;
 use crate::analysis::reference::{Ask, Judgement, Reference};
 use crate::hir::{Program, ToolId};
@@ -45,7 +45,7 @@ impl PlayedSession<'_> {
         let told = |(at, step): (usize, &Rc<PlayedStep>)| {
             let mut act = Act::clone(&step.act);
             if let Act::Call { id, .. } = &mut act {
-                *id = number(at);
+                *id = call_id(at);
             }
             let (world, said) = (step.world.clone(), step.said.clone());
             Step { world, act, said, changes: Vec::new() }
@@ -199,7 +199,7 @@ impl<'s, 'p> Players<'s, 'p> {
     /// Lets the same happen in all guards; none where they do not say the same of it.
     fn both(&self, played: &mut PlayedSession<'p>, what: &Rc<Act>, kind: bool) -> Option<()> {
         let oracle = self.oracle(kind);
-        let id = number(played.steps.len());
+        let id = call_id(played.steps.len());
         let perform = |session: &mut Reference<'p>| match &**what {
             Act::Call { tool, args, then, .. } => {
                 call(session, &id, (tool, args, then), &|ask| oracle.answer(ask))
@@ -218,9 +218,4 @@ impl<'s, 'p> Players<'s, 'p> {
         played.steps.push(Rc::new(PlayedStep { world, act, said }));
         Some(())
     }
-}
-
-/// The id of the call that is the event at this place.
-fn number(at: usize) -> String {
-    format!("call-{}", at + 1)
 }

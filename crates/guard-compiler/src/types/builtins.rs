@@ -1,0 +1,276 @@
+//! Calls of builtins: their arguments, and the types that they give. What asks the session or the world is in `ask`.
+
+use super::Checker;
+use super::expr::{broken, typed};
+use super::scope::Scope;
+use super::ty::{fits, join};
+use crate::errors;
+use crate::hir::{Expr, ExprKind, Type};
+use guard_plan::builtin::{Builtin, Gives, Kind, MAX_COMMANDS, Row};
+use guard_syntax::ast::{Arg, Ident};
+use guard_syntax::span::Span;
+
+impl Checker<'_, '_> {
+    pub(super) fn builtin(
+        &mut self,
+        row: &Row,
+        name: &Ident,
+        args: &[Arg],
+        span: Span,
+        scope: &mut Scope,
+    ) -> Expr {
+        // The folder of a command is the workspace where none is given.
+        let folder_left_out = row.builtin == Builtin::Commands && args.len() == 1;
+        // What the user said is no argument that is written.
+        let written = row.written();
+        let asks_what_was_said = row.takes.contains(&Kind::Said);
+        if asks_what_was_said && !scope.place.asks() {
+            return self.misplaced(span, "what the user named", scope);
+        }
+        let count = written - usize::from(folder_left_out);
+        if args.len() != count || args.iter().any(|a| a.name.is_some()) {
+            let takes = errors::count(written, "argument");
+            let message = match args.iter().find(|a| a.name.is_some()) {
+                Some(_) => format!("`{}` takes its arguments without names", name.node),
+                None => format!("`{}` takes {takes}, found {}", name.node, args.len()),
+            };
+            self.report(errors::arguments(span, message, &signature(row)));
+            return broken(span);
+        }
+        let mut typed_args: Vec<Option<Expr>> = vec![None; args.len()];
+        let mut same: Option<Type> = None;
+        for at in self.guides_first(row, args, scope) {
+            let (arg, kind) = (&args[at], row.takes[at]);
+            let found = self.argument(row, arg, kind, same.as_ref(), scope);
+            if found.ty == Type::Error {
+                return broken(span);
+            }
+            if let (Some(Type::Int(..)), Type::Decimal(..))
+            | (Some(Type::Decimal(..)), Type::Int(..)) = (&same, &found.ty)
+            {
+                let first = typed_args.iter().flatten().next().map_or(span, |first| first.span);
+                let (is_int, name) = (matches!(same, Some(Type::Int(..))), name.node.as_str());
+                self.report(errors::mixed_numbers(span, name, first, arg.value.span, is_int));
+                return broken(span);
+            }
+            let tested = row.gives == Gives::Bool && scope.missing.accepts(false);
+            let ty = if tested { found.ty.required() } else { &found.ty };
+            if !accepts(kind, ty, same.as_ref()) {
+                let shown = self.show(&found.ty);
+                let message = format!("`{}` does not take {shown} here", name.node);
+                self.report(errors::arguments(arg.value.span, message, &signature(row)));
+                return broken(span);
+            }
+            if matches!(kind, Kind::Number | Kind::Ordered | Kind::Elements) {
+                same = Some(found.ty.clone());
+            }
+            typed_args[at] = Some(found);
+        }
+        let mut typed_args: Vec<Expr> = typed_args.into_iter().flatten().collect();
+        if folder_left_out {
+            typed_args.push(typed(ExprKind::Workspace, Type::Path, span));
+        }
+        for kind in &row.takes[written..] {
+            typed_args.extend(self.unwritten(*kind, &typed_args, span));
+        }
+        if matches!(row.builtin, Builtin::StartsWith | Builtin::EndsWith) {
+            self.empty_needle(&typed_args[1]);
+        }
+        let ty = match row.gives {
+            Gives::Commands => {
+                Type::List(Type::Record(self.simple_command()).into(), Some(MAX_COMMANDS as u64))
+            }
+            _ => gives(row, &typed_args),
+        };
+        typed(ExprKind::Call(row.builtin, typed_args), ty, span)
+    }
+
+    /// An argument of a builtin that a guard does not write.
+    fn unwritten(&self, kind: Kind, args: &[Expr], span: Span) -> Option<Expr> {
+        Some(match kind {
+            Kind::Said => typed(ExprKind::Said, Type::string(), span),
+            Kind::Workspace => typed(ExprKind::Workspace, Type::Path, span),
+            Kind::Variants => {
+                let variants: &[_] = match args.first().map(|of| &of.ty) {
+                    Some(Type::Enum(id)) => &self.program.enums[*id].variants,
+                    _ => &[],
+                };
+                let name =
+                    |name: &String| typed(ExprKind::String(name.clone()), Type::string(), span);
+                let names = ExprKind::List(variants.iter().map(name).collect());
+                typed(names, Type::List(Type::string().into(), None), span)
+            }
+            _ => return None,
+        })
+    }
+
+    /// The places of a builtin's arguments; a literal comes after the argument that says its type.
+    fn guides_first(&self, row: &Row, args: &[Arg], scope: &Scope) -> Vec<usize> {
+        match (row.takes, args) {
+            ([Kind::Number | Kind::Ordered | Kind::Elements, _], [a, b])
+                if self.needs_guide(&a.value, scope) && !self.needs_guide(&b.value, scope) =>
+            {
+                vec![1, 0]
+            }
+            _ => (0..args.len()).collect(),
+        }
+    }
+
+    /// An argument of a builtin: of its kind, or an option where a test of a missing text is fine.
+    fn argument(
+        &mut self,
+        row: &Row,
+        arg: &Arg,
+        kind: Kind,
+        same: Option<&Type>,
+        scope: &mut Scope,
+    ) -> Expr {
+        let guide = same.cloned().or_else(|| fixed(kind));
+        let found = self.operand(scope, |this, scope| this.expr(&arg.value, guide.as_ref(), scope));
+        let tested = row.gives == Gives::Bool && scope.missing.accepts(false);
+        match kind {
+            Kind::Text | Kind::Measurable if *found.ty.required() == Type::Json => found,
+            Kind::String | Kind::Path if tested && accepts(kind, found.ty.required(), None) => {
+                found
+            }
+            _ => self.present(&arg.value, found, scope),
+        }
+    }
+}
+
+fn fixed(kind: Kind) -> Option<Type> {
+    match kind {
+        Kind::String | Kind::Text => Some(Type::string()),
+        Kind::Path => Some(Type::Path),
+        Kind::Command => Some(Type::Command),
+        Kind::Int => Some(Type::int()),
+        Kind::Decimal => Some(Type::decimal()),
+        _ => None,
+    }
+}
+
+/// Returns true if an argument of this kind may have this type.
+pub(super) fn accepts(kind: Kind, ty: &Type, same: Option<&Type>) -> bool {
+    let number = matches!(ty, Type::Int(..) | Type::Decimal(..) | Type::Duration(..));
+    let alike = same.is_none_or(|s| std::mem::discriminant(s) == std::mem::discriminant(ty));
+    match kind {
+        Kind::String => matches!(ty, Type::String(_)),
+        Kind::Path => matches!(ty, Type::Path),
+        Kind::Command => matches!(ty, Type::Command),
+        Kind::Int => matches!(ty, Type::Int(..)),
+        Kind::Decimal => matches!(ty, Type::Decimal(..)),
+        Kind::Number => number && alike,
+        Kind::Ordered => (number || matches!(ty, Type::Time(_))) && alike,
+        Kind::Text => {
+            matches!(ty.required(), Type::String(_) | Type::Command | Type::Json)
+        }
+        Kind::Elements => match (ty, same) {
+            (Type::List(..) | Type::Set(..), Some(same)) => {
+                std::mem::discriminant(same) == std::mem::discriminant(ty)
+                    && (fits(ty, same) || fits(same, ty))
+            }
+            (ty, _) => matches!(ty, Type::List(..) | Type::Set(..)),
+        },
+        Kind::Shown => matches!(
+            ty,
+            Type::Path | Type::Url | Type::Int(..) | Type::Decimal(..) | Type::Bool | Type::Enum(_)
+        ),
+        // No argument that is written fits.
+        Kind::Said | Kind::Workspace | Kind::Variants => false,
+        Kind::Measurable => {
+            let measured = matches!(
+                ty,
+                Type::String(_) | Type::Command | Type::List(..) | Type::Set(..) | Type::Map(..)
+            );
+            measured || *ty.required() == Type::Json
+        }
+    }
+}
+
+fn gives(row: &Row, args: &[Expr]) -> Type {
+    match row.gives {
+        Gives::Bool => Type::Bool,
+        Gives::Int => {
+            let positive = matches!(args.first().map(|a| &a.ty), Some(Type::Decimal(Some(0..), _)));
+            let natural = match row.builtin {
+                Builtin::Floor | Builtin::Round => positive,
+                builtin => builtin == Builtin::Len,
+            };
+            Type::Int(natural.then_some(0), None)
+        }
+        Gives::Decimal => match args.first().map(|a| &a.ty) {
+            Some(Type::Int(low, _)) => Type::Decimal(low.filter(|l| *l >= 0).map(|_| 0), None),
+            _ => Type::decimal(),
+        },
+        Gives::String => Type::string(),
+        Gives::OptionalString => Type::string().optional(),
+        Gives::Path => Type::Path,
+        Gives::OptionalPath => Type::Path.optional(),
+        Gives::Strings => Type::List(Type::string().into(), None),
+        // The record is the checker's to make.
+        Gives::Commands => Type::Error,
+        Gives::Same => same_bounds(row.builtin, args),
+    }
+}
+
+/// The bounds of `min`, `max`, `abs` and `joined`.
+fn same_bounds(builtin: Builtin, args: &[Expr]) -> Type {
+    let range = |ty: &Type| match ty {
+        Type::Int(l, h) | Type::Decimal(l, h) | Type::Duration(l, h) => (*l, *h),
+        _ => (None, None),
+    };
+    let Some(first) = args.first() else {
+        return Type::Error;
+    };
+    if let (Builtin::Joined, Some(second)) = (builtin, args.get(1)) {
+        let joint = join(&first.ty, &second.ty);
+        let sum = |a: Option<u64>, b: Option<u64>| a?.checked_add(b?);
+        return match (joint, &first.ty, &second.ty) {
+            (Some(Type::List(of, _)), &Type::List(_, a), &Type::List(_, b)) => {
+                Type::List(of, sum(a, b))
+            }
+            (Some(Type::Set(of, _)), &Type::Set(_, a), &Type::Set(_, b)) => {
+                Type::Set(of, sum(a, b))
+            }
+            _ => first.ty.clone(),
+        };
+    }
+    let (a, b) = (range(&first.ty), args.get(1).map_or((None, None), |b| range(&b.ty)));
+    let (low, high) = match builtin {
+        Builtin::Max => (a.0.max(b.0), a.1.zip(b.1).map(|(x, y)| x.max(y))),
+        Builtin::Min => {
+            (a.0.zip(b.0).map(|(x, y)| x.min(y)), [a.1, b.1].into_iter().flatten().min())
+        }
+        Builtin::Abs => (Some(0), None),
+        _ => a,
+    };
+    match &first.ty {
+        Type::Int(..) => Type::Int(low, high),
+        Type::Decimal(..) => Type::Decimal(low, high),
+        Type::Duration(..) => Type::Duration(low, high),
+        other => other.clone(),
+    }
+}
+
+fn signature(row: &Row) -> String {
+    let takes: Vec<&str> = row
+        .takes
+        .iter()
+        .map(|kind| match kind {
+            Kind::String => "string",
+            Kind::Path => "path",
+            Kind::Command => "command",
+            Kind::Int => "int",
+            Kind::Decimal => "decimal",
+            Kind::Number => "number",
+            Kind::Ordered => "number or time",
+            Kind::Measurable => "string or collection",
+            Kind::Text => "string or json",
+            Kind::Elements => "list or set",
+            Kind::Shown => "path, url, int, decimal, bool or enum",
+            Kind::Said | Kind::Workspace | Kind::Variants => "",
+        })
+        .filter(|kind| !kind.is_empty())
+        .collect();
+    format!("{}({})", row.name, takes.join(", "))
+}
