@@ -262,6 +262,8 @@ fn open(n: u64) -> Option<Result<(), String>> {
         "state { n: int = 0 }\ninvariant i { n <= 9 }\ntool t(x: int in 0..=9) { deny unless n + x <= 9\n effect n += x for y in [1, 2] }",
         "state { n: int = 0 }\ninvariant i { n >= 0 }\ntool t(x: int in 0..=9) { effect n = x / -2 }",
         "state { l: list<int> max 5 = [] }\ntool add(n: int in 0..=5) { effect append n to l }\ntool t(x: int) {\n  deny unless x in l\n  deny when any i, v in l: v > 100\n}\ninvariant j { all i, v in l: v >= 0 }",
+        "state { n: int = 0 }\ninvariant i { n <= 3 }\ntool look()\ntool t(x: int) {\n  deny unless calls(look) within last 3 calls >= 1\n  deny unless calls(look) within 5m == 0\n  effect n = x\n}",
+        "state { n: int = 0 }\ninvariant i { n <= 3 }\ntool look()\ntool t(x: int) {\n  deny unless failures(look) within 5m >= 1\n  deny unless failures(look) within last 3 calls == 0\n  effect n = x\n}",
     ];
     let text = format!("guard open\n{}", GUARDS.get(n as usize)?);
     let Some(output) = compiled(&text) else {

@@ -8,7 +8,7 @@
 use guard_plan::builtin::Builtin;
 use guard_plan::plan::{
     ArithOp, ClockPart, CompareOp, EffectOp, Millis, QuantifierOp, Risk, TakenForms, TemporalOp,
-    Undecoded, UrlPart,
+    Undecoded, UrlPart, WindowSize,
 };
 pub use guard_syntax::ast::PropertyMode;
 use guard_syntax::span::Span;

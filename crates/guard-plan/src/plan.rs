@@ -416,7 +416,7 @@ pub struct SuccessIndex {
     pub params: Vec<u32>,
 }
 
-/// The memory of when a tool's calls settled, for counts within a duration.
+/// The memory of when a tool's calls settled, for counts of the recent ones.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -425,8 +425,33 @@ pub struct Window {
     pub tool: ToolId,
     /// Failures rather than successes.
     pub failures: bool,
-    /// Not longer ago than this.
-    pub within: Millis,
+    /// Which calls are recent.
+    pub size: WindowSize,
+}
+
+/// The size of a window over the settled calls of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub enum WindowSize {
+    /// Calls that settled not longer ago than this, in milliseconds.
+    Within(Millis),
+    /// Calls among so many that settled last, of whatever tool; 1 to [`MAX_LAST_CALLS`].
+    Last(u32),
+}
+
+/// The greatest N of `within last N calls`.
+pub const MAX_LAST_CALLS: u32 = 1_000;
+
+impl WindowSize {
+    /// Returns true if every call in this window is in the other one, whatever the session.
+    pub fn is_within(self, other: WindowSize) -> bool {
+        match (self, other) {
+            (WindowSize::Within(age), WindowSize::Within(other)) => age <= other,
+            (WindowSize::Last(count), WindowSize::Last(other)) => count <= other,
+            _ => false,
+        }
+    }
 }
 
 /// A relation filled from trusted input.

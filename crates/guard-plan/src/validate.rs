@@ -243,7 +243,11 @@ impl<'p> PlanChecker<'p> {
         }
         for window in &self.plan.windows {
             self.tool_id(window.tool)?;
-            ensure(window.within >= 0, || "a window is negative".into())?;
+            let fits = match window.size {
+                WindowSize::Within(age) => age >= 0,
+                WindowSize::Last(count) => (1..=MAX_LAST_CALLS).contains(&count),
+            };
+            ensure(fits, || "the size of a window".into())?;
         }
         for fact in &self.plan.facts {
             self.ty(fact.row)?;

@@ -15,7 +15,7 @@ use crate::terms::{Op, TermId};
 use crate::value::{Encoded, TooMuch, Width};
 use guard_plan::plan::{
     CompareOp, IndexId, LimitScope, Millis, Node, Plan, Requirement, Requires, TemporalOp, Tool,
-    ToolId, VarId, WindowId,
+    ToolId, VarId, WindowId, WindowSize,
 };
 
 /// A rule of a tool that refuses nothing, by its place in the plan.
@@ -113,12 +113,19 @@ enum HistoryQuestion {
     Temporal(u32),
 }
 
-/// Returns true if an age is at most another; none is any age.
+/// Returns true if what is within an age is within another; none is any age.
 fn shorter(age: Option<Millis>, other: Option<Millis>) -> bool {
+    narrower(age.map(WindowSize::Within), other.map(WindowSize::Within))
+}
+
+/// Returns true if what is in a window is in another; none is the whole session.
+fn narrower(size: Option<WindowSize>, other: Option<WindowSize>) -> bool {
     if mutant!("a longer age is a shorter one") {
-        return age.is_none_or(|age| other.is_some_and(|other| other <= age));
+        return size.is_none_or(|size| other.is_some_and(|other| other.is_within(size)));
     }
-    other.is_none_or(|other| age.is_some_and(|age| age <= other))
+    other.is_none_or(|other| {
+        size.is_some_and(|size| size.is_within(other) || mutant!("the last calls are the latest"))
+    })
 }
 
 impl<'p> Encoder<'p> {
@@ -290,7 +297,8 @@ impl<'p> Encoder<'p> {
                 Some(self.not(&a)?.or(self.not(&b)?))
             }
             (Called { tool, within, .. }, Calls { tool: of, failures: false, window })
-                if tool == of && shorter(*within, self.span(*window)) =>
+                if tool == of
+                    && narrower(within.map(WindowSize::Within), self.window_size(*window)) =>
             {
                 Some(self.at_least_one(a.term, (*of, false, *window))?)
             }
@@ -302,12 +310,13 @@ impl<'p> Encoder<'p> {
             (Failed { tool, within, .. }, Calls { tool: of, failures, window })
                 if (*failures || mutant!("a failure counts as a success"))
                     && tool == of
-                    && shorter(*within, self.span(*window)) =>
+                    && narrower(within.map(WindowSize::Within), self.window_size(*window)) =>
             {
                 Some(self.at_least_one(a.term, (*of, *failures, *window))?)
             }
             (Calls { tool, failures: true, window }, Failed { tool: of, since: None, within })
-                if tool == of && shorter(self.span(*window), *within) =>
+                if tool == of
+                    && narrower(self.window_size(*window), within.map(WindowSize::Within)) =>
             {
                 let count = self.calls_of(*tool, true, *window);
                 let none = Formula::le(&count, &Linear::constant(0)).ok_or(TooMuch)?;
@@ -318,7 +327,7 @@ impl<'p> Encoder<'p> {
                 Calls { tool: of, failures: other, window: wider },
             ) if tool == of
                 && failures == other
-                && shorter(self.span(*window), self.span(*wider)) =>
+                && narrower(self.window_size(*window), self.window_size(*wider)) =>
             {
                 let (few, many) =
                     (self.calls_of(*tool, *failures, *window), self.calls_of(*of, *other, *wider));
@@ -328,8 +337,8 @@ impl<'p> Encoder<'p> {
         })
     }
 
-    fn span(&self, window: Option<WindowId>) -> Option<Millis> {
-        window.and_then(|at| self.plan.windows.get(at as usize)).map(|window| window.within)
+    fn window_size(&self, window: Option<WindowId>) -> Option<WindowSize> {
+        window.and_then(|at| self.plan.windows.get(at as usize)).map(|window| window.size)
     }
 
     fn implies(&mut self, a: TermId, b: TermId) -> Encoded<Formula> {

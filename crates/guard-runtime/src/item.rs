@@ -50,7 +50,7 @@ pub(crate) fn verify(
         StepError::NoTransition(format!("{} is `{state}`: nothing is verified there", verify.item))
     })?;
     session.advance(verify.now);
-    let answers = Answers::new(world);
+    let mut answers = Answers::new(world);
     let (reasons, unanswered) = {
         let decision = Decision::default();
         let cx = Context::new(compiled, session, &decision, &answers);

@@ -12,7 +12,7 @@ use crate::session::origins::Origins;
 use crate::session::private::PrivateIndex;
 use crate::session::probes::Attempts;
 use crate::session::sorted::Keyed;
-use crate::session::{History, Session, Times, Truth};
+use crate::session::{History, RecentCalls, Session, Truth};
 use crate::settle::monitors;
 use crate::world::{Answers, NoWorld};
 use crate::{feedback, prompt, recheck};
@@ -69,7 +69,7 @@ fn empty(
         tools: vec![History::default(); plan.tools.len()].into(),
         succeeded: vec![0; plan.tools.len().div_ceil(64)].into(),
         indexes: vec![Keyed::default(); plan.indexes.len()].into(),
-        windows: plan.windows.iter().map(|window| Times::new(window.within)).collect(),
+        windows: plan.windows.iter().map(|window| RecentCalls::new(window.size)).collect(),
         facts: plan.facts.iter().map(|fact| Table::new(fact, &plan.types)).collect(),
         monitors: vec![Truth { value: Ok(false), operand: Ok(false) }; plan.monitors.len()].into(),
         flights: Vec::new(),

@@ -28,7 +28,7 @@ pub(crate) fn prompt(
     session.advance(prompt.now);
     session.prompts += 1;
     let by = format!("prompt {}", session.prompts).into();
-    let answers = Answers::new(world);
+    let mut answers = Answers::new(world);
     let mut learned = Learned::default();
     if !compiled.sources.is_empty() {
         let text = Value::String(prompt.text.into());

@@ -35,15 +35,15 @@ pub(crate) fn propose(
     }
     session.advance(proposal.now);
     let mut flight = session.spare.pop().unwrap_or_default();
-    let answers = Answers::new(world);
+    let mut answers = Answers::new(world);
     let mut verdict =
         shadow::decide_watched(compiled, shadow, session, proposal, &answers, &mut flight);
     let (rechecked, broken_proof) =
         recheck::before_admission(compiled, session, &flight, &mut verdict);
-    let halted = broken_proof.is_some();
-    let instead = flight.instead.take();
-    let mut proposed =
-        Proposed { instead, rechecked, broken_proof, halted, ..Proposed::new(verdict) };
+    let mut proposed = Proposed::new(verdict);
+    proposed.halted = broken_proof.is_some();
+    (proposed.rechecked, proposed.broken_proof) = (rechecked, broken_proof);
+    proposed.instead = flight.instead.take();
     if proposed.verdict.decision == Decision::Allow {
         flight.call.push_str(proposal.call);
         match served(compiled, &flight, proposal.tool) {

@@ -78,7 +78,7 @@ fn adopt(
     sound("its counters", counters && session.counters.len() == new.counters.len())?;
     sound("its history", shape.history(session, new))?;
     let windows = plan.windows.iter().zip(&mut session.windows);
-    let sorted = windows.fold(true, |all, (window, times)| times.adopt(window.within) && all);
+    let sorted = windows.fold(true, |all, (window, times)| times.adopt(window.size) && all);
     sound("its windows", session.windows.len() == new.windows.len() && sorted)?;
     let facts = plan.facts.iter().zip(&mut session.facts).fold(true, |all, (fact, table)| {
         table.adopt(fact, &plan.types, &|row| shape.fits(fact.row, row)) && all

@@ -3,7 +3,7 @@
 
 use crate::compiled::CompiledPlan;
 use crate::event::Ending;
-use crate::outcome::Proposed;
+use crate::outcome::{Proposed, Settled};
 use crate::session::Session;
 use crate::session::flight::Flight;
 use crate::session::items::{self, Action, Item, Last};
@@ -37,7 +37,8 @@ pub(crate) fn serve(
         Err(why) => (page::object(vec![("error", Json::string(&why))]), false),
     };
     let ending = if done { Ending::Success(Some(&result)) } else { Ending::Failure };
-    let mut settled = settle::finish(compiled, session, flight, ending, answers);
+    let mut settled = Settled::default();
+    settle::finish(compiled, session, flight, ending, answers, &mut settled);
     proposed.notes.append(&mut settled.notes);
     proposed.feedback.append(&mut settled.feedback);
     proposed.learned = settled.learned;

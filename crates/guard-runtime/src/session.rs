@@ -28,7 +28,7 @@ use crate::session::probes::Attempts;
 use crate::session::sorted::Keyed;
 use guard_plan::json::Json;
 use guard_plan::origin::{Origin, Vouched};
-use guard_plan::plan::{Millis, ToolId, Trust, UnitId, VarId};
+use guard_plan::plan::{Millis, ToolId, Trust, UnitId, VarId, WindowSize};
 use guard_plan::record::Note;
 use guard_plan::trust::Stain;
 use guard_plan::value::{Fault, Value};
@@ -58,7 +58,7 @@ pub struct Session {
     /// By tool, a bit: set if the tool has succeeded.
     pub(crate) succeeded: Box<[u64]>,
     pub(crate) indexes: Box<[Keyed<Successes>]>,
-    pub(crate) windows: Box<[Times]>,
+    pub(crate) windows: Box<[RecentCalls]>,
     pub(crate) facts: Box<[Table]>,
     pub(crate) monitors: Box<[Truth]>,
     #[allow(clippy::vec_box, reason = "a flight moves between the two without being copied")]
@@ -179,34 +179,55 @@ pub(crate) struct History {
     pub last_result: Option<Value>,
 }
 
-/// Times within a span, ascending.
+/// When calls settled that are within a window, ascending: their times or their numbers, as the size of the window asks.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Times {
-    within: Millis,
-    times: VecDeque<Millis>,
+pub(crate) struct RecentCalls {
+    size: WindowSize,
+    settled: VecDeque<i64>,
 }
 
-impl Times {
-    pub fn new(within: Millis) -> Times {
-        Times { within, times: VecDeque::new() }
+impl RecentCalls {
+    pub fn new(size: WindowSize) -> RecentCalls {
+        RecentCalls { size, settled: VecDeque::new() }
     }
 
-    /// Sets the span of a window; returns whether these are valid times of such a window.
-    pub fn adopt(&mut self, within: Millis) -> bool {
-        self.within = within;
-        self.times.iter().is_sorted()
+    /// Sets the size of a window; returns whether these are valid calls of such a window.
+    pub fn adopt(&mut self, size: WindowSize) -> bool {
+        self.size = size;
+        self.settled.iter().is_sorted()
     }
 
-    pub fn push(&mut self, now: Millis) {
-        while self.times.front().is_some_and(|time| now.saturating_sub(*time) > self.within) {
-            self.times.pop_front();
+    /// Adds a call that has settled now.
+    pub fn push(&mut self, now: Stamp) {
+        let (old, now) = (self.old(now), self.place(now));
+        self.settled.drain(..old);
+        self.settled.push_back(now);
+    }
+
+    pub fn count(&self, now: Stamp) -> u64 {
+        (self.settled.len() - self.old(now)) as u64
+    }
+
+    fn place(&self, stamp: Stamp) -> i64 {
+        match self.size {
+            WindowSize::Within(_) => stamp.time,
+            WindowSize::Last(_) => stamp.settlement as i64,
         }
-        self.times.push_back(now);
     }
 
-    pub fn count(&self, now: Millis) -> u64 {
-        let old = self.times.partition_point(|time| now.saturating_sub(*time) > self.within);
-        (self.times.len() - old) as u64
+    /// Returns how many of the calls have left the window.
+    fn old(&self, now: Stamp) -> usize {
+        let now = self.place(now);
+        self.settled.partition_point(|settled| {
+            let age = now.saturating_sub(*settled);
+            match self.size {
+                WindowSize::Within(most) => age > most,
+                WindowSize::Last(count) => {
+                    let more = guard_proof::mutant!("the last calls are one more");
+                    age >= i64::from(count) + i64::from(more)
+                }
+            }
+        })
     }
 }
 
@@ -350,6 +371,11 @@ impl Session {
                 origins.see(text, if trusted { Origin::Trusted } else { Origin::Untrusted });
             });
         })
+    }
+
+    /// Returns the place of the last settlement.
+    pub(crate) fn stamp(&self) -> Stamp {
+        Stamp { settlement: self.settlements, time: self.now }
     }
 
     /// Keeps a flight's buffers for reuse.

@@ -20,7 +20,7 @@ use crate::private;
 use crate::recheck;
 use crate::session::flight::Flight;
 use crate::session::origins::short;
-use crate::session::{Begun, End, Session, Stamp, Successes};
+use crate::session::{Begun, End, Session, Successes};
 use crate::shadow::{self, Shadow};
 use crate::stage::Call;
 use crate::transform;
@@ -45,29 +45,33 @@ pub(crate) fn settle(
     let place = session.flights.iter().position(|flight| flight.call == settlement.call);
     let place = place.ok_or_else(|| StepError::NoSuchCall(settlement.call.into()))?;
     session.advance(settlement.now);
-    let answers = Answers::new(world);
-    let mut settled = shadow::settle_watched(compiled, shadow, session, |compiled, session| {
+    let mut answers = Answers::new(world);
+    let mut settled = Settled::default();
+    let finish = |compiled: &CompiledPlan, session: &mut Session, settled: &mut Settled| {
         let flight = session.flights.swap_remove(place);
-        finish(compiled, session, flight, settlement.ending, &answers)
-    });
+        finish(compiled, session, flight, settlement.ending, &answers, settled);
+    };
+    shadow::settle_watched(compiled, shadow, session, &mut settled, finish);
     recheck::after_settlement(compiled, session, &mut settled);
     settled.asked = answers.commit(session);
     Ok(settled)
 }
 
-/// Applies the effects of a call that is no longer in flight, and collects the feedback on it.
+/// Applies the effects of a call that is no longer in flight, and collects the feedback on it. The outcome is filled in where the
+/// caller holds it: it is large, and copies of it are a part of the time of a settlement.
 pub(crate) fn finish(
     compiled: &CompiledPlan,
     session: &mut Session,
     mut flight: Box<Flight>,
     ending: Ending<'_>,
     answers: &dyn Questions,
-) -> Settled {
+    settled: &mut Settled,
+) {
     session.settlements += 1;
     session.touch(flight.tool);
     session.changes.clear();
     flights::land(compiled, session, &flight, matches!(ending, Ending::Failure));
-    let mut settled = Settled { tool: flight.tool, ..Settled::default() };
+    settled.tool = flight.tool;
     let end = match ending {
         Ending::Failure => {
             failed(compiled, session, &flight);
@@ -79,12 +83,12 @@ pub(crate) fn finish(
             let opened = forms.zip(result).and_then(|(forms, result)| forms.opened(result));
             let result = opened.as_ref().or(result);
             let (end, vouched) =
-                succeeded(compiled, session, &mut flight, Ok(result), answers, &mut settled);
+                succeeded(compiled, session, &mut flight, Ok(result), answers, settled);
             let shown = settled.shown.take();
             settled.shown = shown.map(|shown| TakenForms::closed(opened.is_some(), shown));
             if let (End::Undecoded, Some(id)) = (end, flight.tool) {
                 let raw = result.unwrap_or(&Json::Null);
-                private::disclose_undecoded(compiled, session, id, Ok(raw), &mut settled);
+                private::disclose_undecoded(compiled, session, id, Ok(raw), settled);
             }
             let noted = result.and_then(|json| see(compiled, session, flight.tool, json, &vouched));
             settled.notes.extend(noted);
@@ -92,9 +96,9 @@ pub(crate) fn finish(
         }
         Ending::Unreadable { text, error } => {
             if let Some(id) = flight.tool {
-                private::disclose_undecoded(compiled, session, id, Err(text), &mut settled);
+                private::disclose_undecoded(compiled, session, id, Err(text), settled);
             }
-            succeeded(compiled, session, &mut flight, Err(error), answers, &mut settled).0
+            succeeded(compiled, session, &mut flight, Err(error), answers, settled).0
         }
     };
     remember_end(compiled, session, &flight, end);
@@ -107,7 +111,6 @@ pub(crate) fn finish(
     }
     session.retire(flight);
     settled.halted = session.halted.is_some();
-    settled
 }
 
 /// Stores the ending of a call, if it may serve as evidence.
@@ -122,7 +125,7 @@ fn remember_end(compiled: &CompiledPlan, session: &mut Session, flight: &Flight,
 
 fn failed(compiled: &CompiledPlan, session: &mut Session, flight: &Flight) {
     let Some(id) = flight.tool else { return };
-    let stamp = Stamp { settlement: session.settlements, time: session.now };
+    let stamp = session.stamp();
     let history = &mut session.tools[id as usize];
     history.failures += 1;
     history.failure = Some(stamp);
@@ -147,9 +150,10 @@ fn end_latest(compiled: &CompiledPlan, session: &mut Session, flight: &Flight, i
 /// Counts a settled call in the tool's windows.
 fn count(compiled: &CompiledPlan, session: &mut Session, flight: &Flight, failure: bool) {
     let Some(id) = flight.tool else { return };
+    let stamp = session.stamp();
     for window in &compiled.plan().tools[id as usize].windows {
         if compiled.plan().windows[*window as usize].failures == failure {
-            session.windows[*window as usize].push(session.now);
+            session.windows[*window as usize].push(stamp);
         }
     }
 }
@@ -329,7 +333,7 @@ fn remember(
     call: Call<'_>,
     result: Option<Value>,
 ) {
-    let stamp = Stamp { settlement: session.settlements, time: session.now };
+    let stamp = session.stamp();
     let begun = match guard_proof::mutant!("a success counts from its end") {
         true => Begun { moment: session.moments, time: session.now },
         false => flight.begun,

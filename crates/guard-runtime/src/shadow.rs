@@ -92,26 +92,28 @@ pub(crate) fn decide_watched(
     Verdict { decision: verdict::Decision::Deny, reasons: vec![reason], shadowed: full.shadowed }
 }
 
-/// Watches a settlement: if the plans differ, the result of the full plan counts and the difference
+/// Watches a settlement, whose outcome is filled in: if the plans differ, the outcome of the full plan counts and the difference
 /// is noted.
 pub(crate) fn settle_watched(
     compiled: &CompiledPlan,
     shadow: Option<&Shadow>,
     session: &mut Session,
-    settle: impl Fn(&CompiledPlan, &mut Session) -> Settled,
-) -> Settled {
+    settled: &mut Settled,
+    settle: impl Fn(&CompiledPlan, &mut Session, &mut Settled),
+) {
     let watching = shadow.filter(|shadow| shadow.watches(session.settlements + 1));
-    let Some(shadow) = watching else { return settle(compiled, session) };
+    let Some(shadow) = watching else { return settle(compiled, session, settled) };
     let mut other = session.clone();
-    let settled = settle(compiled, session);
-    let mut full = settle(&shadow.full, &mut other);
-    let same = settled == full
+    settle(compiled, session, settled);
+    let mut full = Settled::default();
+    settle(&shadow.full, &mut other, &mut full);
+    let same = *settled == full
         && session.state == other.state
         && session.changes == other.changes
         && session.monitors == other.monitors
         && session.halted == other.halted;
     if same {
-        return settled;
+        return;
     }
     other.full = true;
     *session = other;
@@ -121,7 +123,7 @@ pub(crate) fn settle_watched(
         rule: "plan".into(),
         message: message.into(),
     });
-    full
+    *settled = full;
 }
 
 /// Returns the changes that an allowed call would make, independent of the way they were drafted.

@@ -24,7 +24,7 @@ pub(crate) fn stop(
     let Some(completion) = &compiled.plan().completion else {
         return Stopped::allowed(None);
     };
-    let answers = Answers::new(world);
+    let mut answers = Answers::new(world);
     let decision = Decision::default();
     let missing = checks::missing(&Context::new(compiled, session, &decision, &answers));
     let mut stopped = Stopped::allowed(None);

@@ -189,12 +189,12 @@ impl<'w> Answers<'w> {
 
     /// Returns the questions that were asked, in order, and stores the probe attempts in the
     /// session.
-    pub fn commit(self, session: &mut Session) -> Vec<Asked> {
-        for (id, attempts) in self.probed.into_inner() {
+    pub fn commit(&mut self, session: &mut Session) -> Vec<Asked> {
+        for (id, attempts) in self.probed.get_mut().drain(..) {
             let known = &mut session.probes[id as usize];
             *known = if self.refused.get() { attempts.moot(known) } else { attempts };
         }
-        self.asked.into_inner()
+        std::mem::take(self.asked.get_mut())
     }
 
     /// Returns an earlier answer, or asks for a new one.

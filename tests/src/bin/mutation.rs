@@ -73,6 +73,7 @@ const FOUND: &[(&str, &[(&str, &str)])] = &[
     (
         "what is not so is not proved",
         &[
+            ("the last calls are the latest", "guard_proof::claims"),
             ("the prover splits two cases", "guard_compiler::verify::prover"),
             ("rounding is ignored", "guard_proof::arith"),
             ("products of all sorts are one", "guard_proof::arith"),
@@ -172,6 +173,7 @@ const FOUND: &[(&str, &[(&str, &str)])] = &[
         &[
             ("a failure gives nothing back", "guard_runtime::flights"),
             ("a success counts from its end", "guard_runtime::settle"),
+            ("the last calls are one more", "guard_runtime::session"),
             ("an undecoded result is a success", "guard_runtime::settle"),
             ("proved invariants prove the types", "guard_runtime::compiled::prepare"),
             ("a text may vouch for itself", "guard_runtime::settle::endorse"),

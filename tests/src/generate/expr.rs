@@ -117,7 +117,11 @@ pub(super) fn int(rng: &mut Rng, speaks: &Speaks, tools: &[Shape], depth: usize)
         5 if has(5) => "count(x in xs: x > m)".into(),
         6 if has(1) => "9223372036854775807".into(),
         7 if speaks.asks => format!("calls({})", tool(rng)),
-        8 if speaks.asks => format!("(failures({}) within 20m)", tool(rng)),
+        8 if speaks.asks => {
+            let of = tool(rng);
+            let window = if of == "t1" { "last 3 calls" } else { "20m" };
+            format!("(failures({of}) within {window})")
+        }
         9 if speaks.asks => "clock.minute".into(),
         10 if speaks.asks => "(row[\"u\"].qty else 2)".into(),
         11 => "len(envs)".into(),

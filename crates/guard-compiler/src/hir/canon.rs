@@ -128,8 +128,8 @@ impl Canon<'_> {
             K::Failed { tool: of, since: from, within } => {
                 format!("failed {} {} {within:?}", name(*of), since(from))
             }
-            K::Calls { tool: of, failures, within } => {
-                format!("calls {} {failures} {within:?}", name(*of))
+            K::Calls { tool: of, failures, recent } => {
+                format!("calls {} {failures} {recent:?}", name(*of))
             }
             K::LastArg(of, at) => {
                 format!("last {} {}", name(*of), p.tools[*of].params[*at as usize].name)

@@ -95,7 +95,7 @@ pub enum ExprKind {
     Calls {
         tool: ToolId,
         failures: bool,
-        within: Option<Millis>,
+        recent: Option<WindowSize>,
     },
     LastArg(ToolId, u32),
     LastResult(ToolId),

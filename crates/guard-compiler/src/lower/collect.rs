@@ -3,7 +3,7 @@
 
 use super::expr;
 use crate::hir::{self, ClauseKind, Expr, ExprKind, MapKey, Program, Type};
-use guard_plan::plan::{self, Monitor, SuccessIndex, TypeDef, TypeId, Window};
+use guard_plan::plan::{self, Monitor, SuccessIndex, TypeDef, TypeId, Window, WindowSize};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -142,7 +142,7 @@ impl<'p> Tables<'p> {
 
     fn questions(&mut self) {
         let mut indexes: BTreeSet<(u32, Vec<u32>)> = BTreeSet::new();
-        let mut windows: BTreeSet<(u32, bool, i64)> = BTreeSet::new();
+        let mut windows: BTreeSet<(u32, bool, WindowSize)> = BTreeSet::new();
         let program = self.program;
         each_requirement(program, &mut |r| {
             if !r.key.is_empty() {
@@ -160,8 +160,8 @@ impl<'p> Tables<'p> {
                 ExprKind::Called { tool, key, .. } if !key.is_empty() => {
                     indexes.insert((self.tools.of(*tool), key.iter().map(|(p, _)| *p).collect()));
                 }
-                ExprKind::Calls { tool, failures, within: Some(within) } => {
-                    windows.insert((self.tools.of(*tool), *failures, *within));
+                ExprKind::Calls { tool, failures, recent: Some(size) } => {
+                    windows.insert((self.tools.of(*tool), *failures, *size));
                 }
                 ExprKind::LastArg(tool, _) => {
                     self.keeps_args.insert(*tool);
@@ -185,7 +185,7 @@ impl<'p> Tables<'p> {
             indexes.into_iter().map(|(tool, params)| SuccessIndex { tool, params }).collect();
         self.windows = windows
             .into_iter()
-            .map(|(tool, failures, within)| Window { tool, failures, within })
+            .map(|(tool, failures, size)| Window { tool, failures, size })
             .collect();
         self.places.windows = numbered(self.windows.iter().cloned());
     }
@@ -251,9 +251,9 @@ impl<'p> Tables<'p> {
         place(&self.places.indexes, &wanted)
     }
 
-    /// Returns the index of the memory for the times of a tool's calls.
-    pub fn window(&self, tool: hir::ToolId, failures: bool, within: i64) -> u32 {
-        place(&self.places.windows, &Window { tool: self.tools.of(tool), failures, within })
+    /// Returns the index of the memory for the recent calls of a tool.
+    pub fn window(&self, tool: hir::ToolId, failures: bool, size: WindowSize) -> u32 {
+        place(&self.places.windows, &Window { tool: self.tools.of(tool), failures, size })
     }
 
     fn intern_types(&mut self) {

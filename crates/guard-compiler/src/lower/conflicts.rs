@@ -3,7 +3,7 @@
 
 use super::collect::{Tables, clause_exprs};
 use crate::hir::{Clause, ClauseKind, Expr, ExprKind, Program, Tool};
-use guard_plan::plan::{Plan, Touch};
+use guard_plan::plan::{Plan, Touch, WindowSize};
 use std::collections::{BTreeSet, HashMap};
 
 /// The state that a tool's decision reads, and the state that its settlement may write; by
@@ -14,6 +14,8 @@ struct Footprint {
     read_facts: BTreeSet<usize>,
     /// The tools whose history is read.
     read_history: BTreeSet<usize>,
+    /// The history of every tool is read.
+    read_every_history: bool,
     effect_vars: BTreeSet<usize>,
     observe_vars: BTreeSet<usize>,
     taught: BTreeSet<usize>,
@@ -48,7 +50,7 @@ pub(super) fn fill(program: &Program, tables: &Tables, plan: &mut Plan) {
     for (declared, footprint) in footprints.iter().enumerate() {
         let tool = &mut plan.tools[tables.tools.of(declared) as usize];
         tool.writes = footprint.writes(tables);
-        tool.touches = footprint.touches(tables, &tool.writes);
+        tool.touches = footprint.touches(program.tools.len(), tables, &tool.writes);
     }
 }
 
@@ -70,6 +72,7 @@ pub(crate) fn waits_for(program: &Program, tool: usize, other: usize) -> bool {
     !touched.is_disjoint(&written)
         || !facts.is_disjoint(&theirs.taught)
         || mine.read_history.contains(&other)
+        || mine.read_every_history
 }
 
 fn footprint(tool: &Tool) -> Footprint {
@@ -112,10 +115,12 @@ impl Footprint {
         sorted(vars.chain(facts))
     }
 
-    fn touches(&self, tables: &Tables, writes: &[Touch]) -> Vec<Touch> {
+    fn touches(&self, tools: usize, tables: &Tables, writes: &[Touch]) -> Vec<Touch> {
         let vars = self.read_vars.iter().map(|var| Touch::State(tables.state.of(*var)));
         let facts = self.read_facts.iter().map(|fact| Touch::Fact(tables.facts.of(*fact)));
-        let history = self.read_history.iter().map(|tool| Touch::History(tables.tools.of(*tool)));
+        let every = 0..if self.read_every_history { tools } else { 0 };
+        let history = self.read_history.iter().copied().chain(every);
+        let history = history.map(|tool| Touch::History(tables.tools.of(tool)));
         sorted(vars.chain(facts).chain(history).chain(writes.iter().copied()))
     }
 
@@ -130,6 +135,10 @@ impl Footprint {
             ExprKind::Called { tool, since, .. } | ExprKind::Failed { tool, since, .. } => {
                 self.read_history.insert(*tool);
                 self.read_history.extend(since);
+            }
+            // Whatever settles pushes an older call out of the window.
+            ExprKind::Calls { recent: Some(WindowSize::Last(_)), .. } => {
+                self.read_every_history = true;
             }
             ExprKind::Calls { tool, .. }
             | ExprKind::LastArg(tool, _)

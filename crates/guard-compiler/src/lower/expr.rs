@@ -106,10 +106,10 @@ fn node(t: &Tables, e: &Expr, out: &mut Vec<Node>) -> Node {
             since: since.map(|s| t.tools.of(s)),
             within: *within,
         },
-        K::Calls { tool, failures, within } => Node::Calls {
+        K::Calls { tool, failures, recent } => Node::Calls {
             tool: t.tools.of(*tool),
             failures: *failures,
-            window: within.map(|within| t.window(*tool, *failures, within)),
+            window: recent.map(|size| t.window(*tool, *failures, size)),
         },
         K::LastArg(tool, at) => Node::LastArg(t.tools.of(*tool), *at),
         K::LastResult(tool) => Node::LastResult(t.tools.of(*tool)),

@@ -154,7 +154,7 @@ impl Lowering<'_> {
                 reads.push(history(tool));
                 reads.extend(since.as_ref().map(history));
             }
-            ExprKind::Calls { tool, within: None, .. }
+            ExprKind::Calls { tool, recent: None, .. }
             | ExprKind::LastArg(tool, _)
             | ExprKind::LastResult(tool) => reads.push(history(tool)),
             ExprKind::Called { .. }

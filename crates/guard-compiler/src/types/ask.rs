@@ -6,8 +6,9 @@ use super::{Checker, literal};
 use crate::errors;
 use crate::hir::{Expr, ExprKind, ToolId, Type};
 use guard_plan::builtin::{Gives, TABLE};
-use guard_plan::plan::Millis;
+use guard_plan::plan::{MAX_LAST_CALLS, WindowSize};
 use guard_syntax::ast::{self, Arg, BinaryOp, Ident};
+use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::Span;
 
 /// The questions about earlier calls.
@@ -37,7 +38,7 @@ struct AskedHistory<'e> {
     name: &'e Ident,
     args: &'e [Arg],
     since: Option<Ident>,
-    within: Option<(Millis, Span)>,
+    recent: Option<(WindowSize, Span)>,
     span: Span,
 }
 
@@ -295,7 +296,16 @@ impl Checker<'_, '_> {
             Some(name) => Some(self.tool(name)?),
             None => None,
         };
-        let within = h.within.map(|(ms, _)| ms);
+        let within = match h.recent {
+            Some((WindowSize::Within(age), _)) => Some(age),
+            Some((WindowSize::Last(_), span))
+                if matches!(h.name.node.as_str(), "called" | "failed") =>
+            {
+                self.report(last_calls_misplaced(span));
+                return None;
+            }
+            _ => None,
+        };
         let key = self.keys(tool, &h.args[1..], scope)?;
         let name = h.name.node.as_str();
         if name != "called" && !key.is_empty() {
@@ -316,7 +326,11 @@ impl Checker<'_, '_> {
                 return None;
             }
             _ => (
-                ExprKind::Calls { tool, failures: name == "failures", within },
+                ExprKind::Calls {
+                    tool,
+                    failures: name == "failures",
+                    recent: h.recent.map(|(size, _)| size),
+                },
                 Type::Int(Some(0), None),
             ),
         };
@@ -378,15 +392,21 @@ impl Checker<'_, '_> {
 fn take_apart(e: &ast::Expr) -> Option<Result<AskedHistory<'_>, (String, Span, String)>> {
     match &e.kind {
         ast::ExprKind::Call(name, args) if HISTORY.contains(&name.node.as_str()) => {
-            Some(Ok(AskedHistory { name, args, since: None, within: None, span: e.span }))
+            Some(Ok(AskedHistory { name, args, since: None, recent: None, span: e.span }))
         }
         ast::ExprKind::Binary(BinaryOp::Within, left, right) => {
-            let ast::ExprKind::Duration(text) = &right.kind else {
-                return None;
+            let (text, size) = match &right.kind {
+                ast::ExprKind::Duration(text) => {
+                    (text, literal::duration(text).map(WindowSize::Within))
+                }
+                ast::ExprKind::LastCalls(text) => (text, last_calls(text).map(WindowSize::Last)),
+                _ => return None,
             };
             let inner = take_apart(left)?;
-            Some(inner.and_then(|h| match literal::duration(text) {
-                Ok(ms) => Ok(AskedHistory { within: Some((ms, right.span)), span: e.span, ..h }),
+            Some(inner.and_then(|h| match size {
+                Ok(size) => {
+                    Ok(AskedHistory { recent: Some((size, right.span)), span: e.span, ..h })
+                }
                 Err(why) => Err((text.clone(), right.span, why)),
             }))
         }
@@ -400,4 +420,16 @@ fn take_apart(e: &ast::Expr) -> Option<Result<AskedHistory<'_>, (String, Span, S
         }
         _ => None,
     }
+}
+
+/// `last N calls` where it says nothing.
+pub(super) fn last_calls_misplaced(span: Span) -> Diagnostic {
+    let message = "`last N calls` is asked of `calls` and `failures` only".to_string();
+    errors::arguments(span, message, "failures(tool) within last 10 calls")
+}
+
+/// The number of `last N calls`.
+fn last_calls(text: &str) -> Result<u32, String> {
+    let number = text.parse().ok().filter(|number| (1..=MAX_LAST_CALLS).contains(number));
+    number.ok_or_else(|| format!("is no whole number from 1 to {MAX_LAST_CALLS}"))
 }

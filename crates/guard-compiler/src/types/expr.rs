@@ -1,5 +1,6 @@
 //! Expressions: from syntax to typed HIR, with the type a place expects as a guide for literals.
 
+use super::ask::last_calls_misplaced;
 use super::narrow;
 use super::scope::{Missing, Scope};
 use super::text::{text, text_in};
@@ -200,6 +201,10 @@ impl Checker<'_, '_> {
                     None,
                     help,
                 ));
+                broken(span)
+            }
+            E::LastCalls(_) => {
+                self.report(last_calls_misplaced(span));
                 broken(span)
             }
             E::Name(name) => self.name(name, wanted, span, scope),

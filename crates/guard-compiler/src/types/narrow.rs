@@ -61,6 +61,7 @@ fn whole(expr: &Expr, scope: &Scope, bound: usize) -> Option<String> {
         ExprKind::Bool(truth) => truth.to_string(),
         ExprKind::None => "none".into(),
         ExprKind::Number(text) | ExprKind::Duration(text) => text.clone(),
+        ExprKind::LastCalls(number) => format!("last {number} calls"),
         ExprKind::String(text) => format!("{text:?}"),
         ExprKind::Regex(text) => format!("/{text}/"),
         ExprKind::Field(part, name) => format!("{}.{}", of(part)?, name.node),

@@ -367,7 +367,7 @@ impl Checker<'_, '_> {
             ExprKind::Temporal(..) | ExprKind::LastArg(..) | ExprKind::LastResult(_) => {
                 asks = Some(part.span)
             }
-            ExprKind::Calls { within: Some(_), .. } => asks = Some(part.span),
+            ExprKind::Calls { recent: Some(_), .. } => asks = Some(part.span),
             ExprKind::Called { key, .. } if !key.is_empty() => asks = Some(part.span),
             ExprKind::Error => broken = true,
             _ => {}

@@ -128,6 +128,7 @@ fn write_bare(expr: &Expr, out: &mut OneLine) {
         ExprKind::Bool(b) => out.push_str(if *b { "true" } else { "false" }),
         ExprKind::None => out.push_str("none"),
         ExprKind::Number(s) | ExprKind::Duration(s) | ExprKind::Name(s) => out.push_str(s),
+        ExprKind::LastCalls(number) => out.push_str(&format!("last {number} calls")),
         ExprKind::String(s) => out.push_str(&format!("{s:?}")),
         ExprKind::Regex(s) => out.push_str(&format!("/{s}/")),
         ExprKind::Field(of, name) => {

@@ -7,7 +7,7 @@ use crate::decimal;
 use crate::origin::Origin;
 use crate::plan::{
     ArithOp, ClockPart, CompareOp, Expr, Message, Node, NodeId, Part, Plan, QuantifierOp, Range,
-    TemporalOp, Tool, TypeDef, TypeId, UrlPart,
+    TemporalOp, Tool, TypeDef, TypeId, UrlPart, WindowSize,
 };
 
 /// The context of names in an expression: the plan, and the tool whose parameters it reads.
@@ -266,8 +266,13 @@ impl Printer<'_> {
             }
             Node::Calls { tool, failures, window } => {
                 let what = if *failures { "failures" } else { "calls" };
-                let window = window.and_then(|w| plan.windows.get(w as usize)).map(|w| w.within);
-                format!("{what}({}){}", name(*tool), tail(&None, &window))
+                let window = window.and_then(|at| plan.windows.get(at as usize));
+                let recent = match window.map(|window| window.size) {
+                    Some(WindowSize::Within(age)) => tail(&None, &Some(age)),
+                    Some(WindowSize::Last(count)) => format!(" within last {count} calls"),
+                    None => String::new(),
+                };
+                format!("{what}({}){recent}", name(*tool))
             }
             Node::LastArg(of, param) => {
                 let field = tool(*of).and_then(|t| t.params.get(*param as usize));

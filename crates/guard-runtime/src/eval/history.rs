@@ -2,7 +2,7 @@
 
 use super::context::{Context, Evaluated, Scope};
 use crate::compiled::prepare::Prepared;
-use crate::session::{Begun, Successes};
+use crate::session::{Begun, Stamp, Successes};
 use crate::val::{Val, confused};
 use guard_plan::plan::{IndexId, Millis, Node, NodeId, Requirement, ToolId};
 use guard_plan::value::Fault;
@@ -59,7 +59,10 @@ impl<'a> Context<'a> {
             Node::Calls { tool, failures, window } => {
                 let history = &session.tools[*tool as usize];
                 let count = match window {
-                    Some(window) => session.windows[*window as usize].count(self.now),
+                    Some(window) => {
+                        let now = Stamp { time: self.now, ..session.stamp() };
+                        session.windows[*window as usize].count(now)
+                    }
                     None if *failures => history.failures,
                     None => history.successes + history.undecoded,
                 };

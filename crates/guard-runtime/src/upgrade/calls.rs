@@ -186,8 +186,8 @@ impl Migration<'_> {
         let (old, new) = (self.old.plan(), self.new.plan());
         let place = |was: &guard_plan::plan::Window| {
             let tool = self.names.new_tool(was.tool as usize)? as ToolId;
-            let same = (tool, was.failures, was.within);
-            new.windows.iter().position(|it| (it.tool, it.failures, it.within) == same)
+            let same = (tool, was.failures, was.size);
+            new.windows.iter().position(|it| (it.tool, it.failures, it.size) == same)
         };
         let places: Vec<Option<usize>> = old.windows.iter().map(place).collect();
         let words = |plan: &Plan, at: usize| {

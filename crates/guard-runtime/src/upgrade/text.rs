@@ -103,8 +103,8 @@ fn named(plan: &Plan, tool: Option<u32>, node: &Node) -> String {
             format!("failed {:?} {:?} {within:?}", tool_name(*tool), since(from))
         }
         Node::Calls { tool, failures, window } => {
-            let within = window.and_then(|id| plan.windows.get(id as usize)).map(|it| it.within);
-            format!("calls {:?} {failures} {within:?}", tool_name(*tool))
+            let size = window.and_then(|id| plan.windows.get(id as usize)).map(|it| it.size);
+            format!("calls {:?} {failures} {size:?}", tool_name(*tool))
         }
         Node::LastArg(tool, at) => format!("last argument {:?} {at}", tool_name(*tool)),
         Node::LastResult(tool) => format!("last result {:?}", tool_name(*tool)),

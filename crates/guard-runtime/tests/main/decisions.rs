@@ -447,7 +447,7 @@ fn observations_and_facts() {
 fn history_and_time_in_conditions() {
     let mut plan = plan();
     plan.state = vec![variable("on", BOOL, Node::Bool(false))];
-    plan.windows = vec![Window { tool: 1, failures: true, within: 1_000 }];
+    plan.windows = vec![Window { tool: 1, failures: true, size: WindowSize::Within(1_000) }];
     plan.monitors =
         vec![Monitor { op: TemporalOp::Once, of: expr([Node::State(0)]), trigger: None }];
     let mut off = tool("off", &[]);

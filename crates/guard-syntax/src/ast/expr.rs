@@ -52,6 +52,8 @@ pub enum ExprKind {
     Number(String),
     /// `30s`, `1h30m`, as written.
     Duration(String),
+    /// `last 10 calls`, the number as written: after `within`.
+    LastCalls(String),
     /// `"…"`, unescaped, never interpolated.
     String(String),
     /// `/re/`, the text between the slashes with `\/` unescaped.
@@ -107,7 +109,7 @@ impl Expr {
             E::Bool(_) | E::None | E::Number(_) | E::Duration(_) | E::String(_) | E::Regex(_) => {
                 Vec::new()
             }
-            E::Name(_) | E::Probe(_) => Vec::new(),
+            E::Name(_) | E::Probe(_) | E::LastCalls(_) => Vec::new(),
             E::Field(of, _) | E::Each(of) | E::Unary(_, of) | E::Is(of, _) => vec![of],
             E::Index(of, keys) => std::iter::once(&**of).chain(keys).collect(),
             E::Binary(_, a, b) | E::Else(a, b) => vec![a, b],
@@ -162,7 +164,7 @@ pub enum BinaryOp {
     Contains,
     /// `matches`.
     Matches,
-    /// `within`: paths, or history within a duration.
+    /// `within`: paths, or history within a duration or within the last calls.
     Within,
     /// `since`: history since a tool, or the temporal operator.
     Since,

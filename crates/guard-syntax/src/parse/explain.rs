@@ -229,6 +229,7 @@ fn keywords(rule: Rule) -> &'static [&'static str] {
         Rule::per_session => &["per"],
         Rule::by | Rule::by_key | Rule::by_word | Rule::denied_by => &["by"],
         Rule::on_break => &["halt", "warn"],
+        Rule::calls_word => &["calls"],
         Rule::then_word => &["then"],
         Rule::else_word | Rule::else_ask => &["else"],
         Rule::connective => &["and", "or", "implies", "contains", "within", "since", "else"],

@@ -319,6 +319,10 @@ impl TreeBuilder<'_> {
                     _ => ExprKind::Number(literal.node),
                 }
             }
+            Rule::last_calls => {
+                let mut parts = ChildNodes::of(node);
+                ExprKind::LastCalls(self.literal(&parts.next()?).node)
+            }
             Rule::string => ExprKind::String(self.string(&node).node),
             Rule::boolean => ExprKind::Bool(node.as_str() == "true"),
             Rule::none => ExprKind::None,

@@ -263,6 +263,7 @@ fn primary(e: &Expr, layout: &mut ExprLayout) -> String {
         ExprKind::Bool(value) => value.to_string(),
         ExprKind::None => "none".to_owned(),
         ExprKind::Number(text) | ExprKind::Duration(text) | ExprKind::Name(text) => text.clone(),
+        ExprKind::LastCalls(number) => format!("last {number} calls"),
         ExprKind::String(value) => text::string(value),
         ExprKind::Regex(value) => text::regex(value),
         ExprKind::Field(of, name) => format!("{}.{}", postfix_base(of, layout), name.node),

@@ -59,6 +59,7 @@ fn grouped(e: &Expr) -> String {
             let names: Vec<&str> = binders.iter().map(|b| b.node.as_str()).collect();
             format!("({op:?} {} in {}: {})", names.join(", "), grouped(over), grouped(body))
         }
+        ExprKind::LastCalls(number) => format!("last {number} calls"),
         ExprKind::Name(name) | ExprKind::Number(name) | ExprKind::Duration(name) => name.clone(),
         _ => format!("{:?}", e.kind).chars().take_while(|c| *c != '(').collect(),
     }

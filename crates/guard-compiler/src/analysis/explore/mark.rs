@@ -11,7 +11,7 @@ use crate::hir::{
     Clause, ClauseKind, Expr, ExprKind as K, FactId, Program, Requirement, Tool, ToolId,
 };
 use guard_plan::key;
-use guard_plan::plan::{CompareOp, LimitScope, Undecoded};
+use guard_plan::plan::{CompareOp, LimitScope, Undecoded, WindowSize};
 use guard_plan::value::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,7 +33,7 @@ enum Asked {
     Calls {
         tool: ToolId,
         failures: bool,
-        within: Option<i64>,
+        recent: Option<WindowSize>,
     },
     Arg(ToolId, u32),
     Result(ToolId),
@@ -56,7 +56,7 @@ pub(crate) struct Questions<'p> {
     program: &'p Program,
     asked: BTreeSet<Asked>,
     /// Most calls that are told apart, where counts are compared with constants alone.
-    caps: BTreeMap<(ToolId, bool, Option<i64>), Option<i64>>,
+    caps: BTreeMap<(ToolId, bool, Option<WindowSize>), Option<i64>>,
     temporal: Vec<&'p Expr>,
     spent: BTreeSet<usize>,
     facts: BTreeSet<FactId>,
@@ -161,17 +161,17 @@ impl<'p> Questions<'p> {
                 let (since, within) = (*since, *within);
                 self.asked.insert(Asked::Failed { tool: *tool, since, within });
             }
-            K::Calls { tool, failures, within } => {
+            K::Calls { tool, failures, recent } => {
                 if *failures {
                     self.failures.insert(*tool);
                 }
-                counted.push((*tool, *failures, *within));
+                counted.push((*tool, *failures, *recent));
             }
             K::Compare(op, a, b) if *op != CompareOp::Ne => {
                 for (a, b) in [(a, b), (b, a)] {
-                    if let (K::Calls { tool, failures, within }, K::Int(most)) = (&a.kind, &b.kind)
+                    if let (K::Calls { tool, failures, recent }, K::Int(most)) = (&a.kind, &b.kind)
                     {
-                        compared.push(((*tool, *failures, *within), *most));
+                        compared.push(((*tool, *failures, *recent), *most));
                     }
                 }
             }
@@ -184,8 +184,8 @@ impl<'p> Questions<'p> {
             _ => {}
         });
         for of in &counted {
-            let (tool, failures, within) = *of;
-            self.asked.insert(Asked::Calls { tool, failures, within });
+            let (tool, failures, recent) = *of;
+            self.asked.insert(Asked::Calls { tool, failures, recent });
             let bounded: Vec<i64> =
                 compared.iter().filter(|(c, _)| c == of).map(|(_, most)| *most).collect();
             let all = bounded.len() == counted.iter().filter(|c| *c == of).count();
@@ -207,7 +207,7 @@ impl<'p> Questions<'p> {
                     asked,
                     Asked::Called { within: Some(_), .. }
                         | Asked::Failed { within: Some(_), .. }
-                        | Asked::Calls { within: Some(_), .. }
+                        | Asked::Calls { recent: Some(WindowSize::Within(_)), .. }
                 )
             })
     }
@@ -217,9 +217,12 @@ impl<'p> Questions<'p> {
         let mut spans = BTreeSet::new();
         for asked in &self.asked {
             match asked {
-                Asked::Called { within, .. }
-                | Asked::Failed { within, .. }
-                | Asked::Calls { within, .. } => spans.extend(*within),
+                Asked::Called { within, .. } | Asked::Failed { within, .. } => {
+                    spans.extend(*within);
+                }
+                Asked::Calls { recent: Some(WindowSize::Within(age)), .. } => {
+                    spans.insert(*age);
+                }
                 _ => {}
             }
         }
@@ -341,11 +344,15 @@ impl<'p> Questions<'p> {
                 let age = last.map(|p| now - p.time).filter(|age| within.is_none_or(|d| *age <= d));
                 put(age.map_or(-1, |age| if within.is_some() { age } else { 0 }), out);
             }
-            Asked::Calls { tool, failures, within } => {
+            Asked::Calls { tool, failures, recent } => {
                 let mine = session.past().filter(|p| p.failed == *failures && p.tool == *tool);
-                match within {
-                    Some(d) => {
-                        mine.filter(|p| now - p.time <= *d).for_each(|p| put(now - p.time, out))
+                match recent {
+                    Some(WindowSize::Within(age)) => {
+                        mine.filter(|p| now - p.time <= *age).for_each(|p| put(now - p.time, out))
+                    }
+                    Some(WindowSize::Last(count)) => {
+                        let later = mine.map(|p| p.later).filter(|later| *later < (*count).into());
+                        later.for_each(|later| put(later as i64, out));
                     }
                     None => {
                         let cap = self.caps.get(&(*tool, *failures, None)).copied().flatten();

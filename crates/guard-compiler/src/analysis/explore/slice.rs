@@ -4,6 +4,7 @@
 
 use super::rules::{Rule, RuleKind};
 use crate::hir::{ClauseKind, Expr, ExprKind as K, FactId, Program, ServedOp, Tool, ToolId, VarId};
+use guard_plan::plan::WindowSize;
 use std::collections::BTreeSet;
 
 /// The tools that may matter to this one in any of these guards, by wire name; it comes first.
@@ -119,6 +120,10 @@ impl Slice {
             K::Called { tool, since, .. } | K::Failed { tool, since, .. } => {
                 self.tools.insert(*tool);
                 self.tools.extend(since);
+            }
+            // Whatever settles pushes an older call out of the window.
+            K::Calls { recent: Some(WindowSize::Last(_)), .. } => {
+                self.tools.extend(0..program.tools.len());
             }
             K::Calls { tool, .. } | K::LastArg(tool, _) | K::LastResult(tool) => {
                 self.tools.insert(*tool);

@@ -9,7 +9,7 @@ use super::values::{
 use super::{Ask, Begun, Reference, Settled, World};
 use crate::hir::{Expr, ExprKind, Requirement, ToolId, Type};
 use guard_plan::json::Json;
-use guard_plan::plan::{ClockPart, QuantifierOp, TakenForms, TemporalOp};
+use guard_plan::plan::{ClockPart, QuantifierOp, TakenForms, TemporalOp, WindowSize};
 use guard_plan::value::{Fault, Value};
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -198,10 +198,14 @@ impl Reference<'_> {
                 };
                 Value::Bool(self.settled.iter().any(|s| matching(&&**s)))
             }
-            K::Calls { tool, failures, within } => {
-                let matching = |s: &&Settled| {
-                    s.failed == *failures && s.tool == *tool && self.recent(s.time, *within)
+            K::Calls { tool, failures, recent } => {
+                let is_recent = |s: &Settled| match *recent {
+                    None => true,
+                    Some(WindowSize::Within(age)) => self.recent(s.time, Some(age)),
+                    Some(WindowSize::Last(count)) => s.nth + u64::from(count) > self.settlements,
                 };
+                let matching =
+                    |s: &&Settled| s.failed == *failures && s.tool == *tool && is_recent(s);
                 Value::Int(self.settled.iter().map(|s| &**s).filter(matching).count() as i64)
             }
             K::LastArg(tool, at) => {

@@ -143,6 +143,8 @@ pub struct Reference<'p> {
     flights: Vec<Flight>,
     /// How many admissions and settlements there were.
     moments: u64,
+    /// How many calls have settled, or are settling.
+    settlements: u64,
     grants: Vec<Grant>,
     facts: Vec<Rc<learning::Table>>,
     halted: bool,
@@ -212,6 +214,8 @@ struct Settled {
     time: i64,
     /// The moment of its settlement.
     number: u64,
+    /// Its number among the calls that have settled.
+    nth: u64,
     begun: Begun,
 }
 
@@ -282,6 +286,7 @@ impl<'p> Reference<'p> {
             settled: Vec::new(),
             flights: Vec::new(),
             moments: 0,
+            settlements: 0,
             grants: Vec::new(),
             facts: vec![Rc::default(); program.facts.len()],
             halted: false,

@@ -58,6 +58,7 @@ impl Reference<'_> {
         result: Result<Option<&Json>, &str>,
         world: World,
     ) {
+        self.settlements += 1;
         // Until its success or failure stands in the history, it is in flight.
         let flight = self.flights[at].clone();
         let forms = flight.tool.map(|at| self.program.tools[at].forms);
@@ -98,8 +99,8 @@ impl Reference<'_> {
         if let Some(tool) = flight.tool {
             let Flight { args, begun, .. } = flight;
             let (time, number, success, failed) = (self.now, self.moments, kept.is_some(), !ran);
-            let result = kept.unwrap_or(Value::None);
-            let settled = Settled { tool, args, result, success, failed, time, number, begun };
+            let (result, nth) = (kept.unwrap_or(Value::None), self.settlements);
+            let settled = Settled { tool, args, result, success, failed, time, number, nth, begun };
             self.settled.push(Rc::new(settled));
         }
         self.states.push(self.state.clone());

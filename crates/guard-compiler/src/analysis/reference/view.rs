@@ -19,6 +19,8 @@ pub(crate) struct Past<'s> {
     pub failed: bool,
     pub time: i64,
     pub number: u64,
+    /// How many calls settled after it.
+    pub later: u64,
     /// When it began: the moment, counted with settlements, and the time.
     pub begun: (u64, i64),
 }
@@ -79,9 +81,11 @@ impl<'p> Reference<'p> {
             failed: false,
             time: self.now,
             number: self.moments + 2,
+            nth: self.settlements + 1,
             begun: Begun { moment: self.moments + 1, time: self.now },
         };
         self.moments += 2;
+        self.settlements += 1;
         self.settled.push(Rc::new(settled));
     }
 
@@ -95,6 +99,7 @@ impl<'p> Reference<'p> {
             failed: s.failed,
             time: s.time,
             number: s.number,
+            later: self.settlements - s.nth,
             begun: (s.begun.moment, s.begun.time),
         })
     }
