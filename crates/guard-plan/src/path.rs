@@ -80,9 +80,10 @@ fn is_normal(path: &str) -> bool {
 
 /// Returns whether a normalised path equals another or lies below it.
 pub fn within(path: &str, base: &str) -> bool {
-    // A path that cannot be read lies nowhere, not even below the root.
-    (base == "/" && path.starts_with('/'))
-        || path.strip_prefix(base).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    // A path that cannot be read lies nowhere, neither below the root nor in itself.
+    path.starts_with('/')
+        && (base == "/"
+            || path.strip_prefix(base).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
 }
 
 /// Returns the last component; empty for the root.

@@ -194,9 +194,7 @@ impl<'p> Encoder<'p> {
                 _ => false,
             };
         }
-        let reflexive = matches!(node, Node::Within(..)) && terms.first() == terms.get(1);
         let outcome = match fit {
-            true if reflexive => SymbolicOutcome::sound(Value::Bool(Formula::True)),
             true => SymbolicOutcome::sound(Value::Bool(self.flag(Op::Node(written(node)), terms))),
             false => self.unknown(),
         };

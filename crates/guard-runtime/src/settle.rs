@@ -281,6 +281,11 @@ fn decoded(
     match compiled.decoder(&session.workspace, true, &matches).decode_as(ty, &forms, json) {
         Ok(value) => Some(value),
         Err(problems) => {
+            if let Some(error) = forms.unread(json) {
+                let message = format!("the text is no JSON: {error}");
+                settled.note(NoteKind::Undecoded, &call.tool.name, message);
+                return None;
+            }
             for problem in problems {
                 settled.note(NoteKind::Undecoded, &call.tool.name, problem.to_string());
             }

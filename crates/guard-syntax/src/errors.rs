@@ -248,6 +248,11 @@ pub(crate) fn chained_comparison(at: Span, first: Span) -> Diagnostic {
         .help("join two comparisons with `and`, as in `a < b and b < c`, or put parentheses around one of them")
 }
 
+pub(crate) fn missing_comma(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::error("G0015", span, format!("expected `,`, found `{name}`"))
+        .help("arguments, entries and elements have commas between them, on lines of their own too")
+}
+
 pub(crate) fn missing_operand(at: Span, operator: &str) -> Diagnostic {
     Diagnostic::error("G0020", at, format!("`{operator}` has nothing on its right side"))
         .help(format!("write a value after `{operator}`, or remove it"))

@@ -116,10 +116,14 @@ pub(super) fn int(rng: &mut Rng, speaks: &Speaks, tools: &[Shape], depth: usize)
         4 if has(5) => "sum(x in xs: x)".into(),
         5 if has(5) => "count(x in xs: x > m)".into(),
         6 if has(1) => "9223372036854775807".into(),
-        7 if speaks.asks => format!("calls({})", tool(rng)),
+        7 if speaks.asks => {
+            let of = tool(rng);
+            let window = if of == "t0" { " within last 2 calls" } else { "" };
+            format!("(calls({of}){window})")
+        }
         8 if speaks.asks => {
             let of = tool(rng);
-            let window = if of == "t1" { "last 3 calls" } else { "20m" };
+            let window = if of == "t1" { "last 1 calls" } else { "20m" };
             format!("(failures({of}) within {window})")
         }
         9 if speaks.asks => "clock.minute".into(),

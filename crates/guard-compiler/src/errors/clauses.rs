@@ -287,7 +287,16 @@ pub(crate) fn learn_of_untrusted(span: Span, what: &str, origin: Span) -> Diagno
         format!("{what} may hold what is not trusted, and this learns from it"),
     )
     .also(origin, "what is not trusted comes from here")
-    .help("learn from trusted results only, directly or through variables that nothing else writes")
+    .help("learn from trusted results only, directly or through variables that nothing else writes or clears (`undecoded keep`)")
+}
+
+/// A lesson that asks whether a tool has not succeeded.
+pub(crate) fn learn_of_failure(span: Span, tool: &str, declared: Span) -> Diagnostic {
+    let message = format!("this learns where `{tool}` has not succeeded");
+    Diagnostic::error("G0317", span, message)
+        .label("a result that does not decode is no success")
+        .also(declared, "not everything that this returns is trusted")
+        .help(format!("ask for `called({tool})`, or add `trusted` if nobody outside can choose what it returns"))
 }
 
 pub(crate) fn learn_of_argument(span: Span, what: &str) -> Diagnostic {

@@ -102,4 +102,6 @@ pub const CODES: &[(&str, &str)] = &[
     ("G0521", "operand in the body of a quantifier"),
     ("G0522", "private results without a question, or the other way round"),
     ("G0523", "trust that the agent decides"),
+    ("G0524", "alternative behind a `since`"),
+    ("G0525", "rule that a session forgets"),
 ];

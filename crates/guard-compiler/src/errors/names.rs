@@ -278,6 +278,12 @@ pub(crate) fn unknown_edition(span: Span, edition: &str) -> Diagnostic {
         .help("write `edition 1`, or leave it out")
 }
 
+pub(crate) fn fact_as_target(name: &str, span: Span) -> Diagnostic {
+    Diagnostic::error("G0110", span, format!("the fact `{name}` is no state variable"))
+        .label("facts are taught by results and sources only")
+        .help("keep what calls change in a state variable, and ask for both; or `learn` the row again from a result")
+}
+
 pub(crate) fn fact_as_value(name: &str, span: Span) -> Diagnostic {
     Diagnostic::error("G0110", span, format!("the fact `{name}` is no value"))
         .label("facts are asked for, row by row")

@@ -1,5 +1,6 @@
 //! Warnings: `G05`.
 
+use super::grouped;
 use guard_syntax::ast::Ident;
 use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::Span;
@@ -179,6 +180,31 @@ pub(crate) fn chosen_trust(span: Span) -> Diagnostic {
         "compare with a constant or with what a trusted source teaches; or add `and known FACT(…)` about what the agent chose, or an \
          `approval` to the tool that writes the variable",
     )
+}
+
+/// `requires T since A or B`.
+pub(crate) fn bare_alternative(span: Span, bare: &str, first: &str) -> Diagnostic {
+    let message =
+        format!("a call of `{bare}` alone meets this requirement, whatever becomes of `{first}`");
+    Diagnostic::warning("G0524", span, message).help(format!(
+        "for `{first}` after both write two requirements, each with its own `since`; if `{bare}` alone is meant to be enough, write it first"
+    ))
+}
+
+/// A rule that refuses nothing once a row is gone.
+pub(crate) fn lifted_by_eviction(span: Span, fact: &str, max: u64, teacher: Span) -> Diagnostic {
+    let message = format!("this refuses nothing once a row of `{fact}` is forgotten");
+    Diagnostic::warning("G0525", span, message)
+        .also(teacher, format!("once there are {} rows, the oldest goes for each new one", grouped(max)))
+        .help("ask for what is allowed (`deny unless known …`), let calls teach no more rows than it holds (`limit N per session`), or observe into a state variable: one that is full halts the session")
+}
+
+/// A rule that refuses nothing once a variable is cleared.
+pub(crate) fn lifted_by_clearing(span: Span, var: &str, observer: Span) -> Diagnostic {
+    let message = format!("this refuses nothing once `{var}` is cleared");
+    Diagnostic::warning("G0525", span, message)
+        .also(observer, "a result that does not decode clears it")
+        .help(format!("say `undecoded keep` (or `halt`) where `{var}` is observed, or refuse where it is missing too"))
 }
 
 pub(crate) fn never_asked(span: Span, why: &str) -> Diagnostic {

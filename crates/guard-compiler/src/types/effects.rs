@@ -202,6 +202,10 @@ impl Checker<'_, '_> {
 
     fn target(&mut self, target: &ast::Target, scope: &mut Scope) -> Option<(Target, Type)> {
         let Some(var) = self.names.state.get(&target.var.node) else {
+            if self.names.facts.get(&target.var.node).is_some() {
+                self.report(errors::fact_as_target(&target.var.node, target.var.span));
+                return None;
+            }
             let known = self.names.state.names();
             self.report(
                 errors::unknown_name(&target.var.node, target.var.span, known, false)

@@ -63,7 +63,10 @@ impl Checker<'_, '_> {
         if *of == Type::Error {
             return None;
         }
-        let whole = matches!(of, Type::Record(_) | Type::List(..) | Type::Set(..) | Type::Map(..));
+        let whole = matches!(
+            of,
+            Type::Record(_) | Type::List(..) | Type::Set(..) | Type::Map(..) | Type::Json
+        );
         let fits = |form: CoercedForm| match (form, of) {
             (CoercedForm::String, Type::Int(..) | Type::Decimal(..) | Type::Bool) => true,
             (CoercedForm::String, _) => whole && place == FormPlace::Result,
@@ -84,7 +87,7 @@ impl Checker<'_, '_> {
                         from.span,
                         ty,
                         "be taken in another form",
-                        "ints, decimals and bools are taken from a string, ints and strings from a number",
+                        "ints, decimals, bools and whole results are taken from a string, ints and strings from a number",
                     ),
                 }
                 return None;

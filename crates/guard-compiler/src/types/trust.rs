@@ -12,6 +12,7 @@ use super::Checker;
 use crate::errors;
 use crate::hir::{self, Expr, ExprKind, Trust, Type};
 use crate::lower::clause_exprs;
+use guard_plan::plan::Undecoded;
 use guard_syntax::ast::{self, ClauseKind, ResultStep};
 use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::Span;
@@ -79,6 +80,8 @@ impl Checker<'_, '_> {
             for clause in &tool.clauses {
                 if let hir::ClauseKind::Learn(learn) = &clause.kind
                     && let Some(cause) = flow.lesson(at, learn).err().or(flow.mixed(at, learn))
+                    // A part that was reported may be what the result says beside the argument.
+                    && (cause.level() == DistrustLevel::Untrusted || !learn.exprs().any(is_broken))
                 {
                     found.push(self.untrusted(at, clause.rule.span, cause));
                 }
@@ -115,6 +118,10 @@ impl Checker<'_, '_> {
             Cause::LastResult(last) => {
                 errors::learn_of_untrusted(span, &what, self.program.tools[last].span)
             }
+            Cause::Success(asked) => {
+                let tool = &self.program.tools[asked];
+                errors::learn_of_failure(span, &tool.name, tool.span)
+            }
             Cause::Private => errors::learn_of_private(span),
             Cause::LastArgument(_) | Cause::Budget(_) | Cause::Calls(_) | Cause::Argument => {
                 errors::learn_of_argument(span, &what)
@@ -136,6 +143,7 @@ impl Checker<'_, '_> {
                 format!("the use of the budget `{}`", self.program.units[unit].name)
             }
             Cause::Calls(counted) => format!("the number of calls of `{}`", tool(counted)),
+            Cause::Success(asked) => format!("that `{}` has not succeeded", tool(asked)),
             Cause::Private => "the answer of `may_read`".to_owned(),
             Cause::Argument => format!("an argument of `{}`", tool(at)),
         }
@@ -180,6 +188,8 @@ enum Cause {
     Budget(hir::UnitId),
     /// A number of calls: the agent chooses how many.
     Calls(hir::ToolId),
+    /// That a tool has not succeeded: a result that does not decode is no success.
+    Success(hir::ToolId),
     /// What is private: whoever writes a private text chooses the answer.
     Private,
     /// An argument of the call itself: the agent chooses it.
@@ -201,7 +211,9 @@ impl Cause {
             Cause::Argument | Cause::LastArgument(_) | Cause::Budget(_) | Cause::Calls(_) => {
                 DistrustLevel::Chosen
             }
-            Cause::Result | Cause::LastResult(_) | Cause::Private => DistrustLevel::Untrusted,
+            Cause::Result | Cause::LastResult(_) | Cause::Success(_) | Cause::Private => {
+                DistrustLevel::Untrusted
+            }
             Cause::State(_, _, level) => level,
         }
     }
@@ -231,8 +243,9 @@ impl<'p> Flow<'p> {
         let mut changed = false;
         for (at, tool) in self.program.tools.iter().enumerate() {
             for clause in &tool.clauses {
-                let written = self.written(at, clause);
-                changed |= written.is_some_and(|(var, stain)| self.stain(var, stain));
+                let written = self.written(at, clause).into_iter().chain(self.cleared(at, clause));
+                let written: Vec<_> = written.collect();
+                written.into_iter().for_each(|(var, stain)| changed |= self.stain(var, stain));
             }
         }
         changed
@@ -252,6 +265,17 @@ impl<'p> Flow<'p> {
         let worst = worst(reads.judged().0, DistrustLevel::Chosen).map(|cause| cause.level());
         let made = makes_of_old(&clause.kind).then_some(DistrustLevel::Chosen);
         Some((target.var, worst.max(made).map(|level| (level, clause.rule.span))))
+    }
+
+    /// Returns the variable that a clause observes, if somebody who is not trusted can have it cleared by a result that does not
+    /// decode.
+    fn cleared(&self, at: hir::ToolId, clause: &hir::Clause) -> Option<(hir::VarId, Stain)> {
+        let tool = &self.program.tools[at];
+        let hir::ClauseKind::Observe { target, .. } = &clause.kind else { return None };
+        let clears = tool.undecoded == Undecoded::Clear
+            && !clause.rule.shadow
+            && !tool.trust.vouches_for(&[]);
+        clears.then_some((target.var, Some((DistrustLevel::Untrusted, clause.rule.span))))
     }
 
     /// Marks a variable; false where it was marked as much before.
@@ -284,6 +308,15 @@ impl<'p> Flow<'p> {
         for (var, stain) in written {
             self.stain(var, stain);
         }
+    }
+
+    /// Marks what a call of the tool would have observed, which is cleared: its result does not decode.
+    pub(crate) fn forgot(&mut self, at: hir::ToolId) {
+        self.wrote(at, true);
+        let clauses = &self.program.tools[at].clauses;
+        let cleared: Vec<_> =
+            clauses.iter().filter_map(|clause| self.cleared(at, clause)).collect();
+        cleared.into_iter().for_each(|(var, stain)| _ = self.stain(var, stain));
     }
 
     /// Returns the endorsements that a `learn` clause of a tool depends on, given the stains of the variables; `None` if it must
@@ -347,6 +380,9 @@ impl<'p> Flow<'p> {
             reads.parts.iter().map(|(part, _)| part).chain(ranges).collect();
         let vouched = read.iter().any(|part| part.root == Root::Result);
         let quiet = read.is_empty() && reads.causes.is_empty();
+        if let Some(tool) = self.spoiled(learn) {
+            return Err(Cause::Success(tool));
+        }
         if quiet && !tool.trust.whole {
             return Err(Cause::Result);
         }
@@ -356,6 +392,18 @@ impl<'p> Flow<'p> {
             Some(cause) => Err(cause),
             None => Ok(reliances),
         }
+    }
+
+    /// Returns a tool of which a lesson asks whether it has *not* succeeded, if somebody who is not trusted can keep its results from
+    /// decoding.
+    fn spoiled(&self, learn: &hir::Learn) -> Option<hir::ToolId> {
+        let mut asked = Vec::new();
+        learn.when.iter().for_each(|when| denied_successes(when, true, &mut asked));
+        learn.row.iter().for_each(|e| denied_successes(e, false, &mut asked));
+        asked.into_iter().find(|tool| {
+            let tool = &self.program.tools[*tool];
+            tool.returns.is_some() && !tool.trust.vouches_for(&[])
+        })
     }
 
     /// Returns what the agent chooses in a row without a value of the result alone: a value that is made of both is the
@@ -388,11 +436,31 @@ impl<'p> Flow<'p> {
     }
 }
 
+/// Returns true if something in an expression was reported: what it reads is not known.
+fn is_broken(e: &Expr) -> bool {
+    let mut broken = false;
+    e.walk(&mut |part| broken |= matches!(part.kind, ExprKind::Error));
+    broken
+}
+
 /// Collects the values that stand beside one another in a row, also within records.
 fn single_values<'e>(e: &'e Expr, all: &mut Vec<&'e Expr>) {
     match &e.kind {
         ExprKind::Record(fields) => fields.iter().for_each(|field| single_values(field, all)),
         _ => all.push(e),
+    }
+}
+
+/// Collects the tools of which an expression asks whether they have succeeded, but for those without whose success a condition that
+/// must hold is false.
+fn denied_successes(e: &Expr, holds: bool, asked: &mut Vec<hir::ToolId>) {
+    match &e.kind {
+        ExprKind::And(a, b) | ExprKind::Or(a, b) => {
+            [a, b].into_iter().for_each(|side| denied_successes(side, holds, asked));
+        }
+        ExprKind::Called { .. } if holds => {}
+        ExprKind::Called { tool, .. } => asked.push(*tool),
+        _ => e.children().into_iter().for_each(|part| denied_successes(part, false, asked)),
     }
 }
 

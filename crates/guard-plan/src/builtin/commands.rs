@@ -34,40 +34,52 @@ pub(super) fn commands(args: &[&Value]) -> Result<Value, Fault> {
 
 /// Returns the simple commands of a text that a shell runs in a folder: a list of records.
 pub fn commands_of(text: &str, folder: &str) -> Value {
-    Value::List(read(text, folder).iter().map(record).collect())
+    let commands = read(text, folder);
+    Value::List(
+        commands
+            .iter()
+            .zip(0..)
+            .map(|(command, at)| CommandPlace { text, at }.record(command))
+            .collect(),
+    )
 }
 
-fn record(command: &SimpleCommand) -> Value {
-    let strings = |texts: &[ShellText]| Value::List(texts.iter().map(string).collect());
-    let paths = |texts: &[ShellText]| Value::List(texts.iter().map(path).collect());
-    let assigns = command.assigns.iter().map(|(name, value)| (name.as_str().into(), string(value)));
-    Value::Record(vec![
-        string(&command.program),
-        string(&command.written),
-        command.words.first().map_or(Value::String("".into()), string),
-        strings(&command.words),
-        strings(&command.options),
-        Value::Map(assigns.collect()),
-        paths(&command.reads),
-        paths(&command.writes),
-        paths(&command.removes),
-        Value::Bool(command.known),
-        Value::Bool(command.literal),
-        Value::String(command.text.as_str().into()),
-    ])
+/// The place of a simple command: what only the shell could know has another value in each.
+#[derive(Clone, Copy)]
+struct CommandPlace<'t> {
+    text: &'t str,
+    at: usize,
 }
 
-fn readable(text: &ShellText) -> String {
-    match text {
-        ShellText::Known(text) if !is_unreadable(text) => text.clone(),
-        ShellText::Known(text) | ShellText::Unknown(text) => element(text),
+impl CommandPlace<'_> {
+    fn record(self, command: &SimpleCommand) -> Value {
+        let string = |text: &ShellText| Value::String(self.readable(text).into());
+        let strings = |texts: &[ShellText]| Value::List(texts.iter().map(string).collect());
+        let path = |text: &ShellText| Value::Path(self.readable(text).into());
+        let paths = |texts: &[ShellText]| Value::List(texts.iter().map(path).collect());
+        let assign = |(name, value): &(String, ShellText)| (name.as_str().into(), string(value));
+        Value::Record(vec![
+            string(&command.program),
+            string(&command.written),
+            command.words.first().map_or(Value::String("".into()), string),
+            strings(&command.words),
+            strings(&command.options),
+            Value::Map(command.assigns.iter().map(assign).collect()),
+            paths(&command.reads),
+            paths(&command.writes),
+            paths(&command.removes),
+            Value::Bool(command.known),
+            Value::Bool(command.literal),
+            Value::String(command.text.as_str().into()),
+        ])
     }
-}
 
-fn string(text: &ShellText) -> Value {
-    Value::String(readable(text).into())
-}
-
-fn path(text: &ShellText) -> Value {
-    Value::Path(readable(text).into())
+    fn readable(self, text: &ShellText) -> String {
+        match text {
+            ShellText::Known(text) if !is_unreadable(text) => text.clone(),
+            ShellText::Known(piece) | ShellText::Unknown(piece) => {
+                element(&format!("{}\0{piece}\0{}", self.at, self.text))
+            }
+        }
+    }
 }

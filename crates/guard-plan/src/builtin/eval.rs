@@ -53,6 +53,8 @@ pub(super) fn len(args: &[&Value]) -> Evaluated {
             Json::Object(members) => members.len(),
             _ => 0,
         },
+        // What is missing in a `json`.
+        Value::None => 0,
         _ => return Err(confused()),
     }))
 }
@@ -317,6 +319,8 @@ pub(super) fn extracted(args: &[&Value], extract: Extractor) -> Evaluated {
     match args[0] {
         Value::String(text) => extract(text, &mut emit),
         Value::Json(json) => strings_of(json, &mut |text| extract(text, &mut emit)),
+        // What is missing in a `json`.
+        Value::None => {}
         _ => return Err(confused()),
     }
     Ok(Value::List(found))

@@ -1,7 +1,7 @@
 //! The forms besides its own in which a value is taken (reference, "Types", "Other forms").
 
 use super::*;
-use crate::json::Json;
+use crate::json::{Json, JsonError};
 
 /// A field of a record that is taken in other forms too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,6 +64,14 @@ impl TakenForms {
     pub fn opened(&self, result: &Json) -> Option<Json> {
         match (self.from, result) {
             (Some(CoercedForm::String), Json::String(text)) => Json::parse(text).ok(),
+            _ => None,
+        }
+    }
+
+    /// Returns why a result that is taken from a string holds no JSON; `None` for any other result.
+    pub fn unread(&self, result: &Json) -> Option<JsonError> {
+        match (self.from, result) {
+            (Some(CoercedForm::String), Json::String(text)) => Json::parse(text).err(),
             _ => None,
         }
     }

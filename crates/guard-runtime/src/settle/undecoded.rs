@@ -13,6 +13,7 @@ use crate::val::Val;
 use crate::world::Questions;
 use guard_plan::plan::{EffectOp, Observe, TypeDef, Undecoded, VarId};
 use guard_plan::record::NoteKind;
+use guard_plan::trust::Level;
 use guard_plan::value::{Fault, Value};
 
 /// Applies the tool's `undecoded` to what its observations would have written (semantics §4).
@@ -33,6 +34,13 @@ pub(super) fn forget(
         Undecoded::Clear => {
             clear(compiled, session, call, args, answers, settled);
             stain(session, &call.ready.readings.observes);
+            // Whoever may spoil the result decides that the variables are cleared.
+            if !call.tool.trust.vouches_for(&[]) {
+                let observed = call.tool.observes.iter().filter(|rule| !rule.rule.shadow);
+                observed.for_each(|rule| {
+                    session.stains[rule.target.var as usize] = Some(Level::Untrusted)
+                });
+            }
         }
     }
 }

@@ -137,6 +137,9 @@ fn slip(site: &Site, index: usize, expected: &[Rule]) -> Option<Diagnostic> {
     if let Some(diagnostic) = separated_bracket(site, index, inside) {
         return Some(diagnostic);
     }
+    if after_value && site.kind(index) == Some(TokenKind::Word) && site.word(index + 1) == ":" {
+        return Some(errors::missing_comma(at, found));
+    }
     if wants_value
         && OPERATORS.contains(&before)
         && !(inside && site.kind(index) == Some(TokenKind::Junk))

@@ -4,7 +4,9 @@
 //! requirements, by a prover where the caller has one, or by an exploration that has tried everything.
 
 mod any_call;
+mod bare_alternative;
 mod chosen_trust;
+mod lifted;
 mod moot_limit;
 mod never_called;
 mod never_fires;
@@ -98,6 +100,8 @@ pub fn all(
     old_success::check(&lint, &mut found);
     any_call::check(&lint, &mut found);
     chosen_trust::check(&lint, &mut found);
+    bare_alternative::check(&lint, &mut found);
+    lifted::check(&lint, &mut found);
     found.sort_by_key(|d| (d.primary.span, d.code));
     found.dedup();
     found

@@ -127,7 +127,7 @@ impl Reference<'_> {
             self.withhold(tool);
             self.forget(tool, &flight.args, world);
             if let (Some(at), Undecoded::Clear) = (flight.tool, tool.undecoded) {
-                self.trust.wrote(at, true);
+                self.trust.forgot(at);
             }
             if !self.has_private(tool) {
                 return None;

@@ -39,6 +39,7 @@ fn test(ran: &Ran) -> Value {
             "got": failed.got,
             "reasons": failed.reasons,
             "values": failed.shows.iter().map(|(label, value)| json!({ "label": label, "value": value })).collect::<Vec<_>>(),
+            "notes": failed.notes,
         })
     });
     json!({ "title": ran.title, "at": ran.at, "passed": ran.failure.is_none(), "steps": ran.steps, "failure": failure })

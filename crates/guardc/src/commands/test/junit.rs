@@ -33,6 +33,9 @@ fn failure(failed: &Failed) -> TestCaseStatus {
     for reason in &failed.reasons {
         body.push_str(&reason_lines(reason, Style { on: false }));
     }
+    for note in &failed.notes {
+        body.push_str(&format!("noted {note}\n"));
+    }
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
     status.set_message(format!("expected {}, got {}", failed.expected, failed.got));
     status.set_description(body);

@@ -8,7 +8,7 @@ use guard_compiler::SourceFile;
 use guard_compiler::scenario::{Call, Scenario, Step, StepKind};
 use guard_plan::json::Json;
 use guard_plan::plan::{Expr, TypeId};
-use guard_plan::record::NoteKind;
+use guard_plan::record::{Note, NoteKind};
 use guard_plan::value::Value;
 use guard_plan::verdict::{Code, Decision, Reason, Verdict};
 use guard_plan::words::duration;
@@ -43,6 +43,8 @@ pub struct Failed {
     pub reasons: Vec<Reason>,
     /// The relevant values.
     pub shows: Vec<(String, String)>,
+    /// What the session noted before, without refusing anything: `step: note`.
+    pub notes: Vec<String>,
 }
 
 impl Failed {
@@ -63,8 +65,15 @@ pub fn run(
     shown: &[SourceFile],
     coverage: &mut Coverage,
 ) -> Result<Ran, Failure> {
-    let mut runner =
-        Runner { guard, play: Play::new(guard)?, coverage, started: BTreeMap::new(), shown: None };
+    let mut runner = Runner {
+        guard,
+        play: Play::new(guard)?,
+        coverage,
+        started: BTreeMap::new(),
+        shown: None,
+        noted: Vec::new(),
+    };
+    let mut notes: Vec<String> = Vec::new();
     let mut ran = Ran {
         title: scenario.title.clone(),
         at: place(scenario.span, shown),
@@ -73,10 +82,12 @@ pub fn run(
     };
     for step in &scenario.steps {
         if let Err(failed) = runner.step(step) {
-            ran.failure =
-                Some(Failed { at: place(step.span, shown), step: step.text.clone(), ..*failed });
+            let (at, step) = (place(step.span, shown), step.text.clone());
+            ran.failure = Some(Failed { at, step, notes, ..*failed });
             return Ok(ran);
         }
+        let noted = std::mem::take(&mut runner.noted).into_iter();
+        notes.extend(noted.map(|note| format!("{}: {}", step.text, note.message)));
         ran.steps += 1;
     }
     Ok(ran)
@@ -100,6 +111,8 @@ pub(super) struct Runner<'a> {
     started: BTreeMap<String, (String, String)>,
     /// The result of the last call that ended, as the agent reads it.
     shown: Option<Json>,
+    /// What the session noted at the last step.
+    pub(super) noted: Vec<Note>,
 }
 
 impl Runner<'_> {
@@ -193,6 +206,7 @@ impl Runner<'_> {
         let (id, proposed) = proposed.map_err(|why| Failed::new("a verdict", why))?;
         self.seen(&call.tool, &proposed.verdict);
         self.coverage.delivered(&proposed.feedback);
+        self.noted.extend_from_slice(&proposed.notes);
         proposed.items.iter().for_each(|change| self.coverage.moved(change));
         Ok((id, proposed))
     }
@@ -241,6 +255,7 @@ impl Runner<'_> {
         let settled = settled.map_err(|why| Failed::new("to settle", why))?;
         self.coverage.delivered(&settled.feedback);
         self.shown = settled.shown.clone().or_else(|| result.cloned());
+        self.noted.extend_from_slice(&settled.notes);
         let unread = settled.notes.iter().find(|note| note.kind == NoteKind::Undecoded);
         if success {
             let name = self.name(tool).to_owned();

@@ -18,7 +18,8 @@ pub fn render(results: &Results, style: Style) -> String {
     {
         failure(&mut out, ran, failed, style);
     }
-    if results.coverage || results.uncovered() {
+    let counted = !results.suites.is_empty() || results.broken == 0;
+    if counted && (results.coverage || results.uncovered()) {
         covered(&mut out, results, style);
     }
     let (ran, failed) = results.counts();
@@ -62,6 +63,9 @@ fn failure(out: &mut String, ran: &Ran, failed: &Failed, style: Style) {
     }
     for (label, value) in &failed.shows {
         let _ = writeln!(out, "            {label} = {value}");
+    }
+    for note in &failed.notes {
+        let _ = writeln!(out, "  {}    {}", style.yellow("noted"), visible(note));
     }
 }
 

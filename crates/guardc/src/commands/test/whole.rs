@@ -26,6 +26,7 @@ impl Runner<'_> {
             }
             StepKind::Prompt(text) => {
                 let learned = self.play.prompt(text).map_err(impossible)?;
+                self.noted.extend_from_slice(&learned.notes);
                 if learned.learned > 0 {
                     self.coverage.taught(SourceKind::Prompt);
                 }
