@@ -2,7 +2,7 @@
 
 use crate::{bounded, claimed, compiled, differential, disproofs, exhausted, small, steps, walks};
 use guard_compiler::Output;
-use guard_compiler::verify::{Status, Width, verify, verify_at};
+use guard_compiler::verify::{Status, Verification, Width, verify, verify_at};
 use guard_plan::LoadedPlan;
 use guard_plan::json::Json;
 use guard_plan::plan::{Certificate, Claim, Plan, Proof, ProofStep, Row};
@@ -225,15 +225,19 @@ fn expected(n: u64) -> Option<Result<(), String>> {
         "state { o: int? = none }\ninvariant i { o is none or (o else 0) >= 3 }\ntool t(x: int) { deny unless x >= 3\n effect o = x }",
         "state { n: int = 0 }\ninvariant i { 2 * n != 7 }\ntool t(x: int in 0..=9) { effect n = x }",
         "state { a: int = 0  b: int in 0..=99 = 0 }\ninvariant i { 2 * a <= b }\ntool t(x: int) { deny unless 3 * x <= b\n deny unless x >= 0\n effect a = x }",
+        "record R { a: string  b: int in 0..=2 }\nstate { x: map<string, int> max 5 = {}  l: list<int> max 5 = [] }\ninvariant i { all k, v in x: v <= 2 }\ninvariant j { all v in l: v >= 0 }\ntool t() {\n  returns R\n  observe x[result.a] = result.b\n  observe l = [result.b, 1]\n}",
     ];
     let text = format!("guard expected\n{}", GUARDS.get(n as usize)?);
     Some(match compiled(&text) {
-        Some(output) if verify(&output.plan).pairs.iter().all(|pair| pair.status.is_proved()) => {
-            Ok(())
-        }
+        Some(output) if proves_all(&verify(&output.plan)) => Ok(()),
         Some(_) => Err("something that was proved is not".into()),
         None => Err("it does not compile".into()),
     })
+}
+
+fn proves_all(said: &Verification) -> bool {
+    said.pairs.iter().all(|pair| pair.status.is_proved())
+        && said.observations.iter().all(|one| one.status.is_proved())
 }
 
 /// Guards of which the invariant `i`, or else the type of `o`, is not kept by `t`, though it nearly is.
@@ -262,6 +266,8 @@ fn open(n: u64) -> Option<Result<(), String>> {
         "state { n: int = 0 }\ninvariant i { n <= 9 }\ntool t(x: int in 0..=9) { deny unless n + x <= 9\n effect n += x for y in [1, 2] }",
         "state { n: int = 0 }\ninvariant i { n >= 0 }\ntool t(x: int in 0..=9) { effect n = x / -2 }",
         "state { l: list<int> max 5 = [] }\ntool add(n: int in 0..=5) { effect append n to l }\ntool t(x: int) {\n  deny unless x in l\n  deny when any i, v in l: v > 100\n}\ninvariant j { all i, v in l: v >= 0 }",
+        "record R { a: string  b: int }\nstate { x: map<string, int> max 5 = {}  y: map<string, int> max 5 = {} }\ninvariant i { all k, v in x: k in y }\ntool t() {\n  returns R\n  observe x[result.a] = result.b\n  observe y[result.a] = result.b\n}",
+        "record R { a: string  b: int }\nstate { x: map<string, int> max 5 = {}  n: int = 0 }\ninvariant i { all k, v in x: v <= n }\ntool t() {\n  returns R\n  observe x[result.a] = result.b\n  observe n = result.b\n}",
         "state { n: int = 0 }\ninvariant i { n <= 3 }\ntool look()\ntool t(x: int) {\n  deny unless calls(look) within last 3 calls >= 1\n  deny unless calls(look) within 5m == 0\n  effect n = x\n}",
         "state { n: int = 0 }\ninvariant i { n <= 3 }\ntool look()\ntool t(x: int) {\n  deny unless failures(look) within 5m >= 1\n  deny unless failures(look) within last 3 calls == 0\n  effect n = x\n}",
     ];
@@ -282,6 +288,14 @@ fn open(n: u64) -> Option<Result<(), String>> {
         .find(|one| of(one.tool) && plan.state[one.var as usize].name == "o");
     if said.impossible.iter().any(|one| of(one.tool)) {
         return Some(Err("`t` is said never to be called".into()));
+    }
+    let observed = said
+        .observations
+        .iter()
+        .find(|one| of(one.tool) && plan.invariants[one.invariant as usize].rule.owner == "i");
+    if let Some(observed) = observed {
+        let proved = observed.status.is_proved();
+        return Some(if proved { Err("it is proved of what is observed".into()) } else { Ok(()) });
     }
     let checked = match (pair, refined) {
         (Some(pair), _) => !pair.status.is_proved(),

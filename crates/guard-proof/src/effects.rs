@@ -9,6 +9,18 @@ use crate::value::{Collection, Encoded, Kind, Sort, SymbolicOutcome, TooMuch, Va
 use guard_plan::plan::{ArithOp, EffectOp, Step, Target, Tool, TypeDef, TypeId};
 use std::rc::Rc;
 
+/// The most states after observations that are told apart.
+const MOST_STATES: usize = 8;
+
+/// A state after some of a call's observations.
+#[derive(Clone)]
+pub struct Observed<'p> {
+    /// The condition on which observations are written: these and no others of those that are told apart.
+    pub when: Formula,
+    /// The state.
+    pub after: Env<'p>,
+}
+
 impl<'p> Encoder<'p> {
     /// The state after the effects of a call, and whether computing them is without fault. Operands and keys read
     /// the state before.
@@ -43,31 +55,50 @@ impl<'p> Encoder<'p> {
         Ok((after, sound))
     }
 
-    /// The state after the observations of a call, whichever of them are written.
-    pub fn observe(&mut self, tool: &'p Tool, before: &Env<'p>) -> Encoded<Env<'p>> {
-        let mut after = before.clone();
+    /// The states after the observations of a call, whichever of them are written. A collection is as it was in some of them and
+    /// written in others: two collections cannot be chosen between in one state.
+    pub fn observe(&mut self, tool: &'p Tool, before: &Env<'p>) -> Encoded<Vec<Observed<'p>>> {
+        let mut states = vec![Observed { when: Formula::True, after: before.clone() }];
         for observe in tool.observes.iter().filter(|observe| !observe.rule.shadow) {
             let value = self.eval(&observe.value, before)?;
-            let whole = self.state(observe.target.var, &after);
             let (way, _) = self.way(&observe.target, before)?;
             let value = self.decoded(value.value, observe.ty);
-            let written = self.write(whole.clone(), &way, EffectOp::Set, Some(value))?;
-            // What does not fit is not written: afterwards the variable is in its type either way.
-            let ty = self.plan.state.get(observe.target.var as usize).map(|var| var.ty);
-            let fits = match ty {
-                Some(ty) => self.fits(ty, &written.value)?,
-                None => Formula::False,
-            };
+            let var = observe.target.var;
             let is_written = self.fresh_flag();
-            let fact = is_written.implies(fits.and(written.sound)).ok_or(TooMuch)?;
-            self.know(Rule::Observed, fact)?;
-            let value = match mutant!("nothing is observed") {
-                true => whole,
-                false => self.choose(&is_written, written.value, whole)?,
-            };
-            set(&mut after, observe.target.var, value);
+            for mut state in std::mem::take(&mut states) {
+                let whole = self.state(var, &state.after);
+                let written =
+                    self.write(whole.clone(), &way, EffectOp::Set, Some(value.clone()))?;
+                // What does not fit is not written: afterwards the variable is in its type either way.
+                let ty = self.plan.state.get(var as usize).map(|var| var.ty);
+                let fits = match ty {
+                    Some(ty) => self.fits(ty, &written.value)?,
+                    None => Formula::False,
+                };
+                let happens = state.when.clone().and(is_written.clone());
+                let fact = happens.implies(fits.and(written.sound)).ok_or(TooMuch)?;
+                self.know(Rule::Observed, fact)?;
+                let splits =
+                    matches!(written.value, Value::Collection(_)) && states.len() < MOST_STATES;
+                if splits && !mutant!("nothing is observed") {
+                    let mut other = state.clone();
+                    other.when = other.when.and(self.not(&is_written)?);
+                    if !mutant!("all observations are written") {
+                        states.push(other);
+                    }
+                    state.when = happens;
+                    set(&mut state.after, var, written.value);
+                } else {
+                    let value = match mutant!("nothing is observed") {
+                        true => whole,
+                        false => self.choose(&is_written, written.value, whole)?,
+                    };
+                    set(&mut state.after, var, value);
+                }
+                states.push(state);
+            }
         }
-        Ok(after)
+        Ok(states)
     }
 
     /// A value that was observed: of another type than its own where it was decoded from `json`.

@@ -146,13 +146,16 @@ impl System {
             .for_each(|id| read.extend(frame::variables(&plan.invariants[*id as usize].condition)));
         builder.invariants(assumable, &framed, &read);
         let before = builder.env.clone();
-        let after = builder.encoder.clause(|encoder| encoder.observe(tool, &before));
+        let states = builder.encoder.clause(|encoder| encoder.observe(tool, &before));
         let mut goals = Vec::new();
         for invariant in framed {
-            let parts = builder.preserved(invariant, after.as_ref());
-            let parts: Option<Vec<Formula>> = parts.into_iter().map(|(_, part)| part).collect();
-            let claim = Claim::Observed { tool: id, invariant };
-            goals.push(Goal { claim, formula: parts.map(Formula::all) });
+            let formula = states.iter().flatten().try_fold(Formula::True, |all, state| {
+                let parts = builder.preserved(invariant, Some(&state.after)).into_iter();
+                let parts: Vec<Formula> = parts.map(|(_, part)| part).collect::<Option<_>>()?;
+                Some(all.and(state.when.implies(Formula::all(parts))?))
+            });
+            let formula = formula.filter(|_| states.is_some());
+            goals.push(Goal { claim: Claim::Observed { tool: id, invariant }, formula });
         }
         builder.finish(goals)
     }

@@ -74,6 +74,7 @@ const FOUND: &[(&str, &[(&str, &str)])] = &[
         "what is not so is not proved",
         &[
             ("the last calls are the latest", "guard_proof::claims"),
+            ("all observations are written", "guard_proof::effects"),
             ("the prover splits two cases", "guard_compiler::verify::prover"),
             ("rounding is ignored", "guard_proof::arith"),
             ("products of all sorts are one", "guard_proof::arith"),

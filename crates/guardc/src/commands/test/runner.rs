@@ -255,7 +255,9 @@ impl Runner<'_> {
         let settled = settled.map_err(|why| Failed::new("to settle", why))?;
         self.coverage.delivered(&settled.feedback);
         self.shown = settled.shown.clone().or_else(|| result.cloned());
-        self.noted.extend_from_slice(&settled.notes);
+        // What a `transform` shows is asked for with `shows`.
+        let noted = settled.notes.iter().filter(|note| note.kind != NoteKind::Transform);
+        self.noted.extend(noted.cloned());
         let unread = settled.notes.iter().find(|note| note.kind == NoteKind::Undecoded);
         if success {
             let name = self.name(tool).to_owned();

@@ -4,7 +4,7 @@
 use super::VerifyParts;
 use super::solver::Said;
 use crate::term::{Style, count};
-use guard_compiler::explore::{EffectCheck, Exploration, Rule, RuleKind, Session};
+use guard_compiler::explore::{EffectCheck, Exploration, Rule, RuleKind, Session, Step};
 use guard_compiler::hir::PropertyMode;
 use guard_compiler::property::{Claim as PropertyClaim, Outcome};
 use guard_compiler::verify::{Basis, Pair, Residue, Status, Verification, Why};
@@ -248,7 +248,7 @@ impl TextPage<'_> {
         });
         match rule {
             Some((_, Some(session))) => {
-                let _ = writeln!(out, "    it can fire:");
+                let _ = writeln!(out, "    {}:", firing(session));
                 self.story(session, out);
             }
             Some((_, None)) => {
@@ -267,7 +267,7 @@ impl TextPage<'_> {
         let is_it = |check: &EffectCheck| check.tool == tool && check.owner == var;
         let found = explored.effects.iter().find(|(check, _)| is_it(check));
         if let Some((_, Some(session))) = found {
-            let _ = writeln!(out, "    it can fire:");
+            let _ = writeln!(out, "    {}:", firing(session));
             self.story(session, out);
         }
     }
@@ -525,5 +525,14 @@ pub fn basis(basis: &Basis) -> String {
         Basis::Bound(text) => format!("the bound {}", code(text)),
         Basis::Writers(name) => format!("the tools that write {}", code(name)),
         Basis::Induction => "what every call keeps".into(),
+    }
+}
+
+/// Heads a session in which a check refuses a call.
+fn firing(session: &Session) -> &'static str {
+    let refusing = |step: &Step| step.said.reasons.len();
+    match session.steps.last().map_or(0, refusing) {
+        0 | 1 => "it can fire",
+        _ => "it was seen to fire only where something else refuses the call too",
     }
 }
