@@ -69,7 +69,7 @@ pub const EXPECTED: [&str; 36] = [
 ];
 
 /// Constructs, by the text that shows them in a guard.
-const MARKS: [(&str, &str); 61] = [
+const MARKS: [(&str, &str); 62] = [
     ("guard: a gate with a condition", "risk critical when"),
     ("guard: a cost that is given back", "returned on failure"),
     ("guard: a result from a string", "returns Item from string"),
@@ -108,6 +108,7 @@ const MARKS: [(&str, &str); 61] = [
     ("guard: ready", "ready when"),
     ("guard: probe in a condition", "(probe "),
     ("guard: reconcile", "reconcile "),
+    ("guard: two effects on a map", "  by_int[2] = flag"),
     ("guard: the last calls", " within last "),
     ("guard: feedback every N calls", " calls {"),
     ("guard: feedback on created", "on created"),

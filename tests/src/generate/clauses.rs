@@ -161,11 +161,20 @@ pub(super) fn effects(rng: &mut Rng, tools: &[Shape], at: usize) -> String {
             (6, 1) => format!("owner = (owner else \"\") + {}", text(rng, params)),
             (6, _) => format!("owner = {}", text(rng, params)),
             (7, 0) => format!("delete items[{}]", text(rng, params)),
+            (7, 1) => {
+                let text = text(rng, params);
+                format!("items[{text}] = {{id: \"x\", qty: {int}}}  delete items[\"u\"]")
+            }
             (7, _) => format!("items[{}] = {{id: \"x\", qty: {int}}}", text(rng, params)),
             (8, _) => "pause += 1m".to_string(),
             (9, 0) => format!("remove {env} from by_env"),
             (9, _) => format!("by_env[{env}] = {int}"),
             (10, 0) => format!("delete by_int[{int}]"),
+            // The same entry, sometimes.
+            (10, 1) => {
+                let truth = truth(rng, &speaks, tools, 1);
+                format!("by_int[{int}] = {truth}  by_int[2] = flag")
+            }
             (10, _) => format!("by_int[{int}] = {}", truth(rng, &speaks, tools, 1)),
             (_, 0) => "delete by_bool[flag]".to_string(),
             _ => {

@@ -10,7 +10,7 @@ pub(crate) fn written_twice(var: &str, second: Span, first: Span, tool: &str) ->
     Diagnostic::error("G0301", second, format!("`{tool}` writes `{var}` twice"))
         .label("written again here")
         .also(first, "first written here")
-        .help("effects are simultaneous, so a tool writes a variable at most once: join the two into one")
+        .help("effects are simultaneous, so a tool writes a place at most once: join the two into one")
 }
 
 pub(crate) fn transformed_twice(name: &str, second: Span, first: Span, tool: &str) -> Diagnostic {

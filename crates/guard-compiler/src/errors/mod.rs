@@ -53,7 +53,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("G0216", "text is no such value"),
     ("G0217", "a secret would leave its place"),
     ("G0218", "an empty text is looked for"),
-    ("G0301", "variable written twice"),
+    ("G0301", "place written twice"),
     ("G0302", "requirements in a circle"),
     ("G0304", "cost may be negative"),
     ("G0305", "effect does not fit its variable"),

@@ -542,27 +542,34 @@ impl<'a> Checker<'a, '_> {
         tool.clauses.push(Clause { rule, kind: ClauseKind::Limit { limit: id, by } });
     }
 
-    /// A tool writes a variable at most once, policies included; distinct fields of one entry are distinct.
+    /// A tool writes a place at most once, policies included. Distinct fields of one entry are distinct, and so may entries be that are
+    /// reached by different keys.
     fn written_once(&mut self, tool: &hir::Tool, clauses: &[Governing]) {
-        let mut effects: Vec<&ast::Target> = Vec::new();
-        let mut observes: Vec<&ast::Target> = Vec::new();
+        // Each target with whether its keys are compared with those of the others when the call is judged.
+        let mut effects: Vec<(&ast::Target, bool)> = Vec::new();
+        let mut observes: Vec<(&ast::Target, bool)> = Vec::new();
         self.transformed_once(tool, clauses);
         for governing in clauses {
             match &governing.clause.kind {
-                ast::ClauseKind::Effect(list) => effects.extend(list.iter().map(|e| &e.target)),
-                ast::ClauseKind::Observe { target, .. } => observes.push(target),
+                ast::ClauseKind::Effect(list) => {
+                    effects.extend(list.iter().map(|e| (&e.target, e.each.is_empty())));
+                }
+                ast::ClauseKind::Observe { target, .. } => observes.push((target, false)),
                 _ => {}
             }
         }
         for targets in [effects, observes] {
-            let mut seen: HashMap<&str, Vec<&ast::Target>> = HashMap::new();
-            for target in targets {
+            let mut seen: HashMap<&str, Vec<(&ast::Target, bool)>> = HashMap::new();
+            for (target, compared) in targets {
                 let before = seen.entry(&target.var.node).or_default();
-                if let Some(first) = before.iter().find(|t| overlap(t, target)) {
+                let overlaps = |(first, also): &&(&ast::Target, bool)| {
+                    overlap(first, target, compared && *also)
+                };
+                if let Some((first, _)) = before.iter().find(overlaps) {
                     let (second, first) = (target.span.0, first.span.0);
                     self.report(errors::written_twice(&target.var.node, second, first, &tool.name));
                 }
-                before.push(target);
+                before.push((target, compared));
             }
         }
     }
@@ -644,13 +651,12 @@ fn certain_requirements(tool: &hir::Tool) -> Vec<(ToolId, Span)> {
     tool.clauses.iter().filter_map(certain).collect()
 }
 
-/// Returns true if two targets may write the same place.
-fn overlap(a: &ast::Target, b: &ast::Target) -> bool {
+/// Returns true if two targets write the same place, or may do so where keys are not compared when the call is judged.
+fn overlap(a: &ast::Target, b: &ast::Target, compared: bool) -> bool {
     for (x, y) in a.path.iter().zip(&b.path) {
         match (x, y) {
             (ast::Step::Field(x), ast::Step::Field(y)) if x.node != y.node => return false,
-            // Different keys may be equal at run time.
-            (ast::Step::Index(x), ast::Step::Index(y)) if x != y => return true,
+            (ast::Step::Index(x), ast::Step::Index(y)) if x != y => return !compared,
             _ => {}
         }
     }

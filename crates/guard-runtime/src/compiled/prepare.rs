@@ -247,6 +247,8 @@ pub(crate) struct PreparedEffect {
     /// True if only the written part must be checked: no other effect writes the variable, and no
     /// invariant of the frame reads it.
     pub part: bool,
+    /// True if another effect writes the variable, too: another part of it, or the call is refused.
+    pub shared: bool,
     pub ranges: Box<[Prepared]>,
     pub when: Option<Prepared>,
     pub target: Target,
@@ -336,6 +338,7 @@ impl PreparedTool {
             costs: all(&tool.costs, |cost| Prepared::new(&cost.amount)),
             effects: all(&tool.effects, |effect| PreparedEffect {
                 part: !plan.shadow && !shadow_effects && is_part(plan, tool, effect),
+                shared: writers(tool, effect.target.var) > 1,
                 ranges: ranges(&effect.ranges),
                 when: Prepared::optional(&effect.when),
                 target: target(&effect.target),
@@ -511,15 +514,19 @@ fn screens(tool: &plan::Tool, regexes: &[String]) -> (Box<[u32]>, Box<[Screen]>)
     (others, screens.into())
 }
 
+/// Returns the number of effects that write a variable.
+fn writers(tool: &plan::Tool, var: plan::VarId) -> usize {
+    tool.effects.iter().filter(|effect| effect.target.var == var).count()
+}
+
 /// Returns whether an effect can be simulated on only the part of the variable that it writes.
 fn is_part(plan: &plan::Plan, tool: &plan::Tool, effect: &plan::Effect) -> bool {
     let var = effect.target.var;
-    let writers = tool.effects.iter().filter(|other| other.target.var == var).count();
     let reads = |id: &u32| {
         let invariant = plan.invariants.get(*id as usize);
         invariant.is_none_or(|one| one.condition.0.contains(&Node::State(var)))
     };
-    writers == 1
+    writers(tool, var) == 1
         && effect.ranges.is_empty()
         && !effect.target.path.is_empty()
         && !tool.frame.iter().any(reads)

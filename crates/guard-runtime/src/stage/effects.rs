@@ -9,7 +9,7 @@ use crate::compiled::prepare::{Prepared, PreparedEffect, Proven};
 use crate::eval::context::Context;
 use crate::reason::Findings;
 use crate::session::flight::PendingWrites;
-use crate::target;
+use crate::target::{self, PathKey};
 use crate::val::Val;
 use guard_plan::plan::{Effect, InvariantId, VarId};
 use guard_plan::value::{Fault, Value};
@@ -88,14 +88,30 @@ fn simulate<'a>(
     findings: &mut Findings,
 ) {
     let mut sound = true;
+    let mut places: Vec<Place<'_>> = Vec::new();
     for (effect, ready) in call.tool.effects.iter().zip(&call.ready.effects) {
         if effect.rule.shadow && proven.is_some() {
             continue;
         }
-        if let Err(fault) = simulate_one(cx, effect, ready, writes) {
-            sound = false;
-            findings.fault(cx, &effect.rule, &fault);
+        let simulated = simulate_one(cx, effect, ready, writes);
+        let place = simulated.and_then(|()| match ready.shared && ready.ranges.is_empty() {
+            true => {
+                target::resolve(&effect.target, &ready.target, |key| cx.eval_shown(key)).map(Some)
+            }
+            false => Ok(None),
+        });
+        match place {
+            Ok(place) => places.extend(place.map(|way| (effect, way))),
+            Err(fault) => {
+                sound = false;
+                findings.fault(cx, &effect.rule, &fault);
+            }
         }
+    }
+    for (effect, _) in places.iter().filter(|place| meets_another(place, &places)) {
+        sound = false;
+        let fault = Fault::Decode("two effects write one place".into());
+        findings.fault(cx, &effect.rule, &fault);
     }
     if sound {
         if proven.is_some_and(|proven| proven.all) && findings.refuse_nothing() {
@@ -106,6 +122,18 @@ fn simulate<'a>(
     } else {
         writes.clear();
     }
+}
+
+/// An effect with the way to the place that it writes.
+type Place<'e> = (&'e Effect, Vec<PathKey>);
+
+/// Returns true if another effect writes the same place, or a part of it.
+fn meets_another((effect, way): &Place<'_>, places: &[Place<'_>]) -> bool {
+    places.iter().any(|(other, theirs)| {
+        !std::ptr::eq(*effect, *other)
+            && effect.target.var == other.target.var
+            && way.iter().zip(theirs).all(|(step, other)| step == other)
+    })
 }
 
 /// Simulates one effect.

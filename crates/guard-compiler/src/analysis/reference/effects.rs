@@ -4,7 +4,7 @@ use super::Reference;
 use super::eval::{Env, Evaluated, rows_of};
 use super::propose::{Consequences, Findings};
 use super::values::arithmetic;
-use crate::hir::{ClauseKind, Expr, Range, Step, Target, Tool, VarId};
+use crate::hir::{ClauseKind, Expr, Range, RuleMeta, Step, Target, Tool, VarId};
 use guard_plan::plan::{ArithOp, EffectOp};
 use guard_plan::value::{Fault, Value};
 use guard_plan::verdict::{Code, Decision};
@@ -45,6 +45,7 @@ impl Reference<'_> {
     ) -> Option<Vec<Rc<Value>>> {
         let (mut simulated, mut faulted) = (self.state.to_vec(), false);
         let (mut written_vars, mut touched) = (BTreeSet::new(), BTreeSet::new());
+        let mut places: Vec<(&RuleMeta, VarId, Vec<PathKey>)> = Vec::new();
         for clause in &tool.clauses {
             let ClauseKind::Effect { ranges, when, target, op, value } = &clause.kind else {
                 continue;
@@ -56,10 +57,21 @@ impl Reference<'_> {
             written_vars.insert(target.var);
             let effect = (target, *op, value.as_ref());
             let written = match ranges.is_empty() {
-                true => self.apply(effect, env, &mut simulated).map(drop),
+                true => self.apply(effect, env, &mut simulated).map(|(keys, _)| {
+                    places.push((&clause.rule, target.var, keys));
+                }),
                 false => self.apply_to_each(ranges, when.as_ref(), effect, env, &mut simulated),
             };
             faulted |= findings.ok(&clause.rule, written).is_none();
+        }
+        for (at, (rule, var, keys)) in places.iter().enumerate() {
+            let meets = |(other, (_, of, theirs)): (usize, &(_, VarId, Vec<PathKey>))| {
+                other != at && of == var && keys.iter().zip(theirs).all(|(a, b)| a == b)
+            };
+            if places.iter().enumerate().any(meets) {
+                faulted = true;
+                findings.fault(rule, &Fault::Decode("two effects write one place".into()));
+            }
         }
         if faulted {
             return None;

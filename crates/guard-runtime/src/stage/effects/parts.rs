@@ -3,7 +3,7 @@
 //! While the call is in flight no other call writes the variable (conflicts, semantics §7), so the
 //! parts found at its proposal still exist when it settles.
 
-use super::{elements, simulated};
+use super::{Place, elements, meets_another, simulated};
 use crate::compiled::prepare;
 use crate::eval::context::Context;
 use crate::session::flight::{PartStep, PendingWrites, WrittenPart};
@@ -14,6 +14,7 @@ use guard_plan::value::Value;
 
 /// Drafts all effects of a call; `None` if any effect has a problem.
 pub(super) fn draft<'a>(cx: &Context<'a>, call: Call<'a>, draft: &mut PendingWrites) -> Option<()> {
+    let mut places: Vec<Place<'_>> = Vec::new();
     for (effect, ready) in call.tool.effects.iter().zip(&call.ready.effects) {
         if !ready.ranges.is_empty() {
             elements::simulate(cx, effect, ready, &mut draft.writes).ok()?;
@@ -27,8 +28,11 @@ pub(super) fn draft<'a>(cx: &Context<'a>, call: Call<'a>, draft: &mut PendingWri
         let way = target::resolve(&effect.target, &ready.target, |key| cx.eval_shown(key)).ok()?;
         let value = simulated(cx, &mut draft.writes, effect.target.var);
         target::apply(value, &way, effect.op, operand).ok()?;
+        if ready.shared {
+            places.push((effect, way));
+        }
     }
-    Some(())
+    (!places.iter().any(|place| meets_another(place, &places))).then_some(())
 }
 
 fn part<'a>(
