@@ -14,7 +14,7 @@ const MOST_STATES: usize = 8;
 
 /// A state after some of a call's observations.
 #[derive(Clone)]
-pub struct Observed<'p> {
+pub struct ObservedState<'p> {
     /// The condition on which observations are written: these and no others of those that are told apart.
     pub when: Formula,
     /// The state.
@@ -57,8 +57,8 @@ impl<'p> Encoder<'p> {
 
     /// The states after the observations of a call, whichever of them are written. A collection is as it was in some of them and
     /// written in others: two collections cannot be chosen between in one state.
-    pub fn observe(&mut self, tool: &'p Tool, before: &Env<'p>) -> Encoded<Vec<Observed<'p>>> {
-        let mut states = vec![Observed { when: Formula::True, after: before.clone() }];
+    pub fn observe(&mut self, tool: &'p Tool, before: &Env<'p>) -> Encoded<Vec<ObservedState<'p>>> {
+        let mut states = vec![ObservedState { when: Formula::True, after: before.clone() }];
         for observe in tool.observes.iter().filter(|observe| !observe.rule.shadow) {
             let value = self.eval(&observe.value, before)?;
             let (way, _) = self.way(&observe.target, before)?;

@@ -88,7 +88,7 @@ fn simulate<'a>(
     findings: &mut Findings,
 ) {
     let mut sound = true;
-    let mut places: Vec<Place<'_>> = Vec::new();
+    let mut places: Vec<WrittenPlace<'_>> = Vec::new();
     for (effect, ready) in call.tool.effects.iter().zip(&call.ready.effects) {
         if effect.rule.shadow && proven.is_some() {
             continue;
@@ -125,10 +125,10 @@ fn simulate<'a>(
 }
 
 /// An effect with the way to the place that it writes.
-type Place<'e> = (&'e Effect, Vec<PathKey>);
+type WrittenPlace<'e> = (&'e Effect, Vec<PathKey>);
 
 /// Returns true if another effect writes the same place, or a part of it.
-fn meets_another((effect, way): &Place<'_>, places: &[Place<'_>]) -> bool {
+fn meets_another((effect, way): &WrittenPlace<'_>, places: &[WrittenPlace<'_>]) -> bool {
     places.iter().any(|(other, theirs)| {
         !std::ptr::eq(*effect, *other)
             && effect.target.var == other.target.var

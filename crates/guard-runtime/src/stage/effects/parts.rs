@@ -3,7 +3,7 @@
 //! While the call is in flight no other call writes the variable (conflicts, semantics §7), so the
 //! parts found at its proposal still exist when it settles.
 
-use super::{Place, elements, meets_another, simulated};
+use super::{WrittenPlace, elements, meets_another, simulated};
 use crate::compiled::prepare;
 use crate::eval::context::Context;
 use crate::session::flight::{PartStep, PendingWrites, WrittenPart};
@@ -14,7 +14,7 @@ use guard_plan::value::Value;
 
 /// Drafts all effects of a call; `None` if any effect has a problem.
 pub(super) fn draft<'a>(cx: &Context<'a>, call: Call<'a>, draft: &mut PendingWrites) -> Option<()> {
-    let mut places: Vec<Place<'_>> = Vec::new();
+    let mut places: Vec<WrittenPlace<'_>> = Vec::new();
     for (effect, ready) in call.tool.effects.iter().zip(&call.ready.effects) {
         if !ready.ranges.is_empty() {
             elements::simulate(cx, effect, ready, &mut draft.writes).ok()?;
