@@ -175,6 +175,7 @@ const FOUND: &[(&str, &[(&str, &str)])] = &[
             ("a failure gives nothing back", "guard_runtime::flights"),
             ("a success counts from its end", "guard_runtime::settle"),
             ("the last calls are one more", "guard_runtime::session"),
+            ("two effects never meet", "guard_runtime::stage::effects"),
             ("an undecoded result is a success", "guard_runtime::settle"),
             ("proved invariants prove the types", "guard_runtime::compiled::prepare"),
             ("a text may vouch for itself", "guard_runtime::settle::endorse"),
