@@ -16,7 +16,8 @@ pub use reasons::{Meaning, meaning};
 pub use ty::{apart, element, further, open, parameters, plain, ty};
 
 use crate::plan::{
-    EffectOp, Limit, LimitScope, Requirement, Requires, Risk, Step, Target, Tool, TypeDef, TypeId,
+    EffectOp, Limit, LimitScope, Node, Requirement, Requires, Risk, Step, Target, Tool, TypeDef,
+    TypeId,
 };
 
 /// The text that an agent reads in place of a result of which a part cannot be changed as a `transform` says.
@@ -128,9 +129,9 @@ fn walk(shows: &Shows, target: &Target) -> (String, Option<TypeId>) {
     let mut out = var.map_or("?", |v| v.name.as_str()).to_owned();
     let mut at = var.map(|v| v.ty);
     for step in &target.path {
+        let def = at.and_then(|id| shows.plan.types.get(ty::open(shows.plan, id) as usize));
         match step {
             Step::Field(field) => {
-                let def = at.and_then(|id| shows.plan.types.get(ty::open(shows.plan, id) as usize));
                 let field = match def {
                     Some(TypeDef::Record { fields, .. }) => fields.get(*field as usize),
                     _ => None,
@@ -139,7 +140,12 @@ fn walk(shows: &Shows, target: &Target) -> (String, Option<TypeId>) {
                 at = field.map(|f| f.ty);
             }
             Step::Index(key) => {
-                out.push_str(&format!("[{}]", expr(shows, key)));
+                let key = match (def, &key.0[..]) {
+                    // A key that is an int, a bool or a variant is held as its text.
+                    (Some(TypeDef::Map { key: Some(_), .. }), [Node::String(text)]) => text.clone(),
+                    _ => expr(shows, key),
+                };
+                out.push_str(&format!("[{key}]"));
                 at = at.and_then(|id| ty::element(shows.plan, id));
             }
         }

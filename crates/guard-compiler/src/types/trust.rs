@@ -380,8 +380,8 @@ impl<'p> Flow<'p> {
             reads.parts.iter().map(|(part, _)| part).chain(ranges).collect();
         let vouched = read.iter().any(|part| part.root == Root::Result);
         let quiet = read.is_empty() && reads.causes.is_empty();
-        if let Some(tool) = self.spoiled(learn) {
-            return Err(Cause::Success(tool));
+        if let Some(cause) = self.spoiled(learn.when.as_ref(), &learn.row) {
+            return Err(cause);
         }
         if quiet && !tool.trust.whole {
             return Err(Cause::Result);
@@ -394,16 +394,17 @@ impl<'p> Flow<'p> {
         }
     }
 
-    /// Returns a tool of which a lesson asks whether it has *not* succeeded, if somebody who is not trusted can keep its results from
-    /// decoding.
-    fn spoiled(&self, learn: &hir::Learn) -> Option<hir::ToolId> {
+    /// Returns the tool of which a condition, or a value, asks whether it has *not* succeeded, if somebody who is not trusted can keep
+    /// its results from decoding.
+    fn spoiled(&self, condition: Option<&Expr>, values: &[Expr]) -> Option<Cause> {
         let mut asked = Vec::new();
-        learn.when.iter().for_each(|when| denied_successes(when, true, &mut asked));
-        learn.row.iter().for_each(|e| denied_successes(e, false, &mut asked));
-        asked.into_iter().find(|tool| {
+        condition.into_iter().for_each(|when| denied_successes(when, true, &mut asked));
+        values.iter().for_each(|e| denied_successes(e, false, &mut asked));
+        let spoiled = asked.into_iter().find(|tool| {
             let tool = &self.program.tools[*tool];
             tool.returns.is_some() && !tool.trust.vouches_for(&[])
-        })
+        });
+        spoiled.map(Cause::Success)
     }
 
     /// Returns what the agent chooses in a row without a value of the result alone: a value that is made of both is the
@@ -432,7 +433,7 @@ impl<'p> Flow<'p> {
         let mut reads = self.reads(at, []);
         reads.bind(&part.ranges);
         when.iter().for_each(|when| reads.visit(when));
-        worst(reads.judged().0, DistrustLevel::Untrusted)
+        worst(reads.judged().0, DistrustLevel::Untrusted).or(self.spoiled(when.as_ref(), &[]))
     }
 }
 
