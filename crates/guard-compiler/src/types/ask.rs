@@ -404,6 +404,9 @@ fn take_apart(e: &ast::Expr) -> Option<Result<AskedHistory<'_>, (String, Span, S
             };
             let inner = take_apart(left)?;
             Some(inner.and_then(|h| match size {
+                Ok(_) if h.recent.is_some() => {
+                    Err((text.clone(), right.span, "is a second `within` of one question".into()))
+                }
                 Ok(size) => {
                     Ok(AskedHistory { recent: Some((size, right.span)), span: e.span, ..h })
                 }
@@ -416,7 +419,12 @@ fn take_apart(e: &ast::Expr) -> Option<Result<AskedHistory<'_>, (String, Span, S
             };
             let since = Ident { node: tool.clone(), span: right.span };
             let inner = take_apart(left)?;
-            Some(inner.map(|h| AskedHistory { since: Some(since), span: e.span, ..h }))
+            Some(inner.and_then(|h| match h.since {
+                Some(_) => {
+                    Err((tool.clone(), right.span, "is a second `since` of one question".into()))
+                }
+                None => Ok(AskedHistory { since: Some(since), span: e.span, ..h }),
+            }))
         }
         _ => None,
     }
@@ -424,8 +432,10 @@ fn take_apart(e: &ast::Expr) -> Option<Result<AskedHistory<'_>, (String, Span, S
 
 /// `last N calls` where it says nothing.
 pub(super) fn last_calls_misplaced(span: Span) -> Diagnostic {
-    let message = "`last N calls` is asked of `calls` and `failures` only".to_string();
-    errors::arguments(span, message, "failures(tool) within last 10 calls")
+    let message =
+        "`last N calls` stands right after `calls(tool) within` or `failures(tool) within`"
+            .to_string();
+    errors::arguments(span, message, "(failures(tool) within last 10 calls)")
 }
 
 /// The number of `last N calls`.

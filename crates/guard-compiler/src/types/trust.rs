@@ -373,16 +373,14 @@ impl<'p> Flow<'p> {
                 None => reads.visit(&range.over),
             }
         }
-        learn.when.iter().chain(&learn.row).for_each(|e| reads.visit(e));
+        learn.when.iter().for_each(|when| reads.condition(when));
+        learn.row.iter().for_each(|e| reads.visit(e));
         // The tool's result vouches for arguments beside it. Alone they are the agent's own words.
         let ranges = reads.ranges.iter().map(|(_, part)| part);
         let read: Vec<&ResultPart> =
             reads.parts.iter().map(|(part, _)| part).chain(ranges).collect();
         let vouched = read.iter().any(|part| part.root == Root::Result);
         let quiet = read.is_empty() && reads.causes.is_empty();
-        if let Some(cause) = self.spoiled(learn.when.as_ref(), &learn.row) {
-            return Err(cause);
-        }
         if quiet && !tool.trust.whole {
             return Err(Cause::Result);
         }
@@ -394,17 +392,10 @@ impl<'p> Flow<'p> {
         }
     }
 
-    /// Returns the tool of which a condition, or a value, asks whether it has *not* succeeded, if somebody who is not trusted can keep
-    /// its results from decoding.
-    fn spoiled(&self, condition: Option<&Expr>, values: &[Expr]) -> Option<Cause> {
-        let mut asked = Vec::new();
-        condition.into_iter().for_each(|when| denied_successes(when, true, &mut asked));
-        values.iter().for_each(|e| denied_successes(e, false, &mut asked));
-        let spoiled = asked.into_iter().find(|tool| {
-            let tool = &self.program.tools[*tool];
-            tool.returns.is_some() && !tool.trust.vouches_for(&[])
-        });
-        spoiled.map(Cause::Success)
+    /// Returns true if somebody who is not trusted can keep a tool's results from decoding: such a call is no success.
+    fn may_be_spoiled(&self, at: hir::ToolId) -> bool {
+        let tool = &self.program.tools[at];
+        tool.returns.is_some() && !tool.trust.vouches_for(&[])
     }
 
     /// Returns what the agent chooses in a row without a value of the result alone: a value that is made of both is the
@@ -432,8 +423,8 @@ impl<'p> Flow<'p> {
         let hir::ClauseKind::Endorse { part, when, .. } = clause else { return None };
         let mut reads = self.reads(at, []);
         reads.bind(&part.ranges);
-        when.iter().for_each(|when| reads.visit(when));
-        worst(reads.judged().0, DistrustLevel::Untrusted).or(self.spoiled(when.as_ref(), &[]))
+        when.iter().for_each(|when| reads.condition(when));
+        worst(reads.judged().0, DistrustLevel::Untrusted)
     }
 }
 
@@ -449,19 +440,6 @@ fn single_values<'e>(e: &'e Expr, all: &mut Vec<&'e Expr>) {
     match &e.kind {
         ExprKind::Record(fields) => fields.iter().for_each(|field| single_values(field, all)),
         _ => all.push(e),
-    }
-}
-
-/// Collects the tools of which an expression asks whether they have succeeded, but for those without whose success a condition that
-/// must hold is false.
-fn denied_successes(e: &Expr, holds: bool, asked: &mut Vec<hir::ToolId>) {
-    match &e.kind {
-        ExprKind::And(a, b) | ExprKind::Or(a, b) => {
-            [a, b].into_iter().for_each(|side| denied_successes(side, holds, asked));
-        }
-        ExprKind::Called { .. } if holds => {}
-        ExprKind::Called { tool, .. } => asked.push(*tool),
-        _ => e.children().into_iter().for_each(|part| denied_successes(part, false, asked)),
     }
 }
 

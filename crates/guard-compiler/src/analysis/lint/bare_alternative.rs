@@ -9,12 +9,11 @@ pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
     let program = lint.program;
     for clause in program.tools.iter().flat_map(|tool| &tool.clauses) {
         let ClauseKind::Requires { any_of, .. } = &clause.kind else { continue };
-        let is_bare = |r: &Requirement| {
-            !r.latest && r.key.is_empty() && r.since.is_none() && r.within.is_none()
-        };
+        let is_bare = |r: &Requirement| !r.latest && r.key.is_empty() && r.since.is_none();
         for pair in any_of.windows(2) {
             if let [Requirement { since: Some(_), within: None, tool, .. }, bare] = pair
                 && is_bare(bare)
+                && bare.tool != *tool
             {
                 let name = |tool: usize| &program.tools[tool].name;
                 let (bare, first) = (name(bare.tool), name(*tool));

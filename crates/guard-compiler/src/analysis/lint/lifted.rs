@@ -6,7 +6,7 @@
 use super::Lint;
 use crate::errors;
 use crate::hir::{
-    Clause, ClauseKind, Expr, ExprKind as K, FactId, Learn, Program, Tool, Type, VarId,
+    Clause, ClauseKind, Expr, ExprKind as K, FactId, Learn, Program, Tool, ToolId, Type, VarId,
 };
 use guard_plan::builtin::Gives;
 use guard_plan::plan::{CompareOp, EffectOp, LimitScope, QuantifierOp, Undecoded};
@@ -22,18 +22,23 @@ pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
         for clause in tool.clauses.iter().filter(|clause| !clause.rule.shadow) {
             let condition = match &clause.kind {
                 ClauseKind::Deny { condition, .. } => condition,
-                ClauseKind::Approval { when: Some(when), .. } => when,
+                ClauseKind::Approval { when: Some(when), .. }
+                | ClauseKind::Requires { when: Some(when), .. } => when,
                 _ => continue,
             };
             let span = clause.rule.span;
             for (fact, teacher) in &taught {
-                if LostValue::Row(*fact).truth(condition) == Some(false) {
+                if LostValue::Row(*fact).lifts(condition, true) {
                     let fact = &program.facts[*fact];
                     found.push(errors::lifted_by_eviction(span, &fact.name, fact.max, *teacher));
                 }
             }
-            for (var, observer) in &cleared {
-                if LostValue::Observed(*var).truth(condition) == Some(false) {
+            for (var, observers) in &cleared {
+                // A call whose result does not decode ends what `latest` asks for.
+                let mut observers = observers.iter().filter(|(by, _)| !requires_latest(tool, *by));
+                if let Some((_, observer)) = observers.next()
+                    && LostValue::Observed(*var).lifts(condition, true)
+                {
                     let name = &program.state[*var].name;
                     found.push(errors::lifted_by_clearing(span, name, *observer));
                 }
@@ -53,8 +58,11 @@ fn taught(program: &Program) -> BTreeMap<FactId, Span> {
             for clause in &tool.clauses {
                 let ClauseKind::Learn(learn) = &clause.kind else { continue };
                 if learn.fact == id {
+                    // Another row with the same key takes the place of the first.
+                    let is_one = learn.row[..fact.keys].iter().all(is_literal);
                     let more = most_rows(learn).zip(most_calls(program, tool));
                     let more = more.map(|(rows, calls)| rows.saturating_mul(calls));
+                    let more = if is_one { Some(1) } else { more };
                     rows = rows.zip(more).map(|(rows, more)| rows.saturating_add(more));
                     teacher = Some(clause.rule.span);
                 }
@@ -69,6 +77,10 @@ fn taught(program: &Program) -> BTreeMap<FactId, Span> {
         }
     }
     taught
+}
+
+fn is_literal(e: &Expr) -> bool {
+    matches!(e.kind, K::String(_) | K::Int(_) | K::Bool(_) | K::Enum(_))
 }
 
 /// Returns the most rows that one result teaches.
@@ -93,9 +105,7 @@ fn most_calls(program: &Program, tool: &Tool) -> Option<u64> {
         }
         _ => None,
     });
-    let whole = limits.filter(|limit| {
-        limit.scope == LimitScope::Session && !limit.success && limit.ask.is_none()
-    });
+    let whole = limits.filter(|limit| limit.scope == LimitScope::Session && limit.ask.is_none());
     whole.map(|limit| u64::from(limit.count)).min()
 }
 
@@ -112,10 +122,22 @@ fn most_values(program: &Program, ty: &Type) -> Option<u64> {
     }
 }
 
-/// Returns the variables that a result which does not decode clears, each with a clause that observes it.
-fn cleared(program: &Program) -> BTreeMap<VarId, Span> {
-    let mut cleared = BTreeMap::new();
-    for tool in program.tools.iter().filter(|tool| tool.undecoded == Undecoded::Clear) {
+/// Returns true if every call of a tool requires that the last call of another one has succeeded.
+fn requires_latest(tool: &Tool, of: ToolId) -> bool {
+    let enforced = tool.clauses.iter().filter(|clause| !clause.rule.shadow);
+    enforced.into_iter().any(|clause| match &clause.kind {
+        ClauseKind::Requires { any_of, when: None } => {
+            matches!(&any_of[..], [only] if only.latest && only.key.is_empty() && only.tool == of)
+        }
+        _ => false,
+    })
+}
+
+/// Returns the variables that a result which does not decode clears, with the tools that observe them and their clauses.
+fn cleared(program: &Program) -> BTreeMap<VarId, Vec<(ToolId, Span)>> {
+    let mut cleared: BTreeMap<VarId, Vec<(ToolId, Span)>> = BTreeMap::new();
+    let tools = program.tools.iter().enumerate();
+    for (id, tool) in tools.filter(|(_, tool)| tool.undecoded == Undecoded::Clear) {
         for clause in tool.clauses.iter().filter(|clause| !clause.rule.shadow) {
             let ClauseKind::Observe { target, .. } = &clause.kind else { continue };
             // A tool that is refused while there is a value clears none.
@@ -126,7 +148,7 @@ fn cleared(program: &Program) -> BTreeMap<VarId, Span> {
                 _ => false,
             };
             if !tool.clauses.iter().any(refuses) && !deletes(program, target.var) {
-                cleared.insert(target.var, clause.rule.span);
+                cleared.entry(target.var).or_default().push((id, clause.rule.span));
             }
         }
     }
@@ -153,6 +175,18 @@ enum LostValue {
 }
 
 impl LostValue {
+    /// Returns true if a condition, or one of those of which any is enough, is not `wanted` any more where it is gone.
+    fn lifts(self, e: &Expr, wanted: bool) -> bool {
+        match &e.kind {
+            K::Not(a) => self.lifts(a, !wanted),
+            K::Or(a, b) if wanted => self.lifts(a, wanted) || self.lifts(b, wanted),
+            K::And(a, b) if !wanted => self.lifts(a, wanted) || self.lifts(b, wanted),
+            K::Implies(a, b) if wanted => self.lifts(a, !wanted) || self.lifts(b, wanted),
+            K::Bool(_) => false,
+            _ => self.truth(e) == Some(!wanted),
+        }
+    }
+
     /// Returns the truth of a condition where it is gone; `None` where that depends on something else.
     fn truth(self, e: &Expr) -> Option<bool> {
         match &e.kind {
@@ -162,7 +196,16 @@ impl LostValue {
             K::Or(a, b) => both(self.truth(a).map(|a| !a), self.truth(b).map(|b| !b)).map(|no| !no),
             K::Implies(a, b) => both(self.truth(a), self.truth(b).map(|b| !b)).map(|no| !no),
             K::IsSome(of) => self.is_missing(of).then_some(false),
-            K::Compare(op, a, b) => self.any_missing([&**a, &**b]).then_some(*op == CompareOp::Ne),
+            K::If(condition, a, b) => {
+                let branch = if self.truth(condition)? { a } else { b };
+                self.truth(branch)
+            }
+            K::Compare(op, a, b) => match (self.truth(a), self.truth(b)) {
+                (Some(a), Some(b)) => Some((a == b) == (*op == CompareOp::Eq)),
+                _ if self.is_none_counted(*op, a, b) => Some(false),
+                _ => self.any_missing([&**a, &**b]).then_some(*op == CompareOp::Ne),
+            },
+            K::In(_, b) if self.is_emptied(b) => Some(false),
             K::In(a, b) | K::Within(a, b) => self.any_missing([&**a, &**b]).then_some(false),
             K::Matches(of, _) => self.is_missing(of).then_some(false),
             K::Known(fact, _) => {
@@ -171,14 +214,37 @@ impl LostValue {
             K::Call(builtin, args) if builtin.row().gives == Gives::Bool => {
                 self.any_missing(args).then_some(false)
             }
-            K::Quantified { op, over, .. } if over.iter().any(|over| self.is_missing(over)) => {
-                match op {
-                    QuantifierOp::Any => Some(false),
-                    QuantifierOp::All => Some(true),
-                    _ => None,
-                }
+            K::Quantified { op: QuantifierOp::Any, over, body, .. } => {
+                let none = over.iter().any(|over| self.is_emptied(over));
+                (none || self.truth(body) == Some(false)).then_some(false)
+            }
+            K::Quantified { op: QuantifierOp::All, over, body, .. } => {
+                let none = over.iter().any(|over| self.is_emptied(over));
+                (none || self.truth(body) == Some(true)).then_some(true)
             }
             _ => None,
+        }
+    }
+
+    /// Returns true for `count(…) > 0` of rows that are gone.
+    fn is_none_counted(self, op: CompareOp, a: &Expr, b: &Expr) -> bool {
+        let least = matches!(
+            (op, &b.kind),
+            (CompareOp::Gt | CompareOp::Ne, K::Int(0)) | (CompareOp::Ge, K::Int(1))
+        );
+        match &a.kind {
+            K::Quantified { op: QuantifierOp::Count, over, .. } => {
+                least && over.iter().any(|over| self.is_emptied(over))
+            }
+            _ => false,
+        }
+    }
+
+    /// Returns true if a collection holds nothing of what is gone.
+    fn is_emptied(self, e: &Expr) -> bool {
+        match (&e.kind, self) {
+            (K::State(var), LostValue::Observed(gone)) => *var == gone,
+            _ => self.is_missing(e),
         }
     }
 
@@ -192,6 +258,9 @@ impl LostValue {
         match (&e.kind, self) {
             (K::Row(fact, _) | K::Rows(fact), LostValue::Row(gone)) => *fact == gone,
             (K::State(var), LostValue::Observed(gone)) => *var == gone && e.ty.is_option(),
+            (K::Quantified { op: QuantifierOp::First, over, .. }, _) => {
+                over.iter().any(|over| self.is_emptied(over))
+            }
             (K::Index(of, _), LostValue::Observed(gone)) if matches!(of.kind, K::State(var) if var == gone) => {
                 true
             }

@@ -82,6 +82,32 @@ impl Reads<'_> {
         (causes, reliances)
     }
 
+    /// Reads a condition that must hold: that a tool has succeeded is for nobody to feign who can only spoil its results.
+    pub(super) fn condition(&mut self, e: &Expr) {
+        match &e.kind {
+            ExprKind::And(a, b) | ExprKind::Or(a, b) => {
+                self.condition(a);
+                self.condition(b);
+            }
+            ExprKind::Called { tool, key, .. } => self.called(*tool, key),
+            _ => self.visit(e),
+        }
+    }
+
+    fn called(&mut self, tool: hir::ToolId, key: &[(u32, Expr)]) {
+        if !key.is_empty() {
+            self.causes.push(Cause::LastArgument(tool));
+            key.iter().for_each(|(_, value)| self.visit(value));
+        }
+    }
+
+    /// Reads whether, or how, a tool has succeeded last.
+    fn success(&mut self, tool: hir::ToolId) {
+        if self.flow.may_be_spoiled(tool) {
+            self.causes.push(Cause::Success(tool));
+        }
+    }
+
     pub(super) fn visit(&mut self, e: &Expr) {
         if let Some(part) = self.part(e) {
             self.parts.push((part, None));
@@ -96,14 +122,18 @@ impl Reads<'_> {
         }
         match &e.kind {
             ExprKind::Param(_) => self.causes.push(Cause::Argument),
-            ExprKind::LastArg(last, _) => self.causes.push(Cause::LastArgument(*last)),
+            ExprKind::LastArg(last, _) => {
+                self.causes.push(Cause::LastArgument(*last));
+                self.success(*last);
+            }
+            ExprKind::Failed { since: Some(since), .. } => self.success(*since),
             ExprKind::Spent(unit) | ExprKind::Remaining(unit) => {
                 self.causes.push(Cause::Budget(*unit));
             }
             ExprKind::Calls { tool, .. } => self.causes.push(Cause::Calls(*tool)),
-            ExprKind::Called { tool, key, .. } if !key.is_empty() => {
-                self.causes.push(Cause::LastArgument(*tool));
-                key.iter().for_each(|(_, value)| self.visit(value));
+            ExprKind::Called { tool, key, .. } => {
+                self.called(*tool, key);
+                self.success(*tool);
             }
             ExprKind::MayRead(who, text) => {
                 self.causes.push(Cause::Private);
