@@ -228,11 +228,13 @@ pub(crate) struct Flow<'p> {
     program: &'p hir::Program,
     /// By variable.
     stains: Vec<Stain>,
+    /// Whether a tool has succeeded counts as chosen by whoever can spoil its results. Only the compiler asks that, of all sessions.
+    of_all_sessions: bool,
 }
 
 impl<'p> Flow<'p> {
     fn of(program: &'p hir::Program) -> Flow<'p> {
-        let mut flow = Flow::clean(program);
+        let mut flow = Flow { of_all_sessions: true, ..Flow::clean(program) };
         // Levels only rise, so this ends: each round stains a variable more, or is the last.
         while flow.spread() {}
         flow
@@ -290,7 +292,7 @@ impl<'p> Flow<'p> {
 
     /// Nothing is marked yet: a session that begins.
     pub(crate) fn clean(program: &'p hir::Program) -> Flow<'p> {
-        Flow { program, stains: vec![None; program.state.len()] }
+        Flow { program, stains: vec![None; program.state.len()], of_all_sessions: false }
     }
 
     /// Returns true if something is marked.
@@ -395,7 +397,7 @@ impl<'p> Flow<'p> {
     /// Returns true if somebody who is not trusted can keep a tool's results from decoding: such a call is no success.
     fn may_be_spoiled(&self, at: hir::ToolId) -> bool {
         let tool = &self.program.tools[at];
-        tool.returns.is_some() && !tool.trust.vouches_for(&[])
+        self.of_all_sessions && tool.returns.is_some() && !tool.trust.vouches_for(&[])
     }
 
     /// Returns what the agent chooses in a row without a value of the result alone: a value that is made of both is the
