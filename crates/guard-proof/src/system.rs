@@ -149,12 +149,13 @@ impl System {
         let states = builder.encoder.clause(|encoder| encoder.observe(tool, &before));
         let mut goals = Vec::new();
         for invariant in framed {
-            let formula = states.iter().flatten().try_fold(Formula::True, |all, state| {
-                let parts = builder.preserved(invariant, Some(&state.after)).into_iter();
-                let parts: Vec<Formula> = parts.map(|(_, part)| part).collect::<Option<_>>()?;
-                Some(all.and(state.when.implies(Formula::all(parts))?))
+            let formula = states.as_ref().and_then(|states| {
+                states.iter().try_fold(Formula::True, |all, state| {
+                    let parts = builder.preserved(invariant, Some(&state.after)).into_iter();
+                    let parts: Vec<Formula> = parts.map(|(_, part)| part).collect::<Option<_>>()?;
+                    Some(all.and(state.when.implies(Formula::all(parts))?))
+                })
             });
-            let formula = formula.filter(|_| states.is_some());
             goals.push(Goal { claim: Claim::Observed { tool: id, invariant }, formula });
         }
         builder.finish(goals)

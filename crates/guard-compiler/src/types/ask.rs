@@ -325,14 +325,15 @@ impl Checker<'_, '_> {
                 ));
                 return None;
             }
-            _ => (
-                ExprKind::Calls {
-                    tool,
-                    failures: name == "failures",
-                    recent: h.recent.map(|(size, _)| size),
-                },
-                Type::Int(Some(0), None),
-            ),
+            _ => {
+                let recent = h.recent.map(|(size, _)| size);
+                let most = match recent {
+                    Some(WindowSize::Last(count)) => Some(count.into()),
+                    _ => None,
+                };
+                let kind = ExprKind::Calls { tool, failures: name == "failures", recent };
+                (kind, Type::Int(Some(0), most))
+            }
         };
         Some(typed(kind, ty, h.span))
     }

@@ -245,9 +245,10 @@ impl<'p> Flow<'p> {
         let mut changed = false;
         for (at, tool) in self.program.tools.iter().enumerate() {
             for clause in &tool.clauses {
-                let written = self.written(at, clause).into_iter().chain(self.cleared(at, clause));
-                let written: Vec<_> = written.collect();
-                written.into_iter().for_each(|(var, stain)| changed |= self.stain(var, stain));
+                let writes = [self.written(at, clause), self.cleared(at, clause)];
+                for (var, stain) in writes.into_iter().flatten() {
+                    changed |= self.stain(var, stain);
+                }
             }
         }
         changed
@@ -315,10 +316,11 @@ impl<'p> Flow<'p> {
     /// Marks what a call of the tool would have observed, which is cleared: its result does not decode.
     pub(crate) fn forgot(&mut self, at: hir::ToolId) {
         self.wrote(at, true);
-        let clauses = &self.program.tools[at].clauses;
-        let cleared: Vec<_> =
-            clauses.iter().filter_map(|clause| self.cleared(at, clause)).collect();
-        cleared.into_iter().for_each(|(var, stain)| _ = self.stain(var, stain));
+        for clause in &self.program.tools[at].clauses {
+            if let Some((var, stain)) = self.cleared(at, clause) {
+                self.stain(var, stain);
+            }
+        }
     }
 
     /// Returns the endorsements that a `learn` clause of a tool depends on, given the stains of the variables; `None` if it must

@@ -8,6 +8,8 @@ use super::extract::unreadable::{element, is_unreadable};
 use crate::value::{Fault, Value};
 pub use guard_command::{MAX_COMMANDS, MAX_WORDS};
 use guard_command::{ShellText, SimpleCommand, read};
+use std::cell::LazyCell;
+use std::ops::Deref;
 
 /// The fields of the record `SimpleCommand`, with their types as written.
 pub const SIMPLE_COMMAND: &[(&str, &str)] = &[
@@ -34,25 +36,21 @@ pub(super) fn commands(args: &[&Value]) -> Result<Value, Fault> {
 
 /// Returns the simple commands of a text that a shell runs in a folder: a list of records.
 pub fn commands_of(text: &str, folder: &str) -> Value {
-    let commands = read(text, folder);
-    Value::List(
-        commands
-            .iter()
-            .zip(0..)
-            .map(|(command, at)| CommandPlace { text, at }.record(command))
-            .collect(),
-    )
+    let whole = LazyCell::new(|| element(text));
+    let record = |(at, command)| CommandPlace { text: &whole, at }.record(command);
+    Value::List(read(text, folder).iter().enumerate().map(record).collect())
 }
 
 /// The place of a simple command: what only the shell could know has another value in each.
-#[derive(Clone, Copy)]
-struct CommandPlace<'t> {
-    text: &'t str,
+struct CommandPlace<'w> {
+    /// What stands for the whole text; computed where something of it is not known.
+    text: &'w dyn Deref<Target = String>,
+    /// The position among the commands.
     at: usize,
 }
 
 impl CommandPlace<'_> {
-    fn record(self, command: &SimpleCommand) -> Value {
+    fn record(&self, command: &SimpleCommand) -> Value {
         let string = |text: &ShellText| Value::String(self.readable(text).into());
         let strings = |texts: &[ShellText]| Value::List(texts.iter().map(string).collect());
         let path = |text: &ShellText| Value::Path(self.readable(text).into());
@@ -74,11 +72,11 @@ impl CommandPlace<'_> {
         ])
     }
 
-    fn readable(self, text: &ShellText) -> String {
+    fn readable(&self, text: &ShellText) -> String {
         match text {
             ShellText::Known(text) if !is_unreadable(text) => text.clone(),
             ShellText::Known(piece) | ShellText::Unknown(piece) => {
-                element(&format!("{}\0{piece}\0{}", self.at, self.text))
+                element(&format!("{} {} {piece}", **self.text, self.at))
             }
         }
     }

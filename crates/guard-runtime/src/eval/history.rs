@@ -60,8 +60,8 @@ impl<'a> Context<'a> {
                 let history = &session.tools[*tool as usize];
                 let count = match window {
                     Some(window) => {
-                        let now = Stamp { time: self.now, ..session.stamp() };
-                        session.windows[*window as usize].count(now)
+                        let (settlement, time) = (session.settlements, self.now);
+                        session.windows[*window as usize].count(Stamp { settlement, time })
                     }
                     None if *failures => history.failures,
                     None => history.successes + history.undecoded,

@@ -93,15 +93,9 @@ fn simulate<'a>(
         if effect.rule.shadow && proven.is_some() {
             continue;
         }
-        let simulated = simulate_one(cx, effect, ready, writes);
-        let place = simulated.and_then(|()| match ready.shared && ready.ranges.is_empty() {
-            true => {
-                target::resolve(&effect.target, &ready.target, |key| cx.eval_shown(key)).map(Some)
-            }
-            false => Ok(None),
-        });
-        match place {
-            Ok(place) => places.extend(place.map(|way| (effect, way))),
+        match simulate_one(cx, effect, ready, writes) {
+            Ok(way) if ready.shared => places.push((effect, way)),
+            Ok(_) => {}
             Err(fault) => {
                 sound = false;
                 findings.fault(cx, &effect.rule, &fault);
@@ -137,16 +131,16 @@ fn meets_another((effect, way): &WrittenPlace<'_>, places: &[WrittenPlace<'_>]) 
     })
 }
 
-/// Simulates one effect.
+/// Simulates one effect; returns the way to the part that it writes, empty for the whole variable.
 #[inline]
 fn simulate_one<'a>(
     cx: &Context<'a>,
     effect: &Effect,
     ready: &'a PreparedEffect,
     writes: &mut Vec<(VarId, Value)>,
-) -> Result<(), Fault> {
+) -> Result<Vec<PathKey>, Fault> {
     if !ready.ranges.is_empty() {
-        return elements::simulate(cx, effect, ready, writes);
+        return elements::simulate(cx, effect, ready, writes).map(|()| Vec::new());
     }
     let operand = match &ready.value {
         Some(value) => Some(cx.eval_leaf(value)?),
@@ -160,12 +154,13 @@ fn simulate_one<'a>(
             && let Some(number) = target::counted(effect.op, *number, *by)
         {
             writes.push((var, Value::Int(number)));
-            return Ok(());
+            return Ok(Vec::new());
         }
-        return target::change(simulated(cx, writes, var), effect.op, operand);
+        return target::change(simulated(cx, writes, var), effect.op, operand).map(|()| Vec::new());
     }
     let way = target::resolve(&effect.target, &ready.target, |key| cx.eval_shown(key))?;
-    target::apply(simulated(cx, writes, effect.target.var), &way, effect.op, operand)
+    target::apply(simulated(cx, writes, effect.target.var), &way, effect.op, operand)?;
+    Ok(way)
 }
 
 /// Checks the invariants that the call may violate.

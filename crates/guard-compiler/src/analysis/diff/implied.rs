@@ -142,7 +142,7 @@ pub(crate) fn is_false_without(
 }
 
 /// Returns true if the value is none wherever one of `wanted` is: a part of nothing is nothing.
-fn is_absent(e: &Expr, wanted: &dyn Fn(&Expr) -> bool) -> bool {
+pub(crate) fn is_absent(e: &Expr, wanted: &dyn Fn(&Expr) -> bool) -> bool {
     wanted(e)
         || match &e.kind {
             K::Field(of, _) | K::Member(of, _) | K::UrlPart(of, _) | K::Index(of, _) => {

@@ -1,9 +1,10 @@
 //! A rule that a session forgets: it refuses nothing any more once a row of a fact, or what an observation wrote, is gone.
 //!
-//! Rows go when a fact is full, and what was observed goes when a later result does not decode. A condition is judged as if it
-//! were gone: where it is false then, whatever the call and the rest of the session are, the rule is lifted.
+//! Rows go when a fact is full, and what was observed goes when a later result does not decode. A part of a condition for which the
+//! rule refuses, and that never holds without them, is lifted.
 
 use super::Lint;
+use crate::analysis::diff::implied::is_absent;
 use crate::errors;
 use crate::hir::{
     Clause, ClauseKind, Expr, ExprKind as K, FactId, Learn, Program, Tool, ToolId, Type, VarId,
@@ -175,66 +176,56 @@ enum LostValue {
 }
 
 impl LostValue {
-    /// Returns true if a condition, or one of those of which any is enough, is not `wanted` any more where it is gone.
+    /// Returns true if a part of a condition never is as it is `wanted` where it is gone.
     fn lifts(self, e: &Expr, wanted: bool) -> bool {
         match &e.kind {
             K::Not(a) => self.lifts(a, !wanted),
-            K::Or(a, b) if wanted => self.lifts(a, wanted) || self.lifts(b, wanted),
-            K::And(a, b) if !wanted => self.lifts(a, wanted) || self.lifts(b, wanted),
-            K::Implies(a, b) if wanted => self.lifts(a, !wanted) || self.lifts(b, wanted),
-            K::Bool(_) => false,
-            _ => self.truth(e) == Some(!wanted),
+            K::And(a, b) | K::Or(a, b) => self.lifts(a, wanted) || self.lifts(b, wanted),
+            K::Implies(a, b) => self.lifts(a, !wanted) || self.lifts(b, wanted),
+            K::If(condition, a, b) => {
+                [condition, a, b].into_iter().any(|part| self.lifts(part, wanted))
+            }
+            K::Quantified {
+                op: op @ (QuantifierOp::Any | QuantifierOp::All), over, body, ..
+            } => {
+                let none = over.iter().any(|over| self.is_emptied(over));
+                none && (*op == QuantifierOp::Any) == wanted || self.lifts(body, wanted)
+            }
+            K::Compare(op @ (CompareOp::Eq | CompareOp::Ne), a, b) if b.ty == Type::Bool => {
+                let K::Bool(value) = b.kind else { return false };
+                self.lifts(a, wanted == (value == (*op == CompareOp::Eq)))
+            }
+            // A test of what is missing is false, but for `!=`.
+            K::Compare(CompareOp::Ne, a, b) => {
+                !wanted && (self.is_missing(a) || self.is_missing(b))
+            }
+            _ => wanted && self.fails(e),
         }
     }
 
-    /// Returns the truth of a condition where it is gone; `None` where that depends on something else.
-    fn truth(self, e: &Expr) -> Option<bool> {
+    /// Returns true if a test is false where it is gone.
+    fn fails(self, e: &Expr) -> bool {
         match &e.kind {
-            K::Bool(value) => Some(*value),
-            K::Not(a) => self.truth(a).map(|truth| !truth),
-            K::And(a, b) => both(self.truth(a), self.truth(b)),
-            K::Or(a, b) => both(self.truth(a).map(|a| !a), self.truth(b).map(|b| !b)).map(|no| !no),
-            K::Implies(a, b) => both(self.truth(a), self.truth(b).map(|b| !b)).map(|no| !no),
-            K::IsSome(of) => self.is_missing(of).then_some(false),
-            K::If(condition, a, b) => {
-                let branch = if self.truth(condition)? { a } else { b };
-                self.truth(branch)
-            }
-            K::Compare(op, a, b) => match (self.truth(a), self.truth(b)) {
-                (Some(a), Some(b)) => Some((a == b) == (*op == CompareOp::Eq)),
-                _ if self.is_none_counted(*op, a, b) => Some(false),
-                _ => self.any_missing([&**a, &**b]).then_some(*op == CompareOp::Ne),
-            },
-            K::In(_, b) if self.is_emptied(b) => Some(false),
-            K::In(a, b) | K::Within(a, b) => self.any_missing([&**a, &**b]).then_some(false),
-            K::Matches(of, _) => self.is_missing(of).then_some(false),
-            K::Known(fact, _) => {
-                matches!(self, LostValue::Row(gone) if gone == *fact).then_some(false)
+            K::IsSome(of) | K::Matches(of, _) => self.is_missing(of),
+            K::Known(fact, _) => matches!(self, LostValue::Row(gone) if gone == *fact),
+            K::In(_, b) if self.is_emptied(b) => true,
+            K::Compare(_, a, b) | K::In(a, b) | K::Within(a, b) => {
+                self.is_missing(a) || self.is_missing(b) || self.is_none_counted(e)
             }
             K::Call(builtin, args) if builtin.row().gives == Gives::Bool => {
-                self.any_missing(args).then_some(false)
+                args.iter().any(|arg| self.is_missing(arg))
             }
-            K::Quantified { op: QuantifierOp::Any, over, body, .. } => {
-                let none = over.iter().any(|over| self.is_emptied(over));
-                (none || self.truth(body) == Some(false)).then_some(false)
-            }
-            K::Quantified { op: QuantifierOp::All, over, body, .. } => {
-                let none = over.iter().any(|over| self.is_emptied(over));
-                (none || self.truth(body) == Some(true)).then_some(true)
-            }
-            _ => None,
+            _ => false,
         }
     }
 
-    /// Returns true for `count(…) > 0` of rows that are gone.
-    fn is_none_counted(self, op: CompareOp, a: &Expr, b: &Expr) -> bool {
-        let least = matches!(
-            (op, &b.kind),
-            (CompareOp::Gt | CompareOp::Ne, K::Int(0)) | (CompareOp::Ge, K::Int(1))
-        );
+    /// Returns true for `count(…) > 0` of what is gone.
+    fn is_none_counted(self, e: &Expr) -> bool {
+        let K::Compare(op, a, b) = &e.kind else { return false };
+        let any = matches!((op, &b.kind), (CompareOp::Gt, K::Int(0)) | (CompareOp::Ge, K::Int(1)));
         match &a.kind {
             K::Quantified { op: QuantifierOp::Count, over, .. } => {
-                least && over.iter().any(|over| self.is_emptied(over))
+                any && over.iter().any(|over| self.is_emptied(over))
             }
             _ => false,
         }
@@ -248,33 +239,18 @@ impl LostValue {
         }
     }
 
-    fn any_missing<'e>(self, parts: impl IntoIterator<Item = &'e Expr>) -> bool {
-        parts.into_iter().any(|part| self.is_missing(part))
-    }
-
-    /// Returns true if a value is missing where it is gone: it is gone itself, or a part of it. What a rule takes for established is a
-    /// fault then, which refuses.
+    /// Returns true if a value is missing where it is gone. What a rule takes for established is a fault then, which refuses.
     fn is_missing(self, e: &Expr) -> bool {
-        match (&e.kind, self) {
+        is_absent(e, &|of| match (&of.kind, self) {
             (K::Row(fact, _) | K::Rows(fact), LostValue::Row(gone)) => *fact == gone,
-            (K::State(var), LostValue::Observed(gone)) => *var == gone && e.ty.is_option(),
+            (K::State(var), LostValue::Observed(gone)) => *var == gone && of.ty.is_option(),
+            (K::Index(whole, _), LostValue::Observed(gone)) => {
+                matches!(whole.kind, K::State(var) if var == gone)
+            }
             (K::Quantified { op: QuantifierOp::First, over, .. }, _) => {
                 over.iter().any(|over| self.is_emptied(over))
             }
-            (K::Index(of, _), LostValue::Observed(gone)) if matches!(of.kind, K::State(var) if var == gone) => {
-                true
-            }
-            (K::Index(of, _) | K::Field(of, _) | K::Member(of, _), _) => self.is_missing(of),
             _ => false,
-        }
-    }
-}
-
-/// Returns whether two things hold; `None` where it cannot be told.
-fn both(a: Option<bool>, b: Option<bool>) -> Option<bool> {
-    match (a, b) {
-        (Some(false), _) | (_, Some(false)) => Some(false),
-        (Some(true), Some(true)) => Some(true),
-        _ => None,
+        })
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::hir::{Expr, ExprKind as K, ToolId, Type};
 use guard_plan::builtin::Builtin;
-use guard_plan::plan::{CompareOp, WindowSize};
+use guard_plan::plan::CompareOp;
 use std::collections::BTreeSet;
 
 /// The truth of a condition, if it is the same in every session. Tools in `impossible` are never called.
@@ -67,11 +67,9 @@ fn range(e: &Expr) -> Option<(Option<i64>, Option<i64>)> {
         (K::Int(v) | K::Decimal(v) | K::Duration(v), _) => Some((Some(*v), Some(*v))),
         (K::Param(_) | K::State(_), Type::Int(lo, hi))
         | (K::Param(_) | K::State(_), Type::Decimal(lo, hi))
-        | (K::Param(_) | K::State(_), Type::Duration(lo, hi)) => Some((*lo, *hi)),
-        (K::Calls { recent: Some(WindowSize::Last(count)), .. }, _) => {
-            Some((Some(0), Some(i64::from(*count))))
-        }
-        (K::Call(Builtin::Len, _) | K::Calls { .. }, _) => Some((Some(0), None)),
+        | (K::Param(_) | K::State(_), Type::Duration(lo, hi))
+        | (K::Calls { .. }, Type::Int(lo, hi)) => Some((*lo, *hi)),
+        (K::Call(Builtin::Len, _), _) => Some((Some(0), None)),
         _ => None,
     }
 }
