@@ -10,6 +10,7 @@ mod contract;
 mod expr;
 mod forms;
 mod proof;
+mod result;
 mod session;
 mod tool;
 
@@ -17,6 +18,7 @@ pub use contract::*;
 pub use expr::*;
 pub use forms::*;
 pub use proof::*;
+pub use result::*;
 pub use session::*;
 pub use tool::*;
 

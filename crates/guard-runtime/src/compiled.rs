@@ -8,6 +8,7 @@ pub(crate) mod contracts;
 mod dispatch;
 pub(crate) mod feedback;
 pub(crate) mod prepare;
+pub(crate) mod screens;
 
 use crate::error::KernelError;
 use crate::recheck::Rechecks;

@@ -1,7 +1,8 @@
 //! Frames and conflicts: the invariants that a tool can violate, and the unsettled calls it must
 //! wait for.
 
-use super::collect::{Tables, clause_exprs};
+use super::collect::Tables;
+use super::visit::clause_exprs;
 use crate::hir::{Clause, ClauseKind, Expr, ExprKind, Program, Tool};
 use guard_plan::plan::{Plan, Touch, WindowSize};
 use std::collections::{BTreeSet, HashMap};

@@ -12,15 +12,17 @@ mod expr;
 pub(crate) mod lessons;
 mod session;
 mod tools;
+mod visit;
 
 use crate::hir::{self, Program};
 use crate::scenario::{Scenario, StepKind};
 use crate::sources::SourceFile;
-pub(crate) use collect::{Tables, clause_exprs, each_expr, plain};
+pub(crate) use collect::{Tables, plain};
 pub(crate) use conflicts::waits_for;
 pub(crate) use expr::is_secret;
 use guard_plan::plan::{self, Plan, RuleMeta, SourceSpan, Sources, SpanId};
 use guard_syntax::span::Span;
+pub(crate) use visit::{clause_exprs, each_expr};
 
 pub(crate) use cost::{MAX_STEPS, fill as count_steps};
 

@@ -27,6 +27,7 @@ mod policy;
 mod private;
 mod quantified;
 mod regex;
+mod requirements;
 mod scenarios;
 mod scope;
 mod secrets;

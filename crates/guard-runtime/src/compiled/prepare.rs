@@ -2,17 +2,14 @@
 //!
 //! Mirrors the plan rule by rule; names, texts and numbers stay in the plan.
 
+use super::screens::{self, Screen};
 use guard_plan::decode::{holds_secrets, is_secret};
 use guard_plan::plan;
 use guard_plan::plan::{Claim, CompareOp, Expr, InvariantId, Node, Plan, ToolId, VarId};
 use guard_plan::trust::{self, Reading};
 use guard_plan::url::Url;
 use guard_plan::value::Value;
-use regex::{RegexSet, RegexSetBuilder};
 use std::collections::BTreeMap;
-
-/// The largest compiled size of the patterns of one screen, in bytes.
-const SCREEN_BYTES: usize = 4 << 20;
 
 /// One step of a prepared expression.
 #[derive(Debug, Clone)]
@@ -231,16 +228,6 @@ pub(crate) struct PreparedRequires {
     pub keys: Box<[Option<Box<[Prepared]>>]>,
 }
 
-/// The patterns of one parameter that several denies match, one each. If no pattern matches, none
-/// of these denies applies.
-#[derive(Debug)]
-pub(crate) struct Screen {
-    pub param: u32,
-    pub patterns: RegexSet,
-    /// The denies, by position.
-    pub denies: Box<[u32]>,
-}
-
 /// The expressions of an effect.
 #[derive(Debug)]
 pub(crate) struct PreparedEffect {
@@ -317,7 +304,7 @@ impl PreparedTool {
             && (tool.endorsements.is_empty() || !plan.origins)
             && (tool.privates.is_empty() || !plan.confidential));
         let (needs, conditional) = needs(tool);
-        let (unscreened, screens) = screens(tool, &plan.regexes);
+        let (unscreened, screens) = screens::of(tool, &plan.regexes);
         let shadow_effects = tool.effects.iter().any(|effect| effect.rule.shadow);
         PreparedTool {
             needs,
@@ -338,7 +325,7 @@ impl PreparedTool {
             costs: all(&tool.costs, |cost| Prepared::new(&cost.amount)),
             effects: all(&tool.effects, |effect| PreparedEffect {
                 part: !plan.shadow && !shadow_effects && is_part(plan, tool, effect),
-                shared: writers(tool, effect.target.var) > 1,
+                shared: is_shared(tool, effect),
                 ranges: ranges(&effect.ranges),
                 when: Prepared::optional(&effect.when),
                 target: target(&effect.target),
@@ -490,33 +477,10 @@ fn needs(tool: &plan::Tool) -> (Words, Box<[u32]>) {
     (words.into_iter().collect(), others.into())
 }
 
-/// Splits the denies: those that match one parameter against one pattern, by parameter, and the
-/// positions of the others.
-fn screens(tool: &plan::Tool, regexes: &[String]) -> (Box<[u32]>, Box<[Screen]>) {
-    let mut asked: BTreeMap<u32, Vec<(u32, &str)>> = BTreeMap::new();
-    for (place, deny) in (0..).zip(&tool.denies) {
-        if let [Node::Param(param), Node::Matches(0, regex)] = deny.condition.0.as_slice() {
-            let pattern = regexes.get(*regex as usize).map_or("", String::as_str);
-            asked.entry(*param).or_default().push((place, pattern));
-        }
-    }
-    let mut screens = Vec::new();
-    for (param, asked) in asked.into_iter().filter(|(_, asked)| asked.len() > 1) {
-        let mut patterns = RegexSetBuilder::new(asked.iter().map(|(_, pattern)| pattern));
-        // If the set exceeds the size limit, each pattern is matched separately.
-        if let Ok(patterns) = patterns.size_limit(SCREEN_BYTES).build() {
-            let denies = asked.iter().map(|(place, _)| *place).collect();
-            screens.push(Screen { param, patterns, denies });
-        }
-    }
-    let screened = |place: &u32| screens.iter().any(|screen| screen.denies.contains(place));
-    let others = (0..tool.denies.len() as u32).filter(|place| !screened(place)).collect();
-    (others, screens.into())
-}
-
-/// Returns the number of effects that write a variable.
-fn writers(tool: &plan::Tool, var: plan::VarId) -> usize {
-    tool.effects.iter().filter(|effect| effect.target.var == var).count()
+/// Returns true if another effect writes the variable of this one.
+fn is_shared(tool: &plan::Tool, effect: &plan::Effect) -> bool {
+    let var = effect.target.var;
+    tool.effects.iter().any(|other| other.target.var == var && !std::ptr::eq(other, effect))
 }
 
 /// Returns whether an effect can be simulated on only the part of the variable that it writes.
@@ -526,7 +490,7 @@ fn is_part(plan: &plan::Plan, tool: &plan::Tool, effect: &plan::Effect) -> bool 
         let invariant = plan.invariants.get(*id as usize);
         invariant.is_none_or(|one| one.condition.0.contains(&Node::State(var)))
     };
-    writers(tool, var) == 1
+    !is_shared(tool, effect)
         && effect.ranges.is_empty()
         && !effect.target.path.is_empty()
         && !tool.frame.iter().any(reads)

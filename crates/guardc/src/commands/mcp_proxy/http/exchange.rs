@@ -1,7 +1,7 @@
 //! One request of a client and what answers it: one message as JSON, or a stream of events.
 
 use super::sse::SseEvent;
-use super::{AnyBody, HttpProxy};
+use super::{AnyBody, HttpProxy, JSON};
 use guard_mcp::McpLink;
 use guard_plan::json::Json;
 use http_body_util::{BodyExt, Full};
@@ -255,6 +255,28 @@ impl Body for AnswerBody {
 /// A body of known bytes.
 pub fn full(bytes: Vec<u8>) -> AnyBody {
     Full::new(Bytes::from(bytes)).boxed_unsync()
+}
+
+/// A refusal that no message of the server stands behind.
+pub fn refusal(status: StatusCode, code: i64, why: &str) -> Response<AnyBody> {
+    refusal_of(None, status, code, why)
+}
+
+/// The refusal of a message with an id.
+pub fn refusal_of(
+    id: Option<&Json>,
+    status: StatusCode,
+    code: i64,
+    why: &str,
+) -> Response<AnyBody> {
+    let text = Json::string(&format!("guard: {why}"));
+    let id = id.unwrap_or(&Json::Null);
+    let body =
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{code},"message":{text}}}}}"#);
+    let mut response = Response::new(full(body.into_bytes()));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
+    response
 }
 
 #[cfg(test)]

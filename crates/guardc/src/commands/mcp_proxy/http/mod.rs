@@ -12,8 +12,8 @@ use super::gate::SessionGate;
 use super::{Args, LAST_WORDS, ProxyEvent, TICK};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::term::Term;
-use exchange::{Answer, AnswerBody, ExchangeGuard, OpenExchange, full};
-use guard_mcp::{IdScanner, MAX_LINE, McpLink, McpProxy, ProxyOutput};
+use exchange::{Answer, AnswerBody, ExchangeGuard, OpenExchange, refusal, refusal_of};
+use guard_mcp::{MAX_LINE, McpLink, McpProxy, ProxyOutput};
 use guard_plan::json::Json;
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full, Limited};
@@ -25,7 +25,7 @@ use hyper::{Method, Request, Response, StatusCode, Uri};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::{Client, connect::HttpConnector};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use request::{SESSION_HEADER, headers_agree, is_modern, passing};
+use request::{SESSION_HEADER, is_modern, own_headers, passing, read};
 use sse::{SseEvent, SseReader};
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -571,56 +571,6 @@ struct ServerResponse {
     status: StatusCode,
     /// True if the client can take the stream up again.
     resumable: bool,
-}
-
-/// Reads the message of a request.
-fn read(headers: &HeaderMap, body: &[u8]) -> Result<Json, Box<Response<AnyBody>>> {
-    let mut scanner = IdScanner::default();
-    scanner.feed(body);
-    let id = scanner.id();
-    let bad =
-        |code, why: &str| Box::new(refusal_of(id.as_ref(), StatusCode::BAD_REQUEST, code, why));
-    match Json::parse_bytes(body) {
-        Err(error) => Err(bad(-32700, &format!("the message cannot be read: {error}"))),
-        Ok(message @ Json::Object(_)) => match headers_agree(headers, &message) {
-            Ok(()) => Ok(message),
-            Err(why) => Err(bad(HEADER_MISMATCH, &why)),
-        },
-        Ok(_) => Err(bad(-32600, "one message is sent at a time")),
-    }
-}
-
-/// The headers of a message of our own.
-fn own_headers(headers: &mut HeaderMap, message: &Json) {
-    let about: Vec<_> =
-        headers.keys().filter(|name| name.as_str().starts_with("mcp-param-")).cloned().collect();
-    about.into_iter().for_each(|name| _ = headers.remove(name));
-    headers.remove("mcp-name");
-    let method = message.get("method").and_then(Json::as_str);
-    match method.and_then(|method| HeaderValue::from_str(method).ok()) {
-        Some(method) if headers.contains_key("mcp-method") => {
-            _ = headers.insert("mcp-method", method)
-        }
-        _ => _ = headers.remove("mcp-method"),
-    }
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
-}
-
-/// A refusal that no message of the server stands behind.
-fn refusal(status: StatusCode, code: i64, why: &str) -> Response<AnyBody> {
-    refusal_of(None, status, code, why)
-}
-
-/// The refusal of a message with an id.
-fn refusal_of(id: Option<&Json>, status: StatusCode, code: i64, why: &str) -> Response<AnyBody> {
-    let text = Json::string(&format!("guard: {why}"));
-    let id = id.unwrap_or(&Json::Null);
-    let body =
-        format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{code},"message":{text}}}}}"#);
-    let mut response = Response::new(full(body.into_bytes()));
-    *response.status_mut() = status;
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
-    response
 }
 
 /// The innermost cause of an error, which says most.

@@ -1,10 +1,14 @@
-//! Checks of a request over HTTP that run before its message is read.
+//! Requests over HTTP: what is checked before a message is read, the message, and the headers that pass.
 
+use super::{AnyBody, HEADER_MISMATCH, JSON, refusal_of};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use guard_mcp::IdScanner;
 use guard_plan::json::Json;
-use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE, HOST, HeaderMap, HeaderName, ORIGIN};
-use hyper::{Method, StatusCode, Uri};
+use hyper::header::{
+    CONTENT_ENCODING, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN,
+};
+use hyper::{Method, Response, StatusCode, Uri};
 
 /// The header that names a client's session in the eras with a handshake.
 pub const SESSION_HEADER: &str = "mcp-session-id";
@@ -205,6 +209,39 @@ fn decoded(value: &str) -> Option<String> {
     };
     let bytes = STANDARD.decode(inner).ok()?;
     String::from_utf8(bytes).ok()
+}
+
+/// Reads the message of a request.
+pub fn read(headers: &HeaderMap, body: &[u8]) -> Result<Json, Box<Response<AnyBody>>> {
+    let mut scanner = IdScanner::default();
+    scanner.feed(body);
+    let id = scanner.id();
+    let bad =
+        |code, why: &str| Box::new(refusal_of(id.as_ref(), StatusCode::BAD_REQUEST, code, why));
+    match Json::parse_bytes(body) {
+        Err(error) => Err(bad(-32700, &format!("the message cannot be read: {error}"))),
+        Ok(message @ Json::Object(_)) => match headers_agree(headers, &message) {
+            Ok(()) => Ok(message),
+            Err(why) => Err(bad(HEADER_MISMATCH, &why)),
+        },
+        Ok(_) => Err(bad(-32600, "one message is sent at a time")),
+    }
+}
+
+/// The headers of a message of our own.
+pub fn own_headers(headers: &mut HeaderMap, message: &Json) {
+    let about: Vec<_> =
+        headers.keys().filter(|name| name.as_str().starts_with("mcp-param-")).cloned().collect();
+    about.into_iter().for_each(|name| _ = headers.remove(name));
+    headers.remove("mcp-name");
+    let method = message.get("method").and_then(Json::as_str);
+    match method.and_then(|method| HeaderValue::from_str(method).ok()) {
+        Some(method) if headers.contains_key("mcp-method") => {
+            _ = headers.insert("mcp-method", method)
+        }
+        _ => _ = headers.remove("mcp-method"),
+    }
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
 }
 
 #[cfg(test)]
