@@ -30,7 +30,7 @@ use guard_runtime::{Assumed, Hypothesis, Kernel, Session, World};
 use std::cmp::Reverse;
 
 /// The subject of the advice: a session at a time.
-struct Scene<'s> {
+struct AdviceScene<'s> {
     kernel: &'s Kernel,
     /// The plan that decides the session.
     plan: &'s Plan,
@@ -41,7 +41,7 @@ struct Scene<'s> {
 /// A hypothesis with assumed values.
 #[derive(Clone, Copy)]
 struct Supposition<'s, 'h> {
-    scene: &'s Scene<'s>,
+    scene: &'s AdviceScene<'s>,
     hypothesis: &'s Hypothesis<'h>,
     assumed: Assumed<'s>,
 }
@@ -63,7 +63,7 @@ impl<'s, 'h> Supposition<'s, 'h> {
     }
 }
 
-impl Scene<'_> {
+impl AdviceScene<'_> {
     /// Runs hypothetical questions; each question is put to the world at most once.
     fn read<T>(&self, world: &mut dyn World, read: impl FnOnce(&Hypothesis<'_>) -> T) -> T {
         read(&self.kernel.suppose(self.session, self.now, world))
@@ -109,7 +109,7 @@ struct Scored {
 /// asked each question at most once. Tools that the kernel serves itself are omitted.
 pub fn advise(kernel: &Kernel, session: &Session, now: Millis, world: &mut dyn World) -> Advice {
     let plan = kernel.plan_of(session);
-    let scene = Scene { kernel, plan, session, now: session.now().max(now) };
+    let scene = AdviceScene { kernel, plan, session, now: session.now().max(now) };
     let world = &mut Remembered::new(world);
     let goals = Goals::now(&scene, world);
     let tools = (0..).zip(&plan.tools).filter(|(_, tool)| tool.served.is_none());
@@ -129,7 +129,7 @@ pub fn advise(kernel: &Kernel, session: &Session, now: Millis, world: &mut dyn W
 
 /// Computes the terms of a candidate, without its opportunity cost.
 fn score(
-    scene: &Scene<'_>,
+    scene: &AdviceScene<'_>,
     goals: &Goals<'_>,
     graph: &CandidateGraph,
     at: usize,
@@ -158,13 +158,13 @@ impl Scored {
 }
 
 /// Returns the largest charge as a fraction of the remaining budget of its unit.
-fn cost_ratio(scene: &Scene<'_>, charges: &[(UnitId, i64)]) -> i64 {
+fn cost_ratio(scene: &AdviceScene<'_>, charges: &[(UnitId, i64)]) -> i64 {
     let part = |(unit, amount): &(UnitId, i64)| Some(fixed::part(*amount, scene.remaining(*unit)?));
     charges.iter().filter_map(part).max().unwrap_or(0)
 }
 
 /// Returns the value of the best alternative that is affordable now but not after an action.
-fn opportunity(scene: &Scene<'_>, one: &Scored, all: &[Scored]) -> Decimal {
+fn opportunity(scene: &AdviceScene<'_>, one: &Scored, all: &[Scored]) -> Decimal {
     let of = |scored: &Scored, unit: UnitId| {
         let charge = scored.candidate.charges.iter().find(|(charged, _)| *charged == unit);
         charge.map_or(0, |(_, amount)| *amount)
@@ -185,7 +185,7 @@ fn opportunity(scene: &Scene<'_>, one: &Scored, all: &[Scored]) -> Decimal {
     best.unwrap_or_default().clamp(Decimal(0), Decimal(fixed::ONE))
 }
 
-fn action(scene: &Scene<'_>, graph: &CandidateGraph, one: &Scored, all: &[Scored]) -> Action {
+fn action(scene: &AdviceScene<'_>, graph: &CandidateGraph, one: &Scored, all: &[Scored]) -> Action {
     let plan = scene.plan;
     let Scored { candidate, belief, terms } = one;
     let tool = &plan.tools[candidate.tool as usize];

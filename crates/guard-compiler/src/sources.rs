@@ -75,7 +75,7 @@ pub(crate) fn load(root: SourceFile, loader: &mut dyn Loader) -> Sources {
         diagnostics: Vec::new(),
     };
     let id = sources.add(root, false);
-    let mut open = vec![OpenFile { id, next: 0 }];
+    let mut open = vec![FollowedFile { id, next: 0 }];
     while let Some(top) = open.last_mut() {
         let Some((target, span)) = next_use(&sources.trees[top.id], &mut top.next) else {
             open.pop();
@@ -83,7 +83,7 @@ pub(crate) fn load(root: SourceFile, loader: &mut dyn Loader) -> Sources {
         };
         let using = top.id;
         if let Some(id) = sources.follow(using, &target, span, &open, loader) {
-            open.push(OpenFile { id, next: 0 });
+            open.push(FollowedFile { id, next: 0 });
         }
     }
     sources.schemas(loader);
@@ -94,7 +94,7 @@ pub(crate) fn load(root: SourceFile, loader: &mut dyn Loader) -> Sources {
 }
 
 /// A file whose `use` items are being followed.
-struct OpenFile {
+struct FollowedFile {
     id: usize,
     next: usize,
 }
@@ -126,7 +126,7 @@ impl Sources {
         using: usize,
         target: &UseTarget,
         span: Span,
-        open: &[OpenFile],
+        open: &[FollowedFile],
         loader: &mut dyn Loader,
     ) -> Option<usize> {
         let (path, bundled) = match self.locate(using, target) {

@@ -158,12 +158,12 @@ pub fn in_json(
             }
         }
     }
-    let mut walk = Walk { workspace, trust, vouched, way: Vec::new(), from: None };
+    let mut walk = ResultWalk { workspace, trust, vouched, way: Vec::new(), from: None };
     walk.visit(json, see);
 }
 
 /// The way down into a result.
-struct Walk<'w, 'j> {
+struct ResultWalk<'w, 'j> {
     workspace: &'w str,
     trust: &'w Trust,
     vouched: &'w Vouched<'w>,
@@ -173,7 +173,7 @@ struct Walk<'w, 'j> {
     from: Option<usize>,
 }
 
-impl<'j> Walk<'_, 'j> {
+impl<'j> ResultWalk<'_, 'j> {
     fn visit(&mut self, json: &'j Json, see: &mut dyn FnMut(&str, bool)) {
         let outside = self.from;
         if self.vouched.parts.contains(&std::ptr::from_ref(json)) {

@@ -172,7 +172,7 @@ fn members(path: &[String]) -> impl Iterator<Item = &String> {
 }
 
 /// An endorsed part, as a lesson reaches it.
-struct Endorsed {
+struct EndorsedPlace {
     /// The slot of its element; `None`: it is a part of the whole result.
     base: Option<u32>,
     /// The members on the way from there.
@@ -185,7 +185,7 @@ struct Endorsed {
     need: EndorsementNeed,
 }
 
-impl Endorsed {
+impl EndorsedPlace {
     /// Returns true if it vouches for a part, or for what a function extracts from it.
     fn covers(&self, trust: &Trust, place: &ReadPlace, by: Option<Builtin>) -> bool {
         place.root == Root::Result
@@ -198,7 +198,7 @@ impl Endorsed {
 }
 
 /// Returns the endorsements of a tool whose elements a lesson binds as well.
-fn endorsed(tool: &Tool, learn: &Learn, places: &[Option<ReadPlace>]) -> Vec<Endorsed> {
+fn endorsed(tool: &Tool, learn: &Learn, places: &[Option<ReadPlace>]) -> Vec<EndorsedPlace> {
     let reached = |(at, endorsement): (usize, &Endorsement)| {
         let (lists, rest) = endorsement.part.steps();
         let (mut base, mut ranges, mut slots) = (None, Vec::new(), Vec::new());
@@ -222,7 +222,7 @@ fn endorsed(tool: &Tool, learn: &Learn, places: &[Option<ReadPlace>]) -> Vec<End
         let (members, extractor) = (members(rest).cloned().collect(), endorsement.extractor);
         let depth = self::members(&endorsement.part.path).count();
         let need = EndorsementNeed { endorsement: at, slots };
-        Some(Endorsed { base, members, extractor, depth, ranges, need })
+        Some(EndorsedPlace { base, members, extractor, depth, ranges, need })
     };
     tool.endorsements.iter().enumerate().filter_map(reached).collect()
 }
@@ -231,7 +231,7 @@ struct Reads<'p> {
     plan: &'p Plan,
     tool: &'p Tool,
     bound: Vec<(u32, ReadPlace)>,
-    endorsed: Vec<Endorsed>,
+    endorsed: Vec<EndorsedPlace>,
     parts: bool,
     reading: Reading,
 }
@@ -340,7 +340,7 @@ impl<'p> Reads<'p> {
     fn range(&mut self, nth: usize, place: &ReadPlace) {
         // Elements that no endorsement holds for teach nothing.
         let binds = |need: &EndorsementNeed| {
-            let own = |endorsed: &&Endorsed| endorsed.need == *need;
+            let own = |endorsed: &&EndorsedPlace| endorsed.need == *need;
             self.endorsed.iter().find(own).is_some_and(|endorsed| endorsed.ranges.contains(&nth))
         };
         if !self.reading.needs.iter().any(|needs| needs.iter().all(binds)) {
@@ -351,7 +351,7 @@ impl<'p> Reads<'p> {
 
     /// The endorsements that cover a part.
     fn covering(&self, place: &ReadPlace, by: Option<Builtin>) -> Vec<EndorsementNeed> {
-        let covers = |endorsed: &&Endorsed| endorsed.covers(&self.tool.trust, place, by);
+        let covers = |endorsed: &&EndorsedPlace| endorsed.covers(&self.tool.trust, place, by);
         self.endorsed.iter().filter(covers).map(|endorsed| endorsed.need.clone()).collect()
     }
 

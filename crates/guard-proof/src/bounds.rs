@@ -259,7 +259,7 @@ impl<'p> Encoder<'p> {
 }
 
 /// The counts in a session by measure.
-type Counts = BTreeMap<SessionMeasure, Linear>;
+type SessionCounts = BTreeMap<SessionMeasure, Linear>;
 
 impl<'p> SystemBuilder<'p> {
     /// States the bounds where a call of a tool is proposed, and returns what its settlement has to prove of those that
@@ -325,8 +325,8 @@ impl<'p> SystemBuilder<'p> {
         tool: &'p Tool,
         measures: &BTreeSet<SessionMeasure>,
         at: Moment,
-    ) -> Counts {
-        let mut counts = Counts::new();
+    ) -> SessionCounts {
+        let mut counts = SessionCounts::new();
         let env = self.env.clone();
         for measure in measures {
             let count = self.encoder.count(*measure, at);
@@ -386,7 +386,11 @@ impl<'p> SystemBuilder<'p> {
     /// The counts after the settlement of this call.
     ///
     /// Whether its result decodes is open: a success is recorded only then, while effects are written all the same.
-    fn settled(&mut self, (id, tool): (ToolId, &'p Tool), settling: &Counts) -> Counts {
+    fn settled(
+        &mut self,
+        (id, tool): (ToolId, &'p Tool),
+        settling: &SessionCounts,
+    ) -> SessionCounts {
         let mut settled = settling.clone();
         let env = self.env.clone();
         for (measure, count) in &mut settled {

@@ -111,17 +111,21 @@ impl<'p> Encoder<'p> {
         self.optional(there, value)
     }
 
-    fn way(&mut self, target: &'p Target, before: &Env<'p>) -> Encoded<(Vec<PathKey>, Formula)> {
+    fn way(
+        &mut self,
+        target: &'p Target,
+        before: &Env<'p>,
+    ) -> Encoded<(Vec<SymbolicStep>, Formula)> {
         let mut sound = Formula::True;
         let mut way = Vec::with_capacity(target.path.len());
         for step in &target.path {
             way.push(match step {
-                Step::Field(at) => PathKey::Field(*at as usize),
+                Step::Field(at) => SymbolicStep::Field(*at as usize),
                 Step::Index(key) => {
                     let key = self.eval(key, before)?;
                     let (there, value) = self.split(key.value);
                     sound = Formula::all([sound, key.sound, there]);
-                    PathKey::Index(value)
+                    SymbolicStep::Index(value)
                 }
             });
         }
@@ -132,7 +136,7 @@ impl<'p> Encoder<'p> {
     fn write(
         &mut self,
         value: Value,
-        way: &[PathKey],
+        way: &[SymbolicStep],
         op: EffectOp,
         operand: Option<Value>,
     ) -> Encoded<SymbolicOutcome> {
@@ -141,18 +145,18 @@ impl<'p> Encoder<'p> {
         };
         let (there, value) = self.split(value);
         Ok(match (step, &value) {
-            (PathKey::Field(at), Value::Record(fields)) if *at < fields.len() => {
+            (SymbolicStep::Field(at), Value::Record(fields)) if *at < fields.len() => {
                 let mut fields = fields.clone();
                 let written = self.write(fields[*at].clone(), rest, op, operand)?;
                 fields[*at] = written.value;
                 SymbolicOutcome { value: Value::Record(fields), sound: there.and(written.sound) }
             }
-            (PathKey::Index(key), Value::Collection(map))
+            (SymbolicStep::Index(key), Value::Collection(map))
                 if map.kind() == Kind::Map && matches!(key, Value::Number(Sort::Text, _)) =>
             {
                 self.write_entry(map, key, rest, op, operand, there)?
             }
-            (PathKey::Index(index), Value::Collection(list))
+            (SymbolicStep::Index(index), Value::Collection(list))
                 if list.kind() == Kind::List && matches!(index, Value::Number(Sort::Int, _)) =>
             {
                 let (found, element) = self.at(list, index)?;
@@ -169,7 +173,7 @@ impl<'p> Encoder<'p> {
         &mut self,
         map: &Rc<Collection>,
         key: &Value,
-        rest: &[PathKey],
+        rest: &[SymbolicStep],
         op: EffectOp,
         operand: Option<Value>,
         there: Formula,
@@ -398,7 +402,7 @@ impl<'p> Encoder<'p> {
 }
 
 /// One step of the way into a value, its key evaluated.
-enum PathKey {
+enum SymbolicStep {
     Field(usize),
     Index(Value),
 }

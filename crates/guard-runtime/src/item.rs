@@ -21,10 +21,10 @@ const VERIFY: &str = "verify";
 const REASON_CHARS: usize = 1000;
 
 /// The position of an item.
-type Place = (LifecycleId, u32);
+type ItemPlace = (LifecycleId, u32);
 
 /// A transition and its position.
-type Step<'p> = (u32, &'p Transition);
+type NumberedTransition<'p> = (u32, &'p Transition);
 
 /// Judges the criteria of an item, and moves the item accordingly.
 ///
@@ -108,7 +108,7 @@ fn item<'s>(
     compiled: &CompiledPlan,
     session: &'s Session,
     id: &str,
-) -> Result<(Place, &'s Item), StepError> {
+) -> Result<(ItemPlace, &'s Item), StepError> {
     let unknown = || StepError::UnknownItem(id.into());
     let place = items::place(compiled.plan(), id).ok_or_else(unknown)?;
     let item = session.items[place.0 as usize].get(place.1).ok_or_else(unknown)?;
@@ -119,8 +119,8 @@ fn item<'s>(
 fn change(
     compiled: &CompiledPlan,
     session: &mut Session,
-    (id, number): Place,
-    step: Option<Step<'_>>,
+    (id, number): ItemPlace,
+    step: Option<NumberedTransition<'_>>,
     by: &str,
     rejects: bool,
 ) -> ItemChange {
@@ -151,7 +151,7 @@ fn change(
 }
 
 /// Returns the manual transition, if the harness may make it.
-fn by_hand<'p>(lifecycle: &'p Lifecycle, by: &Move<'_>) -> Result<Step<'p>, String> {
+fn by_hand<'p>(lifecycle: &'p Lifecycle, by: &Move<'_>) -> Result<NumberedTransition<'p>, String> {
     let named = (0..).zip(&lifecycle.transitions).find(|(_, one)| one.name == by.transition);
     let shown = render::cut(by.transition, 100);
     let Some(step) = named else {

@@ -67,9 +67,9 @@ impl Config {
 }
 
 /// The problem, and a suggestion.
-type Problem = (String, Option<String>);
+type ConfigProblem = (String, Option<String>);
 
-fn parse(text: &str) -> Result<Config, Problem> {
+fn parse(text: &str) -> Result<Config, ConfigProblem> {
     let table: toml::Table = text.parse().map_err(|e: toml::de::Error| {
         let line =
             e.span().map_or(1, |s| text[..s.start.min(text.len())].matches('\n').count() + 1);
@@ -102,7 +102,7 @@ fn parse(text: &str) -> Result<Config, Problem> {
     Ok(config)
 }
 
-fn retention(key: &str, value: &toml::Value) -> Result<Retention, Problem> {
+fn retention(key: &str, value: &toml::Value) -> Result<Retention, ConfigProblem> {
     let table = value.as_table().ok_or_else(|| wrong(key, "a table"))?;
     let mut retention = Retention::default();
     for (key, value) in table {
@@ -125,18 +125,18 @@ fn retention(key: &str, value: &toml::Value) -> Result<Retention, Problem> {
     Ok(retention)
 }
 
-fn unknown(key: &str, keys: &[&'static str]) -> Problem {
+fn unknown(key: &str, keys: &[&'static str]) -> ConfigProblem {
     let help = near::did_you_mean(key, keys.iter().copied());
     let names = || keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>();
     let known = || format!("the keys are {}", names().join(", "));
     (format!("unknown key `{key}`"), Some(help.unwrap_or_else(known)))
 }
 
-fn wrong(key: &str, expected: &str) -> Problem {
+fn wrong(key: &str, expected: &str) -> ConfigProblem {
     (format!("`{key}` must be {expected}"), None)
 }
 
-fn globs(key: &str, value: &toml::Value) -> Result<Vec<String>, Problem> {
+fn globs(key: &str, value: &toml::Value) -> Result<Vec<String>, ConfigProblem> {
     let list = value.as_array().ok_or_else(|| wrong(key, "a list of globs"))?;
     list.iter()
         .map(|glob| glob.as_str().map(str::to_owned).ok_or_else(|| wrong(key, "a list of globs")))

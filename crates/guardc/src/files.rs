@@ -92,7 +92,7 @@ pub fn find(
     if stdin_filename.is_some() && !paths.iter().any(|p| p.as_os_str() == "-") {
         return Err(Failure::new("`--stdin-filename` is given, but not `-`"));
     }
-    let filter = Filter::new(config)?;
+    let filter = FileFilter::new(config)?;
     let mut found: Vec<Input> = Vec::new();
     for path in paths {
         if path.as_os_str() == "-" {
@@ -118,13 +118,13 @@ pub fn find(
 }
 
 /// `include` and `exclude` of the configuration.
-struct Filter {
+struct FileFilter {
     include: Option<Gitignore>,
     exclude: Option<Gitignore>,
 }
 
-impl Filter {
-    fn new(config: &Config) -> Result<Filter, Failure> {
+impl FileFilter {
+    fn new(config: &Config) -> Result<FileFilter, Failure> {
         let root = config.root.clone().unwrap_or_default();
         let build = |globs: &[String]| -> Result<Option<Gitignore>, Failure> {
             if globs.is_empty() {
@@ -142,7 +142,7 @@ impl Filter {
                 .map(Some)
                 .map_err(|e| Failure::new(format!("bad globs in `guard.toml`: {e}")))
         };
-        Ok(Filter { include: build(&config.include)?, exclude: build(&config.exclude)? })
+        Ok(FileFilter { include: build(&config.include)?, exclude: build(&config.exclude)? })
     }
 
     fn takes(&self, path: &Path) -> bool {
@@ -172,7 +172,7 @@ fn walkable(folder: &Path) -> Result<(), Failure> {
     }
 }
 
-fn walk(folder: &Path, filter: &Filter) -> Result<Vec<PathBuf>, Failure> {
+fn walk(folder: &Path, filter: &FileFilter) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
     let whole = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     whole.ancestors().try_for_each(walkable)?;

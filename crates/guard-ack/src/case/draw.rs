@@ -49,7 +49,7 @@ fn word(bytes: &[u8]) -> String {
 ///
 /// Returns the first invalid placeholder.
 pub fn fill(text: &str, seed: u64, case: &str) -> Result<String, Bad> {
-    let mut drawn = Drawn { seed, case, texts: BTreeMap::new(), ints: BTreeMap::new() };
+    let mut drawn = CaseDraws { seed, case, texts: BTreeMap::new(), ints: BTreeMap::new() };
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find("<<") {
@@ -66,17 +66,17 @@ pub fn fill(text: &str, seed: u64, case: &str) -> Result<String, Bad> {
     Ok(out)
 }
 
-struct Drawn<'a> {
+struct CaseDraws<'a> {
     seed: u64,
     case: &'a str,
     texts: BTreeMap<String, String>,
     ints: BTreeMap<String, i64>,
 }
 
-type Problem = (String, Option<String>);
+type DrawProblem = (String, Option<String>);
 
-impl Drawn<'_> {
-    fn one(&mut self, inside: &str) -> Result<String, Problem> {
+impl CaseDraws<'_> {
+    fn one(&mut self, inside: &str) -> Result<String, DrawProblem> {
         let shape = || (format!("`<<{inside}>>` is not `<<kind:name>>`"), None);
         let (kind, name) = inside.split_once(':').ok_or_else(shape)?;
         match kind {
@@ -113,7 +113,7 @@ impl Drawn<'_> {
     }
 
     /// Draws words until they have the length that is said where the text is first used.
-    fn long_text(&mut self, text: &str) -> Result<String, Problem> {
+    fn long_text(&mut self, text: &str) -> Result<String, DrawProblem> {
         let (name, length) = text.split_once(' ').unwrap_or((text, ""));
         let key = format!("text:{name}");
         if let Some(text) = self.texts.get(&key) {
@@ -142,7 +142,7 @@ impl Drawn<'_> {
         Ok(drawn)
     }
 
-    fn int(&mut self, text: &str) -> Result<i64, Problem> {
+    fn int(&mut self, text: &str) -> Result<i64, DrawProblem> {
         let (name, range) = match text.split_once(' ') {
             Some((name, range)) => (name, Some(range.trim())),
             None => (text, None),
@@ -170,7 +170,7 @@ impl Drawn<'_> {
         Ok(number + offset)
     }
 
-    fn in_range(&self, name: &str, range: &str) -> Result<i64, Problem> {
+    fn in_range(&self, name: &str, range: &str) -> Result<i64, DrawProblem> {
         let bounds = range
             .split_once("..=")
             .and_then(|(low, high)| Some((low.parse::<i64>().ok()?, high.parse::<i64>().ok()?)));

@@ -1,6 +1,6 @@
 //! Beliefs: Beta distributions, from a prior and the outcomes of a tool's calls.
 
-use super::Scene;
+use super::AdviceScene;
 use super::expression::is_constant;
 use super::fixed::{self, ONE};
 use guard_plan::advice::{Belief, Decimal};
@@ -19,7 +19,7 @@ const LEAST_ALPHA: i64 = 300_000;
 const UNKNOWN_COST: i64 = ONE / 4;
 
 /// Returns the belief in the success of a tool.
-pub(super) fn of(scene: &Scene<'_>, id: ToolId) -> Belief {
+pub(super) fn of(scene: &AdviceScene<'_>, id: ToolId) -> Belief {
     let tool = &scene.plan.tools[id as usize];
     let declared = match &tool.prior {
         Some(prior) => declared_prior(scene, prior),
@@ -37,7 +37,7 @@ pub(super) fn of(scene: &Scene<'_>, id: ToolId) -> Belief {
 }
 
 /// Returns the parameters that a guard declares; `None` if one cannot be evaluated now.
-fn declared_prior(scene: &Scene<'_>, prior: &Prior) -> Option<(i64, i64)> {
+fn declared_prior(scene: &AdviceScene<'_>, prior: &Prior) -> Option<(i64, i64)> {
     let parameter = |e: &Expr| match scene.plain(e)? {
         Value::Decimal(units) => Some(units.clamp(1, MAX)),
         _ => None,
@@ -46,7 +46,7 @@ fn declared_prior(scene: &Scene<'_>, prior: &Prior) -> Option<(i64, i64)> {
 }
 
 /// α = max(0.3, 2 − 2·danger), α + β = 3.
-fn default_prior(scene: &Scene<'_>, id: ToolId) -> (i64, i64) {
+fn default_prior(scene: &AdviceScene<'_>, id: ToolId) -> (i64, i64) {
     let declared = match scene.risk(id, None) {
         Risk::Low => 0,
         Risk::Medium => 500_000,
@@ -60,7 +60,7 @@ fn default_prior(scene: &Scene<'_>, id: ToolId) -> (i64, i64) {
 }
 
 /// Returns the largest declared cost of the tool, as a fraction of a whole budget.
-fn expected_cost(scene: &Scene<'_>, tool: &Tool) -> i64 {
+fn expected_cost(scene: &AdviceScene<'_>, tool: &Tool) -> i64 {
     let plan = scene.plan;
     let mut sums = vec![0_i64; plan.units.len()];
     for cost in &tool.costs {

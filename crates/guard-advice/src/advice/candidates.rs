@@ -5,7 +5,7 @@ use super::expression::is_fixed;
 use super::goals::Goals;
 use super::remembered::Remembered;
 use super::unmet::Unmet;
-use super::{Scene, Supposition, boundary};
+use super::{AdviceScene, Supposition, boundary};
 use guard_plan::json::Json;
 use guard_plan::plan::{FactId, Risk, Tool, ToolId, TypeDef, TypeId, UnitId, VarId};
 use guard_plan::render;
@@ -44,7 +44,7 @@ pub(super) struct Candidate {
 
 /// Returns all candidates of a tool; at least one.
 pub(super) fn of(
-    scene: &Scene<'_>,
+    scene: &AdviceScene<'_>,
     goals: &Goals<'_>,
     id: ToolId,
     world: &mut Remembered<'_>,
@@ -109,7 +109,7 @@ fn written(types: &[TypeDef], tool: &Tool, values: &[Value]) -> Json {
 }
 
 fn concrete(
-    scene: &Scene<'_>,
+    scene: &AdviceScene<'_>,
     goals: &Goals<'_>,
     id: ToolId,
     values: Vec<Value>,
@@ -131,7 +131,7 @@ fn concrete(
 }
 
 fn open(
-    scene: &Scene<'_>,
+    scene: &AdviceScene<'_>,
     goals: &Goals<'_>,
     id: ToolId,
     world: &mut Remembered<'_>,
@@ -150,7 +150,12 @@ fn open(
 }
 
 /// Returns the kernel's verdict on a call.
-fn checked(scene: &Scene<'_>, tool: &Tool, args: &Json, world: &mut Remembered<'_>) -> Verdict {
+fn checked(
+    scene: &AdviceScene<'_>,
+    tool: &Tool,
+    args: &Json,
+    world: &mut Remembered<'_>,
+) -> Verdict {
     let proposal = Proposal { call: "", tool: &tool.wire_name, args: args.into(), now: scene.now };
     scene.kernel.check(scene.session, &proposal, world).verdict
 }
@@ -166,7 +171,7 @@ fn status(verdict: &Verdict) -> Status {
 
 /// Predicts the changes of a call; `observed` are the variables that depend on its result.
 fn foreseen(
-    scene: &Scene<'_>,
+    scene: &AdviceScene<'_>,
     hypothesis: &Hypothesis<'_>,
     goals: &Goals<'_>,
     id: ToolId,

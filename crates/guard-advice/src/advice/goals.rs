@@ -3,7 +3,7 @@
 use super::after::After;
 use super::fixed::{self, ONE};
 use super::remembered::Remembered;
-use super::{Scene, Supposition};
+use super::{AdviceScene, Supposition};
 use guard_plan::advice::{Decimal, GoalView};
 use guard_plan::plan::{Expr, Goal, Node, VarId};
 use guard_runtime::Assumed;
@@ -18,7 +18,7 @@ pub(super) struct Goals<'k> {
 
 impl<'k> Goals<'k> {
     /// Evaluates the goals now.
-    pub fn now(scene: &Scene<'k>, world: &mut Remembered<'_>) -> Goals<'k> {
+    pub fn now(scene: &AdviceScene<'k>, world: &mut Remembered<'_>) -> Goals<'k> {
         let goals = scene.plan.goals.as_slice();
         let holds: Vec<Vec<bool>> = scene.read(world, |hypothesis| {
             let now = Supposition { scene, hypothesis, assumed: Assumed::default() };

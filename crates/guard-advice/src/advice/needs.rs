@@ -1,6 +1,6 @@
 //! The needs of an action, as text and in the order in which they are to be met.
 
-use super::Scene;
+use super::AdviceScene;
 use super::candidates::Candidate;
 use super::graph::CandidateGraph;
 use super::unmet::{Alternative, Unmet};
@@ -14,7 +14,11 @@ use guard_plan::verdict::{Code, Decision, Reason};
 const MAX_CHAIN: usize = 16;
 
 /// Returns all needs of a candidate, in the order of its reasons; all missing calls form one chain.
-pub(super) fn of(scene: &Scene<'_>, graph: &CandidateGraph, candidate: &Candidate) -> Vec<Need> {
+pub(super) fn of(
+    scene: &AdviceScene<'_>,
+    graph: &CandidateGraph,
+    candidate: &Candidate,
+) -> Vec<Need> {
     let mut needs: Vec<Need> = Vec::new();
     let mut chained = false;
     for reason in &candidate.reasons {
@@ -35,7 +39,7 @@ pub(super) fn of(scene: &Scene<'_>, graph: &CandidateGraph, candidate: &Candidat
 }
 
 /// Returns the calls still to make, in the order of their requirements; `None` if they are unknown.
-fn chain(scene: &Scene<'_>, graph: &CandidateGraph, candidate: &Candidate) -> Option<Need> {
+fn chain(scene: &AdviceScene<'_>, graph: &CandidateGraph, candidate: &Candidate) -> Option<Need> {
     let mut links = StepChain { scene, graph, done: vec![], names: vec![], words: vec![] };
     links.before(&candidate.unmet);
     let StepChain { names, words, .. } = links;
@@ -44,7 +48,7 @@ fn chain(scene: &Scene<'_>, graph: &CandidateGraph, candidate: &Candidate) -> Op
 
 /// A chain under construction.
 struct StepChain<'s> {
-    scene: &'s Scene<'s>,
+    scene: &'s AdviceScene<'s>,
     graph: &'s CandidateGraph,
     done: Vec<Unmet>,
     names: Vec<String>,

@@ -1,7 +1,7 @@
 //! The parts of advice besides the actions: goals, state, budgets, history. Bounded, without
 //! secrets.
 
-use super::Scene;
+use super::AdviceScene;
 use super::goals::Goals;
 use guard_plan::advice::{Action, Advice, BudgetView, DeadlineView, Decimal, Recent, Shown};
 use guard_plan::json::Json;
@@ -17,7 +17,7 @@ const MAX_STATE: usize = 50;
 const MAX_RECENT: usize = 10;
 
 /// Builds the advice from its ordered actions.
-pub(super) fn advice(scene: &Scene<'_>, goals: &Goals<'_>, actions: Vec<Action>) -> Advice {
+pub(super) fn advice(scene: &AdviceScene<'_>, goals: &Goals<'_>, actions: Vec<Action>) -> Advice {
     let plan = scene.plan;
     let total = plan.deadline;
     Advice {
@@ -38,7 +38,7 @@ pub(super) fn advice(scene: &Scene<'_>, goals: &Goals<'_>, actions: Vec<Action>)
 }
 
 /// Returns the variables that goals read, then the others by name.
-fn state(scene: &Scene<'_>, goals: &Goals<'_>) -> Vec<Shown> {
+fn state(scene: &AdviceScene<'_>, goals: &Goals<'_>) -> Vec<Shown> {
     let plan = scene.plan;
     let mut vars = goals.reads();
     let mut others: Vec<VarId> =
@@ -61,7 +61,7 @@ fn state(scene: &Scene<'_>, goals: &Goals<'_>) -> Vec<Shown> {
     vars.into_iter().take(MAX_STATE).map(shown).collect()
 }
 
-fn budgets(scene: &Scene<'_>) -> Vec<BudgetView> {
+fn budgets(scene: &AdviceScene<'_>) -> Vec<BudgetView> {
     let mut views: Vec<BudgetView> = (0..)
         .zip(&scene.plan.units)
         .filter_map(|(id, unit): (UnitId, _)| {
@@ -78,7 +78,7 @@ fn budgets(scene: &Scene<'_>) -> Vec<BudgetView> {
 }
 
 /// Returns the tools that were settled last.
-fn recent(scene: &Scene<'_>) -> Vec<Recent> {
+fn recent(scene: &AdviceScene<'_>) -> Vec<Recent> {
     let tools = (0..).zip(&scene.plan.tools);
     let mut settled: Vec<(LastSettlement, ToolId, &Tool)> = tools
         .filter_map(|(id, tool)| Some((scene.session.last_settlement(id)?, id, tool)))

@@ -19,10 +19,10 @@ pub(super) struct Notes {
 struct PassNote {
     tool: Option<ToolId>,
     verbs: Vec<&'static str>,
-    what: NoteKind,
+    what: RewriteKind,
 }
 
-enum NoteKind {
+enum RewriteKind {
     Rewritten(Expr, Expr),
     Dropped(String),
 }
@@ -38,7 +38,8 @@ impl Notes {
     ) {
         let own = self.of.entry(tool).or_default();
         for at in own.iter().rev() {
-            let PassNote { verbs, what: NoteKind::Rewritten(_, last), .. } = &mut self.notes[*at]
+            let PassNote { verbs, what: RewriteKind::Rewritten(_, last), .. } =
+                &mut self.notes[*at]
             else {
                 continue;
             };
@@ -49,7 +50,7 @@ impl Notes {
             }
         }
         own.push(self.notes.len());
-        let what = NoteKind::Rewritten(before, after.clone());
+        let what = RewriteKind::Rewritten(before, after.clone());
         self.notes.push(PassNote { tool, verbs: vec![verb], what });
     }
 
@@ -58,7 +59,7 @@ impl Notes {
         self.notes.push(PassNote {
             tool: Some(tool),
             verbs: vec![verb],
-            what: NoteKind::Dropped(what),
+            what: RewriteKind::Dropped(what),
         });
     }
 
@@ -73,8 +74,8 @@ impl Notes {
                 render::cut(&words::expr(&Shows { plan: shown, tool, ranges: &[] }, expr), SHOWN)
             };
             let (before, after) = match &note.what {
-                NoteKind::Rewritten(before, after) => (words(before), words(after)),
-                NoteKind::Dropped(what) => (render::cut(what, SHOWN), String::new()),
+                RewriteKind::Rewritten(before, after) => (words(before), words(after)),
+                RewriteKind::Dropped(what) => (render::cut(what, SHOWN), String::new()),
             };
             let passes = note.verbs.into_iter().map(String::from).collect();
             Rewrite { tool: tool.map(|tool| tool.name.clone()), passes, before, after }

@@ -236,10 +236,10 @@ fn listed<'d>(
 }
 
 /// A media type and its schema.
-type Content<'d> = (&'d str, Option<&'d Json>);
+type MediaContent<'d> = (&'d str, Option<&'d Json>);
 
 /// The content that a call or a result has: JSON if there is some, else a form, else the first.
-fn content(json: &Json) -> Option<Content<'_>> {
+fn content(json: &Json) -> Option<MediaContent<'_>> {
     let Some(Json::Object(types)) = json.get("content") else { return None };
     let rank = |(media, _): &&(Box<str>, Json)| match () {
         () if is_json(media) => 0,

@@ -80,7 +80,7 @@ impl JsonNode {
 
 /// Parses a whole text.
 pub fn parse(text: &str) -> Result<JsonNode, SettingsError> {
-    let mut reader = JsonReader { text, at: 0 };
+    let mut reader = TreeReader { text, at: 0 };
     // A byte order mark stays where it is.
     if text.starts_with('\u{feff}') {
         reader.at = 3;
@@ -93,12 +93,12 @@ pub fn parse(text: &str) -> Result<JsonNode, SettingsError> {
     }
 }
 
-struct JsonReader<'t> {
+struct TreeReader<'t> {
     text: &'t str,
     at: usize,
 }
 
-impl JsonReader<'_> {
+impl TreeReader<'_> {
     fn wrong(&self, expected: &str) -> SettingsError {
         let before = &self.text[..self.at.min(self.text.len())];
         let line = before.matches('\n').count() + 1;

@@ -124,12 +124,12 @@ impl<'a> Iterator for Items<'a> {
 }
 
 /// The intermediate result of a quantifier.
-struct Tally {
+struct QuantifierTally {
     op: QuantifierOp,
     found: i128,
 }
 
-impl Tally {
+impl QuantifierTally {
     /// Takes one body value; returns whether the result is now decided.
     fn take(&mut self, body: &Val<'_>) -> Result<bool, Fault> {
         match (self.op, body) {
@@ -173,7 +173,7 @@ impl<'a> Context<'a> {
         body: NodeId,
         scope: Option<&Scope<'_, 'a>>,
     ) -> Evaluated<'a> {
-        let mut tally = Tally { op, found: 0 };
+        let mut tally = QuantifierTally { op, found: 0 };
         let mut settled = false;
         let mut take = |values: &[Val<'a>]| {
             let inner = Scope { slots: binders, values, outer: scope };

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// The number of rows by key bytes.
-type Counts = HashMap<Box<[u8]>, u32>;
+type KeyCounts = HashMap<Box<[u8]>, u32>;
 
 /// The rows of one fact; a full table evicts the oldest row.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -17,7 +17,7 @@ pub(crate) struct Table {
     keys: usize,
     max: usize,
     /// The rows, by key.
-    rows: Keyed<Row>,
+    rows: Keyed<StoredRow>,
     /// The keys, by the sequence number of their row.
     #[serde(skip)]
     order: BTreeMap<u64, Box<[u8]>>,
@@ -25,12 +25,12 @@ pub(crate) struct Table {
     /// The number of rows that begin with some column values, for each number of columns but that
     /// of the key.
     #[serde(skip)]
-    prefixes: Vec<(usize, Counts)>,
+    prefixes: Vec<(usize, KeyCounts)>,
 }
 
 /// A row and its source.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Row {
+struct StoredRow {
     number: u64,
     value: Value,
     /// The source: the call id, `prompt N` or `start`; many rows share it.
@@ -120,7 +120,7 @@ impl Table {
         }
         self.arrivals += 1;
         self.order.insert(self.arrivals, bytes.clone());
-        let row = Row { number: self.arrivals, value: row, by: Arc::clone(by) };
+        let row = StoredRow { number: self.arrivals, value: row, by: Arc::clone(by) };
         self.rows.insert(bytes, row);
         forgot
     }

@@ -115,12 +115,12 @@ pub(crate) fn rows<'s>(
 }
 
 /// A lesson, and what it depends on.
-type Lesson<'s> = (&'s Learn, &'s prepare::PreparedLesson, Needs<'s>);
+type PendingLesson<'s> = (&'s Learn, &'s prepare::PreparedLesson, Needs<'s>);
 
 /// Adds the rows of the ranges from `depth` on.
 fn range<'s>(
     cx: &Context<'s>,
-    all: Lesson<'s>,
+    all: PendingLesson<'s>,
     depth: usize,
     scope: &Scope<'_, 's>,
     visits: &mut usize,
@@ -158,7 +158,7 @@ fn range<'s>(
 /// The rows of one element.
 fn lesson<'s>(
     cx: &Context<'s>,
-    (rule, ready, needs): Lesson<'s>,
+    (rule, ready, needs): PendingLesson<'s>,
     scope: &Scope<'_, 's>,
     rows: &mut Vec<Row>,
 ) {

@@ -14,7 +14,7 @@ use guard_plan::record::NoteKind;
 use guard_plan::value::{Fault, Value};
 
 /// The path to write, and the value.
-type Observed = Result<(Vec<PathKey>, Value), Fault>;
+type EvaluatedObservation = Result<(Vec<PathKey>, Value), Fault>;
 
 /// Evaluates all observations, writes those that fit, and checks the invariants that they may
 /// violate.
@@ -29,7 +29,7 @@ pub(crate) fn observe(
     if rules.is_empty() && call.tool.observe_frame.is_empty() {
         return;
     }
-    let observed: Vec<Observed> = after.read(compiled, session, |cx| {
+    let observed: Vec<EvaluatedObservation> = after.read(compiled, session, |cx| {
         let ready = rules.iter().zip(&call.ready.observes);
         ready
             .map(|(rule, (way, value))| {

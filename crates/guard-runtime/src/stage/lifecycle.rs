@@ -15,7 +15,7 @@ use guard_plan::value::Value;
 use guard_plan::verdict::Code;
 
 /// A reason for a refusal, as text.
-type Lack = String;
+type RefusalText = String;
 
 /// Checks a served call and returns its action, or a message if it is refused.
 pub(crate) fn check<'a>(
@@ -23,7 +23,7 @@ pub(crate) fn check<'a>(
     call: Call<'a>,
     served: &Served,
     findings: &mut Findings,
-) -> Result<Action, Lack> {
+) -> Result<Action, RefusalText> {
     let lifecycle = &cx.compiled.plan().lifecycles[served.lifecycle as usize];
     let action = match served.op {
         ServedOp::Create => create(cx, call, served, lifecycle),
@@ -45,7 +45,7 @@ fn create(
     call: Call<'_>,
     served: &Served,
     lifecycle: &Lifecycle,
-) -> Result<Action, Vec<Lack>> {
+) -> Result<Action, Vec<RefusalText>> {
     let mut lacks = Vec::new();
     if cx.session.items[served.lifecycle as usize].len() >= MAX_ITEMS {
         lacks.push(format!("there are {MAX_ITEMS} items of `{}` already", lifecycle.name));
@@ -73,7 +73,11 @@ fn create(
     Ok(Action::Create(fields.collect(), criteria))
 }
 
-fn list(cx: &Context<'_>, served: &Served, lifecycle: &Lifecycle) -> Result<Action, Vec<Lack>> {
+fn list(
+    cx: &Context<'_>,
+    served: &Served,
+    lifecycle: &Lifecycle,
+) -> Result<Action, Vec<RefusalText>> {
     let state = match cx.args.first() {
         Some(Val::Enum(state)) => Some(*state),
         _ => None,
@@ -91,7 +95,7 @@ fn moves(
     served: &Served,
     lifecycle: &Lifecycle,
     at: u32,
-) -> Result<Action, Vec<Lack>> {
+) -> Result<Action, Vec<RefusalText>> {
     let transition = &lifecycle.transitions[at as usize];
     let id = cx.args.first().and_then(Val::text).unwrap_or_default();
     let number = number(cx, served, lifecycle, id).map_err(|why| vec![why])?;
@@ -116,7 +120,12 @@ fn moves(
 }
 
 /// Returns the number of an item of this lifecycle.
-fn number(cx: &Context<'_>, served: &Served, lifecycle: &Lifecycle, id: &str) -> Result<u32, Lack> {
+fn number(
+    cx: &Context<'_>,
+    served: &Served,
+    lifecycle: &Lifecycle,
+    id: &str,
+) -> Result<u32, RefusalText> {
     let known = |number: &u32| cx.session.items[served.lifecycle as usize].get(*number).is_some();
     let number = items::parse(id).filter(|(name, _)| *name == lifecycle.name);
     number.map(|(_, number)| number).filter(known).ok_or_else(|| {
@@ -130,7 +139,7 @@ pub(crate) fn misplaced(
     transition: &Transition,
     item: &Item,
     id: &str,
-) -> Option<Lack> {
+) -> Option<RefusalText> {
     if transition.from.contains(&item.state()) {
         return None;
     }
@@ -179,7 +188,7 @@ fn criterion(
     call: Call<'_>,
     lifecycle: &Lifecycle,
     record: &Value,
-) -> Result<Criterion, Lack> {
+) -> Result<Criterion, RefusalText> {
     let plan = cx.compiled.plan();
     let (kind, criterion) = match said(call, record).as_slice() {
         [Value::Path(path), Value::None, Value::None, Value::None, Value::None] => {
@@ -230,14 +239,14 @@ fn criterion(
 }
 
 /// Returns the path, if it lies in the workspace.
-fn inside(cx: &Context<'_>, path: &str) -> Result<Box<str>, Lack> {
+fn inside(cx: &Context<'_>, path: &str) -> Result<Box<str>, RefusalText> {
     match found::inside(cx.session, path) {
         CheckResult::Holds => Ok(path.into()),
         outside => Err(outside.lack().unwrap_or_default()),
     }
 }
 
-fn evidence(cx: &Context<'_>, call: Call<'_>, record: &Value) -> Result<Evidence, Lack> {
+fn evidence(cx: &Context<'_>, call: Call<'_>, record: &Value) -> Result<Evidence, RefusalText> {
     match said(call, record).as_slice() {
         [Value::String(id), Value::None, Value::None] => {
             called(cx, id).map(|()| Evidence::Call(id.clone()))
@@ -249,7 +258,7 @@ fn evidence(cx: &Context<'_>, call: Call<'_>, record: &Value) -> Result<Evidence
 }
 
 /// Checks that a call has succeeded.
-fn called(cx: &Context<'_>, id: &str) -> Result<(), Lack> {
+fn called(cx: &Context<'_>, id: &str) -> Result<(), RefusalText> {
     let shown = render::cut(id, 100);
     if cx.session.flights.iter().any(|flight| flight.call == id) {
         return Err(format!("the call `{shown}` is still in flight"));
@@ -264,7 +273,7 @@ fn called(cx: &Context<'_>, id: &str) -> Result<(), Lack> {
 }
 
 /// Checks that a file exists, and returns it with its hash.
-fn hashed(cx: &Context<'_>, path: &str, wanted: Option<&str>) -> Result<Evidence, Lack> {
+fn hashed(cx: &Context<'_>, path: &str, wanted: Option<&str>) -> Result<Evidence, RefusalText> {
     let path = inside(cx, path)?;
     let name = found::shown(cx.session, &path);
     let found = match cx.answers.sha256(&path) {

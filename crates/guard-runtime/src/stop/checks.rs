@@ -14,7 +14,7 @@ use guard_plan::value::DECIMAL_ONE;
 const NAMED: usize = 3;
 
 /// A failed check and its problem.
-struct Lack {
+struct FailedCheck {
     check: u32,
     message: String,
 }
@@ -33,7 +33,7 @@ pub(crate) fn missing(cx: &Context<'_>) -> Vec<Missing> {
     let Some(completion) = &cx.compiled.plan().completion else { return Vec::new() };
     let (checks, ready) = (&completion.checks.0, &cx.compiled.checks);
     let judge = CheckJudge { cx, checks, ready: &ready.completion, attests: &ready.attests };
-    let missing = |lack: Lack| {
+    let missing = |lack: FailedCheck| {
         let check = &checks[lack.check as usize];
         let span = cx.compiled.loaded().span_text(check.span);
         Missing { text: check.text.clone(), message: lack.message, span }
@@ -47,18 +47,18 @@ impl CheckJudge<'_, '_> {
     }
 
     /// Returns the failures of a check; empty if it holds.
-    fn lacks(&self, id: u32) -> Vec<Lack> {
+    fn lacks(&self, id: u32) -> Vec<FailedCheck> {
         let message = match &self.checks[id as usize].kind {
             CheckKind::All(children) => return self.all(children),
             CheckKind::Any(children) => self.any(children),
             CheckKind::File(_) => return self.files(&[id]).into_iter().collect(),
             kind => self.one(id, kind),
         };
-        message.map(|message| Lack { check: id, message }).into_iter().collect()
+        message.map(|message| FailedCheck { check: id, message }).into_iter().collect()
     }
 
     /// Judges the children in order, up to the first that fails; adjacent files are judged as one.
-    fn all(&self, children: &[u32]) -> Vec<Lack> {
+    fn all(&self, children: &[u32]) -> Vec<FailedCheck> {
         let is_file = |id: &u32| matches!(self.checks[*id as usize].kind, CheckKind::File(_));
         let mut rest = children;
         while let Some(first) = rest.first() {
@@ -116,7 +116,7 @@ impl CheckJudge<'_, '_> {
     }
 
     /// Judges files that must all exist.
-    fn files(&self, group: &[u32]) -> Option<Lack> {
+    fn files(&self, group: &[u32]) -> Option<FailedCheck> {
         let (mut first, mut missing, mut others) = (None, Vec::new(), Vec::new());
         for id in group {
             let CheckKind::File(file) = self.checks[*id as usize].kind else { continue };
@@ -143,7 +143,7 @@ impl CheckJudge<'_, '_> {
         if !others.is_empty() {
             messages.push(few(&others, others.len(), "; "));
         }
-        first.map(|check| Lack { check, message: messages.join("; ") })
+        first.map(|check| FailedCheck { check, message: messages.join("; ") })
     }
 
     fn every(&self, id: LifecycleId, state: u32) -> Option<String> {

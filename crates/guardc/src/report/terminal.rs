@@ -16,7 +16,7 @@ pub fn render(report: &Report, finding: &Finding, term: &Term) -> String {
         if term.out.on { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
     let handler = GraphicalReportHandler::new_themed(theme).with_context_lines(1);
     let mut out = String::new();
-    match handler.render_report(&mut out, &Drawn::new(report, finding)) {
+    match handler.render_report(&mut out, &DrawnFinding::new(report, finding)) {
         Ok(()) => out,
         Err(_) => diagnostics::render(report, finding),
     }
@@ -24,18 +24,18 @@ pub fn render(report: &Report, finding: &Finding, term: &Term) -> String {
 
 /// A finding, or its positions in one other file, in miette's form.
 #[derive(Debug)]
-struct Drawn {
+struct DrawnFinding {
     code: Option<&'static str>,
     severity: Severity,
     message: String,
     source: NamedSource<Arc<str>>,
     labels: Vec<LabeledSpan>,
     help: Option<String>,
-    elsewhere: Vec<Drawn>,
+    elsewhere: Vec<DrawnFinding>,
 }
 
-impl Drawn {
-    fn new(report: &Report, finding: &Finding) -> Drawn {
+impl DrawnFinding {
+    fn new(report: &Report, finding: &Finding) -> DrawnFinding {
         let (primary, label) = &finding.primary;
         let span = |start: usize, end: usize| start..end;
         let text = |label: &str| (!label.is_empty()).then(|| visible(label));
@@ -53,7 +53,7 @@ impl Drawn {
         }
         let help: Vec<String> =
             finding.help.iter().cloned().chain(diagnostics::fix_line(report, finding)).collect();
-        Drawn {
+        DrawnFinding {
             code: Some(finding.code),
             severity: if finding.error { Severity::Error } else { Severity::Warning },
             message: visible(&finding.message),
@@ -62,13 +62,13 @@ impl Drawn {
             help: (!help.is_empty()).then(|| visible(&help.join("\n"))),
             elsewhere: others
                 .into_iter()
-                .map(|(file, labels)| Drawn::elsewhere(report, file, labels))
+                .map(|(file, labels)| DrawnFinding::elsewhere(report, file, labels))
                 .collect(),
         }
     }
 
-    fn elsewhere(report: &Report, file: usize, labels: Vec<LabeledSpan>) -> Drawn {
-        Drawn {
+    fn elsewhere(report: &Report, file: usize, labels: Vec<LabeledSpan>) -> DrawnFinding {
+        DrawnFinding {
             code: None,
             severity: Severity::Advice,
             message: format!("see `{}`", report.texts[file].name),
@@ -85,15 +85,15 @@ fn source(report: &Report, file: usize) -> NamedSource<Arc<str>> {
     NamedSource::new(text.name.clone(), Arc::clone(&text.shown))
 }
 
-impl std::fmt::Display for Drawn {
+impl std::fmt::Display for DrawnFinding {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.message)
     }
 }
 
-impl std::error::Error for Drawn {}
+impl std::error::Error for DrawnFinding {}
 
-impl miette::Diagnostic for Drawn {
+impl miette::Diagnostic for DrawnFinding {
     fn code<'a>(&'a self) -> Option<Box<dyn std::fmt::Display + 'a>> {
         self.code.map(|code| Box::new(code) as Box<dyn std::fmt::Display>)
     }

@@ -328,7 +328,7 @@ impl<'s, 'p> Product<'s, 'p> {
         wire: &str,
         args: &Json,
         oracle: &Oracle,
-    ) -> Judged {
+    ) -> JudgedCall {
         let decoded = side.tool(wire).and_then(|tool| {
             let known = |(name, _): &(Box<str>, Json)| {
                 side.program.tools[tool].params.iter().any(|p| *p.name == **name)
@@ -338,9 +338,11 @@ impl<'s, 'p> Product<'s, 'p> {
         });
         match decoded {
             Some((tool, values)) => {
-                Judged::Said(Box::new(session.consider(tool, &values, &|ask| oracle.answer(ask))))
+                JudgedCall::Said(Box::new(
+                    session.consider(tool, &values, &|ask| oracle.answer(ask)),
+                ))
             }
-            None => Judged::Unread(!side.program.default_allow || side.tool(wire).is_some()),
+            None => JudgedCall::Unread(!side.program.default_allow || side.tool(wire).is_some()),
         }
     }
 
@@ -373,7 +375,7 @@ impl<'s, 'p> Product<'s, 'p> {
                 continue;
             }
             let roles = match (&old, &new) {
-                (Judged::Said(a), Judged::Said(b)) if a.decision == Decision::Ask => {
+                (JudgedCall::Said(a), JudgedCall::Said(b)) if a.decision == Decision::Ask => {
                     let (a, b) = (roles(a), roles(b));
                     if a != b && wire == self.wire {
                         // Somebody else is asked: who was asked before has no say any more.
@@ -478,8 +480,8 @@ impl<'s, 'p> Product<'s, 'p> {
         node: &Node<'p>,
         wire: &str,
         args: &Json,
-        old: &Judged,
-        new: &Judged,
+        old: &JudgedCall,
+        new: &JudgedCall,
         world: &Oracle<'_>,
     ) {
         let way = if new.rank() < old.rank() { Way::Looser } else { Way::Tighter };
@@ -510,24 +512,26 @@ impl<'s, 'p> Product<'s, 'p> {
 
 /// A guard's judgement of a call. A call that the guard cannot read is refused, or passes if the guard does not know
 /// the tool and allows unknown tools.
-enum Judged {
+enum JudgedCall {
     Said(Box<Judgement>),
     Unread(bool),
 }
 
-impl Judged {
+impl JudgedCall {
     fn rank(&self) -> u8 {
         match self {
-            Judged::Said(said) => rank(Some(said.decision), &said.reasons),
-            Judged::Unread(true) => 2,
-            Judged::Unread(false) => 0,
+            JudgedCall::Said(said) => rank(Some(said.decision), &said.reasons),
+            JudgedCall::Unread(true) => 2,
+            JudgedCall::Unread(false) => 0,
         }
     }
 
     /// Returns the roles whose approvals are all that the call needs; none where it needs more, or nothing.
     fn asked(&self) -> Vec<String> {
         match self {
-            Judged::Said(said) if said.decision == Decision::Ask || is_gated(said) => roles(said),
+            JudgedCall::Said(said) if said.decision == Decision::Ask || is_gated(said) => {
+                roles(said)
+            }
             _ => Vec::new(),
         }
     }

@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A question to the history.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Asked {
+enum SessionQuestion {
     Called {
         tool: ToolId,
         params: Vec<u32>,
@@ -39,14 +39,14 @@ enum Asked {
     Result(ToolId),
 }
 
-impl Asked {
+impl SessionQuestion {
     fn tool(&self) -> ToolId {
         match self {
-            Asked::Called { tool, .. }
-            | Asked::Failed { tool, .. }
-            | Asked::Calls { tool, .. }
-            | Asked::Arg(tool, _)
-            | Asked::Result(tool) => *tool,
+            SessionQuestion::Called { tool, .. }
+            | SessionQuestion::Failed { tool, .. }
+            | SessionQuestion::Calls { tool, .. }
+            | SessionQuestion::Arg(tool, _)
+            | SessionQuestion::Result(tool) => *tool,
         }
     }
 }
@@ -54,7 +54,7 @@ impl Asked {
 /// Everything that a guard asks of a session.
 pub(crate) struct Questions<'p> {
     program: &'p Program,
-    asked: BTreeSet<Asked>,
+    asked: BTreeSet<SessionQuestion>,
     /// Most calls that are told apart, where counts are compared with constants alone.
     caps: BTreeMap<(ToolId, bool, Option<WindowSize>), Option<i64>>,
     temporal: Vec<&'p Expr>,
@@ -96,7 +96,13 @@ impl<'p> Questions<'p> {
                 for r in any_of {
                     let params = r.key.iter().map(|(p, _)| *p).collect();
                     let Requirement { tool, since, within, latest, .. } = *r;
-                    questions.asked.insert(Asked::Called { tool, params, since, within, latest });
+                    questions.asked.insert(SessionQuestion::Called {
+                        tool,
+                        params,
+                        since,
+                        within,
+                        latest,
+                    });
                     if latest {
                         questions.failures.insert(tool);
                     }
@@ -119,10 +125,11 @@ impl<'p> Questions<'p> {
     /// Returns true if something asks whether calls of a tool have succeeded.
     fn is_asked_after(&self, id: ToolId) -> bool {
         let asked = self.asked.iter().any(|asked| match asked {
-            Asked::Called { tool, since, .. } | Asked::Failed { tool, since, .. } => {
-                *tool == id || *since == Some(id)
-            }
-            Asked::Calls { tool, .. } | Asked::Arg(tool, _) | Asked::Result(tool) => *tool == id,
+            SessionQuestion::Called { tool, since, .. }
+            | SessionQuestion::Failed { tool, since, .. } => *tool == id || *since == Some(id),
+            SessionQuestion::Calls { tool, .. }
+            | SessionQuestion::Arg(tool, _)
+            | SessionQuestion::Result(tool) => *tool == id,
         });
         let counts = |clause: &Clause| match &clause.kind {
             ClauseKind::Limit { limit, .. } => self.program.limits[*limit].success,
@@ -154,12 +161,12 @@ impl<'p> Questions<'p> {
                 let params = key.iter().map(|(p, _)| *p).collect();
                 let (since, within) = (*since, *within);
                 let (tool, latest) = (*tool, false);
-                self.asked.insert(Asked::Called { tool, params, since, within, latest });
+                self.asked.insert(SessionQuestion::Called { tool, params, since, within, latest });
             }
             K::Failed { tool, since, within } => {
                 self.failures.insert(*tool);
                 let (since, within) = (*since, *within);
-                self.asked.insert(Asked::Failed { tool: *tool, since, within });
+                self.asked.insert(SessionQuestion::Failed { tool: *tool, since, within });
             }
             K::Calls { tool, failures, recent } => {
                 if *failures {
@@ -175,8 +182,8 @@ impl<'p> Questions<'p> {
                     }
                 }
             }
-            K::LastArg(tool, at) => _ = self.asked.insert(Asked::Arg(*tool, *at)),
-            K::LastResult(tool) => _ = self.asked.insert(Asked::Result(*tool)),
+            K::LastArg(tool, at) => _ = self.asked.insert(SessionQuestion::Arg(*tool, *at)),
+            K::LastResult(tool) => _ = self.asked.insert(SessionQuestion::Result(*tool)),
             K::Temporal(..) => self.temporal.push(e),
             K::Spent(unit) | K::Remaining(unit) => _ = self.spent.insert(*unit),
             K::Row(fact, _) | K::Known(fact, _) | K::Rows(fact) => _ = self.facts.insert(*fact),
@@ -185,7 +192,7 @@ impl<'p> Questions<'p> {
         });
         for of in &counted {
             let (tool, failures, recent) = *of;
-            self.asked.insert(Asked::Calls { tool, failures, recent });
+            self.asked.insert(SessionQuestion::Calls { tool, failures, recent });
             let bounded: Vec<i64> =
                 compared.iter().filter(|(c, _)| c == of).map(|(_, most)| *most).collect();
             let all = bounded.len() == counted.iter().filter(|c| *c == of).count();
@@ -205,9 +212,9 @@ impl<'p> Questions<'p> {
             || self.asked.iter().any(|asked| {
                 matches!(
                     asked,
-                    Asked::Called { within: Some(_), .. }
-                        | Asked::Failed { within: Some(_), .. }
-                        | Asked::Calls { recent: Some(WindowSize::Within(_)), .. }
+                    SessionQuestion::Called { within: Some(_), .. }
+                        | SessionQuestion::Failed { within: Some(_), .. }
+                        | SessionQuestion::Calls { recent: Some(WindowSize::Within(_)), .. }
                 )
             })
     }
@@ -217,10 +224,10 @@ impl<'p> Questions<'p> {
         let mut spans = BTreeSet::new();
         for asked in &self.asked {
             match asked {
-                Asked::Called { within, .. } | Asked::Failed { within, .. } => {
+                SessionQuestion::Called { within, .. } | SessionQuestion::Failed { within, .. } => {
                     spans.extend(*within);
                 }
-                Asked::Calls { recent: Some(WindowSize::Within(age)), .. } => {
+                SessionQuestion::Calls { recent: Some(WindowSize::Within(age)), .. } => {
                     spans.insert(*age);
                 }
                 _ => {}
@@ -309,12 +316,12 @@ impl<'p> Questions<'p> {
         rows.iter().for_each(|row| out.extend(row));
     }
 
-    fn history(&self, asked: &Asked, session: &Reference, out: &mut Vec<u8>) {
+    fn history(&self, asked: &SessionQuestion, session: &Reference, out: &mut Vec<u8>) {
         let now = session.clock_at().0;
         let last = |tool: ToolId| session.past().filter(|p| p.success && p.tool == tool).last();
         let from = |since: &Option<ToolId>| since.and_then(last).map_or(0, |p| p.number);
         match asked {
-            Asked::Called { tool, params, since, within, latest } => {
+            SessionQuestion::Called { tool, params, since, within, latest } => {
                 let touched = since.map_or(Some(0), |tool| session.touched(tool));
                 let mut keys: BTreeMap<Vec<u8>, i64> = BTreeMap::new();
                 for p in session.past().filter(|p| p.tool == *tool) {
@@ -337,14 +344,14 @@ impl<'p> Questions<'p> {
                     put(age, out);
                 }
             }
-            Asked::Failed { tool, since, within } => {
+            SessionQuestion::Failed { tool, since, within } => {
                 let from = from(since);
                 let failed = session.past().filter(|p| p.failed && p.tool == *tool);
                 let last = failed.filter(|p| p.number > from).last();
                 let age = last.map(|p| now - p.time).filter(|age| within.is_none_or(|d| *age <= d));
                 put(age.map_or(-1, |age| if within.is_some() { age } else { 0 }), out);
             }
-            Asked::Calls { tool, failures, recent } => {
+            SessionQuestion::Calls { tool, failures, recent } => {
                 let mine = session.past().filter(|p| p.failed == *failures && p.tool == *tool);
                 match recent {
                     Some(WindowSize::Within(age)) => {
@@ -360,11 +367,11 @@ impl<'p> Questions<'p> {
                     }
                 }
             }
-            Asked::Arg(tool, at) => {
+            SessionQuestion::Arg(tool, at) => {
                 let value = last(*tool).map(|p| p.args[*at as usize].clone());
                 key::write(&value.unwrap_or(Value::None), out);
             }
-            Asked::Result(tool) => {
+            SessionQuestion::Result(tool) => {
                 let value = last(*tool).map(|p| p.result.clone());
                 key::write(&value.unwrap_or(Value::None), out);
             }

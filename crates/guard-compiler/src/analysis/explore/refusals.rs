@@ -174,8 +174,8 @@ impl Filling<'_, '_, '_> {
             }
             let tried = self.anew(writer, args, round);
             match tried.into_iter().find_map(|args| self.next(writer, args))? {
-                Attempt::Refused(args) => return self.ended(args),
-                Attempt::Allowed(args) => self.call(writer, args)?,
+                FillAttempt::Refused(args) => return self.ended(args),
+                FillAttempt::Allowed(args) => self.call(writer, args)?,
             }
         }
         None
@@ -200,17 +200,17 @@ impl Filling<'_, '_, '_> {
 
     /// The outcome of a call of `writer` with these arguments, after a person has done what it lacks: named the
     /// texts, ended a halt, approved. None where other rules refuse it.
-    fn next(&mut self, writer: ToolId, args: Vec<Value>) -> Option<Attempt> {
+    fn next(&mut self, writer: ToolId, args: Vec<Value>) -> Option<FillAttempt> {
         let before = self.pump.clone();
         for help in [Help::None, Help::Resume, Help::Prompt] {
             self.help(help, &args)?;
             if writer == self.tool && self.is_refused(&args) {
-                return Some(Attempt::Refused(args));
+                return Some(FillAttempt::Refused(args));
             }
             self.judged += 1;
             let judged = self.judge(writer, &args);
             if judged.decision == Decision::Allow {
-                return Some(Attempt::Allowed(args));
+                return Some(FillAttempt::Allowed(args));
             }
             if judged.reasons.iter().all(is_asked) {
                 for role in roles(&judged) {
@@ -220,7 +220,7 @@ impl Filling<'_, '_, '_> {
                     self.pump.act(Act::Approve { tool, args, role })?;
                 }
                 if self.judge(writer, &args).decision == Decision::Allow {
-                    return Some(Attempt::Allowed(args));
+                    return Some(FillAttempt::Allowed(args));
                 }
             }
         }
@@ -274,7 +274,7 @@ fn is_asked(reason: &Outline) -> bool {
 }
 
 /// The next call that fills a variable.
-enum Attempt {
+enum FillAttempt {
     /// The check refuses it.
     Refused(Vec<Value>),
     /// It is allowed.

@@ -122,7 +122,7 @@ impl Reference<'_> {
         env: Env,
         state: &mut [Rc<Value>],
     ) -> Result<(), Fault> {
-        let (mut assigned, mut weight): (Vec<Written>, usize) = (Vec::new(), 0);
+        let (mut assigned, mut weight): (Vec<AppliedEffect>, usize) = (Vec::new(), 0);
         for locals in self.combinations(ranges, env)? {
             let env = Env { locals: &locals, ..env };
             if !when.map_or(Ok(true), |when| self.holds(when, env))? {
@@ -167,7 +167,7 @@ impl Reference<'_> {
         (target, op, value): Operation,
         env: Env,
         state: &mut [Rc<Value>],
-    ) -> Result<Written, Fault> {
+    ) -> Result<AppliedEffect, Fault> {
         let value = value.map_or(Ok(Value::None), |v| self.eval(v, env))?;
         let mut keys = Vec::new();
         for step in &target.path {
@@ -200,7 +200,7 @@ pub(super) fn reads(e: &Expr, var: VarId) -> bool {
 type Operation<'e> = (&'e Target, EffectOp, Option<&'e Expr>);
 
 /// The place that an effect wrote, and its operand.
-type Written = (Vec<PathKey>, Value);
+type AppliedEffect = (Vec<PathKey>, Value);
 
 /// One evaluated step into a value.
 #[derive(PartialEq)]

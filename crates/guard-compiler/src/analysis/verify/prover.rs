@@ -230,7 +230,7 @@ impl ProofSearch<'_> {
         if rows_decide && self.eliminate(context) {
             return true;
         }
-        let Some(Split { index, parts, .. }) = next else { return false };
+        let Some(CaseSplit { index, parts, .. }) = next else { return false };
         let begun = self.steps.len();
         self.steps.push(ProofStep::Split(index));
         let decided = [decided, &[index]].concat();
@@ -256,7 +256,7 @@ impl ProofSearch<'_> {
 }
 
 /// The disjunction to split next.
-struct Split {
+struct CaseSplit {
     index: u32,
     parts: Rc<Parts>,
     /// How many alternatives the intervals leave open.
@@ -267,8 +267,8 @@ fn next_case(
     alternatives: &[Rc<Parts>],
     decided: &[u32],
     bounds: &VariableBounds,
-) -> Option<Split> {
-    let mut best: Option<Split> = None;
+) -> Option<CaseSplit> {
+    let mut best: Option<CaseSplit> = None;
     for (index, parts) in (0..).zip(alternatives) {
         if decided.contains(&index) || parts.parts.iter().any(|part| bounds.entails(part)) {
             continue;
@@ -276,7 +276,7 @@ fn next_case(
         let open = parts.parts.iter().filter(|part| !bounds.refutes(part)).count();
         if best.as_ref().is_none_or(|best| open < best.open) {
             let done = open == 0;
-            best = Some(Split { index, parts: parts.clone(), open });
+            best = Some(CaseSplit { index, parts: parts.clone(), open });
             if done {
                 break;
             }

@@ -15,7 +15,7 @@ use std::collections::btree_map::Entry;
 
 /// The values that an effect has written.
 #[derive(Default)]
-struct Written {
+struct WrittenElements {
     /// Those of `=`, by place.
     assigned: BTreeMap<Vec<PathKey>, Value>,
     /// The weight of all.
@@ -36,7 +36,7 @@ pub(super) fn simulate<'a>(
     // It writes the variable even where there is no element.
     simulated(cx, writes, effect.target.var);
     let outside = Scope { slots: &[], values: &[], outer: None };
-    range(cx, (effect, ready), 0, &outside, writes, &mut Written::default())
+    range(cx, (effect, ready), 0, &outside, writes, &mut WrittenElements::default())
 }
 
 /// Simulates the effect for the elements of the ranges from `depth` on.
@@ -46,7 +46,7 @@ fn range<'a>(
     depth: usize,
     scope: &Scope<'_, 'a>,
     writes: &mut Vec<(VarId, Value)>,
-    written: &mut Written,
+    written: &mut WrittenElements,
 ) -> Result<(), Fault> {
     let (Some(over), Some(range)) = (ready.ranges.get(depth), effect.ranges.get(depth)) else {
         return element(cx, (effect, ready), scope, writes, written);
@@ -68,7 +68,7 @@ fn element<'a>(
     (effect, ready): (&'a Effect, &'a PreparedEffect),
     scope: &Scope<'_, 'a>,
     writes: &mut Vec<(VarId, Value)>,
-    written: &mut Written,
+    written: &mut WrittenElements,
 ) -> Result<(), Fault> {
     if let Some(when) = &ready.when
         && !cx.eval_in(when, scope)?.truth()?
@@ -93,7 +93,7 @@ fn element<'a>(
     target::apply(place, &way, effect.op, Some(Val::own(value)))
 }
 
-impl Written {
+impl WrittenElements {
     /// Notes a value that is assigned.
     ///
     /// # Errors

@@ -33,7 +33,7 @@ pub fn tell(at: &At<'_>, record: &Record, last: &mut String, style: Style) -> St
         *last = heading;
     }
     let clock = style.dim(&format!("{:<9}", clock.trim_end_matches('Z')));
-    let mut told = Told { out: String::new(), style };
+    let mut told = StoryText { out: String::new(), style };
     told.record(at, record);
     let mut lines = told.out.lines();
     let _ = writeln!(out, "{clock} {}", lines.next().unwrap_or_default());
@@ -43,7 +43,7 @@ pub fn tell(at: &At<'_>, record: &Record, last: &mut String, style: Style) -> St
     out
 }
 
-struct Told {
+struct StoryText {
     out: String,
     style: Style,
 }
@@ -52,7 +52,7 @@ fn value(json: &Json) -> String {
     cut(&json.to_string(), VALUE_CHARS)
 }
 
-impl Told {
+impl StoryText {
     fn line(&mut self, text: &str) {
         self.out += text;
         self.out.push('\n');

@@ -1,7 +1,7 @@
 //! Climbing towards a call that differs: few rules of the lenient guard refuse it, and some of the other do.
 
 use super::known::PairSessions;
-use super::{Judged, Product, Way, Witness};
+use super::{JudgedCall, Product, Way, Witness};
 use crate::analysis::explore::climb::{
     Climber, PlayedSession, Ratings, Score, SessionDraft, distance, remove_entry, values_of,
 };
@@ -50,8 +50,8 @@ impl<'s, 'p> Product<'s, 'p> {
         climber.climb(drafts, self.climbs, stop, &mut |played, args, verdicts, oracle| {
             let known = |side: &super::Side| side.tool(wire).is_some();
             let judged = |at: usize, side: &super::Side<'p>| match &verdicts[at] {
-                Some(verdict) => Judged::Said(Box::new(verdict.said.clone())),
-                None => Judged::Unread(!side.program.default_allow || known(side)),
+                Some(verdict) => JudgedCall::Said(Box::new(verdict.said.clone())),
+                None => JudgedCall::Unread(!side.program.default_allow || known(side)),
             };
             let (before, after) = (judged(0, old), judged(1, new));
             let differs = match way {

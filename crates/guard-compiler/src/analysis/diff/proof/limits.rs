@@ -7,11 +7,11 @@ use guard_proof::mutant;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A limit on a counter: from which count on it holds, and the role that it asks, if it does not refuse.
-type Bound<'p> = (u32, Option<&'p str>);
+type CounterLimit<'p> = (u32, Option<&'p str>);
 
 /// Returns the limits that a tool is held to, by counter.
-fn counters<'p>(view: &View<'p>, tool: &'p Tool) -> BTreeMap<String, Vec<Bound<'p>>> {
-    let mut counters: BTreeMap<String, Vec<Bound>> = BTreeMap::new();
+fn counters<'p>(view: &View<'p>, tool: &'p Tool) -> BTreeMap<String, Vec<CounterLimit<'p>>> {
+    let mut counters: BTreeMap<String, Vec<CounterLimit>> = BTreeMap::new();
     for clause in tool.clauses.iter().filter(|clause| !clause.rule.shadow) {
         let ClauseKind::Limit { limit, .. } = &clause.kind else { continue };
         let text = counter(view, tool, *limit, clause);
@@ -23,7 +23,7 @@ fn counters<'p>(view: &View<'p>, tool: &'p Tool) -> BTreeMap<String, Vec<Bound<'
 }
 
 /// Returns the roles that are asked where so many calls are counted; none where the call is refused.
-fn refusal<'p>(limits: &[Bound<'p>], counted: u32) -> Option<BTreeSet<&'p str>> {
+fn refusal<'p>(limits: &[CounterLimit<'p>], counted: u32) -> Option<BTreeSet<&'p str>> {
     let reached = limits.iter().filter(|(count, _)| *count <= counted);
     reached.map(|(_, role)| *role).collect()
 }
@@ -46,7 +46,7 @@ impl<'p> Sides<'p> {
         for text in all {
             let (old, new) = (old.get(text).unwrap_or(&none), new.get(text).unwrap_or(&none));
             if old.iter().chain(new).all(|(_, role)| role.is_none()) {
-                let least = |limits: &[Bound]| limits.iter().map(|(count, _)| *count).min();
+                let least = |limits: &[CounterLimit]| limits.iter().map(|(count, _)| *count).min();
                 change.bound("a limit", least(old), least(new));
                 continue;
             }
