@@ -182,6 +182,8 @@ pub struct Field {
     pub ty: Type,
     /// True if it never leaves the kernel in clear text.
     pub secret: bool,
+    /// True for the column of a fact that keeps its texts in lower case.
+    pub caseless: bool,
     /// Its documentation.
     pub doc: String,
     /// The position of its name in the source.

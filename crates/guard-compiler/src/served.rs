@@ -132,6 +132,7 @@ impl GeneratedSpan {
             ty,
             secret: false,
             key: false,
+            caseless: false,
             forms: OtherForms::default(),
             wire: None,
             span,

@@ -62,7 +62,7 @@ pub(crate) const ITEM_KEYWORDS: [&str; 27] = [
 ];
 
 /// Words that continue an item on a new line.
-const CONTINUATIONS: [&str; 53] = [
+const CONTINUATIONS: [&str; 54] = [
     "for",
     "max",
     "approval",
@@ -97,6 +97,7 @@ const CONTINUATIONS: [&str; 53] = [
     "all",
     "any",
     "key",
+    "caseless",
     "format",
     "std",
     "allow",

@@ -104,4 +104,5 @@ pub const CODES: &[(&str, &str)] = &[
     ("G0523", "trust that the agent decides"),
     ("G0524", "alternative behind a `since`"),
     ("G0525", "rule that a session forgets"),
+    ("G0526", "text in lower case beside another"),
 ];

@@ -191,6 +191,12 @@ pub(crate) fn bare_alternative(span: Span, bare: &str, first: &str) -> Diagnosti
     ))
 }
 
+/// A column in lower case beside a text as it was written.
+pub(crate) fn cased(span: Span, column: &str) -> Diagnostic {
+    let message = format!("`{column}` is in lower case, and the other side may not be");
+    Diagnostic::warning("G0526", span, message).help("compare with `lower(…)`")
+}
+
 /// A rule that refuses nothing once a row is gone.
 pub(crate) fn lifted_by_eviction(span: Span, fact: &str, max: u64, teacher: Span) -> Diagnostic {
     let message = format!("this refuses nothing once a row of `{fact}` is forgotten");

@@ -1,10 +1,10 @@
 //! Calls and questions: builtins, conversions, facts, probes, budgets, history, the world.
 
-use super::expr::{broken, typed};
+use super::expr::{broken, folded, typed};
 use super::scope::Scope;
 use super::{Checker, literal};
 use crate::errors;
-use crate::hir::{Expr, ExprKind, ToolId, Type};
+use crate::hir::{Expr, ExprKind, Field, ToolId, Type};
 use guard_plan::builtin::{Gives, TABLE};
 use guard_plan::plan::{MAX_LAST_CALLS, WindowSize};
 use guard_syntax::ast::{self, Arg, BinaryOp, Ident};
@@ -194,8 +194,11 @@ impl Checker<'_, '_> {
             ));
             return broken(span);
         }
-        let values =
-            args.iter().zip(&columns).map(|(a, c)| self.lifted(&a.value, &c.ty, scope)).collect();
+        let value = |(arg, column): (&Arg, &Field)| match column.caseless {
+            true => folded(self.value(&arg.value, &column.ty, scope), column),
+            false => self.lifted(&arg.value, &column.ty, scope),
+        };
+        let values = args.iter().zip(&columns).map(value).collect();
         typed(ExprKind::Known(id, values), Type::Bool, span)
     }
 
@@ -219,8 +222,8 @@ impl Checker<'_, '_> {
             self.report(errors::no_rows(span, &name, keys, columns.len()));
             return broken(span);
         }
-        let keys = at.iter().zip(&columns).map(|(at, column)| self.value(at, &column.ty, scope));
-        let keys = keys.collect();
+        let key = |(at, column): (_, &Field)| folded(self.value(at, &column.ty, scope), column);
+        let keys = at.iter().zip(&columns).map(key).collect();
         typed(ExprKind::Row(id, keys), Type::Record(row).optional(), span)
     }
 

@@ -39,6 +39,7 @@ impl Checker<'_, '_> {
             forms: TakenForms::OWN,
             ty: ty(written),
             secret: false,
+            caseless: false,
             doc: String::new(),
             span: Span::default(),
         });

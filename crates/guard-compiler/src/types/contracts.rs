@@ -320,7 +320,8 @@ impl Checker<'_, '_> {
         }
         let (name, span) = (name.node.clone(), name.span);
         let forms = TakenForms::OWN;
-        fields.push(hir::Field { name, wire, forms, ty, secret, doc: String::new(), span });
+        let doc = String::new();
+        fields.push(hir::Field { name, wire, forms, ty, secret, caseless: false, doc, span });
     }
 
     /// The member that ranks items, by its name in JSON.

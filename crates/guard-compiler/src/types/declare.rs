@@ -188,12 +188,18 @@ impl<'a> Checker<'a, '_> {
                 self.report(errors::duplicate(what, &field.name, first));
                 continue;
             }
-            if field.key && what != "column" {
-                let why =
-                    format!("`key` marks columns of a fact, and `{}` is a {what}", field.name.node);
-                self.report(errors::refinement(field.span.0, &why, "remove `key`"));
+            for word in marks(field).filter(|_| what != "column") {
+                let name = &field.name.node;
+                let why = format!("`{word}` marks columns of a fact, and `{name}` is a {what}");
+                let help = format!("remove `{word}`");
+                self.report(errors::refinement(field.span.0, &why, &help));
             }
             let ty = self.ty(&field.ty);
+            if field.caseless && !matches!(ty, Type::String(_) | Type::Error) {
+                let name = &field.name.node;
+                let why = format!("`caseless` marks columns of text, and `{name}` is another");
+                self.report(errors::refinement(field.span.0, &why, "remove `caseless`"));
+            }
             let form = field.wire.as_ref().map(|wire| ("a name in JSON (`as`)", wire.span));
             if let Some((form, span)) = form.filter(|_| what != "field") {
                 self.report(errors::contract_form(span, &format!("a {what}"), form));
@@ -209,6 +215,7 @@ impl<'a> Checker<'a, '_> {
                 forms: self.forms(&field.forms, &ty, FormPlace::Member),
                 ty,
                 secret: field.secret,
+                caseless: field.caseless,
                 doc: field.docs.join("\n"),
                 span: field.name.span,
             });
@@ -475,4 +482,10 @@ fn is_constant(e: &hir::Expr) -> bool {
         );
     });
     constant
+}
+
+/// The marks of a field that only a column may have.
+pub(super) fn marks(field: &ast::Field) -> impl Iterator<Item = &'static str> {
+    let marks = [(field.key, "key"), (field.caseless, "caseless")];
+    marks.into_iter().filter(|(set, _)| *set).map(|(_, word)| word)
 }

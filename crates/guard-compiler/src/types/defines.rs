@@ -5,6 +5,7 @@
 //! known of the text written out (options, trust, secrets, steps) is known of the use.
 
 use super::Checker;
+use super::declare::marks;
 use super::expr::broken;
 use super::scope::{GivenArgument, Missing, Place, Scope};
 use super::text::{text, text_in};
@@ -121,9 +122,9 @@ impl<'a> Checker<'a, '_> {
         let names = self.names;
         for entry in &names.defines.items {
             let define = entry.decl;
-            let marks = define.params.iter().find(|p| p.secret || p.key);
-            if let Some(param) = marks {
-                let word = if param.secret { "secret" } else { "key" };
+            let secret = |p: &ast::Field| p.secret.then_some("secret");
+            let mark = |p| Some((p, secret(p).or_else(|| marks(p).next())?));
+            if let Some((param, word)) = define.params.iter().find_map(mark) {
                 let why = format!(
                     "`{word}` marks no parameter of a define: what an argument is, it stays"
                 );

@@ -2,7 +2,7 @@
 
 use super::Checker;
 use super::clauses::place_key;
-use super::expr::broken;
+use super::expr::{broken, folded};
 use super::narrow;
 use super::scope::{Missing, Place, Scope};
 use super::text::text;
@@ -429,7 +429,7 @@ impl Checker<'_, '_> {
                     None => break,
                 },
             };
-            values[at] = Some(self.learned_value(&arg.value, &columns[at].ty, scope));
+            values[at] = Some(self.learned_value(&arg.value, &columns[at], scope));
         }
         let complete = values.iter().all(Option::is_some) && learn.args.len() == columns.len();
         if !complete {
@@ -443,19 +443,19 @@ impl Checker<'_, '_> {
     }
 
     /// A column's value, or a list or set of them, which teaches one row each.
-    fn learned_value(&mut self, e: &ast::Expr, column: &Type, scope: &mut Scope) -> Expr {
-        let found = self.expr(e, Some(column), scope);
+    fn learned_value(&mut self, e: &ast::Expr, column: &hir::Field, scope: &mut Scope) -> Expr {
+        let found = self.expr(e, Some(&column.ty), scope);
         if let Type::List(of, _) | Type::Set(of, _) = found.ty.required()
-            && !fits(&found.ty, column)
+            && !fits(&found.ty, &column.ty)
         {
-            if fits(of, column) {
+            if fits(of, &column.ty) && !column.caseless {
                 return found;
             }
-            let (wanted, shown) = (self.show(column), self.show(&found.ty));
+            let (wanted, shown) = (self.show(&column.ty), self.show(&found.ty));
             self.report(errors::mismatch(e.span, &wanted, &shown));
             return broken(e.span);
         }
-        self.fit(e, found, column, scope)
+        folded(self.fit(e, found, &column.ty, scope), column)
     }
 }
 

@@ -7,7 +7,8 @@ use super::text::{text, text_in};
 use super::ty::{fits, join};
 use super::{Checker, literal, regex};
 use crate::errors;
-use crate::hir::{Expr, ExprKind, Type};
+use crate::hir::{Expr, ExprKind, Field, Type};
+use guard_plan::builtin::Builtin;
 use guard_plan::plan::TemporalOp;
 use guard_syntax::ast::{self, BinaryOp, UnaryOp};
 use guard_syntax::span::Span;
@@ -20,6 +21,15 @@ pub(crate) fn typed(kind: ExprKind, ty: Type, span: Span) -> Expr {
 /// The expression of something already reported.
 pub(crate) fn broken(span: Span) -> Expr {
     typed(ExprKind::Error, Type::Error, span)
+}
+
+/// A value for a column: in lower case for one that is `caseless`.
+pub(super) fn folded(e: Expr, column: &Field) -> Expr {
+    if !column.caseless || e.ty == Type::Error {
+        return e;
+    }
+    let (span, name) = (e.span, e.name.clone());
+    Expr { name, ..typed(ExprKind::Call(Builtin::Lower, vec![e]), Type::string(), span) }
 }
 
 pub(super) fn boxed(e: Expr) -> Box<Expr> {

@@ -82,6 +82,7 @@ impl Checker<'_, '_> {
             }
         }
         self.lint_comparison(op, &left, &right, span);
+        self.lint_case(&left, &right, span);
         let op = match op {
             BinaryOp::Eq => CompareOp::Eq,
             BinaryOp::Ne => CompareOp::Ne,
@@ -207,6 +208,34 @@ impl Checker<'_, '_> {
             _ => return,
         };
         self.report(errors::never_varies(span, outcome, "the type's range decides it"));
+    }
+
+    /// A text in lower case never equals one that is not.
+    fn lint_case(&mut self, left: &Expr, right: &Expr, span: Span) {
+        let folded = |e: &Expr| match &e.kind {
+            ExprKind::Call(Builtin::Lower, _) => true,
+            ExprKind::String(text) => *text == text.to_lowercase(),
+            _ => self.caseless_column(e).is_some(),
+        };
+        let (is_left, is_right) = (folded(left), folded(right));
+        let column = self.caseless_column(left).filter(|_| !is_right);
+        let column = column.or_else(|| self.caseless_column(right).filter(|_| !is_left));
+        if let Some(name) = column.map(str::to_owned) {
+            self.report(errors::cased(span, &name));
+        }
+    }
+
+    /// The name of the column of texts in lower case that an expression reads.
+    fn caseless_column(&self, e: &Expr) -> Option<&str> {
+        match &e.kind {
+            ExprKind::Unwrap(inner, _) => self.caseless_column(inner),
+            ExprKind::Field(of, at) => {
+                let Type::Record(id) = of.ty.required() else { return None };
+                let field = self.program.records[*id].fields.get(*at as usize)?;
+                field.caseless.then_some(&*field.name)
+            }
+            _ => None,
+        }
     }
 
     /// `item in collection`; written `collection contains item` when `flipped`.

@@ -96,7 +96,12 @@ pub(super) fn abs(args: &[&Value]) -> Evaluated {
 }
 
 pub(super) fn lower(args: &[&Value]) -> Evaluated {
-    Ok(Value::String(text(&args[0])?.to_lowercase().into()))
+    let text = match args[0] {
+        // A lesson for a `caseless` column, which a `json` fills.
+        Value::Json(json) => json.as_str().ok_or_else(confused)?,
+        _ => text(&args[0])?,
+    };
+    Ok(Value::String(text.to_lowercase().into()))
 }
 
 pub(super) fn upper(args: &[&Value]) -> Evaluated {

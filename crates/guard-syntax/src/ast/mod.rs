@@ -177,7 +177,7 @@ pub struct Record {
     pub fields: Vec<Field>,
 }
 
-/// `[secret] NAME: TYPE [key] [FORMS] [as "NAME"]`: a record field, a parameter, a fact column, a lifecycle or contract field.
+/// `[secret] NAME: TYPE [key] [caseless] [FORMS] [as "NAME"]`: a record field, a parameter, a fact column, a lifecycle or contract field.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Field {
     /// The `///` lines before it.
@@ -190,6 +190,8 @@ pub struct Field {
     pub secret: bool,
     /// True if marked `key`, which is written after the type; only for fact columns.
     pub key: bool,
+    /// True if marked `caseless`, which is written after `key`; only for fact columns.
+    pub caseless: bool,
     /// The forms besides its own in which a value is taken.
     pub forms: OtherForms,
     /// `as "NAME"`: its name in JSON.

@@ -73,9 +73,10 @@ impl TreeBuilder<'_> {
         let secret = parts.has(Rule::secret);
         let ty = self.take_type(&mut parts)?;
         let key = parts.has(Rule::key);
+        let caseless = parts.has(Rule::caseless);
         let forms = self.take_forms(&mut parts);
         let wire = self.take_wire(&mut parts);
-        Some(Field { docs, name, ty, secret, key, forms, wire, span })
+        Some(Field { docs, name, ty, secret, key, caseless, forms, wire, span })
     }
 
     /// Parses the forms besides its own in which a value is taken.

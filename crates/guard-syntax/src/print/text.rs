@@ -102,8 +102,9 @@ pub(super) fn ty(ty: &Type) -> String {
 pub(super) fn field(field: &Field) -> String {
     let secret = if field.secret { "secret " } else { "" };
     let key = if field.key { " key" } else { "" };
+    let caseless = if field.caseless { " caseless" } else { "" };
     let (forms, wire) = (forms(&field.forms), wire(&field.wire));
-    format!("{}: {secret}{}{key}{forms}{wire}", field.name.node, ty(&field.ty))
+    format!("{}: {secret}{}{key}{caseless}{forms}{wire}", field.name.node, ty(&field.ty))
 }
 
 /// Prints the forms besides its own in which a value is taken.

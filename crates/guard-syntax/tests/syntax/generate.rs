@@ -112,6 +112,7 @@ impl<'b> Choices<'b> {
             ty: self.ty(2, true),
             secret: self.coin(),
             key: self.coin(),
+            caseless: self.coin(),
             forms: self.forms(),
             wire: self.some(Self::string),
             span: here(),
