@@ -76,7 +76,11 @@ impl Clock for Still {
     fn wait_until(&mut self, _: i64) {}
 }
 
-fn driven(path: &str, reasoner: &mut dyn Reasoner, limits: &Limits) -> (DriveReport, Vec<String>) {
+fn driven(
+    path: &str,
+    reasoner: &mut dyn Reasoner,
+    limits: &DriveLimits,
+) -> (DriveReport, Vec<String>) {
     let kernel = guard(path);
     let mut session = kernel.open("s", 0, "/ws").unwrap();
     let mut tools = Obedient::default();
@@ -90,7 +94,7 @@ fn driven(path: &str, reasoner: &mut dyn Reasoner, limits: &Limits) -> (DriveRep
 #[test]
 fn the_advice_alone_deploys() {
     let nonsense = (0..40).map(|_| "I am not sure.");
-    let limits = Limits { invalid: 40, ..Limits::default() };
+    let limits = DriveLimits { invalid: 40, ..DriveLimits::default() };
     let (report, ran) = driven("seeds/constrai.guard", &mut Scripted::new(nonsense), &limits);
     conforms("drive-report", &serde_json::to_string(&report).expect("JSON"));
     assert_eq!(report.end, End::GoalReached, "{ran:?}");
@@ -106,7 +110,7 @@ fn items_are_served() {
     let (report, ran) = driven(
         "seeds/compymac.guard",
         &mut Scripted::new(script),
-        &Limits { steps: 3, ..Limits::default() },
+        &DriveLimits { steps: 3, ..DriveLimits::default() },
     );
     let invalid: Vec<bool> = report.rounds.iter().map(|round| round.invalid.is_some()).collect();
     assert_eq!(invalid, [false, false, true], "{:?}", report.rounds);

@@ -114,7 +114,7 @@ fn what_is_proved_holds_after_a_step_from_any_state() {
     for given in ["bound", "limit", "Costs", "requires", "success", "Growth"] {
         assert!(tried.rests_on.contains_key(given), "no proof rests on {given}: {tried:?}");
     }
-    for rule in guard_proof::Rule::ALL {
+    for rule in guard_proof::ProofRule::ALL {
         let name = format!("Meaning({rule:?})");
         assert!(
             tried.rests_on.contains_key(&name),

@@ -1,8 +1,8 @@
 //! The two sides of a case: an adapter, and the world around it.
 
 use crate::protocol::{
-    Approval, ApprovalRequest, Call, Declared, Done, End, Hello, Message, Outage, Replay, Replayed,
-    Restore, Run, Turn,
+    ApprovalAnswer, ApprovalRequest, Declared, Done, Hello, LoopEnd, ModelCall, ModelMessage,
+    ModelTurn, Outage, ReplayAnswer, ReplayRequest, Restore, Run,
 };
 use serde_json::Value;
 use std::fmt;
@@ -14,43 +14,43 @@ pub trait Adapter {
     /// # Errors
     ///
     /// Returns an error if the adapter cannot be judged.
-    fn hello(&mut self, hello: &Hello) -> Result<Declared, Trouble>;
+    fn hello(&mut self, hello: &Hello) -> Result<Declared, AdapterTrouble>;
     /// Runs the agent's loop to its end.
     ///
     /// # Errors
     ///
     /// Returns an error if the adapter cannot be judged.
-    fn run(&mut self, run: &Run, world: &mut dyn World) -> Result<End, Trouble>;
+    fn run(&mut self, run: &Run, world: &mut dyn AdapterWorld) -> Result<LoopEnd, AdapterTrouble>;
     /// Returns the data needed to restore a session.
     ///
     /// # Errors
     ///
     /// Returns an error if the adapter cannot be judged.
-    fn snapshot(&mut self, session: &str) -> Result<Value, Trouble>;
+    fn snapshot(&mut self, session: &str) -> Result<Value, AdapterTrouble>;
     /// Restores a session from a snapshot.
     ///
     /// # Errors
     ///
     /// Returns an error if the adapter cannot be judged.
-    fn restore(&mut self, restore: &Restore) -> Result<(), Trouble>;
+    fn restore(&mut self, restore: &Restore) -> Result<(), AdapterTrouble>;
     /// Deletes a session, or all of them.
     ///
     /// # Errors
     ///
     /// Returns an error if the adapter cannot be judged.
-    fn reset(&mut self, session: Option<&str>) -> Result<(), Trouble>;
+    fn reset(&mut self, session: Option<&str>) -> Result<(), AdapterTrouble>;
     /// Replays a trace.
     ///
     /// # Errors
     ///
     /// Returns an error if the adapter cannot be judged.
-    fn replay(&mut self, replay: &Replay) -> Result<Replayed, Trouble>;
+    fn replay(&mut self, replay: &ReplayRequest) -> Result<ReplayAnswer, AdapterTrouble>;
     /// Ends a case. After a clean one the adapter may be kept for another case.
     ///
     /// # Errors
     ///
     /// Returns an error if the adapter does not begin anew after a clean case, although it declares that it does.
-    fn finish(&mut self, clean: bool) -> Result<(), Trouble> {
+    fn finish(&mut self, clean: bool) -> Result<(), AdapterTrouble> {
         let _ = clean;
         Ok(())
     }
@@ -87,24 +87,27 @@ pub trait Contestant: Sync {
     /// # Errors
     ///
     /// Returns an error if the adapter cannot be started.
-    fn start(&self) -> Result<Box<dyn Adapter + '_>, Trouble>;
+    fn start(&self) -> Result<Box<dyn Adapter + '_>, AdapterTrouble>;
     /// Starts a new adapter whose guard fails in this way, and that has served no case before.
     ///
     /// # Errors
     ///
     /// Returns an error if the adapter cannot be started.
-    fn start_fresh(&self, outage: Option<&Outage>) -> Result<Box<dyn Adapter + '_>, Trouble> {
+    fn start_fresh(
+        &self,
+        outage: Option<&Outage>,
+    ) -> Result<Box<dyn Adapter + '_>, AdapterTrouble> {
         let _ = outage;
         self.start()
     }
 }
 
 /// The world outside of the adapter.
-pub trait World {
+pub trait AdapterWorld {
     /// Asks the model.
-    fn model(&mut self, messages: &[Message]) -> Result<Turn, Refused>;
+    fn model(&mut self, messages: &[ModelMessage]) -> Result<ModelTurn, Refused>;
     /// Records that a tool begins to run.
-    fn begin(&mut self, call: &Call);
+    fn begin(&mut self, call: &ModelCall);
     /// Returns the next call that has ended, with its id. `idle` is true if the adapter has nothing
     /// else to begin.
     fn ended(&mut self, idle: bool) -> Option<(String, Done)>;
@@ -120,7 +123,7 @@ pub trait World {
         false
     }
     /// Asks for the approval of a call.
-    fn approval(&mut self, request: &ApprovalRequest) -> Approval;
+    fn approval(&mut self, request: &ApprovalRequest) -> ApprovalAnswer;
     /// Asks the host for the answer of a probe.
     fn probe(&mut self, name: &str) -> Option<Value>;
     /// Returns the run of another session that begins now, beside the run that goes on. It is given out once.
@@ -132,7 +135,7 @@ pub trait World {
         let _ = session;
     }
     /// Takes the end of the run that began beside another.
-    fn beside_ended(&mut self, end: Result<End, Trouble>) {
+    fn beside_ended(&mut self, end: Result<LoopEnd, AdapterTrouble>) {
         let _ = end;
     }
 }
@@ -143,16 +146,16 @@ pub struct Refused;
 
 /// The reason why an adapter could not be judged.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trouble {
+pub struct AdapterTrouble {
     /// The kind of problem.
-    pub kind: Kind,
+    pub kind: TroubleKind,
     /// The description.
     pub message: String,
 }
 
 /// The kinds of problems with an adapter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum TroubleKind {
     /// It could not be started.
     Start,
     /// It did not answer in time.
@@ -167,36 +170,42 @@ pub enum Kind {
     Error,
 }
 
-impl Kind {
-    const ALL: [Kind; 6] =
-        [Kind::Start, Kind::Hang, Kind::Crash, Kind::Message, Kind::Flood, Kind::Error];
+impl TroubleKind {
+    const ALL: [TroubleKind; 6] = [
+        TroubleKind::Start,
+        TroubleKind::Hang,
+        TroubleKind::Crash,
+        TroubleKind::Message,
+        TroubleKind::Flood,
+        TroubleKind::Error,
+    ];
 
     /// Returns the kind with this name.
-    pub fn of(word: &str) -> Option<Kind> {
-        Kind::ALL.into_iter().find(|kind| kind.word() == word)
+    pub fn of(word: &str) -> Option<TroubleKind> {
+        TroubleKind::ALL.into_iter().find(|kind| kind.word() == word)
     }
 
     /// Returns its name.
     pub fn word(self) -> &'static str {
         match self {
-            Kind::Start => "start",
-            Kind::Hang => "hang",
-            Kind::Crash => "crash",
-            Kind::Message => "message",
-            Kind::Flood => "flood",
-            Kind::Error => "error",
+            TroubleKind::Start => "start",
+            TroubleKind::Hang => "hang",
+            TroubleKind::Crash => "crash",
+            TroubleKind::Message => "message",
+            TroubleKind::Flood => "flood",
+            TroubleKind::Error => "error",
         }
     }
 }
 
-impl Trouble {
+impl AdapterTrouble {
     /// Returns a problem with a description.
-    pub fn new(kind: Kind, message: impl Into<String>) -> Trouble {
-        Trouble { kind, message: message.into() }
+    pub fn new(kind: TroubleKind, message: impl Into<String>) -> AdapterTrouble {
+        AdapterTrouble { kind, message: message.into() }
     }
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for AdapterTrouble {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.kind.word(), self.message)
     }

@@ -8,7 +8,7 @@ const PAGE: &str = include_str!("../adapter.md");
 
 /// One promise of an adapter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Clause {
+pub struct AckClause {
     /// Its permanent id.
     pub id: &'static str,
     /// The promise.
@@ -31,7 +31,7 @@ pub const TIERS: [&str; 6] =
     ["gate", "effects", "steering", "completion", "boundary", "durability"];
 
 struct ClausePage {
-    clauses: Vec<Clause>,
+    clauses: Vec<AckClause>,
     capabilities: Vec<Capability>,
 }
 
@@ -50,19 +50,19 @@ fn read(text: &'static str) -> ClausePage {
             line.strip_prefix("| `").and_then(|it| it.split_once("` | "))
         {
             let promise = promise.trim_end_matches('|').trim_end();
-            page.clauses.push(Clause { id, promise, tier });
+            page.clauses.push(AckClause { id, promise, tier });
         }
     }
     page
 }
 
 /// Returns all clauses, in the order of the page.
-pub fn all() -> &'static [Clause] {
+pub fn all() -> &'static [AckClause] {
     &CONTRACT.clauses
 }
 
 /// Returns the clause with an id.
-pub fn find(id: &str) -> Option<&'static Clause> {
+pub fn find(id: &str) -> Option<&'static AckClause> {
     all().iter().find(|clause| clause.id == id)
 }
 

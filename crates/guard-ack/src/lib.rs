@@ -23,11 +23,11 @@ mod suite;
 mod workspace;
 mod world;
 
-pub use adapter::{Adapter, Contestant, Kind, Refused, Trouble, World};
-pub use judge::{Broken, rechained};
-pub use observed::{Observed, RunSeen, Served};
+pub use adapter::{Adapter, AdapterTrouble, AdapterWorld, Contestant, Refused, TroubleKind};
+pub use judge::{BrokenPromise, rechained};
+pub use observed::{Observed, RanCall, RunSeen};
 pub use play::{Compile, Played, play};
-pub use run::{Options, Outcome, Report, Verdict, known_failing, matches, run};
+pub use run::{AckReport, CaseOutcome, CaseVerdict, RunOptions, known_failing, matches, run};
 #[cfg(feature = "schema")]
 pub use schema::schema;
-pub use suite::{Suite, Unreadable, VERSION};
+pub use suite::{CaseSuite, Unreadable, VERSION};

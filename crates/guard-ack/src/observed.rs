@@ -1,7 +1,7 @@
 //! The observations of an adapter.
 
-use crate::adapter::Trouble;
-use crate::protocol::{ApprovalRequest, Call, Declared, End, Message, Replayed};
+use crate::adapter::AdapterTrouble;
+use crate::protocol::{ApprovalRequest, Declared, LoopEnd, ModelCall, ModelMessage, ReplayAnswer};
 
 /// The observations of one case.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -17,35 +17,35 @@ pub struct Observed {
     /// True if a run did not end although all processes of the adapter slept.
     pub is_asleep: bool,
     /// The reason why a run did not end, where that breaks a promise.
-    pub trouble: Option<Trouble>,
+    pub trouble: Option<AdapterTrouble>,
 }
 
 /// The observations of one run.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RunSeen {
     /// The messages shown to the model at each request.
-    pub shown: Vec<Vec<Message>>,
+    pub shown: Vec<Vec<ModelMessage>>,
     /// The indexes of its answers in the log.
     pub asked: Vec<usize>,
     /// The calls that ran, in the order in which they began.
-    pub executed: Vec<Served>,
+    pub executed: Vec<RanCall>,
     /// The requests for approval.
     pub approvals: Vec<ApprovalRequest>,
     /// True if the model was asked again after its final stop.
     pub beyond: bool,
     /// The adapter's result.
-    pub end: Option<End>,
+    pub end: Option<LoopEnd>,
     /// The result of replaying its trace.
-    pub replayed: Option<Replayed>,
+    pub replayed: Option<ReplayAnswer>,
     /// The index of its first message in the log.
     pub log_from: usize,
 }
 
 /// A call that ran.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Served {
+pub struct RanCall {
     /// The call.
-    pub call: Call,
+    pub call: ModelCall,
     /// Its id in the case; `None` if the model never made it.
     pub id: Option<String>,
     /// The number of begin and end events before its beginning.
@@ -56,10 +56,10 @@ pub struct Served {
     pub told: Option<usize>,
 }
 
-impl Served {
+impl RanCall {
     /// Returns whether two calls ran at the same time.
-    pub fn beside(&self, other: &Served) -> bool {
-        let before = |a: &Served, b: &Served| a.ended.is_some_and(|end| end < b.begun);
+    pub fn beside(&self, other: &RanCall) -> bool {
+        let before = |a: &RanCall, b: &RanCall| a.ended.is_some_and(|end| end < b.begun);
         !before(self, other) && !before(other, self)
     }
 }

@@ -1,11 +1,13 @@
 //! Plays one case against an adapter, from its first run to its last.
 
-use crate::adapter::{Adapter, Contestant, Kind, Trouble};
-use crate::case::{CallFile, Case, RunFile, Step, draw};
+use crate::adapter::{Adapter, AdapterTrouble, Contestant, TroubleKind};
+use crate::case::{CallFile, Case, CaseStep, RunFile, draw};
 use crate::clause;
-use crate::judge::{self, Broken};
+use crate::judge::{self, BrokenPromise};
 use crate::observed::{Observed, RunSeen};
-use crate::protocol::{Declared, End, Ended, Hello, Outage, PROTOCOL, Replay, Restore, Run, Tool};
+use crate::protocol::{
+    AgentTool, Declared, Ended, Hello, LoopEnd, Outage, PROTOCOL, ReplayRequest, Restore, Run,
+};
 use crate::workspace::Workspace;
 use crate::world::{Outside, Stages, json_of};
 use guard_plan::hex;
@@ -20,9 +22,9 @@ pub type Compile<'a> = &'a (dyn Fn(&str) -> Option<String> + Sync);
 #[derive(Debug, Clone, PartialEq)]
 pub enum Played {
     /// It ran to its end: the broken promises, if any.
-    Judged(Vec<Broken>),
+    Judged(Vec<BrokenPromise>),
     /// The adapter could not be judged.
-    Errored(Trouble),
+    Errored(AdapterTrouble),
     /// The adapter does not declare this needed capability.
     Skipped(String),
 }
@@ -54,8 +56,8 @@ pub fn play(
             }
             seen.is_process_used = player.adapter.is_used();
             let trouble = played.as_ref().err().or(seen.trouble.as_ref());
-            seen.is_asleep =
-                trouble.is_some_and(|it| it.kind == Kind::Hang) && player.adapter.is_asleep();
+            seen.is_asleep = trouble.is_some_and(|it| it.kind == TroubleKind::Hang)
+                && player.adapter.is_asleep();
             let finished = player.adapter.finish(clean);
             match (played.unwrap_or_else(Played::Errored), finished) {
                 (Played::Judged(broken), Err(trouble)) if broken.is_empty() => {
@@ -68,8 +70,8 @@ pub fn play(
     (played, seen)
 }
 
-fn not_reset(trouble: &Trouble) -> Broken {
-    Broken {
+fn not_reset(trouble: &AdapterTrouble) -> BrokenPromise {
+    BrokenPromise {
         clause: "LOOP-7".into(),
         at: String::new(),
         expected: "after the case the process begins anew when it is told to `reset`".into(),
@@ -77,8 +79,8 @@ fn not_reset(trouble: &Trouble) -> Broken {
     }
 }
 
-fn not_ended(how: String) -> Broken {
-    Broken {
+fn not_ended(how: String) -> BrokenPromise {
+    BrokenPromise {
         clause: "LOOP-12".into(),
         at: String::new(),
         expected: "the adapter ends by itself when its input ends, with exit status 0, and leaves no process behind".into(),
@@ -104,14 +106,14 @@ struct Player<'p> {
 /// # Errors
 ///
 /// Returns an error if the declaration is invalid.
-pub fn declared(declared: Declared) -> Result<Declared, Trouble> {
+pub fn declared(declared: Declared) -> Result<Declared, AdapterTrouble> {
     for name in declared.capabilities.keys() {
         if clause::capability(name).is_none() {
             let names = clause::capabilities().iter().map(|one| one.name);
             let near = guard_plan::near::nearest(name, names);
             let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
             let message = format!("it declares a capability `{name}`, which there is not{near}");
-            return Err(Trouble::new(Kind::Message, message));
+            return Err(AdapterTrouble::new(TroubleKind::Message, message));
         }
     }
     Ok(declared)
@@ -124,11 +126,14 @@ impl<'p> Player<'p> {
         suite: &str,
         seed: u64,
         compile: Compile,
-    ) -> Result<Player<'p>, Trouble> {
+    ) -> Result<Player<'p>, AdapterTrouble> {
         let files = &case.world.files;
         let workspace = match case.world.workspace {
             true => Some(Workspace::new(files).map_err(|error| {
-                Trouble::new(Kind::Start, format!("the workspace cannot be made: {error}"))
+                AdapterTrouble::new(
+                    TroubleKind::Start,
+                    format!("the workspace cannot be made: {error}"),
+                )
             })?),
             false => None,
         };
@@ -154,14 +159,14 @@ impl<'p> Player<'p> {
         })
     }
 
-    fn greet(&mut self) -> Result<Declared, Trouble> {
+    fn greet(&mut self) -> Result<Declared, AdapterTrouble> {
         self.outside.note(">", "hello", &json!(self.hello));
         let said = self.adapter.hello(&self.hello)?;
         self.outside.note("<", "hello", &json!(said));
         declared(said)
     }
 
-    fn case(&mut self, seen: &mut Observed) -> Result<Played, Trouble> {
+    fn case(&mut self, seen: &mut Observed) -> Result<Played, AdapterTrouble> {
         seen.declared = self.greet()?;
         if let Some(missing) = self.case.lacking(&seen.declared) {
             return Ok(Played::Skipped(missing.to_owned()));
@@ -184,7 +189,7 @@ impl<'p> Player<'p> {
                 let over = |(beside, one)| {
                     judge::overstepped(self.case, at + beside, one, &self.outside.ids)
                 };
-                let mut done: Vec<Broken> = ones.iter().enumerate().flat_map(over).collect();
+                let mut done: Vec<BrokenPromise> = ones.iter().enumerate().flat_map(over).collect();
                 if done.is_empty() {
                     done = self.unfinished(at, &seen.runs, &ones, &trouble);
                 }
@@ -217,14 +222,18 @@ impl<'p> Player<'p> {
         number: usize,
         before: &[RunSeen],
         runs: &[RunSeen],
-        trouble: &Trouble,
-    ) -> Vec<Broken> {
+        trouble: &AdapterTrouble,
+    ) -> Vec<BrokenPromise> {
         let (case, ids) = (self.case, &self.outside.ids);
         judge::UnfinishedRun { case, number, before, runs, ids, trouble }.broken()
     }
 
     /// Judges a run that has ended, keeps its trace, and replays it where the case asks for that.
-    fn judge_run(&mut self, at: usize, one: &mut RunSeen) -> Result<Vec<Broken>, Trouble> {
+    fn judge_run(
+        &mut self,
+        at: usize,
+        one: &mut RunSeen,
+    ) -> Result<Vec<BrokenPromise>, AdapterTrouble> {
         let run = &self.case.run[at];
         let mut broken = judge::run(self.case, at, one, &self.outside.ids);
         if let Some(trace) = one.end.as_ref().and_then(|end| end.trace.clone()) {
@@ -263,7 +272,7 @@ impl<'p> Player<'p> {
     }
 
     /// Plays a run, and the one that goes on beside it. Returns what was seen of each.
-    fn run(&mut self, at: usize, run: &'p RunFile) -> (Vec<RunSeen>, Result<(), Trouble>) {
+    fn run(&mut self, at: usize, run: &'p RunFile) -> (Vec<RunSeen>, Result<(), AdapterTrouble>) {
         let message = self.message(at, run);
         let beside = self.case.run.get(at + 1);
         let beside = beside.and_then(|beside| Some((beside, beside.during.clone()?)));
@@ -291,10 +300,13 @@ impl<'p> Player<'p> {
     }
 
     /// Returns the end that an adapter gave a run. An error is one: the adapter has ended the loop.
-    fn end_of(&mut self, end: Result<End, Trouble>) -> (Option<End>, Result<(), Trouble>) {
+    fn end_of(
+        &mut self,
+        end: Result<LoopEnd, AdapterTrouble>,
+    ) -> (Option<LoopEnd>, Result<(), AdapterTrouble>) {
         let end = match end {
-            Err(trouble) if trouble.kind == Kind::Error => {
-                Ok(End::without_output(Ended::Error, Some(trouble.message)))
+            Err(trouble) if trouble.kind == TroubleKind::Error => {
+                Ok(LoopEnd::without_output(Ended::Error, Some(trouble.message)))
             }
             end => end,
         };
@@ -311,17 +323,17 @@ impl<'p> Player<'p> {
     }
 
     /// Takes the steps before a run. Returns the promises that they show to be broken.
-    fn steps(&mut self, run: &RunFile) -> Result<Vec<Broken>, Trouble> {
+    fn steps(&mut self, run: &RunFile) -> Result<Vec<BrokenPromise>, AdapterTrouble> {
         let mut broken = Vec::new();
         for step in &run.before {
             self.outside.log.push(format!("> {step:?}"));
             match step {
-                Step::Snapshot { session, name } => {
+                CaseStep::Snapshot { session, name } => {
                     let session = self.session(session);
                     let snapshot = self.adapter.snapshot(&session)?;
                     self.snapshots.insert(name.clone(), snapshot);
                 }
-                Step::Restore { session, name } => {
+                CaseStep::Restore { session, name } => {
                     let snapshot = self.snapshots.get(name).cloned().unwrap_or(Value::Null);
                     let restore = Restore {
                         session: self.session(session),
@@ -332,16 +344,16 @@ impl<'p> Player<'p> {
                     };
                     self.adapter.restore(&restore)?;
                 }
-                Step::Reset { session } => {
+                CaseStep::Reset { session } => {
                     let session = self.session(session);
                     self.adapter.reset(Some(&session))?;
                 }
-                Step::Restart {} => {
+                CaseStep::Restart {} => {
                     broken.extend(self.adapter.end().err().map(not_ended));
                     self.adapter = self.contestant.start_fresh(None)?;
                     self.greet()?;
                 }
-                Step::Wait { takes } => self.outside.passes(Some(takes)),
+                CaseStep::Wait { takes } => self.outside.passes(Some(takes)),
             }
         }
         Ok(broken)
@@ -351,14 +363,14 @@ impl<'p> Player<'p> {
     fn replay_after(
         &mut self,
         run: &RunFile,
-    ) -> Result<Option<crate::protocol::Replayed>, Trouble> {
+    ) -> Result<Option<crate::protocol::ReplayAnswer>, AdapterTrouble> {
         let Some(trace) = self.traces.get(&run.session) else { return Ok(None) };
         let trace = match run.expect.diverges {
             Some(at) => judge::tampered(trace, at),
             None => Some(trace.clone()),
         };
         let Some(trace) = trace else { return Ok(None) };
-        let replay = Replay { trace, source: self.case.guard.clone() };
+        let replay = ReplayRequest { trace, source: self.case.guard.clone() };
         self.outside.note(">", "replay", &json!({ "records": replay.trace.len() }));
         let replayed = self.adapter.replay(&replay)?;
         self.outside.note("<", "replay", &json!(replayed));
@@ -386,14 +398,17 @@ impl Repeated<'_> {
 }
 
 impl Contestant for Repeated<'_> {
-    fn start(&self) -> Result<Box<dyn Adapter + '_>, Trouble> {
+    fn start(&self) -> Result<Box<dyn Adapter + '_>, AdapterTrouble> {
         if self.is_alone {
             return self.start_fresh(None);
         }
         self.contestant.start().map(|adapter| self.shortened(adapter))
     }
 
-    fn start_fresh(&self, outage: Option<&Outage>) -> Result<Box<dyn Adapter + '_>, Trouble> {
+    fn start_fresh(
+        &self,
+        outage: Option<&Outage>,
+    ) -> Result<Box<dyn Adapter + '_>, AdapterTrouble> {
         self.contestant.start_fresh(outage).map(|adapter| self.shortened(adapter))
     }
 }
@@ -405,13 +420,13 @@ fn opaque(seed: u64, case: &str, kind: &str, name: &str) -> String {
 }
 
 /// Returns the agent's tools: those that a turn calls, and those that the case names.
-fn tools(case: &Case) -> Vec<Tool> {
+fn tools(case: &Case) -> Vec<AgentTool> {
     let native = |name: &str| case.tools.iter().any(|tool| tool.native && tool.name == name);
     let mut names: Vec<&str> = case.tools.iter().map(|tool| tool.name.as_str()).collect();
     names.extend(case.calls().map(|call| call.tool.as_str()));
     names.sort_unstable();
     names.dedup();
-    let tool = |name: &str| Tool {
+    let tool = |name: &str| AgentTool {
         name: name.to_owned(),
         description: String::new(),
         schema: schema(case, name),

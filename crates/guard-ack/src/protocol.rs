@@ -18,7 +18,7 @@ pub const MAX_LINE: usize = 16 << 20;
 /// A line that asks for something.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Request {
+pub struct AdapterRequest {
     /// Chosen by whoever asks.
     pub id: Value,
     /// The method.
@@ -64,7 +64,7 @@ impl Declared {
 /// A tool that the agent has.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Tool {
+pub struct AgentTool {
     /// The name by which the model calls it.
     pub name: String,
     /// Its description for the model.
@@ -119,7 +119,7 @@ pub struct Run {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contract: Option<String>,
     /// The tools that the agent has.
-    pub tools: Vec<Tool>,
+    pub tools: Vec<AgentTool>,
     /// The guard fails in this run. An adapter that starts `GUARDC` need not look: the command fails by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outage: Option<Outage>,
@@ -264,7 +264,7 @@ impl OutageKind {
 /// The answer to `run`: the loop has ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct End {
+pub struct LoopEnd {
     /// How.
     pub ended: Ended,
     /// The last output of the model.
@@ -284,10 +284,10 @@ pub struct End {
     pub why: Option<String>,
 }
 
-impl End {
+impl LoopEnd {
     /// Returns the end of a loop that has nothing to hand over.
-    pub fn without_output(ended: Ended, why: Option<String>) -> End {
-        End { ended, output: None, report: None, trace: None, unguarded: Vec::new(), why }
+    pub fn without_output(ended: Ended, why: Option<String>) -> LoopEnd {
+        LoopEnd { ended, output: None, report: None, trace: None, unguarded: Vec::new(), why }
     }
 }
 
@@ -335,7 +335,7 @@ impl Ended {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Done {
     /// How it ended.
-    pub outcome: ToolOutcome,
+    pub outcome: ToolRun,
     /// The result; of a failure, the error.
     pub result: Value,
     /// Of a failure: the way in which the tool fails.
@@ -377,7 +377,7 @@ impl FailureKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum ToolOutcome {
+pub enum ToolRun {
     /// It did what it is for.
     Success,
     /// It did not.
@@ -401,7 +401,7 @@ pub struct ApprovalRequest {
 /// The answer to `approval.request`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Approval {
+pub struct ApprovalAnswer {
     /// True if it is granted.
     pub granted: bool,
     /// Nobody has answered yet: the approval may come in another run.
@@ -459,7 +459,7 @@ pub struct OfSession {
 /// The answer to `snapshot`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Snapshot {
+pub struct SnapshotAnswer {
     /// The adapter's own; it is only kept and given back.
     pub snapshot: Value,
 }
@@ -485,7 +485,7 @@ pub struct Restore {
 /// `replay`: a trace is played again without the world.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Replay {
+pub struct ReplayRequest {
     /// Its lines.
     pub trace: Vec<String>,
     /// The text of the guard.
@@ -495,7 +495,7 @@ pub struct Replay {
 /// The answer to `replay`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Replayed {
+pub struct ReplayAnswer {
     /// True if each record came out as it was.
     pub agrees: bool,
     /// The number of the first that did not.

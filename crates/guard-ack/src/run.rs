@@ -1,12 +1,12 @@
 //! Runs cases in parallel, and puts their outcomes in the order of the cases.
 
-use crate::adapter::{Contestant, Kind, Trouble};
+use crate::adapter::{AdapterTrouble, Contestant, TroubleKind};
 use crate::case::Case;
-use crate::judge::Broken;
+use crate::judge::BrokenPromise;
 use crate::observed::Observed;
 use crate::play::{Compile, Played, Repeated, play};
 use crate::protocol::Declared;
-use crate::suite::{Suite, Unreadable};
+use crate::suite::{CaseSuite, Unreadable};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
@@ -19,7 +19,7 @@ const SILENT: usize = 3;
 
 /// The options of a run.
 #[derive(Clone)]
-pub struct Options<'o> {
+pub struct RunOptions<'o> {
     /// The seed of names, paths and amounts.
     pub seed: u64,
     /// The number of parallel cases; at least one.
@@ -36,7 +36,7 @@ pub struct Options<'o> {
 
 /// The outcome of one case.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outcome {
+pub struct CaseOutcome {
     /// Its name.
     pub name: String,
     /// Its clause.
@@ -46,7 +46,7 @@ pub struct Outcome {
     /// Its tier.
     pub tier: u8,
     /// Its verdict.
-    pub verdict: Verdict,
+    pub verdict: CaseVerdict,
     /// True if it is listed as known to fail.
     pub known: bool,
     /// A usual mistake of adapters that fail it.
@@ -54,7 +54,7 @@ pub struct Outcome {
     /// The time it took, in milliseconds.
     pub took: u64,
     /// The reason why a run of it did not end, although a promise is named for that: the adapter was silent, or ended.
-    pub trouble: Option<Trouble>,
+    pub trouble: Option<AdapterTrouble>,
     /// True if it passed only when it was played again alone, after the adapter could not be judged.
     pub is_flaky: bool,
     /// Every message, unless it passed.
@@ -63,32 +63,32 @@ pub struct Outcome {
 
 /// The verdict on a case.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Verdict {
+pub enum CaseVerdict {
     /// Every promise was kept.
     Passed,
     /// Promises were broken.
-    Failed(Vec<Broken>),
+    Failed(Vec<BrokenPromise>),
     /// The adapter could not be judged.
-    Errored(Trouble),
+    Errored(AdapterTrouble),
     /// The adapter does not declare this capability.
     Skipped(String),
 }
 
-impl Verdict {
+impl CaseVerdict {
     /// Returns its name.
     pub fn word(&self) -> &'static str {
         match self {
-            Verdict::Passed => "passed",
-            Verdict::Failed(_) => "failed",
-            Verdict::Errored(_) => "errored",
-            Verdict::Skipped(_) => "skipped",
+            CaseVerdict::Passed => "passed",
+            CaseVerdict::Failed(_) => "failed",
+            CaseVerdict::Errored(_) => "errored",
+            CaseVerdict::Skipped(_) => "skipped",
         }
     }
 }
 
 /// The report of a run.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Report {
+pub struct AckReport {
     /// The judged adapter.
     pub adapter: Declared,
     /// The hash of all cases.
@@ -102,16 +102,16 @@ pub struct Report {
     /// The number of selected cases that were not played, after the first finding.
     pub not_played: usize,
     /// The outcomes, in the order of the cases.
-    pub outcomes: Vec<Outcome>,
+    pub outcomes: Vec<CaseOutcome>,
     /// Cases that could not be read.
     pub unreadable: Vec<Unreadable>,
 }
 
-impl Report {
+impl AckReport {
     /// Returns whether there are no findings: no unexpected failure or error, no case that passed
     /// although it is listed as known to fail, and no unreadable case.
     pub fn is_fine(&self) -> bool {
-        let findings = self.outcomes.iter().any(Outcome::is_finding);
+        let findings = self.outcomes.iter().any(CaseOutcome::is_finding);
         self.unreadable.is_empty() && !findings && !self.is_nothing_judged()
     }
 
@@ -126,11 +126,11 @@ impl Report {
     }
 }
 
-impl Outcome {
+impl CaseOutcome {
     /// Returns the reason why the case did not come to its end.
-    pub fn trouble(&self) -> Option<&Trouble> {
+    pub fn trouble(&self) -> Option<&AdapterTrouble> {
         match &self.verdict {
-            Verdict::Errored(trouble) => Some(trouble),
+            CaseVerdict::Errored(trouble) => Some(trouble),
             _ => self.trouble.as_ref(),
         }
     }
@@ -138,27 +138,27 @@ impl Outcome {
     /// Returns whether this outcome is a finding.
     pub fn is_finding(&self) -> bool {
         match self.verdict {
-            Verdict::Passed => self.known,
-            Verdict::Failed(_) | Verdict::Errored(_) => !self.known,
-            Verdict::Skipped(_) => false,
+            CaseVerdict::Passed => self.known,
+            CaseVerdict::Failed(_) | CaseVerdict::Errored(_) => !self.known,
+            CaseVerdict::Skipped(_) => false,
         }
     }
 }
 
 /// Runs cases against a contestant.
 pub fn run(
-    suite: &Suite,
+    suite: &CaseSuite,
     cases: &[Case],
     bad: Vec<Unreadable>,
     contestant: &dyn Contestant,
-    options: &Options,
-) -> Report {
+    options: &RunOptions,
+) -> AckReport {
     let begun = Instant::now();
     let hash = suite.hash();
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let stopped = AtomicBool::new(false);
     let silent = AtomicUsize::new(0);
-    let slots: Vec<Mutex<Option<(Outcome, bool)>>> =
+    let slots: Vec<Mutex<Option<(CaseOutcome, bool)>>> =
         cases.iter().map(|_| Mutex::new(None)).collect();
     let adapter = Mutex::new(Declared::default());
     std::thread::scope(|scope| {
@@ -191,12 +191,12 @@ pub fn run(
             });
         }
     });
-    let mut judged: Vec<(Outcome, bool)> =
+    let mut judged: Vec<(CaseOutcome, bool)> =
         slots.into_iter().filter_map(|slot| slot.into_inner().ok().flatten()).collect();
     again_alone(&mut judged, cases, contestant, &hash, options);
-    let outcomes: Vec<Outcome> = judged.into_iter().map(|(outcome, _)| outcome).collect();
-    let is_bundled = *suite == Suite::bundled();
-    Report {
+    let outcomes: Vec<CaseOutcome> = judged.into_iter().map(|(outcome, _)| outcome).collect();
+    let is_bundled = *suite == CaseSuite::bundled();
+    AckReport {
         adapter: adapter.into_inner().unwrap_or_default(),
         suite: hash,
         version: if is_bundled { crate::suite::VERSION.into() } else { String::new() },
@@ -219,8 +219,8 @@ fn judged(
     case: &Case,
     contestant: &Repeated,
     hash: &str,
-    options: &Options,
-) -> (Outcome, Declared, bool) {
+    options: &RunOptions,
+) -> (CaseOutcome, Declared, bool) {
     let begun = Instant::now();
     let (mut played, mut seen) = play(case, contestant, hash, options.seed, options.compile);
     let passed = |played: &Played| matches!(played, Played::Judged(broken) if broken.is_empty());
@@ -260,8 +260,8 @@ fn is_trouble(played: &Played, seen: &Observed) -> bool {
     matches!(played, Played::Errored(_)) || seen.trouble.is_some()
 }
 
-fn left_behind() -> Broken {
-    Broken {
+fn left_behind() -> BrokenPromise {
+    BrokenPromise {
         clause: "LOOP-7".into(),
         at: String::new(),
         expected: "after `reset` the process is as it was at its start".into(),
@@ -273,16 +273,18 @@ fn left_behind() -> Broken {
 
 /// Plays the few cases again in which the adapter was silent or ended, one after another, where the machine may have been busy.
 fn again_alone(
-    judged: &mut [(Outcome, bool)],
+    judged: &mut [(CaseOutcome, bool)],
     cases: &[Case],
     contestant: &dyn Contestant,
     hash: &str,
-    options: &Options,
+    options: &RunOptions,
 ) {
-    let is_errored = |outcome: &Outcome| {
-        outcome.trouble().is_some_and(|it| matches!(it.kind, Kind::Hang | Kind::Crash))
+    let is_errored = |outcome: &CaseOutcome| {
+        outcome
+            .trouble()
+            .is_some_and(|it| matches!(it.kind, TroubleKind::Hang | TroubleKind::Crash))
     };
-    let is_unsure = |(outcome, is_sure): &(Outcome, bool)| !is_sure && is_errored(outcome);
+    let is_unsure = |(outcome, is_sure): &(CaseOutcome, bool)| !is_sure && is_errored(outcome);
     if judged.iter().filter(|one| is_unsure(one)).count() > AGAIN {
         return;
     }
@@ -300,14 +302,20 @@ fn again_alone(
     }
 }
 
-fn outcome(case: &Case, played: Played, seen: Observed, took: u64, options: &Options) -> Outcome {
+fn outcome(
+    case: &Case,
+    played: Played,
+    seen: Observed,
+    took: u64,
+    options: &RunOptions,
+) -> CaseOutcome {
     let verdict = match played {
-        Played::Judged(broken) if broken.is_empty() => Verdict::Passed,
-        Played::Judged(broken) => Verdict::Failed(broken),
-        Played::Errored(trouble) => Verdict::Errored(trouble),
-        Played::Skipped(missing) => Verdict::Skipped(missing),
+        Played::Judged(broken) if broken.is_empty() => CaseVerdict::Passed,
+        Played::Judged(broken) => CaseVerdict::Failed(broken),
+        Played::Errored(trouble) => CaseVerdict::Errored(trouble),
+        Played::Skipped(missing) => CaseVerdict::Skipped(missing),
     };
-    Outcome {
+    CaseOutcome {
         name: case.name.clone(),
         clause: case.clause.clone(),
         claim: case.claim.clone(),
@@ -315,13 +323,13 @@ fn outcome(case: &Case, played: Played, seen: Observed, took: u64, options: &Opt
         known: options.known_failing.iter().any(|glob| matches(glob, &case.name)),
         // What adapters often get wrong about one promise leads astray where another is broken.
         hint: case.hint.clone().filter(|_| match &verdict {
-            Verdict::Failed(broken) => broken.iter().any(|one| one.clause == case.clause),
+            CaseVerdict::Failed(broken) => broken.iter().any(|one| one.clause == case.clause),
             _ => true,
         }),
         took,
         is_flaky: false,
         trouble: seen.trouble,
-        log: if verdict == Verdict::Passed { Vec::new() } else { seen.log },
+        log: if verdict == CaseVerdict::Passed { Vec::new() } else { seen.log },
         verdict,
     }
 }

@@ -1,8 +1,9 @@
 //! The JSON Schema of the protocol.
 
 use crate::protocol::{
-    Approval, ApprovalRequest, Ask, Call, Declared, Done, End, Hello, Now, OfSession, ProbeAnswer,
-    ProbeRead, Replay, Replayed, Reset, Restore, Run, Snapshot, Turn,
+    ApprovalAnswer, ApprovalRequest, Declared, Done, Hello, LoopEnd, ModelCall, ModelRequest,
+    ModelTurn, Now, OfSession, ProbeAnswer, ProbeRead, ReplayAnswer, ReplayRequest, Reset, Restore,
+    Run, SnapshotAnswer,
 };
 use serde_json::Value;
 
@@ -12,19 +13,19 @@ use serde_json::Value;
 #[allow(dead_code, missing_docs, reason = "only its schema is of use")]
 struct Messages {
     hello: (Hello, Declared),
-    run: (Run, End),
-    snapshot: (OfSession, Snapshot),
+    run: (Run, LoopEnd),
+    snapshot: (OfSession, SnapshotAnswer),
     restore: Restore,
     reset: Reset,
-    replay: (Replay, Replayed),
+    replay: (ReplayRequest, ReplayAnswer),
     #[schemars(rename = "model.next")]
-    model_next: (Ask, Turn),
+    model_next: (ModelRequest, ModelTurn),
     #[schemars(rename = "tool.execute")]
-    tool_execute: (Call, Done),
+    tool_execute: (ModelCall, Done),
     #[schemars(rename = "clock.now")]
     clock_now: Now,
     #[schemars(rename = "approval.request")]
-    approval_request: (ApprovalRequest, Approval),
+    approval_request: (ApprovalRequest, ApprovalAnswer),
     #[schemars(rename = "probe.read")]
     probe_read: (ProbeRead, ProbeAnswer),
 }

@@ -26,7 +26,7 @@ pub fn version_numbers(version: &str) -> Option<[u64; 3]> {
 
 /// The texts of all cases, sorted by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Suite {
+pub struct CaseSuite {
     /// Name, such as `gate/denied_call_does_not_run`, and text.
     pub texts: Vec<(String, String)>,
     /// Where the files stand, for messages.
@@ -44,15 +44,15 @@ pub struct Unreadable {
     pub problems: Vec<Problem>,
 }
 
-impl Suite {
+impl CaseSuite {
     /// The cases that came with the kit.
-    pub fn bundled() -> Suite {
+    pub fn bundled() -> CaseSuite {
         let texts = BUNDLED.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
-        Suite { texts: texts.collect(), root: "ack/cases".into() }
+        CaseSuite { texts: texts.collect(), root: "ack/cases".into() }
     }
 
     /// The cases of a folder: `AREA/NAME.toml`.
-    pub fn read(folder: &Path) -> io::Result<Suite> {
+    pub fn read(folder: &Path) -> io::Result<CaseSuite> {
         let mut texts = Vec::new();
         for area in std::fs::read_dir(folder)? {
             let area = area?.path();
@@ -71,7 +71,7 @@ impl Suite {
             }
         }
         texts.sort();
-        Ok(Suite { texts, root: folder.to_string_lossy().into_owned() })
+        Ok(CaseSuite { texts, root: folder.to_string_lossy().into_owned() })
     }
 
     /// The hash of everything that a verdict depends on.

@@ -1,12 +1,12 @@
 //! The world of one run: the model's script, tools, files, the clock, people who approve. It plays, and writes down what
 //! it sees.
 
-use crate::adapter::{Kind, Refused, Trouble, World};
+use crate::adapter::{AdapterTrouble, AdapterWorld, Refused, TroubleKind};
 use crate::case::{CallFile, Case, RunFile, TurnFile};
-use crate::observed::{RunSeen, Served};
+use crate::observed::{RanCall, RunSeen};
 use crate::protocol::{
-    Approval, ApprovalRequest, Call, Done, End, HostEvent, Message, Run, StreamChunk, ToolOutcome,
-    Turn,
+    ApprovalAnswer, ApprovalRequest, Done, HostEvent, LoopEnd, ModelCall, ModelMessage, ModelTurn,
+    Run, StreamChunk, ToolRun,
 };
 use crate::workspace::Workspace;
 use guard_plan::time;
@@ -127,7 +127,7 @@ pub struct Stages<'o, 'c> {
     /// The stage whose adapter asks.
     active: usize,
     beside: Beside,
-    beside_end: Option<Result<End, Trouble>>,
+    beside_end: Option<Result<LoopEnd, AdapterTrouble>>,
 }
 
 impl<'o, 'c> Stages<'o, 'c> {
@@ -164,9 +164,12 @@ impl<'o, 'c> Stages<'o, 'c> {
 
     /// Returns what was seen of the run, and of the one beside it with its end.
     #[allow(clippy::type_complexity, reason = "a run, and maybe another with its end")]
-    pub fn into_seen(mut self) -> (RunSeen, Option<(RunSeen, Option<Result<End, Trouble>>)>) {
+    pub fn into_seen(
+        mut self,
+    ) -> (RunSeen, Option<(RunSeen, Option<Result<LoopEnd, AdapterTrouble>>)>) {
         if matches!(self.beside, Beside::Goes) {
-            let silent = Trouble::new(Kind::Hang, "the run beside another did not end");
+            let silent =
+                AdapterTrouble::new(TroubleKind::Hang, "the run beside another did not end");
             self.beside_end = Some(Err(silent));
         }
         let beside = (self.stages.len() > 1).then(|| self.stages.pop()).flatten();
@@ -182,16 +185,16 @@ impl<'o, 'c> Stages<'o, 'c> {
         &mut self.stages[self.active]
     }
 
-    fn turn(&self, turn: &'c TurnFile) -> Turn {
-        let call = |call: &CallFile| Call {
+    fn turn(&self, turn: &'c TurnFile) -> ModelTurn {
+        let call = |call: &CallFile| ModelCall {
             call: self.outside.ids.get(&call.id).cloned().unwrap_or_default(),
             tool: call.tool.clone(),
             args: named(&json_of(&call.args), &self.outside.ids),
         };
         let reason = if turn.stop { "stop" } else { "tool_calls" };
-        let calls: Vec<Call> = turn.calls.iter().map(call).collect();
+        let calls: Vec<ModelCall> = turn.calls.iter().map(call).collect();
         let streamed = self.outside.case.world.streamed;
-        Turn {
+        ModelTurn {
             host: turn
                 .host
                 .iter()
@@ -208,7 +211,7 @@ impl<'o, 'c> Stages<'o, 'c> {
     }
 
     /// Returns the case's id of a call that runs. The model may have given one id to several calls, or none.
-    fn case_id(&self, call: &Call) -> Option<String> {
+    fn case_id(&self, call: &ModelCall) -> Option<String> {
         let ids = &self.outside.ids;
         let begun =
             |id: &String| self.stage().seen.executed.iter().any(|one| one.id.as_ref() == Some(id));
@@ -264,7 +267,7 @@ impl<'o, 'c> Stages<'o, 'c> {
             return (
                 wire,
                 Done {
-                    outcome: ToolOutcome::Failure,
+                    outcome: ToolRun::Failure,
                     result: json!("there is no such call"),
                     failure: None,
                 },
@@ -281,14 +284,14 @@ impl<'o, 'c> Stages<'o, 'c> {
             }
         }
         let failed = script.is_failure();
-        let outcome = if failed { ToolOutcome::Failure } else { ToolOutcome::Success };
+        let outcome = if failed { ToolRun::Failure } else { ToolRun::Success };
         let result = script.result.as_ref().map_or_else(|| json!("done"), json_of);
         (wire, Done { outcome, result, failure: script.failure })
     }
 }
 
-impl World for Stages<'_, '_> {
-    fn model(&mut self, messages: &[Message]) -> Result<Turn, Refused> {
+impl AdapterWorld for Stages<'_, '_> {
+    fn model(&mut self, messages: &[ModelMessage]) -> Result<ModelTurn, Refused> {
         let at = self.stage().seen.shown.len();
         let new = self.stage().seen.shown.last().map_or(0, Vec::len).min(messages.len());
         let earlier = (new > 0).then(|| json!(format!("… {new} as before")));
@@ -314,13 +317,19 @@ impl World for Stages<'_, '_> {
         Ok(answer)
     }
 
-    fn begin(&mut self, call: &Call) {
+    fn begin(&mut self, call: &ModelCall) {
         self.outside.note("<", "tool.execute", &json!(call));
         let id = self.case_id(call);
         let stage = self.stage_mut();
         stage.running.push_back(stage.seen.executed.len());
         let begun = stage.events;
-        stage.seen.executed.push(Served { call: call.clone(), id, begun, ended: None, told: None });
+        stage.seen.executed.push(RanCall {
+            call: call.clone(),
+            id,
+            begun,
+            ended: None,
+            told: None,
+        });
         stage.events += 1;
     }
 
@@ -371,7 +380,7 @@ impl World for Stages<'_, '_> {
         stage.race == 0
     }
 
-    fn approval(&mut self, request: &ApprovalRequest) -> Approval {
+    fn approval(&mut self, request: &ApprovalRequest) -> ApprovalAnswer {
         self.outside.note("<", "approval.request", &json!(request));
         self.stage_mut().seen.approvals.push(request.clone());
         let case = self.outside.case;
@@ -379,7 +388,7 @@ impl World for Stages<'_, '_> {
         let given = case.world.approvals.get(&request.role).and_then(|all| next_of(all, at));
         self.outside.passes(given.and_then(|given| given.takes.as_ref()));
         let lasts = given.and_then(|given| given.lasts.as_deref()).and_then(time::parse_duration);
-        let answer = Approval {
+        let answer = ApprovalAnswer {
             granted: given.is_some_and(|given| given.granted && !given.later),
             later: given.is_some_and(|given| given.later),
             by: "kim".into(),
@@ -415,7 +424,7 @@ impl World for Stages<'_, '_> {
         self.active = at.unwrap_or(0);
     }
 
-    fn beside_ended(&mut self, end: Result<End, Trouble>) {
+    fn beside_ended(&mut self, end: Result<LoopEnd, AdapterTrouble>) {
         self.beside = Beside::None;
         self.beside_end = Some(end);
     }
@@ -425,7 +434,7 @@ impl World for Stages<'_, '_> {
 const PIECE: usize = 7;
 
 /// Cuts what a model says and calls into pieces: those of several calls alternate.
-fn pieces(say: Option<&str>, calls: &[Call]) -> Vec<StreamChunk> {
+fn pieces(say: Option<&str>, calls: &[ModelCall]) -> Vec<StreamChunk> {
     let cut = |text: &str| -> VecDeque<String> {
         let characters: Vec<char> = text.chars().collect();
         characters.chunks(PIECE).map(|piece| piece.iter().collect()).collect()

@@ -6,8 +6,8 @@
 use crate::engine::{Engine, WorkspaceFiles, compiled, instant, json, trouble};
 use crate::harness::{AdapterResult, Gate, Harness, joined, shown_text, text_of};
 use guard_ack::protocol::{
-    Approval, ApprovalRequest, Call, Done, End, Ended, FailureKind, HostEvent, Message, Replay,
-    Replayed, Restore, Role, Run, ToolOutcome, Turn,
+    ApprovalAnswer, ApprovalRequest, Done, Ended, FailureKind, HostEvent, LoopEnd, ModelCall,
+    ModelMessage, ModelTurn, ReplayAnswer, ReplayRequest, Restore, Role, Run, ToolRun,
 };
 use guard_plan::decimal;
 use guard_plan::record::{StopDecision, rendered};
@@ -62,12 +62,12 @@ pub trait Duties {
     }
 
     /// Returns the messages for the model.
-    fn conversation(&mut self, harness: &Harness) -> Vec<Message> {
+    fn conversation(&mut self, harness: &Harness) -> Vec<ModelMessage> {
         harness.messages.clone()
     }
 
     /// Asks the model, and reports to the guard the events that happened meanwhile. `None` if the model is gone.
-    fn ask_model(&mut self, harness: &mut Harness) -> AdapterResult<Option<Turn>> {
+    fn ask_model(&mut self, harness: &mut Harness) -> AdapterResult<Option<ModelTurn>> {
         if harness.is_cancelled {
             return Ok(None);
         }
@@ -83,7 +83,7 @@ pub trait Duties {
     }
 
     /// Puts the pieces of a streamed turn together.
-    fn assemble(&mut self, mut turn: Turn) -> Turn {
+    fn assemble(&mut self, mut turn: ModelTurn) -> ModelTurn {
         let said: String = turn.pieces.iter().filter_map(|piece| piece.say.as_deref()).collect();
         turn.say = turn.say.or(Some(said).filter(|said| !said.is_empty()));
         let mut parts: BTreeMap<usize, (String, String, String)> = BTreeMap::new();
@@ -96,14 +96,14 @@ pub trait Duties {
         }
         turn.calls.extend(parts.into_values().map(|(call, tool, args)| {
             let args = serde_json::from_str(&args).unwrap_or(Value::String(args));
-            Call { call, tool, args }
+            ModelCall { call, tool, args }
         }));
         turn
     }
 
     /// Leaves each call with an id of its own: gives one to calls without, and refuses those that share one.
-    fn tell_apart(&mut self, harness: &mut Harness, mut turn: Turn) -> Turn {
-        let mut calls: Vec<Call> = Vec::new();
+    fn tell_apart(&mut self, harness: &mut Harness, mut turn: ModelTurn) -> ModelTurn {
+        let mut calls: Vec<ModelCall> = Vec::new();
         for mut call in turn.calls {
             if call.call.is_empty() {
                 call.call = format!("nameless-{}-{}", harness.messages.len(), calls.len());
@@ -163,7 +163,7 @@ pub trait Duties {
     }
 
     /// Runs a call if the guard allows it. The tool has started, but not ended, when this returns [`Gate::Run`].
-    fn call(&mut self, harness: &mut Harness, call: &Call) -> AdapterResult<Gate> {
+    fn call(&mut self, harness: &mut Harness, call: &ModelCall) -> AdapterResult<Gate> {
         if harness.is_cancelled {
             return Ok(Gate::Refused("the run was cancelled".into()));
         }
@@ -179,19 +179,19 @@ pub trait Duties {
     }
 
     /// Settles a call that the guard allows, of a tool that the agent does not have. Returns the answer.
-    fn no_such_tool(&mut self, harness: &mut Harness, call: &Call) -> AdapterResult<String> {
+    fn no_such_tool(&mut self, harness: &mut Harness, call: &ModelCall) -> AdapterResult<String> {
         let result = Value::String(format!("there is no tool `{}`", call.tool));
-        let done = Done { outcome: ToolOutcome::Failure, result, failure: None };
+        let done = Done { outcome: ToolRun::Failure, result, failure: None };
         self.settle(harness, call, &done).map(|both| with_feedback(&both))
     }
 
     /// Proposes a call to the guard, and asks for the approvals it needs.
-    fn gate(&mut self, harness: &mut Harness, call: &Call) -> AdapterResult<Gate> {
+    fn gate(&mut self, harness: &mut Harness, call: &ModelCall) -> AdapterResult<Gate> {
         gate(self, harness, call)
     }
 
     /// Proposes a call to the guard.
-    fn propose(&mut self, harness: &mut Harness, call: &Call) -> AdapterResult<Proposed> {
+    fn propose(&mut self, harness: &mut Harness, call: &ModelCall) -> AdapterResult<Proposed> {
         let (args, now) = (json(&call.args)?, self.now(harness));
         let (id, tool) = (&call.call, &call.tool);
         let proposal = Proposal { call: id, tool, args: (&args).into(), now };
@@ -205,12 +205,12 @@ pub trait Duties {
     fn approvals(
         &mut self,
         harness: &mut Harness,
-        call: &Call,
+        call: &ModelCall,
         verdict: &Verdict,
     ) -> AdapterResult<bool> {
         let args = json(&call.args)?;
         for role in roles(verdict) {
-            let Call { call, tool, args: shown } = call.clone();
+            let ModelCall { call, tool, args: shown } = call.clone();
             let request = ApprovalRequest { call, tool, args: shown, role: role.clone() };
             let approval = self.approval(harness, &request);
             if !approval.granted {
@@ -225,12 +225,12 @@ pub trait Duties {
     }
 
     /// Asks a person.
-    fn approval(&mut self, harness: &mut Harness, request: &ApprovalRequest) -> Approval {
+    fn approval(&mut self, harness: &mut Harness, request: &ApprovalRequest) -> ApprovalAnswer {
         harness.world.approval(request)
     }
 
     /// Does what the guard decided.
-    fn obey(&mut self, _: &mut Harness, _: &Call, proposed: &Proposed) -> AdapterResult<Gate> {
+    fn obey(&mut self, _: &mut Harness, _: &ModelCall, proposed: &Proposed) -> AdapterResult<Gate> {
         let verdict = &proposed.verdict;
         let feedback = self.feedback(rendered(&proposed.feedback));
         Ok(match (verdict.decision, &proposed.served) {
@@ -257,7 +257,7 @@ pub trait Duties {
     }
 
     /// Starts a tool.
-    fn start(&mut self, harness: &mut Harness, call: &Call) {
+    fn start(&mut self, harness: &mut Harness, call: &ModelCall) {
         harness.world.begin(call);
     }
 
@@ -272,15 +272,15 @@ pub trait Duties {
     fn settle(
         &mut self,
         harness: &mut Harness,
-        call: &Call,
+        call: &ModelCall,
         done: &Done,
     ) -> AdapterResult<(String, String)> {
         let feedback = self.settlement(harness, call, done)?;
         // What the guard shows in place of a result is all that the model may read of it.
         let text = harness.shown.take().unwrap_or_else(|| text_of(&done.result));
         let text = match done.outcome {
-            ToolOutcome::Success => text,
-            ToolOutcome::Failure => format!("error: {text}"),
+            ToolRun::Success => text,
+            ToolRun::Failure => format!("error: {text}"),
         };
         Ok((text, self.feedback(feedback)))
     }
@@ -289,13 +289,13 @@ pub trait Duties {
     fn settlement(
         &mut self,
         harness: &mut Harness,
-        call: &Call,
+        call: &ModelCall,
         done: &Done,
     ) -> AdapterResult<String> {
         let (result, now) = (json(&done.result)?, self.now(harness));
         let ending = match done.outcome {
-            ToolOutcome::Success => Ending::Success(Some(&result)),
-            ToolOutcome::Failure => Ending::Failure,
+            ToolRun::Success => Ending::Success(Some(&result)),
+            ToolRun::Failure => Ending::Failure,
         };
         let settlement = Settlement { call: &call.call, ending, now };
         match self.report(harness, &Event::Settle(settlement)) {
@@ -326,7 +326,7 @@ pub trait Duties {
     }
 
     /// Reports a stop to the guard.
-    fn stop(&mut self, harness: &mut Harness, turn: &Turn) -> AdapterResult<Stopped> {
+    fn stop(&mut self, harness: &mut Harness, turn: &ModelTurn) -> AdapterResult<Stopped> {
         let (reason, now) = (Some(turn.finish_reason.as_str()), self.now(harness));
         match self.report(harness, &Event::Stop(Stop { reason, now })).map_err(trouble)? {
             Outcome::Stopped(stopped) => Ok(stopped),
@@ -344,7 +344,7 @@ pub trait Duties {
     }
 
     /// Judges the output by the run's contract.
-    fn judge(&mut self, harness: &mut Harness, turn: &Turn) -> AdapterResult<Option<Value>> {
+    fn judge(&mut self, harness: &mut Harness, turn: &ModelTurn) -> AdapterResult<Option<Value>> {
         let (Some(contract), Some(text)) = (&harness.run.contract, &turn.output) else {
             return Ok(None);
         };
@@ -353,7 +353,12 @@ pub trait Duties {
     }
 
     /// Returns the result of the run.
-    fn end(&mut self, harness: &mut Harness, turn: &Turn, stopped: &Stopped) -> AdapterResult<End> {
+    fn end(
+        &mut self,
+        harness: &mut Harness,
+        turn: &ModelTurn,
+        stopped: &Stopped,
+    ) -> AdapterResult<LoopEnd> {
         let ended = match stopped.bypassed.as_deref() {
             Some("deadline") => Ended::Deadline,
             Some("halted") => Ended::Halted,
@@ -364,7 +369,7 @@ pub trait Duties {
         let report = self.judge(harness, turn)?;
         let trace = Some(harness.engine.trace()?);
         let unguarded = self.unguarded(harness);
-        Ok(End { ended, output: turn.output.clone(), report, trace, unguarded, why: None })
+        Ok(LoopEnd { ended, output: turn.output.clone(), report, trace, unguarded, why: None })
     }
 
     /// Returns the tools of the run whose calls do not pass the adapter.
@@ -374,13 +379,13 @@ pub trait Duties {
     }
 
     /// Returns the result of a loop that ends without a stop: the run was cancelled, or the model is gone.
-    fn abandoned(&mut self, harness: &mut Harness) -> End {
+    fn abandoned(&mut self, harness: &mut Harness) -> LoopEnd {
         let (ended, why) = match harness.is_cancelled {
             true => (Ended::Cancelled, "the run was cancelled"),
             false => (Ended::Error, "the model is gone"),
         };
         let trace = harness.engine.trace().ok().filter(|_| harness.is_cancelled);
-        End { trace, ..End::without_output(ended, Some(why.to_owned())) }
+        LoopEnd { trace, ..LoopEnd::without_output(ended, Some(why.to_owned())) }
     }
 
     /// Returns the name under which the adapter keeps a session.
@@ -431,14 +436,18 @@ pub trait Duties {
     }
 
     /// Plays a trace again, and says whether it comes out the same.
-    fn replay(&mut self, sessions: &mut OpenSessions, replay: &Replay) -> AdapterResult<Replayed> {
+    fn replay(
+        &mut self,
+        sessions: &mut OpenSessions,
+        replay: &ReplayRequest,
+    ) -> AdapterResult<ReplayAnswer> {
         let guard = compiled(sessions.guards, &replay.source)?;
         Ok(match Engine::resume(&guard, &replay.trace, WorkspaceFiles::new(None)?) {
-            Ok(_) => Replayed { agrees: true, at: None },
+            Ok(_) => ReplayAnswer { agrees: true, at: None },
             Err(SessionError::Resume(error)) => {
-                Replayed { agrees: false, at: Some(error.record()) }
+                ReplayAnswer { agrees: false, at: Some(error.record()) }
             }
-            Err(_) => Replayed { agrees: false, at: Some(0) },
+            Err(_) => ReplayAnswer { agrees: false, at: Some(0) },
         })
     }
 }
@@ -447,7 +456,7 @@ pub trait Duties {
 pub fn gate(
     duties: &mut (impl Duties + ?Sized),
     harness: &mut Harness,
-    call: &Call,
+    call: &ModelCall,
 ) -> AdapterResult<Gate> {
     let mut proposed = duties.propose(harness, call)?;
     if proposed.verdict.decision == Decision::Ask

@@ -1,7 +1,7 @@
 //! One guarded session of the SDK, its files on disk, and its trace.
 
-use guard_ack::protocol::{Call, Done, Run};
-use guard_ack::{Kind, Trouble, World};
+use guard_ack::protocol::{Done, ModelCall, Run};
+use guard_ack::{AdapterTrouble, AdapterWorld, TroubleKind};
 use guard_hosts::Host;
 use guard_plan::json::Json;
 use guard_plan::plan::{Command, ProbeAsks};
@@ -20,15 +20,15 @@ const KEY: [u8; 32] = *b"guard-adapters keep no secrets!!";
 pub struct Engine {
     pub session: Session<WorkspaceFiles>,
     /// The calls that ran, and whose settlement could not be reported.
-    pub unsettled: Vec<(Call, Done)>,
+    pub unsettled: Vec<(ModelCall, Done)>,
 }
 
-pub fn trouble(error: impl ToString) -> Trouble {
-    Trouble::new(Kind::Error, error.to_string())
+pub fn trouble(error: impl ToString) -> AdapterTrouble {
+    AdapterTrouble::new(TroubleKind::Error, error.to_string())
 }
 
 /// Converts JSON to the kernel's form.
-pub fn json(value: &Value) -> Result<Json, Trouble> {
+pub fn json(value: &Value) -> Result<Json, AdapterTrouble> {
     Json::parse(&value.to_string()).map_err(trouble)
 }
 
@@ -38,14 +38,14 @@ pub fn instant(text: &str) -> i64 {
 }
 
 /// Compiles the guard of a case, or finds it compiled.
-pub fn compiled(guards: &GuardCache, source: &str) -> Result<Guard, Trouble> {
+pub fn compiled(guards: &GuardCache, source: &str) -> Result<Guard, AdapterTrouble> {
     let guard = guards.compile("case.guard", source);
     guard.map_err(|error| trouble(format!("the guard cannot be run: {error}")))
 }
 
 impl Engine {
     /// Opens a session.
-    pub fn open(guard: &Guard, run: &Run, files: WorkspaceFiles) -> Result<Engine, Trouble> {
+    pub fn open(guard: &Guard, run: &Run, files: WorkspaceFiles) -> Result<Engine, AdapterTrouble> {
         let data = run.data.as_ref().map(json).transpose()?;
         let keys = Keys::new(KEY);
         let root = run.workspace.as_deref().unwrap_or(NO_WORKSPACE);
@@ -74,7 +74,11 @@ impl Engine {
     }
 
     /// Processes an event. The world is first asked for the probes that only the host can answer.
-    pub fn apply(&mut self, event: &Event, world: &mut dyn World) -> Result<Outcome, SessionError> {
+    pub fn apply(
+        &mut self,
+        event: &Event,
+        world: &mut dyn AdapterWorld,
+    ) -> Result<Outcome, SessionError> {
         let guard = self.session.guard().clone();
         let answers = &mut self.session.world_mut().host.probes;
         for probe in
@@ -89,7 +93,7 @@ impl Engine {
     }
 
     /// The session's records.
-    pub fn trace(&self) -> Result<Vec<String>, Trouble> {
+    pub fn trace(&self) -> Result<Vec<String>, AdapterTrouble> {
         self.session.records().map_err(trouble)
     }
 
@@ -99,7 +103,7 @@ impl Engine {
         contract: &str,
         text: &str,
         finish_reason: Option<&str>,
-    ) -> Result<Value, Trouble> {
+    ) -> Result<Value, AdapterTrouble> {
         let options = TextOptions { finish_reason, ..TextOptions::default() };
         let report = self.session.check_text(contract, text, &options).map_err(trouble)?;
         serde_json::to_value(&*report).map_err(trouble)
@@ -118,12 +122,12 @@ pub struct WorkspaceFiles {
 
 impl WorkspaceFiles {
     /// The files as they are.
-    pub fn new(workspace: Option<&str>) -> Result<WorkspaceFiles, Trouble> {
+    pub fn new(workspace: Option<&str>) -> Result<WorkspaceFiles, AdapterTrouble> {
         WorkspaceFiles::looking(workspace, Box::new(|host, path, ask| ask(host, path)))
     }
 
     /// The files as `look` sees them.
-    pub fn looking(workspace: Option<&str>, look: Look) -> Result<WorkspaceFiles, Trouble> {
+    pub fn looking(workspace: Option<&str>, look: Look) -> Result<WorkspaceFiles, AdapterTrouble> {
         let host = Host::new(workspace.map(Path::new)).map_err(trouble)?;
         Ok(WorkspaceFiles { host, look })
     }

@@ -1,9 +1,9 @@
 //! The state of one run of an agent's loop, in any shape.
 
 use crate::engine::Engine;
-use guard_ack::Trouble;
-use guard_ack::World;
-use guard_ack::protocol::{Call, Message, OutageKind, Question, Role, Run, Turn};
+use guard_ack::AdapterTrouble;
+use guard_ack::AdapterWorld;
+use guard_ack::protocol::{ModelCall, ModelMessage, ModelTurn, OutageKind, Question, Role, Run};
 use guard_plan::json::Json;
 use guard_sdk::Event;
 use serde_json::Value;
@@ -11,10 +11,10 @@ use serde_json::Value;
 /// One run: the guarded session, the world with model and tools, and the conversation.
 pub struct Harness<'w> {
     pub engine: &'w mut Engine,
-    pub world: &'w mut dyn World,
+    pub world: &'w mut dyn AdapterWorld,
     pub run: &'w Run,
     /// The messages so far.
-    pub messages: Vec<Message>,
+    pub messages: Vec<ModelMessage>,
     /// The number of questions so far by which the outage of this run counts.
     pub asked: u64,
     /// What the guard shows in place of the result that was settled last, if it changed that.
@@ -37,12 +37,12 @@ pub enum Gate {
 }
 
 /// The result of a duty.
-pub type AdapterResult<T> = Result<T, Trouble>;
+pub type AdapterResult<T> = Result<T, AdapterTrouble>;
 
 impl Harness<'_> {
     /// Adds a message.
     pub fn say(&mut self, role: Role, text: &str) {
-        self.messages.push(Message {
+        self.messages.push(ModelMessage {
             role,
             text: text.into(),
             call: None,
@@ -52,9 +52,9 @@ impl Harness<'_> {
     }
 
     /// Adds the answer to a call.
-    pub fn answer(&mut self, call: &Call, text: &str) {
+    pub fn answer(&mut self, call: &ModelCall, text: &str) {
         let (role, call) = (Role::Tool, Some(call.call.clone()));
-        self.messages.push(Message {
+        self.messages.push(ModelMessage {
             role,
             text: text.into(),
             call,
@@ -64,10 +64,10 @@ impl Harness<'_> {
     }
 
     /// Adds what the model said.
-    pub fn said(&mut self, turn: &Turn) {
+    pub fn said(&mut self, turn: &ModelTurn) {
         let text = turn.say.clone().or(turn.output.clone()).unwrap_or_default();
         let (role, calls) = (Role::Assistant, turn.calls.clone());
-        self.messages.push(Message { role, text, call: None, calls, failed: false });
+        self.messages.push(ModelMessage { role, text, call: None, calls, failed: false });
     }
 
     /// Returns whether the guard is down for an event; counts the events by which the outage counts.

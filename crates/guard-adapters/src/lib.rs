@@ -1,7 +1,7 @@
 //! Adapters over our own kernel, for the conformance kit to judge.
 //!
 //! One engine, four shapes of real harnesses: hooks before and after a call, middleware around a
-//! call, a proxy between client and tool server, and a resumable event loop. A [`Fault`] breaks one
+//! call, a proxy between client and tool server, and a resumable event loop. An [`AdapterFault`] breaks one
 //! duty, so that the judge itself can be tested. Sessions are those of `guard-sdk`, and the kernel makes all decisions.
 
 #![forbid(unsafe_code)]
@@ -17,7 +17,7 @@ mod reference;
 mod shape;
 mod stdio;
 
-pub use faults::Fault;
+pub use faults::AdapterFault;
 pub use generated::Generated;
 pub use mock::Mock;
 pub use null::Null;

@@ -2,14 +2,14 @@
 
 use crate::duties::{Duties, Faithful, OpenSessions};
 use crate::engine::trouble;
-use crate::faults::Fault;
+use crate::faults::AdapterFault;
 use crate::harness::Harness;
 use crate::shape::Shape;
 use guard_ack::protocol::{
-    Approval, ApprovalRequest, Call, Declared, Done, End, Hello, Message, Replay, Replayed,
-    Restore, Run, Turn,
+    ApprovalAnswer, ApprovalRequest, Declared, Done, Hello, LoopEnd, ModelCall, ModelMessage,
+    ModelTurn, ReplayAnswer, ReplayRequest, Restore, Run,
 };
-use guard_ack::{Adapter, Contestant, Refused, Trouble, World};
+use guard_ack::{Adapter, AdapterTrouble, AdapterWorld, Contestant, Refused};
 use guard_sdk::GuardCache;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -19,17 +19,17 @@ pub struct Mock<'g> {
     /// The shape.
     pub shape: Shape,
     /// The duty that it gets wrong.
-    pub fault: Option<Fault>,
+    pub fault: Option<AdapterFault>,
     /// Its compiled guards.
     pub guards: &'g GuardCache,
 }
 
 impl Contestant for Mock<'_> {
-    fn start(&self) -> Result<Box<dyn Adapter + '_>, Trouble> {
+    fn start(&self) -> Result<Box<dyn Adapter + '_>, AdapterTrouble> {
         Ok(Box::new(Instance {
             shape: self.shape,
             fault: self.fault,
-            duties: self.fault.map_or(Box::new(Faithful), Fault::duties),
+            duties: self.fault.map_or(Box::new(Faithful), AdapterFault::duties),
             sessions: OpenSessions { guards: self.guards, open: HashMap::new() },
         }))
     }
@@ -37,13 +37,13 @@ impl Contestant for Mock<'_> {
 
 struct Instance<'g> {
     shape: Shape,
-    fault: Option<Fault>,
+    fault: Option<AdapterFault>,
     duties: Box<dyn Duties>,
     sessions: OpenSessions<'g>,
 }
 
 impl Adapter for Instance<'_> {
-    fn hello(&mut self, _: &Hello) -> Result<Declared, Trouble> {
+    fn hello(&mut self, _: &Hello) -> Result<Declared, AdapterTrouble> {
         let names = self.shape.capabilities();
         Ok(Declared {
             name: format!("guard-{}", self.shape.name()),
@@ -53,7 +53,7 @@ impl Adapter for Instance<'_> {
         })
     }
 
-    fn run(&mut self, run: &Run, world: &mut dyn World) -> Result<End, Trouble> {
+    fn run(&mut self, run: &Run, world: &mut dyn AdapterWorld) -> Result<LoopEnd, AdapterTrouble> {
         let Instance { shape, fault, duties, sessions } = self;
         let mut engine = duties.open(sessions, run)?;
         let mut both =
@@ -72,16 +72,16 @@ impl Adapter for Instance<'_> {
         end
     }
 
-    fn snapshot(&mut self, session: &str) -> Result<Value, Trouble> {
+    fn snapshot(&mut self, session: &str) -> Result<Value, AdapterTrouble> {
         let engine = self.sessions.open.get(&self.duties.key(session));
         self.duties.snapshot(engine.ok_or_else(|| trouble("there is no such session"))?)
     }
 
-    fn restore(&mut self, restore: &Restore) -> Result<(), Trouble> {
+    fn restore(&mut self, restore: &Restore) -> Result<(), AdapterTrouble> {
         self.duties.restore(&mut self.sessions, restore)
     }
 
-    fn reset(&mut self, session: Option<&str>) -> Result<(), Trouble> {
+    fn reset(&mut self, session: Option<&str>) -> Result<(), AdapterTrouble> {
         match session {
             Some(session) => self.duties.reset(&mut self.sessions, session),
             None => self.sessions.open.clear(),
@@ -93,16 +93,16 @@ impl Adapter for Instance<'_> {
         self.duties.exit()
     }
 
-    fn replay(&mut self, replay: &Replay) -> Result<Replayed, Trouble> {
+    fn replay(&mut self, replay: &ReplayRequest) -> Result<ReplayAnswer, AdapterTrouble> {
         self.duties.replay(&mut self.sessions, replay)
     }
 }
 
 /// The world of a run, during which the run of another session may go on in this process.
 struct Both<'w, 'g> {
-    world: &'w mut dyn World,
+    world: &'w mut dyn AdapterWorld,
     shape: Shape,
-    fault: Option<Fault>,
+    fault: Option<AdapterFault>,
     sessions: &'w mut OpenSessions<'g>,
     session: &'w str,
 }
@@ -112,7 +112,7 @@ impl Both<'_, '_> {
     fn play_beside(&mut self) -> bool {
         let Some(run) = self.world.beside() else { return false };
         self.world.select(&run.session);
-        let duties = self.fault.map_or_else(|| Box::new(Faithful) as _, Fault::duties);
+        let duties = self.fault.map_or_else(|| Box::new(Faithful) as _, AdapterFault::duties);
         let sessions = OpenSessions {
             guards: self.sessions.guards,
             open: std::mem::take(&mut self.sessions.open),
@@ -127,12 +127,12 @@ impl Both<'_, '_> {
     }
 }
 
-impl World for Both<'_, '_> {
-    fn model(&mut self, messages: &[Message]) -> Result<Turn, Refused> {
+impl AdapterWorld for Both<'_, '_> {
+    fn model(&mut self, messages: &[ModelMessage]) -> Result<ModelTurn, Refused> {
         self.world.model(messages)
     }
 
-    fn begin(&mut self, call: &Call) {
+    fn begin(&mut self, call: &ModelCall) {
         self.world.begin(call);
     }
 
@@ -151,7 +151,7 @@ impl World for Both<'_, '_> {
         self.world.now()
     }
 
-    fn approval(&mut self, request: &ApprovalRequest) -> Approval {
+    fn approval(&mut self, request: &ApprovalRequest) -> ApprovalAnswer {
         self.world.approval(request)
     }
 

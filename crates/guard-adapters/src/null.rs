@@ -2,9 +2,10 @@
 
 use crate::harness::text_of;
 use guard_ack::protocol::{
-    Declared, End, Ended, Hello, Message, Replay, Replayed, Restore, Role, Run, ToolOutcome,
+    Declared, Ended, Hello, LoopEnd, ModelMessage, ReplayAnswer, ReplayRequest, Restore, Role, Run,
+    ToolRun,
 };
-use guard_ack::{Adapter, Contestant, Trouble, World, clause};
+use guard_ack::{Adapter, AdapterTrouble, AdapterWorld, Contestant, clause};
 use serde_json::{Value, json};
 
 /// The behaviour of an adapter without a guard.
@@ -29,13 +30,13 @@ impl Null {
 }
 
 impl Contestant for Null {
-    fn start(&self) -> Result<Box<dyn Adapter + '_>, Trouble> {
+    fn start(&self) -> Result<Box<dyn Adapter + '_>, AdapterTrouble> {
         Ok(Box::new(*self))
     }
 }
 
 impl Adapter for Null {
-    fn hello(&mut self, _: &Hello) -> Result<Declared, Trouble> {
+    fn hello(&mut self, _: &Hello) -> Result<Declared, AdapterTrouble> {
         let names = clause::capabilities().iter().map(|one| (one.name.to_owned(), true));
         Ok(Declared {
             name: format!("{self:?}"),
@@ -45,9 +46,9 @@ impl Adapter for Null {
         })
     }
 
-    fn run(&mut self, run: &Run, world: &mut dyn World) -> Result<End, Trouble> {
-        let end = |output| End { output, ..End::without_output(Ended::Stopped, None) };
-        let message = |role, text: String, call| Message {
+    fn run(&mut self, run: &Run, world: &mut dyn AdapterWorld) -> Result<LoopEnd, AdapterTrouble> {
+        let end = |output| LoopEnd { output, ..LoopEnd::without_output(Ended::Stopped, None) };
+        let message = |role, text: String, call| ModelMessage {
             role,
             text,
             call,
@@ -64,7 +65,7 @@ impl Adapter for Null {
                     Null::AllowAll | Null::NeverStops => {
                         world.begin(call);
                         match world.ended(true) {
-                            Some((_, done)) if done.outcome == ToolOutcome::Success => {
+                            Some((_, done)) if done.outcome == ToolRun::Success => {
                                 text_of(&done.result)
                             }
                             Some((_, done)) => format!("error: {}", text_of(&done.result)),
@@ -83,19 +84,19 @@ impl Adapter for Null {
         Ok(end(None))
     }
 
-    fn snapshot(&mut self, _: &str) -> Result<Value, Trouble> {
+    fn snapshot(&mut self, _: &str) -> Result<Value, AdapterTrouble> {
         Ok(Value::Null)
     }
 
-    fn restore(&mut self, _: &Restore) -> Result<(), Trouble> {
+    fn restore(&mut self, _: &Restore) -> Result<(), AdapterTrouble> {
         Ok(())
     }
 
-    fn reset(&mut self, _: Option<&str>) -> Result<(), Trouble> {
+    fn reset(&mut self, _: Option<&str>) -> Result<(), AdapterTrouble> {
         Ok(())
     }
 
-    fn replay(&mut self, _: &Replay) -> Result<Replayed, Trouble> {
-        Ok(Replayed { agrees: true, at: None })
+    fn replay(&mut self, _: &ReplayRequest) -> Result<ReplayAnswer, AdapterTrouble> {
+        Ok(ReplayAnswer { agrees: true, at: None })
     }
 }

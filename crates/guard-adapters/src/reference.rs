@@ -7,10 +7,10 @@
 
 use crate::harness::{shown_text, text_of};
 use guard_ack::protocol::{
-    ApprovalRequest, Call, Declared, Done, End, Ended, Hello, HostEvent, Message, Replay, Replayed,
-    Restore, Role, Run, ToolOutcome, Turn,
+    ApprovalRequest, Declared, Done, Ended, Hello, HostEvent, LoopEnd, ModelCall, ModelMessage,
+    ModelTurn, ReplayAnswer, ReplayRequest, Restore, Role, Run, ToolRun,
 };
-use guard_ack::{Adapter, Contestant, Kind, Trouble, World, clause};
+use guard_ack::{Adapter, AdapterTrouble, AdapterWorld, Contestant, TroubleKind, clause};
 use guard_compiler::hir::Program;
 use guard_compiler::reference::{Ask, Judgement, Lacking, Misuse, Reference, Stopping};
 use guard_compiler::{NoFiles, SourceFile, compile};
@@ -35,25 +35,25 @@ pub struct Evaluator {
 }
 
 impl Contestant for Evaluator {
-    fn start(&self) -> Result<Box<dyn Adapter + '_>, Trouble> {
+    fn start(&self) -> Result<Box<dyn Adapter + '_>, AdapterTrouble> {
         Ok(Box::new(*self))
     }
 }
 
-fn trouble(what: impl ToString) -> Trouble {
-    Trouble::new(Kind::Error, what.to_string())
+fn trouble(what: impl ToString) -> AdapterTrouble {
+    AdapterTrouble::new(TroubleKind::Error, what.to_string())
 }
 
-fn misuse(misuse: Misuse) -> Trouble {
+fn misuse(misuse: Misuse) -> AdapterTrouble {
     trouble(misuse.0)
 }
 
-fn unable<T>() -> Result<T, Trouble> {
+fn unable<T>() -> Result<T, AdapterTrouble> {
     Err(trouble("the reference evaluator plays single runs"))
 }
 
 impl Adapter for Evaluator {
-    fn hello(&mut self, _: &Hello) -> Result<Declared, Trouble> {
+    fn hello(&mut self, _: &Hello) -> Result<Declared, AdapterTrouble> {
         let names = clause::capabilities().iter().map(|one| (one.name.to_owned(), true));
         Ok(Declared {
             name: "reference".into(),
@@ -63,7 +63,7 @@ impl Adapter for Evaluator {
         })
     }
 
-    fn run(&mut self, run: &Run, world: &mut dyn World) -> Result<End, Trouble> {
+    fn run(&mut self, run: &Run, world: &mut dyn AdapterWorld) -> Result<LoopEnd, AdapterTrouble> {
         let program = compiled(&run.source).ok_or_else(|| trouble("the guard does not compile"))?;
         let data = run.data.as_ref().map(json).transpose()?;
         let root = run.workspace.as_deref().unwrap_or("/workspace");
@@ -82,19 +82,19 @@ impl Adapter for Evaluator {
         round.play(run)
     }
 
-    fn snapshot(&mut self, _: &str) -> Result<Value, Trouble> {
+    fn snapshot(&mut self, _: &str) -> Result<Value, AdapterTrouble> {
         unable()
     }
 
-    fn restore(&mut self, _: &Restore) -> Result<(), Trouble> {
+    fn restore(&mut self, _: &Restore) -> Result<(), AdapterTrouble> {
         unable()
     }
 
-    fn reset(&mut self, _: Option<&str>) -> Result<(), Trouble> {
+    fn reset(&mut self, _: Option<&str>) -> Result<(), AdapterTrouble> {
         unable()
     }
 
-    fn replay(&mut self, _: &Replay) -> Result<Replayed, Trouble> {
+    fn replay(&mut self, _: &ReplayRequest) -> Result<ReplayAnswer, AdapterTrouble> {
         unable()
     }
 }
@@ -105,7 +105,7 @@ pub fn compiled(source: &str) -> Option<Program> {
     compile(file, &mut NoFiles).output.map(|output| output.program)
 }
 
-fn json(value: &Value) -> Result<Json, Trouble> {
+fn json(value: &Value) -> Result<Json, AdapterTrouble> {
     Json::parse(&value.to_string()).map_err(trouble)
 }
 
@@ -142,19 +142,19 @@ enum Gate {
 struct AdapterRun<'r> {
     session: Reference<'r>,
     host: &'r RefCell<Host>,
-    world: &'r mut dyn World,
+    world: &'r mut dyn AdapterWorld,
     source: &'r str,
-    messages: Vec<Message>,
+    messages: Vec<ModelMessage>,
     serial: bool,
 }
 
 impl AdapterRun<'_> {
-    fn play(&mut self, run: &Run) -> Result<End, Trouble> {
+    fn play(&mut self, run: &Run) -> Result<LoopEnd, AdapterTrouble> {
         self.prompt(&run.prompt)?;
         loop {
             let Ok(turn) = self.world.model(&self.messages) else {
                 let why = Some("the script has ended".to_owned());
-                return Ok(End::without_output(Ended::Error, why));
+                return Ok(LoopEnd::without_output(Ended::Error, why));
             };
             self.meanwhile(&turn)?;
             if !turn.stop {
@@ -169,7 +169,7 @@ impl AdapterRun<'_> {
             if stopping.allowed {
                 let output = turn.output.clone();
                 let ended = how(&stopping);
-                return Ok(End { output, ..End::without_output(ended, None) });
+                return Ok(LoopEnd { output, ..LoopEnd::without_output(ended, None) });
             }
             let lines: Vec<String> = stopping.missing.iter().flat_map(missing).collect();
             self.say(Role::User, None, &lines.join("\n"));
@@ -180,9 +180,9 @@ impl AdapterRun<'_> {
         millis(&self.world.now())
     }
 
-    fn say(&mut self, role: Role, call: Option<&Call>, text: &str) {
+    fn say(&mut self, role: Role, call: Option<&ModelCall>, text: &str) {
         let call = call.map(|call| call.call.clone());
-        self.messages.push(Message {
+        self.messages.push(ModelMessage {
             role,
             text: text.into(),
             call,
@@ -191,7 +191,7 @@ impl AdapterRun<'_> {
         });
     }
 
-    fn prompt(&mut self, text: &str) -> Result<(), Trouble> {
+    fn prompt(&mut self, text: &str) -> Result<(), AdapterTrouble> {
         let now = self.now();
         let host = self.host;
         self.session.prompt(text, now, &|ask: &Ask| answer(host, ask)).map_err(misuse)?;
@@ -200,7 +200,7 @@ impl AdapterRun<'_> {
     }
 
     /// Reports the events that happened while the model was generating.
-    fn meanwhile(&mut self, turn: &Turn) -> Result<(), Trouble> {
+    fn meanwhile(&mut self, turn: &ModelTurn) -> Result<(), AdapterTrouble> {
         for event in &turn.host {
             match event {
                 HostEvent::Prompt { text } => self.prompt(text)?,
@@ -223,11 +223,11 @@ impl AdapterRun<'_> {
         }
         let text = turn.say.clone().or(turn.output.clone()).unwrap_or_default();
         let (role, calls) = (Role::Assistant, turn.calls.clone());
-        self.messages.push(Message { role, text, call: None, calls, failed: false });
+        self.messages.push(ModelMessage { role, text, call: None, calls, failed: false });
         Ok(())
     }
 
-    fn one_by_one(&mut self, calls: &[Call]) -> Result<(), Trouble> {
+    fn one_by_one(&mut self, calls: &[ModelCall]) -> Result<(), AdapterTrouble> {
         for call in calls {
             match self.gate(call)? {
                 Gate::Run => {
@@ -243,9 +243,9 @@ impl AdapterRun<'_> {
         Ok(())
     }
 
-    fn together(&mut self, calls: &[Call]) -> Result<(), Trouble> {
-        let mut running: Vec<&Call> = Vec::new();
-        let mut waiting: Vec<&Call> = Vec::new();
+    fn together(&mut self, calls: &[ModelCall]) -> Result<(), AdapterTrouble> {
+        let mut running: Vec<&ModelCall> = Vec::new();
+        let mut waiting: Vec<&ModelCall> = Vec::new();
         self.begin(calls.iter().collect(), &mut running, &mut waiting)?;
         while let Some((id, done)) = self.world.ended(true) {
             let Some(at) = running.iter().position(|call| call.call == id) else { continue };
@@ -262,10 +262,10 @@ impl AdapterRun<'_> {
 
     fn begin<'c>(
         &mut self,
-        calls: Vec<&'c Call>,
-        running: &mut Vec<&'c Call>,
-        waiting: &mut Vec<&'c Call>,
-    ) -> Result<(), Trouble> {
+        calls: Vec<&'c ModelCall>,
+        running: &mut Vec<&'c ModelCall>,
+        waiting: &mut Vec<&'c ModelCall>,
+    ) -> Result<(), AdapterTrouble> {
         for call in calls {
             match self.gate(call)? {
                 Gate::Run => {
@@ -279,7 +279,7 @@ impl AdapterRun<'_> {
         Ok(())
     }
 
-    fn gate(&mut self, call: &Call) -> Result<Gate, Trouble> {
+    fn gate(&mut self, call: &ModelCall) -> Result<Gate, AdapterTrouble> {
         let args = json(&call.args)?;
         let mut asked = false;
         loop {
@@ -301,7 +301,12 @@ impl AdapterRun<'_> {
         }
     }
 
-    fn approved(&mut self, call: &Call, args: &Json, judged: &Judgement) -> Result<bool, Trouble> {
+    fn approved(
+        &mut self,
+        call: &ModelCall,
+        args: &Json,
+        judged: &Judgement,
+    ) -> Result<bool, AdapterTrouble> {
         let needed = judged.reasons.iter().filter(|(code, ..)| *code == Code::Approval);
         let mut roles: Vec<&String> = needed.flat_map(|(.., needs)| needs).collect();
         roles.dedup();
@@ -322,9 +327,9 @@ impl AdapterRun<'_> {
         Ok(true)
     }
 
-    fn settle(&mut self, call: &Call, done: &Done) -> Result<(), Trouble> {
+    fn settle(&mut self, call: &ModelCall, done: &Done) -> Result<(), AdapterTrouble> {
         let (now, host, result) = (self.now(), self.host, json(&done.result)?);
-        let success = done.outcome == ToolOutcome::Success;
+        let success = done.outcome == ToolRun::Success;
         let result = success.then_some(&result);
         let world = &|ask: &Ask| answer(host, ask);
         let settled = self.session.settle(&call.call, success, result, now, world);

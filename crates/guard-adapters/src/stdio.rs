@@ -1,10 +1,10 @@
 //! The adapters as a process: the line protocol on standard input and output.
 
 use guard_ack::protocol::{
-    Approval, ApprovalRequest, Call, Done, End, Message, Now, OfSession, ProbeAnswer, Request,
-    Reset, Run, Turn,
+    AdapterRequest, ApprovalAnswer, ApprovalRequest, Done, LoopEnd, ModelCall, ModelMessage,
+    ModelTurn, Now, OfSession, ProbeAnswer, Reset, Run,
 };
-use guard_ack::{Adapter, Kind, Refused, Trouble, World};
+use guard_ack::{Adapter, AdapterTrouble, AdapterWorld, Refused, TroubleKind};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -27,7 +27,7 @@ pub fn serve(adapter: &mut dyn Adapter, input: impl BufRead, output: impl Write)
         beside_id: Value::Null,
     };
     while let Some(line) = wire.read()? {
-        let Ok(request) = serde_json::from_value::<Request>(line) else { continue };
+        let Ok(request) = serde_json::from_value::<AdapterRequest>(line) else { continue };
         let id = request.id.clone();
         wire.ended.clear();
         wire.running.clear();
@@ -35,11 +35,11 @@ pub fn serve(adapter: &mut dyn Adapter, input: impl BufRead, output: impl Write)
         let answer = match answer(adapter, request, &mut wire) {
             Ok(result) => json!({ "id": id, "result": result }),
             // A fault by which the adapter says nothing any more, or ends.
-            Err(trouble) if trouble.kind == Kind::Hang => {
+            Err(trouble) if trouble.kind == TroubleKind::Hang => {
                 while wire.read()?.is_some() {}
                 break;
             }
-            Err(trouble) if trouble.kind == Kind::Crash => {
+            Err(trouble) if trouble.kind == TroubleKind::Crash => {
                 return Err(io::Error::other(trouble.message));
             }
             Err(trouble) => json!({ "id": id, "error": { "message": trouble.message } }),
@@ -51,9 +51,9 @@ pub fn serve(adapter: &mut dyn Adapter, input: impl BufRead, output: impl Write)
 
 fn answer(
     adapter: &mut dyn Adapter,
-    request: Request,
-    wire: &mut dyn World,
-) -> Result<Value, Trouble> {
+    request: AdapterRequest,
+    wire: &mut dyn AdapterWorld,
+) -> Result<Value, AdapterTrouble> {
     let params = request.params;
     Ok(match request.method.as_str() {
         "hello" => json!(adapter.hello(&read(params)?)?),
@@ -62,12 +62,18 @@ fn answer(
         "restore" => adapter.restore(&read(params)?).map(|()| json!({}))?,
         "reset" => adapter.reset(read::<Reset>(params)?.session.as_deref()).map(|()| json!({}))?,
         "replay" => json!(adapter.replay(&read(params)?)?),
-        other => return Err(Trouble::new(Kind::Message, format!("there is no method `{other}`"))),
+        other => {
+            return Err(AdapterTrouble::new(
+                TroubleKind::Message,
+                format!("there is no method `{other}`"),
+            ));
+        }
     })
 }
 
-fn read<T: DeserializeOwned>(params: Value) -> Result<T, Trouble> {
-    serde_json::from_value(params).map_err(|error| Trouble::new(Kind::Message, error.to_string()))
+fn read<T: DeserializeOwned>(params: Value) -> Result<T, AdapterTrouble> {
+    serde_json::from_value(params)
+        .map_err(|error| AdapterTrouble::new(TroubleKind::Message, error.to_string()))
 }
 
 /// A request that runs a tool.
@@ -160,12 +166,12 @@ impl<R: BufRead, W: Write> Wire<R, W> {
     }
 }
 
-impl<R: BufRead, W: Write> World for Wire<R, W> {
-    fn model(&mut self, messages: &[Message]) -> Result<Turn, Refused> {
+impl<R: BufRead, W: Write> AdapterWorld for Wire<R, W> {
+    fn model(&mut self, messages: &[ModelMessage]) -> Result<ModelTurn, Refused> {
         self.ask("model.next", json!({ "messages": messages })).ok_or(Refused)
     }
 
-    fn begin(&mut self, call: &Call) {
+    fn begin(&mut self, call: &ModelCall) {
         let id = self.send("tool.execute", json!(call));
         let session = self.session.clone();
         self.running.push(Running { asked: id, call: call.call.clone(), session });
@@ -194,8 +200,9 @@ impl<R: BufRead, W: Write> World for Wire<R, W> {
         self.ask::<Now>("clock.now", json!({})).map(|it| it.now).unwrap_or_default()
     }
 
-    fn approval(&mut self, request: &ApprovalRequest) -> Approval {
-        let refused = Approval { granted: false, later: false, by: String::new(), expires: None };
+    fn approval(&mut self, request: &ApprovalRequest) -> ApprovalAnswer {
+        let refused =
+            ApprovalAnswer { granted: false, later: false, by: String::new(), expires: None };
         self.ask("approval.request", json!(request)).unwrap_or(refused)
     }
 
@@ -211,11 +218,11 @@ impl<R: BufRead, W: Write> World for Wire<R, W> {
         self.session = Some(session.to_owned());
     }
 
-    fn beside_ended(&mut self, end: Result<End, Trouble>) {
+    fn beside_ended(&mut self, end: Result<LoopEnd, AdapterTrouble>) {
         let id = std::mem::take(&mut self.beside_id);
         let answer = match end {
             Ok(end) => json!({ "id": id, "result": end }),
-            Err(trouble) if trouble.kind == Kind::Hang => return,
+            Err(trouble) if trouble.kind == TroubleKind::Hang => return,
             Err(trouble) => json!({ "id": id, "error": { "message": trouble.message } }),
         };
         // If the kit is gone, the next read detects it.

@@ -24,7 +24,7 @@ use guard_plan::plan::Millis;
 
 /// The limits at which a drive gives up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct DriveLimits {
     /// The maximum number of rounds.
     pub steps: u64,
     /// Consecutive rounds without progress: no call that had not succeeded before, no change of the
@@ -41,9 +41,9 @@ pub struct Limits {
     pub longest_wait: Millis,
 }
 
-impl Default for Limits {
+impl Default for DriveLimits {
     fn default() -> Self {
-        Limits {
+        DriveLimits {
             steps: 100,
             stuck: 10,
             failures: 5,
@@ -55,6 +55,10 @@ impl Default for Limits {
 }
 
 /// Drives a session to its end: until its goals are reached, nothing more can be done, or a limit is met.
-pub fn drive(session: &mut dyn DriveSession, io: &mut DriveIo<'_>, limits: &Limits) -> DriveReport {
+pub fn drive(
+    session: &mut dyn DriveSession,
+    io: &mut DriveIo<'_>,
+    limits: &DriveLimits,
+) -> DriveReport {
     driver::Driver::new(session, io, limits).run()
 }

@@ -1,6 +1,6 @@
 //! A compiled contract, and the inputs for its checks.
 
-use crate::engine::{Engine, StepInput, TextWindow};
+use crate::engine::{ContractEngine, StepInput, TextWindow};
 use crate::feed::{Feed, TextSummary};
 use crate::judge::UnitJudge;
 use crate::outcome;
@@ -102,7 +102,7 @@ impl Checker {
             feed.push(text, input);
             return feed.finish(input);
         }
-        let mut engine = Engine::new(self.prepared.clone());
+        let mut engine = ContractEngine::new(self.prepared.clone());
         let w = TextWindow { bytes: text, base: 0, end: true };
         engine.run(&StepInput { w, judge: UnitJudge { prepared: &self.prepared, input } });
         let mut raw = TextSummary::default();

@@ -8,12 +8,12 @@ use guard_plan::json::Json;
 use guard_plan::plan::{TypeDef, TypeId};
 
 /// A value on a tape, with its text.
-pub(crate) type Place<'a> = (&'a Tape, &'a str, usize);
+pub(crate) type TapePlace<'a> = (&'a Tape, &'a str, usize);
 
 impl PreparedContract {
     /// Takes the values of a type that stand in another form; `place` is where the value stands.
     /// Returns where each of them does, and 0 where that is not known.
-    pub fn coerce(&self, ty: TypeId, value: &mut Json, place: Option<Place<'_>>) -> Vec<usize> {
+    pub fn coerce(&self, ty: TypeId, value: &mut Json, place: Option<TapePlace<'_>>) -> Vec<usize> {
         let mut taken = Vec::new();
         if !self.coercions.is_empty() {
             self.coerce_in(ty, value, place, &mut taken);
@@ -27,7 +27,7 @@ impl PreparedContract {
         (record, field): (TypeId, usize),
         ty: TypeId,
         value: &mut Json,
-        place: Option<Place<'_>>,
+        place: Option<TapePlace<'_>>,
         out: &mut Vec<usize>,
     ) {
         let required = match self.types.get(ty as usize) {
@@ -50,7 +50,7 @@ impl PreparedContract {
         &self,
         ty: TypeId,
         value: &mut Json,
-        place: Option<Place<'_>>,
+        place: Option<TapePlace<'_>>,
         out: &mut Vec<usize>,
     ) {
         // The parts of a value stand on the tape in the same order.
@@ -95,6 +95,6 @@ impl PreparedContract {
 }
 
 /// The nodes of an object's values.
-fn values(place: Option<Place<'_>>) -> Vec<usize> {
+fn values(place: Option<TapePlace<'_>>) -> Vec<usize> {
     place.map_or(Vec::new(), |(tape, _, node)| tape.members(node).map(|(_, value)| value).collect())
 }

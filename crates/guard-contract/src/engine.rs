@@ -21,7 +21,7 @@ use crate::shape::PreparedContract;
 use crate::tape::Tape;
 use guard_plan::json::Json;
 use guard_plan::report::{Fix, Item, LISTED, PassedOver, Problem, Reason, SpanKind};
-use search::Search;
+use search::EngineSearch;
 use skip::Skip;
 use std::sync::Arc;
 pub(crate) use top::TAGS;
@@ -118,7 +118,7 @@ struct Listing {
 }
 
 #[derive(Debug)]
-enum OpenValue {
+enum PartialValue {
     Object(Box<Object>),
     List(Box<Listing>),
 }
@@ -136,16 +136,16 @@ enum Phase {
     /// In a unit that is too large to be parsed.
     Skip(Skip),
     /// After unreadable text.
-    Search(Search),
+    Search(EngineSearch),
 }
 
 /// The state machine.
-pub(crate) struct Engine {
+pub(crate) struct ContractEngine {
     p: Arc<PreparedContract>,
     /// All text before this offset is decided.
     at: usize,
     phase: Phase,
-    stack: Vec<OpenValue>,
+    stack: Vec<PartialValue>,
     draft: Draft,
     best: Option<Draft>,
     passed: Vec<PassedOver>,
@@ -188,9 +188,9 @@ pub(crate) struct Finished {
     pub length: usize,
 }
 
-impl Engine {
-    pub fn new(p: Arc<PreparedContract>) -> Engine {
-        Engine {
+impl ContractEngine {
+    pub fn new(p: Arc<PreparedContract>) -> ContractEngine {
+        ContractEngine {
             at: 0,
             phase: Phase::Top,
             stack: Vec::new(),
@@ -224,7 +224,7 @@ impl Engine {
     /// Stores the beginnings of the items that are read member by member.
     fn take_heads(&mut self, t: &StepInput<'_>) {
         for open in &mut self.stack {
-            if let OpenValue::Object(object) = open
+            if let PartialValue::Object(object) = open
                 && object.item.is_some()
                 && object.head.is_none()
                 && t.w.stop() >= object.start + HEAD
@@ -237,7 +237,7 @@ impl Engine {
     /// Returns the first offset that must stay available.
     pub fn hold(&self) -> usize {
         let headless = self.stack.iter().find_map(|open| match open {
-            OpenValue::Object(object) if object.item.is_some() && object.head.is_none() => {
+            PartialValue::Object(object) if object.item.is_some() && object.head.is_none() => {
                 Some(object.start)
             }
             _ => None,
@@ -246,7 +246,7 @@ impl Engine {
             Phase::Search(search) => search.hold(),
             Phase::Skip(skip) => skip.hold(self.at),
             Phase::Members => match self.stack.last() {
-                Some(OpenValue::Object(object)) => object.last.unwrap_or(self.at).min(self.at),
+                Some(PartialValue::Object(object)) => object.last.unwrap_or(self.at).min(self.at),
                 _ => self.at,
             },
             _ => self.at,
@@ -279,7 +279,7 @@ impl Engine {
     /// Records a repair with the document, or with an object that may turn out not to belong to it.
     fn fix(&mut self, fix: Fix, at: usize) {
         match self.stack.first_mut() {
-            Some(OpenValue::Object(object)) if !object.attached => {
+            Some(PartialValue::Object(object)) if !object.attached => {
                 if object.fixes.len() < LISTED {
                     object.fixes.push((fix, at));
                 }
@@ -291,7 +291,7 @@ impl Engine {
     /// Records why it is doubtful that all of the document was found and meant.
     fn doubt(&mut self, at: usize, why: &'static str) {
         match self.stack.first_mut() {
-            Some(OpenValue::Object(object)) if !object.attached => {
+            Some(PartialValue::Object(object)) if !object.attached => {
                 object.doubt.get_or_insert((at, why));
             }
             _ => {
@@ -303,7 +303,7 @@ impl Engine {
     /// Records a problem of the open envelope.
     fn problem(&mut self, member: &str, reason: Reason, error: impl Into<String>) {
         match self.stack.first_mut() {
-            Some(OpenValue::Object(object)) if !object.attached => {
+            Some(PartialValue::Object(object)) if !object.attached => {
                 if object.problems.len() < LISTED {
                     let member = guard_plan::render::cut(member, 100);
                     object.problems.push(Problem { member, reason, error: error.into() });
@@ -316,16 +316,16 @@ impl Engine {
     /// The innermost object.
     fn object(&mut self) -> Option<&mut Object> {
         self.stack.iter_mut().rev().find_map(|open| match open {
-            OpenValue::Object(object) => Some(&mut **object),
-            OpenValue::List(_) => None,
+            PartialValue::Object(object) => Some(&mut **object),
+            PartialValue::List(_) => None,
         })
     }
 
     /// The innermost list.
     fn listing(&mut self) -> Option<&mut Listing> {
         self.stack.iter_mut().rev().find_map(|open| match open {
-            OpenValue::List(list) => Some(&mut **list),
-            OpenValue::Object(_) => None,
+            PartialValue::List(list) => Some(&mut **list),
+            PartialValue::Object(_) => None,
         })
     }
 
@@ -369,11 +369,11 @@ impl Engine {
     fn close_all(&mut self, t: &StepInput<'_>, at: usize) {
         while let Some(open) = self.stack.last() {
             match open {
-                OpenValue::List(_) => {
+                PartialValue::List(_) => {
                     self.fix(Fix::Closer, at);
                     self.end_list();
                 }
-                OpenValue::Object(object) => {
+                PartialValue::Object(object) => {
                     if object.item.is_some() {
                         let why = "the text ends before its brace";
                         let reason = (Reason::Truncated, format!("{why}, at byte {at}"));
@@ -398,7 +398,7 @@ impl Engine {
             self.leftover.get_or_insert(length);
         }
         let (leftover, prose) = (self.leftover, self.around.ever_prose);
-        let Engine { best, passed, marks, cut, .. } = self;
+        let ContractEngine { best, passed, marks, cut, .. } = self;
         Finished { draft: best, passed, marks, cut, leftover, prose, length }
     }
 }

@@ -1,7 +1,7 @@
 //! A text that arrives in pieces.
 
 use crate::checker::Input;
-use crate::engine::{Engine, StepInput, TextWindow};
+use crate::engine::{ContractEngine, StepInput, TextWindow};
 use crate::judge::UnitJudge;
 use crate::lex;
 use crate::lines::LineBreaks;
@@ -107,7 +107,7 @@ impl BracketTracker {
 /// At most one unit of the text is held, up to the contract's `bytes`.
 pub struct Feed {
     prepared: Arc<PreparedContract>,
-    engine: Engine,
+    engine: ContractEngine,
     unwrap: Unwrap,
     buffer: Vec<u8>,
     /// The offset of the buffer in the text.
@@ -120,7 +120,7 @@ pub struct Feed {
 
 impl Feed {
     pub(crate) fn new(prepared: Arc<PreparedContract>) -> Feed {
-        let mut engine = Engine::new(prepared.clone());
+        let mut engine = ContractEngine::new(prepared.clone());
         engine.emit = true;
         Feed {
             engine,

@@ -4,7 +4,7 @@
 //! value must not have duplicate keys.
 
 use crate::shape::PreparedContract;
-use crate::tape::{NodeKind, Tape};
+use crate::tape::{Tape, TapeNodeKind};
 use guard_plan::plan::{Field, TypeDef, TypeId};
 use guard_plan::url::Url;
 use guard_plan::{decimal, time};
@@ -26,18 +26,18 @@ impl Fits<'_> {
         let Some(def) = self.prepared.types.get(ty as usize) else { return false };
         let kind = self.tape.nodes[node].kind;
         match (def, kind) {
-            (TypeDef::Option { .. }, NodeKind::Null) => true,
+            (TypeDef::Option { .. }, TapeNodeKind::Null) => true,
             (TypeDef::Option { of }, _) => self.has(*of, node),
             (TypeDef::Json, _) => self.tape.twice(self.text, node).is_none(),
-            (TypeDef::Bool, NodeKind::True | NodeKind::False) => true,
-            (TypeDef::Int { min, max }, NodeKind::Number) => {
+            (TypeDef::Bool, TapeNodeKind::True | TapeNodeKind::False) => true,
+            (TypeDef::Int { min, max }, TapeNodeKind::Number) => {
                 inside(self.raw(node).parse().ok(), *min, *max)
             }
-            (TypeDef::Decimal { min, max }, NodeKind::Number) => {
+            (TypeDef::Decimal { min, max }, TapeNodeKind::Number) => {
                 inside(decimal::parse(self.raw(node)), *min, *max)
             }
-            (TypeDef::Record { fields, .. }, NodeKind::Object) => self.record(fields, node),
-            (TypeDef::List { of, max } | TypeDef::Set { of, max }, NodeKind::Array) => {
+            (TypeDef::Record { fields, .. }, TapeNodeKind::Object) => self.record(fields, node),
+            (TypeDef::List { of, max } | TypeDef::Set { of, max }, TapeNodeKind::Array) => {
                 let mut count = 0;
                 let all = self.tape.children(node).all(|child| {
                     count += 1;
@@ -46,13 +46,13 @@ impl Fits<'_> {
                 all && max.is_none_or(|max| count <= max)
             }
             // Keys of other types are judged when the value is decoded.
-            (TypeDef::Map { key: None, of, max }, NodeKind::Object) => {
+            (TypeDef::Map { key: None, of, max }, TapeNodeKind::Object) => {
                 let count = self.tape.members(node).count() as u64;
                 max.is_none_or(|max| count <= max)
                     && self.tape.members(node).all(|(_, value)| self.has(*of, value))
                     && self.tape.twice(self.text, node).is_none()
             }
-            (_, NodeKind::Plain | NodeKind::Escaped) => self.of_text(def, node),
+            (_, TapeNodeKind::Plain | TapeNodeKind::Escaped) => self.of_text(def, node),
             _ => false,
         }
     }
@@ -69,7 +69,7 @@ impl Fits<'_> {
         // Members usually stand in the order of the fields.
         let mut next = 0;
         for (key, value) in self.tape.members(node) {
-            if self.tape.nodes[key].kind != NodeKind::Plain {
+            if self.tape.nodes[key].kind != TapeNodeKind::Plain {
                 return false;
             }
             let name = self.raw(key);

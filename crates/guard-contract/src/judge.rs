@@ -7,7 +7,7 @@ use crate::fits::Fits;
 use crate::keep::{Keep, Rank};
 use crate::lex::LexStop;
 use crate::shape::{List, PreparedContract};
-use crate::tape::{NodeKind, Tape};
+use crate::tape::{Tape, TapeNodeKind};
 use guard_plan::decode::{Decoder, Problem};
 use guard_plan::json::Json;
 use guard_plan::plan::{Allowed, Reference, TypeDef, TypeId};
@@ -310,7 +310,7 @@ impl UnitJudge<'_> {
             let (Some((_, Json::Array(items))), Some((_, array))) = (place, member) else {
                 continue;
             };
-            if tape.nodes[array].kind == NodeKind::Array {
+            if tape.nodes[array].kind == TapeNodeKind::Array {
                 let units: Vec<usize> = tape.children(array).collect();
                 *items = self.inner_list(*inner, tape, text, &units, &mut judged.refused);
             }
@@ -332,7 +332,7 @@ impl UnitJudge<'_> {
             let mut own = Tape::default();
             // It was parsed before, as part of the item around it.
             let read = match tape.nodes[*unit].kind {
-                NodeKind::Object => own.read(raw.as_bytes()),
+                TapeNodeKind::Object => own.read(raw.as_bytes()),
                 _ => Err(LexStop::Bad(0, "expected an object")),
             };
             let result = match read {

@@ -30,7 +30,7 @@ pub(crate) struct Repaired {
 
 /// The reason why a value cannot be repaired.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Broken {
+pub(crate) struct Irreparable {
     /// The position where it cannot be read.
     pub at: usize,
     /// The reason.
@@ -50,7 +50,7 @@ pub(crate) struct Broken {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum RepairOutcome {
     Done(Repaired),
-    Broken(Broken),
+    Broken(Irreparable),
     /// The bytes end within the value.
     More,
     /// It nests deeper than any reader supports.
@@ -153,7 +153,8 @@ pub(crate) fn repair(bytes: &[u8], end: bool, leads: &Leads<'_>) -> RepairOutcom
     };
     let halt = repairer.run();
     let Repairer { at, out, fixes, suspect: (suspect, nest), next, cut, hides, .. } = repairer;
-    let broken = |at, why, cut| RepairOutcome::Broken(Broken { at, why, cut, suspect, nest, next });
+    let broken =
+        |at, why, cut| RepairOutcome::Broken(Irreparable { at, why, cut, suspect, nest, next });
     match halt {
         PassEnd::Done => RepairOutcome::Done(Repaired { text: out, len: at, fixes, cut, hides }),
         PassEnd::Bad(at, why) => broken(at, why, false),

@@ -14,7 +14,7 @@ const FEW_MEMBERS: usize = 16;
 
 /// The kind of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum NodeKind {
+pub(crate) enum TapeNodeKind {
     Null,
     True,
     False,
@@ -30,8 +30,8 @@ pub(crate) enum NodeKind {
 
 /// A node; its children follow it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Node {
-    pub kind: NodeKind,
+pub(crate) struct TapeNode {
+    pub kind: TapeNodeKind,
     pub start: u32,
     pub end: u32,
     /// The index of the node after it and all its descendants.
@@ -41,7 +41,7 @@ pub(crate) struct Node {
 /// A value.
 #[derive(Debug, Default)]
 pub(crate) struct Tape {
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<TapeNode>,
     /// The nesting depth.
     pub depth: usize,
     /// The length of its longest string as written, in bytes.
@@ -74,7 +74,7 @@ impl Tape {
                     }
                 },
                 Some(b'[') => {
-                    self.push_open(NodeKind::Array, at)?;
+                    self.push_open(TapeNodeKind::Array, at)?;
                     at = lex::blanks(bytes, at + 1);
                     match bytes.get(at) {
                         Some(b']') => self.close(at + 1),
@@ -92,7 +92,7 @@ impl Tape {
 
     /// Reads the beginning of an object; returns whether a value follows.
     fn object(&mut self, bytes: &[u8], at: usize) -> Result<(usize, bool), LexStop> {
-        self.push_open(NodeKind::Object, at)?;
+        self.push_open(TapeNodeKind::Object, at)?;
         let at = lex::blanks(bytes, at + 1);
         match bytes.get(at) {
             Some(b'}') => Ok((self.close(at + 1), false)),
@@ -105,7 +105,7 @@ impl Tape {
     fn after(&mut self, bytes: &[u8], mut at: usize) -> Result<(usize, bool), LexStop> {
         loop {
             let Some(top) = self.open.last() else { return Ok((at, true)) };
-            let object = self.nodes[*top as usize].kind == NodeKind::Object;
+            let object = self.nodes[*top as usize].kind == TapeNodeKind::Object;
             at = lex::blanks(bytes, at);
             match bytes.get(at) {
                 None => return Err(LexStop::More),
@@ -121,13 +121,13 @@ impl Tape {
         }
     }
 
-    fn push_open(&mut self, kind: NodeKind, at: usize) -> Result<(), LexStop> {
+    fn push_open(&mut self, kind: TapeNodeKind, at: usize) -> Result<(), LexStop> {
         if self.open.len() == MAX_DEPTH {
             return Err(LexStop::Deep);
         }
         self.open.push(self.nodes.len() as u32);
         self.depth = self.depth.max(self.open.len());
-        self.nodes.push(Node { kind, start: at as u32, end: 0, next: 0 });
+        self.nodes.push(TapeNode { kind, start: at as u32, end: 0, next: 0 });
         Ok(())
     }
 
@@ -140,15 +140,19 @@ impl Tape {
         end
     }
 
-    fn push(&mut self, kind: NodeKind, start: usize, end: usize) {
+    fn push(&mut self, kind: TapeNodeKind, start: usize, end: usize) {
         let next = self.nodes.len() as u32 + 1;
-        self.nodes.push(Node { kind, start: start as u32, end: end as u32, next });
+        self.nodes.push(TapeNode { kind, start: start as u32, end: end as u32, next });
     }
 
     fn string(&mut self, bytes: &[u8], at: usize) -> Result<usize, LexStop> {
         let (end, escaped) = lex::string(bytes, at)?;
         self.longest = self.longest.max(end - at - 2);
-        self.push(if escaped { NodeKind::Escaped } else { NodeKind::Plain }, at + 1, end - 1);
+        self.push(
+            if escaped { TapeNodeKind::Escaped } else { TapeNodeKind::Plain },
+            at + 1,
+            end - 1,
+        );
         Ok(end)
     }
 
@@ -169,10 +173,10 @@ impl Tape {
     fn scalar(&mut self, bytes: &[u8], at: usize) -> Result<usize, LexStop> {
         let word = |word: &str| lex::word(bytes, at, word);
         let (kind, end) = match bytes[at] {
-            b'-' | b'0'..=b'9' => (NodeKind::Number, lex::number(bytes, at)?),
-            b't' => (NodeKind::True, word("true")?),
-            b'f' => (NodeKind::False, word("false")?),
-            b'n' => (NodeKind::Null, word("null")?),
+            b'-' | b'0'..=b'9' => (TapeNodeKind::Number, lex::number(bytes, at)?),
+            b't' => (TapeNodeKind::True, word("true")?),
+            b'f' => (TapeNodeKind::False, word("false")?),
+            b'n' => (TapeNodeKind::Null, word("null")?),
             _ => return Err(LexStop::Bad(at, "expected a value")),
         };
         self.push(kind, at, end);
@@ -181,14 +185,18 @@ impl Tape {
 
     /// The text of a string.
     pub fn text<'t>(&self, text: &'t str, node: usize) -> Cow<'t, str> {
-        let Node { kind, start, end, .. } = self.nodes[node];
+        let TapeNode { kind, start, end, .. } = self.nodes[node];
         let inner = &text[start as usize..end as usize];
-        if kind == NodeKind::Escaped { lex::unescape(inner).into() } else { Cow::Borrowed(inner) }
+        if kind == TapeNodeKind::Escaped {
+            lex::unescape(inner).into()
+        } else {
+            Cow::Borrowed(inner)
+        }
     }
 
     /// The raw text of a node.
     pub fn raw<'t>(&self, text: &'t str, node: usize) -> &'t str {
-        let Node { start, end, .. } = self.nodes[node];
+        let TapeNode { start, end, .. } = self.nodes[node];
         &text[start as usize..end as usize]
     }
 
@@ -212,22 +220,24 @@ impl Tape {
     /// The value of a node.
     pub fn json(&self, text: &str, node: usize) -> Json {
         match self.nodes[node].kind {
-            NodeKind::Null => Json::Null,
-            NodeKind::True => Json::Bool(true),
-            NodeKind::False => Json::Bool(false),
-            NodeKind::Number => number(self.raw(text, node)),
-            NodeKind::Plain => Json::String(self.raw(text, node).into()),
+            TapeNodeKind::Null => Json::Null,
+            TapeNodeKind::True => Json::Bool(true),
+            TapeNodeKind::False => Json::Bool(false),
+            TapeNodeKind::Number => number(self.raw(text, node)),
+            TapeNodeKind::Plain => Json::String(self.raw(text, node).into()),
             // The text is copied again rather than shrunk in place, which is slower in the
             // allocator.
-            NodeKind::Escaped => Json::String(lex::unescape(self.raw(text, node)).as_str().into()),
-            NodeKind::Array => {
+            TapeNodeKind::Escaped => {
+                Json::String(lex::unescape(self.raw(text, node)).as_str().into())
+            }
+            TapeNodeKind::Array => {
                 let mut items = Vec::with_capacity(self.children(node).count());
                 for child in self.children(node) {
                     items.push(self.json(text, child));
                 }
                 Json::Array(items)
             }
-            NodeKind::Object => {
+            TapeNodeKind::Object => {
                 let mut members = Vec::with_capacity(self.children(node).count() / 2);
                 for (key, value) in self.members(node) {
                     members.push(((*self.text(text, key)).into(), self.json(text, value)));
@@ -240,7 +250,7 @@ impl Tape {
     /// Returns the first key that occurs twice in an object inside a node.
     pub fn twice<'t>(&self, text: &'t str, node: usize) -> Option<Cow<'t, str>> {
         let end = self.nodes[node].next as usize;
-        let objects = (node..end).filter(|at| self.nodes[*at].kind == NodeKind::Object);
+        let objects = (node..end).filter(|at| self.nodes[*at].kind == TapeNodeKind::Object);
         objects.into_iter().find_map(|object| self.twice_in(text, object))
     }
 
@@ -266,7 +276,7 @@ impl Tape {
     pub fn holds_object_led_by(&self, text: &str, leads: impl Fn(&str) -> bool) -> bool {
         let nodes = self.nodes.iter().enumerate().skip(1);
         nodes.into_iter().any(|(at, node)| {
-            let led = node.kind == NodeKind::Object && node.next as usize > at + 1;
+            let led = node.kind == TapeNodeKind::Object && node.next as usize > at + 1;
             led && leads(&self.text(text, at + 1))
         })
     }

@@ -3,9 +3,9 @@
 use crate::encoder::Encoder;
 use crate::formula::Formula;
 use crate::linear::Linear;
-use crate::rules::Rule;
+use crate::rules::ProofRule;
 use crate::terms::Op;
-use crate::value::{Encoded, Sort, SymbolicOutcome, TooMuch, Value};
+use crate::value::{Encoded, Sort, SymbolicOutcome, SymbolicValue, TooMuch};
 use guard_plan::builtin::Builtin;
 use guard_plan::plan::ArithOp;
 
@@ -14,11 +14,16 @@ const ONE: i128 = guard_plan::value::DECIMAL_ONE as i128;
 
 impl Encoder<'_> {
     /// One operation on two values (semantics §1).
-    pub fn arith(&mut self, op: ArithOp, a: Value, b: Value) -> Encoded<SymbolicOutcome> {
+    pub fn arith(
+        &mut self,
+        op: ArithOp,
+        a: SymbolicValue,
+        b: SymbolicValue,
+    ) -> Encoded<SymbolicOutcome> {
         let ((has_a, a), (has_b, b)) = (self.split(a), self.split(b));
         let there = has_a.and(has_b);
         let args = vec![self.term(&a), self.term(&b)];
-        let (Value::Number(left, x), Value::Number(right, y)) = (&a, &b) else {
+        let (SymbolicValue::Number(left, x), SymbolicValue::Number(right, y)) = (&a, &b) else {
             return Ok(self.unknown());
         };
         let Some(sort) = sort_of(op, *left, *right) else { return Ok(self.unknown()) };
@@ -41,13 +46,13 @@ impl Encoder<'_> {
     /// A number that must fit the integers.
     pub fn exact(&mut self, sort: Sort, linear: Linear) -> Encoded<SymbolicOutcome> {
         let sound = self.fits_width(&linear)?;
-        Ok(SymbolicOutcome { value: Value::Number(sort, linear), sound })
+        Ok(SymbolicOutcome { value: SymbolicValue::Number(sort, linear), sound })
     }
 
     /// The number with the other sign.
-    pub fn negate(&mut self, value: Value) -> Encoded<SymbolicOutcome> {
+    pub fn negate(&mut self, value: SymbolicValue) -> Encoded<SymbolicOutcome> {
         let (there, value) = self.split(value);
-        let Value::Number(sort, linear) = &value else { return Ok(self.unknown()) };
+        let SymbolicValue::Number(sort, linear) = &value else { return Ok(self.unknown()) };
         if !sort.is_number() {
             return Ok(self.unknown());
         }
@@ -105,7 +110,7 @@ impl Encoder<'_> {
             let given = at_least_zero(x, flip_x)?.and(at_least_zero(y, flip_y)?);
             let sign = if mutant!("products are positive") { 1 } else { flip_x * flip_y };
             let fact = given.implies(at_least_zero(product, sign)?).ok_or(TooMuch)?;
-            self.know(Rule::ProductSign, fact)?;
+            self.know(ProofRule::ProductSign, fact)?;
         }
         Ok(())
     }
@@ -134,7 +139,7 @@ impl Encoder<'_> {
                 })();
                 // Ends that are too far apart to say it say nothing.
                 if let Some(fact) = sum {
-                    self.know(Rule::ProductBound, fact)?;
+                    self.know(ProofRule::ProductBound, fact)?;
                 }
             }
         }
@@ -152,7 +157,7 @@ impl Encoder<'_> {
             let distance = (|| result.times(unit.checked_mul(2)?)?.minus(&linear.times(2)?))();
             let unit = if mutant!("rounding is ignored") { 0 } else { unit };
             let near = distance.and_then(|distance| Formula::between(&distance, -unit, unit));
-            self.know(Rule::Rounded, near.ok_or(TooMuch)?)?;
+            self.know(ProofRule::Rounded, near.ok_or(TooMuch)?)?;
         }
         self.exact(sort, result)
     }
@@ -199,7 +204,7 @@ impl Encoder<'_> {
                 let down = Formula::lt(x, &zero)?.and(Formula::between(&rest, rests.0, rests.1)?);
                 Some(up.or(down))
             })();
-            self.know(Rule::Truncated, fact.ok_or(TooMuch)?)?;
+            self.know(ProofRule::Truncated, fact.ok_or(TooMuch)?)?;
         }
         Ok(quotient)
     }
@@ -211,7 +216,7 @@ impl Encoder<'_> {
         let rest = quotient.times(divisor).and_then(|whole| x.minus(&whole)).ok_or(TooMuch)?;
         if mutant!("a remainder is positive") {
             let positive = Formula::le(&Linear::default(), &rest).ok_or(TooMuch)?;
-            self.know(Rule::Truncated, positive)?;
+            self.know(ProofRule::Truncated, positive)?;
         }
         self.exact(sort, rest)
     }
@@ -225,7 +230,7 @@ impl Encoder<'_> {
             let rest = floor.times(divisor).and_then(|whole| x.minus(&whole));
             let most = if mutant!("a floor is exact") { 0 } else { divisor - 1 };
             let fact = rest.and_then(|rest| Formula::between(&rest, 0, most));
-            self.know(Rule::Floored, fact.ok_or(TooMuch)?)?;
+            self.know(ProofRule::Floored, fact.ok_or(TooMuch)?)?;
         }
         Ok(floor)
     }
@@ -234,10 +239,10 @@ impl Encoder<'_> {
     pub fn numeric(
         &mut self,
         builtin: Builtin,
-        args: &[Value],
+        args: &[SymbolicValue],
     ) -> Encoded<Option<SymbolicOutcome>> {
         let number = |at: usize| match args.get(at) {
-            Some(Value::Number(sort, linear)) => Some((*sort, linear.clone())),
+            Some(SymbolicValue::Number(sort, linear)) => Some((*sort, linear.clone())),
             _ => None,
         };
         let Some((sort, x)) = number(0) else { return Ok(None) };
@@ -247,14 +252,17 @@ impl Encoder<'_> {
                 let first = Formula::le(&x, &y).ok_or(TooMuch)?;
                 let least = (builtin == Builtin::Min) != mutant!("the least is the greatest");
                 let (a, b) = if least { (x, y) } else { (y, x) };
-                SymbolicOutcome::sound(Value::Number(sort, self.choose_number(&first, a, b)?))
+                SymbolicOutcome::sound(SymbolicValue::Number(
+                    sort,
+                    self.choose_number(&first, a, b)?,
+                ))
             }
             (Builtin::Abs, _) if sort.is_number() && sort != Sort::Time => {
                 let positive = Formula::le(&Linear::default(), &x).ok_or(TooMuch)?;
                 let negated = x.times(-1).ok_or(TooMuch)?;
                 if mutant!("a size always fits") {
                     let size = self.choose_number(&positive, x, negated)?;
-                    return Ok(Some(SymbolicOutcome::sound(Value::Number(sort, size))));
+                    return Ok(Some(SymbolicOutcome::sound(SymbolicValue::Number(sort, size))));
                 }
                 let size = self.choose_number(&positive, x, negated)?;
                 self.exact(sort, size)?

@@ -1,9 +1,9 @@
 //! Quantifiers where they stand, and the names of their bodies: a body as written is a term, so that two bodies that read the same
 //! over the same are one function of what they bind.
 
-use crate::encoder::{Closure, Encoder, Env};
+use crate::encoder::{Closure, Encoder, EncoderEnv};
 use crate::terms::{Op, TermId};
-use crate::value::{Encoded, Kind, Sort, SymbolicOutcome, Value};
+use crate::value::{CollectionKind, Encoded, Sort, SymbolicOutcome, SymbolicValue};
 use guard_plan::plan::{Expr, Node, NodeId, QuantifierOp};
 use std::rc::Rc;
 
@@ -12,7 +12,7 @@ impl<'p> Encoder<'p> {
         &mut self,
         expr: &'p Expr,
         (op, over, binders, body): (QuantifierOp, &'p [NodeId], &'p [u32], NodeId),
-        env: &Env<'p>,
+        env: &EncoderEnv<'p>,
     ) -> Encoded<SymbolicOutcome> {
         let (values, sound) = self.all_of(expr, over, env)?;
         // Nothing is known of an element that is looked for, not even that another one is the same.
@@ -22,9 +22,9 @@ impl<'p> Encoder<'p> {
         }
         let text = self.written_body(expr, body, binders, env)?;
         if let [value] = &values[..]
-            && let Value::Collection(collection) = self.open(value.clone())
+            && let SymbolicValue::Collection(collection) = self.open(value.clone())
         {
-            let by_key = binders.len() == 1 && collection.kind() == Kind::Map;
+            let by_key = binders.len() == 1 && collection.kind() == CollectionKind::Map;
             let closure = Closure { op, expr, body, binders, by_key, env: env.clone(), text };
             let outcome = self.quantified(&collection, &closure)?;
             return Ok(SymbolicOutcome { sound: sound.and(outcome.sound), ..outcome });
@@ -34,7 +34,7 @@ impl<'p> Encoder<'p> {
         terms.push(text);
         let term = self.terms.intern(Op::Quantified(op), terms);
         let value = match sum_sort(op) {
-            None => Value::Bool(self.flag_of(term)),
+            None => SymbolicValue::Bool(self.flag_of(term)),
             Some(sort) => self.number(sort, term, self.any()),
         };
         Ok(SymbolicOutcome { value, sound: sound.and(self.flag(Op::Sound, vec![term])) })
@@ -47,7 +47,7 @@ impl<'p> Encoder<'p> {
         expr: &'p Expr,
         body: NodeId,
         binders: &[u32],
-        env: &Env<'p>,
+        env: &EncoderEnv<'p>,
     ) -> Encoded<TermId> {
         let count = if mutant!("bound names do not count") { 0 } else { binders.len() };
         let mut bound: Vec<u32> = binders.to_vec();
@@ -60,7 +60,7 @@ impl<'p> Encoder<'p> {
         expr: &'p Expr,
         id: NodeId,
         bound: &mut Vec<u32>,
-        env: &Env<'p>,
+        env: &EncoderEnv<'p>,
     ) -> Encoded<TermId> {
         self.step()?;
         let node = &expr.0[id as usize];
@@ -79,7 +79,7 @@ impl<'p> Encoder<'p> {
             }
             Node::State(var) => {
                 let env = match mutant!("a body reads the state before") {
-                    true => &Env { written: Rc::default(), ..env.clone() },
+                    true => &EncoderEnv { written: Rc::default(), ..env.clone() },
                     false => env,
                 };
                 let value = self.state(*var, env);

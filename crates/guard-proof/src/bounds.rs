@@ -5,12 +5,12 @@
 //! settlement that could break one has to prove. Nothing here looks for bounds.
 
 use crate::bodies::written;
-use crate::encoder::{Encoder, Env};
+use crate::encoder::{Encoder, EncoderEnv};
 use crate::formula::Formula;
 use crate::linear::Linear;
-use crate::system::{Given, Goal, SystemBuilder};
+use crate::system::{Given, ProofGoal, SystemBuilder};
 use crate::terms::Op;
-use crate::value::{Encoded, TooMuch, Value, Width};
+use crate::value::{Encoded, SymbolicValue, TooMuch, Width};
 use crate::{charges, frame};
 use guard_plan::plan::{
     Claim, LimitScope, Node, Plan, Proof, SessionBound, SessionMeasure, Tool, ToolId, TypeDef,
@@ -154,7 +154,8 @@ fn is_measured(plan: &Plan, factor: i64, measure: SessionMeasure) -> bool {
 fn at_first(plan: &Plan, measure: SessionMeasure) -> Option<i128> {
     let (SessionMeasure::State(var) | SessionMeasure::Size(var)) = measure else { return Some(0) };
     let mut encoder = Encoder::new(plan, Width::REAL);
-    let env = Env { params: &[], returns: None, written: Rc::default(), locals: Rc::default() };
+    let env =
+        EncoderEnv { params: &[], returns: None, written: Rc::default(), locals: Rc::default() };
     let init = &plan.state.get(var as usize)?.init;
     let first = encoder.clause(|encoder| {
         let outcome = encoder.eval(init, &env)?;
@@ -185,14 +186,18 @@ pub enum Moment {
 
 impl<'p> Encoder<'p> {
     /// The number that a measure has of a value; `None` if it has none.
-    fn measured(&mut self, value: &Value, measure: SessionMeasure) -> Encoded<Option<Linear>> {
+    fn measured(
+        &mut self,
+        value: &SymbolicValue,
+        measure: SessionMeasure,
+    ) -> Encoded<Option<Linear>> {
         let value = self.open(value.clone());
         Ok(match (measure, value) {
-            (SessionMeasure::State(_), Value::Number(sort, linear)) if sort.is_number() => {
+            (SessionMeasure::State(_), SymbolicValue::Number(sort, linear)) if sort.is_number() => {
                 Some(linear)
             }
-            (SessionMeasure::State(_), Value::Bool(truth)) => Some(self.as_number(&truth)?),
-            (SessionMeasure::Size(_), Value::Collection(of)) => Some(self.len(&of)?),
+            (SessionMeasure::State(_), SymbolicValue::Bool(truth)) => Some(self.as_number(&truth)?),
+            (SessionMeasure::Size(_), SymbolicValue::Collection(of)) => Some(self.len(&of)?),
             _ => None,
         })
     }
@@ -240,7 +245,7 @@ impl<'p> Encoder<'p> {
     fn bound(
         &mut self,
         bound: &SessionBound,
-        env: &Env<'p>,
+        env: &EncoderEnv<'p>,
         counts: &BTreeMap<SessionMeasure, Linear>,
     ) -> Encoded<Formula> {
         let mut sum = Linear::constant(bound.constant.into());
@@ -272,8 +277,8 @@ impl<'p> SystemBuilder<'p> {
         &mut self,
         (id, tool): (ToolId, &'p Tool),
         bounds: &[SessionBound],
-        after: Option<&Env<'p>>,
-    ) -> Vec<Goal> {
+        after: Option<&EncoderEnv<'p>>,
+    ) -> Vec<ProofGoal> {
         if bounds.is_empty() {
             return Vec::new();
         }
@@ -311,7 +316,7 @@ impl<'p> SystemBuilder<'p> {
                 let formula = after.and_then(|after| {
                     self.encoder.clause(|encoder| encoder.bound(bound, after, &settled))
                 });
-                Goal { claim: Claim::Bounded { tool: id, bound: bound.clone() }, formula }
+                ProofGoal { claim: Claim::Bounded { tool: id, bound: bound.clone() }, formula }
             })
             .collect()
     }
@@ -355,7 +360,7 @@ impl<'p> SystemBuilder<'p> {
         tool: &'p Tool,
         measure: SessionMeasure,
         count: &Linear,
-        env: &Env<'p>,
+        env: &EncoderEnv<'p>,
     ) {
         match measure {
             SessionMeasure::Spent(unit) => {
@@ -415,7 +420,7 @@ fn own_share<'p>(
     encoder: &mut Encoder<'p>,
     tool: &'p Tool,
     measure: SessionMeasure,
-    env: &Env<'p>,
+    env: &EncoderEnv<'p>,
 ) -> Encoded<Option<Linear>> {
     Ok(match measure {
         SessionMeasure::Counted(id) => {

@@ -3,7 +3,7 @@
 
 use crate::formula::{Formula, Parts};
 use crate::linear::Linear;
-use crate::problem::Problem;
+use crate::problem::ProofProblem;
 use guard_plan::plan::{Certificate, ProofStep, Row};
 use std::rc::Rc;
 
@@ -12,7 +12,7 @@ const MOST_NESTED: u32 = 500;
 
 /// The facts that hold in a branch of a refutation.
 #[derive(Clone, Default)]
-pub struct Context {
+pub struct BranchContext {
     /// Inequalities, `… ≤ 0`, in the order in which they came.
     pub rows: Vec<Linear>,
     /// Disjunctions, in the order in which they came.
@@ -21,11 +21,11 @@ pub struct Context {
     pub absurd: bool,
 }
 
-impl Context {
+impl BranchContext {
     /// Returns the initial facts: the negated goal, and the hypotheses that a certificate uses. Returns `None` if a
     /// hypothesis does not exist.
-    pub fn of(problem: &Problem, uses: &[u32]) -> Option<Context> {
-        let mut context = Context::default();
+    pub fn of(problem: &ProofProblem, uses: &[u32]) -> Option<BranchContext> {
+        let mut context = BranchContext::default();
         context.assume(&problem.negated_goal);
         for index in uses {
             context.assume(problem.hypotheses.get(*index as usize)?);
@@ -45,7 +45,7 @@ impl Context {
     }
 
     /// The sum of multiples of rows, tightened.
-    pub fn sum(&self, problem: &Problem, summands: &[(u64, Row)]) -> Option<Linear> {
+    pub fn sum(&self, problem: &ProofProblem, summands: &[(u64, Row)]) -> Option<Linear> {
         let mut sum = Linear::default();
         for (factor, row) in summands {
             let bound = |var: u32| problem.vars.get(var as usize);
@@ -70,15 +70,15 @@ impl Context {
 }
 
 /// Returns true if a certificate shows that a problem's goal follows from its hypotheses.
-pub fn proves(problem: &Problem, certificate: &Certificate) -> bool {
+pub fn proves(problem: &ProofProblem, certificate: &Certificate) -> bool {
     let mut steps = certificate.steps.iter();
-    Context::of(problem, &certificate.uses)
+    BranchContext::of(problem, &certificate.uses)
         .is_some_and(|context| refutes(problem, context, &mut steps, 0) && steps.next().is_none())
 }
 
 fn refutes<'c>(
-    problem: &Problem,
-    mut context: Context,
+    problem: &ProofProblem,
+    mut context: BranchContext,
     steps: &mut impl Iterator<Item = &'c ProofStep>,
     nested: u32,
 ) -> bool {

@@ -1,11 +1,11 @@
 //! Costs of a call, and what its admission says of budgets.
 
 use crate::bodies::written;
-use crate::encoder::{Encoder, Env};
+use crate::encoder::{Encoder, EncoderEnv};
 use crate::formula::Formula;
 use crate::linear::Linear;
 use crate::terms::Op;
-use crate::value::{Encoded, Sort, TooMuch, Value};
+use crate::value::{Encoded, Sort, SymbolicValue, TooMuch};
 use guard_plan::plan::{Node, Tool};
 use guard_plan::value::DECIMAL_ONE;
 
@@ -15,7 +15,7 @@ pub(crate) fn affordable<'p>(
     encoder: &mut Encoder<'p>,
     tool: &'p Tool,
     unit: u32,
-    env: &Env<'p>,
+    env: &EncoderEnv<'p>,
 ) -> Encoded<Vec<Formula>> {
     let mut known = Vec::new();
     let mut total = Some(Linear::default());
@@ -25,7 +25,7 @@ pub(crate) fn affordable<'p>(
         let amount = encoder.eval(&cost.amount, env)?;
         let (there, value) = encoder.split(amount.value);
         total = match value {
-            Value::Number(Sort::Decimal, amount) => {
+            SymbolicValue::Number(Sort::Decimal, amount) => {
                 let positive = Formula::le(&Linear::default(), &amount).ok_or(TooMuch)?;
                 known.push(there.and(positive));
                 total.and_then(|total| total.plus(1, &amount))
@@ -54,7 +54,7 @@ pub(crate) fn charged<'p>(
     encoder: &mut Encoder<'p>,
     tool: &'p Tool,
     unit: u32,
-    env: &Env<'p>,
+    env: &EncoderEnv<'p>,
 ) -> Encoded<Option<Linear>> {
     let is_calls = encoder.plan.units.get(unit as usize).is_some_and(|unit| unit.name == "calls");
     let in_shadow = mutant!("a cost in shadow bounds");
@@ -68,7 +68,7 @@ pub(crate) fn charged<'p>(
         let amount = encoder.eval(&cost.amount, env)?;
         let (_, value) = encoder.split(amount.value);
         Ok(match value {
-            Value::Number(Sort::Decimal, amount) => {
+            SymbolicValue::Number(Sort::Decimal, amount) => {
                 total.map(|total| total.plus(1, &amount).ok_or(TooMuch)).transpose()?
             }
             _ => None,

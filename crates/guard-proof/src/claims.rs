@@ -4,12 +4,12 @@
 //! A kernel asks nothing here: a property has no check in the plan that its proof leaves out.
 
 use crate::bodies::written;
-use crate::encoder::{Encoder, Env};
+use crate::encoder::{Encoder, EncoderEnv};
 use crate::formula::Formula;
 use crate::frame;
 use crate::linear::Linear;
-use crate::problem::Problem;
-use crate::rules::Rule;
+use crate::problem::ProofProblem;
+use crate::rules::ProofRule;
 use crate::system::{Given, System, SystemBuilder};
 use crate::terms::{Op, TermId};
 use crate::value::{Encoded, TooMuch, Width};
@@ -78,7 +78,7 @@ impl Claims {
     }
 
     /// The problem of one of the rules; none where it takes too much to say.
-    pub fn problem(&self, formula: &Formula) -> Option<Problem> {
+    pub fn problem(&self, formula: &Formula) -> Option<ProofProblem> {
         Some(self.system.problem_of(formula.negated()?))
     }
 }
@@ -159,7 +159,7 @@ impl<'p> Encoder<'p> {
     }
 
     /// Encodes two formulas: the requirement is met, and its evaluation is without fault.
-    fn met(&mut self, rule: &'p Requires, env: &Env<'p>) -> Encoded<(Formula, Formula)> {
+    fn met(&mut self, rule: &'p Requires, env: &EncoderEnv<'p>) -> Encoded<(Formula, Formula)> {
         let mut met = Formula::False;
         for alternative in &rule.any_of {
             met = met.or(self.alternative(alternative, env)?);
@@ -170,7 +170,11 @@ impl<'p> Encoder<'p> {
     }
 
     /// The successes that a met requirement implies: one of its tools has succeeded, whenever and with whatever key.
-    pub(crate) fn succeeded(&mut self, rule: &'p Requires, env: &Env<'p>) -> Encoded<Formula> {
+    pub(crate) fn succeeded(
+        &mut self,
+        rule: &'p Requires,
+        env: &EncoderEnv<'p>,
+    ) -> Encoded<Formula> {
         let mut met = Formula::False;
         for alternative in &rule.any_of {
             let term = self.called(alternative.tool);
@@ -196,7 +200,7 @@ impl<'p> Encoder<'p> {
         self.history.iter().filter(of_tool).map(|known| known.term).collect()
     }
 
-    fn alternative(&mut self, r: &'p Requirement, env: &Env<'p>) -> Encoded<Formula> {
+    fn alternative(&mut self, r: &'p Requirement, env: &EncoderEnv<'p>) -> Encoded<Formula> {
         let mut sound = Formula::True;
         let mut terms = Vec::new();
         for value in r.key.iter().flat_map(|key| &key.values) {
@@ -239,7 +243,7 @@ impl<'p> Encoder<'p> {
     }
 
     /// States what answers of history have to do with one another.
-    fn relate(&mut self, env: &Env<'p>) -> Encoded<()> {
+    fn relate(&mut self, env: &EncoderEnv<'p>) -> Encoded<()> {
         for known in self.history.clone() {
             match known.question {
                 HistoryQuestion::Called { tool, .. } => {
@@ -260,11 +264,11 @@ impl<'p> Encoder<'p> {
         for a in &all {
             if !matches!(a.question, HistoryQuestion::Temporal(_)) {
                 let known = self.flag(Op::Sound, vec![a.term]);
-                self.know(Rule::HistoryAnswers, known)?;
+                self.know(ProofRule::HistoryAnswers, known)?;
             }
             for b in all.iter().filter(|b| b.term != a.term) {
                 if let Some(fact) = self.related(a, b)? {
-                    self.know(Rule::HistoryAgrees, fact)?;
+                    self.know(ProofRule::HistoryAgrees, fact)?;
                 }
             }
             if let HistoryQuestion::Temporal(id) = a.question {
@@ -359,7 +363,7 @@ impl<'p> Encoder<'p> {
     }
 
     /// Adds what the answer of a temporal operator implies about the current committed state.
-    fn now(&mut self, id: u32, term: TermId, env: &Env<'p>) -> Encoded<()> {
+    fn now(&mut self, id: u32, term: TermId, env: &EncoderEnv<'p>) -> Encoded<()> {
         let Some(monitor) = self.plan.monitors.get(id as usize) else { return Ok(()) };
         let (truth, sound) = self.condition(&monitor.of, env)?;
         let flag = self.flag_of(term);
@@ -379,7 +383,7 @@ impl<'p> Encoder<'p> {
             }
             _ => return Ok(()),
         };
-        self.know(Rule::StateIsNow, fact)
+        self.know(ProofRule::StateIsNow, fact)
     }
 }
 
@@ -408,7 +412,11 @@ impl<'p> SystemBuilder<'p> {
 }
 
 /// A variable is as it was at first, or a call of a tool that writes it has not failed.
-fn unwritten<'p>(encoder: &mut Encoder<'p>, var: VarId, env: &Env<'p>) -> Encoded<Option<Formula>> {
+fn unwritten<'p>(
+    encoder: &mut Encoder<'p>,
+    var: VarId,
+    env: &EncoderEnv<'p>,
+) -> Encoded<Option<Formula>> {
     let plan = encoder.plan;
     let Some(declared) = plan.state.get(var as usize) else { return Ok(None) };
     if !frame::is_pure(&declared.init) {

@@ -4,9 +4,9 @@
 use crate::encoder::{Encoder, SymbolicElement};
 use crate::formula::Formula;
 use crate::linear::Linear;
-use crate::rules::Rule;
+use crate::rules::ProofRule;
 use crate::terms::{Op, TermId};
-use crate::value::{Collection, Encoded, Kind, Sort, TooMuch, Value};
+use crate::value::{Collection, CollectionKind, Encoded, Sort, SymbolicValue, TooMuch};
 use std::rc::Rc;
 
 impl Encoder<'_> {
@@ -21,10 +21,10 @@ impl Encoder<'_> {
                 let least = i128::from(mutant!("no collection is empty"));
                 self.size(*term, (Some(least), Some(max)))
             }
-            Collection::Literal(Kind::Set, items)
+            Collection::Literal(CollectionKind::Set, items)
                 if items.len() > 1 && !mutant!("elements as written differ") =>
             {
-                let term = self.term(&Value::Collection(of.clone()));
+                let term = self.term(&SymbolicValue::Collection(of.clone()));
                 self.size(term, (Some(1), Some(items.len() as i128)))
             }
             Collection::Literal(_, items) => Linear::constant(items.len() as i128),
@@ -60,7 +60,7 @@ impl Encoder<'_> {
 
     /// Encodes that a list or set contains an element, or that a map has a key. The caller ensures that `element` is
     /// not a missing value.
-    pub fn has(&mut self, of: &Rc<Collection>, element: &Value) -> Encoded<Formula> {
+    pub fn has(&mut self, of: &Rc<Collection>, element: &SymbolicValue) -> Encoded<Formula> {
         self.step()?;
         match &**of {
             Collection::Base { .. } => self.base_has(of, element),
@@ -87,7 +87,8 @@ impl Encoder<'_> {
             }
             Collection::Drop(inner, item) => self.has_other(inner, element, item),
             Collection::Remove(inner, item)
-                if inner.kind() == Kind::Set || mutant!("a list loses all equal elements") =>
+                if inner.kind() == CollectionKind::Set
+                    || mutant!("a list loses all equal elements") =>
             {
                 self.has_other(inner, element, item)
             }
@@ -96,8 +97,11 @@ impl Encoder<'_> {
                 let before = self.has(inner, element)?;
                 let other = self.has_other(inner, element, item)?;
                 let after = self.unknown_has(of, element);
-                self.know(Rule::RemovedFromList, after.implies(before).ok_or(TooMuch)?)?;
-                self.know(Rule::RemovedFromList, other.implies(after.clone()).ok_or(TooMuch)?)?;
+                self.know(ProofRule::RemovedFromList, after.implies(before).ok_or(TooMuch)?)?;
+                self.know(
+                    ProofRule::RemovedFromList,
+                    other.implies(after.clone()).ok_or(TooMuch)?,
+                )?;
                 Ok(after)
             }
             Collection::Replace(inner, ..) if mutant!("a replaced element is still there") => {
@@ -111,8 +115,8 @@ impl Encoder<'_> {
     fn has_other(
         &mut self,
         of: &Rc<Collection>,
-        element: &Value,
-        item: &Value,
+        element: &SymbolicValue,
+        item: &SymbolicValue,
     ) -> Encoded<Formula> {
         if mutant!("what is taken out stays") {
             return self.has(of, element);
@@ -122,12 +126,12 @@ impl Encoder<'_> {
         Ok(self.has(of, element)?.and(other))
     }
 
-    fn unknown_has(&mut self, of: &Rc<Collection>, element: &Value) -> Formula {
-        let args = vec![self.term(&Value::Collection(of.clone())), self.term(element)];
+    fn unknown_has(&mut self, of: &Rc<Collection>, element: &SymbolicValue) -> Formula {
+        let args = vec![self.term(&SymbolicValue::Collection(of.clone())), self.term(element)];
         self.flag(Op::Has, args)
     }
 
-    fn base_has(&mut self, of: &Rc<Collection>, element: &Value) -> Encoded<Formula> {
+    fn base_has(&mut self, of: &Rc<Collection>, element: &SymbolicValue) -> Encoded<Formula> {
         let Collection::Base { term, kind, of: ty, .. } = **of else {
             return Ok(self.unknown_has(of, element));
         };
@@ -136,9 +140,9 @@ impl Encoder<'_> {
             if mutant!("membership forgets the element") { vec![term] } else { vec![term, at] };
         let there = self.flag(Op::Has, args);
         let (key, value) = match kind {
-            Kind::Map => {
+            CollectionKind::Map => {
                 let value = self.terms.intern(Op::At, vec![term, at]);
-                (Some(element.clone()), Value::Typed(ty, value))
+                (Some(element.clone()), SymbolicValue::Typed(ty, value))
             }
             _ => (None, element.clone()),
         };
@@ -169,7 +173,7 @@ impl Encoder<'_> {
         let len = self.len(of)?;
         let least = 1 + i128::from(mutant!("a member has company"));
         let some = Formula::le(&Linear::constant(least), &len).ok_or(TooMuch)?;
-        self.know(Rule::MemberCounts, element.there.implies(some).ok_or(TooMuch)?)?;
+        self.know(ProofRule::MemberCounts, element.there.implies(some).ok_or(TooMuch)?)?;
         for other in others {
             self.compare_elements(&element, &other)?;
         }
@@ -188,40 +192,47 @@ impl Encoder<'_> {
         };
         let given = if mutant!("all elements are equal") { Formula::True } else { same.clone() };
         let alike = a.there.iff(&b.there).ok_or(TooMuch)?;
-        self.know(Rule::EqualMembers, given.implies(alike).ok_or(TooMuch)?)?;
+        self.know(ProofRule::EqualMembers, given.implies(alike).ok_or(TooMuch)?)?;
         if a.key.is_some() {
             let equal = self.same(&a.value, &b.value)?;
             let same = if mutant!("all entries are equal") { a.there.clone() } else { same };
-            self.know(Rule::EqualEntries, same.implies(equal).ok_or(TooMuch)?)?;
+            self.know(ProofRule::EqualEntries, same.implies(equal).ok_or(TooMuch)?)?;
         }
         Ok(())
     }
 
     /// The value at a key of a map or at an index of a list: whether it is there, and which.
-    pub fn at(&mut self, of: &Rc<Collection>, key: &Value) -> Encoded<(Formula, Value)> {
+    pub fn at(
+        &mut self,
+        of: &Rc<Collection>,
+        key: &SymbolicValue,
+    ) -> Encoded<(Formula, SymbolicValue)> {
         self.step()?;
         Ok(match (&**of, key) {
-            (Collection::Base { term, kind: Kind::Map, of: ty, .. }, _) => {
+            (Collection::Base { term, kind: CollectionKind::Map, of: ty, .. }, _) => {
                 let there = self.base_has(of, key)?;
                 let at = self.term(key);
                 let args =
                     if mutant!("all entries are one") { vec![*term] } else { vec![*term, at] };
                 let value = self.terms.intern(Op::At, args);
-                (there, Value::Typed(*ty, value))
+                (there, SymbolicValue::Typed(*ty, value))
             }
             (
-                Collection::Base { term, kind: Kind::List, of: ty, .. },
-                Value::Number(Sort::Int, index),
+                Collection::Base { term, kind: CollectionKind::List, of: ty, .. },
+                SymbolicValue::Number(Sort::Int, index),
             ) => {
                 let there = self.in_list(of, index)?;
                 let at = self.term(key);
-                let value = Value::Typed(*ty, self.terms.intern(Op::At, vec![*term, at]));
+                let value = SymbolicValue::Typed(*ty, self.terms.intern(Op::At, vec![*term, at]));
                 let (key, there) = (Some(key.clone()), there);
                 let element = SymbolicElement { there: there.clone(), key, value: value.clone() };
                 self.meet(of, *term, at, element)?;
                 (there, value)
             }
-            (Collection::Literal(Kind::List, items), Value::Number(Sort::Int, index)) => {
+            (
+                Collection::Literal(CollectionKind::List, items),
+                SymbolicValue::Number(Sort::Int, index),
+            ) => {
                 let there = self.in_list(of, index)?;
                 let known = index.as_constant().and_then(|at| items.get(usize::try_from(at).ok()?));
                 match known {
@@ -229,7 +240,7 @@ impl Encoder<'_> {
                     None => (there, self.unknown_at(of, key)),
                 }
             }
-            (Collection::Append(inner, item), Value::Number(Sort::Int, index)) => {
+            (Collection::Append(inner, item), SymbolicValue::Number(Sort::Int, index)) => {
                 let len = self.len(inner)?;
                 let len = match mutant!("the last index is the size") {
                     true => len.offset(1).ok_or(TooMuch)?,
@@ -271,7 +282,7 @@ impl Encoder<'_> {
                 (there, value)
             }
             _ => {
-                let args = vec![self.term(&Value::Collection(of.clone())), self.term(key)];
+                let args = vec![self.term(&SymbolicValue::Collection(of.clone())), self.term(key)];
                 let op = match mutant!("an index is an element") {
                     true => Op::Has,
                     false => Op::HasIndex,
@@ -294,8 +305,8 @@ impl Encoder<'_> {
         Ok(lower.and(upper.ok_or(TooMuch)?))
     }
 
-    fn unknown_at(&mut self, of: &Rc<Collection>, key: &Value) -> Value {
-        let args = vec![self.term(&Value::Collection(of.clone())), self.term(key)];
-        Value::Opaque(self.terms.intern(Op::At, args))
+    fn unknown_at(&mut self, of: &Rc<Collection>, key: &SymbolicValue) -> SymbolicValue {
+        let args = vec![self.term(&SymbolicValue::Collection(of.clone())), self.term(key)];
+        SymbolicValue::Opaque(self.terms.intern(Op::At, args))
     }
 }

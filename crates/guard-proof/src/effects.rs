@@ -1,11 +1,13 @@
 //! The symbolic effects and observations: how they change the state (semantics §3.8 and §4).
 
-use crate::encoder::{Encoder, Env};
+use crate::encoder::{Encoder, EncoderEnv};
 use crate::formula::Formula;
 use crate::linear::Linear;
-use crate::rules::Rule;
+use crate::rules::ProofRule;
 use crate::terms::Op;
-use crate::value::{Collection, Encoded, Kind, Sort, SymbolicOutcome, TooMuch, Value};
+use crate::value::{
+    Collection, CollectionKind, Encoded, Sort, SymbolicOutcome, SymbolicValue, TooMuch,
+};
 use guard_plan::plan::{ArithOp, EffectOp, Step, Target, Tool, TypeDef, TypeId};
 use std::rc::Rc;
 
@@ -18,13 +20,17 @@ pub struct ObservedState<'p> {
     /// The condition on which observations are written: these and no others of those that are told apart.
     pub when: Formula,
     /// The state.
-    pub after: Env<'p>,
+    pub after: EncoderEnv<'p>,
 }
 
 impl<'p> Encoder<'p> {
     /// The state after the effects of a call, and whether computing them is without fault. Operands and keys read
     /// the state before.
-    pub fn simulate(&mut self, tool: &'p Tool, before: &Env<'p>) -> Encoded<(Env<'p>, Formula)> {
+    pub fn simulate(
+        &mut self,
+        tool: &'p Tool,
+        before: &EncoderEnv<'p>,
+    ) -> Encoded<(EncoderEnv<'p>, Formula)> {
         let mut after = before.clone();
         let mut sound = Formula::True;
         let effects = tool.effects.iter().filter(|effect| !effect.rule.shadow);
@@ -57,7 +63,11 @@ impl<'p> Encoder<'p> {
 
     /// The states after the observations of a call, whichever of them are written. A collection is as it was in some of them and
     /// written in others: two collections cannot be chosen between in one state.
-    pub fn observe(&mut self, tool: &'p Tool, before: &Env<'p>) -> Encoded<Vec<ObservedState<'p>>> {
+    pub fn observe(
+        &mut self,
+        tool: &'p Tool,
+        before: &EncoderEnv<'p>,
+    ) -> Encoded<Vec<ObservedState<'p>>> {
         let mut states = vec![ObservedState { when: Formula::True, after: before.clone() }];
         for observe in tool.observes.iter().filter(|observe| !observe.rule.shadow) {
             let value = self.eval(&observe.value, before)?;
@@ -77,9 +87,9 @@ impl<'p> Encoder<'p> {
                 };
                 let happens = state.when.clone().and(is_written.clone());
                 let fact = happens.implies(fits.and(written.sound)).ok_or(TooMuch)?;
-                self.know(Rule::Observed, fact)?;
-                let splits =
-                    matches!(written.value, Value::Collection(_)) && states.len() < MOST_STATES;
+                self.know(ProofRule::Observed, fact)?;
+                let splits = matches!(written.value, SymbolicValue::Collection(_))
+                    && states.len() < MOST_STATES;
                 if splits && !mutant!("nothing is observed") {
                     let mut other = state.clone();
                     other.when = other.when.and(self.not(&is_written)?);
@@ -102,10 +112,12 @@ impl<'p> Encoder<'p> {
     }
 
     /// A value that was observed: of another type than its own where it was decoded from `json`.
-    fn decoded(&mut self, value: Value, ty: TypeId) -> Value {
+    fn decoded(&mut self, value: SymbolicValue, ty: TypeId) -> SymbolicValue {
         let (there, value) = self.split(value);
         let value = match value {
-            Value::Opaque(term) => Value::Typed(ty, self.terms.intern(Op::Decoded(ty), vec![term])),
+            SymbolicValue::Opaque(term) => {
+                SymbolicValue::Typed(ty, self.terms.intern(Op::Decoded(ty), vec![term]))
+            }
             value => value,
         };
         self.optional(there, value)
@@ -114,7 +126,7 @@ impl<'p> Encoder<'p> {
     fn way(
         &mut self,
         target: &'p Target,
-        before: &Env<'p>,
+        before: &EncoderEnv<'p>,
     ) -> Encoded<(Vec<SymbolicStep>, Formula)> {
         let mut sound = Formula::True;
         let mut way = Vec::with_capacity(target.path.len());
@@ -135,34 +147,39 @@ impl<'p> Encoder<'p> {
     /// A value with one operation done to a part of it.
     fn write(
         &mut self,
-        value: Value,
+        value: SymbolicValue,
         way: &[SymbolicStep],
         op: EffectOp,
-        operand: Option<Value>,
+        operand: Option<SymbolicValue>,
     ) -> Encoded<SymbolicOutcome> {
         let Some((step, rest)) = way.split_first() else {
             return self.change(value, op, operand);
         };
         let (there, value) = self.split(value);
         Ok(match (step, &value) {
-            (SymbolicStep::Field(at), Value::Record(fields)) if *at < fields.len() => {
+            (SymbolicStep::Field(at), SymbolicValue::Record(fields)) if *at < fields.len() => {
                 let mut fields = fields.clone();
                 let written = self.write(fields[*at].clone(), rest, op, operand)?;
                 fields[*at] = written.value;
-                SymbolicOutcome { value: Value::Record(fields), sound: there.and(written.sound) }
+                SymbolicOutcome {
+                    value: SymbolicValue::Record(fields),
+                    sound: there.and(written.sound),
+                }
             }
-            (SymbolicStep::Index(key), Value::Collection(map))
-                if map.kind() == Kind::Map && matches!(key, Value::Number(Sort::Text, _)) =>
+            (SymbolicStep::Index(key), SymbolicValue::Collection(map))
+                if map.kind() == CollectionKind::Map
+                    && matches!(key, SymbolicValue::Number(Sort::Text, _)) =>
             {
                 self.write_entry(map, key, rest, op, operand, there)?
             }
-            (SymbolicStep::Index(index), Value::Collection(list))
-                if list.kind() == Kind::List && matches!(index, Value::Number(Sort::Int, _)) =>
+            (SymbolicStep::Index(index), SymbolicValue::Collection(list))
+                if list.kind() == CollectionKind::List
+                    && matches!(index, SymbolicValue::Number(Sort::Int, _)) =>
             {
                 let (found, element) = self.at(list, index)?;
                 let written = self.write(element, rest, op, operand)?;
                 let changed = Collection::Replace(list.clone(), index.clone(), written.value);
-                let value = Value::Collection(Rc::new(changed));
+                let value = SymbolicValue::Collection(Rc::new(changed));
                 SymbolicOutcome { value, sound: Formula::all([there, found, written.sound]) }
             }
             _ => self.unknown(),
@@ -172,13 +189,13 @@ impl<'p> Encoder<'p> {
     fn write_entry(
         &mut self,
         map: &Rc<Collection>,
-        key: &Value,
+        key: &SymbolicValue,
         rest: &[SymbolicStep],
         op: EffectOp,
-        operand: Option<Value>,
+        operand: Option<SymbolicValue>,
         there: Formula,
     ) -> Encoded<SymbolicOutcome> {
-        let changed = |change| Value::Collection(Rc::new(change));
+        let changed = |change| SymbolicValue::Collection(Rc::new(change));
         Ok(match (rest, op, operand) {
             ([], EffectOp::Delete, _) => {
                 let value = changed(Collection::Drop(map.clone(), key.clone()));
@@ -201,9 +218,9 @@ impl<'p> Encoder<'p> {
 
     fn change(
         &mut self,
-        value: Value,
+        value: SymbolicValue,
         op: EffectOp,
-        operand: Option<Value>,
+        operand: Option<SymbolicValue>,
     ) -> Encoded<SymbolicOutcome> {
         let Some(operand) = operand else {
             return Ok(match op {
@@ -232,25 +249,29 @@ impl<'p> Encoder<'p> {
             return Ok(SymbolicOutcome { sound: there.and(result.sound), ..result });
         }
         let (has_operand, operand) = self.split(operand);
-        let Value::Collection(of) = &value else { return Ok(self.unknown()) };
+        let SymbolicValue::Collection(of) = &value else { return Ok(self.unknown()) };
         let of = of.clone();
         let changed = match (op, of.kind()) {
             _ if has_operand != Formula::True => return Ok(self.unknown()),
-            (EffectOp::Append, Kind::List) => Collection::Append(of, operand),
-            (EffectOp::Insert, Kind::Set) => Collection::Insert(of, operand),
-            (EffectOp::Remove, Kind::Set | Kind::List) => Collection::Remove(of, operand),
-            (EffectOp::Remove, Kind::Map) if matches!(operand, Value::Number(Sort::Text, _)) => {
+            (EffectOp::Append, CollectionKind::List) => Collection::Append(of, operand),
+            (EffectOp::Insert, CollectionKind::Set) => Collection::Insert(of, operand),
+            (EffectOp::Remove, CollectionKind::Set | CollectionKind::List) => {
+                Collection::Remove(of, operand)
+            }
+            (EffectOp::Remove, CollectionKind::Map)
+                if matches!(operand, SymbolicValue::Number(Sort::Text, _)) =>
+            {
                 Collection::Drop(of, operand)
             }
             _ => return Ok(self.unknown()),
         };
-        Ok(SymbolicOutcome { value: Value::Collection(Rc::new(changed)), sound: there })
+        Ok(SymbolicOutcome { value: SymbolicValue::Collection(Rc::new(changed)), sound: there })
     }
 
     /// Encodes that a value satisfies the refinements of a type.
-    pub fn fits(&mut self, ty: TypeId, value: &Value) -> Encoded<Formula> {
+    pub fn fits(&mut self, ty: TypeId, value: &SymbolicValue) -> Encoded<Formula> {
         self.step()?;
-        if let Value::Typed(of, _) = value
+        if let SymbolicValue::Typed(of, _) = value
             && *of == ty
         {
             return Ok(Formula::True);
@@ -258,16 +279,18 @@ impl<'p> Encoder<'p> {
         let value = self.open(value.clone());
         let plan = self.plan;
         let fits = match (plan.types.get(ty as usize), &value) {
-            (Some(TypeDef::Option { of }), Value::Option(there, inner)) => {
+            (Some(TypeDef::Option { of }), SymbolicValue::Option(there, inner)) => {
                 Some(self.not(there)?.or(self.fits(*of, inner)?))
             }
             (Some(TypeDef::Option { .. }), _) if mutant!("an option fits anything") => {
                 Some(Formula::True)
             }
             (Some(TypeDef::Option { of }), value) => Some(self.fits(*of, value)?),
-            (_, Value::Option(there, inner)) => Some(there.clone().and(self.fits(ty, inner)?)),
-            (Some(TypeDef::Bool), Value::Bool(_)) => Some(Formula::True),
-            (Some(TypeDef::Record { fields, .. }), Value::Record(values))
+            (_, SymbolicValue::Option(there, inner)) => {
+                Some(there.clone().and(self.fits(ty, inner)?))
+            }
+            (Some(TypeDef::Bool), SymbolicValue::Bool(_)) => Some(Formula::True),
+            (Some(TypeDef::Record { fields, .. }), SymbolicValue::Record(values))
                 if fields.len() == values.len() =>
             {
                 let most =
@@ -276,8 +299,10 @@ impl<'p> Encoder<'p> {
                 let fits = fits.map(|(field, value)| self.fits(field.ty, value));
                 Some(Formula::all(fits.collect::<Encoded<Vec<_>>>()?))
             }
-            (Some(def), Value::Number(sort, linear)) => self.number_fits(def, ty, *sort, linear)?,
-            (Some(def), Value::Collection(of)) => self.collection_fits(def, of)?,
+            (Some(def), SymbolicValue::Number(sort, linear)) => {
+                self.number_fits(def, ty, *sort, linear)?
+            }
+            (Some(def), SymbolicValue::Collection(of)) => self.collection_fits(def, of)?,
             _ => None,
         };
         let term = self.term(&value);
@@ -331,9 +356,9 @@ impl<'p> Encoder<'p> {
         value: &Rc<Collection>,
     ) -> Encoded<Option<Formula>> {
         let (kind, ty, most) = match def {
-            TypeDef::List { of, max } => (Kind::List, *of, max),
-            TypeDef::Set { of, max } => (Kind::Set, *of, max),
-            TypeDef::Map { of, max, .. } => (Kind::Map, *of, max),
+            TypeDef::List { of, max } => (CollectionKind::List, *of, max),
+            TypeDef::Set { of, max } => (CollectionKind::Set, *of, max),
+            TypeDef::Map { of, max, .. } => (CollectionKind::Map, *of, max),
             _ => return Ok(None),
         };
         if value.kind() != kind {
@@ -344,11 +369,11 @@ impl<'p> Encoder<'p> {
             return Ok(Some(elements));
         };
         let len = self.len(value)?;
-        if let (Kind::Set, Some(variants)) = (kind, self.variants(ty)) {
+        if let (CollectionKind::Set, Some(variants)) = (kind, self.variants(ty)) {
             let variants = Linear::constant(variants);
             let few = Formula::le(&len, &variants).ok_or(TooMuch)?;
             let few = elements.implies(few).ok_or(TooMuch)?;
-            self.know(Rule::FewVariants, few)?;
+            self.know(ProofRule::FewVariants, few)?;
         }
         let most = Linear::constant(most.into());
         Ok(Some(elements.and(Formula::le(&len, &most).ok_or(TooMuch)?)))
@@ -404,10 +429,10 @@ impl<'p> Encoder<'p> {
 /// One step of the way into a value, its key evaluated.
 enum SymbolicStep {
     Field(usize),
-    Index(Value),
+    Index(SymbolicValue),
 }
 
-fn set(env: &mut Env<'_>, var: u32, value: Value) {
+fn set(env: &mut EncoderEnv<'_>, var: u32, value: SymbolicValue) {
     let written = Rc::make_mut(&mut env.written);
     written.retain(|(known, _)| *known != var);
     written.push((var, value));

@@ -8,10 +8,11 @@ use crate::claims::HistoryTerm;
 use crate::formula::Formula;
 use crate::linear::{Linear, Range, Var};
 use crate::problem::Variable;
-use crate::rules::Rule;
-use crate::terms::{Op, TermId, Terms};
+use crate::rules::ProofRule;
+use crate::terms::{Op, TermId, TermTable};
 use crate::value::{
-    Collection, Encoded, Kind, Sort, SymbolicOutcome, TooMuch, Value, Width, number_of,
+    Collection, CollectionKind, Encoded, Sort, SymbolicOutcome, SymbolicValue, TooMuch, Width,
+    number_of,
 };
 use guard_plan::plan::{Expr, Field, NodeId, Plan, QuantifierOp, TypeDef, TypeId, VarId};
 use std::collections::HashMap;
@@ -26,15 +27,15 @@ const MOST_ELEMENTS: usize = 12;
 
 /// The environment of an expression: the names that it may read.
 #[derive(Clone)]
-pub(crate) struct Env<'p> {
+pub(crate) struct EncoderEnv<'p> {
     /// The parameters of the call.
     pub params: &'p [Field],
     /// The type of the result, where there is one to read.
     pub returns: Option<TypeId>,
     /// The variables that are not as they were before the call.
-    pub written: Rc<Vec<(VarId, Value)>>,
+    pub written: Rc<Vec<(VarId, SymbolicValue)>>,
     /// Bound variables, the innermost last.
-    pub locals: Rc<Vec<(u32, Value)>>,
+    pub locals: Rc<Vec<(u32, SymbolicValue)>>,
 }
 
 /// The body of a quantifier where it stands.
@@ -46,7 +47,7 @@ pub(crate) struct Closure<'p> {
     pub binders: &'p [u32],
     /// The one bound name is the key.
     pub by_key: bool,
-    pub env: Env<'p>,
+    pub env: EncoderEnv<'p>,
     /// The body as written, where it stands: equal terms are equal functions of the bound names.
     pub text: TermId,
 }
@@ -55,8 +56,8 @@ pub(crate) struct Closure<'p> {
 #[derive(Clone)]
 pub(crate) struct SymbolicElement {
     pub there: Formula,
-    pub key: Option<Value>,
-    pub value: Value,
+    pub key: Option<SymbolicValue>,
+    pub value: SymbolicValue,
 }
 
 /// A quantifier over a collection: the condition under which its body is without fault and true of every element.
@@ -79,7 +80,7 @@ pub(crate) struct AskedAbout<'p> {
 pub(crate) struct Encoder<'p> {
     pub plan: &'p Plan,
     pub width: Width,
-    pub terms: Terms,
+    pub terms: TermTable,
     pub vars: Vec<Variable>,
     numbers: HashMap<TermId, Var>,
     texts: HashMap<String, i128>,
@@ -88,7 +89,7 @@ pub(crate) struct Encoder<'p> {
     /// The types of texts of which the type is known.
     pub text_types: HashMap<Var, TypeId>,
     /// What is true of the variables by what they stand for.
-    pub facts: Vec<(Rule, Formula)>,
+    pub facts: Vec<(ProofRule, Formula)>,
     pub asked: HashMap<TermId, AskedAbout<'p>>,
     /// What was asked of the history.
     pub history: Vec<HistoryTerm>,
@@ -103,7 +104,7 @@ impl<'p> Encoder<'p> {
         Encoder {
             plan,
             width,
-            terms: Terms::default(),
+            terms: TermTable::default(),
             vars: Vec::new(),
             numbers: HashMap::new(),
             texts: HashMap::new(),
@@ -143,7 +144,7 @@ impl<'p> Encoder<'p> {
     }
 
     /// States what is true by a rule.
-    pub fn know(&mut self, rule: Rule, fact: Formula) -> Encoded<()> {
+    pub fn know(&mut self, rule: ProofRule, fact: Formula) -> Encoded<()> {
         self.step()?;
         if fact != Formula::True {
             self.facts.push((rule, fact));
@@ -192,17 +193,17 @@ impl<'p> Encoder<'p> {
     }
 
     /// A number of which only the range is known.
-    pub fn number(&mut self, sort: Sort, term: TermId, range: Range) -> Value {
+    pub fn number(&mut self, sort: Sort, term: TermId, range: Range) -> SymbolicValue {
         let var = self.var(term, range);
         self.sorts.insert(var, sort);
-        Value::Number(sort, Linear::var(var))
+        SymbolicValue::Number(sort, Linear::var(var))
     }
 
     /// Something of which nothing is known: it may be missing, and it may fault.
     pub fn unknown(&mut self) -> SymbolicOutcome {
         let term = self.terms.fresh();
         let value = match mutant!("what is unknown is there") {
-            true => Value::Opaque(term),
+            true => SymbolicValue::Opaque(term),
             false => self.perhaps(term, None),
         };
         SymbolicOutcome { value, sound: self.flag(Op::Sound, vec![term]) }
@@ -213,15 +214,18 @@ impl<'p> Encoder<'p> {
     pub fn applied(&mut self, op: Op, args: Vec<TermId>) -> SymbolicOutcome {
         let args = if mutant!("operands of the unknown are dropped") { Vec::new() } else { args };
         let term = self.terms.intern(op, args);
-        SymbolicOutcome { value: Value::Opaque(term), sound: self.flag(Op::Sound, vec![term]) }
+        SymbolicOutcome {
+            value: SymbolicValue::Opaque(term),
+            sound: self.flag(Op::Sound, vec![term]),
+        }
     }
 
     /// A text as written: texts that differ are numbers that differ.
-    pub fn text(&mut self, text: &str) -> Value {
+    pub fn text(&mut self, text: &str) -> SymbolicValue {
         let next = self.texts.len() as i128;
         let next = if mutant!("all texts are one") { 0 } else { next };
         let number = *self.texts.entry(text.to_string()).or_insert(next);
-        Value::Number(Sort::Text, Linear::constant(number))
+        SymbolicValue::Number(Sort::Text, Linear::constant(number))
     }
 
     /// The text that a constant stands for.
@@ -235,65 +239,65 @@ impl<'p> Encoder<'p> {
     }
 
     /// A value of a type, of which nothing else is known.
-    pub fn open(&mut self, value: Value) -> Value {
-        let Value::Typed(ty, term) = value else { return value };
+    pub fn open(&mut self, value: SymbolicValue) -> SymbolicValue {
+        let SymbolicValue::Typed(ty, term) = value else { return value };
         let plan = self.plan;
-        let Some(def) = plan.types.get(ty as usize) else { return Value::Opaque(term) };
+        let Some(def) = plan.types.get(ty as usize) else { return SymbolicValue::Opaque(term) };
         if let Some((sort, least, greatest)) = number_of(def, self.width) {
             let value = self.number(sort, term, (least, greatest));
-            if let (Sort::Text, Value::Number(_, text)) = (sort, &value) {
+            if let (Sort::Text, SymbolicValue::Number(_, text)) = (sort, &value) {
                 self.text_types.entry(text.terms[0].0).or_insert(ty);
             }
             return value;
         }
         let base = |kind, of: &TypeId, max: &Option<u64>| {
-            Value::Collection(Rc::new(Collection::Base { term, kind, of: *of, max: *max }))
+            SymbolicValue::Collection(Rc::new(Collection::Base { term, kind, of: *of, max: *max }))
         };
         match def {
-            TypeDef::Bool => Value::Bool(self.flag_of(term)),
+            TypeDef::Bool => SymbolicValue::Bool(self.flag_of(term)),
             TypeDef::Option { of } => {
                 let some = match mutant!("an option has a value") {
                     true => Formula::True,
                     false => self.flag(Op::IsSome, vec![term]),
                 };
                 let inner = self.terms.intern(Op::Inner, vec![term]);
-                self.optional(some, Value::Typed(*of, inner))
+                self.optional(some, SymbolicValue::Typed(*of, inner))
             }
             TypeDef::Record { fields, .. } => {
                 let field = |(at, field): (u32, &Field)| {
                     let at = if mutant!("a record has one field") { 0 } else { at };
-                    Value::Typed(field.ty, self.terms.intern(Op::Field(at), vec![term]))
+                    SymbolicValue::Typed(field.ty, self.terms.intern(Op::Field(at), vec![term]))
                 };
-                Value::Record((0..).zip(fields).map(field).collect())
+                SymbolicValue::Record((0..).zip(fields).map(field).collect())
             }
-            TypeDef::List { of, max } => base(Kind::List, of, max),
-            TypeDef::Set { of, max } => base(Kind::Set, of, max),
-            TypeDef::Map { of, max, .. } => base(Kind::Map, of, max),
-            _ => Value::Opaque(term),
+            TypeDef::List { of, max } => base(CollectionKind::List, of, max),
+            TypeDef::Set { of, max } => base(CollectionKind::Set, of, max),
+            TypeDef::Map { of, max, .. } => base(CollectionKind::Map, of, max),
+            _ => SymbolicValue::Opaque(term),
         }
     }
 
     /// A value as option: whether there is one, and which.
-    pub fn split(&mut self, value: Value) -> (Formula, Value) {
+    pub fn split(&mut self, value: SymbolicValue) -> (Formula, SymbolicValue) {
         match self.open(value) {
-            Value::Option(some, value) => (some, *value),
+            SymbolicValue::Option(some, value) => (some, *value),
             value => (Formula::True, value),
         }
     }
 
     /// A value that is there where the condition holds.
-    pub fn optional(&mut self, some: Formula, value: Value) -> Value {
+    pub fn optional(&mut self, some: Formula, value: SymbolicValue) -> SymbolicValue {
         match self.open(value) {
-            Value::Option(inner, value) => Value::Option(some.and(inner), value),
+            SymbolicValue::Option(inner, value) => SymbolicValue::Option(some.and(inner), value),
             value if some == Formula::True => value,
-            value => Value::Option(some, Box::new(value)),
+            value => SymbolicValue::Option(some, Box::new(value)),
         }
     }
 
     /// The missing option.
-    pub fn none(&mut self) -> Value {
+    pub fn none(&mut self) -> SymbolicValue {
         let term = self.terms.intern(Op::Node("None".into()), Vec::new());
-        Value::Option(Formula::False, Box::new(Value::Opaque(term)))
+        SymbolicValue::Option(Formula::False, Box::new(SymbolicValue::Opaque(term)))
     }
 
     /// The term of a condition.
@@ -318,28 +322,30 @@ impl<'p> Encoder<'p> {
     }
 
     /// The term of a value.
-    pub fn term(&mut self, value: &Value) -> TermId {
+    pub fn term(&mut self, value: &SymbolicValue) -> TermId {
         match value {
-            Value::Typed(_, term) | Value::Opaque(term) => *term,
-            Value::Number(sort, linear) => self.term_of_number(*sort, linear),
-            Value::Bool(formula) => self.term_of(formula),
-            Value::Option(some, value) => {
+            SymbolicValue::Typed(_, term) | SymbolicValue::Opaque(term) => *term,
+            SymbolicValue::Number(sort, linear) => self.term_of_number(*sort, linear),
+            SymbolicValue::Bool(formula) => self.term_of(formula),
+            SymbolicValue::Option(some, value) => {
                 let args = vec![self.term_of(some), self.term(value)];
                 self.terms.intern(Op::Optional, args)
             }
-            Value::Record(fields) => {
+            SymbolicValue::Record(fields) => {
                 let fields = fields.iter().map(|field| self.term(field)).collect();
                 self.terms.intern(Op::Tuple, fields)
             }
-            Value::Collection(collection) => self.term_of_collection(collection),
+            SymbolicValue::Collection(collection) => self.term_of_collection(collection),
         }
     }
 
     fn term_of_collection(&mut self, collection: &Collection) -> TermId {
-        let (name, of, parts): (&'static str, Option<&Rc<Collection>>, Vec<&Value>) =
+        let (name, of, parts): (&'static str, Option<&Rc<Collection>>, Vec<&SymbolicValue>) =
             match collection {
                 Collection::Base { term, .. } => return *term,
-                Collection::Literal(Kind::Set, items) => ("set", None, items.iter().collect()),
+                Collection::Literal(CollectionKind::Set, items) => {
+                    ("set", None, items.iter().collect())
+                }
                 Collection::Literal(_, items) => ("list", None, items.iter().collect()),
                 Collection::Entries(entries) => {
                     ("map", None, entries.iter().flat_map(|(key, value)| [key, value]).collect())
@@ -363,7 +369,12 @@ impl<'p> Encoder<'p> {
     }
 
     /// The first value where the condition holds, the second elsewhere.
-    pub fn choose(&mut self, condition: &Formula, a: Value, b: Value) -> Encoded<Value> {
+    pub fn choose(
+        &mut self,
+        condition: &Formula,
+        a: SymbolicValue,
+        b: SymbolicValue,
+    ) -> Encoded<SymbolicValue> {
         match condition {
             Formula::True => return Ok(a),
             Formula::False => return Ok(b),
@@ -371,16 +382,18 @@ impl<'p> Encoder<'p> {
         }
         let (a, b) = (self.open(a), self.open(b));
         Ok(match (a, b) {
-            (Value::Number(sort, a), Value::Number(other, b)) if sort == other => {
-                Value::Number(sort, self.choose_number(condition, a, b)?)
+            (SymbolicValue::Number(sort, a), SymbolicValue::Number(other, b)) if sort == other => {
+                SymbolicValue::Number(sort, self.choose_number(condition, a, b)?)
             }
-            (Value::Bool(a), Value::Bool(b)) => Value::Bool(self.either(condition, a, b)?),
-            (Value::Record(a), Value::Record(b)) if a.len() == b.len() => {
+            (SymbolicValue::Bool(a), SymbolicValue::Bool(b)) => {
+                SymbolicValue::Bool(self.either(condition, a, b)?)
+            }
+            (SymbolicValue::Record(a), SymbolicValue::Record(b)) if a.len() == b.len() => {
                 let fields = a.into_iter().zip(b);
                 let fields = fields.map(|(a, b)| self.choose(condition, a, b));
-                Value::Record(fields.collect::<Encoded<_>>()?)
+                SymbolicValue::Record(fields.collect::<Encoded<_>>()?)
             }
-            (a @ Value::Option(..), b) | (a, b @ Value::Option(..)) => {
+            (a @ SymbolicValue::Option(..), b) | (a, b @ SymbolicValue::Option(..)) => {
                 let ((has_a, a), (has_b, b)) = (self.split(a), self.split(b));
                 let some = self.either(condition, has_a.clone(), has_b.clone())?;
                 // Where one is never there, the other is what there is.
@@ -393,7 +406,7 @@ impl<'p> Encoder<'p> {
             }
             (a, b) => {
                 let args = vec![self.term_of(condition), self.term(&a), self.term(&b)];
-                Value::Opaque(self.terms.intern(Op::Choice, args))
+                SymbolicValue::Opaque(self.terms.intern(Op::Choice, args))
             }
         })
     }
@@ -439,7 +452,7 @@ impl<'p> Encoder<'p> {
             let otherwise = self.not(condition)?;
             let first = condition.clone().and(Formula::eq(&chosen, &a).ok_or(TooMuch)?);
             let second = otherwise.and(Formula::eq(&chosen, &b).ok_or(TooMuch)?);
-            self.know(Rule::Choice, first.or(second))?;
+            self.know(ProofRule::Choice, first.or(second))?;
         }
         Ok(chosen)
     }

@@ -2,22 +2,28 @@
 //! arguments, and as the condition under which computing it is without fault.
 
 use crate::bodies::written;
-use crate::encoder::{Closure, Encoder, Env};
+use crate::encoder::{Closure, Encoder, EncoderEnv};
 use crate::formula::Formula;
 use crate::linear::Linear;
 use crate::terms::Op;
-use crate::value::{Collection, Encoded, Kind, Sort, SymbolicOutcome, TooMuch, Value};
+use crate::value::{
+    Collection, CollectionKind, Encoded, Sort, SymbolicOutcome, SymbolicValue, TooMuch,
+};
 use guard_plan::plan::{CompareOp, Expr, Node, NodeId};
 use std::rc::Rc;
 
 impl<'p> Encoder<'p> {
     /// The meaning of an expression.
-    pub fn eval(&mut self, expr: &'p Expr, env: &Env<'p>) -> Encoded<SymbolicOutcome> {
+    pub fn eval(&mut self, expr: &'p Expr, env: &EncoderEnv<'p>) -> Encoded<SymbolicOutcome> {
         self.node(expr, (expr.0.len() - 1) as NodeId, env)
     }
 
     /// Encodes two formulas: the condition is true, and its evaluation is without fault.
-    pub fn condition(&mut self, expr: &'p Expr, env: &Env<'p>) -> Encoded<(Formula, Formula)> {
+    pub fn condition(
+        &mut self,
+        expr: &'p Expr,
+        env: &EncoderEnv<'p>,
+    ) -> Encoded<(Formula, Formula)> {
         let outcome = self.eval(expr, env)?;
         Ok(self.truth(outcome))
     }
@@ -27,7 +33,7 @@ impl<'p> Encoder<'p> {
         let (there, value) = self.split(outcome.value);
         let sound = outcome.sound.and(there);
         match value {
-            Value::Bool(truth) => (truth, sound),
+            SymbolicValue::Bool(truth) => (truth, sound),
             value => {
                 let term = self.term(&value);
                 let truth = self.flag(Op::IsTrue, vec![term]);
@@ -41,8 +47,8 @@ impl<'p> Encoder<'p> {
     pub fn apply(
         &mut self,
         closure: &Closure<'p>,
-        key: Option<Value>,
-        value: Value,
+        key: Option<SymbolicValue>,
+        value: SymbolicValue,
     ) -> Encoded<Option<SymbolicOutcome>> {
         let mut env = closure.env.clone();
         let locals = Rc::make_mut(&mut env.locals);
@@ -61,14 +67,19 @@ impl<'p> Encoder<'p> {
         self.node(closure.expr, closure.body, &env).map(Some)
     }
 
-    pub fn node(&mut self, expr: &'p Expr, id: NodeId, env: &Env<'p>) -> Encoded<SymbolicOutcome> {
+    pub fn node(
+        &mut self,
+        expr: &'p Expr,
+        id: NodeId,
+        env: &EncoderEnv<'p>,
+    ) -> Encoded<SymbolicOutcome> {
         self.step()?;
         if self.is_exhausted() && mutant!("too much is a value") {
             return Ok(self.applied(Op::Node("too much".into()), Vec::new()));
         }
         Ok(match &expr.0[id as usize] {
             Node::None => SymbolicOutcome::sound(self.none()),
-            Node::Bool(truth) => SymbolicOutcome::sound(Value::Bool(Formula::of(*truth))),
+            Node::Bool(truth) => SymbolicOutcome::sound(SymbolicValue::Bool(Formula::of(*truth))),
             Node::Int(number) => constant(Sort::Int, *number),
             Node::Decimal(units) => constant(Sort::Decimal, *units),
             Node::Duration(millis) => constant(Sort::Duration, *millis),
@@ -83,7 +94,7 @@ impl<'p> Encoder<'p> {
                 Some(param) => {
                     let at = if mutant!("all arguments are the first") { 0 } else { *at };
                     let term = self.terms.intern(Op::Param(at), Vec::new());
-                    SymbolicOutcome::sound(self.open(Value::Typed(param.ty, term)))
+                    SymbolicOutcome::sound(self.open(SymbolicValue::Typed(param.ty, term)))
                 }
                 None => self.unknown(),
             },
@@ -95,13 +106,13 @@ impl<'p> Encoder<'p> {
             Node::Result => match env.returns {
                 Some(ty) => {
                     let term = self.terms.intern(Op::Result, Vec::new());
-                    SymbolicOutcome::sound(self.open(Value::Typed(ty, term)))
+                    SymbolicOutcome::sound(self.open(SymbolicValue::Typed(ty, term)))
                 }
                 None => self.unknown(),
             },
             Node::Not(a) => {
                 let (truth, sound) = self.bool(expr, *a, env)?;
-                SymbolicOutcome { value: Value::Bool(self.not(&truth)?), sound }
+                SymbolicOutcome { value: SymbolicValue::Bool(self.not(&truth)?), sound }
             }
             Node::And(a, b) => self.connective(expr, (*a, true), *b, true, env)?,
             Node::Or(a, b) => self.connective(expr, (*a, true), *b, false, env)?,
@@ -158,7 +169,7 @@ impl<'p> Encoder<'p> {
                 let a = self.node(expr, *a, env)?;
                 let (there, _) = self.split(a.value);
                 let there = if mutant!("some is none") { self.not(&there)? } else { there };
-                SymbolicOutcome { value: Value::Bool(there), sound: a.sound }
+                SymbolicOutcome { value: SymbolicValue::Bool(there), sound: a.sound }
             }
             Node::Unwrap(a) => {
                 let a = self.node(expr, *a, env)?;
@@ -169,7 +180,7 @@ impl<'p> Encoder<'p> {
                 let a = self.node(expr, *a, env)?;
                 let (there, record) = self.split(a.value);
                 match record {
-                    Value::Record(fields) if (*at as usize) < fields.len() => {
+                    SymbolicValue::Record(fields) if (*at as usize) < fields.len() => {
                         let at = if mutant!("all fields are the first") { 0 } else { *at as usize };
                         SymbolicOutcome {
                             value: self.optional(there, fields[at].clone()),
@@ -184,11 +195,11 @@ impl<'p> Encoder<'p> {
             Node::Quantified { op, over, binders, body } => {
                 self.quantifier(expr, (*op, over, binders, *body), env)?
             }
-            Node::List(ids) => self.literal(Kind::List, expr, ids, env)?,
-            Node::Set(ids) => self.literal(Kind::Set, expr, ids, env)?,
+            Node::List(ids) => self.literal(CollectionKind::List, expr, ids, env)?,
+            Node::Set(ids) => self.literal(CollectionKind::Set, expr, ids, env)?,
             Node::Record(ids) => {
                 let (fields, sound) = self.all_of(expr, ids, env)?;
-                SymbolicOutcome { value: Value::Record(fields), sound }
+                SymbolicOutcome { value: SymbolicValue::Record(fields), sound }
             }
             Node::Map(entries) => {
                 let ids: Vec<NodeId> = entries.iter().map(|(_, id)| *id).collect();
@@ -198,10 +209,11 @@ impl<'p> Encoder<'p> {
                 if known.windows(2).any(|pair| pair[0] == pair[1]) {
                     return Ok(self.unknown());
                 }
-                let keys: Vec<Value> = entries.iter().map(|(key, _)| self.text(key)).collect();
+                let keys: Vec<SymbolicValue> =
+                    entries.iter().map(|(key, _)| self.text(key)).collect();
                 let entries = keys.into_iter().zip(values).collect();
                 SymbolicOutcome {
-                    value: Value::Collection(Rc::new(Collection::Entries(entries))),
+                    value: SymbolicValue::Collection(Rc::new(Collection::Entries(entries))),
                     sound,
                 }
             }
@@ -211,18 +223,23 @@ impl<'p> Encoder<'p> {
     }
 
     /// The value of a variable where the expression stands.
-    pub fn state(&mut self, var: u32, env: &Env<'p>) -> Value {
+    pub fn state(&mut self, var: u32, env: &EncoderEnv<'p>) -> SymbolicValue {
         if let Some((_, value)) = env.written.iter().rev().find(|(written, _)| *written == var) {
             return value.clone();
         }
         let term = self.terms.intern(Op::State(var), Vec::new());
         match self.plan.state.get(var as usize) {
-            Some(declared) => self.open(Value::Typed(declared.ty, term)),
-            None => Value::Opaque(term),
+            Some(declared) => self.open(SymbolicValue::Typed(declared.ty, term)),
+            None => SymbolicValue::Opaque(term),
         }
     }
 
-    fn bool(&mut self, expr: &'p Expr, id: NodeId, env: &Env<'p>) -> Encoded<(Formula, Formula)> {
+    fn bool(
+        &mut self,
+        expr: &'p Expr,
+        id: NodeId,
+        env: &EncoderEnv<'p>,
+    ) -> Encoded<(Formula, Formula)> {
         let outcome = self.node(expr, id, env)?;
         Ok(self.truth(outcome))
     }
@@ -234,7 +251,7 @@ impl<'p> Encoder<'p> {
         (a, as_is): (NodeId, bool),
         b: NodeId,
         and: bool,
-        env: &Env<'p>,
+        env: &EncoderEnv<'p>,
     ) -> Encoded<SymbolicOutcome> {
         let (a, sound_a) = self.bool(expr, a, env)?;
         let a = if as_is { a } else { self.not(&a)? };
@@ -243,17 +260,20 @@ impl<'p> Encoder<'p> {
             if and != mutant!("the other side is skipped") { self.not(&a)? } else { a.clone() };
         let value = if and { a.and(b) } else { a.or(b) };
         if mutant!("the right side never faults") {
-            return Ok(SymbolicOutcome { value: Value::Bool(value), sound: sound_a });
+            return Ok(SymbolicOutcome { value: SymbolicValue::Bool(value), sound: sound_a });
         }
-        Ok(SymbolicOutcome { value: Value::Bool(value), sound: sound_a.and(skipped.or(sound_b)) })
+        Ok(SymbolicOutcome {
+            value: SymbolicValue::Bool(value),
+            sound: sound_a.and(skipped.or(sound_b)),
+        })
     }
 
     pub(crate) fn all_of(
         &mut self,
         expr: &'p Expr,
         ids: &[NodeId],
-        env: &Env<'p>,
-    ) -> Encoded<(Vec<Value>, Formula)> {
+        env: &EncoderEnv<'p>,
+    ) -> Encoded<(Vec<SymbolicValue>, Formula)> {
         let mut sound = Formula::True;
         let mut values = Vec::with_capacity(ids.len());
         for id in ids {
@@ -266,10 +286,10 @@ impl<'p> Encoder<'p> {
 
     fn literal(
         &mut self,
-        kind: Kind,
+        kind: CollectionKind,
         expr: &'p Expr,
         ids: &[NodeId],
-        env: &Env<'p>,
+        env: &EncoderEnv<'p>,
     ) -> Encoded<SymbolicOutcome> {
         let (values, sound) = self.all_of(expr, ids, env)?;
         let mut there = Formula::True;
@@ -284,13 +304,18 @@ impl<'p> Encoder<'p> {
             return Ok(self.unknown());
         }
         Ok(SymbolicOutcome {
-            value: Value::Collection(Rc::new(Collection::Literal(kind, items))),
+            value: SymbolicValue::Collection(Rc::new(Collection::Literal(kind, items))),
             sound,
         })
     }
 
     /// A comparison: with a missing option it is false, `!=` true.
-    pub fn compare(&mut self, op: CompareOp, a: Value, b: Value) -> Encoded<SymbolicOutcome> {
+    pub fn compare(
+        &mut self,
+        op: CompareOp,
+        a: SymbolicValue,
+        b: SymbolicValue,
+    ) -> Encoded<SymbolicOutcome> {
         let ((has_a, a), (has_b, b)) = (self.split(a), self.split(b));
         let there = match mutant!("only the left side is missing") {
             true => has_a,
@@ -298,7 +323,7 @@ impl<'p> Encoder<'p> {
         };
         if there == Formula::False {
             let missing = op == CompareOp::Ne || mutant!("what is missing compares");
-            return Ok(SymbolicOutcome::sound(Value::Bool(Formula::of(missing))));
+            return Ok(SymbolicOutcome::sound(SymbolicValue::Bool(Formula::of(missing))));
         }
         let (relation, sound) = match op {
             CompareOp::Eq | CompareOp::Ne => (self.same(&a, &b)?, Formula::True),
@@ -308,18 +333,23 @@ impl<'p> Encoder<'p> {
         if op == CompareOp::Ne && mutant!("what is missing differs from nothing") {
             let differs = self.not(&relation)?;
             return Ok(SymbolicOutcome {
-                value: Value::Bool(there.and(differs)),
+                value: SymbolicValue::Bool(there.and(differs)),
                 sound: absent.or(sound),
             });
         }
         let holds = there.and(relation);
         let holds = if op == CompareOp::Ne { self.not(&holds)? } else { holds };
-        Ok(SymbolicOutcome { value: Value::Bool(holds), sound: absent.or(sound) })
+        Ok(SymbolicOutcome { value: SymbolicValue::Bool(holds), sound: absent.or(sound) })
     }
 
-    fn order(&mut self, op: CompareOp, a: &Value, b: &Value) -> Encoded<(Formula, Formula)> {
+    fn order(
+        &mut self,
+        op: CompareOp,
+        a: &SymbolicValue,
+        b: &SymbolicValue,
+    ) -> Encoded<(Formula, Formula)> {
         let args = vec![self.term(a), self.term(b)];
-        if let (Value::Number(left, x), Value::Number(right, y)) = (a, b)
+        if let (SymbolicValue::Number(left, x), SymbolicValue::Number(right, y)) = (a, b)
             && left == right
         {
             let op = match op {
@@ -345,20 +375,20 @@ impl<'p> Encoder<'p> {
     }
 
     /// Encodes that two values are the same. Two missing options are the same here.
-    pub fn same(&mut self, a: &Value, b: &Value) -> Encoded<Formula> {
+    pub fn same(&mut self, a: &SymbolicValue, b: &SymbolicValue) -> Encoded<Formula> {
         self.step()?;
         let (a, b) = (self.open(a.clone()), self.open(b.clone()));
         match (&a, &b) {
-            (Value::Number(left, x), Value::Number(right, y)) if left == right => {
+            (SymbolicValue::Number(left, x), SymbolicValue::Number(right, y)) if left == right => {
                 Formula::eq(x, y).ok_or(TooMuch)
             }
-            (Value::Bool(x), Value::Bool(y)) => x.iff(y).ok_or(TooMuch),
-            (Value::Record(x), Value::Record(y)) if x.len() == y.len() => {
+            (SymbolicValue::Bool(x), SymbolicValue::Bool(y)) => x.iff(y).ok_or(TooMuch),
+            (SymbolicValue::Record(x), SymbolicValue::Record(y)) if x.len() == y.len() => {
                 let most = if mutant!("records are their first field") { 1 } else { x.len() };
                 let same = x.iter().zip(y).take(most).map(|(x, y)| self.same(x, y));
                 Ok(Formula::all(same.collect::<Encoded<Vec<_>>>()?))
             }
-            (Value::Option(..), _) | (_, Value::Option(..)) => {
+            (SymbolicValue::Option(..), _) | (_, SymbolicValue::Option(..)) => {
                 let ((has_a, a), (has_b, b)) = (self.split(a), self.split(b));
                 let neither = self.not(&has_a)?.and(self.not(&has_b)?);
                 if mutant!("nothing is the same as nothing else") {
@@ -382,13 +412,13 @@ impl<'p> Encoder<'p> {
         expr: &'p Expr,
         of: NodeId,
         key: NodeId,
-        env: &Env<'p>,
+        env: &EncoderEnv<'p>,
     ) -> Encoded<SymbolicOutcome> {
         let (of, key) = (self.node(expr, of, env)?, self.node(expr, key, env)?);
         let sound = of.sound.and(key.sound);
         let ((has_of, of), (has_key, key)) = (self.split(of.value), self.split(key.value));
         let there = has_of.and(has_key);
-        if let Value::Collection(collection) = &of
+        if let SymbolicValue::Collection(collection) = &of
             && indexes(collection.kind(), &key)
         {
             let (found, value) = self.at(collection, &key)?;
@@ -407,7 +437,7 @@ impl<'p> Encoder<'p> {
         expr: &'p Expr,
         a: NodeId,
         b: NodeId,
-        env: &Env<'p>,
+        env: &EncoderEnv<'p>,
     ) -> Encoded<SymbolicOutcome> {
         let (a, b) = (self.node(expr, a, env)?, self.node(expr, b, env)?);
         let sound = a.sound.and(b.sound);
@@ -416,10 +446,12 @@ impl<'p> Encoder<'p> {
         let there = if mutant!("what is missing is a member") { Formula::True } else { there };
         let args = vec![self.term(&a), self.term(&b)];
         let (truth, known) = match &b {
-            Value::Collection(collection) if has_keys(collection.kind(), &a) => {
+            SymbolicValue::Collection(collection) if has_keys(collection.kind(), &a) => {
                 (self.has(collection, &a)?, Formula::True)
             }
-            Value::Number(Sort::Text, _) if matches!(a, Value::Number(Sort::Text, _)) => {
+            SymbolicValue::Number(Sort::Text, _)
+                if matches!(a, SymbolicValue::Number(Sort::Text, _)) =>
+            {
                 (self.flag(Op::Node("In".into()), args), Formula::True)
             }
             _ => {
@@ -427,24 +459,27 @@ impl<'p> Encoder<'p> {
                 self.truth(unknown)
             }
         };
-        Ok(SymbolicOutcome { value: Value::Bool(there.and(truth)), sound: sound.and(known) })
+        Ok(SymbolicOutcome {
+            value: SymbolicValue::Bool(there.and(truth)),
+            sound: sound.and(known),
+        })
     }
 }
 
 pub(crate) fn constant(sort: Sort, number: i64) -> SymbolicOutcome {
-    SymbolicOutcome::sound(Value::Number(sort, Linear::constant(number.into())))
+    SymbolicOutcome::sound(SymbolicValue::Number(sort, Linear::constant(number.into())))
 }
 
 /// Returns true if a collection of this kind can be indexed by the value.
-fn indexes(kind: Kind, key: &Value) -> bool {
+fn indexes(kind: CollectionKind, key: &SymbolicValue) -> bool {
     match key {
-        Value::Number(Sort::Int, _) => kind == Kind::List,
-        Value::Number(Sort::Text, _) => kind == Kind::Map,
+        SymbolicValue::Number(Sort::Int, _) => kind == CollectionKind::List,
+        SymbolicValue::Number(Sort::Text, _) => kind == CollectionKind::Map,
         _ => false,
     }
 }
 
 /// Returns true if membership of the value in a collection of this kind is a valid question.
-fn has_keys(kind: Kind, element: &Value) -> bool {
-    kind != Kind::Map || matches!(element, Value::Number(Sort::Text, _))
+fn has_keys(kind: CollectionKind, element: &SymbolicValue) -> bool {
+    kind != CollectionKind::Map || matches!(element, SymbolicValue::Number(Sort::Text, _))
 }

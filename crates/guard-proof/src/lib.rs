@@ -28,12 +28,12 @@ mod system;
 mod terms;
 mod value;
 
-pub use certificate::{Context, proves};
+pub use certificate::{BranchContext, proves};
 pub use claims::{ClaimedRule, Claims};
-pub use problem::{Problem, Variable};
-pub use rules::Rule;
-pub use system::{Given, Goal, System, parts};
-pub use terms::{Op, Term, TermId, Terms};
+pub use problem::{ProofProblem, Variable};
+pub use rules::ProofRule;
+pub use system::{Given, ProofGoal, System, parts};
+pub use terms::{Op, Term, TermId, TermTable};
 pub use value::{Sort, Width};
 
 use guard_plan::plan::{Claim, InvariantId, Plan, Proof, ToolId};

@@ -26,7 +26,7 @@ impl Variable {
 /// A proof problem: does the goal follow from the hypotheses, for all integers in the variables'
 /// ranges?
 #[derive(Debug, Clone)]
-pub struct Problem {
+pub struct ProofProblem {
     /// The variables, by number.
     pub vars: Rc<[Variable]>,
     /// What is given.

@@ -7,9 +7,11 @@ use crate::bodies::sum_sort;
 use crate::encoder::{Closure, Encoder, SymbolicElement, Universal};
 use crate::formula::Formula;
 use crate::linear::{Linear, Range};
-use crate::rules::Rule;
+use crate::rules::ProofRule;
 use crate::terms::{Op, TermId};
-use crate::value::{Collection, Encoded, Kind, Sort, SymbolicOutcome, TooMuch, Value};
+use crate::value::{
+    Collection, CollectionKind, Encoded, Sort, SymbolicOutcome, SymbolicValue, TooMuch,
+};
 use guard_plan::plan::{QuantifierOp, TypeId};
 use std::rc::Rc;
 
@@ -39,7 +41,7 @@ impl<'p> Encoder<'p> {
             None => {
                 let (truth, sound) = self.all(of, closure)?;
                 let any = closure.op == QuantifierOp::Any && !mutant!("any is all");
-                (Value::Bool(if any { self.not(&truth)? } else { truth }), sound)
+                (SymbolicValue::Bool(if any { self.not(&truth)? } else { truth }), sound)
             }
             Some(sort) => {
                 let (sum, sound) = self.sum(of, closure)?;
@@ -67,12 +69,12 @@ impl<'p> Encoder<'p> {
             Collection::Literal(kind, items) => {
                 let (mut truth, mut sound) = (Formula::True, Formula::True);
                 for (index, item) in items.iter().enumerate() {
-                    let index = Value::Number(Sort::Int, Linear::constant(index as i128));
-                    let key = (*kind == Kind::List).then_some(index);
+                    let index = SymbolicValue::Number(Sort::Int, Linear::constant(index as i128));
+                    let key = (*kind == CollectionKind::List).then_some(index);
                     self.and_then((&mut truth, &mut sound), closure, key, item.clone())?;
                 }
                 // Elements of a set are walked in another order.
-                let walked = *kind == Kind::List || sound == Formula::True;
+                let walked = *kind == CollectionKind::List || sound == Formula::True;
                 (truth, if walked { sound } else { self.sound_flag(of, closure) })
             }
             Collection::Entries(entries) => {
@@ -89,7 +91,7 @@ impl<'p> Encoder<'p> {
             }
             Collection::Append(inner, item) => {
                 let (mut truth, mut sound) = self.all(inner, closure)?;
-                let index = Value::Number(Sort::Int, self.len(inner)?);
+                let index = SymbolicValue::Number(Sort::Int, self.len(inner)?);
                 self.and_then((&mut truth, &mut sound), closure, Some(index), item.clone())?;
                 (truth, sound)
             }
@@ -122,25 +124,25 @@ impl<'p> Encoder<'p> {
                     true => new.clone(),
                     false => before.and(new.clone()),
                 };
-                self.know(Rule::AllAfterWrite, given.implies(after.clone()).ok_or(TooMuch)?)?;
-                if of.kind() == Kind::Map {
-                    self.know(Rule::PutIsThere, after.implies(new).ok_or(TooMuch)?)?;
+                self.know(ProofRule::AllAfterWrite, given.implies(after.clone()).ok_or(TooMuch)?)?;
+                if of.kind() == CollectionKind::Map {
+                    self.know(ProofRule::PutIsThere, after.implies(new).ok_or(TooMuch)?)?;
                 }
                 let sound = self.walked(of, closure, &after, &sound.and(new_sound))?;
                 (after, sound)
             }
             Collection::Remove(inner, _) | Collection::Drop(inner, _) => {
                 // Later elements move up: what is said of them by index may change.
-                let moves = inner.kind() != Kind::Map && closure.binders.len() > 1;
+                let moves = inner.kind() != CollectionKind::Map && closure.binders.len() > 1;
                 let (before, sound) = self.all(inner, closure)?;
                 let after = self.all_flag(of, closure);
                 if !moves || mutant!("elements never move") {
                     let fact = before.implies(after.clone()).ok_or(TooMuch)?;
-                    self.know(Rule::AllAfterRemoval, fact)?;
+                    self.know(ProofRule::AllAfterRemoval, fact)?;
                 }
                 if mutant!("what goes never failed") {
                     let fact = after.implies(before).ok_or(TooMuch)?;
-                    self.know(Rule::AllAfterRemoval, fact)?;
+                    self.know(ProofRule::AllAfterRemoval, fact)?;
                 }
                 let sound = self.walked(of, closure, &after, &sound)?;
                 (after, sound)
@@ -162,7 +164,7 @@ impl<'p> Encoder<'p> {
             return Ok(Formula::True);
         }
         let sound = self.sound_flag(of, closure);
-        self.know(Rule::SoundWalk, all.implies(sound.clone()).ok_or(TooMuch)?)?;
+        self.know(ProofRule::SoundWalk, all.implies(sound.clone()).ok_or(TooMuch)?)?;
         Ok(sound)
     }
 
@@ -209,7 +211,7 @@ impl<'p> Encoder<'p> {
         universal: &Universal<'p>,
     ) -> Encoded<Option<SymbolicElement>> {
         let Collection::Base { kind, of: ty, .. } = **of else { return Ok(None) };
-        if kind == Kind::Set && universal.closure.binders.len() > 1 {
+        if kind == CollectionKind::Set && universal.closure.binders.len() > 1 {
             return Ok(None);
         }
         let named = self
@@ -217,15 +219,15 @@ impl<'p> Encoder<'p> {
             .intern(Op::Quantified(universal.closure.op), vec![base, universal.closure.text]);
         let at = self.terms.intern(Op::Witness, vec![named]);
         let key = match kind {
-            Kind::Map => Some(self.number(Sort::Text, at, (None, None))),
-            Kind::List => {
+            CollectionKind::Map => Some(self.number(Sort::Text, at, (None, None))),
+            CollectionKind::List => {
                 let at = self.terms.intern(Op::Field(0), vec![at]);
                 Some(self.number(Sort::Int, at, (Some(0), Some(i64::MAX.into()))))
             }
-            Kind::Set => None,
+            CollectionKind::Set => None,
         };
         let value = self.terms.intern(Op::At, vec![base, at]);
-        let value = self.open(Value::Typed(ty, value));
+        let value = self.open(SymbolicValue::Typed(ty, value));
         let (there, is_new) = self.new_var_flag(Op::Has, vec![base, at]);
         let element =
             SymbolicElement { there: there.clone(), key: key.clone(), value: value.clone() };
@@ -234,9 +236,9 @@ impl<'p> Encoder<'p> {
                 true => truth.and(sound),
                 false => self.not(&truth.and(sound))?,
             };
-            self.know(Rule::Witness, universal.holds.clone().or(there.clone().and(fails)))?;
+            self.know(ProofRule::Witness, universal.holds.clone().or(there.clone().and(fails)))?;
             let some = Formula::le(&Linear::constant(1), &self.len(of)?).ok_or(TooMuch)?;
-            self.know(Rule::MemberCounts, there.implies(some).ok_or(TooMuch)?)?;
+            self.know(ProofRule::MemberCounts, there.implies(some).ok_or(TooMuch)?)?;
         }
         Ok(Some(element))
     }
@@ -262,7 +264,7 @@ impl<'p> Encoder<'p> {
                     _ => shared,
                 };
                 let given = universal.holds.clone().and(element.there.clone());
-                self.know(Rule::Instance, given.implies(shared).ok_or(TooMuch)?)?;
+                self.know(ProofRule::Instance, given.implies(shared).ok_or(TooMuch)?)?;
             }
             return Ok(());
         };
@@ -271,7 +273,7 @@ impl<'p> Encoder<'p> {
             false => element.there.clone(),
         };
         let given = universal.holds.clone().and(there);
-        self.know(Rule::Instance, given.implies(truth.and(sound)).ok_or(TooMuch)?)
+        self.know(ProofRule::Instance, given.implies(truth.and(sound)).ok_or(TooMuch)?)
     }
 
     /// Encodes two formulas: the body is true of this element (for `any`: false), and it is without fault. Returns
@@ -279,8 +281,8 @@ impl<'p> Encoder<'p> {
     fn one(
         &mut self,
         closure: &Closure<'p>,
-        key: Option<Value>,
-        value: Value,
+        key: Option<SymbolicValue>,
+        value: SymbolicValue,
     ) -> Encoded<Option<(Formula, Formula)>> {
         let Some(outcome) = self.apply(closure, key, value)? else { return Ok(None) };
         let (truth, sound) = self.truth(outcome);
@@ -295,8 +297,8 @@ impl<'p> Encoder<'p> {
         &mut self,
         (truth, sound): (&mut Formula, &mut Formula),
         closure: &Closure<'p>,
-        key: Option<Value>,
-        value: Value,
+        key: Option<SymbolicValue>,
+        value: SymbolicValue,
     ) -> Encoded<()> {
         let (this, this_sound) = match self.one(closure, key, value)? {
             Some(one) => one,
@@ -310,7 +312,7 @@ impl<'p> Encoder<'p> {
 
     /// The name of a quantifier: what it ranges over, and its body as written.
     fn named_quantifier(&mut self, of: &Rc<Collection>, closure: &Closure<'p>) -> TermId {
-        let of = self.term(&Value::Collection(of.clone()));
+        let of = self.term(&SymbolicValue::Collection(of.clone()));
         let args = match () {
             () if mutant!("quantifiers share a variable whatever they range over") => {
                 vec![closure.text]
@@ -346,22 +348,24 @@ impl<'p> Encoder<'p> {
             false => self.terms.fresh(),
         };
         let key = match of.kind() {
-            Kind::Map => Some(self.number(Sort::Text, key, (None, None))),
+            CollectionKind::Map => Some(self.number(Sort::Text, key, (None, None))),
             // The index of an element of a set depends on the others.
-            Kind::Set => None,
-            Kind::List => Some(self.number(Sort::Int, key, (Some(0), Some(i64::MAX.into())))),
+            CollectionKind::Set => None,
+            CollectionKind::List => {
+                Some(self.number(Sort::Int, key, (Some(0), Some(i64::MAX.into()))))
+            }
         };
         let element = match mutant!("bound names of all quantifiers are one") {
             true => self.terms.intern(Op::Bound(1_001), Vec::new()),
             false => self.terms.fresh(),
         };
         self.generic += 1;
-        let outcome = self.apply(closure, key, Value::Typed(ty, element));
+        let outcome = self.apply(closure, key, SymbolicValue::Typed(ty, element));
         self.generic -= 1;
         let Some(outcome) = outcome? else { return Ok(None) };
         // Of a body that is no number here, such as an element of a list as written, no range is known.
         let range = match (closure.op, self.open(outcome.value)) {
-            (_, Value::Number(_, number)) => self.range(&number),
+            (_, SymbolicValue::Number(_, number)) => self.range(&number),
             (QuantifierOp::Count, _) => (Some(0), Some(1)),
             _ if mutant!("an unknown summand is 0 or 1") => (Some(0), Some(1)),
             _ => (None, None),
@@ -375,15 +379,16 @@ impl<'p> Encoder<'p> {
         let by_index = closure.binders.len() > 1;
         let absent = Summand { number: Linear::default(), sound: Formula::True };
         let changed = match &**of {
-            Collection::Literal(Kind::List, items) => {
-                let index = |at: usize| Value::Number(Sort::Int, Linear::constant(at as i128));
+            Collection::Literal(CollectionKind::List, items) => {
+                let index =
+                    |at: usize| SymbolicValue::Number(Sort::Int, Linear::constant(at as i128));
                 let elements = items.iter().enumerate();
                 let elements = elements.map(|(at, item)| (index(at), item.clone())).collect();
                 return self.written_sum(of, closure, elements);
             }
             Collection::Entries(entries) => return self.written_sum(of, closure, entries.clone()),
             Collection::Append(inner, item) => {
-                let index = Value::Number(Sort::Int, self.len(inner)?);
+                let index = SymbolicValue::Number(Sort::Int, self.len(inner)?);
                 let new = self.summand(closure, Some(index), item.clone())?;
                 new.map(|new| (inner, Formula::False, absent, new))
             }
@@ -436,7 +441,7 @@ impl<'p> Encoder<'p> {
         &mut self,
         of: &Rc<Collection>,
         closure: &Closure<'p>,
-        elements: Vec<(Value, Value)>,
+        elements: Vec<(SymbolicValue, SymbolicValue)>,
     ) -> Encoded<(Linear, Formula)> {
         let (mut sum, mut sound) = (Linear::default(), Formula::True);
         for (key, value) in elements {
@@ -453,17 +458,17 @@ impl<'p> Encoder<'p> {
     fn summand(
         &mut self,
         closure: &Closure<'p>,
-        key: Option<Value>,
-        value: Value,
+        key: Option<SymbolicValue>,
+        value: SymbolicValue,
     ) -> Encoded<Option<Summand>> {
         let Some(outcome) = self.apply(closure, key, value)? else { return Ok(None) };
         let number = match (closure.op, self.open(outcome.value)) {
-            (QuantifierOp::Count, Value::Bool(truth)) => {
+            (QuantifierOp::Count, SymbolicValue::Bool(truth)) => {
                 self.choose_number(&truth, Linear::constant(1), Linear::default())?
             }
             (
                 QuantifierOp::SumInt | QuantifierOp::SumDecimal | QuantifierOp::SumDuration,
-                Value::Number(sort, number),
+                SymbolicValue::Number(sort, number),
             ) if sort.is_number() => number,
             _ => return Ok(None),
         };
@@ -490,10 +495,10 @@ impl<'p> Encoder<'p> {
             };
             // least · len ≤ sum ≤ greatest · len, since every summand is in the range.
             if let Some(lower) = least.and_then(|least| Formula::le(&len.times(least)?, &sum)) {
-                self.know(Rule::SumRange, lower)?;
+                self.know(ProofRule::SumRange, lower)?;
             }
             if let Some(upper) = greatest.and_then(|most| Formula::le(&sum, &len.times(most)?)) {
-                self.know(Rule::SumRange, upper)?;
+                self.know(ProofRule::SumRange, upper)?;
             }
         }
         let never = generic.sound;

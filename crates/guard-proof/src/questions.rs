@@ -2,11 +2,11 @@
 //! same question has the same answer within a decision, and nothing else is known of it but its range.
 
 use crate::bodies::written;
-use crate::encoder::{Encoder, Env};
+use crate::encoder::{Encoder, EncoderEnv};
 use crate::eval::constant;
 use crate::formula::Formula;
 use crate::terms::{Op, TermId};
-use crate::value::{Encoded, Sort, SymbolicOutcome, Value};
+use crate::value::{Encoded, Sort, SymbolicOutcome, SymbolicValue};
 use guard_plan::builtin::Builtin;
 use guard_plan::plan::{ClockPart, Expr, Node, NodeId, UrlPart};
 
@@ -16,10 +16,10 @@ impl<'p> Encoder<'p> {
         builtin: Builtin,
         expr: &'p Expr,
         ids: &[NodeId],
-        env: &Env<'p>,
+        env: &EncoderEnv<'p>,
     ) -> Encoded<SymbolicOutcome> {
         let (values, sound) = self.all_of(expr, ids, env)?;
-        let values: Vec<Value> = values.into_iter().map(|value| self.open(value)).collect();
+        let values: Vec<SymbolicValue> = values.into_iter().map(|value| self.open(value)).collect();
         let outcome = match self.numeric(builtin, &values)? {
             Some(outcome) => outcome,
             None => self.textual(builtin, &values)?,
@@ -27,21 +27,22 @@ impl<'p> Encoder<'p> {
         Ok(SymbolicOutcome { sound: sound.and(outcome.sound), ..outcome })
     }
 
-    fn textual(&mut self, builtin: Builtin, values: &[Value]) -> Encoded<SymbolicOutcome> {
+    fn textual(&mut self, builtin: Builtin, values: &[SymbolicValue]) -> Encoded<SymbolicOutcome> {
         use Builtin::{
             EndsWith, Glob, Len, Lower, Mentions, StartsWith, Text, Trim, Upper, VersionAtLeast,
         };
         let terms: Vec<TermId> = values.iter().map(|value| self.term(value)).collect();
-        let texts = values.iter().all(|value| matches!(value, Value::Number(Sort::Text, _)));
+        let texts =
+            values.iter().all(|value| matches!(value, SymbolicValue::Number(Sort::Text, _)));
         let name = match mutant!("all functions are one") {
             true => "function".to_string(),
             false => format!("{builtin:?}"),
         };
         Ok(match (builtin, values) {
-            (Len, [Value::Collection(collection)]) => {
-                SymbolicOutcome::sound(Value::Number(Sort::Int, self.len(collection)?))
+            (Len, [SymbolicValue::Collection(collection)]) => {
+                SymbolicOutcome::sound(SymbolicValue::Number(Sort::Int, self.len(collection)?))
             }
-            (Len, [Value::Number(Sort::Text, text)]) => {
+            (Len, [SymbolicValue::Number(Sort::Text, text)]) => {
                 let known = text.as_constant().and_then(|text| self.text_of(text));
                 if let Some(known) = known {
                     return Ok(constant(Sort::Int, known.chars().count() as i64));
@@ -59,13 +60,13 @@ impl<'p> Encoder<'p> {
             // Numbers of two kinds may be one term and two texts.
             (Text, [of, _]) => {
                 let kind = match of {
-                    Value::Number(sort, _) => format!("{sort:?}"),
+                    SymbolicValue::Number(sort, _) => format!("{sort:?}"),
                     _ => String::new(),
                 };
                 self.named(Sort::Text, format!("{name} {kind}"), terms)
             }
             (StartsWith | EndsWith | Glob | VersionAtLeast | Mentions, _) if texts => {
-                SymbolicOutcome::sound(Value::Bool(self.flag(Op::Node(name), terms)))
+                SymbolicOutcome::sound(SymbolicValue::Bool(self.flag(Op::Node(name), terms)))
             }
             _ => {
                 let outcome = self.applied(Op::Node(name), terms);
@@ -97,7 +98,7 @@ impl<'p> Encoder<'p> {
         &mut self,
         expr: &'p Expr,
         node: &'p Node,
-        env: &Env<'p>,
+        env: &EncoderEnv<'p>,
     ) -> Encoded<SymbolicOutcome> {
         let mut children = Vec::new();
         node.for_each_child(&mut |child| children.push(child));
@@ -113,10 +114,10 @@ impl<'p> Encoder<'p> {
                 return Ok(self.text_relation(node, values, sound));
             }
             Node::Known(..) | Node::Called { .. } | Node::Failed { .. } => {
-                Value::Bool(self.flag_of(term))
+                SymbolicValue::Bool(self.flag_of(term))
             }
             Node::Temporal(_) | Node::Exists(_) | Node::MayRead(..) => {
-                Value::Bool(self.flag_of(term))
+                SymbolicValue::Bool(self.flag_of(term))
             }
             Node::Said => self.number(Sort::Text, term, (None, None)),
             Node::Now => self.number(Sort::Time, term, any),
@@ -148,24 +149,29 @@ impl<'p> Encoder<'p> {
     }
 
     /// An option of which only the type is known.
-    pub(crate) fn perhaps(&mut self, term: TermId, ty: Option<u32>) -> Value {
+    pub(crate) fn perhaps(&mut self, term: TermId, ty: Option<u32>) -> SymbolicValue {
         let there = self.flag(Op::IsSome, vec![term]);
         let inner = self.terms.intern(Op::Inner, vec![term]);
-        let inner = ty.map_or(Value::Opaque(inner), |ty| Value::Typed(ty, inner));
+        let inner = ty.map_or(SymbolicValue::Opaque(inner), |ty| SymbolicValue::Typed(ty, inner));
         self.optional(there, inner)
     }
 
-    fn url_part(&mut self, values: Vec<Value>, part: UrlPart, sound: Formula) -> SymbolicOutcome {
+    fn url_part(
+        &mut self,
+        values: Vec<SymbolicValue>,
+        part: UrlPart,
+        sound: Formula,
+    ) -> SymbolicOutcome {
         let value = values.into_iter().next().unwrap_or_else(|| self.none());
         let (there, url) = self.split(value);
         let term = self.term(&url);
         let name = format!("{part:?} of a url");
         let outcome = match (&url, part) {
-            (Value::Number(Sort::Url, _), UrlPart::Port) => {
+            (SymbolicValue::Number(Sort::Url, _), UrlPart::Port) => {
                 let term = self.terms.intern(Op::Node(name), vec![term]);
                 SymbolicOutcome::sound(self.number(Sort::Int, term, (Some(0), Some(65_535))))
             }
-            (Value::Number(Sort::Url, _), _) => self.named(Sort::Text, name, vec![term]),
+            (SymbolicValue::Number(Sort::Url, _), _) => self.named(Sort::Text, name, vec![term]),
             _ => self.unknown(),
         };
         SymbolicOutcome {
@@ -178,7 +184,7 @@ impl<'p> Encoder<'p> {
     fn text_relation(
         &mut self,
         node: &Node,
-        values: Vec<Value>,
+        values: Vec<SymbolicValue>,
         sound: Formula,
     ) -> SymbolicOutcome {
         let mut there = Formula::True;
@@ -189,16 +195,18 @@ impl<'p> Encoder<'p> {
             there = there.and(some);
             terms.push(self.term(&value));
             fit &= match (node, value) {
-                (Node::Within(..), Value::Number(sort, _)) => sort == Sort::Path,
-                (_, Value::Number(sort, _)) => matches!(sort, Sort::Text | Sort::Path),
+                (Node::Within(..), SymbolicValue::Number(sort, _)) => sort == Sort::Path,
+                (_, SymbolicValue::Number(sort, _)) => matches!(sort, Sort::Text | Sort::Path),
                 _ => false,
             };
         }
         let outcome = match fit {
-            true => SymbolicOutcome::sound(Value::Bool(self.flag(Op::Node(written(node)), terms))),
+            true => SymbolicOutcome::sound(SymbolicValue::Bool(
+                self.flag(Op::Node(written(node)), terms),
+            )),
             false => self.unknown(),
         };
         let (truth, known) = self.truth(outcome);
-        SymbolicOutcome { value: Value::Bool(there.and(truth)), sound: sound.and(known) }
+        SymbolicOutcome { value: SymbolicValue::Bool(there.and(truth)), sound: sound.and(known) }
     }
 }

@@ -3,7 +3,7 @@
 
 /// The reason why a fact about variables holds in every state and for every argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Rule {
+pub enum ProofRule {
     /// `(c and v = a) or (not c and v = b)`, where `v` is the value of `if c then a else b`.
     ///
     /// The condition is true or false, and the variable stands for the value of the branch taken. The term names the condition
@@ -103,30 +103,31 @@ pub enum Rule {
     StateIsNow,
 }
 
-impl Rule {
+impl ProofRule {
     /// The rules of properties, on which no plan relies.
-    pub const OF_CLAIMS: [Rule; 3] = [Rule::HistoryAnswers, Rule::HistoryAgrees, Rule::StateIsNow];
+    pub const OF_CLAIMS: [ProofRule; 3] =
+        [ProofRule::HistoryAnswers, ProofRule::HistoryAgrees, ProofRule::StateIsNow];
 
     /// The rules of what a plan may leave out.
-    pub const ALL: [Rule; 19] = [
-        Rule::Choice,
-        Rule::ProductSign,
-        Rule::ProductBound,
-        Rule::Rounded,
-        Rule::Truncated,
-        Rule::Floored,
-        Rule::MemberCounts,
-        Rule::EqualMembers,
-        Rule::EqualEntries,
-        Rule::Instance,
-        Rule::Witness,
-        Rule::RemovedFromList,
-        Rule::AllAfterWrite,
-        Rule::PutIsThere,
-        Rule::AllAfterRemoval,
-        Rule::SoundWalk,
-        Rule::SumRange,
-        Rule::FewVariants,
-        Rule::Observed,
+    pub const ALL: [ProofRule; 19] = [
+        ProofRule::Choice,
+        ProofRule::ProductSign,
+        ProofRule::ProductBound,
+        ProofRule::Rounded,
+        ProofRule::Truncated,
+        ProofRule::Floored,
+        ProofRule::MemberCounts,
+        ProofRule::EqualMembers,
+        ProofRule::EqualEntries,
+        ProofRule::Instance,
+        ProofRule::Witness,
+        ProofRule::RemovedFromList,
+        ProofRule::AllAfterWrite,
+        ProofRule::PutIsThere,
+        ProofRule::AllAfterRemoval,
+        ProofRule::SoundWalk,
+        ProofRule::SumRange,
+        ProofRule::FewVariants,
+        ProofRule::Observed,
     ];
 }

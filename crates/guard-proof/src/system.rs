@@ -2,13 +2,13 @@
 //! what must hold afterwards (semantics §15).
 
 use crate::charges::affordable;
-use crate::encoder::{Encoder, Env};
+use crate::encoder::{Encoder, EncoderEnv};
 use crate::formula::Formula;
 use crate::frame;
 use crate::linear::Var;
-use crate::problem::{Problem, Variable};
-use crate::rules::Rule;
-use crate::terms::Terms;
+use crate::problem::{ProofProblem, Variable};
+use crate::rules::ProofRule;
+use crate::terms::TermTable;
 use crate::value::{Sort, Width};
 use guard_plan::plan::{
     Claim, Expr, InvariantId, LimitId, Node, NodeId, Plan, SessionBound, Tool, ToolId, VarId,
@@ -45,12 +45,12 @@ pub enum Given {
     /// An answer of history is true only if the tool has succeeded.
     Success(ToolId),
     /// It is so by what the terms mean: by this rule.
-    Meaning(Rule),
+    Meaning(ProofRule),
 }
 
 /// Something to be proved.
 #[derive(Debug, Clone)]
-pub struct Goal {
+pub struct ProofGoal {
     /// What, as the plan says it.
     pub claim: Claim,
     /// What must hold; none where it takes too much to say, which is never proved.
@@ -60,13 +60,13 @@ pub struct Goal {
 /// The obligations of one tool.
 pub struct System {
     /// The variables' terms.
-    pub terms: Terms,
+    pub terms: TermTable,
     /// The variables.
     pub vars: Rc<[Variable]>,
     /// Why the hypotheses of the same number are given.
     pub given: Vec<Given>,
     /// What is to be proved, in the order of the claims.
-    pub goals: Vec<Goal>,
+    pub goals: Vec<ProofGoal>,
     hypotheses: Rc<[Formula]>,
     /// The hypotheses without the refinements that are goals themselves.
     unrefined: Rc<[Formula]>,
@@ -108,7 +108,10 @@ impl System {
         let after = after.map(|(after, _)| after);
         for invariant in framed {
             for (part, formula) in builder.preserved(invariant, after.as_ref()) {
-                goals.push(Goal { claim: Claim::Preserved { tool: id, invariant, part }, formula });
+                goals.push(ProofGoal {
+                    claim: Claim::Preserved { tool: id, invariant, part },
+                    formula,
+                });
             }
         }
         let mut written: Vec<VarId> = tool
@@ -127,7 +130,7 @@ impl System {
             if let Some(fits) = &formula {
                 builder.give(Given::Refined(var), fits.clone());
             }
-            goals.push(Goal { claim: Claim::Refined { tool: id, var }, formula });
+            goals.push(ProofGoal { claim: Claim::Refined { tool: id, var }, formula });
         }
         goals.extend(builder.bounds((id, tool), bounds, after.as_ref()));
         builder.finish(goals)
@@ -156,13 +159,13 @@ impl System {
                     Some(all.and(state.when.implies(Formula::all(parts))?))
                 })
             });
-            goals.push(Goal { claim: Claim::Observed { tool: id, invariant }, formula });
+            goals.push(ProofGoal { claim: Claim::Observed { tool: id, invariant }, formula });
         }
         builder.finish(goals)
     }
 
     /// The problem of one goal; none where it takes too much to say.
-    pub fn problem(&self, goal: &Goal) -> Option<Problem> {
+    pub fn problem(&self, goal: &ProofGoal) -> Option<ProofProblem> {
         let negated_goal = match mutant!("the goal is not negated") {
             true => goal.formula.clone()?,
             false => goal.formula.as_ref()?.negated()?,
@@ -171,17 +174,17 @@ impl System {
             Claim::Refined { .. } if !mutant!("a type proves itself") => self.unrefined.clone(),
             _ => self.hypotheses.clone(),
         };
-        Some(Problem { vars: self.vars.clone(), hypotheses, negated_goal })
+        Some(ProofProblem { vars: self.vars.clone(), hypotheses, negated_goal })
     }
 
     /// The problem of whether the opposite of a goal can be beside what is given.
-    pub(crate) fn problem_of(&self, negated_goal: Formula) -> Problem {
-        Problem { vars: self.vars.clone(), hypotheses: self.hypotheses.clone(), negated_goal }
+    pub(crate) fn problem_of(&self, negated_goal: Formula) -> ProofProblem {
+        ProofProblem { vars: self.vars.clone(), hypotheses: self.hypotheses.clone(), negated_goal }
     }
 
     /// The problem of whether what is given can be at all: a certificate for it shows that it cannot.
-    pub fn vacuity(&self) -> Problem {
-        Problem {
+    pub fn vacuity(&self) -> ProofProblem {
+        ProofProblem {
             vars: self.vars.clone(),
             hypotheses: self.unrefined.clone(),
             negated_goal: Formula::True,
@@ -212,14 +215,18 @@ pub fn parts(condition: &Expr) -> Vec<NodeId> {
 
 pub(crate) struct SystemBuilder<'p> {
     pub(crate) encoder: Encoder<'p>,
-    pub(crate) env: Env<'p>,
+    pub(crate) env: EncoderEnv<'p>,
     hypotheses: Vec<(Given, Formula)>,
 }
 
 impl<'p> SystemBuilder<'p> {
     pub(crate) fn new(plan: &'p Plan, tool: &'p Tool, returns: Option<u32>, width: Width) -> Self {
-        let env =
-            Env { params: &tool.params, returns, written: Rc::default(), locals: Rc::default() };
+        let env = EncoderEnv {
+            params: &tool.params,
+            returns,
+            written: Rc::default(),
+            locals: Rc::default(),
+        };
         SystemBuilder { encoder: Encoder::new(plan, width), env, hypotheses: Vec::new() }
     }
 
@@ -288,7 +295,7 @@ impl<'p> SystemBuilder<'p> {
     fn preserved(
         &mut self,
         invariant: InvariantId,
-        after: Option<&Env<'p>>,
+        after: Option<&EncoderEnv<'p>>,
     ) -> Vec<(u32, Option<Formula>)> {
         let condition = &self.encoder.plan.invariants[invariant as usize].condition;
         let mut before = Some(Formula::True);
@@ -323,7 +330,7 @@ impl<'p> SystemBuilder<'p> {
         self.hypotheses.extend(facts.into_iter().map(|(rule, fact)| (Given::Meaning(rule), fact)));
     }
 
-    pub(crate) fn finish(mut self, goals: Vec<Goal>) -> System {
+    pub(crate) fn finish(mut self, goals: Vec<ProofGoal>) -> System {
         self.give_facts();
         let given = self.hypotheses.iter().map(|(given, _)| *given).collect();
         let all = self.hypotheses.iter().map(|(_, formula)| formula.clone());

@@ -96,12 +96,12 @@ pub enum Op {
 
 /// All terms of a problem, each once.
 #[derive(Debug, Clone, Default)]
-pub struct Terms {
+pub struct TermTable {
     terms: Vec<Term>,
     numbers: HashMap<Term, TermId>,
 }
 
-impl Terms {
+impl TermTable {
     /// The number of a term.
     pub fn intern(&mut self, op: Op, args: Vec<TermId>) -> TermId {
         let term = Term { op, args };

@@ -60,15 +60,15 @@ impl Sort {
 
 /// A symbolic value.
 #[derive(Debug, Clone)]
-pub enum Value {
+pub enum SymbolicValue {
     /// A number, variant or text.
     Number(Sort, Linear),
     /// A truth value.
     Bool(Formula),
     /// A value where the condition holds, none elsewhere. The value is never itself one.
-    Option(Formula, Box<Value>),
+    Option(Formula, Box<SymbolicValue>),
     /// A record.
-    Record(Vec<Value>),
+    Record(Vec<SymbolicValue>),
     /// A collection.
     Collection(Rc<Collection>),
     /// One of this type, of which nothing else is known: looked into when somebody asks.
@@ -79,7 +79,7 @@ pub enum Value {
 
 /// Lists, sets and maps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum CollectionKind {
     /// A list.
     List,
     /// A set.
@@ -96,38 +96,40 @@ pub enum Collection {
         /// The term.
         term: TermId,
         /// What it is.
-        kind: Kind,
+        kind: CollectionKind,
         /// The type of its elements or values.
         of: TypeId,
         /// Most elements.
         max: Option<u64>,
     },
     /// A list or set, written out.
-    Literal(Kind, Vec<Value>),
+    Literal(CollectionKind, Vec<SymbolicValue>),
     /// A map, written out: texts and values.
-    Entries(Vec<(Value, Value)>),
+    Entries(Vec<(SymbolicValue, SymbolicValue)>),
     /// A list with one more at its end.
-    Append(Rc<Collection>, Value),
+    Append(Rc<Collection>, SymbolicValue),
     /// A set with an element.
-    Insert(Rc<Collection>, Value),
+    Insert(Rc<Collection>, SymbolicValue),
     /// A list without the first element equal to this, or a set without it.
-    Remove(Rc<Collection>, Value),
+    Remove(Rc<Collection>, SymbolicValue),
     /// A map with this value at this key.
-    Put(Rc<Collection>, Value, Value),
+    Put(Rc<Collection>, SymbolicValue, SymbolicValue),
     /// A list with this value at this index, which is there.
-    Replace(Rc<Collection>, Value, Value),
+    Replace(Rc<Collection>, SymbolicValue, SymbolicValue),
     /// A map without this key.
-    Drop(Rc<Collection>, Value),
+    Drop(Rc<Collection>, SymbolicValue),
 }
 
 impl Collection {
     /// Returns the kind of the collection.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> CollectionKind {
         match self {
             Collection::Base { kind, .. } | Collection::Literal(kind, _) => *kind,
-            Collection::Entries(_) | Collection::Put(..) | Collection::Drop(..) => Kind::Map,
-            Collection::Append(..) | Collection::Replace(..) => Kind::List,
-            Collection::Insert(..) => Kind::Set,
+            Collection::Entries(_) | Collection::Put(..) | Collection::Drop(..) => {
+                CollectionKind::Map
+            }
+            Collection::Append(..) | Collection::Replace(..) => CollectionKind::List,
+            Collection::Insert(..) => CollectionKind::Set,
             Collection::Remove(of, _) => of.kind(),
         }
     }
@@ -170,14 +172,14 @@ pub(crate) type Encoded<T> = Result<T, TooMuch>;
 #[derive(Debug, Clone)]
 pub(crate) struct SymbolicOutcome {
     /// Its value; where there is a fault, anything.
-    pub value: Value,
+    pub value: SymbolicValue,
     /// There is no fault.
     pub sound: Formula,
 }
 
 impl SymbolicOutcome {
     /// A value that is always there.
-    pub fn sound(value: Value) -> SymbolicOutcome {
+    pub fn sound(value: SymbolicValue) -> SymbolicOutcome {
         SymbolicOutcome { value, sound: Formula::True }
     }
 }

@@ -8,14 +8,14 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use std::fmt::Write as _;
 
 /// A step into a value, for messages.
-enum PathStep<'a> {
+enum MessageStep<'a> {
     Key(&'a str),
     Index(usize),
 }
 
 /// The way from the outermost value to the current one.
 struct ValuePath<'a> {
-    step: Option<PathStep<'a>>,
+    step: Option<MessageStep<'a>>,
     above: Option<&'a ValuePath<'a>>,
     depth: usize,
 }
@@ -24,10 +24,10 @@ impl ValuePath<'_> {
     fn text(&self) -> String {
         let mut text = self.above.map(ValuePath::text).unwrap_or_else(|| "the value".into());
         match self.step {
-            Some(PathStep::Key(key)) => {
+            Some(MessageStep::Key(key)) => {
                 let _ = write!(text, "[{key:?}]");
             }
-            Some(PathStep::Index(index)) => {
+            Some(MessageStep::Index(index)) => {
                 let _ = write!(text, "[{index}]");
             }
             None => {}
@@ -107,7 +107,7 @@ fn float(value: &Bound<'_, PyFloat>, path: &ValuePath<'_>) -> PyResult<Json> {
     }
 }
 
-fn deeper<'a>(path: &'a ValuePath<'a>, step: PathStep<'a>) -> PyResult<ValuePath<'a>> {
+fn deeper<'a>(path: &'a ValuePath<'a>, step: MessageStep<'a>) -> PyResult<ValuePath<'a>> {
     Ok(ValuePath { step: Some(step), above: Some(path), depth: path.depth + 1 })
 }
 
@@ -126,7 +126,7 @@ fn array<'py>(
 ) -> PyResult<Json> {
     expect_shallow(path)?;
     let read = |(index, item): (usize, Bound<'py, PyAny>)| {
-        read(&item, &deeper(path, PathStep::Index(index))?)
+        read(&item, &deeper(path, MessageStep::Index(index))?)
     };
     Ok(Json::Array(items.enumerate().map(read).collect::<PyResult<_>>()?))
 }
@@ -142,7 +142,7 @@ fn object(members: &Bound<'_, PyDict>, path: &ValuePath<'_>) -> PyResult<Json> {
         let Json::String(key) = string(key, path)? else {
             return path.refuse("has a key that is not text");
         };
-        let value = read(&value, &deeper(path, PathStep::Key(&key))?)?;
+        let value = read(&value, &deeper(path, MessageStep::Key(&key))?)?;
         read_members.push((key, value));
     }
     Ok(Json::Object(read_members))

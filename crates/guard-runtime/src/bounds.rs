@@ -4,7 +4,7 @@
 //! comes from elsewhere: as it is, and as each call in flight would leave it.
 
 use crate::session::Session;
-use crate::session::flight::Flight;
+use crate::session::flight::InFlight;
 use guard_plan::plan::{Plan, SessionBound, SessionMeasure};
 use guard_plan::value::Value;
 use guard_proof::bounds;
@@ -15,7 +15,7 @@ pub(crate) fn broken(plan: &Plan, session: &Session) -> Option<SessionBound> {
     let holds = |bound: &SessionBound| {
         let within = bound.terms.iter().all(|(_, measure)| is_within(plan, session, *measure));
         // A success is recorded only where its result decodes, which is open.
-        let landed = |flight: &Flight| {
+        let landed = |flight: &InFlight| {
             [false, true].iter().all(|success| is_kept(bound, session, Some((flight, *success))))
         };
         within
@@ -40,14 +40,14 @@ fn is_within(plan: &Plan, session: &Session, measure: SessionMeasure) -> bool {
 }
 
 /// Returns whether the bound holds in the committed state, or after a call in flight, with its success recorded or not.
-fn is_kept(bound: &SessionBound, session: &Session, settled: Option<(&Flight, bool)>) -> bool {
+fn is_kept(bound: &SessionBound, session: &Session, settled: Option<(&InFlight, bool)>) -> bool {
     bounds::value(bound, |measure| measured(session, settled, measure))
         .is_some_and(|value| value <= 0)
 }
 
 fn measured(
     session: &Session,
-    settled: Option<(&Flight, bool)>,
+    settled: Option<(&InFlight, bool)>,
     measure: SessionMeasure,
 ) -> Option<i128> {
     let flying = || {
@@ -87,7 +87,7 @@ fn measured(
 }
 
 /// The variables that a call in flight writes when it succeeds.
-pub(crate) fn written(flight: &Flight) -> BTreeSet<u32> {
+pub(crate) fn written(flight: &InFlight) -> BTreeSet<u32> {
     let parts = flight.draft.parts.iter().map(|part| part.var);
     flight.draft.writes.iter().map(|(var, _)| *var).chain(parts).collect()
 }
@@ -95,7 +95,7 @@ pub(crate) fn written(flight: &Flight) -> BTreeSet<u32> {
 /// The value of a variable in the committed state, or after a call in flight.
 pub(crate) fn after(
     session: &Session,
-    settled: Option<(&Flight, bool)>,
+    settled: Option<(&InFlight, bool)>,
     var: u32,
 ) -> Option<Value> {
     let mut value = session.state.get(var as usize)?.clone();

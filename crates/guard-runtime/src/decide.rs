@@ -1,18 +1,19 @@
 //! The decision on a call: runs the stages in order, without changing the session.
 
 use crate::compiled::CompiledPlan;
-use crate::eval::context::{Context, Decision};
+use crate::eval::context::{Context, DecisionResources};
 use crate::event::{Arguments, Proposal};
-use crate::reason::Findings;
+use crate::reason::FoundReasons;
 use crate::session::Session;
-use crate::session::flight::{Flight, PendingWrites};
+use crate::session::flight::{InFlight, PendingWrites};
 use crate::stage::arguments::{self, Decoded};
 use crate::stage::{
-    Call, approvals, budgets, conflicts, effects, lifecycle, limits, ready, requirements, rules,
+    DecidedCall, approvals, budgets, conflicts, effects, lifecycle, limits, ready, requirements,
+    rules,
 };
 use crate::transform;
 use crate::val::Val;
-use crate::world::Questions;
+use crate::world::WorldQuestions;
 use guard_plan::plan::{SpanId, ToolId};
 use guard_plan::value::Value;
 use guard_plan::verdict::{Code, Reason, Verdict};
@@ -23,12 +24,12 @@ pub(crate) fn decide(
     compiled: &CompiledPlan,
     session: &Session,
     proposal: &Proposal<'_>,
-    answers: &dyn Questions,
-    flight: &mut Flight,
+    answers: &dyn WorldQuestions,
+    flight: &mut InFlight,
 ) -> Verdict {
     let shadow = compiled.plan().shadow;
-    let mut findings = Findings::default();
-    let decision = Decision::default();
+    let mut findings = FoundReasons::default();
+    let decision = DecisionResources::default();
     let context = Context::new(compiled, session, &decision, answers);
     let context = Context { now: session.now.max(proposal.now), ..context };
     if let Some(halt) = &session.halted {
@@ -39,7 +40,7 @@ pub(crate) fn decide(
     }
     match compiled.tool(proposal.tool) {
         Some(id) => {
-            let call = Call {
+            let call = DecidedCall {
                 id,
                 tool: &compiled.plan().tools[id as usize],
                 ready: &compiled.tools[id as usize],
@@ -55,10 +56,10 @@ pub(crate) fn decide(
 /// call.
 fn decide_tool(
     cx: &Context<'_>,
-    call: Call<'_>,
+    call: DecidedCall<'_>,
     args: Arguments<'_>,
-    flight: &mut Flight,
-    findings: &mut Findings,
+    flight: &mut InFlight,
+    findings: &mut FoundReasons,
 ) {
     let mut decoded = Decoded::none();
     let json = match args {
@@ -104,7 +105,7 @@ fn decide_tool(
 }
 
 /// Keeps the arguments that rules read when the call has settled.
-fn keep(cx: &Context<'_>, call: Call<'_>, args: &Decoded<'_>, flight: &mut Flight) {
+fn keep(cx: &Context<'_>, call: DecidedCall<'_>, args: &Decoded<'_>, flight: &mut InFlight) {
     let draft = &mut flight.draft;
     for index in &call.tool.indexes {
         let start = draft.bytes.len();
@@ -126,7 +127,7 @@ fn undeclared(
     cx: &Context<'_>,
     proposal: &Proposal<'_>,
     draft: &mut PendingWrites,
-    findings: &mut Findings,
+    findings: &mut FoundReasons,
 ) {
     let (plan, name) = (cx.compiled.plan(), proposal.tool);
     match proposal.args {

@@ -10,10 +10,10 @@ pub(crate) mod context;
 mod history;
 mod probe;
 
-use crate::compiled::prepare::{Op, Prepared, Scalar, ScalarKind, ScalarLeaf};
+use crate::compiled::prepare::{Prepared, PreparedOp, Scalar, ScalarKind, ScalarLeaf};
 use crate::val::{Val, confused};
 use arith::arith;
-use context::{Asking, Context, Evaluated, Scope};
+use context::{Asking, Bindings, Context, Evaluated};
 use guard_plan::json::Json;
 use guard_plan::origin::Origin;
 use guard_plan::plan::{ClockPart, CompareOp, Node, NodeId, UrlPart, VarId};
@@ -35,7 +35,7 @@ impl<'a> Context<'a> {
     }
 
     /// Evaluates an expression with some slots bound.
-    pub fn eval_in(&self, expr: &'a Prepared, scope: &Scope<'_, 'a>) -> Evaluated<'a> {
+    pub fn eval_in(&self, expr: &'a Prepared, scope: &Bindings<'_, 'a>) -> Evaluated<'a> {
         self.node(expr, expr.root(), Some(scope))
     }
 
@@ -54,7 +54,7 @@ impl<'a> Context<'a> {
     #[inline]
     pub fn holds(&self, expr: &'a Prepared) -> Result<bool, Fault> {
         // Most conditions are one comparison, which needs none of the frame that `truth` sets up to recurse.
-        if let Op::Scalars(_, op, a, b) = expr.op(expr.root())
+        if let PreparedOp::Scalars(_, op, a, b) = expr.op(expr.root())
             && let Some(holds) = self.compare_scalars(*op, *a, *b)
         {
             return Ok(holds);
@@ -72,16 +72,16 @@ impl<'a> Context<'a> {
         &self,
         expr: &'a Prepared,
         id: NodeId,
-        scope: Option<&Scope<'_, 'a>>,
+        scope: Option<&Bindings<'_, 'a>>,
     ) -> Result<bool, Fault> {
         let truth = |id: &NodeId| self.truth(expr, *id, scope);
         let node = match expr.op(id) {
-            Op::Scalars(node, op, a, b) => match self.compare_scalars(*op, *a, *b) {
+            PreparedOp::Scalars(node, op, a, b) => match self.compare_scalars(*op, *a, *b) {
                 // It counts as a step: a quantifier repeats it.
                 Some(holds) => return self.spend().map(|()| holds),
                 None => node,
             },
-            Op::Node(node) => node,
+            PreparedOp::Node(node) => node,
             _ => return self.node(expr, id, scope)?.truth(),
         };
         match node {
@@ -131,14 +131,14 @@ impl<'a> Context<'a> {
         &self,
         expr: &'a Prepared,
         id: NodeId,
-        scope: Option<&Scope<'_, 'a>>,
+        scope: Option<&Bindings<'_, 'a>>,
     ) -> Evaluated<'a> {
         match expr.op(id) {
-            Op::Node(Node::Int(number)) => Ok(Val::Int(*number)),
-            Op::Node(Node::Enum(index)) => Ok(Val::Enum(*index)),
-            Op::Node(Node::Decimal(units)) => Ok(Val::Decimal(*units)),
-            Op::Node(Node::State(var)) => Ok(self.state(*var)),
-            Op::Node(Node::Param(index)) => self.param(*index),
+            PreparedOp::Node(Node::Int(number)) => Ok(Val::Int(*number)),
+            PreparedOp::Node(Node::Enum(index)) => Ok(Val::Enum(*index)),
+            PreparedOp::Node(Node::Decimal(units)) => Ok(Val::Decimal(*units)),
+            PreparedOp::Node(Node::State(var)) => Ok(self.state(*var)),
+            PreparedOp::Node(Node::Param(index)) => self.param(*index),
             _ => self.node(expr, id, scope),
         }
     }
@@ -154,12 +154,17 @@ impl<'a> Context<'a> {
         Ok(())
     }
 
-    fn node(&self, expr: &'a Prepared, id: NodeId, scope: Option<&Scope<'_, 'a>>) -> Evaluated<'a> {
+    fn node(
+        &self,
+        expr: &'a Prepared,
+        id: NodeId,
+        scope: Option<&Bindings<'_, 'a>>,
+    ) -> Evaluated<'a> {
         self.spend()?;
         let node = match expr.op(id) {
-            Op::Const(value) => return Ok(Val::of(value)),
-            Op::Node(node) | Op::Scalars(node, ..) => node,
-            Op::Place(node) => match self.place(expr, id) {
+            PreparedOp::Const(value) => return Ok(Val::of(value)),
+            PreparedOp::Node(node) | PreparedOp::Scalars(node, ..) => node,
+            PreparedOp::Place(node) => match self.place(expr, id) {
                 Some(value) => return Ok(Val::of(value)),
                 None => node,
             },
@@ -203,7 +208,7 @@ impl<'a> Context<'a> {
         &self,
         expr: &'a Prepared,
         node: &'a Node,
-        scope: Option<&Scope<'_, 'a>>,
+        scope: Option<&Bindings<'_, 'a>>,
     ) -> Evaluated<'a> {
         let eval = |id: &NodeId| self.node(expr, *id, scope);
         match node {
@@ -302,7 +307,7 @@ impl<'a> Context<'a> {
         &self,
         expr: &'a Prepared,
         ids: &[NodeId],
-        scope: Option<&Scope<'_, 'a>>,
+        scope: Option<&Bindings<'_, 'a>>,
     ) -> Result<Vec<Value>, Fault> {
         ids.iter().map(|id| self.node(expr, *id, scope).map(Val::into_value)).collect()
     }
@@ -397,7 +402,7 @@ impl<'a> Context<'a> {
     }
 }
 
-pub(crate) fn local<'a>(slot: u32, mut scope: Option<&Scope<'_, 'a>>) -> Evaluated<'a> {
+pub(crate) fn local<'a>(slot: u32, mut scope: Option<&Bindings<'_, 'a>>) -> Evaluated<'a> {
     while let Some(inner) = scope {
         if let Some(at) = inner.slots.iter().position(|bound| *bound == slot) {
             return inner.values.get(at).cloned().ok_or_else(|| confused("a name without value"));

@@ -2,9 +2,9 @@
 
 use crate::compiled::CompiledPlan;
 use crate::compiled::prepare::Prepared;
-use crate::eval::context::{Context, Decision};
+use crate::eval::context::{Context, DecisionResources};
 use crate::session::Session;
-use crate::world::{Answers, World};
+use crate::world::{World, WorldAnswers};
 use guard_plan::LoadError;
 use guard_plan::plan::{Expr, Millis};
 use guard_plan::value::{Fault, Value};
@@ -22,7 +22,7 @@ pub(crate) fn evaluate(
     world: &mut dyn World,
 ) -> Result<Value, Fault> {
     compiled.loaded().admits(expr).map_err(foreign)?;
-    let (decision, answers) = (Decision::default(), Answers::new(world));
+    let (decision, answers) = (DecisionResources::default(), WorldAnswers::new(world));
     let context = Context::new(compiled, session, &decision, &answers);
     Context { now: session.now.max(now), ..context }.eval_shown(&Prepared::new(expr))
 }

@@ -8,10 +8,10 @@ mod block;
 
 use crate::compiled::CompiledPlan;
 use crate::compiled::feedback::{PreparedProvider, Providers};
-use crate::eval::context::{Context, Decision};
+use crate::eval::context::{Context, DecisionResources};
 use crate::session::Session;
 use crate::session::feedback::{Edge, Memory, Provider};
-use crate::world::Questions;
+use crate::world::WorldQuestions;
 use guard_plan::path;
 use guard_plan::plan::{Millis, Plan, ProviderId, ToolId};
 use guard_plan::record::{Delivered, Note, NoteKind};
@@ -19,7 +19,7 @@ use guard_plan::value::Fault;
 
 /// The event that feedback is judged on.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum FeedbackEvent {
+pub(crate) enum FeedbackCause {
     /// A call was settled.
     Settled(Option<ToolId>),
     /// A call was denied.
@@ -28,12 +28,12 @@ pub(crate) enum FeedbackEvent {
 
 /// The result of a feedback round.
 #[derive(Debug, Default)]
-pub(crate) struct Round {
+pub(crate) struct FeedbackRound {
     pub delivered: Vec<Delivered>,
     pub notes: Vec<Note>,
 }
 
-impl Round {
+impl FeedbackRound {
     fn fault(&mut self, plan: &Plan, id: ProviderId, message: String) {
         let rule = plan.feedback[id as usize].name.clone();
         self.notes.push(Note { kind: NoteKind::Feedback, rule, message });
@@ -71,14 +71,14 @@ fn begin(ready: &PreparedProvider, memory: &mut Memory, id: ProviderId, now: Mil
 pub(crate) fn judge(
     compiled: &CompiledPlan,
     session: &mut Session,
-    event: FeedbackEvent,
-    answers: &dyn Questions,
-) -> Round {
-    let mut round = Round::default();
+    event: FeedbackCause,
+    answers: &dyn WorldQuestions,
+) -> FeedbackRound {
+    let mut round = FeedbackRound::default();
     // The memory is taken out of the session: conditions read the session while the memory changes.
     let mut memory = std::mem::take(&mut session.feedback);
     memory.judged += 1;
-    let decision = Decision::default();
+    let decision = DecisionResources::default();
     let mut woken: Vec<ProviderId> = Vec::new();
     by_cadence(&memory, session.now, &mut woken);
     by_denial(compiled, event, &mut woken);
@@ -102,8 +102,8 @@ fn by_cadence(memory: &Memory, now: Millis, woken: &mut Vec<ProviderId>) {
     woken.extend(times.map(|(_, id)| *id));
 }
 
-fn by_denial(compiled: &CompiledPlan, event: FeedbackEvent, woken: &mut Vec<ProviderId>) {
-    let FeedbackEvent::Denied(tool) = event else { return };
+fn by_denial(compiled: &CompiledPlan, event: FeedbackCause, woken: &mut Vec<ProviderId>) {
+    let FeedbackCause::Denied(tool) = event else { return };
     woken.extend(&compiled.feedback.denied_any);
     if let Some(tool) = tool {
         woken.extend(&compiled.feedback.denied[tool as usize]);
@@ -115,9 +115,9 @@ fn by_file(
     compiled: &CompiledPlan,
     session: &Session,
     memory: &Memory,
-    answers: &dyn Questions,
+    answers: &dyn WorldQuestions,
     woken: &mut Vec<ProviderId>,
-    round: &mut Round,
+    round: &mut FeedbackRound,
 ) -> Vec<u32> {
     let exists = |at: &u32| {
         let (id, file) = compiled.feedback.created[*at as usize];
@@ -142,11 +142,11 @@ fn by_edge(
     compiled: &CompiledPlan,
     session: &Session,
     memory: &mut Memory,
-    event: FeedbackEvent,
-    decision: &Decision,
-    answers: &dyn Questions,
+    event: FeedbackCause,
+    decision: &DecisionResources,
+    answers: &dyn WorldQuestions,
     woken: &mut Vec<ProviderId>,
-    round: &mut Round,
+    round: &mut FeedbackRound,
 ) {
     let cx = Context::new(compiled, session, decision, answers);
     let stale = std::mem::take(&mut memory.stale);
@@ -168,7 +168,7 @@ fn by_edge(
     };
     compiled.feedback.always.iter().for_each(|edge| look(*edge));
     stale.iter().for_each(|edge| look(*edge));
-    if let FeedbackEvent::Settled(Some(tool)) = event {
+    if let FeedbackCause::Settled(Some(tool)) = event {
         let changed = compiled.feedback.by_tool[tool as usize].iter();
         changed.filter(|edge| !stale.contains(edge)).for_each(|edge| look(*edge));
     }
@@ -181,9 +181,9 @@ fn speak(
     session: &Session,
     memory: &mut Memory,
     woken: &[ProviderId],
-    decision: &Decision,
-    answers: &dyn Questions,
-    round: &mut Round,
+    decision: &DecisionResources,
+    answers: &dyn WorldQuestions,
+    round: &mut FeedbackRound,
 ) -> Vec<ProviderId> {
     let cx = Context::new(compiled, session, decision, answers);
     let mut spoke = Vec::new();

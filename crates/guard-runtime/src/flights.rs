@@ -1,15 +1,15 @@
 //! Calls in flight: the charges and counts of an allowed call, and their release when it settles.
 
 use crate::compiled::CompiledPlan;
-use crate::session::flight::Flight;
-use crate::session::{Begun, Session};
+use crate::session::flight::InFlight;
+use crate::session::{CallStart, Session};
 use guard_plan::plan::LimitScope;
 
 /// Admits an allowed call: charges its costs, counts it and adds it to the calls in flight.
-pub(crate) fn depart(session: &mut Session, flight: &mut Flight) {
+pub(crate) fn depart(session: &mut Session, flight: &mut InFlight) {
     session.calls += 1;
     flight.number = session.calls;
-    flight.begun = Begun { moment: session.touch(flight.tool), time: session.now };
+    flight.begun = CallStart { moment: session.touch(flight.tool), time: session.now };
     let draft = &mut flight.draft;
     session.charged.clone_from(&draft.charges);
     for (unit, amount) in &draft.charges {
@@ -29,7 +29,12 @@ pub(crate) fn depart(session: &mut Session, flight: &mut Flight) {
 
 /// Releases a call that is no longer in flight: removes the counts that apply only during the
 /// flight, and if the call has failed, the counts of successes and the charges that are returned.
-pub(crate) fn land(compiled: &CompiledPlan, session: &mut Session, flight: &Flight, failed: bool) {
+pub(crate) fn land(
+    compiled: &CompiledPlan,
+    session: &mut Session,
+    flight: &InFlight,
+    failed: bool,
+) {
     for (id, span) in &flight.draft.counted {
         let limit = &compiled.plan().limits[*id as usize];
         if limit.scope == LimitScope::InFlight || limit.success && failed {

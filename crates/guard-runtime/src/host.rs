@@ -3,7 +3,7 @@
 use crate::compiled::CompiledPlan;
 use crate::error::StepError;
 use crate::event::{Approve, Resume, Revocation, Usage};
-use crate::session::{Grant, Session};
+use crate::session::{Session, UnusedApproval};
 use crate::stage::arguments::{self, Decoded};
 use guard_plan::builtin::is_hidden;
 use guard_plan::json::Json;
@@ -54,7 +54,7 @@ pub(crate) fn approve(
     session.advance(approve.now);
     let given = session.now;
     session.approvals.retain(|grant| grant.expires > given);
-    session.approvals.push(Grant {
+    session.approvals.push(UnusedApproval {
         tool,
         key,
         role: approve.role.into(),
@@ -78,7 +78,7 @@ pub(crate) fn revoke(
     named(revoke.by, "takes an approval back")?;
     let (tool, key) = exact_call(compiled, session, revoke.tool, revoke.args)?;
     let now = session.now.max(revoke.now);
-    let stands = |grant: &Grant| {
+    let stands = |grant: &UnusedApproval| {
         grant.expires > now && (grant.tool, &grant.key, &*grant.role) == (tool, &key, revoke.role)
     };
     if !session.approvals.iter().any(stands) {

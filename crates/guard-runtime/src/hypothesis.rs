@@ -7,16 +7,16 @@ mod unchosen;
 
 use crate::compiled::prepare::Prepared;
 use crate::compiled::{CompiledPlan, prepare};
-use crate::eval::context::{Context, Decision};
+use crate::eval::context::{Context, DecisionResources};
 use crate::evaluate::foreign;
-use crate::reason::Findings;
+use crate::reason::FoundReasons;
 use crate::session::Session;
 use crate::session::flight::PendingWrites;
 use crate::stage::{
-    Call, approvals, budgets, conflicts, effects, limits, ready, requirements, rules,
+    DecidedCall, approvals, budgets, conflicts, effects, limits, ready, requirements, rules,
 };
 use crate::val::Val;
-use crate::world::{Answers, World};
+use crate::world::{World, WorldAnswers};
 use guard_plan::key;
 use guard_plan::plan::{Expr, Millis, Requirement, Tool, ToolId, UnitId, VarId};
 use guard_plan::value::{Fault, Value};
@@ -29,8 +29,8 @@ pub struct Hypothesis<'h> {
     compiled: &'h CompiledPlan,
     session: &'h Session,
     now: Millis,
-    decision: Decision,
-    answers: Answers<'h>,
+    decision: DecisionResources,
+    answers: WorldAnswers<'h>,
 }
 
 /// The values that a hypothesis assumes.
@@ -96,12 +96,12 @@ impl HypotheticalCall<'_> {
     }
 
     /// Returns the call in the form that the stages take.
-    fn stages(&self) -> Call<'_> {
+    fn stages(&self) -> DecidedCall<'_> {
         let (tool, ready) = match &self.rules {
             Rules::All(tool, ready) => (*tool, *ready),
             Rules::Unchosen(unchosen) => (&unchosen.tool, &unchosen.ready),
         };
-        Call { id: self.id, tool, ready }
+        DecidedCall { id: self.id, tool, ready }
     }
 }
 
@@ -112,7 +112,7 @@ impl<'h> Hypothesis<'h> {
         now: Millis,
         world: &'h mut dyn World,
     ) -> Hypothesis<'h> {
-        let (decision, answers) = (Decision::default(), Answers::new(world));
+        let (decision, answers) = (DecisionResources::default(), WorldAnswers::new(world));
         Hypothesis { compiled, session, now: session.now.max(now), decision, answers }
     }
 
@@ -167,8 +167,9 @@ impl<'h> Hypothesis<'h> {
     pub fn verdict(&self, call: &HypotheticalCall<'_>) -> Verdict {
         self.read(call.args.unwrap_or_default(), |cx| {
             let mut findings = judged(cx, call.stages());
-            let approved =
-                |grant: &crate::session::Grant| grant.tool == call.id && grant.expires > cx.now;
+            let approved = |grant: &crate::session::UnusedApproval| {
+                grant.tool == call.id && grant.expires > cx.now
+            };
             if call.args.is_none() && cx.session.approvals.iter().any(approved) {
                 let asks = |code| matches!(code, Code::Approval | Code::Gated);
                 findings.reasons.retain(|reason| !asks(reason.code));
@@ -181,7 +182,7 @@ impl<'h> Hypothesis<'h> {
     pub fn foresee(&self, call: &HypotheticalCall<'_>) -> Foreseen {
         self.read(call.args.unwrap_or_default(), |cx| {
             let stages = call.stages();
-            let (mut draft, mut findings) = (PendingWrites::default(), Findings::default());
+            let (mut draft, mut findings) = (PendingWrites::default(), FoundReasons::default());
             budgets::check(cx, stages, &mut draft, &mut findings);
             effects::check(cx, stages, &mut draft, &mut findings);
             Foreseen { charges: draft.charges, writes: draft.writes }
@@ -197,8 +198,8 @@ impl<'h> Hypothesis<'h> {
 }
 
 /// Returns the findings of the stages.
-fn judged<'a>(cx: &Context<'a>, call: Call<'a>) -> Findings {
-    let (mut draft, mut findings) = (PendingWrites::default(), Findings::default());
+fn judged<'a>(cx: &Context<'a>, call: DecidedCall<'a>) -> FoundReasons {
+    let (mut draft, mut findings) = (PendingWrites::default(), FoundReasons::default());
     requirements::check(cx, call, &mut draft, &mut findings);
     rules::check(cx, call, &mut findings);
     limits::check(cx, call, &mut draft, &mut findings);

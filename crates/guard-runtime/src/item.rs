@@ -2,15 +2,15 @@
 
 use crate::compiled::CompiledPlan;
 use crate::error::StepError;
-use crate::eval::context::{Context, Decision};
+use crate::eval::context::{Context, DecisionResources};
 use crate::event::{Move, Verify};
 use crate::found::{self, CheckResult};
 use crate::host::named;
 use crate::outcome::Moved;
 use crate::session::Session;
-use crate::session::items::{self, Criterion, Item, Last};
+use crate::session::items::{self, Item, ItemCriterion, LastChange};
 use crate::stage::lifecycle::misplaced;
-use crate::world::{Answers, World};
+use crate::world::{World, WorldAnswers};
 use guard_plan::plan::{Actor, Lifecycle, LifecycleId, Transition};
 use guard_plan::record::ItemChange;
 use guard_plan::{near, render};
@@ -50,9 +50,9 @@ pub(crate) fn verify(
         StepError::NoTransition(format!("{} is `{state}`: nothing is verified there", verify.item))
     })?;
     session.advance(verify.now);
-    let mut answers = Answers::new(world);
+    let mut answers = WorldAnswers::new(world);
     let (reasons, unanswered) = {
-        let decision = Decision::default();
+        let decision = DecisionResources::default();
         let cx = Context::new(compiled, session, &decision, &answers);
         let criteria = session.items[place.0 as usize].get(place.1).map(|one| &*one.criteria);
         judge(&cx, criteria.unwrap_or_default())
@@ -132,7 +132,7 @@ fn change(
         table.enter(number, transition.to);
         if let Some(item) = table.get_mut(number) {
             let (actor, by) = (Actor::Harness, by.into());
-            item.last = Last { time: now, actor, transition: Some(at), by };
+            item.last = LastChange { time: now, actor, transition: Some(at), by };
             item.rejections = item.rejections.saturating_add(u32::from(rejects));
         }
     }
@@ -170,15 +170,15 @@ fn by_hand<'p>(lifecycle: &'p Lifecycle, by: &Move<'_>) -> Result<NumberedTransi
 }
 
 /// Returns the unmet criteria, and the criteria that cannot be judged.
-fn judge(cx: &Context<'_>, criteria: &[Criterion]) -> (Vec<String>, Vec<String>) {
+fn judge(cx: &Context<'_>, criteria: &[ItemCriterion]) -> (Vec<String>, Vec<String>) {
     let (mut reasons, mut unanswered) = (Vec::new(), Vec::new());
     for criterion in criteria {
         let found = match criterion {
-            Criterion::File(path) => found::file(cx, path),
-            Criterion::Contains(path, text) => found::contains(cx, path, text),
-            Criterion::Command(id) => found::command(cx, *id, 0),
-            Criterion::Committed => found::committed(cx),
-            Criterion::Probe(id) => found::probe(cx, *id),
+            ItemCriterion::File(path) => found::file(cx, path),
+            ItemCriterion::Contains(path, text) => found::contains(cx, path, text),
+            ItemCriterion::Command(id) => found::command(cx, *id, 0),
+            ItemCriterion::Committed => found::committed(cx),
+            ItemCriterion::Probe(id) => found::probe(cx, *id),
         };
         match found {
             CheckResult::Holds => {}

@@ -3,10 +3,10 @@
 use crate::bounds;
 use crate::compiled::CompiledPlan;
 use crate::error::{KernelError, StepError};
-use crate::eval::context::{Context, Decision};
+use crate::eval::context::{Context, DecisionResources};
 use crate::session::counter::Counter;
-use crate::session::facts::Table;
-use crate::session::flight::Flight;
+use crate::session::facts::FactRows;
+use crate::session::flight::InFlight;
 use crate::session::items::Items;
 use crate::session::origins::Origins;
 use crate::session::private::PrivateIndex;
@@ -14,7 +14,7 @@ use crate::session::probes::Attempts;
 use crate::session::sorted::Keyed;
 use crate::session::{History, RecentCalls, Session, Truth};
 use crate::settle::monitors;
-use crate::world::{Answers, NoWorld};
+use crate::world::{NoWorld, WorldAnswers};
 use crate::{feedback, prompt, recheck};
 use guard_plan::json::Json;
 use guard_plan::plan::Millis;
@@ -70,7 +70,7 @@ fn empty(
         succeeded: vec![0; plan.tools.len().div_ceil(64)].into(),
         indexes: vec![Keyed::default(); plan.indexes.len()].into(),
         windows: plan.windows.iter().map(|window| RecentCalls::new(window.size)).collect(),
-        facts: plan.facts.iter().map(|fact| Table::new(fact, &plan.types)).collect(),
+        facts: plan.facts.iter().map(|fact| FactRows::new(fact, &plan.types)).collect(),
         monitors: vec![Truth { value: Ok(false), operand: Ok(false) }; plan.monitors.len()].into(),
         flights: Vec::new(),
         spare: Vec::new(),
@@ -104,7 +104,7 @@ fn empty(
 
 fn initial_state(compiled: &CompiledPlan, session: &Session) -> Result<Box<[Value]>, StepError> {
     let mut world = NoWorld;
-    let (decision, answers) = (Decision::default(), Answers::new(&mut world));
+    let (decision, answers) = (DecisionResources::default(), WorldAnswers::new(&mut world));
     let context = Context::new(compiled, session, &decision, &answers);
     let matches = |id, text: &str| compiled.matches(id, text);
     let decoder = compiled.decoder(&session.workspace, false, &matches);
@@ -127,8 +127,8 @@ pub(crate) fn begins_sound(compiled: &CompiledPlan, session: &Session) -> Result
     }
     let assumed = guard_proof::assumable(plan, &plan.proofs);
     let broken = |session: &Session| {
-        let (decision, mut world) = (Decision::default(), NoWorld);
-        let answers = Answers::new(&mut world);
+        let (decision, mut world) = (DecisionResources::default(), NoWorld);
+        let answers = WorldAnswers::new(&mut world);
         let cx = Context::new(compiled, session, &decision, &answers);
         let ids = assumed.iter().enumerate().filter(|(_, assumed)| **assumed).map(|(id, _)| id);
         ids.into_iter().find(|id| cx.holds(&compiled.invariants[*id]) != Ok(true))
@@ -151,7 +151,7 @@ pub(crate) fn begins_sound(compiled: &CompiledPlan, session: &Session) -> Result
     }
     // Each alone is not both: under one plan, one of two calls that write what an invariant reads waits for the other.
     for (id, invariant) in plan.invariants.iter().enumerate().filter(|(id, _)| assumed[*id]) {
-        let writes = |flight: &&Flight| {
+        let writes = |flight: &&InFlight| {
             bounds::written(flight).iter().any(|var| invariant.reads.contains(var))
         };
         if session.flights.iter().map(|flight| &**flight).filter(writes).count() > 1 {

@@ -3,11 +3,11 @@
 
 use crate::compiled::CompiledPlan;
 use crate::compiled::prepare::{self, Prepared};
-use crate::eval::context::{Context, Scope};
+use crate::eval::context::{Bindings, Context};
 use crate::outcome::Settled;
 use crate::session::Session;
 use crate::session::private::{Disclosure, Leak};
-use crate::settle::after::After;
+use crate::settle::after::AfterCall;
 use crate::settle::part;
 use guard_plan::builtin::is_unreadable;
 use guard_plan::disclosure::{self, MAX_PRIVATE};
@@ -37,7 +37,7 @@ fn matters(compiled: &CompiledPlan, tool: &Tool) -> bool {
 pub(crate) fn disclose(
     compiled: &CompiledPlan,
     session: &mut Session,
-    after: &After<'_>,
+    after: &AfterCall<'_>,
     raw: &Json,
     settled: &mut Settled,
 ) {
@@ -168,7 +168,7 @@ pub(crate) fn hear(compiled: &CompiledPlan, session: &mut Session, prompt: &str)
 fn readers_of<'s>(
     cx: &Context<'s>,
     ready: &'s prepare::Private,
-    scope: &Scope<'_, 's>,
+    scope: &Bindings<'_, 's>,
 ) -> Result<Option<Vec<Box<str>>>, Fault> {
     if let Some(when) = &ready.when
         && !cx.eval_in(when, scope)?.truth()?

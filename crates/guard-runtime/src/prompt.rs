@@ -2,14 +2,14 @@
 //! messages.
 
 use crate::compiled::CompiledPlan;
-use crate::eval::context::{Context, Decision};
+use crate::eval::context::{Context, DecisionResources};
 use crate::event::Prompt;
 use crate::feedback;
 use crate::outcome::Learned;
 use crate::private;
 use crate::session::{Opening, Session};
 use crate::settle::learn;
-use crate::world::{Answers, NoWorld, Questions, World};
+use crate::world::{NoWorld, World, WorldAnswers, WorldQuestions};
 use guard_plan::builtin::{self, MAX_SAID};
 use guard_plan::json::Json;
 use guard_plan::origin::{Origin, Vouched};
@@ -28,7 +28,7 @@ pub(crate) fn prompt(
     session.advance(prompt.now);
     session.prompts += 1;
     let by = format!("prompt {}", session.prompts).into();
-    let mut answers = Answers::new(world);
+    let mut answers = WorldAnswers::new(world);
     let mut learned = Learned::default();
     if !compiled.sources.is_empty() {
         let text = Value::String(prompt.text.into());
@@ -58,7 +58,7 @@ pub(crate) fn prompt(
 pub(crate) fn start(compiled: &CompiledPlan, session: &mut Session, data: &Json) {
     let mut learned = Learned::default();
     let mut world = NoWorld;
-    let answers = Answers::new(&mut world);
+    let answers = WorldAnswers::new(&mut world);
     let value = Value::Json(Box::new(data.clone()));
     teach(compiled, session, SourceKind::Start, &value, &"start".into(), &answers, &mut learned);
     if compiled.plan().origins {
@@ -75,10 +75,10 @@ fn teach(
     kind: SourceKind,
     read: &Value,
     by: &Arc<str>,
-    answers: &dyn Questions,
+    answers: &dyn WorldQuestions,
     learned: &mut Learned,
 ) {
-    let decision = Decision::default();
+    let decision = DecisionResources::default();
     let sources = compiled.plan().sources.iter().zip(&compiled.sources);
     let sources = sources.filter(|(source, _)| source.kind == kind);
     let lessons = sources.flat_map(|(source, ready)| source.learns.iter().zip(ready));

@@ -3,19 +3,19 @@
 use crate::compiled::CompiledPlan;
 use crate::error::StepError;
 use crate::event::Proposal;
-use crate::feedback::{self, FeedbackEvent};
+use crate::feedback::{self, FeedbackCause};
 use crate::outcome::Proposed;
 use crate::session::Session;
-use crate::session::flight::Flight;
+use crate::session::flight::InFlight;
 use crate::shadow::{self, Shadow};
-use crate::world::{Answers, World};
+use crate::world::{World, WorldAnswers};
 use crate::{decide, flights, recheck, serve};
 use guard_plan::plan::LifecycleId;
 use guard_plan::verdict::{Code, Decision, Reason, Verdict};
 
 /// Buffers that a check leaves for the next one.
 #[derive(Debug, Clone, Default)]
-pub struct Scratch(Flight);
+pub struct Scratch(InFlight);
 
 /// Decides a call. An allowed call is in flight from here on; any other decision changes nothing
 /// but the clock.
@@ -35,7 +35,7 @@ pub(crate) fn propose(
     }
     session.advance(proposal.now);
     let mut flight = session.spare.pop().unwrap_or_default();
-    let mut answers = Answers::new(world);
+    let mut answers = WorldAnswers::new(world);
     let mut verdict =
         shadow::decide_watched(compiled, shadow, session, proposal, &answers, &mut flight);
     let (rechecked, broken_proof) =
@@ -56,7 +56,7 @@ pub(crate) fn propose(
     } else {
         session.retire(flight);
         if compiled.feedback.any() && is_judged(&proposed.verdict) {
-            let event = FeedbackEvent::Denied(compiled.tool(proposal.tool));
+            let event = FeedbackCause::Denied(compiled.tool(proposal.tool));
             let round = feedback::judge(compiled, session, event, &answers);
             (proposed.feedback, proposed.notes) = (round.delivered, round.notes);
         }
@@ -67,7 +67,7 @@ pub(crate) fn propose(
 
 /// Returns who is served if the kernel serves the called tool: a lifecycle, or none for a statement. If the
 /// arguments were not decoded, the guard is in shadow.
-fn served(compiled: &CompiledPlan, flight: &Flight, name: &str) -> Option<Option<LifecycleId>> {
+fn served(compiled: &CompiledPlan, flight: &InFlight, name: &str) -> Option<Option<LifecycleId>> {
     let tool = flight.tool.or_else(|| compiled.tool(name))?;
     let tool = &compiled.plan().tools[tool as usize];
     tool.is_served().then(|| tool.served.as_ref().map(|served| served.lifecycle))
@@ -81,7 +81,7 @@ pub(crate) fn check(
     world: &mut dyn World,
     scratch: &mut Scratch,
 ) -> Proposed {
-    let answers = Answers::new(world);
+    let answers = WorldAnswers::new(world);
     scratch.0.clear();
     let verdict = decide::decide(compiled, session, proposal, &answers, &mut scratch.0);
     let mut proposed = Proposed::new(verdict);

@@ -10,7 +10,7 @@ use guard_plan::verdict::{Code, Decision, Reason, Verdict};
 
 /// The reasons found so far.
 #[derive(Debug, Default)]
-pub(crate) struct Findings {
+pub(crate) struct FoundReasons {
     pub reasons: Vec<Reason>,
     pub shadowed: Vec<Reason>,
     /// Missing requirements, reported only if nothing else denies or waits.
@@ -24,7 +24,7 @@ pub(crate) struct Findings {
     pub asks: Vec<(String, bool, Reason)>,
 }
 
-impl Findings {
+impl FoundReasons {
     /// Adds a reason; the reason of a rule in shadow has no effect on the verdict.
     pub fn push(&mut self, shadow: bool, reason: Reason) {
         if shadow { &mut self.shadowed } else { &mut self.reasons }.push(reason);

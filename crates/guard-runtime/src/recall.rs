@@ -8,8 +8,8 @@ use crate::compiled::{CompiledPlan, resolved};
 use crate::error::RecallError;
 use crate::open;
 use crate::session::Session;
-use crate::session::flight::{Flight, PartStep, PendingWrites, WrittenPart};
-use crate::session::items::{Criterion, Item};
+use crate::session::flight::{InFlight, PartStep, PendingWrites, WrittenPart};
+use crate::session::items::{Item, ItemCriterion};
 use guard_plan::builtin::MAX_SAID;
 use guard_plan::plan::{Field, Plan, TypeDef, TypeId};
 use guard_plan::value::Value;
@@ -186,7 +186,7 @@ impl MemoryShape<'_> {
         })
     }
 
-    fn flight(&self, flight: &Flight) -> bool {
+    fn flight(&self, flight: &InFlight) -> bool {
         let draft = &flight.draft;
         let tool = flight.tool.map(|id| self.plan.tools.get(id as usize));
         let kept = match tool {
@@ -235,10 +235,10 @@ impl MemoryShape<'_> {
     }
 
     fn item(&self, fields: &[Field], item: &Item) -> bool {
-        let criterion = |criterion: &Criterion| match criterion {
-            Criterion::Command(id) => (*id as usize) < self.plan.commands.len(),
-            Criterion::Probe(id) => (*id as usize) < self.plan.probes.len(),
-            Criterion::File(_) | Criterion::Contains(..) | Criterion::Committed => true,
+        let criterion = |criterion: &ItemCriterion| match criterion {
+            ItemCriterion::Command(id) => (*id as usize) < self.plan.commands.len(),
+            ItemCriterion::Probe(id) => (*id as usize) < self.plan.probes.len(),
+            ItemCriterion::File(_) | ItemCriterion::Contains(..) | ItemCriterion::Committed => true,
         };
         self.all_fit(fields.iter().map(|field| field.ty), &item.fields)
             && item.criteria.iter().all(criterion)

@@ -7,11 +7,11 @@
 //! then on.
 
 use crate::compiled::CompiledPlan;
-use crate::eval::context::{Context, Decision};
+use crate::eval::context::{Context, DecisionResources};
 use crate::outcome::{ProofViolation, Settled};
 use crate::session::Session;
-use crate::session::flight::Flight;
-use crate::world::{Answers, NoWorld};
+use crate::session::flight::InFlight;
+use crate::world::{NoWorld, WorldAnswers};
 use guard_plan::plan::{Claim, InvariantId, Node, Plan, ToolId, VarId};
 use guard_plan::record::NoteKind;
 use guard_plan::value::Value;
@@ -97,7 +97,7 @@ fn is_sampled(session: &Session, before: u64) -> bool {
 pub(crate) fn before_admission(
     compiled: &CompiledPlan,
     session: &mut Session,
-    flight: &Flight,
+    flight: &InFlight,
     verdict: &mut Verdict,
 ) -> (u64, Option<Box<ProofViolation>>) {
     if verdict.decision != verdict::Decision::Allow || !is_sampled(session, session.calls) {
@@ -142,8 +142,8 @@ fn check(
     tool: Option<ToolId>,
     writes: &[(VarId, Value)],
 ) -> (u64, Option<Box<ProofViolation>>) {
-    let (decision, mut world) = (Decision::default(), NoWorld);
-    let answers = Answers::new(&mut world);
+    let (decision, mut world) = (DecisionResources::default(), NoWorld);
+    let answers = WorldAnswers::new(&mut world);
     let before = Context::new(compiled, session, &decision, &answers);
     let after = Context { writes, ..before };
     let of_tool = tool.map_or(&[][..], |tool| compiled.rechecks.preserved_by(tool));
@@ -211,8 +211,8 @@ fn halt(compiled: &CompiledPlan, session: &mut Session, broken: &ProofViolation)
 }
 
 fn reason(compiled: &CompiledPlan, session: &Session, broken: &ProofViolation) -> Reason {
-    let (decision, mut world) = (Decision::default(), NoWorld);
-    let answers = Answers::new(&mut world);
+    let (decision, mut world) = (DecisionResources::default(), NoWorld);
+    let answers = WorldAnswers::new(&mut world);
     let cx = Context::new(compiled, session, &decision, &answers);
     let (name, span) = (name(compiled.plan(), broken), span(compiled.plan(), broken));
     let mut reason = cx.reason_at(Code::BrokenProof, name, span, message(compiled, broken));

@@ -5,9 +5,9 @@ use crate::compiled::CompiledPlan;
 use crate::event::Ending;
 use crate::outcome::{Proposed, Settled};
 use crate::session::Session;
-use crate::session::flight::Flight;
-use crate::session::items::{self, Action, Item, Last};
-use crate::world::Questions;
+use crate::session::flight::InFlight;
+use crate::session::items::{self, Item, LastChange, ServedAction};
+use crate::world::WorldQuestions;
 use crate::{flights, page, settle};
 use guard_plan::json::Json;
 use guard_plan::plan::{Actor, LifecycleId};
@@ -17,9 +17,9 @@ use guard_plan::record::ItemChange;
 pub(crate) fn serve(
     compiled: &CompiledPlan,
     session: &mut Session,
-    mut flight: Box<Flight>,
+    mut flight: Box<InFlight>,
     id: Option<LifecycleId>,
-    answers: &dyn Questions,
+    answers: &dyn WorldQuestions,
     proposed: &mut Proposed,
 ) {
     let done = match (flight.action.take().map(|action| *action), id) {
@@ -53,24 +53,26 @@ fn act(
     session: &mut Session,
     id: LifecycleId,
     call: &str,
-    action: Action,
+    action: ServedAction,
     changes: &mut Vec<ItemChange>,
 ) -> Json {
     let lifecycle = &compiled.plan().lifecycles[id as usize];
     let now = session.now;
     let table = &mut session.items[id as usize];
     let (number, transition, before) = match action {
-        Action::List(state, after) => return page::page(compiled, lifecycle, table, state, after),
-        Action::Create(fields, criteria) => {
+        ServedAction::List(state, after) => {
+            return page::page(compiled, lifecycle, table, state, after);
+        }
+        ServedAction::Create(fields, criteria) => {
             (table.add(Item::new(lifecycle, fields, criteria, now, call)), None, None)
         }
-        Action::Move(number, at, evidence) => {
+        ServedAction::Move(number, at, evidence) => {
             let transition = &lifecycle.transitions[at as usize];
             let before = table.get(number).map(Item::state);
             table.enter(number, transition.to);
             if let Some(item) = table.get_mut(number) {
                 let (actor, by) = (Actor::Agent, call.into());
-                item.last = Last { time: now, actor, transition: Some(at), by };
+                item.last = LastChange { time: now, actor, transition: Some(at), by };
                 if let Some(evidence) = evidence {
                     item.evidence = evidence;
                 }

@@ -14,13 +14,13 @@ pub(crate) mod probes;
 pub(crate) mod sorted;
 
 pub use feedback::Spoken;
-pub use probes::Turn;
+pub use probes::ProbeTurn;
 
 use crate::outcome::Learned;
 use crate::session::counter::Counter;
-use crate::session::facts::Table;
+use crate::session::facts::FactRows;
 use crate::session::feedback::Memory;
-use crate::session::flight::Flight;
+use crate::session::flight::InFlight;
 use crate::session::items::Items;
 use crate::session::origins::{Origins, Short};
 use crate::session::private::PrivateIndex;
@@ -59,15 +59,15 @@ pub struct Session {
     pub(crate) succeeded: Box<[u64]>,
     pub(crate) indexes: Box<[Keyed<Successes>]>,
     pub(crate) windows: Box<[RecentCalls]>,
-    pub(crate) facts: Box<[Table]>,
+    pub(crate) facts: Box<[FactRows]>,
     pub(crate) monitors: Box<[Truth]>,
     #[allow(clippy::vec_box, reason = "a flight moves between the two without being copied")]
-    pub(crate) flights: Vec<Box<Flight>>,
+    pub(crate) flights: Vec<Box<InFlight>>,
     /// Released flights, for reuse.
     #[serde(skip)]
     #[allow(clippy::vec_box, reason = "as above")]
-    pub(crate) spare: Vec<Box<Flight>>,
-    pub(crate) approvals: Vec<Grant>,
+    pub(crate) spare: Vec<Box<InFlight>>,
+    pub(crate) approvals: Vec<UnusedApproval>,
     /// The number of decided proposals.
     pub(crate) decisions: u64,
     /// True if the session stays on the full plan, because the optimized one decided differently.
@@ -96,7 +96,7 @@ pub struct Session {
     pub(crate) items: Box<[Items]>,
     /// The endings of calls, by call id; only if the plan requires evidence.
     #[serde(with = "sorted")]
-    pub(crate) ended: HashMap<Short, End>,
+    pub(crate) ended: HashMap<Short, CallEnd>,
     pub(crate) prompts: u64,
     /// The number of blocked stops.
     pub(crate) blocked: u32,
@@ -113,7 +113,7 @@ pub struct Session {
 
 /// The ending of a call, as the session remembers it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(crate) enum End {
+pub(crate) enum CallEnd {
     Succeeded,
     Failed,
     /// The kernel served it: it is not evidence.
@@ -139,7 +139,7 @@ pub(crate) struct Stamp {
 /// The admission of a call. A success counts from here on: its result may describe the world as it
 /// was then.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
-pub(crate) struct Begun {
+pub(crate) struct CallStart {
     pub moment: u64,
     pub time: Millis,
 }
@@ -148,14 +148,14 @@ pub(crate) struct Begun {
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Successes {
     /// The admission of the success that began last.
-    pub begun: Begun,
+    pub begun: CallStart,
     /// The admission of the call that settled last, if it succeeded.
-    pub latest: Option<Begun>,
+    pub latest: Option<CallStart>,
 }
 
 impl Successes {
     /// Returns the successes with one more.
-    pub fn and(before: Option<Successes>, begun: Begun) -> Successes {
+    pub fn and(before: Option<Successes>, begun: CallStart) -> Successes {
         let earlier = before.map(|before| before.begun);
         let last = earlier.filter(|earlier| earlier.moment > begun.moment).unwrap_or(begun);
         Successes { begun: last, latest: Some(begun) }
@@ -240,7 +240,7 @@ pub(crate) struct Truth {
 
 /// An unused approval.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Grant {
+pub(crate) struct UnusedApproval {
     pub tool: ToolId,
     /// The canonical arguments.
     pub key: Box<[u8]>,
@@ -379,7 +379,7 @@ impl Session {
     }
 
     /// Keeps a flight's buffers for reuse.
-    pub(crate) fn retire(&mut self, mut flight: Box<Flight>) {
+    pub(crate) fn retire(&mut self, mut flight: Box<InFlight>) {
         flight.clear();
         self.spare.push(flight);
     }

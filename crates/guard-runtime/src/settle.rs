@@ -11,22 +11,22 @@ mod undecoded;
 
 use crate::compiled::CompiledPlan;
 use crate::error::StepError;
-use crate::eval::context::{Context, Decision};
+use crate::eval::context::{Context, DecisionResources};
 use crate::event::{Ending, Settlement};
-use crate::feedback::{self, FeedbackEvent};
+use crate::feedback::{self, FeedbackCause};
 use crate::flights;
 use crate::outcome::Settled;
 use crate::private;
 use crate::recheck;
-use crate::session::flight::Flight;
+use crate::session::flight::InFlight;
 use crate::session::origins::short;
-use crate::session::{Begun, End, Session, Successes};
+use crate::session::{CallEnd, CallStart, Session, Successes};
 use crate::shadow::{self, Shadow};
-use crate::stage::Call;
+use crate::stage::DecidedCall;
 use crate::transform;
 use crate::val::Val;
-use crate::world::{Answers, Questions, World};
-use after::{After, note, write};
+use crate::world::{World, WorldAnswers, WorldQuestions};
+use after::{AfterCall, note, write};
 use guard_plan::json::Json;
 use guard_plan::origin::Vouched;
 use guard_plan::plan::{Reconcile, TakenForms, ToolId, Trust, VarId};
@@ -45,7 +45,7 @@ pub(crate) fn settle(
     let place = session.flights.iter().position(|flight| flight.call == settlement.call);
     let place = place.ok_or_else(|| StepError::NoSuchCall(settlement.call.into()))?;
     session.advance(settlement.now);
-    let mut answers = Answers::new(world);
+    let mut answers = WorldAnswers::new(world);
     let mut settled = Settled::default();
     let finish = |compiled: &CompiledPlan, session: &mut Session, settled: &mut Settled| {
         let flight = session.flights.swap_remove(place);
@@ -62,9 +62,9 @@ pub(crate) fn settle(
 pub(crate) fn finish(
     compiled: &CompiledPlan,
     session: &mut Session,
-    mut flight: Box<Flight>,
+    mut flight: Box<InFlight>,
     ending: Ending<'_>,
-    answers: &dyn Questions,
+    answers: &dyn WorldQuestions,
     settled: &mut Settled,
 ) {
     session.settlements += 1;
@@ -76,7 +76,7 @@ pub(crate) fn finish(
         Ending::Failure => {
             failed(compiled, session, &flight);
             settled.returned.clone_from(&flight.draft.returned);
-            End::Failed
+            CallEnd::Failed
         }
         Ending::Success(result) => {
             let forms = flight.tool.and_then(|id| compiled.plan().tools[id as usize].forms);
@@ -86,7 +86,7 @@ pub(crate) fn finish(
                 succeeded(compiled, session, &mut flight, Ok(result), answers, settled);
             let shown = settled.shown.take();
             settled.shown = shown.map(|shown| TakenForms::closed(opened.is_some(), shown));
-            if let (End::Undecoded, Some(id)) = (end, flight.tool) {
+            if let (CallEnd::Undecoded, Some(id)) = (end, flight.tool) {
                 let raw = result.unwrap_or(&Json::Null);
                 private::disclose_undecoded(compiled, session, id, Ok(raw), settled);
             }
@@ -105,7 +105,7 @@ pub(crate) fn finish(
     monitors::step_monitors(compiled, session);
     if compiled.feedback.any() {
         let mut round =
-            feedback::judge(compiled, session, FeedbackEvent::Settled(flight.tool), answers);
+            feedback::judge(compiled, session, FeedbackCause::Settled(flight.tool), answers);
         settled.notes.append(&mut round.notes);
         settled.feedback = round.delivered;
     }
@@ -114,16 +114,16 @@ pub(crate) fn finish(
 }
 
 /// Stores the ending of a call, if it may serve as evidence.
-fn remember_end(compiled: &CompiledPlan, session: &mut Session, flight: &Flight, end: End) {
+fn remember_end(compiled: &CompiledPlan, session: &mut Session, flight: &InFlight, end: CallEnd) {
     if !compiled.evidence {
         return;
     }
     let served = flight.tool.is_some_and(|id| compiled.plan().tools[id as usize].is_served());
-    let end = if served { End::Served } else { end };
+    let end = if served { CallEnd::Served } else { end };
     session.ended.insert(short(&flight.call), end);
 }
 
-fn failed(compiled: &CompiledPlan, session: &mut Session, flight: &Flight) {
+fn failed(compiled: &CompiledPlan, session: &mut Session, flight: &InFlight) {
     let Some(id) = flight.tool else { return };
     let stamp = session.stamp();
     let history = &mut session.tools[id as usize];
@@ -134,7 +134,7 @@ fn failed(compiled: &CompiledPlan, session: &mut Session, flight: &Flight) {
 }
 
 /// Notes that the last settled call of a tool, and of its keys, is no success.
-fn end_latest(compiled: &CompiledPlan, session: &mut Session, flight: &Flight, id: ToolId) {
+fn end_latest(compiled: &CompiledPlan, session: &mut Session, flight: &InFlight, id: ToolId) {
     if let Some(done) = &mut session.tools[id as usize].done {
         done.latest = None;
     }
@@ -148,7 +148,7 @@ fn end_latest(compiled: &CompiledPlan, session: &mut Session, flight: &Flight, i
 }
 
 /// Counts a settled call in the tool's windows.
-fn count(compiled: &CompiledPlan, session: &mut Session, flight: &Flight, failure: bool) {
+fn count(compiled: &CompiledPlan, session: &mut Session, flight: &InFlight, failure: bool) {
     let Some(id) = flight.tool else { return };
     let stamp = session.stamp();
     for window in &compiled.plan().tools[id as usize].windows {
@@ -162,15 +162,15 @@ fn count(compiled: &CompiledPlan, session: &mut Session, flight: &Flight, failur
 fn succeeded<'j>(
     compiled: &CompiledPlan,
     session: &mut Session,
-    flight: &mut Flight,
+    flight: &mut InFlight,
     result: Result<Option<&'j Json>, &str>,
-    answers: &dyn Questions,
+    answers: &dyn WorldQuestions,
     settled: &mut Settled,
-) -> (End, Vouched<'j>) {
+) -> (CallEnd, Vouched<'j>) {
     let mut vouched = Vouched::default();
     let raw = result.ok().flatten().unwrap_or(&Json::Null);
     let Some(id) = flight.tool else {
-        return (if result.is_ok() { End::Succeeded } else { End::Undecoded }, vouched);
+        return (if result.is_ok() { CallEnd::Succeeded } else { CallEnd::Undecoded }, vouched);
     };
     for (var, value) in flight.draft.writes.drain(..) {
         write(session, var, value);
@@ -182,8 +182,11 @@ fn succeeded<'j>(
         debug_assert!(written, "what a call in flight writes, nobody else does");
         write(session, var, whole);
     }
-    let call =
-        Call { id, tool: &compiled.plan().tools[id as usize], ready: &compiled.tools[id as usize] };
+    let call = DecidedCall {
+        id,
+        tool: &compiled.plan().tools[id as usize],
+        ready: &compiled.tools[id as usize],
+    };
     if !flight.draft.parts.is_empty() {
         // The record lists the changes in the order of the effects.
         let effects = &call.tool.effects;
@@ -207,19 +210,20 @@ fn succeeded<'j>(
     let Some(result) = read else {
         if guard_proof::mutant!("an undecoded result is a success") {
             remember(compiled, session, flight, call, None);
-            return (End::Succeeded, vouched);
+            return (CallEnd::Succeeded, vouched);
         }
         transform::withhold(compiled, call.tool, settled);
         undecoded::forget(compiled, session, call, &flight.args, answers, settled);
         session.tools[id as usize].undecoded += 1;
         count(compiled, session, flight, false);
         end_latest(compiled, session, flight, id);
-        return (End::Undecoded, vouched);
+        return (CallEnd::Undecoded, vouched);
     };
     let mut kept = None;
     if call.ready.reads_result {
         let args = std::mem::take(&mut flight.args);
-        let after = After { call, args, result, decision: Decision::default(), answers };
+        let after =
+            AfterCall { call, args, result, decision: DecisionResources::default(), answers };
         observe::observe(compiled, session, &after, settled);
         stain(session, &call.ready.readings.observes);
         learn::learn(compiled, session, &after, &flight.call, settled);
@@ -231,7 +235,7 @@ fn succeeded<'j>(
         kept = Some(after.result);
     }
     remember(compiled, session, flight, call, kept);
-    (End::Succeeded, vouched)
+    (CallEnd::Succeeded, vouched)
 }
 
 /// Marks the variables into which something was written that is not trusted. What was read is judged by what
@@ -268,7 +272,7 @@ fn see(
 fn decoded(
     compiled: &CompiledPlan,
     session: &Session,
-    call: Call<'_>,
+    call: DecidedCall<'_>,
     result: Option<&Json>,
     settled: &mut Settled,
 ) -> Option<Value> {
@@ -297,7 +301,7 @@ fn decoded(
 fn reconcile(
     compiled: &CompiledPlan,
     session: &mut Session,
-    after: &After<'_>,
+    after: &AfterCall<'_>,
     settled: &mut Settled,
 ) {
     let call = after.call;
@@ -334,13 +338,13 @@ fn unreconciled(cx: &Context<'_>, rule: &Reconcile) -> String {
 fn remember(
     compiled: &CompiledPlan,
     session: &mut Session,
-    flight: &mut Flight,
-    call: Call<'_>,
+    flight: &mut InFlight,
+    call: DecidedCall<'_>,
     result: Option<Value>,
 ) {
     let stamp = session.stamp();
     let begun = match guard_proof::mutant!("a success counts from its end") {
-        true => Begun { moment: session.moments, time: session.now },
+        true => CallStart { moment: session.moments, time: session.now },
         false => flight.begun,
     };
     for (index, span) in call.tool.indexes.iter().zip(&flight.draft.keys) {

@@ -8,13 +8,13 @@
 use crate::compiled::CompiledPlan;
 use crate::decide;
 use crate::error::KernelError;
-use crate::eval::context::{Context, Decision};
+use crate::eval::context::{Context, DecisionResources};
 use crate::event::Proposal;
 use crate::outcome::Settled;
 use crate::session::Session;
-use crate::session::flight::{Flight, PendingWrites};
+use crate::session::flight::{InFlight, PendingWrites};
 
-use crate::world::Questions;
+use crate::world::WorldQuestions;
 use guard_plan::plan::{LimitId, Plan, UnitId, VarId};
 use guard_plan::record::{Note, NoteKind};
 use guard_plan::value::Value;
@@ -65,14 +65,14 @@ pub(crate) fn decide_watched(
     shadow: Option<&Shadow>,
     session: &mut Session,
     proposal: &Proposal<'_>,
-    answers: &dyn Questions,
-    flight: &mut Flight,
+    answers: &dyn WorldQuestions,
+    flight: &mut InFlight,
 ) -> Verdict {
     session.decisions += 1;
     let verdict = decide::decide(compiled, session, proposal, answers, flight);
     let watching = shadow.filter(|shadow| shadow.watches(session.decisions));
     let Some(shadow) = watching else { return verdict };
-    let mut other = Flight::default();
+    let mut other = InFlight::default();
     let mut full = decide::decide(&shadow.full, session, proposal, answers, &mut other);
     let same = verdict == full && changes(session, &flight.draft) == changes(session, &other.draft);
     if same {
@@ -80,7 +80,7 @@ pub(crate) fn decide_watched(
     }
     session.full = true;
     *flight = other;
-    let decision = Decision::default();
+    let decision = DecisionResources::default();
     let context = Context::new(compiled, session, &decision, answers);
     let message = "the optimized plan does not decide this call as the full one does".into();
     let mut reason = context.reason_at(Code::PlanMismatch, proposal.tool, None, message);

@@ -17,7 +17,7 @@ use guard_plan::plan::{self, ToolId};
 
 /// The call under decision, with its tool.
 #[derive(Clone, Copy)]
-pub(crate) struct Call<'a> {
+pub(crate) struct DecidedCall<'a> {
     pub id: ToolId,
     pub tool: &'a plan::Tool,
     pub ready: &'a prepare::PreparedTool,

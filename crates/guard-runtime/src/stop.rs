@@ -3,11 +3,11 @@
 mod checks;
 
 use crate::compiled::CompiledPlan;
-use crate::eval::context::{Context, Decision};
+use crate::eval::context::{Context, DecisionResources};
 use crate::event::Stop;
 use crate::outcome::Stopped;
 use crate::session::Session;
-use crate::world::{Answers, World};
+use crate::world::{World, WorldAnswers};
 use guard_plan::record::{Missing, StopDecision};
 
 /// Decides whether the agent may stop.
@@ -24,8 +24,8 @@ pub(crate) fn stop(
     let Some(completion) = &compiled.plan().completion else {
         return Stopped::allowed(None);
     };
-    let mut answers = Answers::new(world);
-    let decision = Decision::default();
+    let mut answers = WorldAnswers::new(world);
+    let decision = DecisionResources::default();
     let missing = checks::missing(&Context::new(compiled, session, &decision, &answers));
     let mut stopped = Stopped::allowed(None);
     stopped.asked = answers.commit(session);

@@ -5,9 +5,9 @@ use crate::compiled::CompiledPlan;
 use crate::compiled::prepare::Prepared;
 use crate::eval::context::Context;
 use crate::outcome::Settled;
-use crate::reason::Findings;
+use crate::reason::FoundReasons;
 use crate::session::Session;
-use crate::settle::after::After;
+use crate::settle::after::AfterCall;
 use crate::val::Val;
 use guard_plan::json::Json;
 use guard_plan::plan::{Deny, Node, Replacement, Tool};
@@ -18,7 +18,7 @@ use guard_plan::verdict::{Code, Reason};
 use guard_plan::words::WITHHELD;
 
 /// Notes the value that a transform asks for.
-pub(crate) fn ask_for(cx: &Context<'_>, replacement: &Replacement, findings: &mut Findings) {
+pub(crate) fn ask_for(cx: &Context<'_>, replacement: &Replacement, findings: &mut FoundReasons) {
     let show = &replacement.value;
     // The condition has evaluated the same expression without a fault.
     if let Ok(value) = cx.eval_shown(&Prepared::new(&show.expr)) {
@@ -65,7 +65,7 @@ pub(crate) fn rewritten(tool: &Tool, args: &Json, values: &[(u32, Json)]) -> Opt
 pub(crate) fn show(
     compiled: &CompiledPlan,
     session: &Session,
-    after: &After<'_>,
+    after: &AfterCall<'_>,
     settled: &mut Settled,
 ) {
     let (tool, types) = (after.call.tool, &compiled.plan().types);

@@ -6,8 +6,8 @@ use crate::found;
 use crate::kernel::Kernel;
 use crate::page::{brief, object, page};
 use crate::session::Session;
-use crate::session::items::{self, Criterion, Evidence, Item};
-use crate::session::{Spoken, Turn};
+use crate::session::items::{self, Item, ItemCriterion, ItemEvidence};
+use crate::session::{ProbeTurn, Spoken};
 use guard_plan::json::Json;
 use guard_plan::origin::Origin;
 use guard_plan::plan::{Actor, Lifecycle, Millis, ToolId};
@@ -89,7 +89,7 @@ impl Session {
     }
 
     /// Returns the time when a probe is asked again.
-    pub fn next_attempt(&self, kernel: &Kernel, probe: &str) -> Option<Turn> {
+    pub fn next_attempt(&self, kernel: &Kernel, probe: &str) -> Option<ProbeTurn> {
         let probes = &kernel.plan().probes;
         let id = probes.binary_search_by(|one| one.name.as_str().cmp(probe)).ok()?;
         Some(self.probes.get(id)?.turn(&probes[id], self.now))
@@ -163,28 +163,28 @@ impl Session {
         Some(page(&kernel.compiled, &all[at], self.items.get(at)?, state, after))
     }
 
-    fn criterion(&self, kernel: &Kernel, criterion: &Criterion) -> Json {
+    fn criterion(&self, kernel: &Kernel, criterion: &ItemCriterion) -> Json {
         let path = |path: &str| text(&found::shown(self, path));
         object(match criterion {
-            Criterion::File(file) => vec![("file", path(file))],
-            Criterion::Contains(file, part) => {
+            ItemCriterion::File(file) => vec![("file", path(file))],
+            ItemCriterion::Contains(file, part) => {
                 vec![("file", path(file)), ("contains", text(part))]
             }
-            Criterion::Command(id) => {
+            ItemCriterion::Command(id) => {
                 let words = kernel.plan().commands[*id as usize].argv.iter();
                 vec![("command", Json::Array(words.map(|word| text(word)).collect()))]
             }
-            Criterion::Committed => vec![("git_commit", Json::Bool(true))],
-            Criterion::Probe(id) => {
+            ItemCriterion::Committed => vec![("git_commit", Json::Bool(true))],
+            ItemCriterion::Probe(id) => {
                 vec![("probe", text(&kernel.plan().probes[*id as usize].name))]
             }
         })
     }
 
-    fn evidence(&self, evidence: &Evidence) -> Json {
+    fn evidence(&self, evidence: &ItemEvidence) -> Json {
         object(match evidence {
-            Evidence::Call(id) => vec![("call", text(id))],
-            Evidence::File(path, hash) => {
+            ItemEvidence::Call(id) => vec![("call", text(id))],
+            ItemEvidence::File(path, hash) => {
                 vec![("file", text(&found::shown(self, path))), ("sha256", text(hash))]
             }
         })

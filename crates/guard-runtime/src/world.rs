@@ -138,7 +138,7 @@ impl World for Recalled<'_> {
 }
 
 /// The questions that a decision may ask.
-pub(crate) trait Questions {
+pub(crate) trait WorldQuestions {
     /// Returns whether anything exists at a path.
     fn exists(&self, path: &str) -> Result<bool, Fault>;
     /// Returns whether a regular file exists at a path.
@@ -165,16 +165,16 @@ pub(crate) trait Questions {
 }
 
 /// The world during one decision.
-pub(crate) struct Answers<'w> {
+pub(crate) struct WorldAnswers<'w> {
     world: RefCell<&'w mut dyn World>,
     asked: RefCell<Vec<Asked>>,
     probed: RefCell<Vec<(ProbeId, Attempts)>>,
     refused: Cell<bool>,
 }
 
-impl<'w> Answers<'w> {
+impl<'w> WorldAnswers<'w> {
     pub fn new(world: &'w mut dyn World) -> Self {
-        Answers {
+        WorldAnswers {
             world: RefCell::new(world),
             asked: RefCell::default(),
             probed: RefCell::default(),
@@ -212,7 +212,7 @@ impl<'w> Answers<'w> {
     }
 }
 
-impl Questions for Answers<'_> {
+impl WorldQuestions for WorldAnswers<'_> {
     fn exists(&self, path: &str) -> Result<bool, Fault> {
         let answer = self.ask(
             |asked| match asked {

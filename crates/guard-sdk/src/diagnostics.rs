@@ -3,7 +3,7 @@
 mod lines;
 mod plain;
 
-pub use lines::{Lines, Position};
+pub use lines::{Position, SourceLines};
 pub use plain::{fix_line, is_long, render};
 
 use guard_compiler::SourceFile;
@@ -21,7 +21,7 @@ pub struct Text {
     /// The text in displayable form, with the same byte offsets.
     pub shown: Arc<str>,
     /// Its lines.
-    pub lines: Lines,
+    pub lines: SourceLines,
 }
 
 /// A range of bytes in one text.
@@ -93,7 +93,7 @@ impl DiagnosticReport {
             self.texts.push(Text {
                 name: name.to_owned(),
                 shown: Arc::from(visible(text)),
-                lines: Lines::new(text),
+                lines: SourceLines::new(text),
                 text: Arc::from(text),
             });
             self.texts.len() - 1

@@ -1,7 +1,7 @@
 //! Drives: a loop that asks a reasoner for the next call, and runs what the guard allows.
 
 use crate::session::Session;
-use guard_advice::drive::{DriveIo, DriveSession, Limits, drive};
+use guard_advice::drive::{DriveIo, DriveLimits, DriveSession, drive};
 use guard_plan::advice::Advice;
 use guard_plan::drive::DriveReport;
 use guard_plan::plan::Millis;
@@ -10,7 +10,7 @@ use guard_runtime::{Event, Kernel, Outcome, Session as SessionState, World};
 impl<W: World> Session<W> {
     /// Drives the session until its goals are reached, nothing more can be done, or a limit is met. Every event of the
     /// drive is recorded like any other.
-    pub fn drive(&mut self, io: &mut DriveIo<'_>, limits: &Limits) -> DriveReport {
+    pub fn drive(&mut self, io: &mut DriveIo<'_>, limits: &DriveLimits) -> DriveReport {
         drive(self, io, limits)
     }
 }

@@ -10,7 +10,9 @@ use guard_plan::encode::Hash;
 use guard_plan::plan::UnitId;
 use guard_plan::verdict::Decision;
 use guard_runtime::{Event, Outcome, Recorder, Salt, Secrets, World};
-use guard_trace::store::{self, Begun, Charge, Commit, Committed, Durability, Store, StoreError};
+use guard_trace::store::{
+    self, Commit, Committed, Durability, SharedCharge, Store, StoreError, StoredStart,
+};
 use guard_trace::{Keys, Resumed, last_upgrade, recall, remember, resume, resume_from, snapshot};
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -196,10 +198,10 @@ impl Persistence {
     }
 
     /// The charges of an allowed call to shared budgets.
-    fn charges(&self, charged: &[(UnitId, i64)]) -> Vec<Charge<'_>> {
+    fn charges(&self, charged: &[(UnitId, i64)]) -> Vec<SharedCharge<'_>> {
         let shared = self.shared.iter().flat_map(|(unit, budget)| {
             let amounts = charged.iter().filter(move |(charged, _)| charged == unit);
-            amounts.map(move |(_, amount)| Charge {
+            amounts.map(move |(_, amount)| SharedCharge {
                 key: &budget.key,
                 amount: *amount,
                 limit: budget.limit,
@@ -243,7 +245,7 @@ impl<W: World> Session<W> {
     pub(crate) fn begin(&mut self, id: &str, actor: Option<&str>) -> Result<(), SessionError> {
         let begun = match &self.persistence.storage {
             Some(storage) => storage.store.begin(id)?,
-            None => Begun::default(),
+            None => StoredStart::default(),
         };
         if begun.head.version > 0 {
             return self.resume_stored(&begun);
@@ -265,7 +267,7 @@ impl<W: World> Session<W> {
         self.resume_stored(&begun)
     }
 
-    fn resume_stored(&mut self, begun: &Begun) -> Result<(), SessionError> {
+    fn resume_stored(&mut self, begun: &StoredStart) -> Result<(), SessionError> {
         let (kernel, secrets) = (self.guard.kernel(), &self.persistence.secrets);
         let resumed = match (&begun.snapshot, last_upgrade(&begun.records)) {
             // A snapshot from before an upgrade is of another plan. The store has followed the chain.

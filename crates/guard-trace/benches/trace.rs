@@ -9,7 +9,7 @@ use guard_plan::record::{Asked, Chain, Change, Kind, Propose, Settle};
 use guard_plan::verdict::{Decision, Verdict};
 use guard_trace::Keys;
 use guard_trace::store::{
-    Charge, Commit, Committed, Durability, FolderStore, MemoryStore, SqliteStore, Store,
+    Commit, Committed, Durability, FolderStore, MemoryStore, SharedCharge, SqliteStore, Store,
 };
 use guard_trace::verify::{self, Against, Watch};
 use rusqlite::Connection;
@@ -298,7 +298,7 @@ fn memory_commit_with_a_charge(bencher: Bencher) {
     bencher.bench_local(|| {
         pair(&mut chain, &call, version, &mut |line| {
             let record = std::str::from_utf8(line).expect("it is text");
-            let charges = [Charge { key: "usd", amount: 1, limit: i64::MAX }];
+            let charges = [SharedCharge { key: "usd", amount: 1, limit: i64::MAX }];
             let records = [record];
             let commit = Commit { version, records: &records, snapshot: None, charges: &charges };
             assert!(matches!(store.commit("s", &commit), Ok(Committed::Yes(_))));

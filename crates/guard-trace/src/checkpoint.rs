@@ -25,7 +25,7 @@ pub const PROOF: &str = "guard-proof";
 pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
     vec![
         ("checkpoint", schemars::schema_for!(Checkpoint).to_value()),
-        ("proof", schemars::schema_for!(Proof).to_value()),
+        ("proof", schemars::schema_for!(InclusionProof).to_value()),
     ]
 }
 
@@ -44,7 +44,7 @@ pub struct Checkpoint {
     pub root: String,
     /// Who says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub signature: Option<Signature>,
+    pub signature: Option<CheckpointSignature>,
 }
 
 /// The position of one session in a checkpoint.
@@ -68,7 +68,7 @@ pub struct Entry {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Signature {
+pub struct CheckpointSignature {
     /// The public key, 64 hexadecimal digits.
     pub key: String,
     /// The Ed25519 signature, 128 hexadecimal digits.
@@ -80,7 +80,7 @@ pub struct Signature {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Proof {
+pub struct InclusionProof {
     /// `guard-proof`.
     pub format: String,
     /// 1.
@@ -101,7 +101,7 @@ pub struct Proof {
     pub root: String,
     /// Who says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub signature: Option<Signature>,
+    pub signature: Option<CheckpointSignature>,
 }
 
 /// The Merkle tree of one session, built as its records arrive.
@@ -206,7 +206,7 @@ impl Checkpoint {
     pub fn new(mut sessions: Vec<Entry>, key: Option<&SigningKey>) -> Result<Checkpoint, Doubt> {
         sessions.sort_by(|a, b| a.session.cmp(&b.session));
         let root = root(&sessions)?;
-        let signature = key.map(|key| Signature {
+        let signature = key.map(|key| CheckpointSignature {
             key: key.public().to_string(),
             signature: digits(&key.sign(&message(sessions.len() as u64, &root))),
         });
@@ -260,7 +260,7 @@ impl Checkpoint {
         session: &str,
         record: &str,
         hashes: impl IntoIterator<Item = Hash>,
-    ) -> Result<Proof, Doubt> {
+    ) -> Result<InclusionProof, Doubt> {
         let place = self.sessions.iter().position(|entry| entry.session == session);
         let place = place.ok_or(Doubt::Path)?;
         let entry = &self.sessions[place];
@@ -278,7 +278,7 @@ impl Checkpoint {
         let (index, sessions) = (place as u64, self.sessions.len() as u64);
         let anchor = merkle::path(index, sessions, leaves).map_err(|_| Doubt::Path)?.0;
         let texts = |path: &[Hash]| path.iter().map(|hash| hex::encode(hash)).collect();
-        let proof = Proof {
+        let proof = InclusionProof {
             format: PROOF.to_owned(),
             version: VERSION,
             record: record.to_owned(),
@@ -295,15 +295,15 @@ impl Checkpoint {
     }
 }
 
-impl Proof {
+impl InclusionProof {
     /// Parses a proof and checks that it is consistent: the record leads to the root that the proof
     /// names.
     ///
     /// # Errors
     ///
     /// Returns an error if the text is not a proof or the proof does not hold.
-    pub fn parse(text: &str) -> Result<Proof, Doubt> {
-        let read: Proof =
+    pub fn parse(text: &str) -> Result<InclusionProof, Doubt> {
+        let read: InclusionProof =
             serde_json::from_str(text).map_err(|error| Doubt::Form(error.to_string()))?;
         known(&read.format, PROOF, read.version)?;
         read.check()?;
@@ -358,7 +358,7 @@ impl Proof {
     }
 }
 
-impl Signature {
+impl CheckpointSignature {
     fn check(&self, sessions: u64, root: &Hash) -> Result<(), Doubt> {
         let form = |what: &str| Doubt::Form(format!("the {what} of its signature is none"));
         let key = PublicKey::parse(&self.key).ok_or_else(|| form("key"))?;
@@ -371,7 +371,7 @@ impl Signature {
     }
 }
 
-fn signed_by(signature: Option<&Signature>, key: &PublicKey) -> Result<(), Doubt> {
+fn signed_by(signature: Option<&CheckpointSignature>, key: &PublicKey) -> Result<(), Doubt> {
     match signature {
         None => Err(Doubt::Unsigned),
         Some(signature) if PublicKey::parse(&signature.key).as_ref() == Some(key) => Ok(()),

@@ -44,7 +44,7 @@ pub enum Durability {
 
 /// A session as stored.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Begun {
+pub struct StoredStart {
     /// The head of its chain; all zeros if the store does not know the session.
     pub head: Head,
     /// The last snapshot of the host, if it is authentic.
@@ -76,12 +76,12 @@ pub struct Commit<'c> {
     /// The session's memory after them, in the host's format.
     pub snapshot: Option<&'c [u8]>,
     /// The charges to budgets that sessions share.
-    pub charges: &'c [Charge<'c>],
+    pub charges: &'c [SharedCharge<'c>],
 }
 
 /// A charge to a budget that the sessions of one store share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Charge<'c> {
+pub struct SharedCharge<'c> {
     /// The budget's name, chosen by the host.
     pub key: &'c str,
     /// The amount, in units of 10⁻⁶; never negative.
@@ -122,7 +122,7 @@ pub trait Store: Send + Sync {
     /// # Errors
     ///
     /// Returns an error if the session is damaged, in use, or cannot be read.
-    fn begin(&self, session: &str) -> Result<Begun, StoreError>;
+    fn begin(&self, session: &str) -> Result<StoredStart, StoreError>;
 
     /// Stores records. On return they have the store's durability.
     ///
@@ -377,7 +377,7 @@ pub(crate) fn fit(head: &Head, commit: &Commit<'_>) -> Result<Fit, StoreError> {
 }
 
 /// Returns the amount spent of a budget after one more charge; `None` if it exceeds the limit.
-pub(crate) fn charged(spent: i64, charge: &Charge<'_>) -> Result<Option<i64>, StoreError> {
+pub(crate) fn charged(spent: i64, charge: &SharedCharge<'_>) -> Result<Option<i64>, StoreError> {
     if charge.amount < 0 {
         let why = format!("a charge to `{}` is negative", charge.key);
         return Err(StoreError::Misfit(why));
@@ -391,7 +391,7 @@ pub(crate) type Sums<'c> = Vec<(&'c str, i64)>;
 /// Adds the charges of a commit to the amounts spent; returns the new amount for each key, or the
 /// key that exceeds its limit.
 pub(crate) fn charge_all<'c>(
-    charges: &'c [Charge<'c>],
+    charges: &'c [SharedCharge<'c>],
     mut spent: impl FnMut(&str) -> Result<i64, StoreError>,
 ) -> Result<Result<Sums<'c>, Committed>, StoreError> {
     let mut sums: Sums<'c> = Vec::with_capacity(charges.len());

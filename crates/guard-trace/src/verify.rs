@@ -8,7 +8,7 @@ mod finding;
 mod links;
 mod pieces;
 
-pub use finding::{Finding, Trouble};
+pub use finding::{TraceFinding, TraceTrouble};
 pub use pieces::{MAX_LINE, Pieces};
 
 use crate::checkpoint::Entry;
@@ -47,7 +47,7 @@ pub struct Watch {
 
 /// The result of verifying one trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verified {
+pub struct VerifiedTrace {
     /// The number of records.
     pub records: u64,
     /// The number of bytes.
@@ -60,14 +60,14 @@ pub struct Verified {
     /// are no findings.
     pub entry: Option<Entry>,
     /// The findings, in the order of the trace; at most [`MAX_FINDINGS`].
-    pub findings: Vec<Finding>,
+    pub findings: Vec<TraceFinding>,
     /// The number of further findings.
     pub more: u64,
     /// True if the verification was ended early.
     pub interrupted: bool,
 }
 
-impl Verified {
+impl VerifiedTrace {
     /// Returns whether there are no findings.
     pub fn is_sound(&self) -> bool {
         self.findings.is_empty() && !self.interrupted
@@ -84,7 +84,7 @@ pub fn reader(
     against: &Against,
     threads: usize,
     watch: &Watch,
-) -> std::io::Result<Verified> {
+) -> std::io::Result<VerifiedTrace> {
     let mut pieces = Pieces::new(from);
     verify(&mut || pieces.read(), against, threads, watch)
 }
@@ -100,7 +100,7 @@ pub fn stored(
     against: &Against,
     threads: usize,
     watch: &Watch,
-) -> Result<Verified, StoreError> {
+) -> Result<VerifiedTrace, StoreError> {
     let expected = store.head(session)?;
     let mut records = store.records(session, 0)?;
     // Concurrent commits by others are not verified.
@@ -144,7 +144,7 @@ fn verify(
     against: &Against,
     threads: usize,
     watch: &Watch,
-) -> std::io::Result<Verified> {
+) -> std::io::Result<VerifiedTrace> {
     let mut links = Links::new(against);
     let mut bytes = 0;
     let mut more = || {

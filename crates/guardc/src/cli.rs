@@ -1,8 +1,8 @@
 //! The command line, parsed by clap.
 
 use crate::commands;
-use crate::failure::Outcome;
-use crate::term::{ColorChoice, Term};
+use crate::failure::CommandResult;
+use crate::term::{ColorChoice, Console};
 use clap::{Parser, Subcommand};
 
 /// Compiles, checks, tests and runs guards: small specs that govern the tool calls of AI agents
@@ -57,7 +57,7 @@ pub enum Command {
 
 impl Command {
     /// Runs the command.
-    pub fn run(&self, term: &Term) -> Outcome {
+    pub fn run(&self, term: &Console) -> CommandResult {
         match self {
             Command::Check(args) => commands::check::run(args, term),
             Command::Compile(args) => commands::compile::run(args, term),

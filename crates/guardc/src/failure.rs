@@ -41,7 +41,7 @@ pub enum Failure {
 }
 
 /// The result of every command.
-pub type Outcome = Result<Exit, Failure>;
+pub type CommandResult = Result<Exit, Failure>;
 
 impl Failure {
     /// Returns a failure with a message.

@@ -68,7 +68,7 @@ pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
 }
 
 /// One input text.
-pub struct Input {
+pub struct InputText {
     /// Its path; for standard input, the assumed path.
     pub path: PathBuf,
     /// True if found in a directory rather than named.
@@ -83,7 +83,7 @@ pub fn find(
     paths: &[PathBuf],
     stdin_filename: Option<&Path>,
     config: &Config,
-) -> Result<Vec<Input>, Failure> {
+) -> Result<Vec<InputText>, Failure> {
     let here = [PathBuf::from(".")];
     let paths = if paths.is_empty() { &here[..] } else { paths };
     if paths.iter().filter(|p| p.as_os_str() == "-").count() > 1 {
@@ -93,16 +93,20 @@ pub fn find(
         return Err(Failure::new("`--stdin-filename` is given, but not `-`"));
     }
     let filter = FileFilter::new(config)?;
-    let mut found: Vec<Input> = Vec::new();
+    let mut found: Vec<InputText> = Vec::new();
     for path in paths {
         if path.as_os_str() == "-" {
             let path = stdin_filename.unwrap_or(Path::new("stdin.guard")).to_owned();
-            found.push(Input { path, walked: false, stdin: true });
+            found.push(InputText { path, walked: false, stdin: true });
         } else if path.is_dir() {
             let walked = walk(path, &filter)?;
-            found.extend(walked.into_iter().map(|path| Input { path, walked: true, stdin: false }));
+            found.extend(walked.into_iter().map(|path| InputText {
+                path,
+                walked: true,
+                stdin: false,
+            }));
         } else if path.exists() {
-            found.push(Input { path: path.clone(), walked: false, stdin: false });
+            found.push(InputText { path: path.clone(), walked: false, stdin: false });
         } else {
             let why = std::fs::metadata(path).map_err(|e| reason(&e)).err().unwrap_or_default();
             return Err(unreadable(path, &why));

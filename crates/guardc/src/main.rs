@@ -22,10 +22,10 @@ mod term;
 use clap::{CommandFactory, FromArgMatches};
 use failure::{Exit, Failure};
 use std::process::ExitCode;
-use term::{ColorChoice, Term};
+use term::{ColorChoice, Console};
 
 fn main() -> ExitCode {
-    let term = Term::new(color_flag());
+    let term = Console::new(color_flag());
     let painted = if term.err.on { clap::ColorChoice::Always } else { clap::ColorChoice::Never };
     let parsed = cli::Cli::command()
         .color(painted)
@@ -55,7 +55,7 @@ fn main() -> ExitCode {
 }
 
 /// Reports a failure on standard error.
-fn say(term: &Term, failure: &Failure) {
+fn say(term: &Console, failure: &Failure) {
     if let Failure::Message { message, help } = failure {
         term.error(message, help.as_deref());
     }

@@ -1,6 +1,6 @@
 //! The progress of long work over bytes: rate and remaining time, on a terminal only.
 
-use crate::term::Term;
+use crate::term::Console;
 use std::io::Write;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -17,7 +17,7 @@ pub struct Meter {
 
 impl Meter {
     /// Returns a meter for a total in bytes; zero if it is unknown.
-    pub fn new(term: &Term, verb: &'static str, total: u64) -> Meter {
+    pub fn new(term: &Console, verb: &'static str, total: u64) -> Meter {
         let shown = Mutex::new(None);
         Meter { verb, total, active: term.err_tty, started: Instant::now(), shown }
     }

@@ -4,13 +4,13 @@ use crate::config::Config;
 use crate::failure::Failure;
 use crate::files;
 use crate::project;
-use crate::term::Term;
+use crate::term::Console;
 use guard_plan::{LoadedPlan, load};
 pub use guard_sdk::sources::is_plan;
 use std::path::Path;
 
 /// Opens a guard or a plan; `None` if the guard has errors, which have been reported.
-pub fn open(path: &Path, config: &Config, term: &Term) -> Result<Option<LoadedPlan>, Failure> {
+pub fn open(path: &Path, config: &Config, term: &Console) -> Result<Option<LoadedPlan>, Failure> {
     if path.as_os_str() != "-" {
         let bytes = files::read_bytes(path).map_err(|why| files::unreadable(path, &why))?;
         if is_plan(&bytes) || path.extension().is_some_and(|e| e == "plan") {

@@ -2,7 +2,7 @@
 
 use crate::config::Config;
 use crate::failure::Failure;
-use crate::files::{self, Input};
+use crate::files::{self, InputText};
 use crate::report::Report;
 use guard_compiler::{Compilation, SourceFile};
 use guard_plan::LoadedPlan;
@@ -19,7 +19,7 @@ pub struct Compiled {
 
 impl Compiled {
     /// Prints the problems to standard error.
-    pub fn print_errors(&self, term: &crate::term::Term) {
+    pub fn print_errors(&self, term: &crate::term::Console) {
         let mut report = Report::of_one();
         report.add(&self.shown, &self.compilation.diagnostics);
         report.findings.retain(|finding| finding.error);
@@ -41,7 +41,7 @@ impl Compiled {
 }
 
 /// Reads `input`.
-pub fn read(input: &Input) -> Result<String, Failure> {
+pub fn read(input: &InputText) -> Result<String, Failure> {
     if input.stdin {
         let text =
             files::read_bounded(std::io::stdin().lock(), files::MAX_BYTES).and_then(files::utf8);
@@ -60,7 +60,7 @@ pub fn compile(path: &Path, text: String, config: &Config) -> Compiled {
 pub fn compile_one(
     path: &Path,
     config: &Config,
-    term: &crate::term::Term,
+    term: &crate::term::Console,
 ) -> Result<Option<Compiled>, Failure> {
     let compiled = compile_alone(path, config)?;
     if compiled.compilation.output.is_some() {
@@ -75,6 +75,6 @@ pub fn compile_one(
 pub fn compile_alone(path: &Path, config: &Config) -> Result<Compiled, Failure> {
     let stdin = path.as_os_str() == "-";
     let shown = if stdin { Path::new("stdin.guard") } else { path };
-    let text = read(&Input { path: path.to_owned(), walked: false, stdin })?;
+    let text = read(&InputText { path: path.to_owned(), walked: false, stdin })?;
     Ok(compile(shown, text, config))
 }

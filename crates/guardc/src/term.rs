@@ -70,7 +70,7 @@ impl Style {
 
 /// The output streams of a command.
 #[derive(Debug, Clone, Copy)]
-pub struct Term {
+pub struct Console {
     /// For standard output.
     pub out: Style,
     /// For standard error.
@@ -81,14 +81,14 @@ pub struct Term {
     pub err_tty: bool,
 }
 
-impl Term {
+impl Console {
     /// Reads the streams, the environment and the flag, in increasing priority.
-    pub fn new(choice: ColorChoice) -> Term {
+    pub fn new(choice: ColorChoice) -> Console {
         let out_tty = io::stdout().is_terminal();
         let err_tty = io::stderr().is_terminal();
         let out = Style { on: wants_color(choice, out_tty) };
         let err = Style { on: wants_color(choice, err_tty) };
-        Term { out, err, out_tty, err_tty }
+        Console { out, err, out_tty, err_tty }
     }
 
     /// Writes a text to standard output.
@@ -145,7 +145,7 @@ pub struct Progress {
 
 impl Progress {
     /// Returns the progress of `total` items being `verb`.
-    pub fn new(term: &Term, verb: &'static str, total: usize) -> Progress {
+    pub fn new(term: &Console, verb: &'static str, total: usize) -> Progress {
         Progress {
             started: std::time::Instant::now(),
             total,

@@ -163,7 +163,7 @@ pub struct RunFile {
     pub session: String,
     /// The steps before the run.
     #[serde(default)]
-    pub before: Vec<Step>,
+    pub before: Vec<CaseStep>,
     /// The call of the run before it during which it goes on, from its beginning to its end.
     pub during: Option<String>,
     /// The message of the user.
@@ -186,7 +186,7 @@ fn prompt() -> String {
 /// A step between runs.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
-pub enum Step {
+pub enum CaseStep {
     /// Requests a session's snapshot and stores it under a name.
     Snapshot {
         /// The session.

@@ -1,6 +1,6 @@
 //! Parses the text of a case strictly: an unknown member is an error with its position.
 
-use super::{Case, Expect, RunFile, Step, TurnFile, draw};
+use super::{Case, CaseStep, Expect, RunFile, TurnFile, draw};
 use crate::clause;
 use crate::protocol::HostEvent;
 use guard_plan::near::nearest;
@@ -176,7 +176,7 @@ impl CaseReader<'_> {
                 }
             }
             for step in &run.before {
-                if let Step::Wait { takes } = step {
+                if let CaseStep::Wait { takes } = step {
                     self.duration(takes);
                 }
             }

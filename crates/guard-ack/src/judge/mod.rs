@@ -12,8 +12,8 @@ pub use trace::{rechained, tampered};
 pub use unfinished::UnfinishedRun;
 
 use crate::case::{Case, RunFile, TurnFile};
-use crate::observed::{RunSeen, Served};
-use crate::protocol::{End, Ended, Message, Question, Replayed};
+use crate::observed::{RanCall, RunSeen};
+use crate::protocol::{Ended, LoopEnd, ModelMessage, Question, ReplayAnswer};
 use crate::world::json_of;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ const SHOWN: [&str; 3] = ["LOOP-1", "LOOP-2", "LOOP-3"];
 
 /// A broken promise and the observation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Broken {
+pub struct BrokenPromise {
     /// The clause.
     pub clause: String,
     /// The position: the run and the turn.
@@ -46,7 +46,7 @@ struct Bench<'a> {
     /// Maps the case's id of a call to the adapter's.
     ids: &'a BTreeMap<String, String>,
     number: usize,
-    broken: Vec<Broken>,
+    broken: Vec<BrokenPromise>,
 }
 
 /// Judges one run of a case.
@@ -55,7 +55,7 @@ pub fn run(
     number: usize,
     seen: &RunSeen,
     ids: &BTreeMap<String, String>,
-) -> Vec<Broken> {
+) -> Vec<BrokenPromise> {
     let bench = &mut Bench { case, run: &case.run[number], seen, ids, number, broken: Vec::new() };
     bench.executed();
     bench.arguments();
@@ -76,7 +76,7 @@ pub fn overstepped(
     number: usize,
     seen: &RunSeen,
     ids: &BTreeMap<String, String>,
-) -> Vec<Broken> {
+) -> Vec<BrokenPromise> {
     let bench = &mut Bench { case, run: &case.run[number], seen, ids, number, broken: Vec::new() };
     let expect = &bench.run.expect;
     let ran = seen.executed.iter().map(|one| bench.served_name(one));
@@ -126,7 +126,7 @@ impl Bench<'_> {
             at.push_str(&format!("turn {}", turn + 1));
         }
         let (expected, observed) = (expected.into(), observed.into());
-        self.broken.push(Broken { clause: clause.into(), at, expected, observed });
+        self.broken.push(BrokenPromise { clause: clause.into(), at, expected, observed });
     }
 
     fn name<'s>(&'s self, wire: &'s str) -> &'s str {
@@ -134,7 +134,7 @@ impl Bench<'_> {
     }
 
     /// Returns the case's id of a call that ran, or the adapter's where the model never made it.
-    fn served_name<'s>(&'s self, served: &'s Served) -> &'s str {
+    fn served_name<'s>(&'s self, served: &'s RanCall) -> &'s str {
         served.id.as_deref().unwrap_or_else(|| self.name(&served.call.call))
     }
 
@@ -148,7 +148,7 @@ impl Bench<'_> {
     }
 
     /// Returns the end of a loop that the adapter ended with an error, where the case expects none.
-    fn broke_off(&self) -> Option<&End> {
+    fn broke_off(&self) -> Option<&LoopEnd> {
         let end = self.seen.end.as_ref().filter(|end| end.ended == Ended::Error);
         end.filter(|_| !self.ended_early() && !self.seen.beyond)
     }
@@ -240,7 +240,7 @@ impl Bench<'_> {
         let conversation = self.seen.shown.last().map(Vec::as_slice).unwrap_or_default();
         let answer = |id: &String| {
             let wire = self.ids.get(id)?;
-            let answers = |message: &&Message| message.call.as_ref() == Some(wire);
+            let answers = |message: &&ModelMessage| message.call.as_ref() == Some(wire);
             let answer = conversation.iter().rfind(answers)?;
             let text = guard_plan::render::cut(&format!("{:?}", answer.text), ANSWER);
             Some(format!("; the model read as the answer to `{id}`: {text}"))
@@ -270,7 +270,7 @@ impl Bench<'_> {
         }
     }
 
-    fn served(&self, id: &str) -> Option<&Served> {
+    fn served(&self, id: &str) -> Option<&RanCall> {
         self.seen.executed.iter().find(|one| one.id.as_deref() == Some(id))
     }
 
@@ -434,7 +434,7 @@ fn holds(seen: &Value, expected: &Value) -> bool {
 }
 
 /// Judges the result of replaying a trace.
-pub fn replayed(case: &Case, number: usize, seen: Option<&Replayed>) -> Vec<Broken> {
+pub fn replayed(case: &Case, number: usize, seen: Option<&ReplayAnswer>) -> Vec<BrokenPromise> {
     let run = &case.run[number];
     let diverges = run.expect.diverges;
     let (expected, observed) = match (seen, diverges) {
@@ -445,9 +445,9 @@ pub fn replayed(case: &Case, number: usize, seen: Option<&Replayed>) -> Vec<Brok
     };
     let observed = match observed {
         None => "there is no trace that could be played".to_owned(),
-        Some(Replayed { agrees: true, .. }) => "it was said to come out the same".into(),
-        Some(Replayed { at: Some(at), .. }) => format!("it was said to diverge at record {at}"),
+        Some(ReplayAnswer { agrees: true, .. }) => "it was said to come out the same".into(),
+        Some(ReplayAnswer { at: Some(at), .. }) => format!("it was said to diverge at record {at}"),
         Some(_) => "it was said to diverge, and not where".into(),
     };
-    vec![Broken { clause: case.clause.clone(), at: String::new(), expected, observed }]
+    vec![BrokenPromise { clause: case.clause.clone(), at: String::new(), expected, observed }]
 }

@@ -2,7 +2,7 @@
 
 use super::Bench;
 use crate::case::{CallFile, Sees};
-use crate::protocol::{FailureKind, Message, Role};
+use crate::protocol::{FailureKind, ModelMessage, Role};
 use crate::world::json_of;
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ const QUOTED: usize = 600;
 
 /// Judges every turn of a run.
 pub fn turns(bench: &mut Bench) {
-    let shown: Vec<(usize, &Vec<Message>)> = bench.seen.shown.iter().enumerate().collect();
+    let shown: Vec<(usize, &Vec<ModelMessage>)> = bench.seen.shown.iter().enumerate().collect();
     let mut whole = true;
     for (at, messages) in shown {
         let Some(turn) = bench.run.turn.get(at) else { return };
@@ -29,7 +29,7 @@ pub fn turns(bench: &mut Bench) {
 }
 
 /// Checks that what was said in earlier turns is still there. Returns whether it is.
-fn complete(bench: &mut Bench, at: usize, messages: &[Message]) -> bool {
+fn complete(bench: &mut Bench, at: usize, messages: &[ModelMessage]) -> bool {
     let said = |text: &str| {
         let mut by_model = messages.iter().filter(|message| message.role == Role::Assistant);
         by_model.any(|message| message.text.contains(text))
@@ -72,7 +72,7 @@ fn complete(bench: &mut Bench, at: usize, messages: &[Message]) -> bool {
 
 /// Returns whether a call stands in what the model said. Where it has no id or no proper arguments, frameworks write it down
 /// in ways of their own.
-fn is_said(bench: &Bench, call: &CallFile, messages: &[Message]) -> bool {
+fn is_said(bench: &Bench, call: &CallFile, messages: &[ModelMessage]) -> bool {
     if call.given_id.is_some() || !call.args.is_table() {
         return true;
     }
@@ -90,7 +90,7 @@ fn given(bench: &Bench, call: &CallFile) -> Option<Value> {
 }
 
 /// Checks that the model is asked with the user's prompt.
-fn prompted(bench: &mut Bench, messages: &[Message]) {
+fn prompted(bench: &mut Bench, messages: &[ModelMessage]) {
     let prompt = &bench.run.prompt;
     if !messages
         .iter()
@@ -104,11 +104,11 @@ fn prompted(bench: &mut Bench, messages: &[Message]) {
 
 /// Checks that each call of the previous turn is answered once, and that a call that ran shows its
 /// result.
-fn answered(bench: &mut Bench, at: usize, messages: &[Message]) {
+fn answered(bench: &mut Bench, at: usize, messages: &[ModelMessage]) {
     let Some(before) = bench.run.turn.get(at - 1) else { return };
     for call in &before.calls {
         let wire = bench.ids.get(&call.id).cloned().unwrap_or_default();
-        let answers: Vec<&Message> =
+        let answers: Vec<&ModelMessage> =
             messages.iter().filter(|message| answers(message, &wire)).collect();
         // A call without an id is answered under some id.
         if wire.is_empty() {
@@ -151,7 +151,7 @@ fn answered(bench: &mut Bench, at: usize, messages: &[Message]) {
 }
 
 /// Checks that the answer to a call holds its result, or says why it did not run.
-fn result_is_shown(bench: &mut Bench, at: usize, call: &CallFile, answers: &[&Message]) {
+fn result_is_shown(bench: &mut Bench, at: usize, call: &CallFile, answers: &[&ModelMessage]) {
     let shown = |leaf: &String| answers.iter().any(|answer| answer.text.contains(leaf));
     told_apart(bench, at, call, answers);
     match given(bench, call) {
@@ -185,7 +185,7 @@ fn result_is_shown(bench: &mut Bench, at: usize, call: &CallFile, answers: &[&Me
 }
 
 /// Checks that of calls with one id, of which one ran, the model is also told about the other.
-fn twin_is_answered(bench: &mut Bench, at: usize, call: &CallFile, answers: &[&Message]) {
+fn twin_is_answered(bench: &mut Bench, at: usize, call: &CallFile, answers: &[&ModelMessage]) {
     let (None, Some(given_id), [answer]) = (bench.served(&call.id), &call.given_id, answers) else {
         return;
     };
@@ -201,14 +201,14 @@ fn twin_is_answered(bench: &mut Bench, at: usize, call: &CallFile, answers: &[&M
 }
 
 /// Checks that a success is not marked as a failure, and that a failure does not read as a success would.
-fn told_apart(bench: &mut Bench, at: usize, call: &CallFile, answers: &[&Message]) {
+fn told_apart(bench: &mut Bench, at: usize, call: &CallFile, answers: &[&ModelMessage]) {
     let Some(gave) = given(bench, call) else { return };
     let is_failed = answers.iter().any(|answer| answer.failed);
     let success = match gave {
         Value::String(text) => text,
         gave => gave.to_string(),
     };
-    let reads_alike = |answer: &&Message| answer.text.trim() == success.trim();
+    let reads_alike = |answer: &&ModelMessage| answer.text.trim() == success.trim();
     let name = format!("the answer to `{}` ({})", call.id, call.tool);
     // Calls that share an id share their answers.
     if !call.is_failure() && is_failed && answers.iter().all(|answer| answer.failed) {
@@ -223,7 +223,7 @@ fn told_apart(bench: &mut Bench, at: usize, call: &CallFile, answers: &[&Message
     }
 }
 
-fn answers(message: &Message, wire: &str) -> bool {
+fn answers(message: &ModelMessage, wire: &str) -> bool {
     message.role == Role::Tool && message.call.as_deref() == Some(wire)
 }
 
@@ -237,9 +237,9 @@ fn leaves(value: &Value) -> Vec<String> {
     }
 }
 
-fn sight(bench: &mut Bench, at: usize, messages: &[Message], sees: &Sees) {
+fn sight(bench: &mut Bench, at: usize, messages: &[ModelMessage], sees: &Sees) {
     let wire = sees.call.as_ref().and_then(|id| bench.ids.get(id)).cloned();
-    let looked: Vec<&Message> = match &wire {
+    let looked: Vec<&ModelMessage> = match &wire {
         Some(wire) => messages.iter().filter(|message| answers(message, wire)).collect(),
         // The model's own messages are shown back to it, and do not count.
         None => messages.iter().filter(|message| message.role != Role::Assistant).collect(),
@@ -272,7 +272,7 @@ fn sight(bench: &mut Bench, at: usize, messages: &[Message], sees: &Sees) {
 }
 
 /// Quotes messages, shortened.
-fn quoted<'m>(messages: impl Iterator<Item = &'m Message>) -> String {
+fn quoted<'m>(messages: impl Iterator<Item = &'m ModelMessage>) -> String {
     let texts: Vec<String> = messages.map(|message| format!("{:?}", message.text)).collect();
     match texts.is_empty() {
         true => "nothing".into(),

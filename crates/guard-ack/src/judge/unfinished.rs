@@ -3,10 +3,10 @@
 //! The kit sees no settlements. It sees which call has no answer, and which calls ended before it: a guard holds a call
 //! back only while another is in flight.
 
-use super::{Bench, Broken};
-use crate::adapter::{Kind, Trouble};
+use super::{Bench, BrokenPromise};
+use crate::adapter::{AdapterTrouble, TroubleKind};
 use crate::case::{CallFile, Case};
-use crate::observed::{RunSeen, Served};
+use crate::observed::{RanCall, RunSeen};
 use crate::protocol::{FailureKind, Outage, Question};
 use std::collections::BTreeMap;
 
@@ -26,25 +26,27 @@ pub struct UnfinishedRun<'a> {
     /// Maps the case's id of a call to the adapter's.
     pub ids: &'a BTreeMap<String, String>,
     /// The reason why it did not end.
-    pub trouble: &'a Trouble,
+    pub trouble: &'a AdapterTrouble,
 }
 
 /// A call that ended, and the turn that made it.
 struct EndedCall<'a> {
     script: &'a CallFile,
-    served: &'a Served,
+    served: &'a RanCall,
     /// The indexes of its run and turn.
     place: (usize, usize),
 }
 
 impl UnfinishedRun<'_> {
     /// Returns the broken promise; nothing if no call is open, so that nothing can be said of the adapter.
-    pub fn broken(&self) -> Vec<Broken> {
+    pub fn broken(&self) -> Vec<BrokenPromise> {
         let Some(seen) = self.runs.first() else { return Vec::new() };
         let run = &self.case.run[self.number];
         let (case, ids, number) = (self.case, self.ids, self.number);
         let bench = &mut Bench { case, run, seen, ids, number, broken: Vec::new() };
-        if matches!(self.trouble.kind, Kind::Hang | Kind::Crash) && !self.during_outage(bench) {
+        if matches!(self.trouble.kind, TroubleKind::Hang | TroubleKind::Crash)
+            && !self.during_outage(bench)
+        {
             // Before the model is asked no call is open.
             let _ = seen.shown.is_empty()
                 || self.beside(bench)
@@ -77,7 +79,7 @@ impl UnfinishedRun<'_> {
         let during = self.case.run.get(self.number + 1).and_then(|run| run.during.as_ref());
         let (Some(during), Some(beside)) = (during, self.runs.get(1)) else { return false };
         let Some(held) = bench.served(during) else { return false };
-        if beside.end.is_some() || self.trouble.kind != Kind::Hang {
+        if beside.end.is_some() || self.trouble.kind != TroubleKind::Hang {
             return false;
         }
         let expected = format!(
@@ -106,7 +108,7 @@ impl UnfinishedRun<'_> {
 
     /// Every call of the turn ran, one of them failed, and the model is not asked again.
     fn after_failure(&self, bench: &mut Bench) -> bool {
-        if self.trouble.kind == Kind::Hang && self.waiting(bench).is_some() {
+        if self.trouble.kind == TroubleKind::Hang && self.waiting(bench).is_some() {
             return false;
         }
         let turn = bench.seen.shown.len() - 1;
@@ -122,7 +124,8 @@ impl UnfinishedRun<'_> {
 
     /// A call of the turn has no answer, and an earlier call may still be in flight for the guard.
     fn held_back(&self, bench: &mut Bench) -> bool {
-        let Some(waiting) = self.waiting(bench).filter(|_| self.trouble.kind == Kind::Hang) else {
+        let Some(waiting) = self.waiting(bench).filter(|_| self.trouble.kind == TroubleKind::Hang)
+        else {
             return false;
         };
         let turn = bench.seen.shown.len() - 1;

@@ -1,7 +1,7 @@
 //! A child process that leads its process group, and is killed with all processes it has started.
 
 use super::lines::{self, Line};
-use crate::adapter::{Kind, Trouble};
+use crate::adapter::{AdapterTrouble, TroubleKind};
 use crate::workspace::Workspace;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -46,8 +46,8 @@ impl Child {
         argv: &[String],
         env: &[(String, String)],
         folder: Workspace,
-    ) -> Result<Child, Trouble> {
-        let trouble = |message: String| Trouble::new(Kind::Start, message);
+    ) -> Result<Child, AdapterTrouble> {
+        let trouble = |message: String| AdapterTrouble::new(TroubleKind::Start, message);
         let (binary, arguments) =
             argv.split_first().ok_or_else(|| trouble("there is no command".into()))?;
         let mark = format!("{}-{}", std::process::id(), STARTED.fetch_add(1, Ordering::Relaxed));
@@ -87,14 +87,14 @@ impl Child {
     /// # Errors
     ///
     /// Returns an error if the child does not read its input.
-    pub fn say(&mut self, line: Vec<u8>) -> Result<(), Trouble> {
+    pub fn say(&mut self, line: Vec<u8>) -> Result<(), AdapterTrouble> {
         let told = self.told.as_ref().is_some_and(|told| told.try_send(line).is_ok());
         if told {
             return Ok(());
         }
         Err(match self.ended() {
-            Some(how) => Trouble::new(Kind::Crash, format!("it ended ({how})")),
-            None => Trouble::new(Kind::Hang, "it does not read what it is told"),
+            Some(how) => AdapterTrouble::new(TroubleKind::Crash, format!("it ended ({how})")),
+            None => AdapterTrouble::new(TroubleKind::Hang, "it does not read what it is told"),
         })
     }
 

@@ -7,10 +7,11 @@
 mod child;
 mod lines;
 
-use crate::adapter::{Adapter, Contestant, Kind, Trouble, World};
+use crate::adapter::{Adapter, AdapterTrouble, AdapterWorld, Contestant, TroubleKind};
 use crate::protocol::{
-    ApprovalRequest, Ask, Call, Declared, End, Hello, MAX_LINE, Now, OfSession, Outage,
-    ProbeAnswer, ProbeRead, Replay, Replayed, Request, Reset, Restore, Run, Snapshot,
+    AdapterRequest, ApprovalRequest, Declared, Hello, LoopEnd, MAX_LINE, ModelCall, ModelRequest,
+    Now, OfSession, Outage, ProbeAnswer, ProbeRead, ReplayAnswer, ReplayRequest, Reset, Restore,
+    Run, SnapshotAnswer,
 };
 use crate::workspace::Workspace;
 use child::Child;
@@ -34,7 +35,7 @@ const QUOTED: usize = 200;
 
 /// A command that starts adapters. A process that declares itself reusable serves several cases.
 #[derive(Debug)]
-pub struct Command {
+pub struct AdapterCommand {
     /// The binary and its arguments; no shell.
     pub argv: Vec<String>,
     /// Additional environment variables.
@@ -56,10 +57,10 @@ pub struct Command {
 /// Writes, into a folder, a command in place of `GUARDC` that fails as the outage says. Returns its path.
 pub type FailingGuard = fn(&Path, &Outage) -> std::io::Result<String>;
 
-impl Command {
+impl AdapterCommand {
     /// Returns a command with the usual time limits.
-    pub fn new(argv: Vec<String>, env: Vec<(String, String)>) -> Command {
-        Command {
+    pub fn new(argv: Vec<String>, env: Vec<(String, String)>) -> AdapterCommand {
+        AdapterCommand {
             argv,
             env,
             patience: Duration::from_secs(10),
@@ -71,14 +72,20 @@ impl Command {
         }
     }
 
-    fn process(&self, outage: Option<&Outage>) -> Result<AdapterProcess, Trouble> {
+    fn process(&self, outage: Option<&Outage>) -> Result<AdapterProcess, AdapterTrouble> {
         let folder = Workspace::new(&BTreeMap::new()).map_err(|error| {
-            Trouble::new(Kind::Start, format!("no folder can be made for it: {error}"))
+            AdapterTrouble::new(
+                TroubleKind::Start,
+                format!("no folder can be made for it: {error}"),
+            )
         })?;
         let mut env = self.env.clone();
         if let (Some(outage), Some(write)) = (outage, self.failing_guard) {
             let path = write(folder.path(), outage).map_err(|error| {
-                Trouble::new(Kind::Start, format!("no failing guard can be made: {error}"))
+                AdapterTrouble::new(
+                    TroubleKind::Start,
+                    format!("no failing guard can be made: {error}"),
+                )
             })?;
             env.push(("GUARDC".to_owned(), path));
         }
@@ -104,14 +111,17 @@ impl Command {
     }
 }
 
-impl Contestant for Command {
-    fn start(&self) -> Result<Box<dyn Adapter + '_>, Trouble> {
+impl Contestant for AdapterCommand {
+    fn start(&self) -> Result<Box<dyn Adapter + '_>, AdapterTrouble> {
         let idle = self.idle().pop();
         let process = idle.map_or_else(|| self.process(None), Ok)?;
         Ok(Box::new(Lease { process: Some(process), command: self }))
     }
 
-    fn start_fresh(&self, outage: Option<&Outage>) -> Result<Box<dyn Adapter + '_>, Trouble> {
+    fn start_fresh(
+        &self,
+        outage: Option<&Outage>,
+    ) -> Result<Box<dyn Adapter + '_>, AdapterTrouble> {
         let process = self.process(outage)?;
         // A process with a failing guard serves one case.
         Ok(Box::new(Lease { process: Some(process), command: self }))
@@ -121,7 +131,7 @@ impl Contestant for Command {
 /// A process that serves a case, and may be given back after it.
 struct Lease<'c> {
     process: Option<AdapterProcess>,
-    command: &'c Command,
+    command: &'c AdapterCommand,
 }
 
 #[derive(Debug)]
@@ -146,13 +156,13 @@ struct AdapterProcess {
 enum OutputLine {
     Answer(Value),
     /// An answer to the run that goes on beside another.
-    Beside(Result<Value, Trouble>),
-    Request(Request),
+    Beside(Result<Value, AdapterTrouble>),
+    Request(AdapterRequest),
     Silence,
 }
 
 impl AdapterProcess {
-    fn tell(&mut self, line: &Value) -> Result<(), Trouble> {
+    fn tell(&mut self, line: &Value) -> Result<(), AdapterTrouble> {
         self.child.say(format!("{line}\n").into_bytes())
     }
 
@@ -161,8 +171,8 @@ impl AdapterProcess {
         &mut self,
         method: &str,
         params: &impl Serialize,
-        world: Option<&mut dyn World>,
-    ) -> Result<T, Trouble> {
+        world: Option<&mut dyn AdapterWorld>,
+    ) -> Result<T, AdapterTrouble> {
         self.asked += 1;
         let id = Value::from(self.asked);
         self.tell(&json!({ "id": id, "method": method, "params": params }))?;
@@ -176,7 +186,7 @@ impl AdapterProcess {
             match self.hear(&id, talk.beside.as_ref(), wait)? {
                 OutputLine::Answer(_) if talk.beside.is_some() => {
                     let message = "it ended a run while a call of it was in flight";
-                    return Err(Trouble::new(Kind::Message, message));
+                    return Err(AdapterTrouble::new(TroubleKind::Message, message));
                 }
                 OutputLine::Beside(answer) => {
                     self.end_beside(answer, &mut talk)?;
@@ -184,16 +194,16 @@ impl AdapterProcess {
                 }
                 OutputLine::Answer(result) => {
                     return serde_json::from_value(result).map_err(|error| {
-                        Trouble::new(
-                            Kind::Message,
+                        AdapterTrouble::new(
+                            TroubleKind::Message,
                             format!("its answer to `{method}` is not one: {error}"),
                         )
                     });
                 }
                 OutputLine::Request(request) => {
                     self.left = self.left.checked_sub(1).ok_or_else(|| {
-                        Trouble::new(
-                            Kind::Flood,
+                        AdapterTrouble::new(
+                            TroubleKind::Flood,
                             format!("it asked more than {MAX_MESSAGES} times in one case"),
                         )
                     })?;
@@ -224,7 +234,7 @@ impl AdapterProcess {
         if expecting && talk.late_clock.is_none() { self.quiet } else { self.quiet / 5 }
     }
 
-    fn late(&self, method: &str, talk: &Talk) -> Trouble {
+    fn late(&self, method: &str, talk: &Talk) -> AdapterTrouble {
         let limit = if self.asked == 1 { self.startup } else { self.patience };
         let mut message = format!(
             "it was silent for {} s while `{method}` was to be answered",
@@ -234,7 +244,7 @@ impl AdapterProcess {
             let calls: Vec<&str> = talk.pending.keys().map(String::as_str).collect();
             message.push_str(&format!("; calls in flight: {}", calls.join(", ")));
         }
-        Trouble::new(Kind::Hang, message)
+        AdapterTrouble::new(TroubleKind::Hang, message)
     }
 
     /// Reads and classifies one line.
@@ -243,18 +253,21 @@ impl AdapterProcess {
         id: &Value,
         beside: Option<&Beside>,
         wait: Duration,
-    ) -> Result<OutputLine, Trouble> {
+    ) -> Result<OutputLine, AdapterTrouble> {
         let line = match self.child.hear(wait) {
             None => return Ok(OutputLine::Silence),
-            Some(Line::End) => return Err(Trouble::new(Kind::Crash, self.child.how_it_ended())),
+            Some(Line::End) => {
+                return Err(AdapterTrouble::new(TroubleKind::Crash, self.child.how_it_ended()));
+            }
             Some(Line::TooLong) => {
                 let message = format!("a line is longer than {} MiB", MAX_LINE >> 20);
-                return Err(Trouble::new(Kind::Flood, message));
+                return Err(AdapterTrouble::new(TroubleKind::Flood, message));
             }
             Some(Line::Whole(line) | Line::Open(line)) => line,
         };
         let shown = guard_plan::render::cut(&String::from_utf8_lossy(&line), QUOTED);
-        let bad = |why: String| Trouble::new(Kind::Message, format!("{why}: {shown}"));
+        let bad =
+            |why: String| AdapterTrouble::new(TroubleKind::Message, format!("{why}: {shown}"));
         let value: Value = serde_json::from_slice(&line)
             .map_err(|error| bad(format!("a line that is not JSON ({error})")))?;
         if value.get("method").is_some() {
@@ -273,7 +286,10 @@ impl AdapterProcess {
                     .get("message")
                     .and_then(Value::as_str)
                     .map_or_else(|| error.to_string(), str::to_owned);
-                Err(Trouble::new(Kind::Error, format!("it answered with an error: {message}")))
+                Err(AdapterTrouble::new(
+                    TroubleKind::Error,
+                    format!("it answered with an error: {message}"),
+                ))
             }
             _ => return Err(bad("an answer with neither `result` nor `error`".into())),
         };
@@ -281,7 +297,7 @@ impl AdapterProcess {
     }
 
     /// Starts the run that the world wants beside the one that goes on.
-    fn start_beside(&mut self, talk: &mut Talk) -> Result<(), Trouble> {
+    fn start_beside(&mut self, talk: &mut Talk) -> Result<(), AdapterTrouble> {
         let Some(run) = talk.world.as_mut().and_then(|world| world.beside()) else {
             return Ok(());
         };
@@ -294,11 +310,11 @@ impl AdapterProcess {
 
     fn end_beside(
         &mut self,
-        answer: Result<Value, Trouble>,
+        answer: Result<Value, AdapterTrouble>,
         talk: &mut Talk,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), AdapterTrouble> {
         talk.beside = None;
-        let end = answer.and_then(|result| read::<End>("run", result));
+        let end = answer.and_then(|result| read::<LoopEnd>("run", result));
         if let Some(world) = &mut talk.world {
             world.beside_ended(end);
             world.select("");
@@ -307,29 +323,29 @@ impl AdapterProcess {
     }
 
     /// Says for which session a question is, where two runs go on.
-    fn select(request: &Request, talk: &mut Talk) -> Result<(), Trouble> {
+    fn select(request: &AdapterRequest, talk: &mut Talk) -> Result<(), AdapterTrouble> {
         let (Some(world), Some(_)) = (&mut talk.world, &talk.beside) else { return Ok(()) };
         let Some(session) = request.params.get("session").and_then(Value::as_str) else {
             let message = format!(
                 "two runs go on, and its `{}` does not say for which `session` it asks",
                 request.method
             );
-            return Err(Trouble::new(Kind::Message, message));
+            return Err(AdapterTrouble::new(TroubleKind::Message, message));
         };
         world.select(session);
         Ok(())
     }
 
-    fn serve(&mut self, request: Request, talk: &mut Talk) -> Result<(), Trouble> {
+    fn serve(&mut self, request: AdapterRequest, talk: &mut Talk) -> Result<(), AdapterTrouble> {
         AdapterProcess::select(&request, talk)?;
-        let Request { id, method, params } = request;
+        let AdapterRequest { id, method, params } = request;
         let Some(world) = &mut talk.world else {
             let message = format!("it asks for `{method}` while nothing runs");
-            return Err(Trouble::new(Kind::Message, message));
+            return Err(AdapterTrouble::new(TroubleKind::Message, message));
         };
         let result = match method.as_str() {
             "model.next" => {
-                let ask: Ask = read(&method, params)?;
+                let ask: ModelRequest = read(&method, params)?;
                 match world.model(&ask.messages) {
                     Ok(turn) => json!(turn),
                     Err(_) => {
@@ -339,10 +355,10 @@ impl AdapterProcess {
                 }
             }
             "tool.execute" => {
-                let call: Call = read(&method, params)?;
+                let call: ModelCall = read(&method, params)?;
                 if talk.pending.contains_key(&call.call) {
                     let message = format!("it runs `{}` a second time while it runs", call.call);
-                    return Err(Trouble::new(Kind::Message, message));
+                    return Err(AdapterTrouble::new(TroubleKind::Message, message));
                 }
                 world.begin(&call);
                 talk.pending.insert(call.call, id);
@@ -371,7 +387,7 @@ impl AdapterProcess {
     }
 
     /// Answers the question for the time that was left open.
-    fn tell_the_time(&mut self, talk: &mut Talk) -> Result<(), Trouble> {
+    fn tell_the_time(&mut self, talk: &mut Talk) -> Result<(), AdapterTrouble> {
         let (Some(id), Some(world)) = (talk.late_clock.take(), &mut talk.world) else {
             return Ok(());
         };
@@ -380,7 +396,7 @@ impl AdapterProcess {
 
     /// Answers a call that has ended; returns whether there was one. Others end after a silence: what the adapter does about
     /// this end, or puts to the guard because of it, must come before them.
-    fn release(&mut self, talk: &mut Talk, idle: bool) -> Result<bool, Trouble> {
+    fn release(&mut self, talk: &mut Talk, idle: bool) -> Result<bool, AdapterTrouble> {
         // Only the calls of the run beside another end while it goes on.
         if let (Some(world), Some(beside)) = (&mut talk.world, &talk.beside) {
             world.select(&beside.session);
@@ -401,7 +417,7 @@ struct Talk<'w> {
     pending: BTreeMap<String, Value>,
     /// A question for the time that is answered when the adapter is silent.
     late_clock: Option<Value>,
-    world: Option<&'w mut dyn World>,
+    world: Option<&'w mut dyn AdapterWorld>,
     beside: Option<Beside>,
 }
 
@@ -412,51 +428,55 @@ struct Beside {
     session: String,
 }
 
-fn read<T: DeserializeOwned>(method: &str, params: Value) -> Result<T, Trouble> {
+fn read<T: DeserializeOwned>(method: &str, params: Value) -> Result<T, AdapterTrouble> {
     serde_json::from_value(params).map_err(|error| {
-        Trouble::new(Kind::Message, format!("its `{method}` cannot be read: {error}"))
+        AdapterTrouble::new(TroubleKind::Message, format!("its `{method}` cannot be read: {error}"))
     })
 }
 
 impl Lease<'_> {
-    fn process(&mut self) -> Result<&mut AdapterProcess, Trouble> {
-        self.process.as_mut().ok_or_else(|| Trouble::new(Kind::Crash, "its case is over"))
+    fn process(&mut self) -> Result<&mut AdapterProcess, AdapterTrouble> {
+        self.process
+            .as_mut()
+            .ok_or_else(|| AdapterTrouble::new(TroubleKind::Crash, "its case is over"))
     }
 }
 
 impl Adapter for Lease<'_> {
-    fn hello(&mut self, hello: &Hello) -> Result<Declared, Trouble> {
+    fn hello(&mut self, hello: &Hello) -> Result<Declared, AdapterTrouble> {
         let process = self.process()?;
         let declared: Declared = process.ask("hello", hello, None)?;
         process.is_reusable = declared.reusable;
         Ok(declared)
     }
 
-    fn run(&mut self, run: &Run, world: &mut dyn World) -> Result<End, Trouble> {
+    fn run(&mut self, run: &Run, world: &mut dyn AdapterWorld) -> Result<LoopEnd, AdapterTrouble> {
         let process = self.process()?;
         process.left = MAX_MESSAGES;
         process.ask("run", run, Some(world))
     }
 
-    fn snapshot(&mut self, session: &str) -> Result<Value, Trouble> {
+    fn snapshot(&mut self, session: &str) -> Result<Value, AdapterTrouble> {
         let params = OfSession { session: session.into() };
-        self.process()?.ask::<Snapshot>("snapshot", &params, None).map(|answer| answer.snapshot)
+        self.process()?
+            .ask::<SnapshotAnswer>("snapshot", &params, None)
+            .map(|answer| answer.snapshot)
     }
 
-    fn restore(&mut self, restore: &Restore) -> Result<(), Trouble> {
+    fn restore(&mut self, restore: &Restore) -> Result<(), AdapterTrouble> {
         self.process()?.ask::<Value>("restore", restore, None).map(|_| ())
     }
 
-    fn reset(&mut self, session: Option<&str>) -> Result<(), Trouble> {
+    fn reset(&mut self, session: Option<&str>) -> Result<(), AdapterTrouble> {
         let reset = Reset { session: session.map(str::to_owned) };
         self.process()?.ask::<Value>("reset", &reset, None).map(|_| ())
     }
 
-    fn replay(&mut self, replay: &Replay) -> Result<Replayed, Trouble> {
+    fn replay(&mut self, replay: &ReplayRequest) -> Result<ReplayAnswer, AdapterTrouble> {
         self.process()?.ask("replay", replay, None)
     }
 
-    fn finish(&mut self, clean: bool) -> Result<(), Trouble> {
+    fn finish(&mut self, clean: bool) -> Result<(), AdapterTrouble> {
         let Some(mut process) = self.process.take() else { return Ok(()) };
         let is_unused = process.asked == 0;
         let is_reusable = clean && process.is_reusable && !process.has_outage;

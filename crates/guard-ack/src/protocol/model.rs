@@ -23,7 +23,7 @@ pub enum Role {
 /// One message of a conversation, as the model sees it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Message {
+pub struct ModelMessage {
     /// Who says it.
     pub role: Role,
     /// The text, verbatim.
@@ -34,7 +34,7 @@ pub struct Message {
     pub call: Option<String>,
     /// Of the assistant: the calls it makes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub calls: Vec<Call>,
+    pub calls: Vec<ModelCall>,
     /// Of a tool: the framework marks it as a failure, beside the text.
     #[serde(default, skip_serializing_if = "is_false")]
     pub failed: bool,
@@ -43,9 +43,9 @@ pub struct Message {
 /// `model.next`: what the model would see now, the whole conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Ask {
+pub struct ModelRequest {
     /// In order.
-    pub messages: Vec<Message>,
+    pub messages: Vec<ModelMessage>,
     /// The session of the run that asks. Every question may say it; where several runs go on, it must.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
@@ -54,7 +54,7 @@ pub struct Ask {
 /// The answer to `model.next`: calls, or a stop.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Turn {
+pub struct ModelTurn {
     /// The events outside of the loop before the model answered, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub host: Vec<HostEvent>,
@@ -66,7 +66,7 @@ pub struct Turn {
     pub say: Option<String>,
     /// Its calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub calls: Vec<Call>,
+    pub calls: Vec<ModelCall>,
     /// The chunks of its text and its calls, where the model streams; then `say` and `calls` are empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pieces: Vec<StreamChunk>,
@@ -105,7 +105,7 @@ pub struct StreamChunk {
 /// A call that the model makes, or that is run: then these are the parameters of `tool.execute`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Call {
+pub struct ModelCall {
     /// Its id.
     pub call: String,
     /// The tool.

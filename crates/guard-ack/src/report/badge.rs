@@ -1,13 +1,13 @@
 //! A badge: one line, one colour.
 
 use super::{Conformance, standing};
-use crate::run::Report;
+use crate::run::AckReport;
 
 /// The width of a character, in tenths of a pixel; approximate.
 const CHAR: usize = 66;
 
 /// Returns an SVG with the standing of the adapter. Only one that passes every case of every tier is green.
-pub fn badge(report: &Report) -> String {
+pub fn badge(report: &AckReport) -> String {
     let (standing, text) = standing(report);
     let colour = match standing {
         Conformance::Full => "#2c7a3f",

@@ -1,7 +1,7 @@
 //! The causes of findings: the promises that are broken, and the cases that each explains.
 
 use crate::clause;
-use crate::run::{Outcome, Report, Verdict};
+use crate::run::{AckReport, CaseOutcome, CaseVerdict};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A broken promise, or a way in which the adapter could not be judged.
@@ -18,8 +18,8 @@ pub struct RootCause {
 }
 
 /// Returns the causes of a report's findings. The first explains the most cases by itself.
-pub fn causes(report: &Report) -> Vec<RootCause> {
-    let mut by_name: BTreeMap<&str, Vec<(&Outcome, bool)>> = BTreeMap::new();
+pub fn causes(report: &AckReport) -> Vec<RootCause> {
+    let mut by_name: BTreeMap<&str, Vec<(&CaseOutcome, bool)>> = BTreeMap::new();
     for outcome in &report.outcomes {
         let names = names(outcome);
         let is_alone = names.len() == 1;
@@ -27,7 +27,7 @@ pub fn causes(report: &Report) -> Vec<RootCause> {
             by_name.entry(name).or_default().push((outcome, is_alone));
         }
     }
-    let cause = |(name, outcomes): (&str, Vec<(&Outcome, bool)>)| RootCause {
+    let cause = |(name, outcomes): (&str, Vec<(&CaseOutcome, bool)>)| RootCause {
         name: name.to_owned(),
         promise: clause::find(name).map_or("", |clause| clause.promise),
         cases: outcomes.iter().map(|(outcome, _)| outcome.name.clone()).collect(),
@@ -38,10 +38,10 @@ pub fn causes(report: &Report) -> Vec<RootCause> {
     causes
 }
 
-fn names(outcome: &Outcome) -> BTreeSet<&str> {
+fn names(outcome: &CaseOutcome) -> BTreeSet<&str> {
     match &outcome.verdict {
-        Verdict::Failed(broken) => broken.iter().map(|it| it.clause.as_str()).collect(),
-        Verdict::Errored(trouble) => BTreeSet::from([trouble.kind.word()]),
-        Verdict::Passed | Verdict::Skipped(_) => BTreeSet::new(),
+        CaseVerdict::Failed(broken) => broken.iter().map(|it| it.clause.as_str()).collect(),
+        CaseVerdict::Errored(trouble) => BTreeSet::from([trouble.kind.word()]),
+        CaseVerdict::Passed | CaseVerdict::Skipped(_) => BTreeSet::new(),
     }
 }

@@ -1,6 +1,6 @@
 //! The difference of two reports of the same adapter, case by case.
 
-use crate::run::{Outcome, Report};
+use crate::run::{AckReport, CaseOutcome};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -14,9 +14,9 @@ pub struct ReportDiff {
 }
 
 /// Compares two reports.
-pub fn diff(old: &Report, new: &Report) -> ReportDiff {
-    let by_name = |report: &Report| -> BTreeMap<String, &'static str> {
-        let word = |one: &Outcome| (one.name.clone(), one.verdict.word());
+pub fn diff(old: &AckReport, new: &AckReport) -> ReportDiff {
+    let by_name = |report: &AckReport| -> BTreeMap<String, &'static str> {
+        let word = |one: &CaseOutcome| (one.name.clone(), one.verdict.word());
         report.outcomes.iter().map(word).collect()
     };
     let (before, after) = (by_name(old), by_name(new));
@@ -36,7 +36,7 @@ pub fn diff(old: &Report, new: &Report) -> ReportDiff {
     }
     let mut text = String::new();
     if old.suite != new.suite {
-        let version = |report: &Report| match report.version.as_str() {
+        let version = |report: &AckReport| match report.version.as_str() {
             "" => "of another folder".to_owned(),
             version => version.to_owned(),
         };

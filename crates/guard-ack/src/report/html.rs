@@ -3,7 +3,7 @@
 use super::causes::causes;
 use super::{findings, rerun, tiers};
 use crate::clause::{self, TIERS};
-use crate::run::{Outcome, Report};
+use crate::run::{AckReport, CaseOutcome};
 use guard_plan::markup::escape;
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ const STYLE: &str = include_str!("html.css");
 const SCRIPT: &str = include_str!("html.js");
 
 /// Returns one page for several adapters, each with its start command.
-pub fn html(reports: &[(&Report, &str)]) -> String {
+pub fn html(reports: &[(&AckReport, &str)]) -> String {
     let mut out = format!(
         "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
          <title>Guard conformance</title><style>\n{STYLE}</style>\n<h1>Guard conformance</h1>\n"
@@ -29,7 +29,7 @@ pub fn html(reports: &[(&Report, &str)]) -> String {
     out
 }
 
-fn summary(reports: &[(&Report, &str)], out: &mut String) {
+fn summary(reports: &[(&AckReport, &str)], out: &mut String) {
     out.push_str("<table><tr><th>adapter<th>tier<th>passed<th>failed<th>errored<th>skipped</tr>\n");
     for (report, _) in reports {
         for tier in tiers(report) {
@@ -63,7 +63,7 @@ fn summary(reports: &[(&Report, &str)], out: &mut String) {
 }
 
 /// Writes the broken promises of an adapter, with the cases that each explains.
-fn explained(number: usize, report: &Report, out: &mut String) {
+fn explained(number: usize, report: &AckReport, out: &mut String) {
     let causes = causes(report);
     if causes.is_empty() {
         return;
@@ -112,7 +112,7 @@ fn anchor(number: usize, name: &str) -> String {
     format!("{number}-{}", escape(name))
 }
 
-fn matrix(reports: &[(&Report, &str)], out: &mut String) {
+fn matrix(reports: &[(&AckReport, &str)], out: &mut String) {
     out.push_str(
         "<table id=\"cases\"><thead><tr><th data-sort>clause<th data-sort>case<th data-sort>claim",
     );
@@ -120,7 +120,7 @@ fn matrix(reports: &[(&Report, &str)], out: &mut String) {
         let _ = write!(out, "<th data-sort>{}", escape(&report.adapter.name));
     }
     out.push_str("</tr></thead><tbody>\n");
-    let mut cases: Vec<&Outcome> =
+    let mut cases: Vec<&CaseOutcome> =
         reports.iter().flat_map(|(report, _)| &report.outcomes).collect();
     cases.sort_by(|a, b| (a.tier, &a.name).cmp(&(b.tier, &b.name)));
     cases.dedup_by(|a, b| a.name == b.name);
@@ -130,8 +130,8 @@ fn matrix(reports: &[(&Report, &str)], out: &mut String) {
     out.push_str("</tbody></table>\n");
 }
 
-fn row(reports: &[(&Report, &str)], case: &Outcome, out: &mut String) {
-    let outcomes: Vec<Option<&Outcome>> = reports
+fn row(reports: &[(&AckReport, &str)], case: &CaseOutcome, out: &mut String) {
+    let outcomes: Vec<Option<&CaseOutcome>> = reports
         .iter()
         .map(|(report, _)| report.outcomes.iter().find(|it| it.name == case.name))
         .collect();
@@ -161,7 +161,7 @@ fn row(reports: &[(&Report, &str)], case: &Outcome, out: &mut String) {
 }
 
 /// Writes a section for each case: its promise, what was found, and how to play it again.
-fn details(number: usize, report: &Report, command: &str, out: &mut String) {
+fn details(number: usize, report: &AckReport, command: &str, out: &mut String) {
     for outcome in &report.outcomes {
         let promise = clause::find(&outcome.clause).map_or("", |clause| clause.promise);
         let _ = writeln!(
@@ -183,7 +183,7 @@ fn details(number: usize, report: &Report, command: &str, out: &mut String) {
     }
 }
 
-fn found(outcome: &Outcome, out: &mut String) {
+fn found(outcome: &CaseOutcome, out: &mut String) {
     let findings = findings(outcome);
     if findings.is_empty() {
         return;

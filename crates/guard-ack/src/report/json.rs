@@ -1,19 +1,19 @@
 //! The report for programs.
 
 use super::{findings, rerun, tiers};
-use crate::adapter::{Kind, Trouble};
+use crate::adapter::{AdapterTrouble, TroubleKind};
 use crate::case::Problem;
-use crate::judge::Broken;
-use crate::run::{Outcome, Report, Verdict};
+use crate::judge::BrokenPromise;
+use crate::run::{AckReport, CaseOutcome, CaseVerdict};
 use crate::suite::Unreadable;
 use serde_json::{Value, json};
 
 /// Returns the whole report, in the order of the cases; the last member marks the report as
 /// complete.
-pub fn json(report: &Report, command: &str) -> Value {
+pub fn json(report: &AckReport, command: &str) -> Value {
     let cases = report.outcomes.iter().map(|one| {
         let broken: Vec<Value> = match &one.verdict {
-            Verdict::Failed(broken) => broken
+            CaseVerdict::Failed(broken) => broken
                 .iter()
                 .map(|it| json!({ "clause": it.clause, "at": it.at, "expected": it.expected, "observed": it.observed }))
                 .collect(),
@@ -23,7 +23,7 @@ pub fn json(report: &Report, command: &str) -> Value {
             json!({ "kind": it.kind.word(), "message": it.message })
         });
         let skipped = match &one.verdict {
-            Verdict::Skipped(missing) => json!(missing),
+            CaseVerdict::Skipped(missing) => json!(missing),
             _ => Value::Null,
         };
         json!({
@@ -69,7 +69,7 @@ pub fn json(report: &Report, command: &str) -> Value {
 /// # Errors
 ///
 /// Returns an error if the text is not a complete report.
-pub fn read(text: &str) -> Result<(Report, String), String> {
+pub fn read(text: &str) -> Result<(AckReport, String), String> {
     let value: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
     if value["report"] != "guard-ack/1" {
         return Err("it does not begin as one".into());
@@ -88,7 +88,7 @@ pub fn read(text: &str) -> Result<(Report, String), String> {
             help: one["help"].as_str().map(str::to_owned),
         }],
     });
-    let report = Report {
+    let report = AckReport {
         adapter: serde_json::from_value(value["adapter"].clone())
             .map_err(|error| error.to_string())?,
         suite: string(&value["suite"]),
@@ -109,28 +109,28 @@ fn string(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-fn outcome(one: &Value) -> Option<Outcome> {
-    let broken = one["broken"].as_array()?.iter().map(|it| Broken {
+fn outcome(one: &Value) -> Option<CaseOutcome> {
+    let broken = one["broken"].as_array()?.iter().map(|it| BrokenPromise {
         clause: string(&it["clause"]),
         at: string(&it["at"]),
         expected: string(&it["expected"]),
         observed: string(&it["observed"]),
     });
-    let kind = one["error"]["kind"].as_str().and_then(Kind::of);
-    let trouble = kind.map(|kind| Trouble::new(kind, string(&one["error"]["message"])));
+    let kind = one["error"]["kind"].as_str().and_then(TroubleKind::of);
+    let trouble = kind.map(|kind| AdapterTrouble::new(kind, string(&one["error"]["message"])));
     let verdict = match one["outcome"].as_str()? {
-        "passed" => Verdict::Passed,
-        "failed" => Verdict::Failed(broken.collect()),
-        "skipped" => Verdict::Skipped(string(&one["not_declared"])),
-        "errored" => Verdict::Errored(trouble.clone()?),
+        "passed" => CaseVerdict::Passed,
+        "failed" => CaseVerdict::Failed(broken.collect()),
+        "skipped" => CaseVerdict::Skipped(string(&one["not_declared"])),
+        "errored" => CaseVerdict::Errored(trouble.clone()?),
         _ => return None,
     };
-    Some(Outcome {
+    Some(CaseOutcome {
         name: string(&one["case"]),
         clause: string(&one["clause"]),
         claim: string(&one["claim"]),
         tier: u8::try_from(one["tier"].as_u64()?).ok()?,
-        trouble: trouble.filter(|_| matches!(verdict, Verdict::Failed(_))),
+        trouble: trouble.filter(|_| matches!(verdict, CaseVerdict::Failed(_))),
         verdict,
         known: one["known_failing"].as_bool()?,
         hint: one["hint"].as_str().map(str::to_owned),

@@ -1,12 +1,12 @@
 //! The report as JUnit XML.
 
 use super::{findings, rerun};
-use crate::run::{Outcome, Report, Verdict};
+use crate::run::{AckReport, CaseOutcome, CaseVerdict};
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 use std::time::Duration;
 
 /// Returns one suite, with one test per case; unreadable cases are errors.
-pub fn junit(report: &Report, command: &str) -> String {
+pub fn junit(report: &AckReport, command: &str) -> String {
     let mut suite = TestSuite::new("guard-ack");
     for outcome in &report.outcomes {
         let (area, name) = outcome.name.split_once('/').unwrap_or(("", &outcome.name));
@@ -34,7 +34,7 @@ pub fn junit(report: &Report, command: &str) -> String {
     all.to_string().expect("XML in memory")
 }
 
-fn status(report: &Report, outcome: &Outcome, command: &str) -> TestCaseStatus {
+fn status(report: &AckReport, outcome: &CaseOutcome, command: &str) -> TestCaseStatus {
     let skipped = |message: String| {
         let mut status = TestCaseStatus::skipped();
         status.set_message(message);
@@ -55,15 +55,15 @@ fn status(report: &Report, outcome: &Outcome, command: &str) -> TestCaseStatus {
         status
     };
     match (&outcome.verdict, outcome.is_finding()) {
-        (Verdict::Passed, false) => TestCaseStatus::success(),
-        (Verdict::Passed, true) => {
+        (CaseVerdict::Passed, false) => TestCaseStatus::success(),
+        (CaseVerdict::Passed, true) => {
             let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
             status.set_message("known to fail, and passed");
             status
         }
-        (Verdict::Skipped(missing), _) => skipped(format!("`{missing}` is not declared")),
+        (CaseVerdict::Skipped(missing), _) => skipped(format!("`{missing}` is not declared")),
         (_, false) => skipped("known to fail".into()),
-        (Verdict::Errored(_), true) => found(NonSuccessKind::Error),
-        (Verdict::Failed(_), true) => found(NonSuccessKind::Failure),
+        (CaseVerdict::Errored(_), true) => found(NonSuccessKind::Error),
+        (CaseVerdict::Failed(_), true) => found(NonSuccessKind::Failure),
     }
 }

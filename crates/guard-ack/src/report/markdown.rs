@@ -1,12 +1,12 @@
 //! The report for a pull request.
 
 use super::{counts, findings, rerun, tiers};
-use crate::run::Report;
+use crate::run::AckReport;
 use guard_plan::markup::escape;
 use std::fmt::Write as _;
 
 /// Returns a table of the tiers, and a folded section for each finding.
-pub fn markdown(report: &Report, command: &str) -> String {
+pub fn markdown(report: &AckReport, command: &str) -> String {
     let mut out =
         format!("### Guard conformance: {} {}\n\n", report.adapter.name, report.adapter.version);
     out.push_str(

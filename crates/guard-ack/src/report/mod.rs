@@ -12,7 +12,7 @@ pub mod text;
 mod traceback;
 
 use crate::clause::{self, TIERS};
-use crate::run::{Outcome, Report, Verdict};
+use crate::run::{AckReport, CaseOutcome, CaseVerdict};
 
 /// The counts of one tier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -34,17 +34,17 @@ pub struct Tier {
 }
 
 /// Returns the counts of each tier that has cases.
-pub fn tiers(report: &Report) -> Vec<Tier> {
+pub fn tiers(report: &AckReport) -> Vec<Tier> {
     let mut tiers: Vec<Tier> =
         (1..).zip(TIERS).map(|(number, name)| Tier { number, name, ..Tier::default() }).collect();
     for outcome in &report.outcomes {
         let Some(tier) = tiers.get_mut(usize::from(outcome.tier).wrapping_sub(1)) else { continue };
         tier.total += 1;
         match outcome.verdict {
-            Verdict::Passed => tier.passed += 1,
-            Verdict::Failed(_) => tier.failed += 1,
-            Verdict::Errored(_) => tier.errored += 1,
-            Verdict::Skipped(_) => tier.skipped += 1,
+            CaseVerdict::Passed => tier.passed += 1,
+            CaseVerdict::Failed(_) => tier.failed += 1,
+            CaseVerdict::Errored(_) => tier.errored += 1,
+            CaseVerdict::Skipped(_) => tier.skipped += 1,
         }
     }
     tiers.retain(|tier| tier.total > 0);
@@ -65,7 +65,7 @@ pub enum Conformance {
 }
 
 /// Returns the standing of an adapter, with the sentence for it. A part of the suite never stands for the whole.
-pub fn standing(report: &Report) -> (Conformance, String) {
+pub fn standing(report: &AckReport) -> (Conformance, String) {
     let findings = report.outcomes.iter().filter(|one| one.is_finding()).count();
     let findings = findings + report.unreadable.len();
     let passed = report.count("passed");
@@ -90,7 +90,7 @@ pub fn standing(report: &Report) -> (Conformance, String) {
 }
 
 /// Returns the number of cases that the suite of a report has in a tier. Of other versions than this one it is not known.
-fn size(report: &Report, tier: &Tier) -> usize {
+fn size(report: &AckReport, tier: &Tier) -> usize {
     if report.version != crate::suite::VERSION {
         return 0;
     }
@@ -99,16 +99,16 @@ fn size(report: &Report, tier: &Tier) -> usize {
 }
 
 /// `41 passed, 2 failed, 1 errored, 3 skipped`.
-pub fn counts(report: &Report) -> String {
+pub fn counts(report: &AckReport) -> String {
     let words = ["passed", "failed", "errored", "skipped"].map(|word| (report.count(word), word));
     let words = words.iter().filter(|(count, word)| *count > 0 || *word == "passed");
     words.map(|(count, word)| format!("{count} {word}")).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the findings of an outcome as lines: promise, expected, observed.
-fn findings(outcome: &Outcome) -> Vec<(String, String, String)> {
+fn findings(outcome: &CaseOutcome) -> Vec<(String, String, String)> {
     match &outcome.verdict {
-        Verdict::Failed(broken) => broken
+        CaseVerdict::Failed(broken) => broken
             .iter()
             .map(|one| {
                 let promise = clause::find(&one.clause).map_or("", |clause| clause.promise);
@@ -120,15 +120,15 @@ fn findings(outcome: &Outcome) -> Vec<(String, String, String)> {
                 )
             })
             .collect(),
-        Verdict::Errored(trouble) => {
+        CaseVerdict::Errored(trouble) => {
             vec![("the adapter could not be judged".into(), String::new(), trouble.to_string())]
         }
-        Verdict::Skipped(_) | Verdict::Passed => Vec::new(),
+        CaseVerdict::Skipped(_) | CaseVerdict::Passed => Vec::new(),
     }
 }
 
 /// Returns the command that runs one case again.
-pub fn rerun(report: &Report, outcome: &Outcome, command: &str) -> String {
+pub fn rerun(report: &AckReport, outcome: &CaseOutcome, command: &str) -> String {
     let (name, seed) = (&outcome.name, report.seed);
     // Generated cases are generated again: their number is the last part of the name.
     let number = name.contains("/generated_").then(|| name.rsplit('_').next()).flatten();

@@ -2,12 +2,12 @@
 //! the runs.
 
 use super::tiers;
-use crate::run::Report;
+use crate::run::AckReport;
 use std::fmt::Write as _;
 
 /// Returns a table of adapters and tiers, with the capabilities that each lacks. The command starts
 /// the adapter.
-pub fn scoreboard(reports: &[(&Report, &str)]) -> String {
+pub fn scoreboard(reports: &[(&AckReport, &str)]) -> String {
     let mut out = String::from("# Scoreboard\n\n");
     let Some((first, _)) = reports.first() else { return out };
     let _ = writeln!(

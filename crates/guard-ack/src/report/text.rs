@@ -2,7 +2,7 @@
 
 use super::{counts, findings, rerun, standing, tiers};
 use crate::clause;
-use crate::run::{Outcome, Report, Verdict};
+use crate::run::{AckReport, CaseOutcome, CaseVerdict};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -21,7 +21,7 @@ const LAST: usize = 5;
 const MESSAGE: usize = 160;
 
 /// Returns a table of the tiers, followed by the findings. `command` starts the adapter.
-pub fn text(report: &Report, command: &str) -> String {
+pub fn text(report: &AckReport, command: &str) -> String {
     let mut out = String::new();
     let version = &report.adapter.version;
     let name = if report.adapter.name.is_empty() { "the adapter" } else { &report.adapter.name };
@@ -44,7 +44,7 @@ pub fn text(report: &Report, command: &str) -> String {
             let _ = writeln!(out, "\n{}:{}: {problem}", one.file, problem.line);
         }
     }
-    let mut findings: Vec<&Outcome> =
+    let mut findings: Vec<&CaseOutcome> =
         report.outcomes.iter().filter(|one| one.is_finding()).collect();
     findings.sort_by_key(|one| rank(one));
     let found = || findings.iter().copied();
@@ -57,7 +57,7 @@ pub fn text(report: &Report, command: &str) -> String {
     }
     for outcome in found().skip(WHOLE).take(NAMED) {
         let clauses = match &outcome.verdict {
-            Verdict::Failed(broken) => {
+            CaseVerdict::Failed(broken) => {
                 let clauses: BTreeSet<&str> =
                     broken.iter().map(|one| one.clause.as_str()).collect();
                 clauses.into_iter().collect::<Vec<_>>().join(" ")
@@ -97,10 +97,10 @@ pub fn text(report: &Report, command: &str) -> String {
 
 /// Returns where a finding stands in the report: by the first promise that is broken, in the order of the reference. The
 /// simplest promises come first there, and one root cause often breaks several.
-fn rank(outcome: &Outcome) -> usize {
+fn rank(outcome: &CaseOutcome) -> usize {
     let place = |id: &str| clause::all().iter().position(|one| one.id == id);
     match &outcome.verdict {
-        Verdict::Failed(broken) => {
+        CaseVerdict::Failed(broken) => {
             broken.iter().filter_map(|one| place(&one.clause)).min().unwrap_or(usize::MAX)
         }
         _ => usize::MAX,
@@ -113,8 +113,9 @@ pub(super) fn seconds(millis: u64) -> String {
 }
 
 /// Writes the cases that took long, and those that passed only when they were played again.
-fn slowest(report: &Report, out: &mut String) {
-    let mut slow: Vec<&Outcome> = report.outcomes.iter().filter(|one| one.took >= SLOW).collect();
+fn slowest(report: &AckReport, out: &mut String) {
+    let mut slow: Vec<&CaseOutcome> =
+        report.outcomes.iter().filter(|one| one.took >= SLOW).collect();
     slow.sort_by_key(|one| std::cmp::Reverse(one.took));
     let slow: Vec<String> =
         slow.iter().take(3).map(|one| format!("{} ({})", one.name, seconds(one.took))).collect();
@@ -131,7 +132,7 @@ fn slowest(report: &Report, out: &mut String) {
 }
 
 /// Writes the problem of a case, and the command that runs it again.
-fn finding(report: &Report, outcome: &Outcome, command: &str, out: &mut String) {
+fn finding(report: &AckReport, outcome: &CaseOutcome, command: &str, out: &mut String) {
     let word = outcome.verdict.word().to_uppercase();
     let _ = writeln!(out, "\n{word}  {}: {}", outcome.name, outcome.claim);
     if outcome.known {
@@ -153,10 +154,10 @@ fn finding(report: &Report, outcome: &Outcome, command: &str, out: &mut String) 
 }
 
 /// Writes the end of the adapter's standard error, with tracebacks folded.
-fn stderr(outcome: &Outcome, out: &mut String) {
+fn stderr(outcome: &CaseOutcome, out: &mut String) {
     let broke_off = match &outcome.verdict {
-        Verdict::Failed(broken) => {
-            let is_error = |one: &crate::judge::Broken| one.observed.contains(" an error: ");
+        CaseVerdict::Failed(broken) => {
+            let is_error = |one: &crate::judge::BrokenPromise| one.observed.contains(" an error: ");
             outcome.trouble.is_some() || broken.iter().any(is_error)
         }
         _ => true,
@@ -174,7 +175,7 @@ fn stderr(outcome: &Outcome, out: &mut String) {
 }
 
 /// Writes the last messages before the adapter was silent or ended.
-fn last_messages(outcome: &Outcome, out: &mut String) {
+fn last_messages(outcome: &CaseOutcome, out: &mut String) {
     if outcome.trouble().is_none() {
         return;
     }
@@ -189,9 +190,9 @@ fn last_messages(outcome: &Outcome, out: &mut String) {
 }
 
 /// Writes the skipped cases, by missing capability.
-fn skipped(report: &Report, out: &mut String) {
+fn skipped(report: &AckReport, out: &mut String) {
     let missing = report.outcomes.iter().filter_map(|one| match &one.verdict {
-        Verdict::Skipped(missing) => Some(missing.as_str()),
+        CaseVerdict::Skipped(missing) => Some(missing.as_str()),
         _ => None,
     });
     let mut counted: BTreeMap<&str, usize> = BTreeMap::new();

@@ -1,6 +1,6 @@
 //! The page of faults from outside names clauses and cases that exist, and each source once.
 
-use guard_ack::{Suite, clause};
+use guard_ack::{CaseSuite, clause};
 use std::collections::BTreeSet;
 
 const PAGE: &str = include_str!("../../../../ack/faults.md");
@@ -18,7 +18,7 @@ fn quoted(text: &str) -> Vec<&str> {
 
 #[test]
 fn every_fault_names_a_clause_and_cases_that_exist() {
-    let suite = Suite::bundled();
+    let suite = CaseSuite::bundled();
     let known: BTreeSet<&str> = suite.texts.iter().map(|(name, _)| name.as_str()).collect();
     let mut found = 0;
     for row in rows() {

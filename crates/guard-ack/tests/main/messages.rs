@@ -24,15 +24,15 @@ type Check = fn(&Value);
 fn messages() -> BTreeMap<&'static str, (Check, Check)> {
     BTreeMap::from([
         ("hello", (is::<Hello> as Check, is::<Declared> as Check)),
-        ("run", (is::<Run>, is::<End>)),
-        ("snapshot", (is::<OfSession>, is::<Snapshot>)),
+        ("run", (is::<Run>, is::<LoopEnd>)),
+        ("snapshot", (is::<OfSession>, is::<SnapshotAnswer>)),
         ("restore", (is::<Restore>, nothing)),
         ("reset", (is::<Reset>, nothing)),
-        ("replay", (is::<Replay>, is::<Replayed>)),
-        ("model.next", (is::<Ask>, is::<Turn>)),
-        ("tool.execute", (is::<Call>, is::<Done>)),
+        ("replay", (is::<ReplayRequest>, is::<ReplayAnswer>)),
+        ("model.next", (is::<ModelRequest>, is::<ModelTurn>)),
+        ("tool.execute", (is::<ModelCall>, is::<Done>)),
         ("clock.now", (nothing, is::<Now>)),
-        ("approval.request", (is::<ApprovalRequest>, is::<Approval>)),
+        ("approval.request", (is::<ApprovalRequest>, is::<ApprovalAnswer>)),
         ("probe.read", (is::<ProbeRead>, is::<ProbeAnswer>)),
     ])
 }

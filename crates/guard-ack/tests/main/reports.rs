@@ -2,10 +2,10 @@
 
 use guard_ack::protocol::Declared;
 use guard_ack::report::{Conformance, badge, diff, html, json, junit, markdown, standing, text};
-use guard_ack::{Broken, Kind, Outcome, Report, Trouble, Verdict};
+use guard_ack::{AckReport, AdapterTrouble, BrokenPromise, CaseOutcome, CaseVerdict, TroubleKind};
 
-fn report() -> Report {
-    let outcome = |name: &str, verdict, known| Outcome {
+fn report() -> AckReport {
+    let outcome = |name: &str, verdict, known| CaseOutcome {
         name: name.into(),
         clause: "GATE-1".into(),
         claim: "A <claim> & more".into(),
@@ -18,14 +18,14 @@ fn report() -> Report {
         is_flaky: false,
         log: vec!["> hello {}".into()],
     };
-    let broken = Broken {
+    let broken = BrokenPromise {
         clause: "GATE-1".into(),
         at: "turn 2".into(),
         expected: "run: nothing".into(),
         observed: "run: `a` (<b>)".into(),
     };
-    let known = outcome("gate/e", Verdict::Passed, true);
-    Report {
+    let known = outcome("gate/e", CaseVerdict::Passed, true);
+    AckReport {
         adapter: Declared { name: "it".into(), version: "1".into(), ..Declared::default() },
         suite: "sha256:0123456789abcdef".into(),
         version: "1.1.0".into(),
@@ -33,11 +33,15 @@ fn report() -> Report {
         not_played: 0,
         seed: 7,
         outcomes: vec![
-            outcome("gate/a", Verdict::Passed, false),
-            outcome("gate/b", Verdict::Failed(vec![broken]), false),
-            outcome("gate/c", Verdict::Errored(Trouble::new(Kind::Hang, "it was silent")), false),
-            outcome("gate/d", Verdict::Skipped("parallel_calls".into()), false),
-            Outcome { log: Vec::new(), ..known },
+            outcome("gate/a", CaseVerdict::Passed, false),
+            outcome("gate/b", CaseVerdict::Failed(vec![broken]), false),
+            outcome(
+                "gate/c",
+                CaseVerdict::Errored(AdapterTrouble::new(TroubleKind::Hang, "it was silent")),
+                false,
+            ),
+            outcome("gate/d", CaseVerdict::Skipped("parallel_calls".into()), false),
+            CaseOutcome { log: Vec::new(), ..known },
         ],
         unreadable: Vec::new(),
     }
@@ -71,7 +75,7 @@ fn what_is_written_is_read_again() {
     report
         .outcomes
         .iter_mut()
-        .filter(|one| !matches!(one.verdict, Verdict::Failed(_) | Verdict::Errored(_)))
+        .filter(|one| !matches!(one.verdict, CaseVerdict::Failed(_) | CaseVerdict::Errored(_)))
         .for_each(|one| one.log.clear());
     let text = json::json(&report, "./it --fast").to_string();
     assert_eq!(json::read(&text), Ok((report, "./it --fast".into())));
@@ -82,7 +86,7 @@ fn what_is_written_is_read_again() {
 fn a_silent_run_is_shown_with_its_promise_and_its_last_messages() {
     let mut report = report();
     report.outcomes.truncate(2);
-    let trouble = Trouble::new(Kind::Hang, "it was silent for 10 s");
+    let trouble = AdapterTrouble::new(TroubleKind::Hang, "it was silent for 10 s");
     let silent = &mut report.outcomes[1];
     silent.log = (1..=7).map(|number| format!("> step {number}")).collect();
     silent.log.extend([format!("! {trouble}"), "! Traceback: gone".into()]);
@@ -128,8 +132,8 @@ fn the_page_links_each_case_and_says_what_one_cause_explains() {
     let mut report = report();
     let mut twice = report.outcomes[1].clone();
     twice.name = "gate/z".into();
-    if let Verdict::Failed(broken) = &mut twice.verdict {
-        broken.push(Broken { clause: "GATE-3".into(), ..broken[0].clone() });
+    if let CaseVerdict::Failed(broken) = &mut twice.verdict {
+        broken.push(BrokenPromise { clause: "GATE-3".into(), ..broken[0].clone() });
     }
     report.outcomes.push(twice);
     let page = html::html(&[(&report, "./it")]);
@@ -153,15 +157,15 @@ fn the_page_links_each_case_and_says_what_one_cause_explains() {
 }
 
 /// A report in which these numbers of cases of each tier passed, and were skipped.
-fn tiers(passed: [usize; 6], skipped: usize) -> Report {
+fn tiers(passed: [usize; 6], skipped: usize) -> AckReport {
     let mut report = report();
     let passing = report.outcomes[0].clone();
     let skipping = report.outcomes[3].clone();
     report.outcomes.clear();
     for (tier, count) in (1..).zip(passed) {
-        report.outcomes.extend(vec![Outcome { tier, ..passing.clone() }; count]);
+        report.outcomes.extend(vec![CaseOutcome { tier, ..passing.clone() }; count]);
     }
-    report.outcomes.extend(vec![Outcome { tier: 6, ..skipping }; skipped]);
+    report.outcomes.extend(vec![CaseOutcome { tier: 6, ..skipping }; skipped]);
     report
 }
 
@@ -173,8 +177,8 @@ fn only_the_whole_suite_is_green() {
     assert!(badge::badge(&whole).contains(GREEN));
     let one_tier = tiers([3, 0, 0, 0, 0, 0], 0);
     let one_skipped = tiers([3, 1, 1, 1, 1, 1], 1);
-    let stopped_early = Report { not_played: 1, ..whole.clone() };
-    let own_cases = Report { version: String::new(), ..whole };
+    let stopped_early = AckReport { not_played: 1, ..whole.clone() };
+    let own_cases = AckReport { version: String::new(), ..whole };
     for report in [one_tier, one_skipped, stopped_early, own_cases] {
         let (standing, text) = standing(&report);
         assert_eq!(standing, Conformance::Partial, "{text}");
@@ -189,7 +193,7 @@ fn only_the_whole_suite_is_green() {
 #[test]
 fn a_report_in_which_everything_was_skipped_is_not_fine() {
     let mut report = report();
-    report.outcomes.retain(|one| matches!(one.verdict, Verdict::Skipped(_)));
+    report.outcomes.retain(|one| matches!(one.verdict, CaseVerdict::Skipped(_)));
     assert!(!report.is_fine());
     let text = text::text(&report, "./it");
     assert!(
@@ -203,7 +207,7 @@ fn a_case_that_passed_before_and_does_not_now_is_worse() {
     let (old, mut new) = (report(), report());
     assert_eq!(diff::diff(&old, &new).text, "no difference\n");
     new.outcomes[0].verdict = new.outcomes[1].verdict.clone();
-    new.outcomes[2].verdict = Verdict::Passed;
+    new.outcomes[2].verdict = CaseVerdict::Passed;
     new.outcomes.remove(4);
     let changes = diff::diff(&old, &new);
     assert!(changes.is_worse);

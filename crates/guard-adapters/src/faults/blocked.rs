@@ -4,8 +4,8 @@
 use super::{Spec, faults, instead};
 use crate::duties::{Duties, Faithful};
 use crate::harness::{AdapterResult, Gate, Harness};
-use guard_ack::protocol::{Call, Done, FailureKind, ToolOutcome, Turn};
-use guard_ack::{Kind, Trouble};
+use guard_ack::protocol::{Done, FailureKind, ModelCall, ModelTurn, ToolRun};
+use guard_ack::{AdapterTrouble, TroubleKind};
 use std::cell::Cell;
 
 pub(super) const TABLE: &[Spec] = faults! {
@@ -15,7 +15,7 @@ pub(super) const TABLE: &[Spec] = faults! {
     "cancelled-run-blocks" "LOOP-8" "waits for ever when a run is cancelled" => Box::new(WaitsWhenCancelled);
     "runs-block-runs" "LOOP-11" "begins a run when the one before it has ended" => Box::new(OneRun::default());
     "success-blocks" "GATE-9" "does not settle successes, and waits for them" => {
-        Blocks::on(|done| done.outcome == ToolOutcome::Success)
+        Blocks::on(|done| done.outcome == ToolRun::Success)
     };
     "retry-blocks" "GATE-21" "does not settle a call whose tool asks for a retry, and waits for it" => {
         Blocks::on(|done| done.failure == Some(FailureKind::Retry))
@@ -28,7 +28,7 @@ pub(super) const TABLE: &[Spec] = faults! {
     };
     "exception-kills" "GATE-21" "ends its process when a tool raises" => instead::settle(|harness, call, done| {
         match done.failure {
-            Some(FailureKind::Exception) => Err(Trouble::new(Kind::Crash, "it ended (exit status 1)")),
+            Some(FailureKind::Exception) => Err(AdapterTrouble::new(TroubleKind::Crash, "it ended (exit status 1)")),
             _ => Faithful.settle(harness, call, done),
         }
     });
@@ -40,7 +40,7 @@ pub(super) const TABLE: &[Spec] = faults! {
     });
     "outage-kills" "GATE-22" "ends its process where the guard does not answer" => instead::gate(|harness, call| {
         let gate = Faithful.gate(harness, call);
-        gate.map_err(|_| Trouble::new(Kind::Crash, "it ended (exit status 1)"))
+        gate.map_err(|_| AdapterTrouble::new(TroubleKind::Crash, "it ended (exit status 1)"))
     });
     "never-wakes" "PAR-3" "waits for ever with a call that had to wait once" => {
         Box::new(Blocks { is_forgetful: true, ..Blocks::default() })
@@ -48,8 +48,8 @@ pub(super) const TABLE: &[Spec] = faults! {
 };
 
 /// An adapter that waits for ever says nothing any more.
-fn silent() -> Trouble {
-    Trouble::new(Kind::Hang, "it was silent for 10 s while `run` was to be answered")
+fn silent() -> AdapterTrouble {
+    AdapterTrouble::new(TroubleKind::Hang, "it was silent for 10 s while `run` was to be answered")
 }
 
 /// Waits for calls that are never settled.
@@ -83,7 +83,7 @@ impl Blocks {
 }
 
 impl Duties for Blocks {
-    fn gate(&mut self, harness: &mut Harness, call: &Call) -> AdapterResult<Gate> {
+    fn gate(&mut self, harness: &mut Harness, call: &ModelCall) -> AdapterResult<Gate> {
         let gate = match self.is_forgetful && self.waited.contains(&call.call) {
             true => Gate::Wait(String::new()),
             false => Faithful.gate(harness, call)?,
@@ -97,14 +97,14 @@ impl Duties for Blocks {
         Ok(gate)
     }
 
-    fn no_such_tool(&mut self, harness: &mut Harness, call: &Call) -> AdapterResult<String> {
+    fn no_such_tool(&mut self, harness: &mut Harness, call: &ModelCall) -> AdapterResult<String> {
         match self.is_refused_kept {
             true => Ok(format!("there is no tool {}", call.tool)),
             false => Faithful.no_such_tool(harness, call),
         }
     }
 
-    fn start(&mut self, harness: &mut Harness, call: &Call) {
+    fn start(&mut self, harness: &mut Harness, call: &ModelCall) {
         self.running += 1;
         Faithful.start(harness, call);
     }
@@ -118,7 +118,7 @@ impl Duties for Blocks {
     fn settlement(
         &mut self,
         harness: &mut Harness,
-        call: &Call,
+        call: &ModelCall,
         done: &Done,
     ) -> AdapterResult<String> {
         match (self.is_unsettled)(done) {
@@ -131,7 +131,7 @@ impl Duties for Blocks {
 struct WaitsWhenCancelled;
 
 impl Duties for WaitsWhenCancelled {
-    fn ask_model(&mut self, harness: &mut Harness) -> AdapterResult<Option<Turn>> {
+    fn ask_model(&mut self, harness: &mut Harness) -> AdapterResult<Option<ModelTurn>> {
         if harness.is_cancelled { Err(silent()) } else { Faithful.ask_model(harness) }
     }
 }

@@ -5,7 +5,7 @@ use super::{Spec, faults, instead};
 use crate::duties::{Duties, Faithful};
 use crate::engine::WorkspaceFiles;
 use crate::harness::{AdapterResult, Gate, Harness};
-use guard_ack::protocol::{End, Ended, Message, Role, Turn};
+use guard_ack::protocol::{Ended, LoopEnd, ModelMessage, ModelTurn, Role};
 use guard_plan::record::StopDecision;
 use guard_plan::verdict::Decision;
 use guard_runtime::Verify;
@@ -54,7 +54,7 @@ pub(super) const TABLE: &[Spec] = faults! {
     });
     "always-stopped" "DONE-9" "says of each end that the model stopped" => ends(|_, end| end.ended = Ended::Stopped);
     "blocked-output" "DONE-10" "hands over the first output, though its stop was blocked" => ends(|harness, end| {
-        let output = |message: &&Message| message.role == Role::Assistant && message.calls.is_empty();
+        let output = |message: &&ModelMessage| message.role == Role::Assistant && message.calls.is_empty();
         if let Some(first) = harness.messages.iter().find(output).filter(|_| end.output.is_some()) {
             end.output = Some(first.text.clone());
         }
@@ -86,7 +86,7 @@ pub(super) const TABLE: &[Spec] = faults! {
     });
     "no-report" "EDGE-1" "hands over no report" => instead::judge(|_, _| Ok(None));
     "finish-reason-dropped" "EDGE-2" "judges the output without why it ended" => instead::judge(|harness, turn| {
-        Faithful.judge(harness, &Turn { finish_reason: String::new(), ..turn.clone() })
+        Faithful.judge(harness, &ModelTurn { finish_reason: String::new(), ..turn.clone() })
     });
     "all-or-nothing" "EDGE-3" "drops all items when one is bad" => instead::judge(|harness, turn| {
         let report = Faithful.judge(harness, turn)?;
@@ -119,7 +119,7 @@ fn stops(change: fn(bool, &mut Stopped)) -> Box<dyn Duties> {
 }
 
 /// Changes the result of a run.
-pub(super) fn ends(change: fn(&Harness, &mut End)) -> Box<dyn Duties> {
+pub(super) fn ends(change: fn(&Harness, &mut LoopEnd)) -> Box<dyn Duties> {
     instead::end(move |harness, turn, stopped| {
         let mut end = Faithful.end(harness, turn, stopped)?;
         change(harness, &mut end);
@@ -137,7 +137,7 @@ impl Duties for RepeatsMissing {
         allowed
     }
 
-    fn ask_model(&mut self, harness: &mut Harness) -> AdapterResult<Option<Turn>> {
+    fn ask_model(&mut self, harness: &mut Harness) -> AdapterResult<Option<ModelTurn>> {
         if let Some(missing) = &self.0 {
             harness.say(Role::User, missing);
         }

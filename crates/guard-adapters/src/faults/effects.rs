@@ -5,7 +5,7 @@ use super::{Spec, faults, instead};
 use crate::duties::{Duties, Faithful};
 use crate::engine::{Engine, WorkspaceFiles, instant};
 use crate::harness::{AdapterResult, Gate, Harness, joined, text_of};
-use guard_ack::protocol::{Call, Done, Role, Run, Turn};
+use guard_ack::protocol::{Done, ModelCall, ModelTurn, Role, Run};
 use guard_plan::verdict::{Code, Decision};
 use guard_runtime::{Proposal, Settlement};
 use guard_sdk::{Event, Outcome};
@@ -164,17 +164,22 @@ pub(super) fn restart(harness: &mut Harness) -> AdapterResult<()> {
 /// Settles the calls of a turn when those of the next are judged.
 #[derive(Default)]
 pub(super) struct SettlesLate {
-    unsettled: Vec<(Call, Done)>,
-    due: Vec<(Call, Done)>,
+    unsettled: Vec<(ModelCall, Done)>,
+    due: Vec<(ModelCall, Done)>,
 }
 
 impl Duties for SettlesLate {
-    fn settlement(&mut self, _: &mut Harness, call: &Call, done: &Done) -> AdapterResult<String> {
+    fn settlement(
+        &mut self,
+        _: &mut Harness,
+        call: &ModelCall,
+        done: &Done,
+    ) -> AdapterResult<String> {
         self.unsettled.push((call.clone(), done.clone()));
         Ok(String::new())
     }
 
-    fn ask_model(&mut self, harness: &mut Harness) -> AdapterResult<Option<Turn>> {
+    fn ask_model(&mut self, harness: &mut Harness) -> AdapterResult<Option<ModelTurn>> {
         for (call, done) in std::mem::replace(&mut self.due, std::mem::take(&mut self.unsettled)) {
             let feedback = Faithful.settlement(harness, &call, &done)?;
             if !feedback.is_empty() {
@@ -187,11 +192,11 @@ impl Duties for SettlesLate {
 
 /// Answers a call that ran before from memory.
 #[derive(Default)]
-struct KeepsResults(Vec<(Call, String)>);
+struct KeepsResults(Vec<(ModelCall, String)>);
 
 impl Duties for KeepsResults {
-    fn gate(&mut self, harness: &mut Harness, call: &Call) -> AdapterResult<Gate> {
-        let same = |known: &Call| known.tool == call.tool && known.args == call.args;
+    fn gate(&mut self, harness: &mut Harness, call: &ModelCall) -> AdapterResult<Gate> {
+        let same = |known: &ModelCall| known.tool == call.tool && known.args == call.args;
         match self.0.iter().find(|(known, _)| same(known)) {
             Some((_, text)) => Ok(Gate::Served(text.clone())),
             None => Faithful.gate(harness, call),
@@ -201,7 +206,7 @@ impl Duties for KeepsResults {
     fn settlement(
         &mut self,
         harness: &mut Harness,
-        call: &Call,
+        call: &ModelCall,
         done: &Done,
     ) -> AdapterResult<String> {
         self.0.push((call.clone(), text_of(&done.result)));

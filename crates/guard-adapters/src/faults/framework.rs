@@ -5,7 +5,9 @@ use super::{Spec, faults, instead};
 use crate::duties::{Duties, Faithful, OpenSessions};
 use crate::engine::trouble;
 use crate::harness::{AdapterResult, Gate, Harness};
-use guard_ack::protocol::{Call, Done, FailureKind, Message, Role, Run, ToolOutcome, Turn};
+use guard_ack::protocol::{
+    Done, FailureKind, ModelCall, ModelMessage, ModelTurn, Role, Run, ToolRun,
+};
 use guard_runtime::Usage;
 use guard_sdk::Event;
 use serde_json::{Map, Value, json};
@@ -22,8 +24,8 @@ pub(super) const TABLE: &[Spec] = faults! {
         messages[messages.len().saturating_sub(TRIMMED)..].to_vec()
     });
     "cuts-long-results" "LOOP-3" "cuts the results of tools to 2,000 characters" => instead::conversation(|harness| {
-        let cut = |message: &Message| match message.role {
-            Role::Tool => Message { text: message.text.chars().take(CUT).collect(), ..message.clone() },
+        let cut = |message: &ModelMessage| match message.role {
+            Role::Tool => ModelMessage { text: message.text.chars().take(CUT).collect(), ..message.clone() },
             _ => message.clone(),
         };
         harness.messages.iter().map(cut).collect()
@@ -64,7 +66,7 @@ pub(super) const TABLE: &[Spec] = faults! {
     );
     "refused-is-success" "GATE-18" "settles as a success what the framework refused" => instead::no_such_tool(
         |harness, call| {
-            let (outcome, result) = (ToolOutcome::Success, json!(format!("no tool {}", call.tool)));
+            let (outcome, result) = (ToolRun::Success, json!(format!("no tool {}", call.tool)));
             Ok(Faithful.settle(harness, call, &Done { outcome, result, failure: None })?.0)
         },
     );
@@ -74,7 +76,7 @@ pub(super) const TABLE: &[Spec] = faults! {
     "refusals-end-loop" "GATE-18" "ends the loop when the framework refuses a second call" => Box::new(Retries::default());
     "malformed-is-empty" "GATE-19" "takes arguments that are no object for none" => instead::call(|harness, call| {
         let args = if call.args.is_object() { call.args.clone() } else { json!({}) };
-        Faithful.call(harness, &Call { args, ..call.clone() })
+        Faithful.call(harness, &ModelCall { args, ..call.clone() })
     });
     "malformed-ends-run" "GATE-19" "ends the run at arguments that are no object" => instead::call(|harness, call| {
         match call.args.is_object() {
@@ -97,7 +99,7 @@ pub(super) const TABLE: &[Spec] = faults! {
     "retry-is-success" "GATE-21" "settles a call as a success whose tool asks for a retry" => instead::settlement(
         |harness, call, done| match done.failure {
             Some(FailureKind::Retry) => {
-                Faithful.settlement(harness, call, &Done { outcome: ToolOutcome::Success, ..done.clone() })
+                Faithful.settlement(harness, call, &Done { outcome: ToolRun::Success, ..done.clone() })
             }
             _ => Faithful.settlement(harness, call, done),
         },
@@ -147,7 +149,7 @@ pub(super) const TABLE: &[Spec] = faults! {
             Ok(value) => value.to_string(),
             Err(_) => text,
         };
-        Faithful.judge(harness, &Turn { output: turn.output.clone().map(again), ..turn.clone() })
+        Faithful.judge(harness, &ModelTurn { output: turn.output.clone().map(again), ..turn.clone() })
     });
 };
 
@@ -196,7 +198,7 @@ impl Duties for ProcessSession {
 struct Retries(usize);
 
 impl Duties for Retries {
-    fn call(&mut self, harness: &mut Harness, call: &Call) -> AdapterResult<Gate> {
+    fn call(&mut self, harness: &mut Harness, call: &ModelCall) -> AdapterResult<Gate> {
         let tool = harness.run.tools.iter().find(|tool| tool.name == call.tool);
         let fits = |value: &Value, kind: &Value| match kind.as_str() {
             Some("integer") => value.is_i64(),
@@ -213,7 +215,7 @@ impl Duties for Retries {
         Faithful.call(harness, call)
     }
 
-    fn ask_model(&mut self, harness: &mut Harness) -> AdapterResult<Option<Turn>> {
+    fn ask_model(&mut self, harness: &mut Harness) -> AdapterResult<Option<ModelTurn>> {
         match self.0 > 1 {
             true => Err(trouble("Exceeded maximum retries (1)")),
             false => Faithful.ask_model(harness),
@@ -229,7 +231,7 @@ struct VerdictById {
 }
 
 impl Duties for VerdictById {
-    fn tell_apart(&mut self, harness: &mut Harness, mut turn: Turn) -> Turn {
+    fn tell_apart(&mut self, harness: &mut Harness, mut turn: ModelTurn) -> ModelTurn {
         if !self.is_lasting {
             self.allowed.clear();
         }
@@ -241,7 +243,7 @@ impl Duties for VerdictById {
         turn
     }
 
-    fn gate(&mut self, harness: &mut Harness, call: &Call) -> AdapterResult<Gate> {
+    fn gate(&mut self, harness: &mut Harness, call: &ModelCall) -> AdapterResult<Gate> {
         if self.allowed.contains(&call.call) {
             return Ok(Gate::Run);
         }
@@ -256,7 +258,7 @@ impl Duties for VerdictById {
 struct DenialById(BTreeMap<String, String>);
 
 impl Duties for DenialById {
-    fn gate(&mut self, harness: &mut Harness, call: &Call) -> AdapterResult<Gate> {
+    fn gate(&mut self, harness: &mut Harness, call: &ModelCall) -> AdapterResult<Gate> {
         if let Some(denial) = self.0.get(&call.call) {
             return Ok(Gate::Refused(denial.clone()));
         }
@@ -273,7 +275,7 @@ impl Duties for DenialById {
 struct EarlierIds(Vec<String>);
 
 impl Duties for EarlierIds {
-    fn tell_apart(&mut self, harness: &mut Harness, turn: Turn) -> Turn {
+    fn tell_apart(&mut self, harness: &mut Harness, turn: ModelTurn) -> ModelTurn {
         let mut turn = Faithful.tell_apart(harness, turn);
         turn.calls.retain(|call| !self.0.contains(&call.call));
         self.0.extend(turn.calls.iter().map(|call| call.call.clone()));
@@ -284,7 +286,7 @@ impl Duties for EarlierIds {
 struct NamelessAround;
 
 impl Duties for NamelessAround {
-    fn gate(&mut self, harness: &mut Harness, call: &Call) -> AdapterResult<Gate> {
+    fn gate(&mut self, harness: &mut Harness, call: &ModelCall) -> AdapterResult<Gate> {
         match call.call.starts_with("nameless-") {
             true => Ok(Gate::Run),
             false => Faithful.gate(harness, call),
@@ -294,7 +296,7 @@ impl Duties for NamelessAround {
     fn settlement(
         &mut self,
         harness: &mut Harness,
-        call: &Call,
+        call: &ModelCall,
         done: &Done,
     ) -> AdapterResult<String> {
         match call.call.starts_with("nameless-") {
@@ -313,7 +315,7 @@ struct WakesOne {
 }
 
 impl Duties for WakesOne {
-    fn gate(&mut self, harness: &mut Harness, call: &Call) -> AdapterResult<Gate> {
+    fn gate(&mut self, harness: &mut Harness, call: &ModelCall) -> AdapterResult<Gate> {
         if self.waited.contains(&call.call) {
             if self.woken_at == self.settled {
                 return Ok(Gate::Refused("the call waits for another".into()));
@@ -328,7 +330,7 @@ impl Duties for WakesOne {
     fn settlement(
         &mut self,
         harness: &mut Harness,
-        call: &Call,
+        call: &ModelCall,
         done: &Done,
     ) -> AdapterResult<String> {
         self.settled += 1;

@@ -5,7 +5,7 @@ use super::{Spec, faults, instead};
 use crate::duties::{self, Duties, Faithful, roles};
 use crate::engine::WorkspaceFiles;
 use crate::harness::{AdapterResult, Gate, Harness};
-use guard_ack::protocol::{Approval, ApprovalRequest, Call, Done, Role};
+use guard_ack::protocol::{ApprovalAnswer, ApprovalRequest, Done, ModelCall, Role};
 use guard_plan::near;
 use guard_plan::plan::Tool;
 use guard_plan::verdict::{Code, Decision, Verdict};
@@ -67,7 +67,7 @@ pub(super) const TABLE: &[Spec] = faults! {
     };
     "denial-ends-loop" "GATE-7" "ends the loop at a denial" => Box::new(EndsLoop { ends: false, at_failure: false });
     "denial-is-kept" "GATE-7" "remembers denials, and does not ask again" => {
-        let mut denied: Vec<Call> = Vec::new();
+        let mut denied: Vec<ModelCall> = Vec::new();
         instead::gate(move |harness, call| {
             if denied.iter().any(|known| same(known, call)) {
                 return Ok(Gate::Refused("denied, as before".into()));
@@ -78,14 +78,14 @@ pub(super) const TABLE: &[Spec] = faults! {
         })
     };
     "failure-is-success" "GATE-8" "settles every call as a success" => instead::settlement(|harness, call, done| {
-        let outcome = guard_ack::protocol::ToolOutcome::Success;
+        let outcome = guard_ack::protocol::ToolRun::Success;
         Faithful.settlement(harness, call, &Done { outcome, ..done.clone() })
     });
     "settles-first" "GATE-8" "settles a call as a success before it runs" => instead::obey(
         |harness, call, proposed| {
             let gate = Faithful.obey(harness, call, proposed)?;
             if gate == Gate::Run {
-                let outcome = guard_ack::protocol::ToolOutcome::Success;
+                let outcome = guard_ack::protocol::ToolRun::Success;
                 Faithful.settlement(harness, call, &Done { outcome, result: Value::Null, failure: None })?;
             }
             Ok(gate)
@@ -155,7 +155,7 @@ pub(super) const ASK: &[Spec] = faults! {
         proposed.verdict.decision == Decision::Ask
     });
     "refusal-is-kept" "ASK-3" "remembers refusals, and does not ask again" => {
-        let mut refused: Vec<Call> = Vec::new();
+        let mut refused: Vec<ModelCall> = Vec::new();
         instead::approvals(move |harness, call, verdict| {
             if refused.iter().any(|known| same(known, call)) {
                 return Ok(false);
@@ -171,14 +171,14 @@ pub(super) const ASK: &[Spec] = faults! {
     ));
     "never-expires" "ASK-6" "lets approvals stand" => instead::approval(|harness, request| {
         let expires = Some("9999-12-31T23:59:59Z".into());
-        Approval { expires, ..Faithful.approval(harness, request) }
+        ApprovalAnswer { expires, ..Faithful.approval(harness, request) }
     });
     "first-role" "ASK-7" "asks the first role only" => {
         let mut asked: BTreeSet<String> = BTreeSet::new();
         instead::approval(move |harness, request: &ApprovalRequest| {
             match asked.insert(request.call.clone()) {
                 true => Faithful.approval(harness, request),
-                false => Approval { granted: true, later: false, by: "kim".into(), expires: None },
+                false => ApprovalAnswer { granted: true, later: false, by: "kim".into(), expires: None },
             }
         })
     };
@@ -196,7 +196,7 @@ pub(super) const ASK: &[Spec] = faults! {
     );
 };
 
-fn same(known: &Call, call: &Call) -> bool {
+fn same(known: &ModelCall, call: &ModelCall) -> bool {
     known.tool == call.tool && known.args == call.args
 }
 
@@ -228,7 +228,7 @@ pub(super) fn ignores(code: Code) -> Box<dyn Duties> {
 fn renames(rename: fn(&Harness, &str) -> String) -> Box<dyn Duties> {
     instead::gate(move |harness, call| {
         let tool = rename(harness, &call.tool);
-        Faithful.gate(harness, &Call { tool, ..call.clone() })
+        Faithful.gate(harness, &ModelCall { tool, ..call.clone() })
     })
 }
 
@@ -261,7 +261,7 @@ fn changes(change: fn(&Value) -> Option<Value>) -> Box<dyn Duties> {
 struct RunsTwice(Vec<String>);
 
 impl Duties for RunsTwice {
-    fn start(&mut self, harness: &mut Harness, call: &Call) {
+    fn start(&mut self, harness: &mut Harness, call: &ModelCall) {
         Faithful.start(harness, call);
         self.0.push(call.call.clone());
         Faithful.start(harness, call);
@@ -281,18 +281,18 @@ impl Duties for RunsTwice {
 
 /// Runs without asking what is like a call that was approved.
 struct KeepsApprovals {
-    like: fn(&Call, &Call) -> bool,
-    approved: Vec<Call>,
+    like: fn(&ModelCall, &ModelCall) -> bool,
+    approved: Vec<ModelCall>,
 }
 
 impl KeepsApprovals {
-    fn by(like: fn(&Call, &Call) -> bool) -> KeepsApprovals {
+    fn by(like: fn(&ModelCall, &ModelCall) -> bool) -> KeepsApprovals {
         KeepsApprovals { like, approved: Vec::new() }
     }
 }
 
 impl Duties for KeepsApprovals {
-    fn gate(&mut self, harness: &mut Harness, call: &Call) -> AdapterResult<Gate> {
+    fn gate(&mut self, harness: &mut Harness, call: &ModelCall) -> AdapterResult<Gate> {
         if self.approved.iter().any(|known| (self.like)(known, call)) {
             return Ok(Gate::Run);
         }
@@ -302,7 +302,7 @@ impl Duties for KeepsApprovals {
     fn approvals(
         &mut self,
         harness: &mut Harness,
-        call: &Call,
+        call: &ModelCall,
         verdict: &Verdict,
     ) -> AdapterResult<bool> {
         let approved = Faithful.approvals(harness, call, verdict)?;

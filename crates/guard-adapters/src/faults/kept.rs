@@ -4,7 +4,7 @@ use super::{Spec, faults, instead};
 use crate::duties::{Duties, Faithful, OpenSessions};
 use crate::engine::{Engine, compiled, trouble};
 use crate::harness::{AdapterResult, Harness};
-use guard_ack::protocol::{Call, End, Replayed, Restore};
+use guard_ack::protocol::{LoopEnd, ModelCall, ReplayAnswer, Restore};
 use guard_ack::rechained;
 use guard_plan::record::{Payload, Record};
 use guard_plan::verdict::Decision;
@@ -24,7 +24,7 @@ pub(super) const TABLE: &[Spec] = faults! {
         });
     });
     "secrets-on-record" "KEEP-3" "writes arguments into the trace as they are" => super::done::ends(|harness, end| {
-        let calls: Vec<&Call> = harness.messages.iter().flat_map(|message| &message.calls).collect();
+        let calls: Vec<&ModelCall> = harness.messages.iter().flat_map(|message| &message.calls).collect();
         let trace = end.trace.take().unwrap_or_default();
         let clear = trace.iter().map(|line| with_arguments(line, &calls));
         end.trace = Some(rechained(clear));
@@ -56,15 +56,15 @@ pub(super) const TABLE: &[Spec] = faults! {
         Faithful.open(sessions, run)
     });
     "replay-refuses" "REPLAY-1" "says of each trace that it comes out otherwise" => instead::replay(|_, _| {
-        Ok(Replayed { agrees: false, at: Some(0) })
+        Ok(ReplayAnswer { agrees: false, at: Some(0) })
     });
     "replay-agrees" "REPLAY-2" "says of each trace that it comes out the same" => instead::replay(|_, _| {
-        Ok(Replayed { agrees: true, at: None })
+        Ok(ReplayAnswer { agrees: true, at: None })
     });
 };
 
 /// Leaves records out of a trace, and makes its chain whole again.
-fn keep_records(end: &mut End, keep: impl Fn(usize, &Payload) -> bool) {
+fn keep_records(end: &mut LoopEnd, keep: impl Fn(usize, &Payload) -> bool) {
     let Some(trace) = end.trace.take() else { return };
     let kept = trace.iter().enumerate().filter(|(number, line)| {
         Record::parse(line).is_ok_and(|record| keep(*number, &record.payload))
@@ -73,7 +73,7 @@ fn keep_records(end: &mut End, keep: impl Fn(usize, &Payload) -> bool) {
 }
 
 /// A record, with the arguments of its call as the model wrote them.
-fn with_arguments(line: &str, calls: &[&Call]) -> String {
+fn with_arguments(line: &str, calls: &[&ModelCall]) -> String {
     let Ok(record) = Record::parse(line) else { return line.to_owned() };
     let Payload::Propose(propose) = &record.payload else { return line.to_owned() };
     let call = calls.iter().find(|call| record.call.as_deref() == Some(&*call.call));
@@ -120,7 +120,7 @@ impl Duties for SnapshotInMemory {
 }
 
 /// Runs the calls of the restored trace once more.
-struct RestoreRunsAgain(Vec<Call>);
+struct RestoreRunsAgain(Vec<ModelCall>);
 
 impl Duties for RestoreRunsAgain {
     fn restore(&mut self, sessions: &mut OpenSessions, restore: &Restore) -> AdapterResult<()> {
@@ -129,7 +129,7 @@ impl Duties for RestoreRunsAgain {
             let record = Record::parse(line).ok()?;
             let Payload::Propose(propose) = record.payload else { return None };
             let args = serde_json::from_str(&propose.args.to_string()).ok()?;
-            let call = Call { call: record.call?, tool: propose.tool.into_owned(), args };
+            let call = ModelCall { call: record.call?, tool: propose.tool.into_owned(), args };
             (propose.verdict.decision == Decision::Allow).then_some(call)
         });
         self.0 = calls.collect();

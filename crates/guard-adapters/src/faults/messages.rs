@@ -3,7 +3,7 @@
 use super::{Spec, faults, instead};
 use crate::duties::{Duties, Faithful};
 use crate::harness::{AdapterResult, Gate, Harness};
-use guard_ack::protocol::{Call, Done, Message, Role, ToolOutcome, Turn};
+use guard_ack::protocol::{Done, ModelCall, ModelMessage, ModelTurn, Role, ToolRun};
 use guard_plan::verdict::{Code, Decision};
 use guard_sdk::Proposed;
 
@@ -16,7 +16,7 @@ pub(super) const LOOP: &[Spec] = faults! {
         messages[messages.len().saturating_sub(2)..].to_vec()
     });
     "answers-twice" "LOOP-2" "answers each call twice" => instead::conversation(|harness| {
-        let twice = |message: &Message| vec![message.clone(); if message.role == Role::Tool { 2 } else { 1 }];
+        let twice = |message: &ModelMessage| vec![message.clone(); if message.role == Role::Tool { 2 } else { 1 }];
         harness.messages.iter().flat_map(twice).collect()
     });
     "cuts-results" "LOOP-3" "cuts the results of tools to ten characters" => instead::conversation(|harness| {
@@ -31,7 +31,7 @@ pub(super) const LOOP: &[Spec] = faults! {
         Faithful.end(harness, turn, stopped)
     });
     "drops-output" "LOOP-5" "hands over no output" => instead::end(|harness, turn, stopped| {
-        Ok(guard_ack::protocol::End { output: None, ..Faithful.end(harness, turn, stopped)? })
+        Ok(guard_ack::protocol::LoopEnd { output: None, ..Faithful.end(harness, turn, stopped)? })
     });
     "trims-output" "LOOP-5" "trims the output" => instead::end(|harness, turn, stopped| {
         let mut end = Faithful.end(harness, turn, stopped)?;
@@ -47,7 +47,7 @@ pub(super) const LOOP: &[Spec] = faults! {
 pub(super) const STEER: &[Spec] = faults! {
     "no-feedback" "STEER-1" "drops feedback" => instead::feedback(|_| String::new());
     "late-feedback" "STEER-1" "shows feedback a turn late" => {
-        let mut late: Vec<Message> = Vec::new();
+        let mut late: Vec<ModelMessage> = Vec::new();
         instead::conversation(move |harness| {
             let mut shown = edited(harness, newest(harness), |message| {
                 if message.text.contains(END) {
@@ -89,8 +89,8 @@ pub(super) const STEER: &[Spec] = faults! {
     );
     "successes-only" "STEER-7" "settles successes only" => instead::settlement(|harness, call, done| {
         match done.outcome {
-            ToolOutcome::Success => Faithful.settlement(harness, call, done),
-            ToolOutcome::Failure => Ok(String::new()),
+            ToolRun::Success => Faithful.settlement(harness, call, done),
+            ToolRun::Failure => Ok(String::new()),
         }
     });
     "keeps-feedback" "STEER-10" "keeps feedback until the next session" => Box::new(KeepsFeedback(Vec::new()));
@@ -98,7 +98,11 @@ pub(super) const STEER: &[Spec] = faults! {
 };
 
 /// The messages for the model, those from the `first` on changed.
-fn edited(harness: &Harness, first: usize, edit: impl FnMut(&mut Message)) -> Vec<Message> {
+fn edited(
+    harness: &Harness,
+    first: usize,
+    edit: impl FnMut(&mut ModelMessage),
+) -> Vec<ModelMessage> {
     let mut messages = harness.messages.clone();
     messages.iter_mut().skip(first).for_each(edit);
     messages
@@ -106,14 +110,15 @@ fn edited(harness: &Harness, first: usize, edit: impl FnMut(&mut Message)) -> Ve
 
 /// The number of the first message that the model has not read.
 fn newest(harness: &Harness) -> usize {
-    let spoke = |message: &Message| message.role == Role::Assistant;
+    let spoke = |message: &ModelMessage| message.role == Role::Assistant;
     harness.messages.iter().rposition(spoke).map_or(0, |at| at + 1)
 }
 
 /// The messages with feedback, as the user's.
-fn feedback(messages: &[Message]) -> Vec<Message> {
+fn feedback(messages: &[ModelMessage]) -> Vec<ModelMessage> {
     let with_feedback = messages.iter().filter(|message| message.text.contains(END));
-    let as_users = |message: &Message| Message { role: Role::User, call: None, ..message.clone() };
+    let as_users =
+        |message: &ModelMessage| ModelMessage { role: Role::User, call: None, ..message.clone() };
     with_feedback.map(as_users).collect()
 }
 
@@ -127,7 +132,7 @@ impl Duties for EndsLoop {
     fn obey(
         &mut self,
         harness: &mut Harness,
-        call: &Call,
+        call: &ModelCall,
         proposed: &Proposed,
     ) -> AdapterResult<Gate> {
         self.ends |= !self.at_failure && proposed.verdict.decision == Decision::Deny;
@@ -137,14 +142,14 @@ impl Duties for EndsLoop {
     fn settlement(
         &mut self,
         harness: &mut Harness,
-        call: &Call,
+        call: &ModelCall,
         done: &Done,
     ) -> AdapterResult<String> {
-        self.ends |= self.at_failure && done.outcome == ToolOutcome::Failure;
+        self.ends |= self.at_failure && done.outcome == ToolRun::Failure;
         Faithful.settlement(harness, call, done)
     }
 
-    fn ask_model(&mut self, harness: &mut Harness) -> AdapterResult<Option<Turn>> {
+    fn ask_model(&mut self, harness: &mut Harness) -> AdapterResult<Option<ModelTurn>> {
         match std::mem::take(&mut self.ends) {
             true => Ok(None),
             false => Faithful.ask_model(harness),

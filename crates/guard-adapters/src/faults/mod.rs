@@ -25,11 +25,11 @@ struct Spec {
 
 /// A duty that an adapter gets wrong.
 #[derive(Clone, Copy)]
-pub struct Fault(&'static Spec);
+pub struct AdapterFault(&'static Spec);
 
-impl Fault {
+impl AdapterFault {
     /// Returns all faults, in the order of the clauses that they break.
-    pub fn all() -> impl Iterator<Item = Fault> {
+    pub fn all() -> impl Iterator<Item = AdapterFault> {
         let tables = [
             messages::LOOP,
             gate::TABLE,
@@ -43,12 +43,12 @@ impl Fault {
             blocked::TABLE,
             unseen::TABLE,
         ];
-        tables.into_iter().flatten().map(Fault)
+        tables.into_iter().flatten().map(AdapterFault)
     }
 
     /// Returns the fault with a name.
-    pub fn named(name: &str) -> Option<Fault> {
-        Fault::all().find(|fault| fault.name() == name)
+    pub fn named(name: &str) -> Option<AdapterFault> {
+        AdapterFault::all().find(|fault| fault.name() == name)
     }
 
     /// Its name on the command line: `runs-first`.
@@ -80,7 +80,7 @@ impl Fault {
     }
 }
 
-impl fmt::Debug for Fault {
+impl fmt::Debug for AdapterFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -109,8 +109,8 @@ macro_rules! overriding {
             use crate::engine::{Engine, WorkspaceFiles};
             use crate::harness::{AdapterResult, Gate, Harness};
             use guard_ack::protocol::{
-                Approval, ApprovalRequest, Call, Done, End, HostEvent, Message, Replay, Replayed,
-                Restore, Run, Turn,
+                ApprovalAnswer, ApprovalRequest, ModelCall, Done, LoopEnd, HostEvent, ModelMessage, ReplayRequest, ReplayAnswer,
+                Restore, Run, ModelTurn,
             };
             use guard_plan::verdict::Verdict;
             use guard_sdk::{Event, Outcome, Proposed, SessionError, Stopped};
@@ -137,33 +137,33 @@ macro_rules! overriding {
 overriding! {
     now(harness: &mut Harness) -> i64;
     report(harness: &mut Harness, event: &Event) -> Result<Outcome, SessionError>;
-    conversation(harness: &Harness) -> Vec<Message>;
-    assemble(turn: Turn) -> Turn;
+    conversation(harness: &Harness) -> Vec<ModelMessage>;
+    assemble(turn: ModelTurn) -> ModelTurn;
     host_event(harness: &mut Harness, event: &HostEvent) -> AdapterResult<()>;
     unguarded(harness: &Harness) -> Vec<String>;
-    ask_model(harness: &mut Harness) -> AdapterResult<Option<Turn>>;
+    ask_model(harness: &mut Harness) -> AdapterResult<Option<ModelTurn>>;
     usage(harness: &mut Harness, used: &BTreeMap<String, String>) -> AdapterResult<()>;
-    call(harness: &mut Harness, call: &Call) -> AdapterResult<Gate>;
-    gate(harness: &mut Harness, call: &Call) -> AdapterResult<Gate>;
-    approvals(harness: &mut Harness, call: &Call, verdict: &Verdict) -> AdapterResult<bool>;
-    approval(harness: &mut Harness, request: &ApprovalRequest) -> Approval;
-    obey(harness: &mut Harness, call: &Call, proposed: &Proposed) -> AdapterResult<Gate>;
+    call(harness: &mut Harness, call: &ModelCall) -> AdapterResult<Gate>;
+    gate(harness: &mut Harness, call: &ModelCall) -> AdapterResult<Gate>;
+    approvals(harness: &mut Harness, call: &ModelCall, verdict: &Verdict) -> AdapterResult<bool>;
+    approval(harness: &mut Harness, request: &ApprovalRequest) -> ApprovalAnswer;
+    obey(harness: &mut Harness, call: &ModelCall, proposed: &Proposed) -> AdapterResult<Gate>;
     denial(verdict: &Verdict) -> String;
     feedback(text: String) -> String;
-    start(harness: &mut Harness, call: &Call);
-    settle(harness: &mut Harness, call: &Call, done: &Done) -> AdapterResult<(String, String)>;
-    settlement(harness: &mut Harness, call: &Call, done: &Done) -> AdapterResult<String>;
+    start(harness: &mut Harness, call: &ModelCall);
+    settle(harness: &mut Harness, call: &ModelCall, done: &Done) -> AdapterResult<(String, String)>;
+    settlement(harness: &mut Harness, call: &ModelCall, done: &Done) -> AdapterResult<String>;
     settle_overdue(harness: &mut Harness) -> AdapterResult<()>;
-    stop(harness: &mut Harness, turn: &Turn) -> AdapterResult<Stopped>;
+    stop(harness: &mut Harness, turn: &ModelTurn) -> AdapterResult<Stopped>;
     finished(harness: &mut Harness) -> Option<(String, Done)>;
-    no_such_tool(harness: &mut Harness, call: &Call) -> AdapterResult<String>;
+    no_such_tool(harness: &mut Harness, call: &ModelCall) -> AdapterResult<String>;
     may_stop(harness: &mut Harness, stopped: &Stopped) -> bool;
-    judge(harness: &mut Harness, turn: &Turn) -> AdapterResult<Option<Value>>;
-    end(harness: &mut Harness, turn: &Turn, stopped: &Stopped) -> AdapterResult<End>;
+    judge(harness: &mut Harness, turn: &ModelTurn) -> AdapterResult<Option<Value>>;
+    end(harness: &mut Harness, turn: &ModelTurn, stopped: &Stopped) -> AdapterResult<LoopEnd>;
     open(sessions: &mut OpenSessions, run: &Run) -> AdapterResult<Engine>;
     files(workspace: Option<&str>) -> AdapterResult<WorkspaceFiles>;
     restore(sessions: &mut OpenSessions, restore: &Restore) -> AdapterResult<()>;
     reset(sessions: &mut OpenSessions, session: &str);
-    replay(sessions: &mut OpenSessions, replay: &Replay) -> AdapterResult<Replayed>;
+    replay(sessions: &mut OpenSessions, replay: &ReplayRequest) -> AdapterResult<ReplayAnswer>;
     exit() -> Result<(), String>;
 }

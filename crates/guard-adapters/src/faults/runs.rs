@@ -5,7 +5,9 @@ use super::{Spec, faults, instead};
 use crate::duties::{Duties, Faithful, OpenSessions};
 use crate::engine::{Engine, trouble};
 use crate::harness::{AdapterResult, Gate, Harness, text_of};
-use guard_ack::protocol::{Approval, Call, Done, Elsewhere, HostEvent, Message, Run, Turn};
+use guard_ack::protocol::{
+    ApprovalAnswer, Done, Elsewhere, HostEvent, ModelCall, ModelMessage, ModelTurn, Run,
+};
 use guard_plan::plan::ProbeAsks;
 use guard_sdk::{Event, Outcome, SessionError};
 use serde_json::Value;
@@ -32,7 +34,7 @@ pub(super) const TABLE: &[Spec] = faults! {
     "text-ends-turn" "LOOP-10" "takes a turn that streams text first for an answer" => instead::assemble(|turn| {
         let turn = Faithful.assemble(turn);
         match turn.say {
-            Some(_) => Turn { calls: Vec::new(), ..turn },
+            Some(_) => ModelTurn { calls: Vec::new(), ..turn },
             None => turn,
         }
     });
@@ -83,7 +85,7 @@ pub(super) const TABLE: &[Spec] = faults! {
     });
     "later-is-yes" "ASK-8" "takes an approval that comes later for granted" => instead::approval(|harness, request| {
         let approval = Faithful.approval(harness, request);
-        Approval { granted: approval.granted || approval.later, ..approval }
+        ApprovalAnswer { granted: approval.granted || approval.later, ..approval }
     });
     "later-is-lost" "ASK-8" "does not report an approval that comes later" => instead::host_event(|harness, event| {
         match event {
@@ -136,7 +138,7 @@ fn unsaid(elsewhere: Elsewhere) -> Box<dyn Duties> {
 
 thread_local! {
     /// The session that began its run last, with its conversation.
-    static LATEST: RefCell<(String, Vec<Message>)> = const { RefCell::new((String::new(), Vec::new())) };
+    static LATEST: RefCell<(String, Vec<ModelMessage>)> = const { RefCell::new((String::new(), Vec::new())) };
 }
 
 /// Takes the session that began last for the current one.
@@ -154,7 +156,7 @@ impl Duties for Latest {
         Faithful.begin(harness)
     }
 
-    fn conversation(&mut self, harness: &Harness) -> Vec<Message> {
+    fn conversation(&mut self, harness: &Harness) -> Vec<ModelMessage> {
         if is_latest(harness) {
             LATEST.with_borrow_mut(|latest| latest.1.clone_from(&harness.messages));
         }
@@ -167,7 +169,7 @@ impl Duties for Latest {
     fn settlement(
         &mut self,
         harness: &mut Harness,
-        call: &Call,
+        call: &ModelCall,
         done: &Done,
     ) -> AdapterResult<String> {
         match self.is_settling && !is_latest(harness) {
@@ -185,7 +187,7 @@ struct AfterOutage {
 }
 
 impl Duties for AfterOutage {
-    fn gate(&mut self, harness: &mut Harness, call: &Call) -> AdapterResult<Gate> {
+    fn gate(&mut self, harness: &mut Harness, call: &ModelCall) -> AdapterResult<Gate> {
         let session = &harness.run.session;
         if !self.is_afresh && self.failed.contains(session) {
             return Ok(Gate::Refused("the guard is down".into()));
@@ -207,7 +209,11 @@ impl Duties for AfterOutage {
 struct StopFailsOpen;
 
 impl Duties for StopFailsOpen {
-    fn stop(&mut self, harness: &mut Harness, turn: &Turn) -> AdapterResult<guard_sdk::Stopped> {
+    fn stop(
+        &mut self,
+        harness: &mut Harness,
+        turn: &ModelTurn,
+    ) -> AdapterResult<guard_sdk::Stopped> {
         Faithful.stop(harness, turn).or_else(|_| {
             // The error is over as soon as nobody counts any more.
             let now = Faithful.now(harness);
@@ -240,7 +246,7 @@ impl Duties for KeepsLater {
         Faithful.host_event(harness, event)
     }
 
-    fn gate(&mut self, harness: &mut Harness, call: &Call) -> AdapterResult<Gate> {
+    fn gate(&mut self, harness: &mut Harness, call: &ModelCall) -> AdapterResult<Gate> {
         match self.0.contains(&(call.tool.clone(), call.args.clone())) {
             true => Ok(Gate::Run),
             false => Faithful.gate(harness, call),

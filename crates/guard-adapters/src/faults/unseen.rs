@@ -3,7 +3,7 @@
 use super::{Spec, faults, instead};
 use crate::duties::{Duties, Faithful};
 use crate::harness::Gate;
-use guard_ack::protocol::{Approval, Done};
+use guard_ack::protocol::{ApprovalAnswer, Done};
 use serde_json::Value;
 
 /// The length of a result that reaches the guard, in characters, where it is cut.
@@ -17,7 +17,7 @@ pub(super) const TABLE: &[Spec] = faults! {
         },
     );
     "approver-is-role" "KEEP-2" "records the role in place of the person who approved" => instead::approval(
-        |harness, request| Approval { by: request.role.clone(), ..Faithful.approval(harness, request) },
+        |harness, request| ApprovalAnswer { by: request.role.clone(), ..Faithful.approval(harness, request) },
     );
     "late-settlement-lost" "GATE-23" "forgets a settlement that the guard did not take" => instead::settle_overdue(|harness| {
         harness.engine.unsettled.clear();

@@ -1,6 +1,8 @@
 //! Random guards and scripts, small enough that most sessions reach an end.
 
-use super::scenario::{Call, Grant, Scenario, Tool, Turn};
+use super::scenario::{
+    GeneratedCall, GeneratedGrant, GeneratedScenario, GeneratedTool, GeneratedTurn,
+};
 use crate::reference::SHADE;
 use guard_plan::random::Rng;
 use serde_json::{Map, Value};
@@ -23,11 +25,11 @@ const SYLLABLES: [&str; 16] = [
 struct Drawing {
     rng: Rng,
     words: Vec<String>,
-    tools: Vec<Tool>,
+    tools: Vec<GeneratedTool>,
 }
 
 /// Draws a scenario of a run; its guard may not compile.
-pub fn scenario(seed: u64, number: u64, attempt: u64) -> Scenario {
+pub fn scenario(seed: u64, number: u64, attempt: u64) -> GeneratedScenario {
     // A scenario is named by its numbers: another sequence would be other scenarios.
     let mut rng =
         Rng::new(seed.wrapping_add(attempt << 48) ^ number.wrapping_mul(0xD1B5_4A32_D192_ED03));
@@ -36,7 +38,7 @@ pub fn scenario(seed: u64, number: u64, attempt: u64) -> Scenario {
     for at in 0..2 + drawing.rng.below(3) {
         let params = if at == 0 { PARAMS[1] } else { *drawing.rng.pick(&PARAMS) };
         let name = drawing.word();
-        drawing.tools.push(Tool { name, params, clauses: Vec::new() });
+        drawing.tools.push(GeneratedTool { name, params, clauses: Vec::new() });
     }
     for at in 0..drawing.tools.len() {
         let clauses = drawing.clauses(at);
@@ -49,7 +51,7 @@ pub fn scenario(seed: u64, number: u64, attempt: u64) -> Scenario {
     }
     let approvals = ROLES.map(|role| (role.to_owned(), drawing.grants()));
     let data = items.iter().any(|item| item.starts_with("source start"));
-    Scenario {
+    GeneratedScenario {
         items,
         turns,
         approvals: approvals.into(),
@@ -235,28 +237,29 @@ impl Drawing {
         format!("completion {{\n  {}\n}}", checks.join("\n  "))
     }
 
-    fn grants(&mut self) -> Vec<Grant> {
-        let one = |rng: &mut Rng| Grant {
+    fn grants(&mut self) -> Vec<GeneratedGrant> {
+        let one = |rng: &mut Rng| GeneratedGrant {
             granted: rng.chance(70),
             lasts: rng.chance(30).then_some("1m"),
         };
         (0..1 + self.rng.below(3)).map(|_| one(&mut self.rng)).collect()
     }
 
-    fn turns(&mut self) -> Vec<Turn> {
-        let mut turns: Vec<Turn> = (0..4 + self.rng.below(7)).map(|_| self.turn()).collect();
+    fn turns(&mut self) -> Vec<GeneratedTurn> {
+        let mut turns: Vec<GeneratedTurn> =
+            (0..4 + self.rng.below(7)).map(|_| self.turn()).collect();
         turns.push(self.stop());
         turns
     }
 
-    fn stop(&mut self) -> Turn {
+    fn stop(&mut self) -> GeneratedTurn {
         let word = self.word();
-        Turn { output: Some(format!(" {word}\n")), ..Turn::default() }
+        GeneratedTurn { output: Some(format!(" {word}\n")), ..GeneratedTurn::default() }
     }
 
-    fn turn(&mut self) -> Turn {
+    fn turn(&mut self) -> GeneratedTurn {
         let stop = self.rng.chance(14);
-        let mut turn = if stop { self.stop() } else { Turn::default() };
+        let mut turn = if stop { self.stop() } else { GeneratedTurn::default() };
         if self.rng.chance(35) {
             turn.after = Some(*self.rng.pick(&["30s", "2m", "11m"]));
         }
@@ -278,7 +281,7 @@ impl Drawing {
         turn
     }
 
-    fn call(&mut self) -> Call {
+    fn call(&mut self) -> GeneratedCall {
         let at = self.rng.below(self.tools.len());
         let tool = self.tools[at].clone();
         let returns = tool.clauses.iter().any(|clause| clause == "returns int");
@@ -293,7 +296,7 @@ impl Drawing {
             tool.params.iter().map(|(name, _)| ((*name).to_owned(), self.arg(name))).collect();
         self.spoil(&mut args);
         let word = self.word();
-        Call {
+        GeneratedCall {
             tool: name,
             args,
             fails: self.rng.chance(15),

@@ -1,8 +1,8 @@
 //! The expectations of a case: the observations on the reference evaluator.
 
-use super::scenario::Scenario;
+use super::scenario::GeneratedScenario;
 use guard_ack::RunSeen;
-use guard_ack::protocol::{Message, Role};
+use guard_ack::protocol::{ModelMessage, Role};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -26,7 +26,7 @@ impl Expected {
     }
 
     /// Returns the expectations from the observations.
-    pub fn of(scenario: &Scenario, seen: &RunSeen) -> Expected {
+    pub fn of(scenario: &GeneratedScenario, seen: &RunSeen) -> Expected {
         let ids = ids(scenario, seen);
         let id = |wire: &str| ids.get(wire).cloned().unwrap_or_default();
         let mut expected = Expected {
@@ -42,7 +42,7 @@ impl Expected {
         };
         for (at, turn) in scenario.turns.iter().enumerate().filter(|(_, turn)| turn.overlap) {
             let here: Vec<String> =
-                (0..turn.calls.len()).map(|place| Scenario::id(at, place)).collect();
+                (0..turn.calls.len()).map(|place| GeneratedScenario::id(at, place)).collect();
             let ran: Vec<_> =
                 seen.executed.iter().filter(|one| here.contains(&id(&one.call.call))).collect();
             for (place, one) in ran.iter().enumerate() {
@@ -76,26 +76,30 @@ impl Expected {
 }
 
 /// Maps the id of a call in the protocol to its id in the case.
-fn ids(scenario: &Scenario, seen: &RunSeen) -> BTreeMap<String, String> {
-    let last = seen.shown.last().map_or(&[] as &[Message], Vec::as_slice);
+fn ids(scenario: &GeneratedScenario, seen: &RunSeen) -> BTreeMap<String, String> {
+    let last = seen.shown.last().map_or(&[] as &[ModelMessage], Vec::as_slice);
     let said = last.iter().filter(|message| message.role == Role::Assistant);
     let mut ids = BTreeMap::new();
     for ((at, turn), message) in scenario.turns.iter().enumerate().zip(said) {
         for (place, call) in message.calls.iter().enumerate().take(turn.calls.len()) {
-            ids.insert(call.call.clone(), Scenario::id(at, place));
+            ids.insert(call.call.clone(), GeneratedScenario::id(at, place));
         }
     }
     ids
 }
 
 /// Returns how often a text is shown, excluding the model's own messages.
-fn times(messages: &[Message], text: &str) -> usize {
+fn times(messages: &[ModelMessage], text: &str) -> usize {
     let heard = messages.iter().filter(|message| message.role != Role::Assistant);
     heard.map(|message| message.text.matches(text).count()).sum()
 }
 
 /// Returns the shown texts, by turn: the new texts of each turn, and all texts at the last turn.
-fn sees(scenario: &Scenario, seen: &RunSeen, ids: &BTreeMap<String, String>) -> Vec<Vec<String>> {
+fn sees(
+    scenario: &GeneratedScenario,
+    seen: &RunSeen,
+    ids: &BTreeMap<String, String>,
+) -> Vec<Vec<String>> {
     let mut sees: Vec<Vec<String>> = Vec::new();
     let mut known: Vec<(String, &'static str)> = Vec::new();
     let mut before = 1;

@@ -12,7 +12,7 @@ use crate::reference::Evaluator;
 use expected::Expected;
 use guard_ack::case::{self, Case};
 use guard_ack::{Contestant, Played, RunSeen, play};
-use scenario::Scenario;
+use scenario::GeneratedScenario;
 
 /// The maximum number of draws to get a guard that compiles.
 const DRAWS: u64 = 60;
@@ -26,7 +26,7 @@ pub struct Generated {
     pub name: String,
     /// The text of the case.
     pub text: String,
-    scenario: Scenario,
+    scenario: GeneratedScenario,
 }
 
 impl Generated {
@@ -72,7 +72,7 @@ fn fails(generated: &Generated, contestant: &dyn Contestant, seed: u64) -> bool 
 
 /// Completes a scenario so that it ends with an allowed stop, and adds its expectations. `None` if
 /// its guard does not compile, or its script cannot be fitted.
-fn made(mut scenario: Scenario, name: &str) -> Option<Generated> {
+fn made(mut scenario: GeneratedScenario, name: &str) -> Option<Generated> {
     crate::reference::compiled(&scenario.guard())?;
     for _ in 0..FITS {
         let seen = seen(&scenario, name, false)?;
@@ -83,7 +83,7 @@ fn made(mut scenario: Scenario, name: &str) -> Option<Generated> {
         // If the result depends on serial execution, the calls are held, and only adapters with
         // parallel calls are tested.
         let serial = || self::seen(&scenario, name, true).map(|it| Expected::of(&scenario, &it));
-        let held = |turn: &scenario::Turn| turn.calls.len() > 1 && !turn.overlap;
+        let held = |turn: &scenario::GeneratedTurn| turn.calls.len() > 1 && !turn.overlap;
         if scenario.turns.iter().any(held) && serial().as_ref() != Some(&expected) {
             scenario.turns.iter_mut().for_each(|turn| turn.overlap = turn.calls.len() > 1);
             continue;
@@ -96,7 +96,7 @@ fn made(mut scenario: Scenario, name: &str) -> Option<Generated> {
 
 /// Removes the turns after the end, or adds a stop if the last one was blocked. Returns whether the
 /// script already fitted.
-fn fits(scenario: &mut Scenario, seen: &RunSeen) -> bool {
+fn fits(scenario: &mut GeneratedScenario, seen: &RunSeen) -> bool {
     if seen.beyond {
         let last = scenario.turns.iter().rev().find(|turn| turn.calls.is_empty()).cloned();
         scenario.turns.extend(last);
@@ -109,7 +109,7 @@ fn fits(scenario: &mut Scenario, seen: &RunSeen) -> bool {
 }
 
 /// Returns the observations on the reference evaluator; `None` if it cannot run the scenario.
-fn seen(scenario: &Scenario, name: &str, serial: bool) -> Option<RunSeen> {
+fn seen(scenario: &GeneratedScenario, name: &str, serial: bool) -> Option<RunSeen> {
     let text = scenario.toml(&Expected::nothing());
     let name = format!("{}/{name}", scenario.clause().0);
     let case: Case = case::parse(&name, &text, 0).ok()?;

@@ -6,20 +6,20 @@ use std::fmt::Write as _;
 
 /// A guard, a script and a world.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Scenario {
+pub struct GeneratedScenario {
     /// All parts of the guard except tools.
     pub items: Vec<String>,
-    pub tools: Vec<Tool>,
-    pub turns: Vec<Turn>,
+    pub tools: Vec<GeneratedTool>,
+    pub turns: Vec<GeneratedTurn>,
     /// The answers of roles, in order.
-    pub approvals: Vec<(String, Vec<Grant>)>,
+    pub approvals: Vec<(String, Vec<GeneratedGrant>)>,
     /// The opening data of the session.
     pub data: Option<String>,
 }
 
 /// A tool of the guard.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Tool {
+pub struct GeneratedTool {
     pub name: String,
     /// The parameters, as declared.
     pub params: &'static [(&'static str, &'static str)],
@@ -28,20 +28,20 @@ pub struct Tool {
 
 /// An answer to a request for approval.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Grant {
+pub struct GeneratedGrant {
     pub granted: bool,
     pub lasts: Option<&'static str>,
 }
 
 /// A turn of the model; a turn without calls is a stop.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Turn {
+pub struct GeneratedTurn {
     pub after: Option<&'static str>,
     /// The number of tokens used.
     pub usage: Option<usize>,
     /// The message of the user.
     pub prompt: Option<String>,
-    pub calls: Vec<Call>,
+    pub calls: Vec<GeneratedCall>,
     /// True if the calls are held until no other call can begin.
     pub overlap: bool,
     /// The output of a stop.
@@ -50,7 +50,7 @@ pub struct Turn {
 
 /// A call.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Call {
+pub struct GeneratedCall {
     pub tool: String,
     pub args: Map<String, Value>,
     pub fails: bool,
@@ -60,7 +60,7 @@ pub struct Call {
     pub removes: Option<String>,
 }
 
-impl Scenario {
+impl GeneratedScenario {
     /// Returns the text of the guard.
     pub fn guard(&self) -> String {
         let mut out = String::from("guard generated\n");
@@ -148,7 +148,7 @@ impl Scenario {
             out.push_str("\n[world.approvals]\n");
         }
         for (role, grants) in &self.approvals {
-            let grants: Vec<String> = grants.iter().map(Grant::toml).collect();
+            let grants: Vec<String> = grants.iter().map(GeneratedGrant::toml).collect();
             let _ = writeln!(out, "{role} = [{}]", grants.join(", "));
         }
         for (at, turn) in self.turns.iter().enumerate() {
@@ -159,14 +159,14 @@ impl Scenario {
     }
 }
 
-impl Grant {
+impl GeneratedGrant {
     fn toml(&self) -> String {
         let lasts = self.lasts.map(|lasts| format!(", lasts = \"{lasts}\"")).unwrap_or_default();
         format!("{{ granted = {}{lasts} }}", self.granted)
     }
 }
 
-impl Turn {
+impl GeneratedTurn {
     fn toml(&self, at: usize, sees: &[String], out: &mut String) {
         out.push_str("\n[[turn]]\n");
         if !sees.is_empty() {
@@ -194,13 +194,13 @@ impl Turn {
         }
         out.push_str("calls = [\n");
         for (place, call) in self.calls.iter().enumerate() {
-            let _ = writeln!(out, "  {},", call.toml(&Scenario::id(at, place)));
+            let _ = writeln!(out, "  {},", call.toml(&GeneratedScenario::id(at, place)));
         }
         out.push_str("]\n");
     }
 }
 
-impl Call {
+impl GeneratedCall {
     fn toml(&self, id: &str) -> String {
         let mut out = format!("{{ id = \"{id}\", tool = \"{}\"", self.tool);
         if !self.args.is_empty() {

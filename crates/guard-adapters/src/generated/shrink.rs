@@ -1,9 +1,9 @@
 //! Scenarios with one part removed.
 
-use super::scenario::{Call, Scenario, Turn};
+use super::scenario::{GeneratedCall, GeneratedScenario, GeneratedTurn};
 
 /// Returns every scenario with one part removed, the largest parts first.
-pub fn smaller(scenario: &Scenario) -> Vec<Scenario> {
+pub fn smaller(scenario: &GeneratedScenario) -> Vec<GeneratedScenario> {
     let mut all = Vec::new();
     let turns = scenario.turns.len();
     // The last turn is a stop.
@@ -38,16 +38,19 @@ pub fn smaller(scenario: &Scenario) -> Vec<Scenario> {
     all
 }
 
-fn with(scenario: &Scenario, change: impl FnOnce(&mut Scenario)) -> Scenario {
+fn with(
+    scenario: &GeneratedScenario,
+    change: impl FnOnce(&mut GeneratedScenario),
+) -> GeneratedScenario {
     let mut smaller = scenario.clone();
     change(&mut smaller);
     smaller
 }
 
-fn plain(call: &mut Call) {
+fn plain(call: &mut GeneratedCall) {
     (call.takes, call.writes, call.removes) = (None, None, None);
 }
 
-fn bare(turn: &mut Turn) {
+fn bare(turn: &mut GeneratedTurn) {
     (turn.after, turn.usage, turn.prompt) = (None, None, None);
 }

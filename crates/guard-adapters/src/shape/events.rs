@@ -4,7 +4,7 @@
 use crate::duties::{Duties, with_feedback};
 use crate::engine::{Engine, trouble};
 use crate::harness::{AdapterResult, Gate, Harness};
-use guard_ack::protocol::{Call, Done, End, Turn};
+use guard_ack::protocol::{Done, LoopEnd, ModelCall, ModelTurn};
 use std::collections::VecDeque;
 
 /// An event of the loop.
@@ -12,19 +12,19 @@ enum Happens {
     /// The model is asked.
     Ask,
     /// The model calls a tool.
-    Called(Call),
+    Called(ModelCall),
     /// A call has ended.
-    Ended(Call, Done),
+    Ended(ModelCall, Done),
     /// The model wants to stop.
-    Stops(Turn),
+    Stops(ModelTurn),
 }
 
 /// Runs the loop.
-pub fn run(duties: &mut dyn Duties, harness: &mut Harness) -> AdapterResult<End> {
+pub fn run(duties: &mut dyn Duties, harness: &mut Harness) -> AdapterResult<LoopEnd> {
     duties.begin(harness)?;
     let mut queue = VecDeque::from([Happens::Ask]);
-    let mut running: Vec<Call> = Vec::new();
-    let mut waiting: Vec<(Call, String)> = Vec::new();
+    let mut running: Vec<ModelCall> = Vec::new();
+    let mut waiting: Vec<(ModelCall, String)> = Vec::new();
     while let Some(event) = queue.pop_front() {
         match event {
             Happens::Ask => {

@@ -5,10 +5,10 @@
 
 use crate::duties::Duties;
 use crate::harness::{AdapterResult, Gate, Harness};
-use guard_ack::protocol::{Call, End, Role};
+use guard_ack::protocol::{LoopEnd, ModelCall, Role};
 
 /// Runs the loop of the framework.
-pub fn run(duties: &mut dyn Duties, harness: &mut Harness) -> AdapterResult<End> {
+pub fn run(duties: &mut dyn Duties, harness: &mut Harness) -> AdapterResult<LoopEnd> {
     duties.begin(harness)?;
     while let Some(turn) = duties.ask_model(harness)? {
         if turn.stop {
@@ -23,9 +23,9 @@ pub fn run(duties: &mut dyn Duties, harness: &mut Harness) -> AdapterResult<End>
     Ok(duties.abandoned(harness))
 }
 
-fn calls(duties: &mut dyn Duties, harness: &mut Harness, calls: &[Call]) -> AdapterResult<()> {
-    let mut running: Vec<&Call> = Vec::new();
-    let mut waiting: Vec<(&Call, String)> = Vec::new();
+fn calls(duties: &mut dyn Duties, harness: &mut Harness, calls: &[ModelCall]) -> AdapterResult<()> {
+    let mut running: Vec<&ModelCall> = Vec::new();
+    let mut waiting: Vec<(&ModelCall, String)> = Vec::new();
     for call in calls {
         before(duties, harness, call, &mut running, &mut waiting)?;
     }
@@ -51,9 +51,9 @@ fn calls(duties: &mut dyn Duties, harness: &mut Harness, calls: &[Call]) -> Adap
 fn before<'c>(
     duties: &mut dyn Duties,
     harness: &mut Harness,
-    call: &'c Call,
-    running: &mut Vec<&'c Call>,
-    waiting: &mut Vec<(&'c Call, String)>,
+    call: &'c ModelCall,
+    running: &mut Vec<&'c ModelCall>,
+    waiting: &mut Vec<(&'c ModelCall, String)>,
 ) -> AdapterResult<()> {
     match duties.call(harness, call)? {
         Gate::Run => running.push(call),

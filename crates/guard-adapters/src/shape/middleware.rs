@@ -4,10 +4,10 @@
 use crate::duties::{Duties, with_feedback};
 use crate::engine::trouble;
 use crate::harness::{AdapterResult, Gate, Harness};
-use guard_ack::protocol::{Call, End};
+use guard_ack::protocol::{LoopEnd, ModelCall};
 
 /// Runs the loop of the framework.
-pub fn run(duties: &mut dyn Duties, harness: &mut Harness) -> AdapterResult<End> {
+pub fn run(duties: &mut dyn Duties, harness: &mut Harness) -> AdapterResult<LoopEnd> {
     duties.begin(harness)?;
     while let Some(turn) = duties.ask_model(harness)? {
         for call in &turn.calls {
@@ -25,7 +25,11 @@ pub fn run(duties: &mut dyn Duties, harness: &mut Harness) -> AdapterResult<End>
 }
 
 /// Wraps a tool; returns the text for the model.
-fn around(duties: &mut dyn Duties, harness: &mut Harness, call: &Call) -> AdapterResult<String> {
+fn around(
+    duties: &mut dyn Duties,
+    harness: &mut Harness,
+    call: &ModelCall,
+) -> AdapterResult<String> {
     match duties.call(harness, call)? {
         Gate::Run => {
             let (_, done) =

@@ -8,7 +8,7 @@ mod proxy;
 use crate::duties::Duties;
 use crate::harness::{AdapterResult, Harness};
 use guard_ack::clause;
-use guard_ack::protocol::End;
+use guard_ack::protocol::LoopEnd;
 
 /// The integration of an adapter in its framework.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +50,11 @@ impl Shape {
     }
 
     /// Runs the loop.
-    pub(crate) fn run(self, duties: &mut dyn Duties, harness: &mut Harness) -> AdapterResult<End> {
+    pub(crate) fn run(
+        self,
+        duties: &mut dyn Duties,
+        harness: &mut Harness,
+    ) -> AdapterResult<LoopEnd> {
         match self {
             Shape::Hooks => hooks::run(duties, harness),
             Shape::Middleware => middleware::run(duties, harness),

@@ -3,11 +3,11 @@
 
 use crate::duties::{Duties, with_feedback};
 use crate::harness::{AdapterResult, Gate, Harness};
-use guard_ack::protocol::{Call, End};
+use guard_ack::protocol::{LoopEnd, ModelCall};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Runs the client's loop.
-pub fn run(duties: &mut dyn Duties, harness: &mut Harness) -> AdapterResult<End> {
+pub fn run(duties: &mut dyn Duties, harness: &mut Harness) -> AdapterResult<LoopEnd> {
     duties.begin(harness)?;
     while let Some(turn) = duties.ask_model(harness)? {
         let responses = Proxy::default().forward(duties, harness, &turn.calls)?;
@@ -30,9 +30,9 @@ pub fn run(duties: &mut dyn Duties, harness: &mut Harness) -> AdapterResult<End>
 #[derive(Default)]
 struct Proxy<'c> {
     /// The forwarded calls, by id.
-    sent: BTreeMap<String, &'c Call>,
+    sent: BTreeMap<String, &'c ModelCall>,
     /// The held calls, with the reasons.
-    kept: VecDeque<(&'c Call, String)>,
+    kept: VecDeque<(&'c ModelCall, String)>,
     responses: BTreeMap<String, String>,
 }
 
@@ -42,7 +42,7 @@ impl<'c> Proxy<'c> {
         mut self,
         duties: &mut dyn Duties,
         harness: &mut Harness,
-        requests: &'c [Call],
+        requests: &'c [ModelCall],
     ) -> AdapterResult<BTreeMap<String, String>> {
         for call in requests {
             self.request(duties, harness, call)?;
@@ -67,7 +67,7 @@ impl<'c> Proxy<'c> {
         &mut self,
         duties: &mut dyn Duties,
         harness: &mut Harness,
-        call: &'c Call,
+        call: &'c ModelCall,
     ) -> AdapterResult<()> {
         match duties.call(harness, call)? {
             Gate::Run => {

@@ -1,8 +1,8 @@
 //! Generated scenarios: the faultless do what the reference evaluator decides, and most faults are found by them alone.
 
 use guard_ack::case::{self, Case};
-use guard_ack::{Contestant, Options, Report, Suite, run};
-use guard_adapters::{Fault, Generated, Mock, Shape};
+use guard_ack::{AckReport, CaseSuite, Contestant, RunOptions, run};
+use guard_adapters::{AdapterFault, Generated, Mock, Shape};
 use guard_sdk::GuardCache;
 use std::sync::LazyLock;
 
@@ -12,13 +12,13 @@ const COUNT: u64 = 300;
 /// Drawn once for all.
 static GENERATED: LazyLock<Vec<Generated>> = LazyLock::new(|| Generated::all(SEED, COUNT));
 
-fn suite(generated: &[Generated]) -> Suite {
+fn suite(generated: &[Generated]) -> CaseSuite {
     let texts = generated.iter().map(|one| (one.name.clone(), one.text.clone()));
-    Suite { texts: texts.collect(), root: "generated".into() }
+    CaseSuite { texts: texts.collect(), root: "generated".into() }
 }
 
-fn judged(suite: &Suite, cases: &[Case], contestant: &dyn Contestant) -> Report {
-    let options = Options {
+fn judged(suite: &CaseSuite, cases: &[Case], contestant: &dyn Contestant) -> AckReport {
+    let options = RunOptions {
         seed: SEED,
         jobs: 2,
         known_failing: Vec::new(),
@@ -49,10 +49,11 @@ fn most_faults_are_found_by_generated_scenarios_alone() {
     let suite = suite(&GENERATED);
     let (cases, _) = suite.cases(SEED);
     let guards = GuardCache::new(1000);
-    let tier = |fault: &Fault| guard_ack::clause::find(fault.clause()).map_or(0, |it| it.tier);
-    let drawn = |fault: &Fault| (1..=4).contains(&tier(fault)) && !fault.is_of_frameworks();
-    let faults: Vec<Fault> = Fault::all().filter(drawn).collect();
-    let found = |fault: Fault| {
+    let tier =
+        |fault: &AdapterFault| guard_ack::clause::find(fault.clause()).map_or(0, |it| it.tier);
+    let drawn = |fault: &AdapterFault| (1..=4).contains(&tier(fault)) && !fault.is_of_frameworks();
+    let faults: Vec<AdapterFault> = AdapterFault::all().filter(drawn).collect();
+    let found = |fault: AdapterFault| {
         let mock = Mock { shape: Shape::Hooks, fault: Some(fault), guards: &guards };
         cases.chunks(20).any(|some| !judged(&suite, some, &mock).is_fine())
     };
@@ -74,7 +75,8 @@ fn the_same_seed_is_the_same_scenario_and_another_is_another() {
 #[test]
 fn what_fails_is_made_small_and_is_a_case() {
     let guards = GuardCache::new(1000);
-    let mock = Mock { shape: Shape::Hooks, fault: Fault::named("audit-only"), guards: &guards };
+    let mock =
+        Mock { shape: Shape::Hooks, fault: AdapterFault::named("audit-only"), guards: &guards };
     let suite = suite(&GENERATED[..20]);
     let (cases, _) = suite.cases(SEED);
     let report = judged(&suite, &cases, &mock);
@@ -92,7 +94,8 @@ fn what_fails_is_made_small_and_is_a_case() {
 #[test]
 fn making_small_ends_though_stops_are_added_again() {
     let guards = GuardCache::new(1000);
-    let mock = Mock { shape: Shape::Hooks, fault: Fault::named("blocks-once"), guards: &guards };
+    let mock =
+        Mock { shape: Shape::Hooks, fault: AdapterFault::named("blocks-once"), guards: &guards };
     let suite = suite(&GENERATED);
     let (cases, _) = suite.cases(SEED);
     let report = judged(&suite, &cases, &mock);

@@ -3,9 +3,9 @@
 use super::SEED;
 use super::snapshots::{added, decided, seen};
 use super::undrawn::Undrawn;
-use guard_ack::case::{Case, Step};
-use guard_ack::protocol::{Declared, End, Hello, Replay, Replayed, Restore, Run};
-use guard_ack::{Adapter, Contestant, Observed, Suite, Trouble, World, play};
+use guard_ack::case::{Case, CaseStep};
+use guard_ack::protocol::{Declared, Hello, LoopEnd, ReplayAnswer, ReplayRequest, Restore, Run};
+use guard_ack::{Adapter, AdapterTrouble, AdapterWorld, CaseSuite, Contestant, Observed, play};
 use guard_adapters::{Mock, Shape};
 use guard_sdk::GuardCache;
 use serde_json::Value;
@@ -41,7 +41,7 @@ const MADE_ROOM: &[&str] = &[
 
 #[test]
 fn one_more_deny_never_enlarges_what_is_executed() {
-    let suite = Suite::bundled();
+    let suite = CaseSuite::bundled();
     let mut more = Vec::new();
     for case in suite.cases(SEED).0 {
         // Some cases have a guard that nobody can read.
@@ -86,12 +86,12 @@ thread_local! {
 }
 
 /// Starts nothing: everybody gets the shared adapter.
-struct Sharing<'s>(&'s Suite);
+struct Sharing<'s>(&'s CaseSuite);
 
-struct Handle<'s>(&'s Suite);
+struct Handle<'s>(&'s CaseSuite);
 
 impl Contestant for Sharing<'_> {
-    fn start(&self) -> Result<Box<dyn Adapter + '_>, Trouble> {
+    fn start(&self) -> Result<Box<dyn Adapter + '_>, AdapterTrouble> {
         Ok(Box::new(Handle(self.0)))
     }
 }
@@ -101,11 +101,11 @@ fn shared<T>(ask: impl FnOnce(&mut dyn Adapter) -> T) -> T {
 }
 
 impl Adapter for Handle<'_> {
-    fn hello(&mut self, hello: &Hello) -> Result<Declared, Trouble> {
+    fn hello(&mut self, hello: &Hello) -> Result<Declared, AdapterTrouble> {
         shared(|it| it.hello(hello))
     }
 
-    fn run(&mut self, run: &Run, world: &mut dyn World) -> Result<End, Trouble> {
+    fn run(&mut self, run: &Run, world: &mut dyn AdapterWorld) -> Result<LoopEnd, AdapterTrouble> {
         let end = shared(|it| it.run(run, world));
         // The guest comes after the first run, and is no host itself.
         match GUEST.take() {
@@ -118,25 +118,25 @@ impl Adapter for Handle<'_> {
         end
     }
 
-    fn snapshot(&mut self, session: &str) -> Result<Value, Trouble> {
+    fn snapshot(&mut self, session: &str) -> Result<Value, AdapterTrouble> {
         shared(|it| it.snapshot(session))
     }
 
-    fn restore(&mut self, restore: &Restore) -> Result<(), Trouble> {
+    fn restore(&mut self, restore: &Restore) -> Result<(), AdapterTrouble> {
         shared(|it| it.restore(restore))
     }
 
-    fn reset(&mut self, session: Option<&str>) -> Result<(), Trouble> {
+    fn reset(&mut self, session: Option<&str>) -> Result<(), AdapterTrouble> {
         shared(|it| it.reset(session))
     }
 
-    fn replay(&mut self, replay: &Replay) -> Result<Replayed, Trouble> {
+    fn replay(&mut self, replay: &ReplayRequest) -> Result<ReplayAnswer, AdapterTrouble> {
         shared(|it| it.replay(replay))
     }
 }
 
 /// Returns what was decided, run and shown, as text in the words of the case.
-fn told(suite: &Suite, case: &Case, seen: &Observed) -> String {
+fn told(suite: &CaseSuite, case: &Case, seen: &Observed) -> String {
     let undrawn = Undrawn::of(suite, case, seen, SEED);
     let shown: Vec<_> = seen.runs.iter().map(|run| (&run.shown, &run.approvals)).collect();
     let decided = decided(&added(case, seen), &undrawn);
@@ -145,10 +145,10 @@ fn told(suite: &Suite, case: &Case, seen: &Observed) -> String {
 
 #[test]
 fn two_cases_in_one_adapter_give_what_they_give_separately() {
-    let suite = Suite::bundled();
+    let suite = CaseSuite::bundled();
     let mut cases = suite.cases(SEED).0;
     // Where an adapter is ended, so is what it shares.
-    let ends = |it: &Step| matches!(it, Step::Restart {});
+    let ends = |it: &CaseStep| matches!(it, CaseStep::Restart {});
     cases.retain(|case| !case.run.iter().flat_map(|run| &run.before).any(ends));
     for mock in &*MOCKS {
         let alone =

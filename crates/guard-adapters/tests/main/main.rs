@@ -1,6 +1,6 @@
 //! The kit against our own adapters: the faultless pass, whatever asks no guard fails, every fault is found.
 
-use guard_ack::{Contestant, Options, Report, Suite, run};
+use guard_ack::{AckReport, CaseSuite, Contestant, RunOptions, run};
 use guard_adapters::{Mock, Null, Shape};
 use guard_sdk::GuardCache;
 
@@ -13,10 +13,10 @@ mod undrawn;
 
 const SEED: u64 = 20_260_105;
 
-fn judged(contestant: &dyn Contestant, seed: u64) -> Report {
-    let suite = Suite::bundled();
+fn judged(contestant: &dyn Contestant, seed: u64) -> AckReport {
+    let suite = CaseSuite::bundled();
     let (cases, bad) = suite.cases(seed);
-    let options = Options {
+    let options = RunOptions {
         seed,
         jobs: 2,
         known_failing: Vec::new(),

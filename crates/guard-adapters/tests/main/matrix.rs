@@ -1,8 +1,8 @@
 //! The kill matrix: which case finds which fault, and for which promise.
 
 use super::{SEED, judged};
-use guard_ack::{Outcome, Suite, Verdict, clause};
-use guard_adapters::{Fault, Mock, Shape};
+use guard_ack::{CaseOutcome, CaseSuite, CaseVerdict, clause};
+use guard_adapters::{AdapterFault, Mock, Shape};
 use guard_sdk::GuardCache;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -10,9 +10,9 @@ use std::fmt::Write as _;
 /// Cases that failed, each with the clauses that it says were broken.
 type Kills = BTreeMap<String, BTreeSet<String>>;
 
-fn kills(outcomes: &[Outcome]) -> Kills {
+fn kills(outcomes: &[CaseOutcome]) -> Kills {
     let failed = outcomes.iter().filter_map(|one| match &one.verdict {
-        Verdict::Failed(broken) => {
+        CaseVerdict::Failed(broken) => {
             Some((one.name.clone(), broken.iter().map(|it| it.clause.clone()).collect()))
         }
         _ => None,
@@ -26,12 +26,12 @@ fn every_fault_is_found_for_its_own_reason_and_every_case_finds_one() {
     let mut matrix = String::new();
     let (mut alive, mut idle) = (Vec::new(), BTreeSet::new());
     let mut catching: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    let suite = Suite::bundled();
+    let suite = CaseSuite::bundled();
     let cases = suite.cases(SEED).0;
     let claims: BTreeMap<&str, &str> =
         cases.iter().map(|case| (case.name.as_str(), case.clause.as_str())).collect();
     idle.extend(cases.iter().map(|case| case.name.clone()));
-    for fault in Fault::all() {
+    for fault in AdapterFault::all() {
         let mock = Mock { shape: Shape::Hooks, fault: Some(fault), guards: &guards };
         let report = judged(&mock, SEED);
         let kills = kills(&report.outcomes);

@@ -4,8 +4,8 @@
 
 use super::undrawn::Undrawn;
 use super::{SEED, told};
-use guard_ack::case::{Case, RunFile, Step};
-use guard_ack::{Observed, Played, Suite, play};
+use guard_ack::case::{Case, CaseStep, RunFile};
+use guard_ack::{CaseSuite, Observed, Played, play};
 use guard_adapters::{Mock, Shape};
 use guard_plan::record::Record;
 use guard_plan::verdict::Decision;
@@ -23,7 +23,7 @@ fn folder() -> PathBuf {
 
 /// Plays a case with one shape of adapter and returns the observations; `None` if the shape does not declare what the
 /// case needs.
-pub fn seen(suite: &Suite, case: &Case, shape: Shape, guards: &GuardCache) -> Option<Observed> {
+pub fn seen(suite: &CaseSuite, case: &Case, shape: Shape, guards: &GuardCache) -> Option<Observed> {
     let mock = Mock { shape, fault: None, guards };
     let (played, seen) = play(case, &mock, &suite.hash(), SEED, &|_| None);
     match played {
@@ -62,13 +62,13 @@ fn settled(decided: &[Vec<Decided>]) -> Vec<BTreeSet<String>> {
     decided.iter().map(one).collect()
 }
 
-fn step(step: &Step) -> String {
+fn step(step: &CaseStep) -> String {
     match step {
-        Step::Snapshot { session, name } => format!("snapshot {name} of {session}"),
-        Step::Restore { session, name } => format!("restore {session} from {name}"),
-        Step::Reset { session } => format!("reset {session}"),
-        Step::Restart {} => "another process".into(),
-        Step::Wait { takes } => format!("wait {takes}"),
+        CaseStep::Snapshot { session, name } => format!("snapshot {name} of {session}"),
+        CaseStep::Restore { session, name } => format!("restore {session} from {name}"),
+        CaseStep::Reset { session } => format!("reset {session}"),
+        CaseStep::Restart {} => "another process".into(),
+        CaseStep::Wait { takes } => format!("wait {takes}"),
     }
 }
 
@@ -90,7 +90,7 @@ fn head(case: &Case, at: usize, run: &RunFile) -> String {
 }
 
 /// A case in words: its guard's plan, what was decided, what was recorded; then where other shapes decide otherwise.
-fn snapshot(suite: &Suite, case: &Case, guards: &GuardCache) -> String {
+fn snapshot(suite: &CaseSuite, case: &Case, guards: &GuardCache) -> String {
     let kernel = guards.compile("case.guard", &*case.guard);
     let plan = kernel.map_or("  none\n".to_owned(), |kernel| told::plan(kernel.plan()));
     let mut out = format!("{}: {}\n\nplan\n{plan}", case.clause, case.claim);
@@ -124,7 +124,7 @@ fn snapshot(suite: &Suite, case: &Case, guards: &GuardCache) -> String {
 
 #[test]
 fn each_case_reads_as_it_did() {
-    let suite = Suite::bundled();
+    let suite = CaseSuite::bundled();
     let guards = GuardCache::new(1000);
     let mut settings = insta::Settings::clone_current();
     settings.set_prepend_module_to_snapshot(false);
@@ -138,7 +138,7 @@ fn each_case_reads_as_it_did() {
 
 #[test]
 fn no_snapshot_is_without_its_case() {
-    let suite = Suite::bundled();
+    let suite = CaseSuite::bundled();
     let known: BTreeSet<&str> = suite.texts.iter().map(|(name, _)| name.as_str()).collect();
     for area in std::fs::read_dir(folder()).expect("the snapshots").flatten() {
         for file in std::fs::read_dir(area.path()).expect("an area").flatten() {

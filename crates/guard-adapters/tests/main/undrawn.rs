@@ -3,7 +3,7 @@
 //! `<<tool:ship>>` is `ship`, `<<word:why>>` is `WHY`, `<<path:out>>` is `out.txt`, `<<dir:src>>` is `src`; amounts stay as drawn.
 
 use guard_ack::case::{Case, draw};
-use guard_ack::{Observed, Suite};
+use guard_ack::{CaseSuite, Observed};
 use guard_plan::hex;
 
 /// Texts and what to write for them, the longest first.
@@ -11,7 +11,7 @@ pub struct Undrawn(Vec<(String, String)>);
 
 impl Undrawn {
     /// For a case, and what was seen of it.
-    pub fn of(suite: &Suite, case: &Case, seen: &Observed, seed: u64) -> Undrawn {
+    pub fn of(suite: &CaseSuite, case: &Case, seen: &Observed, seed: u64) -> Undrawn {
         let text = suite.texts.iter().find(|(name, _)| *name == case.name);
         let inside = placeholders(text.map_or("", |(_, text)| text));
         let asked: String = inside.iter().map(|one| format!("<<{one}>>\n")).collect();

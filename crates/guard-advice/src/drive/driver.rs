@@ -5,7 +5,7 @@ mod calls;
 use super::choice::Choice;
 use super::io::{DriveIo, DriveSession, Reply, Situation};
 use super::progress::RoundCounts;
-use super::{Limits, report};
+use super::{DriveLimits, report};
 use guard_plan::advice::{Action, Advice, Decimal, Status};
 use guard_plan::drive::{DriveReport, End, Round, RoundOutcome, Spent};
 use guard_plan::json::Json;
@@ -13,13 +13,13 @@ use guard_plan::plan::Millis;
 use guard_plan::record::{self, Delivered, StopDecision};
 use guard_plan::time;
 use guard_plan::verdict::{Code, Reason};
-use guard_runtime::{Event, Outcome, Stop, Stopped, Turn};
+use guard_runtime::{Event, Outcome, ProbeTurn, Stop, Stopped};
 
 /// A running drive.
 pub(super) struct Driver<'d, 'o> {
     session: &'d mut dyn DriveSession,
     io: &'d mut DriveIo<'o>,
-    limits: &'d Limits,
+    limits: &'d DriveLimits,
     progress: RoundCounts,
     rounds: Vec<Round>,
     /// The outcome of the last round, as text.
@@ -33,7 +33,7 @@ pub(super) struct Driver<'d, 'o> {
 }
 
 /// A proposed call.
-struct ProposedCall {
+struct DriverCall {
     tool: String,
     args: Json,
     fallback: bool,
@@ -47,7 +47,7 @@ impl<'d, 'o> Driver<'d, 'o> {
     pub fn new(
         session: &'d mut dyn DriveSession,
         io: &'d mut DriveIo<'o>,
-        limits: &'d Limits,
+        limits: &'d DriveLimits,
     ) -> Self {
         Driver {
             session,
@@ -215,7 +215,7 @@ impl<'d, 'o> Driver<'d, 'o> {
 
     /// Returns the call that a reasoner named. An action is looked up first by its name in the
     /// advice, then as the kernel does; omitted arguments are those of the advice.
-    fn named(&self, advice: &Advice, action: &str, args: Option<Json>) -> ProposedCall {
+    fn named(&self, advice: &Advice, action: &str, args: Option<Json>) -> DriverCall {
         let advised = advice.actions.iter().find(|advised| advised.tool == action);
         let advised =
             advised.or_else(|| advice.actions.iter().find(|advised| advised.wire_name == action));
@@ -227,7 +227,7 @@ impl<'d, 'o> Driver<'d, 'o> {
         };
         let args = args.or(judged).unwrap_or_else(|| Json::Object(Vec::new()));
         let value = advised.filter(|one| one.args.as_ref().is_none_or(|judged| *judged == args));
-        ProposedCall { tool, args, fallback: false, value: value.map(|one| one.value) }
+        DriverCall { tool, args, fallback: false, value: value.map(|one| one.value) }
     }
 
     /// Replaces an invalid choice: by the best action that is ready, or one that only has to become
@@ -249,7 +249,7 @@ impl<'d, 'o> Driver<'d, 'o> {
             return Ok(());
         };
         let (tool, value) = (action.wire_name.clone(), Some(action.value));
-        let call = ProposedCall { tool, args, fallback: true, value };
+        let call = DriverCall { tool, args, fallback: true, value };
         match self.perform(&call, round)? {
             Ok(()) => {}
             Err(why) if only_unready(round) => self.wait(&why, round),
@@ -269,15 +269,15 @@ impl<'d, 'o> Driver<'d, 'o> {
         let probes: Vec<&String> = reasons.flat_map(|reason| &reason.needs).collect();
         let turn =
             |probe: &&String| self.session.state().next_attempt(self.session.kernel(), probe);
-        let turns: Vec<Turn> = probes.iter().filter_map(turn).collect();
-        if turns.contains(&Turn::Never) {
+        let turns: Vec<ProbeTurn> = probes.iter().filter_map(turn).collect();
+        if turns.contains(&ProbeTurn::Never) {
             self.progress.idled();
             round.outcome = RoundOutcome::Refused;
             return;
         }
         let next = turns.iter().filter_map(|turn| match turn {
-            Turn::At(at) => Some(*at),
-            Turn::Now | Turn::Never => None,
+            ProbeTurn::At(at) => Some(*at),
+            ProbeTurn::Now | ProbeTurn::Never => None,
         });
         let next = next.max();
         let until = match next {

@@ -1,6 +1,6 @@
 //! The progress of a drive over its rounds, to detect when it is stuck.
 
-use super::Limits;
+use super::DriveLimits;
 use guard_plan::drive::End;
 use guard_plan::json::Json;
 use guard_plan::key;
@@ -52,14 +52,14 @@ impl RoundCounts {
     }
 
     /// Returns the delay for a probe that is not ready; longer each time in a row.
-    pub fn wait(&mut self, limits: &Limits) -> Millis {
+    pub fn wait(&mut self, limits: &DriveLimits) -> Millis {
         let factor = 1_i64.checked_shl(self.waits.min(40)).unwrap_or(i64::MAX);
         self.waits = self.waits.saturating_add(1);
         limits.wait.max(1).saturating_mul(factor).min(limits.longest_wait.max(1))
     }
 
     /// Returns the limit that was reached.
-    pub fn end(&self, limits: &Limits, rounds: u64) -> Option<End> {
+    pub fn end(&self, limits: &DriveLimits, rounds: u64) -> Option<End> {
         if self.failures >= limits.failures {
             Some(End::Failures)
         } else if self.invalid >= limits.invalid {

@@ -76,7 +76,7 @@ struct Run {
     world: Later,
     clock: Still,
     ann: Ann,
-    limits: Limits,
+    limits: DriveLimits,
 }
 
 impl Run {
@@ -84,7 +84,7 @@ impl Run {
         let kernel = kernel(plan);
         let session = kernel.open("s", 0, "/ws").unwrap();
         let (tools, world, clock, ann) = (Log::default(), Later(0), Still::default(), Ann(false));
-        Run { kernel, session, tools, world, clock, ann, limits: Limits::default() }
+        Run { kernel, session, tools, world, clock, ann, limits: DriveLimits::default() }
     }
 
     fn with(&mut self, reasoner: &mut dyn Reasoner) -> DriveReport {

@@ -140,7 +140,7 @@ proptest! {
             clock: &mut Hands(now, more()),
             approvals: &mut Moody(more()),
         };
-        let limits = Limits { steps: 25, ..Limits::default() };
+        let limits = DriveLimits { steps: 25, ..DriveLimits::default() };
         let unrecorded =
             UnrecordedSession { kernel: &kernel, session: &mut session, world: &mut world };
         let report = drive(&mut Notary(unrecorded, &allowed), &mut io, &limits);

@@ -1,16 +1,16 @@
 //! Reads the units of a list.
 
 use super::members::MemberKey;
-use super::{Engine, OpenValue, Phase, StepInput};
+use super::{ContractEngine, PartialValue, Phase, StepInput};
 use crate::boundary::{self, Lead};
 use crate::lex;
 use crate::nest::Nest;
-use crate::repair::Broken;
+use crate::repair::Irreparable;
 use guard_plan::json::Json;
 use guard_plan::plan::Root;
 use guard_plan::report::{Fix, SpanKind};
 
-impl Engine {
+impl ContractEngine {
     pub(super) fn elements(&mut self, t: &StepInput<'_>) -> bool {
         match self.over_gap(t) {
             Ok(true) => {}
@@ -185,7 +185,7 @@ impl Engine {
         if self.stack.len() > 2 {
             self.confirm();
         }
-        let Some(OpenValue::List(listing)) = self.stack.pop() else { return };
+        let Some(PartialValue::List(listing)) = self.stack.pop() else { return };
         let name = self.p.lists[listing.list].member.clone();
         if let (Some((keep, _)), Some(object)) = (listing.inner, self.object())
             && !listing.twice
@@ -236,7 +236,7 @@ impl Engine {
     fn lose_unit_in(&mut self, t: &StepInput<'_>, why: &'static str, nest: Nest) -> bool {
         self.begin_unit(false);
         let Some(list) = self.listing().map(|listing| listing.list) else { return false };
-        self.broken(t, list, Broken { why, nest, ..Broken::default() });
+        self.broken(t, list, Irreparable { why, nest, ..Irreparable::default() });
         true
     }
 }

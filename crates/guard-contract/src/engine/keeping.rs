@@ -1,12 +1,12 @@
 //! Moves judged units into their list or into quarantine.
 
-use super::Engine;
+use super::ContractEngine;
 use super::unit::HEAD;
 use crate::judge::Refusal;
 use crate::keep::Rank;
 use guard_plan::report::{Extent, Item, Quarantined, Reason, SNIPPET, SpanKind};
 
-impl Engine {
+impl ContractEngine {
     /// Returns the index of the next unit of a list.
     pub(super) fn next_index(&mut self, list: usize) -> u64 {
         let counted = self.p.lists[list].within.is_some();

@@ -2,7 +2,7 @@
 //! holds lists and cannot be parsed as a whole.
 
 use super::unit::HIDES;
-use super::{Engine, Listing, Object, OpenValue, Phase, StepInput};
+use super::{ContractEngine, Listing, Object, PartialValue, Phase, StepInput};
 use crate::boundary::{self, LONGEST_NAME, Lead};
 use crate::gap::{NoGap, gap, hides};
 use crate::judge::Refusal;
@@ -23,7 +23,7 @@ pub(super) enum MemberKey {
     More,
 }
 
-impl Engine {
+impl ContractEngine {
     /// Skips a gap; returns false if its end is not known yet. `Err` for an invalid comment.
     pub(super) fn over_gap(&mut self, t: &StepInput<'_>) -> Result<bool, ()> {
         let mut fixes = Vec::new();
@@ -226,7 +226,7 @@ impl Engine {
                         object.seen.contains(&self.p.lists[*list].member[..].into())
                     };
                     let closed =
-                        matches!(self.stack.last(), Some(OpenValue::Object(object)) if seen(object));
+                        matches!(self.stack.last(), Some(PartialValue::Object(object)) if seen(object));
                     self.p.lists[*list].own.has(&name) && (closed || !self.p.roomy)
                 });
                 match list {
@@ -381,14 +381,14 @@ impl Engine {
         let nested = self.stack.len() > 1;
         let inner = nested.then(|| (Keep::new(&self.p.lists[list]), 0));
         let listing = Listing { list, twice: false, comma: None, fresh: true, column: None, inner };
-        self.stack.push(OpenValue::List(Box::new(listing)));
+        self.stack.push(PartialValue::List(Box::new(listing)));
         self.at = at;
         self.phase = Phase::Elements;
     }
 
     /// Begins a document: the open object is an envelope with lists.
     fn attach(&mut self) {
-        let Some(OpenValue::Object(object)) = self.stack.first_mut() else { return };
+        let Some(PartialValue::Object(object)) = self.stack.first_mut() else { return };
         if object.attached {
             return;
         }
@@ -402,14 +402,14 @@ impl Engine {
 
     /// Moves the members again, once the object is an envelope.
     pub(super) fn flush_late(&mut self) {
-        if matches!(self.stack.first(), Some(OpenValue::Object(object)) if object.attached) {
+        if matches!(self.stack.first(), Some(PartialValue::Object(object)) if object.attached) {
             self.flush();
         }
     }
 
     /// Moves the members of the outermost object to the document.
     fn flush(&mut self) {
-        let Some(OpenValue::Object(object)) = self.stack.first_mut() else { return };
+        let Some(PartialValue::Object(object)) = self.stack.first_mut() else { return };
         self.draft.truncated |= std::mem::take(&mut self.cut);
         self.draft.envelope = true;
         self.draft.start = self.draft.start.min(object.start);
@@ -432,7 +432,7 @@ impl Engine {
 
     /// Ends an object here.
     pub(super) fn end_object(&mut self, t: &StepInput<'_>, end: usize) {
-        let Some(OpenValue::Object(object)) = self.stack.last_mut() else { return };
+        let Some(PartialValue::Object(object)) = self.stack.last_mut() else { return };
         if let Some(list) = object.item {
             return self.end_item(t, list, end);
         }
@@ -465,7 +465,7 @@ impl Engine {
 
     /// Ends an item that was read member by member, and judges it.
     fn end_item(&mut self, t: &StepInput<'_>, list: usize, end: usize) {
-        let Some(OpenValue::Object(object)) = self.stack.pop() else { return };
+        let Some(PartialValue::Object(object)) = self.stack.pop() else { return };
         let object: Object = *object;
         (self.at, self.phase) = (end, Phase::Elements);
         let mut value = Json::Object(object.values);

@@ -7,7 +7,7 @@
 //! outside. Every position is outside of strings in one of the two.
 
 use super::unit::HEAD;
-use super::{Engine, OpenValue, Phase, StepInput};
+use super::{ContractEngine, PartialValue, Phase, StepInput};
 use crate::boundary::{self, Lead};
 use crate::judge::Refusal;
 use crate::lex::blanks;
@@ -27,7 +27,7 @@ pub(super) struct Gone {
 
 /// A search.
 #[derive(Debug)]
-pub(super) struct Search {
+pub(super) struct EngineSearch {
     /// The position reached.
     from: usize,
     /// The start of the lost unit.
@@ -69,9 +69,9 @@ enum PositionClass {
     Here(Next),
 }
 
-impl Search {
-    pub fn new(from: usize, start: usize, gone: Option<Gone>, open: Nest) -> Search {
-        Search {
+impl EngineSearch {
+    pub fn new(from: usize, start: usize, gone: Option<Gone>, open: Nest) -> EngineSearch {
+        EngineSearch {
             from,
             start,
             gone,
@@ -147,7 +147,7 @@ impl Search {
     }
 }
 
-impl Engine {
+impl ContractEngine {
     pub(super) fn search(&mut self, t: &StepInput<'_>) -> bool {
         let Phase::Search(search) = &mut self.phase else { return false };
         if search.gone.is_some() && search.head.is_none() && t.w.stop() - search.start >= HEAD {
@@ -212,8 +212,8 @@ impl Engine {
         // What ends here stands on the stack around the search, or is the unit itself.
         let around = self.stack.len() as i32 - 1 + open.depth;
         let list = match usize::try_from(around).ok().and_then(|at| self.stack.get(at)) {
-            Some(OpenValue::List(_)) => true,
-            Some(OpenValue::Object(_)) => false,
+            Some(PartialValue::List(_)) => true,
+            Some(PartialValue::Object(_)) => false,
             None => return Ok(false),
         };
         let comma = *byte == b',';
@@ -277,16 +277,16 @@ impl Engine {
 
     /// Returns whether the position is directly inside of the object or list at this place on the
     /// stack, whose units begin at this indentation.
-    fn at_level(&self, search: &Search, place: usize, column: Option<usize>) -> bool {
+    fn at_level(&self, search: &EngineSearch, place: usize, column: Option<usize>) -> bool {
         let depth = place as i32 - (self.stack.len() as i32 - 1);
         let least = search.least[usize::from(search.inside)];
         (search.here().depth == depth && least >= depth)
             || (column.is_some() && column == search.column)
     }
 
-    fn item_or_document(&self, search: &Search, name: &str) -> PositionClass {
+    fn item_or_document(&self, search: &EngineSearch, name: &str) -> PositionClass {
         for (place, open) in self.stack.iter().enumerate().rev() {
-            if let OpenValue::List(listing) = open {
+            if let PartialValue::List(listing) = open {
                 let list = &self.p.lists[listing.list];
                 let leads = list.own.has(name) || (list.any && !self.p.envelope.has(name));
                 // Nothing inside of an item has such a name, and no key is an object.
@@ -309,7 +309,7 @@ impl Engine {
                 };
             }
             // No evidence has shown that it is an envelope.
-            Some(OpenValue::Object(object))
+            Some(PartialValue::Object(object))
                 if !object.attached
                     && object.known == 0
                     && line
@@ -324,7 +324,7 @@ impl Engine {
             return PositionClass::Here(Next::Lost(self.stack.len() - 1, list));
         }
         let again = match self.stack.first() {
-            Some(OpenValue::Object(object)) => {
+            Some(PartialValue::Object(object)) => {
                 object.begun.is_some() && object.begun == search.column
             }
             _ => false,
@@ -337,8 +337,8 @@ impl Engine {
 
     /// Returns the envelope's list whose name cannot be read, if an item with this first key stands
     /// where nothing else can stand.
-    fn nameless_list(&self, search: &Search, name: &str) -> Option<usize> {
-        let Some(OpenValue::Object(object)) = self.stack.last() else { return None };
+    fn nameless_list(&self, search: &EngineSearch, name: &str) -> Option<usize> {
+        let Some(PartialValue::Object(object)) = self.stack.last() else { return None };
         let here = search.here();
         if object.item.is_some() || self.p.roomy || here.depth > 1 || here.object() == Some(true) {
             return None;
@@ -350,9 +350,9 @@ impl Engine {
     }
 
     /// A member's key: for a list of any open object, or for the innermost object outside of lists.
-    fn member_of(&self, search: &Search, name: &str, list: bool) -> PositionClass {
+    fn member_of(&self, search: &EngineSearch, name: &str, list: bool) -> PositionClass {
         for (place, open) in self.stack.iter().enumerate().rev() {
-            let OpenValue::Object(object) = open else { continue };
+            let PartialValue::Object(object) = open else { continue };
             if !self.at_level(search, place, object.column) {
                 continue;
             }
@@ -373,15 +373,15 @@ impl Engine {
     /// A bracket ends the innermost list if the text after it shows so.
     fn end_of_list(
         &self,
-        search: &Search,
+        search: &EngineSearch,
         bytes: &[u8],
         at: usize,
         more: PositionClass,
     ) -> PositionClass {
-        if !matches!(self.stack.last(), Some(OpenValue::List(_))) || search.here().has(false) {
+        if !matches!(self.stack.last(), Some(PartialValue::List(_))) || search.here().has(false) {
             return PositionClass::Nothing;
         }
-        let Some(OpenValue::Object(around)) = self.stack.iter().rev().nth(1) else {
+        let Some(PartialValue::Object(around)) = self.stack.iter().rev().nth(1) else {
             return PositionClass::Nothing;
         };
         let next = blanks(bytes, at + 1);
@@ -422,7 +422,7 @@ impl Engine {
         };
         let key = boundary::key(bytes, quote).ok()?;
         let list = match self.stack.last() {
-            Some(OpenValue::List(listing)) => Some(&self.p.lists[listing.list].own),
+            Some(PartialValue::List(listing)) => Some(&self.p.lists[listing.list].own),
             _ => None,
         };
         Some(
@@ -490,10 +490,10 @@ impl Engine {
         }
         // A separator expected before is not reported as missing.
         match self.stack.last_mut() {
-            Some(OpenValue::Object(object)) => {
+            Some(PartialValue::Object(object)) => {
                 (object.comma, object.fresh, object.last) = (None, true, None);
             }
-            Some(OpenValue::List(listing)) => (listing.comma, listing.fresh) = (None, true),
+            Some(PartialValue::List(listing)) => (listing.comma, listing.fresh) = (None, true),
             None => self.marks.set(at, SpanKind::Text),
         }
         self.at = at;
@@ -503,7 +503,7 @@ impl Engine {
     fn close_to(&mut self, t: &StepInput<'_>, place: usize, at: usize) {
         while self.stack.len() > place + 1 {
             match self.stack.last() {
-                Some(OpenValue::List(_)) => self.end_list(),
+                Some(PartialValue::List(_)) => self.end_list(),
                 _ => {
                     if let Some(object) = self.object() {
                         let why = (Reason::Malformed, "it is not closed".to_owned());

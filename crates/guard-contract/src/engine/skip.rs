@@ -2,7 +2,7 @@
 
 use super::search::Gone;
 use super::unit::HEAD;
-use super::{Engine, Phase, StepInput};
+use super::{ContractEngine, Phase, StepInput};
 use crate::judge::Refusal;
 use crate::lex;
 
@@ -68,7 +68,7 @@ impl Skip {
     }
 }
 
-impl Engine {
+impl ContractEngine {
     pub(super) fn skip(&mut self, t: &StepInput<'_>) -> bool {
         let Phase::Skip(skip) = &mut self.phase else { return false };
         if skip.head.is_empty() {

@@ -3,7 +3,7 @@
 mod asides;
 
 use super::unit::Read;
-use super::{Engine, Object, OpenValue, Phase, StepInput};
+use super::{ContractEngine, Object, PartialValue, Phase, StepInput};
 use crate::boundary::{self, Lead};
 use crate::draft::{Draft, GLUED, IN_SENTENCE};
 use asides::LONGEST_TAG;
@@ -121,7 +121,7 @@ enum Start {
     More,
 }
 
-impl Engine {
+impl ContractEngine {
     pub(super) fn top(&mut self, t: &StepInput<'_>) -> bool {
         if let Some(list) = self.framing.take() {
             return self.frame(t, list);
@@ -488,7 +488,7 @@ impl Engine {
         };
         let begun = self.around.column;
         let object = Object { start, begun, doubt, fresh: true, ..Object::default() };
-        self.stack.push(OpenValue::Object(Box::new(object)));
+        self.stack.push(PartialValue::Object(Box::new(object)));
         self.at = start + 1;
         self.phase = Phase::Members;
     }

@@ -1,13 +1,13 @@
 //! One unit or member value: read, repaired, judged, and kept or quarantined.
 
-use super::search::{Gone, Search};
+use super::search::{EngineSearch, Gone};
 use super::skip::Skip;
-use super::{Engine, Object, OpenValue, Phase, StepInput};
+use super::{ContractEngine, Object, PartialValue, Phase, StepInput};
 use crate::judge::{Refusal, ValidUnit};
 use crate::keep::item;
 use crate::lex::{self, LexStop};
 use crate::nest::Nest;
-use crate::repair::{Broken, Leads, RepairOutcome, Repaired, repair};
+use crate::repair::{Irreparable, Leads, RepairOutcome, Repaired, repair};
 use guard_plan::report::{Extent, Fix, Quarantined, Reason, SNIPPET, SpanKind};
 
 /// The length of a unit's stored beginning, in bytes: enough for the characters of its snippet in
@@ -22,13 +22,13 @@ pub(super) enum Read {
     /// Valid JSON of this length.
     Strict(usize),
     Repaired(Repaired),
-    Broken(Broken),
+    Broken(Irreparable),
     /// Too long or too deeply nested to be parsed: the reason.
     Large(String),
     More,
 }
 
-impl Engine {
+impl ContractEngine {
     /// The maximum length of a value, in bytes.
     pub(super) fn cap(&self) -> usize {
         usize::try_from(self.p.contract.bounds.bytes).unwrap_or(usize::MAX).clamp(1, 1 << 31)
@@ -82,7 +82,7 @@ impl Engine {
                 _ => {
                     self.begin_unit(t.w.from(start).first() == Some(&b'{'));
                     let why = "it is not closed";
-                    self.broken(t, list, Broken { at: len, why, ..Broken::default() });
+                    self.broken(t, list, Irreparable { at: len, why, ..Irreparable::default() });
                     return true;
                 }
             }
@@ -123,7 +123,7 @@ impl Engine {
     fn is_envelope(&self, bytes: &[u8]) -> bool {
         let Ok(text) = str::from_utf8(bytes) else { return false };
         self.tape.members(0).any(|(key, value)| {
-            self.tape.nodes[value].kind == crate::tape::NodeKind::Array
+            self.tape.nodes[value].kind == crate::tape::TapeNodeKind::Array
                 && self.p.list_of(None, &self.tape.text(text, key)).is_some()
         })
     }
@@ -218,9 +218,9 @@ impl Engine {
     }
 
     /// Handles a unit that cannot be parsed: searches for the next unit. Nothing inside it counts.
-    pub(super) fn broken(&mut self, t: &StepInput<'_>, list: usize, broken: Broken) {
+    pub(super) fn broken(&mut self, t: &StepInput<'_>, list: usize, broken: Irreparable) {
         let start = self.at;
-        let Broken { at, why, cut, suspect, nest, next } = broken;
+        let Irreparable { at, why, cut, suspect, nest, next } = broken;
         self.draft.truncated |= cut;
         let reason = if cut { Reason::Truncated } else { Reason::Malformed };
         let error = format!("{why}, at byte {}", start + at);
@@ -240,7 +240,7 @@ impl Engine {
             if self.p.lists[list].within.is_none() {
                 self.marks.set(start, SpanKind::Quarantined);
             }
-            self.stack.push(OpenValue::Object(Box::new(object)));
+            self.stack.push(PartialValue::Object(Box::new(object)));
             (self.at, self.phase) = (start + 1, Phase::Members);
             return;
         }
@@ -283,7 +283,7 @@ impl Engine {
             (0, Some(b'[')) if !matches!(next, Some(b',' | b':' | b'}')) => nest.open(false),
             _ => {}
         }
-        let mut search = Search::new(value + suspect.max(1), start, gone, nest);
+        let mut search = EngineSearch::new(value + suspect.max(1), start, gone, nest);
         search.behind(first.filter(|_| suspect == 0));
         self.phase = Phase::Search(search);
     }

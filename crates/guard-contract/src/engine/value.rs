@@ -2,14 +2,14 @@
 
 use super::skip::Skip;
 use super::unit::{HIDES, Read, located};
-use super::{Engine, OpenValue, Phase, StepInput};
+use super::{ContractEngine, PartialValue, Phase, StepInput};
 use crate::judge::Refusal;
 use crate::lex;
 use crate::nest::Nest;
-use crate::repair::Broken;
+use crate::repair::Irreparable;
 use guard_plan::report::{Fix, Reason};
 
-impl Engine {
+impl ContractEngine {
     /// Returns whether the text after a member's value shows that the value has ended; `None` if
     /// that is not known yet.
     fn delimited(&self, t: &StepInput<'_>, start: usize, read: Read) -> Option<Read> {
@@ -42,7 +42,7 @@ impl Engine {
         }
         let (why, cut) = ("where its value ends is unclear", rest.len() == next);
         let suspect = if string { 0 } else { len };
-        Some(Read::Broken(Broken { at: next, why, cut, suspect, ..Broken::default() }))
+        Some(Read::Broken(Irreparable { at: next, why, cut, suspect, ..Irreparable::default() }))
     }
 
     /// Handles the result of reading a member's value.
@@ -202,7 +202,7 @@ impl Engine {
 
     /// Drops a member that occurs twice: neither occurrence is valid.
     fn draft_forget(&mut self, field: usize) {
-        if let Some(OpenValue::Object(object)) = self.stack.first()
+        if let Some(PartialValue::Object(object)) = self.stack.first()
             && object.attached
         {
             self.draft.members[field] = None;

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 /// One step of a prepared expression.
 #[derive(Debug, Clone)]
-pub(crate) enum Op {
+pub(crate) enum PreparedOp {
     /// A constant value.
     Const(Value),
     /// A node to evaluate.
@@ -45,44 +45,46 @@ pub(crate) enum ScalarKind {
 }
 
 impl ScalarLeaf {
-    fn of(op: &Op) -> Option<ScalarLeaf> {
+    fn of(op: &PreparedOp) -> Option<ScalarLeaf> {
         match op {
-            Op::Node(Node::Int(number)) => {
+            PreparedOp::Node(Node::Int(number)) => {
                 Some(ScalarLeaf::Scalar(Scalar(ScalarKind::Int, *number)))
             }
-            Op::Node(Node::Decimal(units)) => {
+            PreparedOp::Node(Node::Decimal(units)) => {
                 Some(ScalarLeaf::Scalar(Scalar(ScalarKind::Decimal, *units)))
             }
-            Op::Node(Node::Enum(index)) => {
+            PreparedOp::Node(Node::Enum(index)) => {
                 Some(ScalarLeaf::Scalar(Scalar(ScalarKind::Enum, (*index).into())))
             }
-            Op::Node(Node::State(var)) => Some(ScalarLeaf::State(*var)),
-            Op::Node(Node::Param(index)) => Some(ScalarLeaf::Param(*index)),
+            PreparedOp::Node(Node::State(var)) => Some(ScalarLeaf::State(*var)),
+            PreparedOp::Node(Node::Param(index)) => Some(ScalarLeaf::Param(*index)),
             _ => None,
         }
     }
 }
 
-impl Op {
+impl PreparedOp {
     /// Returns the node; `None` for a constant.
     pub fn node(&self) -> Option<&Node> {
         match self {
-            Op::Const(_) => None,
-            Op::Node(node) | Op::Place(node) | Op::Scalars(node, ..) => Some(node),
+            PreparedOp::Const(_) => None,
+            PreparedOp::Node(node) | PreparedOp::Place(node) | PreparedOp::Scalars(node, ..) => {
+                Some(node)
+            }
         }
     }
 }
 
 /// An expression ready to run; the last step is the root.
 #[derive(Debug, Clone)]
-pub(crate) struct Prepared(Box<[Op]>);
+pub(crate) struct Prepared(Box<[PreparedOp]>);
 
 impl Prepared {
     pub fn new(expr: &Expr) -> Prepared {
-        let mut ops: Vec<Op> = Vec::with_capacity(expr.0.len());
+        let mut ops: Vec<PreparedOp> = Vec::with_capacity(expr.0.len());
         for node in &expr.0 {
-            let op = constant(&ops, node).map(Op::Const).or_else(|| scalars(&ops, node));
-            ops.push(op.unwrap_or_else(|| Op::Node(node.clone())));
+            let op = constant(&ops, node).map(PreparedOp::Const).or_else(|| scalars(&ops, node));
+            ops.push(op.unwrap_or_else(|| PreparedOp::Node(node.clone())));
         }
         mark_places(&mut ops);
         Prepared(ops.into_boxed_slice())
@@ -93,12 +95,12 @@ impl Prepared {
     }
 
     /// Returns the step with an index. The loader has checked that the index is valid.
-    pub fn op(&self, id: u32) -> &Op {
+    pub fn op(&self, id: u32) -> &PreparedOp {
         &self.0[id as usize]
     }
 
     /// All steps, children first.
-    pub fn ops(&self) -> &[Op] {
+    pub fn ops(&self) -> &[PreparedOp] {
         &self.0
     }
 
@@ -109,7 +111,7 @@ impl Prepared {
 }
 
 /// Marks the outermost node of each path into a variable.
-fn mark_places(ops: &mut [Op]) {
+fn mark_places(ops: &mut [PreparedOp]) {
     let mut ways = vec![false; ops.len()];
     let mut outermost = vec![false; ops.len()];
     for at in 0..ops.len() {
@@ -130,21 +132,21 @@ fn mark_places(ops: &mut [Op]) {
         }
     }
     for (op, outermost) in ops.iter_mut().zip(outermost) {
-        if let (true, Op::Node(node)) = (outermost, &op) {
-            *op = Op::Place(node.clone());
+        if let (true, PreparedOp::Node(node)) = (outermost, &op) {
+            *op = PreparedOp::Place(node.clone());
         }
     }
 }
 
 /// Returns a comparison of two leaves.
-fn scalars(ops: &[Op], node: &Node) -> Option<Op> {
+fn scalars(ops: &[PreparedOp], node: &Node) -> Option<PreparedOp> {
     let Node::Compare(op, a, b) = node else { return None };
     let leaf = |id: &u32| ScalarLeaf::of(&ops[*id as usize]);
-    Some(Op::Scalars(node.clone(), *op, leaf(a)?, leaf(b)?))
+    Some(PreparedOp::Scalars(node.clone(), *op, leaf(a)?, leaf(b)?))
 }
 
 /// Returns the value of a node that depends on no input.
-fn constant(ops: &[Op], node: &Node) -> Option<Value> {
+fn constant(ops: &[PreparedOp], node: &Node) -> Option<Value> {
     let child = |id: &u32| literal(&ops[*id as usize]);
     let all = |ids: &[u32]| ids.iter().map(child).collect::<Option<Vec<_>>>();
     match node {
@@ -161,18 +163,18 @@ fn constant(ops: &[Op], node: &Node) -> Option<Value> {
     }
 }
 
-fn literal(op: &Op) -> Option<Value> {
+fn literal(op: &PreparedOp) -> Option<Value> {
     Some(match op {
-        Op::Const(value) => value.clone(),
-        Op::Node(Node::None) => Value::None,
-        Op::Node(Node::Bool(value)) => Value::Bool(*value),
-        Op::Node(Node::Int(number)) => Value::Int(*number),
-        Op::Node(Node::Decimal(units)) => Value::Decimal(*units),
-        Op::Node(Node::String(text)) => Value::String(text.as_str().into()),
-        Op::Node(Node::Duration(millis)) => Value::Duration(*millis),
-        Op::Node(Node::Time(at)) => Value::Time(*at),
-        Op::Node(Node::Enum(index)) => Value::Enum(*index),
-        Op::Node(_) | Op::Place(_) | Op::Scalars(..) => return None,
+        PreparedOp::Const(value) => value.clone(),
+        PreparedOp::Node(Node::None) => Value::None,
+        PreparedOp::Node(Node::Bool(value)) => Value::Bool(*value),
+        PreparedOp::Node(Node::Int(number)) => Value::Int(*number),
+        PreparedOp::Node(Node::Decimal(units)) => Value::Decimal(*units),
+        PreparedOp::Node(Node::String(text)) => Value::String(text.as_str().into()),
+        PreparedOp::Node(Node::Duration(millis)) => Value::Duration(*millis),
+        PreparedOp::Node(Node::Time(at)) => Value::Time(*at),
+        PreparedOp::Node(Node::Enum(index)) => Value::Enum(*index),
+        PreparedOp::Node(_) | PreparedOp::Place(_) | PreparedOp::Scalars(..) => return None,
     })
 }
 

@@ -1,6 +1,6 @@
 //! Builtins that read their operands without copying them.
 
-use super::context::{Commands, Context, Scope};
+use super::context::{Bindings, Commands, Context};
 use crate::compiled::prepare::Prepared;
 use crate::val::Val;
 use guard_plan::builtin::{Builtin, MAX_JOINED, commands_of, is_mentioned};
@@ -15,7 +15,7 @@ impl<'a> Context<'a> {
         expr: &'a Prepared,
         builtin: Builtin,
         ids: &[NodeId],
-        scope: Option<&Scope<'_, 'a>>,
+        scope: Option<&Bindings<'_, 'a>>,
     ) -> Result<Option<Val<'a>>, Fault> {
         match (builtin, ids) {
             (Builtin::Len, [a]) => Ok(length(&self.node(expr, *a, scope)?)),

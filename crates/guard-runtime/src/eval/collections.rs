@@ -1,7 +1,7 @@
 //! Quantifiers, membership and indexing.
 
-use super::context::{Context, Evaluated, Scope};
-use crate::compiled::prepare::{Op, Prepared};
+use super::context::{Bindings, Context, Evaluated};
+use crate::compiled::prepare::{Prepared, PreparedOp};
 use crate::val::{Val, confused};
 use guard_plan::json::Json;
 use guard_plan::plan::{Node, NodeId, QuantifierOp};
@@ -171,18 +171,18 @@ impl<'a> Context<'a> {
         over: &[NodeId],
         binders: &[u32],
         body: NodeId,
-        scope: Option<&Scope<'_, 'a>>,
+        scope: Option<&Bindings<'_, 'a>>,
     ) -> Evaluated<'a> {
         let mut tally = QuantifierTally { op, found: 0 };
         let mut settled = false;
         let mut take = |values: &[Val<'a>]| {
-            let inner = Scope { slots: binders, values, outer: scope };
+            let inner = Bindings { slots: binders, values, outer: scope };
             tally.take(&self.node(expr, body, Some(&inner))?)
         };
         if let [over] = over {
             let items = match expr.op(*over) {
                 // The rows are not copied.
-                Op::Node(Node::Rows(fact)) => {
+                PreparedOp::Node(Node::Rows(fact)) => {
                     let rows = self.session.facts[*fact as usize].rows_from(0);
                     let rows: Vec<&'a Value> = rows.map(|(_, row, _)| row).collect();
                     Items::Rows(0, rows.into_iter())
@@ -231,10 +231,10 @@ impl<'a> Context<'a> {
         expr: &'a Prepared,
         element: NodeId,
         collection: NodeId,
-        scope: Option<&Scope<'_, 'a>>,
+        scope: Option<&Bindings<'_, 'a>>,
     ) -> Result<bool, Fault> {
         let element = self.node(expr, element, scope)?;
-        if let Op::Node(Node::List(ids) | Node::Set(ids)) = expr.op(collection) {
+        if let PreparedOp::Node(Node::List(ids) | Node::Set(ids)) = expr.op(collection) {
             let mut found = false;
             for id in ids {
                 let item = self.node(expr, *id, scope)?;

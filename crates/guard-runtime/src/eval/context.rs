@@ -3,7 +3,7 @@
 use crate::compiled::CompiledPlan;
 use crate::session::Session;
 use crate::val::Val;
-use crate::world::Questions;
+use crate::world::WorldQuestions;
 use guard_plan::plan::VarId;
 use guard_plan::value::{Fault, Value};
 use std::cell::{Cell, OnceCell, RefCell};
@@ -12,7 +12,7 @@ use std::cell::{Cell, OnceCell, RefCell};
 const FUEL: u64 = 20_000_000;
 
 /// The resources that the evaluations of one decision share.
-pub(crate) struct Decision {
+pub(crate) struct DecisionResources {
     pub fuel: Cell<u64>,
     /// A reused buffer for keys, so that a look-up allocates nothing.
     pub buffer: RefCell<Vec<u8>>,
@@ -45,9 +45,9 @@ pub(crate) enum Asking {
     Never,
 }
 
-impl Default for Decision {
+impl Default for DecisionResources {
     fn default() -> Self {
-        Decision {
+        DecisionResources {
             fuel: Cell::new(FUEL),
             buffer: RefCell::default(),
             asking: Cell::new(Asking::Now),
@@ -62,8 +62,8 @@ impl Default for Decision {
 pub(crate) struct Context<'a> {
     pub compiled: &'a CompiledPlan,
     pub session: &'a Session,
-    pub decision: &'a Decision,
-    pub answers: &'a dyn Questions,
+    pub decision: &'a DecisionResources,
+    pub answers: &'a dyn WorldQuestions,
     /// The clock of the session at this decision.
     pub now: i64,
     /// The arguments of the call.
@@ -76,10 +76,10 @@ pub(crate) struct Context<'a> {
 }
 
 /// Bound variables, the innermost first.
-pub(crate) struct Scope<'s, 'a> {
+pub(crate) struct Bindings<'s, 'a> {
     pub slots: &'s [u32],
     pub values: &'s [Val<'a>],
-    pub outer: Option<&'s Scope<'s, 'a>>,
+    pub outer: Option<&'s Bindings<'s, 'a>>,
 }
 
 pub(crate) type Evaluated<'a> = Result<Val<'a>, Fault>;
@@ -89,8 +89,8 @@ impl<'a> Context<'a> {
     pub fn new(
         compiled: &'a CompiledPlan,
         session: &'a Session,
-        decision: &'a Decision,
-        answers: &'a dyn Questions,
+        decision: &'a DecisionResources,
+        answers: &'a dyn WorldQuestions,
     ) -> Context<'a> {
         let (args, writes): (&[Val<'a>], &[(VarId, Value)]) = (&[], &[]);
         let now = session.now;

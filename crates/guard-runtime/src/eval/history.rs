@@ -1,8 +1,8 @@
 //! The nodes that read the history, the budgets, the clock and the facts.
 
-use super::context::{Context, Evaluated, Scope};
+use super::context::{Bindings, Context, Evaluated};
 use crate::compiled::prepare::Prepared;
-use crate::session::{Begun, Stamp, Successes};
+use crate::session::{CallStart, Stamp, Successes};
 use crate::val::{Val, confused};
 use guard_plan::plan::{IndexId, Millis, Node, NodeId, Requirement, ToolId};
 use guard_plan::value::Fault;
@@ -12,7 +12,7 @@ impl<'a> Context<'a> {
         &self,
         expr: &'a Prepared,
         node: &'a Node,
-        scope: Option<&Scope<'_, 'a>>,
+        scope: Option<&Bindings<'_, 'a>>,
     ) -> Evaluated<'a> {
         let session = self.session;
         Ok(match node {
@@ -93,7 +93,7 @@ impl<'a> Context<'a> {
     /// `since` had settled, no such call has begun from then on, and it began recently enough.
     pub fn counts(
         &self,
-        begun: Option<Begun>,
+        begun: Option<CallStart>,
         since: Option<ToolId>,
         within: Option<Millis>,
     ) -> bool {
@@ -131,7 +131,7 @@ impl<'a> Context<'a> {
         expr: &'a Prepared,
         index: IndexId,
         keys: &[NodeId],
-        scope: Option<&Scope<'_, 'a>>,
+        scope: Option<&Bindings<'_, 'a>>,
     ) -> Result<Option<Successes>, Fault> {
         let mut buffer = self.decision.buffer.take();
         buffer.clear();
@@ -149,7 +149,7 @@ impl<'a> Context<'a> {
         &self,
         expr: &'a Prepared,
         keys: &[NodeId],
-        scope: Option<&Scope<'_, 'a>>,
+        scope: Option<&Bindings<'_, 'a>>,
         look: impl FnOnce(&[u8]) -> T,
     ) -> Result<Option<T>, Fault> {
         let mut buffer = self.decision.buffer.take();

@@ -2,7 +2,7 @@
 
 use super::context::Context;
 use crate::compiled::resolved;
-use crate::session::probes::{Answer, Attempts, Turn};
+use crate::session::probes::{Attempts, ProbeReply, ProbeTurn};
 use guard_plan::json::Json;
 use guard_plan::plan::{CommandId, Probe, ProbeAsks, ProbeId, TypeDef};
 use guard_plan::record::{Ran, RunEnd, STDOUT_BYTES};
@@ -28,10 +28,10 @@ impl Context<'_> {
         }
         let known = &self.session.probes[id as usize];
         let turn = known.turn(&self.compiled.plan().probes[id as usize], self.now);
-        (turn != Turn::Now).then(|| known.clone())
+        (turn != ProbeTurn::Now).then(|| known.clone())
     }
 
-    fn ask(&self, probe: &Probe) -> Answer {
+    fn ask(&self, probe: &Probe) -> ProbeReply {
         match probe.asks {
             ProbeAsks::Host => {
                 let json = self.answers.host(&probe.name).ok_or_else(|| silent(probe))?;
@@ -46,7 +46,7 @@ impl Context<'_> {
         }
     }
 
-    fn commanded(&self, probe: &Probe, id: CommandId) -> Answer {
+    fn commanded(&self, probe: &Probe, id: CommandId) -> ProbeReply {
         let command = &self.compiled.plan().commands[id as usize];
         let ran = self.answers.run(command, self.compiled.keeps_stdout(id));
         let Some(Ran { ended: RunEnd::Exited(status), stdout, .. }) = ran else {
@@ -66,7 +66,7 @@ impl Context<'_> {
         }
     }
 
-    fn answered(&self, probe: &Probe, json: &Json) -> Answer {
+    fn answered(&self, probe: &Probe, json: &Json) -> ProbeReply {
         let matches = |id, text: &str| self.compiled.matches(id, text);
         let decoder = self.compiled.decoder(&self.session.workspace, true, &matches);
         let forms = probe.forms.unwrap_or_default();

@@ -13,7 +13,7 @@ type KeyCounts = HashMap<Box<[u8]>, u32>;
 
 /// The rows of one fact; a full table evicts the oldest row.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Table {
+pub(crate) struct FactRows {
     keys: usize,
     max: usize,
     /// The rows, by key.
@@ -37,14 +37,14 @@ struct StoredRow {
     by: Arc<str>,
 }
 
-impl Table {
-    pub fn new(fact: &Fact, types: &[TypeDef]) -> Table {
+impl FactRows {
+    pub fn new(fact: &Fact, types: &[TypeDef]) -> FactRows {
         let keys = fact.keys as usize;
         let columns = match types.get(fact.row as usize) {
             Some(TypeDef::Record { fields, .. }) => fields.len(),
             _ => 0,
         };
-        Table {
+        FactRows {
             keys,
             max: usize::try_from(fact.max).unwrap_or(usize::MAX),
             rows: Keyed::default(),
@@ -56,7 +56,7 @@ impl Table {
 
     /// Computes the derived data of the rows; returns whether they are valid rows of a fact.
     pub fn adopt(&mut self, fact: &Fact, types: &[TypeDef], fits: &dyn Fn(&Value) -> bool) -> bool {
-        let Table { keys, max, prefixes, .. } = Table::new(fact, types);
+        let FactRows { keys, max, prefixes, .. } = FactRows::new(fact, types);
         (self.keys, self.max, self.prefixes) = (keys, max, prefixes);
         let rows = std::mem::take(&mut self.rows);
         for (key, row) in rows.iter() {
@@ -152,9 +152,10 @@ mod tests {
         let column =
             |name: &str| Field { name: name.into(), ty: 0, secret: false, doc: String::new() };
         let fields = vec![column("a"), column("b")];
-        let mut table = Table::new(&fact, &[TypeDef::Record { name: "F".into(), fields }]);
+        let mut table = FactRows::new(&fact, &[TypeDef::Record { name: "F".into(), fields }]);
         let int = Value::Int;
-        let known = |table: &Table, values: &[Value]| table.known(values.len(), &key::of(values));
+        let known =
+            |table: &FactRows, values: &[Value]| table.known(values.len(), &key::of(values));
         let (start, call): (Arc<str>, Arc<str>) = ("start".into(), "c1".into());
         table.add(vec![int(1), int(10)], &start);
         table.add(vec![int(2), int(20)], &start);

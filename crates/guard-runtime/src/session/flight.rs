@@ -1,7 +1,7 @@
 //! Calls between *allow* and *settled*, and the drafts of calls under decision.
 
-use super::Begun;
-use super::items::Action;
+use super::CallStart;
+use super::items::ServedAction;
 use guard_plan::json::Json;
 use guard_plan::plan::{LimitId, Plan, ToolId, UnitId, VarId};
 use guard_plan::value::Value;
@@ -10,10 +10,10 @@ use std::ops::Range;
 
 /// A call that is allowed and not settled.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(crate) struct Flight {
+pub(crate) struct InFlight {
     /// The sequence number, which grows with each allowed call.
     pub number: u64,
-    pub begun: Begun,
+    pub begun: CallStart,
     pub call: String,
     /// The tool; `None` if the guard does not declare it or could not read the arguments.
     pub tool: Option<ToolId>,
@@ -22,13 +22,13 @@ pub(crate) struct Flight {
     pub draft: PendingWrites,
     /// For a served call, which is never kept: its action, or the reason why it is impossible.
     #[serde(skip)]
-    pub action: Option<Box<Result<Action, String>>>,
+    pub action: Option<Box<Result<ServedAction, String>>>,
     /// For a call that was refused, which is never kept: the arguments that a `transform` asks for.
     #[serde(skip)]
     pub instead: Option<Json>,
 }
 
-impl Flight {
+impl InFlight {
     pub fn clear(&mut self) {
         self.call.clear();
         self.tool = None;

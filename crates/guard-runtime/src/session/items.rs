@@ -26,19 +26,19 @@ pub(crate) struct Item {
     state: u32,
     /// The field values, in the order of the lifecycle's fields.
     pub fields: Vec<Value>,
-    pub criteria: Vec<Criterion>,
+    pub criteria: Vec<ItemCriterion>,
     /// The evidence of the last transition that required some.
-    pub evidence: Vec<Evidence>,
+    pub evidence: Vec<ItemEvidence>,
     pub rejections: u32,
     pub created: Millis,
-    pub last: Last,
+    pub last: LastChange,
     /// The reasons of the last rejection, or the unmet criteria.
     pub reasons: Vec<String>,
 }
 
 /// The last change of an item.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Last {
+pub(crate) struct LastChange {
     pub time: Millis,
     pub actor: Actor,
     /// The transition, by position; `None` for the creation of the item.
@@ -49,18 +49,18 @@ pub(crate) struct Last {
 
 /// The action of a served call once it is allowed.
 #[derive(Debug, Clone)]
-pub(crate) enum Action {
+pub(crate) enum ServedAction {
     /// Creates an item.
-    Create(Vec<Value>, Vec<Criterion>),
+    Create(Vec<Value>, Vec<ItemCriterion>),
     /// Lists a page of the items in a state, after a number.
     List(Option<u32>, u32),
     /// Makes a transition of the item with a number.
-    Move(u32, u32, Option<Vec<Evidence>>),
+    Move(u32, u32, Option<Vec<ItemEvidence>>),
 }
 
 /// A criterion that an item must meet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Criterion {
+pub(crate) enum ItemCriterion {
     File(Box<str>),
     Contains(Box<str>, Box<str>),
     Command(CommandId),
@@ -70,7 +70,7 @@ pub(crate) enum Criterion {
 
 /// A piece of evidence for an item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Evidence {
+pub(crate) enum ItemEvidence {
     Call(Box<str>),
     /// A file and its hash at that time.
     File(Box<str>, Box<str>),
@@ -80,11 +80,11 @@ impl Item {
     pub fn new(
         lifecycle: &Lifecycle,
         fields: Vec<Value>,
-        criteria: Vec<Criterion>,
+        criteria: Vec<ItemCriterion>,
         now: Millis,
         call: &str,
     ) -> Item {
-        let last = Last { time: now, actor: Actor::Agent, transition: None, by: call.into() };
+        let last = LastChange { time: now, actor: Actor::Agent, transition: None, by: call.into() };
         Item {
             state: lifecycle.initial,
             fields,
@@ -149,7 +149,7 @@ impl Items {
     /// Returns the items with other criteria; the first error ends it.
     pub fn renumbered(
         &self,
-        criterion: &mut dyn FnMut(&Criterion) -> Result<Criterion, String>,
+        criterion: &mut dyn FnMut(&ItemCriterion) -> Result<ItemCriterion, String>,
     ) -> Result<Items, String> {
         let mut items = self.clone();
         for item in &mut items.all {

@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 const FIRST_WAIT: Millis = 1000;
 
 /// The answer of a probe, or the reason why it did not answer.
-pub(crate) type Answer = Result<Value, Fault>;
+pub(crate) type ProbeReply = Result<Value, Fault>;
 
 /// The attempts to ask one probe.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Attempts {
     /// The last attempt.
-    last: Option<(Millis, Answer)>,
+    last: Option<(Millis, ProbeReply)>,
     /// The start of the window: the first attempt in the current series of failures that nothing
     /// else made moot.
     window: Option<Millis>,
@@ -24,7 +24,7 @@ pub(crate) struct Attempts {
 
 /// The time when a probe may be asked (semantics §9).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Turn {
+pub enum ProbeTurn {
     /// At the next question.
     Now,
     /// At this time; until then its last answer holds.
@@ -35,16 +35,16 @@ pub enum Turn {
 
 impl Attempts {
     /// The last answer.
-    pub fn answer(&self) -> Option<&Answer> {
+    pub fn answer(&self) -> Option<&ProbeReply> {
         self.last.as_ref().map(|(_, answer)| answer)
     }
 
     /// Returns when the world may be asked, at a given time.
-    pub fn turn(&self, probe: &Probe, now: Millis) -> Turn {
-        let Some((last, answer)) = &self.last else { return Turn::Now };
+    pub fn turn(&self, probe: &Probe, now: Millis) -> ProbeTurn {
+        let Some((last, answer)) = &self.last else { return ProbeTurn::Now };
         let end = self.window.zip(probe.within).map(|(first, within)| first.saturating_add(within));
         if end.is_some_and(|end| *last >= end) {
-            return Turn::Never;
+            return ProbeTurn::Never;
         }
         let mut next = *last;
         if let Some(wait) = self.wait.filter(|_| probe.backoff.is_some()) {
@@ -54,11 +54,11 @@ impl Attempts {
         if let Some(every) = probe.every.filter(|_| answer.is_ok()) {
             next = next.max(last.saturating_add(every));
         }
-        if next > now { Turn::At(next) } else { Turn::Now }
+        if next > now { ProbeTurn::At(next) } else { ProbeTurn::Now }
     }
 
     /// Returns the attempts with one more.
-    pub fn with(&self, probe: &Probe, answer: Answer, now: Millis) -> Attempts {
+    pub fn with(&self, probe: &Probe, answer: ProbeReply, now: Millis) -> Attempts {
         if !matches!(answer, Err(_) | Ok(Value::Bool(false))) {
             return Attempts { last: Some((now, answer)), window: None, wait: None };
         }
@@ -99,29 +99,29 @@ mod tests {
         let (mut attempts, mut now) = (Attempts::default(), 0);
         for wait in [1_000, 2_000, 3_000, 3_000] {
             attempts = attempts.with(&probe, Ok(Value::Bool(false)), now);
-            assert_eq!(attempts.turn(&probe, now), Turn::At(now + wait));
+            assert_eq!(attempts.turn(&probe, now), ProbeTurn::At(now + wait));
             now += wait;
-            assert_eq!(attempts.turn(&probe, now), Turn::Now);
+            assert_eq!(attempts.turn(&probe, now), ProbeTurn::Now);
         }
         attempts = attempts.with(&probe, Ok(Value::Bool(true)), now);
-        assert_eq!(attempts.turn(&probe, now), Turn::Now);
+        assert_eq!(attempts.turn(&probe, now), ProbeTurn::Now);
         attempts = attempts.with(&probe, Err(Fault::DivisionByZero), now);
-        assert_eq!(attempts.turn(&probe, now), Turn::At(now + 1_000));
+        assert_eq!(attempts.turn(&probe, now), ProbeTurn::At(now + 1_000));
     }
 
     #[test]
     fn answers_are_used_again_and_failures_end() {
         let probe = probe(Some(500), None, Some(2_000));
         let fresh = Attempts::default().with(&probe, Ok(Value::Int(1)), 0);
-        assert_eq!(fresh.turn(&probe, 499), Turn::At(500));
-        assert_eq!(fresh.turn(&probe, 500), Turn::Now);
+        assert_eq!(fresh.turn(&probe, 499), ProbeTurn::At(500));
+        assert_eq!(fresh.turn(&probe, 500), ProbeTurn::Now);
         // A failed attempt leaves no answer to reuse.
         let failed = fresh.with(&probe, Err(Fault::DivisionByZero), 1_000);
-        assert_eq!(failed.turn(&probe, 1_000), Turn::Now);
+        assert_eq!(failed.turn(&probe, 1_000), ProbeTurn::Now);
         let failed = failed.with(&probe, Ok(Value::Bool(false)), 2_600);
-        assert_eq!(failed.turn(&probe, 2_600), Turn::At(3_100));
+        assert_eq!(failed.turn(&probe, 2_600), ProbeTurn::At(3_100));
         let failed = failed.with(&probe, Ok(Value::Bool(false)), 3_100);
-        assert_eq!(failed.turn(&probe, 3_100), Turn::Never);
+        assert_eq!(failed.turn(&probe, 3_100), ProbeTurn::Never);
     }
 
     #[test]
@@ -131,12 +131,12 @@ mod tests {
         for now in [0, 1_000, 3_000, 7_000] {
             attempts = attempts.with(&probe, Ok(Value::Bool(false)), now);
         }
-        assert_eq!(attempts.turn(&probe, 7_000), Turn::At(15_000));
+        assert_eq!(attempts.turn(&probe, 7_000), ProbeTurn::At(15_000));
         let probe = Probe { within: Some(9_000), ..probe };
-        assert_eq!(attempts.turn(&probe, 7_000), Turn::At(9_000));
-        assert_eq!(attempts.turn(&probe, 20_000), Turn::Now);
+        assert_eq!(attempts.turn(&probe, 7_000), ProbeTurn::At(9_000));
+        assert_eq!(attempts.turn(&probe, 20_000), ProbeTurn::Now);
         let last = attempts.with(&probe, Ok(Value::Bool(false)), 20_000);
-        assert_eq!(last.turn(&probe, 20_000), Turn::Never);
+        assert_eq!(last.turn(&probe, 20_000), ProbeTurn::Never);
     }
 
     #[test]
@@ -144,9 +144,9 @@ mod tests {
         let probe = probe(None, None, Some(2_000));
         let before = Attempts::default();
         let moot = before.with(&probe, Ok(Value::Bool(false)), 0).moot(&before);
-        assert_eq!(moot.turn(&probe, 5_000), Turn::Now);
+        assert_eq!(moot.turn(&probe, 5_000), ProbeTurn::Now);
         let failed = moot.with(&probe, Ok(Value::Bool(false)), 5_000);
         let failed = failed.with(&probe, Ok(Value::Bool(false)), 7_000).moot(&failed);
-        assert_eq!(failed.turn(&probe, 7_000), Turn::Never);
+        assert_eq!(failed.turn(&probe, 7_000), ProbeTurn::Never);
     }
 }

@@ -1,26 +1,26 @@
 //! A succeeded call, for the rules that run after it, and their writes and notes.
 
 use crate::compiled::CompiledPlan;
-use crate::eval::context::{Context, Decision};
+use crate::eval::context::{Context, DecisionResources};
 use crate::outcome::Settled;
 use crate::session::Session;
-use crate::stage::Call;
+use crate::stage::DecidedCall;
 use crate::val::Val;
-use crate::world::Questions;
+use crate::world::WorldQuestions;
 use guard_plan::plan::VarId;
 use guard_plan::record::NoteKind;
 use guard_plan::value::Value;
 
 /// The inputs of the rules that run after a call.
-pub(crate) struct After<'s> {
-    pub call: Call<'s>,
+pub(crate) struct AfterCall<'s> {
+    pub call: DecidedCall<'s>,
     pub args: Vec<Value>,
     pub result: Value,
-    pub decision: Decision,
-    pub answers: &'s dyn Questions,
+    pub decision: DecisionResources,
+    pub answers: &'s dyn WorldQuestions,
 }
 
-impl After<'_> {
+impl AfterCall<'_> {
     /// Runs a function that reads the session.
     pub fn read<T>(
         &self,

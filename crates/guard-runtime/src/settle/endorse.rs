@@ -1,6 +1,6 @@
 //! The parts of a result that are trusted under a condition (semantics §8).
 
-use super::after::After;
+use super::after::AfterCall;
 use super::part;
 use crate::compiled::CompiledPlan;
 use crate::compiled::prepare;
@@ -22,7 +22,7 @@ pub(super) fn counts(endorsement: &prepare::Vouching, stains: &[Stain]) -> bool 
 pub(super) fn vouched<'j>(
     compiled: &CompiledPlan,
     session: &Session,
-    after: &After<'_>,
+    after: &AfterCall<'_>,
     raw: &'j Json,
     settled: &mut Settled,
 ) -> Vouched<'j> {

@@ -1,12 +1,12 @@
 //! Learning: results, prompts and opening data fill facts.
 
-use super::after::After;
+use super::after::AfterCall;
 use super::endorse;
 use crate::compiled::prepare;
 use crate::compiled::{CompiledPlan, resolved};
 use crate::eval;
 use crate::eval::collections::{Items, bound};
-use crate::eval::context::{Context, Scope};
+use crate::eval::context::{Bindings, Context};
 use crate::outcome::{Learned, Settled};
 use crate::session::Session;
 use crate::val::Val;
@@ -31,7 +31,7 @@ pub(crate) type Row = Result<Vec<Value>, Fault>;
 pub(super) fn learn(
     compiled: &CompiledPlan,
     session: &mut Session,
-    after: &After<'_>,
+    after: &AfterCall<'_>,
     by: &str,
     settled: &mut Settled,
 ) {
@@ -108,7 +108,7 @@ pub(crate) fn rows<'s>(
     needs: Needs<'s>,
 ) -> Vec<Row> {
     let mut rows = Vec::new();
-    let outside = Scope { slots: &[], values: &[], outer: None };
+    let outside = Bindings { slots: &[], values: &[], outer: None };
     let mut visits = 0;
     range(cx, (rule, ready, needs), 0, &outside, &mut visits, &mut rows);
     rows
@@ -122,7 +122,7 @@ fn range<'s>(
     cx: &Context<'s>,
     all: PendingLesson<'s>,
     depth: usize,
-    scope: &Scope<'_, 's>,
+    scope: &Bindings<'_, 's>,
     visits: &mut usize,
     rows: &mut Vec<Row>,
 ) {
@@ -150,7 +150,7 @@ fn range<'s>(
         }
         let both = [key, element];
         let values = bound(&both, range.binders.len(), by_key);
-        let inner = Scope { slots: &range.binders, values, outer: Some(scope) };
+        let inner = Bindings { slots: &range.binders, values, outer: Some(scope) };
         self::range(cx, all, depth + 1, &inner, visits, rows);
     }
 }
@@ -159,7 +159,7 @@ fn range<'s>(
 fn lesson<'s>(
     cx: &Context<'s>,
     (rule, ready, needs): PendingLesson<'s>,
-    scope: &Scope<'_, 's>,
+    scope: &Bindings<'_, 's>,
     rows: &mut Vec<Row>,
 ) {
     let wanted = ready.when.as_ref().map_or(Ok(true), |when| cx.eval_in(when, scope)?.truth());
@@ -179,7 +179,7 @@ fn lesson<'s>(
 fn is_endorsed<'s>(
     cx: &Context<'s>,
     (needs, endorsements): Needs<'s>,
-    scope: &Scope<'_, 's>,
+    scope: &Bindings<'_, 's>,
 ) -> Result<bool, Fault> {
     for alternatives in needs {
         if guard_proof::mutant!("what is not endorsed teaches") {
@@ -212,7 +212,7 @@ fn condition<'s>(
     cx: &Context<'s>,
     need: &EndorsementNeed,
     endorsement: &'s prepare::Vouching,
-    scope: &Scope<'_, 's>,
+    scope: &Bindings<'_, 's>,
 ) -> Result<bool, Fault> {
     let Some(when) = &endorsement.when else { return Ok(true) };
     let mut values = Vec::with_capacity(need.slots.len());
@@ -220,7 +220,7 @@ fn condition<'s>(
         values.push(eval::local(*theirs, Some(scope))?);
     }
     let slots: Vec<u32> = need.slots.iter().map(|(own, _)| *own).collect();
-    let scope = Scope { slots: &slots, values: &values, outer: None };
+    let scope = Bindings { slots: &slots, values: &values, outer: None };
     cx.eval_in(when, &scope)?.truth()
 }
 
@@ -229,7 +229,7 @@ fn columns<'s>(
     cx: &Context<'s>,
     rule: &Learn,
     ready: &'s prepare::PreparedLesson,
-    scope: &Scope<'_, 's>,
+    scope: &Bindings<'_, 's>,
 ) -> Result<Vec<Vec<Value>>, Fault> {
     let plan = cx.compiled.plan();
     let fields: &[Field] = match &plan.types[plan.facts[rule.fact as usize].row as usize] {

@@ -2,9 +2,9 @@
 //! state.
 
 use crate::compiled::CompiledPlan;
-use crate::eval::context::{Context, Decision};
+use crate::eval::context::{Context, DecisionResources};
 use crate::session::{Session, Truth};
-use crate::world::{Answers, NoWorld};
+use crate::world::{NoWorld, WorldAnswers};
 use guard_plan::plan::{Monitor, TemporalOp};
 use guard_plan::value::Fault;
 
@@ -26,7 +26,7 @@ pub(crate) fn begin_monitors(compiled: &CompiledPlan, session: &mut Session) {
 pub(crate) fn step_monitors(compiled: &CompiledPlan, session: &mut Session) {
     let mut world = NoWorld;
     for (id, monitor) in compiled.plan().monitors.iter().enumerate() {
-        let (decision, answers) = (Decision::default(), Answers::new(&mut world));
+        let (decision, answers) = (DecisionResources::default(), WorldAnswers::new(&mut world));
         let (of, trigger) = &compiled.monitors[id];
         let context = Context::new(compiled, session, &decision, &answers);
         let operand = context.holds(of);

@@ -1,12 +1,12 @@
 //! Observations: values from a result are written to the state.
 
-use super::after::{After, note, write};
+use super::after::{AfterCall, note, write};
 use super::learn;
 use crate::compiled::CompiledPlan;
 use crate::eval::context::Context;
 use crate::outcome::Settled;
 use crate::session::Session;
-use crate::stage::Call;
+use crate::stage::DecidedCall;
 use crate::target::{self, PathKey};
 use crate::val::Val;
 use guard_plan::plan::{EffectOp, InvariantId, Observe, VarId};
@@ -21,7 +21,7 @@ type EvaluatedObservation = Result<(Vec<PathKey>, Value), Fault>;
 pub(crate) fn observe(
     compiled: &CompiledPlan,
     session: &mut Session,
-    after: &After<'_>,
+    after: &AfterCall<'_>,
     settled: &mut Settled,
 ) {
     let call = after.call;
@@ -80,7 +80,7 @@ fn fit(
 fn check_observed(
     compiled: &CompiledPlan,
     session: &mut Session,
-    after: &After<'_>,
+    after: &AfterCall<'_>,
     settled: &mut Settled,
 ) {
     let proven = match session.distrusts {
@@ -88,7 +88,7 @@ fn check_observed(
         false => &after.call.ready.proven.observed,
     };
     let open = after.call.tool.observe_frame.iter().filter(|id| proven.binary_search(id).is_err());
-    let found: Vec<Broken> = after
+    let found: Vec<BrokenInvariant> = after
         .read(compiled, session, |cx| open.filter_map(|id| broken(cx, after.call, *id)).collect());
     for (kind, rule, message) in found {
         note(session, settled, kind, &rule, message);
@@ -96,10 +96,14 @@ fn check_observed(
 }
 
 /// A broken invariant: how grave that is, its name, and why.
-pub(super) type Broken = (NoteKind, String, String);
+pub(super) type BrokenInvariant = (NoteKind, String, String);
 
 /// Returns an invariant that does not hold after what a call has observed.
-pub(super) fn broken(cx: &Context<'_>, call: Call<'_>, id: InvariantId) -> Option<Broken> {
+pub(super) fn broken(
+    cx: &Context<'_>,
+    call: DecidedCall<'_>,
+    id: InvariantId,
+) -> Option<BrokenInvariant> {
     let declared = &cx.compiled.plan().invariants[id as usize];
     let condition = &cx.compiled.invariants[id as usize];
     let holds = cx.eval_shown(condition).and_then(|value| Val::own(value).truth());

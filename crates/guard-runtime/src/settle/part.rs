@@ -2,7 +2,7 @@
 
 use crate::compiled::prepare::Prepared;
 use crate::eval::collections::Items;
-use crate::eval::context::{Context, Scope};
+use crate::eval::context::{Bindings, Context};
 use crate::val::Val;
 use guard_plan::json::Json;
 use guard_plan::plan::{Range, ResultPart};
@@ -11,7 +11,7 @@ use guard_plan::value::Fault;
 
 /// One element that the ranges of a part bind, or the whole result.
 pub(crate) struct PartElement<'c, 's, 'p, 'j> {
-    pub scope: &'c Scope<'c, 's>,
+    pub scope: &'c Bindings<'c, 's>,
     /// It, as it came.
     pub json: &'j Json,
     /// The steps that lead from it to the part.
@@ -30,7 +30,7 @@ pub(crate) fn each<'s, 'p, 'j>(
     raw: &'j Json,
     visit: &mut dyn FnMut(&PartElement<'_, 's, 'p, 'j>),
 ) -> Result<(), Fault> {
-    let outside = Scope { slots: &[], values: &[], outer: None };
+    let outside = Bindings { slots: &[], values: &[], outer: None };
     let all: Vec<(&Range, &Prepared)> = part.ranges.iter().zip(ranges).collect();
     within(cx, &all, &PartElement { scope: &outside, json: raw, rest: &part.path }, visit)
 }
@@ -65,7 +65,7 @@ fn within<'s, 'p, 'j>(
             true => &raw[0],
             false => json,
         };
-        let scope = Scope { slots: &range.binders, values, outer: Some(outer.scope) };
+        let scope = Bindings { slots: &range.binders, values, outer: Some(outer.scope) };
         within(cx, inner, &PartElement { scope: &scope, json, rest: &rest[1..] }, visit)?;
     }
     Ok(())

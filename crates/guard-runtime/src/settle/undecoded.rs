@@ -1,16 +1,16 @@
 //! The variables that a result would have written, if it does not decode: they are unknown.
 
 use super::after::{note, write};
-use super::observe::{Broken, broken};
+use super::observe::{BrokenInvariant, broken};
 use super::stain;
 use crate::compiled::CompiledPlan;
-use crate::eval::context::{Context, Decision};
+use crate::eval::context::{Context, DecisionResources};
 use crate::outcome::Settled;
 use crate::session::Session;
-use crate::stage::Call;
+use crate::stage::DecidedCall;
 use crate::target::{self, PathKey};
 use crate::val::Val;
-use crate::world::Questions;
+use crate::world::WorldQuestions;
 use guard_plan::plan::{EffectOp, Observe, TypeDef, Undecoded, VarId};
 use guard_plan::record::NoteKind;
 use guard_plan::trust::Level;
@@ -20,9 +20,9 @@ use guard_plan::value::{Fault, Value};
 pub(super) fn forget(
     compiled: &CompiledPlan,
     session: &mut Session,
-    call: Call<'_>,
+    call: DecidedCall<'_>,
     args: &[Value],
-    answers: &dyn Questions,
+    answers: &dyn WorldQuestions,
     settled: &mut Settled,
 ) {
     match call.tool.undecoded {
@@ -48,9 +48,9 @@ pub(super) fn forget(
 fn clear(
     compiled: &CompiledPlan,
     session: &mut Session,
-    call: Call<'_>,
+    call: DecidedCall<'_>,
     args: &[Value],
-    answers: &dyn Questions,
+    answers: &dyn WorldQuestions,
     settled: &mut Settled,
 ) {
     let (cleared, left) = emptied(compiled, session, call, args, answers);
@@ -69,11 +69,11 @@ fn clear(
         before.push((var, session.state[var as usize].clone()));
         write(session, var, value);
     }
-    let decision = Decision::default();
+    let decision = DecisionResources::default();
     let context = Context::new(compiled, session, &decision, answers);
     // What is proved of observations says nothing of what is cleared.
     let frame = call.tool.observe_frame.iter();
-    let found: Vec<Broken> = frame.filter_map(|id| broken(&context, call, *id)).collect();
+    let found: Vec<BrokenInvariant> = frame.filter_map(|id| broken(&context, call, *id)).collect();
     if found.iter().any(|(kind, ..)| *kind != NoteKind::Shadow) {
         for (var, value) in before {
             session.state[var as usize] = value;
@@ -90,12 +90,12 @@ fn clear(
 fn emptied<'c>(
     compiled: &CompiledPlan,
     session: &Session,
-    call: Call<'c>,
+    call: DecidedCall<'c>,
     args: &[Value],
-    answers: &dyn Questions,
+    answers: &dyn WorldQuestions,
 ) -> (Vec<(VarId, Value)>, Vec<&'c Observe>) {
     let plan = compiled.plan();
-    let decision = Decision::default();
+    let decision = DecisionResources::default();
     let args: Vec<Val<'_>> = args.iter().map(Val::of).collect();
     let context = Context { args: &args, ..Context::new(compiled, session, &decision, answers) };
     let matches = |id, text: &str| compiled.matches(id, text);

@@ -1,9 +1,9 @@
 //! Approvals: a person has approved exactly this call.
 
-use super::Call;
+use super::DecidedCall;
 use crate::eval::context::Context;
-use crate::reason::Findings;
-use crate::session::Grant;
+use crate::reason::FoundReasons;
+use crate::session::UnusedApproval;
 use crate::session::flight::PendingWrites;
 use crate::session::items;
 use crate::val::Val;
@@ -17,9 +17,9 @@ type Needed<'a> = (&'a str, Option<Millis>);
 /// Checks the approvals that a call needs, and drafts their use.
 pub(crate) fn check<'a>(
     cx: &Context<'a>,
-    call: Call<'a>,
+    call: DecidedCall<'a>,
     draft: &mut PendingWrites,
-    findings: &mut Findings,
+    findings: &mut FoundReasons,
 ) {
     let asks = std::mem::take(&mut findings.asks);
     let ungated = call.tool.approvals.is_empty() && !call.tool.may_be_gated() && asks.is_empty();
@@ -91,7 +91,7 @@ pub(crate) fn check<'a>(
 
 /// Returns the role that must approve the move of an item that was rejected too often, and the
 /// reason (semantics §11).
-fn escalated<'a>(cx: &Context<'a>, call: Call<'_>) -> Option<(&'a str, Reason)> {
+fn escalated<'a>(cx: &Context<'a>, call: DecidedCall<'_>) -> Option<(&'a str, Reason)> {
     let served = call.tool.served.as_ref()?;
     let ServedOp::Move(_) = served.op else { return None };
     let lifecycle = &cx.compiled.plan().lifecycles[served.lifecycle as usize];
@@ -152,7 +152,7 @@ impl<T> Few<T> {
 
 /// The unexpired approvals of exactly this call.
 struct Grants<'a> {
-    all: &'a [Grant],
+    all: &'a [UnusedApproval],
     tool: ToolId,
     now: Millis,
     /// The start of the canonical arguments among the bytes of the draft.
@@ -160,7 +160,7 @@ struct Grants<'a> {
 }
 
 impl<'a> Grants<'a> {
-    fn of(cx: &Context<'a>, call: Call<'_>, draft: &mut PendingWrites) -> Grants<'a> {
+    fn of(cx: &Context<'a>, call: DecidedCall<'_>, draft: &mut PendingWrites) -> Grants<'a> {
         let start = draft.bytes.len();
         let all = &cx.session.approvals;
         if !all.is_empty() {
@@ -191,7 +191,11 @@ impl<'a> Grants<'a> {
 }
 
 /// Returns when a call is critical, as text, if it is gated: empty where it always is.
-fn gate<'a>(cx: &Context<'_>, call: Call<'a>, findings: &mut Findings) -> Option<&'a str> {
+fn gate<'a>(
+    cx: &Context<'_>,
+    call: DecidedCall<'a>,
+    findings: &mut FoundReasons,
+) -> Option<&'a str> {
     let mut gate = call.tool.is_gated().then_some("");
     for (risk, when) in call.tool.gates().zip(&call.ready.gates) {
         match cx.holds(when) {
@@ -203,7 +207,7 @@ fn gate<'a>(cx: &Context<'_>, call: Call<'a>, findings: &mut Findings) -> Option
     gate
 }
 
-fn gated(cx: &Context<'_>, call: Call<'_>, when: &str) -> Reason {
+fn gated(cx: &Context<'_>, call: DecidedCall<'_>, when: &str) -> Reason {
     let name = &call.tool.name;
     let level =
         if when.is_empty() { "critical".to_owned() } else { format!("critical (`{when}`)") };

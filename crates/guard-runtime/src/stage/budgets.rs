@@ -1,8 +1,8 @@
 //! Budgets and the deadline.
 
-use super::Call;
+use super::DecidedCall;
 use crate::eval::context::Context;
-use crate::reason::Findings;
+use crate::reason::FoundReasons;
 use crate::session::flight::PendingWrites;
 use crate::val::{Val, confused};
 use guard_plan::plan::{Cost, Unit, UnitId};
@@ -13,9 +13,9 @@ use guard_plan::{decimal, time};
 /// Checks the costs of a declared tool, and drafts the charges.
 pub(crate) fn check<'a>(
     cx: &Context<'a>,
-    call: Call<'a>,
+    call: DecidedCall<'a>,
     draft: &mut PendingWrites,
-    findings: &mut Findings,
+    findings: &mut FoundReasons,
 ) {
     if call.tool.costs.is_empty() {
         check_calls(cx, draft, findings);
@@ -30,9 +30,9 @@ pub(crate) fn check<'a>(
 /// Checks what the guard says that a call costs, and one of `calls` unless it says so of them.
 fn check_costs<'a>(
     cx: &Context<'a>,
-    call: Call<'a>,
+    call: DecidedCall<'a>,
     draft: &mut PendingWrites,
-    findings: &mut Findings,
+    findings: &mut FoundReasons,
 ) {
     let said = |cost: &Cost| cost.unit == cx.compiled.calls && !cost.rule.shadow;
     let base = if call.tool.costs.iter().any(said) { 0 } else { DECIMAL_ONE };
@@ -57,7 +57,11 @@ fn check_costs<'a>(
 }
 
 /// Checks the budget of calls alone.
-pub(crate) fn check_calls(cx: &Context<'_>, draft: &mut PendingWrites, findings: &mut Findings) {
+pub(crate) fn check_calls(
+    cx: &Context<'_>,
+    draft: &mut PendingWrites,
+    findings: &mut FoundReasons,
+) {
     draft.charges.push((cx.compiled.calls, DECIMAL_ONE));
     if let Some(reason) = exceeded(cx, cx.compiled.calls, DECIMAL_ONE) {
         findings.reasons.push(reason);
@@ -65,7 +69,7 @@ pub(crate) fn check_calls(cx: &Context<'_>, draft: &mut PendingWrites, findings:
 }
 
 /// Denies from the deadline on.
-pub(crate) fn check_deadline(cx: &Context<'_>, findings: &mut Findings) {
+pub(crate) fn check_deadline(cx: &Context<'_>, findings: &mut FoundReasons) {
     let Some(deadline) = cx.compiled.plan().deadline else {
         return;
     };
@@ -118,7 +122,7 @@ fn shadowed(
     cx: &Context<'_>,
     draft: &PendingWrites,
     in_shadow: &[(UnitId, i64)],
-    findings: &mut Findings,
+    findings: &mut FoundReasons,
 ) {
     let mut sums = Vec::new();
     for (unit, amount) in in_shadow {

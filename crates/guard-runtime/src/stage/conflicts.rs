@@ -1,11 +1,11 @@
 //! Conflicts: unsettled calls that may write state that this call depends on.
 
-use super::Call;
+use super::DecidedCall;
 use crate::eval::context::Context;
-use crate::reason::Findings;
+use crate::reason::FoundReasons;
 use guard_plan::verdict::Code;
 
-pub(crate) fn check(cx: &Context<'_>, call: Call<'_>, findings: &mut Findings) {
+pub(crate) fn check(cx: &Context<'_>, call: DecidedCall<'_>, findings: &mut FoundReasons) {
     if cx.session.flights.is_empty() || call.tool.touches.is_empty() {
         return;
     }

@@ -3,11 +3,11 @@
 mod elements;
 mod parts;
 
-use super::Call;
+use super::DecidedCall;
 use crate::compiled::CompiledPlan;
 use crate::compiled::prepare::{Prepared, PreparedEffect, Proven};
 use crate::eval::context::Context;
-use crate::reason::Findings;
+use crate::reason::FoundReasons;
 use crate::session::flight::PendingWrites;
 use crate::target::{self, PathKey};
 use crate::val::Val;
@@ -20,9 +20,9 @@ use guard_plan::verdict::{Code, Reason};
 /// parts of variables are read. A call with a problem takes the slow path, which reports it.
 pub(crate) fn check_parts<'a>(
     cx: &Context<'a>,
-    call: Call<'a>,
+    call: DecidedCall<'a>,
     draft: &mut PendingWrites,
-    findings: &mut Findings,
+    findings: &mut FoundReasons,
 ) {
     if cx.session.distrusts {
         return check(cx, call, draft, findings);
@@ -49,24 +49,24 @@ pub(crate) fn check_parts<'a>(
 /// Simulates the effects of a call, drafts them, and checks all invariants that they may violate.
 pub(crate) fn check<'a>(
     cx: &Context<'a>,
-    call: Call<'a>,
+    call: DecidedCall<'a>,
     draft: &mut PendingWrites,
-    findings: &mut Findings,
+    findings: &mut FoundReasons,
 ) {
     check_all_but(cx, call, &Proven::default(), draft, findings);
 }
 
 fn check_all_but<'a>(
     cx: &Context<'a>,
-    call: Call<'a>,
+    call: DecidedCall<'a>,
     proven: &Proven,
     draft: &mut PendingWrites,
-    findings: &mut Findings,
+    findings: &mut FoundReasons,
 ) {
     simulate(cx, call, Some(proven), &mut draft.writes, findings);
     if call.ready.shadow_effects {
         let mut writes = Vec::new();
-        let mut would = Findings::default();
+        let mut would = FoundReasons::default();
         simulate(cx, call, None, &mut writes, &mut would);
         // The values that a reason shows may differ.
         let same =
@@ -82,10 +82,10 @@ fn check_all_but<'a>(
 /// cover only the others.
 fn simulate<'a>(
     cx: &Context<'a>,
-    call: Call<'a>,
+    call: DecidedCall<'a>,
     proven: Option<&Proven>,
     writes: &mut Vec<(VarId, Value)>,
-    findings: &mut Findings,
+    findings: &mut FoundReasons,
 ) {
     let mut sound = true;
     let mut places: Vec<WrittenPlace<'_>> = Vec::new();
@@ -166,10 +166,10 @@ fn simulate_one<'a>(
 /// Checks the invariants that the call may violate.
 fn frame(
     cx: &Context<'_>,
-    call: Call<'_>,
+    call: DecidedCall<'_>,
     writes: &[(VarId, Value)],
     proven: Option<&Proven>,
-    findings: &mut Findings,
+    findings: &mut FoundReasons,
 ) {
     let after = Context { writes, ..*cx };
     // A proof assumes that all earlier checks passed: once something has refused the call, its
@@ -200,7 +200,7 @@ fn refinements(
     cx: &Context<'_>,
     writes: &[(VarId, Value)],
     proven: Option<&Proven>,
-    findings: &mut Findings,
+    findings: &mut FoundReasons,
 ) {
     let proven = proven.filter(|_| findings.refuse_nothing());
     let proven = proven.map_or(&[][..], |proven| &proven.refined);
@@ -222,7 +222,12 @@ fn holds_in_part(after: &Context<'_>, parts: &[Prepared]) -> bool {
 }
 
 /// Checks one invariant on the simulated state.
-fn invariant(before: &Context<'_>, after: &Context<'_>, id: InvariantId, findings: &mut Findings) {
+fn invariant(
+    before: &Context<'_>,
+    after: &Context<'_>,
+    id: InvariantId,
+    findings: &mut FoundReasons,
+) {
     let declared = &after.compiled.plan().invariants[id as usize];
     let condition = &after.compiled.invariants[id as usize];
     let truth = |cx: &Context<'_>| cx.holds(condition);

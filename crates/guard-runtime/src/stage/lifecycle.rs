@@ -1,12 +1,12 @@
 //! Lifecycles: the changes that a served call would make to items, or the reason why it may not
 //! (semantics §11).
 
-use super::Call;
+use super::DecidedCall;
 use crate::eval::context::Context;
 use crate::found::{self, CheckResult};
-use crate::reason::{Findings, listed};
-use crate::session::End;
-use crate::session::items::{self, Action, Criterion, Evidence, Item, MAX_ITEMS};
+use crate::reason::{FoundReasons, listed};
+use crate::session::CallEnd;
+use crate::session::items::{self, Item, ItemCriterion, ItemEvidence, MAX_ITEMS, ServedAction};
 use crate::session::origins::short;
 use crate::val::Val;
 use guard_plan::plan::{Actor, CriterionKind, Lifecycle, Served, ServedOp, Transition, TypeDef};
@@ -20,10 +20,10 @@ type RefusalText = String;
 /// Checks a served call and returns its action, or a message if it is refused.
 pub(crate) fn check<'a>(
     cx: &Context<'a>,
-    call: Call<'a>,
+    call: DecidedCall<'a>,
     served: &Served,
-    findings: &mut Findings,
-) -> Result<Action, RefusalText> {
+    findings: &mut FoundReasons,
+) -> Result<ServedAction, RefusalText> {
     let lifecycle = &cx.compiled.plan().lifecycles[served.lifecycle as usize];
     let action = match served.op {
         ServedOp::Create => create(cx, call, served, lifecycle),
@@ -42,10 +42,10 @@ pub(crate) fn check<'a>(
 
 fn create(
     cx: &Context<'_>,
-    call: Call<'_>,
+    call: DecidedCall<'_>,
     served: &Served,
     lifecycle: &Lifecycle,
-) -> Result<Action, Vec<RefusalText>> {
+) -> Result<ServedAction, Vec<RefusalText>> {
     let mut lacks = Vec::new();
     if cx.session.items[served.lifecycle as usize].len() >= MAX_ITEMS {
         lacks.push(format!("there are {MAX_ITEMS} items of `{}` already", lifecycle.name));
@@ -70,14 +70,14 @@ fn create(
         return Err(lacks);
     }
     let fields = cx.args.iter().take(lifecycle.fields.len()).cloned().map(Val::into_value);
-    Ok(Action::Create(fields.collect(), criteria))
+    Ok(ServedAction::Create(fields.collect(), criteria))
 }
 
 fn list(
     cx: &Context<'_>,
     served: &Served,
     lifecycle: &Lifecycle,
-) -> Result<Action, Vec<RefusalText>> {
+) -> Result<ServedAction, Vec<RefusalText>> {
     let state = match cx.args.first() {
         Some(Val::Enum(state)) => Some(*state),
         _ => None,
@@ -86,16 +86,16 @@ fn list(
         Some(id) => number(cx, served, lifecycle, id).map_err(|why| vec![why])?,
         None => 0,
     };
-    Ok(Action::List(state, after))
+    Ok(ServedAction::List(state, after))
 }
 
 fn moves(
     cx: &Context<'_>,
-    call: Call<'_>,
+    call: DecidedCall<'_>,
     served: &Served,
     lifecycle: &Lifecycle,
     at: u32,
-) -> Result<Action, Vec<RefusalText>> {
+) -> Result<ServedAction, Vec<RefusalText>> {
     let transition = &lifecycle.transitions[at as usize];
     let id = cx.args.first().and_then(Val::text).unwrap_or_default();
     let number = number(cx, served, lifecycle, id).map_err(|why| vec![why])?;
@@ -116,7 +116,7 @@ fn moves(
         }
         found
     });
-    if lacks.is_empty() { Ok(Action::Move(number, at, evidence)) } else { Err(lacks) }
+    if lacks.is_empty() { Ok(ServedAction::Move(number, at, evidence)) } else { Err(lacks) }
 }
 
 /// Returns the number of an item of this lifecycle.
@@ -168,7 +168,7 @@ fn records<'c>(cx: &'c Context<'_>) -> &'c [Value] {
 }
 
 /// Returns the fields of a record, in the order of the field names.
-fn said<'v>(call: Call<'_>, record: &'v Value) -> Vec<&'v Value> {
+fn said<'v>(call: DecidedCall<'_>, record: &'v Value) -> Vec<&'v Value> {
     let Value::Record(fields) = record else { return Vec::new() };
     call.ready.says.iter().map(|at| fields.get(*at).unwrap_or(&Value::None)).collect()
 }
@@ -185,14 +185,14 @@ fn name_of(kind: CriterionKind) -> &'static str {
 
 fn criterion(
     cx: &Context<'_>,
-    call: Call<'_>,
+    call: DecidedCall<'_>,
     lifecycle: &Lifecycle,
     record: &Value,
-) -> Result<Criterion, RefusalText> {
+) -> Result<ItemCriterion, RefusalText> {
     let plan = cx.compiled.plan();
     let (kind, criterion) = match said(call, record).as_slice() {
         [Value::Path(path), Value::None, Value::None, Value::None, Value::None] => {
-            (CriterionKind::File, Criterion::File(inside(cx, path)?))
+            (CriterionKind::File, ItemCriterion::File(inside(cx, path)?))
         }
         [Value::Path(_), Value::String(text), Value::None, Value::None, Value::None]
             if text.is_empty() =>
@@ -202,7 +202,7 @@ fn criterion(
             );
         }
         [Value::Path(path), Value::String(text), Value::None, Value::None, Value::None] => {
-            (CriterionKind::FileContains, Criterion::Contains(inside(cx, path)?, text.clone()))
+            (CriterionKind::FileContains, ItemCriterion::Contains(inside(cx, path)?, text.clone()))
         }
         [Value::None, Value::None, Value::List(words), Value::None, Value::None] => {
             let text = |word: &Value| match word {
@@ -214,10 +214,10 @@ fn criterion(
             let id = id.ok_or_else(|| {
                 format!("the guard has no command `{}`", render::cut(&words.join(" "), 100))
             })?;
-            (CriterionKind::Command, Criterion::Command(id as u32))
+            (CriterionKind::Command, ItemCriterion::Command(id as u32))
         }
         [Value::None, Value::None, Value::None, Value::Bool(true), Value::None] => {
-            (CriterionKind::GitCommit, Criterion::Committed)
+            (CriterionKind::GitCommit, ItemCriterion::Committed)
         }
         [Value::None, Value::None, Value::None, Value::None, Value::String(name)] => {
             let id = plan.probes.iter().position(|probe| *probe.name == **name);
@@ -225,7 +225,7 @@ fn criterion(
             if !matches!(plan.types.get(plan.probes[id].returns as usize), Some(TypeDef::Bool)) {
                 return Err(format!("the probe `{name}` answers no `true`: it is no bool"));
             }
-            (CriterionKind::Probe, Criterion::Probe(id as u32))
+            (CriterionKind::Probe, ItemCriterion::Probe(id as u32))
         }
         _ => {
             let forms = "exactly one of file (with contains), command, git_commit true and probe";
@@ -246,10 +246,14 @@ fn inside(cx: &Context<'_>, path: &str) -> Result<Box<str>, RefusalText> {
     }
 }
 
-fn evidence(cx: &Context<'_>, call: Call<'_>, record: &Value) -> Result<Evidence, RefusalText> {
+fn evidence(
+    cx: &Context<'_>,
+    call: DecidedCall<'_>,
+    record: &Value,
+) -> Result<ItemEvidence, RefusalText> {
     match said(call, record).as_slice() {
         [Value::String(id), Value::None, Value::None] => {
-            called(cx, id).map(|()| Evidence::Call(id.clone()))
+            called(cx, id).map(|()| ItemEvidence::Call(id.clone()))
         }
         [Value::None, Value::Path(path), Value::None] => hashed(cx, path, None),
         [Value::None, Value::Path(path), Value::String(hash)] => hashed(cx, path, Some(hash)),
@@ -264,16 +268,18 @@ fn called(cx: &Context<'_>, id: &str) -> Result<(), RefusalText> {
         return Err(format!("the call `{shown}` is still in flight"));
     }
     match cx.session.ended.get(&short(id)) {
-        Some(End::Succeeded) => Ok(()),
-        Some(End::Undecoded) => Err(format!("the result of the call `{shown}` could not be read")),
-        Some(End::Failed) => Err(format!("the call `{shown}` failed")),
-        Some(End::Served) => Err(format!("the call `{shown}` is one of a lifecycle")),
+        Some(CallEnd::Succeeded) => Ok(()),
+        Some(CallEnd::Undecoded) => {
+            Err(format!("the result of the call `{shown}` could not be read"))
+        }
+        Some(CallEnd::Failed) => Err(format!("the call `{shown}` failed")),
+        Some(CallEnd::Served) => Err(format!("the call `{shown}` is one of a lifecycle")),
         None => Err(format!("there was no call `{shown}` in this session")),
     }
 }
 
 /// Checks that a file exists, and returns it with its hash.
-fn hashed(cx: &Context<'_>, path: &str, wanted: Option<&str>) -> Result<Evidence, RefusalText> {
+fn hashed(cx: &Context<'_>, path: &str, wanted: Option<&str>) -> Result<ItemEvidence, RefusalText> {
     let path = inside(cx, path)?;
     let name = found::shown(cx.session, &path);
     let found = match cx.answers.sha256(&path) {
@@ -285,6 +291,6 @@ fn hashed(cx: &Context<'_>, path: &str, wanted: Option<&str>) -> Result<Evidence
         Some(wanted) if !wanted.eq_ignore_ascii_case(&found) => {
             Err(format!("`{name}` has another hash, {}", render::cut(&found, 64)))
         }
-        _ => Ok(Evidence::File(path, found.into())),
+        _ => Ok(ItemEvidence::File(path, found.into())),
     }
 }

@@ -1,9 +1,9 @@
 //! Limits: counters of allowed calls.
 
-use super::Call;
+use super::DecidedCall;
 use crate::compiled::prepare::Prepared;
 use crate::eval::context::Context;
-use crate::reason::Findings;
+use crate::reason::FoundReasons;
 use crate::session::counter::CounterUsage;
 use crate::session::flight::{KeyRange, PendingWrites};
 use guard_plan::plan::{Limit, LimitScope, LimitUse};
@@ -14,9 +14,9 @@ use guard_plan::{secrecy, time};
 /// Checks the counters that apply to a call, and drafts its counting.
 pub(crate) fn check<'a>(
     cx: &Context<'a>,
-    call: Call<'a>,
+    call: DecidedCall<'a>,
     draft: &mut PendingWrites,
-    findings: &mut Findings,
+    findings: &mut FoundReasons,
 ) {
     for (used, by) in call.tool.limits.iter().zip(&call.ready.limits) {
         let limit = &cx.compiled.plan().limits[used.limit as usize];
@@ -43,7 +43,7 @@ pub(crate) fn check<'a>(
 /// Returns the key under which a call is counted.
 fn key<'a>(
     cx: &Context<'a>,
-    call: Call<'a>,
+    call: DecidedCall<'a>,
     limit: &Limit,
     by: Option<&'a Prepared>,
     draft: &mut PendingWrites,
@@ -65,7 +65,7 @@ fn key<'a>(
 
 fn full(
     cx: &Context<'_>,
-    call: Call<'_>,
+    call: DecidedCall<'_>,
     limit: &Limit,
     used: &LimitUse,
     usage: CounterUsage,
@@ -116,7 +116,7 @@ fn full(
 }
 
 /// Renders the key of a call for a message; a key that is read from a secret is hidden.
-fn shown_key(cx: &Context<'_>, call: Call<'_>, used: &LimitUse) -> Option<String> {
+fn shown_key(cx: &Context<'_>, call: DecidedCall<'_>, used: &LimitUse) -> Option<String> {
     let (by, ty) = used.by.as_ref().zip(used.by_type)?;
     let value = cx.eval_shown(&Prepared::new(by)).ok()?;
     Some(secrecy::shown(cx.compiled.plan(), &call.tool.params, by, ty, &value))

@@ -1,16 +1,16 @@
 //! Readiness: probes that must answer `true`.
 
-use super::{Call, rules};
+use super::{DecidedCall, rules};
 use crate::eval::context::Context;
-use crate::reason::Findings;
-use crate::session::probes::Turn;
+use crate::reason::FoundReasons;
+use crate::session::probes::ProbeTurn;
 use guard_plan::plan::ProbeId;
 use guard_plan::time;
 use guard_plan::verdict::Code;
 
 /// Judges what asks probes: the denies that were postponed, and readiness. If the call is denied
 /// anyway, nothing is asked; if it is refused anyway, what is asked starts no window.
-pub(crate) fn check_last<'a>(cx: &Context<'a>, call: Call<'a>, findings: &mut Findings) {
+pub(crate) fn check_last<'a>(cx: &Context<'a>, call: DecidedCall<'a>, findings: &mut FoundReasons) {
     let denied = findings.deny();
     if denied || !findings.reasons.is_empty() {
         cx.answers.refused();
@@ -21,7 +21,7 @@ pub(crate) fn check_last<'a>(cx: &Context<'a>, call: Call<'a>, findings: &mut Fi
     }
 }
 
-fn check<'a>(cx: &Context<'a>, call: Call<'a>, findings: &mut Findings) {
+fn check<'a>(cx: &Context<'a>, call: DecidedCall<'a>, findings: &mut FoundReasons) {
     for ready in &call.tool.ready {
         match cx.probe(ready.probe).and_then(|answer| answer.truth()) {
             Ok(true) => {}
@@ -43,12 +43,12 @@ fn check<'a>(cx: &Context<'a>, call: Call<'a>, findings: &mut Findings) {
 fn help(cx: &Context<'_>, id: ProbeId) -> String {
     let probe = &cx.compiled.plan().probes[id as usize];
     match cx.attempts(id).turn(probe, cx.now) {
-        Turn::Now => "try again later".into(),
-        Turn::At(next) => {
+        ProbeTurn::Now => "try again later".into(),
+        ProbeTurn::At(next) => {
             let wait = time::describe_duration(next.saturating_sub(cx.now));
             format!("the probe is asked again in {wait}; try then")
         }
-        Turn::Never => {
+        ProbeTurn::Never => {
             let tried = time::describe_duration(probe.within.unwrap_or_default());
             format!("it was not within {tried}, and the probe is not asked again")
         }

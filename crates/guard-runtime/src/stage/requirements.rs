@@ -1,9 +1,9 @@
 //! Requirements: tools that must have succeeded before.
 
-use super::Call;
+use super::DecidedCall;
 use crate::compiled::prepare::Prepared;
 use crate::eval::context::Context;
-use crate::reason::{Findings, listed};
+use crate::reason::{FoundReasons, listed};
 use crate::session::flight::PendingWrites;
 use guard_plan::plan::{Key, Requirement, Requires, Tool, ToolId};
 use guard_plan::value::Fault;
@@ -23,9 +23,9 @@ enum Standing {
 
 pub(crate) fn check<'a>(
     cx: &Context<'a>,
-    call: Call<'a>,
+    call: DecidedCall<'a>,
     draft: &mut PendingWrites,
-    findings: &mut Findings,
+    findings: &mut FoundReasons,
 ) {
     let done = &cx.session.succeeded;
     let met = |(word, bits): &(u32, u64)| {
@@ -42,10 +42,10 @@ pub(crate) fn check<'a>(
 /// Checks one `requires` clause.
 fn one_of<'a>(
     cx: &Context<'a>,
-    call: Call<'a>,
+    call: DecidedCall<'a>,
     place: usize,
     draft: &mut PendingWrites,
-    findings: &mut Findings,
+    findings: &mut FoundReasons,
 ) {
     let (requires, ready) = (&call.tool.requires[place], &call.ready.requires[place]);
     {
@@ -130,7 +130,7 @@ fn in_flight(cx: &Context<'_>, requirement: &Requirement, bytes: &[u8]) -> bool 
     })
 }
 
-fn unmet(cx: &Context<'_>, call: Call<'_>, requires: &Requires, in_flight: bool) -> Reason {
+fn unmet(cx: &Context<'_>, call: DecidedCall<'_>, requires: &Requires, in_flight: bool) -> Reason {
     let tools = &cx.compiled.plan().tools;
     let alternatives: Vec<String> =
         requires.any_of.iter().map(|alternative| described(cx, call, alternative)).collect();
@@ -170,7 +170,7 @@ fn failed_last(cx: &Context<'_>, requirement: &Requirement) -> bool {
 }
 
 /// An alternative in words.
-fn described(cx: &Context<'_>, call: Call<'_>, alternative: &Requirement) -> String {
+fn described(cx: &Context<'_>, call: DecidedCall<'_>, alternative: &Requirement) -> String {
     let plan = cx.compiled.plan();
     let tool = &plan.tools[alternative.tool as usize];
     let latest = if alternative.latest { "the latest " } else { "" };

@@ -1,16 +1,16 @@
 //! Denies: conditions under which a call is refused.
 
-use super::Call;
+use super::DecidedCall;
 use crate::compiled::prepare::Prepared;
 use crate::eval::context::{Asking, Context};
-use crate::reason::Findings;
+use crate::reason::FoundReasons;
 use crate::transform;
 use crate::val::Val;
 use guard_plan::plan::Deny;
 use guard_plan::value::Fault;
 use guard_plan::verdict::{Code, Reason};
 
-pub(crate) fn check<'a>(cx: &Context<'a>, call: Call<'a>, findings: &mut Findings) {
+pub(crate) fn check<'a>(cx: &Context<'a>, call: DecidedCall<'a>, findings: &mut FoundReasons) {
     for place in &call.ready.unscreened {
         match call.ready.asks[*place as usize] {
             true => unless_asking(cx, call, *place, findings),
@@ -30,14 +30,23 @@ pub(crate) fn check<'a>(cx: &Context<'a>, call: Call<'a>, findings: &mut Finding
 }
 
 /// Judges the denies that ask a probe.
-pub(crate) fn check_postponed<'a>(cx: &Context<'a>, call: Call<'a>, findings: &mut Findings) {
+pub(crate) fn check_postponed<'a>(
+    cx: &Context<'a>,
+    call: DecidedCall<'a>,
+    findings: &mut FoundReasons,
+) {
     for place in std::mem::take(&mut findings.postponed) {
         one(cx, call, place as usize, findings);
     }
 }
 
 /// Judges a deny, or postpones it if it asks a probe.
-fn unless_asking<'a>(cx: &Context<'a>, call: Call<'a>, place: u32, findings: &mut Findings) {
+fn unless_asking<'a>(
+    cx: &Context<'a>,
+    call: DecidedCall<'a>,
+    place: u32,
+    findings: &mut FoundReasons,
+) {
     cx.decision.asking.set(Asking::Later);
     let holds = cx.holds(&call.ready.denies[place as usize]);
     match cx.decision.asking.replace(Asking::Now) {
@@ -47,7 +56,7 @@ fn unless_asking<'a>(cx: &Context<'a>, call: Call<'a>, place: u32, findings: &mu
 }
 
 #[inline]
-fn one<'a>(cx: &Context<'a>, call: Call<'a>, place: usize, findings: &mut Findings) {
+fn one<'a>(cx: &Context<'a>, call: DecidedCall<'a>, place: usize, findings: &mut FoundReasons) {
     match cx.holds(&call.ready.denies[place]) {
         Ok(false) => {}
         holds => found(cx, call, place, holds, findings),
@@ -56,10 +65,10 @@ fn one<'a>(cx: &Context<'a>, call: Call<'a>, place: usize, findings: &mut Findin
 
 fn found<'a>(
     cx: &Context<'a>,
-    call: Call<'a>,
+    call: DecidedCall<'a>,
     place: usize,
     holds: Result<bool, Fault>,
-    findings: &mut Findings,
+    findings: &mut FoundReasons,
 ) {
     let deny = &call.tool.denies[place];
     match holds {

@@ -3,7 +3,7 @@
 use super::{Memory, Migration, text};
 use crate::bounds;
 use crate::error::UpgradeError;
-use crate::session::flight::Flight;
+use crate::session::flight::InFlight;
 use guard_plan::plan::{Limit, LimitId, Plan, ToolId, Touch, VarId};
 
 /// A limit as both plans know it: all but how many calls it allows.
@@ -215,7 +215,11 @@ impl Migration<'_> {
         Ok(())
     }
 
-    fn flight(&self, flight: &Flight, limits: &[Option<usize>]) -> Result<Flight, UpgradeError> {
+    fn flight(
+        &self,
+        flight: &InFlight,
+        limits: &[Option<usize>],
+    ) -> Result<InFlight, UpgradeError> {
         let mut moved = flight.clone();
         let draft = &mut moved.draft;
         if let Some(was) = flight.tool.map(|id| id as usize) {
@@ -258,7 +262,7 @@ impl Migration<'_> {
     }
 
     /// The place in the new plan of the tool of a call in flight.
-    fn in_flight(&self, flight: &Flight, was: usize) -> Result<usize, UpgradeError> {
+    fn in_flight(&self, flight: &InFlight, was: usize) -> Result<usize, UpgradeError> {
         let Some(at) = self.names.new_tool(was) else {
             return Err(self.unfit(flight, was, "no place in the new guard"));
         };
@@ -268,7 +272,7 @@ impl Migration<'_> {
         }
     }
 
-    fn unfit(&self, flight: &Flight, was: usize, why: &'static str) -> UpgradeError {
+    fn unfit(&self, flight: &InFlight, was: usize, why: &'static str) -> UpgradeError {
         let tool = self.old.plan().tools[was].wire_name.clone();
         UpgradeError::InFlight { call: flight.call.clone(), tool, why }
     }

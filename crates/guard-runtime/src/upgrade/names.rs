@@ -1,7 +1,7 @@
 //! Matching of declarations between two plans. Two declarations match if they have the same name
 //! and their values have the same form.
 
-use crate::session::items::Criterion;
+use crate::session::items::ItemCriterion;
 use guard_plan::plan::{Field, Lifecycle, Plan, Tool, TypeDef, TypeId};
 
 /// The positions in the old plan of what the new one declares.
@@ -108,19 +108,19 @@ impl OldPositions {
     }
 
     /// The criterion under the new plan; what it asks where that is gone.
-    pub fn criterion(&self, criterion: &Criterion) -> Result<Criterion, String> {
+    pub fn criterion(&self, criterion: &ItemCriterion) -> Result<ItemCriterion, String> {
         let (old, new) = (&self.old, &self.new);
         match criterion {
-            Criterion::Command(id) => {
+            ItemCriterion::Command(id) => {
                 let words = &old.commands[*id as usize].argv;
                 let at = new.commands.iter().position(|it| it.argv == *words);
-                at.map(|at| Criterion::Command(at as u32))
+                at.map(|at| ItemCriterion::Command(at as u32))
                     .ok_or_else(|| format!("the command `{}`", words.join(" ")))
             }
-            Criterion::Probe(id) => {
+            ItemCriterion::Probe(id) => {
                 let name = &old.probes[*id as usize].name;
                 let at = new.probes.iter().position(|it| it.name == *name);
-                at.map(|at| Criterion::Probe(at as u32))
+                at.map(|at| ItemCriterion::Probe(at as u32))
                     .ok_or_else(|| format!("the probe `{name}`"))
             }
             other => Ok(other.clone()),

@@ -2,8 +2,8 @@
 
 use crate::kernel::Kernel;
 use crate::page::object;
-use crate::session::flight::Flight;
-use crate::session::{Session, Spoken, Turn};
+use crate::session::flight::InFlight;
+use crate::session::{ProbeTurn, Session, Spoken};
 use guard_plan::json::Json;
 use guard_plan::plan::UnitId;
 use guard_plan::{decimal, render, time};
@@ -91,9 +91,9 @@ impl Session {
         if !plan.probes.is_empty() {
             let probes = plan.probes.iter().zip(&self.probes).map(|(probe, attempts)| {
                 let next = match attempts.turn(probe, self.now) {
-                    Turn::Now => Json::string("now"),
-                    Turn::At(next) => Json::String(time::format_rfc3339(next).into()),
-                    Turn::Never => Json::Null,
+                    ProbeTurn::Now => Json::string("now"),
+                    ProbeTurn::At(next) => Json::String(time::format_rfc3339(next).into()),
+                    ProbeTurn::Never => Json::Null,
                 };
                 let answered = attempts.answer().map(|answer| match answer {
                     Ok(value) => {
@@ -143,9 +143,9 @@ impl Session {
     }
 
     fn flights_json(&self, kernel: &Kernel) -> Json {
-        let mut flights: Vec<&Flight> = self.flights.iter().map(|flight| &**flight).collect();
+        let mut flights: Vec<&InFlight> = self.flights.iter().map(|flight| &**flight).collect();
         flights.sort_by_key(|flight| flight.number);
-        let flight = |flight: &&Flight| {
+        let flight = |flight: &&InFlight| {
             let tool = flight.tool.map(|id| Json::string(&kernel.plan().tools[id as usize].name));
             object(vec![("call", Json::string(&flight.call)), ("tool", tool.unwrap_or(Json::Null))])
         };

@@ -45,7 +45,7 @@ fn failed_attempts_wait_longer_and_longer() {
     live.now = -5;
     live.check("work", &says("1 millisecond"));
     assert_eq!(live.world.asked, 1);
-    assert_eq!(live.session.next_attempt(&live.kernel, "up"), Some(Turn::At(1_000)));
+    assert_eq!(live.session.next_attempt(&live.kernel, "up"), Some(ProbeTurn::At(1_000)));
     answer(&mut live, false);
     live.now = 1_000;
     live.check("work", &says("2 seconds 500 milliseconds"));
@@ -88,7 +88,7 @@ fn a_probe_is_given_up() {
     answer(&mut live, true);
     live.now = 6_000;
     live.check("work", given_up);
-    assert_eq!(live.session.next_attempt(&live.kernel, "up"), Some(Turn::Never));
+    assert_eq!(live.session.next_attempt(&live.kernel, "up"), Some(ProbeTurn::Never));
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn looking_keeps_nothing() {
     let asks = expr([Node::Probe(0)]);
     live.kernel.evaluate(&live.session, &asks, 0, &mut live.world).unwrap();
     assert_eq!(live.world.asked, 2);
-    assert_eq!(live.session.next_attempt(&live.kernel, "up"), Some(Turn::Now));
+    assert_eq!(live.session.next_attempt(&live.kernel, "up"), Some(ProbeTurn::Now));
 }
 
 #[test]

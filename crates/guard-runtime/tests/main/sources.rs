@@ -212,7 +212,7 @@ fn what_a_probe_answers_to_a_prompt_is_kept() {
     let mut live = Live::new(plan);
     live.world.probes.insert("up".into(), Json::Bool(true));
     assert_eq!(live.prompt("ann@example.org").learned, 1);
-    assert_eq!(live.session.next_attempt(&live.kernel, "up"), Some(Turn::At(1_000)));
+    assert_eq!(live.session.next_attempt(&live.kernel, "up"), Some(ProbeTurn::At(1_000)));
     live.world.probes.insert("up".into(), Json::Bool(false));
     assert_eq!(live.prompt("bob@example.org").learned, 1);
 }

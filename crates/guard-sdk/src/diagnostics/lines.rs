@@ -2,7 +2,7 @@
 
 /// The starts of the lines of a text.
 #[derive(Debug, Clone)]
-pub struct Lines {
+pub struct SourceLines {
     starts: Vec<usize>,
 }
 
@@ -15,11 +15,11 @@ pub struct Position {
     pub column: usize,
 }
 
-impl Lines {
+impl SourceLines {
     /// The lines of `text`.
-    pub fn new(text: &str) -> Lines {
+    pub fn new(text: &str) -> SourceLines {
         let breaks = text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i + 1);
-        Lines { starts: std::iter::once(0).chain(breaks).collect() }
+        SourceLines { starts: std::iter::once(0).chain(breaks).collect() }
     }
 
     /// Returns the position of `offset`; an offset inside a character counts as its first byte.
@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn counts_characters_not_bytes() {
         let text = "aé b\r\n\nx";
-        let lines = Lines::new(text);
+        let lines = SourceLines::new(text);
         let at = |offset| {
             let p = lines.position(text, offset);
             (p.line, p.column)

@@ -11,7 +11,7 @@ use guard_plan::verdict::{Code, Decision, Verdict};
 use guard_runtime::{Ending, Outcome, Proposal, Proposed, Settlement};
 
 /// The decision that a plan would make on a call.
-struct Foreseen<'a> {
+struct ForeseenDecision<'a> {
     /// The verdict; `None` if the call was not evaluated.
     verdict: Option<Verdict>,
     /// The unrecorded question whose answer decides the verdict.
@@ -60,7 +60,8 @@ impl Replay<'_> {
         // No rule reads arguments that could not be parsed.
         let looks = |args| self.judge.looks.at_call(kernel, proposal.tool, args);
         let blind = hidden.asked || (hidden.body && proposal.args.json().is_some_and(looks));
-        let Foreseen { verdict, unsaid, mut world } = self.foresee(proposal, &then.asked, was);
+        let ForeseenDecision { verdict, unsaid, mut world } =
+            self.foresee(proposal, &then.asked, was);
         let goes = verdict.as_ref().is_none_or(|verdict| verdict.decision == Decision::Allow);
         let mut proposed = None;
         // A call that was refused then and would be allowed now changes nothing: its outcome is
@@ -104,9 +105,9 @@ impl Replay<'_> {
         proposal: &Proposal<'_>,
         asked: &'a [Asked],
         was: Decision,
-    ) -> Foreseen<'a> {
+    ) -> ForeseenDecision<'a> {
         let mut foreseen =
-            Foreseen { verdict: None, unsaid: None, world: RecordedAnswers::new(asked) };
+            ForeseenDecision { verdict: None, unsaid: None, world: RecordedAnswers::new(asked) };
         if self.recorder.is_some() && was == Decision::Allow {
             // A second evaluation would cost as much and hardly ever differ.
             return foreseen;
@@ -117,7 +118,7 @@ impl Replay<'_> {
             kernel.check_with(&self.session, proposal, &mut world, &mut self.scratch).verdict;
         let missing = world.missing.take().filter(|_| depends_on_world(&decided));
         let Some(missing) = missing else {
-            return Foreseen { verdict: Some(decided), ..foreseen };
+            return ForeseenDecision { verdict: Some(decided), ..foreseen };
         };
         match self.suppose(proposal, &world, was) {
             Supposed::Said(now, answer) => {

@@ -13,7 +13,7 @@ mod session;
 mod world;
 
 pub use live::Replay;
-pub use session::{Replayed, Rule};
+pub use session::{Replayed, RuleDifference};
 
 use crate::{Keys, ResumeError};
 use guard_plan::LoadedPlan;

@@ -17,7 +17,7 @@ const ARGS_CHARS: usize = 200;
 
 /// A rule that makes a difference: its code, its owner, its position, and the decisions then and
 /// now.
-pub type Rule = (Code, String, Option<String>, Decision, Decision);
+pub type RuleDifference = (Code, String, Option<String>, Decision, Decision);
 
 /// A replayed session.
 #[derive(Debug, Clone)]
@@ -43,7 +43,7 @@ pub struct Replayed {
     /// The view up to the first difference; complete if the session is.
     pub strict: View,
     /// The rules that make a difference.
-    pub rules: BTreeMap<Rule, u64>,
+    pub rules: BTreeMap<RuleDifference, u64>,
     /// The first differences; the caller fills in the file.
     pub differences: Vec<Difference>,
     /// The number of further differences.

@@ -12,12 +12,12 @@ use super::memory::{check_snapshot, no_snapshot};
 use super::place::{GONE, is_absent};
 use super::seen::Seen;
 use super::{
-    Begun, Charge, Commit, Committed, Durability, Fit, Records, Store, StoreError, Taken, audit,
-    check_id, fit,
+    Commit, Committed, Durability, Fit, Records, SharedCharge, Store, StoreError, StoredStart,
+    Taken, audit, check_id, fit,
 };
 use crate::keys::Keys;
 use crate::line::{Head, Line};
-use file::{Held, Reading};
+use file::{FilePosition, Held};
 use guard_plan::record::LedgerEntry;
 use ledger::FolderLedger;
 use std::collections::HashMap;
@@ -117,7 +117,7 @@ impl FolderStore {
     }
 
     /// Takes a session up from the file at its path.
-    fn take_up(&self, session: &str) -> Result<Begun, StoreError> {
+    fn take_up(&self, session: &str) -> Result<StoredStart, StoreError> {
         check_id(session)?;
         let path = self.path(session)?;
         let locked = self.ledger.lock()?;
@@ -189,23 +189,23 @@ impl FolderStore {
         }
     }
 
-    fn read(&self, session: &str, held: &mut Held) -> Result<Begun, StoreError> {
+    fn read(&self, session: &str, held: &mut Held) -> Result<StoredStart, StoreError> {
         let (snapshot, mut distrusted) = self.taken(session);
         if let Some((taken, reading)) = snapshot {
             if held.ends_at(&reading) {
                 let records = held.read(session, reading)?;
                 let snapshot = Some(taken);
-                return Ok(Begun { head: held.head, snapshot, distrusted, records });
+                return Ok(StoredStart { head: held.head, snapshot, distrusted, records });
             }
             distrusted = true;
         }
-        let records = held.read(session, Reading::default())?;
-        Ok(Begun { head: held.head, snapshot: None, distrusted, records })
+        let records = held.read(session, FilePosition::default())?;
+        Ok(StoredStart { head: held.head, snapshot: None, distrusted, records })
     }
 
     /// Returns the snapshot of a session with the position in its file where the trace continues,
     /// and whether a snapshot was rejected.
-    fn taken(&self, session: &str) -> (Option<(Taken, Reading)>, bool) {
+    fn taken(&self, session: &str) -> (Option<(Taken, FilePosition)>, bool) {
         let mut bytes = Vec::new();
         let read =
             File::open(self.snapshot_path(session)).and_then(|mut it| it.read_to_end(&mut bytes));
@@ -217,7 +217,7 @@ impl FolderStore {
         (taken, distrusted)
     }
 
-    fn trusted(&self, session: &str, bytes: &[u8]) -> Option<(Taken, Reading)> {
+    fn trusted(&self, session: &str, bytes: &[u8]) -> Option<(Taken, FilePosition)> {
         let (header, bytes) = bytes.split_at_checked(HEADER)?;
         let rest = header.strip_prefix(MAGIC)?;
         let version = u64::from_be_bytes(rest[..8].try_into().ok()?);
@@ -227,7 +227,7 @@ impl FolderStore {
         let keys = self.keys.as_ref()?;
         keys.bears(session, (version, &hash), &said, &rest[40..72]).then(|| {
             let head = Head { first: 0, version, hash };
-            (Taken { version, hash, bytes: bytes.to_vec() }, Reading { offset, head })
+            (Taken { version, hash, bytes: bytes.to_vec() }, FilePosition { offset, head })
         })
     }
 
@@ -265,7 +265,7 @@ impl FolderStore {
 }
 
 impl Store for FolderStore {
-    fn begin(&self, session: &str) -> Result<Begun, StoreError> {
+    fn begin(&self, session: &str) -> Result<StoredStart, StoreError> {
         // After a failure nothing of the session stays open or locked.
         self.take_up(session).inspect_err(|_| self.release(session))
     }
@@ -430,7 +430,7 @@ impl Store for FolderStore {
         }
         if new {
             for (key, amount) in ledger::former_amounts(&self.dir)? {
-                let charge = Charge { key: &key, amount, limit: i64::MAX };
+                let charge = SharedCharge { key: &key, amount, limit: i64::MAX };
                 if let Ok(lines) = locked.ledger().charge(0, "", 0, &[charge])? {
                     locked.append(&lines)?;
                     let amount = guard_plan::decimal::format(amount);
@@ -459,7 +459,7 @@ impl Store for FolderStore {
         }
         let held = self.hold(session)?;
         let mut held = lock(&held);
-        let records = held.read(session, Reading::default())?;
+        let records = held.read(session, FilePosition::default())?;
         let place = before.checked_sub(held.head.first).and_then(|at| usize::try_from(at).ok());
         let place = place.filter(|at| *at < records.len()).ok_or_else(|| no_snapshot(before))?;
         check_snapshot(&records[place], before)?;
@@ -476,7 +476,7 @@ impl Store for FolderStore {
         fs::rename(&draft, &path).map_err(fail)?;
         self.sync_dir()?;
         new.path = path;
-        new.read(session, Reading::default())?;
+        new.read(session, FilePosition::default())?;
         *held = new;
         Ok(())
     }

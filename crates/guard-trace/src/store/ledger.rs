@@ -5,7 +5,7 @@
 //! are chained and verified like those of a session, under the name [`LEDGER`], which no session can
 //! have.
 
-use super::{Charge, Committed, StoreError, charge_all};
+use super::{Committed, SharedCharge, StoreError, charge_all};
 use crate::line::{Head, Line};
 use guard_plan::decimal;
 use guard_plan::plan::Millis;
@@ -114,14 +114,14 @@ impl LedgerSums {
         time: Millis,
         session: &str,
         record: u64,
-        charges: &[Charge<'_>],
+        charges: &[SharedCharge<'_>],
     ) -> Result<Result<Vec<String>, Committed>, StoreError> {
         if let Err(over) = charge_all(charges, |key| Ok(self.spent(key)))? {
             return Ok(Err(over));
         }
         let mut chain = self.chain();
         let mut sums = BTreeMap::new();
-        let charged = |charge: &Charge<'_>| {
+        let charged = |charge: &SharedCharge<'_>| {
             let sum = sums.entry(charge.key.to_owned()).or_insert_with(|| self.spent(charge.key));
             // The sums were found to be within the limits.
             *sum = sum.saturating_add(charge.amount);

@@ -9,7 +9,7 @@
 use super::StoreError;
 use super::ledger::LEDGER;
 use super::seen::has_head;
-use super::{Begun, Durability};
+use super::{Durability, StoredStart};
 use crate::line::Head;
 use guard_plan::hex;
 use sha2::{Digest, Sha256};
@@ -196,7 +196,7 @@ pub(super) fn check(
     store: &Path,
     session: &str,
     mark: Option<Head>,
-    begun: &Begun,
+    begun: &StoredStart,
 ) -> Result<(), StoreError> {
     match mark {
         Some(mark) if !has_head(begun, &mark) => Err(behind(store, session, mark.version)),

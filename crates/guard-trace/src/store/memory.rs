@@ -1,7 +1,8 @@
 //! A store in memory: for tests, and for temporary sessions.
 
 use super::{
-    Begun, Commit, Committed, Fit, Records, Store, StoreError, Taken, charge_all, check_id, fit,
+    Commit, Committed, Fit, Records, Store, StoreError, StoredStart, Taken, charge_all, check_id,
+    fit,
 };
 use crate::line::{Head, Line};
 use std::collections::{BTreeMap, HashMap};
@@ -46,12 +47,12 @@ impl MemoryStore {
 }
 
 impl Store for MemoryStore {
-    fn begin(&self, session: &str) -> Result<Begun, StoreError> {
+    fn begin(&self, session: &str) -> Result<StoredStart, StoreError> {
         check_id(session)?;
         let kept = self.lock();
-        let Some(found) = kept.sessions.get(session) else { return Ok(Begun::default()) };
+        let Some(found) = kept.sessions.get(session) else { return Ok(StoredStart::default()) };
         let from = found.snapshot.as_ref().map_or(0, |taken| found.place(taken.version));
-        Ok(Begun {
+        Ok(StoredStart {
             head: found.head,
             snapshot: found.snapshot.clone(),
             distrusted: false,

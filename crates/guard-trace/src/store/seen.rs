@@ -1,7 +1,7 @@
 //! The heads that this process has seen acknowledged: a session that is taken up again must still
 //! have them.
 
-use super::{Begun, StoreError};
+use super::{StoreError, StoredStart};
 use crate::line::{Head, Line};
 use std::collections::HashMap;
 use std::path::Path;
@@ -45,7 +45,7 @@ impl Seen {
     /// # Errors
     ///
     /// Returns [`StoreError::Lost`] if they are not there.
-    pub fn check(&self, path: &Path, session: &str, begun: &Begun) -> Result<(), StoreError> {
+    pub fn check(&self, path: &Path, session: &str, begun: &StoredStart) -> Result<(), StoreError> {
         if begun.head.version == 0 {
             // The ledger says that it was removed.
             self.forget(session);
@@ -64,7 +64,7 @@ impl Seen {
 }
 
 /// Returns whether a session has come as far as a head; it may have come further.
-pub(super) fn has_head(begun: &Begun, seen: &Head) -> bool {
+pub(super) fn has_head(begun: &StoredStart, seen: &Head) -> bool {
     match seen.version {
         0 => true,
         last if last > begun.head.version => false,
@@ -74,7 +74,7 @@ pub(super) fn has_head(begun: &Begun, seen: &Head) -> bool {
 }
 
 /// Returns whether a record is as it was; one before the snapshot is not looked at.
-fn has(begun: &Begun, seq: u64, seen: &Head) -> bool {
+fn has(begun: &StoredStart, seq: u64, seen: &Head) -> bool {
     let Some(first) = begun.head.version.checked_sub(begun.records.len() as u64) else {
         return true;
     };

@@ -17,7 +17,7 @@ use super::ledger::{LEDGER, LedgerSums};
 use super::mark::{self, ChainMarks};
 use super::seen::Seen;
 use super::{
-    Begun, Commit, Committed, Durability, Records, Store, StoreError, Taken, audit, check_id,
+    Commit, Committed, Durability, Records, Store, StoreError, StoredStart, Taken, audit, check_id,
 };
 use crate::keys::Keys;
 use crate::line::Head;
@@ -134,7 +134,7 @@ impl SqliteStore {
 }
 
 impl Store for SqliteStore {
-    fn begin(&self, session: &str) -> Result<Begun, StoreError> {
+    fn begin(&self, session: &str) -> Result<StoredStart, StoreError> {
         check_id(session)?;
         let marks = (self.marks.read(LEDGER)?, self.marks.read(session)?);
         let (begun, ledger) = self.reading(|rows, ledger| {
@@ -293,10 +293,10 @@ fn begin(
     ledger: &mut LedgerSums,
     session: &str,
     keys: Option<&Keys>,
-) -> Result<Begun, StoreError> {
+) -> Result<StoredStart, StoreError> {
     let Some(found) = rows.session(session)? else {
         rows.expect_new(session, ledger)?;
-        return Ok(Begun::default());
+        return Ok(StoredStart::default());
     };
     rows.expect_known(session, ledger)?;
     let (snapshot, distrusted) = snapshot(rows, &found, session, keys)?;
@@ -315,13 +315,13 @@ fn begin(
     if head != found.head {
         return Err(rows.damaged(session, None, "its records end elsewhere than it says".into()));
     }
-    Ok(Begun { head, snapshot, distrusted, records })
+    Ok(StoredStart { head, snapshot, distrusted, records })
 }
 
 /// Returns the snapshot of a session if its tag is valid, and whether one was rejected.
 fn snapshot(
     rows: &Rows<'_>,
-    found: &rows::Session,
+    found: &rows::SessionRow,
     session: &str,
     keys: Option<&Keys>,
 ) -> Result<(Option<Taken>, bool), StoreError> {

@@ -5,7 +5,7 @@ use std::fmt;
 
 /// A problem of a trace, and its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
+pub struct TraceFinding {
     /// The line, from 1; `None` if the finding is about a missing record.
     pub line: Option<u64>,
     /// The offset of the line, in bytes.
@@ -13,12 +13,12 @@ pub struct Finding {
     /// The number of the wrong or missing record, if known.
     pub record: Option<u64>,
     /// The problem.
-    pub trouble: Trouble,
+    pub trouble: TraceTrouble,
 }
 
 /// A problem of a trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Trouble {
+pub enum TraceTrouble {
     /// The line is not a record: it was cut, or is something else.
     Form(Flaw),
     /// The last line has no line break: it was cut.
@@ -53,66 +53,78 @@ pub enum Trouble {
     Snapshot,
 }
 
-impl Trouble {
+impl TraceTrouble {
     /// Returns an identifier for programs.
     pub fn word(&self) -> &'static str {
         match self {
-            Trouble::Form(_) => "no_record",
-            Trouble::Torn => "torn",
-            Trouble::Changed => "changed",
-            Trouble::Replaced => "replaced",
-            Trouble::Missing(_) => "missing",
-            Trouble::Twice => "twice",
-            Trouble::Misplaced => "misplaced",
-            Trouble::Beheaded => "beheaded",
-            Trouble::Session(_) => "session",
-            Trouble::Truncated => "truncated",
-            Trouble::Forked => "forked",
-            Trouble::Root => "root",
-            Trouble::Compacted => "compacted",
-            Trouble::End => "end",
-            Trouble::Empty => "empty",
-            Trouble::Snapshot => "snapshot",
+            TraceTrouble::Form(_) => "no_record",
+            TraceTrouble::Torn => "torn",
+            TraceTrouble::Changed => "changed",
+            TraceTrouble::Replaced => "replaced",
+            TraceTrouble::Missing(_) => "missing",
+            TraceTrouble::Twice => "twice",
+            TraceTrouble::Misplaced => "misplaced",
+            TraceTrouble::Beheaded => "beheaded",
+            TraceTrouble::Session(_) => "session",
+            TraceTrouble::Truncated => "truncated",
+            TraceTrouble::Forked => "forked",
+            TraceTrouble::Root => "root",
+            TraceTrouble::Compacted => "compacted",
+            TraceTrouble::End => "end",
+            TraceTrouble::Empty => "empty",
+            TraceTrouble::Snapshot => "snapshot",
         }
     }
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for TraceFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let n = self.record.unwrap_or_default();
         match &self.trouble {
-            Trouble::Form(Flaw::Cut) => f.write_str("the line is cut, or no record of a trace"),
-            Trouble::Form(Flaw::NoRecord) => f.write_str("the line is no record of a trace"),
-            Trouble::Form(Flaw::NotText) => f.write_str("the line is not UTF-8"),
-            Trouble::Torn => f.write_str("the last line is cut: it has no end"),
-            Trouble::Changed => write!(f, "record {n} was changed: its hash is another"),
-            Trouble::Replaced => {
+            TraceTrouble::Form(Flaw::Cut) => {
+                f.write_str("the line is cut, or no record of a trace")
+            }
+            TraceTrouble::Form(Flaw::NoRecord) => f.write_str("the line is no record of a trace"),
+            TraceTrouble::Form(Flaw::NotText) => f.write_str("the line is not UTF-8"),
+            TraceTrouble::Torn => f.write_str("the last line is cut: it has no end"),
+            TraceTrouble::Changed => write!(f, "record {n} was changed: its hash is another"),
+            TraceTrouble::Replaced => {
                 write!(f, "record {n} was replaced: record {} follows another one", n + 1)
             }
-            Trouble::Missing(to) if *to == n => write!(f, "record {n} is missing before this line"),
-            Trouble::Missing(to) => write!(f, "records {n} to {to} are missing before this line"),
-            Trouble::Twice => write!(f, "record {n} is there twice: one was inserted"),
-            Trouble::Misplaced => {
+            TraceTrouble::Missing(to) if *to == n => {
+                write!(f, "record {n} is missing before this line")
+            }
+            TraceTrouble::Missing(to) => {
+                write!(f, "records {n} to {to} are missing before this line")
+            }
+            TraceTrouble::Twice => write!(f, "record {n} is there twice: one was inserted"),
+            TraceTrouble::Misplaced => {
                 write!(f, "record {n} does not belong here: it was moved or inserted")
             }
-            Trouble::Beheaded => {
+            TraceTrouble::Beheaded => {
                 write!(f, "the trace begins with record {n}, and not with a snapshot")
             }
-            Trouble::Session(found) => write!(f, "it is the trace of another session, `{found}`"),
-            Trouble::Truncated => {
+            TraceTrouble::Session(found) => {
+                write!(f, "it is the trace of another session, `{found}`")
+            }
+            TraceTrouble::Truncated => {
                 write!(f, "the trace was cut: the checkpoint has seen record {n}")
             }
-            Trouble::Forked => write!(f, "record {n} is not the one that the checkpoint has seen"),
-            Trouble::Root => write!(f, "the checkpoint has another root for the records up to {n}"),
-            Trouble::Compacted => write!(
+            TraceTrouble::Forked => {
+                write!(f, "record {n} is not the one that the checkpoint has seen")
+            }
+            TraceTrouble::Root => {
+                write!(f, "the checkpoint has another root for the records up to {n}")
+            }
+            TraceTrouble::Compacted => write!(
                 f,
                 "the checkpoint ends with record {n}, which was dropped for a snapshot: nothing can be compared"
             ),
-            Trouble::End => {
+            TraceTrouble::End => {
                 write!(f, "the store says that record {n} is the last one, and it is not")
             }
-            Trouble::Empty => f.write_str("there is no record: every session begins with one"),
-            Trouble::Snapshot => f.write_str("the stored snapshot is not what was stored"),
+            TraceTrouble::Empty => f.write_str("there is no record: every session begins with one"),
+            TraceTrouble::Snapshot => f.write_str("the stored snapshot is not what was stored"),
         }
     }
 }

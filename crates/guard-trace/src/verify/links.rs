@@ -1,9 +1,9 @@
 //! The links of a chain, followed line by line: each break is named, and the chain is continued
 //! after it.
 
-use super::finding::{Finding, Trouble};
-use super::pieces::{Fact, Link};
-use super::{Against, MAX_FINDINGS, Verified};
+use super::finding::{TraceFinding, TraceTrouble};
+use super::pieces::{LineFact, LineLinks};
+use super::{Against, MAX_FINDINGS, VerifiedTrace};
 use crate::checkpoint::{Entry, Growing};
 use crate::line::Head;
 use guard_plan::encode::Hash;
@@ -13,9 +13,9 @@ use guard_plan::hex;
 struct Other {
     head: Head,
     /// The index of a finding, and its replacement if the chain continues from here.
-    instead: Option<(usize, Option<u64>, Trouble)>,
+    instead: Option<(usize, Option<u64>, TraceTrouble)>,
     /// An additional finding in that case.
-    besides: Option<Finding>,
+    besides: Option<TraceFinding>,
 }
 
 /// The problem of the previous line.
@@ -47,7 +47,7 @@ pub struct Links<'a> {
     records: u64,
     lines: u64,
     offset: u64,
-    findings: Vec<Finding>,
+    findings: Vec<TraceFinding>,
     more: u64,
 }
 
@@ -73,7 +73,7 @@ impl<'a> Links<'a> {
     }
 
     /// Processes the next lines.
-    pub fn take(&mut self, facts: Vec<Fact>) {
+    pub fn take(&mut self, facts: Vec<LineFact>) {
         for fact in facts {
             self.lines += 1;
             self.line(&fact);
@@ -81,43 +81,43 @@ impl<'a> Links<'a> {
         }
     }
 
-    fn found(&mut self, record: Option<u64>, trouble: Trouble) {
+    fn found(&mut self, record: Option<u64>, trouble: TraceTrouble) {
         self.growing = None;
         self.add(self.here(record, trouble));
     }
 
-    fn here(&self, record: Option<u64>, trouble: Trouble) -> Finding {
-        Finding { line: Some(self.lines), offset: Some(self.offset), record, trouble }
+    fn here(&self, record: Option<u64>, trouble: TraceTrouble) -> TraceFinding {
+        TraceFinding { line: Some(self.lines), offset: Some(self.offset), record, trouble }
     }
 
-    fn add(&mut self, finding: Finding) {
+    fn add(&mut self, finding: TraceFinding) {
         match self.findings.len() < MAX_FINDINGS {
             true => self.findings.push(finding),
             false => self.more += 1,
         }
     }
 
-    fn line(&mut self, fact: &Fact) {
+    fn line(&mut self, fact: &LineFact) {
         let link = match fact.links {
             Ok(link) if fact.ended => link,
-            Ok(_) | Err(_) if !fact.ended => return self.found(None, Trouble::Torn),
+            Ok(_) | Err(_) if !fact.ended => return self.found(None, TraceTrouble::Torn),
             Ok(link) => link,
             Err(flaw) => {
-                self.found(None, Trouble::Form(flaw));
+                self.found(None, TraceTrouble::Form(flaw));
                 return self.excuse = Excuse::NoRecord;
             }
         };
         self.records += 1;
         if let (1, Some(named)) = (self.lines, &fact.session) {
             if self.against.session.as_ref().is_some_and(|expected| expected != named) {
-                self.found(Some(link.seq), Trouble::Session(named.clone()));
+                self.found(Some(link.seq), TraceTrouble::Session(named.clone()));
             }
             self.session = Some(named.clone());
         }
         self.follow(&link);
     }
 
-    fn follow(&mut self, link: &Link) {
+    fn follow(&mut self, link: &LineLinks) {
         if !self.begun {
             return self.begin(link);
         }
@@ -135,26 +135,26 @@ impl<'a> Links<'a> {
         }
         let skipped = expected.version + u64::from(excuse == Excuse::NoRecord);
         if link.seq > skipped {
-            self.doubt(link, skipped, Trouble::Missing(link.seq - 1));
+            self.doubt(link, skipped, TraceTrouble::Missing(link.seq - 1));
         } else if link.seq == expected.version && excuse == Excuse::None {
-            self.doubt(link, expected.version - 1, Trouble::Replaced);
+            self.doubt(link, expected.version - 1, TraceTrouble::Replaced);
         }
         self.accept(link);
     }
 
     /// Handles a record that does not follow. Either an earlier record is wrong, or this one does
     /// not belong here: then the next record continues the current chain.
-    fn doubt(&mut self, link: &Link, record: u64, trouble: Trouble) {
+    fn doubt(&mut self, link: &LineLinks, record: u64, trouble: TraceTrouble) {
         let place = self.findings.len();
         self.found(Some(record), trouble);
         let kept = place < self.findings.len();
-        let instead = kept.then_some((place, Some(link.seq), Trouble::Misplaced));
+        let instead = kept.then_some((place, Some(link.seq), TraceTrouble::Misplaced));
         self.other = Some(Other { head: self.head, instead, besides: None });
     }
 
     /// Switches to the alternative chain. The earlier finding is replaced; if the chain later
     /// switches back, this record does not belong here.
-    fn turn(&mut self, link: &Link, other: Other) {
+    fn turn(&mut self, link: &LineLinks, other: Other) {
         let instead = other.instead.map(|(place, record, trouble)| {
             let finding = &mut self.findings[place];
             let record = std::mem::replace(&mut finding.record, record);
@@ -163,7 +163,7 @@ impl<'a> Links<'a> {
         if let Some(besides) = other.besides {
             self.add(besides);
         }
-        let besides = instead.as_ref().map(|_| self.here(Some(link.seq), Trouble::Misplaced));
+        let besides = instead.as_ref().map(|_| self.here(Some(link.seq), TraceTrouble::Misplaced));
         let head = std::mem::replace(&mut self.head, other.head);
         self.other = Some(Other { head, instead, besides });
         self.accept(link);
@@ -171,7 +171,7 @@ impl<'a> Links<'a> {
 
     /// Processes the first record: the first of the session, or a snapshot that replaces the
     /// earlier ones.
-    fn begin(&mut self, link: &Link) {
+    fn begin(&mut self, link: &LineLinks) {
         self.begun = true;
         let excuse = std::mem::replace(&mut self.excuse, Excuse::None);
         let first = match link.seq {
@@ -179,12 +179,12 @@ impl<'a> Links<'a> {
             seq if link.snapshot => seq,
             1 if excuse == Excuse::NoRecord => 0,
             seq => {
-                self.found(Some(seq), Trouble::Beheaded);
+                self.found(Some(seq), TraceTrouble::Beheaded);
                 seq
             }
         };
         if link.seq == 0 && link.prev != [0; 32] {
-            self.found(Some(0), Trouble::Beheaded);
+            self.found(Some(0), TraceTrouble::Beheaded);
         }
         self.head = Head { first, version: link.seq, hash: link.prev };
         if let Some(entry) = &self.against.entry {
@@ -194,38 +194,38 @@ impl<'a> Links<'a> {
     }
 
     /// Handles a checkpoint that ends before the first record.
-    fn meet_before(&mut self, entry: &Entry, link: &Link) {
+    fn meet_before(&mut self, entry: &Entry, link: &LineLinks) {
         if entry.records > link.seq || link.seq == 0 {
             return;
         }
         self.compared = true;
         let record = entry.records.saturating_sub(1);
         if entry.records < link.seq {
-            self.found(Some(record), Trouble::Compacted);
+            self.found(Some(record), TraceTrouble::Compacted);
         } else if entry.head != hex::encode(&link.prev) {
-            self.found(Some(record), Trouble::Forked);
+            self.found(Some(record), TraceTrouble::Forked);
         }
     }
 
     /// Handles a record with a repeated number.
-    fn again(&mut self, link: &Link) {
+    fn again(&mut self, link: &LineLinks) {
         let twice = link.seq + 1 == self.head.version;
         if twice {
             self.other = Some(Other { head: self.next(link), instead: None, besides: None });
-            self.found(Some(link.seq), Trouble::Twice);
+            self.found(Some(link.seq), TraceTrouble::Twice);
         } else {
-            self.found(Some(link.seq), Trouble::Misplaced);
+            self.found(Some(link.seq), TraceTrouble::Misplaced);
         }
     }
 
-    fn next(&self, link: &Link) -> Head {
+    fn next(&self, link: &LineLinks) -> Head {
         Head { first: self.head.first, version: link.seq.saturating_add(1), hash: link.hash }
     }
 
-    fn accept(&mut self, link: &Link) {
+    fn accept(&mut self, link: &LineLinks) {
         self.excuse = Excuse::None;
         if !link.intact {
-            self.found(Some(link.seq), Trouble::Changed);
+            self.found(Some(link.seq), TraceTrouble::Changed);
             self.excuse = Excuse::Hash;
         }
         self.head = self.next(link);
@@ -241,29 +241,29 @@ impl<'a> Links<'a> {
         if let Some(taken) = taken.filter(|taken| taken.version == seq + 1) {
             self.snapshot_seen = true;
             if taken.hash != *hash {
-                self.found(Some(seq), Trouble::Snapshot);
+                self.found(Some(seq), TraceTrouble::Snapshot);
             }
         }
         let entry = self.against.entry.as_ref();
         let Some(entry) = entry.filter(|entry| entry.records == seq + 1) else { return };
         self.compared = true;
         if entry.head != hex::encode(hash) {
-            return self.found(Some(seq), Trouble::Forked);
+            return self.found(Some(seq), TraceTrouble::Forked);
         }
         let grown = self.growing.as_ref().map(|growing| growing.entry(&entry.session));
         if grown.is_some_and(|grown| grown.first == entry.first && grown.root != entry.root) {
-            self.found(Some(seq), Trouble::Root);
+            self.found(Some(seq), TraceTrouble::Root);
         }
     }
 
     /// Returns the result.
-    pub fn end(mut self, interrupted: bool, bytes: u64) -> Verified {
+    pub fn end(mut self, interrupted: bool, bytes: u64) -> VerifiedTrace {
         if !interrupted {
             self.at_end();
         }
         let named = self.against.session.clone().or_else(|| self.session.clone());
         let entry = self.growing.filter(|_| self.begun).zip(named);
-        Verified {
+        VerifiedTrace {
             records: self.records,
             bytes,
             head: self.head,
@@ -276,33 +276,38 @@ impl<'a> Links<'a> {
     }
 
     fn at_end(&mut self) {
-        let nowhere = |record, trouble| Finding { line: None, offset: None, record, trouble };
+        let nowhere = |record, trouble| TraceFinding { line: None, offset: None, record, trouble };
         if let Some(entry) = self.against.entry.as_ref().filter(|_| !self.compared) {
             let last = entry.records.checked_sub(1);
             let known = self.records > 0 && last.is_some_and(|last| last < self.head.version);
             // The record there is another one or missing, which was already reported.
             if last.is_some() && !known {
-                self.add(nowhere(last, Trouble::Truncated));
+                self.add(nowhere(last, TraceTrouble::Truncated));
             }
         }
         if self.records == 0 && self.findings.is_empty() {
-            self.add(nowhere(None, Trouble::Empty));
+            self.add(nowhere(None, TraceTrouble::Empty));
         }
         let unseen = self.against.snapshot.as_ref().filter(|taken| {
             taken.version > 0 && !self.snapshot_seen && taken.version > self.head.first
         });
         if self.against.distrusted || unseen.is_some() {
             let record = unseen.map(|taken| taken.version - 1);
-            self.add(nowhere(record, Trouble::Snapshot));
+            self.add(nowhere(record, TraceTrouble::Snapshot));
         }
     }
 }
 
 /// Checks that a chain ends at its store's head; `added` is true if there are more records.
-pub fn ends_as_said(verified: &mut Verified, expected: &Head, added: bool) {
-    let whole = verified.findings.iter().all(|it| it.trouble == Trouble::Snapshot);
+pub fn ends_as_said(verified: &mut VerifiedTrace, expected: &Head, added: bool) {
+    let whole = verified.findings.iter().all(|it| it.trouble == TraceTrouble::Snapshot);
     if whole && (verified.head != *expected || added) {
         let record = expected.version.checked_sub(1);
-        verified.findings.push(Finding { line: None, offset: None, record, trouble: Trouble::End });
+        verified.findings.push(TraceFinding {
+            line: None,
+            offset: None,
+            record,
+            trouble: TraceTrouble::End,
+        });
     }
 }

@@ -16,11 +16,11 @@ pub const MAX_LINE: usize = 64 << 20;
 
 /// The facts about a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fact {
+pub struct LineFact {
     /// The length with its line break, in bytes.
     pub len: usize,
     /// Its links, or its format error.
-    pub links: Result<Link, Flaw>,
+    pub links: Result<LineLinks, Flaw>,
     /// The session that it names, if it opens one or is a snapshot at the start of a piece.
     pub session: Option<String>,
     /// True if it has a line break.
@@ -29,7 +29,7 @@ pub struct Fact {
 
 /// The links of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Link {
+pub struct LineLinks {
     pub seq: u64,
     pub prev: Hash,
     pub hash: Hash,
@@ -80,7 +80,7 @@ impl<'r> Pieces<'r> {
 pub fn hash(
     next: &mut dyn FnMut() -> io::Result<Option<Vec<u8>>>,
     threads: usize,
-    take: &mut dyn FnMut(Vec<Fact>),
+    take: &mut dyn FnMut(Vec<LineFact>),
 ) -> io::Result<()> {
     if threads < 2 {
         while let Some(piece) = next()? {
@@ -116,12 +116,12 @@ fn received(pieces: &Mutex<Receiver<(u64, Vec<u8>)>>) -> Option<(u64, Vec<u8>)> 
 fn in_order(
     next: &mut dyn FnMut() -> io::Result<Option<Vec<u8>>>,
     work: SyncSender<(u64, Vec<u8>)>,
-    results: &Receiver<(u64, Vec<Fact>)>,
+    results: &Receiver<(u64, Vec<LineFact>)>,
     most: usize,
-    take: &mut dyn FnMut(Vec<Fact>),
+    take: &mut dyn FnMut(Vec<LineFact>),
 ) -> io::Result<()> {
     let (mut given, mut taken) = (0_u64, 0_u64);
-    let mut early: BTreeMap<u64, Vec<Fact>> = BTreeMap::new();
+    let mut early: BTreeMap<u64, Vec<LineFact>> = BTreeMap::new();
     let mut work = Some(work);
     loop {
         while let Some(out) = work.as_ref().filter(|_| given - taken < most as u64) {
@@ -145,7 +145,7 @@ fn in_order(
 }
 
 /// Returns the facts about the lines of a piece.
-pub fn facts(piece: &[u8]) -> Vec<Fact> {
+pub fn facts(piece: &[u8]) -> Vec<LineFact> {
     let mut facts = Vec::with_capacity(piece.len() / 400 + 1);
     let mut from = 0;
     for end in memchr::memchr_iter(b'\n', piece) {
@@ -158,7 +158,7 @@ pub fn facts(piece: &[u8]) -> Vec<Fact> {
     facts
 }
 
-fn fact(whole: &[u8], first: bool) -> Fact {
+fn fact(whole: &[u8], first: bool) -> LineFact {
     let line = whole.strip_suffix(b"\n");
     let (ended, line) = (line.is_some(), line.unwrap_or(whole));
     let read = Line::read(line);
@@ -166,14 +166,14 @@ fn fact(whole: &[u8], first: bool) -> Fact {
         Ok(line) if line.kind == "open" || (first && line.kind == "snapshot") => named(whole),
         _ => None,
     };
-    let links = read.map(|line| Link {
+    let links = read.map(|line| LineLinks {
         seq: line.seq,
         prev: line.prev,
         hash: line.hash,
         intact: line.is_intact(),
         snapshot: line.kind == "snapshot",
     });
-    Fact { len: whole.len(), links, session, ended }
+    LineFact { len: whole.len(), links, session, ended }
 }
 
 /// Returns the session that a record names.

@@ -5,8 +5,8 @@ use guard_plan::record::Chain;
 use guard_trace::Keys;
 use guard_trace::line::Head;
 use guard_trace::store::{
-    Begun, Charge, Commit, Committed, Durability, FolderStore, MemoryStore, SqliteStore, Store,
-    StoreError,
+    Commit, Committed, Durability, FolderStore, MemoryStore, SharedCharge, SqliteStore, Store,
+    StoreError, StoredStart,
 };
 use std::time::Duration;
 
@@ -132,7 +132,7 @@ fn head(committed: &Committed) -> Head {
 }
 
 /// Opens anew, so that nothing comes from memory.
-fn again(open: Open, session: &str) -> Begun {
+fn again(open: Open, session: &str) -> StoredStart {
     let store = open();
     let begun = store.begin(session).unwrap();
     store.release(session);
@@ -141,7 +141,7 @@ fn again(open: Open, session: &str) -> Begun {
 
 fn an_unknown_session_is_empty(open: Open, _: Sharing) {
     let store = open();
-    assert_eq!(store.begin("s1").unwrap(), Begun::default());
+    assert_eq!(store.begin("s1").unwrap(), StoredStart::default());
     assert_eq!(store.head("s1").unwrap(), None);
     assert_eq!(store.head("s2").unwrap(), None);
     assert_eq!(store.sessions().unwrap(), Vec::<String>::new());
@@ -270,13 +270,13 @@ fn snapshots_save_reading(open: Open, _: Sharing) {
 fn budgets_are_shared(open: Open, _: Sharing) {
     let store = open();
     let all = lines::first(&["ann", "bob"]);
-    let spend = |session: &str, version, record: &String, charges: &[Charge]| {
+    let spend = |session: &str, version, record: &String, charges: &[SharedCharge]| {
         store.begin(session).unwrap();
         let commit = Commit { version, records: &[record], snapshot: None, charges };
         store.commit(session, &commit)
     };
-    let usd = |amount| Charge { key: "usd", amount, limit: 10 };
-    let eur = |amount| Charge { key: "eur", amount, limit: 5 };
+    let usd = |amount| SharedCharge { key: "usd", amount, limit: 10 };
+    let eur = |amount| SharedCharge { key: "eur", amount, limit: 5 };
     assert!(matches!(spend("s1", 0, &all[0], &[usd(6)]).unwrap(), Committed::Yes(_)));
     let over = Committed::OverBudget { key: "usd".into(), spent: 6 };
     assert_eq!(spend("s2", 0, &all[0], &[eur(1), usd(5)]).unwrap(), over);
@@ -289,7 +289,7 @@ fn budgets_are_shared(open: Open, _: Sharing) {
     assert_eq!(conflict, Committed::Conflict { version: 1 });
     assert_eq!((store.spent("usd").unwrap(), store.spent("eur").unwrap()), (10, 0));
     assert!(matches!(spend("s2", 1, &all[1], &[usd(-1)]), Err(StoreError::Misfit(_))));
-    let huge = Charge { key: "usd", amount: i64::MAX, limit: i64::MAX };
+    let huge = SharedCharge { key: "usd", amount: i64::MAX, limit: i64::MAX };
     let over = Committed::OverBudget { key: "usd".into(), spent: 10 };
     assert_eq!(spend("s2", 1, &all[1], &[huge]).unwrap(), over);
     store.release("s1");
@@ -388,7 +388,7 @@ fn sessions_are_removed(open: Open, _: Sharing) {
     assert!(store.remove("s1").unwrap());
     assert!(!store.remove("s1").unwrap());
     assert!(!store.remove("s2").unwrap());
-    assert_eq!(store.begin("s1").unwrap(), Begun::default());
+    assert_eq!(store.begin("s1").unwrap(), StoredStart::default());
     assert_eq!(head(&commit(&*store, "s1", 0, &all)).version, 2);
     store.release("s1");
     assert_eq!(again(open, "s1").records, all);

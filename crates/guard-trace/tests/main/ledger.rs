@@ -3,7 +3,9 @@
 use crate::child::Kind;
 use crate::lines;
 use guard_trace::line::Head;
-use guard_trace::store::{self, Charge, Commit, Committed, Durability, LEDGER, Store, StoreError};
+use guard_trace::store::{
+    self, Commit, Committed, Durability, LEDGER, SharedCharge, Store, StoreError,
+};
 use guard_trace::verify::{self, Against, Watch};
 use rusqlite::Connection;
 use std::fs;
@@ -15,7 +17,7 @@ const KINDS: [Kind; 4] = [Kind::Folder, Kind::Full, Kind::Batch, Kind::Off];
 fn commit(store: &dyn Store, session: &str, amount: i64) -> Result<Committed, StoreError> {
     let head = store.begin(session)?.head;
     let next = lines::after(head.version, head.hash, &["ann"]);
-    let charges = [Charge { key: "team", amount, limit: 100 }];
+    let charges = [SharedCharge { key: "team", amount, limit: 100 }];
     let charges = if amount > 0 { &charges[..] } else { &[] };
     let records = &[&*next[0]];
     store.commit(session, &Commit { version: head.version, records, snapshot: None, charges })

@@ -2,7 +2,7 @@
 
 use crate::child::Kind;
 use crate::lines;
-use guard_trace::store::{Charge, Commit, Committed, Store, StoreError};
+use guard_trace::store::{Commit, Committed, SharedCharge, Store, StoreError};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ const RECORDS: u64 = 5;
 fn commit(store: &dyn Store, session: &str) -> Result<Committed, StoreError> {
     let head = store.begin(session)?.head;
     let next = lines::after(head.version, head.hash, &["ann"]);
-    let charges = [Charge { key: "team", amount: 1, limit: 100 }];
+    let charges = [SharedCharge { key: "team", amount: 1, limit: 100 }];
     let records = &[&*next[0]];
     let commit = Commit { version: head.version, records, snapshot: None, charges: &charges };
     store.commit(session, &commit)

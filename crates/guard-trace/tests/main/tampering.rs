@@ -2,11 +2,11 @@
 
 use crate::lines;
 use guard_plan::record::Chain;
-use guard_trace::checkpoint::{Checkpoint, Doubt, Entry, Proof};
+use guard_trace::checkpoint::{Checkpoint, Doubt, Entry, InclusionProof};
 use guard_trace::line::Line;
 use guard_trace::sign::SigningKey;
 use guard_trace::store::{Commit, Committed, MemoryStore, Store, Taken};
-use guard_trace::verify::{self, Against, Verified, Watch};
+use guard_trace::verify::{self, Against, VerifiedTrace, Watch};
 
 const RECORDS: usize = 40;
 
@@ -19,7 +19,7 @@ fn bytes(lines: &[String]) -> Vec<u8> {
     lines.iter().flat_map(|line| [line.as_bytes(), b"\n"].concat()).collect()
 }
 
-fn verified(bytes: &[u8], against: &Against) -> Verified {
+fn verified(bytes: &[u8], against: &Against) -> VerifiedTrace {
     let one = verify::reader(&mut &bytes[..], against, 1, &Watch::default()).unwrap();
     let two = verify::reader(&mut &bytes[..], against, 3, &Watch::default()).unwrap();
     assert_eq!(one, two, "threads find the same");
@@ -27,7 +27,7 @@ fn verified(bytes: &[u8], against: &Against) -> Verified {
 }
 
 /// Returns the findings as text: `line 3: record 2 was changed: its hash is another`.
-fn findings(verified: &Verified) -> Vec<String> {
+fn findings(verified: &VerifiedTrace) -> Vec<String> {
     let word = |line: Option<u64>| line.map_or("end".into(), |line| format!("line {line}"));
     verified.findings.iter().map(|it| format!("{}: {it}", word(it.line))).collect()
 }
@@ -236,7 +236,7 @@ fn single_records_are_proved() {
     for (seq, line) in lines.iter().enumerate() {
         let proof = checkpoint.prove("s1", line, hashes()).unwrap();
         let text = serde_json::to_string(&proof).unwrap();
-        let read = Proof::parse(&text).unwrap();
+        let read = InclusionProof::parse(&text).unwrap();
         assert_eq!((&read, read.seq()), (&proof, Some(seq as u64)));
         assert_eq!(read.signed_by(&key.public()), Ok(()));
         assert_eq!(read.belongs(&checkpoint), Ok(()));
@@ -247,18 +247,18 @@ fn single_records_are_proved() {
     assert!(checkpoint.prove("s1", &lines[0], hashes().skip(1)).is_err());
     let proof = checkpoint.prove("s1", &lines[7], hashes()).unwrap();
     let lies = [
-        Proof { record: lines[8].clone(), ..proof.clone() },
-        Proof { record: forged(&lines, 7), ..proof.clone() },
-        Proof { index: 0, ..proof.clone() },
-        Proof { sessions: 4, ..proof.clone() },
-        Proof { path: proof.path[1..].to_vec(), ..proof.clone() },
-        Proof { anchor: vec![], ..proof.clone() },
-        Proof { root: proof.entry.root.clone(), ..proof.clone() },
-        Proof { entry: others[0].clone(), ..proof.clone() },
-        Proof { version: 2, ..proof.clone() },
+        InclusionProof { record: lines[8].clone(), ..proof.clone() },
+        InclusionProof { record: forged(&lines, 7), ..proof.clone() },
+        InclusionProof { index: 0, ..proof.clone() },
+        InclusionProof { sessions: 4, ..proof.clone() },
+        InclusionProof { path: proof.path[1..].to_vec(), ..proof.clone() },
+        InclusionProof { anchor: vec![], ..proof.clone() },
+        InclusionProof { root: proof.entry.root.clone(), ..proof.clone() },
+        InclusionProof { entry: others[0].clone(), ..proof.clone() },
+        InclusionProof { version: 2, ..proof.clone() },
     ];
     for (n, lie) in lies.iter().enumerate() {
-        assert!(Proof::parse(&serde_json::to_string(lie).unwrap()).is_err(), "lie {n}");
+        assert!(InclusionProof::parse(&serde_json::to_string(lie).unwrap()).is_err(), "lie {n}");
     }
 }
 
@@ -364,6 +364,6 @@ fn every_bit_counts() {
     }
 }
 
-fn verified_quickly(bytes: &[u8]) -> Verified {
+fn verified_quickly(bytes: &[u8]) -> VerifiedTrace {
     verify::reader(&mut &bytes[..], &Against::default(), 1, &Watch::default()).unwrap()
 }

@@ -1,9 +1,9 @@
 //! `guardc approvals`: the calls and the halted sessions that wait for a person, and the answers.
 
 use crate::commands::hook::default_store;
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{CommandResult, Exit, Failure};
 use crate::sessions::open_waiting;
-use crate::term::{Term, count};
+use crate::term::{Console, count};
 use guard_hooks::Vocabulary;
 use guard_plan::record::{Payload, Record};
 use guard_plan::time;
@@ -95,7 +95,7 @@ pub enum ApprovalAction {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, term: &Term) -> Outcome {
+pub fn run(args: &Args, term: &Console) -> CommandResult {
     let storage = open(args)?;
     let approvals = storage.approvals().map_err(failure)?;
     let now = system_time();
@@ -180,7 +180,7 @@ fn not_an_agent() -> Result<(), Failure> {
     Ok(())
 }
 
-fn list(approvals: &ApprovalLog, all: bool, json: bool, now: i64, term: &Term) -> Outcome {
+fn list(approvals: &ApprovalLog, all: bool, json: bool, now: i64, term: &Console) -> CommandResult {
     let mut requests = approvals.requests(None).map_err(failure)?;
     requests.retain(|request| all || request.waiting(now) == RequestState::Answer);
     if json {

@@ -3,11 +3,11 @@
 mod stories;
 
 use crate::config::Config;
-use crate::failure::{Exit, Failure, Outcome};
-use crate::files::{self, Input};
+use crate::failure::{CommandResult, Exit, Failure};
+use crate::files::{self, InputText};
 use crate::project::{self, Compiled};
 use crate::report::{Finding, Format, Place, Report};
-use crate::term::{Progress, Term};
+use crate::term::{Console, Progress};
 use guard_compiler::{Output, SourceFile};
 use guard_syntax::span::FileId;
 use std::fmt::Write as _;
@@ -40,7 +40,7 @@ pub struct Args {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, term: &Term) -> Outcome {
+pub fn run(args: &Args, term: &Console) -> CommandResult {
     let config = Config::discover(&std::path::PathBuf::from("."))?;
     let inputs = files::find(&args.paths, args.stdin_filename.as_deref(), &config)?;
     let mut run = CheckRun { report: Report::default(), costs: String::new(), unread: false };
@@ -69,9 +69,9 @@ struct CheckRun {
 
 impl CheckRun {
     /// Compiles every root, then checks the libraries that no root uses.
-    fn all(&mut self, inputs: &[Input], config: &Config, term: &Term, cost: bool) {
+    fn all(&mut self, inputs: &[InputText], config: &Config, term: &Console, cost: bool) {
         let mut progress = Progress::new(term, "checking", inputs.len());
-        let mut libraries: Vec<(&Input, String)> = Vec::new();
+        let mut libraries: Vec<(&InputText, String)> = Vec::new();
         let mut compiled: Vec<Compiled> = Vec::new();
         for (index, input) in inputs.iter().enumerate() {
             progress.at(index, &files::display(&input.path));
@@ -119,7 +119,7 @@ impl CheckRun {
     }
 
     /// Checks only the syntax of an unused library.
-    fn library(&mut self, input: &Input, text: &str) {
+    fn library(&mut self, input: &InputText, text: &str) {
         let file = SourceFile { path: files::display(&input.path), text: text.to_owned() };
         self.report.roots += 1;
         let diagnostics = guard_syntax::parse(FileId(0), text).diagnostics;

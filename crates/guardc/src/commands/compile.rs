@@ -3,11 +3,11 @@
 use super::check::over_bound;
 use super::verify::solver;
 use crate::config::Config;
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{CommandResult, Exit, Failure};
 use crate::files;
 use crate::project;
 use crate::report::Report;
-use crate::term::Term;
+use crate::term::Console;
 use guard_plan::encode;
 use guard_plan::plan::Sources;
 use std::path::{Path, PathBuf};
@@ -42,7 +42,7 @@ pub enum Emit {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, term: &Term) -> Outcome {
+pub fn run(args: &Args, term: &Console) -> CommandResult {
     let config = Config::discover(args.file.parent().unwrap_or(Path::new(".")))?;
     let stdin = args.file.as_os_str() == "-";
     let to_stdout = args.output.as_ref().map_or(stdin, |out| out.as_os_str() == "-");

@@ -1,7 +1,7 @@
 //! `guardc completions`: prints a shell's completion script.
 
-use crate::failure::{Exit, Outcome};
-use crate::term::Term;
+use crate::failure::{CommandResult, Exit};
+use crate::term::Console;
 use clap::CommandFactory;
 
 /// Prints a completion script
@@ -12,7 +12,7 @@ pub struct Args {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, term: &Term) -> Outcome {
+pub fn run(args: &Args, term: &Console) -> CommandResult {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut crate::cli::Cli::command(), "guardc", &mut script);
     term.write(&script)?;

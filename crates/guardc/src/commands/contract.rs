@@ -1,12 +1,12 @@
 //! `guardc contract`: judges a producer's output by a contract of a guard.
 
 use crate::config::Config;
-use crate::failure::{Exit, Failure, Outcome, reason};
+use crate::failure::{CommandResult, Exit, Failure, reason};
 use crate::files;
 use crate::near;
 use crate::plans;
 use crate::play::{self, START, WORKSPACE};
-use crate::term::Term;
+use crate::term::Console;
 use guard_plan::json::Json;
 use guard_plan::plan::{Allowed, Contract};
 use guard_plan::report::{Report, State};
@@ -33,7 +33,7 @@ pub enum What {
     Check {
         /// The text and its circumstances.
         #[command(flatten)]
-        text: Text,
+        text: ContractText,
         /// The format of the report: `values` is only what survived
         #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
         format: Format,
@@ -42,7 +42,7 @@ pub enum What {
     Reask {
         /// The text and its circumstances.
         #[command(flatten)]
-        text: Text,
+        text: ContractText,
     },
     /// The JSON Schema of what the contract wants (draft 2020-12)
     Schema {
@@ -90,7 +90,7 @@ pub struct HintArgs {
 
 /// A text under a contract.
 #[derive(Debug, clap::Args)]
-pub struct Text {
+pub struct ContractText {
     /// Which contract.
     #[command(flatten)]
     pub of: Of,
@@ -120,7 +120,7 @@ pub struct Of {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, term: &Term) -> Outcome {
+pub fn run(args: &Args, term: &Console) -> CommandResult {
     let of = match &args.what {
         What::Check { text, .. } | What::Reask { text } => &text.of,
         What::Schema { hint, .. } | What::Prompt(hint) => &hint.of,
@@ -185,7 +185,7 @@ fn strict(
     plan: &LoadedPlan,
     contract: usize,
     known: &guard_contract::Lists,
-    term: &Term,
+    term: &Console,
 ) -> Result<serde_json::Value, Failure> {
     let name = &plan.plan().contracts[contract].name;
     let strict = guard_contract::strict(plan.plan(), contract, known).map_err(|refused| {
@@ -220,8 +220,8 @@ fn find(plan: &LoadedPlan, name: &str) -> Result<usize, Failure> {
 }
 
 /// Judges a text.
-fn check(text: &Text, plan: &LoadedPlan, contract: usize) -> Result<Report, Failure> {
-    let Text { text, finish_reason, known, data, prompt, .. } = text;
+fn check(text: &ContractText, plan: &LoadedPlan, contract: usize) -> Result<Report, Failure> {
+    let ContractText { text, finish_reason, known, data, prompt, .. } = text;
     let guard = play::guard(plan.clone())?;
     let data = data.as_deref().map(json_file).transpose()?;
     let start = time::parse_rfc3339(START).unwrap_or_default();

@@ -1,9 +1,9 @@
 //! `guardc diff`: the calls that one guard allows and another does not.
 
 use crate::config::Config;
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{CommandResult, Exit, Failure};
 use crate::project;
-use crate::term::{Term, count};
+use crate::term::{Console, count};
 use guard_compiler::SourceFile;
 use guard_compiler::diff::{Answer, Diff, Fate, Limits, ToolDiff, UndeclaredCalls, Witness, diff};
 use guard_compiler::explore::events_of;
@@ -54,7 +54,7 @@ pub enum Allow {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, term: &Term) -> Outcome {
+pub fn run(args: &Args, term: &Console) -> CommandResult {
     let (Some(before), Some(after)) = (compiled(&args.old, term)?, compiled(&args.new, term)?)
     else {
         // 1 says that the new guard is looser: a guard with errors is something else.
@@ -93,7 +93,7 @@ impl ComparedGuard {
     }
 }
 
-fn compiled(path: &Path, term: &Term) -> Result<Option<ComparedGuard>, Failure> {
+fn compiled(path: &Path, term: &Console) -> Result<Option<ComparedGuard>, Failure> {
     let config = Config::discover(path.parent().unwrap_or(Path::new(".")))?;
     let Some(compiled) = project::compile_one(path, &config, term)? else { return Ok(None) };
     let files = compiled.shown;
@@ -188,7 +188,7 @@ fn story(witness: &Witness, tool: &ToolDiff, old: &ComparedGuard, new: &Compared
     text
 }
 
-fn text(found: &Diff, old: &ComparedGuard, new: &ComparedGuard, term: &Term) -> String {
+fn text(found: &Diff, old: &ComparedGuard, new: &ComparedGuard, term: &Console) -> String {
     let mut out = String::new();
     for tool in found.tools.iter().filter(|tool| !is_same(tool)) {
         let _ = writeln!(out, "{}", term.out.bold(&heading(tool)));

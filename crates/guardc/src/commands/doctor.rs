@@ -4,9 +4,9 @@
 use crate::commands::hook::line::HookLine;
 use crate::commands::hook::{default_store, host};
 use crate::commands::install::{SettingsPlace, TIMEOUT, read};
-use crate::failure::{Exit, Outcome, reason};
+use crate::failure::{CommandResult, Exit, reason};
 use crate::files;
-use crate::term::{Term, count};
+use crate::term::{Console, count};
 use guard_hooks::settings::{self, InstalledHook};
 use guard_hooks::{TimeUnit, Vocabulary};
 use guard_plan::time;
@@ -50,7 +50,7 @@ impl DoctorFindings {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, term: &Term) -> Outcome {
+pub fn run(args: &Args, term: &Console) -> CommandResult {
     let mut problems = 0;
     let mut hosts = args.hosts.clone();
     if hosts.is_empty() {

@@ -1,11 +1,11 @@
 //! `guardc export`: the part of a guard that a host's own static rules can say.
 
 use crate::config::Config;
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{CommandResult, Exit, Failure};
 use crate::files;
 use crate::plans;
 use crate::project;
-use crate::term::{Term, count};
+use crate::term::{Console, count};
 use guard_compiler::scenario::{Scenario, StepKind};
 use guard_hooks::Vocabulary;
 use guard_hooks::export::{ExportExample, ExportedRule, ExportedRules, export};
@@ -45,7 +45,7 @@ pub enum Format {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, term: &Term) -> Outcome {
+pub fn run(args: &Args, term: &Console) -> CommandResult {
     let path = args.output.as_deref().filter(|path| path.as_os_str() != "-");
     if let Some(path) = path.filter(|path| path.exists()) {
         let message = format!("`{}` is there already", files::display(path));
@@ -74,7 +74,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
 }
 
 /// Returns the plan as it was lowered and the calls of the tests; `None` if the guard has errors, which were reported.
-fn opened(path: &Path, term: &Term) -> Result<Option<(Plan, Vec<ExportExample>)>, Failure> {
+fn opened(path: &Path, term: &Console) -> Result<Option<(Plan, Vec<ExportExample>)>, Failure> {
     let config = Config::discover(path.parent().unwrap_or(Path::new(".")))?;
     let is_plan = path.extension().is_some_and(|ending| ending == "plan");
     if is_plan {

@@ -2,9 +2,9 @@
 
 use crate::commands::fmt::diff;
 use crate::commands::hook::{host, line::HookLine};
-use crate::failure::{Exit, Failure, Outcome, reason};
+use crate::failure::{CommandResult, Exit, Failure, reason};
 use crate::files;
-use crate::term::Term;
+use crate::term::Console;
 use guard_hooks::{Vocabulary, settings};
 use guard_sdk::Guard;
 use std::path::{Path, PathBuf};
@@ -76,7 +76,7 @@ pub struct UninstallArgs {
 }
 
 /// Runs `guardc install`.
-pub fn run(args: &Args, term: &Term) -> Outcome {
+pub fn run(args: &Args, term: &Console) -> CommandResult {
     // A guard that cannot be used would block every call.
     if let Err(error) = Guard::from_file(&args.plan) {
         let failure = Failure::new(format!("the guard cannot be used: {error}"));
@@ -104,7 +104,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
 }
 
 /// Runs `guardc uninstall`.
-pub fn uninstall(args: &UninstallArgs, term: &Term) -> Outcome {
+pub fn uninstall(args: &UninstallArgs, term: &Console) -> CommandResult {
     let path = args.place.path(args.host)?;
     let old = read(&path)?;
     let new = settings::uninstall(args.host, &old).map_err(|why| unclear(&path, &why))?;
@@ -138,7 +138,7 @@ fn unclear(path: &Path, why: &settings::SettingsError) -> Failure {
 }
 
 /// Shows the difference, and writes the new text.
-fn change(path: &Path, old: &str, new: &str, dry_run: bool, term: &Term) -> Result<(), Failure> {
+fn change(path: &Path, old: &str, new: &str, dry_run: bool, term: &Console) -> Result<(), Failure> {
     let name = files::display(path);
     if old == new {
         return term.print(&format!("{name} stays as it is\n"));

@@ -1,6 +1,6 @@
 //! `guardc man`: writes the manual pages, one for each command.
 
-use crate::failure::{Exit, Failure, Outcome, reason};
+use crate::failure::{CommandResult, Exit, Failure, reason};
 use clap::CommandFactory;
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ pub struct Args {
 }
 
 /// Runs the command.
-pub fn run(args: &Args) -> Outcome {
+pub fn run(args: &Args) -> CommandResult {
     std::fs::create_dir_all(&args.folder)
         .and_then(|()| clap_mangen::generate_to(crate::cli::Cli::command(), &args.folder))
         .map_err(|error| {

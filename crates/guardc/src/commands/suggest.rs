@@ -1,10 +1,10 @@
 //! `guardc suggest`: a first guard of recorded sessions.
 
-use super::replay::{From, Meter, ReadLog, Source, read_log, sources};
+use super::replay::{From, Meter, ReadLog, ReplayInput, read_log, sources};
 use crate::draft::formatted;
-use crate::failure::{Exit, Failure, Outcome, reason};
+use crate::failure::{CommandResult, Exit, Failure, reason};
 use crate::files as disk;
-use crate::term::{Term, count};
+use crate::term::{Console, count};
 use guard_draft::suggest::{SessionObserver, UnseenCalls};
 use guard_plan::record::{Payload, Record};
 use guard_trace::import::Form;
@@ -40,7 +40,7 @@ pub struct Args {
 const DEFECT: &str = "this is a defect of `guardc suggest`: please report it";
 
 /// Runs the command.
-pub fn run(args: &Args, term: &Term) -> Outcome {
+pub fn run(args: &Args, term: &Console) -> CommandResult {
     let path = args.output.as_deref().filter(|path| path.as_os_str() != "-");
     if let Some(path) = path.filter(|path| path.exists()) {
         let message = format!("`{}` is there already", disk::display(path));
@@ -92,17 +92,17 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     Ok(Exit::Fine)
 }
 
-fn unread(source: &Source, why: &str) -> Failure {
+fn unread(source: &ReplayInput, why: &str) -> Failure {
     Failure::new(format!("cannot read `{}`: {why}", source.name))
 }
 
 /// Reads a trace of Guard. Chains are not checked: that is for `trace verify`.
 fn trace(
-    source: &Source,
+    source: &ReplayInput,
     reader: Box<dyn BufRead + '_>,
     observer: &mut SessionObserver,
     meter: &Meter,
-    term: &Term,
+    term: &Console,
 ) -> Result<(), Failure> {
     let mut records = Records::new(reader).unchecked();
     let mut session = String::new();
@@ -139,12 +139,12 @@ fn trace(
 
 /// Reads a log of others, and says what was passed over.
 fn log(
-    source: &Source,
+    source: &ReplayInput,
     form: Option<Form>,
     reader: Box<dyn BufRead + '_>,
     observer: &mut SessionObserver,
     meter: &Meter,
-    term: &Term,
+    term: &Console,
 ) -> Result<(), Failure> {
     let mut give = |session: &str, record: Record| observer.record(session, &record);
     let ReadLog { importer, failed, bytes, .. } = read_log(source, form, reader, &mut give);
@@ -163,7 +163,7 @@ fn log(
 }
 
 /// Says which calls the guard says nothing about.
-fn say(passed: &UnseenCalls, term: &Term) {
+fn say(passed: &UnseenCalls, term: &Console) {
     let calls = |number: u64| count(number as usize, "allowed call");
     if passed.undeclarable > 0 {
         term.note(&format!(

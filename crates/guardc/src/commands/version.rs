@@ -1,7 +1,7 @@
 //! `guardc version`: describes this build, for people and for tools.
 
-use crate::failure::{Exit, Outcome};
-use crate::term::Term;
+use crate::failure::{CommandResult, Exit};
+use crate::term::Console;
 use serde_json::json;
 
 /// Prints the version
@@ -13,7 +13,7 @@ pub struct Args {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, term: &Term) -> Outcome {
+pub fn run(args: &Args, term: &Console) -> CommandResult {
     let version = env!("CARGO_PKG_VERSION");
     if args.json {
         let object = json!({ "name": "guardc", "version": version, "edition": 1, "protocol": 1 });

@@ -5,10 +5,10 @@ mod json;
 mod sarif;
 mod terminal;
 
-pub use guard_sdk::diagnostics::{Finding, Lines, Place, visible};
+pub use guard_sdk::diagnostics::{Finding, Place, SourceLines, visible};
 
 use crate::failure::Failure;
-use crate::term::{Term, count};
+use crate::term::{Console, count};
 use guard_sdk::diagnostics::{self, DiagnosticReport};
 use std::ops::{Deref, DerefMut};
 
@@ -67,7 +67,7 @@ impl Report {
     /// Writes all findings, as text at most `max` of them unless it is 0.
     pub fn print(
         &self,
-        term: &Term,
+        term: &Console,
         format: Format,
         max: usize,
         quiet: bool,
@@ -82,12 +82,12 @@ impl Report {
     }
 
     /// Writes all findings to standard error, as text, for a command with another output.
-    pub fn print_to_stderr(&self, term: &Term) {
-        let to_err = Term { out: term.err, out_tty: term.err_tty, ..*term };
+    pub fn print_to_stderr(&self, term: &Console) {
+        let to_err = Console { out: term.err, out_tty: term.err_tty, ..*term };
         term.note(self.render_text(&to_err, 0, true).trim_end());
     }
 
-    fn render_text(&self, term: &Term, max: usize, quiet: bool) -> String {
+    fn render_text(&self, term: &Console, max: usize, quiet: bool) -> String {
         let shown = if max == 0 { self.findings.len() } else { max.min(self.findings.len()) };
         let mut text = String::new();
         for finding in &self.findings[..shown] {
@@ -109,7 +109,7 @@ impl Report {
         text
     }
 
-    fn summary(&self, term: &Term) -> String {
+    fn summary(&self, term: &Console) -> String {
         let (errors, warnings) = self.counts();
         let files = count(self.roots, "file");
         let said = match (errors, warnings) {

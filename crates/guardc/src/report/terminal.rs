@@ -1,14 +1,14 @@
 //! Findings on a terminal, drawn by miette.
 
 use super::{Finding, Report, visible};
-use crate::term::Term;
+use crate::term::Console;
 use guard_sdk::diagnostics;
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, Severity};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Draws one finding. Positions in other files follow as separate drawings.
-pub fn render(report: &Report, finding: &Finding, term: &Term) -> String {
+pub fn render(report: &Report, finding: &Finding, term: &Console) -> String {
     if diagnostics::is_long(report, finding) {
         return diagnostics::render(report, finding);
     }

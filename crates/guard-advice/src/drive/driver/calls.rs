@@ -1,6 +1,6 @@
 //! One call of a round: proposed, approved if necessary, run if allowed, and settled.
 
-use super::{Driver, Ended, ProposedCall, strange};
+use super::{Driver, DriverCall, Ended, strange};
 use crate::drive::io::{Approved, ToolOutcome, Wanted};
 use crate::drive::report;
 use guard_plan::drive::{Put, Round, RoundOutcome};
@@ -13,7 +13,7 @@ impl Driver<'_, '_> {
     /// for a refusal.
     pub(super) fn perform(
         &mut self,
-        call: &ProposedCall,
+        call: &DriverCall,
         round: &mut Round,
     ) -> Ended<Result<(), String>> {
         let id = format!("drive-{}{}", round.number, if call.fallback { "-fallback" } else { "" });
@@ -53,7 +53,7 @@ impl Driver<'_, '_> {
         }
     }
 
-    fn propose(&mut self, id: &str, call: &ProposedCall) -> Ended<Proposed> {
+    fn propose(&mut self, id: &str, call: &DriverCall) -> Ended<Proposed> {
         let now = self.now();
         let proposal = Proposal { call: id, tool: &call.tool, args: (&call.args).into(), now };
         match self.step(&Event::Propose(proposal))? {
@@ -63,8 +63,8 @@ impl Driver<'_, '_> {
     }
 
     /// Asks every role whose approval is missing; returns whether all approved.
-    fn approve(&mut self, call: &ProposedCall, verdict: &Verdict) -> Ended<bool> {
-        let ProposedCall { tool, args, .. } = call;
+    fn approve(&mut self, call: &DriverCall, verdict: &Verdict) -> Ended<bool> {
+        let DriverCall { tool, args, .. } = call;
         let asks = verdict.reasons.iter().filter(|reason| reason.decision == Decision::Ask);
         for reason in asks {
             for role in &reason.needs {
@@ -81,7 +81,7 @@ impl Driver<'_, '_> {
     }
 
     /// Runs an allowed call, and settles it.
-    fn run_call(&mut self, id: &str, call: &ProposedCall, round: &mut Round) -> Ended<()> {
+    fn run_call(&mut self, id: &str, call: &DriverCall, round: &mut Round) -> Ended<()> {
         let outcome = self.io.tools.run(&call.tool, &call.args);
         let ending = match &outcome {
             ToolOutcome::Success(result) => Ending::Success(result.as_ref()),
@@ -102,7 +102,7 @@ impl Driver<'_, '_> {
     }
 
     /// Records a successful call: one that was run, or one that the kernel served.
-    fn succeeded(&mut self, call: &ProposedCall, result: Option<&Json>, round: &mut Round) {
+    fn succeeded(&mut self, call: &DriverCall, result: Option<&Json>, round: &mut Round) {
         self.held = false;
         self.progress.succeeded(&call.tool, &call.args, self.changed());
         round.outcome = RoundOutcome::Succeeded;
@@ -112,7 +112,7 @@ impl Driver<'_, '_> {
     }
 
     /// Adds the ending of a call to the reasoner's next situation.
-    fn tell(&mut self, call: &ProposedCall, ended: &str) {
+    fn tell(&mut self, call: &DriverCall, ended: &str) {
         let before =
             self.last.take().map(|before| format!("{before}; instead ")).unwrap_or_default();
         self.say(format!("{before}`{}` {ended}", call.tool));

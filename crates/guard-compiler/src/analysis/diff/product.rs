@@ -73,17 +73,17 @@ impl<'p> Side<'p> {
     }
 }
 
-struct Node<'p> {
+struct ProductNode<'p> {
     old: Reference<'p>,
     new: Reference<'p>,
     session: Session,
 }
 
-impl<'p> Node<'p> {
+impl<'p> ProductNode<'p> {
     fn of(played: PlayedSession<'p>, old: &Program) -> Option<Self> {
         let session = played.session(old);
         let [old, new] = <[_; 2]>::try_from(played.states).ok()?;
-        Some(Node { old, new, session })
+        Some(ProductNode { old, new, session })
     }
 }
 
@@ -160,13 +160,13 @@ impl<'s, 'p> Product<'s, 'p> {
     pub fn run(&mut self, known: &mut PairSessions<'s, 'p>) {
         let tools = self.tools(known);
         let mut cores: HashSet<Vec<u8>> = HashSet::new();
-        let mut nodes: Vec<Option<Node<'p>>> = Vec::new();
+        let mut nodes: Vec<Option<ProductNode<'p>>> = Vec::new();
         let mut queue: BinaryHeap<Reverse<(usize, usize)>> = BinaryHeap::new();
         for node in self.roots() {
             queue.push(Reverse((0, nodes.len())));
             nodes.push(Some(node));
         }
-        let (mut allowed, mut held): (Vec<Node<'p>>, usize) = (Vec::new(), 0);
+        let (mut allowed, mut held): (Vec<ProductNode<'p>>, usize) = (Vec::new(), 0);
         while let Some(Reverse((_, at))) = queue.pop() {
             if self.done() || self.judged >= self.calls || (self.stop)() {
                 break;
@@ -188,8 +188,8 @@ impl<'s, 'p> Product<'s, 'p> {
         self.go_on(root.as_ref(), &allowed, &tools);
         if !self.done() {
             let called = known.called(&tools).into_iter();
-            let called: Vec<Node<'p>> =
-                called.filter_map(|played| Node::of(played, self.old.program)).collect();
+            let called: Vec<ProductNode<'p>> =
+                called.filter_map(|played| ProductNode::of(played, self.old.program)).collect();
             self.go_on(None, &called, &tools);
             allowed.extend(called);
             if known.writers.contains(self.wire) {
@@ -197,7 +197,7 @@ impl<'s, 'p> Product<'s, 'p> {
             }
             if !self.done() {
                 let sessions = known.differing_alone(&tools).into_iter();
-                let nodes = sessions.filter_map(|played| Node::of(played, self.old.program));
+                let nodes = sessions.filter_map(|played| ProductNode::of(played, self.old.program));
                 nodes.for_each(|node| self.repeat(&node, FULL));
             }
         }
@@ -205,7 +205,12 @@ impl<'s, 'p> Product<'s, 'p> {
     }
 
     /// Goes on after calls that both allow: with the same again, and beside an unsettled one, also from the root.
-    fn go_on(&mut self, root: Option<&Node<'p>>, allowed: &[Node<'p>], tools: &[String]) {
+    fn go_on(
+        &mut self,
+        root: Option<&ProductNode<'p>>,
+        allowed: &[ProductNode<'p>],
+        tools: &[String],
+    ) {
         for node in allowed {
             if !self.done() && !(self.stop)() {
                 self.repeat(node, APPROVED);
@@ -216,7 +221,7 @@ impl<'s, 'p> Product<'s, 'p> {
         }
     }
 
-    fn roots(&self) -> Vec<Node<'p>> {
+    fn roots(&self) -> Vec<ProductNode<'p>> {
         let mut starts: BTreeSet<i64> = BTreeSet::new();
         starts.extend(self.old.inputs.starts());
         starts.extend(self.new.inputs.starts());
@@ -241,7 +246,7 @@ impl<'s, 'p> Product<'s, 'p> {
                     continue;
                 };
                 let session = Session { start: *start, data: data.clone(), steps: Vec::new() };
-                roots.push(Node { old, new, session });
+                roots.push(ProductNode { old, new, session });
             }
         }
         roots
@@ -259,10 +264,10 @@ impl<'s, 'p> Product<'s, 'p> {
 
     fn expand(
         &mut self,
-        node: &Node<'p>,
+        node: &ProductNode<'p>,
         tools: &[String],
-        allowed: &mut Vec<Node<'p>>,
-    ) -> Vec<Node<'p>> {
+        allowed: &mut Vec<ProductNode<'p>>,
+    ) -> Vec<ProductNode<'p>> {
         let mut next = Vec::new();
         for wire in tools {
             for args in self.args(node, wire) {
@@ -290,12 +295,12 @@ impl<'s, 'p> Product<'s, 'p> {
         next
     }
 
-    fn kind(&self, _: &Node<'p>) -> Oracle<'p> {
+    fn kind(&self, _: &ProductNode<'p>) -> Oracle<'p> {
         Oracle::new(self.new.program, &[], true)
     }
 
     /// The arguments of both guards.
-    fn args(&self, node: &Node<'p>, wire: &str) -> Vec<Json> {
+    fn args(&self, node: &ProductNode<'p>, wire: &str) -> Vec<Json> {
         let mut all: Vec<Json> = Vec::new();
         for (side, session) in [(self.old, &node.old), (self.new, &node.new)] {
             let Some(tool) = side.tool(wire) else { continue };
@@ -310,14 +315,19 @@ impl<'s, 'p> Product<'s, 'p> {
     }
 
     /// Does the same in both; none where one of them cannot.
-    fn both(&self, node: &Node<'p>, what: Act, oracle: &Oracle<'_>) -> Option<Node<'p>> {
+    fn both(
+        &self,
+        node: &ProductNode<'p>,
+        what: Act,
+        oracle: &Oracle<'_>,
+    ) -> Option<ProductNode<'p>> {
         let (mut old, mut new) = (node.old.clone(), node.new.clone());
         let done = step(&mut old, what.clone(), oracle)?;
         act(&mut new, &what, &|ask| oracle.answer(ask))?;
         let done = Step { world: oracle.answers(), ..done };
         let mut session = node.session.clone();
         session.steps.push(done);
-        Some(Node { old, new, session })
+        Some(ProductNode { old, new, session })
     }
 
     /// Returns a guard's judgement of a call.
@@ -348,11 +358,11 @@ impl<'s, 'p> Product<'s, 'p> {
 
     fn call(
         &mut self,
-        node: &Node<'p>,
+        node: &ProductNode<'p>,
         wire: &str,
         args: &Json,
-        allowed: &mut Vec<Node<'p>>,
-        next: &mut Vec<Node<'p>>,
+        allowed: &mut Vec<ProductNode<'p>>,
+        next: &mut Vec<ProductNode<'p>>,
     ) {
         let answers: &'s [Vec<Json>] = &self.new.answers;
         let base = Oracle::new(self.new.program, answers, false);
@@ -392,7 +402,7 @@ impl<'s, 'p> Product<'s, 'p> {
                 };
                 if wire == self.wire && allowed.len() < 3 {
                     let (old, new) = (after.old.clone(), after.new.clone());
-                    allowed.push(Node { old, new, session: after.session.clone() });
+                    allowed.push(ProductNode { old, new, session: after.session.clone() });
                 }
                 next.push(after);
             }
@@ -400,7 +410,7 @@ impl<'s, 'p> Product<'s, 'p> {
     }
 
     /// Returns the endings of a call that both guards allow.
-    fn ends(&self, node: &Node<'p>, wire: &str) -> Vec<Then> {
+    fn ends(&self, node: &ProductNode<'p>, wire: &str) -> Vec<Then> {
         let mut ends: Vec<Then> = Vec::new();
         for (side, session) in [(self.old, &node.old), (self.new, &node.new)] {
             let Some(tool) = side.tool(wire) else { continue };
@@ -419,22 +429,22 @@ impl<'s, 'p> Product<'s, 'p> {
         ends
     }
 
-    fn proposal(node: &Node, wire: &str, args: &Json, then: Then) -> Act {
+    fn proposal(node: &ProductNode, wire: &str, args: &Json, then: Then) -> Act {
         let id = call_id(node.session.len());
         Act::Call { id, tool: wire.into(), args: args.clone(), then }
     }
 
     fn settled(
         &self,
-        node: &Node<'p>,
+        node: &ProductNode<'p>,
         wire: &str,
         args: &Json,
         roles: &[String],
         then: Then,
         world: &Oracle<'_>,
-    ) -> Option<Node<'p>> {
+    ) -> Option<ProductNode<'p>> {
         let (old, new) = (node.old.clone(), node.new.clone());
-        let mut at = Node { old, new, session: node.session.clone() };
+        let mut at = ProductNode { old, new, session: node.session.clone() };
         for role in roles {
             let (tool, args, role) = (wire.to_string(), args.clone(), role.clone());
             at = self.both(&at, Act::Approve { tool, args, role }, &world.again())?;
@@ -448,7 +458,7 @@ impl<'s, 'p> Product<'s, 'p> {
     /// They ask different people: with the approvals that one asks for they differ, if the other is asked more.
     fn asked(
         &mut self,
-        node: &Node<'p>,
+        node: &ProductNode<'p>,
         wire: &str,
         args: &Json,
         a: &[String],
@@ -457,7 +467,7 @@ impl<'s, 'p> Product<'s, 'p> {
     ) {
         for roles in [a, b] {
             let (old, new) = (node.old.clone(), node.new.clone());
-            let mut at = Node { old, new, session: node.session.clone() };
+            let mut at = ProductNode { old, new, session: node.session.clone() };
             for role in roles {
                 let (tool, args, role) = (wire.to_string(), args.clone(), role.clone());
                 let Some(next) = self.both(&at, Act::Approve { tool, args, role }, &world.again())
@@ -477,7 +487,7 @@ impl<'s, 'p> Product<'s, 'p> {
     /// Keeps the witness, if it is the first of its way and replays on both.
     fn differ(
         &mut self,
-        node: &Node<'p>,
+        node: &ProductNode<'p>,
         wire: &str,
         args: &Json,
         old: &JudgedCall,

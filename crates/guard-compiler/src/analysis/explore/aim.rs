@@ -4,7 +4,7 @@
 use super::Limits;
 use super::inputs::Inputs;
 use super::rules::RuleKind;
-use super::search::{Goal, Search};
+use super::search::{Search, SearchGoal};
 use super::slice::Slice;
 use crate::analysis::reference::Reference;
 use crate::hir::{CheckKind, Expr};
@@ -18,13 +18,13 @@ pub(crate) fn at_the_rest<'s, 'p>(
     limits: &Limits,
 ) {
     let program = search.program;
-    let mut aims: Vec<(Goal, Slice)> = Vec::new();
+    let mut aims: Vec<(SearchGoal, Slice)> = Vec::new();
     for tool in 0..program.tools.len() {
-        aims.push((Goal::Tool(tool), Slice::of_tool(program, tool)));
+        aims.push((SearchGoal::Tool(tool), Slice::of_tool(program, tool)));
     }
     for (goal, of) in program.goals.iter().enumerate() {
         let slice = Slice::of_exprs(program, of.conditions.iter().map(|(_, e)| e));
-        aims.push((Goal::Named(goal), slice));
+        aims.push((SearchGoal::Named(goal), slice));
     }
     if program.completion.is_some() {
         let mut exprs: Vec<&Expr> = Vec::new();
@@ -33,27 +33,28 @@ pub(crate) fn at_the_rest<'s, 'p>(
                 exprs.push(e);
             }
         });
-        aims.push((Goal::Completion, Slice::of_exprs(program, exprs.into_iter())));
+        aims.push((SearchGoal::Completion, Slice::of_exprs(program, exprs.into_iter())));
     }
     for (at, rule) in search.rules.iter().enumerate() {
         if let Some(slice) = Slice::of_rule(program, rule) {
-            aims.push((Goal::Rule(at), slice));
+            aims.push((SearchGoal::Rule(at), slice));
         }
         if rule.kind == RuleKind::Transition {
             let mut slice = Slice::default();
             slice.served(program);
-            aims.push((Goal::Rule(at), slice));
+            aims.push((SearchGoal::Rule(at), slice));
         }
     }
     let few = Limits { calls: limits.calls / 2, ..limits.clone() };
     let most = search.judged + limits.calls * 4;
     // The same slice again finds nothing new.
-    let mut tried: BTreeSet<(usize, Goal, Slice)> = BTreeSet::new();
+    let mut tried: BTreeSet<(usize, SearchGoal, Slice)> = BTreeSet::new();
     for (width, inputs) in widths.iter().enumerate() {
         for (goal, slice) in &aims {
             let known = found(search, *goal);
             let whole = slice.tools.len() == program.tools.len() && width + 1 == widths.len();
-            let key = (width, if width == 0 { *goal } else { Goal::Completion }, slice.clone());
+            let key =
+                (width, if width == 0 { *goal } else { SearchGoal::Completion }, slice.clone());
             if known || whole || search.judged > most || search.stopped_early() {
                 continue;
             }
@@ -68,11 +69,11 @@ pub(crate) fn at_the_rest<'s, 'p>(
     }
 }
 
-fn found(search: &Search, goal: Goal) -> bool {
+fn found(search: &Search, goal: SearchGoal) -> bool {
     match goal {
-        Goal::Tool(tool) => search.found.tools[tool].is_some(),
-        Goal::Rule(rule) => search.found.rules[rule].is_some(),
-        Goal::Named(goal) => search.found.goals[goal].is_some(),
-        Goal::Completion => search.found.completion.is_some(),
+        SearchGoal::Tool(tool) => search.found.tools[tool].is_some(),
+        SearchGoal::Rule(rule) => search.found.rules[rule].is_some(),
+        SearchGoal::Named(goal) => search.found.goals[goal].is_some(),
+        SearchGoal::Completion => search.found.completion.is_some(),
     }
 }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// Somewhere a value may be.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Place {
+pub(crate) enum ValuePlace {
     Param(ToolId, u32),
     State(VarId),
     Field(RecordId, u32),
@@ -81,8 +81,8 @@ pub(crate) struct Class<'p> {
 /// The places of a guard and their classes.
 pub(crate) struct Classes<'p> {
     program: &'p Program,
-    nodes: HashMap<Place, usize>,
-    pub places: Vec<Place>,
+    nodes: HashMap<ValuePlace, usize>,
+    pub places: Vec<ValuePlace>,
     parent: Vec<usize>,
     used: Vec<bool>,
     opaque: Vec<bool>,
@@ -97,7 +97,7 @@ pub(crate) struct Classes<'p> {
 
 /// The context of an expression: its tool, its result and its bound variables.
 #[derive(Default)]
-struct Context {
+struct ClassContext {
     tool: Option<ToolId>,
     result: Option<usize>,
     locals: HashMap<u32, usize>,
@@ -124,7 +124,7 @@ impl<'p> Classes<'p> {
     }
 
     /// The class of a place; none where nothing mentions it.
-    pub fn class(&self, place: &Place) -> Option<&Class<'p>> {
+    pub fn class(&self, place: &ValuePlace) -> Option<&Class<'p>> {
         self.classes.get(&self.root(*self.nodes.get(place)?))
     }
 
@@ -139,7 +139,7 @@ impl<'p> Classes<'p> {
     }
 
     /// The node of a place.
-    pub fn find(&self, place: &Place) -> Option<usize> {
+    pub fn find(&self, place: &ValuePlace) -> Option<usize> {
         self.nodes.get(place).copied()
     }
 
@@ -155,7 +155,7 @@ impl<'p> Classes<'p> {
         node
     }
 
-    fn node(&mut self, place: Place) -> usize {
+    fn node(&mut self, place: ValuePlace) -> usize {
         if let Some(known) = self.nodes.get(&place) {
             return *known;
         }
@@ -169,7 +169,7 @@ impl<'p> Classes<'p> {
         node
     }
 
-    fn read_node(&mut self, place: Place) -> Option<usize> {
+    fn read_node(&mut self, place: ValuePlace) -> Option<usize> {
         let node = self.node(place);
         self.used[node] = true;
         Some(node)
@@ -203,7 +203,7 @@ impl<'p> Classes<'p> {
     /// Unites what is equal by structure, and gathers what is known.
     fn finish(&mut self) {
         loop {
-            let mut seen: HashMap<(usize, Place), usize> = HashMap::new();
+            let mut seen: HashMap<(usize, ValuePlace), usize> = HashMap::new();
             let mut united = false;
             for node in 0..self.places.len() {
                 let Some((of, blank)) = part_of(&self.places[node]) else { continue };
@@ -242,33 +242,38 @@ impl<'p> Classes<'p> {
     pub fn type_of(&self, node: usize) -> Option<Type> {
         let program = self.program;
         Some(match &self.places[node] {
-            Place::Param(tool, at) => program.tools[*tool].params[*at as usize].ty.clone(),
-            Place::State(var) => program.state[*var].ty.clone(),
-            Place::Field(record, at) => program.records[*record].fields[*at as usize].ty.clone(),
-            Place::Result(tool) => program.tools[*tool].returns.clone()?,
-            Place::Probe(probe) => program.probes[*probe].returns.clone(),
-            Place::Elem(of) => match self.type_of(*of)?.required() {
+            ValuePlace::Param(tool, at) => program.tools[*tool].params[*at as usize].ty.clone(),
+            ValuePlace::State(var) => program.state[*var].ty.clone(),
+            ValuePlace::Field(record, at) => {
+                program.records[*record].fields[*at as usize].ty.clone()
+            }
+            ValuePlace::Result(tool) => program.tools[*tool].returns.clone()?,
+            ValuePlace::Probe(probe) => program.probes[*probe].returns.clone(),
+            ValuePlace::Elem(of) => match self.type_of(*of)?.required() {
                 Type::List(of, _) | Type::Set(of, _) | Type::Map(_, of, _) => (**of).clone(),
                 _ => return None,
             },
-            Place::Key(_) | Place::Domain(_) | Place::Local(_) | Place::Url(..) => Type::string(),
-            Place::Length(_) => Type::int(),
+            ValuePlace::Key(_)
+            | ValuePlace::Domain(_)
+            | ValuePlace::Local(_)
+            | ValuePlace::Url(..) => Type::string(),
+            ValuePlace::Length(_) => Type::int(),
             _ => return None,
         })
     }
 }
 
 /// Returns the parent of a place, and the place with its parent left out.
-fn part_of(place: &Place) -> Option<(usize, Place)> {
+fn part_of(place: &ValuePlace) -> Option<(usize, ValuePlace)> {
     Some(match place {
-        Place::Elem(of) => (*of, Place::Elem(0)),
-        Place::Key(of) => (*of, Place::Key(0)),
-        Place::Member(of, name) => (*of, Place::Member(0, name.clone())),
-        Place::Url(of, kind) => (*of, Place::Url(0, *kind)),
-        Place::Found(of, what) => (*of, Place::Found(0, what.clone())),
-        Place::Length(of) => (*of, Place::Length(0)),
-        Place::Domain(of) => (*of, Place::Domain(0)),
-        Place::Local(of) => (*of, Place::Local(0)),
+        ValuePlace::Elem(of) => (*of, ValuePlace::Elem(0)),
+        ValuePlace::Key(of) => (*of, ValuePlace::Key(0)),
+        ValuePlace::Member(of, name) => (*of, ValuePlace::Member(0, name.clone())),
+        ValuePlace::Url(of, kind) => (*of, ValuePlace::Url(0, *kind)),
+        ValuePlace::Found(of, what) => (*of, ValuePlace::Found(0, what.clone())),
+        ValuePlace::Length(of) => (*of, ValuePlace::Length(0)),
+        ValuePlace::Domain(of) => (*of, ValuePlace::Domain(0)),
+        ValuePlace::Local(of) => (*of, ValuePlace::Local(0)),
         _ => return None,
     })
 }

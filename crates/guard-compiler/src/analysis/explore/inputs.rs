@@ -1,6 +1,6 @@
 //! Inputs of an exploration: calls with their arguments, results, prompts and the passing of time.
 
-use super::classes::{Classes, Hint, Place};
+use super::classes::{Classes, Hint, ValuePlace};
 use super::mark::Questions;
 use super::session::START;
 use super::values::draw::Constants;
@@ -67,7 +67,7 @@ impl<'p> Inputs<'p> {
         let of = &self.program.tools[tool];
         of.served.is_none()
             && (0..of.params.len()).all(|at| {
-                let class = self.classes.class(&Place::Param(tool, at as u32));
+                let class = self.classes.class(&ValuePlace::Param(tool, at as u32));
                 class.is_none_or(|class| {
                     let free = matches!(of.params[at].ty, Type::Bool | Type::Enum(_));
                     let parts = class.members.iter().all(|m| self.classes.parts(*m).is_empty());
@@ -87,7 +87,7 @@ impl<'p> Inputs<'p> {
             tool.params.iter().enumerate().map(move |(at, param)| (id, at as u32, &param.ty))
         });
         let mut covered = params.into_iter().all(|(id, at, ty)| {
-            let class = self.classes.class(&Place::Param(id, at));
+            let class = self.classes.class(&ValuePlace::Param(id, at));
             class.is_none_or(|class| {
                 // One text of a pattern says nothing of the others.
                 let plain = match ty.required() {
@@ -108,7 +108,8 @@ impl<'p> Inputs<'p> {
             })
         });
         for (id, tool) in program.tools.iter().enumerate() {
-            let read = self.classes.class(&Place::Result(id)).is_some_and(|c| c.used || c.opaque);
+            let read =
+                self.classes.class(&ValuePlace::Result(id)).is_some_and(|c| c.used || c.opaque);
             let few = matches!(tool.returns, Some(Type::Bool | Type::Enum(_)));
             covered &= !read || few;
             let tried = self.fixed[id].is_some() && self.is_full(id, session);
@@ -160,7 +161,7 @@ impl<'p> Inputs<'p> {
         let maker = self.maker(session);
         let params = self.program.tools[tool].params.iter().enumerate();
         let count = |(at, param): (usize, &crate::hir::Field)| {
-            maker.values(&param.ty, self.classes.find(&Place::Param(tool, at as u32))).len()
+            maker.values(&param.ty, self.classes.find(&ValuePlace::Param(tool, at as u32))).len()
         };
         params.map(count).fold(1, usize::saturating_mul) <= MOST_CALLS
     }
@@ -197,7 +198,7 @@ impl<'p> Inputs<'p> {
                 None => None,
             };
             let mut list = list.unwrap_or_else(|| {
-                let node = self.classes.find(&Place::Param(tool, at as u32));
+                let node = self.classes.find(&ValuePlace::Param(tool, at as u32));
                 maker.values(&param.ty, node)
             });
             if !matches!(param.ty, Type::Enum(_)) {
@@ -275,7 +276,7 @@ impl<'p> Inputs<'p> {
                 Some(list) if list.is_empty() => return None,
                 Some(list) => rng.pick(&list).clone(),
                 None => {
-                    let node = self.classes.find(&Place::Param(tool, at as u32));
+                    let node = self.classes.find(&ValuePlace::Param(tool, at as u32));
                     maker.draw(&param.ty, node, constants, rng)?
                 }
             });
@@ -291,7 +292,7 @@ impl<'p> Inputs<'p> {
         constants: &Constants,
         rng: &mut Rng,
     ) -> Option<Json> {
-        let node = self.classes.find(&Place::Result(tool));
+        let node = self.classes.find(&ValuePlace::Result(tool));
         let returns = self.program.tools[tool].returns.as_ref();
         let class = node.and_then(|node| self.classes.class_of(node));
         if returns.is_none() && !class.is_some_and(|class| class.used || class.opaque) {
@@ -303,7 +304,7 @@ impl<'p> Inputs<'p> {
     /// Returns the possible results of a call of a tool; `null` where nothing reads the result.
     pub fn results(&self, tool: ToolId, session: &Reference<'p>) -> Vec<Option<Json>> {
         let of = &self.program.tools[tool];
-        let node = self.classes.find(&Place::Result(tool));
+        let node = self.classes.find(&ValuePlace::Result(tool));
         let class = node.and_then(|node| self.classes.class_of(node));
         let read = class.is_some_and(|class| class.used || class.opaque);
         if !read && of.returns.is_none() {
@@ -323,7 +324,7 @@ impl<'p> Inputs<'p> {
         let maker = self.maker(session);
         let answers = |at: usize| {
             let ty = &self.program.probes[at].returns;
-            maker.results(Some(ty), self.classes.find(&Place::Probe(at)))
+            maker.results(Some(ty), self.classes.find(&ValuePlace::Probe(at)))
         };
         (0..self.program.probes.len()).map(answers).collect()
     }
@@ -343,7 +344,7 @@ impl<'p> Inputs<'p> {
 
     /// Returns the possible start values, besides none.
     pub fn data(&self, session: &Reference<'p>) -> Vec<Json> {
-        let Some(node) = self.classes.find(&Place::Data) else { return Vec::new() };
+        let Some(node) = self.classes.find(&ValuePlace::Data) else { return Vec::new() };
         let mut data = self.maker(session).results(None, Some(node));
         data.truncate(3);
         data
@@ -351,7 +352,7 @@ impl<'p> Inputs<'p> {
 
     /// Returns the possible prompts.
     pub fn prompts(&self, session: &Reference<'p>) -> Vec<String> {
-        let Some(node) = self.classes.find(&Place::Prompt) else { return Vec::new() };
+        let Some(node) = self.classes.find(&ValuePlace::Prompt) else { return Vec::new() };
         let said = self.maker(session).results(None, Some(node));
         said.iter().filter_map(|json| json.as_str().map(String::from)).take(2).collect()
     }

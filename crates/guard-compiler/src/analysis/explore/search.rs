@@ -25,7 +25,7 @@ use std::collections::{BinaryHeap, HashMap};
 const MOST_WORLDS: usize = 6;
 
 /// A state that was reached.
-pub(crate) struct Node<'p> {
+pub(crate) struct SearchNode<'p> {
     pub session: Reference<'p>,
     parent: Option<usize>,
     /// What led here from the parent.
@@ -59,7 +59,7 @@ pub(crate) struct Found {
 
 /// One thing that is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Goal {
+pub(crate) enum SearchGoal {
     Tool(ToolId),
     Rule(usize),
     Named(usize),
@@ -84,8 +84,8 @@ pub(crate) struct Search<'s, 'p> {
     /// What is looked at.
     slice: Slice,
     /// What is looked for, where it is one thing: when it is found the search ends.
-    goal: Option<Goal>,
-    pub nodes: Vec<Node<'p>>,
+    goal: Option<SearchGoal>,
+    pub nodes: Vec<SearchNode<'p>>,
     known: HashMap<Vec<u8>, Vec<(Resources, usize)>>,
     /// The size of what the states remember, in bytes.
     held: usize,
@@ -140,7 +140,7 @@ impl<'s, 'p> Search<'s, 'p> {
         fresh: &Reference<'p>,
         inputs: &'s Inputs<'p>,
         slice: Slice,
-        goal: Option<Goal>,
+        goal: Option<SearchGoal>,
         limits: &Limits,
     ) {
         (self.inputs, self.slice, self.goal) = (inputs, slice, goal);
@@ -180,8 +180,8 @@ impl<'s, 'p> Search<'s, 'p> {
     /// Returns true if the search aims at a call of this tool. Such a call is tried with every input.
     fn is_aim(&self, tool: ToolId) -> bool {
         match self.goal {
-            Some(Goal::Tool(aim)) => aim == tool,
-            Some(Goal::Rule(rule)) => {
+            Some(SearchGoal::Tool(aim)) => aim == tool,
+            Some(SearchGoal::Rule(rule)) => {
                 let span = self.rules[rule].span;
                 self.program.tools[tool].clauses.iter().any(|clause| clause.rule.span == span)
             }
@@ -190,12 +190,12 @@ impl<'s, 'p> Search<'s, 'p> {
     }
 
     /// Returns true if a session for the goal was found, and no shorter one can be found at this depth.
-    fn has(&self, goal: Goal, depth: usize) -> bool {
+    fn has(&self, goal: SearchGoal, depth: usize) -> bool {
         let found = match goal {
-            Goal::Tool(tool) => &self.found.tools[tool],
-            Goal::Rule(rule) => &self.found.rules[rule],
-            Goal::Named(goal) => &self.found.goals[goal],
-            Goal::Completion => &self.found.completion,
+            SearchGoal::Tool(tool) => &self.found.tools[tool],
+            SearchGoal::Rule(rule) => &self.found.rules[rule],
+            SearchGoal::Named(goal) => &self.found.goals[goal],
+            SearchGoal::Completion => &self.found.completion,
         };
         !longer(found, depth + 1)
     }
@@ -232,7 +232,16 @@ impl<'s, 'p> Search<'s, 'p> {
         let at = self.nodes.len();
         self.known.entry(core).or_default().push((spent, at));
         let (next, completes, expanded) = (Vec::new(), false, false);
-        self.nodes.push(Node { session, parent, steps, depth, begun, next, completes, expanded });
+        self.nodes.push(SearchNode {
+            session,
+            parent,
+            steps,
+            depth,
+            begun,
+            next,
+            completes,
+            expanded,
+        });
         self.queue.push(Reverse((depth, at)));
         self.look(at);
         Some(at)

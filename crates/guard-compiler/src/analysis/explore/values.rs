@@ -7,7 +7,7 @@ pub(crate) mod draw;
 mod shapes;
 mod texts;
 
-use super::classes::{Class, Classes, Hint, Place, each_element};
+use super::classes::{Class, Classes, Hint, ValuePlace, each_element};
 use crate::analysis::reference::Reference;
 use crate::hir::{MapKey, Program, Type};
 use guard_plan::json::Json;
@@ -173,7 +173,7 @@ impl Maker<'_, '_> {
             _ => (None, None),
         };
         let mut bounds: Vec<i64> = [lo, hi].into_iter().flatten().collect();
-        if let Some(class) = self.classes.class(&Place::State(var)) {
+        if let Some(class) = self.classes.class(&ValuePlace::State(var)) {
             for hint in &class.hints {
                 if let Hint::Is(value) = hint {
                     bounds.push(number(value));
@@ -196,23 +196,23 @@ impl Maker<'_, '_> {
         present
     }
 
-    fn at(&self, place: &Place, depth: usize) -> Vec<Value> {
+    fn at(&self, place: &ValuePlace, depth: usize) -> Vec<Value> {
         if depth == 0 {
             return Vec::new();
         }
         let below = |of: usize| self.at(&self.classes.places[of], depth - 1);
         match place {
-            Place::State(var) => vec![self.session.var(*var).clone()],
-            Place::Param(tool, at) => {
+            ValuePlace::State(var) => vec![self.session.var(*var).clone()],
+            ValuePlace::Param(tool, at) => {
                 let mine = self.session.past().filter(|p| p.tool == *tool && p.success);
                 mine.filter_map(|p| p.args.get(*at as usize).cloned()).collect()
             }
-            Place::Field(record, at) => {
+            ValuePlace::Field(record, at) => {
                 let fact = self.program.facts.iter().position(|f| f.row == *record);
                 let rows = fact.into_iter().flat_map(|fact| self.session.rows_of(fact));
                 rows.filter_map(|row| row.get(*at as usize).cloned()).collect()
             }
-            Place::Elem(of) => {
+            ValuePlace::Elem(of) => {
                 let mut elements = Vec::new();
                 for value in below(*of) {
                     if matches!(value, Value::List(_) | Value::Set(_) | Value::Map(_)) {
@@ -221,7 +221,7 @@ impl Maker<'_, '_> {
                 }
                 elements
             }
-            Place::Key(of) => {
+            ValuePlace::Key(of) => {
                 let keys = |value: Value| match value {
                     Value::Map(entries) => entries.into_keys().map(Value::String).collect(),
                     _ => Vec::new(),
@@ -238,7 +238,7 @@ impl Maker<'_, '_> {
         }
         let mut fields = Vec::new();
         for (at, field) in self.program.records[id].fields.iter().enumerate() {
-            let node = self.classes.find(&Place::Field(id, at as u32));
+            let node = self.classes.find(&ValuePlace::Field(id, at as u32));
             fields.push(self.make(&field.ty, node, depth - 1));
         }
         let rows = combinations(&fields, MOST_RECORDS);
@@ -249,11 +249,11 @@ impl Maker<'_, '_> {
         if depth == 0 {
             return Vec::new();
         }
-        let part = |wanted: fn(&Place) -> bool| {
+        let part = |wanted: fn(&ValuePlace) -> bool| {
             let parts = node.map_or(&[][..], |node| self.classes.parts(node));
             parts.iter().copied().find(|part| wanted(&self.classes.places[*part]))
         };
-        self.make(of, part(|place| matches!(place, Place::Elem(_))), depth - 1)
+        self.make(of, part(|place| matches!(place, ValuePlace::Elem(_))), depth - 1)
     }
 
     fn lists(&self, ty: &Type, of: &Type, node: Option<usize>, depth: usize) -> Vec<Value> {

@@ -11,7 +11,7 @@ use super::{Status, Verification};
 use candidates::Candidates;
 use guard_plan::plan::{Claim, Plan, SessionBound, ToolId, VarId};
 use guard_proof::bounds::{is_founded, is_owed_by, variables};
-use guard_proof::{Given, Problem, System, Width, frame};
+use guard_proof::{Given, ProofProblem, System, Width, frame};
 use std::collections::BTreeSet;
 
 /// Most bounds that are given at once to an open obligation.
@@ -24,7 +24,7 @@ pub(super) fn find(plan: &Plan, assumed: &[bool], alone: &Verification) -> Vec<S
     if plan.shadow {
         return Vec::new();
     }
-    let search = Search { plan, assumed, allowance: Allowance::for_guesses() };
+    let search = BoundSearch { plan, assumed, allowance: Allowance::for_guesses() };
     let mut open = open_claims(plan, alone);
     open.retain(|claim| search.may_follow(claim));
     if open.is_empty() {
@@ -99,13 +99,13 @@ fn nearest(plan: &Plan, claim: &Claim, found: &[SessionBound]) -> Vec<SessionBou
 }
 
 /// The search in one plan.
-pub(super) struct Search<'p> {
+pub(super) struct BoundSearch<'p> {
     plan: &'p Plan,
     assumed: &'p [bool],
     allowance: Allowance,
 }
 
-impl Search<'_> {
+impl BoundSearch<'_> {
     /// Returns false if a guess's effort shows a claim not even from the beginning of a session. All bounds hold there, so
     /// they say less than it does.
     fn may_follow(&self, claim: &Claim) -> bool {
@@ -165,7 +165,7 @@ impl Search<'_> {
         matches!(answer, Some(ProverAnswer::Proved(_)))
     }
 
-    fn problem(&self, claim: &Claim, bounds: &[SessionBound]) -> Option<(Problem, System)> {
+    fn problem(&self, claim: &Claim, bounds: &[SessionBound]) -> Option<(ProofProblem, System)> {
         let system =
             System::with_bounds(self.plan, claim.tool(), self.assumed, bounds, Width::REAL);
         let goal = system.goals.iter().find(|goal| goal.claim == *claim)?;

@@ -15,7 +15,7 @@ use guard_plan::plan::{
 use guard_plan::time::describe_duration;
 use guard_plan::words;
 pub use guard_proof::Width;
-use guard_proof::{ClaimedRule, Claims, Given, Goal, System, assumable, frame};
+use guard_proof::{ClaimedRule, Claims, Given, ProofGoal, System, assumable, frame};
 use prover::{Allowance, Effort, ProverAnswer, prove};
 use std::collections::HashMap;
 
@@ -299,7 +299,7 @@ fn decide(
     plan: &Plan,
     tool: ToolId,
     system: &System,
-    goal: &Goal,
+    goal: &ProofGoal,
     pass: &VerifySettings<'_>,
     verification: &mut Verification,
 ) {
@@ -332,7 +332,7 @@ fn decide(
 }
 
 /// Files what became of a goal; of an invariant's parts as one.
-fn record(verification: &mut Verification, goal: &Goal, status: Status) {
+fn record(verification: &mut Verification, goal: &ProofGoal, status: Status) {
     match goal.claim {
         Claim::Bounded { .. } => {}
         Claim::Refined { tool, var } => {

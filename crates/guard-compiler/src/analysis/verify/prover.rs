@@ -7,7 +7,7 @@
 use guard_plan::plan::{Certificate, ProofStep, Row};
 use guard_proof::formula::{Formula, Parts};
 use guard_proof::linear::{Linear, Range, Var, gcd};
-use guard_proof::{Context, Problem};
+use guard_proof::{BranchContext, ProofProblem};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
@@ -78,7 +78,7 @@ pub(crate) enum ProverAnswer {
 }
 
 /// Looks for a certificate that names only what it needs.
-pub(crate) fn prove(problem: &Problem, effort: Effort, allowance: &Allowance) -> ProverAnswer {
+pub(crate) fn prove(problem: &ProofProblem, effort: Effort, allowance: &Allowance) -> ProverAnswer {
     match first_proof(problem, effort, allowance) {
         ProverAnswer::Proved(certificate) => {
             ProverAnswer::Proved(needed(problem, certificate, allowance))
@@ -89,7 +89,7 @@ pub(crate) fn prove(problem: &Problem, effort: Effort, allowance: &Allowance) ->
 
 /// Looks for any certificate: enough for whom only the answer matters.
 pub(crate) fn first_proof(
-    problem: &Problem,
+    problem: &ProofProblem,
     effort: Effort,
     allowance: &Allowance,
 ) -> ProverAnswer {
@@ -102,7 +102,9 @@ pub(crate) fn first_proof(
             break;
         }
         let uses_list: Vec<u32> = uses.iter().copied().collect();
-        let Some(context) = Context::of(problem, &uses_list) else { return ProverAnswer::Open };
+        let Some(context) = BranchContext::of(problem, &uses_list) else {
+            return ProverAnswer::Open;
+        };
         search.steps.clear();
         if search.refute(&context, &[]) {
             return ProverAnswer::Proved(Certificate { uses: uses_list, steps: search.steps });
@@ -116,8 +118,8 @@ pub(crate) fn first_proof(
 }
 
 /// Looks for a certificate that uses these hypotheses alone.
-pub(crate) fn certify(problem: &Problem, uses: &[u32], effort: Effort) -> ProverAnswer {
-    let Some(context) = Context::of(problem, uses) else { return ProverAnswer::Open };
+pub(crate) fn certify(problem: &ProofProblem, uses: &[u32], effort: Effort) -> ProverAnswer {
+    let Some(context) = BranchContext::of(problem, uses) else { return ProverAnswer::Open };
     let allowance = &Allowance::unlimited();
     let mut search = ProofSearch { problem, effort, allowance, steps: Vec::new() };
     match search.refute(&context, &[]) {
@@ -127,7 +129,7 @@ pub(crate) fn certify(problem: &Problem, uses: &[u32], effort: Effort) -> Prover
 }
 
 /// The same certificate without the hypotheses that it does not need: so that a proof names what did it.
-fn needed(problem: &Problem, certificate: Certificate, allowance: &Allowance) -> Certificate {
+fn needed(problem: &ProofProblem, certificate: Certificate, allowance: &Allowance) -> Certificate {
     let mut kept = certificate;
     // From the last to the first, so that what was found to matter early stays; half of them at a time, then half of
     // these, since most are not needed.
@@ -139,7 +141,7 @@ fn needed(problem: &Problem, certificate: Certificate, allowance: &Allowance) ->
             kept.uses = fewer;
             continue;
         }
-        let Some(context) = Context::of(problem, &fewer) else { continue };
+        let Some(context) = BranchContext::of(problem, &fewer) else { continue };
         let effort = Effort { combinations: 4_000, cases: 100 };
         let mut search = ProofSearch { problem, effort, allowance, steps: Vec::new() };
         if search.refute(&context, &[]) {
@@ -159,7 +161,7 @@ struct Slices {
 }
 
 impl Slices {
-    fn of(problem: &Problem) -> Slices {
+    fn of(problem: &ProofProblem) -> Slices {
         let vars_of = |formula: &Formula| {
             let mut vars = BTreeSet::new();
             formula.vars(&mut |var| _ = vars.insert(var));
@@ -201,7 +203,7 @@ impl Slices {
 }
 
 struct ProofSearch<'p> {
-    problem: &'p Problem,
+    problem: &'p ProofProblem,
     effort: Effort,
     allowance: &'p Allowance,
     steps: Vec<ProofStep>,
@@ -209,7 +211,7 @@ struct ProofSearch<'p> {
 
 impl ProofSearch<'_> {
     /// Shows that what a context says cannot be; the steps say how. Disjunctions that were split above are decided.
-    fn refute(&mut self, context: &Context, decided: &[u32]) -> bool {
+    fn refute(&mut self, context: &BranchContext, decided: &[u32]) -> bool {
         if context.absurd {
             return true;
         }
@@ -247,7 +249,7 @@ impl ProofSearch<'_> {
     }
 
     /// Fourier–Motzkin on the inequalities alone.
-    fn eliminate(&mut self, context: &Context) -> bool {
+    fn eliminate(&mut self, context: &BranchContext) -> bool {
         let mut tableau = Tableau::new(self.problem, &context.rows);
         let Some(absurd) = tableau.refute(&mut self.effort.combinations) else { return false };
         self.steps.extend(tableau.steps(absurd, context.rows.len() as u32));
@@ -293,7 +295,7 @@ struct VariableBounds {
 }
 
 impl VariableBounds {
-    fn of(problem: &Problem, rows: &[Linear]) -> VariableBounds {
+    fn of(problem: &ProofProblem, rows: &[Linear]) -> VariableBounds {
         let least = problem.vars.iter().map(|var| var.least).collect();
         let greatest = problem.vars.iter().map(|var| var.greatest).collect();
         let mut bounds = VariableBounds { least, greatest, absurd: false };
@@ -387,7 +389,7 @@ struct Tableau {
 }
 
 impl Tableau {
-    fn new(problem: &Problem, given: &[Linear]) -> Tableau {
+    fn new(problem: &ProofProblem, given: &[Linear]) -> Tableau {
         let mut tableau = Tableau { rows: Vec::new(), alive: HashMap::new(), absurd: None };
         let mut vars = BTreeSet::new();
         for (at, row) in (0..).zip(given) {
@@ -550,7 +552,7 @@ mod tests {
         let at_most = |factor, constant| {
             Formula::at_most(Some(Linear { terms: vec![(0, factor)], constant })).expect("small")
         };
-        let problem = Problem {
+        let problem = ProofProblem {
             vars: Rc::from([Variable {
                 term: Default::default(),
                 least: Some(0),

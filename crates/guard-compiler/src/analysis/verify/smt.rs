@@ -15,7 +15,7 @@ use guard_plan::value::Value;
 use guard_plan::verdict::{Code, Decision};
 use guard_proof::formula::Formula;
 use guard_proof::linear::{Linear, Var};
-use guard_proof::{Op, Problem, Sort, System, Width, assumable, bounds};
+use guard_proof::{Op, ProofProblem, Sort, System, Width, assumable, bounds};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::rc::Rc;
@@ -34,7 +34,7 @@ pub struct OpenGoal {
     pub claim: Claim,
     /// The claim in words.
     pub text: String,
-    problem: Problem,
+    problem: ProofProblem,
     system: Rc<System>,
 }
 

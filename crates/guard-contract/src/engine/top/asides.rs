@@ -2,7 +2,7 @@
 
 use super::{Aside, TopContext};
 use crate::draft::Draft;
-use crate::engine::{Engine, Phase, StepInput};
+use crate::engine::{ContractEngine, Phase, StepInput};
 use guard_plan::report::{LISTED, SpanKind};
 
 /// The tags around reasoning text.
@@ -17,7 +17,7 @@ pub(crate) const TAGS: [(&str, &str); 7] = [
 ];
 pub(super) const LONGEST_TAG: usize = 13;
 
-impl Engine {
+impl ContractEngine {
     /// Skips a reasoning tag at the beginning of some bytes; returns whether there is one.
     pub(super) fn tag(&mut self, bytes: &[u8], i: usize) -> bool {
         let is = |tag: &str| {

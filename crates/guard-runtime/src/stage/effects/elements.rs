@@ -5,7 +5,7 @@
 use super::simulated;
 use crate::compiled::prepare::{Prepared, PreparedEffect};
 use crate::eval::collections::{Items, bound};
-use crate::eval::context::{Context, Scope};
+use crate::eval::context::{Bindings, Context};
 use crate::target::{self, PathKey};
 use crate::val::Val;
 use guard_plan::plan::{Effect, EffectOp, VarId};
@@ -35,7 +35,7 @@ pub(super) fn simulate<'a>(
 ) -> Result<(), Fault> {
     // It writes the variable even where there is no element.
     simulated(cx, writes, effect.target.var);
-    let outside = Scope { slots: &[], values: &[], outer: None };
+    let outside = Bindings { slots: &[], values: &[], outer: None };
     range(cx, (effect, ready), 0, &outside, writes, &mut WrittenElements::default())
 }
 
@@ -44,7 +44,7 @@ fn range<'a>(
     cx: &Context<'a>,
     (effect, ready): (&'a Effect, &'a PreparedEffect),
     depth: usize,
-    scope: &Scope<'_, 'a>,
+    scope: &Bindings<'_, 'a>,
     writes: &mut Vec<(VarId, Value)>,
     written: &mut WrittenElements,
 ) -> Result<(), Fault> {
@@ -56,7 +56,7 @@ fn range<'a>(
     for (key, element) in items {
         let both = [key, element];
         let values = bound(&both, range.binders.len(), by_key);
-        let inner = Scope { slots: &range.binders, values, outer: Some(scope) };
+        let inner = Bindings { slots: &range.binders, values, outer: Some(scope) };
         self::range(cx, (effect, ready), depth + 1, &inner, writes, written)?;
     }
     Ok(())
@@ -66,7 +66,7 @@ fn range<'a>(
 fn element<'a>(
     cx: &Context<'a>,
     (effect, ready): (&'a Effect, &'a PreparedEffect),
-    scope: &Scope<'_, 'a>,
+    scope: &Bindings<'_, 'a>,
     writes: &mut Vec<(VarId, Value)>,
     written: &mut WrittenElements,
 ) -> Result<(), Fault> {

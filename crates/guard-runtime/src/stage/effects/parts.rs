@@ -7,13 +7,17 @@ use super::{WrittenPlace, elements, meets_another, simulated};
 use crate::compiled::prepare;
 use crate::eval::context::Context;
 use crate::session::flight::{PartStep, PendingWrites, WrittenPart};
-use crate::stage::Call;
+use crate::stage::DecidedCall;
 use crate::target;
 use guard_plan::plan::{Effect, EffectOp, Step, TypeDef, TypeId};
 use guard_plan::value::Value;
 
 /// Drafts all effects of a call; `None` if any effect has a problem.
-pub(super) fn draft<'a>(cx: &Context<'a>, call: Call<'a>, draft: &mut PendingWrites) -> Option<()> {
+pub(super) fn draft<'a>(
+    cx: &Context<'a>,
+    call: DecidedCall<'a>,
+    draft: &mut PendingWrites,
+) -> Option<()> {
     let mut places: Vec<WrittenPlace<'_>> = Vec::new();
     for (effect, ready) in call.tool.effects.iter().zip(&call.ready.effects) {
         if !ready.ranges.is_empty() {

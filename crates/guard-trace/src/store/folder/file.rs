@@ -40,7 +40,7 @@ impl Drop for Held {
 
 /// An offset in a file, and the head of the chain before it.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Reading {
+pub struct FilePosition {
     pub offset: u64,
     pub head: Head,
 }
@@ -87,7 +87,7 @@ impl Held {
     }
 
     /// Reads the records from an offset. A record cut by a crash at the end is removed.
-    pub fn read(&mut self, session: &str, from: Reading) -> Result<Vec<String>, StoreError> {
+    pub fn read(&mut self, session: &str, from: FilePosition) -> Result<Vec<String>, StoreError> {
         let path = self.path.clone();
         let fail = |error| StoreError::io(&path, &error);
         let mut bytes = Vec::new();
@@ -119,7 +119,7 @@ impl Held {
     }
 
     /// Returns whether the record before an offset is the expected one.
-    pub fn ends_at(&mut self, at: &Reading) -> bool {
+    pub fn ends_at(&mut self, at: &FilePosition) -> bool {
         let mut expected = guard_plan::hex::encode(&at.head.hash).into_bytes();
         expected.extend_from_slice(END);
         let mut found = vec![0; expected.len()];
@@ -132,7 +132,7 @@ impl Held {
     /// last record.
     pub fn check_place(&mut self) -> Result<(), StoreError> {
         self.check_file(self.len)?;
-        let end = Reading { offset: self.len, head: self.head };
+        let end = FilePosition { offset: self.len, head: self.head };
         match self.len == 0 || self.ends_at(&end) {
             true => Ok(()),
             false => Err(StoreError::lost(&self.path, OVERWRITTEN)),

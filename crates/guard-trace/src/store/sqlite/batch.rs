@@ -4,7 +4,7 @@
 //! commits at most as long as the window, and not at all once every open session is waiting.
 
 use super::super::ledger::LedgerSums;
-use super::super::{Charge, Commit, Committed, StoreError};
+use super::super::{Commit, Committed, SharedCharge, StoreError};
 use super::handle::Handle;
 use super::{lock, rows};
 use crate::keys::Keys;
@@ -82,7 +82,7 @@ impl Batch {
     /// Commits together with other sessions.
     pub fn commit(&self, session: &str, commit: &Commit<'_>) -> Result<Committed, StoreError> {
         let (answer, answered) = sync_channel(1);
-        let charge = |it: &Charge<'_>| (it.key.to_owned(), it.amount, it.limit);
+        let charge = |it: &SharedCharge<'_>| (it.key.to_owned(), it.amount, it.limit);
         let job = Job {
             session: session.to_owned(),
             version: commit.version,
@@ -206,10 +206,10 @@ impl Job {
         ledger: &mut LedgerSums,
     ) -> Result<Committed, StoreError> {
         let records: Vec<&str> = self.records.iter().map(String::as_str).collect();
-        let charges: Vec<Charge<'_>> = self
+        let charges: Vec<SharedCharge<'_>> = self
             .charges
             .iter()
-            .map(|(key, amount, limit)| Charge { key, amount: *amount, limit: *limit })
+            .map(|(key, amount, limit)| SharedCharge { key, amount: *amount, limit: *limit })
             .collect();
         let commit = Commit {
             version: self.version,

@@ -4,7 +4,7 @@ use super::super::ledger::{LEDGER, LedgerSums};
 use super::super::mark::ChainMarks;
 use super::super::place::OVERWRITTEN;
 use super::super::{Durability, StoreError};
-use super::place::Place;
+use super::place::DatabaseFiles;
 use super::rows::{self, Rows};
 use super::schema;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
@@ -16,7 +16,7 @@ pub struct Handle {
     path: PathBuf,
     durability: Durability,
     connection: Connection,
-    place: Place,
+    place: DatabaseFiles,
     /// The ledger, as far as this connection has read it.
     ledger: LedgerSums,
     marks: ChainMarks,
@@ -33,7 +33,7 @@ impl Handle {
         let connection = schema::connect(path, durability, create)?;
         // The log and its index are there once somebody has read.
         rows::Rows { path, connection: &connection }.sessions()?;
-        let place = Place::new(path)?;
+        let place = DatabaseFiles::new(path)?;
         let (path, ledger) = (path.to_owned(), LedgerSums::default());
         let marks = ChainMarks::beside(&path, Durability::Full);
         let mut handle = Handle { path, durability, connection, place, ledger, marks };

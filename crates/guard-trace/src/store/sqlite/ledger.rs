@@ -2,7 +2,7 @@
 
 use super::super::ledger::{KnownSession, LEDGER, LedgerSums, gone, missing, stranger, time_of};
 use super::super::place::CUT;
-use super::super::{Charge, Commit, Committed, StoreError};
+use super::super::{Commit, Committed, SharedCharge, StoreError};
 use super::rows::{Rows, error};
 use crate::line::Head;
 use guard_plan::decimal;
@@ -156,7 +156,7 @@ impl Rows<'_> {
         let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).map_err(fail)?;
         let amounts: Vec<(String, i64)> = rows.collect::<Result<_, _>>().map_err(fail)?;
         for (key, amount) in amounts {
-            let charges = [Charge { key: &key, amount, limit: i64::MAX }];
+            let charges = [SharedCharge { key: &key, amount, limit: i64::MAX }];
             let commit = Commit { charges: &charges, ..Commit::default() };
             if self.charge(ledger, "", &commit)?.is_some() {
                 let why = format!("the sum of `{}` is too large", decimal::format(amount));

@@ -21,17 +21,17 @@ const TICK: Duration = Duration::from_millis(50);
 
 /// The files of a database.
 #[derive(Debug)]
-pub struct Place {
+pub struct DatabaseFiles {
     files: Vec<(PathBuf, Metadata)>,
     log: Option<File>,
     /// The database was not looked into since its last change.
     unread: bool,
 }
 
-impl Place {
+impl DatabaseFiles {
     /// Looks at the files of a database that is open.
-    pub fn new(database: &Path) -> Result<Place, StoreError> {
-        let mut place = Place { files: Vec::new(), log: None, unread: true };
+    pub fn new(database: &Path) -> Result<DatabaseFiles, StoreError> {
+        let mut place = DatabaseFiles { files: Vec::new(), log: None, unread: true };
         for suffix in ["", "-wal", "-shm"] {
             let mut path = database.as_os_str().to_owned();
             path.push(suffix);

@@ -22,7 +22,7 @@ pub struct Rows<'t> {
 }
 
 /// A session's row.
-pub struct Session {
+pub struct SessionRow {
     pub id: i64,
     pub head: Head,
 }
@@ -46,7 +46,7 @@ impl StoredSnapshot {
 
 impl Rows<'_> {
     /// Returns the row of a session.
-    pub fn session(&self, name: &str) -> Result<Option<Session>, StoreError> {
+    pub fn session(&self, name: &str) -> Result<Option<SessionRow>, StoreError> {
         let sql = "SELECT id, first, version, head FROM session WHERE name = ?1";
         let row = self.one(sql, params![name], |row| {
             let head: [u8; 32] = row.get(3)?;
@@ -58,7 +58,7 @@ impl Rows<'_> {
             number.ok_or_else(|| self.damaged(name, None, format!("{n} is no number of a record")))
         };
         let head = Head { first: number(first)?, version: number(version)?, hash };
-        Ok(Some(Session { id, head }))
+        Ok(Some(SessionRow { id, head }))
     }
 
     /// Returns the names of all sessions.
@@ -72,7 +72,12 @@ impl Rows<'_> {
     }
 
     /// Returns the records of a session from a number on, at most `most`.
-    pub fn lines(&self, of: &Session, from: u64, most: usize) -> Result<Vec<String>, StoreError> {
+    pub fn lines(
+        &self,
+        of: &SessionRow,
+        from: u64,
+        most: usize,
+    ) -> Result<Vec<String>, StoreError> {
         let fail = |why| error(self.path, &why);
         let most = i64::try_from(most).unwrap_or(i64::MAX);
         let sql =
@@ -120,7 +125,7 @@ impl Rows<'_> {
     }
 
     /// Returns the snapshot of a session.
-    pub fn snapshot(&self, of: &Session) -> Result<Option<StoredSnapshot>, StoreError> {
+    pub fn snapshot(&self, of: &SessionRow) -> Result<Option<StoredSnapshot>, StoreError> {
         let sql = "SELECT version, head, tag, bytes FROM snapshot WHERE session = ?1";
         self.one(sql, params![of.id], |row| {
             let version = u64::try_from(row.get::<_, i64>(0)?).unwrap_or(u64::MAX);

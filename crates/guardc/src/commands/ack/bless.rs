@@ -4,11 +4,11 @@
 //! Only the calls that run and the ending are filled in; the shown texts and the approvals are
 //! written by a person.
 
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{CommandResult, Exit, Failure};
 use crate::files;
-use crate::term::Term;
+use crate::term::Console;
 use guard_ack::protocol::Ended;
-use guard_ack::{Played, RunSeen, Suite, play};
+use guard_ack::{CaseSuite, Played, RunSeen, play};
 use guard_adapters::Evaluator;
 use std::path::{Path, PathBuf};
 
@@ -30,7 +30,7 @@ pub struct Args {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, term: &Term) -> Outcome {
+pub fn run(args: &Args, term: &Console) -> CommandResult {
     let mut differs = false;
     for path in &args.files {
         let text = files::read_text(path).map_err(|why| files::unreadable(path, &why))?;
@@ -67,7 +67,7 @@ fn filled(path: &Path, text: &str) -> Result<String, Failure> {
     let area = stem.file_name().map(|name| name.to_string_lossy().into_owned());
     let name = format!("{}/{}", area.unwrap_or_default(), claim.unwrap_or_default());
     let whole = with(text, &["executed = []".into(), "ended = \"stopped\"".into()]);
-    let suite = Suite { texts: vec![(name, whole)], root: "ack/cases".into() };
+    let suite = CaseSuite { texts: vec![(name, whole)], root: "ack/cases".into() };
     let (cases, bad) = suite.cases(SEED);
     let problem = bad.iter().flat_map(|one| &one.problems).next();
     let Some(case) = cases.first() else {

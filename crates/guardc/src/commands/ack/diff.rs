@@ -1,8 +1,8 @@
 //! `guardc ack diff`: compares two reports of earlier runs, case by case.
 
 use super::report::read_report;
-use crate::failure::{Exit, Outcome};
-use crate::term::Term;
+use crate::failure::{CommandResult, Exit};
+use crate::term::Console;
 use guard_ack::report::diff::diff;
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ pub struct Args {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, term: &Term) -> Outcome {
+pub fn run(args: &Args, term: &Console) -> CommandResult {
     let (old, _) = read_report(&args.old)?;
     let (new, _) = read_report(&args.new)?;
     let diff = diff(&old, &new);

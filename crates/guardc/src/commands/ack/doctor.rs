@@ -1,8 +1,8 @@
 //! `guardc ack doctor`: checks the wiring of an adapter before any case, in small steps, with a
 //! hint for each failing step.
 
-use crate::failure::{Exit, Outcome};
-use crate::term::Term;
+use crate::failure::{CommandResult, Exit};
+use crate::term::Console;
 use guard_ack::{Contestant, Played, case, clause, play, process};
 use std::time::Duration;
 
@@ -44,8 +44,8 @@ const STEPS: [(&str, &str, &str); 3] = [
 ];
 
 /// Runs the command.
-pub fn run(args: &Args, term: &Term) -> Outcome {
-    let mut contestant = process::Command::new(args.command.clone(), super::environment());
+pub fn run(args: &Args, term: &Console) -> CommandResult {
+    let mut contestant = process::AdapterCommand::new(args.command.clone(), super::environment());
     contestant.patience = Duration::from_secs(args.timeout);
     for (number, (what, help, turns)) in STEPS.iter().enumerate() {
         let Ok(case) = case::parse("gate/doctor", &format!("{HEAD}{turns}"), 1) else { continue };
@@ -78,7 +78,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
 
 fn declared(
     said: &guard_ack::protocol::Declared,
-    term: &Term,
+    term: &Console,
 ) -> Result<(), crate::failure::Failure> {
     let (has, lacks): (Vec<&str>, Vec<&str>) =
         clause::capabilities().iter().map(|one| one.name).partition(|name| said.has(name));

@@ -1,12 +1,12 @@
 //! `guardc ack list`, `show`, `explain`: the cases, and the clauses they judge.
 
 use super::selection::{Selection, clause_named};
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{CommandResult, Exit, Failure};
 use crate::near;
-use crate::term::{Term, TextOrJson};
+use crate::term::{Console, TextOrJson};
 use guard_ack::case::Case;
-use guard_ack::clause::{self, Clause, TIERS};
-use guard_adapters::Fault;
+use guard_ack::clause::{self, AckClause, TIERS};
+use guard_adapters::AdapterFault;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -36,7 +36,7 @@ pub struct Args {
 
 /// Prints a case as it is played
 #[derive(Debug, clap::Args)]
-pub struct Show {
+pub struct ShowCase {
     /// Its name, such as `gate/denied_call_does_not_run`
     pub case: String,
     /// What names, paths and amounts are drawn from; without it the case as it is written
@@ -58,14 +58,14 @@ pub struct Explain {
 }
 
 /// Lists the cases.
-pub fn list(args: &Args, term: &Term) -> Outcome {
+pub fn list(args: &Args, term: &Console) -> CommandResult {
     if args.faults {
-        let row = |fault: Fault| {
+        let row = |fault: AdapterFault| {
             format!("{:<9} {:<22} {}\n", fault.clause(), fault.name(), fault.summary())
         };
-        let object = |fault: Fault| json!({ "clause": fault.clause(), "fault": fault.name(), "summary": fault.summary() });
-        let object = json!({ "faults": Fault::all().map(object).collect::<Vec<_>>() });
-        term.print(&written(args.format, Fault::all().map(row).collect(), object))?;
+        let object = |fault: AdapterFault| json!({ "clause": fault.clause(), "fault": fault.name(), "summary": fault.summary() });
+        let object = json!({ "faults": AdapterFault::all().map(object).collect::<Vec<_>>() });
+        term.print(&written(args.format, AdapterFault::all().map(row).collect(), object))?;
         return Ok(Exit::Fine);
     }
     let suite = super::suite(args.cases.as_ref())?;
@@ -76,8 +76,8 @@ pub fn list(args: &Args, term: &Term) -> Outcome {
         term.error(&format!("{}:{}: {}", problem.0.file, problem.1.line, problem.1), None);
     }
     if args.uncovered {
-        let is_uncovered = |clause: &&Clause| !cases.iter().any(|case| cites(case, clause.id));
-        let uncovered: Vec<&Clause> = clause::all().iter().filter(is_uncovered).collect();
+        let is_uncovered = |clause: &&AckClause| !cases.iter().any(|case| cites(case, clause.id));
+        let uncovered: Vec<&AckClause> = clause::all().iter().filter(is_uncovered).collect();
         let object = json!({
             "uncovered": uncovered.iter().map(|clause| promise_of(clause)).collect::<Vec<_>>(),
         });
@@ -108,7 +108,7 @@ fn written(format: TextOrJson, text: String, object: Value) -> String {
     }
 }
 
-fn text_of_uncovered(uncovered: &[&Clause]) -> String {
+fn text_of_uncovered(uncovered: &[&AckClause]) -> String {
     let mut text = String::new();
     for clause in uncovered {
         let _ = writeln!(text, "{:<10} {}", clause.id, clause.promise);
@@ -134,7 +134,7 @@ fn object_of(case: &Case) -> Value {
     })
 }
 
-fn promise_of(clause: &Clause) -> Value {
+fn promise_of(clause: &AckClause) -> Value {
     json!({ "clause": clause.id, "tier": clause.tier, "promise": clause.promise })
 }
 
@@ -145,7 +145,7 @@ fn cites(case: &Case, id: &str) -> bool {
 }
 
 /// Prints a case.
-pub fn show(args: &Show, term: &Term) -> Outcome {
+pub fn show(args: &ShowCase, term: &Console) -> CommandResult {
     let suite = super::suite(args.cases.as_ref())?;
     let Some((name, text)) = suite.texts.iter().find(|(name, _)| *name == args.case) else {
         let near = near::nearest(&args.case, suite.texts.iter().map(|(name, _)| name.as_str()));
@@ -162,10 +162,10 @@ pub fn show(args: &Show, term: &Term) -> Outcome {
 }
 
 /// Explains clauses.
-pub fn explain(args: &Explain, term: &Term) -> Outcome {
-    let (cases, _) = guard_ack::Suite::bundled().cases(SEED);
+pub fn explain(args: &Explain, term: &Console) -> CommandResult {
+    let (cases, _) = guard_ack::CaseSuite::bundled().cases(SEED);
     let mut out = String::new();
-    let wanted: Vec<&Clause> = match &args.clause {
+    let wanted: Vec<&AckClause> = match &args.clause {
         None => clause::all().iter().collect(),
         Some(id) => vec![clause_named(id)?],
     };

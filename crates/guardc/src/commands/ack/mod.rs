@@ -14,9 +14,9 @@ mod run;
 mod sample;
 mod selection;
 
-use crate::failure::{Failure, Outcome};
-use crate::term::Term;
-use guard_ack::Suite;
+use crate::failure::{CommandResult, Failure};
+use crate::term::Console;
+use guard_ack::CaseSuite;
 use std::path::PathBuf;
 
 /// Judges adapters: does the loop around the tools keep the guard's word?
@@ -24,16 +24,16 @@ use std::path::PathBuf;
 pub struct Args {
     /// What to do
     #[command(subcommand)]
-    pub command: Command,
+    pub command: AckCommand,
 }
 
 /// The subcommands of `guardc ack`.
 #[derive(Debug, clap::Subcommand)]
 #[allow(missing_docs, reason = "each module documents its own")]
-pub enum Command {
+pub enum AckCommand {
     Run(Box<run::Args>),
     List(list::Args),
-    Show(list::Show),
+    Show(list::ShowCase),
     Explain(list::Explain),
     Sample(sample::Args),
     Doctor(doctor::Args),
@@ -46,26 +46,26 @@ pub enum Command {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, term: &Term) -> Outcome {
+pub fn run(args: &Args, term: &Console) -> CommandResult {
     match &args.command {
-        Command::Run(args) => run::run(args, term),
-        Command::List(args) => list::list(args, term),
-        Command::Show(args) => list::show(args, term),
-        Command::Explain(args) => list::explain(args, term),
-        Command::Sample(args) => sample::run(args, term),
-        Command::Doctor(args) => doctor::run(args, term),
-        Command::Report(args) => report::run(args, term),
-        Command::Bless(args) => bless::run(args, term),
-        Command::Diff(args) => diff::run(args, term),
-        Command::Adapter(args) => ours::run(args),
-        Command::Outage(args) => outage::run(args),
+        AckCommand::Run(args) => run::run(args, term),
+        AckCommand::List(args) => list::list(args, term),
+        AckCommand::Show(args) => list::show(args, term),
+        AckCommand::Explain(args) => list::explain(args, term),
+        AckCommand::Sample(args) => sample::run(args, term),
+        AckCommand::Doctor(args) => doctor::run(args, term),
+        AckCommand::Report(args) => report::run(args, term),
+        AckCommand::Bless(args) => bless::run(args, term),
+        AckCommand::Diff(args) => diff::run(args, term),
+        AckCommand::Adapter(args) => ours::run(args),
+        AckCommand::Outage(args) => outage::run(args),
     }
 }
 
 /// Returns the cases of a folder, or those bundled with this binary.
-fn suite(cases: Option<&PathBuf>) -> Result<Suite, Failure> {
-    let Some(folder) = cases else { return Ok(Suite::bundled()) };
-    Suite::read(folder).map_err(|error| {
+fn suite(cases: Option<&PathBuf>) -> Result<CaseSuite, Failure> {
+    let Some(folder) = cases else { return Ok(CaseSuite::bundled()) };
+    CaseSuite::read(folder).map_err(|error| {
         let shown = crate::files::display(folder);
         Failure::new(format!(
             "cannot read the cases in `{shown}`: {}",

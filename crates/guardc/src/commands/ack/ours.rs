@@ -1,9 +1,9 @@
 //! `guardc ack adapter`: our own engine behind the line protocol.
 
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{CommandResult, Exit, Failure};
 use crate::near;
 use guard_ack::Contestant;
-use guard_adapters::{Fault, Mock, Shape};
+use guard_adapters::{AdapterFault, Mock, Shape};
 use guard_sdk::GuardCache;
 use std::io;
 
@@ -15,13 +15,14 @@ pub struct Args {
     pub shape: Ours,
     /// Gets something wrong on purpose, so that the kit can be seen to notice: `guardc ack list --faults`
     #[arg(long, value_name = "FAULT", value_parser = fault)]
-    pub fault: Option<Fault>,
+    pub fault: Option<AdapterFault>,
 }
 
 /// Parses the name of a fault.
-pub fn fault(name: &str) -> Result<Fault, String> {
-    let near = || near::did_you_mean(name, Fault::all().map(Fault::name));
-    Fault::named(name).ok_or_else(|| near().unwrap_or_else(|| "there is no such fault".into()))
+pub fn fault(name: &str) -> Result<AdapterFault, String> {
+    let near = || near::did_you_mean(name, AdapterFault::all().map(AdapterFault::name));
+    AdapterFault::named(name)
+        .ok_or_else(|| near().unwrap_or_else(|| "there is no such fault".into()))
 }
 
 /// A shape, as it is typed.
@@ -50,12 +51,12 @@ impl Ours {
 }
 
 /// Returns our engine in that shape.
-pub fn mock(ours: Ours, fault: Option<Fault>, guards: &GuardCache) -> Mock<'_> {
+pub fn mock(ours: Ours, fault: Option<AdapterFault>, guards: &GuardCache) -> Mock<'_> {
     Mock { shape: ours.shape(), fault, guards }
 }
 
 /// Runs it until its input ends.
-pub fn run(args: &Args) -> Outcome {
+pub fn run(args: &Args) -> CommandResult {
     let guards = GuardCache::new(1000);
     let mock = mock(args.shape, args.fault, &guards);
     let mut adapter = mock.start().map_err(|trouble| Failure::new(trouble.message))?;

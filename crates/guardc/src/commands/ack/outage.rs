@@ -3,7 +3,7 @@
 //! It stands between the adapter and `guardc serve`, and counts the proposals. The kit starts adapters with a script in place of
 //! `GUARDC` that runs it.
 
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{CommandResult, Exit, Failure};
 use guard_ack::process::OUTAGE;
 use guard_ack::protocol;
 use serde_json::{Value, json};
@@ -100,7 +100,7 @@ pub fn script(folder: &Path, outage: &protocol::Outage) -> io::Result<String> {
 }
 
 /// Runs the command.
-pub fn run(args: &Args) -> Outcome {
+pub fn run(args: &Args) -> CommandResult {
     let fail = |error: io::Error| Failure::output(&error);
     let binary = std::env::current_exe().map_err(fail)?;
     let mut command = Command::new(binary);

@@ -1,10 +1,10 @@
 //! `guardc ack report`: converts the reports of earlier runs to another format, with several
 //! adapters side by side.
 
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{CommandResult, Exit, Failure};
 use crate::files;
-use crate::term::Term;
-use guard_ack::Report;
+use crate::term::Console;
+use guard_ack::AckReport;
 use guard_ack::report::{badge, html, json, junit, markdown, scoreboard, text};
 use std::path::{Path, PathBuf};
 
@@ -43,8 +43,8 @@ pub enum Format {
 }
 
 /// Formats reports; only the page and the scoreboard combine several.
-pub fn written(format: Format, reports: &[(&Report, &str)]) -> String {
-    let each = |write: &dyn Fn(&Report, &str) -> String| {
+pub fn written(format: Format, reports: &[(&AckReport, &str)]) -> String {
+    let each = |write: &dyn Fn(&AckReport, &str) -> String| {
         reports
             .iter()
             .map(|(report, command)| write(report, command))
@@ -67,19 +67,19 @@ pub fn written(format: Format, reports: &[(&Report, &str)]) -> String {
 /// # Errors
 ///
 /// Returns an error if the file is not a complete report.
-pub fn read_report(path: &Path) -> Result<(Report, String), Failure> {
+pub fn read_report(path: &Path) -> Result<(AckReport, String), Failure> {
     let text = files::read_text(path).map_err(|why| files::unreadable(path, &why))?;
     let bad = |why| Failure::new(format!("`{}` is not a report: {why}", files::display(path)));
     json::read(&text).map_err(|why: String| bad(why))
 }
 
 /// Runs the command.
-pub fn run(args: &Args, term: &Term) -> Outcome {
+pub fn run(args: &Args, term: &Console) -> CommandResult {
     let mut reports = Vec::new();
     for path in &args.files {
         reports.push(read_report(path)?);
     }
-    let shown: Vec<(&Report, &str)> =
+    let shown: Vec<(&AckReport, &str)> =
         reports.iter().map(|(report, command)| (report, command.as_str())).collect();
     let text = written(args.format, &shown);
     match &args.output {

@@ -4,11 +4,11 @@ use super::ours::{self, Ours};
 use super::plans::Plans;
 use super::report::{self, Format};
 use super::selection::Selection;
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{CommandResult, Exit, Failure};
 use crate::files;
-use crate::term::{Progress, Term};
-use guard_ack::{Contestant, Kind, Options, Report, Suite, process};
-use guard_adapters::{Fault, Generated};
+use crate::term::{Console, Progress};
+use guard_ack::{AckReport, CaseSuite, Contestant, RunOptions, TroubleKind, process};
+use guard_adapters::{AdapterFault, Generated};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
@@ -24,7 +24,7 @@ pub struct Args {
     pub ours: Option<Ours>,
     /// With `--ours`: gets this wrong, see `guardc ack list --faults`
     #[arg(long, value_name = "FAULT", value_parser = ours::fault, requires = "ours")]
-    pub fault: Option<Fault>,
+    pub fault: Option<AdapterFault>,
     /// Which cases
     #[command(flatten)]
     pub selection: Selection,
@@ -81,7 +81,7 @@ fn jobs() -> usize {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, term: &Term) -> Outcome {
+pub fn run(args: &Args, term: &Console) -> CommandResult {
     let certify = args.profile == Some(Profile::Certify);
     let other = args.cases.is_some() || args.generate.is_some();
     if certify && (args.selection.is_given() || other || args.known_failing.is_some()) {
@@ -110,7 +110,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     Ok(Exit::findings(!report.is_fine() || (certify && skipped > 0)))
 }
 
-fn judged(args: &Args, term: &Term) -> Result<Report, Failure> {
+fn judged(args: &Args, term: &Console) -> Result<AckReport, Failure> {
     let generated = args.generate.map(|count| Generated::all(args.seed, count)).unwrap_or_default();
     let suite = match args.generate {
         Some(_) => suite_of(&generated),
@@ -130,7 +130,7 @@ fn judged(args: &Args, term: &Term) -> Result<Report, Failure> {
     };
     let plans = Plans::default();
     let progress = Mutex::new(Progress::new(term, "judging", cases.len()));
-    let options = Options {
+    let options = RunOptions {
         seed: args.seed,
         jobs: args.jobs,
         known_failing,
@@ -151,7 +151,7 @@ fn judged(args: &Args, term: &Term) -> Result<Report, Failure> {
     match contestant.start() {
         // Nothing was asked of it, so that it has nothing to reset.
         Ok(mut adapter) => drop(adapter.finish(true)),
-        Err(trouble) if trouble.kind == Kind::Start => {
+        Err(trouble) if trouble.kind == TroubleKind::Start => {
             return Err(Failure::new(trouble.message).help(
                 "after `--` stands the command that starts the adapter; `guardc ack doctor -- CMD` tries it",
             ));
@@ -165,8 +165,8 @@ fn judged(args: &Args, term: &Term) -> Result<Report, Failure> {
     Ok(report)
 }
 
-fn command(args: &Args) -> process::Command {
-    let mut command = process::Command::new(args.command.clone(), super::environment());
+fn command(args: &Args) -> process::AdapterCommand {
+    let mut command = process::AdapterCommand::new(args.command.clone(), super::environment());
     command.patience = Duration::from_secs(args.timeout);
     command.startup = Duration::from_secs(args.startup_timeout);
     command.is_reusing = !args.no_reuse;
@@ -174,18 +174,18 @@ fn command(args: &Args) -> process::Command {
     command
 }
 
-fn suite_of(generated: &[Generated]) -> Suite {
+fn suite_of(generated: &[Generated]) -> CaseSuite {
     let texts = generated.iter().map(|one| (one.name.clone(), one.text.clone())).collect();
-    Suite { texts, root: "generated".into() }
+    CaseSuite { texts, root: "generated".into() }
 }
 
 /// Shrinks failed cases, and writes them to a folder that `--cases` accepts.
 fn save(
     folder: &Path,
     generated: Vec<Generated>,
-    report: &Report,
+    report: &AckReport,
     contestant: &dyn Contestant,
-    term: &Term,
+    term: &Console,
 ) -> Result<(), Failure> {
     let failed = |one: &Generated| {
         report.outcomes.iter().any(|outcome| outcome.name == one.name && outcome.is_finding())

@@ -1,8 +1,8 @@
 //! `guardc ack sample`: writes an adapter to begin with.
 
-use crate::failure::{Exit, Failure, Outcome, reason};
+use crate::failure::{CommandResult, Exit, Failure, reason};
 use crate::files;
-use crate::term::Term;
+use crate::term::Console;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -39,7 +39,7 @@ impl Sample {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, term: &Term) -> Outcome {
+pub fn run(args: &Args, term: &Console) -> CommandResult {
     let Some(path) = &args.output else {
         term.print(args.sample.text())?;
         return Ok(Exit::Fine);

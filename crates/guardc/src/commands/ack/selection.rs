@@ -3,9 +3,9 @@
 use super::report;
 use crate::failure::Failure;
 use crate::near;
-use guard_ack::Suite;
+use guard_ack::CaseSuite;
 use guard_ack::case::Case;
-use guard_ack::clause::{self, Clause};
+use guard_ack::clause::{self, AckClause};
 use std::path::PathBuf;
 
 /// The selection of cases. Each option narrows it.
@@ -107,7 +107,7 @@ impl Selection {
     }
 
     /// Returns the failure of a selection that leaves no case of the suite.
-    pub fn leaves_nothing(&self, suite: &Suite, purpose: &str) -> Failure {
+    pub fn leaves_nothing(&self, suite: &CaseSuite, purpose: &str) -> Failure {
         let near = suite.texts.iter().map(|(name, _)| name.as_str());
         let near = self.case.first().and_then(|glob| near::nearest(glob, near));
         let failure = Failure::new(format!("no case is left to {purpose}"));
@@ -116,7 +116,7 @@ impl Selection {
 }
 
 /// Returns the clause with this number.
-pub fn clause_named(id: &str) -> Result<&'static Clause, Failure> {
+pub fn clause_named(id: &str) -> Result<&'static AckClause, Failure> {
     clause::find(id).ok_or_else(|| {
         let near = near::nearest(id, clause::all().iter().map(|clause| clause.id));
         let failure = Failure::new(format!("there is no clause `{id}`"));

@@ -5,12 +5,12 @@ mod io;
 mod process;
 
 use crate::config::Config;
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{CommandResult, Exit, Failure};
 use crate::files;
 use crate::plans;
 use crate::play::{self, START, WORKSPACE};
-use crate::term::{Style, Term};
-use guard_advice::drive::{Clock, DriveIo, JsonLines, Limits, Reasoner, Scripted, Tools};
+use crate::term::{Console, Style};
+use guard_advice::drive::{Clock, DriveIo, DriveLimits, JsonLines, Reasoner, Scripted, Tools};
 use guard_plan::drive::{DriveReport, End, Round, RoundOutcome};
 use guard_plan::json::Json;
 use guard_plan::{decimal, time};
@@ -59,7 +59,7 @@ pub struct Args {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, term: &Term) -> Outcome {
+pub fn run(args: &Args, term: &Console) -> CommandResult {
     let config = Config::discover(args.file.parent().unwrap_or(Path::new(".")))?;
     let Some(plan) = plans::open(&args.file, &config, term)? else {
         return Ok(Exit::Findings);
@@ -95,7 +95,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
         clock: clock.as_mut(),
         approvals: &mut approvals,
     };
-    let limits = Limits { steps: args.steps, ..Limits::default() };
+    let limits = DriveLimits { steps: args.steps, ..DriveLimits::default() };
     crate::signals::end_commands_with_us(true);
     let report = session.drive(&mut io, &limits);
     if args.json {

@@ -5,10 +5,10 @@ mod origin;
 mod tools;
 
 use crate::config::Config;
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{CommandResult, Exit, Failure};
 use crate::near;
 use crate::plans;
-use crate::term::Term;
+use crate::term::Console;
 use guard_compiler::verify::{Verification, verify};
 use std::path::{Path, PathBuf};
 
@@ -32,7 +32,7 @@ pub struct Args {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, term: &Term) -> Outcome {
+pub fn run(args: &Args, term: &Console) -> CommandResult {
     if args.list {
         term.print(&list(term))?;
         return Ok(Exit::Fine);
@@ -57,7 +57,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     guard(Path::new(what), args.tool.as_deref(), term)
 }
 
-fn guard(path: &Path, tool: Option<&str>, term: &Term) -> Outcome {
+fn guard(path: &Path, tool: Option<&str>, term: &Console) -> CommandResult {
     let config = Config::discover(path.parent().unwrap_or(Path::new(".")))?;
     let Some(opened) = plans::open(path, &config, term)? else {
         return Ok(Exit::Findings);
@@ -109,7 +109,7 @@ fn unknown(what: &str) -> Failure {
         .help(near.unwrap_or_else(|| "`guardc explain --list` lists every code".into()))
 }
 
-fn list(term: &Term) -> String {
+fn list(term: &Console) -> String {
     let style = term.out;
     let mut out = format!("{}\n", style.bold("reasons of verdicts"));
     for (name, means) in codes::reasons() {
@@ -128,7 +128,7 @@ fn list(term: &Term) -> String {
 }
 
 /// Formats a page with bold headings and dimmed code.
-fn painted(page: &str, term: &Term) -> String {
+fn painted(page: &str, term: &Console) -> String {
     if !term.out.on {
         return format!("{}\n", page.trim_end());
     }

@@ -4,10 +4,10 @@
 //! resumed from the records before it.
 
 use crate::commands::trace::walk::walk;
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{CommandResult, Exit, Failure};
 use crate::near;
 use crate::plans;
-use crate::term::Term;
+use crate::term::Console;
 use guard_plan::json::Json;
 use guard_plan::origin::{self, Origin, Vouched};
 use guard_plan::plan::{Expr, FactId, Node, Plan, Tool};
@@ -51,7 +51,7 @@ struct SessionPrefix {
 }
 
 /// Runs the command.
-pub fn run(guard: &Path, query: &Query<'_>, term: &Term) -> Outcome {
+pub fn run(guard: &Path, query: &Query<'_>, term: &Console) -> CommandResult {
     let config = crate::config::Config::discover(guard.parent().unwrap_or(Path::new(".")))?;
     let Some(loaded) = plans::open(guard, &config, term)? else { return Ok(Exit::Findings) };
     let guard = Guard::from_plan(loaded).map_err(|error| Failure::new(error.to_string()))?;
@@ -95,7 +95,7 @@ pub fn run(guard: &Path, query: &Query<'_>, term: &Term) -> Outcome {
 }
 
 /// Finds the last proposal of a call. A call of several sessions is an error.
-fn find(query: &Query<'_>, term: &Term) -> Result<SessionPrefix, Failure> {
+fn find(query: &Query<'_>, term: &Console) -> Result<SessionPrefix, Failure> {
     let mut current = SessionPrefix::default();
     let mut found: Vec<SessionPrefix> = Vec::new();
     let mut calls = BTreeSet::new();

@@ -3,11 +3,11 @@
 pub mod diff;
 
 use crate::config::Config;
-use crate::failure::{Exit, Failure, Outcome};
-use crate::files::{self, Input};
+use crate::failure::{CommandResult, Exit, Failure};
+use crate::files::{self, InputText};
 use crate::project;
 use crate::report::Report;
-use crate::term::{Progress, Term, count};
+use crate::term::{Console, Progress, count};
 use guard_compiler::SourceFile;
 use std::path::PathBuf;
 
@@ -32,7 +32,7 @@ pub struct Args {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, term: &Term) -> Outcome {
+pub fn run(args: &Args, term: &Console) -> CommandResult {
     let config = Config::discover(&PathBuf::from("."))?;
     let inputs = files::find(&args.paths, args.stdin_filename.as_deref(), &config)?;
     let mut progress = Progress::new(term, "formatting", inputs.len());
@@ -62,8 +62,8 @@ struct Formatted {
 
 fn one(
     args: &Args,
-    term: &Term,
-    input: &Input,
+    term: &Console,
+    input: &InputText,
     text: &str,
     done: &mut Formatted,
 ) -> Result<(), Failure> {
@@ -97,7 +97,7 @@ fn one(
     Ok(())
 }
 
-fn finish(args: &Args, term: &Term, done: &Formatted) -> Outcome {
+fn finish(args: &Args, term: &Console, done: &Formatted) -> CommandResult {
     if done.report.roots > 0 {
         done.report.print_to_stderr(term);
     }

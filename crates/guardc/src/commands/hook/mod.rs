@@ -8,8 +8,8 @@
 mod decide;
 pub mod line;
 
-use crate::failure::Outcome;
-use crate::term::Term;
+use crate::failure::CommandResult;
+use crate::term::Console;
 use guard_hooks::{EventAction, HookAnswer, HookEvent, Vocabulary};
 use guard_plan::time;
 use std::io::{self, Read, Write};
@@ -72,7 +72,7 @@ impl<E: std::error::Error> From<E> for HookFailure {
 }
 
 /// Runs the command. It always ends the process: with 0 and an answer, or with 2 and a reason.
-pub fn run(args: &Args, _: &Term) -> Outcome {
+pub fn run(args: &Args, _: &Console) -> CommandResult {
     // The default hook prints a message of several lines; the reason is told below.
     std::panic::set_hook(Box::new(|_| {}));
     let until = Instant::now() + args.deadline;

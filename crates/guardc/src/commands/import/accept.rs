@@ -2,9 +2,9 @@
 
 use super::GuardArgs;
 use crate::draft::formatted;
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{CommandResult, Exit, Failure};
 use crate::report::visible;
-use crate::term::{Term, count};
+use crate::term::{Console, count};
 use guard_mcp::{ToolDifference, ToolLock};
 use guard_sdk::sources;
 use std::collections::BTreeSet;
@@ -34,7 +34,7 @@ fn is_pattern(text: &str) -> bool {
 
 impl ImportedTools<'_> {
     /// Writes the guard and its lock, or compares them with the lock.
-    pub fn run(&self, args: &GuardArgs, lock: Option<PathBuf>, term: &Term) -> Outcome {
+    pub fn run(&self, args: &GuardArgs, lock: Option<PathBuf>, term: &Console) -> CommandResult {
         match (args.update, lock) {
             (false, lock) => self.import(args, lock.as_deref(), term),
             (true, Some(lock)) => self.update(args.accept, &lock, term),
@@ -45,7 +45,7 @@ impl ImportedTools<'_> {
     }
 
     /// Writes a guard and its lock.
-    fn import(&self, args: &GuardArgs, lock: Option<&Path>, term: &Term) -> Outcome {
+    fn import(&self, args: &GuardArgs, lock: Option<&Path>, term: &Console) -> CommandResult {
         let path = args.output.as_deref();
         if let Some(path) = path.filter(|path| path.exists()) {
             let message = format!("`{}` is there already", sources::display(path));
@@ -74,7 +74,7 @@ impl ImportedTools<'_> {
     }
 
     /// Shows what has changed since the lock was written, and accepts it if that is asked.
-    fn update(&self, accept: bool, path: &Path, term: &Term) -> Outcome {
+    fn update(&self, accept: bool, path: &Path, term: &Console) -> CommandResult {
         let shown = sources::display(path);
         let locked = sources::read_text(path).and_then(|text| ToolLock::read(&text));
         let locked =

@@ -5,8 +5,8 @@ mod list;
 mod openapi;
 
 use crate::commands::mcp_proxy::lock_path;
-use crate::failure::{Failure, Outcome};
-use crate::term::Term;
+use crate::failure::{CommandResult, Failure};
+use crate::term::Console;
 use accept::ImportedTools;
 use guard_draft::{declarations, guard_text};
 use guard_mcp::ToolLock;
@@ -68,14 +68,14 @@ struct GuardArgs {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, term: &Term) -> Outcome {
+pub fn run(args: &Args, term: &Console) -> CommandResult {
     match &args.source {
         ImportSource::Mcp(args) => mcp(args, term),
         ImportSource::Openapi(args) => openapi::run(args, term),
     }
 }
 
-fn mcp(args: &McpArgs, term: &Term) -> Outcome {
+fn mcp(args: &McpArgs, term: &Console) -> CommandResult {
     let tools = match &args.file {
         Some(file) => of_file(file)?,
         None => list::of_server(&args.server, args.timeout)?,

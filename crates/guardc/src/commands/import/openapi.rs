@@ -2,8 +2,8 @@
 
 use super::accept::ImportedTools;
 use super::{GuardArgs, bytes};
-use crate::failure::{Failure, Outcome};
-use crate::term::Term;
+use crate::failure::{CommandResult, Failure};
+use crate::term::Console;
 use guard_draft::ApiTools;
 use guard_mcp::ToolLock;
 use guard_sdk::sources;
@@ -23,7 +23,7 @@ pub struct OpenApiArgs {
 }
 
 /// Runs the command.
-pub fn run(args: &OpenApiArgs, term: &Term) -> Outcome {
+pub fn run(args: &OpenApiArgs, term: &Console) -> CommandResult {
     let bytes = bytes(&args.file)?;
     let api = ApiTools::read(&bytes).map_err(|error| {
         let shown = sources::display(&args.file);

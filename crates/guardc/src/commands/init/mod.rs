@@ -1,9 +1,9 @@
 //! `guardc init`: creates a new project.
 
 use crate::config;
-use crate::failure::{Exit, Failure, Outcome, reason};
+use crate::failure::{CommandResult, Exit, Failure, reason};
 use crate::files;
-use crate::term::Term;
+use crate::term::Console;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ const FILES: [(&str, &str); 2] =
     [(config::NAME, include_str!("guard.toml")), ("agent.guard", include_str!("agent.guard"))];
 
 /// Runs the command.
-pub fn run(args: &Args, term: &Term) -> Outcome {
+pub fn run(args: &Args, term: &Console) -> CommandResult {
     let cannot = |path: &Path, why: String| {
         Failure::new(format!("cannot write `{}`: {why}", files::display(path)))
     };

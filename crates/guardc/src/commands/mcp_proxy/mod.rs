@@ -9,8 +9,8 @@ mod liveness;
 mod pipes;
 
 use crate::commands::hook::{default_store, duration};
-use crate::failure::{Exit, Failure, Outcome};
-use crate::term::Term;
+use crate::failure::{CommandResult, Exit, Failure};
+use crate::term::Console;
 use gate::{GateOptions, SessionGate};
 use guard_hosts::Background;
 use guard_mcp::{DescriptionChange, McpLink, McpProxy, ProxyOptions, ProxyOutput, ToolLock};
@@ -140,7 +140,7 @@ enum ProxySide {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, term: &Term) -> Outcome {
+pub fn run(args: &Args, term: &Console) -> CommandResult {
     let (gate, options) = prepare(args, term)?;
     let (events, event) = channel();
     end_on_signals(&events);
@@ -193,7 +193,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
 }
 
 /// Loads everything that can fail before the server is started.
-fn prepare(args: &Args, term: &Term) -> Result<(SessionGate, ProxyOptions), Failure> {
+fn prepare(args: &Args, term: &Console) -> Result<(SessionGate, ProxyOptions), Failure> {
     let fail = |error: &dyn std::fmt::Display| Failure::new(error.to_string());
     let guard = Guard::from_file(&args.plan).map_err(|error| fail(&error))?;
     let store = args.store.clone().map_or_else(default_store, Ok).map_err(Failure::new)?;

@@ -4,10 +4,10 @@ mod docs;
 mod graph;
 
 use crate::config::Config;
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{CommandResult, Exit, Failure};
 use crate::files;
 use crate::plans;
-use crate::term::Term;
+use crate::term::Console;
 use guard_plan::LoadedPlan;
 use std::path::{Path, PathBuf};
 
@@ -57,7 +57,7 @@ pub enum Format {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, term: &Term) -> Outcome {
+pub fn run(args: &Args, term: &Console) -> CommandResult {
     match &args.what {
         What::Prompt(files) => render(files, term, |plan| guard_advice::guide(plan.plan())),
         What::Docs(files) => render(files, term, docs::docs),
@@ -88,7 +88,7 @@ fn by_name(files: &Files) -> Result<Format, Failure> {
 }
 
 /// Opens the guard or plan, and writes the rendering. A guard with errors is not rendered.
-fn render(files: &Files, term: &Term, what: impl Fn(&LoadedPlan) -> String) -> Outcome {
+fn render(files: &Files, term: &Console, what: impl Fn(&LoadedPlan) -> String) -> CommandResult {
     let config = Config::discover(files.file.parent().unwrap_or(Path::new(".")))?;
     let Some(plan) = plans::open(&files.file, &config, term)? else {
         return Ok(Exit::Findings);

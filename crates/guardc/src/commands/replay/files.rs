@@ -13,7 +13,7 @@ const LEDGER_FILE: &[u8] = b".ledger.jsonl";
 
 /// One input.
 #[derive(Clone)]
-pub struct Source {
+pub struct ReplayInput {
     /// Its path; `-` is standard input.
     pub path: PathBuf,
     /// Its name in reports.
@@ -53,7 +53,7 @@ impl Read for Stored<'_> {
     }
 }
 
-impl Source {
+impl ReplayInput {
     /// Opens its content, from the beginning.
     pub fn open(&self) -> std::io::Result<Box<dyn BufRead + '_>> {
         if let Some((store, session)) = &self.session {
@@ -77,14 +77,19 @@ impl Source {
 
 /// Returns the files that paths name: files as given, and the files in folders with one of these
 /// endings, sorted.
-pub fn sources(paths: &[PathBuf], endings: &[&str]) -> Result<Vec<Source>, Failure> {
+pub fn sources(paths: &[PathBuf], endings: &[&str]) -> Result<Vec<ReplayInput>, Failure> {
     let mut found = Vec::new();
     for path in paths {
         if path.as_os_str() == "-" {
-            if found.iter().any(|one: &Source| one.path == *path) {
+            if found.iter().any(|one: &ReplayInput| one.path == *path) {
                 return Err(Failure::new("standard input is given twice"));
             }
-            found.push(Source { path: path.clone(), name: "-".into(), bytes: 0, session: None });
+            found.push(ReplayInput {
+                path: path.clone(),
+                name: "-".into(),
+                bytes: 0,
+                session: None,
+            });
             continue;
         }
         let meta = std::fs::metadata(path).map_err(|e| files::unreadable(path, &reason(&e)))?;
@@ -95,7 +100,7 @@ pub fn sources(paths: &[PathBuf], endings: &[&str]) -> Result<Vec<Source>, Failu
         }
         if !meta.is_dir() {
             let (name, bytes) = (files::display(path), meta.len());
-            found.push(Source { path: path.clone(), name, bytes, session: None });
+            found.push(ReplayInput { path: path.clone(), name, bytes, session: None });
             continue;
         }
         let before = found.len();
@@ -110,11 +115,11 @@ pub fn sources(paths: &[PathBuf], endings: &[&str]) -> Result<Vec<Source>, Failu
     Ok(found)
 }
 
-fn database(path: &Path, bytes: u64, found: &mut Vec<Source>) -> Result<(), Failure> {
+fn database(path: &Path, bytes: u64, found: &mut Vec<ReplayInput>) -> Result<(), Failure> {
     let store = stored::open(path, None)?;
     let ids = store.sessions().map_err(|error| stored::failed(&error))?;
     let each = bytes / (ids.len() as u64).max(1);
-    found.extend(ids.into_iter().map(|id| Source {
+    found.extend(ids.into_iter().map(|id| ReplayInput {
         path: path.to_owned(),
         name: format!("{}:{id}", files::display(path)),
         bytes: each,
@@ -123,7 +128,7 @@ fn database(path: &Path, bytes: u64, found: &mut Vec<Source>) -> Result<(), Fail
     Ok(())
 }
 
-fn walk(folder: &Path, endings: &[&str], found: &mut Vec<Source>) -> Result<(), Failure> {
+fn walk(folder: &Path, endings: &[&str], found: &mut Vec<ReplayInput>) -> Result<(), Failure> {
     let fail = |error: std::io::Error| {
         Failure::new(format!("cannot read `{}`: {}", files::display(folder), reason(&error)))
     };
@@ -139,7 +144,7 @@ fn walk(folder: &Path, endings: &[&str], found: &mut Vec<Source>) -> Result<(), 
             walk(&path, endings, found)?;
         } else if path.extension().is_some_and(|is| endings.iter().any(|ending| is == *ending)) {
             let bytes = std::fs::metadata(&path).map(|meta| meta.len()).unwrap_or_default();
-            found.push(Source { name: files::display(&path), path, bytes, session: None });
+            found.push(ReplayInput { name: files::display(&path), path, bytes, session: None });
         }
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! Logs of others, read line by line or as one document.
 
-use super::files::Source;
+use super::files::ReplayInput;
 use crate::failure::reason;
 use guard_plan::json::Json;
 use guard_plan::record::Record;
@@ -22,7 +22,7 @@ pub struct ReadLog {
 
 /// Reads a log in a format, or in the one that its first lines show, and gives its records, by session.
 pub fn read_log(
-    source: &Source,
+    source: &ReplayInput,
     form: Option<Form>,
     reader: Box<dyn BufRead + '_>,
     give: &mut dyn FnMut(&str, Record),

@@ -1,7 +1,7 @@
 //! A progress meter that several threads update.
 
 use crate::meter;
-use crate::term::Term;
+use crate::term::Console;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The progress of work, in bytes.
@@ -12,7 +12,7 @@ pub struct Meter {
 
 impl Meter {
     /// Returns a meter for a total; zero if it is unknown.
-    pub fn new(term: &Term, verb: &'static str, total: u64) -> Meter {
+    pub fn new(term: &Console, verb: &'static str, total: u64) -> Meter {
         Meter { shown: meter::Meter::new(term, verb, total), done: AtomicU64::new(0) }
     }
 

@@ -8,16 +8,16 @@ mod sum;
 mod text;
 mod work;
 
-pub use files::{Source, sources};
+pub use files::{ReplayInput, sources};
 pub use logs::{ReadLog, read_log};
 pub use meter::Meter;
 pub use text::grouped;
 
 use crate::config::Config;
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{CommandResult, Exit, Failure};
 use crate::files as disk;
 use crate::plans;
-use crate::term::Term;
+use crate::term::Console;
 use guard_plan::replayed::ReplayReport;
 use guard_trace::Keys;
 use guard_trace::import::Form;
@@ -102,7 +102,7 @@ impl From {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, term: &Term) -> Outcome {
+pub fn run(args: &Args, term: &Console) -> CommandResult {
     let Some(judges) = judges(&args.plan, term)? else { return Err(Failure::Said) };
     if args.from.is_some() && judges.len() > 1 {
         return Err(Failure::new("logs of others name no plan: give one with `--plan`"));
@@ -145,7 +145,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
 }
 
 /// Loads the deciding plans; `None` if a guard has errors, which have been reported.
-fn judges(paths: &[PathBuf], term: &Term) -> Result<Option<Vec<Judge>>, Failure> {
+fn judges(paths: &[PathBuf], term: &Console) -> Result<Option<Vec<Judge>>, Failure> {
     let mut judges = Vec::new();
     for path in paths {
         let config = Config::discover(path.parent().unwrap_or(Path::new(".")))?;
@@ -165,7 +165,7 @@ fn keys(args: &Args) -> Result<Option<Keys>, Failure> {
     keys.map_err(|error| Failure::new(error.to_string()))
 }
 
-fn write(args: &Args, report: &ReplayReport, exact: bool, term: &Term) -> Result<(), Failure> {
+fn write(args: &Args, report: &ReplayReport, exact: bool, term: &Console) -> Result<(), Failure> {
     let text = match args.format {
         Format::Text => {
             let style = crate::term::Style { on: term.out.on && args.output.is_none() };

@@ -2,7 +2,7 @@
 
 use guard_plan::replayed::{Decider, Failed, PassedOver, ReplayReport, RuleCount};
 use guard_plan::time;
-use guard_trace::replay::{Judge, Replayed, Rule};
+use guard_trace::replay::{Judge, Replayed, RuleDifference};
 use std::collections::BTreeMap;
 
 /// The maximum number of timeline rows.
@@ -14,7 +14,7 @@ const RULES: usize = 1000;
 #[derive(Debug, Default)]
 pub struct Sum {
     report: ReplayReport,
-    rules: BTreeMap<Rule, u64>,
+    rules: BTreeMap<RuleDifference, u64>,
     /// By judge: the number of decided sessions, and of those with its own plan.
     decided: Vec<(u64, u64)>,
     begin: Option<i64>,
@@ -54,7 +54,7 @@ impl Sum {
         self.rules(one.rules);
     }
 
-    fn rules(&mut self, rules: BTreeMap<Rule, u64>) {
+    fn rules(&mut self, rules: BTreeMap<RuleDifference, u64>) {
         for (rule, count) in rules {
             if self.rules.len() < RULES || self.rules.contains_key(&rule) {
                 *self.rules.entry(rule).or_default() += count;

@@ -1,6 +1,6 @@
 //! The replay itself: several files in parallel, one record of each at a time.
 
-use super::files::Source;
+use super::files::ReplayInput;
 use super::logs::{ReadLog, read_log};
 use super::meter::Meter;
 use super::sum::Sum;
@@ -38,7 +38,7 @@ pub struct Work<'w> {
 }
 
 /// Replays everything; the result is independent of the number of threads.
-pub fn all(work: &Work<'_>, sources: &[Source], jobs: Option<usize>, meter: &Meter) -> Sum {
+pub fn all(work: &Work<'_>, sources: &[ReplayInput], jobs: Option<usize>, meter: &Meter) -> Sum {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let jobs = jobs.unwrap_or(cores).clamp(1, sources.len().max(1));
     let next = AtomicUsize::new(0);
@@ -71,7 +71,7 @@ pub fn all(work: &Work<'_>, sources: &[Source], jobs: Option<usize>, meter: &Met
 }
 
 impl Work<'_> {
-    fn file(&self, source: &Source, meter: &Meter) -> Sum {
+    fn file(&self, source: &ReplayInput, meter: &Meter) -> Sum {
         let mut sum = Sum::new(self.judges.len(), self.list);
         match source.open() {
             Err(error) => sum.failed(&source.name, None, reason(&error)),
@@ -100,7 +100,13 @@ impl Work<'_> {
     }
 
     /// Replays a trace of Guard: its sessions one after the other.
-    fn trace(&self, source: &Source, reader: Box<dyn BufRead + '_>, meter: &Meter, sum: &mut Sum) {
+    fn trace(
+        &self,
+        source: &ReplayInput,
+        reader: Box<dyn BufRead + '_>,
+        meter: &Meter,
+        sum: &mut Sum,
+    ) {
         let file = &source.name;
         let mut records = Records::new(reader);
         let mut live: Option<(usize, Replay<'_>)> = None;
@@ -193,7 +199,7 @@ impl Work<'_> {
     /// Replays a foreign log.
     fn log(
         &self,
-        source: &Source,
+        source: &ReplayInput,
         form: Option<Form>,
         reader: Box<dyn BufRead + '_>,
         meter: &Meter,

@@ -5,13 +5,13 @@ mod session;
 mod whole;
 
 use crate::config::Config;
-use crate::failure::{Exit, Failure, Outcome, reason};
+use crate::failure::{CommandResult, Exit, Failure, reason};
 use crate::files::{self, MAX_BYTES};
 use crate::plans;
 use crate::play;
-use crate::term::Term;
+use crate::term::Console;
 use guard_plan::lines::{Line, read_line};
-use session::{Repl, Said};
+use session::{LineResult, Repl};
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
@@ -26,7 +26,7 @@ pub struct Args {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, term: &Term) -> Outcome {
+pub fn run(args: &Args, term: &Console) -> CommandResult {
     if args.file.as_os_str() == "-" && args.script.is_none() {
         return Err(Failure::new(
             "the guard and the commands cannot both come from standard input",
@@ -52,7 +52,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
 
 /// Processes lines until the end. In a script, the lines are shown between the answers, and an
 /// invalid line is a finding.
-fn drive(repl: &mut Repl, mut input: impl BufRead, term: &Term, typed: bool) -> Outcome {
+fn drive(repl: &mut Repl, mut input: impl BufRead, term: &Console, typed: bool) -> CommandResult {
     let mut misunderstood = false;
     loop {
         if typed {
@@ -72,17 +72,17 @@ fn drive(repl: &mut Repl, mut input: impl BufRead, term: &Term, typed: bool) -> 
             term.print(&format!("{} {line}\n", term.out.dim(">")))?;
         }
         match repl.line(line) {
-            Said::Text(text) => term.print(&text)?,
-            Said::Misunderstood(text) => {
+            LineResult::Text(text) => term.print(&text)?,
+            LineResult::Misunderstood(text) => {
                 misunderstood = true;
                 term.print(&text)?;
             }
-            Said::Quit => return Ok(Exit::findings(misunderstood && !typed)),
+            LineResult::Quit => return Ok(Exit::findings(misunderstood && !typed)),
         }
     }
 }
 
-fn prompt(term: &Term) -> Result<(), Failure> {
+fn prompt(term: &Console) -> Result<(), Failure> {
     let mut stdout = std::io::stdout().lock();
     let text = format!("{} ", term.out.cyan(">"));
     stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(|e| Failure::output(&e))

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// The result of a line.
-pub enum Said {
+pub enum LineResult {
     /// An answer.
     Text(String),
     /// An error message for an invalid line.
@@ -68,7 +68,7 @@ pub struct Repl<'a> {
     last: Option<Verdict>,
 }
 
-pub(super) type Answer = Result<String, String>;
+pub(super) type LineAnswer = Result<String, String>;
 
 impl<'a> Repl<'a> {
     /// A session that has just begun.
@@ -91,21 +91,21 @@ impl<'a> Repl<'a> {
     }
 
     /// Processes a line.
-    pub fn line(&mut self, line: &str) -> Said {
+    pub fn line(&mut self, line: &str) -> LineResult {
         if matches!(line, ":quit" | ":q" | ":exit" | "exit" | "quit") {
-            return Said::Quit;
+            return LineResult::Quit;
         }
         let answer = match line.strip_prefix(':') {
             Some(command) => self.command(command.trim()),
             None => self.verb(line),
         };
         match answer {
-            Ok(text) => Said::Text(text),
-            Err(text) => Said::Misunderstood(format!("{} {text}\n", self.style.red("?"))),
+            Ok(text) => LineResult::Text(text),
+            Err(text) => LineResult::Misunderstood(format!("{} {text}\n", self.style.red("?"))),
         }
     }
 
-    fn verb(&mut self, line: &str) -> Answer {
+    fn verb(&mut self, line: &str) -> LineAnswer {
         let (first, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         match first {
             "ok" | "call" if !rest.is_empty() => self.call(rest, true),
@@ -138,7 +138,7 @@ impl<'a> Repl<'a> {
         Ok((typed, rest))
     }
 
-    fn call(&mut self, text: &str, success: bool) -> Answer {
+    fn call(&mut self, text: &str, success: bool) -> LineAnswer {
         let (typed, rest) = self.typed(text)?;
         let result = returned(rest)?;
         let before = self.play.state();
@@ -169,7 +169,7 @@ impl<'a> Repl<'a> {
         success: bool,
         result: Option<&Json>,
         before: Vec<(String, String)>,
-    ) -> Answer {
+    ) -> LineAnswer {
         let settled = self.play.settle(id, success, result)?;
         let mut out = String::new();
         if !success {
@@ -228,7 +228,7 @@ impl<'a> Repl<'a> {
         out
     }
 
-    fn start(&mut self, text: &str) -> Answer {
+    fn start(&mut self, text: &str) -> LineAnswer {
         let Some((name, call)) = text.split_once('=').map(|(n, c)| (n.trim(), c.trim())) else {
             return Err("write `start NAME = CALL`".into());
         };
@@ -250,7 +250,7 @@ impl<'a> Repl<'a> {
         Ok(out)
     }
 
-    fn finish(&mut self, text: &str) -> Answer {
+    fn finish(&mut self, text: &str) -> LineAnswer {
         let mut words = text.splitn(3, char::is_whitespace);
         let (name, how) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
         let success = match how {
@@ -271,7 +271,7 @@ impl<'a> Repl<'a> {
         Ok(if out.is_empty() { "settled\n".into() } else { format!("settled\n{out}") })
     }
 
-    fn approve(&mut self, text: &str) -> Answer {
+    fn approve(&mut self, text: &str) -> LineAnswer {
         let (typed, rest) = self.typed(text)?;
         let role = rest.strip_prefix("by ").map(str::trim).filter(|role| !role.is_empty());
         let role = role.ok_or("write `approve CALL by ROLE`")?;
@@ -287,7 +287,7 @@ impl<'a> Repl<'a> {
         Ok(format!("recorded, good for one call within an hour{note}\n"))
     }
 
-    fn revoke(&mut self, text: &str) -> Answer {
+    fn revoke(&mut self, text: &str) -> LineAnswer {
         let (typed, rest) = self.typed(text)?;
         let role = rest.strip_prefix("by ").map(str::trim).filter(|role| !role.is_empty());
         let role = role.ok_or("write `revoke CALL by ROLE`")?;
@@ -295,7 +295,7 @@ impl<'a> Repl<'a> {
         Ok("taken back\n".into())
     }
 
-    pub(super) fn command(&mut self, text: &str) -> Answer {
+    pub(super) fn command(&mut self, text: &str) -> LineAnswer {
         let (name, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         let rest = rest.trim();
         match name {
@@ -354,7 +354,7 @@ impl<'a> Repl<'a> {
         }
     }
 
-    fn probe(&mut self, text: &str) -> Answer {
+    fn probe(&mut self, text: &str) -> LineAnswer {
         let (name, value) = text.split_once('=').ok_or("write `:probe NAME = VALUE`")?;
         let name = name.trim();
         let probes = || self.guard.plan().probes.iter().map(|p| p.name.as_str());
@@ -367,7 +367,7 @@ impl<'a> Repl<'a> {
         Ok(format!("{name} answers {}\n", value.trim()))
     }
 
-    fn usage(&mut self, text: &str) -> Answer {
+    fn usage(&mut self, text: &str) -> LineAnswer {
         let (amount, unit) = text.split_once(char::is_whitespace).ok_or("write `:usage N UNIT`")?;
         let amount =
             guard_plan::decimal::parse(amount).ok_or_else(|| format!("`{amount}` is no amount"))?;

@@ -1,7 +1,7 @@
 //! The lines about the whole session: prompts, commands, items, facts, stops.
 
 use super::call;
-use super::session::{Answer, Repl};
+use super::session::{LineAnswer, Repl};
 use crate::near;
 use guard_plan::json::Json;
 use guard_plan::record::{ItemChange, RunEnd, StopDecision};
@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 const ROWS: usize = 50;
 
 impl Repl<'_> {
-    pub(super) fn prompt(&mut self, text: &str) -> Answer {
+    pub(super) fn prompt(&mut self, text: &str) -> LineAnswer {
         if text.is_empty() {
             return Err("write `:prompt TEXT`".into());
         }
@@ -23,7 +23,7 @@ impl Repl<'_> {
         Ok(out)
     }
 
-    pub(super) fn open(&mut self, text: &str) -> Answer {
+    pub(super) fn open(&mut self, text: &str) -> LineAnswer {
         let data = call::value(text)?;
         self.command("reset")?;
         self.play.open(&data)?;
@@ -31,7 +31,7 @@ impl Repl<'_> {
     }
 
     /// Parses `"cargo" "test" exits 0`, or `… times out`.
-    pub(super) fn simulate(&mut self, text: &str) -> Answer {
+    pub(super) fn simulate(&mut self, text: &str) -> LineAnswer {
         let usage = || "write `:command \"cargo\" \"test\" exits 0`, or `times out`".to_owned();
         let end = text.rfind('"').ok_or_else(usage)?;
         let (words, outcome) = text.split_at(end + 1);
@@ -59,7 +59,7 @@ impl Repl<'_> {
         Ok(said)
     }
 
-    pub(super) fn git(&mut self, text: &str) -> Answer {
+    pub(super) fn git(&mut self, text: &str) -> LineAnswer {
         self.play.world().committed = match text {
             "committed" => true,
             "uncommitted" => false,
@@ -68,7 +68,7 @@ impl Repl<'_> {
         Ok(format!("{text}\n"))
     }
 
-    pub(super) fn items(&self, item: &str) -> Answer {
+    pub(super) fn items(&self, item: &str) -> LineAnswer {
         let session = self.play.session();
         if !item.is_empty() {
             let found = session.state().item(self.guard.kernel(), item);
@@ -89,11 +89,11 @@ impl Repl<'_> {
         Ok(if out.is_empty() { "there are no items yet\n".into() } else { out })
     }
 
-    pub(super) fn verify(&mut self, item: &str) -> Answer {
+    pub(super) fn verify(&mut self, item: &str) -> LineAnswer {
         self.play.verify(item).map(|change| moved(&change))
     }
 
-    pub(super) fn move_item(&mut self, text: &str) -> Answer {
+    pub(super) fn move_item(&mut self, text: &str) -> LineAnswer {
         let usage = "write `:move ITEM by TRANSITION`, and `because WHY` as needed";
         let (item, rest) = text.split_once(" by ").ok_or(usage)?;
         let (transition, reason) = match rest.split_once(" because ") {
@@ -104,7 +104,7 @@ impl Repl<'_> {
         Ok(moved(&change))
     }
 
-    pub(super) fn facts(&self, name: &str) -> Answer {
+    pub(super) fn facts(&self, name: &str) -> LineAnswer {
         let facts = &self.guard.plan().facts;
         let names = || facts.iter().map(|fact| fact.name.as_str());
         if !name.is_empty() && !names().any(|known| known == name) {
@@ -122,7 +122,7 @@ impl Repl<'_> {
         Ok(if out.is_empty() { "nothing was learned yet\n".into() } else { out })
     }
 
-    pub(super) fn advise(&mut self, form: &str) -> Answer {
+    pub(super) fn advise(&mut self, form: &str) -> LineAnswer {
         let advice = self.play.advise();
         match form {
             "" => Ok(advice.text() + "\n"),
@@ -131,7 +131,7 @@ impl Repl<'_> {
         }
     }
 
-    pub(super) fn stop(&mut self) -> Answer {
+    pub(super) fn stop(&mut self) -> LineAnswer {
         let stopped = self.play.stop()?;
         let word = match (stopped.decision, &stopped.bypassed, stopped.incomplete) {
             (StopDecision::Block, ..) => self.style.red("block"),

@@ -11,7 +11,7 @@ use guard_sdk::{GuardError, Lists, Proposed, Session, SessionError, Settled, Sto
 use serde_json::{Value, json};
 
 /// The text of a result, or an error.
-pub type Answer = Result<String, Error>;
+pub type RpcAnswer = Result<String, Error>;
 
 /// The answer to `session.open`.
 pub fn opened(session: &Session) -> String {
@@ -113,7 +113,7 @@ pub fn stopped(stopped: &Stopped) -> String {
 }
 
 /// The answer to `item.verify` and `item.move`.
-pub fn moved(moved: &Moved, session: &Session) -> Answer {
+pub fn moved(moved: &Moved, session: &Session) -> RpcAnswer {
     let item = session.item(&moved.change.item)?;
     Ok(json!({ "change": moved.change, "item": item }).to_string())
 }
@@ -130,7 +130,7 @@ pub fn facts(rows: &[FactRow]) -> String {
 }
 
 /// The answer to `session.advise`: the ranked tools, and the same as a text for a reasoner.
-pub fn advice(session: &mut Session) -> Answer {
+pub fn advice(session: &mut Session) -> RpcAnswer {
     let advice = session.advise();
     let internal = |error: serde_json::Error| Error::failed("internal", error.to_string());
     let mut answer = serde_json::to_value(&advice).map_err(internal)?;
@@ -144,7 +144,7 @@ pub fn state(session: &Session) -> String {
 }
 
 /// The answer to `session.trace`.
-pub fn trace(session: &Session) -> Answer {
+pub fn trace(session: &Session) -> RpcAnswer {
     let records = session.records()?;
     let (_, hash) = session.head();
     let dropped = match session.dropped_records() {
@@ -161,7 +161,7 @@ pub fn closed(session: &Session) -> String {
 }
 
 /// The answer to `contract.check`.
-pub fn report(report: &Report) -> Answer {
+pub fn report(report: &Report) -> RpcAnswer {
     serde_json::to_string(report).map_err(|error| Error::failed("internal", error.to_string()))
 }
 
@@ -209,7 +209,7 @@ impl From<SessionError> for Error {
 /// # Errors
 ///
 /// What the strict profile cannot express.
-pub fn schema(contract: &guard_sdk::Contract, known: &Lists, strict: bool) -> Answer {
+pub fn schema(contract: &guard_sdk::Contract, known: &Lists, strict: bool) -> RpcAnswer {
     if !strict {
         return Ok(serde_json::json!({ "schema": contract.schema(known) }).to_string());
     }

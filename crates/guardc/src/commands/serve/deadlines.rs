@@ -11,9 +11,9 @@ const ANSWERED: u8 = 2;
 
 /// One request, which is answered once.
 #[derive(Default)]
-pub struct Turn(AtomicU8);
+pub struct PendingAnswer(AtomicU8);
 
-impl Turn {
+impl PendingAnswer {
     /// Begins the request; false if it has been answered already, and must not run.
     pub fn begin(&self) -> bool {
         self.0.compare_exchange(WAITING, BEGUN, Ordering::AcqRel, Ordering::Acquire).is_ok()
@@ -42,7 +42,7 @@ pub struct Deadlines {
 #[derive(Default)]
 struct Due {
     number: u64,
-    requests: BTreeMap<(Instant, u64), (Arc<Turn>, Late)>,
+    requests: BTreeMap<(Instant, u64), (Arc<PendingAnswer>, Late)>,
 }
 
 impl Deadlines {
@@ -59,7 +59,7 @@ impl Deadlines {
     }
 
     /// Watches a request.
-    pub fn add(&self, time: Duration, turn: Arc<Turn>, late: Late) {
+    pub fn add(&self, time: Duration, turn: Arc<PendingAnswer>, late: Late) {
         let mut due = self.due();
         due.number += 1;
         let key = (Instant::now() + time, due.number);
@@ -101,7 +101,7 @@ mod tests {
     fn each_request_is_answered_once() {
         let watch = Deadlines::start();
         let (say, said) = mpsc::channel();
-        let turns: Vec<Arc<Turn>> = (0..3).map(|_| Arc::default()).collect();
+        let turns: Vec<Arc<PendingAnswer>> = (0..3).map(|_| Arc::default()).collect();
         for (number, turn) in turns.iter().enumerate() {
             let say = say.clone();
             let late = Box::new(move |begun| say.send((number, begun)).expect("somebody listens"));

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 const MOST: usize = 256;
 
 /// A text, and the session whose knowledge its references have.
-pub struct Open {
+pub struct OpenFeed {
     pub session: Option<String>,
     pub feed: TextFeed,
 }
@@ -18,7 +18,7 @@ pub struct Open {
 /// The open texts of one process.
 #[derive(Default)]
 pub struct Feeds {
-    open: Mutex<(u64, HashMap<String, Open>)>,
+    open: Mutex<(u64, HashMap<String, OpenFeed>)>,
 }
 
 impl Feeds {
@@ -27,7 +27,7 @@ impl Feeds {
     /// # Errors
     ///
     /// Too many texts are open.
-    pub fn open(&self, open: Open) -> Result<String, Error> {
+    pub fn open(&self, open: OpenFeed) -> Result<String, Error> {
         let mut feeds = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if feeds.1.len() >= MOST {
             let why = format!("{MOST} texts are open: finish one of them first");
@@ -44,14 +44,14 @@ impl Feeds {
     /// # Errors
     ///
     /// No text of this id is open.
-    pub fn take(&self, id: &str) -> Result<Open, Error> {
+    pub fn take(&self, id: &str) -> Result<OpenFeed, Error> {
         let mut feeds = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let missing = || Error::failed("no_such_feed", format!("no text `{id}` is open"));
         feeds.1.remove(id).ok_or_else(missing)
     }
 
     /// Puts a text back.
-    pub fn put(&self, id: &str, open: Open) {
+    pub fn put(&self, id: &str, open: OpenFeed) {
         let mut feeds = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         feeds.1.insert(id.into(), open);
     }

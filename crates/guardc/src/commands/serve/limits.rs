@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// The limits of a sidecar. Each limit has an error of its own.
 #[derive(Debug, Clone, Copy, clap::Args)]
-pub struct Limits {
+pub struct SidecarLimits {
     /// Most sessions that are open at once
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     pub max_sessions: usize,

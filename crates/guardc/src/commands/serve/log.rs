@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// The level of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
-pub enum Level {
+pub enum LogLevel {
     /// Requests that failed.
     Error,
     /// Every request.
@@ -25,13 +25,13 @@ pub fn event(event: &str, mut about: serde_json::Value) {
 
 /// Logs an answered request.
 pub fn request(
-    level: Level,
+    level: LogLevel,
     method: &str,
     session: Option<&str>,
     error: Option<&Error>,
     took: Duration,
 ) {
-    if error.is_none() && level < Level::Info {
+    if error.is_none() && level < LogLevel::Info {
         return;
     }
     let mut line = json!({

@@ -16,12 +16,12 @@ mod server;
 mod stats;
 
 use crate::config::Config;
-use crate::failure::{Exit, Failure, Outcome, reason};
-use crate::term::Term;
-use deadlines::{Deadlines, Turn};
+use crate::failure::{CommandResult, Exit, Failure, reason};
+use crate::term::Console;
+use deadlines::{Deadlines, PendingAnswer};
 use guard_plan::lines::{Line, read_line, skip_line};
 use guard_sdk::Durability;
-use limits::{Limits, shown};
+use limits::{SidecarLimits, shown};
 use pool::Pool;
 use rpc::{Error, Request};
 use server::{Server, ServerOptions, StorageOptions};
@@ -60,12 +60,12 @@ pub struct Args {
     #[arg(value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub workers: u16,
     #[command(flatten)]
-    pub limits: Limits,
+    pub limits: SidecarLimits,
     #[command(flatten)]
     pub retention: retention::Args,
     /// Log to standard error, a JSON object a line: errors, or every request
     #[arg(long, value_enum, value_name = "LEVEL")]
-    pub log: Option<log::Level>,
+    pub log: Option<log::LogLevel>,
     /// Answer OpenMetrics at this address: a port of this machine, or ADDRESS:PORT
     #[arg(long, value_name = "ADDRESS", value_parser = http::address)]
     pub metrics: Option<SocketAddr>,
@@ -102,7 +102,7 @@ pub fn durability(text: &str) -> Result<Durability, String> {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, term: &Term) -> Outcome {
+pub fn run(args: &Args, term: &Console) -> CommandResult {
     if term.out_tty {
         term.note("guardc serves JSON-RPC 2.0, one object a line; the end of the input ends it");
     }
@@ -196,8 +196,8 @@ fn read_requests(service: &Arc<Service>, mut pool: Option<Pool>) -> Result<(), F
 struct Service {
     server: Arc<Server>,
     stats: Arc<Stats>,
-    level: Option<log::Level>,
-    limits: Limits,
+    level: Option<log::LogLevel>,
+    limits: SidecarLimits,
     /// The time that requests have, and who looks after it.
     watch: Option<(Arc<Deadlines>, Duration)>,
     /// Why answers cannot be written any more.
@@ -211,12 +211,12 @@ impl Service {
         let result = self.server.call("plan.reload", None);
         let (error, took) = (result.as_ref().err(), begun.elapsed());
         self.stats.answered("plan.reload", error.map(|error| error.code), took);
-        log::request(log::Level::Info, "plan.reload", None, error, took);
+        log::request(log::LogLevel::Info, "plan.reload", None, error, took);
     }
 
     /// Gives a request its time.
-    fn watched(self: &Arc<Service>, request: &Request) -> Arc<Turn> {
-        let turn = Arc::<Turn>::default();
+    fn watched(self: &Arc<Service>, request: &Request) -> Arc<PendingAnswer> {
+        let turn = Arc::<PendingAnswer>::default();
         if let Some((watch, time)) = &self.watch {
             let (service, time) = (Arc::clone(self), *time);
             let (id, method) = (request.id.clone(), request.method().to_owned());
@@ -237,7 +237,7 @@ impl Service {
     }
 
     /// Runs a request, and writes its answer if one is expected.
-    fn answer(&self, request: &Request, turn: &Turn) {
+    fn answer(&self, request: &Request, turn: &PendingAnswer) {
         if !turn.begin() {
             return;
         }

@@ -1,6 +1,6 @@
 //! The guards of a sidecar: which one decides a session, how it is loaded again, and how open sessions go on under it.
 
-use super::answers::Answer;
+use super::answers::RpcAnswer;
 use super::requests::{self, Chosen, Force};
 use super::rpc::Error;
 use super::server::{Server, instant, lock};
@@ -65,7 +65,7 @@ impl Server {
     }
 
     /// Loads the sidecar's guard again. After an error the one before stays.
-    pub(super) fn reload(&self) -> Answer {
+    pub(super) fn reload(&self) -> RpcAnswer {
         let default = &self.default;
         let Some(path) = &default.path else {
             let message = "the sidecar has no plan of its own: start it with `--plan`";
@@ -90,7 +90,7 @@ impl Server {
     }
 
     /// Takes an open session to another guard.
-    pub(super) fn upgrade(&self, request: requests::UpgradeRequest) -> Answer {
+    pub(super) fn upgrade(&self, request: requests::UpgradeRequest) -> RpcAnswer {
         let now = instant(request.now)?;
         let guard = self.guard(&request.chosen)?;
         let answer = self.with(&request.session, None, |session| {
@@ -120,7 +120,7 @@ impl Server {
     }
 
     /// Tells of the open sessions; one that is busy at this moment is not asked.
-    pub(super) fn list(&self) -> Answer {
+    pub(super) fn list(&self) -> RpcAnswer {
         let told = |(id, about, in_flight): (String, SessionSummary, Option<usize>)| {
             json!({
                 "session": id,
@@ -137,7 +137,7 @@ impl Server {
     fn about(&self) -> Vec<(String, SessionSummary, Option<usize>)> {
         let sessions: Vec<_> =
             lock(&self.sessions).iter().map(|(id, open)| (id.clone(), open.clone())).collect();
-        let one = |(id, open): (String, std::sync::Arc<super::server::Open>)| {
+        let one = |(id, open): (String, std::sync::Arc<super::server::OpenSession>)| {
             let in_flight = open.session.try_lock().ok().map(|session| session.in_flight().len());
             let about = lock(&open.about).clone();
             (id, about, in_flight)

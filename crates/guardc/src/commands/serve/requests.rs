@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
 #[derive(Deserialize)]
-pub struct Open {
+pub struct OpenRequest {
     #[serde(flatten)]
     pub chosen: Chosen,
     pub session: Option<String>,
@@ -54,7 +54,7 @@ pub struct Shared {
 pub type Probes = Option<Box<RawValue>>;
 
 #[derive(Deserialize)]
-pub struct Propose {
+pub struct ProposeRequest {
     pub session: String,
     pub call: String,
     pub tool: String,
@@ -64,7 +64,7 @@ pub struct Propose {
 }
 
 #[derive(Deserialize)]
-pub struct Settle {
+pub struct SettleRequest {
     pub session: String,
     pub call: String,
     pub outcome: String,
@@ -74,14 +74,14 @@ pub struct Settle {
 }
 
 #[derive(Deserialize)]
-pub struct Prompt {
+pub struct PromptRequest {
     pub session: String,
     pub text: String,
     pub now: Option<String>,
 }
 
 #[derive(Deserialize)]
-pub struct Stop {
+pub struct StopRequest {
     pub session: String,
     pub reason: Option<String>,
     pub now: Option<String>,
@@ -89,14 +89,14 @@ pub struct Stop {
 }
 
 #[derive(Deserialize)]
-pub struct Advise {
+pub struct AdviseRequest {
     pub session: String,
     pub now: Option<String>,
     pub probes: Probes,
 }
 
 #[derive(Deserialize)]
-pub struct Facts {
+pub struct FactsRequest {
     pub session: String,
     pub fact: String,
     pub from: Option<u64>,
@@ -104,7 +104,7 @@ pub struct Facts {
 }
 
 #[derive(Deserialize)]
-pub struct Item {
+pub struct ItemRequest {
     pub session: String,
     pub item: String,
     pub now: Option<String>,
@@ -112,7 +112,7 @@ pub struct Item {
 }
 
 #[derive(Deserialize)]
-pub struct Move {
+pub struct MoveRequest {
     pub session: String,
     pub item: String,
     pub transition: String,
@@ -122,7 +122,7 @@ pub struct Move {
 }
 
 #[derive(Deserialize)]
-pub struct Items {
+pub struct ItemsRequest {
     pub session: String,
     pub lifecycle: String,
     pub state: Option<String>,
@@ -130,7 +130,7 @@ pub struct Items {
 }
 
 #[derive(Deserialize)]
-pub struct Approve {
+pub struct ApproveRequest {
     pub session: String,
     pub tool: String,
     pub args: Option<Box<RawValue>>,
@@ -151,7 +151,7 @@ pub struct RevokeApproval {
 }
 
 #[derive(Deserialize)]
-pub struct Usage {
+pub struct UsageRequest {
     pub session: String,
     pub unit: String,
     pub amount: Box<RawValue>,
@@ -159,7 +159,7 @@ pub struct Usage {
 }
 
 #[derive(Deserialize)]
-pub struct Resume {
+pub struct ResumeRequest {
     pub session: String,
     pub role: String,
     pub by: Option<String>,
@@ -172,7 +172,7 @@ pub struct Named {
 }
 
 #[derive(Deserialize)]
-pub struct Check {
+pub struct CheckRequest {
     pub session: Option<String>,
     pub plan: Option<String>,
     pub contract: String,
@@ -182,19 +182,19 @@ pub struct Check {
 }
 
 #[derive(Deserialize)]
-pub struct Push {
+pub struct PushRequest {
     pub feed: String,
     pub text: String,
 }
 
 #[derive(Deserialize)]
-pub struct Finish {
+pub struct FinishRequest {
     pub feed: String,
     pub finish_reason: Option<String>,
 }
 
 #[derive(Deserialize)]
-pub struct Reask {
+pub struct ReaskRequest {
     pub session: Option<String>,
     pub plan: Option<String>,
     pub contract: String,
@@ -203,7 +203,7 @@ pub struct Reask {
 }
 
 #[derive(Deserialize)]
-pub struct Contract {
+pub struct ContractRequest {
     pub session: Option<String>,
     pub plan: Option<String>,
     pub contract: String,

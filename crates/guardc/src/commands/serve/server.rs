@@ -1,12 +1,14 @@
 //! The methods of the sidecar, and its sessions.
 
-use super::answers::{self, Answer};
+use super::answers::{self, RpcAnswer};
 use super::feeds::{self, Feeds};
-use super::limits::Limits;
+use super::limits::SidecarLimits;
 use super::plans::{DefaultGuard, SessionSummary};
 use super::requests::{
-    self, Advise, Approve, Check, Contract, Facts, Finish, Item, Items, Move, Named, Probes,
-    Prompt, Propose, Push, Reask, Resume, RevokeApproval, Settle, Stop, Usage,
+    self, AdviseRequest, ApproveRequest, CheckRequest, ContractRequest, FactsRequest,
+    FinishRequest, ItemRequest, ItemsRequest, MoveRequest, Named, Probes, PromptRequest,
+    ProposeRequest, PushRequest, ReaskRequest, ResumeRequest, RevokeApproval, SettleRequest,
+    StopRequest, UsageRequest,
 };
 use super::rpc::Error;
 use super::stats::Stats;
@@ -68,7 +70,7 @@ const DEFAULT_APPROVAL: i64 = 3_600_000;
 
 /// The sessions of one process.
 pub struct Server {
-    pub(super) sessions: Mutex<HashMap<String, Arc<Open>>>,
+    pub(super) sessions: Mutex<HashMap<String, Arc<OpenSession>>>,
     opened: AtomicU64,
     pub(super) guards: GuardCache,
     feeds: Feeds,
@@ -81,7 +83,7 @@ pub struct Server {
 }
 
 /// An open session.
-pub struct Open {
+pub struct OpenSession {
     pub session: Mutex<Session>,
     /// What is told of it while it is busy.
     pub about: Mutex<SessionSummary>,
@@ -96,7 +98,7 @@ pub struct ServerOptions {
     /// Every which decision the plan as lowered makes too.
     pub shadow: Option<NonZeroU32>,
     pub recheck: Option<Option<NonZeroU32>>,
-    pub limits: Limits,
+    pub limits: SidecarLimits,
     pub retention: Retention,
 }
 
@@ -127,7 +129,7 @@ impl Server {
     }
 
     /// Processes one request and returns the text of its result.
-    pub fn call(&self, method: &str, params: Option<&RawValue>) -> Answer {
+    pub fn call(&self, method: &str, params: Option<&RawValue>) -> RpcAnswer {
         let params = params.map_or("{}", RawValue::get);
         if !params.starts_with('{') {
             return Err(Error::params("`params` is an object"));
@@ -176,9 +178,9 @@ impl Server {
             "feed.push" => self.push(read(params)?),
             "feed.finish" => self.finish(read(params)?),
             "contract.reask" => {
-                let Reask { session, plan, contract, known, report } = read(params)?;
+                let ReaskRequest { session, plan, contract, known, report } = read(params)?;
                 let profile = None;
-                let hint = Contract { session, plan, contract, known, profile };
+                let hint = ContractRequest { session, plan, contract, known, profile };
                 let (contract, known, _) = self.hint(hint)?;
                 let prompt = contract.reask(&report, &known);
                 Ok(serde_json::json!({ "prompt": prompt }).to_string())
@@ -227,7 +229,7 @@ impl Server {
         .to_string()
     }
 
-    fn open(&self, open: requests::Open) -> Answer {
+    fn open(&self, open: requests::OpenRequest) -> RpcAnswer {
         let most = self.options.limits.max_sessions;
         if lock(&self.sessions).len() >= most {
             let message = format!(
@@ -273,7 +275,8 @@ impl Server {
         let session = session.open()?;
         let answer = answers::opened(&session);
         let about = Mutex::new(SessionSummary::of(&session));
-        lock(&self.sessions).insert(id, Arc::new(Open { session: Mutex::new(session), about }));
+        lock(&self.sessions)
+            .insert(id, Arc::new(OpenSession { session: Mutex::new(session), about }));
         Ok(answer)
     }
 
@@ -307,7 +310,7 @@ impl Server {
         }
     }
 
-    fn propose(&self, request: Propose) -> Answer {
+    fn propose(&self, request: ProposeRequest) -> RpcAnswer {
         let now = instant(request.now)?;
         // Text that the kernel cannot read is the agent's mistake, and a verdict; the line itself was JSON.
         let args = request.args.as_ref().map_or("{}", |args| args.get());
@@ -318,7 +321,7 @@ impl Server {
         })
     }
 
-    fn settle(&self, request: Settle) -> Answer {
+    fn settle(&self, request: SettleRequest) -> RpcAnswer {
         let now = instant(request.now)?;
         if !matches!(request.outcome.as_str(), "success" | "failure") {
             let other = &request.outcome;
@@ -337,51 +340,51 @@ impl Server {
         })
     }
 
-    fn prompt(&self, request: Prompt) -> Answer {
+    fn prompt(&self, request: PromptRequest) -> RpcAnswer {
         let now = instant(request.now)?;
         self.with(&request.session, None, |session| {
             Ok(answers::learned(&*session.at(now).prompt(&request.text)?))
         })
     }
 
-    fn stop(&self, request: Stop) -> Answer {
+    fn stop(&self, request: StopRequest) -> RpcAnswer {
         let now = instant(request.now)?;
         self.with(&request.session, request.probes, |session| {
             Ok(answers::stopped(&*session.at(now).stop(request.reason.as_deref())?))
         })
     }
 
-    fn advise(&self, request: Advise) -> Answer {
+    fn advise(&self, request: AdviseRequest) -> RpcAnswer {
         let now = instant(request.now)?;
         self.with(&request.session, request.probes, |session| answers::advice(session.at(now)))
     }
 
-    fn guide(&self, session: &str) -> Answer {
+    fn guide(&self, session: &str) -> RpcAnswer {
         let guide = self.with(session, None, |session| Ok(session.guard().guide()))?;
         Ok(serde_json::json!({ "prompt": guide }).to_string())
     }
 
-    fn facts(&self, request: Facts) -> Answer {
+    fn facts(&self, request: FactsRequest) -> RpcAnswer {
         let (from, limit) = (request.from.unwrap_or(0), request.limit.unwrap_or(ROWS).min(ROWS));
         self.with(&request.session, None, |session| {
             Ok(answers::facts(&session.facts(&request.fact, from, limit)?))
         })
     }
 
-    fn item(&self, request: Item) -> Answer {
+    fn item(&self, request: ItemRequest) -> RpcAnswer {
         self.with(&request.session, None, |session| {
             Ok(answers::item(&session.item(&request.item)?))
         })
     }
 
-    fn items(&self, request: Items) -> Answer {
-        let Items { session, lifecycle, state, after } = request;
+    fn items(&self, request: ItemsRequest) -> RpcAnswer {
+        let ItemsRequest { session, lifecycle, state, after } = request;
         self.with(&session, None, |session| {
             Ok(session.items(&lifecycle, state.as_deref(), after.as_deref())?.to_string())
         })
     }
 
-    fn verify(&self, request: Item) -> Answer {
+    fn verify(&self, request: ItemRequest) -> RpcAnswer {
         let now = instant(request.now)?;
         self.with(&request.session, request.probes, |session| {
             let moved = session.at(now).verify_item(&request.item)?;
@@ -389,7 +392,7 @@ impl Server {
         })
     }
 
-    fn move_item(&self, request: Move) -> Answer {
+    fn move_item(&self, request: MoveRequest) -> RpcAnswer {
         let now = instant(request.now)?;
         let by = request.by.unwrap_or_default();
         let reason = request.reason.as_deref();
@@ -400,7 +403,7 @@ impl Server {
         })
     }
 
-    fn approve(&self, request: Approve) -> Answer {
+    fn approve(&self, request: ApproveRequest) -> RpcAnswer {
         let now = instant(request.now)?;
         let expires = request.expires.map(|text| instant(Some(text))).transpose()?;
         let args = exact_args(request.args)?;
@@ -412,7 +415,7 @@ impl Server {
         })
     }
 
-    fn revoke(&self, request: RevokeApproval) -> Answer {
+    fn revoke(&self, request: RevokeApproval) -> RpcAnswer {
         let now = instant(request.now)?;
         let args = exact_args(request.args)?;
         let by = request.by.unwrap_or_default();
@@ -422,7 +425,7 @@ impl Server {
         })
     }
 
-    fn usage(&self, request: Usage) -> Answer {
+    fn usage(&self, request: UsageRequest) -> RpcAnswer {
         let now = instant(request.now)?;
         let amount = amount("amount", &request.amount)?;
         self.with(&request.session, None, |session| {
@@ -431,7 +434,7 @@ impl Server {
         })
     }
 
-    fn resume(&self, request: Resume) -> Answer {
+    fn resume(&self, request: ResumeRequest) -> RpcAnswer {
         let now = instant(request.now)?;
         let by = request.by.unwrap_or_default();
         self.with(&request.session, None, |session| {
@@ -440,7 +443,7 @@ impl Server {
         })
     }
 
-    fn check(&self, request: Check) -> Answer {
+    fn check(&self, request: CheckRequest) -> RpcAnswer {
         let known = request.known.as_ref().map(|known| json("known", known)).transpose()?;
         let known = known.map(known_lists).transpose()?.unwrap_or_default();
         let options = TextOptions { finish_reason: request.finish_reason.as_deref(), known };
@@ -457,14 +460,14 @@ impl Server {
         }
     }
 
-    fn feed(&self, request: Contract) -> Answer {
+    fn feed(&self, request: ContractRequest) -> RpcAnswer {
         let session = request.session.clone();
         let (contract, known, _) = self.hint(request)?;
-        let open = feeds::Open { session, feed: contract.feed(known)? };
+        let open = feeds::OpenFeed { session, feed: contract.feed(known)? };
         Ok(serde_json::json!({ "feed": self.feeds.open(open)? }).to_string())
     }
 
-    fn push(&self, request: Push) -> Answer {
+    fn push(&self, request: PushRequest) -> RpcAnswer {
         let mut open = self.feeds.take(&request.feed)?;
         let text = request.text.as_bytes();
         let items = match open.session.clone() {
@@ -476,8 +479,8 @@ impl Server {
         Ok(feeds::pushed(&items?))
     }
 
-    fn finish(&self, request: Finish) -> Answer {
-        let feeds::Open { session, feed } = self.feeds.take(&request.feed)?;
+    fn finish(&self, request: FinishRequest) -> RpcAnswer {
+        let feeds::OpenFeed { session, feed } = self.feeds.take(&request.feed)?;
         let reason = request.finish_reason.as_deref();
         let report = match session {
             None => feed.finish(reason),
@@ -487,7 +490,7 @@ impl Server {
     }
 
     /// A contract, the host's lists, and whether the strict profile is asked for.
-    fn hint(&self, request: Contract) -> Result<(guard_sdk::Contract, Lists, bool), Error> {
+    fn hint(&self, request: ContractRequest) -> Result<(guard_sdk::Contract, Lists, bool), Error> {
         let known = request.known.as_ref().map(|known| json("known", known)).transpose()?;
         let known = known.map(known_lists).transpose()?.unwrap_or_default();
         let strict = match request.profile.as_deref() {
@@ -498,7 +501,7 @@ impl Server {
         Ok((self.contract(&request)?, known, strict))
     }
 
-    fn contract(&self, request: &Contract) -> Result<guard_sdk::Contract, Error> {
+    fn contract(&self, request: &ContractRequest) -> Result<guard_sdk::Contract, Error> {
         let guard = match (&request.session, &request.plan) {
             (Some(id), None) => self.with(id, None, |session| Ok(session.guard().clone()))?,
             (None, Some(path)) => self.guards.load(path)?,
@@ -507,7 +510,7 @@ impl Server {
         Ok(guard.contract(&request.contract)?)
     }
 
-    fn close(&self, request: Named) -> Answer {
+    fn close(&self, request: Named) -> RpcAnswer {
         let id = &request.session;
         // A session whose store has failed can be closed all the same.
         let missing = || Error::failed("no_such_session", format!("no session `{id}` is open"));

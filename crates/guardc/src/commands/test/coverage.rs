@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 /// The kind of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum CoverageKind {
     /// `requires`.
     Requires,
     /// `deny`.
@@ -58,10 +58,10 @@ pub enum Kind {
     Check,
 }
 
-impl Kind {
+impl CoverageKind {
     /// Returns whether the rule can refuse a call.
     pub fn two_sided(self) -> bool {
-        use Kind::*;
+        use CoverageKind::*;
         !matches!(
             self,
             Cost | Effect | Observe | Learn | Shown | Private | Endorsed | Transition | Feedback
@@ -71,42 +71,42 @@ impl Kind {
     /// Returns its name.
     pub fn word(self) -> &'static str {
         match self {
-            Kind::Requires => "requires",
-            Kind::Deny => "deny",
-            Kind::Transform | Kind::Shown => "transform",
-            Kind::Private => "private",
-            Kind::Endorsed => "trusted",
-            Kind::Limit => "limit",
-            Kind::Budget => "budget",
-            Kind::Deadline => "deadline",
-            Kind::Invariant => "invariant",
-            Kind::Approval => "approval",
-            Kind::Gate => "gate",
-            Kind::Ready => "ready",
-            Kind::Reconcile => "reconcile",
-            Kind::Cost => "costs",
-            Kind::Effect => "effect",
-            Kind::Observe => "observe",
-            Kind::Learn => "learn",
-            Kind::Transition => "transition",
-            Kind::Feedback => "feedback",
-            Kind::Check => "completion",
+            CoverageKind::Requires => "requires",
+            CoverageKind::Deny => "deny",
+            CoverageKind::Transform | CoverageKind::Shown => "transform",
+            CoverageKind::Private => "private",
+            CoverageKind::Endorsed => "trusted",
+            CoverageKind::Limit => "limit",
+            CoverageKind::Budget => "budget",
+            CoverageKind::Deadline => "deadline",
+            CoverageKind::Invariant => "invariant",
+            CoverageKind::Approval => "approval",
+            CoverageKind::Gate => "gate",
+            CoverageKind::Ready => "ready",
+            CoverageKind::Reconcile => "reconcile",
+            CoverageKind::Cost => "costs",
+            CoverageKind::Effect => "effect",
+            CoverageKind::Observe => "observe",
+            CoverageKind::Learn => "learn",
+            CoverageKind::Transition => "transition",
+            CoverageKind::Feedback => "feedback",
+            CoverageKind::Check => "completion",
         }
     }
 
     /// Returns the code of its reasons.
     fn code(self) -> Option<Code> {
         Some(match self {
-            Kind::Requires => Code::Requires,
-            Kind::Deny => Code::Denied,
-            Kind::Transform => Code::Transform,
-            Kind::Limit => Code::Limit,
-            Kind::Budget => Code::Budget,
-            Kind::Deadline => Code::Deadline,
-            Kind::Invariant => Code::Invariant,
-            Kind::Approval => Code::Approval,
-            Kind::Gate => Code::Gated,
-            Kind::Ready => Code::NotReady,
+            CoverageKind::Requires => Code::Requires,
+            CoverageKind::Deny => Code::Denied,
+            CoverageKind::Transform => Code::Transform,
+            CoverageKind::Limit => Code::Limit,
+            CoverageKind::Budget => Code::Budget,
+            CoverageKind::Deadline => Code::Deadline,
+            CoverageKind::Invariant => Code::Invariant,
+            CoverageKind::Approval => Code::Approval,
+            CoverageKind::Gate => Code::Gated,
+            CoverageKind::Ready => Code::NotReady,
             _ => return None,
         })
     }
@@ -114,13 +114,13 @@ impl Kind {
 
 /// The identity of a rule: its kind, its position, and a text that separates rules at the same
 /// position. A policy's rule is in the plan once per tool, and in the source once.
-type Key = (Kind, Option<String>, String);
+type Key = (CoverageKind, Option<String>, String);
 
 /// A rule and its observed outcomes.
 #[derive(Debug, Clone)]
-pub struct Rule {
+pub struct CoveredRule {
     /// Its kind.
-    pub kind: Kind,
+    pub kind: CoverageKind,
     /// Its position: an index into the plan's spans.
     pub span: SpanId,
     /// `file:line:column`.
@@ -137,7 +137,7 @@ pub struct Rule {
     pub refused: bool,
 }
 
-impl Rule {
+impl CoveredRule {
     /// Returns the number of its outcomes, and of the observed ones.
     pub fn sides(&self) -> (usize, usize) {
         let two = self.kind.two_sided();
@@ -147,14 +147,14 @@ impl Rule {
 
     fn raised(&self, reason: &Reason) -> bool {
         // Over a limit a role may be asked, which is an approval at the place of the limit.
-        let asks = self.kind == Kind::Limit && reason.code == Code::Approval;
+        let asks = self.kind == CoverageKind::Limit && reason.code == Code::Approval;
         if Some(reason.code) != self.kind.code() && !asks {
             return false;
         }
         match self.kind {
-            Kind::Requires => reason.span == self.at && reason.needs == self.needs,
-            Kind::Deadline => true,
-            Kind::Budget | Kind::Gate => reason.rule == self.name,
+            CoverageKind::Requires => reason.span == self.at && reason.needs == self.needs,
+            CoverageKind::Deadline => true,
+            CoverageKind::Budget | CoverageKind::Gate => reason.rule == self.name,
             _ => reason.span == self.at,
         }
     }
@@ -162,7 +162,7 @@ impl Rule {
 
 /// The rules of one guard.
 pub struct Coverage {
-    rules: BTreeMap<Key, Rule>,
+    rules: BTreeMap<Key, CoveredRule>,
 }
 
 impl Coverage {
@@ -175,7 +175,7 @@ impl Coverage {
             coverage.state(plan, tool);
             coverage.after(plan, tool);
             if plan.plan().deadline.is_some() {
-                coverage.add(plan, tool, Kind::Deadline, SpanId::MAX, "deadline");
+                coverage.add(plan, tool, CoverageKind::Deadline, SpanId::MAX, "deadline");
             }
         }
         coverage.session(plan);
@@ -187,19 +187,19 @@ impl Coverage {
         let plan = loaded.plan();
         for source in &plan.sources {
             for learn in &source.learns {
-                self.rule(loaded, Kind::Learn, learn.rule.span, source_name(source.kind));
+                self.rule(loaded, CoverageKind::Learn, learn.rule.span, source_name(source.kind));
             }
         }
         for lifecycle in &plan.lifecycles {
             for transition in &lifecycle.transitions {
                 let name = format!("{}.{}", lifecycle.name, transition.name);
-                self.rule(loaded, Kind::Transition, transition.span, &name);
+                self.rule(loaded, CoverageKind::Transition, transition.span, &name);
             }
         }
         for feedback in &plan.feedback {
             for block in &feedback.blocks {
                 let name = spoken(&feedback.name, block.severity);
-                self.rule(loaded, Kind::Feedback, feedback.span, &name);
+                self.rule(loaded, CoverageKind::Feedback, feedback.span, &name);
             }
         }
         if let Some(completion) = &plan.completion {
@@ -207,7 +207,7 @@ impl Coverage {
             if let Some(CheckKind::All(children)) = checks.last().map(|root| &root.kind) {
                 for child in children {
                     let check = &checks[*child as usize];
-                    let rule = self.rule(loaded, Kind::Check, check.span, &check.text);
+                    let rule = self.rule(loaded, CoverageKind::Check, check.span, &check.text);
                     rule.needs = within(checks, *child, loaded);
                 }
             }
@@ -216,20 +216,20 @@ impl Coverage {
 
     /// Records a user message, or the opening data of the session.
     pub fn taught(&mut self, kind: SourceKind) {
-        self.named(Kind::Learn, source_name(kind));
+        self.named(CoverageKind::Learn, source_name(kind));
     }
 
     /// Records delivered feedback.
     pub fn delivered(&mut self, feedback: &[Delivered]) {
         for delivered in feedback {
-            self.named(Kind::Feedback, &spoken(&delivered.provider, delivered.severity));
+            self.named(CoverageKind::Feedback, &spoken(&delivered.provider, delivered.severity));
         }
     }
 
     /// Records a moved item.
     pub fn moved(&mut self, change: &ItemChange) {
         if let Some(transition) = &change.transition {
-            self.named(Kind::Transition, &format!("{}.{transition}", change.lifecycle));
+            self.named(CoverageKind::Transition, &format!("{}.{transition}", change.lifecycle));
         }
     }
 
@@ -240,20 +240,20 @@ impl Coverage {
         }
         let lacks =
             |at: &String| stopped.missing.iter().any(|missing| missing.span.as_ref() == Some(at));
-        for rule in self.rules.values_mut().filter(|rule| rule.kind == Kind::Check) {
+        for rule in self.rules.values_mut().filter(|rule| rule.kind == CoverageKind::Check) {
             rule.refused |= rule.needs.iter().any(lacks);
             rule.passed |= stopped.missing.is_empty();
         }
     }
 
-    fn named(&mut self, kind: Kind, name: &str) {
+    fn named(&mut self, kind: CoverageKind, name: &str) {
         for rule in self.rules.values_mut().filter(|rule| rule.kind == kind && rule.name == name) {
             rule.passed = true;
         }
     }
 
     /// The rules, by kind and place.
-    pub fn rules(&self) -> impl Iterator<Item = &Rule> {
+    pub fn rules(&self) -> impl Iterator<Item = &CoveredRule> {
         self.rules.values()
     }
 
@@ -279,27 +279,33 @@ impl Coverage {
 
     /// Records an allowed call, which is charged.
     pub fn allowed(&mut self, tool: &str) {
-        self.happened(tool, &[Kind::Cost]);
+        self.happened(tool, &[CoverageKind::Cost]);
     }
 
     /// Records a successful call: its effects, and the lessons from its result if it could be
     /// decoded.
     pub fn succeeded(&mut self, tool: &str, decoded: bool, reconciled: bool) {
-        self.happened(tool, &[Kind::Effect]);
+        self.happened(tool, &[CoverageKind::Effect]);
         if decoded {
             self.happened(
                 tool,
-                &[Kind::Observe, Kind::Learn, Kind::Shown, Kind::Private, Kind::Endorsed],
+                &[
+                    CoverageKind::Observe,
+                    CoverageKind::Learn,
+                    CoverageKind::Shown,
+                    CoverageKind::Private,
+                    CoverageKind::Endorsed,
+                ],
             );
         }
-        for rule in self.rules.values_mut().filter(|rule| rule.kind == Kind::Reconcile) {
+        for rule in self.rules.values_mut().filter(|rule| rule.kind == CoverageKind::Reconcile) {
             if rule.tools.iter().any(|name| name == tool) {
                 *if reconciled { &mut rule.passed } else { &mut rule.refused } = true;
             }
         }
     }
 
-    fn happened(&mut self, tool: &str, kinds: &[Kind]) {
+    fn happened(&mut self, tool: &str, kinds: &[CoverageKind]) {
         for rule in self.rules.values_mut().filter(|rule| kinds.contains(&rule.kind)) {
             rule.passed |= rule.tools.iter().any(|name| name == tool);
         }
@@ -309,18 +315,24 @@ impl Coverage {
         &mut self,
         plan: &LoadedPlan,
         tool: &Tool,
-        kind: Kind,
+        kind: CoverageKind,
         span: SpanId,
         name: &str,
-    ) -> &mut Rule {
+    ) -> &mut CoveredRule {
         let rule = self.rule(plan, kind, span, name);
         rule.tools.push(tool.name.clone());
         rule
     }
 
-    fn rule(&mut self, plan: &LoadedPlan, kind: Kind, span: SpanId, name: &str) -> &mut Rule {
+    fn rule(
+        &mut self,
+        plan: &LoadedPlan,
+        kind: CoverageKind,
+        span: SpanId,
+        name: &str,
+    ) -> &mut CoveredRule {
         let at = plan.span_text(span);
-        self.rules.entry((kind, at.clone(), name.to_owned())).or_insert_with(|| Rule {
+        self.rules.entry((kind, at.clone(), name.to_owned())).or_insert_with(|| CoveredRule {
             kind,
             span,
             at,
@@ -339,13 +351,14 @@ impl Coverage {
                 clause.any_of.iter().map(|one| name(one.tool).to_owned()).collect();
             needs.sort();
             needs.dedup();
-            let rule = self.add(plan, tool, Kind::Requires, clause.rule.span, &needs.join(" "));
+            let rule =
+                self.add(plan, tool, CoverageKind::Requires, clause.rule.span, &needs.join(" "));
             rule.needs = needs;
         }
     }
 
     fn plain(&mut self, plan: &LoadedPlan, tool: &Tool) {
-        let rules = |kind: Kind, rules: Vec<&RuleMeta>| {
+        let rules = |kind: CoverageKind, rules: Vec<&RuleMeta>| {
             rules.into_iter().map(move |r| (kind, r.span)).collect::<Vec<_>>()
         };
         let limits =
@@ -357,12 +370,12 @@ impl Coverage {
                 .map(|deny| &deny.rule)
                 .collect()
         };
-        let mut all = rules(Kind::Deny, denies(false));
-        all.extend(rules(Kind::Transform, denies(true)));
-        all.extend(rules(Kind::Limit, limits.map(|l| &l.rule).collect()));
-        all.extend(rules(Kind::Approval, tool.approvals.iter().map(|a| &a.rule).collect()));
-        all.extend(rules(Kind::Ready, tool.ready.iter().map(|r| &r.rule).collect()));
-        all.extend(rules(Kind::Cost, tool.costs.iter().map(|c| &c.rule).collect()));
+        let mut all = rules(CoverageKind::Deny, denies(false));
+        all.extend(rules(CoverageKind::Transform, denies(true)));
+        all.extend(rules(CoverageKind::Limit, limits.map(|l| &l.rule).collect()));
+        all.extend(rules(CoverageKind::Approval, tool.approvals.iter().map(|a| &a.rule).collect()));
+        all.extend(rules(CoverageKind::Ready, tool.ready.iter().map(|r| &r.rule).collect()));
+        all.extend(rules(CoverageKind::Cost, tool.costs.iter().map(|c| &c.rule).collect()));
         for (kind, span) in all {
             self.add(plan, tool, kind, span, "");
         }
@@ -370,43 +383,49 @@ impl Coverage {
             let unit =
                 plan.plan().units.get(cost.unit as usize).filter(|unit| unit.budget.is_some());
             if let Some(unit) = unit {
-                self.add(plan, tool, Kind::Budget, unit.span, &unit.name);
+                self.add(plan, tool, CoverageKind::Budget, unit.span, &unit.name);
             }
         }
         if tool.may_be_gated() {
-            self.add(plan, tool, Kind::Gate, tool.span, &tool.name);
+            self.add(plan, tool, CoverageKind::Gate, tool.span, &tool.name);
         }
     }
 
     fn state(&mut self, plan: &LoadedPlan, tool: &Tool) {
         for id in &tool.frame {
             if let Some(invariant) = plan.plan().invariants.get(*id as usize) {
-                self.add(plan, tool, Kind::Invariant, invariant.rule.span, &invariant.rule.owner);
+                self.add(
+                    plan,
+                    tool,
+                    CoverageKind::Invariant,
+                    invariant.rule.span,
+                    &invariant.rule.owner,
+                );
             }
         }
         for effect in &tool.effects {
-            self.add(plan, tool, Kind::Effect, effect.rule.span, "");
+            self.add(plan, tool, CoverageKind::Effect, effect.rule.span, "");
         }
     }
 
     fn after(&mut self, plan: &LoadedPlan, tool: &Tool) {
         for observe in &tool.observes {
-            self.add(plan, tool, Kind::Observe, observe.rule.span, "");
+            self.add(plan, tool, CoverageKind::Observe, observe.rule.span, "");
         }
         for learn in &tool.learns {
-            self.add(plan, tool, Kind::Learn, learn.rule.span, "");
+            self.add(plan, tool, CoverageKind::Learn, learn.rule.span, "");
         }
         for reconcile in &tool.reconciles {
-            self.add(plan, tool, Kind::Reconcile, reconcile.rule.span, "");
+            self.add(plan, tool, CoverageKind::Reconcile, reconcile.rule.span, "");
         }
         for transform in &tool.transforms {
-            self.add(plan, tool, Kind::Shown, transform.rule.span, "");
+            self.add(plan, tool, CoverageKind::Shown, transform.rule.span, "");
         }
         for private in &tool.privates {
-            self.add(plan, tool, Kind::Private, private.rule.span, "");
+            self.add(plan, tool, CoverageKind::Private, private.rule.span, "");
         }
         for endorsement in &tool.endorsements {
-            self.add(plan, tool, Kind::Endorsed, endorsement.rule.span, "");
+            self.add(plan, tool, CoverageKind::Endorsed, endorsement.rule.span, "");
         }
     }
 }
@@ -433,8 +452,10 @@ fn within(checks: &[Check], at: u32, plan: &LoadedPlan) -> Vec<String> {
 }
 
 /// Counts the observed outcomes, and all outcomes.
-pub fn total<'a>(rules: impl Iterator<Item = &'a Rule>) -> (usize, usize) {
-    rules.map(Rule::sides).fold((0, 0), |(seen, all), (sides, one)| (seen + one, all + sides))
+pub fn total<'a>(rules: impl Iterator<Item = &'a CoveredRule>) -> (usize, usize) {
+    rules
+        .map(CoveredRule::sides)
+        .fold((0, 0), |(seen, all), (sides, one)| (seen + one, all + sides))
 }
 
 /// Returns the percentage; 100 if there are no outcomes.

@@ -1,7 +1,7 @@
 //! Results as one JSON object.
 
-use super::{Results, ShownRule, Suite, coverage};
-use crate::commands::test::runner::Ran;
+use super::{Results, ShownRule, TestedGuard, coverage};
+use crate::commands::test::runner::TestResult;
 use serde_json::{Value, json};
 
 /// `{suites, summary}`, pretty-printed.
@@ -21,7 +21,7 @@ pub fn render(results: &Results) -> String {
     format!("{object:#}\n")
 }
 
-fn suite(suite: &Suite) -> Value {
+fn suite(suite: &TestedGuard) -> Value {
     json!({
         "file": suite.file,
         "guard": suite.guard,
@@ -30,7 +30,7 @@ fn suite(suite: &Suite) -> Value {
     })
 }
 
-fn test(ran: &Ran) -> Value {
+fn test(ran: &TestResult) -> Value {
     let failure = ran.failure.as_ref().map(|failed| {
         json!({
             "at": failed.at,

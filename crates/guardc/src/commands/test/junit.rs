@@ -1,8 +1,8 @@
 //! Results as JUnit XML.
 
-use super::runner::{Failed, Ran};
+use super::runner::{FailedStep, TestResult};
 use super::text::reason_lines;
-use super::{Results, Suite};
+use super::{Results, TestedGuard};
 use crate::failure::Failure;
 use crate::term::Style;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
@@ -15,20 +15,20 @@ pub fn render(results: &Results) -> Result<String, Failure> {
     report.to_string().map_err(|error| Failure::new(error.to_string()))
 }
 
-fn test_suite(suite: &Suite) -> TestSuite {
+fn test_suite(suite: &TestedGuard) -> TestSuite {
     let mut tests = TestSuite::new(suite.file.as_str());
     tests.add_test_cases(suite.ran.iter().map(|ran| test_case(suite, ran)));
     tests
 }
 
-fn test_case(suite: &Suite, ran: &Ran) -> TestCase {
+fn test_case(suite: &TestedGuard, ran: &TestResult) -> TestCase {
     let status = ran.failure.as_ref().map_or_else(TestCaseStatus::success, failure);
     let mut case = TestCase::new(ran.title.as_str(), status);
     case.set_classname(suite.guard.as_str());
     case
 }
 
-fn failure(failed: &Failed) -> TestCaseStatus {
+fn failure(failed: &FailedStep) -> TestCaseStatus {
     let mut body = format!("{}: {}\n", failed.at, failed.step);
     for reason in &failed.reasons {
         body.push_str(&reason_lines(reason, Style { on: false }));

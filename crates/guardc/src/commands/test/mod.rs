@@ -10,15 +10,15 @@ mod text;
 mod whole;
 
 use crate::config::Config;
-use crate::failure::{Exit, Failure, Outcome};
-use crate::files::{self, Input};
+use crate::failure::{CommandResult, Exit, Failure};
+use crate::files::{self, InputText};
 use crate::plans;
 use crate::project;
 use crate::report::Report;
-use crate::term::{Progress, Term};
-use coverage::{Coverage, Rule};
+use crate::term::{Console, Progress};
+use coverage::{Coverage, CoveredRule};
 use guard_compiler::{Output, SourceFile};
-use runner::Ran;
+use runner::TestResult;
 use std::path::PathBuf;
 pub use text::reason_lines;
 
@@ -68,13 +68,13 @@ pub enum Format {
 }
 
 /// The results of one guard.
-pub struct Suite {
+pub struct TestedGuard {
     /// Its displayed file.
     pub file: String,
     /// Its name.
     pub guard: String,
     /// The results of its tests, in order.
-    pub ran: Vec<Ran>,
+    pub ran: Vec<TestResult>,
     /// Its rules.
     pub rules: Vec<ShownRule>,
 }
@@ -82,7 +82,7 @@ pub struct Suite {
 /// A rule with its displayed text.
 pub struct ShownRule {
     /// The rule.
-    pub rule: Rule,
+    pub rule: CoveredRule,
     /// The displayed `file:line:column`; the guard's file if the rule has no position.
     pub at: String,
     /// The first line of its text.
@@ -93,7 +93,7 @@ pub struct ShownRule {
 #[derive(Default)]
 pub struct Results {
     /// The suites, one for each guard with tests.
-    pub suites: Vec<Suite>,
+    pub suites: Vec<TestedGuard>,
     /// The number of guards with errors.
     pub broken: usize,
     /// The minimum percentage of rule outcomes.
@@ -123,7 +123,7 @@ impl Results {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, term: &Term) -> Outcome {
+pub fn run(args: &Args, term: &Console) -> CommandResult {
     let config = Config::discover(&PathBuf::from("."))?;
     let inputs = files::find(&args.paths, args.stdin_filename.as_deref(), &config)?;
     if args.mutate {
@@ -170,7 +170,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
 
 fn one(
     args: &Args,
-    input: &Input,
+    input: &InputText,
     config: &Config,
     results: &mut Results,
     report: &mut Report,
@@ -193,7 +193,7 @@ fn one(
     Ok(())
 }
 
-fn suite(args: &Args, output: &Output, shown: &[SourceFile]) -> Result<Suite, Failure> {
+fn suite(args: &Args, output: &Output, shown: &[SourceFile]) -> Result<TestedGuard, Failure> {
     let plan = plans::loaded(output.plan.clone(), output.sources.clone())?;
     let guard = crate::play::guard(plan.clone())?;
     let mut coverage = Coverage::new(&plan);
@@ -205,10 +205,10 @@ fn suite(args: &Args, output: &Output, shown: &[SourceFile]) -> Result<Suite, Fa
         .collect::<Result<_, _>>()?;
     let rules = coverage.rules().map(|rule| show(&plan, rule, shown)).collect();
     let file = shown.first().map_or_else(String::new, |file| file.path.clone());
-    Ok(Suite { file, guard: plan.plan().guard.clone(), ran, rules })
+    Ok(TestedGuard { file, guard: plan.plan().guard.clone(), ran, rules })
 }
 
-fn show(plan: &guard_plan::LoadedPlan, rule: &Rule, shown: &[SourceFile]) -> ShownRule {
+fn show(plan: &guard_plan::LoadedPlan, rule: &CoveredRule, shown: &[SourceFile]) -> ShownRule {
     let span = plan.sources().spans.get(rule.span as usize);
     let file = span.and_then(|span| shown.get(span.file as usize));
     let (Some(span), Some(file)) = (span, file) else {

@@ -3,7 +3,7 @@
 use super::coverage::Coverage;
 use crate::failure::Failure;
 use crate::play::Play;
-use crate::report::Lines;
+use crate::report::SourceLines;
 use guard_compiler::SourceFile;
 use guard_compiler::scenario::{Call, Scenario, Step, StepKind};
 use guard_plan::json::Json;
@@ -17,7 +17,7 @@ use guard_syntax::span::Span;
 use std::collections::BTreeMap;
 
 /// The result of a test.
-pub struct Ran {
+pub struct TestResult {
     /// Its title.
     pub title: String,
     /// `file:line:column` of the block.
@@ -25,12 +25,12 @@ pub struct Ran {
     /// The number of passed steps.
     pub steps: usize,
     /// The failed step.
-    pub failure: Option<Failed>,
+    pub failure: Option<FailedStep>,
 }
 
 /// A failed step.
 #[derive(Debug, Default)]
-pub struct Failed {
+pub struct FailedStep {
     /// `file:line:column` of the step.
     pub at: String,
     /// Its text.
@@ -47,14 +47,14 @@ pub struct Failed {
     pub notes: Vec<String>,
 }
 
-impl Failed {
-    pub(super) fn new(expected: impl Into<String>, got: impl Into<String>) -> Failed {
-        Failed { expected: expected.into(), got: got.into(), ..Failed::default() }
+impl FailedStep {
+    pub(super) fn new(expected: impl Into<String>, got: impl Into<String>) -> FailedStep {
+        FailedStep { expected: expected.into(), got: got.into(), ..FailedStep::default() }
     }
 
-    fn verdict(expected: impl Into<String>, verdict: Verdict) -> Failed {
+    fn verdict(expected: impl Into<String>, verdict: Verdict) -> FailedStep {
         let got = verdict.decision.as_str();
-        Failed { reasons: verdict.reasons, ..Failed::new(expected, got) }
+        FailedStep { reasons: verdict.reasons, ..FailedStep::new(expected, got) }
     }
 }
 
@@ -64,7 +64,7 @@ pub fn run(
     scenario: &Scenario,
     shown: &[SourceFile],
     coverage: &mut Coverage,
-) -> Result<Ran, Failure> {
+) -> Result<TestResult, Failure> {
     let mut runner = Runner {
         guard,
         play: Play::new(guard)?,
@@ -74,7 +74,7 @@ pub fn run(
         noted: Vec::new(),
     };
     let mut notes: Vec<String> = Vec::new();
-    let mut ran = Ran {
+    let mut ran = TestResult {
         title: scenario.title.clone(),
         at: place(scenario.span, shown),
         steps: 0,
@@ -83,7 +83,7 @@ pub fn run(
     for step in &scenario.steps {
         if let Err(failed) = runner.step(step) {
             let (at, step) = (place(step.span, shown), step.text.clone());
-            ran.failure = Some(Failed { at, step, notes, ..*failed });
+            ran.failure = Some(FailedStep { at, step, notes, ..*failed });
             return Ok(ran);
         }
         let noted = std::mem::take(&mut runner.noted).into_iter();
@@ -97,11 +97,11 @@ fn place(span: Span, shown: &[SourceFile]) -> String {
     let Some(file) = shown.get(span.file.0 as usize) else {
         return String::new();
     };
-    let at = Lines::new(&file.text).position(&file.text, span.start as usize);
+    let at = SourceLines::new(&file.text).position(&file.text, span.start as usize);
     format!("{}:{}:{}", file.path, at.line, at.column)
 }
 
-pub(super) type Stepped = Result<(), Box<Failed>>;
+pub(super) type Stepped = Result<(), Box<FailedStep>>;
 
 pub(super) struct Runner<'a> {
     pub(super) guard: &'a Guard,
@@ -128,7 +128,7 @@ impl Runner<'_> {
                     return Ok(());
                 }
                 let got = "the guard serves it itself, and it has succeeded";
-                Err(Failed::new("to run as the test says", got).into())
+                Err(FailedStep::new("to run as the test says", got).into())
             }
             StepKind::Allowed(call) => self.allowed(call),
             StepKind::Denied { call, by, names, because } => {
@@ -143,7 +143,7 @@ impl Runner<'_> {
             }
             StepKind::Finish { name, success, result, undecoded } => {
                 let Some((id, tool)) = self.started.remove(name) else {
-                    return Err(Failed::new(
+                    return Err(FailedStep::new(
                         "a started call",
                         format!("nothing is in flight as `{name}`"),
                     )
@@ -158,7 +158,7 @@ impl Runner<'_> {
     /// Runs the steps that are not calls.
     fn around(&mut self, kind: &StepKind) -> Stepped {
         let done = |result: Result<(), String>| {
-            result.map_err(|why| Failed::new("to be possible", why).into())
+            result.map_err(|why| FailedStep::new("to be possible", why).into())
         };
         match kind {
             StepKind::Approve { call, role, within } => {
@@ -185,12 +185,14 @@ impl Runner<'_> {
             StepKind::Expect { condition, shows } => self.expect(condition, shows),
             StepKind::Shows(wanted) => match &self.shown {
                 Some(shown) if shown == wanted => Ok(()),
-                Some(shown) => Err(Failed::new(wanted.to_string(), shown.to_string()).into()),
-                None => Err(Failed::new(wanted.to_string(), "no call has given a result").into()),
+                Some(shown) => Err(FailedStep::new(wanted.to_string(), shown.to_string()).into()),
+                None => {
+                    Err(FailedStep::new(wanted.to_string(), "no call has given a result").into())
+                }
             },
             StepKind::Halted => match self.play.halted() {
                 Some(_) => Ok(()),
-                None => Err(Failed::new("a halted session", "it is not halted").into()),
+                None => Err(FailedStep::new("a halted session", "it is not halted").into()),
             },
             StepKind::Resume(role) => done(self.play.resume(role, "test")),
             other => self.whole_session(other),
@@ -201,9 +203,9 @@ impl Runner<'_> {
         &mut self,
         name: Option<&str>,
         call: &Call,
-    ) -> Result<(String, Proposed), Box<Failed>> {
+    ) -> Result<(String, Proposed), Box<FailedStep>> {
         let proposed = self.play.propose(name, &call.tool, &call.args);
-        let (id, proposed) = proposed.map_err(|why| Failed::new("a verdict", why))?;
+        let (id, proposed) = proposed.map_err(|why| FailedStep::new("a verdict", why))?;
         self.seen(&call.tool, &proposed.verdict);
         self.coverage.delivered(&proposed.feedback);
         self.noted.extend_from_slice(&proposed.notes);
@@ -227,10 +229,10 @@ impl Runner<'_> {
         &mut self,
         name: Option<&str>,
         call: &Call,
-    ) -> Result<(String, bool), Box<Failed>> {
+    ) -> Result<(String, bool), Box<FailedStep>> {
         let (id, proposed) = self.propose(name, call)?;
         if proposed.verdict.decision != Decision::Allow {
-            return Err(Failed::verdict("allow", proposed.verdict).into());
+            return Err(FailedStep::verdict("allow", proposed.verdict).into());
         }
         let name = self.name(&call.tool).to_owned();
         self.coverage.allowed(&name);
@@ -252,7 +254,7 @@ impl Runner<'_> {
             None if success && undecoded => self.play.settle_unreadable(id),
             _ => self.play.settle(id, success, result),
         };
-        let settled = settled.map_err(|why| Failed::new("to settle", why))?;
+        let settled = settled.map_err(|why| FailedStep::new("to settle", why))?;
         self.coverage.delivered(&settled.feedback);
         self.shown = settled.shown.clone().or_else(|| result.cloned());
         // What a `transform` shows is asked for with `shows`.
@@ -267,9 +269,11 @@ impl Runner<'_> {
             (Some(note), false) => {
                 let help = "say `returns` with a value of its type, or `undecoded`";
                 let expected = format!("a result that decodes ({help})");
-                Err(Failed::new(&expected, note.message.clone()).into())
+                Err(FailedStep::new(&expected, note.message.clone()).into())
             }
-            (None, true) => Err(Failed::new("a result that does not decode", "it decodes").into()),
+            (None, true) => {
+                Err(FailedStep::new("a result that does not decode", "it decodes").into())
+            }
             _ => Ok(()),
         }
     }
@@ -280,7 +284,7 @@ impl Runner<'_> {
         if verdict.decision == Decision::Allow {
             Ok(())
         } else {
-            Err(Failed::verdict("allow", verdict).into())
+            Err(FailedStep::verdict("allow", verdict).into())
         }
     }
 
@@ -314,7 +318,7 @@ impl Runner<'_> {
             && coded().next().is_some()
             && names.iter().all(named)
             && said;
-        if holds { Ok(()) } else { Err(Failed::verdict(expected, verdict).into()) }
+        if holds { Ok(()) } else { Err(FailedStep::verdict(expected, verdict).into()) }
     }
 
     fn asks(&mut self, call: &Call, of: Option<&str>) -> Stepped {
@@ -329,7 +333,7 @@ impl Runner<'_> {
             return Ok(());
         }
         let expected = of.map_or_else(|| "ask".into(), |role| format!("ask {role}"));
-        Err(Failed::verdict(expected, verdict).into())
+        Err(FailedStep::verdict(expected, verdict).into())
     }
 
     fn waits(&mut self, call: &Call, for_tool: Option<&str>) -> Stepped {
@@ -343,7 +347,7 @@ impl Runner<'_> {
             return Ok(());
         }
         let expected = name.map_or_else(|| "wait".into(), |name| format!("wait for `{name}`"));
-        Err(Failed::verdict(expected, verdict).into())
+        Err(FailedStep::verdict(expected, verdict).into())
     }
 
     fn expect(&mut self, condition: &Expr, shows: &[(String, Expr, TypeId)]) -> Stepped {
@@ -359,6 +363,6 @@ impl Runner<'_> {
             let elapsed = duration(self.play.elapsed());
             shows.push(("now".into(), format!("{}, {elapsed} after the start", self.play.time())));
         }
-        Err(Failed { shows, ..Failed::new("true", got) }.into())
+        Err(FailedStep { shows, ..FailedStep::new("true", got) }.into())
     }
 }

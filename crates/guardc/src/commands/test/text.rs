@@ -1,7 +1,7 @@
 //! Results for people.
 
-use super::{Results, ShownRule, Suite, coverage};
-use crate::commands::test::runner::{Failed, Ran};
+use super::{Results, ShownRule, TestedGuard, coverage};
+use crate::commands::test::runner::{FailedStep, TestResult};
 use crate::report::visible;
 use crate::term::{Style, count};
 use guard_plan::verdict::Reason;
@@ -38,7 +38,7 @@ pub fn render(results: &Results, style: Style) -> String {
     out.trim_start_matches('\n').to_owned()
 }
 
-fn titles(out: &mut String, suite: &Suite, style: Style) {
+fn titles(out: &mut String, suite: &TestedGuard, style: Style) {
     let _ = writeln!(out, "\n{}", style.bold(&suite.file));
     for ran in &suite.ran {
         let mark = if ran.failure.is_some() {
@@ -53,7 +53,7 @@ fn titles(out: &mut String, suite: &Suite, style: Style) {
     }
 }
 
-fn failure(out: &mut String, ran: &Ran, failed: &Failed, style: Style) {
+fn failure(out: &mut String, ran: &TestResult, failed: &FailedStep, style: Style) {
     let _ = writeln!(out, "\n{}: {}", style.cyan(&failed.at), style.bold(&visible(&ran.title)));
     let _ = writeln!(out, "  {}", visible(&failed.step));
     let _ = writeln!(out, "  expected  {}", failed.expected);

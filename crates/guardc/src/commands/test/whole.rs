@@ -1,6 +1,6 @@
 //! The steps about the whole session: its inputs, deliveries, items and advice.
 
-use super::runner::{Failed, Runner, Stepped};
+use super::runner::{FailedStep, Runner, Stepped};
 use guard_compiler::scenario::{ReportStep, StepKind};
 use guard_plan::plan::SourceKind;
 use guard_plan::record::{RunEnd, StopDecision};
@@ -9,7 +9,7 @@ use guard_plan::report::Reason;
 impl Runner<'_> {
     /// Runs the steps about the whole session and its deliveries.
     pub(super) fn whole_session(&mut self, kind: &StepKind) -> Stepped {
-        let impossible = |why| Box::new(Failed::new("to be possible", why));
+        let impossible = |why| Box::new(FailedStep::new("to be possible", why));
         match kind {
             StepKind::Data(data) => {
                 self.coverage.taught(SourceKind::Start);
@@ -58,10 +58,10 @@ impl Runner<'_> {
         let expected = format!("feedback of `{name}`");
         match delivered.iter().find(|it| it.provider == name) {
             Some(it) => contains(text, &it.text),
-            None if delivered.is_empty() => Err(Failed::new(expected, "none").into()),
+            None if delivered.is_empty() => Err(FailedStep::new(expected, "none").into()),
             None => {
                 let others: Vec<&str> = delivered.iter().map(|it| it.provider.as_str()).collect();
-                Err(Failed::new(expected, format!("feedback of {}", others.join(", "))).into())
+                Err(FailedStep::new(expected, format!("feedback of {}", others.join(", "))).into())
             }
         }
     }
@@ -69,13 +69,13 @@ impl Runner<'_> {
     fn no_feedback(&self, name: Option<&str>) -> Stepped {
         let mut delivered = self.play.feedback().iter();
         match delivered.find(|it| name.is_none_or(|name| it.provider == name)) {
-            Some(it) => Err(Failed::new("no such feedback", it.text.clone()).into()),
+            Some(it) => Err(FailedStep::new("no such feedback", it.text.clone()).into()),
             None => Ok(()),
         }
     }
 
     fn stop(&mut self, outcome: &str, text: Option<&str>) -> Stepped {
-        let stopped = self.play.stop().map_err(|why| Failed::new("to be possible", why))?;
+        let stopped = self.play.stop().map_err(|why| FailedStep::new("to be possible", why))?;
         self.coverage.stopped(&stopped);
         let got = match (stopped.decision, &stopped.bypassed, stopped.incomplete) {
             (StopDecision::Block, ..) => "blocked",
@@ -88,21 +88,21 @@ impl Runner<'_> {
             return contains(text, &said);
         }
         let got = if said.is_empty() { got.to_owned() } else { format!("{got}: {said}") };
-        Err(Failed::new(outcome, got).into())
+        Err(FailedStep::new(outcome, got).into())
     }
 
     fn item(&self, item: &str, state: &str) -> Stepped {
         match self.play.session().state().item_state(self.guard.kernel(), item) {
             Some(now) if now == state => Ok(()),
-            Some(now) => Err(Failed::new(state, now).into()),
-            None => Err(Failed::new(state, "there is no such item").into()),
+            Some(now) => Err(FailedStep::new(state, now).into()),
+            None => Err(FailedStep::new(state, "there is no such item").into()),
         }
     }
 
     /// Judges a text by what the session knows; nothing is handed over.
     fn report(&mut self, step: &ReportStep) -> Stepped {
         let report = self.play.report(&step.contract, &step.text);
-        let report = report.map_err(|why| Failed::new("to be possible", why))?;
+        let report = report.map_err(|why| FailedStep::new("to be possible", why))?;
         let got: Vec<Reason> = report.quarantined.iter().map(|unit| unit.reason).collect();
         let all = got.len() as u64 == report.quarantined_count;
         let reasons = |reasons: &[Reason]| {
@@ -112,17 +112,17 @@ impl Runner<'_> {
         let whole = || format!("{}\n{}", report.state.name(), report.text().trim_end());
         if report.state != step.state || step.truncated && !report.truncated {
             let cut = if step.truncated { ", truncated" } else { "" };
-            return Err(Failed::new(format!("{}{cut}", step.state.name()), whole()).into());
+            return Err(FailedStep::new(format!("{}{cut}", step.state.name()), whole()).into());
         }
         let kept = report.kept() as u64;
         if let Some(wanted) = step.items.filter(|wanted| *wanted != kept) {
-            return Err(Failed::new(format!("items {wanted}"), format!("items {kept}")).into());
+            return Err(FailedStep::new(format!("items {wanted}"), format!("items {kept}")).into());
         }
         let asked = !step.quarantined.is_empty();
         if asked && !(all && got == step.quarantined) {
             let (wanted, got) = (reasons(&step.quarantined), reasons(&got));
             let some = if all { "" } else { " and more" };
-            return Err(Failed::new(
+            return Err(FailedStep::new(
                 format!("quarantined: {wanted}"),
                 format!("quarantined: {got}{some}"),
             )
@@ -134,7 +134,7 @@ impl Runner<'_> {
     fn advice(&mut self, tool: &str, wanted: &str, text: Option<&str>) -> Stepped {
         let advice = self.play.advise();
         let Some(action) = advice.actions.iter().find(|action| action.wire_name == tool) else {
-            return Err(Failed::new(wanted, "the advice does not speak of it").into());
+            return Err(FailedStep::new(wanted, "the advice does not speak of it").into());
         };
         let whole = advice.text();
         let heading = format!("(id={})", action.tool);
@@ -145,7 +145,7 @@ impl Runner<'_> {
         let first = advice.best().is_some_and(|best| best.wire_name == tool);
         let status = action.status.as_str().to_lowercase();
         if status != wanted && !(wanted == "first" && first) {
-            return Err(Failed::new(wanted, format!("{status}\n{section}")).into());
+            return Err(FailedStep::new(wanted, format!("{status}\n{section}")).into());
         }
         contains(text, section)
     }
@@ -155,7 +155,7 @@ impl Runner<'_> {
 fn contains(text: Option<&str>, said: &str) -> Stepped {
     match text {
         Some(text) if !said.contains(text) => {
-            Err(Failed::new(format!("something with \"{text}\""), format!("{said:?}")).into())
+            Err(FailedStep::new(format!("something with \"{text}\""), format!("{said:?}")).into())
         }
         _ => Ok(()),
     }

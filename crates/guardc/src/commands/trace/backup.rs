@@ -1,9 +1,9 @@
 //! `guardc trace backup`: copies a store while others use it.
 
 use super::sources::{failed, open};
-use crate::failure::{Exit, Outcome};
+use crate::failure::{CommandResult, Exit};
 use crate::files;
-use crate::term::{Term, count};
+use crate::term::{Console, count};
 use std::path::PathBuf;
 
 /// Copies a store while others use it; its key is not copied
@@ -17,7 +17,7 @@ pub struct Args {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, term: &Term) -> Outcome {
+pub fn run(args: &Args, term: &Console) -> CommandResult {
     let store = open(&args.store, None)?;
     store.backup(&args.output).map_err(|error| failed(&error))?;
     let copy = open(&args.output, None)?;

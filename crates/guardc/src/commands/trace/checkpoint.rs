@@ -3,9 +3,9 @@
 
 use super::sources;
 use super::verify::{unsound, verify_all};
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{CommandResult, Exit, Failure};
 use crate::files;
-use crate::term::Term;
+use crate::term::Console;
 use guard_trace::checkpoint::Checkpoint;
 use guard_trace::sign::SigningKey;
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ pub struct Args {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, term: &Term) -> Outcome {
+pub fn run(args: &Args, term: &Console) -> CommandResult {
     let key = args.sign.as_deref().map(SigningKey::read).transpose();
     let key = key.map_err(|error| Failure::new(error.to_string()))?;
     let found = sources::all_with_ledgers(&args.traces, &args.session, None)?;
@@ -52,7 +52,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
 pub fn write(
     path: &std::path::Path,
     what: &impl serde::Serialize,
-    term: &Term,
+    term: &Console,
 ) -> Result<(), Failure> {
     let text =
         serde_json::to_string_pretty(what).map_err(|error| Failure::new(error.to_string()))?;

@@ -2,11 +2,11 @@
 
 use super::sources::{failed, no_session};
 use crate::config::Config;
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{CommandResult, Exit, Failure};
 use crate::files;
 use crate::plans;
 use crate::play;
-use crate::term::{Term, count};
+use crate::term::{Console, count};
 use guard_runtime::{Kernel, Secrets};
 use guard_trace::store::{
     Commit, Committed, Durability, Store, StoreError, key_path, open_existing,
@@ -35,7 +35,7 @@ pub struct Args {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, term: &Term) -> Outcome {
+pub fn run(args: &Args, term: &Console) -> CommandResult {
     let config = Config::discover(args.plan.parent().unwrap_or(Path::new(".")))?;
     let Some(plan) = plans::open(&args.plan, &config, term)? else {
         return Ok(Exit::Findings);

@@ -3,7 +3,7 @@
 use super::filter::Filter;
 use super::walk::{At, walk};
 use crate::failure::Failure;
-use crate::term::Term;
+use crate::term::Console;
 use guard_plan::json::Json;
 use guard_plan::record::{Charge, Payload, Record, StopDecision};
 use std::io::Write;
@@ -20,7 +20,7 @@ pub fn write(
     traces: &[PathBuf],
     filter: &Filter,
     out: &mut dyn Write,
-    term: &Term,
+    term: &Console,
 ) -> Result<bool, Failure> {
     let fail = |error: csv::Error| Failure::output(&error.into());
     let mut table = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(out);

@@ -1,12 +1,12 @@
 //! `guardc trace export`: exports traces from their store, as JSON Lines or for other tools.
 
 use super::filter::Filter;
-use super::sources::{self, Source};
+use super::sources::{self, SessionTrace};
 use super::verify::{unsound, verify_all};
 use super::{csv, otel};
-use crate::failure::{Exit, Failure, Outcome, reason};
+use crate::failure::{CommandResult, Exit, Failure, reason};
 use crate::files;
-use crate::term::{Term, count};
+use crate::term::{Console, count};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -42,7 +42,7 @@ pub enum Format {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, term: &Term) -> Outcome {
+pub fn run(args: &Args, term: &Console) -> CommandResult {
     args.filter.check()?;
     if args.format == Format::Jsonl {
         return jsonl(args, term);
@@ -65,7 +65,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     if sound { Ok(Exit::Fine) } else { Err(Failure::Said) }
 }
 
-fn jsonl(args: &Args, term: &Term) -> Outcome {
+fn jsonl(args: &Args, term: &Console) -> CommandResult {
     if !args.filter.is_of_sessions() {
         return Err(Failure::new("records are exported whole: a chain with gaps proves nothing")
             .help("choose sessions with `--session`, or another `--format`"));
@@ -101,7 +101,7 @@ fn jsonl(args: &Args, term: &Term) -> Outcome {
 }
 
 /// Writes a file as a whole, and never overwrites one.
-fn into_file(source: &Source, path: &Path) -> Result<(), Failure> {
+fn into_file(source: &SessionTrace, path: &Path) -> Result<(), Failure> {
     let fail = |error: std::io::Error| {
         Failure::new(format!("cannot write `{}`: {}", files::display(path), reason(&error)))
     };
@@ -121,7 +121,7 @@ fn into_file(source: &Source, path: &Path) -> Result<(), Failure> {
     })
 }
 
-fn write(source: &Source, out: &mut impl Write) -> Result<std::io::Result<()>, Failure> {
+fn write(source: &SessionTrace, out: &mut impl Write) -> Result<std::io::Result<()>, Failure> {
     for line in source.lines()? {
         let line = line?;
         let written = out.write_all(line.as_bytes()).and_then(|()| out.write_all(b"\n"));

@@ -2,8 +2,8 @@
 
 use super::filter::Filter;
 use super::walk::{At, walk};
-use crate::failure::{Exit, Failure, Outcome};
-use crate::term::{Style, Term};
+use crate::failure::{CommandResult, Exit, Failure};
+use crate::term::{Console, Style};
 use guard_plan::record::{Payload, Record, rendered};
 use guard_plan::render::cut;
 use guard_plan::verdict::Reason;
@@ -31,7 +31,7 @@ pub struct Args {
     pub filter: Filter,
     /// Only in this part of records; may be given again
     #[arg(long = "in", value_enum, value_name = "PART")]
-    pub parts: Vec<Part>,
+    pub parts: Vec<RecordPart>,
     /// Only how many records there are
     #[arg(long, short, conflicts_with = "files")]
     pub count: bool,
@@ -42,7 +42,7 @@ pub struct Args {
 
 /// A part of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Part {
+pub enum RecordPart {
     /// The name of the tool.
     Tool,
     /// The arguments, as JSON.
@@ -70,7 +70,7 @@ pub enum Part {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, term: &Term) -> Outcome {
+pub fn run(args: &Args, term: &Console) -> CommandResult {
     args.filter.check()?;
     let pattern = pattern(&args.pattern)?;
     let mut out = BufWriter::new(std::io::stdout().lock());
@@ -129,7 +129,7 @@ fn pattern(text: &str) -> Result<Regex, Failure> {
 fn line(
     at: &At<'_>,
     record: &Record,
-    part: Part,
+    part: RecordPart,
     text: &str,
     place: std::ops::Range<usize>,
     style: Style,
@@ -151,14 +151,14 @@ fn line(
 }
 
 /// Returns the searchable parts of a record.
-fn parts(at: &At<'_>, record: &Record) -> Vec<(Part, String)> {
+fn parts(at: &At<'_>, record: &Record) -> Vec<(RecordPart, String)> {
     let mut parts = Vec::new();
     let mut put = |part, text: String| {
         if !text.is_empty() {
             parts.push((part, text));
         }
     };
-    put(Part::Tool, at.tool.clone().unwrap_or_default());
+    put(RecordPart::Tool, at.tool.clone().unwrap_or_default());
     let json = |changes: &[guard_plan::record::Change]| {
         let one = |one: &guard_plan::record::Change| {
             format!("{}: {} → {}", one.name, one.before, one.after)
@@ -175,70 +175,73 @@ fn parts(at: &At<'_>, record: &Record) -> Vec<(Part, String)> {
     };
     match &record.payload {
         Payload::Open(it) => {
-            put(Part::Args, it.data.as_ref().map(|data| data.to_string()).unwrap_or_default())
+            put(RecordPart::Args, it.data.as_ref().map(|data| data.to_string()).unwrap_or_default())
         }
         Payload::Propose(it) => {
-            put(Part::Args, it.args.to_string());
+            put(RecordPart::Args, it.args.to_string());
             let reason = |one: &Reason| {
                 format!("{} {}: {} {}", one.code.as_str(), one.rule, one.message, one.help)
             };
             let reasons = it.verdict.reasons.iter().chain(&it.verdict.shadowed).map(reason);
-            put(Part::Reason, reasons.collect::<Vec<_>>().join("; "));
+            put(RecordPart::Reason, reasons.collect::<Vec<_>>().join("; "));
             put(
-                Part::Result,
+                RecordPart::Result,
                 it.served.as_ref().map(|served| served.to_string()).unwrap_or_default(),
             );
-            put(Part::Feedback, rendered(&it.feedback));
-            put(Part::Change, json(&it.changes));
+            put(RecordPart::Feedback, rendered(&it.feedback));
+            put(RecordPart::Change, json(&it.changes));
             let item = |one: &guard_plan::record::ItemChange| {
                 format!("{} {} {}", one.item, one.after, one.reasons.join("; "))
             };
-            put(Part::Item, it.items.iter().map(item).collect::<Vec<_>>().join("; "));
-            put(Part::Note, notes(&it.notes));
-            put(Part::Asked, asked(&it.asked));
+            put(RecordPart::Item, it.items.iter().map(item).collect::<Vec<_>>().join("; "));
+            put(RecordPart::Note, notes(&it.notes));
+            put(RecordPart::Asked, asked(&it.asked));
         }
         Payload::Settle(it) => {
-            put(Part::Result, it.result.to_string());
-            put(Part::Change, json(&it.changes));
-            put(Part::Feedback, rendered(&it.feedback));
-            put(Part::Note, notes(&it.notes));
-            put(Part::Asked, asked(&it.asked));
+            put(RecordPart::Result, it.result.to_string());
+            put(RecordPart::Change, json(&it.changes));
+            put(RecordPart::Feedback, rendered(&it.feedback));
+            put(RecordPart::Note, notes(&it.notes));
+            put(RecordPart::Asked, asked(&it.asked));
         }
         Payload::Approve(it) => {
-            put(Part::Args, it.args.to_string());
-            put(Part::By, format!("{} {}", it.role, it.by));
+            put(RecordPart::Args, it.args.to_string());
+            put(RecordPart::By, format!("{} {}", it.role, it.by));
         }
         Payload::Revoke(it) => {
-            put(Part::Args, it.args.to_string());
-            put(Part::By, format!("{} {}", it.role, it.by));
+            put(RecordPart::Args, it.args.to_string());
+            put(RecordPart::By, format!("{} {}", it.role, it.by));
         }
-        Payload::Usage(it) => put(Part::Args, format!("{} {}", it.amount, it.unit)),
-        Payload::Resume(it) => put(Part::By, format!("{} {}", it.role, it.by)),
+        Payload::Usage(it) => put(RecordPart::Args, format!("{} {}", it.amount, it.unit)),
+        Payload::Resume(it) => put(RecordPart::By, format!("{} {}", it.role, it.by)),
         Payload::Prompt(it) => {
-            put(Part::Prompt, it.text.to_string());
-            put(Part::Note, notes(&it.notes));
+            put(RecordPart::Prompt, it.text.to_string());
+            put(RecordPart::Note, notes(&it.notes));
         }
         Payload::Stop(it) => {
             let missing = it.missing.iter().map(|one| one.message.clone());
             let all: Vec<String> =
                 it.reason.iter().map(|reason| reason.to_string()).chain(missing).collect();
-            put(Part::Stop, all.join("; "));
-            put(Part::Asked, asked(&it.asked));
+            put(RecordPart::Stop, all.join("; "));
+            put(RecordPart::Asked, asked(&it.asked));
         }
         Payload::Item(it) => {
             let change = &it.change;
-            put(Part::Item, format!("{} {} {}", it.item, change.after, change.reasons.join("; ")));
-            put(Part::By, it.by.as_ref().map(|by| by.to_string()).unwrap_or_default());
+            put(
+                RecordPart::Item,
+                format!("{} {} {}", it.item, change.after, change.reasons.join("; ")),
+            );
+            put(RecordPart::By, it.by.as_ref().map(|by| by.to_string()).unwrap_or_default());
         }
-        Payload::Answers(it) => put(Part::Asked, it.answers.to_string()),
-        Payload::Contract(it) => put(Part::Item, format!("{} {}", it.contract, it.state)),
-        Payload::Ledger(it) => put(Part::Note, it.to_string()),
+        Payload::Answers(it) => put(RecordPart::Asked, it.answers.to_string()),
+        Payload::Contract(it) => put(RecordPart::Item, format!("{} {}", it.contract, it.state)),
+        Payload::Ledger(it) => put(RecordPart::Note, it.to_string()),
         Payload::Upgrade(it) => {
             let forgotten = it.anew.iter().chain(it.dropped.iter());
-            put(Part::Note, forgotten.cloned().collect::<Vec<_>>().join("; "));
+            put(RecordPart::Note, forgotten.cloned().collect::<Vec<_>>().join("; "));
             if let Some(forced) = &it.forced {
-                put(Part::By, forced.by.to_string());
-                put(Part::Reason, forced.reason.as_deref().unwrap_or_default().to_owned());
+                put(RecordPart::By, forced.by.to_string());
+                put(RecordPart::Reason, forced.reason.as_deref().unwrap_or_default().to_owned());
             }
         }
         Payload::Snapshot(_) => {}

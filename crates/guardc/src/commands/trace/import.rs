@@ -1,10 +1,10 @@
 //! `guardc trace import`: appends traces to the sessions in a store.
 
-use super::sources::{self, Source, failed};
+use super::sources::{self, SessionTrace, failed};
 use super::verify::{unsound, verify_all};
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{CommandResult, Exit, Failure};
 use crate::files;
-use crate::term::{Term, count};
+use crate::term::{Console, count};
 use guard_trace::store::{self, Commit, Committed, Durability, Store};
 use std::path::PathBuf;
 
@@ -25,7 +25,7 @@ pub struct Args {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, term: &Term) -> Outcome {
+pub fn run(args: &Args, term: &Console) -> CommandResult {
     if args.traces.iter().any(|path| path.as_os_str() == "-") {
         return Err(Failure::new(
             "a trace is verified before it is taken, and standard input can be read once",
@@ -59,7 +59,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
 }
 
 /// Appends the records that a store does not have; `None` if the common records differ.
-pub fn copy(source: &Source, store: &dyn Store, id: &str) -> Result<Option<usize>, Failure> {
+pub fn copy(source: &SessionTrace, store: &dyn Store, id: &str) -> Result<Option<usize>, Failure> {
     let mut head = store.begin(id).map_err(|error| failed(&error))?.head;
     let mut known = store.records(id, 0).map_err(|error| failed(&error))?;
     let mut lines = source.lines()?;

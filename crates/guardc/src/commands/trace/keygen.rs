@@ -1,8 +1,8 @@
 //! `guardc trace keygen`: generates a key for signing checkpoints.
 
-use crate::failure::{Exit, Failure, Outcome, reason};
+use crate::failure::{CommandResult, Exit, Failure, reason};
 use crate::files;
-use crate::term::Term;
+use crate::term::Console;
 use guard_trace::KeyError;
 use guard_trace::sign::SigningKey;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ pub struct Args {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, term: &Term) -> Outcome {
+pub fn run(args: &Args, term: &Console) -> CommandResult {
     let made = SigningKey::make(&args.file).map_err(|error| match error {
         KeyError::Io(path, error) => {
             Failure::new(format!("cannot make `{}`: {}", files::display(&path), reason(&error)))

@@ -23,8 +23,8 @@ mod to_test;
 mod verify;
 pub mod walk;
 
-use crate::failure::Outcome;
-use crate::term::Term;
+use crate::failure::CommandResult;
+use crate::term::Console;
 
 /// Verifies, anchors, reads, searches, counts, moves and compacts traces
 #[derive(Debug, clap::Args)]
@@ -55,7 +55,7 @@ pub enum What {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, term: &Term) -> Outcome {
+pub fn run(args: &Args, term: &Console) -> CommandResult {
     match &args.what {
         What::Verify(args) => verify::run(args, term),
         What::Show(args) => show::run(args, term),

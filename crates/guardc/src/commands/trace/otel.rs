@@ -8,7 +8,7 @@
 use super::filter::Filter;
 use super::walk::{At, walk};
 use crate::failure::Failure;
-use crate::term::Term;
+use crate::term::Console;
 use guard_plan::record::{Charge, Delivered, Payload, Propose, Record, StopDecision};
 use guard_plan::verdict::Decision;
 use guard_plan::{hex, time};
@@ -33,7 +33,7 @@ pub fn write(
     filter: &Filter,
     content: bool,
     out: &mut dyn Write,
-    term: &Term,
+    term: &Console,
 ) -> Result<bool, Failure> {
     let mut spans = Spans { out, ready: Vec::new(), session: None, content };
     let sound = walk(traces, "exporting", term, &mut |at, record, _| {

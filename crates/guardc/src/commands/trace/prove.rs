@@ -2,9 +2,9 @@
 
 use super::checkpoint::write;
 use super::sources;
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{CommandResult, Exit, Failure};
 use crate::files;
-use crate::term::Term;
+use crate::term::Console;
 use guard_trace::checkpoint::Checkpoint;
 use guard_trace::line::Line;
 use std::path::PathBuf;
@@ -29,7 +29,7 @@ pub struct Args {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, term: &Term) -> Outcome {
+pub fn run(args: &Args, term: &Console) -> CommandResult {
     if args.trace.as_os_str() == "-" {
         return Err(Failure::new(
             "a proof reads the trace twice, and standard input can be read once",
@@ -72,7 +72,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
 }
 
 /// Returns a record by its number, and the session that the first record names.
-fn find(source: &sources::Source, seq: u64) -> Result<(String, Option<String>), Failure> {
+fn find(source: &sources::SessionTrace, seq: u64) -> Result<(String, Option<String>), Failure> {
     let mut named = None;
     for (at, line) in source.lines()?.enumerate() {
         let line = line?;

@@ -2,8 +2,8 @@
 
 use super::sources::{failed, open};
 use crate::config::Config;
-use crate::failure::{Exit, Failure, Outcome};
-use crate::term::{Term, count};
+use crate::failure::{CommandResult, Exit, Failure};
+use crate::term::{Console, count};
 use guard_plan::time;
 use guard_sdk::system_time;
 use guard_trace::line::Line;
@@ -51,7 +51,7 @@ impl Age {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, term: &Term) -> Outcome {
+pub fn run(args: &Args, term: &Console) -> CommandResult {
     let (mut older_than, mut keep) = (args.older_than, args.keep);
     if older_than.is_none() && keep.is_none() {
         let project = Config::discover(Path::new("."))?.retention;

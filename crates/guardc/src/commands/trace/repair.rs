@@ -2,9 +2,9 @@
 //! anew.
 
 use super::sources::{self, failed};
-use crate::failure::{Exit, Failure, Outcome, reason};
+use crate::failure::{CommandResult, Exit, Failure, reason};
 use crate::files;
-use crate::term::{Term, count};
+use crate::term::{Console, count};
 use guard_trace::line::Head;
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ pub struct Args {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, term: &Term) -> Outcome {
+pub fn run(args: &Args, term: &Console) -> CommandResult {
     match &args.output {
         Some(output) => prefix(args, output, term),
         None => ledger(args, term),
@@ -34,7 +34,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
 }
 
 /// Settles the ledger of a store.
-fn ledger(args: &Args, term: &Term) -> Outcome {
+fn ledger(args: &Args, term: &Console) -> CommandResult {
     let store = sources::open(&args.trace, None)?;
     let said = store.settle_ledger().map_err(|error| failed(&error))?;
     for line in &said {
@@ -52,7 +52,7 @@ struct KeptPrefix {
     cut: Option<(String, u64, u64)>,
 }
 
-fn prefix(args: &Args, output: &Path, term: &Term) -> Outcome {
+fn prefix(args: &Args, output: &Path, term: &Console) -> CommandResult {
     let fail = |error: std::io::Error| {
         Failure::new(format!("cannot write `{}`: {}", files::display(output), reason(&error)))
     };

@@ -32,7 +32,7 @@ fn cited(args: &Json) -> impl Iterator<Item = &str> {
 }
 
 /// The writer of one test.
-pub struct Scenario<'p> {
+pub struct TestWriter<'p> {
     plan: Option<&'p Plan>,
     slim: bool,
     workspace: String,
@@ -54,10 +54,10 @@ pub struct Scenario<'p> {
     left_out: BTreeSet<String>,
 }
 
-impl<'p> Scenario<'p> {
+impl<'p> TestWriter<'p> {
     /// Returns an empty test; with `slim` it has only what changes the session.
-    pub fn new(plan: Option<&'p Plan>, slim: bool) -> Scenario<'p> {
-        Scenario {
+    pub fn new(plan: Option<&'p Plan>, slim: bool) -> TestWriter<'p> {
+        TestWriter {
             plan,
             slim,
             workspace: String::new(),

@@ -3,8 +3,8 @@
 use super::filter::Filter;
 use super::story::tell;
 use super::walk::walk;
-use crate::failure::{Failure, Outcome};
-use crate::term::Term;
+use crate::failure::{CommandResult, Failure};
+use crate::term::Console;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
@@ -22,7 +22,7 @@ pub struct Args {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, term: &Term) -> Outcome {
+pub fn run(args: &Args, term: &Console) -> CommandResult {
     args.filter.check()?;
     let mut out = BufWriter::new(std::io::stdout().lock());
     let mut last = String::new();

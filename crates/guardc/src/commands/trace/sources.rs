@@ -6,7 +6,7 @@ use crate::near;
 use guard_plan::lines::{Line, read_line};
 use guard_trace::Keys;
 use guard_trace::store::{self, Durability, LEDGER, Store, StoreError, check_id};
-use guard_trace::verify::{self, Against, Verified, Watch};
+use guard_trace::verify::{self, Against, VerifiedTrace, Watch};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 const SQLITE: &[u8; 16] = b"SQLite format 3\0";
 
 /// The trace of one session.
-pub struct Source {
+pub struct SessionTrace {
     /// The displayed name.
     pub name: String,
     /// The session, if its location names it.
@@ -39,7 +39,7 @@ pub fn all(
     places: &[PathBuf],
     only: &[String],
     key: Option<&Path>,
-) -> Result<Vec<Source>, Failure> {
+) -> Result<Vec<SessionTrace>, Failure> {
     let mut found = Vec::new();
     for place in places {
         found.extend(of(place, key)?);
@@ -62,7 +62,7 @@ pub fn all_with_ledgers(
     places: &[PathBuf],
     only: &[String],
     key: Option<&Path>,
-) -> Result<Vec<Source>, Failure> {
+) -> Result<Vec<SessionTrace>, Failure> {
     let mut found = all(places, only, key)?;
     if !only.is_empty() {
         return Ok(found);
@@ -75,7 +75,7 @@ pub fn all_with_ledgers(
         if store.head(LEDGER).map_err(|error| failed(&error))?.is_some() {
             let name = format!("{}:{LEDGER}", files::display(place));
             let (session, store) = (Some(LEDGER.to_owned()), Some(store));
-            found.push(Source { name, session, bytes: 0, from: From::Stored, store });
+            found.push(SessionTrace { name, session, bytes: 0, from: From::Stored, store });
         }
     }
     Ok(found)
@@ -115,10 +115,10 @@ pub fn nothing(place: &Path) -> Failure {
         .help("a trace is a file `SESSION.jsonl`, or a session in a database")
 }
 
-fn of(place: &Path, key: Option<&Path>) -> Result<Vec<Source>, Failure> {
+fn of(place: &Path, key: Option<&Path>) -> Result<Vec<SessionTrace>, Failure> {
     if place.as_os_str() == "-" {
         let (name, from) = ("standard input".into(), From::Stdin);
-        return Ok(vec![Source { name, session: None, bytes: 0, from, store: None }]);
+        return Ok(vec![SessionTrace { name, session: None, bytes: 0, from, store: None }]);
     }
     let fail = |error: &std::io::Error| files::unreadable(place, &reason(error));
     let meta = std::fs::metadata(place).map_err(|error| fail(&error))?;
@@ -131,12 +131,12 @@ fn of(place: &Path, key: Option<&Path>) -> Result<Vec<Source>, Failure> {
             true => named(place).map_err(|error| fail(&error))?,
             false => None,
         };
-        return Ok(vec![Source { name, session, bytes: meta.len(), from, store: None }]);
+        return Ok(vec![SessionTrace { name, session, bytes: meta.len(), from, store: None }]);
     }
     let store = open(place, key)?;
     let ids = store.sessions().map_err(|error| failed(&error))?;
     let each = meta.len() / (ids.len() as u64).max(1);
-    let source = |id: String| Source {
+    let source = |id: String| SessionTrace {
         name: format!("{}:{id}", files::display(place)),
         session: Some(id),
         bytes: each,
@@ -157,7 +157,7 @@ fn named(path: &Path) -> std::io::Result<Option<String>> {
 }
 
 /// Returns the files `*.jsonl` of a folder.
-fn folder(place: &Path, key: Option<&Path>) -> Result<Vec<Source>, Failure> {
+fn folder(place: &Path, key: Option<&Path>) -> Result<Vec<SessionTrace>, Failure> {
     let store = open(place, key)?;
     let fail = |error: std::io::Error| files::unreadable(place, &reason(&error));
     let mut found = Vec::new();
@@ -170,7 +170,7 @@ fn folder(place: &Path, key: Option<&Path>) -> Result<Vec<Source>, Failure> {
         let stem = path.file_stem().and_then(|stem| stem.to_str());
         let session = stem.filter(|stem| check_id(stem).is_ok()).map(str::to_owned);
         let (name, bytes, store) = (files::display(&path), meta.len(), Some(store.clone()));
-        found.push(Source { name, session, bytes, from: From::File(path), store });
+        found.push(SessionTrace { name, session, bytes, from: From::File(path), store });
     }
     if found.is_empty() {
         return Err(nothing(place));
@@ -200,14 +200,14 @@ pub fn open(place: &Path, key: Option<&Path>) -> Result<Arc<dyn Store>, Failure>
     opened.map(Arc::from).map_err(|error| failed(&error))
 }
 
-impl Source {
+impl SessionTrace {
     /// Verifies the trace, the session's name, and the additional data of its store.
     pub fn verify(
         &self,
         mut against: Against,
         threads: usize,
         watch: &Watch,
-    ) -> Result<Verified, Failure> {
+    ) -> Result<VerifiedTrace, Failure> {
         let fail = |error: std::io::Error| {
             Failure::new(format!("cannot read `{}`: {}", self.name, reason(&error)))
         };
@@ -240,7 +240,7 @@ impl Source {
     }
 
     /// Returns the lines of the trace, read lazily.
-    pub fn lines(&self) -> Result<Lines<'_>, Failure> {
+    pub fn lines(&self) -> Result<TraceLines<'_>, Failure> {
         let fail = |error: &std::io::Error| {
             Failure::new(format!("cannot read `{}`: {}", self.name, reason(error)))
         };
@@ -275,4 +275,4 @@ fn next_line(read: &mut impl std::io::BufRead) -> std::io::Result<Option<String>
 }
 
 /// Lines of a trace, without line breaks.
-pub type Lines<'s> = Box<dyn Iterator<Item = Result<String, Failure>> + 's>;
+pub type TraceLines<'s> = Box<dyn Iterator<Item = Result<String, Failure>> + 's>;

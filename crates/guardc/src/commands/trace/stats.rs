@@ -3,8 +3,8 @@
 use super::filter::Filter;
 use super::walk::walk;
 use crate::commands::replay::grouped;
-use crate::failure::{Exit, Failure, Outcome};
-use crate::term::{Style, Term};
+use crate::failure::{CommandResult, Exit, Failure};
+use crate::term::{Console, Style};
 use guard_plan::record::{Charge, Delivered, Payload, Record, StopDecision};
 use guard_plan::verdict::{Code, Decision};
 use guard_plan::{decimal, render, time};
@@ -58,7 +58,7 @@ struct Stats {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, term: &Term) -> Outcome {
+pub fn run(args: &Args, term: &Console) -> CommandResult {
     args.filter.check()?;
     let mut stats = Stats::default();
     let sound = walk(&args.traces, "counting", term, &mut |at, record, _| {

@@ -1,11 +1,11 @@
 //! `guardc trace to-test`: writes recorded sessions as tests of their guard.
 
-use super::scenario::Scenario;
+use super::scenario::TestWriter;
 use super::walk::walk;
 use crate::config::Config;
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{CommandResult, Exit, Failure};
 use crate::plans;
-use crate::term::Term;
+use crate::term::Console;
 use guard_plan::record::{Payload, Record};
 use guard_syntax::ast::{File, Item, ItemKind, SpanEq};
 use guard_syntax::span::Span;
@@ -37,7 +37,7 @@ pub struct Args {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, term: &Term) -> Outcome {
+pub fn run(args: &Args, term: &Console) -> CommandResult {
     let plan = match &args.guard {
         Some(path) => {
             let config = Config::discover(path.parent().unwrap_or(Path::new(".")))?;
@@ -70,7 +70,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     let mut file = File::default();
     for (session, records) in &sessions {
         let title = args.name.clone().unwrap_or_else(|| format!("session {session}"));
-        let (test, left_out) = Scenario::new(plan.as_ref(), args.slim).of(title, records);
+        let (test, left_out) = TestWriter::new(plan.as_ref(), args.slim).of(title, records);
         for note in left_out {
             term.note(&format!("session `{session}`: {note}"));
         }

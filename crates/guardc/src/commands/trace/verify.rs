@@ -1,15 +1,15 @@
 //! `guardc trace verify`: checks that traces are as they were written, and names the records that
 //! are not.
 
-use super::sources::{self, Source};
-use crate::failure::{Exit, Failure, Outcome};
+use super::sources::{self, SessionTrace};
+use crate::failure::{CommandResult, Exit, Failure};
 use crate::files;
 use crate::meter::Meter;
-use crate::term::{Term, TextOrJson, count};
+use crate::term::{Console, TextOrJson, count};
 use guard_plan::encode::hash_text;
-use guard_trace::checkpoint::{Checkpoint, Doubt, Proof};
+use guard_trace::checkpoint::{Checkpoint, Doubt, InclusionProof};
 use guard_trace::sign::PublicKey;
-use guard_trace::verify::{Against, Finding, Trouble, Verified, Watch};
+use guard_trace::verify::{Against, TraceFinding, TraceTrouble, VerifiedTrace, Watch};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -48,7 +48,7 @@ pub struct Args {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, term: &Term) -> Outcome {
+pub fn run(args: &Args, term: &Console) -> CommandResult {
     let signer = args.signed_by.as_deref().map(PublicKey::read).transpose();
     let signer = signer.map_err(|error| Failure::new(error.to_string()))?;
     if let Some(path) = &args.proof {
@@ -102,7 +102,7 @@ fn believed(
 }
 
 /// Reports a single problem.
-fn said(term: &Term, format: TextOrJson, doubt: &str) -> Outcome {
+fn said(term: &Console, format: TextOrJson, doubt: &str) -> CommandResult {
     match format {
         TextOrJson::Text => term.print(&format!("{} {doubt}\n", term.out.red("not sound:")))?,
         TextOrJson::Json => {
@@ -113,14 +113,14 @@ fn said(term: &Term, format: TextOrJson, doubt: &str) -> Outcome {
     Ok(Exit::Findings)
 }
 
-fn proof(args: &Args, path: &Path, signer: Option<&PublicKey>, term: &Term) -> Outcome {
+fn proof(args: &Args, path: &Path, signer: Option<&PublicKey>, term: &Console) -> CommandResult {
     if signer.is_none() && args.checkpoint.is_none() {
         return Err(Failure::new("a proof leads to a checkpoint, which somebody must vouch for")
             .help("give `--signed-by KEY` or `--checkpoint FILE`"));
     }
     let text = files::read_text(path).map_err(|why| files::unreadable(path, &why))?;
     let shown = files::display(path);
-    let read = match Proof::parse(&text) {
+    let read = match InclusionProof::parse(&text) {
         Ok(read) => read,
         Err(Doubt::Form(why)) => {
             return Err(Failure::new(format!("`{shown}` is no proof: {why}")));
@@ -154,12 +154,12 @@ fn proof(args: &Args, path: &Path, signer: Option<&PublicKey>, term: &Term) -> O
 
 /// Verifies all traces; large ones one after the other, small ones in parallel.
 pub fn verify_all(
-    found: &[Source],
+    found: &[SessionTrace],
     checkpoint: Option<&Checkpoint>,
     jobs: Option<u16>,
     tree: bool,
-    term: &Term,
-) -> Result<Vec<Verified>, Failure> {
+    term: &Console,
+) -> Result<Vec<VerifiedTrace>, Failure> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = jobs.map_or(cores, usize::from);
     let watch = Watch::default();
@@ -194,9 +194,13 @@ pub fn verify_all(
     done.into_values().collect()
 }
 
-type One<'o> = &'o (dyn Fn(usize) -> Result<Verified, Failure> + Sync);
+type One<'o> = &'o (dyn Fn(usize) -> Result<VerifiedTrace, Failure> + Sync);
 
-fn side_by_side(which: &[usize], jobs: usize, one: One) -> Vec<(usize, Result<Verified, Failure>)> {
+fn side_by_side(
+    which: &[usize],
+    jobs: usize,
+    one: One,
+) -> Vec<(usize, Result<VerifiedTrace, Failure>)> {
     let next = AtomicUsize::new(0);
     let work = || {
         let mut done = Vec::new();
@@ -216,8 +220,8 @@ fn side_by_side(which: &[usize], jobs: usize, one: One) -> Vec<(usize, Result<Ve
 /// Returns the sessions of a checkpoint without a trace.
 fn lost(
     checkpoint: &Checkpoint,
-    found: &[Source],
-    checked: &[Verified],
+    found: &[SessionTrace],
+    checked: &[VerifiedTrace],
     only: &[String],
 ) -> Vec<String> {
     let named = |id: &str| {
@@ -235,8 +239,8 @@ fn lost(
 
 /// The findings on all traces.
 struct ChainReport<'r> {
-    found: &'r [Source],
-    checked: &'r [Verified],
+    found: &'r [SessionTrace],
+    checked: &'r [VerifiedTrace],
     lost: Vec<String>,
     /// The findings on stores as a whole.
     stores: Vec<String>,
@@ -246,10 +250,10 @@ impl ChainReport<'_> {
     fn is_sound(&self) -> bool {
         self.lost.is_empty()
             && self.stores.is_empty()
-            && self.checked.iter().all(Verified::is_sound)
+            && self.checked.iter().all(VerifiedTrace::is_sound)
     }
 
-    fn text(&self, term: &Term) -> String {
+    fn text(&self, term: &Console) -> String {
         let mut out = String::new();
         for (source, it) in self.found.iter().zip(self.checked) {
             if !it.is_sound() {
@@ -283,7 +287,7 @@ impl ChainReport<'_> {
     }
 
     fn json(&self) -> Value {
-        let one = |(source, it): (&Source, &Verified)| {
+        let one = |(source, it): (&SessionTrace, &VerifiedTrace)| {
             json!({
                 "trace": source.name,
                 "session": source.session.as_ref().or(it.session.as_ref()),
@@ -301,16 +305,16 @@ impl ChainReport<'_> {
     }
 }
 
-fn line(finding: &Finding) -> String {
+fn line(finding: &TraceFinding) -> String {
     match (finding.line, finding.offset) {
         (Some(line), Some(offset)) => format!("  line {line}, byte {offset}: {finding}\n"),
         _ => format!("  at the end: {finding}\n"),
     }
 }
 
-fn finding(it: &Finding) -> Value {
+fn finding(it: &TraceFinding) -> Value {
     let to = match it.trouble {
-        Trouble::Missing(to) => Some(to),
+        TraceTrouble::Missing(to) => Some(to),
         _ => None,
     };
     json!({
@@ -324,7 +328,11 @@ fn finding(it: &Finding) -> Value {
 }
 
 /// Reports the findings; returns whether there are any.
-pub fn unsound(found: &[Source], checked: &[Verified], term: &Term) -> Result<bool, Failure> {
+pub fn unsound(
+    found: &[SessionTrace],
+    checked: &[VerifiedTrace],
+    term: &Console,
+) -> Result<bool, Failure> {
     let bad = checked.iter().any(|it| !it.is_sound());
     if bad {
         let report = ChainReport { found, checked, lost: Vec::new(), stores: Vec::new() };

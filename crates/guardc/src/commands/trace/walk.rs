@@ -1,8 +1,8 @@
 //! Iterates over the records of traces, each with context from the records before it.
 
-use crate::commands::replay::{Meter, Source, sources};
+use crate::commands::replay::{Meter, ReplayInput, sources};
 use crate::failure::{Failure, reason};
-use crate::term::Term;
+use crate::term::Console;
 use guard_plan::record::{Payload, Record};
 use guard_trace::reading::{Entry, Flaw, Records};
 use std::collections::HashMap;
@@ -36,7 +36,7 @@ pub type Look<'l> = dyn FnMut(&At<'_>, &Record, &[u8]) -> Result<(), Failure> + 
 pub fn walk(
     traces: &[PathBuf],
     verb: &'static str,
-    term: &Term,
+    term: &Console,
     look: &mut Look<'_>,
 ) -> Result<bool, Failure> {
     let sources = sources(traces, &["jsonl"])?;
@@ -48,7 +48,12 @@ pub fn walk(
     Ok(sound)
 }
 
-fn file(source: &Source, term: &Term, meter: &Meter, look: &mut Look<'_>) -> Result<bool, Failure> {
+fn file(
+    source: &ReplayInput,
+    term: &Console,
+    meter: &Meter,
+    look: &mut Look<'_>,
+) -> Result<bool, Failure> {
     let fail = |why: &str| Failure::new(format!("cannot read `{}`: {why}", source.name));
     let mut records =
         Records::new(source.open().map_err(|error| fail(&reason(&error)))?).unchecked();

@@ -4,7 +4,7 @@
 use super::Args;
 use crate::failure::Failure;
 use crate::files;
-use crate::term::Term;
+use crate::term::Console;
 use guard_compiler::Output;
 use guard_plan::encode;
 use sha2::{Digest, Sha256};
@@ -28,7 +28,7 @@ const FINDINGS: &str = "findings\n";
 
 impl Cache {
     /// Returns the location of the report for these inputs.
-    pub fn of(folder: &Path, args: &Args, output: &Output, term: &Term) -> Cache {
+    pub fn of(folder: &Path, args: &Args, output: &Output, term: &Console) -> Cache {
         let mut hash = Sha256::new();
         hash.update(env!("CARGO_PKG_VERSION"));
         hash.update(encode::to_bytes(&output.lowered, &output.sources));

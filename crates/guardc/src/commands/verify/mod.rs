@@ -9,10 +9,10 @@ mod text;
 pub use text::bases;
 
 use crate::config::Config;
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{CommandResult, Exit, Failure};
 use crate::project;
 use crate::report::{Format, Report};
-use crate::term::Term;
+use crate::term::Console;
 use cache::Cache;
 use guard_compiler::explore::{self, EffectCheck, Exploration, Limits};
 use guard_compiler::verify::smt::{self, OpenGoal};
@@ -57,7 +57,7 @@ pub struct Args {
 struct VerifyParts<'v> {
     output: &'v Output,
     /// The solver's answers to open goals, in the order of the claims.
-    solved: Vec<(OpenGoal, solver::Said)>,
+    solved: Vec<(OpenGoal, solver::SolverResult)>,
     /// The exploration; `None` if there was none.
     explored: Option<Exploration>,
     /// True if the exploration was interrupted.
@@ -67,7 +67,7 @@ struct VerifyParts<'v> {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, term: &Term) -> Outcome {
+pub fn run(args: &Args, term: &Console) -> CommandResult {
     let config = Config::discover(args.file.parent().unwrap_or(Path::new(".")))?;
     let compiled = project::compile_alone(&args.file, &config)?;
     let made = compiled.compilation.output.as_ref().or(compiled.compilation.unproved.as_ref());
@@ -196,7 +196,7 @@ struct Patience {
 }
 
 impl Patience {
-    fn new(term: &Term) -> Patience {
+    fn new(term: &Console) -> Patience {
         Patience { progress: crate::term::Progress::new(term, "exploring", 1).into() }
     }
 

@@ -3,7 +3,7 @@
 
 use crate::failure::Failure;
 use crate::files;
-use crate::term::{Progress, Term};
+use crate::term::{Console, Progress};
 use guard_compiler::Output;
 use guard_compiler::verify::smt::{OpenGoal, PROLOGUE};
 use guard_plan::plan::{Plan, Proof};
@@ -20,7 +20,7 @@ const LIMIT: u64 = 5_000;
 const GRACE: Duration = Duration::from_secs(3);
 
 /// The result for an open goal.
-pub enum Said {
+pub enum SolverResult {
     /// It holds, and the prover has found a certificate with the solver's hint.
     Certified,
     /// It holds according to the solver alone.
@@ -31,14 +31,14 @@ pub enum Said {
     Unknown(String),
 }
 
-impl Said {
+impl SolverResult {
     /// Returns identifiers for programs.
     pub fn words(&self) -> (&'static str, Option<&str>) {
         match self {
-            Said::Certified => ("certified", None),
-            Said::Holds => ("holds", None),
-            Said::Fails(model) => ("fails", model.as_deref()),
-            Said::Unknown(why) => ("unknown", Some(why)),
+            SolverResult::Certified => ("certified", None),
+            SolverResult::Holds => ("holds", None),
+            SolverResult::Fails(model) => ("fails", model.as_deref()),
+            SolverResult::Unknown(why) => ("unknown", Some(why)),
         }
     }
 }
@@ -65,8 +65,8 @@ pub fn ask_all(
     path: &Path,
     output: &Output,
     goals: Vec<OpenGoal>,
-    term: &Term,
-) -> Result<Vec<(OpenGoal, Said)>, Failure> {
+    term: &Console,
+) -> Result<Vec<(OpenGoal, SolverResult)>, Failure> {
     let mut progress = Progress::new(term, "asking the solver", goals.len());
     let mut solver: Option<Solver> = None;
     let mut solved = Vec::with_capacity(goals.len());
@@ -82,7 +82,7 @@ pub fn ask_all(
                 weighed(output, &goal, answer)
             }
             // A process that died or does not answer is replaced for the next question.
-            Err(why) => Said::Unknown(why),
+            Err(why) => SolverResult::Unknown(why),
         };
         solved.push((goal, said));
     }
@@ -90,7 +90,7 @@ pub fn ask_all(
 }
 
 /// Returns the proofs found with a solver's hints.
-pub fn proofs(path: &Path, output: &Output, term: &Term) -> Result<Vec<Proof>, Failure> {
+pub fn proofs(path: &Path, output: &Output, term: &Console) -> Result<Vec<Proof>, Failure> {
     let goals = guard_compiler::verify::smt::open_goals(&output.plan);
     let mut proofs = Vec::new();
     let mut progress = Progress::new(term, "asking the solver", goals.len());
@@ -106,15 +106,15 @@ pub fn proofs(path: &Path, output: &Output, term: &Term) -> Result<Vec<Proof>, F
     Ok(proofs)
 }
 
-fn weighed(output: &Output, goal: &OpenGoal, answer: SolverAnswer) -> Said {
+fn weighed(output: &Output, goal: &OpenGoal, answer: SolverAnswer) -> SolverResult {
     match answer {
-        SolverAnswer::Unsat(core) if goal.proof(&core).is_some() => Said::Certified,
-        SolverAnswer::Unsat(_) => Said::Holds,
+        SolverAnswer::Unsat(core) if goal.proof(&core).is_some() => SolverResult::Certified,
+        SolverAnswer::Unsat(_) => SolverResult::Holds,
         SolverAnswer::Sat(model) => {
             let value = |var| model.get(&var).copied();
-            Said::Fails(goal.counterexample(&output.program, &output.plan, &value))
+            SolverResult::Fails(goal.counterexample(&output.program, &output.plan, &value))
         }
-        SolverAnswer::Unknown(why) => Said::Unknown(why),
+        SolverAnswer::Unknown(why) => SolverResult::Unknown(why),
     }
 }
 

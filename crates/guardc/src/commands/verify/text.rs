@@ -2,7 +2,7 @@
 //! possible outcomes as short stories.
 
 use super::VerifyParts;
-use super::solver::Said;
+use super::solver::SolverResult;
 use crate::term::{Style, count};
 use guard_compiler::explore::{EffectCheck, Exploration, Rule, RuleKind, Session, Step};
 use guard_compiler::hir::PropertyMode;
@@ -212,31 +212,33 @@ impl TextPage<'_> {
             }
             let text = code(&goal.text);
             let _ = match said {
-                Said::Certified => {
+                SolverResult::Certified => {
                     writeln!(
                         out,
                         "      the solver: {text} holds; certified: `compile --solver` leaves the check out"
                     )
                 }
-                Said::Holds => {
+                SolverResult::Holds => {
                     writeln!(
                         out,
                         "      the solver: {text} holds; the prover finds no certificate: the check stays"
                     )
                 }
-                Said::Fails(Some(model)) => {
+                SolverResult::Fails(Some(model)) => {
                     writeln!(
                         out,
                         "      the solver: {model}, {text} breaks; whether that state is reached is not known"
                     )
                 }
-                Said::Fails(None) => {
+                SolverResult::Fails(None) => {
                     writeln!(
                         out,
                         "      the solver: it may break, but in no state and call that replay"
                     )
                 }
-                Said::Unknown(why) => writeln!(out, "      the solver does not know: {why}"),
+                SolverResult::Unknown(why) => {
+                    writeln!(out, "      the solver does not know: {why}")
+                }
             };
         }
     }

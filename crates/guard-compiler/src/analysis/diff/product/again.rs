@@ -1,6 +1,6 @@
 //! Doing the same again, beside an unsettled call, or a while later: what a search that does not count would miss.
 
-use super::{FLYING, FULL, Node, Product, ROUNDS};
+use super::{FLYING, FULL, Product, ProductNode, ROUNDS};
 use crate::analysis::explore::mark::Resources;
 use crate::analysis::explore::session::{Act, Step, Then};
 use crate::analysis::explore::slice::Slice;
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 impl<'s, 'p> Product<'s, 'p> {
     /// Calls that are not settled, beside which this one is proposed.
-    pub(super) fn in_flight(&mut self, node: &Node<'p>, tools: &[String]) {
+    pub(super) fn in_flight(&mut self, node: &ProductNode<'p>, tools: &[String]) {
         let wire = self.wire;
         for other in tools {
             for args in self.args(node, other).into_iter().take(FLYING) {
@@ -35,7 +35,7 @@ impl<'s, 'p> Product<'s, 'p> {
     }
 
     /// The last call again and again, and a while later where both refuse.
-    pub(super) fn repeat(&mut self, first: &Node<'p>, approved: usize) {
+    pub(super) fn repeat(&mut self, first: &ProductNode<'p>, approved: usize) {
         let Some(Step { act: Act::Call { args, then, .. }, world, .. }) =
             first.session.steps.last()
         else {
@@ -47,14 +47,14 @@ impl<'s, 'p> Product<'s, 'p> {
                 return;
             }
             let (old, new) = (first.old.clone(), first.new.clone());
-            let node = Node { old, new, session: first.session.clone() };
+            let node = ProductNode { old, new, session: first.session.clone() };
             self.again(node, &args, &then, &world, approved);
         }
     }
 
     pub(super) fn again(
         &mut self,
-        mut node: Node<'p>,
+        mut node: ProductNode<'p>,
         args: &Json,
         then: &Then,
         world: &[(crate::analysis::reference::Ask, Json)],
@@ -96,7 +96,7 @@ impl<'s, 'p> Product<'s, 'p> {
     }
 
     /// The last call with another text each time, until what it writes is full for one of the guards.
-    pub(super) fn fill(&mut self, first: &Node<'p>) {
+    pub(super) fn fill(&mut self, first: &ProductNode<'p>) {
         let Some(Step { act: Act::Call { args: Json::Object(members), then, .. }, world, .. }) =
             first.session.steps.last()
         else {
@@ -107,7 +107,7 @@ impl<'s, 'p> Product<'s, 'p> {
         for at in 0..members.len() {
             let Json::String(text) = &members[at].1 else { continue };
             let mut members = members.clone();
-            let mut filled: Option<Node<'p>> = None;
+            let mut filled: Option<ProductNode<'p>> = None;
             for round in 0..FULL {
                 if self.done() || (self.stop)() {
                     return;
@@ -129,7 +129,7 @@ impl<'s, 'p> Product<'s, 'p> {
     }
 
     /// The core of the session, as each guard asks after it, and its spending.
-    fn standing(&self, node: &Node<'p>) -> [(Vec<u8>, Resources); 2] {
+    fn standing(&self, node: &ProductNode<'p>) -> [(Vec<u8>, Resources); 2] {
         [(self.old, &node.old), (self.new, &node.new)].map(|(side, session)| {
             let core = side.questions.core(session, &Slice::whole(side.program));
             (core, side.questions.resources(session))
@@ -139,10 +139,10 @@ impl<'s, 'p> Product<'s, 'p> {
     /// A similar call that both allow, where a limit of identical calls is in the way.
     pub(super) fn varied(
         &mut self,
-        node: &Node<'p>,
+        node: &ProductNode<'p>,
         args: &Json,
         round: usize,
-    ) -> Option<Node<'p>> {
+    ) -> Option<ProductNode<'p>> {
         let Json::Object(members) = args else { return None };
         for at in 0..members.len() {
             let Json::String(text) = &members[at].1 else { continue };
@@ -167,10 +167,10 @@ impl<'s, 'p> Product<'s, 'p> {
     /// A while later, when the two differ or allow again.
     pub(super) fn later(
         &mut self,
-        node: &Node<'p>,
+        node: &ProductNode<'p>,
         args: &Json,
         world: &Oracle<'_>,
-    ) -> Option<Node<'p>> {
+    ) -> Option<ProductNode<'p>> {
         let mut waits: BTreeSet<i64> = BTreeSet::new();
         for (side, session) in [(self.old, &node.old), (self.new, &node.new)] {
             waits.extend(side.inputs.waits(&side.questions, session));

@@ -1,6 +1,8 @@
 //! Reading a guard: which places its expressions name, and which of them exchange values.
 
-use super::{Classes, Context, Hint, Place, UrlKind, each_element, is_closed, is_constant};
+use super::{
+    ClassContext, Classes, Hint, UrlKind, ValuePlace, each_element, is_closed, is_constant,
+};
 use crate::analysis::reference::Reference;
 use crate::hir::{
     Clause, ClauseKind, Expr, ExprKind as K, FactId, Learn, Range, Step, Target, ToolId, Type,
@@ -16,16 +18,20 @@ impl<'p> Classes<'p> {
         let program = self.program;
         for (id, tool) in program.tools.iter().enumerate() {
             for clause in &tool.clauses {
-                let result = Some(self.node(Place::Result(id)));
-                let mut cx = Context { tool: Some(id), result, locals: HashMap::new() };
+                let result = Some(self.node(ValuePlace::Result(id)));
+                let mut cx = ClassContext { tool: Some(id), result, locals: HashMap::new() };
                 self.clause(clause, &mut cx, session);
             }
         }
         for source in &program.sources {
-            let place = if source.kind == SourceKind::Start { Place::Data } else { Place::Prompt };
+            let place = if source.kind == SourceKind::Start {
+                ValuePlace::Data
+            } else {
+                ValuePlace::Prompt
+            };
             let result = Some(self.node(place));
             for (_, learn) in &source.learns {
-                let mut cx = Context { tool: None, result, locals: HashMap::new() };
+                let mut cx = ClassContext { tool: None, result, locals: HashMap::new() };
                 self.learn(learn, &mut cx, session);
             }
         }
@@ -47,11 +53,16 @@ impl<'p> Classes<'p> {
             }
         });
         for e in others {
-            self.visit(e, &mut Context::default(), session);
+            self.visit(e, &mut ClassContext::default(), session);
         }
     }
 
-    pub(super) fn clause(&mut self, clause: &'p Clause, cx: &mut Context, session: &Reference) {
+    pub(super) fn clause(
+        &mut self,
+        clause: &'p Clause,
+        cx: &mut ClassContext,
+        session: &Reference,
+    ) {
         match &clause.kind {
             ClauseKind::Requires { any_of, when } => {
                 for requirement in any_of {
@@ -107,7 +118,7 @@ impl<'p> Classes<'p> {
         target: &Target,
         op: EffectOp,
         value: &'p Expr,
-        cx: &mut Context,
+        cx: &mut ClassContext,
         session: &Reference,
     ) {
         let node = self.visit(value, cx, session);
@@ -115,8 +126,8 @@ impl<'p> Classes<'p> {
         match op {
             EffectOp::Append | EffectOp::Insert | EffectOp::Remove => {
                 let part = match self.program.state[target.var].ty.required() {
-                    Type::Map(..) if target.path.is_empty() => Place::Key(place),
-                    _ => Place::Elem(place),
+                    Type::Map(..) if target.path.is_empty() => ValuePlace::Key(place),
+                    _ => ValuePlace::Elem(place),
                 };
                 let part = self.node(part);
                 self.relate(Some(part), None, node, Some(value), session);
@@ -132,25 +143,25 @@ impl<'p> Classes<'p> {
     pub(super) fn target(
         &mut self,
         target: &'p Target,
-        cx: &mut Context,
+        cx: &mut ClassContext,
         session: &Reference,
     ) -> usize {
         let mut ty = self.program.state[target.var].ty.required().clone();
-        let mut node = self.node(Place::State(target.var));
+        let mut node = self.node(ValuePlace::State(target.var));
         for step in &target.path {
             match step {
                 Step::Field(at) => {
                     let Type::Record(record) = ty else { return node };
-                    node = self.node(Place::Field(record, *at));
+                    node = self.node(ValuePlace::Field(record, *at));
                     ty = self.program.records[record].fields[*at as usize].ty.required().clone();
                 }
                 Step::Index(e) => {
                     let key = self.visit(e, cx, session);
                     if matches!(ty, Type::Map(..)) {
-                        let place = self.node(Place::Key(node));
+                        let place = self.node(ValuePlace::Key(node));
                         self.relate(Some(place), None, key, Some(e), session);
                     }
-                    node = self.node(Place::Elem(node));
+                    node = self.node(ValuePlace::Elem(node));
                     ty = match &ty {
                         Type::Map(_, of, _) | Type::List(of, _) => of.required().clone(),
                         other => other.clone(),
@@ -165,26 +176,26 @@ impl<'p> Classes<'p> {
         &mut self,
         tool: ToolId,
         key: &'p [(u32, Expr)],
-        cx: &mut Context,
+        cx: &mut ClassContext,
         session: &Reference,
     ) {
         for (param, e) in key {
             let node = self.visit(e, cx, session);
-            let place = self.read_node(Place::Param(tool, *param));
+            let place = self.read_node(ValuePlace::Param(tool, *param));
             self.cloud(place);
             self.relate(place, None, node, Some(e), session);
         }
     }
 
     /// Visits what a clause iterates over, and binds its elements.
-    fn ranges(&mut self, ranges: &'p [Range], cx: &mut Context, session: &Reference) {
+    fn ranges(&mut self, ranges: &'p [Range], cx: &mut ClassContext, session: &Reference) {
         for Range { over, binders } in ranges {
             let source = self.source(over, cx, session);
             self.bind(binders, &[source], std::slice::from_ref(&over.ty), cx);
         }
     }
 
-    pub(super) fn learn(&mut self, learn: &'p Learn, cx: &mut Context, session: &Reference) {
+    pub(super) fn learn(&mut self, learn: &'p Learn, cx: &mut ClassContext, session: &Reference) {
         self.ranges(&learn.ranges, cx, session);
         learn.when.iter().for_each(|e| _ = self.visit(e, cx, session));
         for (at, e) in learn.row.iter().enumerate() {
@@ -193,7 +204,7 @@ impl<'p> Classes<'p> {
             let single = matches!(e.ty.required(), Type::List(..) | Type::Set(..));
             match node {
                 Some(node) if single => {
-                    let part = self.node(Place::Elem(node));
+                    let part = self.node(ValuePlace::Elem(node));
                     self.link(Some(column), Some(part));
                 }
                 node => self.relate(Some(column), None, node, Some(e), session),
@@ -202,7 +213,7 @@ impl<'p> Classes<'p> {
     }
 
     pub(super) fn column(&mut self, fact: FactId, at: usize) -> usize {
-        self.node(Place::Field(self.program.facts[fact].row, at as u32))
+        self.node(ValuePlace::Field(self.program.facts[fact].row, at as u32))
     }
 
     pub(super) fn bind(
@@ -210,14 +221,14 @@ impl<'p> Classes<'p> {
         binders: &[u32],
         sources: &[Option<usize>],
         types: &[Type],
-        cx: &mut Context,
+        cx: &mut ClassContext,
     ) {
         let parts: Vec<Option<usize>> = if sources.len() > 1 {
-            sources.iter().map(|s| s.map(|s| self.node(Place::Elem(s)))).collect()
+            sources.iter().map(|s| s.map(|s| self.node(ValuePlace::Elem(s)))).collect()
         } else {
             let of = sources.first().copied().flatten();
-            let key = of.map(|s| self.node(Place::Key(s)));
-            let elem = of.map(|s| self.node(Place::Elem(s)));
+            let key = of.map(|s| self.node(ValuePlace::Key(s)));
+            let elem = of.map(|s| self.node(ValuePlace::Elem(s)));
             match (binders.len(), types.first().map(Type::required)) {
                 (2, _) => vec![key, elem],
                 (_, Some(Type::Map(..))) => vec![key],
@@ -262,12 +273,12 @@ impl<'p> Classes<'p> {
     pub(super) fn visit(
         &mut self,
         e: &'p Expr,
-        cx: &mut Context,
+        cx: &mut ClassContext,
         session: &Reference,
     ) -> Option<usize> {
         match &e.kind {
-            K::Param(at) => self.read_node(Place::Param(cx.tool?, *at)),
-            K::State(var) => self.read_node(Place::State(*var)),
+            K::Param(at) => self.read_node(ValuePlace::Param(cx.tool?, *at)),
+            K::State(var) => self.read_node(ValuePlace::State(*var)),
             K::Local(slot) => cx.locals.get(slot).copied(),
             K::Result | K::Text => {
                 self.used[cx.result?] = true;
@@ -276,13 +287,13 @@ impl<'p> Classes<'p> {
             K::Field(of, at) => {
                 self.visit(of, cx, session);
                 match of.ty.required() {
-                    Type::Record(id) => self.read_node(Place::Field(*id, *at)),
+                    Type::Record(id) => self.read_node(ValuePlace::Field(*id, *at)),
                     _ => None,
                 }
             }
             K::Member(of, name) => {
                 let of = self.visit(of, cx, session)?;
-                self.read_node(Place::Member(of, name.clone()))
+                self.read_node(ValuePlace::Member(of, name.clone()))
             }
             K::UrlPart(of, part) => {
                 let of = self.visit(of, cx, session)?;
@@ -292,7 +303,7 @@ impl<'p> Classes<'p> {
                     _ => UrlKind::Other,
                 };
                 self.opaque[of] = true;
-                self.read_node(Place::Url(of, kind))
+                self.read_node(ValuePlace::Url(of, kind))
             }
             K::Index(of, at) => {
                 let whole = self.visit(of, cx, session);
@@ -306,10 +317,10 @@ impl<'p> Classes<'p> {
                 if matches!(of.ty.required(), Type::List(..)) {
                     self.cloud(key);
                 } else {
-                    let place = self.node(Place::Key(whole));
+                    let place = self.node(ValuePlace::Key(whole));
                     self.relate(Some(place), None, key, Some(at), session);
                 }
-                self.read_node(Place::Elem(whole))
+                self.read_node(ValuePlace::Elem(whole))
             }
             // The text of a key is no value of the class of the key.
             K::ToKey(of, _) | K::FromKey(of, _) => {
@@ -382,10 +393,10 @@ impl<'p> Classes<'p> {
                 self.key(*tool, key, cx, session);
                 None
             }
-            K::LastArg(tool, at) => self.read_node(Place::Param(*tool, *at)),
-            K::LastResult(tool) => self.read_node(Place::Result(*tool)),
-            K::Said => self.read_node(Place::Prompt),
-            K::Probe(probe) => self.read_node(Place::Probe(*probe)),
+            K::LastArg(tool, at) => self.read_node(ValuePlace::Param(*tool, *at)),
+            K::LastResult(tool) => self.read_node(ValuePlace::Result(*tool)),
+            K::Said => self.read_node(ValuePlace::Prompt),
+            K::Probe(probe) => self.read_node(ValuePlace::Probe(*probe)),
             K::Origin(of) | K::Seen(of) => {
                 let node = self.visit(of, cx, session);
                 self.cloud(node);
@@ -426,7 +437,7 @@ impl<'p> Classes<'p> {
         &mut self,
         a: &'p Expr,
         b: &'p Expr,
-        cx: &mut Context,
+        cx: &mut ClassContext,
         session: &Reference,
     ) -> Option<usize> {
         let (na, nb) = (self.visit(a, cx, session), self.visit(b, cx, session));
@@ -439,7 +450,7 @@ impl<'p> Classes<'p> {
     pub(super) fn source(
         &mut self,
         e: &'p Expr,
-        cx: &mut Context,
+        cx: &mut ClassContext,
         session: &Reference,
     ) -> Option<usize> {
         if !is_constant(e) {
@@ -448,8 +459,8 @@ impl<'p> Classes<'p> {
             return node;
         }
         let constants = self.places.len();
-        let node = self.node(Place::Constants(constants));
-        let part = self.node(Place::Elem(node));
+        let node = self.node(ValuePlace::Constants(constants));
+        let part = self.node(ValuePlace::Elem(node));
         if let Ok(value) = session.closed(e, &|_| None) {
             each_element(&value, &mut |v| self.hints[part].push(Hint::Is(v.clone())));
         }
@@ -460,7 +471,7 @@ impl<'p> Classes<'p> {
         &mut self,
         a: &'p Expr,
         b: &'p Expr,
-        cx: &mut Context,
+        cx: &mut ClassContext,
         session: &Reference,
     ) -> Option<usize> {
         let (na, nb) = (self.visit(a, cx, session), self.visit(b, cx, session));
@@ -482,8 +493,11 @@ impl<'p> Classes<'p> {
             self.cloud(na);
             return None;
         };
-        let part =
-            if matches!(b.ty.required(), Type::Map(..)) { Place::Key(nb) } else { Place::Elem(nb) };
+        let part = if matches!(b.ty.required(), Type::Map(..)) {
+            ValuePlace::Key(nb)
+        } else {
+            ValuePlace::Elem(nb)
+        };
         let part = self.node(part);
         self.relate(na, Some(a), Some(part), None, session);
         None
@@ -512,7 +526,7 @@ impl<'p> Classes<'p> {
         &mut self,
         builtin: B,
         args: &'p [Expr],
-        cx: &mut Context,
+        cx: &mut ClassContext,
         session: &Reference,
     ) -> Option<usize> {
         let nodes: Vec<Option<usize>> =
@@ -537,9 +551,9 @@ impl<'p> Classes<'p> {
                 return first.or(nodes[1]);
             }
             B::Concat => return first.or(nodes[1]),
-            B::Len => return self.read_node(Place::Length(first?)),
-            B::EmailDomain => return self.read_node(Place::Domain(first?)),
-            B::EmailLocal => return self.read_node(Place::Local(first?)),
+            B::Len => return self.read_node(ValuePlace::Length(first?)),
+            B::EmailDomain => return self.read_node(ValuePlace::Domain(first?)),
+            B::EmailLocal => return self.read_node(ValuePlace::Local(first?)),
             // What is held against the text of a number is no number.
             B::Text => return first.filter(|_| matches!(args[0].ty, Type::Path | Type::Url)),
             B::Emails
@@ -556,7 +570,7 @@ impl<'p> Classes<'p> {
             | B::Words
             | B::Split
             | B::Commands => {
-                return self.read_node(Place::Found(first?, format!("{builtin:?}")));
+                return self.read_node(ValuePlace::Found(first?, format!("{builtin:?}")));
             }
             _ => return first,
         }

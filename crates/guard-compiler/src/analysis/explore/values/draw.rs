@@ -2,7 +2,7 @@
 //!
 //! Few values make it likely that two places agree, which is what most conditions ask for.
 
-use super::super::classes::Place;
+use super::super::classes::ValuePlace;
 use super::super::sample::SampleKind;
 use super::{DEPTH, FRESH, Maker, tidy};
 use crate::hir::{ExprKind as K, MapKey, Program, Type};
@@ -98,11 +98,11 @@ impl Maker<'_, '_> {
         depth: usize,
     ) -> Option<Value> {
         let depth = depth.checked_sub(1)?;
-        let part = |wanted: fn(&Place) -> bool| {
+        let part = |wanted: fn(&ValuePlace) -> bool| {
             let parts = node.map_or(&[][..], |node| self.classes.parts(node));
             parts.iter().copied().find(|part| wanted(&self.classes.places[*part]))
         };
-        let element = || part(|place| matches!(place, Place::Elem(_)));
+        let element = || part(|place| matches!(place, ValuePlace::Elem(_)));
         let value = match ty {
             Type::Bool => Value::Bool(rng.chance(50)),
             Type::Enum(id) => Value::Enum(rng.below(self.program.enums[*id].variants.len()) as u32),
@@ -111,7 +111,7 @@ impl Maker<'_, '_> {
             Type::Record(id) => {
                 let fields = self.program.records[*id].fields.iter().enumerate();
                 let draw = |(at, field): (usize, &crate::hir::Field)| {
-                    let node = self.classes.find(&Place::Field(*id, at as u32));
+                    let node = self.classes.find(&ValuePlace::Field(*id, at as u32));
                     self.drawn(&field.ty, node, constants, rng, depth)
                 };
                 Value::Record(fields.map(draw).collect::<Option<_>>()?)
@@ -126,7 +126,7 @@ impl Maker<'_, '_> {
                 }
             }
             Type::Map(kind, of, _) => {
-                let keys = part(|place| matches!(place, Place::Key(_)));
+                let keys = part(|place| matches!(place, ValuePlace::Key(_)));
                 let mut entries = BTreeMap::new();
                 for _ in 0..*rng.pick(&[0, 1, 1, 1, 2, 2, 3]) {
                     let key = match kind {
@@ -225,7 +225,7 @@ impl Maker<'_, '_> {
         let parts = self.classes.parts(node);
         let mut members: Vec<(&str, usize)> = Vec::new();
         for part in parts {
-            if let Place::Member(_, name) = &places[*part]
+            if let ValuePlace::Member(_, name) = &places[*part]
                 && !members.iter().any(|(known, _)| known == name)
             {
                 members.push((name, *part));
@@ -237,9 +237,10 @@ impl Maker<'_, '_> {
             };
             return Some(Json::Object(members.iter().filter_map(member).collect()));
         }
-        let find = |wanted: fn(&Place) -> bool| parts.iter().find(|part| wanted(&places[**part]));
-        if let Some(element) = find(|place| matches!(place, Place::Elem(_))) {
-            let keys = find(|place| matches!(place, Place::Key(_))).copied();
+        let find =
+            |wanted: fn(&ValuePlace) -> bool| parts.iter().find(|part| wanted(&places[**part]));
+        if let Some(element) = find(|place| matches!(place, ValuePlace::Elem(_))) {
+            let keys = find(|place| matches!(place, ValuePlace::Key(_))).copied();
             let mut items = Vec::new();
             for _ in 0..*rng.pick(&[0, 1, 1, 1, 2, 2, 3]) {
                 let key = self.drawn(&Type::string(), keys, constants, rng, depth);

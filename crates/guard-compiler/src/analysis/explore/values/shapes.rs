@@ -1,6 +1,6 @@
 //! JSON of the shape that a guard asks for.
 
-use super::super::classes::Place;
+use super::super::classes::ValuePlace;
 use super::{FRESH, MOST_RECORDS, Maker, combinations, tidy};
 use guard_plan::json::Json;
 
@@ -15,16 +15,17 @@ impl Maker<'_, '_> {
         let members: Vec<(&str, usize)> = parts
             .iter()
             .filter_map(|part| match &places[*part] {
-                Place::Member(_, name) => Some((name.as_str(), *part)),
+                ValuePlace::Member(_, name) => Some((name.as_str(), *part)),
                 _ => None,
             })
             .collect();
         if !members.is_empty() {
             return self.objects(&members, depth);
         }
-        let find = |wanted: fn(&Place) -> bool| parts.iter().find(|part| wanted(&places[**part]));
-        let element = find(|place| matches!(place, Place::Elem(_)));
-        let key = find(|place| matches!(place, Place::Key(_)));
+        let find =
+            |wanted: fn(&ValuePlace) -> bool| parts.iter().find(|part| wanted(&places[**part]));
+        let element = find(|place| matches!(place, ValuePlace::Elem(_)));
+        let key = find(|place| matches!(place, ValuePlace::Key(_)));
         if let Some(element) = element {
             let inner = self.json(*element, depth - 1);
             let named = key.and_then(|key| self.classes.class_of(*key)).is_some_and(|c| c.opaque);

@@ -1,6 +1,6 @@
 //! Texts, paths and urls worth trying.
 
-use super::super::classes::{Class, Hint, Place, UrlKind, each_element};
+use super::super::classes::{Class, Hint, UrlKind, ValuePlace, each_element};
 use super::super::sample::{self, SampleKind};
 use super::{FRESH, Maker, number, text};
 use crate::hir::StringBounds;
@@ -105,21 +105,21 @@ impl Maker<'_, '_> {
     pub(super) fn shaped(&self, part: usize) -> Vec<String> {
         let Some(class) = self.classes.class_of(part) else { return Vec::new() };
         match &self.classes.places[part] {
-            Place::Length(_) => {
+            ValuePlace::Length(_) => {
                 let lengths = self.numbers(Some(class), (Some(0), Some(4_096)), 1, Value::Int);
                 lengths.iter().map(|n| "a".repeat(number(n) as usize)).collect()
             }
-            Place::Domain(_) => {
+            ValuePlace::Domain(_) => {
                 let mut domains = self.hinted(class);
                 domains.extend(self.texts(class));
                 domains.into_iter().map(|d| format!("a@{d}")).collect()
             }
-            Place::Local(_) => {
+            ValuePlace::Local(_) => {
                 let mut locals = self.hinted(class);
                 locals.extend(self.texts(class));
                 locals.into_iter().map(|local| format!("{local}@a.example")).collect()
             }
-            Place::Found(_, what) => {
+            ValuePlace::Found(_, what) => {
                 let mut found = vec![sample::found(what).to_string()];
                 found.extend(self.hinted(class).iter().map(|t| sample::wrapped(what, t)));
                 found
@@ -158,7 +158,7 @@ impl Maker<'_, '_> {
         let mut urls: Vec<String> = Vec::new();
         let parts = node.map_or(&[][..], |node| self.classes.parts(node));
         for part in parts {
-            let (Some(of), Place::Url(_, kind)) =
+            let (Some(of), ValuePlace::Url(_, kind)) =
                 (self.classes.class_of(*part), &self.classes.places[*part])
             else {
                 continue;

@@ -1,6 +1,6 @@
 //! Bounds that may hold, from what a guard says: its constants, its limits and budgets, what it requires.
 
-use super::Search;
+use super::BoundSearch;
 use guard_plan::plan::{
     Expr, Node, Plan, SessionBound, SessionMeasure, Tool, ToolId, TypeDef, TypeId, VarId,
 };
@@ -44,14 +44,14 @@ struct GrowthSource {
 }
 
 pub(super) struct Candidates<'s, 'p> {
-    search: &'s Search<'p>,
+    search: &'s BoundSearch<'p>,
     plan: &'p Plan,
     found: Vec<SessionBound>,
 }
 
 impl<'s, 'p> Candidates<'s, 'p> {
     /// Makes the candidates for these variables, each once.
-    pub fn of(search: &'s Search<'p>, wanted: &BTreeSet<VarId>) -> Vec<SessionBound> {
+    pub fn of(search: &'s BoundSearch<'p>, wanted: &BTreeSet<VarId>) -> Vec<SessionBound> {
         let plan = search.plan;
         let mut candidates = Candidates { search, plan, found: Vec::new() };
         let measured: Vec<Measured> =

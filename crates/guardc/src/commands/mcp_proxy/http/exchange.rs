@@ -19,7 +19,7 @@ use tokio::task::AbortHandle;
 
 /// A part of the answer to a client.
 #[derive(Debug)]
-pub enum Answer {
+pub enum AnswerPart {
     /// The server's status and headers, and whether events follow.
     Head(StatusCode, HeaderMap, bool),
     /// A message.
@@ -28,12 +28,12 @@ pub enum Answer {
     End,
 }
 
-impl Answer {
+impl AnswerPart {
     /// The bytes of a message.
     fn size(&self) -> usize {
         match self {
-            Answer::Message(event) => event.data.len(),
-            Answer::Head(..) | Answer::End => 0,
+            AnswerPart::Message(event) => event.data.len(),
+            AnswerPart::Head(..) | AnswerPart::End => 0,
         }
     }
 }
@@ -51,13 +51,13 @@ pub fn answers() -> (AnswerSender, AnswerReceiver) {
 /// The way of answers to a client's connection.
 #[derive(Debug)]
 pub struct AnswerSender {
-    sender: UnboundedSender<Answer>,
+    sender: UnboundedSender<AnswerPart>,
     /// The bytes that the client has yet to read.
     backlog: Arc<watch::Sender<usize>>,
 }
 
 impl AnswerSender {
-    fn send(&self, answer: Answer) {
+    fn send(&self, answer: AnswerPart) {
         self.backlog.send_modify(|bytes| *bytes += answer.size());
         // A client that has left reads nothing.
         let _ = self.sender.send(answer);
@@ -75,16 +75,16 @@ impl AnswerSender {
 
 /// The answers as they come to a client's connection.
 pub struct AnswerReceiver {
-    receiver: UnboundedReceiver<Answer>,
+    receiver: UnboundedReceiver<AnswerPart>,
     backlog: Arc<watch::Sender<usize>>,
 }
 
 impl AnswerReceiver {
-    async fn recv(&mut self) -> Option<Answer> {
+    async fn recv(&mut self) -> Option<AnswerPart> {
         poll_fn(|context| self.poll(context)).await
     }
 
-    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Answer>> {
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<AnswerPart>> {
         let polled = self.receiver.poll_recv(context);
         if let Poll::Ready(Some(answer)) = &polled {
             self.backlog.send_modify(|bytes| *bytes -= answer.size());
@@ -117,9 +117,9 @@ impl OpenExchange {
     }
 
     /// Leaves an answer to the client's connection.
-    pub fn say(&self, answer: Answer) {
+    pub fn say(&self, answer: AnswerPart) {
         let over = match &answer {
-            Answer::Message(event) => self.is_response(&event.data),
+            AnswerPart::Message(event) => self.is_response(&event.data),
             _ => false,
         };
         self.to_client.send(answer);
@@ -130,7 +130,7 @@ impl OpenExchange {
 
     /// Ends the answer.
     pub fn end(&self) {
-        self.to_client.send(Answer::End);
+        self.to_client.send(AnswerPart::End);
     }
 
     /// Returns true for the response to the client's request.
@@ -179,13 +179,13 @@ impl AnswerBody {
             (None, HeaderMap::new(), None, false);
         while let Some(answer) = answers.recv().await {
             match answer {
-                Answer::Head(code, passed, stream) => {
+                AnswerPart::Head(code, passed, stream) => {
                     (status, headers, streams) = (Some(code), passed, stream);
                     if streams {
                         break;
                     }
                 }
-                Answer::Message(event) => {
+                AnswerPart::Message(event) => {
                     let message = Json::parse_bytes(&event.data).unwrap_or(Json::Null);
                     streams = message.get("method").is_some();
                     if status.is_none() && message.get("error").is_some() {
@@ -194,7 +194,7 @@ impl AnswerBody {
                     first = Some(event);
                     break;
                 }
-                Answer::End => break,
+                AnswerPart::End => break,
             }
         }
         let none = if first.is_some() || streams { StatusCode::OK } else { StatusCode::ACCEPTED };
@@ -238,12 +238,12 @@ impl Body for AnswerBody {
         loop {
             match self.answers.poll(context) {
                 Poll::Pending => return Poll::Pending,
-                Poll::Ready(Some(Answer::Message(event))) => {
+                Poll::Ready(Some(AnswerPart::Message(event))) => {
                     return Poll::Ready(Some(Ok(Frame::data(event.written().into()))));
                 }
                 // The stream has begun already.
-                Poll::Ready(Some(Answer::Head(..))) => {}
-                Poll::Ready(Some(Answer::End) | None) => {
+                Poll::Ready(Some(AnswerPart::Head(..))) => {}
+                Poll::Ready(Some(AnswerPart::End) | None) => {
                     self.guard.over = true;
                     return Poll::Ready(None);
                 }
@@ -288,7 +288,10 @@ mod tests {
     #[test]
     fn a_server_waits_for_a_client_that_reads_nothing_until_it_reads_or_leaves() {
         let message = || {
-            Answer::Message(SseEvent { data: vec![b'x'; MAX_BACKLOG / 2], ..SseEvent::default() })
+            AnswerPart::Message(SseEvent {
+                data: vec![b'x'; MAX_BACKLOG / 2],
+                ..SseEvent::default()
+            })
         };
         let mut context = Context::from_waker(Waker::noop());
         let (sender, mut receiver) = answers();

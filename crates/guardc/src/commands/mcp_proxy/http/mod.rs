@@ -10,9 +10,9 @@ mod sse;
 
 use super::gate::SessionGate;
 use super::{Args, LAST_WORDS, ProxyEvent, TICK};
-use crate::failure::{Exit, Failure, Outcome};
-use crate::term::Term;
-use exchange::{Answer, AnswerBody, ExchangeGuard, OpenExchange, refusal, refusal_of};
+use crate::failure::{CommandResult, Exit, Failure};
+use crate::term::Console;
+use exchange::{AnswerBody, AnswerPart, ExchangeGuard, OpenExchange, refusal, refusal_of};
 use guard_mcp::{MAX_LINE, McpLink, McpProxy, ProxyOutput};
 use guard_plan::json::Json;
 use http_body_util::combinators::UnsyncBoxBody;
@@ -116,8 +116,8 @@ pub fn serve(
     upstream: &Uri,
     proxy: McpProxy<SessionGate>,
     events: Receiver<ProxyEvent>,
-    term: &Term,
-) -> Outcome {
+    term: &Console,
+) -> CommandResult {
     let fail = |what: &str, error: &dyn std::fmt::Display| Failure::new(format!("{what}: {error}"));
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     let runtime = builder.worker_threads(2).enable_io().enable_time().build();
@@ -224,7 +224,7 @@ impl HttpProxy {
         let outputs = self.step(|proxy, now| proxy.server_ended(now, "the proxy was stopped"));
         for output in outputs {
             if let ProxyOutput::ToClient(link, line) = output {
-                self.say(link, Answer::Message(SseEvent { data: line, ..SseEvent::default() }));
+                self.say(link, AnswerPart::Message(SseEvent { data: line, ..SseEvent::default() }));
             }
         }
         let last = Instant::now() + LAST_WORDS;
@@ -253,7 +253,7 @@ impl HttpProxy {
                     let fields = if link == at { event.take() } else { None };
                     self.say(
                         link,
-                        Answer::Message(SseEvent { data, ..fields.unwrap_or_default() }),
+                        AnswerPart::Message(SseEvent { data, ..fields.unwrap_or_default() }),
                     );
                 }
                 ProxyOutput::ToServer(link, line) => self.send(link, line),
@@ -262,7 +262,7 @@ impl HttpProxy {
         }
     }
 
-    fn say(&self, link: McpLink, answer: Answer) {
+    fn say(&self, link: McpLink, answer: AnswerPart) {
         if let Some(exchange) = self.open().get(&link.exchange) {
             exchange.say(answer);
         }
@@ -302,7 +302,7 @@ impl HttpProxy {
                 Some(format!("the server answered with HTTP status {status}"))
             }
             Err(why) => {
-                self.say(link, Answer::Head(StatusCode::BAD_GATEWAY, HeaderMap::new(), false));
+                self.say(link, AnswerPart::Head(StatusCode::BAD_GATEWAY, HeaderMap::new(), false));
                 Some(why)
             }
         };
@@ -311,7 +311,7 @@ impl HttpProxy {
             self.deliver(outputs);
         }
         if main {
-            self.say(link, Answer::End);
+            self.say(link, AnswerPart::End);
         }
     }
 
@@ -358,7 +358,7 @@ impl HttpProxy {
             let is_empty = matches!(head.status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT);
             let status =
                 if is_empty && self.is_call(link) { StatusCode::BAD_GATEWAY } else { head.status };
-            self.say(link, Answer::Head(status, headers, streams));
+            self.say(link, AnswerPart::Head(status, headers, streams));
         }
         if streams {
             let mut reader = SseReader::default();
@@ -403,7 +403,7 @@ impl HttpProxy {
     fn event(self: &Arc<Self>, link: McpLink, event: SseEvent, main: bool) {
         if event.data.is_empty() || event.is_comment {
             if main {
-                self.say(link, Answer::Message(event));
+                self.say(link, AnswerPart::Message(event));
             }
             return;
         }
@@ -514,7 +514,7 @@ impl HttpProxy {
                 let over = !is_request && !outputs.iter().any(ours);
                 self.deliver(outputs);
                 if over {
-                    self.say(link, Answer::End);
+                    self.say(link, AnswerPart::End);
                 }
             }
             None => {

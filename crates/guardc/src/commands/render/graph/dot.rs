@@ -1,7 +1,7 @@
 //! The diagram as text for Graphviz.
 
 use super::machine::Machine;
-use super::model::{Arrow, Picture, Shape};
+use super::model::{Arrow, BoxShape, Picture};
 use guard_plan::plan::Risk;
 use std::fmt::Write as _;
 
@@ -30,7 +30,7 @@ pub fn dot(picture: &Picture) -> String {
     out
 }
 
-fn node(id: usize, shape: &Shape, indent: &str, out: &mut String) {
+fn node(id: usize, shape: &BoxShape, indent: &str, out: &mut String) {
     let label = std::iter::once(&shape.name).chain(&shape.lines).cloned().collect::<Vec<_>>();
     let label = quoted(&label.join("\n"));
     let rest = match shape.tool {

@@ -29,9 +29,9 @@ const SWEEPS: usize = 8;
 #[derive(Debug, Default)]
 pub struct Graph {
     /// Boxes.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<LayoutBox>,
     /// Arrows between them.
-    pub links: Vec<Link>,
+    pub links: Vec<LayoutArrow>,
     /// The number of lanes, from the top; every box is in one of them.
     pub lanes: usize,
     /// True if lanes have borders and titles.
@@ -40,7 +40,7 @@ pub struct Graph {
 
 /// A box.
 #[derive(Debug, Clone, Copy)]
-pub struct Node {
+pub struct LayoutBox {
     /// Its width.
     pub width: i64,
     /// Its height.
@@ -51,7 +51,7 @@ pub struct Node {
 
 /// An arrow.
 #[derive(Debug, Clone, Copy)]
-pub struct Link {
+pub struct LayoutArrow {
     /// From this box.
     pub from: usize,
     /// To this one.

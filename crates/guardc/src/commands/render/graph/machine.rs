@@ -10,14 +10,14 @@ pub struct Machine {
     /// Its name.
     pub name: String,
     /// Its states.
-    pub states: Vec<State>,
+    pub states: Vec<MachineState>,
     /// Its transitions, one for each state they leave.
-    pub moves: Vec<Move>,
+    pub moves: Vec<MachineTransition>,
 }
 
 /// A state.
 #[derive(Debug)]
-pub struct State {
+pub struct MachineState {
     /// Its name.
     pub name: String,
     /// True if it is the initial state.
@@ -28,7 +28,7 @@ pub struct State {
 
 /// A transition from one state.
 #[derive(Debug)]
-pub struct Move {
+pub struct MachineTransition {
     /// From this state.
     pub from: usize,
     /// To this one.
@@ -47,7 +47,7 @@ pub fn machines(plan: &Plan) -> Vec<Machine> {
 fn machine(items: &Lifecycle) -> Machine {
     let order = order(items);
     let place = |state: u32| order.iter().position(|at| *at == state).unwrap_or(0);
-    let states = order.iter().map(|at| State {
+    let states = order.iter().map(|at| MachineState {
         name: cut(session::state_name(items, *at), 32),
         initial: *at == items.initial,
         last: items.finals.contains(at),
@@ -59,7 +59,7 @@ fn machine(items: &Lifecycle) -> Machine {
             (false, Some(false)) => format!("{} (criteria fail)", transition.name),
             (false, None) => transition.name.clone(),
         };
-        transition.from.iter().map(move |from| Move {
+        transition.from.iter().map(move |from| MachineTransition {
             from: place(*from),
             to: place(transition.to),
             label: cut(&label, 32),
@@ -89,7 +89,7 @@ fn order(items: &Lifecycle) -> Vec<u32> {
 
 impl Machine {
     /// Returns the actor of a transition.
-    pub fn actor(&self, one: &Move) -> &'static str {
+    pub fn actor(&self, one: &MachineTransition) -> &'static str {
         session::actor(if one.harness { Actor::Harness } else { Actor::Agent })
     }
 }

@@ -20,7 +20,7 @@ pub struct Picture {
     /// Its summary, one sentence.
     pub summary: String,
     /// Tools, and junctions of alternatives.
-    pub shapes: Vec<Shape>,
+    pub shapes: Vec<BoxShape>,
     /// The requirements.
     pub arrows: Vec<Arrow>,
     /// The titles of the lanes, from the top.
@@ -31,7 +31,7 @@ pub struct Picture {
 
 /// A box.
 #[derive(Debug)]
-pub struct Shape {
+pub struct BoxShape {
     /// The risk of its tool; `None` for a junction of alternatives.
     pub tool: Option<Risk>,
     /// Its name.
@@ -120,7 +120,7 @@ fn summary(picture: &Picture, tools: usize) -> String {
     out
 }
 
-fn shape(plan: &Plan, tool: &Tool, lane: usize) -> Shape {
+fn shape(plan: &Plan, tool: &Tool, lane: usize) -> BoxShape {
     let mut tip = tool.wire_name.clone();
     let doc = words::line(&tool.doc);
     if !doc.is_empty() {
@@ -130,7 +130,7 @@ fn shape(plan: &Plan, tool: &Tool, lane: usize) -> Shape {
         tip.push_str(&format!("\n{} {}", frame(said.about), said.text));
     }
     let lines = wrapped(&gates(plan, tool));
-    Shape { tool: Some(tool.highest_risk()), name: cut(&tool.name, NAME), lines, lane, tip }
+    BoxShape { tool: Some(tool.highest_risk()), name: cut(&tool.name, NAME), lines, lane, tip }
 }
 
 fn frame(about: About) -> &'static str {
@@ -228,7 +228,7 @@ fn arrows(
         let whole = tip(words::requires(&shows, clause));
         to = out.shapes.len();
         let (from, conditional, label) = (to, when.is_some(), join(when.iter().cloned()));
-        out.shapes.push(Shape {
+        out.shapes.push(BoxShape {
             tool: None,
             name: "or".into(),
             lines: Vec::new(),

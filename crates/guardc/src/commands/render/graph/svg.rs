@@ -3,9 +3,9 @@
 mod legend;
 mod paint;
 
-use super::layout::{Graph, Layout, Link, Node, Rect, layout};
+use super::layout::{Graph, Layout, LayoutArrow, LayoutBox, Rect, layout};
 use super::machine::Machine;
-use super::model::{Picture, Shape};
+use super::model::{BoxShape, Picture};
 use guard_plan::markup::escape;
 use guard_plan::plan::Risk;
 use paint::{Paint, path};
@@ -57,7 +57,7 @@ fn tools(picture: &Picture, paint: &mut Paint) {
         links: picture
             .arrows
             .iter()
-            .map(|a| Link { from: a.from, to: a.to, label: wide(&a.label, LABEL) })
+            .map(|a| LayoutArrow { from: a.from, to: a.to, label: wide(&a.label, LABEL) })
             .collect(),
         lanes: picture.lanes.len(),
         framed: picture.lanes.iter().any(|title| !title.is_empty()),
@@ -85,18 +85,18 @@ fn tools(picture: &Picture, paint: &mut Paint) {
 }
 
 /// Computes the size of a box for its texts and its incoming arrows.
-fn size(picture: &Picture, id: usize, shape: &Shape) -> Node {
+fn size(picture: &Picture, id: usize, shape: &BoxShape) -> LayoutBox {
     if shape.tool.is_none() {
-        return Node { width: 26, height: 20, lane: shape.lane };
+        return LayoutBox { width: 26, height: 20, lane: shape.lane };
     }
     let lines = shape.lines.iter().map(|line| wide(line, LINE)).max().unwrap_or(0);
     let width = wide(&shape.name, NAME).max(lines) + 26;
     let arriving = picture.arrows.iter().filter(|arrow| arrow.to == id).count() as i64;
     let height = (28 + 15 * shape.lines.len() as i64).max(10 + 14 * arriving.min(8));
-    Node { width, height, lane: shape.lane }
+    LayoutBox { width, height, lane: shape.lane }
 }
 
-fn tool(shape: &Shape, rect: Rect, paint: &mut Paint) {
+fn tool(shape: &BoxShape, rect: Rect, paint: &mut Paint) {
     paint.open(&shape.tip);
     let Some(risk) = shape.tool else {
         paint.rect("or", rect, rect.height / 2);
@@ -126,13 +126,13 @@ fn risk(risk: Risk) -> &'static str {
 
 /// Draws a lifecycle's states.
 fn states(machine: &Machine, paint: &mut Paint) {
-    let node = |name: &str| Node { width: wide(name, NAME) + 28, height: 34, lane: 0 };
+    let node = |name: &str| LayoutBox { width: wide(name, NAME) + 28, height: 34, lane: 0 };
     let graph = Graph {
         nodes: machine.states.iter().map(|state| node(&state.name)).collect(),
         links: machine
             .moves
             .iter()
-            .map(|m| Link { from: m.from, to: m.to, label: wide(&m.label, LABEL) })
+            .map(|m| LayoutArrow { from: m.from, to: m.to, label: wide(&m.label, LABEL) })
             .collect(),
         lanes: 1,
         framed: true,

@@ -7,11 +7,11 @@ mod mutants;
 
 use super::{Args, Format, suite};
 use crate::config::Config;
-use crate::failure::{Exit, Failure, Outcome};
-use crate::files::Input;
+use crate::failure::{CommandResult, Exit, Failure};
+use crate::files::InputText;
 use crate::project::{self, Compiled};
 use crate::report::Report;
-use crate::term::{Progress, Style, Term, count};
+use crate::term::{Console, Progress, Style, count};
 use guard_compiler::diff::{Answer, Limits, diff};
 use guard_compiler::{Output, SourceFile};
 use mutants::{Mutant, mutants};
@@ -53,7 +53,7 @@ impl Mutated {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, inputs: &[Input], config: &Config, term: &Term) -> Outcome {
+pub fn run(args: &Args, inputs: &[InputText], config: &Config, term: &Console) -> CommandResult {
     let mut all: Vec<Mutated> = Vec::new();
     let mut report = Report::default();
     for input in inputs {
@@ -101,7 +101,7 @@ struct MutatedGuard<'g> {
 }
 
 impl MutatedGuard<'_> {
-    fn mutated(&self, args: &Args, config: &Config, term: &Term) -> Result<Mutated, Failure> {
+    fn mutated(&self, args: &Args, config: &Config, term: &Console) -> Result<Mutated, Failure> {
         let mutants = mutants(self.text, &self.output.program);
         let mut progress = Progress::new(term, "mutating", mutants.len());
         let mut tried = Vec::new();

@@ -4,11 +4,14 @@ use super::*;
 fn graph(lanes: &[usize], links: &[(usize, usize)]) -> Graph {
     let node = |(id, lane): (usize, &usize)| {
         let id = id as i64;
-        Node { width: 60 + id * 17 % 90, height: 30 + id * 11 % 40, lane: *lane }
+        LayoutBox { width: 60 + id * 17 % 90, height: 30 + id * 11 % 40, lane: *lane }
     };
     Graph {
         nodes: lanes.iter().enumerate().map(node).collect(),
-        links: links.iter().map(|(from, to)| Link { from: *from, to: *to, label: 20 }).collect(),
+        links: links
+            .iter()
+            .map(|(from, to)| LayoutArrow { from: *from, to: *to, label: 20 })
+            .collect(),
         lanes: lanes.iter().max().map_or(0, |last| last + 1),
         framed: true,
     }
@@ -43,7 +46,7 @@ fn check(graph: &Graph) -> Layout {
 }
 
 /// Checks that the horizontal parts of a route, which pass columns, cross no box.
-fn straight(points: &[(i64, i64)], boxes: &[Rect], link: &Link) {
+fn straight(points: &[(i64, i64)], boxes: &[Rect], link: &LayoutArrow) {
     for pair in points.chunks(2).skip(1).take((points.len() / 2).saturating_sub(2)) {
         let (left, y, right) = (pair[0].0, pair[0].1, pair[1].0);
         for one in boxes {
