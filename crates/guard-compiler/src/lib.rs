@@ -4,6 +4,7 @@
 //! plan, `optimize` a faster one. Only [`compile`] knows the order. Knows nothing of running a plan, of terminals or of files: a
 //! [`Loader`] brings the texts that `use` names.
 
+mod accept;
 mod analysis;
 mod defines;
 mod errors;
@@ -17,6 +18,7 @@ mod served;
 mod sources;
 mod types;
 
+pub use accept::keep_unaccepted;
 pub use analysis::{diff, explore, lint, property, reference, verify};
 pub use errors::CODES;
 pub use sources::{Loader, NoFiles, SourceFile, library_path, std_library};
@@ -31,6 +33,8 @@ pub struct Compilation {
     pub files: Vec<SourceFile>,
     /// All problems, ordered by file and position.
     pub diagnostics: Vec<Diagnostic>,
+    /// The number of warnings that comments accept; they are not among the diagnostics.
+    pub accepted: usize,
     /// What was made, where no diagnostic is an error.
     pub output: Option<Output>,
     /// What was made, where nothing is wrong but that an invariant declared `proved` is not: to be looked into, not run.
@@ -124,9 +128,10 @@ pub fn compile_despite(
             false => {}
         }
     }
+    let accepted = accept::apply(&sources.files, &mut diagnostics);
     diagnostics.sort_by_key(|d| (d.primary.span, d.code));
     fixes::keep_helpful(&sources.files, &mut diagnostics);
-    Compilation { files: sources.files, diagnostics, output, unproved }
+    Compilation { files: sources.files, diagnostics, accepted, output, unproved }
 }
 
 fn finish(

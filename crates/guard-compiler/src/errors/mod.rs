@@ -105,4 +105,6 @@ pub const CODES: &[(&str, &str)] = &[
     ("G0524", "alternative behind a `since`"),
     ("G0525", "rule that a session forgets"),
     ("G0526", "text in lower case beside another"),
+    ("G0527", "comment that accepts nothing"),
+    ("G0528", "rule in the place of a command's denial"),
 ];

@@ -33,15 +33,15 @@ pub(crate) fn unanchored(span: Span, pattern: &str, begins: bool, ends: bool) ->
     let (what, help) = match (begins, ends) {
         (true, _) => (
             "anything may follow what",
-            "end each alternative with `$`, or with `.*` where that is meant",
+            "end each alternative with `$`, or with `(?s:.*)$` where that is meant",
         ),
         (_, true) => (
             "anything may precede what",
-            "begin each alternative with `^`, or with `.*` where that is meant",
+            "begin each alternative with `^`, or with `^(?s:.*)` where that is meant",
         ),
         _ => (
             "anything may precede and follow what",
-            "write `^…$` around each alternative, or `.*` at both ends where that is meant",
+            "write `^…$` around each alternative; where anywhere is meant, `contains`, or `^(?s:.*)` before and `(?s:.*)$` behind",
         ),
     };
     Diagnostic::warning("G0503", span, format!("{what} `/{pattern}/` matches")).help(help)
@@ -195,6 +195,33 @@ pub(crate) fn bare_alternative(span: Span, bare: &str, first: &str) -> Diagnosti
 pub(crate) fn cased(span: Span, column: &str) -> Diagnostic {
     let message = format!("`{column}` is in lower case, and the other side may not be");
     Diagnostic::warning("G0526", span, message).help("compare with `lower(…)`")
+}
+
+/// A rule in the place of the denial that every command has.
+pub(crate) fn command_default(span: Span, flag: &str, param: &str) -> Diagnostic {
+    let message = format!(
+        "commands that are not `{flag}` pass where this rule leaves them out, for the denial that they have by default is gone"
+    );
+    Diagnostic::warning("G0528", span, message).help(format!(
+        "add `deny unless all c in commands({param}): c.{flag}`, or leave `{flag}` out of this rule"
+    ))
+}
+
+pub(crate) fn accepts_nothing(span: Span, code: &str) -> Diagnostic {
+    let message = format!("nothing here is warned of as `{code}`");
+    Diagnostic::warning("G0527", span, message)
+        .help("remove the comment, or write it before the element that is warned of")
+}
+
+pub(crate) fn accepts_no_warning(span: Span, code: &str) -> Diagnostic {
+    let message = format!("`{code}` is not the code of a warning");
+    Diagnostic::warning("G0527", span, message)
+        .help("only warnings are accepted: their codes begin with `G05`")
+}
+
+pub(crate) fn accepts_without_reason(span: Span, code: &str) -> Diagnostic {
+    Diagnostic::warning("G0527", span, "this accepts a warning without a reason")
+        .help(format!("say why: `// accept {code}: …`"))
 }
 
 /// A rule that refuses nothing once a row is gone.

@@ -285,7 +285,7 @@ fn unescaped(text: &str) -> String {
 }
 
 /// Pieces that a lenient reader follows; `N` is a number that makes each its own.
-const LINKS: [&str; 24] = [
+const LINKS: [&str; 29] = [
     "https://hN.com/a",
     "https://x@hN.com",
     "https://good.com@hN.com/",
@@ -310,6 +310,11 @@ const LINKS: [&str; 24] = [
     "https:///hN.com",
     "https&colon;//hN",
     "https://good.com\u{0}.hN.com",
+    "hN\u{2024}com/x",
+    "hN\u{fe52}com/x",
+    "0x7f.N/x",
+    "0x7f.0.0.N",
+    "/\\/\\hN",
 ];
 
 /// Pieces that a lenient mailer delivers to.

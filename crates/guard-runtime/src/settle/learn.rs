@@ -63,6 +63,7 @@ pub(super) fn learn(
         take_rows(compiled, session, rule, rows, &by, &mut learned);
     }
     settled.learned += learned.learned;
+    settled.unlearned += learned.unlearned;
     settled.forgotten += learned.forgotten;
     settled.notes.append(&mut learned.notes);
 }
@@ -90,6 +91,7 @@ pub(crate) fn take_rows(
                 learned.forgotten += u64::from(forgot);
             }
             Err(fault) => {
+                learned.unlearned += 1;
                 let message = format!("a row of `{fact}` was not learned: {fault}");
                 learned.note(&rule.rule.owner, message);
             }

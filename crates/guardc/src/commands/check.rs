@@ -106,6 +106,7 @@ impl CheckRun {
     fn root(&mut self, compiled: &Compiled, config: &Config, cost: bool) {
         self.report.roots += 1;
         let diagnostics = stories::told(&compiled.compilation);
+        self.report.accepted += compiled.compilation.accepted;
         self.report.add(&compiled.shown, &diagnostics);
         let Some(output) = &compiled.compilation.output else {
             return;

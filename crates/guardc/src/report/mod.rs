@@ -32,6 +32,8 @@ pub struct Report {
     found: DiagnosticReport,
     /// The number of checked files.
     pub roots: usize,
+    /// The number of warnings that comments accept.
+    pub accepted: usize,
 }
 
 impl Deref for Report {
@@ -122,6 +124,10 @@ impl Report {
                 term.out.yellow(&count(w, "warning"))
             ),
         };
-        format!("{files} checked: {said}\n")
+        let accepted = match self.accepted {
+            0 => String::new(),
+            n => format!(", {} accepted", count(n, "warning")),
+        };
+        format!("{files} checked: {said}{accepted}\n")
     }
 }

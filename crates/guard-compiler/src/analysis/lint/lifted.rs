@@ -10,7 +10,7 @@ use crate::hir::{
     Clause, ClauseKind, Expr, ExprKind as K, FactId, Learn, Program, Tool, ToolId, Type, VarId,
 };
 use guard_plan::builtin::Gives;
-use guard_plan::plan::{CompareOp, EffectOp, LimitScope, QuantifierOp, Undecoded};
+use guard_plan::plan::{ArithOp, CompareOp, EffectOp, LimitScope, QuantifierOp as Op, Undecoded};
 use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::Span;
 use std::collections::BTreeMap;
@@ -185,11 +185,9 @@ impl LostValue {
             K::If(condition, a, b) => {
                 [condition, a, b].into_iter().any(|part| self.lifts(part, wanted))
             }
-            K::Quantified {
-                op: op @ (QuantifierOp::Any | QuantifierOp::All), over, body, ..
-            } => {
+            K::Quantified { op: op @ (Op::Any | Op::All), over, body, .. } => {
                 let none = over.iter().any(|over| self.is_emptied(over));
-                none && (*op == QuantifierOp::Any) == wanted || self.lifts(body, wanted)
+                none && (*op == Op::Any) == wanted || self.lifts(body, wanted)
             }
             K::Compare(op @ (CompareOp::Eq | CompareOp::Ne), a, b) if b.ty == Type::Bool => {
                 let K::Bool(value) = b.kind else { return false };
@@ -198,7 +196,13 @@ impl LostValue {
             // A test of what is missing is false, but for `!=`.
             K::Compare(CompareOp::Ne, a, b) => {
                 !wanted && (self.is_missing(a) || self.is_missing(b))
+                    || wanted && self.counts(a) && matches!(b.kind, K::Int(0))
             }
+            // Fewer are counted where it is gone.
+            K::Compare(CompareOp::Ge | CompareOp::Gt, a, _) if wanted && self.counts(a) => true,
+            K::Compare(CompareOp::Lt | CompareOp::Le, a, _) if !wanted && self.counts(a) => true,
+            K::Compare(CompareOp::Le | CompareOp::Lt, _, b) if wanted && self.counts(b) => true,
+            K::Compare(CompareOp::Gt | CompareOp::Ge, _, b) if !wanted && self.counts(b) => true,
             _ => wanted && self.fails(e),
         }
     }
@@ -210,7 +214,7 @@ impl LostValue {
             K::Known(fact, _) => matches!(self, LostValue::Row(gone) if gone == *fact),
             K::In(_, b) if self.is_emptied(b) => true,
             K::Compare(_, a, b) | K::In(a, b) | K::Within(a, b) => {
-                self.is_missing(a) || self.is_missing(b) || self.is_none_counted(e)
+                self.is_missing(a) || self.is_missing(b)
             }
             K::Call(builtin, args) if builtin.row().gives == Gives::Bool => {
                 args.iter().any(|arg| self.is_missing(arg))
@@ -219,14 +223,16 @@ impl LostValue {
         }
     }
 
-    /// Returns true for `count(…) > 0` of what is gone.
-    fn is_none_counted(self, e: &Expr) -> bool {
-        let K::Compare(op, a, b) = &e.kind else { return false };
-        let any = matches!((op, &b.kind), (CompareOp::Gt, K::Int(0)) | (CompareOp::Ge, K::Int(1)));
-        match &a.kind {
-            K::Quantified { op: QuantifierOp::Count, over, .. } => {
-                any && over.iter().any(|over| self.is_emptied(over))
-            }
+    /// Returns true for a number that grows with what is there: a count of it, or a sum over it.
+    fn counts(self, e: &Expr) -> bool {
+        match &e.kind {
+            K::Quantified {
+                op: Op::Count | Op::SumInt | Op::SumDecimal | Op::SumDuration,
+                over,
+                ..
+            } => over.iter().any(|over| self.is_emptied(over)),
+            K::Arith(ArithOp::Add, a, b) => self.counts(a) || self.counts(b),
+            K::Else(a, _) => self.counts(a),
             _ => false,
         }
     }
@@ -247,7 +253,7 @@ impl LostValue {
             (K::Index(whole, _), LostValue::Observed(gone)) => {
                 matches!(whole.kind, K::State(var) if var == gone)
             }
-            (K::Quantified { op: QuantifierOp::First, over, .. }, _) => {
+            (K::Quantified { op: Op::First, over, .. }, _) => {
                 over.iter().any(|over| self.is_emptied(over))
             }
             _ => false,

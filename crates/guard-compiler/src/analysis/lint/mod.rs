@@ -6,6 +6,7 @@
 mod any_call;
 mod bare_alternative;
 mod chosen_trust;
+mod command_default;
 mod lifted;
 mod moot_limit;
 mod never_called;
@@ -102,6 +103,7 @@ pub fn all(
     chosen_trust::check(&lint, &mut found);
     bare_alternative::check(&lint, &mut found);
     lifted::check(&lint, &mut found);
+    command_default::check(&lint, &mut found);
     found.sort_by_key(|d| (d.primary.span, d.code));
     found.dedup();
     found

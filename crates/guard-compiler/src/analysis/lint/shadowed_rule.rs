@@ -3,10 +3,11 @@
 use super::Lint;
 use crate::analysis::diff::implied::{Rule, covers};
 use crate::errors;
-use crate::hir::{Clause, ClauseKind, Tool};
+use crate::hir::canon::Canon;
+use crate::hir::{Clause, ClauseKind, Expr, ExprKind, Program, Tool};
 use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::Span;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Most clauses of a tool that are held against one another: each against each.
 const MOST_CLAUSES: usize = 64;
@@ -24,7 +25,7 @@ pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
             continue;
         }
         for (at, clause) in tool.clauses.iter().enumerate() {
-            if !refuses(clause) {
+            if !refuses(clause) || establishes(program, tool, at) {
                 continue;
             }
             let by = covering(lint, tool, at);
@@ -47,6 +48,39 @@ fn refuses(clause: &Clause) -> bool {
     let mut nodes = 0;
     condition.walk(&mut |_| nodes += 1);
     nodes <= MOST_NODES && !clause.rule.shadow
+}
+
+/// Returns true if another clause takes for there what this rule asks to be there: without the rule it would not compile.
+fn establishes(program: &Program, tool: &Tool, at: usize) -> bool {
+    let canon = |e: &Expr| Canon(program).expr(Some(tool), e);
+    let ClauseKind::Deny { condition, .. } = &tool.clauses[at].kind else { return false };
+    let mut asked = BTreeSet::new();
+    condition.walk(&mut |e| {
+        match &e.kind {
+            ExprKind::IsSome(of) => asked.insert(canon(of)),
+            ExprKind::Known(fact, key) => {
+                let row = ExprKind::Row(*fact, key.clone());
+                asked.insert(canon(&Expr { kind: row, ..e.clone() }))
+            }
+            _ => false,
+        };
+    });
+    let mut others = tool.clauses.iter().enumerate().filter(|(nth, _)| *nth != at);
+    !asked.is_empty()
+        && others.any(|(_, clause)| {
+            let ClauseKind::Deny { condition, .. } = &clause.kind else { return false };
+            let mut takes = false;
+            condition.walk(&mut |e| {
+                let ExprKind::Unwrap(of, _) = &e.kind else { return };
+                // A field is there where its record is.
+                let whole = std::iter::successors(Some(&**of), |of| match &of.kind {
+                    ExprKind::Field(whole, _) => Some(&**whole),
+                    _ => None,
+                });
+                takes |= whole.into_iter().any(|whole| asked.contains(&canon(whole)));
+            });
+            takes
+        })
 }
 
 /// Another rule of the tool that refuses all that this one does. Of two that say the same it is the earlier.

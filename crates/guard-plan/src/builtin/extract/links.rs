@@ -290,10 +290,17 @@ fn has_double_slash(word: &str) -> bool {
     if plain.strip_prefix("\\\\").is_some_and(named) {
         return true;
     }
-    ["//", "/\\", "\\/"].iter().any(|pair| {
-        word.match_indices(pair)
-            .any(|(at, _)| named(word[at + 2..].trim_start_matches(['/', '\\'])))
-    })
+    let is_slash = |c: char| matches!(c, '/' | '\\');
+    let mut rest = word;
+    while let Some(at) = rest.find(is_slash) {
+        let after = rest[at..].trim_start_matches(is_slash);
+        let slashes = &rest[at..rest.len() - after.len()];
+        if slashes.len() > 1 && slashes.contains('/') && named(after) {
+            return true;
+        }
+        rest = after;
+    }
+    false
 }
 
 /// Returns true if the word contains an IPv6 address in brackets.
@@ -338,6 +345,14 @@ fn is_host(name: &str, before: Option<char>, after: Option<char>) -> bool {
     let numeric = |label: &&str| label.bytes().all(|byte| byte.is_ascii_digit());
     if labels.iter().all(numeric) {
         return labels.len() == 4 || (labels.len() > 1 && after == Some(':'));
+    }
+    // An address with hexadecimal parts: `0x7f.1/x`.
+    let hexadecimal = |label: &&str| {
+        let digits = label.strip_prefix("0x").or_else(|| label.strip_prefix("0X"));
+        numeric(label) || digits.is_some_and(|it| it.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    };
+    if labels.iter().all(hexadecimal) {
+        return labels.len() == 4 || followed;
     }
     let top = labels[labels.len() - 1].to_lowercase();
     let named = top.chars().count() >= 2

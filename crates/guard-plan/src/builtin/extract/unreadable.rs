@@ -42,7 +42,7 @@ pub fn is_hidden(c: char) -> bool {
 
 /// The dots that name resolution takes for the ASCII dot (UTS 46).
 pub(super) fn is_dot(c: char) -> bool {
-    matches!(c, '.' | '\u{3002}' | '\u{ff0e}' | '\u{ff61}')
+    matches!(c, '.' | '\u{2024}' | '\u{3002}' | '\u{fe52}' | '\u{ff0e}' | '\u{ff61}')
 }
 
 /// Returns true if the text contains one of `words`. The case of the text is ignored; `words` are in lower case.

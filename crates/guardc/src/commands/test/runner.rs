@@ -101,6 +101,9 @@ fn place(span: Span, shown: &[SourceFile]) -> String {
     format!("{}:{}:{}", file.path, at.line, at.column)
 }
 
+/// The beginning of the note on a row that a result does not teach.
+const UNLEARNED: &str = "a row of ";
+
 pub(super) type Stepped = Result<(), Box<FailedStep>>;
 
 pub(super) struct Runner<'a> {
@@ -265,7 +268,9 @@ impl Runner<'_> {
             let name = self.name(tool).to_owned();
             self.coverage.succeeded(&name, unread.is_none(), !settled.halted);
         }
-        match (unread, undecoded) {
+        let mut notes = settled.notes.iter();
+        let row = notes.find(|note| settled.unlearned > 0 && note.message.starts_with(UNLEARNED));
+        match (unread.or(row), undecoded) {
             (Some(note), false) => {
                 let help = "say `returns` with a value of its type, or `undecoded`";
                 let expected = format!("a result that decodes ({help})");

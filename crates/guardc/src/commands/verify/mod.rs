@@ -16,7 +16,7 @@ use crate::term::Console;
 use cache::Cache;
 use guard_compiler::explore::{self, EffectCheck, Exploration, Limits};
 use guard_compiler::verify::smt::{self, OpenGoal};
-use guard_compiler::{Output, diff, lint, property};
+use guard_compiler::{Compilation, Output, diff, lint, property};
 use guard_syntax::diagnostic::Diagnostic;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -113,7 +113,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     let verified = VerifyParts { output, solved, explored, interrupted, properties };
     let mut report = Report::of_one();
     report.add(&compiled.shown, &compiled.compilation.diagnostics);
-    let tried = tried(&verified, &compiled.compilation.diagnostics);
+    let tried = tried(&verified, &compiled.compilation);
     report.add(&compiled.shown, &tried);
     if args.warnings_as_errors || config.warnings_as_errors {
         report.harden();
@@ -166,11 +166,12 @@ fn unproved(output: &Output) -> Vec<EffectCheck> {
 }
 
 /// Returns the findings about the guard that only exploration can detect.
-fn tried(verified: &VerifyParts<'_>, known: &[Diagnostic]) -> Vec<Diagnostic> {
+fn tried(verified: &VerifyParts<'_>, compiled: &Compilation) -> Vec<Diagnostic> {
     let output = verified.output;
     let prover = lint::Verified { plan: &output.plan, verification: &output.verification };
     let mut found = lint::all(&output.program, verified.explored.as_ref(), &prover);
-    found.retain(|one| !known.contains(one));
+    found.retain(|one| !compiled.diagnostics.contains(one));
+    guard_compiler::keep_unaccepted(&compiled.files, &mut found);
     found
 }
 

@@ -1,0 +1,107 @@
+//! A rule that reads `certain` or `literal` of a command only under a condition.
+//!
+//! Such a rule takes the place of the denial that every command has by default, and lets pass what its condition leaves out.
+
+use super::Lint;
+use crate::errors;
+use crate::hir::{ClauseKind, Expr, ExprKind as K, Program, Type};
+use guard_plan::builtin::{Builtin, SIMPLE_COMMAND};
+use guard_plan::plan::QuantifierOp;
+use guard_syntax::diagnostic::Diagnostic;
+use guard_syntax::span::Span;
+
+pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
+    let program = lint.program;
+    for tool in &program.tools {
+        for (param, field) in (0..).zip(&tool.params) {
+            if *field.ty.required() != Type::Command {
+                continue;
+            }
+            for flag in ["certain", "literal"] {
+                let unreadable = UnreadableFlag { program, param, flag };
+                let enforced = tool.clauses.iter().filter(|clause| !clause.rule.shadow);
+                let mut rules: Vec<(Span, bool)> = Vec::new();
+                for clause in enforced {
+                    let (ClauseKind::Deny { condition, .. }
+                    | ClauseKind::Approval { when: Some(condition), .. }) = &clause.kind
+                    else {
+                        continue;
+                    };
+                    if unreadable.is_read(condition) {
+                        let decides = unreadable.truth(condition) == Some(true);
+                        rules.push((clause.rule.span, decides));
+                    }
+                }
+                if let Some((span, _)) = rules.first()
+                    && !rules.iter().any(|(_, decides)| *decides)
+                {
+                    found.push(errors::command_default(*span, flag, &field.name));
+                }
+            }
+        }
+    }
+}
+
+/// A command of which one field is false for some simple command.
+struct UnreadableFlag<'p> {
+    program: &'p Program,
+    /// The parameter.
+    param: u32,
+    flag: &'static str,
+}
+
+impl UnreadableFlag<'_> {
+    /// Returns true if an expression reads the field of the parameter's commands.
+    fn is_read(&self, e: &Expr) -> bool {
+        let (mut of_param, mut reads) = (false, false);
+        e.walk(&mut |e| match &e.kind {
+            K::Call(Builtin::Commands, args) => of_param |= self.is_param(&args[0]),
+            _ => reads |= self.is_flag(e),
+        });
+        of_param && reads
+    }
+
+    fn is_param(&self, e: &Expr) -> bool {
+        match &e.kind {
+            K::Param(at) => *at == self.param,
+            K::Unwrap(of, _) => self.is_param(of),
+            _ => false,
+        }
+    }
+
+    fn is_flag(&self, e: &Expr) -> bool {
+        let K::Field(of, at) = &e.kind else { return false };
+        let Type::Record(id) = of.ty.required() else { return false };
+        let record = &self.program.records[*id];
+        record.fields.len() == SIMPLE_COMMAND.len() && record.fields[*at as usize].name == self.flag
+    }
+
+    /// Returns the value of a condition, if the field alone decides it.
+    fn truth(&self, e: &Expr) -> Option<bool> {
+        match &e.kind {
+            K::Bool(value) => Some(*value),
+            K::Field(..) if self.is_flag(e) => Some(false),
+            K::IsSome(of) if self.is_param(of) => Some(true),
+            K::Not(a) => Some(!self.truth(a)?),
+            K::And(a, b) => match (self.truth(a), self.truth(b)) {
+                (Some(false), _) | (_, Some(false)) => Some(false),
+                (a, b) => a.and(b),
+            },
+            K::Or(a, b) => match (self.truth(a), self.truth(b)) {
+                (Some(true), _) | (_, Some(true)) => Some(true),
+                (a, b) => a.and(b),
+            },
+            K::Implies(a, b) => match (self.truth(a), self.truth(b)) {
+                (Some(false), _) | (_, Some(true)) => Some(true),
+                (a, b) => a.and(b),
+            },
+            K::Quantified { op: QuantifierOp::Any, body, .. } => {
+                self.truth(body).filter(|holds| *holds)
+            }
+            K::Quantified { op: QuantifierOp::All, body, .. } => {
+                self.truth(body).filter(|holds| !holds)
+            }
+            _ => None,
+        }
+    }
+}
