@@ -2,7 +2,7 @@
 
 use crate::grammar::Raw;
 use crate::operands::split;
-use crate::runs::{InnerCommand, holds_substitution, is_device, script};
+use crate::runs::{InnerCommand, holds_substitution, is_device, is_harmless_value, script};
 use crate::scripts;
 use crate::word::Word;
 
@@ -29,7 +29,8 @@ const fn interpreter(
 const INTERPRETERS: &[Interpreter] = &[
     interpreter(
         &["python", "pypy", "ipython"],
-        "c",
+        // With `-i` it reads more of its program from standard input.
+        "ci",
         &[],
         "WX",
         &["-V", "-VV", "--version", "-h", "--help"],
@@ -38,8 +39,8 @@ const INTERPRETERS: &[Interpreter] = &[
     interpreter(&["ruby", "jruby", "irb"], "er", &[], "ICEFKTW", &["-v", "--version"]),
     interpreter(
         &["node", "nodejs"],
-        "ep",
-        &["--eval", "--print"],
+        "epi",
+        &["--eval", "--print", "--interactive"],
         "rC",
         &["-v", "--version", "--test", "--run", "-h", "--help", "--v8-options"],
     ),
@@ -86,6 +87,7 @@ const HAZARDS: &[(&str, &[&str])] = &[
     ("curl", &["-K", "--config"]),
     ("go", &["-exec", "-toolexec", "-vettool"]),
     ("cargo", &["--config"]),
+    ("mypy", &["--python-executable"]),
     ("gcc", &["-wrapper", "-specs"]),
     ("g++", &["-wrapper", "-specs"]),
     ("cc", &["-wrapper", "-specs"]),
@@ -339,6 +341,14 @@ fn sed(raw: &mut Raw) {
     raw.scripts.extend(sed.script_files);
 }
 
+/// Returns whether a variable of `make` names no program, or one that is usual for it.
+fn harmless_tool(name: &str, value: &str) -> bool {
+    let tools =
+        ["CC", "CXX", "CPP", "LD", "AR", "AS", "FC", "RM", "YACC", "LEX", "RANLIB", "STRIP"];
+    let name = name.trim_end_matches([':', '?', '+']);
+    !tools.contains(&name) || is_harmless_value(value)
+}
+
 /// Variables of `make` reach the shells of its recipes.
 fn make(raw: &mut Raw) {
     for word in &raw.args {
@@ -353,6 +363,7 @@ fn make(raw: &mut Raw) {
         );
         raw.known &= word.known
             && !shell
+            && harmless_tool(name, value)
             && !value.contains([';', '|', '&', '`', '$', '<', '>', '(', ')', '\n']);
     }
     let split = split(&raw.args, "fCIjlo", &["--file", "--makefile", "--directory"]);

@@ -293,10 +293,59 @@ pub(crate) fn fill(name: &str, raw: &mut Raw) {
                 false => raw.reads.extend(sed.files),
             }
         }
-        "patch" => raw
-            .writes
-            .extend(cloned(split(&args, "idpBDFgorVYz", &["--input", "--directory"]).operands)),
+        "patch" => {
+            let split = split(
+                &args,
+                "idpBDFgorVYz",
+                &["--input", "--directory", "--output", "--reject-file"],
+            );
+            let names = ["-d", "--directory", "-o", "--output", "-r", "--reject-file"];
+            raw.writes.extend(split.values_of(&names).cloned());
+            raw.writes.extend(cloned(split.operands));
+            // It changes the files that the patch names, in its folder.
+            raw.writes.push(Word::literal("."));
+        }
         _ => archives::packed(name, &args, raw),
+    }
+    outputs(name, &args, raw);
+}
+
+/// Programs with the options that name what they write: single letters, then whole names.
+const OUTPUTS: &[(&[&str], &str, &[&str])] = &[
+    (&["gcc", "g++", "cc", "c++", "clang", "clang++", "ld", "as", "gfortran"], "o", &[]),
+    (&["rustc"], "o", &["--out-dir"]),
+    (&["go"], "", &["-o", "-coverprofile", "-cpuprofile", "-memprofile", "-outputdir"]),
+    (&["tsc"], "", &["--outDir", "--outFile", "--declarationDir", "--tsBuildInfoFile"]),
+    (&["less"], "oO", &["--log-file", "--LOG-FILE"]),
+    (
+        &["pytest", "py.test"],
+        "",
+        &["--basetemp", "--junitxml", "--junit-xml", "--result-log", "--log-file"],
+    ),
+    (&["pandoc", "dot", "protoc"], "o", &["--output"]),
+    (&["eslint", "ruff"], "o", &["--output-file"]),
+    (&["cargo"], "", &["--target-dir", "--out-dir", "--artifact-dir"]),
+];
+
+/// What the options of a program name as its output. A compiler makes it of sources, so running it is as certain as they are.
+fn outputs(name: &str, args: &[Word], raw: &mut Raw) {
+    for (_, letters, names) in OUTPUTS.iter().filter(|(programs, ..)| programs.contains(&name)) {
+        let split = split(args, letters, names);
+        let short: Vec<String> = letters.chars().map(|letter| format!("-{letter}")).collect();
+        let is_output =
+            |option: &str| short.iter().any(|it| it == option) || names.contains(&option);
+        let values = split.values.iter().filter(|(option, _)| is_output(option));
+        raw.touches.extend(values.map(|(_, value)| value.clone()));
+        // Long names with one dash, as of `go`.
+        for (at, word) in args.iter().enumerate() {
+            let (option, value) = word.text.split_once('=').unwrap_or((&word.text, ""));
+            if names.contains(&option) && !option.starts_with("--") {
+                raw.touches.extend(match value.is_empty() {
+                    true => args.get(at + 1).cloned(),
+                    false => Some(word.part(value)),
+                });
+            }
+        }
     }
 }
 
@@ -331,6 +380,7 @@ fn reads(name: &str, args: &[Word], raw: &mut Raw) {
             || word.text.starts_with("--file")
     });
     let mut skip = pattern && !given;
+    let mut files = 0;
     for word in args {
         let text = word.text.as_str();
         if word.known && text.starts_with('-') && text.len() > 1 {
@@ -359,6 +409,20 @@ fn reads(name: &str, args: &[Word], raw: &mut Raw) {
             continue;
         }
         raw.reads.push(word.clone());
+        files += 1;
+    }
+    // Without a file these search all of the folder.
+    let recursive = args.iter().any(|word| {
+        let short = word.text.starts_with('-') && !word.text.starts_with("--");
+        short && word.text.contains(['r', 'R']) || word.text.starts_with("--recursive")
+    });
+    let searches = matches!(name, "rg" | "ag" | "ack")
+        || (recursive && matches!(name, "grep" | "egrep" | "fgrep" | "zgrep"));
+    if searches && files == 0 {
+        raw.reads.push(Word::literal("."));
+    }
+    if matches!(name, "cd" | "chdir") && files == 0 {
+        raw.reads.push(Word { home: true, ..Word::literal("~") });
     }
 }
 
@@ -421,20 +485,22 @@ fn copies(name: &str, args: &[Word], raw: &mut Raw) {
 fn leads_out(args: &[Word], raw: &mut Raw) {
     for word in args {
         let text = word.text.as_str();
-        let option = text.starts_with('-');
-        let values = match option {
+        let values = match text.starts_with('-') {
             true => [
                 text.split_once('=').map(|(_, value)| value),
-                text.find(['/', '~']).map(|at| &text[at..]),
+                text.find(['/', '~'])
+                    .filter(|at| *at < 3 || text.contains('='))
+                    .map(|at| &text[at..]),
+                // The value of a short option, without a blank: `-C../x`.
+                text.get(2..).filter(|value| value.starts_with("..")),
             ],
-            false => [Some(text), text.split_once('=').map(|(_, value)| value)],
+            false => [Some(text), text.split_once('=').map(|(_, value)| value), None],
         };
         for value in values.into_iter().flatten() {
             let up = value.split(['/', ':', ',']).any(|component| component == "..");
             let rooted = value.starts_with('/') && !value.starts_with("//");
             let home = value == "~" || value.starts_with("~/");
-            let cluster = option && !text.contains('=') && text.find('/').is_some_and(|at| at > 2);
-            if (up || rooted || home) && !cluster && !value.contains("://") {
+            if (up || rooted || home) && !value.contains("://") {
                 raw.touches.push(word.part(value));
                 break;
             }

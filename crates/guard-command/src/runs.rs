@@ -2,7 +2,7 @@
 
 mod variables;
 
-pub(crate) use variables::{harmless_assignment, holds_substitution};
+pub(crate) use variables::{harmless_assignment, holds_substitution, is_harmless_value};
 
 use crate::grammar::{FoundCommands, Raw, Read, UnreadableText, is_name, text};
 use crate::operands::{OptionSet, first_operand};

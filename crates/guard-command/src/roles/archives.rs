@@ -52,6 +52,9 @@ pub(super) fn packed(name: &str, args: &[Word], raw: &mut Raw) {
                 "--stderr",
             ];
             raw.writes.extend(split.values_of(&names).cloned());
+            if split.has(&["-O", "-J", "--remote-name", "--remote-name-all"]) {
+                raw.writes.push(Word::literal("."));
+            }
         }
         "wget" => {
             let split = split(
@@ -69,11 +72,14 @@ pub(super) fn packed(name: &str, args: &[Word], raw: &mut Raw) {
                 "-a",
                 "--append-output",
             ];
-            raw.writes.extend(split.values_of(&names).cloned());
+            let named = split.values_of(&names).cloned().collect();
+            raw.writes.extend(folder_or_here(named));
         }
-        "split" | "csplit" => raw
-            .writes
-            .extend(split(args, "abClnt", &[]).operands.get(1).map(|word| (*word).clone())),
+        "split" | "csplit" => {
+            let split = split(args, "abClnt", &[]);
+            let prefix = split.operands.get(1).map(|word| (*word).clone());
+            raw.writes.extend(folder_or_here(prefix.into_iter().collect()));
+        }
         "xxd" | "uniq" => raw
             .writes
             .extend(split(args, "clgsofnw", &[]).operands.get(1).map(|word| (*word).clone())),
@@ -87,6 +93,11 @@ pub(super) fn packed(name: &str, args: &[Word], raw: &mut Raw) {
         _ if READERS.contains(&name) || SPEAKERS.contains(&name) => {}
         _ => leads_out(args, raw),
     }
+}
+
+/// The folders into which members are written: without one, that where the shell is.
+fn folder_or_here(folders: Vec<Word>) -> Vec<Word> {
+    if folders.is_empty() { vec![Word::literal(".")] } else { folders }
 }
 
 fn archive(args: &[Word], raw: &mut Raw) {
@@ -111,7 +122,7 @@ fn archive(args: &[Word], raw: &mut Raw) {
     let file: Vec<Word> = split.values_of(&["-f", "--file"]).cloned().collect();
     let folder: Vec<Word> = split.values_of(&["-C", "--directory"]).cloned().collect();
     if split.has(&["-x", "--extract", "--get"]) {
-        raw.writes.extend(folder);
+        raw.writes.extend(folder_or_here(folder));
         // These let members leave the folder.
         if split.has(&["-P", "--absolute-names", "--transform", "--xform"]) {
             raw.writes.push(Word::unknown("(a member of the archive)"));
@@ -129,7 +140,7 @@ fn archive(args: &[Word], raw: &mut Raw) {
 
 fn extract(args: &[Word], values: &str, folder: &str, raw: &mut Raw) {
     let split = split(args, values, &[]);
-    raw.writes.extend(split.values_of(&[folder]).cloned());
+    raw.writes.extend(folder_or_here(split.values_of(&[folder]).cloned().collect()));
     if split.has(&["-:"]) {
         raw.writes.push(Word::unknown("(a member of the archive)"));
     }

@@ -54,7 +54,9 @@ pub(crate) fn git(raw: &mut Raw, inner: &mut Vec<InnerCommand>) {
         subcommand.as_str(),
         "commit" | "tag" | "merge" | "stash" | "notes" | "revert" | "log"
     ) {
-        "mSG"
+        "mSGF"
+    } else if matches!(subcommand.as_str(), "format-patch" | "archive" | "bundle" | "diff") {
+        "o"
     } else {
         ""
     };
@@ -71,10 +73,15 @@ pub(crate) fn git(raw: &mut Raw, inner: &mut Vec<InnerCommand>) {
             "--since",
             "--until",
             "--output",
+            "--output-directory",
+            "--file",
         ],
     );
     git_runs(&subcommand, &rest, &split, raw, inner);
-    raw.writes.extend(split.values_of(&["--output", "--output-directory"]).cloned());
+    raw.writes.extend(split.values_of(&["-o", "--output", "--output-directory"]).cloned());
+    if subcommand != "config" {
+        raw.reads.extend(split.values_of(&["-F", "--file"]).cloned());
+    }
     for word in split.operands.iter().filter(|word| word.known) {
         // A file of a commit: `HEAD:FILE`.
         raw.reads.extend(word.text.split_once(':').map(|(_, file)| word.part(file)));
@@ -93,10 +100,22 @@ pub(crate) fn git(raw: &mut Raw, inner: &mut Vec<InnerCommand>) {
     if !matches!(subcommand.as_str(), "grep" | "commit" | "log") {
         leads_out(&files, raw);
     }
-    if matches!(subcommand.as_str(), "rm" | "mv") {
-        raw.removes.extend(files);
-    } else if matches!(subcommand.as_str(), "clone" | "init" | "worktree") {
-        raw.writes.extend(files.iter().filter(|word| !word.known).cloned());
+    match subcommand.as_str() {
+        "mv" => {
+            raw.reads.extend(files.clone());
+            raw.removes.extend(files);
+        }
+        "rm" => raw.removes.extend(files),
+        "clone" | "init" | "worktree" => {
+            let is_address = |word: &Word| word.known && word.text.contains(':');
+            raw.writes.extend(files.into_iter().filter(|word| !is_address(word)));
+        }
+        // They change files of the folder that the words do not name.
+        "apply" | "am" | "checkout" | "restore" | "switch" | "stash" | "reset" | "merge"
+        | "pull" | "rebase" | "revert" | "cherry-pick" | "clean" => {
+            raw.writes.push(Word::literal("."))
+        }
+        _ => {}
     }
 }
 
@@ -124,7 +143,7 @@ fn git_runs(
         ("config", _) => raw.known &= is_harmless_config(rest, split),
         (
             "filter-branch" | "difftool" | "mergetool" | "send-email" | "instaweb" | "daemon"
-            | "credential" | "p4",
+            | "credential" | "p4" | "remote-ext" | "remote-fd",
             _,
         ) => {
             raw.known = false;

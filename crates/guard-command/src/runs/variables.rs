@@ -78,7 +78,7 @@ fn is_command_variable(name: &str) -> bool {
 }
 
 /// Values of such variables that do no harm.
-fn is_harmless_value(value: &str) -> bool {
+pub(crate) fn is_harmless_value(value: &str) -> bool {
     let plain = matches!(
         value,
         "" | "true"
@@ -174,7 +174,8 @@ pub(crate) fn harmless_assignment(name: &str, value: &Word, found: &mut FoundCom
 /// Builtins that set variables by their words.
 pub(super) fn changed_by(name: &str, raw: &mut Raw, found: &mut FoundCommands) {
     let declares = matches!(name, "export" | "declare" | "typeset" | "local" | "readonly");
-    let names = matches!(name, "read" | "mapfile" | "readarray" | "unset" | "printf" | "getopts");
+    let names =
+        matches!(name, "read" | "mapfile" | "readarray" | "unset" | "printf" | "getopts" | "wait");
     if !declares && !names && !matches!(name, "alias" | "hash" | "enable" | "let" | "test" | "[") {
         return;
     }

@@ -6,7 +6,7 @@ use super::Lint;
 use crate::errors;
 use crate::hir::{ClauseKind, Expr, ExprKind as K, Program, Type};
 use guard_plan::builtin::{Builtin, SIMPLE_COMMAND};
-use guard_plan::plan::QuantifierOp;
+use guard_plan::plan::{CompareOp, QuantifierOp};
 use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::Span;
 
@@ -70,17 +70,33 @@ impl UnreadableFlag<'_> {
     }
 
     fn is_flag(&self, e: &Expr) -> bool {
-        let K::Field(of, at) = &e.kind else { return false };
-        let Type::Record(id) = of.ty.required() else { return false };
-        let record = &self.program.records[*id];
-        record.fields.len() == SIMPLE_COMMAND.len() && record.fields[*at as usize].name == self.flag
+        self.field(e) == Some(self.flag)
     }
 
-    /// Returns the value of a condition, if the field alone decides it.
+    /// Returns the name of the field of a command that an expression reads.
+    fn field(&self, e: &Expr) -> Option<&str> {
+        let K::Field(of, at) = &e.kind else { return None };
+        let Type::Record(id) = of.ty.required() else { return None };
+        let record = &self.program.records[*id];
+        let is_command = record.fields.len() == SIMPLE_COMMAND.len();
+        is_command.then(|| &*record.fields[*at as usize].name)
+    }
+
+    /// Returns the value of a condition for a command that no rule names, if the field decides it.
     fn truth(&self, e: &Expr) -> Option<bool> {
         match &e.kind {
             K::Bool(value) => Some(*value),
             K::Field(..) if self.is_flag(e) => Some(false),
+            K::Field(..) if matches!(self.field(e), Some("certain" | "literal")) => Some(true),
+            K::Compare(CompareOp::Ne, a, _) if self.field(a).is_some() => Some(true),
+            K::Compare(_, a, _) | K::In(a, _) | K::Matches(a, _) if self.field(a).is_some() => {
+                Some(false)
+            }
+            K::Call(Builtin::StartsWith | Builtin::EndsWith, args)
+                if self.field(&args[0]).is_some() =>
+            {
+                Some(false)
+            }
             K::IsSome(of) if self.is_param(of) => Some(true),
             K::Not(a) => Some(!self.truth(a)?),
             K::And(a, b) => match (self.truth(a), self.truth(b)) {
