@@ -327,7 +327,7 @@ const OUTPUTS: &[(&[&str], &str, &[&str])] = &[
     (&["cargo"], "", &["--target-dir", "--out-dir", "--artifact-dir"]),
 ];
 
-/// What the options of a program name as its output. A compiler makes it of sources, so running it is as certain as they are.
+/// Adds the files that the options of a program name as its output. A compiler makes it of sources, so running it is as certain as they are.
 fn outputs(name: &str, args: &[Word], raw: &mut Raw) {
     for (_, letters, names) in OUTPUTS.iter().filter(|(programs, ..)| programs.contains(&name)) {
         let split = split(args, letters, names);

@@ -78,6 +78,11 @@ pub(crate) fn git(raw: &mut Raw, inner: &mut Vec<InnerCommand>) {
         ],
     );
     git_runs(&subcommand, &rest, &split, raw, inner);
+    git_files(&subcommand, &split, raw);
+}
+
+/// The files that a subcommand reads, changes and removes.
+fn git_files(subcommand: &str, split: &Split<'_>, raw: &mut Raw) {
     raw.writes.extend(split.values_of(&["-o", "--output", "--output-directory"]).cloned());
     if subcommand != "config" {
         raw.reads.extend(split.values_of(&["-F", "--file"]).cloned());
@@ -87,20 +92,18 @@ pub(crate) fn git(raw: &mut Raw, inner: &mut Vec<InnerCommand>) {
         raw.reads.extend(word.text.split_once(':').map(|(_, file)| word.part(file)));
     }
     let messages = split.values.iter().map(|(_, value)| value);
-    let files: Vec<Word> = match subcommand.as_str() {
+    let files: Vec<Word> = match subcommand {
         "commit" | "tag" | "merge" | "log" | "grep" | "notes" => cloned(split.operands.clone()),
         _ => cloned(split.operands.clone()).into_iter().chain(messages.cloned()).collect(),
     };
-    if matches!(
-        subcommand.as_str(),
-        "add" | "show" | "diff" | "cat-file" | "grep" | "hash-object" | "blame"
-    ) {
+    if matches!(subcommand, "add" | "show" | "diff" | "cat-file" | "grep" | "hash-object" | "blame")
+    {
         raw.reads.extend(files.clone());
     }
-    if !matches!(subcommand.as_str(), "grep" | "commit" | "log") {
+    if !matches!(subcommand, "grep" | "commit" | "log") {
         leads_out(&files, raw);
     }
-    match subcommand.as_str() {
+    match subcommand {
         "mv" => {
             raw.reads.extend(files.clone());
             raw.removes.extend(files);
