@@ -57,7 +57,7 @@ pub fn case(pairs: &[(String, String)], n: u64, rounds: u64) -> Option<(String, 
 pub fn compare((old, new): &(String, String)) -> Result<usize, String> {
     let (Some(old_guard), Some(new_guard)) = (compiled(old), compiled(new)) else { return Ok(0) };
     let tests = [&old_guard.scenarios[..], &new_guard.scenarios[..]].concat();
-    let seeds = events_of(&tests);
+    let seeds = events_of(&tests, &[&old_guard.program, &new_guard.program]);
     let limits =
         Limits { states: STATES, calls: CALLS, climbs: CLIMBS, seeds, ..Limits::default() };
     for (a, b) in [(&old_guard, &new_guard), (&new_guard, &old_guard)] {

@@ -241,7 +241,15 @@ impl Decoder<'_> {
         match value {
             Ok(value) => match self.refinement(ty, &value) {
                 None => Some(value),
-                Some(_) if trail.secret => self.expected(ty, json, trail),
+                Some(_) if trail.secret => match (def, &value) {
+                    // Its length and its text are not shown.
+                    (TypeDef::String { .. }, Value::String(_)) => {
+                        let expected = render::type_name(self.types, ty);
+                        trail.problem(format!("the text does not fit its type, {expected}"));
+                        None
+                    }
+                    _ => self.expected(ty, json, trail),
+                },
                 Some(message) => {
                     trail.problem(message);
                     None

@@ -180,7 +180,14 @@ fn entries_to<'a>(
         if i > 0 {
             out.push_str(", ");
         }
-        text_to(key, out);
+        match is_bare_key(key) {
+            true => text_to(key, out),
+            false => {
+                out.push('"');
+                text_to(key, out);
+                out.push('"');
+            }
+        }
         out.push_str(": ");
         if secret {
             out.push_str(SECRET);
@@ -189,6 +196,12 @@ fn entries_to<'a>(
         }
     }
     out.push('}');
+}
+
+/// Returns true if the key of a map is shown without quotes: a name or a number.
+pub fn is_bare_key(key: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+    !key.is_empty() && key.bytes().all(plain)
 }
 
 /// Returns the definition of a type; for an option, that of its inner type.

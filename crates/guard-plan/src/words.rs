@@ -36,7 +36,9 @@ pub fn duration(millis: i64) -> String {
     let mut rest = millis.unsigned_abs();
     let mut out = String::from(if millis < 0 { "-" } else { "" });
     for (unit, size) in UNITS {
-        if rest >= size {
+        // Weeks only where nothing is left: 60 days are 60d.
+        let whole = unit != "w" || rest.is_multiple_of(size);
+        if rest >= size && whole {
             out.push_str(&format!("{}{unit}", rest / size));
             rest %= size;
         }

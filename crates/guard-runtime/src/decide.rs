@@ -14,7 +14,7 @@ use crate::stage::{
 use crate::transform;
 use crate::val::Val;
 use crate::world::WorldQuestions;
-use guard_plan::plan::{SpanId, ToolId};
+use guard_plan::plan::{SpanId, ToolId, TypeDef};
 use guard_plan::value::Value;
 use guard_plan::verdict::{Code, Reason, Verdict};
 use guard_plan::{near, render};
@@ -165,7 +165,18 @@ fn signature(compiled: &CompiledPlan, id: ToolId) -> String {
     let plan = compiled.plan();
     let tool = &plan.tools[id as usize];
     let params = tool.params.iter().take(20);
-    let params =
-        params.map(|param| format!("{}: {}", param.name, render::type_name(&plan.types, param.ty)));
+    let params = params.map(|param| {
+        let mut ty = render::type_name(&plan.types, param.ty);
+        let def = match &plan.types[param.ty as usize] {
+            TypeDef::Option { of } => &plan.types[*of as usize],
+            def => def,
+        };
+        if let TypeDef::String { patterns, .. } = def {
+            patterns
+                .iter()
+                .for_each(|it| ty += &format!(" matches /{}/", plan.regexes[*it as usize]));
+        }
+        format!("{}: {ty}", param.name)
+    });
     format!("`{}` takes ({})", tool.name, params.collect::<Vec<_>>().join(", "))
 }

@@ -64,7 +64,8 @@ impl Guard {
         };
         Ok(self.compared(new, || {
             let scenarios = [&old.scenarios, &checked.scenarios];
-            let seeds = scenarios.into_iter().flat_map(|all| events_of(all));
+            let programs = [&old.program, &checked.program];
+            let seeds = scenarios.into_iter().flat_map(|all| events_of(all, &programs));
             let limits = Limits { seeds: seeds.collect(), running: true, ..Limits::default() };
             let compared = diff(&old.program, &checked.program, &limits, &|| false);
             let mut found = looser(&compared);

@@ -50,7 +50,7 @@ pub(super) fn state(plan: &Plan, page: &mut MarkdownPage) {
         if n == 0 {
             page.lead("No call may make one of these untrue:");
         }
-        let because = because(&shows, &invariant.because);
+        let because = because(&invariant.because);
         page.item(format!("`{}`: {}{because}", invariant.rule.owner, code(&invariant.text)));
     }
     facts(plan, page);

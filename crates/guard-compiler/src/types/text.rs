@@ -206,7 +206,10 @@ fn write_bare(expr: &Expr, out: &mut OneLine) {
             out.push('{');
             for (at, (key, value)) in entries.iter().enumerate() {
                 out.push_str(if at > 0 { ", " } else { "" });
-                out.push_str(&key.node);
+                match guard_plan::render::is_bare_key(&key.node) {
+                    true => out.push_str(&key.node),
+                    false => out.push_str(&format!("{:?}", key.node)),
+                }
                 out.push_str(": ");
                 write(value, 0, out);
             }

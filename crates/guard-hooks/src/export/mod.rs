@@ -201,7 +201,7 @@ impl Exporter<'_> {
         for approval in &tool.approvals {
             let when = approval.when.as_ref().map(|when| match &approval.because {
                 // The words of the guard's author are plainer than ours.
-                Some(because) => format!(", since \"{}\"", template(&shows, because)),
+                Some(because) => format!(", since \"{}\"", template(because)),
                 None => format!(" when {}", expr(&shows, when)),
             });
             let words = format!("approval {}{}", approval.role, when.unwrap_or_default());
@@ -254,7 +254,6 @@ impl Exporter<'_> {
         condition: Option<&Expr>,
         because: &Option<Message>,
     ) {
-        let shows = Shows { plan: self.plan, tool: Some(tool), ranges: &[] };
         let wire = &tool.wire_name;
         let words = guard_plan::words::line(&words);
         if meta.shadow {
@@ -273,7 +272,7 @@ impl Exporter<'_> {
                 ..ReadCondition::default()
             },
         };
-        let because = because.as_ref().map(|message| template(&shows, message));
+        let because = because.as_ref().map(template);
         let because = guard_plan::words::line(&because.unwrap_or_else(|| words.clone()));
         let mut reasons: BTreeSet<String> =
             met.missing.iter().map(|reason| (*reason).to_owned()).collect();

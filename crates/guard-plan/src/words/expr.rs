@@ -3,12 +3,12 @@
 use super::duration;
 use super::ty::{element, open};
 use crate::builtin::Builtin;
-use crate::decimal;
 use crate::origin::Origin;
 use crate::plan::{
     ArithOp, ClockPart, CompareOp, Expr, Message, Node, NodeId, Part, Plan, QuantifierOp, Range,
     TemporalOp, Tool, TypeDef, TypeId, UrlPart, WindowSize,
 };
+use crate::{decimal, render};
 
 /// The context of names in an expression: the plan, and the tool whose parameters it reads.
 #[derive(Clone, Copy)]
@@ -33,14 +33,14 @@ pub fn typed(shows: &Shows, expr: &Expr, ty: Option<TypeId>) -> String {
     root.map_or_else(|| "?".into(), |root| printer.node(root as NodeId, 0, ty.map(TypeHint::Type)))
 }
 
-/// Formats a message, with its values in braces.
-pub fn template(shows: &Shows, message: &Message) -> String {
+/// Formats a message as it is written, with its values in braces.
+pub fn template(message: &Message) -> String {
     message
         .parts
         .iter()
         .map(|part| match part {
             Part::Text(text) => text.clone(),
-            Part::Value(show) => format!("{{{}}}", expr(shows, &show.expr)),
+            Part::Value(show) => format!("{{{}}}", show.label),
         })
         .collect()
 }
@@ -158,7 +158,11 @@ impl Printer<'_> {
             Node::Set(items) => format!("{{{}}}", all(items)),
             Node::Map(entries) => {
                 let entry = |(key, value): &(String, NodeId)| {
-                    format!("{key}: {}", self.node(*value, 0, self.elements(hint)))
+                    let value = self.node(*value, 0, self.elements(hint));
+                    match render::is_bare_key(key) {
+                        true => format!("{key}: {value}"),
+                        false => format!("{key:?}: {value}"),
+                    }
                 };
                 format!("{{{}}}", entries.iter().map(entry).collect::<Vec<_>>().join(", "))
             }

@@ -68,8 +68,8 @@ pub fn code(text: &str) -> String {
 }
 
 /// Formats a reason: `: "why"`, or nothing.
-pub fn because(shows: &Shows, message: &Option<Message>) -> String {
-    let said = message.as_ref().map(|m| format!(": \"{}\"", super::line(&template(shows, m))));
+pub fn because(message: &Option<Message>) -> String {
+    let said = message.as_ref().map(|m| format!(": \"{}\"", super::line(&template(m))));
     said.unwrap_or_default()
 }
 
@@ -93,12 +93,12 @@ pub fn before<'a>(plan: &'a Plan, tool: &'a Tool) -> Vec<Said<'a>> {
                 Some((word, condition)) => format!(", {word} {}", code(condition)),
                 None => String::new(),
             };
-            let text = format!("{value}{when}{}", because(&shows, &deny.because));
+            let text = format!("{value}{when}{}", because(&deny.because));
             say(About::Transform, Some(&deny.rule), text);
             continue;
         }
         let (word, condition) = deny.text.split_once(' ').unwrap_or(("when", &deny.text));
-        let text = format!("{word} {}{}", code(condition), because(&shows, &deny.because));
+        let text = format!("{word} {}{}", code(condition), because(&deny.because));
         say(About::Deny, Some(&deny.rule), text);
     }
     for used in &tool.limits {
@@ -148,7 +148,7 @@ fn permits<'a>(shows: &Shows<'a>, tool: &'a Tool) -> Vec<Said<'a>> {
     for approval in &tool.approvals {
         let within = approval.within.map(|d| format!(", not older than {}", duration(d)));
         let text = format!("{}{}", approval.role, within.unwrap_or_default());
-        let why = because(shows, &approval.because);
+        let why = because(&approval.because);
         let text = format!("{text}{}{why}", when(shows, &approval.when));
         out.push(Said { about: About::Approval, rule: Some(&approval.rule), text });
     }
@@ -209,7 +209,7 @@ pub fn after<'a>(plan: &'a Plan, tool: &'a Tool) -> Vec<Said<'a>> {
         out.push(Said { about: About::Learn, rule: Some(&learn.rule), text: code(fact) });
     }
     for reconcile in &tool.reconciles {
-        let text = format!("{}{}", code(&reconcile.text), because(&shows, &reconcile.because));
+        let text = format!("{}{}", code(&reconcile.text), because(&reconcile.because));
         out.push(Said { about: About::Reconcile, rule: Some(&reconcile.rule), text });
     }
     for transform in &tool.transforms {

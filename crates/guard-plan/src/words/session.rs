@@ -110,10 +110,10 @@ pub fn block(plan: &Plan, block: &Block) -> String {
         None => String::new(),
     };
     let mut out =
-        format!("{}{when}: {}", severity(block.severity), line(&template(&shows, &block.message)));
+        format!("{}{when}: {}", severity(block.severity), line(&template(&block.message)));
     for note in &block.notes {
         let mark = if note.suggest { "->" } else { "*" };
-        out.push_str(&format!(" {mark} {}", line(&template(&shows, &note.text))));
+        out.push_str(&format!(" {mark} {}", line(&template(&note.text))));
     }
     out
 }

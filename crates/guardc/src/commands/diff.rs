@@ -60,7 +60,9 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
         // 1 says that the new guard is looser: a guard with errors is something else.
         return Err(Failure::Said);
     };
-    let seeds = events_of(&before.scenarios).into_iter().chain(events_of(&after.scenarios));
+    let programs = [&before.program, &after.program];
+    let scenarios = [&before.scenarios, &after.scenarios];
+    let seeds = scenarios.into_iter().flat_map(|all| events_of(all, &programs));
     let limits = Limits { seeds: seeds.collect(), ..Limits::default() };
     let found = diff(&before.program, &after.program, &limits, &|| false);
     let (old, new) = (&before, &after);

@@ -14,6 +14,7 @@ use crate::analysis::explore::mark::Questions;
 use crate::analysis::explore::search::{MOST_HELD, step};
 use crate::analysis::explore::session::{Act, Said, Session, Step, Then, WORKSPACE, act, call_id};
 use crate::analysis::explore::slice::{Slice, tools_for};
+use crate::analysis::explore::start_of;
 use crate::analysis::explore::world::Oracle;
 use crate::analysis::reference::{Judgement, Outline, Reference};
 use crate::hir::{Program, ToolId};
@@ -61,8 +62,7 @@ pub(super) struct Side<'p> {
 
 impl<'p> Side<'p> {
     pub fn of(program: &'p Program) -> Option<Self> {
-        let fresh =
-            Reference::open(program, crate::analysis::explore::START, WORKSPACE, None).ok()?;
+        let fresh = Reference::open(program, start_of([program]), WORKSPACE, None).ok()?;
         let inputs = Inputs::of(program, &fresh, usize::MAX);
         let answers = inputs.answers(&fresh);
         Some(Side { program, inputs, questions: Questions::of(program), answers })
@@ -225,18 +225,18 @@ impl<'s, 'p> Product<'s, 'p> {
         let mut starts: BTreeSet<i64> = BTreeSet::new();
         starts.extend(self.old.inputs.starts());
         starts.extend(self.new.inputs.starts());
+        let first = start_of([self.old.program, self.new.program]);
+        starts.insert(first);
         let mut data: Vec<Option<Json>> = vec![None];
         for side in [self.old, self.new] {
-            let fresh =
-                Reference::open(side.program, crate::analysis::explore::START, WORKSPACE, None);
+            let fresh = Reference::open(side.program, first, WORKSPACE, None);
             if let Ok(fresh) = fresh {
                 data.extend(side.inputs.data(&fresh).into_iter().map(Some));
             }
         }
         let mut roots = Vec::new();
         let starts: Vec<i64> = starts.into_iter().collect();
-        // The plain Monday morning first.
-        let order = |start: &&i64| (**start != crate::analysis::explore::START, **start);
+        let order = |start: &&i64| (**start != first, **start);
         let mut starts: Vec<&i64> = starts.iter().collect();
         starts.sort_by_key(order);
         for start in starts {

@@ -2,7 +2,7 @@
 
 use super::classes::{Classes, Hint, ValuePlace};
 use super::mark::Questions;
-use super::session::START;
+use super::session::{named_times, start_of};
 use super::values::draw::Constants;
 use super::values::{Maker, combinations, tidy};
 use crate::analysis::reference::Reference;
@@ -28,6 +28,8 @@ pub(crate) struct Inputs<'p> {
     program: &'p Program,
     /// How many values of a place are tried: the plainest.
     few: usize,
+    /// When searched sessions begin, in milliseconds since 1970.
+    start: i64,
     classes: Classes<'p>,
     /// Every argument and result that can matter is tried, whatever the state.
     pub whole: bool,
@@ -48,7 +50,8 @@ impl<'p> Inputs<'p> {
     pub fn of(program: &'p Program, session: &Reference<'p>, few: usize) -> Self {
         let classes = Classes::of(program, session);
         let fixed = vec![None; program.tools.len()];
-        let mut inputs = Inputs { program, few, classes, whole: false, fixed };
+        let start = start_of([program]);
+        let mut inputs = Inputs { program, few, start, classes, whole: false, fixed };
         for tool in 0..program.tools.len() {
             if inputs.is_fixed(tool) {
                 inputs.fixed[tool] = Some(inputs.made(tool, session));
@@ -337,8 +340,8 @@ impl<'p> Inputs<'p> {
             root.walk(&mut |e| clock |= matches!(e.kind, crate::hir::ExprKind::Clock(_)));
         });
         match clock {
-            true => vec![START, START - 6 * HOUR, START + 5 * 24 * HOUR],
-            false => vec![START],
+            true => vec![self.start, self.start - 6 * HOUR, self.start + 5 * 24 * HOUR],
+            false => vec![self.start],
         }
     }
 
@@ -398,6 +401,7 @@ impl<'p> Inputs<'p> {
                 until.extend([start + deadline - span, start + deadline - span + 1]);
             }
         }
+        until.extend(named_times(self.program).into_iter().flat_map(|time| [time, time + 1]));
         if clock {
             let hour = (now / HOUR + 1) * HOUR;
             // The hours of a day, then the same hour on other days.

@@ -18,6 +18,7 @@ mod seeds;
 pub(crate) mod session;
 pub(crate) mod slice;
 mod story;
+mod tested;
 mod values;
 pub(crate) mod world;
 
@@ -25,7 +26,8 @@ pub use refusals::EffectCheck;
 pub use rules::{Rule, RuleKind};
 pub(crate) use rules::{each_condition, limit_text};
 pub use seeds::events_of;
-pub use session::{Act, START, Said, Session, Step, Then, WORKSPACE};
+pub(crate) use session::start_of;
+pub use session::{Act, Said, Session, Step, Then, WORKSPACE};
 
 use crate::analysis::reference::Reference;
 use crate::hir::Program;
@@ -88,7 +90,10 @@ impl Exploration {
     pub fn absence(&self) -> String {
         match self.exhausted {
             true => "never".into(),
-            false => format!("not up to depth {}, {} states", self.depth, self.states),
+            false => {
+                let states = crate::errors::count(self.states, "state");
+                format!("not up to depth {}, {states}", self.depth)
+            }
         }
     }
 }
@@ -103,7 +108,7 @@ pub fn explore(program: &Program, limits: &Limits, stop: &dyn Fn() -> bool) -> E
     if rules.len() > MAX_RULES {
         return Exploration::nothing(program, rules);
     }
-    let Ok(fresh) = Reference::open(program, START, WORKSPACE, None) else {
+    let Ok(fresh) = Reference::open(program, start_of([program]), WORKSPACE, None) else {
         return Exploration::nothing(program, rules);
     };
     let widths = [1, 3, usize::MAX].map(|few| inputs::Inputs::of(program, &fresh, few));
@@ -123,6 +128,8 @@ pub fn explore(program: &Program, limits: &Limits, stop: &dyn Fn() -> bool) -> E
     }
     if !stop() {
         repeat::complete(&mut search);
+        // Last, since a test is seldom the shortest session.
+        tested::play(&mut search, &limits.seeds);
     }
     let checked = |session: Option<Session>| session.filter(|session| session.replays(program));
     let refusal = |check: &EffectCheck| match stop() {

@@ -6,7 +6,7 @@
 use super::inputs::{read, written};
 use super::rules::{self, Rule, RuleKind};
 use super::search::{Search, roles, step};
-use super::session::{Act, START, Session, Step, Then, WORKSPACE, call_id, perform};
+use super::session::{Act, Session, Step, Then, WORKSPACE, call_id, perform, start_of};
 use super::world::Oracle;
 use crate::analysis::reference::{Ask, Judgement, Reference};
 use crate::hir::{ClauseKind, Program, ToolId};
@@ -344,7 +344,8 @@ fn speaks(search: &Search, session: &Reference, step: &Step, rule: &Rule) -> boo
 /// These, and then a first call of any tool, or of this one.
 fn after(search: &Search, acts: Vec<Act>, rule: &Rule, only: Option<ToolId>) -> Option<Session> {
     let program = search.program;
-    let mut session = Reference::open(program, START, WORKSPACE, None).ok()?;
+    let start = start_of([program]);
+    let mut session = Reference::open(program, start, WORKSPACE, None).ok()?;
     let mut steps = Vec::new();
     for what in acts {
         steps.push(step(&mut session, what, &Oracle::new(program, search.answers, true))?);
@@ -362,7 +363,7 @@ fn after(search: &Search, acts: Vec<Act>, rule: &Rule, only: Option<ToolId>) -> 
         let spoken = done.said.feedback.contains(&rule.owner) && rule.kind == RuleKind::Feedback;
         if spoken || speaks(search, &session, &done, rule) {
             steps.push(done);
-            return Some(Session { start: START, data: None, steps });
+            return Some(Session { start, data: None, steps });
         }
     }
     None
@@ -413,9 +414,10 @@ fn waits(program: &Program, provider: &crate::hir::Feedback, every: Option<i64>)
 /// So many judged events, until a provider speaks that counts them: the same call, allowed or denied.
 fn counted(search: &Search, rule: &Rule, n: usize) -> Option<Session> {
     let program = search.program;
+    let start = start_of([program]);
     for tool in 0..program.tools.len() {
         for then in [Then::Succeeds(None), Then::Fails] {
-            let mut session = Reference::open(program, START, WORKSPACE, None).ok()?;
+            let mut session = Reference::open(program, start, WORKSPACE, None).ok()?;
             let Some(args) = search.inputs.calls(tool, &session).into_iter().next() else {
                 continue;
             };
@@ -430,7 +432,7 @@ fn counted(search: &Search, rule: &Rule, n: usize) -> Option<Session> {
                 let oracle = Oracle::new(program, search.answers, true);
                 steps.push(step(&mut session, what, &oracle)?);
                 if steps.last().is_some_and(|s| s.said.feedback.contains(&rule.owner)) {
-                    return Some(Session { start: START, data: None, steps });
+                    return Some(Session { start, data: None, steps });
                 }
             }
         }

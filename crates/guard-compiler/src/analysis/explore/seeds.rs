@@ -1,14 +1,45 @@
 //! The events of a guard's own tests, for searches to begin with.
 
-use super::session::{Act, Then};
+use super::session::{Act, START, Then, start_of};
+use crate::hir::Program;
 use crate::scenario::{Call, Scenario, StepKind};
 
-/// The events of each `test` block, in order. A call that a test only asks about is among them: a search plays what is
-/// allowed and leaves the rest out.
-pub fn events_of(scenarios: &[Scenario]) -> Vec<Vec<Act>> {
-    let events =
-        |scenario: &Scenario| scenario.steps.iter().filter_map(|s| event(&s.kind)).collect();
-    scenarios.iter().map(events).filter(|acts: &Vec<Act>| !acts.is_empty()).collect()
+/// The events of each `test` block of one of these guards, in order. A call that a test only asks about is among them: a search
+/// plays what is allowed and leaves the rest out. Where the searched sessions begin before a test does, it waits first.
+pub fn events_of(scenarios: &[Scenario], programs: &[&Program]) -> Vec<Vec<Act>> {
+    let start = start_of(programs.iter().copied());
+    let events = |scenario: &Scenario| {
+        let begins = match scenario.steps.iter().map(|step| &step.kind).find(|kind| !is_data(kind))
+        {
+            Some(StepKind::At(time)) => *time,
+            _ => START,
+        };
+        let mut acts = Vec::new();
+        let mut now = start;
+        wait_until(begins, &mut now, &mut acts);
+        for step in &scenario.steps {
+            match &step.kind {
+                StepKind::At(time) => wait_until(*time, &mut now, &mut acts),
+                StepKind::After(millis) => wait_until(now + millis, &mut now, &mut acts),
+                kind => acts.extend(event(kind)),
+            }
+        }
+        acts
+    };
+    let waits = |act: &Act| matches!(act, Act::Wait(_));
+    scenarios.iter().map(events).filter(|acts| !acts.iter().all(waits)).collect()
+}
+
+fn is_data(step: &StepKind) -> bool {
+    matches!(step, StepKind::Data(_))
+}
+
+/// Lets time pass up to a moment that has not come yet.
+fn wait_until(time: i64, now: &mut i64, acts: &mut Vec<Act>) {
+    if time > *now {
+        acts.push(Act::Wait(time - *now));
+        *now = time;
+    }
 }
 
 fn event(step: &StepKind) -> Option<Act> {
@@ -26,7 +57,6 @@ fn event(step: &StepKind) -> Option<Act> {
         | StepKind::Asks { call: of, .. }
         | StepKind::Waits { call: of, .. }
         | StepKind::Start(_, of) => call(of, Then::Succeeds(None)),
-        StepKind::After(millis) => Some(Act::Wait(*millis)),
         StepKind::Usage(unit, amount) => Some(Act::Usage(unit.clone(), *amount)),
         StepKind::Prompt(text) => Some(Act::Prompt(text.clone())),
         StepKind::Resume(_) => Some(Act::Resume),

@@ -3,13 +3,44 @@
 //! A session is data. Nothing that searched for it is needed to replay it.
 
 use crate::analysis::reference::{Ask, Outline, Reference};
-use crate::hir::Program;
+use crate::hir::{ExprKind, Program};
 use guard_plan::json::Json;
 use guard_plan::verdict::Decision;
+use std::collections::BTreeSet;
+
+/// A day, in milliseconds.
+const DAY: i64 = 86_400_000;
 
 /// The start of every explored session: Monday, 2026-01-05, nine o'clock UTC, as in `test` blocks. In milliseconds
 /// since 1970.
 pub const START: i64 = 1_767_603_600_000;
+/// Returns the start of the explored sessions of guards, in milliseconds since 1970: [`START`], or a day before the earliest
+/// time that they compare with `now`. Time only passes, so later ones are reached by waiting.
+pub(crate) fn start_of<'p>(programs: impl IntoIterator<Item = &'p Program>) -> i64 {
+    let named = programs.into_iter().flat_map(named_times);
+    named.map(|time| time - DAY).fold(START, i64::min)
+}
+
+/// The times that a guard compares with `now`.
+pub(super) fn named_times(program: &Program) -> BTreeSet<i64> {
+    let mut named = BTreeSet::new();
+    super::rules::each_condition(program, &mut |root| {
+        root.walk(&mut |e| {
+            if !matches!(e.kind, ExprKind::Compare(..)) {
+                return;
+            }
+            let (mut reads, mut times) = (false, Vec::new());
+            e.walk(&mut |part| match &part.kind {
+                ExprKind::Now => reads = true,
+                ExprKind::Time(time) => times.push(*time),
+                _ => {}
+            });
+            named.extend(times.into_iter().filter(|_| reads));
+        });
+    });
+    named
+}
+
 /// The workspace of every explored session.
 pub const WORKSPACE: &str = "/workspace";
 

@@ -106,7 +106,12 @@ fn moment(millis: i64) -> String {
         ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
     let day = DAYS.get(guard_plan::time::weekday(millis) as usize).unwrap_or(&"");
     let civil = guard_plan::time::Civil::from_millis(millis);
-    format!("on a {day} at {:02}:{:02}", civil.hour, civil.minute)
+    let clock = format!("{:02}:{:02}", civil.hour, civil.minute);
+    // A week around the usual start only the day matters.
+    match (millis - START).abs() < 7 * 86_400_000 {
+        true => format!("on a {day} at {clock}"),
+        false => format!("on {}, a {day}, at {clock}", &format_rfc3339(millis)[..10]),
+    }
 }
 
 /// Steps that repeat: a block, and how often it comes.

@@ -91,7 +91,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
         None => Vec::new(),
     };
     let stop = interruptions()?;
-    let seeds = explore::events_of(&output.scenarios);
+    let seeds = explore::events_of(&output.scenarios, &[&output.program]);
     let effects = unproved(output);
     let limits =
         Limits { depth: args.depth, states: args.states, seeds, effects, ..Limits::default() };

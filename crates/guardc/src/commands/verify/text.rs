@@ -422,10 +422,11 @@ impl TextPage<'_> {
             0 => writeln!(out, "  {} can be called", count(tools, "tool")),
             n => writeln!(
                 out,
-                "  {} of {tools} tools can be called; {}: {}",
+                "  {} of {tools} tools {} called; {}: {}",
                 tools - n,
+                if explored.exhausted { "can be" } else { "were" },
                 explored.absence(),
-                never.join(", ")
+                listed(&never)
             ),
         };
         let quiet = explored
@@ -443,12 +444,13 @@ impl TextPage<'_> {
         let (unseen, quiet) = (words(unseen), words(quiet));
         let all = explored.rules.iter().filter(|(rule, _)| !self.is_proved(rule)).count();
         let fire = all - quiet.len() - unseen.len();
-        let _ = writeln!(out, "  {fire} of {} can fire", count(all, "rule"));
+        let fires = if explored.exhausted || fire == all { "can fire" } else { "fired" };
+        let _ = writeln!(out, "  {fire} of {} {fires}", count(all, "rule"));
         if !unseen.is_empty() {
-            let _ = writeln!(out, "  not seen where calls succeed: {}", unseen.join(", "));
+            let _ = writeln!(out, "  not seen where calls succeed: {}", listed(&unseen));
         }
         if !quiet.is_empty() {
-            let _ = writeln!(out, "  {}: {}", explored.absence(), quiet.join(", "));
+            let _ = writeln!(out, "  {}: {}", explored.absence(), listed(&quiet));
         }
         for (goal, session) in program.goals.iter().zip(&explored.goals) {
             let _ = match session {
@@ -537,4 +539,16 @@ fn firing(session: &Session) -> &'static str {
         0 | 1 => "it can fire",
         _ => "it was seen to fire only where something else refuses the call too",
     }
+}
+
+/// The longest list on one line, in characters.
+const LINE: usize = 100;
+
+/// Writes a short list on the line, and each element of a long one on a line of its own.
+fn listed(all: &[String]) -> String {
+    let line = all.join(", ");
+    if line.chars().count() <= LINE {
+        return line;
+    }
+    all.iter().map(|one| format!("\n    {one}")).collect()
 }

@@ -2,7 +2,7 @@
 
 use super::super::inputs::{Inputs, read};
 use super::super::search::roles;
-use super::super::session::{Act, START, Said, Session, Step, WORKSPACE, act, call, call_id};
+use super::super::session::{Act, Said, Session, Step, WORKSPACE, act, call, call_id, start_of};
 use super::super::world::Oracle;
 use crate::analysis::reference::{Ask, Judgement, Reference};
 use crate::hir::{Program, ToolId};
@@ -51,7 +51,9 @@ impl PlayedSession<'_> {
             Step { world, act, said, changes: Vec::new() }
         };
         let steps = self.steps.iter().enumerate().map(told).collect();
-        Session { start: START, data: None, steps }.with_changes(program)
+        // All guards begin at the same moment.
+        let start = self.states.first().map_or(0, |session| session.clock_at().1);
+        Session { start, data: None, steps }.with_changes(program)
     }
 
     /// The events, without the approvals, which are given where they are needed.
@@ -86,8 +88,9 @@ pub(crate) struct Players<'s, 'p> {
 impl<'s, 'p> Players<'s, 'p> {
     /// Ready to play; none where a session of one of them cannot begin.
     pub fn new(guards: Vec<PlayedGuard<'s, 'p>>) -> Option<Self> {
+        let start = start_of(guards.iter().map(|guard| guard.program));
         let open =
-            |of: &PlayedGuard<'s, 'p>| Reference::open(of.program, START, WORKSPACE, None).ok();
+            |of: &PlayedGuard<'s, 'p>| Reference::open(of.program, start, WORKSPACE, None).ok();
         let fresh = guards.iter().map(open).collect::<Option<Vec<_>>>()?;
         Some(Players { guards, fresh })
     }

@@ -59,13 +59,12 @@ pub(super) fn budgets(doc: Doc) -> String {
 
 /// Describes the invariants, and the calls that can violate them.
 pub(super) fn invariants(doc: Doc) -> String {
-    let shows = Shows { plan: doc.plan, tool: None, ranges: &[] };
     let mut page = Page::default();
     for (id, invariant) in (0..).zip(&doc.plan.invariants) {
         let name = &invariant.rule.owner;
         page.heading(3, &format!("invariant-{name}"), &code(name));
         page.doc(&invariant.rule.doc);
-        page.block(format!("{}{}", code(&invariant.text), because(&shows, &invariant.because)));
+        page.block(format!("{}{}", code(&invariant.text), because(&invariant.because)));
         let mode = match (invariant.monitor, invariant.rule.shadow) {
             (true, _) => "Reported only.",
             (false, true) => "In shadow.",
