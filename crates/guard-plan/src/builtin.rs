@@ -61,6 +61,7 @@ pub enum Builtin {
     EmailLocal,
     Text,
     Path,
+    Number,
 }
 
 /// The kind of a parameter.
@@ -113,6 +114,8 @@ pub enum Gives {
     Path,
     /// `path?`.
     OptionalPath,
+    /// `decimal?`.
+    OptionalDecimal,
     /// The type of the first argument.
     Same,
     /// `list<string>`.
@@ -181,6 +184,7 @@ pub const TABLE: &[Row] = &[
     row(B::EmailLocal, "email_local", &[K::String], Gives::OptionalString, "What stands before the `@` of an address that is one as a whole, as written; else none.", eval::email_local),
     row(B::Text, "text", &[K::Shown, K::Variants], Gives::String, "The value as messages show it, whole: a path as normalised, a decimal without needless zeros, a variant by its name.", eval::shown),
     row(B::Path, "path", &[K::String, K::Workspace], Gives::OptionalPath, "The path that an argument with this text would be; none where it would be refused, or where something unreadable stands in the text.", eval::read_path),
+    row(B::Number, "number", &[K::String], Gives::OptionalDecimal, "The decimal that the text writes, as JSON writes numbers; none for another text, and for more than six decimal places.", eval::number),
 ];
 
 const fn row(
@@ -204,7 +208,7 @@ impl Kind {
 impl Gives {
     /// Returns true if the result may be missing.
     pub fn is_optional(self) -> bool {
-        matches!(self, Gives::OptionalString | Gives::OptionalPath)
+        matches!(self, Gives::OptionalString | Gives::OptionalPath | Gives::OptionalDecimal)
     }
 }
 

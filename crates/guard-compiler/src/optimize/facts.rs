@@ -125,6 +125,7 @@ pub(crate) fn never_faults(builtin: Builtin) -> bool {
             | B::EmailLocal
             | B::Text
             | B::Path
+            | B::Number
             | B::VersionAtLeast
     )
 }

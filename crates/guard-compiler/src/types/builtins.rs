@@ -205,6 +205,7 @@ fn gives(row: &Row, args: &[Expr]) -> Type {
         Gives::String => Type::string(),
         Gives::OptionalString => Type::string().optional(),
         Gives::Path => Type::Path,
+        Gives::OptionalDecimal => Type::Decimal(None, None).optional(),
         Gives::OptionalPath => Type::Path.optional(),
         Gives::Strings => Type::List(Type::string().into(), None),
         // The record is the checker's to make.

@@ -135,6 +135,7 @@ impl<'a> Checker<'a, '_> {
             let after = after.map(Rc::new);
             let mut scope = Scope::new(names, Place::Rule, &signature.params, Missing::Strict);
             scope.by_clauses = Rc::new(base);
+            scope.tool = Some(tool.wire_name.as_str().into());
             [scope.after_effects, scope.after_observations] = after;
             for (nth, governs) in clauses.iter().enumerate() {
                 scope.clause = nth;

@@ -88,6 +88,9 @@ impl Checker<'_, '_> {
             "now" => (ExprKind::Now, Type::Time(None)),
             "elapsed" => (ExprKind::Elapsed, Type::Duration(Some(0), None)),
             "workspace" => return typed(ExprKind::Workspace, Type::Path, span),
+            "tool_name" if let (Some(tool), None) = (&scope.tool, &scope.around) => {
+                return typed(ExprKind::String(tool.to_string()), Type::string(), span);
+            }
             "text" if scope.place == Place::Source(SourceKind::Prompt) => {
                 return typed(ExprKind::Text, Type::string(), span);
             }
@@ -153,7 +156,7 @@ impl Checker<'_, '_> {
         let variants = enums.flat_map(|(_, e)| e.variants.iter().map(String::as_str));
         let params = scope.params.iter().map(|p| p.name.as_str());
         let locals = scope.locals.iter().map(|l| l.name.as_str());
-        let builtins = ["now", "elapsed", "workspace", "clock", "result"].into_iter();
+        let builtins = ["now", "elapsed", "workspace", "clock", "result", "tool_name"].into_iter();
         let given = scope.given.iter().map(|given| given.name.as_str());
         let own = params.chain(locals).chain(given).chain(scope.lets.names());
         let declared = names.state.names().chain(names.defines.names());

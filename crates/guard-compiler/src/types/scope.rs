@@ -121,6 +121,8 @@ pub(crate) struct Scope<'s> {
     /// Parameters of the tool that cannot be read here, though they can around it.
     pub outer: &'s [Field],
     pub result: Option<Type>,
+    /// The name under which the agent calls the tool in whose clauses this stands.
+    pub tool: Option<Rc<str>>,
     pub locals: Vec<Local>,
     pub missing: Missing,
     /// Keys of expressions that have a value here because of conditions around them.
@@ -154,6 +156,7 @@ impl<'s> Scope<'s> {
             params,
             outer: &[],
             result: None,
+            tool: None,
             locals: Vec::new(),
             missing,
             established: Vec::new(),

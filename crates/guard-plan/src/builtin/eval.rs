@@ -217,6 +217,10 @@ pub(super) fn email_domain(args: &[&Value]) -> Evaluated {
     Ok(domain.map_or(Value::None, |domain| string(&domain.to_ascii_lowercase())))
 }
 
+pub(super) fn number(args: &[&Value]) -> Evaluated {
+    Ok(decimal::parse(text(&args[0])?).map_or(Value::None, Value::Decimal))
+}
+
 pub(super) fn email_local(args: &[&Value]) -> Evaluated {
     let local = super::extract::address(text(&args[0])?).map(|(local, _)| local);
     Ok(local.map_or(Value::None, string))

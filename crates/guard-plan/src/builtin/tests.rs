@@ -89,6 +89,10 @@ fn strings() {
     check(B::EmailDomain, &[text("a.b@X.org")], text("x.org"));
     check(B::EmailDomain, &[text("a@b@x.org")], Value::None);
     check(B::EmailDomain, &[text("see a@x.org")], Value::None);
+    check(B::Number, &[text("-842.15")], Value::Decimal(-842_150_000));
+    for no_number in ["", " 1", "1,000", "$5", "1.0000001", "6300 points", "0x10", "1e400"] {
+        check(B::Number, &[text(no_number)], Value::None);
+    }
     check(B::EmailLocal, &[text("A.b@X.org")], text("A.b"));
     check(B::EmailLocal, &[text("a@b@x.org")], Value::None);
     check(B::EmailLocal, &[text("see a@x.org")], Value::None);
