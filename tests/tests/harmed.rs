@@ -134,3 +134,24 @@ fn nothing_is_allowed_that_is_not_on_record() {
         }
     }
 }
+
+#[test]
+fn a_file_of_a_store_is_not_sound_without_the_records_of_its_mark() {
+    let guardc = build_guardc();
+    let temporary = tempfile::tempdir().expect("a folder");
+    let mut sidecar = start(&guardc, temporary.path());
+    (0..STEPS).for_each(|at| assert!(pay(&mut sidecar, &format!("c{at}"))));
+    drop(sidecar);
+    let file = file(temporary.path());
+    let verify = || {
+        let output = Command::new(&guardc).args(["trace", "verify"]).arg(&file).output();
+        let output = output.expect("guardc runs");
+        (output.status.success(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    assert!(verify().0, "{}", verify().1);
+    let text = fs::read_to_string(&file).expect("records");
+    let kept: Vec<&str> = text.lines().take(3).collect();
+    fs::write(&file, kept.join("\n") + "\n").expect("it is written");
+    let (sound, said) = verify();
+    assert!(!sound && said.contains("were acknowledged"), "{said}");
+}

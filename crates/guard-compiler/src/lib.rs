@@ -130,6 +130,7 @@ pub fn compile_despite(
     }
     let accepted = accept::apply(&sources.files, &mut diagnostics);
     diagnostics.sort_by_key(|d| (d.primary.span, d.code));
+    types::merge_uses(&mut diagnostics);
     fixes::keep_helpful(&sources.files, &mut diagnostics);
     Compilation { files: sources.files, diagnostics, accepted, output, unproved }
 }

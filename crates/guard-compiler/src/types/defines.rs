@@ -109,6 +109,38 @@ impl<'s> Scope<'s> {
     }
 }
 
+/// The label of the use that leads to a problem within a define.
+const USED: &str = "used here";
+
+/// The most uses that are shown of one problem.
+const SHOWN_USES: usize = 3;
+
+/// Makes one problem within a define of those that several of its uses lead to. The diagnostics are sorted by place.
+pub(crate) fn merge_uses(diagnostics: &mut Vec<Diagnostic>) {
+    let mut hidden = 0;
+    diagnostics.dedup_by(|one, first| {
+        let is_use =
+            |it: &Diagnostic| it.secondary.last().is_some_and(|last| last.text.starts_with(USED));
+        let same = one.code == first.code
+            && one.primary.span == first.primary.span
+            && one.message == first.message
+            && is_use(one)
+            && is_use(first);
+        if !same {
+            hidden = 0;
+            return false;
+        }
+        let uses = first.secondary.iter().filter(|label| label.text.starts_with(USED)).count();
+        if uses < SHOWN_USES {
+            first.secondary.extend(one.secondary.pop());
+        } else if let Some(last) = first.secondary.last_mut() {
+            hidden += 1;
+            last.text = format!("{USED}, and in {}", errors::count(hidden, "more place"));
+        }
+        true
+    });
+}
+
 /// The reason why arguments do not fit the parameters.
 enum WrongArgument {
     Unknown(Ident),
@@ -374,7 +406,7 @@ impl<'a> Checker<'a, '_> {
         }
         // What is optional about a define without `?` can only be said within it.
         let missing = define && diagnostic.code == "G0204";
-        let diagnostic = diagnostic.also(of, "used here");
+        let diagnostic = diagnostic.also(of, USED);
         Some(if missing { diagnostic.help(errors::MISSING_IN_DEFINE) } else { diagnostic })
     }
 

@@ -39,6 +39,8 @@ mod ty;
 mod wire;
 mod written;
 
+pub(crate) use defines::merge_uses;
+
 use crate::errors;
 use crate::hir::{self, Program, Type, UnitId};
 use crate::names::Names;

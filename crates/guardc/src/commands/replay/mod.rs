@@ -36,7 +36,7 @@ pub struct Args {
     #[arg(required = true, value_name = "TRACE")]
     pub traces: Vec<PathBuf>,
     /// The guard or plan that decides; of several, each session gets the one that it was recorded with
-    #[arg(long, required = true, value_name = "GUARD")]
+    #[arg(long, visible_alias = "guard", required = true, value_name = "GUARD")]
     pub plan: Vec<PathBuf>,
     /// Read logs that are no traces of Guard: a form, or `auto`
     #[arg(long, value_enum, value_name = "FORM")]

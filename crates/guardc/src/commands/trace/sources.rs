@@ -81,17 +81,30 @@ pub fn all_with_ledgers(
     Ok(found)
 }
 
-/// Returns what is wrong with stores as a whole, a sentence each.
+/// Returns what is wrong with stores as a whole, a sentence each. Of a file with a mark beside it: what the mark says of its session.
 pub fn audit(places: &[PathBuf], key: Option<&Path>) -> Result<Vec<String>, Failure> {
     let mut found = Vec::new();
     for place in places {
-        if is_store(place) {
-            let shown = files::display(place);
-            let wrong = open(place, key)?.audit().map_err(|error| failed(&error))?;
-            found.extend(wrong.into_iter().map(|wrong| format!("{shown}: {wrong}")));
-        }
+        let shown = files::display(place);
+        let (store, session) = match is_store(place) {
+            true => (place.as_path(), None),
+            false => match marked(place) {
+                Some((folder, session)) => (folder, Some(format!("`{session}`"))),
+                None => continue,
+            },
+        };
+        let mut wrong = open(store, key)?.audit().map_err(|error| failed(&error))?;
+        wrong.retain(|wrong| session.as_ref().is_none_or(|session| wrong.contains(session)));
+        found.extend(wrong.into_iter().map(|wrong| format!("{shown}: {wrong}")));
     }
     Ok(found)
+}
+
+/// The folder and the session of a trace that lies in a store, with the mark of how far it was acknowledged.
+fn marked(place: &Path) -> Option<(&Path, &str)> {
+    let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let session = place.file_name()?.to_str()?.strip_suffix(".jsonl")?;
+    place.with_extension("mark").is_file().then(|| (folder.unwrap_or(Path::new(".")), session))
 }
 
 fn is_store(place: &Path) -> bool {

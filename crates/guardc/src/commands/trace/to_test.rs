@@ -26,7 +26,7 @@ pub struct Args {
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
     /// The guard or plan, which says how it calls its tools
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, visible_alias = "plan", value_name = "FILE")]
     pub guard: Option<PathBuf>,
     /// The title of the test; `session ID` where none is given
     #[arg(long, value_name = "TITLE")]
