@@ -460,6 +460,22 @@ pub struct Note {
     pub message: String,
 }
 
+/// The beginning of a note on a row that a result does not teach, before the name of the fact.
+const UNLEARNED: &str = "a row of ";
+
+impl Note {
+    /// Returns the message of a row that was not taught, and why.
+    pub fn unlearned(fact: &str, why: &dyn std::fmt::Display) -> String {
+        format!("{UNLEARNED}`{fact}` was not learned: {why}")
+    }
+
+    /// Returns true if the note says that a result, or a row that it teaches, does not decode.
+    pub fn is_undecoded(&self) -> bool {
+        let row = self.kind == NoteKind::Warning && self.message.starts_with(UNLEARNED);
+        self.kind == NoteKind::Undecoded || row
+    }
+}
+
 /// The kind of a note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -90,8 +90,6 @@ pub struct Settled {
     pub notes: Vec<Note>,
     /// The number of rows taught to facts.
     pub learned: u64,
-    /// The number of rows that were not taught because a value does not decode.
-    pub unlearned: u64,
     /// The number of rows evicted from full tables.
     pub forgotten: u64,
     /// What a failure gave back, by unit, in units of 10⁻⁶.
@@ -119,8 +117,6 @@ impl Settled {
 pub struct Learned {
     /// The number of rows taught to facts.
     pub learned: u64,
-    /// The number of rows that were not taught because a value does not decode.
-    pub unlearned: u64,
     /// The number of rows evicted from full tables.
     pub forgotten: u64,
     /// The notes on the event.

@@ -13,6 +13,7 @@ use crate::val::Val;
 use guard_plan::decode::holds_secrets;
 use guard_plan::json::Json;
 use guard_plan::plan::{Field, Learn, TypeDef, TypeId};
+use guard_plan::record::Note;
 use guard_plan::render;
 use guard_plan::trust::EndorsementNeed;
 use guard_plan::value::{Fault, Value};
@@ -63,7 +64,6 @@ pub(super) fn learn(
         take_rows(compiled, session, rule, rows, &by, &mut learned);
     }
     settled.learned += learned.learned;
-    settled.unlearned += learned.unlearned;
     settled.forgotten += learned.forgotten;
     settled.notes.append(&mut learned.notes);
 }
@@ -91,8 +91,7 @@ pub(crate) fn take_rows(
                 learned.forgotten += u64::from(forgot);
             }
             Err(fault) => {
-                learned.unlearned += 1;
-                let message = format!("a row of `{fact}` was not learned: {fault}");
+                let message = Note::unlearned(fact, &fault);
                 learned.note(&rule.rule.owner, message);
             }
         }

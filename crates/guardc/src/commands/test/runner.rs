@@ -101,9 +101,6 @@ fn place(span: Span, shown: &[SourceFile]) -> String {
     format!("{}:{}:{}", file.path, at.line, at.column)
 }
 
-/// The beginning of the note on a row that a result does not teach.
-const UNLEARNED: &str = "a row of ";
-
 pub(super) type Stepped = Result<(), Box<FailedStep>>;
 
 pub(super) struct Runner<'a> {
@@ -268,8 +265,7 @@ impl Runner<'_> {
             let name = self.name(tool).to_owned();
             self.coverage.succeeded(&name, unread.is_none(), !settled.halted);
         }
-        let mut notes = settled.notes.iter();
-        let row = notes.find(|note| settled.unlearned > 0 && note.message.starts_with(UNLEARNED));
+        let row = settled.notes.iter().find(|note| note.is_undecoded());
         match (unread.or(row), undecoded) {
             (Some(note), false) => {
                 let help = "say `returns` with a value of its type, or `undecoded`";

@@ -5,8 +5,7 @@ use guard_plan::json::Json;
 use guard_plan::naming::is_name;
 use guard_plan::plan::{Plan, TypeDef};
 use guard_plan::record::{
-    Asked, Delivered, Item, NoteKind, Payload, Propose, Ran, Record, RunEnd, Settle, Stop,
-    StopDecision,
+    Asked, Delivered, Item, Note, Payload, Propose, Ran, Record, RunEnd, Settle, Stop, StopDecision,
 };
 use guard_plan::verdict::{Code, Decision, Reason, Verdict};
 use guard_plan::{time, words};
@@ -263,10 +262,7 @@ impl<'p> TestWriter<'p> {
         if settle.unreadable.is_some() {
             return (None, settle.success);
         }
-        let undecoded = settle
-            .notes
-            .iter()
-            .any(|note| note.kind == NoteKind::Undecoded || note.message.starts_with("a row of "));
+        let undecoded = settle.notes.iter().any(Note::is_undecoded);
         let says = settle.success && (undecoded || *settle.result != Json::Null);
         (says.then(|| self.value(&settle.result)), undecoded)
     }
