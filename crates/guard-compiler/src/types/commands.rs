@@ -67,23 +67,8 @@ impl Checker<'_, '_> {
     }
 
     /// Returns whether a rule of the tool that can refuse reads this field of the commands in the parameter.
-    fn asks_of_command(&mut self, tool: &hir::Tool, param: u32, flag: &str) -> bool {
-        let record = self.simple_command();
-        let field = SIMPLE_COMMAND.iter().position(|(name, _)| *name == flag);
-        let asks = |e: &Expr| {
-            let (mut of_param, mut reads) = (false, false);
-            e.walk(&mut |e| match &e.kind {
-                ExprKind::Call(Builtin::Commands, args) => args[0].walk(&mut |e| {
-                    of_param |= matches!(&e.kind, ExprKind::Param(at) if *at == param);
-                }),
-                ExprKind::Field(of, at) => {
-                    reads |=
-                        *of.ty.required() == Type::Record(record) && Some(*at as usize) == field;
-                }
-                _ => {}
-            });
-            of_param && reads
-        };
+    fn asks_of_command(&self, tool: &hir::Tool, param: u32, flag: &str) -> bool {
+        let asks = |e: &Expr| reads_field(&self.program, e, param, flag);
         tool.clauses.iter().filter(|clause| !clause.rule.shadow).any(|clause| match &clause.kind {
             ClauseKind::Deny { condition, .. } => asks(condition),
             ClauseKind::Approval { when: Some(when), .. } => asks(when),
@@ -119,6 +104,27 @@ impl Checker<'_, '_> {
         let kind = ClauseKind::Deny { condition, text, because: Some(because), replacement: None };
         tool.clauses.push(Clause { rule, kind });
     }
+}
+
+/// Returns true if an expression reads this field of the commands in the parameter.
+pub(crate) fn reads_field(program: &hir::Program, e: &Expr, param: u32, name: &str) -> bool {
+    let (mut of_param, mut reads) = (false, false);
+    e.walk(&mut |e| match &e.kind {
+        ExprKind::Call(Builtin::Commands, args) => args[0].walk(&mut |e| {
+            of_param |= matches!(&e.kind, ExprKind::Param(at) if *at == param);
+        }),
+        _ => reads |= field_of(program, e) == Some(name),
+    });
+    of_param && reads
+}
+
+/// Returns the name of the field of a simple command that an expression reads.
+pub(crate) fn field_of<'p>(program: &'p hir::Program, e: &Expr) -> Option<&'p str> {
+    let ExprKind::Field(of, at) = &e.kind else { return None };
+    let Type::Record(id) = of.ty.required() else { return None };
+    let record = &program.records[*id];
+    let is_ours = record.name == NAME && record.fields.len() == SIMPLE_COMMAND.len();
+    is_ours.then(|| &*record.fields[*at as usize].name)
 }
 
 /// `any c in commands(PARAM): not c.FLAG`, where the parameter is there.

@@ -39,6 +39,7 @@ mod ty;
 mod wire;
 mod written;
 
+pub(crate) use commands::{field_of, reads_field};
 pub(crate) use defines::merge_uses;
 
 use crate::errors;

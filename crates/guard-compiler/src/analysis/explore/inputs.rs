@@ -28,8 +28,8 @@ pub(crate) struct Inputs<'p> {
     program: &'p Program,
     /// How many values of a place are tried: the plainest.
     few: usize,
-    /// When searched sessions begin, in milliseconds since 1970.
-    start: i64,
+    /// The times that the guard compares with `now`, in milliseconds since 1970.
+    named: BTreeSet<i64>,
     classes: Classes<'p>,
     /// Every argument and result that can matter is tried, whatever the state.
     pub whole: bool,
@@ -50,8 +50,8 @@ impl<'p> Inputs<'p> {
     pub fn of(program: &'p Program, session: &Reference<'p>, few: usize) -> Self {
         let classes = Classes::of(program, session);
         let fixed = vec![None; program.tools.len()];
-        let start = start_of([program]);
-        let mut inputs = Inputs { program, few, start, classes, whole: false, fixed };
+        let named = named_times(program);
+        let mut inputs = Inputs { program, few, named, classes, whole: false, fixed };
         for tool in 0..program.tools.len() {
             if inputs.is_fixed(tool) {
                 inputs.fixed[tool] = Some(inputs.made(tool, session));
@@ -335,13 +335,14 @@ impl<'p> Inputs<'p> {
     /// Returns the times at which sessions may begin, in milliseconds since 1970. If the guard reads the clock, a time
     /// at night and one at the weekend are among them.
     pub fn starts(&self) -> Vec<i64> {
+        let start = start_of([self.program]);
         let mut clock = false;
         super::rules::each_condition(self.program, &mut |root| {
             root.walk(&mut |e| clock |= matches!(e.kind, crate::hir::ExprKind::Clock(_)));
         });
         match clock {
-            true => vec![self.start, self.start - 6 * HOUR, self.start + 5 * 24 * HOUR],
-            false => vec![self.start],
+            true => vec![start, start - 6 * HOUR, start + 5 * 24 * HOUR],
+            false => vec![start],
         }
     }
 
@@ -401,7 +402,7 @@ impl<'p> Inputs<'p> {
                 until.extend([start + deadline - span, start + deadline - span + 1]);
             }
         }
-        until.extend(named_times(self.program).into_iter().flat_map(|time| [time, time + 1]));
+        until.extend(self.named.iter().flat_map(|time| [*time, time + 1]));
         if clock {
             let hour = (now / HOUR + 1) * HOUR;
             // The hours of a day, then the same hour on other days.

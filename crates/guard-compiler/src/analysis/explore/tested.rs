@@ -12,6 +12,10 @@ const MOST_CALLS: usize = 20_000;
 
 /// Plays the events of each test, and keeps the sessions in which a tool is called or a rule speaks that no session was found for yet.
 pub(crate) fn play(search: &mut Search<'_, '_>, seeds: &[Vec<Act>]) {
+    let missing = |found: &[Option<Session>]| found.iter().any(Option::is_none);
+    if !missing(&search.found.tools) && !missing(&search.found.rules) {
+        return;
+    }
     let player = PlayedGuard { program: search.program, inputs: search.inputs };
     let Some(players) = Players::new(vec![player]) else { return };
     let places = Places::new(search.rules);

@@ -5,7 +5,8 @@
 use super::Lint;
 use crate::errors;
 use crate::hir::{ClauseKind, Expr, ExprKind as K, Program, Type};
-use guard_plan::builtin::{Builtin, SIMPLE_COMMAND};
+use crate::types::{field_of, reads_field};
+use guard_plan::builtin::Builtin;
 use guard_plan::plan::{CompareOp, QuantifierOp};
 use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::Span;
@@ -27,7 +28,7 @@ pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
                     else {
                         continue;
                     };
-                    if unreadable.is_read(condition) {
+                    if reads_field(program, condition, param, flag) {
                         let decides = unreadable.truth(condition) == Some(true);
                         rules.push((clause.rule.span, decides));
                     }
@@ -51,16 +52,6 @@ struct UnreadableFlag<'p> {
 }
 
 impl UnreadableFlag<'_> {
-    /// Returns true if an expression reads the field of the parameter's commands.
-    fn is_read(&self, e: &Expr) -> bool {
-        let (mut of_param, mut reads) = (false, false);
-        e.walk(&mut |e| match &e.kind {
-            K::Call(Builtin::Commands, args) => of_param |= self.is_param(&args[0]),
-            _ => reads |= self.is_flag(e),
-        });
-        of_param && reads
-    }
-
     fn is_param(&self, e: &Expr) -> bool {
         match &e.kind {
             K::Param(at) => *at == self.param,
@@ -73,13 +64,8 @@ impl UnreadableFlag<'_> {
         self.field(e) == Some(self.flag)
     }
 
-    /// Returns the name of the field of a command that an expression reads.
     fn field(&self, e: &Expr) -> Option<&str> {
-        let K::Field(of, at) = &e.kind else { return None };
-        let Type::Record(id) = of.ty.required() else { return None };
-        let record = &self.program.records[*id];
-        let is_command = record.fields.len() == SIMPLE_COMMAND.len();
-        is_command.then(|| &*record.fields[*at as usize].name)
+        field_of(self.program, e)
     }
 
     /// Returns the value of a condition for a command that no rule names, if the field decides it.

@@ -260,13 +260,12 @@ impl Runner<'_> {
         // What a `transform` shows is asked for with `shows`.
         let noted = settled.notes.iter().filter(|note| note.kind != NoteKind::Transform);
         self.noted.extend(noted.cloned());
-        let unread = settled.notes.iter().find(|note| note.kind == NoteKind::Undecoded);
         if success {
             let name = self.name(tool).to_owned();
-            self.coverage.succeeded(&name, unread.is_none(), !settled.halted);
+            let unread = settled.notes.iter().any(|note| note.kind == NoteKind::Undecoded);
+            self.coverage.succeeded(&name, !unread, !settled.halted);
         }
-        let row = settled.notes.iter().find(|note| note.is_undecoded());
-        match (unread.or(row), undecoded) {
+        match (settled.notes.iter().find(|note| note.is_undecoded()), undecoded) {
             (Some(note), false) => {
                 let help = "say `returns` with a value of its type, or `undecoded`";
                 let expected = format!("a result that decodes ({help})");
