@@ -272,6 +272,8 @@ pub struct Fact {
     pub keys: usize,
     /// The maximum number of rows.
     pub max: u64,
+    /// True if one row more halts the session; else the oldest row goes.
+    pub halts: bool,
     /// The position of its name in the source.
     pub span: Span,
     /// True if it comes from the bundled library, which a guard uses in part.

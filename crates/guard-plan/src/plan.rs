@@ -467,8 +467,10 @@ pub struct Fact {
     pub row: TypeId,
     /// How many leading columns are the key; all of them where none was marked.
     pub keys: u32,
-    /// Most rows; the oldest goes first.
+    /// The maximum number of rows.
     pub max: u64,
+    /// True if one row more is not learned and halts the session; else the oldest row goes.
+    pub halts: bool,
 }
 
 /// The source positions of a plan's rules. They are stored beside the plan and are not part of its hash.

@@ -126,10 +126,15 @@ pub struct Learned {
 }
 
 impl Learned {
-    /// Adds a note unless the rule already has one.
+    /// Adds a warning unless there is one with its message.
     pub(crate) fn note(&mut self, rule: &str, message: String) {
+        self.note_as(NoteKind::Warning, rule, message);
+    }
+
+    /// Adds a note unless there is one with its message.
+    pub(crate) fn note_as(&mut self, kind: NoteKind, rule: &str, message: String) {
         if self.notes.iter().all(|note| note.message != message) {
-            self.notes.push(Note { kind: NoteKind::Warning, rule: rule.into(), message });
+            self.notes.push(Note { kind, rule: rule.into(), message });
         }
     }
 }

@@ -181,6 +181,7 @@ const FOUND: &[(&str, &[(&str, &str)])] = &[
             ("a text may vouch for itself", "guard_runtime::settle::endorse"),
             ("no condition endorses", "guard_runtime::settle::endorse"),
             ("what is not endorsed teaches", "guard_runtime::settle::learn"),
+            ("a full fact forgets", "guard_runtime::session::facts"),
             ("every element is the first", "guard_runtime::settle::part"),
             ("what faults is not private", "guard_runtime::private"),
         ],

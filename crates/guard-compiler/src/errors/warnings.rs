@@ -229,7 +229,7 @@ pub(crate) fn lifted_by_eviction(span: Span, fact: &str, max: u64, teacher: Span
     let message = format!("this refuses nothing once a row of `{fact}` is forgotten");
     Diagnostic::warning("G0525", span, message)
         .also(teacher, format!("once there are {} rows, the oldest goes for each new one", grouped(max)))
-        .help("ask for what is allowed (`deny unless known …`), let calls teach no more rows than it holds (`limit N per session`), or observe into a state variable: one that is full halts the session")
+        .help(format!("ask for what is allowed (`deny unless known …`), let calls teach no more rows than it holds (`limit N per session`), or let a full fact halt the session (`max {max} else halt`)"))
 }
 
 /// A rule that refuses nothing once a variable is cleared.

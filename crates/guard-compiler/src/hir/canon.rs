@@ -328,7 +328,13 @@ impl Canon<'_> {
     /// A relation, all of it but who teaches it.
     pub fn fact(self, fact: FactId) -> String {
         let f = &self.0.facts[fact];
-        format!("fact {} {} {} {}", f.name, f.keys, f.max, self.ty(&Type::Record(f.row)))
+        format!("{} {} {}", self.columns(fact), f.max, f.halts)
+    }
+
+    /// A relation, without the number of its rows.
+    pub fn columns(self, fact: FactId) -> String {
+        let f = &self.0.facts[fact];
+        format!("fact {} {} {}", f.name, f.keys, self.ty(&Type::Record(f.row)))
     }
 
     /// A lifecycle, all of it.

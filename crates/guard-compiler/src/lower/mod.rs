@@ -158,6 +158,7 @@ impl Lowering<'_> {
             row: self.tables.ty(&hir::Type::Record(fact.row)),
             keys: fact.keys as u32,
             max: fact.max,
+            halts: fact.halts,
         }
     }
 

@@ -35,7 +35,8 @@ fn unfit(plan: &Plan, step: &Step) -> Option<Diagnostic> {
             "write `ok CALL`",
         )),
         StepKind::Denied {
-            by: None | Some(Code::InvalidArguments | Code::UnknownTool), ..
+            by: None | Some(Code::Halted | Code::InvalidArguments | Code::UnknownTool),
+            ..
         } => None,
         kind => {
             let call = call(kind)?;

@@ -326,6 +326,7 @@ impl<'a> Checker<'a, '_> {
                 row,
                 keys,
                 max: max.unwrap_or(DEFAULT_ROWS),
+                halts: entry.decl.halts,
                 span: entry.name.span,
                 bundled: entry.bundled,
             };

@@ -51,8 +51,9 @@ impl Checker<'_, '_> {
             }
             T::Allowed(call) => StepKind::Allowed(self.scenario_call(call, false)?),
             T::Denied { call, by, names, because } => {
+                // A halted session looks at no argument.
                 let lenient = by.as_ref().is_some_and(|b| {
-                    matches!(b.node.as_str(), "invalid_arguments" | "unknown_tool")
+                    matches!(b.node.as_str(), "invalid_arguments" | "unknown_tool" | "halted")
                 });
                 StepKind::Denied {
                     call: self.scenario_call(call, lenient)?,

@@ -22,7 +22,7 @@ fn plan() -> Plan {
     let mut plan: Plan = serde_json::from_str(json).unwrap();
     plan.units.push(Unit { name: "calls".into(), budget: Some(1), host_charged: false, span: 0 });
     plan.state.push(StateVar { name: "n".into(), ty: 1, init: Expr(vec![Node::Int(1)]) });
-    plan.facts.push(Fact { name: "f".into(), row: 3, keys: 1, max: 10 });
+    plan.facts.push(Fact { name: "f".into(), row: 3, keys: 1, max: 10, halts: false });
     plan.probes.push(Probe {
         name: "up".into(),
         returns: 0,

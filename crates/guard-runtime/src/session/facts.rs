@@ -11,11 +11,14 @@ use std::sync::Arc;
 /// The number of rows by key bytes.
 type KeyCounts = HashMap<Box<[u8]>, u32>;
 
-/// The rows of one fact; a full table evicts the oldest row.
+/// The rows of one fact; a full table evicts the oldest row, or takes no other.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct FactRows {
     keys: usize,
     max: usize,
+    /// True if a full table takes no other row.
+    #[serde(skip)]
+    halts: bool,
     /// The rows, by key.
     rows: Keyed<StoredRow>,
     /// The keys, by the sequence number of their row.
@@ -26,6 +29,17 @@ pub(crate) struct FactRows {
     /// of the key.
     #[serde(skip)]
     prefixes: Vec<(usize, KeyCounts)>,
+}
+
+/// The outcome for a row that is added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AddedRow {
+    /// It is there, and every other row too.
+    Kept,
+    /// It is there, and the oldest row is gone.
+    Evicted,
+    /// The table is full and takes no other row.
+    Refused,
 }
 
 /// A row and its source.
@@ -47,6 +61,7 @@ impl FactRows {
         FactRows {
             keys,
             max: usize::try_from(fact.max).unwrap_or(usize::MAX),
+            halts: fact.halts,
             rows: Keyed::default(),
             order: BTreeMap::new(),
             arrivals: 0,
@@ -56,8 +71,8 @@ impl FactRows {
 
     /// Computes the derived data of the rows; returns whether they are valid rows of a fact.
     pub fn adopt(&mut self, fact: &Fact, types: &[TypeDef], fits: &dyn Fn(&Value) -> bool) -> bool {
-        let FactRows { keys, max, prefixes, .. } = FactRows::new(fact, types);
-        (self.keys, self.max, self.prefixes) = (keys, max, prefixes);
+        let FactRows { keys, max, halts, prefixes, .. } = FactRows::new(fact, types);
+        (self.keys, self.max, self.halts, self.prefixes) = (keys, max, halts, prefixes);
         let rows = std::mem::take(&mut self.rows);
         for (key, row) in rows.iter() {
             let Value::Record(columns) = &row.value else { return false };
@@ -98,31 +113,35 @@ impl FactRows {
         rows.map(|row| (row.number, &row.value, &*row.by))
     }
 
-    /// Adds a row, or replaces the row with its key in place. Returns whether the oldest row was
-    /// evicted.
-    pub fn add(&mut self, row: Vec<Value>, by: &Arc<str>) -> bool {
+    /// Adds a row, or replaces the row with its key in place.
+    pub fn add(&mut self, row: Vec<Value>, by: &Arc<str>) -> AddedRow {
         let bytes = key::of(row.get(..self.keys).unwrap_or(&row));
+        let is_full = self.rows.len() >= self.max;
+        let halts = self.halts && !guard_proof::mutant!("a full fact forgets");
+        if halts && is_full && !self.rows.contains_key(&bytes) {
+            return AddedRow::Refused;
+        }
         let row = Value::Record(row);
         self.count(&row, true);
         if let Some(known) = self.rows.get_mut(&bytes) {
             known.by = Arc::clone(by);
             let old = std::mem::replace(&mut known.value, row);
             self.count(&old, false);
-            return false;
+            return AddedRow::Kept;
         }
-        let mut forgot = false;
-        if self.rows.len() >= self.max
+        let mut added = AddedRow::Kept;
+        if is_full
             && let Some((_, oldest)) = self.order.pop_first()
             && let Some(old) = self.rows.remove(&oldest)
         {
             self.count(&old.value, false);
-            forgot = true;
+            added = AddedRow::Evicted;
         }
         self.arrivals += 1;
         self.order.insert(self.arrivals, bytes.clone());
         let row = StoredRow { number: self.arrivals, value: row, by: Arc::clone(by) };
         self.rows.insert(bytes, row);
-        forgot
+        added
     }
 
     fn count(&mut self, row: &Value, more: bool) {
@@ -148,7 +167,7 @@ mod tests {
 
     #[test]
     fn rows_are_replaced_and_evicted() {
-        let fact = Fact { name: "f".into(), row: 0, keys: 1, max: 2 };
+        let fact = Fact { name: "f".into(), row: 0, keys: 1, max: 2, halts: false };
         let column =
             |name: &str| Field { name: name.into(), ty: 0, secret: false, doc: String::new() };
         let fields = vec![column("a"), column("b")];
@@ -159,12 +178,12 @@ mod tests {
         let (start, call): (Arc<str>, Arc<str>) = ("start".into(), "c1".into());
         table.add(vec![int(1), int(10)], &start);
         table.add(vec![int(2), int(20)], &start);
-        assert!(!table.add(vec![int(1), int(11)], &call));
+        assert_eq!(table.add(vec![int(1), int(11)], &call), AddedRow::Kept);
         let taught: Vec<_> = table.rows_from(1).map(|(number, _, by)| (number, by)).collect();
         assert_eq!(taught, [(1, "c1"), (2, "start")]);
         assert!(known(&table, &[int(1)]) && known(&table, &[int(1), int(11)]));
         assert!(!known(&table, &[int(1), int(10)]));
-        assert!(table.add(vec![int(3), int(30)], &call));
+        assert_eq!(table.add(vec![int(3), int(30)], &call), AddedRow::Evicted);
         assert_eq!(table.len(), 2);
         // Replacing a row does not change its age.
         assert!(!known(&table, &[int(1)]) && !known(&table, &[int(1), int(11)]));

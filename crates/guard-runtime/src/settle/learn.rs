@@ -9,11 +9,12 @@ use crate::eval::collections::{Items, bound};
 use crate::eval::context::{Bindings, Context};
 use crate::outcome::{Learned, Settled};
 use crate::session::Session;
+use crate::session::facts::AddedRow;
 use crate::val::Val;
 use guard_plan::decode::holds_secrets;
 use guard_plan::json::Json;
 use guard_plan::plan::{Field, Learn, TypeDef, TypeId};
-use guard_plan::record::Note;
+use guard_plan::record::{Note, NoteKind};
 use guard_plan::render;
 use guard_plan::trust::EndorsementNeed;
 use guard_plan::value::{Fault, Value};
@@ -85,11 +86,20 @@ pub(crate) fn take_rows(
     for row in rows {
         match row {
             Ok(_) if rule.rule.shadow => {}
-            Ok(row) => {
-                learned.learned += 1;
-                let forgot = session.facts[rule.fact as usize].add(row, by);
-                learned.forgotten += u64::from(forgot);
-            }
+            Ok(row) => match session.facts[rule.fact as usize].add(row, by) {
+                AddedRow::Kept => learned.learned += 1,
+                AddedRow::Evicted => {
+                    learned.learned += 1;
+                    learned.forgotten += 1;
+                }
+                AddedRow::Refused => {
+                    let max = compiled.plan().facts[rule.fact as usize].max;
+                    let message =
+                        format!("`{fact}` is full with {max} rows, and there is one more");
+                    session.halt(&rule.rule.owner, &message);
+                    learned.note_as(NoteKind::Halt, &rule.rule.owner, message);
+                }
+            },
             Err(fault) => {
                 let message = Note::unlearned(fact, &fault);
                 learned.note(&rule.rule.owner, message);

@@ -400,7 +400,7 @@ fn observations_and_facts() {
     let mut plan = plan();
     plan.state = vec![variable("n", REPLICAS, Node::Int(0))];
     plan.invariants = vec![invariant("cap", at_most(0, 10), "n <= 10", &[0])];
-    plan.facts = vec![Fact { name: "rows".into(), row: ROW, keys: 1, max: 2 }];
+    plan.facts = vec![Fact { name: "rows".into(), row: ROW, keys: 1, max: 2, halts: false }];
     let mut look = tool("look", &[]);
     look.trust.whole = true;
     look.observes = vec![Observe {

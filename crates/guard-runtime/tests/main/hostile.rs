@@ -21,7 +21,7 @@ fn everything() -> Plan {
     let column = vec![Field { name: "word".into(), ty: STRING, secret: false, doc: String::new() }];
     plan.types.push(TypeDef::Record { name: "Word".into(), fields: column });
     let row = (plan.types.len() - 1) as TypeId;
-    plan.facts.push(Fact { name: "word".into(), row, keys: 1, max: 2 });
+    plan.facts.push(Fact { name: "word".into(), row, keys: 1, max: 2, halts: false });
     let learn = |of| Learn {
         rule: rule("word"),
         fact: 0,

@@ -16,7 +16,7 @@ fn guarded(max: u64) -> Plan {
         vec![Field { name: "email".into(), ty: STRING, secret: false, doc: String::new() }];
     plan.types.push(TypeDef::Record { name: "Recipient".into(), fields: column });
     let row = (plan.types.len() - 1) as TypeId;
-    plan.facts.push(Fact { name: "recipient".into(), row, keys: 1, max });
+    plan.facts.push(Fact { name: "recipient".into(), row, keys: 1, max, halts: false });
     let learn = |nodes: Vec<Node>| Learn {
         rule: rule("recipient"),
         fact: 0,

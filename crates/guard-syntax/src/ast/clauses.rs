@@ -405,7 +405,7 @@ pub struct Invariant {
     pub because: Option<Template>,
 }
 
-/// `fact NAME(columns) [max N]`.
+/// `fact NAME(columns) [max N [else halt]]`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fact {
     /// Its name.
@@ -414,6 +414,8 @@ pub struct Fact {
     pub columns: Vec<Field>,
     /// The maximum number of rows.
     pub max: Option<Literal>,
+    /// True for `else halt`: one row more halts the session. False if the oldest row goes.
+    pub halts: bool,
 }
 
 /// `statement NAME(params) [max N] approval ROLE …`: what the agent asserts and somebody approves.

@@ -121,7 +121,8 @@ impl TreeBuilder<'_> {
             Rule::fact => {
                 let name = self.name(&mut parts)?;
                 let columns = self.fields(parts.next()?)?;
-                ItemKind::Fact(Fact { name, columns, max: self.take_max(&mut parts) })
+                let max = self.take_max(&mut parts);
+                ItemKind::Fact(Fact { name, columns, max, halts: parts.has(Rule::else_halt) })
             }
             Rule::stated => {
                 let name = self.name(&mut parts)?;

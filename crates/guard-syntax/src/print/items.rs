@@ -174,7 +174,9 @@ impl PrintedText<'_> {
             ItemKind::Invariant(invariant) => self.invariant(invariant),
             ItemKind::Fact(fact) => {
                 self.push(&format!("fact {}", fact.name.node));
-                let max = fact.max.as_ref().map_or(String::new(), |n| format!(" max {}", n.node));
+                let halts = if fact.halts { " else halt" } else { "" };
+                let max =
+                    fact.max.as_ref().map_or(String::new(), |n| format!(" max {}{halts}", n.node));
                 self.params(&fact.columns, width(&max));
                 self.push(&max);
             }

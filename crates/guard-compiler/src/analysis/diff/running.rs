@@ -23,7 +23,7 @@ pub(super) fn anew(old: &Program, new: &Program) -> Vec<String> {
     }
     for (at, fact) in new.facts.iter().enumerate() {
         let known = old.facts.iter().position(|known| known.name == fact.name);
-        if known.map(|at| Canon(old).fact(at)) != Some(Canon(new).fact(at)) {
+        if known.map(|at| Canon(old).columns(at)) != Some(Canon(new).columns(at)) {
             anew.push(format!("the fact `{}` is empty", fact.name));
         }
     }

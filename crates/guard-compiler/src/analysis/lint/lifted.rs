@@ -51,7 +51,9 @@ pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
 /// Returns the facts that calls may teach more rows than they hold, each with a clause that teaches it.
 fn taught(program: &Program) -> BTreeMap<FactId, Span> {
     let mut taught = BTreeMap::new();
-    for (id, fact) in program.facts.iter().enumerate().filter(|(_, fact)| !fact.bundled) {
+    for (id, fact) in
+        program.facts.iter().enumerate().filter(|(_, fact)| !fact.bundled && !fact.halts)
+    {
         let mut told = program.sources.iter().flat_map(|source| &source.learns);
         let told = told.any(|(_, learn)| learn.fact == id);
         let (mut rows, mut teacher) = ((!told).then_some(0_u64), None);

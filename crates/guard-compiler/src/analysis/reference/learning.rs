@@ -185,12 +185,12 @@ impl Reference<'_> {
                 self.outcome.note(NoteKind::Warning, &rule.owner);
             }
             if !rule.shadow {
-                lessons.push((learn.fact, taught));
+                lessons.push((rule, learn.fact, taught));
             }
         }
-        for (fact, taught) in lessons {
+        for (rule, fact, taught) in lessons {
             for row in taught {
-                self.teach(fact, row, by);
+                self.teach(&rule.owner, fact, row, by);
             }
         }
     }
@@ -295,19 +295,25 @@ impl Reference<'_> {
         Ok(true)
     }
 
-    fn teach(&mut self, fact: usize, values: Vec<Value>, by: &str) {
+    fn teach(&mut self, owner: &str, fact: usize, values: Vec<Value>, by: &str) {
         let def = &self.program.facts[fact];
         let table = Rc::make_mut(&mut self.facts[fact]);
         if def.max == 0 {
             return;
         }
-        self.outcome.learned += 1;
         let same = |row: &&mut Row| row.values[..def.keys] == values[..def.keys];
         if let Some(known) = table.rows.iter_mut().find(same) {
             (known.values, known.by) = (values, by.to_string());
+            self.outcome.learned += 1;
             return;
         }
-        if table.rows.len() as u64 >= def.max {
+        let is_full = table.rows.len() as u64 >= def.max;
+        if is_full && def.halts {
+            self.halted = true;
+            return self.outcome.note(NoteKind::Halt, owner);
+        }
+        self.outcome.learned += 1;
+        if is_full {
             table.rows.remove(0);
             self.outcome.forgotten += 1;
         }

@@ -189,11 +189,12 @@ impl Choices<'_> {
             }),
             13 => ItemKind::Property(self.property()),
             14 => ItemKind::Invariant(self.invariant()),
-            15 => ItemKind::Fact(Fact {
-                name: self.plain(),
-                columns: self.many(0, 3, Self::field),
-                max: self.some(Self::number),
-            }),
+            15 => {
+                let (name, columns) = (self.plain(), self.many(0, 3, Self::field));
+                let max = self.some(Self::number);
+                let halts = max.is_some() && self.coin();
+                ItemKind::Fact(Fact { name, columns, max, halts })
+            }
             16 if self.coin() => ItemKind::Statement(Statement {
                 name: self.plain(),
                 params: self.many(0, 3, Self::field),
