@@ -18,8 +18,30 @@ pub struct Scenario {
     pub title: String,
     /// The block.
     pub span: Span,
+    /// The test whose steps come first, by its place among the scenarios.
+    pub after: Option<usize>,
+    /// The number of steps that come first and are another test's.
+    pub beginning: usize,
     /// What happens, in order.
     pub steps: Vec<Step>,
+}
+
+/// Puts the steps of the tests that others begin after before theirs.
+pub(crate) fn join(scenarios: &mut [Scenario]) {
+    for at in 0..scenarios.len() {
+        let mut chain = Vec::new();
+        let mut before = scenarios[at].after;
+        while let Some(test) = before {
+            chain.push(test);
+            before = scenarios[test].after;
+        }
+        let own = |test: &usize| scenarios[*test].steps[scenarios[*test].beginning..].to_vec();
+        let mut steps: Vec<Step> = chain.iter().rev().flat_map(own).collect();
+        let joined = &mut scenarios[at];
+        joined.beginning = steps.len();
+        steps.append(&mut joined.steps);
+        joined.steps = steps;
+    }
 }
 
 /// One step.

@@ -1,6 +1,6 @@
 //! Problems with clauses: `G03`.
 
-use super::words::{chain, grouped};
+use super::words::{chain, grouped, meant};
 use crate::analysis::verify;
 use guard_syntax::ast::Ident;
 use guard_syntax::diagnostic::Diagnostic;
@@ -215,6 +215,22 @@ pub(crate) fn misfit(span: Span, why: String, help: &str) -> Diagnostic {
 
 pub(crate) fn json_name(span: Span, why: &str, help: &str) -> Diagnostic {
     Diagnostic::error("G0327", span, format!("{why} is no name in JSON")).help(help)
+}
+
+pub(crate) fn unknown_test<'a>(title: &Ident, known: impl Iterator<Item = &'a str>) -> Diagnostic {
+    let why = format!("there is no test `{}`", title.node);
+    let diagnostic = Diagnostic::error("G0315", title.span, why);
+    match meant(&title.node, known) {
+        Some(near) => {
+            diagnostic.help(format!("did you mean `{near}`?")).fix(title.span, format!("{near:?}"))
+        }
+        None => diagnostic.help("write the title of another test of this guard"),
+    }
+}
+
+pub(crate) fn test_after_itself(after: &Ident, title: &str) -> Diagnostic {
+    let why = format!("the test `{title}` begins after itself");
+    Diagnostic::error("G0315", after.span, why).help("one of these tests must begin by itself")
 }
 
 pub(crate) fn scenario(span: Span, why: String, help: &str) -> Diagnostic {

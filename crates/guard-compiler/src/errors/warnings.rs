@@ -106,6 +106,13 @@ pub(crate) fn never_fires(span: Span, why: &str) -> Diagnostic {
         .help("say what it is to refuse, or remove it: it protects nothing")
 }
 
+pub(crate) fn only_faults(span: Span) -> Diagnostic {
+    let message =
+        "the condition of this rule is never true: it refuses only what it cannot evaluate";
+    Diagnostic::warning("G0511", span, message)
+        .help("say what it is to refuse, as in `deny when n == 0` before a division by `n`")
+}
+
 pub(crate) fn shadowed_rule(span: Span, by: Span) -> Diagnostic {
     Diagnostic::warning("G0512", span, "all that this refuses is refused by another rule")
         .also(by, "by this one")

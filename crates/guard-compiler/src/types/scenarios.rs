@@ -19,22 +19,55 @@ use std::collections::HashMap;
 impl Checker<'_, '_> {
     pub(super) fn scenarios(&mut self) -> Vec<Scenario> {
         let names = self.names;
-        let mut titles: HashMap<&str, Span> = HashMap::new();
-        let mut scenarios = Vec::new();
-        for (test, span) in &names.tests {
-            if let Some(first) = titles.insert(&test.title.node, test.title.span) {
+        let mut titles: HashMap<&str, (usize, Span)> = HashMap::new();
+        for (at, (test, _)) in names.tests.iter().enumerate() {
+            let Ident { node: title, span } = &test.title;
+            if let Some((_, first)) = titles.insert(title, (at, *span)) {
                 self.report(errors::duplicate("scenario", &test.title, first));
             }
-            let mut started: HashMap<&str, Span> = HashMap::new();
-            for step in test.steps.iter().skip(1).filter(|s| matches!(s.kind, T::Data(_))) {
+        }
+        let after = self.beginnings(&titles);
+        let mut scenarios = Vec::new();
+        for (at, (test, span)) in names.tests.iter().enumerate() {
+            let first = usize::from(after[at].is_none());
+            for step in test.steps.iter().skip(first).filter(|s| matches!(s.kind, T::Data(_))) {
                 let why = "a session is opened before anything else happens".to_owned();
                 self.report(errors::scenario(step.span.0, why, "make `data` the first step"));
             }
+            let mut started = HashMap::new();
+            let before = std::iter::successors(after[at], |at| after[*at]);
+            for step in before.flat_map(|at| &names.tests[at].0.steps) {
+                if let T::Start(name, _) = &step.kind {
+                    started.entry(name.node.as_str()).or_insert(name.span);
+                }
+            }
             let steps =
                 test.steps.iter().filter_map(|step| self.step(step, &mut started)).collect();
-            scenarios.push(Scenario { title: test.title.node.clone(), span: *span, steps });
+            let title = test.title.node.clone();
+            let after = after[at];
+            scenarios.push(Scenario { title, span: *span, after, beginning: 0, steps });
         }
         scenarios
+    }
+
+    /// Returns for each test the one that it begins after.
+    fn beginnings(&mut self, titles: &HashMap<&str, (usize, Span)>) -> Vec<Option<usize>> {
+        let tests = &self.names.tests;
+        let mut beginnings = vec![None; tests.len()];
+        for (at, (test, _)) in tests.iter().enumerate() {
+            let Some(after) = &test.after else { continue };
+            match titles.get(after.node.as_str()) {
+                None => self.report(errors::unknown_test(after, titles.keys().copied())),
+                Some((before, _)) => {
+                    let mut chain = std::iter::successors(Some(*before), |at| beginnings[*at]);
+                    match chain.any(|before| before == at) {
+                        true => self.report(errors::test_after_itself(after, &test.title.node)),
+                        false => beginnings[at] = Some(*before),
+                    }
+                }
+            }
+        }
+        beginnings
     }
 
     fn step<'t>(

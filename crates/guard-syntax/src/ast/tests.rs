@@ -7,6 +7,8 @@ use super::*;
 pub struct Test {
     /// Its title.
     pub title: Str,
+    /// The title of the test whose steps come first, after `after`.
+    pub after: Option<Str>,
     /// The steps, in order.
     pub steps: Vec<TestStep>,
 }

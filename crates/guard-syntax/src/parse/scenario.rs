@@ -7,8 +7,12 @@ use crate::ast::{Expr, Ident, Str, Test, TestStep, TestStepKind, ToolCall};
 impl TreeBuilder<'_> {
     pub fn test(&mut self, mut parts: ChildNodes) -> Option<Test> {
         let title = self.take_string(&mut parts)?;
+        let after = match parts.accept(Rule::begins_after) {
+            Some(node) => Some(self.take_string(&mut ChildNodes::of(node))?),
+            None => None,
+        };
         parts.has(Rule::open);
-        Some(Test { title, steps: parts.map(|s| self.step(s)).collect::<Option<_>>()? })
+        Some(Test { title, after, steps: parts.map(|s| self.step(s)).collect::<Option<_>>()? })
     }
 
     pub fn step(&mut self, node: Node) -> Option<TestStep> {

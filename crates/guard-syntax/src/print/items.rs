@@ -225,6 +225,9 @@ impl PrintedText<'_> {
             }
             ItemKind::Test(t) => {
                 self.push(&format!("test {}", text::string(&t.title.node)));
+                if let Some(after) = &t.after {
+                    self.push(&format!(" after {}", text::string(&after.node)));
+                }
                 self.block(span, &t.steps);
             }
         }

@@ -134,17 +134,19 @@ pub(crate) fn fires(
 ) -> bool {
     use RuleKind as R;
     let placed = |code: Code| is_place((code, rule.span));
+    // A condition that cannot be evaluated refuses too.
+    let faulted = || placed(Code::EvaluationError);
     let named = |code: Code| {
         reasons.iter().any(|(known, owner, ..)| *known == code && *owner == rule.owner)
     };
     match rule.kind {
-        R::Requires => placed(Code::Requires),
-        R::Deny => placed(Code::Denied) || placed(Code::Transform),
+        R::Requires => placed(Code::Requires) || faulted(),
+        R::Deny => placed(Code::Denied) || placed(Code::Transform) || faulted(),
         // Over a limit somebody may be asked.
-        R::Limit => placed(Code::Limit) || placed(Code::Approval),
-        R::Approval => placed(Code::Approval),
+        R::Limit => placed(Code::Limit) || placed(Code::Approval) || faulted(),
+        R::Approval => placed(Code::Approval) || faulted(),
         R::Ready => placed(Code::NotReady),
-        R::Invariant | R::Monitor => placed(Code::Invariant),
+        R::Invariant | R::Monitor => placed(Code::Invariant) || faulted(),
         R::Budget => named(Code::Budget),
         R::Deadline => named(Code::Deadline),
         R::Gate => named(Code::Gated),

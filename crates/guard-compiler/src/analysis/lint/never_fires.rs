@@ -2,6 +2,7 @@
 
 use super::Lint;
 use super::truth::{holds_a_constant, truth};
+use crate::analysis::diff::implied::is_total;
 use crate::analysis::explore::RuleKind;
 use crate::errors;
 use crate::hir::ClauseKind;
@@ -12,6 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
     // A policy's rule stands in many tools: it fires if it does in one of them.
     let mut rules: BTreeMap<(Span, RuleKind), bool> = BTreeMap::new();
+    // Rules whose condition may fault, which refuses.
+    let mut faulting: BTreeSet<Span> = BTreeSet::new();
     for (at, tool) in lint.program.tools.iter().enumerate() {
         for clause in &tool.clauses {
             let (kind, condition) = match &clause.kind {
@@ -25,6 +28,9 @@ pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
                 || lint.impossible.contains(&at)
                 || lint.prover.never(tool, &[condition]);
             *rules.entry((clause.rule.span, kind)).or_insert(true) &= silent;
+            if !is_total(condition) {
+                faulting.insert(clause.rule.span);
+            }
         }
     }
     let clauses = lint.impossible.iter().flat_map(|tool| &lint.program.tools[*tool].clauses);
@@ -33,7 +39,10 @@ pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
     for ((span, kind), silent) in &rules {
         // What is wrong with a tool that cannot be called is said of the tool.
         if *silent && !impossible(*span) {
-            found.push(said(*kind, *span, "its condition is never true"));
+            found.push(match faulting.contains(span) {
+                true => errors::only_faults(*span),
+                false => said(*kind, *span, "its condition is never true"),
+            });
         }
     }
     let Some(explored) = lint.exhausted() else { return };

@@ -23,7 +23,7 @@ use std::rc::Rc;
 pub(super) struct Findings {
     reasons: Vec<Outline>,
     shadowed: Vec<Outline>,
-    missing: Vec<Outline>,
+    missing: Vec<(Outline, Span)>,
     /// The clauses behind them, in effect or in shadow.
     fired: Vec<(Code, Span)>,
     /// The denies that ask a probe, by their place among the clauses: they are judged last.
@@ -64,9 +64,10 @@ impl Findings {
         let reason = (Code::EvaluationError, rule.owner.clone(), Decision::Deny, Vec::new());
         match (rule.shadow, is_missing(fault)) {
             (true, _) => self.shadowed.push(reason),
-            (false, true) => self.missing.push(reason),
+            (false, true) => return self.missing.push((reason, rule.span)),
             (false, false) => self.reasons.push(reason),
         }
+        self.fired.push((Code::EvaluationError, rule.span));
     }
 
     /// The value, or none and a finding.
@@ -81,7 +82,10 @@ impl Findings {
         let unmet = self.reasons.iter().filter(|r| !given(r)).count() + self.missing.len();
         let stops = |r: &Outline| matches!(r.2, Decision::Deny | Decision::Wait);
         if !self.reasons.iter().any(stops) {
-            self.reasons.append(&mut self.missing);
+            for (reason, span) in self.missing {
+                self.reasons.push(reason);
+                self.fired.push((Code::EvaluationError, span));
+            }
         }
         if shadow {
             self.shadowed.append(&mut self.reasons);

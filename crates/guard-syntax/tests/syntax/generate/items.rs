@@ -245,7 +245,11 @@ impl Choices<'_> {
                 whole: self.whole(),
                 clauses: self.many(0, 4, |g| Self::spanned(g.contract_clause())),
             }),
-            _ => ItemKind::Test(Test { title: self.string(), steps: self.many(0, 5, Self::step) }),
+            _ => ItemKind::Test(Test {
+                title: self.string(),
+                after: self.some(Self::string),
+                steps: self.many(0, 5, Self::step),
+            }),
         }
     }
 

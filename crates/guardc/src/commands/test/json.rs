@@ -35,6 +35,7 @@ fn test(ran: &TestResult) -> Value {
         json!({
             "at": failed.at,
             "step": failed.step,
+            "beginning": failed.beginning,
             "expected": failed.expected,
             "got": failed.got,
             "reasons": failed.reasons,

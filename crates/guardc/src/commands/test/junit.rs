@@ -30,6 +30,9 @@ fn test_case(suite: &TestedGuard, ran: &TestResult) -> TestCase {
 
 fn failure(failed: &FailedStep) -> TestCaseStatus {
     let mut body = format!("{}: {}\n", failed.at, failed.step);
+    if let Some(beginning) = &failed.beginning {
+        body.push_str(&format!("begins after `{beginning}`, which fails at this step\n"));
+    }
     for reason in &failed.reasons {
         body.push_str(&reason_lines(reason, Style { on: false }));
     }

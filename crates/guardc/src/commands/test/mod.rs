@@ -201,7 +201,7 @@ fn suite(args: &Args, output: &Output, shown: &[SourceFile]) -> Result<TestedGua
         .scenarios
         .iter()
         .filter(|scenario| args.wants(&scenario.title))
-        .map(|scenario| runner::run(&guard, scenario, shown, &mut coverage))
+        .map(|scenario| runner::run(&guard, &output.scenarios, scenario, shown, &mut coverage))
         .collect::<Result<_, _>>()?;
     let rules = coverage.rules().map(|rule| show(&plan, rule, shown)).collect();
     let file = shown.first().map_or_else(String::new, |file| file.path.clone());

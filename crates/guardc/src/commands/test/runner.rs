@@ -35,6 +35,8 @@ pub struct FailedStep {
     pub at: String,
     /// Its text.
     pub step: String,
+    /// The title of the test that this one begins after, if the step is not its own.
+    pub beginning: Option<String>,
     /// The expected outcome.
     pub expected: String,
     /// The actual outcome.
@@ -58,9 +60,10 @@ impl FailedStep {
     }
 }
 
-/// Runs one scenario on a session of its own.
+/// Runs one of the scenarios on a session of its own.
 pub fn run(
     guard: &Guard,
+    scenarios: &[Scenario],
     scenario: &Scenario,
     shown: &[SourceFile],
     coverage: &mut Coverage,
@@ -83,7 +86,9 @@ pub fn run(
     for step in &scenario.steps {
         if let Err(failed) = runner.step(step) {
             let (at, step) = (place(step.span, shown), step.text.clone());
-            ran.failure = Some(FailedStep { at, step, notes, ..*failed });
+            let after = scenario.after.filter(|_| ran.steps < scenario.beginning);
+            let beginning = after.map(|test| scenarios[test].title.clone());
+            ran.failure = Some(FailedStep { at, step, beginning, notes, ..*failed });
             return Ok(ran);
         }
         let noted = std::mem::take(&mut runner.noted).into_iter();

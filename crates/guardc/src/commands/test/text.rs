@@ -55,6 +55,10 @@ fn titles(out: &mut String, suite: &TestedGuard, style: Style) {
 
 fn failure(out: &mut String, ran: &TestResult, failed: &FailedStep, style: Style) {
     let _ = writeln!(out, "\n{}: {}", style.cyan(&failed.at), style.bold(&visible(&ran.title)));
+    if let Some(beginning) = &failed.beginning {
+        let _ = writeln!(out, "  begins after `{}`, which fails at this step", visible(beginning));
+        return;
+    }
     let _ = writeln!(out, "  {}", visible(&failed.step));
     let _ = writeln!(out, "  expected  {}", failed.expected);
     let _ = writeln!(out, "  got       {}", style.red(&failed.got));

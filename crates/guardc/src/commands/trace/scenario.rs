@@ -91,7 +91,7 @@ impl<'p> TestWriter<'p> {
             };
             self.record(record, settled);
         }
-        (Test { title: node(title), steps: self.steps }, self.left_out)
+        (Test { title: node(title), after: None, steps: self.steps }, self.left_out)
     }
 
     fn record(&mut self, record: &Record, settled: Option<&Record>) {

@@ -8,6 +8,7 @@ use crate::analysis::reference::{Judgement, Reference};
 use crate::hir::ServedOp;
 use guard_plan::value::Value;
 use guard_plan::verdict::{Code, Decision};
+use guard_syntax::span::Span;
 
 impl<'s, 'p> Search<'s, 'p> {
     /// Records what a state itself reaches: goals, and a stop that is allowed.
@@ -83,13 +84,7 @@ impl<'s, 'p> Search<'s, 'p> {
         }
     }
 
-    pub(super) fn fires(
-        &mut self,
-        kind: RuleKind,
-        span: guard_syntax::span::Span,
-        at: usize,
-        done: &Step,
-    ) {
+    pub(super) fn fires(&mut self, kind: RuleKind, span: Span, at: usize, done: &Step) {
         let rule = self.rules.iter().position(|r| r.kind == kind && r.span == span);
         let length = self.nodes[at].depth + 1;
         if let Some(rule) = rule.filter(|rule| longer(&self.found.rules[*rule], length)) {
@@ -147,7 +142,15 @@ impl<'s, 'p> Search<'s, 'p> {
         let mut reasons = judged.reasons.clone();
         reasons.extend(judged.shadowed.iter().cloned());
         // An invariant is what refuses a call only where nothing else does.
-        let alone = judged.reasons.iter().all(|(code, ..)| *code == Code::Invariant);
+        let faults = judged.fired.iter().filter(|(code, _)| *code == Code::EvaluationError);
+        let mut faults = faults.map(|(_, span)| span);
+        let is_invariant =
+            |span: &Span| self.program.invariants.iter().any(|i| i.rule.span == *span);
+        let alone = judged.reasons.iter().all(|(code, ..)| match code {
+            Code::Invariant => true,
+            Code::EvaluationError => faults.all(is_invariant),
+            _ => false,
+        });
         let counts = |rule: &usize| {
             alone || !matches!(self.rules[*rule].kind, RuleKind::Invariant | RuleKind::Monitor)
         };
