@@ -5,10 +5,12 @@
 
 use guard_compiler::explore::{Exploration, Limits, explore};
 use guard_compiler::hir::{Program, Type};
+use guard_compiler::lint;
 use guard_compiler::reference::{Ask, Reference};
 use guard_plan::json::Json;
 use guard_plan::random::Rng;
 use guard_plan::verdict::Decision;
+use guard_syntax::span::Span;
 use std::fmt::Write as _;
 
 /// Counts of what was claimed and tried.
@@ -18,6 +20,8 @@ pub struct Tried {
     pub exhausted: usize,
     /// Tools and rules that they never saw.
     pub never: usize,
+    /// Rules of which a warning says that they protect nothing.
+    pub silent: usize,
     /// Calls that might have shown otherwise.
     pub calls: usize,
 }
@@ -38,6 +42,10 @@ pub fn source(rng: &mut Rng) -> String {
     let paid = out.contains("budget usd");
     if rng.chance(10) {
         out.push_str(&of_one_pattern(rng));
+        return out;
+    }
+    if rng.chance(15) {
+        out.push_str(&of_one_fault(rng));
         return out;
     }
     for at in 0..1 + rng.below(2) {
@@ -89,6 +97,33 @@ fn of_one_pattern(rng: &mut Rng) -> String {
     format!("\ntool t0(x: string matches /{pattern}/) {{\n  deny {word} {condition}\n}}\n")
 }
 
+/// A rule that some arguments cannot be judged by.
+fn of_one_fault(rng: &mut Rng) -> String {
+    let fault = rng.pick(&["6 / i > 9", "6 / i > 3", "6 % (i - 2) == 9", "6 / (i + 1) > 9"]);
+    // Of what a guard counts all is tried, of what calls say not always.
+    let counts = rng.chance(60);
+    let fault = fault.replace('i', if counts { "n" } else { "i" });
+    let params = if counts { "" } else { "i: int in 0..=3, f: bool" };
+    let other = match counts {
+        true => rng.pick(&["called(dead)", "n < 9", "n > 9"]),
+        false => rng.pick(&["called(dead)", "i < 9", "i > 9", "f"]),
+    };
+    let joined = rng.pick(&["and", "or", "implies"]);
+    let condition = match rng.below(3) {
+        0 => fault,
+        1 => format!("({fault}) {joined} {other}"),
+        _ => format!("{other} {joined} ({fault})"),
+    };
+    let clause =
+        rng.pick(&["deny when", "deny unless", "approval boss when", "requires dead when"]);
+    format!(
+        "\nstate {{\n  n: int in 0..=2 = 0\n}}\n\n\
+         tool dead() {{\n  deny when true\n}}\n\n\
+         tool up() {{\n  deny when n == 2\n  effect n += 1\n}}\n\n\
+         tool t0({params}) {{\n  {clause} {condition}\n}}\n"
+    )
+}
+
 fn condition(rng: &mut Rng, paid: bool, depth: usize) -> String {
     if depth > 0 && rng.chance(35) {
         let (a, b) = (condition(rng, paid, depth - 1), condition(rng, paid, depth - 1));
@@ -96,7 +131,9 @@ fn condition(rng: &mut Rng, paid: bool, depth: usize) -> String {
     }
     let c = format!("\"{}\"", rng.pick(&["a", "b", "ab", "zz", "a/b"]));
     let n = rng.below(9) as i64 - 2;
-    match rng.below(53) {
+    match rng.below(55) {
+        53 => format!("6 / i > {n}"),
+        54 => format!("i % (i - 1) == {n}"),
         46 => format!("(path(x) else \"/\") == \"/workspace/{}\"", rng.pick(&["a", "zz"])),
         47 => "(path(x) else workspace) within \"/etc\"".into(),
         48 => format!("text(i) == \"{n}\""),
@@ -156,26 +193,39 @@ fn condition(rng: &mut Rng, paid: bool, depth: usize) -> String {
 
 /// Explores a guard, and looks for what it says that there is not.
 pub fn try_guard(program: &Program, rng: &mut Rng, tried: &mut Tried) -> Result<(), String> {
-    let found = explore(program, &Limits::default(), &|| false);
-    if !found.exhausted {
-        return Ok(());
+    let found = Some(explore(program, &Limits::default(), &|| false));
+    let found = found.filter(|found| found.exhausted);
+    let silent = silent(program, found.as_ref());
+    tried.silent += silent.len();
+    let mut unseen = 0;
+    if let Some(found) = &found {
+        tried.exhausted += 1;
+        unseen = found.tools.iter().filter(|session| session.is_none()).count()
+            + found.rules.iter().filter(|(_, session)| session.is_none()).count();
+        tried.never += unseen;
     }
-    tried.exhausted += 1;
-    let unseen = found.tools.iter().filter(|session| session.is_none()).count()
-        + found.rules.iter().filter(|(_, session)| session.is_none()).count();
-    tried.never += unseen;
-    if unseen == 0 {
+    if unseen == 0 && silent.is_empty() {
         return Ok(());
     }
     for _ in 0..60 {
-        session(program, &found, rng, tried)?;
+        session(program, found.as_ref(), &silent, rng, tried)?;
     }
     Ok(())
 }
 
+/// The rules of which a warning says that they protect nothing.
+fn silent(program: &Program, found: Option<&Exploration>) -> Vec<Span> {
+    let warnings = lint::all(program, found, &lint::NoProver);
+    let silent = warnings.iter().filter(|warning| {
+        matches!(warning.code, "G0511" | "G0518") && !warning.message.contains("cannot evaluate")
+    });
+    silent.map(|warning| warning.primary.span).collect()
+}
+
 fn session(
     program: &Program,
-    found: &Exploration,
+    found: Option<&Exploration>,
+    silent: &[Span],
     rng: &mut Rng,
     tried: &mut Tried,
 ) -> Result<(), String> {
@@ -196,14 +246,20 @@ fn session(
         let Ok(judged) = judged else { continue };
         tried.calls += 1;
         let _ = write!(said, "{}({args}) is {:?}; ", tool.name, judged.decision);
-        if judged.decision == Decision::Allow && found.tools[at].is_none() {
+        let is_never = found.is_some_and(|found| found.tools[at].is_none());
+        if judged.decision == Decision::Allow && is_never {
             return Err(format!("`{}` is never called, it says: {said}", tool.name));
         }
-        for (rule, seen) in &found.rules {
+        for (rule, seen) in found.iter().flat_map(|found| &found.rules) {
             let fires = judged.fired.iter().any(|(_, span)| *span == rule.span);
             if seen.is_none() && fires {
                 return Err(format!("`{}` never fires, it says: {said}", rule.text));
             }
+        }
+        if let Some((code, _)) = judged.fired.iter().find(|(_, span)| silent.contains(span)) {
+            return Err(format!(
+                "a rule protects nothing, a warning says, and it says {code:?}: {said}"
+            ));
         }
         if judged.decision == Decision::Allow {
             flying.push(id);
