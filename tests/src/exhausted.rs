@@ -9,7 +9,7 @@ use guard_compiler::lint;
 use guard_compiler::reference::{Ask, Reference};
 use guard_plan::json::Json;
 use guard_plan::random::Rng;
-use guard_plan::verdict::Decision;
+use guard_plan::verdict::{Code, Decision};
 use guard_syntax::span::Span;
 use std::fmt::Write as _;
 
@@ -22,6 +22,8 @@ pub struct Tried {
     pub never: usize,
     /// Rules of which a warning says that they protect nothing.
     pub silent: usize,
+    /// Rules of which a warning says that another one refuses all that they do.
+    pub covered: usize,
     /// Calls that might have shown otherwise.
     pub calls: usize,
 }
@@ -71,7 +73,17 @@ pub fn source(rng: &mut Rng) -> String {
         for _ in 0..1 + rng.below(3) {
             let word = if rng.chance(50) { "when" } else { "unless" };
             let drawn = (0..20).map(|_| condition(rng, paid, 1)).find(|text| known(text));
-            let _ = writeln!(out, "  deny {word} {}", drawn.unwrap_or("called(t0)".into()));
+            let drawn = drawn.unwrap_or("called(t0)".into());
+            let _ = writeln!(out, "  deny {word} {drawn}");
+            // A rule that another one makes needless, or nearly.
+            let more = (0..20).map(|_| condition(rng, paid, 0)).find(|text| known(text));
+            if let Some(more) = more.filter(|_| rng.chance(20)) {
+                let _ = match rng.below(3) {
+                    0 => writeln!(out, "  deny when ({drawn}) and ({more})"),
+                    1 => writeln!(out, "  deny when ({more}) and ({drawn})"),
+                    _ => writeln!(out, "  deny unless ({more}) or ({drawn})"),
+                };
+            }
         }
         match rng.below(5) {
             0 if has[0] => out.push_str("  effect kept = x\n"),
@@ -195,8 +207,9 @@ fn condition(rng: &mut Rng, paid: bool, depth: usize) -> String {
 pub fn try_guard(program: &Program, rng: &mut Rng, tried: &mut Tried) -> Result<(), String> {
     let found = Some(explore(program, &Limits::default(), &|| false));
     let found = found.filter(|found| found.exhausted);
-    let silent = silent(program, found.as_ref());
-    tried.silent += silent.len();
+    let needless = Needless::told(program, found.as_ref());
+    tried.silent += needless.silent.len();
+    tried.covered += needless.covered.len();
     let mut unseen = 0;
     if let Some(found) = &found {
         tried.exhausted += 1;
@@ -204,28 +217,54 @@ pub fn try_guard(program: &Program, rng: &mut Rng, tried: &mut Tried) -> Result<
             + found.rules.iter().filter(|(_, session)| session.is_none()).count();
         tried.never += unseen;
     }
-    if unseen == 0 && silent.is_empty() {
+    if unseen == 0 && needless.silent.is_empty() && needless.covered.is_empty() {
         return Ok(());
     }
     for _ in 0..60 {
-        session(program, found.as_ref(), &silent, rng, tried)?;
+        session(program, found.as_ref(), &needless, rng, tried)?;
     }
     Ok(())
 }
 
-/// The rules of which a warning says that they protect nothing.
-fn silent(program: &Program, found: Option<&Exploration>) -> Vec<Span> {
-    let warnings = lint::all(program, found, &lint::NoProver);
-    let silent = warnings.iter().filter(|warning| {
-        matches!(warning.code, "G0511" | "G0518") && !warning.message.contains("cannot evaluate")
-    });
-    silent.map(|warning| warning.primary.span).collect()
+/// The rules of which warnings say that they refuse nothing, or nothing that another rule lets pass.
+#[derive(Default)]
+struct Needless {
+    silent: Vec<Span>,
+    /// A rule, and the one that refuses all that it does.
+    covered: Vec<(Span, Span)>,
+}
+
+impl Needless {
+    fn told(program: &Program, found: Option<&Exploration>) -> Needless {
+        let mut needless = Needless::default();
+        for warning in lint::all(program, found, &lint::NoProver) {
+            let at = warning.primary.span;
+            match (warning.code, warning.secondary.first()) {
+                ("G0511" | "G0518", _) if !warning.message.contains("cannot evaluate") => {
+                    needless.silent.push(at);
+                }
+                ("G0512", Some(by)) => needless.covered.push((at, by.span)),
+                _ => {}
+            }
+        }
+        needless
+    }
+
+    /// Returns the rule that refuses what it is told not to.
+    fn contradicted(&self, fired: &[(Code, Span)]) -> Option<Code> {
+        let refuses = |rule: &Span| fired.iter().any(|(_, span)| span == rule);
+        let is_needed = |rule: &Span| {
+            let alone = |(at, by): &(Span, Span)| at == rule && !refuses(by);
+            self.silent.contains(rule) || self.covered.iter().any(alone)
+        };
+        fired.iter().find(|(_, rule)| is_needed(rule)).map(|(code, _)| *code)
+    }
 }
 
 fn session(
     program: &Program,
     found: Option<&Exploration>,
-    silent: &[Span],
+    needless: &Needless,
     rng: &mut Rng,
     tried: &mut Tried,
 ) -> Result<(), String> {
@@ -256,9 +295,9 @@ fn session(
                 return Err(format!("`{}` never fires, it says: {said}", rule.text));
             }
         }
-        if let Some((code, _)) = judged.fired.iter().find(|(_, span)| silent.contains(span)) {
+        if let Some(code) = needless.contradicted(&judged.fired) {
             return Err(format!(
-                "a rule protects nothing, a warning says, and it says {code:?}: {said}"
+                "a warning says that a rule is needless, and it says {code:?}: {said}"
             ));
         }
         if judged.decision == Decision::Allow {

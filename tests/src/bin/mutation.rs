@@ -45,6 +45,8 @@ const FOUND: &[(&str, &[(&str, &str)])] = &[
             ("a key of constants is any", "guard_compiler::explore::classes"),
             ("one text is all of a pattern", "guard_compiler::explore::inputs"),
             ("no call is in flight", "guard_compiler::explore::inputs"),
+            ("a rule that faults is silent", "guard_compiler::explore::rules"),
+            ("no condition faults", "guard_compiler::lint::never_fires"),
         ],
     ),
     (

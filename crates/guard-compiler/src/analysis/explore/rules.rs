@@ -5,6 +5,7 @@ use crate::hir::{Check, CheckKind, ClauseKind, Expr, LimitId, Program, Trigger};
 use guard_plan::plan::LimitScope;
 use guard_plan::time::describe_duration;
 use guard_plan::verdict::Code;
+use guard_proof::mutant;
 use guard_syntax::span::Span;
 use std::collections::{HashMap, HashSet};
 
@@ -135,7 +136,7 @@ pub(crate) fn fires(
     use RuleKind as R;
     let placed = |code: Code| is_place((code, rule.span));
     // A condition that cannot be evaluated refuses too.
-    let faulted = || placed(Code::EvaluationError);
+    let faulted = || placed(Code::EvaluationError) && !mutant!("a rule that faults is silent");
     let named = |code: Code| {
         reasons.iter().any(|(known, owner, ..)| *known == code && *owner == rule.owner)
     };
