@@ -1,7 +1,7 @@
 //! A text that arrives in pieces.
 
-use crate::checker::Input;
 use crate::engine::{ContractEngine, StepInput, TextWindow};
+use crate::input::Input;
 use crate::judge::UnitJudge;
 use crate::lex;
 use crate::lines::LineBreaks;

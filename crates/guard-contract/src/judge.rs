@@ -2,9 +2,9 @@
 //!
 //! Independent of where units come from and of how many are kept in the document's lists.
 
-use crate::Input;
 use crate::fits::Fits;
-use crate::keep::{Keep, Rank};
+use crate::input::Input;
+use crate::keep::{Keep, Rank, Refusal};
 use crate::lex::LexStop;
 use crate::shape::{List, PreparedContract};
 use crate::tape::{Tape, TapeNodeKind};
@@ -14,13 +14,6 @@ use guard_plan::plan::{Allowed, Reference, TypeDef, TypeId};
 use guard_plan::render;
 use guard_plan::report::Reason;
 use guard_plan::value::Value;
-
-/// The reason why a unit is refused.
-#[derive(Debug)]
-pub(crate) struct Refusal {
-    pub reason: Reason,
-    pub error: String,
-}
 
 /// A valid unit, before the limit on the number of units.
 #[derive(Debug)]

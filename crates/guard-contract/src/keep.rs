@@ -1,11 +1,17 @@
 //! The last stage: limits the number of kept units of a list.
 
-use crate::judge::Refusal;
 use crate::shape::List;
 use guard_plan::json::Json;
 use guard_plan::report::{Extent, Item, Reason};
 use guard_plan::value::Value;
 use std::collections::BTreeMap;
+
+/// The reason why a unit is refused.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    pub reason: Reason,
+    pub error: String,
+}
 
 /// The rank of units, least first. Units without a rank keep the order of the text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]

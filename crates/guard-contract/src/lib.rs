@@ -13,6 +13,7 @@ mod engine;
 mod feed;
 mod fits;
 mod gap;
+mod input;
 mod judge;
 mod keep;
 mod lex;
@@ -30,8 +31,9 @@ mod tape;
 mod unwrap;
 mod whole;
 
-pub use checker::{Checker, Input, Known, NothingKnown};
+pub use checker::Checker;
 pub use feed::Feed;
+pub use input::{Input, Known, NothingKnown};
 pub use outcome::{finish, finish_reasons};
 pub use prompt::prompt;
 pub use reask::reask;

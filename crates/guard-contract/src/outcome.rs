@@ -1,8 +1,8 @@
 //! The report on a text.
 
-use crate::checker::Input;
 use crate::draft::Draft;
 use crate::engine::Finished;
+use crate::input::Input;
 use crate::shape::PreparedContract;
 use guard_plan::json::Json;
 use guard_plan::plan::{Allowed, Root};

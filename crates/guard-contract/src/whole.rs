@@ -2,10 +2,11 @@
 //!
 //! A value has no name by which it could be known in prose, so that nothing else may stand in the text.
 
-use crate::checker::Input;
 use crate::draft::Draft;
 use crate::engine::{Finished, TAGS};
-use crate::judge::{Refusal, UnitJudge};
+use crate::input::Input;
+use crate::judge::UnitJudge;
+use crate::keep::Refusal;
 use crate::marks::Marks;
 use crate::outcome;
 use crate::repair::{Leads, RepairOutcome, repair};

@@ -1,8 +1,6 @@
 //! The vocabulary of a host, as data: the names of its events, where a call's id stands, the form of its answers, and
 //! where its settings are.
 
-use crate::hosts;
-
 /// The meaning of a host's event for the guard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EventMeaning {
@@ -82,14 +80,6 @@ pub struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// Every host.
-    pub const ALL: [&'static Vocabulary; 3] = [&hosts::CLAUDE_CODE, &hosts::CODEX, &hosts::GEMINI];
-
-    /// Returns the host with this name.
-    pub fn named(name: &str) -> Option<&'static Vocabulary> {
-        Vocabulary::ALL.into_iter().find(|host| host.name == name)
-    }
-
     /// Returns the meaning of an event, if the host is known to have it.
     pub fn meaning(&self, event: &str) -> Option<EventMeaning> {
         self.events.iter().find(|(name, _)| *name == event).map(|(_, meaning)| *meaning)

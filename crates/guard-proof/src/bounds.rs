@@ -9,7 +9,7 @@ use crate::encoder::{Encoder, EncoderEnv};
 use crate::formula::Formula;
 use crate::linear::Linear;
 use crate::system::{Given, ProofGoal, SystemBuilder};
-use crate::terms::Op;
+use crate::terms::{Moment, Op};
 use crate::value::{Encoded, SymbolicValue, TooMuch, Width};
 use crate::{charges, frame};
 use guard_plan::plan::{
@@ -173,15 +173,6 @@ fn waited_for(plan: &Plan, bound: &SessionBound) -> bool {
                 || moving.waits_for(writer, writing) && writing.waits_for(mover, moving)
         })
     })
-}
-
-/// The counts of a session at a proposal, or at the settlement of the same call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Moment {
-    /// When the call is proposed.
-    Proposal,
-    /// When it settles.
-    Settlement,
 }
 
 impl<'p> Encoder<'p> {

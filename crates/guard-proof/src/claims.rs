@@ -7,6 +7,7 @@ use crate::bodies::written;
 use crate::encoder::{Encoder, EncoderEnv};
 use crate::formula::Formula;
 use crate::frame;
+use crate::history::{HistoryQuestion, HistoryTerm};
 use crate::linear::Linear;
 use crate::problem::ProofProblem;
 use crate::rules::ProofRule;
@@ -14,8 +15,8 @@ use crate::system::{Given, System, SystemBuilder};
 use crate::terms::{Op, TermId};
 use crate::value::{Encoded, TooMuch, Width};
 use guard_plan::plan::{
-    CompareOp, IndexId, LimitScope, Millis, Node, Plan, Requirement, Requires, TemporalOp, Tool,
-    ToolId, VarId, WindowId, WindowSize,
+    CompareOp, LimitScope, Millis, Node, Plan, Requirement, Requires, TemporalOp, Tool, ToolId,
+    VarId, WindowId, WindowSize,
 };
 
 /// A rule of a tool that refuses nothing, by its place in the plan.
@@ -81,36 +82,6 @@ impl Claims {
     pub fn problem(&self, formula: &Formula) -> Option<ProofProblem> {
         Some(self.system.problem_of(formula.negated()?))
     }
-}
-
-/// A question to the history and the term of its answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct HistoryTerm {
-    question: HistoryQuestion,
-    term: TermId,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum HistoryQuestion {
-    /// `called`, and the alternatives of `requires`.
-    Called {
-        tool: ToolId,
-        key: Option<(IndexId, Vec<TermId>)>,
-        since: Option<ToolId>,
-        within: Option<Millis>,
-        latest: bool,
-    },
-    Failed {
-        tool: ToolId,
-        since: Option<ToolId>,
-        within: Option<Millis>,
-    },
-    Calls {
-        tool: ToolId,
-        failures: bool,
-        window: Option<WindowId>,
-    },
-    Temporal(u32),
 }
 
 /// Returns true if what is within an age is within another; none is any age.

@@ -4,8 +4,8 @@
 //! What is not understood becomes a variable of its own, of which nothing is known: so a problem may be too weak to prove what is
 //! true, but never strong enough to prove what is not. What takes too much is an error, and becomes nothing at all.
 
-use crate::claims::HistoryTerm;
 use crate::formula::Formula;
+use crate::history::HistoryTerm;
 use crate::linear::{Linear, Range, Var};
 use crate::problem::Variable;
 use crate::rules::ProofRule;

@@ -19,6 +19,7 @@ mod encoder;
 mod eval;
 pub mod formula;
 pub mod frame;
+mod history;
 pub mod linear;
 mod problem;
 mod quantifiers;

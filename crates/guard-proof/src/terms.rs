@@ -4,12 +4,20 @@
 //! A term is typed and known by its whole structure: operator, sort, operands. Two expressions that are the same term have
 //! the same value; nothing is said of two that are not.
 
-use crate::bounds::Moment;
 use crate::formula::Formula;
 use crate::linear::Linear;
 use crate::value::Sort;
 use guard_plan::plan::{ArithOp, QuantifierOp, SessionMeasure, TypeId, VarId};
 use std::collections::HashMap;
+
+/// The counts of a session at a proposal, or at the settlement of the same call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Moment {
+    /// When the call is proposed.
+    Proposal,
+    /// When it settles.
+    Settlement,
+}
 
 /// A term, by number.
 pub type TermId = u32;

@@ -1,7 +1,7 @@
 //! Contracts: texts that an agent or another producer wrote, judged unit by unit.
 
 use crate::error::GuardError;
-use crate::guard::Guard;
+use crate::guard::{Guard, NO_WORKSPACE};
 use guard_contract::{Checker, Feed, Input, Known, Lists, NothingKnown, Strict};
 use guard_plan::json::Json;
 use guard_plan::report::{Item, Report};
@@ -23,6 +23,22 @@ pub struct Contract {
     guard: Guard,
     index: usize,
     checker: Checker,
+}
+
+impl Guard {
+    /// The contract with this name.
+    ///
+    /// # Errors
+    ///
+    /// [`GuardError::UnknownContract`]; [`GuardError::Contract`] where it cannot be made ready.
+    pub fn contract(&self, name: &str) -> Result<Contract, GuardError> {
+        let names = || self.plan().contracts.iter().map(|contract| contract.name.as_str());
+        let Some(index) = names().position(|known| known == name) else {
+            let near = guard_plan::near::nearest(name, names()).map(str::to_owned);
+            return Err(GuardError::UnknownContract(name.to_owned(), near));
+        };
+        Ok(Contract::new(self.clone(), index, self.checker(index)?))
+    }
 }
 
 impl Contract {
@@ -70,7 +86,7 @@ impl Contract {
     ///
     /// [`GuardError::Contract`] where the guard cannot begin a session.
     pub fn feed(&self, known: Lists) -> Result<TextFeed, GuardError> {
-        let session = self.guard.kernel().open("contract", 0, crate::open::NO_WORKSPACE);
+        let session = self.guard.kernel().open("contract", 0, NO_WORKSPACE);
         let session = session.map_err(|error| GuardError::Contract(error.to_string()))?;
         Ok(TextFeed { contract: self.clone(), session, known, feed: self.checker.feed() })
     }
@@ -93,7 +109,7 @@ impl Contract {
         text: impl AsRef<[u8]>,
         options: &TextOptions<'_>,
     ) -> Result<Report, GuardError> {
-        let session = self.guard.kernel().open("contract", 0, crate::open::NO_WORKSPACE);
+        let session = self.guard.kernel().open("contract", 0, NO_WORKSPACE);
         let session = session.map_err(|error| GuardError::Contract(error.to_string()))?;
         self.check_in(&session, text.as_ref(), options)
     }

@@ -1,6 +1,5 @@
 //! Errors of loading guards and of running sessions. A refused call is a verdict, never one of these.
 
-use crate::approvals::ApprovalError;
 use crate::sources::TOO_MANY_FILES;
 use guard_compiler::SourceFile;
 use guard_plan::LoadError;
@@ -334,3 +333,57 @@ impl From<ApprovalError> for SessionError {
         SessionError::Approvals(error)
     }
 }
+
+/// The reason why a request or an answer was not taken.
+#[derive(Debug)]
+pub enum ApprovalError {
+    /// The store is not on disk, so nobody else could answer.
+    NoFolder,
+    /// A file cannot be used; which, and the reason.
+    Io(PathBuf, String),
+    /// A file was changed by somebody else than Guard; which, and the line.
+    Damaged(PathBuf, usize),
+    /// There is no such request.
+    Unknown(String),
+    /// Several requests begin like this.
+    Ambiguous(String, Vec<String>),
+    /// The answer names nobody.
+    Nobody,
+    /// Who asked may not grant; the name.
+    Asker(String),
+    /// The request needs another role; those it needs.
+    Role(Vec<String>),
+    /// There is nothing to revoke.
+    NotGranted(String),
+    /// A refusal gives a reason.
+    NoReason,
+}
+
+impl fmt::Display for ApprovalError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ApprovalError::NoFolder => f.write_str("approvals need a store on disk"),
+            ApprovalError::Io(path, why) => write!(f, "cannot use `{}`: {why}", path.display()),
+            ApprovalError::Damaged(path, line) => {
+                write!(f, "`{}` was changed: line {line} has another tag", path.display())
+            }
+            ApprovalError::Unknown(id) => write!(f, "there is no request `{id}`"),
+            ApprovalError::Ambiguous(id, ids) => {
+                write!(f, "several requests begin with `{id}`: {}", ids.join(", "))
+            }
+            ApprovalError::Nobody => f.write_str("an answer names a person"),
+            ApprovalError::Asker(name) => {
+                write!(f, "`{name}` asked for this approval and may not answer the request")
+            }
+            ApprovalError::Role(roles) => {
+                write!(f, "name the role in which you answer: {}", roles.join(", "))
+            }
+            ApprovalError::NotGranted(id) => {
+                write!(f, "the request `{id}` has no grant that could be revoked")
+            }
+            ApprovalError::NoReason => f.write_str("a refusal gives a reason for the agent"),
+        }
+    }
+}
+
+impl std::error::Error for ApprovalError {}

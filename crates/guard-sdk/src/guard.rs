@@ -1,22 +1,29 @@
 //! A guard made ready: loaded once, shared by all its sessions.
 
-use crate::contract::Contract;
 use crate::error::GuardError;
-use crate::open::SessionOptions;
 use crate::sources::{self, CompiledSource};
-use crate::upgrade::CheckedGuard;
 use guard_compiler::Output;
+use guard_compiler::hir::Program;
+use guard_compiler::scenario::Scenario;
 use guard_contract::Checker;
-use guard_hosts::Host;
 use guard_plan::encode::Hash;
 use guard_plan::plan::Plan;
 use guard_plan::{LoadedPlan, load};
-use guard_runtime::{Kernel, World};
+use guard_runtime::Kernel;
 use guard_schema::JsonSchemas;
 use std::collections::HashMap;
 use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// The workspace of a session that names none: paths are compared, and nobody can look at a file.
+pub(crate) const NO_WORKSPACE: &str = "/workspace";
+
+/// The compiler's results for a guard beyond its plan.
+pub(crate) struct CheckedGuard {
+    pub program: Program,
+    pub scenarios: Vec<Scenario>,
+}
 
 /// A guard that is ready to decide. Cloning it is cheap; threads and sessions share it.
 #[derive(Clone)]
@@ -202,31 +209,15 @@ impl Guard {
         guard_advice::guide(self.plan())
     }
 
-    /// Begins or resumes the session with this id; [`SessionOptions::open`] opens it.
-    pub fn session(&self, id: impl Into<String>) -> SessionOptions<'_, Host> {
-        SessionOptions::new(self, id.into())
-    }
-
-    /// Begins or resumes a session whose questions a world of the caller's own answers.
-    pub fn session_in<W: World>(&self, id: impl Into<String>, world: W) -> SessionOptions<'_, W> {
-        SessionOptions::in_world(self, id.into(), world)
-    }
-
-    /// The contract with this name.
+    /// Returns the checker of a contract, by its place in the plan.
     ///
     /// # Errors
     ///
-    /// [`GuardError::UnknownContract`]; [`GuardError::Contract`] where it cannot be made ready.
-    pub fn contract(&self, name: &str) -> Result<Contract, GuardError> {
-        let names = || self.plan().contracts.iter().map(|contract| contract.name.as_str());
-        let Some(index) = names().position(|known| known == name) else {
-            let near = guard_plan::near::nearest(name, names()).map(str::to_owned);
-            return Err(GuardError::UnknownContract(name.to_owned(), near));
-        };
+    /// [`GuardError::Contract`] where it cannot be made ready.
+    pub(crate) fn checker(&self, index: usize) -> Result<Checker, GuardError> {
         let prepare = || Checker::with_schemas(self.plan(), index, &JsonSchemas);
         let checker =
             self.ready.checkers[index].get_or_init(|| prepare().map_err(|error| error.to_string()));
-        let checker = checker.clone().map_err(GuardError::Contract)?;
-        Ok(Contract::new(self.clone(), index, checker))
+        checker.clone().map_err(GuardError::Contract)
     }
 }

@@ -56,6 +56,7 @@
 
 pub mod approvals;
 mod cache;
+mod clock;
 mod contract;
 pub mod diagnostics;
 mod drive;
@@ -72,13 +73,14 @@ mod upgrade;
 mod world;
 
 pub use cache::GuardCache;
+pub use clock::system_time;
 pub use contract::{Contract, TextFeed, TextOptions};
 pub use error::{GuardError, SessionError};
 pub use guard::Guard;
 pub use open::SessionOptions;
 pub use persistence::{SharedBudget, Storage, random_bytes};
 pub use recorded::Recorded;
-pub use session::{CallArguments, Session, system_time};
+pub use session::{CallArguments, Session};
 pub use upgrade::SessionUpgrade;
 pub use world::AnsweringWorld;
 

@@ -1,7 +1,7 @@
 //! Opening a session: its inputs, its store, and the record at which it resumes.
 
 use crate::error::SessionError;
-use crate::guard::Guard;
+use crate::guard::{Guard, NO_WORKSPACE};
 use crate::persistence::{Persistence, SharedBudget, Storage};
 use crate::session::Session;
 use crate::sources::reason;
@@ -14,8 +14,17 @@ use guard_trace::Keys;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
-/// The workspace of a session that names none: paths are compared, and nobody can look at a file.
-pub(crate) const NO_WORKSPACE: &str = "/workspace";
+impl Guard {
+    /// Begins or resumes the session with this id; [`SessionOptions::open`] opens it.
+    pub fn session(&self, id: impl Into<String>) -> SessionOptions<'_, Host> {
+        SessionOptions::new(self, id.into())
+    }
+
+    /// Begins or resumes a session whose questions a world of the caller's own answers.
+    pub fn session_in<W: World>(&self, id: impl Into<String>, world: W) -> SessionOptions<'_, W> {
+        SessionOptions::in_world(self, id.into(), world)
+    }
+}
 
 /// The options of a session. [`SessionOptions::open`] begins it, or resumes it where its records end.
 #[must_use = "`open` opens the session"]
@@ -213,7 +222,7 @@ impl<'o, W: World> SessionOptions<'o, W> {
     fn begin(self, world: W) -> Result<Session<W>, SessionError> {
         let guard = self.guard.clone();
         let root = self.root.as_deref().unwrap_or(NO_WORKSPACE);
-        let now = self.now.unwrap_or_else(crate::session::system_time);
+        let now = self.now.unwrap_or_else(crate::clock::system_time);
         let mut state = guard.kernel().open_with(&self.id, now, root, self.data)?;
         if let Some(every) = self.recheck {
             guard.kernel().set_recheck(&mut state, every);

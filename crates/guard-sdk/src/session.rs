@@ -1,5 +1,6 @@
 //! A session that lasts: kernel, world, recorder and store behind one door.
 
+use crate::clock::system_time;
 use crate::contract::{TextFeed, TextOptions};
 use crate::error::SessionError;
 use crate::guard::Guard;
@@ -63,12 +64,6 @@ pub struct Session<W = Host> {
     pub(crate) resumed: bool,
     /// On whose behalf the agent acts, as the host said when it opened the session here.
     pub(crate) actor: Option<String>,
-}
-
-/// Milliseconds since 1970 by the system's clock; 0 before.
-pub fn system_time() -> Millis {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    since.ok().and_then(|since| i64::try_from(since.as_millis()).ok()).unwrap_or(0)
 }
 
 impl<W: World> Session<W> {

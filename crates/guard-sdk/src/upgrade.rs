@@ -9,8 +9,6 @@ use crate::persistence::unit_of;
 use crate::session::Session;
 use guard_compiler::diff::{Answer, Diff, Limits, diff};
 use guard_compiler::explore::events_of;
-use guard_compiler::hir::Program;
-use guard_compiler::scenario::Scenario;
 use guard_plan::plan::{Plan, TypeDef};
 use guard_plan::record::Forced;
 use guard_runtime::{Forgotten, Upgraded, World, completion_text};
@@ -19,12 +17,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The maximum number of attempts to upgrade. An attempt fails when another process has written to the session.
 const MAX_ATTEMPTS: usize = 100;
-
-/// The compiler's results for a guard beyond its plan.
-pub(crate) struct CheckedGuard {
-    pub program: Program,
-    pub scenarios: Vec<Scenario>,
-}
 
 /// The result of an upgrade.
 #[derive(Debug, Clone, PartialEq, Eq)]

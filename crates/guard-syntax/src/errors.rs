@@ -4,7 +4,7 @@
 //! when to report them.
 
 use crate::diagnostic::Diagnostic;
-use crate::parse::{MAX_BYTES, MAX_DEPTH};
+use crate::limits::{MAX_BYTES, MAX_DEPTH};
 use crate::span::Span;
 
 /// Every code this crate reports, with its title, sorted.

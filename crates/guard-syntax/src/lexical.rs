@@ -5,7 +5,7 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::errors;
-use crate::parse::MAX_ERRORS;
+use crate::limits::MAX_ERRORS;
 use crate::span::{FileId, Span};
 
 /// The kind of a token, by its characters.

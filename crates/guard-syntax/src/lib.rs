@@ -16,13 +16,15 @@ pub mod span;
 
 mod errors;
 mod lexical;
+mod limits;
 mod nearest;
 mod parse;
 mod print;
 mod structure;
 
 pub use errors::CODES;
-pub use parse::{MAX_BYTES, MAX_DEPTH, Parse, parse};
+pub use limits::{MAX_BYTES, MAX_DEPTH};
+pub use parse::{Parse, parse};
 pub use print::{format, print};
 
 /// Returns the places of the comments of a text that are no documentation, in bytes, each with its slashes (syntax §2).

@@ -7,7 +7,7 @@
 use crate::diagnostic::Diagnostic;
 use crate::errors;
 use crate::lexical::{LexFault, Scan, Token, TokenKind};
-use crate::parse::{MAX_DEPTH, MAX_ERRORS};
+use crate::limits::{MAX_DEPTH, MAX_ERRORS};
 use crate::span::FileId;
 
 /// A range of tokens that is parsed as one item.

@@ -2,8 +2,8 @@
 
 use super::ContractEngine;
 use super::unit::HEAD;
-use crate::judge::Refusal;
 use crate::keep::Rank;
+use crate::keep::Refusal;
 use guard_plan::report::{Extent, Item, Quarantined, Reason, SNIPPET, SpanKind};
 
 impl ContractEngine {

@@ -5,7 +5,7 @@ use super::unit::HIDES;
 use super::{ContractEngine, Listing, Object, PartialValue, Phase, StepInput};
 use crate::boundary::{self, LONGEST_NAME, Lead};
 use crate::gap::{NoGap, gap, hides};
-use crate::judge::Refusal;
+use crate::keep::Refusal;
 use crate::keep::{Keep, item};
 use crate::lex::{self, LexStop};
 use guard_plan::json::Json;

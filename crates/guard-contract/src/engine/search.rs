@@ -9,7 +9,7 @@
 use super::unit::HEAD;
 use super::{ContractEngine, PartialValue, Phase, StepInput};
 use crate::boundary::{self, Lead};
-use crate::judge::Refusal;
+use crate::keep::Refusal;
 use crate::lex::blanks;
 use crate::nest::Nest;
 use guard_plan::plan::Root;

@@ -3,7 +3,7 @@
 use super::search::Gone;
 use super::unit::HEAD;
 use super::{ContractEngine, Phase, StepInput};
-use crate::judge::Refusal;
+use crate::keep::Refusal;
 use crate::lex;
 
 /// A skipped unit.

@@ -3,7 +3,8 @@
 use super::search::{EngineSearch, Gone};
 use super::skip::Skip;
 use super::{ContractEngine, Object, PartialValue, Phase, StepInput};
-use crate::judge::{Refusal, ValidUnit};
+use crate::judge::ValidUnit;
+use crate::keep::Refusal;
 use crate::keep::item;
 use crate::lex::{self, LexStop};
 use crate::nest::Nest;

@@ -3,7 +3,7 @@
 use super::skip::Skip;
 use super::unit::{HIDES, Read, located};
 use super::{ContractEngine, PartialValue, Phase, StepInput};
-use crate::judge::Refusal;
+use crate::keep::Refusal;
 use crate::lex;
 use crate::nest::Nest;
 use crate::repair::Irreparable;

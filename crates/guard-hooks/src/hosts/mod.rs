@@ -4,6 +4,15 @@ mod claude_code;
 mod codex;
 mod gemini;
 
-pub(crate) use claude_code::CLAUDE_CODE;
-pub(crate) use codex::CODEX;
-pub(crate) use gemini::GEMINI;
+use crate::vocabulary::Vocabulary;
+
+impl Vocabulary {
+    /// Every host.
+    pub const ALL: [&'static Vocabulary; 3] =
+        [&claude_code::CLAUDE_CODE, &codex::CODEX, &gemini::GEMINI];
+
+    /// Returns the host with this name.
+    pub fn named(name: &str) -> Option<&'static Vocabulary> {
+        Vocabulary::ALL.into_iter().find(|host| host.name == name)
+    }
+}

@@ -4,11 +4,11 @@
 //! tree deeper than [`MAX_DEPTH`] is reported and never built. Only brackets recurse, and their
 //! nesting was limited before.
 
-use super::MAX_DEPTH;
 use super::build::{LiteralKind, TreeBuilder, literal_kind};
 use super::grammar::{ChildNodes, Node, Rule};
 use crate::ast::{Arg, BinaryOp, Expr, ExprKind, Ident, Quantifier, UnaryOp};
 use crate::errors;
+use crate::limits::MAX_DEPTH;
 use crate::span::Span;
 
 /// An expression and the height of its tree.

@@ -19,21 +19,13 @@ use crate::ast;
 use crate::diagnostic::Diagnostic;
 use crate::errors;
 use crate::lexical::{self, Comment, LexFault, Scan};
+use crate::limits::{MAX_BYTES, MAX_ERRORS};
 use crate::span::{FileId, Span};
 use crate::structure::{self, Chunk, Structure};
 pub(crate) use expr::level;
 
 use build::TreeBuilder;
 use std::borrow::Cow;
-
-/// The maximum nesting depth of brackets and operators.
-pub const MAX_DEPTH: usize = 128;
-
-/// The maximum length of a file, in bytes.
-pub const MAX_BYTES: usize = 16 * 1024 * 1024;
-
-/// The maximum number of errors reported per file.
-pub(crate) const MAX_ERRORS: usize = 100;
 
 /// The result of parsing: the tree as far as it could be read, and the diagnostics.
 #[derive(Debug, Clone, PartialEq)]

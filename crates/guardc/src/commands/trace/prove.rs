@@ -77,21 +77,11 @@ fn find(source: &sources::SessionTrace, seq: u64) -> Result<(String, Option<Stri
     for (at, line) in source.lines()?.enumerate() {
         let line = line?;
         if at == 0 {
-            named = session(&line);
+            named = sources::session(&line);
         }
         if Line::read(line.as_bytes()).is_ok_and(|read| read.seq == seq) {
             return Ok((line, named));
         }
     }
     Err(Failure::new(format!("`{}` has no record {seq}", source.name)))
-}
-
-/// Returns the session that the first record of a trace names.
-pub fn session(line: &str) -> Option<String> {
-    use guard_plan::record::{Payload, Record};
-    match Record::parse(line).ok()?.payload {
-        Payload::Open(open) => Some(open.session.into_owned()),
-        Payload::Snapshot(snapshot) => Some(snapshot.session.into_owned()),
-        _ => None,
-    }
 }

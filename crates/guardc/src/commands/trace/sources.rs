@@ -166,7 +166,17 @@ fn named(path: &Path) -> std::io::Result<Option<String>> {
         Line::Whole(line) | Line::Open(line) => String::from_utf8(line).ok(),
         Line::TooLong | Line::End => None,
     };
-    Ok(line.and_then(|line| super::prove::session(line.trim_end())))
+    Ok(line.and_then(|line| session(line.trim_end())))
+}
+
+/// Returns the session that the first record of a trace names.
+pub fn session(line: &str) -> Option<String> {
+    use guard_plan::record::{Payload, Record};
+    match Record::parse(line).ok()?.payload {
+        Payload::Open(open) => Some(open.session.into_owned()),
+        Payload::Snapshot(snapshot) => Some(snapshot.session.into_owned()),
+        _ => None,
+    }
 }
 
 /// Returns the files `*.jsonl` of a folder.

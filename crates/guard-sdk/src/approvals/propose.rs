@@ -1,0 +1,129 @@
+//! Proposals that ask people: a grant is recorded as an approval, and a call without one leaves a request.
+
+use super::file::{self, RequestEntry, RequestEvent};
+use super::request::{self, Granted, PendingApproval, RequestState};
+use super::{ApprovalError, ApprovalLog, MOMENT, ProposedCall, asks, roles};
+
+use crate::recorded::Recorded;
+use crate::session::Session;
+use crate::{Proposed, SessionError};
+use guard_plan::json::Json;
+use guard_plan::plan::Millis;
+use guard_plan::record::{Payload, Record};
+use guard_runtime::World;
+
+impl<W: World> Session<W> {
+    /// Decides a call as [`Session::propose`] does. If all it lacks is an approval, and people have granted it, the
+    /// approval is recorded first; a grant for one call is then used up. If nobody has, the call waits among the requests.
+    ///
+    /// # Errors
+    ///
+    /// As [`Session::propose`]; [`SessionError::Approvals`] where the requests cannot be read or written.
+    pub fn propose_with(
+        &mut self,
+        call: &str,
+        tool: &str,
+        args: &str,
+        approvals: &ApprovalLog,
+    ) -> Result<ProposedCall, SessionError> {
+        let Ok(json) = Json::parse(args) else {
+            return Ok(ProposedCall { proposed: self.propose(call, tool, args)?, request: None });
+        };
+        if !self.can_ask(tool) {
+            return Ok(ProposedCall { proposed: self.propose(call, tool, args)?, request: None });
+        }
+        let id = approvals.request_id(self.id(), tool, &json);
+        let now = self.next_time.unwrap_or_else(crate::clock::system_time);
+        let preview = self.at(now).preview(tool, &json);
+        let mut file = approvals.file(self.id()).open()?;
+        if asks(&preview) {
+            let known = request::fold(self.id(), file.entries());
+            let known = known.into_iter().find(|request| request.id == id);
+            let grants = known.map(|request| self.usable(&request, &roles(&preview), now));
+            if let Some(grants) = grants.flatten() {
+                // The grant is used up before the call is decided: a crash loses a grant, and never uses it twice.
+                let numbers = grants.iter().map(|(number, _)| *number).collect();
+                let kind = RequestEvent::Used { call: call.to_owned(), grants: numbers };
+                file.append(RequestEntry { id: id.clone(), at: now, kind })?;
+                for (_, grant) in grants {
+                    let expires = Some(now.saturating_add(MOMENT));
+                    self.at(now).approve(tool, &json, &grant.role, &grant.by, expires)?;
+                }
+            }
+        }
+        let proposed = self.at(now).propose(call, tool, args)?;
+        let request = match asks(&proposed) {
+            true => Some(self.request(&mut file, id, call, &proposed, now)?),
+            false => None,
+        };
+        Ok(ProposedCall { proposed, request })
+    }
+
+    /// Returns true if some call of a tool may need an approval: no other tool pays for the look into the requests.
+    fn can_ask(&self, tool: &str) -> bool {
+        let plan = self.guard.plan();
+        let tool = plan.tools.iter().find(|known| known.wire_name == tool);
+        tool.is_some_and(|tool| {
+            let mut limits = tool.limits.iter().filter_map(|it| plan.limits.get(it.limit as usize));
+            !tool.approvals.is_empty()
+                || tool.irreversible
+                || tool.served.is_some()
+                || limits.any(|limit| limit.ask.is_some())
+        })
+    }
+
+    /// A live grant for each role, no older than the guard accepts.
+    fn usable(
+        &self,
+        request: &PendingApproval,
+        roles: &[String],
+        now: Millis,
+    ) -> Option<Vec<(usize, Granted)>> {
+        let plan = self.guard.plan();
+        let tool = plan.tools.iter().find(|tool| tool.wire_name == request.tool)?;
+        let fresh = |grant: &Granted| {
+            let mut rules = tool.approvals.iter().filter(|rule| rule.role == grant.role);
+            rules.all(|rule| rule.within.is_none_or(|age| now.saturating_sub(grant.at) <= age))
+        };
+        let grant = |role: &String| {
+            let mut live = request.live(now).filter(|(_, grant)| grant.role == *role);
+            live.find(|(_, grant)| fresh(grant)).map(|(number, grant)| (number, grant.clone()))
+        };
+        roles.iter().map(grant).collect()
+    }
+
+    fn request(
+        &self,
+        file: &mut file::OpenFile,
+        id: String,
+        call: &str,
+        proposed: &Recorded<Proposed>,
+        now: Millis,
+    ) -> Result<PendingApproval, SessionError> {
+        // Secrets stand as marks in the record, and so they do here.
+        let shown = match Record::parse(proposed.record()).map(|record| record.payload) {
+            Ok(Payload::Propose(propose)) => (propose.tool.into_owned(), propose.args.to_string()),
+            _ => (String::new(), String::new()),
+        };
+        let ask = RequestEvent::Ask {
+            tool: shown.0,
+            args: shown.1,
+            roles: roles(proposed),
+            reasons: proposed.verdict.reasons.clone(),
+            call: call.to_owned(),
+            actor: self.actor.clone(),
+        };
+        let waits = request::fold(self.id(), file.entries());
+        let waits = waits.iter().find(|known| known.id == id);
+        // The same request again is not a new one, unless the guard asks for something else or the answers are used up.
+        let stands = |known: &PendingApproval| {
+            known.roles == roles(proposed) && known.waiting(now) != RequestState::Over
+        };
+        if !waits.is_some_and(stands) {
+            file.append(RequestEntry { id: id.clone(), at: now, kind: ask })?;
+        }
+        let requests = request::fold(self.id(), file.entries());
+        let request = requests.into_iter().find(|known| known.id == id);
+        request.ok_or_else(|| ApprovalError::Unknown(id).into())
+    }
+}

@@ -1,0 +1,9 @@
+//! The system's clock, for events that no caller times.
+
+use guard_plan::plan::Millis;
+
+/// Milliseconds since 1970 by the system's clock; 0 before.
+pub fn system_time() -> Millis {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.ok().and_then(|since| i64::try_from(since.as_millis()).ok()).unwrap_or(0)
+}

@@ -1,0 +1,336 @@
+//! Steps of a session that its store keeps: beginning, resuming, writing records and snapshots.
+
+use super::{MAX_ATTEMPTS, SNAPSHOT_EVERY, Storage};
+use crate::error::SessionError;
+use crate::session::Session;
+use guard_plan::encode::Hash;
+use guard_plan::plan::UnitId;
+use guard_plan::verdict::Decision;
+use guard_runtime::{Event, Outcome, World};
+use guard_trace::store::{Commit, Committed, StoredStart};
+use guard_trace::{Resumed, last_upgrade, recall, remember, resume, resume_from, snapshot};
+
+impl<W: World> Session<W> {
+    /// Begins the session in its store, or resumes it where its records end.
+    pub(crate) fn begin(&mut self, id: &str, actor: Option<&str>) -> Result<(), SessionError> {
+        let begun = match &self.persistence.storage {
+            Some(storage) => storage.store.begin(id)?,
+            None => StoredStart::default(),
+        };
+        if begun.head.version > 0 {
+            return self.resume_stored(&begun);
+        }
+        self.persistence.storage.as_ref().map_or(Ok(()), Storage::expect_room)?;
+        let open = self.recorder.open(self.guard.kernel(), &self.state, actor);
+        let open = String::from_utf8_lossy(open).into_owned();
+        match self.keep(&open, &[])? {
+            true => Ok(()),
+            // Another process began it at the same moment: its session is the one that lasts.
+            false => self.reload(),
+        }
+    }
+
+    /// Resumes the session as its store has it now.
+    pub(crate) fn reload(&mut self) -> Result<(), SessionError> {
+        let Some(storage) = &self.persistence.storage else { return Ok(()) };
+        let begun = storage.store.begin(self.state.id())?;
+        self.resume_stored(&begun)
+    }
+
+    fn resume_stored(&mut self, begun: &StoredStart) -> Result<(), SessionError> {
+        let (kernel, secrets) = (self.guard.kernel(), &self.persistence.secrets);
+        let resumed = match (&begun.snapshot, last_upgrade(&begun.records)) {
+            // A snapshot from before an upgrade is of another plan. The store has followed the chain.
+            (_, Some(at)) => {
+                let records = begun.records[at..].iter();
+                resume_from(kernel, secrets, records.map(String::as_str))?
+            }
+            (Some(snapshot), None) => {
+                let mut resumed =
+                    recall(kernel, secrets, snapshot.version, snapshot.hash, &snapshot.bytes)?;
+                let mut records = begun.records.iter();
+                records.try_for_each(|line| resumed.again(kernel, secrets, line))?;
+                resumed
+            }
+            (None, None) => resume(kernel, secrets, begun.records.iter().map(String::as_str))?,
+        };
+        self.adopt(resumed);
+        let snapshot = begun.snapshot.as_ref().map_or(0, |snapshot| snapshot.version);
+        self.persistence.snapshot_at = snapshot + SNAPSHOT_EVERY;
+        Ok(())
+    }
+
+    /// Resumes the session from a trace that no store holds.
+    pub(crate) fn resume_trace(&mut self, lines: &[String]) -> Result<(), SessionError> {
+        let (kernel, secrets) = (self.guard.kernel(), &self.persistence.secrets);
+        let resumed = resume(kernel, secrets, lines.iter().map(String::as_str))?;
+        self.adopt(resumed);
+        lines.iter().for_each(|line| self.persistence.retain(line));
+        Ok(())
+    }
+
+    /// Resumes the session from [`Session::snapshot`].
+    pub(crate) fn resume_snapshot(&mut self, snapshot: &[u8]) -> Result<(), SessionError> {
+        let short = || SessionError::Snapshot("it is too short".into());
+        let (seq, rest) = snapshot.split_first_chunk::<8>().ok_or_else(short)?;
+        let (hash, memory) = rest.split_first_chunk::<32>().ok_or_else(short)?;
+        let (kernel, secrets) = (self.guard.kernel(), &self.persistence.secrets);
+        let hash: Hash = *hash;
+        let resumed = recall(kernel, secrets, u64::from_le_bytes(*seq), hash, memory)
+            .map_err(|error| SessionError::Snapshot(error.to_string()))?;
+        self.adopt(resumed);
+        Ok(())
+    }
+
+    fn adopt(&mut self, resumed: Resumed) {
+        let Resumed { session, recorder, answers } = resumed;
+        (self.state, self.recorder) = (session, recorder);
+        self.world.answers = answers.into_iter().map(|(name, json)| (name.into(), json)).collect();
+        self.resumed = true;
+    }
+
+    /// Refuses records of another session or workspace.
+    pub(crate) fn expect_identity(&self, id: &str, root: Option<&str>) -> Result<(), SessionError> {
+        if self.state.id() != id {
+            let other = format!("session, `{}`", self.state.id());
+            return Err(SessionError::Mismatch(other));
+        }
+        // Files, commands and git would be looked at elsewhere than where the session's paths lead.
+        match root {
+            Some(root) if self.state.workspace() != root => {
+                let other = format!("workspace, `{}`", self.state.workspace());
+                Err(SessionError::Mismatch(other))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes an event: the kernel decides, the store keeps, the caller hears. Where another process was first, the
+    /// session is loaded again and the event decided again.
+    pub(crate) fn commit_event(
+        &mut self,
+        event: &Event<'_>,
+    ) -> Result<(Outcome, String), SessionError> {
+        for _ in 0..MAX_ATTEMPTS {
+            self.expect_sound()?;
+            if matches!(event, Event::Propose(_) | Event::Prompt(_)) {
+                self.expect_room()?;
+            }
+            // A shared budget can refuse what the kernel has allowed; nothing else is undone.
+            let before = (!self.persistence.shared.is_empty())
+                .then(|| (self.state.clone(), self.recorder.clone()));
+            let kernel = self.guard.kernel();
+            let outcome = kernel.step(&mut self.state, event, &mut self.world)?;
+            let record = self.recorder.event(kernel, &self.state, event, &outcome);
+            let record = String::from_utf8_lossy(record).into_owned();
+            let charged = match &outcome {
+                Outcome::Proposed(proposed) if proposed.verdict.decision == Decision::Allow => {
+                    self.state.charged().to_vec()
+                }
+                _ => Vec::new(),
+            };
+            match self.keep(&record, &charged) {
+                Ok(true) => return Ok((outcome, record)),
+                Ok(false) => self.reload()?,
+                Err(error) => {
+                    if let (SessionError::OverBudget(..), Some(before)) = (&error, before) {
+                        (self.state, self.recorder) = before;
+                        self.persistence.failed = false;
+                    }
+                    return Err(error);
+                }
+            }
+        }
+        Err(SessionError::Contended)
+    }
+
+    /// Records something that is not an event of the kernel.
+    pub(crate) fn commit_record(
+        &mut self,
+        write: impl Fn(&mut Session<W>) -> Vec<u8>,
+    ) -> Result<String, SessionError> {
+        for _ in 0..MAX_ATTEMPTS {
+            self.expect_sound()?;
+            let record = String::from_utf8_lossy(&write(self)).into_owned();
+            if self.keep(&record, &[])? {
+                return Ok(record);
+            }
+            self.reload()?;
+        }
+        Err(SessionError::Contended)
+    }
+
+    /// Refuses to add to a store that is full, or to a session that remembers too much.
+    pub(crate) fn expect_room(&mut self) -> Result<(), SessionError> {
+        self.persistence.storage.as_ref().map_or(Ok(()), Storage::expect_room)?;
+        let state = &self.state;
+        self.persistence.memory.expect_room(|| state.memory().len())
+    }
+
+    pub(crate) fn expect_sound(&self) -> Result<(), SessionError> {
+        match self.persistence.failed {
+            true => Err(SessionError::Broken),
+            false => Ok(()),
+        }
+    }
+
+    /// Loads what other processes have written to the session meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// Where the store cannot be read, or its records are not this session's.
+    pub fn refresh(&mut self) -> Result<(), SessionError> {
+        let Some(storage) = &self.persistence.storage else { return Ok(()) };
+        if self.persistence.failed {
+            return Ok(());
+        }
+        let head = storage.store.head(self.state.id())?;
+        match head.is_some_and(|head| head.version != self.recorder.seq()) {
+            true => self.reload(),
+            false => Ok(()),
+        }
+    }
+
+    /// Keeps a record, and a snapshot of what the session remembers after it.
+    pub(crate) fn keep_with_snapshot(&mut self, record: &str) -> Result<bool, SessionError> {
+        self.persistence.snapshot_at = 0;
+        self.keep(record, &[])
+    }
+
+    /// Keeps the record that the recorder has just written; false where another process was first.
+    fn keep(&mut self, record: &str, charged: &[(UnitId, i64)]) -> Result<bool, SessionError> {
+        self.persistence.memory.added(record.len());
+        let Some(storage) = self.persistence.storage.clone() else {
+            self.persistence.retain(record);
+            return Ok(true);
+        };
+        let seq = self.recorder.seq();
+        let due = seq >= self.persistence.snapshot_at;
+        let snapshot = due.then(|| self.memory(seq)).flatten();
+        let charges = self.persistence.charges(charged);
+        let commit = Commit {
+            version: seq - 1,
+            records: &[record],
+            snapshot: snapshot.as_deref(),
+            charges: &charges,
+        };
+        let committed = storage.store.commit(self.state.id(), &commit);
+        self.persistence.failed =
+            !matches!(committed, Ok(Committed::Yes(_) | Committed::Conflict { .. }));
+        match committed? {
+            Committed::Yes(_) => {
+                storage.limit.iter().for_each(|limit| limit.added(record.len()));
+                if snapshot.is_some() {
+                    self.persistence.snapshot_at = seq + SNAPSHOT_EVERY;
+                }
+                Ok(true)
+            }
+            Committed::Conflict { .. } => Ok(false),
+            Committed::OverBudget { key, spent } => Err(SessionError::OverBudget(key, spent)),
+        }
+    }
+
+    /// All that the session needs to go on, but its records.
+    fn memory(&self, seq: u64) -> Option<Vec<u8>> {
+        let answers = self.world.answer_list();
+        remember(self.guard.kernel(), &self.state, &answers, &*self.persistence.secrets, seq)
+    }
+
+    /// The session's whole memory as bytes, for hosts that keep it themselves. [`SessionOptions::snapshot`] resumes
+    /// from it. Secrets in it are sealed with the session's key.
+    ///
+    /// ```
+    /// let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping() { limit 1 per session }")?;
+    /// let mut session = guard.session("s1").open()?;
+    /// session.propose("1", "ping", "{}")?;
+    /// let bytes = session.snapshot()?;
+    /// let mut session = guard.session("s1").snapshot(&bytes).open()?;
+    /// assert!(!session.propose("2", "ping", "{}")?.verdict.is_allowed());
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
+    ///
+    /// [`SessionOptions::snapshot`]: crate::SessionOptions::snapshot
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::NoKey`] where the guard has secrets and the session no key; [`SessionError::Broken`].
+    pub fn snapshot(&self) -> Result<Vec<u8>, SessionError> {
+        self.expect_sound()?;
+        let seq = self.recorder.seq();
+        let memory = self.memory(seq).ok_or(SessionError::NoKey)?;
+        let mut bytes = seq.to_le_bytes().to_vec();
+        bytes.extend(self.recorder.hash());
+        bytes.extend(memory);
+        Ok(bytes)
+    }
+
+    /// The number of records that a session without a store has dropped from memory: it keeps the last 10,000, and at
+    /// most 8 MiB of them.
+    pub fn dropped_records(&self) -> u64 {
+        match &self.persistence.storage {
+            Some(_) => 0,
+            None => self.recorder.seq().saturating_sub(self.persistence.retained.len() as u64),
+        }
+    }
+
+    /// The session's records, oldest first. A session without a store keeps the last 10,000 of them, and at most 8 MiB.
+    ///
+    /// # Errors
+    ///
+    /// Where the store cannot be read.
+    pub fn records(&self) -> Result<Vec<String>, SessionError> {
+        let Some(storage) = &self.persistence.storage else {
+            return Ok(self.persistence.retained.iter().cloned().collect());
+        };
+        let records = storage.store.records(self.state.id(), 0)?;
+        Ok(records.collect::<Result<_, _>>()?)
+    }
+
+    /// The number of records that the store has of the session.
+    pub fn stored_records(&self) -> u64 {
+        let Some(storage) = &self.persistence.storage else { return 0 };
+        let head = storage.store.head(self.state.id()).ok().flatten();
+        head.map_or(0, |head| head.version.saturating_sub(head.first))
+    }
+
+    /// Writes a record of all that the session remembers, and drops the records before it from the store. Returns how many
+    /// were dropped; none without a store.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::NoKey`]; the store's errors.
+    pub fn compact(&mut self) -> Result<u64, SessionError> {
+        let Some(storage) = self.persistence.storage.clone() else { return Ok(0) };
+        let before = self.stored_records();
+        self.commit_record(|session| {
+            let resumed = Resumed {
+                session: session.state.clone(),
+                recorder: session.recorder.clone(),
+                answers: session.world.answer_list(),
+            };
+            let secrets = &*session.persistence.secrets;
+            let written = snapshot(session.guard.kernel(), &resumed, secrets)
+                .map(|it| session.recorder.snapshot(&session.state, &it).to_vec());
+            // A record of nothing is one that no store takes.
+            written.unwrap_or_default()
+        })?;
+        storage.store.forget(self.state.id(), self.recorder.seq().saturating_sub(1))?;
+        Ok(before)
+    }
+
+    /// Returns true if the session's secrets are sealed with a key. Without a key they are only hashed.
+    pub fn is_keyed(&self) -> bool {
+        self.persistence.keyed
+    }
+
+    /// Gives the session up, so that another process may have it. Dropping the session does the same.
+    pub fn close(self) {}
+}
+
+impl<W> Drop for Session<W> {
+    fn drop(&mut self) {
+        if let Some(storage) = &self.persistence.storage {
+            storage.store.release(self.state.id());
+        }
+    }
+}
