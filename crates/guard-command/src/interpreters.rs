@@ -1,8 +1,8 @@
 //! Programs that carry a program in their words, and options that make a harmless program run another.
 
-use crate::grammar::Raw;
+use crate::found::{InnerCommand, Raw, is_device, script};
 use crate::operands::split;
-use crate::runs::{InnerCommand, holds_substitution, is_device, is_harmless_value, script};
+use crate::runs::{holds_substitution, is_harmless_value};
 use crate::scripts;
 use crate::word::Word;
 

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod finish;
+mod found;
 mod grammar;
 mod interpreters;
 mod operands;
@@ -75,7 +76,7 @@ pub struct SimpleCommand {
 /// Returns every simple command that a shell in the folder `base`, a normalised absolute path, could run for this text.
 /// A text that cannot be read gives one command of which nothing is known.
 pub fn read(text: &str, base: &str) -> Vec<SimpleCommand> {
-    let mut found = grammar::FoundCommands::new(base);
+    let mut found = found::FoundCommands::new(base);
     let hidden = |c: char| c == '\0' || (c.is_control() && !matches!(c, '\n' | '\t' | '\r'));
     if text.len() > MAX_TEXT || text.chars().any(hidden) {
         return vec![unreadable(text)];
@@ -88,7 +89,7 @@ pub fn read(text: &str, base: &str) -> Vec<SimpleCommand> {
                 false => vec![unreadable(text)],
             }
         }
-        Err(grammar::UnreadableText) => vec![unreadable(text)],
+        Err(found::UnreadableText) => vec![unreadable(text)],
     }
 }
 

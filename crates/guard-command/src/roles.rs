@@ -9,7 +9,7 @@ mod git;
 pub(crate) use find::{find, listed};
 pub(crate) use git::git;
 
-use crate::grammar::Raw;
+use crate::found::Raw;
 use crate::interpreters::sed_parts;
 use crate::operands::split;
 use crate::word::Word;

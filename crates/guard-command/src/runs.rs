@@ -4,18 +4,11 @@ mod variables;
 
 pub(crate) use variables::{harmless_assignment, holds_substitution, is_harmless_value};
 
-use crate::grammar::{FoundCommands, Raw, Read, UnreadableText, is_name, text};
+use crate::found::{FoundCommands, InnerCommand, Raw, Read, UnreadableText, is_device, script};
+use crate::grammar::text;
 use crate::operands::{OptionSet, first_operand};
-use crate::word::Word;
+use crate::word::{Word, is_name};
 use crate::{MAX_DEPTH, interpreters, paths, roles};
-
-/// Something that a command runs.
-pub(crate) enum InnerCommand {
-    /// A command by its words.
-    Words(Vec<Word>),
-    /// A text that a shell reads.
-    Text(String),
-}
 
 /// A program that runs the command after its own options.
 struct Wrapper {
@@ -463,20 +456,4 @@ fn standard_input(raw: &mut Raw, inner: &mut Vec<InnerCommand>) {
         }
         _ => raw.known = false,
     }
-}
-
-/// Notes the script at this place among the words.
-pub(crate) fn script(raw: &mut Raw, at: usize) {
-    let Some(word) = raw.args.get(at).cloned() else {
-        raw.known = false;
-        return;
-    };
-    raw.known &= word.known().is_some_and(|text| text != "-" && !is_device(text));
-    raw.scripts.push(word);
-}
-
-/// Files whose content is whatever a process hands over.
-pub(crate) fn is_device(text: &str) -> bool {
-    let normal = paths::join("/", text);
-    text.starts_with('/') && (normal.starts_with("/dev/") || normal.starts_with("/proc/"))
 }

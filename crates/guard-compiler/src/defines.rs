@@ -5,18 +5,12 @@
 //! bounds. Types and names of other kinds belong to `types`.
 
 use crate::errors;
+use crate::limits::{MAX_DEPTH, MAX_NODES};
 use crate::names::Table;
 use guard_plan::builtin::TABLE;
 use guard_syntax::ast::{self, BinaryOp, Expr, ExprKind};
 use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::Span;
-
-/// The maximum number of nodes that one use may stand for.
-pub(crate) const MAX_NODES: u64 = 10_000;
-/// The maximum number of nodes that all uses of a guard may stand for together.
-pub(crate) const MAX_ALL_NODES: u64 = 250_000;
-/// The maximum depth of an expression with its defines written out: that of one that is written as a whole.
-pub(crate) const MAX_DEPTH: u64 = 128;
 
 /// The questions whose first operand names a tool or a unit.
 pub(crate) const OF_A_NAME: [&str; 7] =

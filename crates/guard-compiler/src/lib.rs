@@ -10,6 +10,7 @@ mod defines;
 mod errors;
 mod fixes;
 pub mod hir;
+mod limits;
 mod lower;
 mod names;
 mod optimize;

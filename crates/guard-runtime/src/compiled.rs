@@ -8,10 +8,10 @@ pub(crate) mod contracts;
 mod dispatch;
 pub(crate) mod feedback;
 pub(crate) mod prepare;
+mod rechecks;
 pub(crate) mod screens;
 
 use crate::error::KernelError;
-use crate::recheck::Rechecks;
 use checks::PreparedChecks;
 use contracts::CompiledContract;
 use dispatch::Dispatch;
@@ -23,6 +23,7 @@ use guard_plan::plan::{
     CommandId, Field, Plan, ProbeAsks, RegexId, ToolId, TypeDef, TypeId, UnitId,
 };
 use prepare::{Prepared, PreparedLesson, PreparedTool, Proven};
+use rechecks::Rechecks;
 use regex::{Regex, RegexBuilder};
 
 /// The largest size of a compiled regular expression, in bytes.

@@ -95,7 +95,7 @@ fn decide_tool(
     effects::check_parts(cx, call, draft, findings);
     approvals::check(cx, call, draft, findings);
     conflicts::check(cx, call, findings);
-    ready::check_last(cx, call, findings);
+    check_last(cx, call, findings);
     if !findings.replacements.is_empty() && !cx.compiled.plan().shadow {
         flight.instead = transform::rewritten(call.tool, json, &findings.replacements);
     }
@@ -179,4 +179,17 @@ fn signature(compiled: &CompiledPlan, id: ToolId) -> String {
         format!("{}: {ty}", param.name)
     });
     format!("`{}` takes ({})", tool.name, params.collect::<Vec<_>>().join(", "))
+}
+
+/// Judges what asks probes: the denies that were postponed, and readiness. If the call is denied
+/// anyway, nothing is asked; if it is refused anyway, what is asked starts no window.
+pub(crate) fn check_last<'a>(cx: &Context<'a>, call: DecidedCall<'a>, findings: &mut FoundReasons) {
+    let denied = findings.deny();
+    if denied || !findings.reasons.is_empty() {
+        cx.answers.refused();
+    }
+    if !denied {
+        rules::check_postponed(cx, call, findings);
+        ready::check(cx, call, findings);
+    }
 }

@@ -7,13 +7,14 @@ mod unchosen;
 
 use crate::compiled::prepare::Prepared;
 use crate::compiled::{CompiledPlan, prepare};
+use crate::decide;
 use crate::eval::context::{Context, DecisionResources};
 use crate::evaluate::foreign;
 use crate::reason::FoundReasons;
 use crate::session::Session;
 use crate::session::flight::PendingWrites;
 use crate::stage::{
-    DecidedCall, approvals, budgets, conflicts, effects, limits, ready, requirements, rules,
+    DecidedCall, approvals, budgets, conflicts, effects, limits, requirements, rules,
 };
 use crate::val::Val;
 use crate::world::{World, WorldAnswers};
@@ -208,6 +209,6 @@ fn judged<'a>(cx: &Context<'a>, call: DecidedCall<'a>) -> FoundReasons {
     effects::check(cx, call, &mut draft, &mut findings);
     approvals::check(cx, call, &mut draft, &mut findings);
     conflicts::check(cx, call, &mut findings);
-    ready::check_last(cx, call, &mut findings);
+    decide::check_last(cx, call, &mut findings);
     findings
 }

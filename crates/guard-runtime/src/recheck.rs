@@ -12,7 +12,7 @@ use crate::outcome::{ProofViolation, Settled};
 use crate::session::Session;
 use crate::session::flight::InFlight;
 use crate::world::{NoWorld, WorldAnswers};
-use guard_plan::plan::{Claim, InvariantId, Node, Plan, ToolId, VarId};
+use guard_plan::plan::{Plan, ToolId, VarId};
 use guard_plan::record::NoteKind;
 use guard_plan::value::Value;
 use guard_plan::verdict::{self, Code, Reason, Verdict};
@@ -20,62 +20,6 @@ use std::num::NonZeroU32;
 
 /// The default sample: one of so many admitted calls.
 pub(crate) const DEFAULT_EVERY: NonZeroU32 = NonZeroU32::new(256).unwrap();
-
-/// The invariants to check again. Kept apart from what is read for every decision.
-#[derive(Debug, Default)]
-pub(crate) struct Rechecks {
-    /// The invariants that hold in every committed state because of some proof, ascending.
-    committed: Box<[InvariantId]>,
-    /// By tool: the other invariants that its effects preserve by a proof, ascending.
-    preserved: Box<[Box<[InvariantId]>]>,
-}
-
-impl Rechecks {
-    /// Selects the invariants that the proofs of a plan speak of and that ask nothing of the world.
-    pub fn new(plan: &Plan, tolerated: &[bool]) -> Rechecks {
-        if plan.proofs.is_empty() {
-            return Rechecks::default();
-        }
-        let assumable = guard_proof::assumable(plan, &plan.proofs);
-        let proved = |id: InvariantId| {
-            plan.proofs.iter().any(|proof| match &proof.claim {
-                Claim::Preserved { invariant, .. } | Claim::Observed { invariant, .. } => {
-                    *invariant == id
-                }
-                Claim::Refined { .. } | Claim::Bounded { .. } => false,
-            })
-        };
-        let all = 0..plan.invariants.len() as InvariantId;
-        let committed = all.filter(|id| assumable[*id as usize] && proved(*id)).collect();
-        let preserved = (0..plan.tools.len() as ToolId).map(|tool| {
-            let mut preserved: Vec<InvariantId> = plan
-                .proofs
-                .iter()
-                .filter_map(|proof| match proof.claim {
-                    Claim::Preserved { tool: id, invariant, .. } if id == tool => Some(invariant),
-                    _ => None,
-                })
-                .filter(|id| !assumable[*id as usize] && !tolerated[*id as usize])
-                .filter(|id| is_enforced_without_world(plan, *id))
-                .collect();
-            preserved.dedup();
-            preserved.into()
-        });
-        Rechecks { committed, preserved: preserved.collect() }
-    }
-
-    /// Returns whether the plan proves nothing that could be checked again.
-    pub fn is_empty(&self) -> bool {
-        self.preserved.is_empty()
-    }
-}
-
-/// Returns whether an invariant refuses calls and can be evaluated without asking the world.
-fn is_enforced_without_world(plan: &Plan, id: InvariantId) -> bool {
-    let invariant = &plan.invariants[id as usize];
-    let asks = |node: &Node| matches!(node, Node::Exists(_) | Node::Probe(_));
-    !invariant.monitor && !invariant.rule.shadow && !invariant.condition.0.iter().any(asks)
-}
 
 /// Returns where in the sample a session begins: sessions of a few calls are sampled too.
 pub(crate) fn phase(id: &str) -> u64 {
@@ -182,12 +126,6 @@ fn check(
         }
     }
     (checked, None)
-}
-
-impl Rechecks {
-    fn preserved_by(&self, tool: ToolId) -> &[InvariantId] {
-        self.preserved.get(tool as usize).map_or(&[], |preserved| preserved)
-    }
 }
 
 /// Returns variables with their committed values and those that the call would write.

@@ -1,6 +1,6 @@
 //! Coverage of a run, so that an empty run is noticed.
 
-use super::play::{Heard, Said};
+use super::heard::{Heard, Said};
 use crate::generate::Event;
 use guard_plan::plan::Severity;
 use guard_plan::record::NoteKind;

@@ -1,6 +1,6 @@
 //! Two guards on the same events, until they say different things: what `diff` must have foreseen.
 
-use super::play::{START, Said};
+use super::heard::{START, Said};
 use super::reference;
 use crate::generate::{Event, Timed};
 use guard_compiler::hir::Program;

@@ -1,6 +1,6 @@
 //! Replies of the kernel to events, without its sentences.
 
-use super::play::{Ending, Heard, Said, Stopping, UNREADABLE};
+use super::heard::{Ending, Heard, Said, Stopping, UNREADABLE};
 use super::world::Answering;
 use crate::generate::Event;
 use guard_compiler::reference::Outline;

@@ -8,6 +8,7 @@
 
 mod coverage;
 mod evolution;
+mod heard;
 mod kernel;
 mod play;
 mod recorded;

@@ -1,6 +1,6 @@
 //! The trace of a session of a kernel alone: what `replay` decides again.
 
-use super::play::START;
+use super::heard::START;
 use super::trace::Trace;
 use crate::generate::{Event, Timed};
 use guard_runtime::Kernel;

@@ -1,6 +1,6 @@
 //! Replies of the reference evaluator to events.
 
-use super::play::{Ending, Heard, Said, Stopping, UNREADABLE};
+use super::heard::{Ending, Heard, Said, Stopping, UNREADABLE};
 use super::world::answer;
 use crate::generate::Event;
 use guard_compiler::reference::{Ask, Lacking, Misuse, Outcome, Reference};

@@ -1,7 +1,7 @@
 //! The trace of a played session, and the law that a session is again what it was from its trace alone.
 
+use super::heard::Said;
 use super::kernel;
-use super::play::Said;
 use super::world::Answering;
 use crate::generate::Event;
 use guard_plan::record::verify_chain;

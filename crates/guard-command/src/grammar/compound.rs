@@ -1,8 +1,9 @@
 //! Compound commands: groups, conditions, loops, `case`, tests and functions.
 
-use super::{Raw, Read, ShellReader, UnreadableText, cut, is_name, union};
+use super::{ShellReader, cut, union};
+use crate::found::{Raw, Read, UnreadableText};
 use crate::runs;
-use crate::word::{Word, ends_word};
+use crate::word::{Word, ends_word, is_name};
 
 impl ShellReader<'_, '_> {
     /// Reads a compound command, if one begins here.

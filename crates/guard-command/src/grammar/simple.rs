@@ -1,8 +1,9 @@
 //! Simple commands: assignments, words and redirections.
 
-use super::{Here, Raw, Read, ShellReader, UnreadableText, cut, is_descriptor, is_name};
+use super::{Here, ShellReader, cut, is_descriptor};
+use crate::found::{Raw, Read, UnreadableText};
 use crate::runs;
-use crate::word::{Word, ends_word};
+use crate::word::{Word, ends_word, is_name};
 
 impl ShellReader<'_, '_> {
     /// Reads a redirect, if one begins here.

@@ -1,7 +1,7 @@
 //! Files of archives, compressed files and downloads.
 
 use super::{READERS, SPEAKERS, cloned, leads_out};
-use crate::grammar::Raw;
+use crate::found::Raw;
 use crate::operands::split;
 use crate::word::Word;
 

@@ -1,8 +1,7 @@
 //! Files of programs that list files: `find`, `ls` and their kin.
 
-use crate::grammar::Raw;
+use crate::found::{InnerCommand, Raw};
 use crate::operands::split;
-use crate::runs::InnerCommand;
 use crate::word::Word;
 
 /// `find`: what it removes, writes and runs.

@@ -1,8 +1,8 @@
 //! Variables of the environment: which of them decide what runs, and which values are harmless.
 
 use super::is_dangerous;
-use crate::grammar::{FoundCommands, Raw, is_name};
-use crate::word::Word;
+use crate::found::{FoundCommands, Raw};
+use crate::word::{Word, is_name};
 
 /// Variables whose value some program runs as a command.
 fn is_command_variable(name: &str) -> bool {

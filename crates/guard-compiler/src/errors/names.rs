@@ -1,7 +1,7 @@
 //! Problems with names: `G01`.
 
 use super::words::{chain, foreign, grouped, list, meant, suggest};
-use crate::defines::{MAX_ALL_NODES, MAX_DEPTH, MAX_NODES};
+use crate::limits::{MAX_ALL_NODES, MAX_DEPTH, MAX_NODES};
 use guard_syntax::ast::Ident;
 use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::Span;

@@ -1,7 +1,7 @@
 //! Calls and questions: builtins, conversions, facts, probes, budgets, history, the world.
 
-use super::expr::{broken, folded, typed};
 use super::scope::Scope;
+use super::typed::{broken, folded, typed};
 use super::{Checker, literal};
 use crate::errors;
 use crate::hir::{Expr, ExprKind, Field, ToolId, Type};

@@ -1,9 +1,9 @@
 //! Calls of builtins: their arguments, and the types that they give. What asks the session or the world is in `ask`.
 
 use super::Checker;
-use super::expr::{broken, typed};
 use super::scope::Scope;
 use super::ty::{fits, join};
+use super::typed::{broken, typed};
 use crate::errors;
 use crate::hir::{Expr, ExprKind, Type};
 use guard_plan::builtin::{Builtin, Gives, Kind, MAX_COMMANDS, Row};

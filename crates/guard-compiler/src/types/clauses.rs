@@ -1,6 +1,6 @@
 //! Clauses of tools and policies, spread over the tools they govern.
 
-use super::expr::typed;
+use super::governs::{Governing, Governs, shortened};
 use super::lets::Lets;
 use super::narrow;
 use super::policy::{Governed, Speaking};
@@ -8,6 +8,7 @@ use super::scope::{Missing, Place, Scope};
 use super::text::text;
 use super::transforms::Transform;
 use super::trust::endorses;
+use super::typed::typed;
 use super::{Checker, establish};
 use crate::errors;
 use crate::hir::{
@@ -19,34 +20,6 @@ use guard_syntax::span::Span;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// The most characters of a condition that a reason shows: a longer one helps nobody who reads it.
-const SHOWN_CONDITION: usize = 400;
-
-pub(super) fn shortened(text: String) -> String {
-    match text.char_indices().nth(SHOWN_CONDITION) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
-    }
-}
-
-/// A clause as it governs one tool.
-#[derive(Clone, Copy)]
-pub(crate) struct Governing<'a> {
-    pub clause: &'a ast::Clause,
-    pub policy: Option<&'a ast::Policy>,
-    /// The property that the policy is.
-    pub property: Option<PropertyId>,
-}
-
-/// A clause of a tool, with what the clauses around it say.
-pub(crate) struct Governs<'a> {
-    pub governing: Governing<'a>,
-    /// The parameters and results that the tools of the policy share.
-    pub governed: Rc<Governed>,
-    /// The names that its tool or policy gives.
-    pub lets: Rc<Lets<'a>>,
-}
-
 /// Returns true if a clause only refuses, so that a property can claim that it never does.
 fn is_claim(clause: &ast::ClauseKind) -> bool {
     use ast::ClauseKind as C;
@@ -54,12 +27,6 @@ fn is_claim(clause: &ast::ClauseKind) -> bool {
         clause,
         C::Requires { .. } | C::Deny { .. } | C::Limit(_) | C::Approval { .. } | C::Let { .. }
     )
-}
-
-impl Governing<'_> {
-    pub fn shadow(&self) -> bool {
-        self.clause.shadow || self.policy.is_some_and(|p| p.shadow) || self.property.is_some()
-    }
 }
 
 impl<'a> Checker<'a, '_> {

@@ -1,8 +1,8 @@
 //! Commands of a shell: the record that `commands` gives, and the denial of what only the shell could know.
 
 use super::Checker;
-use super::expr::typed;
 use super::scope::Scope;
+use super::typed::typed;
 use crate::hir::{
     self, Clause, ClauseKind, Expr, ExprKind, Field, MapKey, Part, RecordDef, RuleMeta, Type,
 };

@@ -6,13 +6,14 @@
 
 use super::Checker;
 use super::declare::marks;
-use super::expr::broken;
 use super::scope::{GivenArgument, Missing, Place, Scope};
 use super::text::{text, text_in};
 use super::ty::fits;
-use crate::defines::{MAX_ALL_NODES, WrittenOut};
+use super::typed::broken;
+use crate::defines::WrittenOut;
 use crate::errors;
 use crate::hir::{Expr, Field, Type};
+use crate::limits::MAX_ALL_NODES;
 use guard_syntax::ast::{self, Arg, Ident};
 use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::Span;

@@ -2,11 +2,11 @@
 
 use super::Checker;
 use super::clauses::place_key;
-use super::expr::{broken, folded};
 use super::narrow;
 use super::scope::{Missing, Place, Scope};
 use super::text::text;
 use super::ty::fits;
+use super::typed::{broken, folded};
 use crate::errors;
 use crate::hir::{self, Clause, ClauseKind, Expr, RuleMeta, Step, Target, ToolId, Type};
 use guard_plan::plan::EffectOp;

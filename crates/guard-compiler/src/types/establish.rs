@@ -3,7 +3,7 @@
 //! A `requires T(key)` establishes what T's success writes under that key; a `deny` establishes whatever its
 //! not firing implies. Shadowed and conditional clauses establish nothing.
 
-use super::clauses::{Governing, Governs};
+use super::governs::{Governing, Governs};
 use super::narrow;
 use super::scope::{Missing, Place, Scope};
 use crate::hir::{Field, Type};

@@ -5,36 +5,13 @@ use super::narrow;
 use super::scope::{Missing, Scope};
 use super::text::{text, text_in};
 use super::ty::{fits, join};
+use super::typed::{boxed, broken, typed};
 use super::{Checker, literal, regex};
 use crate::errors;
-use crate::hir::{Expr, ExprKind, Field, Type};
-use guard_plan::builtin::Builtin;
+use crate::hir::{Expr, ExprKind, Type};
 use guard_plan::plan::TemporalOp;
 use guard_syntax::ast::{self, BinaryOp, UnaryOp};
 use guard_syntax::span::Span;
-
-/// A typed expression.
-pub(crate) fn typed(kind: ExprKind, ty: Type, span: Span) -> Expr {
-    Expr { kind, ty, span, name: None }
-}
-
-/// The expression of something already reported.
-pub(crate) fn broken(span: Span) -> Expr {
-    typed(ExprKind::Error, Type::Error, span)
-}
-
-/// A value for a column: in lower case for one that is `caseless`.
-pub(super) fn folded(e: Expr, column: &Field) -> Expr {
-    if !column.caseless || e.ty == Type::Error {
-        return e;
-    }
-    let (span, name) = (e.span, e.name.clone());
-    Expr { name, ..typed(ExprKind::Call(Builtin::Lower, vec![e]), Type::string(), span) }
-}
-
-pub(super) fn boxed(e: Expr) -> Box<Expr> {
-    Box::new(e)
-}
 
 /// Returns true if the value of an expression is the value of one of its operands, or the result of a test of them. The
 /// place around such an expression decides the meaning of a missing value.

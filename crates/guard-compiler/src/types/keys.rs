@@ -1,8 +1,8 @@
 //! Keys of maps: each is known by its text, which a constant key is at once.
 
 use super::Checker;
-use super::expr::{boxed, typed};
 use super::scope::Scope;
+use super::typed::{boxed, typed};
 use crate::errors;
 use crate::hir::{Expr, ExprKind, MapKey, Type};
 use guard_syntax::ast::{self, Ident};

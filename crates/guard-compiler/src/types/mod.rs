@@ -15,6 +15,7 @@ mod effects;
 mod establish;
 mod expr;
 mod forms;
+mod governs;
 mod keys;
 mod lets;
 mod lifecycles;
@@ -36,6 +37,7 @@ pub(crate) mod text;
 mod transforms;
 pub(crate) mod trust;
 mod ty;
+mod typed;
 mod wire;
 mod written;
 

@@ -1,8 +1,8 @@
 //! Names in expressions: what a bare name means where it stands, and what to say where it means nothing.
 
 use super::Checker;
-use super::expr::{boxed, broken, typed};
 use super::scope::{Place, Scope};
+use super::typed::{boxed, broken, typed};
 use crate::errors;
 use crate::hir::{EnumDef, Expr, ExprKind, MapKey, ORIGIN, Type};
 use guard_plan::plan::SourceKind;

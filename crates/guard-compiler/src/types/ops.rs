@@ -2,10 +2,10 @@
 
 use super::Checker;
 use super::builtins::accepts;
-use super::expr::{broken, typed};
 use super::scope::Scope;
 use super::text::{operator, text};
 use super::ty::fits;
+use super::typed::{broken, typed};
 use crate::errors;
 use crate::hir::{Expr, ExprKind, StringBounds, Type};
 use guard_plan::builtin::{Builtin, Kind};

@@ -1,9 +1,10 @@
 //! Parts of values: fields, entries and elements.
 
 use super::Checker;
-use super::expr::{boxed, broken, looks_like_int, typed};
+use super::expr::looks_like_int;
 use super::name::OtherMeaning;
 use super::scope::Scope;
+use super::typed::{boxed, broken, typed};
 use crate::errors;
 use crate::hir::{Expr, ExprKind, Type, WEEKDAY};
 use guard_plan::plan::{ClockPart, UrlPart};

@@ -2,10 +2,10 @@
 
 use super::Checker;
 use super::clauses::negated_if;
-use super::expr::{boxed, broken, typed};
 use super::narrow;
 use super::scope::{Missing, Scope};
 use super::trust::inner;
+use super::typed::{boxed, broken, typed};
 use crate::errors;
 use crate::hir::{ClauseKind, Expr, ExprKind, Program, Range, SelectedPart, ToolId, Type};
 use crate::lower::each_expr;

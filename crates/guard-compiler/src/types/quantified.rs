@@ -1,9 +1,9 @@
 //! Quantifiers, and the names that they and `for` bind.
 
 use super::Checker;
-use super::expr::{boxed, broken, typed};
 use super::narrow;
 use super::scope::{Missing, Scope};
+use super::typed::{boxed, broken, typed};
 use crate::errors;
 use crate::hir::{Expr, ExprKind, MapKey, Type};
 use guard_plan::plan::{CompareOp, QuantifierOp};

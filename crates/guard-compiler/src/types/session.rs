@@ -456,7 +456,7 @@ impl Checker<'_, '_> {
         let [ast::Arg { name: None, value }] = args else {
             let message = format!("`{name}` asks for one value");
             self.report(errors::arguments(span, message, &format!("{name}(value)")));
-            return super::expr::broken(span);
+            return super::typed::broken(span);
         };
         let found = self.expr(value, None, scope);
         let found = self.present(value, found, scope);
@@ -478,9 +478,9 @@ impl Checker<'_, '_> {
         let (found, origin) = (Box::new(found), Type::Enum(hir::ORIGIN));
         match name {
             "seen" => {
-                super::expr::typed(ExprKind::Seen(found), Type::Set(origin.into(), Some(3)), span)
+                super::typed::typed(ExprKind::Seen(found), Type::Set(origin.into(), Some(3)), span)
             }
-            _ => super::expr::typed(ExprKind::Origin(found), origin, span),
+            _ => super::typed::typed(ExprKind::Origin(found), origin, span),
         }
     }
 }

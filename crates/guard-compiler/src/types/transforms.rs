@@ -4,11 +4,11 @@
 //! would refuse without it.
 
 use super::Checker;
-use super::clauses::{Governing, shortened};
-use super::expr::typed;
+use super::governs::{Governing, shortened};
 use super::narrow;
 use super::scope::{Missing, Place, Scope};
 use super::text::text;
+use super::typed::typed;
 use crate::errors;
 use crate::hir::{self, Clause, ClauseKind, Expr, ExprKind, RuleMeta, ToolId, Type};
 use guard_plan::plan::CompareOp;

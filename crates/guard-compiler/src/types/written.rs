@@ -1,8 +1,8 @@
 //! Values that are written out: numbers, texts, collections and records.
 
-use super::expr::{broken, typed};
 use super::scope::{Missing, Scope};
 use super::ty::join;
+use super::typed::{broken, typed};
 use super::{Checker, literal};
 use crate::errors;
 use crate::hir::{Expr, ExprKind, MapKey, Type};

@@ -1,6 +1,6 @@
 //! Readiness: probes that must answer `true`.
 
-use super::{DecidedCall, rules};
+use super::DecidedCall;
 use crate::eval::context::Context;
 use crate::reason::FoundReasons;
 use crate::session::probes::ProbeTurn;
@@ -8,20 +8,8 @@ use guard_plan::plan::ProbeId;
 use guard_plan::time;
 use guard_plan::verdict::Code;
 
-/// Judges what asks probes: the denies that were postponed, and readiness. If the call is denied
-/// anyway, nothing is asked; if it is refused anyway, what is asked starts no window.
-pub(crate) fn check_last<'a>(cx: &Context<'a>, call: DecidedCall<'a>, findings: &mut FoundReasons) {
-    let denied = findings.deny();
-    if denied || !findings.reasons.is_empty() {
-        cx.answers.refused();
-    }
-    if !denied {
-        rules::check_postponed(cx, call, findings);
-        check(cx, call, findings);
-    }
-}
-
-fn check<'a>(cx: &Context<'a>, call: DecidedCall<'a>, findings: &mut FoundReasons) {
+/// Judges the probes that must answer `true`.
+pub(crate) fn check<'a>(cx: &Context<'a>, call: DecidedCall<'a>, findings: &mut FoundReasons) {
     for ready in &call.tool.ready {
         match cx.probe(ready.probe).and_then(|answer| answer.truth()) {
             Ok(true) => {}

@@ -73,7 +73,7 @@ fn functions(name: &str, lines: &[&str], found: &mut Findings) {
 fn defined_function(line: &str) -> Option<&str> {
     let line = without_visibility(line.trim_start());
     let line = line.strip_prefix("const ").unwrap_or(line);
-    name_after(line, "fn ")
+    name_after(line.strip_prefix("async ").unwrap_or(line), "fn ")
 }
 
 /// The name of a type that the line defines.

@@ -4,6 +4,7 @@
 
 mod codes;
 mod definitions;
+mod knots;
 mod layers;
 mod layout;
 mod sources;
@@ -84,6 +85,7 @@ pub fn run(root: &Path, args: &[String]) -> Result<bool, String> {
     layout::check(&repo, &mut found);
     sources::check(&repo, &mut found);
     definitions::check(&repo, &mut found);
+    knots::check(&repo, &mut found);
     codes::check(&repo, &mut found);
     for note in &found.notes {
         println!("note: {note}");

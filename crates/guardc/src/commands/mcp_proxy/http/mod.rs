@@ -517,29 +517,33 @@ impl HttpProxy {
                     self.say(link, AnswerPart::End);
                 }
             }
-            None => {
-                let (shared, method, session) =
-                    (Arc::clone(&self), head.method, session.map(str::to_owned));
-                let task = tokio::spawn(async move {
-                    let ends = method == Method::DELETE;
-                    let sent = shared.request(link, method, headers, Vec::new(), true).await;
-                    let is_ended = ends && sent.as_ref().is_ok_and(|sent| sent.status.is_success());
-                    if let Some(session) = session.filter(|_| is_ended) {
-                        shared
-                            .peers
-                            .lock()
-                            .unwrap_or_else(PoisonError::into_inner)
-                            .remove(&session);
-                        shared.step(|proxy, _| proxy.peer_ended(link.peer));
-                    }
-                    shared.ended(link, sent, true);
-                });
-                if let Some(exchange) = self.open().get_mut(&number) {
-                    exchange.tasks.push(task.abort_handle());
-                }
-            }
+            None => self.pass_on(link, head.method, headers, session.map(str::to_owned)),
         }
         Ok(AnswerBody::respond(answers, guard).await)
+    }
+
+    /// Sends a request without a message to the server, beside the others. A session that it deletes is over.
+    fn pass_on(
+        self: &Arc<Self>,
+        link: McpLink,
+        method: Method,
+        headers: HeaderMap,
+        session: Option<String>,
+    ) {
+        let shared = Arc::clone(self);
+        let task = tokio::spawn(async move {
+            let ends = method == Method::DELETE;
+            let sent = shared.request(link, method, headers, Vec::new(), true).await;
+            let is_ended = ends && sent.as_ref().is_ok_and(|sent| sent.status.is_success());
+            if let Some(session) = session.filter(|_| is_ended) {
+                shared.peers.lock().unwrap_or_else(PoisonError::into_inner).remove(&session);
+                shared.step(|proxy, _| proxy.peer_ended(link.peer));
+            }
+            shared.ended(link, sent, true);
+        });
+        if let Some(exchange) = self.open().get_mut(&link.exchange) {
+            exchange.tasks.push(task.abort_handle());
+        }
     }
 
     fn peer(&self, session: Option<&str>, new: u64) -> u64 {

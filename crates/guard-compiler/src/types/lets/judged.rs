@@ -1,0 +1,136 @@
+//! Judges the names that tools and policies give, and shows what they stand for.
+
+use super::Lets;
+use crate::defines::{FreeName, free_names};
+use crate::errors;
+use crate::hir::{self, Type};
+use crate::types::Checker;
+use crate::types::governs::Governs;
+use crate::types::scope::{Place, Scope};
+use crate::types::text::text;
+use guard_syntax::ast::{self, Ident};
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+/// The most names whose meaning is shown beside a condition.
+const SHOWN_NAMES: usize = 8;
+/// The most characters of a condition and of what its names stand for; what is longer helps nobody who reads it.
+const SHOWN_MEANING: usize = 400;
+
+impl<'a> Checker<'a, '_> {
+    /// The names that the clauses of a tool or a policy give.
+    pub(in crate::types) fn lets_of(&mut self, clauses: &'a [ast::Clause]) -> Lets<'a> {
+        let names = self.names;
+        Lets::of(clauses, names, &mut |d| self.report(d))
+    }
+
+    /// Looks at the names of a tool and its policies once their clauses have been judged.
+    pub(in crate::types) fn lets<'s>(
+        &mut self,
+        at: hir::ToolId,
+        clauses: &[Governs<'s>],
+        scope: &mut Scope<'s>,
+    ) {
+        scope.place = Place::Settle;
+        scope.result = Some(self.signatures[at].returns.clone().unwrap_or(Type::Json));
+        let mut seen: Vec<*const Lets> = Vec::new();
+        for governs in clauses {
+            if seen.contains(&Rc::as_ptr(&governs.lets)) {
+                continue;
+            }
+            seen.push(Rc::as_ptr(&governs.lets));
+            for name in governs.lets.declared() {
+                let param = scope.param(&name.node).map(|param| scope.params[param].span);
+                let of_tool = governs.lets.of_tool.as_ref().and_then(|lets| lets.own(&name.node));
+                if let Some(first) = param.or(of_tool.map(|one| one.name.span)) {
+                    self.report(errors::duplicate("name", name, first));
+                }
+            }
+            scope.lets = governs.lets.clone();
+            self.unused_lets(scope);
+        }
+    }
+
+    /// Returns a condition as its author wrote it, and after `where` what its names stand for: a reader of a reason sees
+    /// no declarations.
+    pub(in crate::types) fn shown(&self, condition: &ast::Expr, scope: &Scope) -> String {
+        let mut out = text(condition);
+        // Names that wait, and the names given around them: a define sees no `let` and no parameter of a tool.
+        let mut waiting = VecDeque::from([(condition, Some(scope.lets.clone()), Vec::new())]);
+        let mut seen: Vec<&str> = Vec::new();
+        while let Some((e, lets, mut bound)) = waiting.pop_front() {
+            let mut free = Vec::new();
+            free_names(e, &mut bound, &mut free);
+            for FreeName { name, called, .. } in free {
+                let lets = lets.as_ref().filter(|_| !called);
+                let own = lets.is_some() && scope.params.iter().any(|param| param.name == name);
+                if own || seen.contains(&name) {
+                    continue;
+                }
+                let (params, value) = match self.stands_for(name, lets.map(Rc::as_ref)) {
+                    Some(found) => found,
+                    None => continue,
+                };
+                seen.push(name);
+                let params: Vec<&str> = params.iter().map(|param| &*param.name.node).collect();
+                let head = match params.is_empty() {
+                    true => name.to_owned(),
+                    false => format!("{name}({})", params.join(", ")),
+                };
+                out += if seen.len() == 1 { " where " } else { ", " };
+                let shown = text(value);
+                match out.len() + shown.len() > SHOWN_MEANING {
+                    true => out += &format!("{head} = …"),
+                    false => out += &format!("{head} = {shown}"),
+                }
+                if seen.len() == SHOWN_NAMES {
+                    return out;
+                }
+                let lets = lets.filter(|lets| lets.find(name).is_some());
+                waiting.push_back((value, lets.map(|lets| lets.around(name)), params));
+            }
+        }
+        out
+    }
+
+    /// The parameters and the expression of a `let` or a define.
+    fn stands_for(
+        &self,
+        name: &str,
+        lets: Option<&Lets<'a>>,
+    ) -> Option<(&'a [ast::Field], &'a ast::Expr)> {
+        match lets.and_then(|lets| lets.find(name)) {
+            Some(found) => Some((&[], found.value)),
+            None => {
+                let define = self.names.defines.items[self.names.defines.peek(name)?].decl;
+                Some((&define.params, &define.value))
+            }
+        }
+    }
+
+    /// A bound variable with the name of a `let` or a define.
+    pub(in crate::types) fn hides(&mut self, binder: &Ident, scope: &Scope) {
+        let name = &binder.node;
+        let named = scope.lets.find(name).map(|one| one.name);
+        let defined =
+            self.names.defines.peek(name).map(|at| self.names.defines.items[at].name.span);
+        let (of, declared) = match (named, defined) {
+            (Some(named), _) => ("`let`", named.span),
+            (None, Some(span)) => ("define", span),
+            (None, None) => return,
+        };
+        self.report(errors::hidden_name("bound variable", name, binder.span, of, Some(declared)));
+    }
+
+    /// Judges the expressions that no clause reads, so that their mistakes are found, and says that nobody does.
+    pub(in crate::types) fn unused_lets(&mut self, scope: &Scope) {
+        let unused: Vec<(&Ident, &ast::Expr)> = scope.lets.unused().collect();
+        for (name, value) in &unused {
+            self.by_itself(|this| drop(this.expr(value, None, &mut scope.of_let(&name.node))));
+        }
+        // With errors, the intended uses are unknown.
+        if self.diagnostics.iter().all(|d| !d.is_error()) {
+            unused.iter().for_each(|(name, _)| self.report(errors::unused("let", name)));
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! Makes typed expressions.
+
+use crate::hir::{Expr, ExprKind, Field, Type};
+use guard_plan::builtin::Builtin;
+use guard_syntax::span::Span;
+
+/// A typed expression.
+pub(crate) fn typed(kind: ExprKind, ty: Type, span: Span) -> Expr {
+    Expr { kind, ty, span, name: None }
+}
+
+/// The expression of something already reported.
+pub(crate) fn broken(span: Span) -> Expr {
+    typed(ExprKind::Error, Type::Error, span)
+}
+
+/// A value for a column: in lower case for one that is `caseless`.
+pub(super) fn folded(e: Expr, column: &Field) -> Expr {
+    if !column.caseless || e.ty == Type::Error {
+        return e;
+    }
+    let (span, name) = (e.span, e.name.clone());
+    Expr { name, ..typed(ExprKind::Call(Builtin::Lower, vec![e]), Type::string(), span) }
+}
+
+pub(super) fn boxed(e: Expr) -> Box<Expr> {
+    Box::new(e)
+}
