@@ -347,7 +347,9 @@ impl AdapterRun<'_> {
 
 /// Returns the reasons in the rules of a denial, one per line, and the feedback.
 fn reasons(source: &str, judged: &Judgement) -> String {
-    let given = judged.fired.iter().filter_map(|(_, span)| {
+    // A rule that cannot be evaluated says that, and not its own reason.
+    let gives = |code: &Code| *code != Code::EvaluationError;
+    let given = judged.fired.iter().filter(|(code, _)| gives(code)).filter_map(|(_, span)| {
         let text = source.get(span.start as usize..span.end as usize)?;
         let word = text.split_once("because \"")?.1.split('"').next()?;
         // Rules in shadow are also among those that fired, but show nothing.

@@ -76,13 +76,9 @@ pub struct System {
 
 impl System {
     /// Returns the system of what the effects of a call must preserve. The givens are the conditions of every call that
-    /// passes the stages before the effects, and the invariants that hold in every committed state.
-    pub fn of_effects(plan: &Plan, id: ToolId, assumable: &[bool], width: Width) -> System {
-        System::with_bounds(plan, id, assumable, &[], width)
-    }
-
-    /// Returns the same system where bounds hold in every committed state as well, with what the settlement of a call must
-    /// preserve of them. Hypotheses and variables that are there without bounds keep their numbers.
+    /// passes the stages before the effects, and the invariants and bounds that hold in every committed state; bounds come with
+    /// what the settlement of a call must preserve of them. Hypotheses and variables that are there without bounds keep
+    /// their numbers.
     pub fn with_bounds(
         plan: &Plan,
         id: ToolId,

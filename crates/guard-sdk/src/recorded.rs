@@ -16,11 +16,6 @@ impl<T> Recorded<T> {
         Recorded { outcome, record }
     }
 
-    /// An outcome of [`Session::apply`](crate::Session::apply), narrowed to its kind, with the record that it came with.
-    pub fn with_record(outcome: T, record: String) -> Recorded<T> {
-        Recorded::new(outcome, record)
-    }
-
     /// The record: one line of JSON, without its end (reference: plans and traces).
     pub fn record(&self) -> &str {
         &self.record

@@ -62,9 +62,11 @@ pub(crate) const ITEM_KEYWORDS: [&str; 27] = [
 ];
 
 /// Words that continue an item on a new line.
-const CONTINUATIONS: [&str; 54] = [
+const CONTINUATIONS: [&str; 56] = [
     "for",
     "max",
+    "halt",
+    "after",
     "approval",
     "because",
     "as",

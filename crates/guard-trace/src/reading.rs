@@ -125,13 +125,6 @@ pub enum Flaw {
     },
 }
 
-impl Flaw {
-    /// Returns whether the chain is broken although the record could be read.
-    pub fn is_of_chain(&self) -> bool {
-        matches!(self, Flaw::Changed | Flaw::Prev | Flaw::Seq { .. })
-    }
-}
-
 impl fmt::Display for Flaw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -397,11 +397,6 @@ impl Expect {
     pub fn endings(&self) -> impl Iterator<Item = &str> {
         self.ended.split(" or ")
     }
-
-    /// Returns whether the adapter may end the loop with an error, at any turn.
-    pub fn allows_error(&self) -> bool {
-        self.endings().any(|ending| ending == "error")
-    }
 }
 
 impl Case {
