@@ -112,7 +112,7 @@ pub fn declared(declared: Declared) -> Result<Declared, AdapterTrouble> {
             let names = clause::capabilities().iter().map(|one| one.name);
             let near = guard_plan::near::nearest(name, names);
             let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-            let message = format!("it declares a capability `{name}`, which there is not{near}");
+            let message = format!("unknown capability `{name}`{near}");
             return Err(AdapterTrouble::new(TroubleKind::Message, message));
         }
     }

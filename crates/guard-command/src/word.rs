@@ -11,7 +11,7 @@ pub(crate) struct Word {
     pub quoted: bool,
     /// True if `text` begins with `~` for the home folder.
     pub home: bool,
-    /// For a word that is not known: the files or folders in which everything lies that it may name.
+    /// For a word with unknown text: files and folders that contain every path to which it can expand.
     pub under: Option<Vec<String>>,
 }
 

@@ -38,9 +38,9 @@ impl Nest {
         false
     }
 
-    /// Reads a closing bracket: it closes the innermost of its kind with all in it. One that closes
-    /// nothing of its kind stands for the innermost's own, and so does one directly behind another
-    /// array or object (`nested`).
+    /// Reads a closing bracket: it closes the innermost of its kind with all in it. One without
+    /// a match, or directly behind another array or object (`nested`), closes the innermost open
+    /// value.
     pub fn close(&mut self, object: bool, nested: bool) {
         if !nested && self.has(object) {
             while self.object().is_some_and(|kind| kind != object) {

@@ -32,7 +32,7 @@ pub enum ClaimedRule {
 pub struct Claims {
     /// What is given, and the variables.
     pub system: System,
-    /// By rule what must hold; none where it takes too much to say, which is never proved.
+    /// The formula of each rule; none if it would exceed the limit of size, so that the rule is never proved.
     pub rules: Vec<(ClaimedRule, Option<Formula>)>,
 }
 

@@ -267,7 +267,11 @@ impl Checker<'_, '_> {
 
     fn zip_elements(&mut self, binders: &[ast::Ident], sources: &[Expr], span: Span) -> Vec<Type> {
         if binders.len() != sources.len() || sources.len() < 2 {
-            let message = format!("`zip` of {} lists binds {} names", sources.len(), binders.len());
+            let message = format!(
+                "`zip` of {} binds {}",
+                errors::count(sources.len(), "list"),
+                errors::count(binders.len(), "name")
+            );
             self.report(errors::arguments(span, message, "all a, b in zip(xs, ys): …"));
             return Vec::new();
         }

@@ -226,7 +226,7 @@ impl Exporter<'_> {
                 About::Effect | About::Keeps => {
                     ("effect ", "it depends on the state of the session")
                 }
-                About::Ready => ("ready when ", "it depends on the world or the time"),
+                About::Ready => ("ready when ", "it reads files, probes or the clock"),
                 _ => continue,
             };
             let owner = said.rule.map_or(&*tool.name, |rule| &*rule.owner).to_owned();
@@ -314,7 +314,7 @@ impl Exporter<'_> {
         let plan = self.plan;
         let budgets = plan.units.iter().any(|unit| unit.budget.is_some());
         let said = [
-            (plan.deadline.is_some(), "deadline", "it depends on the world or the time"),
+            (plan.deadline.is_some(), "deadline", "it reads files, probes or the clock"),
             (budgets, "budgets", "they count what was spent"),
             (
                 plan.completion.is_some(),

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A command, word for word; nothing anybody says reaches it (semantics §12).
+/// A fixed command line: no data of a session is put into it (semantics §12).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -90,7 +90,7 @@ pub enum SourceKind {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Trust {
-    /// Of what no path speaks of.
+    /// The trust of every part that no path covers.
     pub whole: bool,
     /// Members to go down by, and whether what lies there is trusted; sorted.
     pub parts: Vec<(Vec<String>, bool)>,

@@ -207,11 +207,10 @@ fn text(found: &Diff, old: &ComparedGuard, new: &ComparedGuard, term: &Console) 
                     }
                 }
                 Answer::Unknown { because, tried } => {
-                    let (because, (states, calls)) = (because.join(", "), tried);
-                    let _ = writeln!(
-                        out,
-                        "  may allow {what}: {because} ({states} states and {calls} calls tried)"
-                    );
+                    let because = because.join(", ");
+                    let (states, calls) = (count(tried.0, "state"), count(tried.1, "call"));
+                    let _ =
+                        writeln!(out, "  may allow {what}: {because} ({states} and {calls} tried)");
                 }
             }
         }
@@ -258,10 +257,11 @@ fn markdown(found: &Diff, old: &ComparedGuard, new: &ComparedGuard) -> String {
                     let _ = writeln!(out, "{}\n```", story(witness, tool, old, new));
                 }
                 Answer::Unknown { because, tried } => {
-                    let (because, (states, calls)) = (because.join(", "), tried);
+                    let because = because.join(", ");
+                    let (states, calls) = (count(tried.0, "state"), count(tried.1, "call"));
                     let _ = writeln!(
                         out,
-                        "\n**`{}`**, perhaps {what}: {because} ({states} states and {calls} calls tried).",
+                        "\n**`{}`**, perhaps {what}: {because} ({states} and {calls} tried).",
                         tool.tool
                     );
                 }

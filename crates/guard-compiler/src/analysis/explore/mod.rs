@@ -92,7 +92,7 @@ impl Exploration {
             true => "never".into(),
             false => {
                 let states = crate::errors::count(self.states, "state");
-                format!("not up to depth {}, {states}", self.depth)
+                format!("not found within depth {}, {states}", self.depth)
             }
         }
     }

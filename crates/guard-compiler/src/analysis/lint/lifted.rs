@@ -209,7 +209,7 @@ impl LostValue {
         }
     }
 
-    /// Returns true if a test is false where it is gone.
+    /// Returns true if a test is false when the value is missing.
     fn fails(self, e: &Expr) -> bool {
         match &e.kind {
             K::IsSome(of) | K::Matches(of, _) => self.is_missing(of),

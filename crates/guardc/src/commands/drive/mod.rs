@@ -32,10 +32,10 @@ pub struct Args {
     /// Choices, one JSON object a line
     #[arg(long, value_name = "FILE", conflicts_with = "reasoner")]
     pub script: Option<PathBuf>,
-    /// A program that is given a situation a line and answers with a choice a line; words are parted by blanks
+    /// A program that reads one situation a line and writes one choice a line; spaces separate its arguments
     #[arg(long, value_name = "COMMAND")]
     pub reasoner: Option<String>,
-    /// A program that is given a call a line, `{"tool", "args"}`, and answers `{"outcome", "result"}`
+    /// A program that reads one call a line, `{"tool", "args"}`, and writes `{"outcome", "result"}`
     #[arg(long, value_name = "COMMAND")]
     pub tools: Option<String>,
     /// How long the reasoner may think, and a tool run

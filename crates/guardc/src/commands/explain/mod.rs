@@ -101,7 +101,7 @@ fn unknown(what: &str) -> Failure {
     let message = if looks_like_code {
         format!("there is no code `{what}`")
     } else {
-        format!("`{what}` is no code, no guard and no plan")
+        format!("`{what}` is not a code, a guard or a plan")
     };
     let names = codes::all().map(|(code, _)| code).chain(codes::reasons().map(|(name, _)| name));
     let near = near::did_you_mean(what, names);

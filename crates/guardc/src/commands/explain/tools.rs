@@ -121,7 +121,7 @@ pub fn elsewhere(rewrites: &[Rewrite]) -> String {
 fn rewritten(one: &Rewrite) -> String {
     let before = rules::code(&one.before);
     if one.after.is_empty() {
-        return format!("{before} is not asked: it can never say anything");
+        return format!("{before} was dropped: it never refuses a call");
     }
     let why: Vec<&str> = one
         .passes

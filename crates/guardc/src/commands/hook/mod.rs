@@ -41,7 +41,7 @@ pub struct Args {
     /// The workspace of new sessions [default: the host's project folder]
     #[arg(long, value_name = "DIR")]
     pub workspace: Option<PathBuf>,
-    /// On whose behalf the agent acts, for the record; who asks may not approve
+    /// The person for whom the agent acts. The record names them, and they may not approve its calls
     #[arg(long, value_name = "NAME")]
     pub actor: Option<String>,
     /// The time after which the event is refused; shorter than the host's own limit

@@ -59,7 +59,7 @@ pub struct Args {
     /// The workspace of new sessions [default: the current folder]
     #[arg(long, value_name = "DIR")]
     pub workspace: Option<PathBuf>,
-    /// On whose behalf the client acts, for the record; who asks may not approve
+    /// The person for whom the client acts. The record names them, and they may not approve its calls
     #[arg(long, value_name = "NAME", default_value = "mcp-client")]
     pub actor: String,
     /// The lock of the server's tools [default: the plan's name with `.mcp.lock`, if it is there]

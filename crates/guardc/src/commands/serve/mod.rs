@@ -124,7 +124,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     if retention.keep.is_some() && retention.older_than.is_none() {
         let help =
             "give the age too: `--prune-older-than 30d`, or `older-than` under `[retention]`";
-        return Err(Failure::new("what `keep` protects from is not set").help(help));
+        return Err(Failure::new("`keep` has no effect without an age").help(help));
     }
     let options = ServerOptions { plan, storage, shadow, recheck, limits, retention };
     let server = Arc::new(Server::new(options, Arc::clone(&stats)));
@@ -205,7 +205,7 @@ struct Service {
 }
 
 impl Service {
-    /// Loads the guard again because a signal asked for it. What came of it is told on standard error.
+    /// Loads the guard again because a signal asked for it. The result is printed on standard error.
     fn reload(&self) {
         let begun = Instant::now();
         let result = self.server.call("plan.reload", None);

@@ -37,7 +37,7 @@ pub struct Args {
     /// Say which rules the tests have not seen at work
     #[arg(long)]
     pub coverage: bool,
-    /// Fail where less than this percent of the sides of rules was seen
+    /// Fail where less than this percent of the rule outcomes was seen
     #[arg(long, value_name = "PCT", value_parser = percent)]
     pub min_coverage: Option<f64>,
     /// Remove and weaken one rule at a time, and list the changes that no test notices

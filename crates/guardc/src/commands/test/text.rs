@@ -96,7 +96,7 @@ fn covered(out: &mut String, results: &Results, style: Style) {
     // Rounded down: 100 percent is shown only for complete coverage.
     let percent = percent.floor();
     let _ =
-        writeln!(out, "\n{} {seen} of {all} sides of rules ({percent}%)", style.bold("coverage"));
+        writeln!(out, "\n{} {seen} of {all} rule outcomes ({percent}%)", style.bold("coverage"));
     let missing: Vec<(&ShownRule, &str)> = results
         .suites
         .iter()

@@ -10,7 +10,7 @@ use guard_trace::checkpoint::Checkpoint;
 use guard_trace::sign::SigningKey;
 use std::path::PathBuf;
 
-/// Writes how far traces have come: keep it elsewhere, and a cut tail or a replaced trace is found
+/// Writes a checkpoint of every session. Keep it elsewhere: `trace verify --checkpoint` finds cut and replaced traces with it
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Traces: files, folders of them, databases; `-` is standard input
