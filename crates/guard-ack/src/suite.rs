@@ -1,6 +1,6 @@
 //! All cases: those that came with the kit, or those of a folder.
 
-use crate::case::{self, Case, Problem};
+use crate::case::{self, Case, CaseProblem};
 use guard_plan::hex;
 use sha2::{Digest, Sha256};
 use std::io;
@@ -41,7 +41,7 @@ pub struct Unreadable {
     /// Its file.
     pub file: String,
     /// What is wrong with it.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<CaseProblem>,
 }
 
 impl CaseSuite {

@@ -132,7 +132,7 @@ fn answer(host: &RefCell<Host>, ask: &Ask) -> Option<Json> {
 }
 
 /// The outcome of a call.
-enum Gate {
+enum AwaitedGate {
     Run,
     Wait,
     Refused(String),
@@ -230,14 +230,14 @@ impl AdapterRun<'_> {
     fn one_by_one(&mut self, calls: &[ModelCall]) -> Result<(), AdapterTrouble> {
         for call in calls {
             match self.gate(call)? {
-                Gate::Run => {
+                AwaitedGate::Run => {
                     self.world.begin(call);
                     if let Some((_, done)) = self.world.ended(true) {
                         self.settle(call, &done)?;
                     }
                 }
-                Gate::Refused(text) => self.say(Role::Tool, Some(call), &text),
-                Gate::Wait => self.say(Role::Tool, Some(call), ""),
+                AwaitedGate::Refused(text) => self.say(Role::Tool, Some(call), &text),
+                AwaitedGate::Wait => self.say(Role::Tool, Some(call), ""),
             }
         }
         Ok(())
@@ -268,18 +268,18 @@ impl AdapterRun<'_> {
     ) -> Result<(), AdapterTrouble> {
         for call in calls {
             match self.gate(call)? {
-                Gate::Run => {
+                AwaitedGate::Run => {
                     self.world.begin(call);
                     running.push(call);
                 }
-                Gate::Refused(text) => self.say(Role::Tool, Some(call), &text),
-                Gate::Wait => waiting.push(call),
+                AwaitedGate::Refused(text) => self.say(Role::Tool, Some(call), &text),
+                AwaitedGate::Wait => waiting.push(call),
             }
         }
         Ok(())
     }
 
-    fn gate(&mut self, call: &ModelCall) -> Result<Gate, AdapterTrouble> {
+    fn gate(&mut self, call: &ModelCall) -> Result<AwaitedGate, AdapterTrouble> {
         let args = json(&call.args)?;
         let mut asked = false;
         loop {
@@ -288,15 +288,15 @@ impl AdapterRun<'_> {
             let judged = self.session.propose(&call.call, &call.tool, &args, now, world);
             let judged = judged.map_err(misuse)?;
             match judged.decision {
-                Decision::Allow => return Ok(Gate::Run),
-                Decision::Wait => return Ok(Gate::Wait),
+                Decision::Allow => return Ok(AwaitedGate::Run),
+                Decision::Wait => return Ok(AwaitedGate::Wait),
                 Decision::Ask if !asked => {
                     asked = true;
                     if !self.approved(call, &args, &judged)? {
-                        return Ok(Gate::Refused(reasons(self.source, &judged)));
+                        return Ok(AwaitedGate::Refused(reasons(self.source, &judged)));
                     }
                 }
-                _ => return Ok(Gate::Refused(reasons(self.source, &judged))),
+                _ => return Ok(AwaitedGate::Refused(reasons(self.source, &judged))),
             }
         }
     }

@@ -6,7 +6,7 @@
 
 use crate::errors;
 use crate::limits::{MAX_DEPTH, MAX_NODES};
-use crate::names::Table;
+use crate::names::NameTable;
 use guard_plan::builtin::TABLE;
 use guard_syntax::ast::{self, BinaryOp, Expr, ExprKind};
 use guard_syntax::diagnostic::Diagnostic;
@@ -261,7 +261,7 @@ pub(crate) fn in_circles<'n>(
 
 /// Measures all defines, and reports those that stand for themselves or for too much.
 pub(crate) fn written_out(
-    defines: &Table<ast::Define>,
+    defines: &NameTable<ast::Define>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<Option<WrittenOut>> {
     let uses: Vec<Vec<(usize, Span)>> =
@@ -292,7 +292,7 @@ pub(crate) fn written_out(
 }
 
 /// Returns the defines that an expression of a define names, without its parameters.
-fn used(defines: &Table<ast::Define>, define: &ast::Define) -> Vec<(usize, Span)> {
+fn used(defines: &NameTable<ast::Define>, define: &ast::Define) -> Vec<(usize, Span)> {
     let mut names = Vec::new();
     let mut bound: Vec<&str> = define.params.iter().map(|p| p.name.node.as_str()).collect();
     free_names(&define.value, &mut bound, &mut names);

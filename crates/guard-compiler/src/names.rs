@@ -5,7 +5,7 @@
 
 use crate::defines::{self, WrittenOut};
 use crate::errors;
-use crate::sources::Sources;
+use crate::sources::LoadedSources;
 use guard_syntax::ast::{self, Ident, ItemKind};
 use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::Span;
@@ -13,7 +13,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 
 /// Declarations of one kind by name, in reading order.
-pub(crate) struct Table<'a, T> {
+pub(crate) struct NameTable<'a, T> {
     index: HashMap<&'a str, usize>,
     /// The declarations.
     pub items: Vec<Declaration<'a, T>>,
@@ -29,13 +29,13 @@ pub(crate) struct Declaration<'a, T> {
     used: Cell<bool>,
 }
 
-impl<T> Default for Table<'_, T> {
+impl<T> Default for NameTable<'_, T> {
     fn default() -> Self {
-        Table { index: HashMap::new(), items: Vec::new() }
+        NameTable { index: HashMap::new(), items: Vec::new() }
     }
 }
 
-impl<'a, T> Table<'a, T> {
+impl<'a, T> NameTable<'a, T> {
     /// Returns the declaration of this name and marks it as used.
     pub fn get(&self, name: &str) -> Option<usize> {
         let at = *self.index.get(name)?;
@@ -65,28 +65,28 @@ pub(crate) struct Names<'a> {
     pub header: Option<&'a ast::Header>,
     pub default_allow: Option<Span>,
     pub deadline: Option<&'a ast::Literal>,
-    pub enums: Table<'a, ast::Enum>,
-    pub records: Table<'a, ast::Record>,
-    pub unions: Table<'a, ast::Union>,
-    pub aliases: Table<'a, ast::Alias>,
-    pub defines: Table<'a, ast::Define>,
+    pub enums: NameTable<'a, ast::Enum>,
+    pub records: NameTable<'a, ast::Record>,
+    pub unions: NameTable<'a, ast::Union>,
+    pub aliases: NameTable<'a, ast::Alias>,
+    pub defines: NameTable<'a, ast::Define>,
     /// How much each define stands for; none where it is in error.
     pub written_out: Vec<Option<WrittenOut>>,
-    pub state: Table<'a, ast::StateVar>,
-    pub budgets: Table<'a, ast::Budget>,
-    pub tools: Table<'a, ast::Tool>,
-    pub groups: Table<'a, ast::Group>,
-    pub policies: Table<'a, ast::Policy>,
+    pub state: NameTable<'a, ast::StateVar>,
+    pub budgets: NameTable<'a, ast::Budget>,
+    pub tools: NameTable<'a, ast::Tool>,
+    pub groups: NameTable<'a, ast::Group>,
+    pub policies: NameTable<'a, ast::Policy>,
     /// What is asked of the policies that are properties, by name.
     pub properties: HashMap<&'a str, ast::PropertyMode>,
-    pub invariants: Table<'a, ast::Invariant>,
-    pub facts: Table<'a, ast::Fact>,
-    pub lifecycles: Table<'a, ast::Lifecycle>,
-    pub probes: Table<'a, ast::Probe>,
-    pub feedbacks: Table<'a, ast::Feedback>,
-    pub attests: Table<'a, ast::Attest>,
-    pub goals: Table<'a, ast::Goal>,
-    pub contracts: Table<'a, ast::Contract>,
+    pub invariants: NameTable<'a, ast::Invariant>,
+    pub facts: NameTable<'a, ast::Fact>,
+    pub lifecycles: NameTable<'a, ast::Lifecycle>,
+    pub probes: NameTable<'a, ast::Probe>,
+    pub feedbacks: NameTable<'a, ast::Feedback>,
+    pub attests: NameTable<'a, ast::Attest>,
+    pub goals: NameTable<'a, ast::Goal>,
+    pub contracts: NameTable<'a, ast::Contract>,
     pub sources: Vec<&'a ast::Source>,
     pub statements: Vec<&'a ast::Statement>,
     pub completion: Option<(&'a ast::Completion, Span)>,
@@ -98,7 +98,10 @@ pub(crate) struct Names<'a> {
 }
 
 /// Collects the declarations of all files; the first file is the root.
-pub(crate) fn resolve<'a>(sources: &'a Sources, diagnostics: &mut Vec<Diagnostic>) -> Names<'a> {
+pub(crate) fn resolve<'a>(
+    sources: &'a LoadedSources,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Names<'a> {
     let mut collector = Collector {
         names: Names::default(),
         types: HashMap::new(),
@@ -127,7 +130,7 @@ struct Collector<'a, 'd> {
 }
 
 fn add<'a, T>(
-    table: &mut Table<'a, T>,
+    table: &mut NameTable<'a, T>,
     what: &str,
     name: &'a Ident,
     decl: &'a T,
@@ -308,7 +311,7 @@ impl Names<'_> {
     }
 
     /// As [`Names::value`], but for a declaration that its own table would refuse.
-    fn other_value<T>(&self, name: &str, own: &Table<T>) -> Option<Span> {
+    fn other_value<T>(&self, name: &str, own: &NameTable<T>) -> Option<Span> {
         self.value(name).filter(|_| own.peek(name).is_none()).map(|(_, span)| span)
     }
 

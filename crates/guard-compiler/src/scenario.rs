@@ -5,10 +5,12 @@
 
 pub(crate) mod fit;
 
+use crate::errors;
 use guard_plan::json::Json;
 use guard_plan::plan::{Expr, TypeId};
 use guard_plan::report::{Reason, State};
 use guard_plan::verdict::Code;
+use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::Span;
 
 /// One `test` block.
@@ -26,8 +28,12 @@ pub struct Scenario {
     pub steps: Vec<Step>,
 }
 
+/// The maximum number of steps of all tests together, those of their beginnings included.
+const MAX_STEPS: usize = 100_000;
+
 /// Puts the steps of the tests that others begin after before theirs.
-pub(crate) fn join(scenarios: &mut [Scenario]) {
+pub(crate) fn join(scenarios: &mut [Scenario], diagnostics: &mut Vec<Diagnostic>) {
+    let mut all: usize = scenarios.iter().map(|scenario| scenario.steps.len()).sum();
     for at in 0..scenarios.len() {
         let mut chain = Vec::new();
         let mut before = scenarios[at].after;
@@ -35,8 +41,12 @@ pub(crate) fn join(scenarios: &mut [Scenario]) {
             chain.push(test);
             before = scenarios[test].after;
         }
-        let own = |test: &usize| scenarios[*test].steps[scenarios[*test].beginning..].to_vec();
-        let mut steps: Vec<Step> = chain.iter().rev().flat_map(own).collect();
+        let own = |test: &usize| &scenarios[*test].steps[scenarios[*test].beginning..];
+        all += chain.iter().map(|test| own(test).len()).sum::<usize>();
+        if all > MAX_STEPS {
+            return diagnostics.push(errors::too_many_steps(scenarios[at].span, MAX_STEPS));
+        }
+        let mut steps: Vec<Step> = chain.iter().rev().flat_map(own).cloned().collect();
         let joined = &mut scenarios[at];
         joined.beginning = steps.len();
         steps.append(&mut joined.steps);

@@ -55,7 +55,7 @@ pub fn library_path(name: &str) -> String {
 }
 
 /// The parsed files, in order of loading.
-pub(crate) struct Sources {
+pub(crate) struct LoadedSources {
     pub files: Vec<SourceFile>,
     pub trees: Vec<File>,
     /// Whether a file belongs to the bundled library.
@@ -66,8 +66,8 @@ pub(crate) struct Sources {
 }
 
 /// Loads and parses `root` and everything it uses, each file once.
-pub(crate) fn load(root: SourceFile, loader: &mut dyn Loader) -> Sources {
-    let mut sources = Sources {
+pub(crate) fn load(root: SourceFile, loader: &mut dyn Loader) -> LoadedSources {
+    let mut sources = LoadedSources {
         files: Vec::new(),
         trees: Vec::new(),
         bundled: Vec::new(),
@@ -109,7 +109,7 @@ fn next_use(tree: &File, next: &mut usize) -> Option<(UseTarget, Span)> {
     None
 }
 
-impl Sources {
+impl LoadedSources {
     fn add(&mut self, file: SourceFile, bundled: bool) -> usize {
         let id = self.files.len();
         let parse = guard_syntax::parse(FileId(id as u32), &file.text);

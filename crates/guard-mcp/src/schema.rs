@@ -7,7 +7,7 @@ use guard_plan::json::Json;
 use guard_plan::naming::to_name;
 use guard_plan::plan::{Field, Plan, TypeDef, TypeId};
 
-type Members = Vec<(Box<str>, Json)>;
+type JsonMembers = Vec<(Box<str>, Json)>;
 
 /// The schema of an object whose members are `fields`.
 pub(crate) fn narrowed_object(plan: &Plan, fields: &[Field], schema: &Json) -> Json {
@@ -17,7 +17,7 @@ pub(crate) fn narrowed_object(plan: &Plan, fields: &[Field], schema: &Json) -> J
         return Json::Object(members);
     };
     let field = |name: &str| fields.iter().find(|field| field.name == to_name(name));
-    let narrowed: Members = properties
+    let narrowed: JsonMembers = properties
         .iter()
         .filter_map(|(name, property)| {
             field(name).map(|field| (name.clone(), narrowed_field(plan, field, property)))
@@ -100,7 +100,7 @@ fn narrowed(plan: &Plan, ty: TypeId, schema: &Json) -> Json {
 }
 
 /// Adds the restrictions of a type that is not an option.
-fn restrict(plan: &Plan, ty: TypeId, members: &mut Members) {
+fn restrict(plan: &Plan, ty: TypeId, members: &mut JsonMembers) {
     let Some(def) = plan.types.get(ty as usize) else { return };
     match def {
         TypeDef::Enum { variants, .. } => restrict_enum(variants, members),
@@ -150,7 +150,7 @@ fn restrict(plan: &Plan, ty: TypeId, members: &mut Members) {
     }
 }
 
-fn restrict_enum(variants: &[String], members: &mut Members) {
+fn restrict_enum(variants: &[String], members: &mut JsonMembers) {
     let known: Vec<Json> = match get(members, "enum") {
         Some(Json::Array(values)) => values
             .iter()
@@ -170,14 +170,14 @@ fn restrict_enum(variants: &[String], members: &mut Members) {
     set(members, "enum", Json::Array(known));
 }
 
-fn restrict_patterns(patterns: &[&String], members: &mut Members) {
+fn restrict_patterns(patterns: &[&String], members: &mut JsonMembers) {
     let mut patterns = patterns.iter();
     if get(members, "pattern").is_none()
         && let Some(pattern) = patterns.next()
     {
         set(members, "pattern", Json::string(pattern));
     }
-    let has = |members: &Members, text: &str| {
+    let has = |members: &JsonMembers, text: &str| {
         get(members, "pattern").and_then(Json::as_str) == Some(text)
     };
     let more: Vec<Json> = patterns
@@ -201,7 +201,7 @@ fn count(number: u64) -> Option<Json> {
 }
 
 /// Sets a bound, unless a stricter one is there.
-fn bound(members: &mut Members, key: &str, value: Option<Json>, lower: bool) {
+fn bound(members: &mut JsonMembers, key: &str, value: Option<Json>, lower: bool) {
     let Some(value) = value else { return };
     let known = get(members, key).and_then(number);
     let stricter = match (known, number(&value)) {
@@ -227,7 +227,7 @@ pub(crate) fn get<'a>(members: &'a [(Box<str>, Json)], key: &str) -> Option<&'a 
 }
 
 /// Sets a member in its place, or at the end.
-pub(crate) fn set(members: &mut Members, key: &str, value: Json) {
+pub(crate) fn set(members: &mut JsonMembers, key: &str, value: Json) {
     match members.iter_mut().find(|(name, _)| **name == *key) {
         Some((_, known)) => *known = value,
         None => members.push((key.into(), value)),

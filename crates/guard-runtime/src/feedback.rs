@@ -10,7 +10,7 @@ use crate::compiled::CompiledPlan;
 use crate::compiled::feedback::{PreparedProvider, Providers};
 use crate::eval::context::{Context, DecisionResources};
 use crate::session::Session;
-use crate::session::feedback::{Edge, Memory, Provider};
+use crate::session::feedback::{Edge, FeedbackMemory, Provider};
 use crate::world::WorldQuestions;
 use guard_plan::path;
 use guard_plan::plan::{Millis, Plan, ProviderId, ToolId};
@@ -41,27 +41,27 @@ impl FeedbackRound {
 }
 
 /// The memory of the providers when a session begins.
-pub(crate) fn memory(providers: &Providers, start: Millis) -> Memory {
+pub(crate) fn memory(providers: &Providers, start: Millis) -> FeedbackMemory {
     let edges = providers.edges.len() as u32;
-    let mut memory = Memory {
+    let mut memory = FeedbackMemory {
         judged: 0,
         providers: vec![Provider::default(); providers.all.len()].into(),
         created: (0..providers.created.len() as u32).collect(),
         edges: vec![Edge::default(); providers.edges.len()].into(),
         stale: (0..edges).filter(|edge| !providers.always.contains(edge)).collect(),
-        ..Memory::default()
+        ..FeedbackMemory::default()
     };
     (0..).zip(&providers.all).for_each(|(id, ready)| begin(ready, &mut memory, id, start));
     memory
 }
 
 /// Records that facts have changed by an event other than a call.
-pub(crate) fn facts_changed(providers: &Providers, memory: &mut Memory) {
+pub(crate) fn facts_changed(providers: &Providers, memory: &mut FeedbackMemory) {
     memory.stale.extend(providers.by_fact.iter().copied());
 }
 
 /// Starts the cadence of a provider.
-fn begin(ready: &PreparedProvider, memory: &mut Memory, id: ProviderId, now: Millis) {
+fn begin(ready: &PreparedProvider, memory: &mut FeedbackMemory, id: ProviderId, now: Millis) {
     let count = ready.calls.map(|calls| memory.judged.saturating_add(calls.into()));
     let time = ready.every.map(|every| now.saturating_add(every));
     memory.due(id, count, time);
@@ -95,7 +95,7 @@ pub(crate) fn judge(
     round
 }
 
-fn by_cadence(memory: &Memory, now: Millis, woken: &mut Vec<ProviderId>) {
+fn by_cadence(memory: &FeedbackMemory, now: Millis, woken: &mut Vec<ProviderId>) {
     let counts = memory.by_count.range(..=(memory.judged, ProviderId::MAX));
     woken.extend(counts.map(|(_, id)| *id));
     let times = memory.by_time.range(..=(now, ProviderId::MAX));
@@ -114,7 +114,7 @@ fn by_denial(compiled: &CompiledPlan, event: FeedbackCause, woken: &mut Vec<Prov
 fn by_file(
     compiled: &CompiledPlan,
     session: &Session,
-    memory: &Memory,
+    memory: &FeedbackMemory,
     answers: &dyn WorldQuestions,
     woken: &mut Vec<ProviderId>,
     round: &mut FeedbackRound,
@@ -141,7 +141,7 @@ fn by_file(
 fn by_edge(
     compiled: &CompiledPlan,
     session: &Session,
-    memory: &mut Memory,
+    memory: &mut FeedbackMemory,
     event: FeedbackCause,
     decision: &DecisionResources,
     answers: &dyn WorldQuestions,
@@ -179,7 +179,7 @@ fn by_edge(
 fn speak(
     compiled: &CompiledPlan,
     session: &Session,
-    memory: &mut Memory,
+    memory: &mut FeedbackMemory,
     woken: &[ProviderId],
     decision: &DecisionResources,
     answers: &dyn WorldQuestions,

@@ -7,7 +7,7 @@ use crate::eval::context::{Context, DecisionResources};
 use crate::session::counter::Counter;
 use crate::session::facts::FactRows;
 use crate::session::flight::InFlight;
-use crate::session::items::Items;
+use crate::session::items::ItemTable;
 use crate::session::origins::Origins;
 use crate::session::private::PrivateIndex;
 use crate::session::probes::Attempts;
@@ -92,7 +92,7 @@ fn empty(
         said: String::new(),
         private: PrivateIndex::default(),
         feedback: feedback::memory(&compiled.feedback, start),
-        items: plan.lifecycles.iter().map(Items::new).collect(),
+        items: plan.lifecycles.iter().map(ItemTable::new).collect(),
         ended: HashMap::new(),
         prompts: 0,
         blocked: 0,

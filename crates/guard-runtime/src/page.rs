@@ -1,7 +1,7 @@
 //! Items as JSON: the page that a lifecycle's list tool returns, and the brief form of one item.
 
 use crate::compiled::CompiledPlan;
-use crate::session::items::{self, Item, Items};
+use crate::session::items::{self, Item, ItemTable};
 use guard_plan::json::Json;
 use guard_plan::plan::Lifecycle;
 use guard_plan::render;
@@ -18,7 +18,7 @@ pub(crate) fn object(members: Vec<(&str, Json)>) -> Json {
 pub(crate) fn page(
     compiled: &CompiledPlan,
     lifecycle: &Lifecycle,
-    table: &Items,
+    table: &ItemTable,
     state: Option<u32>,
     after: u32,
 ) -> Json {

@@ -85,7 +85,7 @@ fn teach(
     let context = Context::new(compiled, session, &decision, answers);
     let context = Context { result: Some(read), ..context };
     let rows = |(rule, ready)| (rule, learn::rows(&context, rule, ready, (&[], &[])));
-    let taught: Vec<(&Learn, Vec<learn::Row>)> = lessons.map(rows).collect();
+    let taught: Vec<(&Learn, Vec<learn::LearnedRow>)> = lessons.map(rows).collect();
     for (rule, rows) in taught {
         learn::take_rows(compiled, session, rule, rows, by, learned);
     }

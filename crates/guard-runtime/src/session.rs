@@ -19,9 +19,9 @@ pub use probes::ProbeTurn;
 use crate::outcome::Learned;
 use crate::session::counter::Counter;
 use crate::session::facts::FactRows;
-use crate::session::feedback::Memory;
+use crate::session::feedback::FeedbackMemory;
 use crate::session::flight::InFlight;
-use crate::session::items::Items;
+use crate::session::items::ItemTable;
 use crate::session::origins::{Origins, Short};
 use crate::session::private::PrivateIndex;
 use crate::session::probes::Attempts;
@@ -91,9 +91,9 @@ pub struct Session {
     pub(crate) said: String,
     /// The private content of results; empty if the plan does not ask who may read a text.
     pub(crate) private: PrivateIndex,
-    pub(crate) feedback: Memory,
+    pub(crate) feedback: FeedbackMemory,
     /// The items, by lifecycle.
-    pub(crate) items: Box<[Items]>,
+    pub(crate) items: Box<[ItemTable]>,
     /// The endings of calls, by call id; only if the plan requires evidence.
     #[serde(with = "sorted")]
     pub(crate) ended: HashMap<Short, CallEnd>,

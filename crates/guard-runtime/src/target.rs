@@ -16,7 +16,7 @@ pub(crate) enum PathKey {
 /// Returns the path to a target, with its keys evaluated by `key`.
 pub(crate) fn resolve<'r>(
     target: &Target,
-    ready: &'r prepare::Target,
+    ready: &'r prepare::PreparedTarget,
     key: impl Fn(&'r prepare::Prepared) -> Result<Value, Fault>,
 ) -> Result<Vec<PathKey>, Fault> {
     let step = |(step, ready): (&Step, &'r Option<prepare::Prepared>)| match (step, ready) {

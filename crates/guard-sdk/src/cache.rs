@@ -29,12 +29,12 @@ pub struct GuardCache {
 
 #[derive(Default)]
 struct Entries {
-    guards: HashMap<Key, CachedGuard>,
+    guards: HashMap<CachedSource, CachedGuard>,
     uses: u64,
 }
 
 /// A guard's path, which decides what its `use` means, and the hash of its text.
-type Key = (PathBuf, Hash);
+type CachedSource = (PathBuf, Hash);
 
 struct CachedGuard {
     guard: Guard,
@@ -106,7 +106,7 @@ impl GuardCache {
     }
 
     /// The guard under a key, if the files that it uses are as they were.
-    fn find(&self, key: &Key) -> Option<Guard> {
+    fn find(&self, key: &CachedSource) -> Option<Guard> {
         let mut entries = self.entries();
         entries.uses += 1;
         let now = entries.uses;
@@ -122,7 +122,7 @@ impl GuardCache {
         Some(entry.guard.clone())
     }
 
-    fn keep(&self, key: Key, guard: Guard, used: Vec<(PathBuf, Hash)>) -> Guard {
+    fn keep(&self, key: CachedSource, guard: Guard, used: Vec<(PathBuf, Hash)>) -> Guard {
         let mut entries = self.entries();
         if entries.guards.len() >= self.capacity {
             let oldest = entries.guards.iter().min_by_key(|(_, entry)| entry.last_use);

@@ -123,7 +123,7 @@ const CONTINUATIONS: [&str; 56] = [
 
 /// Finds the items and brackets of a scanned file.
 pub(crate) fn structure(file: FileId, text: &str, scan: &Scan) -> Structure {
-    let mut pass = Pass {
+    let mut pass = StructurePass {
         file,
         text,
         tokens: &scan.tokens,
@@ -156,7 +156,7 @@ pub(crate) fn structure(file: FileId, text: &str, scan: &Scan) -> Structure {
     pass.out
 }
 
-struct Pass<'t> {
+struct StructurePass<'t> {
     file: FileId,
     text: &'t str,
     tokens: &'t [Token],
@@ -169,7 +169,7 @@ struct Pass<'t> {
     out: Structure,
 }
 
-impl Pass<'_> {
+impl StructurePass<'_> {
     fn char(&self, index: usize) -> u8 {
         self.tokens
             .get(index)

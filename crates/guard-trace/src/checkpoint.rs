@@ -39,7 +39,7 @@ pub struct Checkpoint {
     /// 1.
     pub version: u32,
     /// Each session, sorted by id.
-    pub sessions: Vec<Entry>,
+    pub sessions: Vec<CheckpointEntry>,
     /// The Merkle root over the sessions, 64 hexadecimal digits.
     pub root: String,
     /// Who says so.
@@ -51,7 +51,7 @@ pub struct Checkpoint {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Entry {
+pub struct CheckpointEntry {
     /// Its id.
     pub session: String,
     /// The number of the first record that was there.
@@ -88,7 +88,7 @@ pub struct InclusionProof {
     /// The record, as it stands in the trace.
     pub record: String,
     /// The session, as it stands in the checkpoint.
-    pub entry: Entry,
+    pub entry: CheckpointEntry,
     /// From the record up to the root of the session.
     pub path: Vec<String>,
     /// How many sessions the checkpoint has.
@@ -123,8 +123,8 @@ impl Growing {
     }
 
     /// Returns the session's entry in a checkpoint.
-    pub fn entry(&self, session: &str) -> Entry {
-        Entry {
+    pub fn entry(&self, session: &str) -> CheckpointEntry {
+        CheckpointEntry {
             session: session.to_owned(),
             first: self.first,
             records: self.first + self.tree.size(),
@@ -134,7 +134,7 @@ impl Growing {
     }
 }
 
-impl Entry {
+impl CheckpointEntry {
     /// Returns its hashes; `None` if they are malformed.
     pub fn hashes(&self) -> Option<(Hash, Hash)> {
         Some((hex::decode_lower(self.head.as_bytes())?, hex::decode_lower(self.root.as_bytes())?))
@@ -203,7 +203,10 @@ impl Checkpoint {
     /// # Errors
     ///
     /// Returns an error if two sessions have the same id or a hash is malformed.
-    pub fn new(mut sessions: Vec<Entry>, key: Option<&SigningKey>) -> Result<Checkpoint, Doubt> {
+    pub fn new(
+        mut sessions: Vec<CheckpointEntry>,
+        key: Option<&SigningKey>,
+    ) -> Result<Checkpoint, Doubt> {
         sessions.sort_by(|a, b| a.session.cmp(&b.session));
         let root = root(&sessions)?;
         let signature = key.map(|key| CheckpointSignature {
@@ -243,7 +246,7 @@ impl Checkpoint {
     }
 
     /// Returns the entry of a session.
-    pub fn entry(&self, session: &str) -> Option<&Entry> {
+    pub fn entry(&self, session: &str) -> Option<&CheckpointEntry> {
         let place = self.sessions.binary_search_by(|entry| entry.session.as_str().cmp(session));
         place.ok().map(|place| &self.sessions[place])
     }
@@ -390,7 +393,7 @@ fn known(format: &str, expected: &str, version: u32) -> Result<(), Doubt> {
 }
 
 /// Returns the root over sessions, which are sorted and have distinct ids.
-fn root(sessions: &[Entry]) -> Result<Hash, Doubt> {
+fn root(sessions: &[CheckpointEntry]) -> Result<Hash, Doubt> {
     let sorted = sessions.windows(2).all(|two| two[0].session < two[1].session);
     if !sorted {
         return Err(Doubt::Form("its sessions are not sorted, or one is there twice".into()));
@@ -403,7 +406,7 @@ fn root(sessions: &[Entry]) -> Result<Hash, Doubt> {
 }
 
 /// Returns the hash of a session's entry, the leaf of the tree over sessions.
-fn anchored(entry: &Entry) -> Result<Hash, Doubt> {
+fn anchored(entry: &CheckpointEntry) -> Result<Hash, Doubt> {
     let none = || Doubt::Form(format!("a hash of session `{}` is none", entry.session));
     let leaf = entry.leaf().ok_or_else(none)?;
     Ok(merkle::leaf(&leaf))

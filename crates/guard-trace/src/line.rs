@@ -38,7 +38,7 @@ pub struct Line<'l> {
 
 /// A format error of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Flaw {
+pub enum LineFlaw {
     /// The line does not end like a record: it was cut, or is not a record.
     Cut,
     /// The line does not begin like a record.
@@ -53,16 +53,16 @@ impl<'l> Line<'l> {
     /// # Errors
     ///
     /// Returns an error if the format differs. [`Line::is_intact`] checks the hash.
-    pub fn read(line: &'l [u8]) -> Result<Line<'l>, Flaw> {
-        let text = std::str::from_utf8(line).map_err(|_| Flaw::NotText)?;
-        let tail = line.len().checked_sub(TAIL).ok_or(Flaw::Cut)?;
-        let (prev, hash) = ends(&line[tail..]).ok_or(Flaw::Cut)?;
-        let rest = line.strip_prefix(SEQ).ok_or(Flaw::NoRecord)?;
+    pub fn read(line: &'l [u8]) -> Result<Line<'l>, LineFlaw> {
+        let text = std::str::from_utf8(line).map_err(|_| LineFlaw::NotText)?;
+        let tail = line.len().checked_sub(TAIL).ok_or(LineFlaw::Cut)?;
+        let (prev, hash) = ends(&line[tail..]).ok_or(LineFlaw::Cut)?;
+        let rest = line.strip_prefix(SEQ).ok_or(LineFlaw::NoRecord)?;
         let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
         let from = SEQ.len();
-        let seq = text[from..from + digits].parse().map_err(|_| Flaw::NoRecord)?;
-        let (time, at) = quoted(text, from + digits, TIME).ok_or(Flaw::NoRecord)?;
-        let (kind, _) = quoted(text, at, KIND).ok_or(Flaw::NoRecord)?;
+        let seq = text[from..from + digits].parse().map_err(|_| LineFlaw::NoRecord)?;
+        let (time, at) = quoted(text, from + digits, TIME).ok_or(LineFlaw::NoRecord)?;
+        let (kind, _) = quoted(text, at, KIND).ok_or(LineFlaw::NoRecord)?;
         let body = &line[..line.len() - DIGITS - END.len() - HASH.len() + 1];
         Ok(Line { seq, time, kind, prev, hash, body })
     }
@@ -109,7 +109,7 @@ pub struct Head {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Break {
     /// Its format is invalid.
-    Form(Flaw),
+    Form(LineFlaw),
     /// Its hash does not match its content: it was changed.
     Changed,
     /// It names another record as its predecessor.
@@ -128,9 +128,9 @@ pub enum Break {
 impl std::fmt::Display for Break {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Break::Form(Flaw::Cut) => f.write_str("it is cut"),
-            Break::Form(Flaw::NoRecord) => f.write_str("it is no record of a trace"),
-            Break::Form(Flaw::NotText) => f.write_str("it is not UTF-8"),
+            Break::Form(LineFlaw::Cut) => f.write_str("it is cut"),
+            Break::Form(LineFlaw::NoRecord) => f.write_str("it is no record of a trace"),
+            Break::Form(LineFlaw::NotText) => f.write_str("it is not UTF-8"),
             Break::Changed => f.write_str("it was changed: its hash is another"),
             Break::Prev => f.write_str("it does not follow the record before it"),
             Break::Seq { found, expected } => write!(f, "its number is {found}, not {expected}"),

@@ -11,7 +11,7 @@ mod pieces;
 pub use finding::{TraceFinding, TraceTrouble};
 pub use pieces::{MAX_LINE, Pieces};
 
-use crate::checkpoint::Entry;
+use crate::checkpoint::CheckpointEntry;
 use crate::line::Head;
 use crate::store::{Store, StoreError, Taken};
 use links::Links;
@@ -29,7 +29,7 @@ pub struct Against {
     /// True if its Merkle root is needed.
     pub tree: bool,
     /// The session's entry in a checkpoint.
-    pub entry: Option<Entry>,
+    pub entry: Option<CheckpointEntry>,
     /// The store's snapshot of the session.
     pub snapshot: Option<Taken>,
     /// True if the store's snapshot was rejected.
@@ -58,7 +58,7 @@ pub struct VerifiedTrace {
     pub session: Option<String>,
     /// The session's entry for a checkpoint, if its root was requested, its id is known and there
     /// are no findings.
-    pub entry: Option<Entry>,
+    pub entry: Option<CheckpointEntry>,
     /// The findings, in the order of the trace; at most [`MAX_FINDINGS`].
     pub findings: Vec<TraceFinding>,
     /// The number of further findings.

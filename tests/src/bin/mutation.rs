@@ -58,6 +58,7 @@ const FOUND: &[(&str, &[(&str, &str)])] = &[
             ("a list has items", "guard_compiler::diff::implied"),
             ("a name is one tool's", "guard_compiler::diff::proof"),
             ("a warning is a refusal", "guard_compiler::diff::proof"),
+            ("a full fact halts nothing", "guard_compiler::diff::proof::history"),
             ("a budget is spent alike", "guard_compiler::diff::proof"),
             ("a limit that asks refuses", "guard_compiler::diff::proof"),
             ("nothing waits", "guard_compiler::diff::proof"),

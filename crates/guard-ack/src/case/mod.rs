@@ -5,7 +5,7 @@
 pub mod draw;
 mod read;
 
-pub use read::{Problem, parse};
+pub use read::{CaseProblem, parse};
 
 use crate::protocol::{Declared, Elsewhere, FailureKind, Outage, PlainPolicy};
 use serde::Deserialize;

@@ -13,7 +13,7 @@ const OPERATORS: [&str; 7] = ["==", "!=", "<", "<=", ">", ">=", "starts_with"];
 
 /// A problem of a case.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
+pub struct CaseProblem {
     /// The line, from 1; 0 if unknown.
     pub line: usize,
     /// The problem.
@@ -22,7 +22,7 @@ pub struct Problem {
     pub help: Option<String>,
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for CaseProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.message)?;
         self.help.as_ref().map_or(Ok(()), |help| write!(f, "; {help}"))
@@ -34,9 +34,10 @@ impl fmt::Display for Problem {
 /// # Errors
 ///
 /// Returns all problems of the case.
-pub fn parse(name: &str, text: &str, seed: u64) -> Result<Case, Vec<Problem>> {
-    let filled = draw::fill(text, seed, name)
-        .map_err(|bad| vec![Problem { line: bad.line, message: bad.message, help: bad.help }])?;
+pub fn parse(name: &str, text: &str, seed: u64) -> Result<Case, Vec<CaseProblem>> {
+    let filled = draw::fill(text, seed, name).map_err(|bad| {
+        vec![CaseProblem { line: bad.line, message: bad.message, help: bad.help }]
+    })?;
     let mut case: Case =
         toml::from_str(&filled).map_err(|error| vec![unreadable(&filled, &error)])?;
     case.name = name.to_owned();
@@ -48,7 +49,7 @@ pub fn parse(name: &str, text: &str, seed: u64) -> Result<Case, Vec<Problem>> {
 }
 
 /// Converts an error of the TOML parser, with the nearest expected name.
-fn unreadable(text: &str, error: &toml::de::Error) -> Problem {
+fn unreadable(text: &str, error: &toml::de::Error) -> CaseProblem {
     let line = error.span().map_or(0, |span| line_of(text, span.start));
     let message = error.message().lines().next().unwrap_or_default().to_owned();
     let mut names = message.split('`').skip(1).step_by(2);
@@ -56,7 +57,7 @@ fn unreadable(text: &str, error: &toml::de::Error) -> Problem {
         .next()
         .filter(|_| message.starts_with("unknown"))
         .and_then(|wrong| nearest(wrong, names).map(|near| format!("did you mean `{near}`?")));
-    Problem { line, message, help }
+    CaseProblem { line, message, help }
 }
 
 fn line_of(text: &str, at: usize) -> usize {
@@ -65,13 +66,13 @@ fn line_of(text: &str, at: usize) -> usize {
 
 struct CaseReader<'t> {
     text: &'t str,
-    problems: Vec<Problem>,
+    problems: Vec<CaseProblem>,
 }
 
 impl CaseReader<'_> {
     fn problem(&mut self, near: &str, message: impl Into<String>, help: Option<String>) {
         let line = self.text.find(near).map_or(0, |at| line_of(self.text, at));
-        self.problems.push(Problem { line, message: message.into(), help });
+        self.problems.push(CaseProblem { line, message: message.into(), help });
     }
 
     /// Normalizes the runs to one form.

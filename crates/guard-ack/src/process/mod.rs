@@ -251,7 +251,7 @@ impl AdapterProcess {
     fn hear(
         &mut self,
         id: &Value,
-        beside: Option<&Beside>,
+        beside: Option<&ErrorOutput>,
         wait: Duration,
     ) -> Result<OutputLine, AdapterTrouble> {
         let line = match self.child.hear(wait) {
@@ -304,7 +304,7 @@ impl AdapterProcess {
         self.asked += 1;
         let id = Value::from(self.asked);
         self.tell(&json!({ "id": id, "method": "run", "params": run }))?;
-        talk.beside = Some(Beside { id, session: run.session });
+        talk.beside = Some(ErrorOutput { id, session: run.session });
         Ok(())
     }
 
@@ -418,11 +418,11 @@ struct Talk<'w> {
     /// A question for the time that is answered when the adapter is silent.
     late_clock: Option<Value>,
     world: Option<&'w mut dyn AdapterWorld>,
-    beside: Option<Beside>,
+    beside: Option<ErrorOutput>,
 }
 
 /// The run that goes on beside another.
-struct Beside {
+struct ErrorOutput {
     /// The id of the request that began it.
     id: Value,
     session: String,

@@ -2,7 +2,7 @@
 
 use super::{findings, rerun, tiers};
 use crate::adapter::{AdapterTrouble, TroubleKind};
-use crate::case::Problem;
+use crate::case::CaseProblem;
 use crate::judge::BrokenPromise;
 use crate::run::{AckReport, CaseOutcome, CaseVerdict};
 use crate::suite::Unreadable;
@@ -82,7 +82,7 @@ pub fn read(text: &str) -> Result<(AckReport, String), String> {
     let unreadable = value["unreadable"].as_array().into_iter().flatten().map(|one| Unreadable {
         name: string(&one["file"]),
         file: string(&one["file"]),
-        problems: vec![Problem {
+        problems: vec![CaseProblem {
             line: one["line"].as_u64().and_then(|line| usize::try_from(line).ok()).unwrap_or(0),
             message: string(&one["message"]),
             help: one["help"].as_str().map(str::to_owned),

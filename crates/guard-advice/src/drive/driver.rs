@@ -41,7 +41,7 @@ struct DriverCall {
 }
 
 /// The result of a step, or the reason why the drive ends in the middle of a round.
-type Ended<T> = Result<T, End>;
+type DriveEnd<T> = Result<T, End>;
 
 impl<'d, 'o> Driver<'d, 'o> {
     pub fn new(
@@ -92,7 +92,7 @@ impl<'d, 'o> Driver<'d, 'o> {
     }
 
     /// Checks whether there is a further round; the error is the reason for the end.
-    fn end(&mut self, advice: &Advice) -> Ended<()> {
+    fn end(&mut self, advice: &Advice) -> DriveEnd<()> {
         if advice.reached() && !self.held {
             if self.stop("every goal is reached")? {
                 return Err(End::GoalReached);
@@ -113,7 +113,7 @@ impl<'d, 'o> Driver<'d, 'o> {
     }
 
     /// Asks the kernel whether the drive may stop, and keeps the failed checks for the reasoner.
-    fn stop(&mut self, reason: &str) -> Ended<bool> {
+    fn stop(&mut self, reason: &str) -> DriveEnd<bool> {
         let now = self.now();
         match self.step(&Event::Stop(Stop { reason: Some(reason), now }))? {
             Outcome::Stopped(Stopped { decision: StopDecision::Allow, incomplete, .. }) => {
@@ -134,7 +134,7 @@ impl<'d, 'o> Driver<'d, 'o> {
     }
 
     /// Performs one choice.
-    fn round(&mut self, advice: &Advice) -> Ended<()> {
+    fn round(&mut self, advice: &Advice) -> DriveEnd<()> {
         let now = self.now();
         let mut round = Round {
             number: self.rounds.len() as u64 + 1,
@@ -151,7 +151,7 @@ impl<'d, 'o> Driver<'d, 'o> {
         done
     }
 
-    fn choose(&mut self, advice: &Advice, round: &mut Round) -> Ended<()> {
+    fn choose(&mut self, advice: &Advice, round: &mut Round) -> DriveEnd<()> {
         match self.ask(advice) {
             Ok(Choice::Stop { reasoning }) => {
                 round.reasoning = report::cut(&reasoning);
@@ -203,7 +203,7 @@ impl<'d, 'o> Driver<'d, 'o> {
         }
     }
 
-    fn stop_chosen(&mut self, reasoning: &str, round: &mut Round) -> Ended<()> {
+    fn stop_chosen(&mut self, reasoning: &str, round: &mut Round) -> DriveEnd<()> {
         if self.stop(reasoning)? {
             round.outcome = RoundOutcome::Stopped;
             return Err(End::Stopped);
@@ -232,7 +232,7 @@ impl<'d, 'o> Driver<'d, 'o> {
 
     /// Replaces an invalid choice: by the best action that is ready, or one that only has to become
     /// ready.
-    fn instead(&mut self, advice: &Advice, why: &str, round: &mut Round) -> Ended<()> {
+    fn instead(&mut self, advice: &Advice, why: &str, round: &mut Round) -> DriveEnd<()> {
         self.say(format!("your choice was not taken: {why}"));
         round.invalid = Some(report::cut(why));
         let unready = |action: &&Action| {
@@ -290,7 +290,7 @@ impl<'d, 'o> Driver<'d, 'o> {
     }
 
     /// Gives the session an event, and keeps its feedback for the reasoner.
-    fn step(&mut self, event: &Event<'_>) -> Ended<Outcome> {
+    fn step(&mut self, event: &Event<'_>) -> DriveEnd<Outcome> {
         let outcome = self.session.step(event).map_err(End::Error)?;
         match &outcome {
             Outcome::Proposed(proposed) => self.feedback.extend_from_slice(&proposed.feedback),

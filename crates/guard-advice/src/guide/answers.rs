@@ -55,6 +55,9 @@ fn can(plan: &Plan, code: Code) -> bool {
         Code::Conflict => {
             any(&|t| (0..).zip(&plan.tools).any(|(id, other)| t.waits_for(id, other)))
         }
-        Code::Halted => any(&|t| !t.observes.is_empty() || !t.reconciles.is_empty()),
+        Code::Halted => {
+            let observes = |t: &Tool| !t.observes.is_empty() || !t.reconciles.is_empty();
+            any(&observes) || plan.facts.iter().any(|fact| fact.halts)
+        }
     }
 }

@@ -73,7 +73,11 @@ fn facts(plan: &Plan, page: &mut MarkdownPage) {
         let teaches = plan.tools.iter().filter(|t| t.learns.iter().any(|l| l.fact == id));
         from.extend(teaches.map(|t| format!("results of `{}`", t.wire_name)));
         let from = if from.is_empty() { "nothing".into() } else { listed(&from, "and") };
-        page.item(format!("`{}`: from {from}", fact.name));
+        let full = match fact.halts {
+            true => format!("; it holds {}, and one more halts the session", fact.max),
+            false => String::new(),
+        };
+        page.item(format!("`{}`: from {from}{full}", fact.name));
     }
 }
 

@@ -228,6 +228,13 @@ pub(crate) fn unknown_test<'a>(title: &Ident, known: impl Iterator<Item = &'a st
     }
 }
 
+pub(crate) fn too_many_steps(test: Span, most: usize) -> Diagnostic {
+    let why = format!("the tests play more than {} steps together", grouped(most as u64));
+    Diagnostic::error("G0315", test, why).help(
+        "the steps of a beginning count for each test that begins after it: let fewer tests do so",
+    )
+}
+
 pub(crate) fn test_after_itself(after: &Ident, title: &str) -> Diagnostic {
     let why = format!("the test `{title}` begins after itself");
     Diagnostic::error("G0315", after.span, why).help("one of these tests must begin by itself")

@@ -21,20 +21,20 @@ pub(crate) use facts::never_faults;
 use guard_plan::plan::{Plan, Rewrite, ToolId};
 
 /// A pass, by its verb.
-struct Pass {
+struct OptimizerPass {
     verb: &'static str,
     run: fn(&mut PassWork<'_>),
 }
 
 /// The passes, in order.
-const PASSES: [Pass; 7] = [
-    Pass { verb: "simplify", run: simplify::simplify },
-    Pass { verb: "fold", run: fold::fold },
-    Pass { verb: "drop", run: drop::drop_rules },
-    Pass { verb: "order", run: order::order },
-    Pass { verb: "merge", run: merge::merge },
-    Pass { verb: "sweep", run: sweep::sweep },
-    Pass { verb: "count", run: |work| crate::lower::count_steps(work.plan) },
+const PASSES: [OptimizerPass; 7] = [
+    OptimizerPass { verb: "simplify", run: simplify::simplify },
+    OptimizerPass { verb: "fold", run: fold::fold },
+    OptimizerPass { verb: "drop", run: drop::drop_rules },
+    OptimizerPass { verb: "order", run: order::order },
+    OptimizerPass { verb: "merge", run: merge::merge },
+    OptimizerPass { verb: "sweep", run: sweep::sweep },
+    OptimizerPass { verb: "count", run: |work| crate::lower::count_steps(work.plan) },
 ];
 
 /// The maximum length of an expression in an explanation, in characters.

@@ -4,9 +4,9 @@ use super::governs::{Governing, Governs, shortened};
 use super::lets::Lets;
 use super::narrow;
 use super::policy::{Governed, Speaking};
-use super::scope::{Missing, Place, Scope};
+use super::scope::{ExprPlace, MissingMeaning, Scope};
 use super::text::text;
-use super::transforms::Transform;
+use super::transforms::CheckedTransform;
 use super::trust::endorses;
 use super::typed::typed;
 use super::{Checker, establish};
@@ -33,7 +33,8 @@ impl<'a> Checker<'a, '_> {
     pub(super) fn invariants(&mut self) {
         let names = self.names;
         for entry in &names.invariants.items {
-            let mut scope = Scope::new(names, Place::State, &[], Missing::Refuses(false));
+            let mut scope =
+                Scope::new(names, ExprPlace::State, &[], MissingMeaning::Refuses(false));
             let condition = self.condition(&entry.decl.condition, &mut scope);
             let because = entry.decl.because.as_ref().map(|b| self.message(b, &mut scope));
             let rule = RuleMeta {
@@ -100,7 +101,8 @@ impl<'a> Checker<'a, '_> {
             let base = establish::by_clauses(clauses, names, &establishing, &signature.params);
             let after = establish::after_writes(&base, &plain, signature.returns.as_ref());
             let after = after.map(Rc::new);
-            let mut scope = Scope::new(names, Place::Rule, &signature.params, Missing::Strict);
+            let mut scope =
+                Scope::new(names, ExprPlace::Rule, &signature.params, MissingMeaning::Strict);
             scope.by_clauses = Rc::new(base);
             scope.tool = Some(tool.wire_name.as_str().into());
             [scope.after_effects, scope.after_observations] = after;
@@ -242,7 +244,7 @@ impl<'a> Checker<'a, '_> {
                 self.settle_clause(at, clause, rule, tool, scope)
             }
             C::Transform { target, path, value, guard, because } => {
-                let transform = Transform { target, path, value, guard: guard.as_ref() };
+                let transform = CheckedTransform { target, path, value, guard: guard.as_ref() };
                 self.transform(at, &transform, because.as_ref(), rule, tool, scope);
             }
             C::Trusted { .. } if endorses(&clause.kind) => {
@@ -370,7 +372,7 @@ impl<'a> Checker<'a, '_> {
 
     /// The condition of a `when` or `unless` that holds a call back when it comes true.
     pub(super) fn guard(&mut self, guard: &ast::Guard, scope: &mut Scope) -> Expr {
-        let outer = std::mem::replace(&mut scope.missing, Missing::Refuses(!guard.unless));
+        let outer = std::mem::replace(&mut scope.missing, MissingMeaning::Refuses(!guard.unless));
         let condition = self.condition(&guard.condition, scope);
         scope.missing = outer;
         negated_if(guard.unless, condition)
@@ -378,7 +380,7 @@ impl<'a> Checker<'a, '_> {
 
     /// A message; whatever it interpolates may be missing.
     pub(super) fn message(&mut self, template: &ast::Template, scope: &mut Scope) -> hir::Message {
-        let outer = std::mem::replace(&mut scope.missing, Missing::Any);
+        let outer = std::mem::replace(&mut scope.missing, MissingMeaning::Any);
         let mut parts = Vec::new();
         for part in &template.parts {
             parts.push(match part {

@@ -3,7 +3,7 @@
 //! Checked whole; the kernel carries nothing of them out yet, which a warning says.
 
 use super::forms::FormPlace;
-use super::scope::Missing;
+use super::scope::MissingMeaning;
 use super::session::session_scope;
 use super::text::text;
 use super::ty::fits;
@@ -489,7 +489,7 @@ impl Checker<'_, '_> {
             }
             return Allowed::Fact(fact);
         }
-        let mut scope = session_scope(self.names, Missing::Any);
+        let mut scope = session_scope(self.names, MissingMeaning::Any);
         let found =
             self.expr(allowed, Some(&Type::Set(ty.required().clone().into(), None)), &mut scope);
         let element = match found.ty.required() {

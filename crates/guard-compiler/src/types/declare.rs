@@ -2,7 +2,7 @@
 
 use super::forms::FormPlace;
 use super::name::OtherMeaning;
-use super::scope::{Missing, Place, Scope};
+use super::scope::{ExprPlace, MissingMeaning, Scope};
 use super::trust::endorses;
 use super::ty::{MAX_LEVELS, levels};
 use super::{Checker, Signature, literal};
@@ -288,7 +288,7 @@ impl<'a> Checker<'a, '_> {
         let names = self.names;
         for entry in &names.state.items {
             let ty = self.ty(&entry.decl.ty);
-            let mut scope = Scope::new(names, Place::Initial, &[], Missing::Strict);
+            let mut scope = Scope::new(names, ExprPlace::Initial, &[], MissingMeaning::Strict);
             let init = self.value(&entry.decl.init, &ty, &mut scope);
             if !is_constant(&init) {
                 self.report(errors::not_constant(entry.decl.init.span));

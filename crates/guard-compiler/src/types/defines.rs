@@ -6,7 +6,7 @@
 
 use super::Checker;
 use super::declare::marks;
-use super::scope::{GivenArgument, Missing, Place, Scope};
+use super::scope::{ExprPlace, GivenArgument, MissingMeaning, Scope};
 use super::text::{text, text_in};
 use super::ty::fits;
 use super::typed::broken;
@@ -36,7 +36,7 @@ pub(crate) struct Use {
 }
 
 /// The meaning of a name or a call that stands for an expression.
-pub(crate) enum Meaning<'s> {
+pub(crate) enum DefineMeaning<'s> {
     /// The argument of a parameter.
     Argument(GivenArgument<'s>),
     Let(&'s ast::Expr),
@@ -197,7 +197,7 @@ impl<'a> Checker<'a, '_> {
                 continue;
             }
             let Defined { params, ty, .. } = self.defines[at].clone();
-            let mut scope = Scope::new(names, Place::Define, &params, Missing::Any);
+            let mut scope = Scope::new(names, ExprPlace::Define, &params, MissingMeaning::Any);
             let value = self.by_itself(|this| this.value(&entry.decl.value, &ty, &mut scope));
             let mut broken = value.ty == Type::Error;
             value.walk(&mut |part| broken |= part.ty == Type::Error);
@@ -214,18 +214,24 @@ impl<'a> Checker<'a, '_> {
     }
 
     /// The meaning of a name or of the name of a call.
-    pub(super) fn meaning<'s>(&self, e: &ast::Expr, scope: &Scope<'s>) -> Option<Meaning<'s>> {
+    pub(super) fn meaning<'s>(
+        &self,
+        e: &ast::Expr,
+        scope: &Scope<'s>,
+    ) -> Option<DefineMeaning<'s>> {
         match &e.kind {
             ast::ExprKind::Name(name) => {
                 if let Some(given) = scope.given(name) {
-                    return Some(Meaning::Argument(given.clone()));
+                    return Some(DefineMeaning::Argument(given.clone()));
                 }
                 if let Some(value) = scope.let_value(name) {
-                    return Some(Meaning::Let(value));
+                    return Some(DefineMeaning::Let(value));
                 }
-                scope.define(name, false).map(Meaning::Define)
+                scope.define(name, false).map(DefineMeaning::Define)
             }
-            ast::ExprKind::Call(name, _) => scope.define(&name.node, true).map(Meaning::Define),
+            ast::ExprKind::Call(name, _) => {
+                scope.define(&name.node, true).map(DefineMeaning::Define)
+            }
             _ => None,
         }
     }
@@ -238,17 +244,17 @@ impl<'a> Checker<'a, '_> {
         scope: &mut Scope,
     ) -> Option<Expr> {
         let meaning = self.meaning(e, scope)?;
-        if !matches!(meaning, Meaning::Argument(_)) && !self.fits_bounds(e, scope) {
+        if !matches!(meaning, DefineMeaning::Argument(_)) && !self.fits_bounds(e, scope) {
             return Some(broken(e.span));
         }
         Some(match meaning {
-            Meaning::Argument(given) => {
+            DefineMeaning::Argument(given) => {
                 let (define, param) = given.of;
                 let ty = self.defines[define].params[param].ty.clone();
                 self.stood_for(&given.value, &ty, &mut scope.of_argument(&given))
             }
-            Meaning::Let(value) => self.let_used(e, value, expected, scope),
-            Meaning::Define(at) => self.define_used(at, e, scope),
+            DefineMeaning::Let(value) => self.let_used(e, value, expected, scope),
+            DefineMeaning::Define(at) => self.define_used(at, e, scope),
         })
     }
 

@@ -3,7 +3,7 @@
 use super::Checker;
 use super::clauses::place_key;
 use super::narrow;
-use super::scope::{Missing, Place, Scope};
+use super::scope::{ExprPlace, MissingMeaning, Scope};
 use super::text::text;
 use super::ty::fits;
 use super::typed::{broken, folded};
@@ -288,7 +288,7 @@ impl Checker<'_, '_> {
         outer: &Scope,
     ) {
         let mut scope = outer.clone();
-        scope.place = Place::Settle;
+        scope.place = ExprPlace::Settle;
         scope.by_clauses = match clause.kind {
             ast::ClauseKind::Observe { .. } => scope.after_effects.clone(),
             _ => scope.after_observations.clone(),
@@ -314,7 +314,7 @@ impl Checker<'_, '_> {
                 });
             }
             ast::ClauseKind::Reconcile { condition, because } => {
-                scope.missing = Missing::Refuses(false);
+                scope.missing = MissingMeaning::Refuses(false);
                 let kind = ClauseKind::Reconcile {
                     condition: self.condition(condition, &mut scope),
                     text: self.shown(condition, &scope),
@@ -385,9 +385,9 @@ impl Checker<'_, '_> {
         let help = "learn from one collection, a clause each";
         let ranges = self.ranges(&learn.each, ("a lesson", help), scope);
         // A missing value teaches nothing.
-        scope.missing = Missing::Refuses(false);
+        scope.missing = MissingMeaning::Refuses(false);
         let when = learn.when.as_ref().map(|w| self.condition(w, scope));
-        scope.missing = Missing::Strict;
+        scope.missing = MissingMeaning::Strict;
         scope.decodes = true;
         if let Some(when) = &learn.when {
             narrow::establish(when, true, scope);

@@ -5,7 +5,7 @@
 
 use super::governs::{Governing, Governs};
 use super::narrow;
-use super::scope::{Missing, Place, Scope};
+use super::scope::{ExprPlace, MissingMeaning, Scope};
 use crate::hir::{Field, Type};
 use crate::names::Names;
 use guard_syntax::ast::{self, ClauseKind, EffectKind, ExprKind, Step};
@@ -147,7 +147,7 @@ pub(crate) fn by_clauses(
     filled: &HashMap<&str, Vec<Filled>>,
     params: &[Field],
 ) -> Vec<(usize, String)> {
-    let mut scope = Scope::new(names, Place::Rule, params, Missing::Strict);
+    let mut scope = Scope::new(names, ExprPlace::Rule, params, MissingMeaning::Strict);
     let mut keys = Vec::new();
     for (at, Governs { governing, lets, .. }) in clauses.iter().enumerate() {
         scope.lets = lets.clone();

@@ -2,7 +2,7 @@
 
 use super::ask::last_calls_misplaced;
 use super::narrow;
-use super::scope::{Missing, Scope};
+use super::scope::{MissingMeaning, Scope};
 use super::text::{text, text_in};
 use super::ty::{fits, join};
 use super::typed::{boxed, broken, typed};
@@ -86,7 +86,7 @@ impl Checker<'_, '_> {
             return found;
         }
         if !self.is_established(e, &found, scope) {
-            let condition = matches!(scope.missing, Missing::Refuses(_));
+            let condition = matches!(scope.missing, MissingMeaning::Refuses(_));
             self.report(errors::may_be_missing(e.span, &format!("`{}`", text(e)), condition));
             return broken(e.span);
         }
@@ -292,7 +292,7 @@ impl Checker<'_, '_> {
         }
         let mut inner = scope.of_states();
         let of = self.condition(of, &mut inner);
-        inner.missing = Missing::Strict;
+        inner.missing = MissingMeaning::Strict;
         let trigger = trigger.map(|t| boxed(self.condition(t, &mut inner)));
         typed(ExprKind::Temporal(op, boxed(of), trigger), Type::Bool, span)
     }
@@ -364,7 +364,7 @@ impl Checker<'_, '_> {
         span: Span,
         scope: &mut Scope,
     ) -> Expr {
-        let outer = std::mem::replace(&mut scope.missing, Missing::Strict);
+        let outer = std::mem::replace(&mut scope.missing, MissingMeaning::Strict);
         let condition = self.condition(c, scope);
         scope.missing = outer;
         let left = self.narrowed(c, true, scope, |this, scope| {

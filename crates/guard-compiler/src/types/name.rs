@@ -1,7 +1,7 @@
 //! Names in expressions: what a bare name means where it stands, and what to say where it means nothing.
 
 use super::Checker;
-use super::scope::{Place, Scope};
+use super::scope::{ExprPlace, Scope};
 use super::typed::{boxed, broken, typed};
 use crate::errors;
 use crate::hir::{EnumDef, Expr, ExprKind, MapKey, ORIGIN, Type};
@@ -91,10 +91,10 @@ impl Checker<'_, '_> {
             "tool_name" if let (Some(tool), None) = (&scope.tool, &scope.around) => {
                 return typed(ExprKind::String(tool.to_string()), Type::string(), span);
             }
-            "text" if scope.place == Place::Source(SourceKind::Prompt) => {
+            "text" if scope.place == ExprPlace::Source(SourceKind::Prompt) => {
                 return typed(ExprKind::Text, Type::string(), span);
             }
-            "data" if scope.place == Place::Source(SourceKind::Start) => {
+            "data" if scope.place == ExprPlace::Source(SourceKind::Start) => {
                 return typed(ExprKind::Result, Type::Json, span);
             }
             _ => return self.unknown_name(name, wanted, span, scope),
@@ -161,7 +161,7 @@ impl Checker<'_, '_> {
         let own = params.chain(locals).chain(given).chain(scope.lets.names());
         let declared = names.state.names().chain(names.defines.names());
         let known = own.chain(declared).chain(variants).chain(builtins);
-        let d = errors::unknown_name(name, span, known, scope.place == Place::Define);
+        let d = errors::unknown_name(name, span, known, scope.place == ExprPlace::Define);
         self.report(d);
         broken(span)
     }
@@ -229,12 +229,12 @@ impl Checker<'_, '_> {
     /// Something that cannot be asked here.
     pub(super) fn misplaced(&mut self, span: Span, what: &str, scope: &Scope) -> Expr {
         let help = match scope.place {
-            Place::State => {
+            ExprPlace::State => {
                 "keep what it needs in a state variable, written by effects or observations"
             }
-            Place::Initial => "begin with a constant",
-            Place::Define => "give it to the define as a parameter",
-            Place::Rule => {
+            ExprPlace::Initial => "begin with a constant",
+            ExprPlace::Define => "give it to the define as a parameter",
+            ExprPlace::Rule => {
                 "`result` exists once the call has settled: use `observe`, `learn` or `reconcile`"
             }
             _ => "move the question into a clause of a tool or policy",

@@ -6,6 +6,7 @@ use super::scope::Scope;
 use super::text::{operator, text};
 use super::ty::fits;
 use super::typed::{broken, typed};
+use crate::analysis::diff::implied::is_total;
 use crate::errors;
 use crate::hir::{Expr, ExprKind, StringBounds, Type};
 use guard_plan::builtin::{Builtin, Kind};
@@ -207,7 +208,8 @@ impl Checker<'_, '_> {
             BinaryOp::Ge if below => false,
             _ => return,
         };
-        self.report(errors::never_varies(span, outcome, "the type's range decides it"));
+        let is_total = is_total(left);
+        self.report(errors::never_varies(span, outcome, "the type's range decides it", is_total));
     }
 
     /// A text in lower case never equals one that is not.
@@ -466,13 +468,13 @@ fn result(op: BinaryOp, a: &Type, b: &Type) -> Option<Type> {
     })
 }
 
-type Bounds = (Option<i64>, Option<i64>);
+type NumberRange = (Option<i64>, Option<i64>);
 
 /// Bounds of a sum, difference or product; only the sign of a lower bound matters to anyone.
-fn interval(op: BinaryOp, a: Bounds, b: Bounds, one: i64) -> Bounds {
+fn interval(op: BinaryOp, a: NumberRange, b: NumberRange, one: i64) -> NumberRange {
     let add = |x: Option<i64>, y: Option<i64>| x?.checked_add(y?);
     let sub = |x: Option<i64>, y: Option<i64>| x?.checked_sub(y?);
-    let positive = |x: Bounds| x.0.is_some_and(|l| l >= 0);
+    let positive = |x: NumberRange| x.0.is_some_and(|l| l >= 0);
     match op {
         BinaryOp::Add => (add(a.0, b.0), add(a.1, b.1)),
         BinaryOp::Sub => (sub(a.0, b.1), sub(a.1, b.0)),

@@ -3,7 +3,7 @@
 use super::Checker;
 use super::clauses::negated_if;
 use super::narrow;
-use super::scope::{Missing, Scope};
+use super::scope::{MissingMeaning, Scope};
 use super::trust::inner;
 use super::typed::{boxed, broken, typed};
 use crate::errors;
@@ -35,7 +35,7 @@ impl Checker<'_, '_> {
         if let Some(guard) = guard {
             narrow::establish(&guard.condition, !guard.unless, scope);
         }
-        scope.missing = Missing::Strict;
+        scope.missing = MissingMeaning::Strict;
         let to = to.map(|to| {
             let readers = Type::Set(Type::string().into(), None);
             let found = self.expr(to, Some(&readers), scope);
@@ -59,7 +59,7 @@ impl Checker<'_, '_> {
         };
         let when = guard.as_ref().map(|guard| {
             // What is missing vouches for nothing.
-            scope.missing = Missing::Refuses(guard.unless);
+            scope.missing = MissingMeaning::Refuses(guard.unless);
             negated_if(guard.unless, self.condition(&guard.condition, scope))
         });
         Some(ClauseKind::Endorse { part: selected, extractor, when })

@@ -2,7 +2,7 @@
 
 use super::Checker;
 use super::narrow;
-use super::scope::{Missing, Scope};
+use super::scope::{MissingMeaning, Scope};
 use super::typed::{boxed, broken, typed};
 use crate::errors;
 use crate::hir::{Expr, ExprKind, MapKey, Type};
@@ -47,7 +47,7 @@ impl Checker<'_, '_> {
         let element = scope.locals.last().filter(|_| scope.locals.len() > depth);
         let element = element.map_or((Type::Error, MapKey::Text), |l| (l.ty.clone(), l.key));
         if !matches!(op, Quantifier::All | Quantifier::Any) {
-            scope.missing = Missing::Strict;
+            scope.missing = MissingMeaning::Strict;
         }
         let result = match op {
             Quantifier::Sum => {
@@ -157,7 +157,7 @@ impl Checker<'_, '_> {
         };
         let (first, second) = (bind("#first", a), bind("#second", b));
         if op == Quantifier::Count {
-            scope.missing = Missing::Strict;
+            scope.missing = MissingMeaning::Strict;
         }
         let body = boxed(self.condition(body, scope));
         scope.locals.truncate(depth);

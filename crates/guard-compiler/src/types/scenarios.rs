@@ -4,7 +4,7 @@ mod values;
 
 use super::Checker;
 use super::literal;
-use super::scope::{Missing, Place, Scope};
+use super::scope::{ExprPlace, MissingMeaning, Scope};
 use crate::errors;
 use crate::hir::{ExprKind, ToolId};
 use crate::scenario::{Call, ReportStep, Scenario, Step, StepKind};
@@ -393,7 +393,7 @@ impl Checker<'_, '_> {
     }
 
     fn expectation(&mut self, e: &ast::Expr) -> Option<StepKind> {
-        let mut scope = Scope::new(self.names, Place::Session, &[], Missing::Any);
+        let mut scope = Scope::new(self.names, ExprPlace::Session, &[], MissingMeaning::Any);
         let condition = self.condition(e, &mut scope);
         let mut asks = None;
         let mut broken = false;

@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 /// The place of an expression. It determines the questions that the expression may ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum ExprPlace {
     /// A condition or value of a clause, judged when a call is proposed.
     Rule,
     /// `observe`, `learn`, `reconcile`: judged when a call settles, may read `result`.
@@ -26,34 +26,34 @@ pub(crate) enum Place {
     Source(SourceKind),
 }
 
-impl Place {
+impl ExprPlace {
     /// In words, for messages.
     pub fn name(self) -> &'static str {
         match self {
-            Place::Rule => "a rule",
-            Place::Settle => "a clause about the result",
-            Place::State => "an invariant or temporal operator, which speak of state only",
-            Place::Initial => "an initial value",
-            Place::Define => "a define",
-            Place::Session => "a condition outside a tool",
-            Place::Source(_) => "a source",
+            ExprPlace::Rule => "a rule",
+            ExprPlace::Settle => "a clause about the result",
+            ExprPlace::State => "an invariant or temporal operator, which speak of state only",
+            ExprPlace::Initial => "an initial value",
+            ExprPlace::Define => "a define",
+            ExprPlace::Session => "a condition outside a tool",
+            ExprPlace::Source(_) => "a source",
         }
     }
 
     /// State variables may be read.
     pub fn reads_state(self) -> bool {
-        !matches!(self, Place::Initial | Place::Source(_))
+        !matches!(self, ExprPlace::Initial | ExprPlace::Source(_))
     }
 
     /// History, time, budgets and the world may be asked.
     pub fn asks(self) -> bool {
-        matches!(self, Place::Rule | Place::Settle | Place::Session | Place::Define)
+        matches!(self, ExprPlace::Rule | ExprPlace::Settle | ExprPlace::Session | ExprPlace::Define)
     }
 }
 
 /// The treatment of a missing value in a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Missing {
+pub(crate) enum MissingMeaning {
     /// A missing value has no meaning here: it must be excluded.
     Strict,
     /// Whatever the comparison then says is fine.
@@ -62,28 +62,28 @@ pub(crate) enum Missing {
     Refuses(bool),
 }
 
-impl Missing {
+impl MissingMeaning {
     /// Returns true if a comparison may have the value `lifted` when its operand is missing.
     pub fn accepts(self, lifted: bool) -> bool {
         match self {
-            Missing::Strict => false,
-            Missing::Any => true,
-            Missing::Refuses(truth) => truth == lifted,
+            MissingMeaning::Strict => false,
+            MissingMeaning::Any => true,
+            MissingMeaning::Refuses(truth) => truth == lifted,
         }
     }
 
     /// Inside of an operand whose value says neither yes nor no to the call by itself: `(o > 5) == false`.
-    pub fn inside(self) -> Missing {
+    pub fn inside(self) -> MissingMeaning {
         match self {
-            Missing::Any => Missing::Any,
-            Missing::Strict | Missing::Refuses(_) => Missing::Strict,
+            MissingMeaning::Any => MissingMeaning::Any,
+            MissingMeaning::Strict | MissingMeaning::Refuses(_) => MissingMeaning::Strict,
         }
     }
 
     /// Under a negation.
-    pub fn negated(self) -> Missing {
+    pub fn negated(self) -> MissingMeaning {
         match self {
-            Missing::Refuses(truth) => Missing::Refuses(!truth),
+            MissingMeaning::Refuses(truth) => MissingMeaning::Refuses(!truth),
             other => other,
         }
     }
@@ -116,7 +116,7 @@ pub(crate) struct GivenArgument<'s> {
 #[derive(Clone)]
 pub(crate) struct Scope<'s> {
     pub names: &'s Names<'s>,
-    pub place: Place,
+    pub place: ExprPlace,
     pub params: &'s [Field],
     /// Parameters of the tool that cannot be read here, though they can around it.
     pub outer: &'s [Field],
@@ -124,7 +124,7 @@ pub(crate) struct Scope<'s> {
     /// The name under which the agent calls the tool in whose clauses this stands.
     pub tool: Option<Rc<str>>,
     pub locals: Vec<Local>,
-    pub missing: Missing,
+    pub missing: MissingMeaning,
     /// Keys of expressions that have a value here because of conditions around them.
     pub established: Vec<String>,
     /// Keys that the tool's other clauses establish, each with the clause that does.
@@ -149,7 +149,12 @@ pub(crate) struct Scope<'s> {
 
 impl<'s> Scope<'s> {
     /// A scope without locals where nothing is established.
-    pub fn new(names: &'s Names<'s>, place: Place, params: &'s [Field], missing: Missing) -> Self {
+    pub fn new(
+        names: &'s Names<'s>,
+        place: ExprPlace,
+        params: &'s [Field],
+        missing: MissingMeaning,
+    ) -> Self {
         Scope {
             names,
             place,
@@ -219,7 +224,7 @@ impl<'s> Scope<'s> {
     /// Returns the scope of an operand of a temporal operator that stands here: it speaks of state only.
     pub fn of_states(&self) -> Scope<'s> {
         let mut inner = self.clone();
-        inner.place = Place::State;
+        inner.place = ExprPlace::State;
         inner.outer = if self.params.is_empty() { self.outer } else { self.params };
         inner.params = &[];
         inner.result = None;

@@ -1,7 +1,7 @@
 //! Declarations about a whole session: probes, sources, feedback, completion, attests and goals.
 
 use super::forms::FormPlace;
-use super::scope::{Missing, Place, Scope};
+use super::scope::{ExprPlace, MissingMeaning, Scope};
 use super::text::text;
 use super::{Checker, literal};
 use crate::errors;
@@ -21,8 +21,8 @@ const COMMAND_TIMEOUT: Millis = 60_000;
 /// The default number of times that a stop may be blocked.
 const BLOCKS: u32 = 20;
 
-pub(super) fn session_scope<'a>(names: &'a Names<'a>, missing: Missing) -> Scope<'a> {
-    Scope::new(names, Place::Session, &[], missing)
+pub(super) fn session_scope<'a>(names: &'a Names<'a>, missing: MissingMeaning) -> Scope<'a> {
+    Scope::new(names, ExprPlace::Session, &[], missing)
 }
 
 impl Checker<'_, '_> {
@@ -54,7 +54,7 @@ impl Checker<'_, '_> {
         for entry in &names.goals.items {
             let mut conditions = Vec::new();
             for condition in &entry.decl.conditions {
-                let mut scope = session_scope(self.names, Missing::Any);
+                let mut scope = session_scope(self.names, MissingMeaning::Any);
                 let typed = self.condition(condition, &mut scope);
                 conditions.push((self.shown(condition, &scope), typed));
             }
@@ -120,7 +120,7 @@ impl Checker<'_, '_> {
                 hir::Trigger::Denied(Some(self.tool_set(tools).into_iter().collect()))
             }
             ast::Trigger::When(e) => hir::Trigger::Becomes(
-                self.condition(e, &mut session_scope(self.names, Missing::Any)),
+                self.condition(e, &mut session_scope(self.names, MissingMeaning::Any)),
             ),
         })
     }
@@ -137,13 +137,15 @@ impl Checker<'_, '_> {
         }
         let when = match &block.condition {
             BlockCondition::Guard(guard) => {
-                let condition =
-                    self.condition(&guard.condition, &mut session_scope(self.names, Missing::Any));
+                let condition = self.condition(
+                    &guard.condition,
+                    &mut session_scope(self.names, MissingMeaning::Any),
+                );
                 Some(super::clauses::negated_if(guard.unless, condition))
             }
             BlockCondition::Always | BlockCondition::Otherwise => None,
         };
-        let mut scope = session_scope(self.names, Missing::Any);
+        let mut scope = session_scope(self.names, MissingMeaning::Any);
         let message = self.message(&block.message, &mut scope);
         let notes = block.notes.iter().map(|n| (n.suggest, self.message(&n.text, &mut scope)));
         Block { severity, when, message, notes: notes.collect() }
@@ -228,7 +230,7 @@ impl Checker<'_, '_> {
     }
 
     fn judged(&mut self, e: &ast::Expr, scored: bool) -> CheckKind {
-        let mut scope = session_scope(self.names, Missing::Refuses(false));
+        let mut scope = session_scope(self.names, MissingMeaning::Refuses(false));
         if !scored {
             return CheckKind::Condition(self.condition(e, &mut scope));
         }
@@ -333,7 +335,7 @@ impl Checker<'_, '_> {
             within: None,
         };
         let mut said: HashMap<&str, Span> = HashMap::new();
-        let mut asked: Option<&Spanned> = None;
+        let mut asked: Option<&SpannedClause> = None;
         for clause in &probe.clauses {
             let word = match &clause.node {
                 ast::ProbeClause::Returns(ty, forms) => {
@@ -377,7 +379,7 @@ impl Checker<'_, '_> {
 
     /// Checks the clause that names the source of a probe's answer, after the probe's other
     /// clauses.
-    fn answers(&mut self, clause: &Spanned, out: &mut hir::Probe) {
+    fn answers(&mut self, clause: &SpannedClause, out: &mut hir::Probe) {
         match &clause.node {
             ast::ProbeClause::Command { argv, env } => {
                 if let Some(command) = self.command(argv, env, out.timeout) {
@@ -424,7 +426,8 @@ impl Checker<'_, '_> {
         };
         let mut learns = Vec::new();
         for learn in &source.learns {
-            let mut scope = Scope::new(self.names, Place::Source(kind), &[], Missing::Any);
+            let mut scope =
+                Scope::new(self.names, ExprPlace::Source(kind), &[], MissingMeaning::Any);
             let rule = RuleMeta {
                 owner: source.name.node.clone(),
                 doc: String::new(),
@@ -485,7 +488,7 @@ impl Checker<'_, '_> {
     }
 }
 
-type Spanned = ast::Spanned<ast::ProbeClause>;
+type SpannedClause = ast::Spanned<ast::ProbeClause>;
 
 /// A check as its author would write it on one line.
 fn in_words(check: &ast::Check) -> String {

@@ -6,7 +6,7 @@
 use super::Checker;
 use super::governs::{Governing, shortened};
 use super::narrow;
-use super::scope::{Missing, Place, Scope};
+use super::scope::{ExprPlace, MissingMeaning, Scope};
 use super::text::text;
 use super::typed::typed;
 use crate::errors;
@@ -18,7 +18,7 @@ use guard_syntax::ast::{self, Ident};
 const RESULT: &str = "result";
 
 /// The parts of a `transform` clause that both kinds have.
-pub(super) struct Transform<'a> {
+pub(super) struct CheckedTransform<'a> {
     pub target: &'a Ident,
     pub path: &'a [Ident],
     pub value: &'a ast::Expr,
@@ -29,7 +29,7 @@ impl Checker<'_, '_> {
     pub(super) fn transform(
         &mut self,
         at: ToolId,
-        transform: &Transform,
+        transform: &CheckedTransform,
         because: Option<&ast::Template>,
         rule: RuleMeta,
         tool: &mut hir::Tool,
@@ -63,7 +63,7 @@ impl Checker<'_, '_> {
     fn of_argument(
         &mut self,
         param: usize,
-        transform: &Transform,
+        transform: &CheckedTransform,
         because: Option<&ast::Template>,
         scope: &mut Scope,
     ) -> Option<ClauseKind> {
@@ -101,7 +101,7 @@ impl Checker<'_, '_> {
     }
 
     /// Returns the condition of the deny as a reader would write it.
-    fn text_of(&mut self, transform: &Transform, scope: &Scope) -> String {
+    fn text_of(&mut self, transform: &CheckedTransform, scope: &Scope) -> String {
         let differs = format!("{} != {}", transform.target.node, text(transform.value));
         shortened(match transform.guard {
             None => format!("when {differs}"),
@@ -118,11 +118,11 @@ impl Checker<'_, '_> {
     fn of_result(
         &mut self,
         at: ToolId,
-        transform: &Transform,
+        transform: &CheckedTransform,
         outer: &Scope,
     ) -> Option<ClauseKind> {
         let mut scope = outer.clone();
-        scope.place = Place::Settle;
+        scope.place = ExprPlace::Settle;
         let returns = self.signatures[at].returns.clone();
         scope.result = Some(returns.clone().unwrap_or(Type::Json));
         let (path, wanted) = match &returns {
@@ -136,7 +136,7 @@ impl Checker<'_, '_> {
     /// Returns the condition and the value of a transform. What the condition says holds for the value.
     fn conditioned(
         &mut self,
-        transform: &Transform,
+        transform: &CheckedTransform,
         wanted: Option<&Type>,
         scope: &mut Scope,
     ) -> (Option<Expr>, Expr) {
@@ -147,7 +147,7 @@ impl Checker<'_, '_> {
             narrow::implied(&guard.condition, !guard.unless, scope, &mut keys);
             scope.established.append(&mut keys);
         }
-        let outer = std::mem::replace(&mut scope.missing, Missing::Strict);
+        let outer = std::mem::replace(&mut scope.missing, MissingMeaning::Strict);
         let value = match wanted {
             Some(wanted) => self.value(transform.value, wanted, scope),
             None => self.expr(transform.value, None, scope),

@@ -16,22 +16,22 @@ use guard_plan::plan::Undecoded;
 use guard_syntax::ast::{self, ClauseKind, ResultStep};
 use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::Span;
-use parts::{ResultPart, Root, endorsed};
-use reads::Reads;
+use parts::{PartRoot, TrustedPart, endorsed};
+use reads::TrustReads;
 pub(super) use reads::inner;
 use std::collections::{HashMap, HashSet};
 
 /// The way down into a result, by member, and by element where only `json` is known.
-type Path = Vec<String>;
+type MemberPath = Vec<String>;
 
 impl Checker<'_, '_> {
     /// The trust in a result, of the clauses of a tool and of its policies: untrusted where they say nothing.
     pub(super) fn trust(&mut self, clauses: &[&ast::Clause]) -> Trust {
-        let mut said: HashMap<Path, Span> = HashMap::new();
+        let mut said: HashMap<MemberPath, Span> = HashMap::new();
         let mut trust = Trust { whole: false, parts: Vec::new() };
         for clause in clauses {
             let Some((path, trusted)) = said_of(&clause.kind) else { continue };
-            let path: Path = path.iter().map(|name| name.node.clone()).collect();
+            let path: MemberPath = path.iter().map(|name| name.node.clone()).collect();
             if let Some(first) = said.insert(path.clone(), clause.span.0) {
                 let what = "whether the result is trusted";
                 self.report_once(errors::said_twice(what, clause.span.0, first));
@@ -220,14 +220,14 @@ impl Cause {
 }
 
 /// The least trusted content of a variable, in its values or its keys: its level, and a clause that writes it.
-type Stain = Option<(DistrustLevel, Span)>;
+type DistrustedAt = Option<(DistrustLevel, Span)>;
 
 /// The stains of variables, from the writes of any session or of one session so far.
 #[derive(Clone)]
 pub(crate) struct Flow<'p> {
     program: &'p hir::Program,
     /// By variable.
-    stains: Vec<Stain>,
+    stains: Vec<DistrustedAt>,
     /// Whether a tool has succeeded counts as chosen by whoever can spoil its results. Only the compiler asks that, of all sessions.
     of_all_sessions: bool,
 }
@@ -255,7 +255,7 @@ impl<'p> Flow<'p> {
     }
 
     /// Returns the variable that a clause writes, and the least trusted part of what it writes.
-    fn written(&self, at: hir::ToolId, clause: &hir::Clause) -> Option<(hir::VarId, Stain)> {
+    fn written(&self, at: hir::ToolId, clause: &hir::Clause) -> Option<(hir::VarId, DistrustedAt)> {
         let (target, ranges) = match &clause.kind {
             _ if clause.rule.shadow => return None,
             hir::ClauseKind::Effect { target, ranges, .. } => (target, &ranges[..]),
@@ -272,7 +272,7 @@ impl<'p> Flow<'p> {
 
     /// Returns the variable that a clause observes, if somebody who is not trusted can have it cleared by a result that does not
     /// decode.
-    fn cleared(&self, at: hir::ToolId, clause: &hir::Clause) -> Option<(hir::VarId, Stain)> {
+    fn cleared(&self, at: hir::ToolId, clause: &hir::Clause) -> Option<(hir::VarId, DistrustedAt)> {
         let tool = &self.program.tools[at];
         let hir::ClauseKind::Observe { target, .. } = &clause.kind else { return None };
         let clears = tool.undecoded == Undecoded::Clear
@@ -282,8 +282,8 @@ impl<'p> Flow<'p> {
     }
 
     /// Marks a variable; false where it was marked as much before.
-    fn stain(&mut self, var: hir::VarId, stain: Stain) -> bool {
-        let level = |stain: Stain| stain.map(|(level, _)| level);
+    fn stain(&mut self, var: hir::VarId, stain: DistrustedAt) -> bool {
+        let level = |stain: DistrustedAt| stain.map(|(level, _)| level);
         let is_worse = level(stain) > level(self.stains[var]);
         if is_worse {
             self.stains[var] = stain;
@@ -343,8 +343,12 @@ impl<'p> Flow<'p> {
         self.doubtful_condition(at, endorsement).is_none()
     }
 
-    fn reads<'e>(&self, at: hir::ToolId, exprs: impl IntoIterator<Item = &'e Expr>) -> Reads<'_> {
-        let mut reads = Reads {
+    fn reads<'e>(
+        &self,
+        at: hir::ToolId,
+        exprs: impl IntoIterator<Item = &'e Expr>,
+    ) -> TrustReads<'_> {
+        let mut reads = TrustReads {
             flow: self,
             at,
             bound: HashMap::new(),
@@ -381,9 +385,9 @@ impl<'p> Flow<'p> {
         learn.row.iter().for_each(|e| reads.visit(e));
         // The tool's result vouches for arguments beside it. Alone they are the agent's own words.
         let ranges = reads.ranges.iter().map(|(_, part)| part);
-        let read: Vec<&ResultPart> =
+        let read: Vec<&TrustedPart> =
             reads.parts.iter().map(|(part, _)| part).chain(ranges).collect();
-        let vouched = read.iter().any(|part| part.root == Root::Result);
+        let vouched = read.iter().any(|part| part.root == PartRoot::Result);
         let quiet = read.is_empty() && reads.causes.is_empty();
         if quiet && !tool.trust.whole {
             return Err(Cause::Result);
@@ -409,7 +413,7 @@ impl<'p> Flow<'p> {
             let mut reads = self.reads(at, []);
             reads.bind(&learn.ranges);
             reads.visit(e);
-            let of_result = reads.parts.iter().any(|(part, _)| part.root == Root::Result);
+            let of_result = reads.parts.iter().any(|(part, _)| part.root == PartRoot::Result);
             of_result.then(|| worst(reads.causes, DistrustLevel::Chosen))
         };
         if learn.when.as_ref().is_some_and(|when| read(when).is_some()) {

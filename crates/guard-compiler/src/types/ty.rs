@@ -89,7 +89,7 @@ fn bound(a: Option<u64>, b: Option<u64>) -> Option<u64> {
 }
 
 /// The bounds of a refinement: its least and greatest value, both inclusive.
-type Bounds = (Option<i64>, Option<i64>);
+type LiteralRange = (Option<i64>, Option<i64>);
 
 impl Checker<'_, '_> {
     /// The type in words: `an int`, ``an `Env` ``, `a list of strings`.
@@ -419,7 +419,7 @@ impl Checker<'_, '_> {
         inclusive: bool,
         span: Span,
         read: fn(&str) -> Result<i64, String>,
-    ) -> Bounds {
+    ) -> LiteralRange {
         let mut bound = |literal: &Option<ast::Literal>| {
             let literal = literal.as_ref()?;
             read(&literal.node)

@@ -75,7 +75,7 @@ impl Checker<'_, '_> {
     }
 
     /// The record of a case.
-    fn case(&mut self, case: &ast::Case, tag: &str) -> Option<RecordId> {
+    fn case(&mut self, case: &ast::UnionCase, tag: &str) -> Option<RecordId> {
         let names = self.names;
         let Some(record) = names.records.get(&case.record.node) else {
             let known = names.records.names();

@@ -1,6 +1,6 @@
 //! Values that are written out: numbers, texts, collections and records.
 
-use super::scope::{Missing, Scope};
+use super::scope::{MissingMeaning, Scope};
 use super::ty::join;
 use super::typed::{broken, typed};
 use super::{Checker, literal};
@@ -98,7 +98,7 @@ impl Checker<'_, '_> {
         element: Option<Type>,
         scope: &mut Scope,
     ) -> (Vec<Expr>, Type) {
-        let outer = std::mem::replace(&mut scope.missing, Missing::Strict);
+        let outer = std::mem::replace(&mut scope.missing, MissingMeaning::Strict);
         let mut ty = element.clone().unwrap_or(Type::Never);
         let mut typed = Vec::new();
         for x in xs {

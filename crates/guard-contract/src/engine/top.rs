@@ -2,7 +2,7 @@
 
 mod asides;
 
-use super::unit::Read;
+use super::unit::UnitReading;
 use super::{ContractEngine, Object, PartialValue, Phase, StepInput};
 use crate::boundary::{self, Lead};
 use crate::draft::{Draft, GLUED, IN_SENTENCE};
@@ -540,17 +540,17 @@ impl ContractEngine {
         let len = match self.passed_to > start {
             true => None,
             false => match self.read(t, start, Some(list)) {
-                Read::More => {
+                UnitReading::More => {
                     self.framing = Some(list);
                     return false;
                 }
-                Read::Strict(len) => Some(len),
-                Read::Repaired(done) => Some(done.len),
-                Read::Broken(broken) => {
+                UnitReading::Strict(len) => Some(len),
+                UnitReading::Repaired(done) => Some(done.len),
+                UnitReading::Broken(broken) => {
                     self.passed_to = start + broken.at;
                     None
                 }
-                Read::Large(_) => {
+                UnitReading::Large(_) => {
                     self.passed_to = start + self.cap().min(t.w.from(start).len());
                     None
                 }

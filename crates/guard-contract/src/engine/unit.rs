@@ -19,7 +19,7 @@ pub(super) const HEAD: usize = 4 * (SNIPPET + 1);
 pub(super) const HIDES: &str = "a comment holds what may belong to the document";
 
 /// The result of reading a value.
-pub(super) enum Read {
+pub(super) enum UnitReading {
     /// Valid JSON of this length.
     Strict(usize),
     Repaired(Repaired),
@@ -36,7 +36,12 @@ impl ContractEngine {
     }
 
     /// Reads the value that begins here, as an item of a list or as a member.
-    pub(super) fn read(&mut self, t: &StepInput<'_>, at: usize, list: Option<usize>) -> Read {
+    pub(super) fn read(
+        &mut self,
+        t: &StepInput<'_>,
+        at: usize,
+        list: Option<usize>,
+    ) -> UnitReading {
         let rest = t.w.from(at);
         let cap = self.cap();
         let near = &rest[..rest.len().min(cap)];
@@ -44,10 +49,10 @@ impl ContractEngine {
         let large = || format!("it is longer than {cap} bytes");
         let deep = || "it nests deeper than 128".to_owned();
         match self.tape.read(near) {
-            Ok(len) => return Read::Strict(len),
-            Err(LexStop::Deep) => return Read::Large(deep()),
-            Err(LexStop::More) if rest.len() > cap => return Read::Large(large()),
-            Err(LexStop::More) if !end => return Read::More,
+            Ok(len) => return UnitReading::Strict(len),
+            Err(LexStop::Deep) => return UnitReading::Large(deep()),
+            Err(LexStop::More) if rest.len() > cap => return UnitReading::Large(large()),
+            Err(LexStop::More) if !end => return UnitReading::More,
             Err(_) => {}
         }
         let list = list.map(|list| &self.p.lists[list]);
@@ -55,11 +60,11 @@ impl ContractEngine {
         let sure = |name: &str| list.is_some_and(|list| list.sure.has(name));
         let partial = list.is_some_and(|list| list.partial);
         match repair(near, end, &Leads { own: &own, sure: &sure, partial }) {
-            RepairOutcome::Done(done) => Read::Repaired(done),
-            RepairOutcome::Broken(broken) => Read::Broken(broken),
-            RepairOutcome::Deep => Read::Large(deep()),
-            RepairOutcome::More if rest.len() > cap => Read::Large(large()),
-            RepairOutcome::More => Read::More,
+            RepairOutcome::Done(done) => UnitReading::Repaired(done),
+            RepairOutcome::Broken(broken) => UnitReading::Broken(broken),
+            RepairOutcome::Deep => UnitReading::Large(deep()),
+            RepairOutcome::More if rest.len() > cap => UnitReading::Large(large()),
+            RepairOutcome::More => UnitReading::More,
         }
     }
 
@@ -68,10 +73,10 @@ impl ContractEngine {
         let Some(list) = self.listing().map(|listing| listing.list) else { return false };
         let start = self.at;
         let read = self.read(t, start, Some(list));
-        if matches!(read, Read::More) {
+        if matches!(read, UnitReading::More) {
             return false;
         }
-        if let Read::Strict(len) = read
+        if let UnitReading::Strict(len) = read
             && self.holds_items(list, t.w.part(start, start + len))
             && t.judge.unit(list, &self.tape, t.w.part(start, start + len)).is_err()
         {
@@ -104,10 +109,10 @@ impl ContractEngine {
     pub(super) fn lone_unit(&mut self, t: &StepInput<'_>, list: usize) -> bool {
         let start = self.at;
         let read = self.read(t, start, Some(list));
-        if matches!(read, Read::More) {
+        if matches!(read, UnitReading::More) {
             return false;
         }
-        if let Read::Strict(len) = read
+        if let UnitReading::Strict(len) = read
             && self.is_envelope(t.w.part(start, start + len))
         {
             // It begins like an item, and holds a list of the document.
@@ -130,22 +135,22 @@ impl ContractEngine {
     }
 
     /// Handles the result of reading a unit.
-    fn unit_read(&mut self, t: &StepInput<'_>, list: usize, read: Read) {
+    fn unit_read(&mut self, t: &StepInput<'_>, list: usize, read: UnitReading) {
         let start = self.at;
         match read {
-            Read::More => {}
-            Read::Strict(len) => {
+            UnitReading::More => {}
+            UnitReading::Strict(len) => {
                 let bytes = t.w.part(start, start + len);
                 let result = t.judge.unit(list, &self.tape, bytes);
                 self.settle(list, (start, start + len), result, bytes, true);
                 self.at = start + len;
             }
-            Read::Repaired(done) => {
+            UnitReading::Repaired(done) => {
                 self.repaired_unit(t, list, start, &done);
                 self.at = start + done.len;
             }
-            Read::Broken(broken) => self.broken(t, list, broken),
-            Read::Large(error) => {
+            UnitReading::Broken(broken) => self.broken(t, list, broken),
+            UnitReading::Large(error) => {
                 let index = self.next_index(list);
                 let gone = Gone { list, index, start, reason: Reason::Bounds, error };
                 self.marks.set(start, SpanKind::Quarantined);

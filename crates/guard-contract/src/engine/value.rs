@@ -1,7 +1,7 @@
 //! The value of a member, of an envelope or of an item read member by member: accepted or lost.
 
 use super::skip::Skip;
-use super::unit::{HIDES, Read, located};
+use super::unit::{HIDES, UnitReading, located};
 use super::{ContractEngine, PartialValue, Phase, StepInput};
 use crate::keep::Refusal;
 use crate::lex;
@@ -12,10 +12,10 @@ use guard_plan::report::{Fix, Reason};
 impl ContractEngine {
     /// Returns whether the text after a member's value shows that the value has ended; `None` if
     /// that is not known yet.
-    fn delimited(&self, t: &StepInput<'_>, start: usize, read: Read) -> Option<Read> {
+    fn delimited(&self, t: &StepInput<'_>, start: usize, read: UnitReading) -> Option<UnitReading> {
         let len = match &read {
-            Read::Strict(len) => *len,
-            Read::Repaired(done) => done.len,
+            UnitReading::Strict(len) => *len,
+            UnitReading::Repaired(done) => done.len,
             _ => return Some(read),
         };
         let rest = t.w.from(start);
@@ -42,7 +42,13 @@ impl ContractEngine {
         }
         let (why, cut) = ("where its value ends is unclear", rest.len() == next);
         let suspect = if string { 0 } else { len };
-        Some(Read::Broken(Irreparable { at: next, why, cut, suspect, ..Irreparable::default() }))
+        Some(UnitReading::Broken(Irreparable {
+            at: next,
+            why,
+            cut,
+            suspect,
+            ..Irreparable::default()
+        }))
     }
 
     /// Handles the result of reading a member's value.
@@ -53,7 +59,7 @@ impl ContractEngine {
         key: usize,
         field: Option<usize>,
         twice: bool,
-        read: Read,
+        read: UnitReading,
     ) -> bool {
         let start = self.at;
         let read = match self.delimited(t, start, read) {
@@ -61,10 +67,10 @@ impl ContractEngine {
             None => return false,
         };
         let (len, repaired) = match read {
-            Read::More => return false,
-            Read::Strict(len) => (len, None),
-            Read::Repaired(done) => (done.len, Some(done)),
-            Read::Broken(broken) => {
+            UnitReading::More => return false,
+            UnitReading::Strict(len) => (len, None),
+            UnitReading::Repaired(done) => (done.len, Some(done)),
+            UnitReading::Broken(broken) => {
                 let reason = if broken.cut { Reason::Truncated } else { Reason::Malformed };
                 let error = format!("{}, at byte {}", broken.why, start + broken.at);
                 self.cut |= broken.cut;
@@ -72,7 +78,7 @@ impl ContractEngine {
                 self.look_into(t, start, (broken.suspect, broken.nest), key, None);
                 return true;
             }
-            Read::Large(error) => {
+            UnitReading::Large(error) => {
                 self.lose_member(&name, Reason::Bounds, error, field);
                 self.phase = Phase::Skip(Skip::new(start, None, Phase::Members));
                 return true;

@@ -15,7 +15,7 @@ const PLACES: [&str; 4] = ["path", "query", "header", "cookie"];
 const BODY_KEYWORDS: [&str; 6] =
     ["type", "description", "title", "properties", "required", "additionalProperties"];
 
-type Members = Vec<(Box<str>, Json)>;
+type SchemaMembers = Vec<(Box<str>, Json)>;
 
 fn text(value: &str) -> Json {
     Json::string(value)
@@ -24,10 +24,10 @@ fn text(value: &str) -> Json {
 /// The arguments of a tool as they are found.
 #[derive(Default)]
 struct ApiArguments {
-    properties: Members,
+    properties: SchemaMembers,
     required: Vec<Json>,
     /// Keywords of the body that speak of all its members.
-    rest: Members,
+    rest: SchemaMembers,
     /// The place of each argument.
     taken: BTreeMap<String, &'static str>,
     notes: Vec<String>,
@@ -58,7 +58,7 @@ impl ApiArguments {
     }
 
     fn schema(self) -> Json {
-        let mut members: Members = vec![("type".into(), text("object"))];
+        let mut members: SchemaMembers = vec![("type".into(), text("object"))];
         members.push(("properties".into(), Json::Object(self.properties)));
         if !self.required.is_empty() {
             members.push(("required".into(), Json::Array(self.required)));
@@ -93,7 +93,7 @@ pub(super) fn definition(
         let said = one.operation.get(key).or_else(|| one.item.get(key));
         said.and_then(Json::as_str).filter(|said| !said.trim().is_empty())
     };
-    let mut members: Members = vec![("name".into(), text(name))];
+    let mut members: SchemaMembers = vec![("name".into(), text(name))];
     match (said("summary"), said("description")) {
         (Some(summary), Some(description)) if summary.trim() != description.trim() => {
             members.push(("title".into(), text(summary.trim())));
@@ -125,7 +125,7 @@ fn annotations(method: &str) -> Json {
 
 /// The request of a call: the part that no argument says, and a change of which must be seen.
 fn request(one: &FoundOperation<'_>) -> Json {
-    let mut members: Members = vec![("method".into(), text(one.method))];
+    let mut members: SchemaMembers = vec![("method".into(), text(one.method))];
     members.push(("path".into(), text(one.path)));
     let servers = [one.operation, one.item, one.document.json];
     let servers = servers.iter().find_map(|from| match from.get("servers") {

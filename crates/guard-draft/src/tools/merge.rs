@@ -8,7 +8,7 @@ use std::collections::HashMap;
 /// The most parts of one schema, and the most references that lead to one part.
 const MAX_PARTS: usize = 200;
 
-type Members = Vec<(Box<str>, Json)>;
+type MergedMembers = Vec<(Box<str>, Json)>;
 
 /// Returns true if a keyword beside a reference says more than words.
 pub(super) fn is_told(key: &str) -> bool {
@@ -23,7 +23,7 @@ pub(crate) fn merged<'s>(
     schema: &'s Json,
     resolve: &dyn Fn(&str) -> Option<&'s Json>,
 ) -> Option<Json> {
-    let mut whole: Members = Vec::new();
+    let mut whole: MergedMembers = Vec::new();
     let mut waiting = vec![schema];
     let mut parts = 0;
     let mut seen: Vec<&Json> = Vec::new();
@@ -57,7 +57,7 @@ pub(crate) fn merged<'s>(
 }
 
 /// Adds what one part says with a keyword; `None` if no value has both.
-fn add(whole: &mut Members, key: &str, value: &Json) -> Option<()> {
+fn add(whole: &mut MergedMembers, key: &str, value: &Json) -> Option<()> {
     let Some((_, known)) = whole.iter_mut().find(|(name, _)| **name == *key) else {
         whole.push((key.into(), value.clone()));
         return Some(());

@@ -6,10 +6,10 @@ use crate::value::{DECIMAL_ONE, Fault, Value};
 use crate::{decimal, path};
 use std::cmp::Ordering;
 
-pub(super) type Evaluated = Result<Value, Fault>;
+pub(super) type BuiltinResult = Result<Value, Fault>;
 
 /// Extracts parts of a text.
-type Extractor = fn(&str, super::extract::Emit);
+type Extractor = fn(&str, super::extract::EmitText);
 
 /// The fault of arguments that do not have the declared kinds.
 pub(super) fn confused() -> Fault {
@@ -41,7 +41,7 @@ fn int(count: usize) -> Value {
     Value::Int(i64::try_from(count).unwrap_or(i64::MAX))
 }
 
-pub(super) fn len(args: &[&Value]) -> Evaluated {
+pub(super) fn len(args: &[&Value]) -> BuiltinResult {
     Ok(int(match args[0] {
         Value::String(text) => text.chars().count(),
         Value::List(items) => items.len(),
@@ -69,15 +69,15 @@ fn order(a: &Value, b: &Value) -> Result<Ordering, Fault> {
     }
 }
 
-pub(super) fn min(args: &[&Value]) -> Evaluated {
+pub(super) fn min(args: &[&Value]) -> BuiltinResult {
     Ok(args[usize::from(order(args[0], args[1])?.is_gt())].clone())
 }
 
-pub(super) fn max(args: &[&Value]) -> Evaluated {
+pub(super) fn max(args: &[&Value]) -> BuiltinResult {
     Ok(args[usize::from(order(args[0], args[1])?.is_lt())].clone())
 }
 
-pub(super) fn joined(args: &[&Value]) -> Evaluated {
+pub(super) fn joined(args: &[&Value]) -> BuiltinResult {
     Ok(match (args[0], args[1]) {
         (Value::List(a), Value::List(b)) => Value::List(a.iter().chain(b).cloned().collect()),
         (Value::Set(a), Value::Set(b)) => Value::Set(a.union(b).cloned().collect()),
@@ -85,7 +85,7 @@ pub(super) fn joined(args: &[&Value]) -> Evaluated {
     })
 }
 
-pub(super) fn abs(args: &[&Value]) -> Evaluated {
+pub(super) fn abs(args: &[&Value]) -> BuiltinResult {
     let size = |number: &i64| number.checked_abs().ok_or(Fault::Overflow("abs"));
     Ok(match args[0] {
         Value::Int(number) => Value::Int(size(number)?),
@@ -95,7 +95,7 @@ pub(super) fn abs(args: &[&Value]) -> Evaluated {
     })
 }
 
-pub(super) fn lower(args: &[&Value]) -> Evaluated {
+pub(super) fn lower(args: &[&Value]) -> BuiltinResult {
     let text = match args[0] {
         // A lesson for a `caseless` column, which a `json` fills.
         Value::Json(json) => json.as_str().ok_or_else(confused)?,
@@ -104,20 +104,20 @@ pub(super) fn lower(args: &[&Value]) -> Evaluated {
     Ok(Value::String(text.to_lowercase().into()))
 }
 
-pub(super) fn upper(args: &[&Value]) -> Evaluated {
+pub(super) fn upper(args: &[&Value]) -> BuiltinResult {
     Ok(Value::String(text(&args[0])?.to_uppercase().into()))
 }
 
-pub(super) fn trim(args: &[&Value]) -> Evaluated {
+pub(super) fn trim(args: &[&Value]) -> BuiltinResult {
     Ok(string(text(&args[0])?.trim()))
 }
 
-pub(super) fn starts_with(args: &[&Value]) -> Evaluated {
+pub(super) fn starts_with(args: &[&Value]) -> BuiltinResult {
     let (whole, part) = two_texts(args)?;
     Ok(Value::Bool(!part.is_empty() && whole.starts_with(part)))
 }
 
-pub(super) fn split(args: &[&Value]) -> Evaluated {
+pub(super) fn split(args: &[&Value]) -> BuiltinResult {
     let (whole, separator) = two_texts(args)?;
     Ok(Value::List(match separator {
         separator if separator.is_empty() || is_unreadable(whole) => vec![string(whole)],
@@ -128,7 +128,7 @@ pub(super) fn split(args: &[&Value]) -> Evaluated {
 /// The maximum number of bytes of a text that is made of two: a variable that a call makes longer would double with each call.
 pub const MAX_JOINED: usize = 1 << 20;
 
-pub(super) fn concat(args: &[&Value]) -> Evaluated {
+pub(super) fn concat(args: &[&Value]) -> BuiltinResult {
     let (Value::String(first), Value::String(second)) = (args[0], args[1]) else {
         return Err(confused());
     };
@@ -138,12 +138,12 @@ pub(super) fn concat(args: &[&Value]) -> Evaluated {
     Ok(Value::String([&**first, &**second].concat().into()))
 }
 
-pub(super) fn ends_with(args: &[&Value]) -> Evaluated {
+pub(super) fn ends_with(args: &[&Value]) -> BuiltinResult {
     let (whole, part) = two_texts(args)?;
     Ok(Value::Bool(!part.is_empty() && whole.ends_with(part)))
 }
 
-pub(super) fn glob(args: &[&Value]) -> Evaluated {
+pub(super) fn glob(args: &[&Value]) -> BuiltinResult {
     let (text, pattern) = two_texts(args)?;
     Ok(Value::Bool(glob_matches(text, pattern)))
 }
@@ -195,39 +195,39 @@ fn glob_matches(text: &str, pattern: &str) -> bool {
     here[tokens.len()]
 }
 
-pub(super) fn file_name(args: &[&Value]) -> Evaluated {
+pub(super) fn file_name(args: &[&Value]) -> BuiltinResult {
     Ok(string(path::file_name(text(&args[0])?)))
 }
 
-pub(super) fn extension(args: &[&Value]) -> Evaluated {
+pub(super) fn extension(args: &[&Value]) -> BuiltinResult {
     Ok(match path::file_name(text(&args[0])?).rsplit_once('.') {
         Some((stem, extension)) if !stem.is_empty() && !extension.is_empty() => string(extension),
         _ => Value::None,
     })
 }
 
-pub(super) fn parent(args: &[&Value]) -> Evaluated {
+pub(super) fn parent(args: &[&Value]) -> BuiltinResult {
     let path = text(&args[0])?;
     Ok(Value::Path(if is_unreadable(path) { path } else { path::parent(path) }.into()))
 }
 
-pub(super) fn email_domain(args: &[&Value]) -> Evaluated {
+pub(super) fn email_domain(args: &[&Value]) -> BuiltinResult {
     let text = text(&args[0])?;
     let domain = super::extract::address(text).map(|(_, domain)| domain);
     Ok(domain.map_or(Value::None, |domain| string(&domain.to_ascii_lowercase())))
 }
 
-pub(super) fn number(args: &[&Value]) -> Evaluated {
+pub(super) fn number(args: &[&Value]) -> BuiltinResult {
     Ok(decimal::parse(text(&args[0])?).map_or(Value::None, Value::Decimal))
 }
 
-pub(super) fn email_local(args: &[&Value]) -> Evaluated {
+pub(super) fn email_local(args: &[&Value]) -> BuiltinResult {
     let local = super::extract::address(text(&args[0])?).map(|(local, _)| local);
     Ok(local.map_or(Value::None, string))
 }
 
 /// Returns the text of a value. The second argument names the variants of its enum.
-pub(super) fn shown(args: &[&Value]) -> Evaluated {
+pub(super) fn shown(args: &[&Value]) -> BuiltinResult {
     Ok(match args[0] {
         Value::Bool(true) => string("true"),
         Value::Bool(false) => string("false"),
@@ -248,7 +248,7 @@ pub(super) fn shown(args: &[&Value]) -> Evaluated {
 
 /// Returns the path that a text is as an argument of a call. An unreadable element is no path, and neither is a text
 /// with one in it: below a folder, it would lie in that folder.
-pub(super) fn read_path(args: &[&Value]) -> Evaluated {
+pub(super) fn read_path(args: &[&Value]) -> BuiltinResult {
     let (Value::String(text), Value::Path(workspace)) = (args[0], args[1]) else {
         return Err(confused());
     };
@@ -258,7 +258,7 @@ pub(super) fn read_path(args: &[&Value]) -> Evaluated {
     Ok(path::normalise(workspace, text).map_or(Value::None, |path| Value::Path(path.into())))
 }
 
-pub(super) fn version_at_least(args: &[&Value]) -> Evaluated {
+pub(super) fn version_at_least(args: &[&Value]) -> BuiltinResult {
     let (version, least) = two_texts(args)?;
     let order = version_parts(version).zip(version_parts(least)).map(|(a, b)| a.cmp(&b));
     Ok(Value::Bool(order.is_some_and(Ordering::is_ge)))
@@ -293,7 +293,7 @@ enum PreRelease<'a> {
     Word(&'a str),
 }
 
-pub(super) fn decimal(args: &[&Value]) -> Evaluated {
+pub(super) fn decimal(args: &[&Value]) -> BuiltinResult {
     let Value::Int(number) = args[0] else {
         return Err(confused());
     };
@@ -301,14 +301,14 @@ pub(super) fn decimal(args: &[&Value]) -> Evaluated {
     Ok(Value::Decimal(units))
 }
 
-pub(super) fn floor(args: &[&Value]) -> Evaluated {
+pub(super) fn floor(args: &[&Value]) -> BuiltinResult {
     let Value::Decimal(units) = args[0] else {
         return Err(confused());
     };
     Ok(Value::Int(decimal::floor(*units)))
 }
 
-pub(super) fn round(args: &[&Value]) -> Evaluated {
+pub(super) fn round(args: &[&Value]) -> BuiltinResult {
     let Value::Decimal(units) = args[0] else {
         return Err(confused());
     };
@@ -317,7 +317,7 @@ pub(super) fn round(args: &[&Value]) -> Evaluated {
 
 /// Returns the results of an extractor on a string, or on the strings of `json`, keys too, each once, in
 /// order.
-pub(super) fn extracted(args: &[&Value], extract: Extractor) -> Evaluated {
+pub(super) fn extracted(args: &[&Value], extract: Extractor) -> BuiltinResult {
     let mut seen = std::collections::HashSet::new();
     let mut found = Vec::new();
     let mut emit = |part: &str| {

@@ -14,7 +14,7 @@ use crate::time::parse_format;
 use unreadable::element;
 
 /// Receives the results of an extractor.
-pub(crate) type Emit<'a> = &'a mut dyn FnMut(&str);
+pub(crate) type EmitText<'a> = &'a mut dyn FnMut(&str);
 
 /// The maximum length of an IBAN, in characters.
 const MAX_IBAN: usize = 34;
@@ -67,7 +67,7 @@ pub(super) fn address(text: &str) -> Option<(&str, &str)> {
     valid.then_some((local, domain))
 }
 
-pub(crate) fn emails(text: &str, emit: Emit) {
+pub(crate) fn emails(text: &str, emit: EmitText) {
     addresses::each(text, &mut |found| match found {
         addresses::FoundAddress::Address(address) => emit(address),
         addresses::FoundAddress::Unreadable(piece) => emit(&element(piece)),
@@ -102,7 +102,7 @@ fn trimmed(word: &str) -> &str {
     word
 }
 
-pub(crate) fn urls(text: &str, emit: Emit) {
+pub(crate) fn urls(text: &str, emit: EmitText) {
     links::each(text, &mut |link| match link {
         links::FoundLink::Url(url) => emit(&url.text),
         links::FoundLink::Bare(piece)
@@ -111,7 +111,7 @@ pub(crate) fn urls(text: &str, emit: Emit) {
     });
 }
 
-pub(crate) fn links(text: &str, emit: Emit) {
+pub(crate) fn links(text: &str, emit: EmitText) {
     links::each(text, &mut |link| match link {
         // Of such an address `mentions` would ask for its digits only.
         links::FoundLink::Url(url)
@@ -130,7 +130,7 @@ pub(crate) fn links(text: &str, emit: Emit) {
     });
 }
 
-pub(crate) fn hosts(text: &str, emit: Emit) {
+pub(crate) fn hosts(text: &str, emit: EmitText) {
     links::each(text, &mut |link| match link {
         links::FoundLink::Url(url) if url.host.is_empty() => {}
         links::FoundLink::Url(url) => emit(&url.host),
@@ -141,14 +141,14 @@ pub(crate) fn hosts(text: &str, emit: Emit) {
     });
 }
 
-pub(crate) fn paths(text: &str, emit: Emit) {
+pub(crate) fn paths(text: &str, emit: EmitText) {
     files::each(text, &mut |found| match found {
         files::FoundFile::Path(path) => emit(path),
         files::FoundFile::Unreadable(piece) => emit(&element(piece)),
     });
 }
 
-pub(crate) fn ibans(text: &str, emit: Emit) {
+pub(crate) fn ibans(text: &str, emit: EmitText) {
     let bytes = text.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
@@ -215,7 +215,7 @@ fn is_phone_char(c: char) -> bool {
     c.is_ascii_digit() || matches!(c, '+' | ' ' | '-' | '.' | '(' | ')' | '/')
 }
 
-pub(crate) fn phones(text: &str, emit: Emit) {
+pub(crate) fn phones(text: &str, emit: EmitText) {
     runs(text, is_phone_char, |run, before, after| {
         let start = run.find(|c: char| c == '+' || c.is_ascii_digit()).unwrap_or(run.len());
         let run_text = run[start..].trim_end_matches(|c: char| !c.is_ascii_digit());
@@ -245,7 +245,7 @@ fn ties_digits(c: char) -> bool {
 
 /// Emits the numbers that can be read in one way only. Marks between groups of three digits are left out; digits that other
 /// marks tie together are no number.
-pub(crate) fn numbers(text: &str, emit: Emit) {
+pub(crate) fn numbers(text: &str, emit: EmitText) {
     runs(
         text,
         |c| is_number_char(c) || ties_digits(c),
@@ -265,12 +265,12 @@ pub(crate) fn numbers(text: &str, emit: Emit) {
 }
 
 /// Emits every run of digits, as a text is read that is not trusted: what stands in it in any reading is seen.
-pub(crate) fn figures(text: &str, emit: Emit) {
+pub(crate) fn figures(text: &str, emit: EmitText) {
     runs(text, is_number_char, |run, _, _| number(run, emit));
 }
 
 /// Emits a word that is a number, without the marks between groups of three digits.
-fn number(word: &str, emit: Emit) {
+fn number(word: &str, emit: EmitText) {
     let word = word.trim_end_matches(['.', '-']);
     let digits = word.strip_prefix('-').unwrap_or(word);
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
@@ -292,7 +292,7 @@ fn is_digit(c: char) -> bool {
     c.is_ascii_digit()
 }
 
-pub(super) fn dates(text: &str, emit: Emit) {
+pub(super) fn dates(text: &str, emit: EmitText) {
     runs(text, is_number_char, |run, _, _| {
         let run = run.trim_end_matches('.');
         // An instant begins with its date.
@@ -303,7 +303,7 @@ pub(super) fn dates(text: &str, emit: Emit) {
     });
 }
 
-pub(crate) fn words(text: &str, emit: Emit) {
+pub(crate) fn words(text: &str, emit: EmitText) {
     for word in super::mention::runs(text) {
         // Letter by letter, as `mentions` does: a final sigma is no letter of its own.
         let word: String = word.chars().flat_map(char::to_lowercase).collect();
@@ -311,7 +311,7 @@ pub(crate) fn words(text: &str, emit: Emit) {
     }
 }
 
-pub(crate) fn quoted(text: &str, emit: Emit) {
+pub(crate) fn quoted(text: &str, emit: EmitText) {
     const PAIRS: [(char, char); 4] = [('"', '"'), ('“', '”'), ('«', '»'), ('`', '`')];
     let mut unclosed = [false; PAIRS.len()];
     let mut rest = text;
@@ -336,7 +336,7 @@ pub(crate) fn quoted(text: &str, emit: Emit) {
     }
 }
 
-pub(super) fn names(text: &str, emit: Emit) {
+pub(super) fn names(text: &str, emit: EmitText) {
     let mut begins = true;
     for line in text.lines() {
         begins = names_in(line, begins, emit);
@@ -344,7 +344,7 @@ pub(super) fn names(text: &str, emit: Emit) {
 }
 
 /// Emits the names of a line; returns whether the next line begins a sentence.
-fn names_in(line: &str, mut begins: bool, emit: Emit) -> bool {
+fn names_in(line: &str, mut begins: bool, emit: EmitText) -> bool {
     let mut run: Vec<&str> = Vec::new();
     let mut run_begins = begins;
     let mut flush = |run: &mut Vec<&str>, begins: bool| {

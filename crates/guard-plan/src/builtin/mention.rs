@@ -2,7 +2,7 @@
 //!
 //! The kernel and the reference evaluator keep the words of the prompts as one text, which this module writes and searches.
 
-use super::eval::{Evaluated, two_texts};
+use super::eval::{BuiltinResult, two_texts};
 use super::is_unreadable;
 use crate::value::Value;
 
@@ -41,7 +41,7 @@ pub(super) fn runs(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// `mentions(x)`: a text without words is never mentioned.
-pub(super) fn mentions(args: &[&Value]) -> Evaluated {
+pub(super) fn mentions(args: &[&Value]) -> BuiltinResult {
     let (named, said) = two_texts(args)?;
     Ok(Value::Bool(is_mentioned(named, said)))
 }

@@ -25,7 +25,7 @@ const SPECIAL: [bool; 256] = {
 
 struct ReadFailure(usize, &'static str);
 
-type Read<T> = Result<T, ReadFailure>;
+type JsonResult<T> = Result<T, ReadFailure>;
 
 struct JsonReader<'a> {
     text: &'a str,
@@ -53,7 +53,7 @@ pub(super) fn error(text: &str, at: usize, message: Cow<'static, str>) -> JsonEr
 }
 
 impl JsonReader<'_> {
-    fn document(&mut self) -> Read<Json> {
+    fn document(&mut self) -> JsonResult<Json> {
         self.blanks();
         let value = self.value()?;
         self.blanks();
@@ -67,7 +67,7 @@ impl JsonReader<'_> {
         self.bytes.get(self.at).copied()
     }
 
-    fn fail<T>(&self, message: &'static str) -> Read<T> {
+    fn fail<T>(&self, message: &'static str) -> JsonResult<T> {
         let message =
             if self.at < self.bytes.len() { message } else { "unexpected end of the text" };
         Err(ReadFailure(self.at, message))
@@ -79,7 +79,7 @@ impl JsonReader<'_> {
         }
     }
 
-    fn value(&mut self) -> Read<Json> {
+    fn value(&mut self) -> JsonResult<Json> {
         match self.peek() {
             Some(b'"') => Ok(Json::String(self.string()?)),
             Some(b'{') => self.nested(Self::object),
@@ -92,7 +92,7 @@ impl JsonReader<'_> {
         }
     }
 
-    fn word(&mut self, word: &str, value: Json) -> Read<Json> {
+    fn word(&mut self, word: &str, value: Json) -> JsonResult<Json> {
         if self.bytes[self.at..].starts_with(word.as_bytes()) {
             self.at += word.len();
             Ok(value)
@@ -101,7 +101,7 @@ impl JsonReader<'_> {
         }
     }
 
-    fn nested(&mut self, read: fn(&mut Self) -> Read<Json>) -> Read<Json> {
+    fn nested(&mut self, read: fn(&mut Self) -> JsonResult<Json>) -> JsonResult<Json> {
         if self.depth == MAX_DEPTH {
             return self.fail("more than 128 levels of nesting");
         }
@@ -112,7 +112,7 @@ impl JsonReader<'_> {
         Ok(value)
     }
 
-    fn array(&mut self) -> Read<Json> {
+    fn array(&mut self) -> JsonResult<Json> {
         self.blanks();
         if self.peek() == Some(b']') {
             self.at += 1;
@@ -133,7 +133,7 @@ impl JsonReader<'_> {
         Ok(Json::Array(items))
     }
 
-    fn object(&mut self) -> Read<Json> {
+    fn object(&mut self) -> JsonResult<Json> {
         let start = self.at - 1;
         self.blanks();
         if self.peek() == Some(b'}') {
@@ -173,7 +173,7 @@ impl JsonReader<'_> {
         Ok(Json::Object(members))
     }
 
-    fn number(&mut self) -> Read<Json> {
+    fn number(&mut self) -> JsonResult<Json> {
         let start = self.at;
         if self.peek() == Some(b'-') {
             self.at += 1;
@@ -216,7 +216,7 @@ impl JsonReader<'_> {
         }
     }
 
-    fn some_digits(&mut self) -> Read<()> {
+    fn some_digits(&mut self) -> JsonResult<()> {
         let start = self.at;
         self.digits();
         if self.at == start { self.fail("expected a digit") } else { Ok(()) }
@@ -232,7 +232,7 @@ impl JsonReader<'_> {
     }
 
     #[inline]
-    fn string(&mut self) -> Read<Box<str>> {
+    fn string(&mut self) -> JsonResult<Box<str>> {
         self.at += 1;
         let start = self.at;
         self.plain();
@@ -257,7 +257,7 @@ impl JsonReader<'_> {
         Ok(out.into_boxed_str())
     }
 
-    fn escape(&mut self) -> Read<char> {
+    fn escape(&mut self) -> JsonResult<char> {
         let at = self.at;
         self.at += 1;
         let Some(byte) = self.peek() else {
@@ -278,7 +278,7 @@ impl JsonReader<'_> {
         })
     }
 
-    fn unicode(&mut self, at: usize) -> Read<char> {
+    fn unicode(&mut self, at: usize) -> JsonResult<char> {
         let lone = || ReadFailure(at, "a lone surrogate");
         let first = self.hex4()?;
         if !(0xD800..0xDC00).contains(&first) {
@@ -295,7 +295,7 @@ impl JsonReader<'_> {
         char::from_u32(0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00)).ok_or_else(lone)
     }
 
-    fn hex4(&mut self) -> Read<u32> {
+    fn hex4(&mut self) -> JsonResult<u32> {
         let mut code = 0;
         for _ in 0..4 {
             let digit = self.peek().and_then(|byte| (byte as char).to_digit(16));
@@ -314,7 +314,7 @@ fn duplicate(at: usize) -> ReadFailure {
     ReadFailure(at, "a key stands twice in one object")
 }
 
-fn distinct(start: usize, members: &[(Box<str>, Json)]) -> Read<()> {
+fn distinct(start: usize, members: &[(Box<str>, Json)]) -> JsonResult<()> {
     let mut seen = HashSet::with_capacity(members.len());
     for (key, _) in members {
         if !seen.insert(&**key) {

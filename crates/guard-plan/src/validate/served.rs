@@ -5,10 +5,10 @@ use crate::plan::*;
 
 /// Returns whether a type is the required one of a parameter or field of this name; the guard may
 /// add refinements.
-type Fits = fn(&Plan, TypeId) -> bool;
+type TypeFit = fn(&Plan, TypeId) -> bool;
 
 /// The fields of an acceptance criterion, each an option.
-const CRITERION: &[(&str, Fits)] = &[
+const CRITERION: &[(&str, TypeFit)] = &[
     ("file", is_path),
     ("contains", is_string),
     ("command", is_words),
@@ -17,7 +17,8 @@ const CRITERION: &[(&str, Fits)] = &[
 ];
 
 /// The fields of a piece of evidence, each an option.
-const EVIDENCE: &[(&str, Fits)] = &[("call", is_string), ("file", is_path), ("sha256", is_string)];
+const EVIDENCE: &[(&str, TypeFit)] =
+    &[("call", is_string), ("file", is_path), ("sha256", is_string)];
 
 /// Checks a tool that the kernel serves.
 pub(super) fn tool(plan: &Plan, tool: &Tool) -> Check {
@@ -92,7 +93,7 @@ fn option(plan: &Plan, ty: TypeId) -> Option<TypeId> {
 
 /// Returns whether a type is a list of records with exactly these fields, in any order, each an
 /// option.
-fn is_list_of(plan: &Plan, ty: TypeId, expected: &[(&str, Fits)]) -> bool {
+fn is_list_of(plan: &Plan, ty: TypeId, expected: &[(&str, TypeFit)]) -> bool {
     let Some(TypeDef::List { of, .. }) = def(plan, ty) else { return false };
     let Some(TypeDef::Record { fields, .. }) = def(plan, *of) else { return false };
     fields.len() == expected.len()

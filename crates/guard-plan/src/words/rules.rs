@@ -205,8 +205,13 @@ pub fn after<'a>(plan: &'a Plan, tool: &'a Tool) -> Vec<Said<'a>> {
     }
     out.extend(keeps(plan, About::ObserveKeeps, &tool.observe_frame));
     for learn in &tool.learns {
-        let fact = plan.facts.get(learn.fact as usize).map_or("?", |f| f.name.as_str());
-        out.push(Said { about: About::Learn, rule: Some(&learn.rule), text: code(fact) });
+        let Some(fact) = plan.facts.get(learn.fact as usize) else { continue };
+        let full = match fact.halts {
+            true => format!(", and halts the session if it has {} already", fact.max),
+            false => String::new(),
+        };
+        let text = format!("{}{full}", code(&fact.name));
+        out.push(Said { about: About::Learn, rule: Some(&learn.rule), text });
     }
     for reconcile in &tool.reconciles {
         let text = format!("{}{}", code(&reconcile.text), because(&reconcile.because));

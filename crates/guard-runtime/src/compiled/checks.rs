@@ -6,14 +6,14 @@ use guard_plan::plan::{self, CheckKind, Plan};
 /// The checks of a plan, their expressions prepared.
 #[derive(Debug)]
 pub(crate) struct PreparedChecks {
-    pub completion: Tree,
-    pub attests: Box<[Box<[Tree]>]>,
+    pub completion: CheckTree,
+    pub attests: Box<[Box<[CheckTree]>]>,
 }
 
 /// By check.
-pub(crate) type Tree = Box<[Option<Prepared>]>;
+pub(crate) type CheckTree = Box<[Option<Prepared>]>;
 
-fn tree(checks: &plan::Checks) -> Tree {
+fn tree(checks: &plan::Checks) -> CheckTree {
     let prepared = checks.0.iter().map(|check| match &check.kind {
         CheckKind::Condition(expr) | CheckKind::Score(expr) => Some(Prepared::new(expr)),
         _ => None,
@@ -27,7 +27,10 @@ impl PreparedChecks {
             attest.dimensions.iter().map(|dimension| tree(&dimension.checks)).collect()
         });
         PreparedChecks {
-            completion: plan.completion.as_ref().map_or_else(Tree::default, |c| tree(&c.checks)),
+            completion: plan
+                .completion
+                .as_ref()
+                .map_or_else(CheckTree::default, |c| tree(&c.checks)),
             attests: attests.collect(),
         }
     }

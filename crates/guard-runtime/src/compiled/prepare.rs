@@ -196,7 +196,7 @@ pub(crate) struct PreparedTool {
     pub costs: Box<[Prepared]>,
     pub effects: Box<[PreparedEffect]>,
     pub approvals: Box<[Option<Prepared>]>,
-    pub observes: Box<[(Target, Prepared)]>,
+    pub observes: Box<[(PreparedTarget, Prepared)]>,
     pub learns: Box<[PreparedLesson]>,
     /// What its clauses read, as far as trust goes.
     pub readings: Readings,
@@ -240,12 +240,12 @@ pub(crate) struct PreparedEffect {
     pub shared: bool,
     pub ranges: Box<[Prepared]>,
     pub when: Option<Prepared>,
-    pub target: Target,
+    pub target: PreparedTarget,
     pub value: Option<Prepared>,
 }
 
 /// The key expressions of a target's path; `None` for a field.
-pub(crate) type Target = Box<[Option<Prepared>]>;
+pub(crate) type PreparedTarget = Box<[Option<Prepared>]>;
 
 /// The expressions of a private part.
 #[derive(Debug)]
@@ -289,7 +289,7 @@ fn all<'p, T: 'p, U>(items: &'p [T], prepare: impl Fn(&'p T) -> U) -> Box<[U]> {
     items.iter().map(prepare).collect()
 }
 
-fn target(target: &plan::Target) -> Target {
+fn target(target: &plan::Target) -> PreparedTarget {
     all(&target.path, |step| match step {
         plan::Step::Field(_) => None,
         plan::Step::Index(key) => Some(Prepared::new(key)),

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 /// The memory of all providers.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(crate) struct Memory {
+pub(crate) struct FeedbackMemory {
     /// The number of judged events.
     pub judged: u64,
     pub providers: Box<[Provider]>,
@@ -55,7 +55,7 @@ pub struct Spoken<'s> {
     pub judged: u64,
 }
 
-impl Memory {
+impl FeedbackMemory {
     /// Sets the next due points of a provider; the spans are those of its triggers.
     pub fn due(&mut self, id: ProviderId, count: Option<u64>, time: Option<Millis>) {
         let provider = &mut self.providers[id as usize];
@@ -68,7 +68,7 @@ impl Memory {
 
     /// Computes the derived data; returns whether the memory has the shape of a new one for the
     /// same providers.
-    pub fn adopt(&mut self, new: &Memory) -> bool {
+    pub fn adopt(&mut self, new: &FeedbackMemory) -> bool {
         (self.by_count, self.by_time) = Default::default();
         for (id, provider) in (0..).zip(&self.providers) {
             self.by_count.extend(provider.due.0.map(|at| (at, id)));

@@ -12,7 +12,7 @@ pub(crate) const MAX_ITEMS: usize = 100_000;
 
 /// The items of one lifecycle.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(crate) struct Items {
+pub(crate) struct ItemTable {
     /// The items, by number from 1.
     all: Vec<Item>,
     /// The numbers in each state.
@@ -122,14 +122,17 @@ pub(crate) fn parse(id: &str) -> Option<(&str, u32)> {
     if !digits { None } else { Some((name, number.parse().ok()?)) }
 }
 
-impl Items {
-    pub fn new(lifecycle: &Lifecycle) -> Items {
-        Items { all: Vec::new(), by_state: vec![BTreeSet::new(); lifecycle.states.len()].into() }
+impl ItemTable {
+    pub fn new(lifecycle: &Lifecycle) -> ItemTable {
+        ItemTable {
+            all: Vec::new(),
+            by_state: vec![BTreeSet::new(); lifecycle.states.len()].into(),
+        }
     }
 
     /// Computes the derived data of the items; returns whether they are valid items of a lifecycle.
     pub fn adopt(&mut self, lifecycle: &Lifecycle, fits: &dyn Fn(&Item) -> bool) -> bool {
-        let mut new = Items::new(lifecycle);
+        let mut new = ItemTable::new(lifecycle);
         if self.all.len() > MAX_ITEMS {
             return false;
         }
@@ -150,7 +153,7 @@ impl Items {
     pub fn renumbered(
         &self,
         criterion: &mut dyn FnMut(&ItemCriterion) -> Result<ItemCriterion, String>,
-    ) -> Result<Items, String> {
+    ) -> Result<ItemTable, String> {
         let mut items = self.clone();
         for item in &mut items.all {
             for known in &mut item.criteria {
@@ -169,7 +172,7 @@ impl Items {
         self.all.get((number as usize).checked_sub(1)?)
     }
 
-    /// Returns the item with a number, mutably; its state is changed by [`Items::enter`].
+    /// Returns the item with a number, mutably; its state is changed by [`ItemTable::enter`].
     pub fn get_mut(&mut self, number: u32) -> Option<&mut Item> {
         self.all.get_mut((number as usize).checked_sub(1)?)
     }

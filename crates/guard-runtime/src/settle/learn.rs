@@ -27,7 +27,7 @@ const MAX_ROWS: usize = 100_000;
 const MAX_VISITS: usize = 1_000_000;
 
 /// A row, or the fault that prevents it.
-pub(crate) type Row = Result<Vec<Value>, Fault>;
+pub(crate) type LearnedRow = Result<Vec<Value>, Fault>;
 
 /// Adds the rows that a result teaches.
 pub(super) fn learn(
@@ -74,7 +74,7 @@ pub(crate) fn take_rows(
     compiled: &CompiledPlan,
     session: &mut Session,
     rule: &Learn,
-    rows: Vec<Row>,
+    rows: Vec<LearnedRow>,
     by: &Arc<str>,
     learned: &mut Learned,
 ) {
@@ -95,7 +95,7 @@ pub(crate) fn take_rows(
                 AddedRow::Refused => {
                     let max = compiled.plan().facts[rule.fact as usize].max;
                     let message =
-                        format!("`{fact}` is full with {max} rows, and there is one more");
+                        format!("`{fact}` holds {max} and is full: one more was to be learned");
                     session.halt(&rule.rule.owner, &message);
                     learned.note_as(NoteKind::Halt, &rule.rule.owner, message);
                 }
@@ -117,7 +117,7 @@ pub(crate) fn rows<'s>(
     rule: &'s Learn,
     ready: &'s prepare::PreparedLesson,
     needs: Needs<'s>,
-) -> Vec<Row> {
+) -> Vec<LearnedRow> {
     let mut rows = Vec::new();
     let outside = Bindings { slots: &[], values: &[], outer: None };
     let mut visits = 0;
@@ -135,7 +135,7 @@ fn range<'s>(
     depth: usize,
     scope: &Bindings<'_, 's>,
     visits: &mut usize,
-    rows: &mut Vec<Row>,
+    rows: &mut Vec<LearnedRow>,
 ) {
     let (rule, ready, _) = all;
     let (Some(over), Some(range)) = (ready.ranges.get(depth), rule.ranges.get(depth)) else {
@@ -171,7 +171,7 @@ fn lesson<'s>(
     cx: &Context<'s>,
     (rule, ready, needs): PendingLesson<'s>,
     scope: &Bindings<'_, 's>,
-    rows: &mut Vec<Row>,
+    rows: &mut Vec<LearnedRow>,
 ) {
     let wanted = ready.when.as_ref().map_or(Ok(true), |when| cx.eval_in(when, scope)?.truth());
     let wanted = wanted.and_then(|wanted| Ok(wanted && is_endorsed(cx, needs, scope)?));
@@ -328,7 +328,7 @@ fn holds_json(value: &Value) -> bool {
 }
 
 /// Every combination of the columns' values, the last column fastest.
-fn product(columns: &[Vec<Value>], rows: &mut Vec<Row>) {
+fn product(columns: &[Vec<Value>], rows: &mut Vec<LearnedRow>) {
     if columns.iter().any(Vec::is_empty) {
         return;
     }

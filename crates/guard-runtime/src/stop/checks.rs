@@ -1,6 +1,6 @@
 //! Checks, judged in order on the committed state, and their failures as text.
 
-use crate::compiled::checks::Tree;
+use crate::compiled::checks::CheckTree;
 use crate::compiled::prepare::Prepared;
 use crate::eval::context::Context;
 use crate::found::{self, CheckResult};
@@ -25,7 +25,7 @@ struct CheckJudge<'j, 'a> {
     cx: &'j Context<'a>,
     checks: &'a [Check],
     ready: &'a [Option<Prepared>],
-    attests: &'a [Box<[Tree]>],
+    attests: &'a [Box<[CheckTree]>],
 }
 
 /// Returns the failed checks of the completion.

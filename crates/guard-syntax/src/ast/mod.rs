@@ -244,12 +244,12 @@ pub struct Union {
     /// The tag's name in JSON.
     pub wire: Option<Str>,
     /// Its records.
-    pub cases: Vec<Case>,
+    pub cases: Vec<UnionCase>,
 }
 
 /// `RECORD [as "TEXT"]`: a case of a union.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Case {
+pub struct UnionCase {
     /// The record.
     pub record: Ident,
     /// The text of the tag.

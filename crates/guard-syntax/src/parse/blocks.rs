@@ -2,7 +2,7 @@
 //! attestations and contracts.
 
 use super::build::TreeBuilder;
-use super::grammar::{ChildNodes, Node, Rule};
+use super::grammar::{ChildNodes, Rule, SyntaxNode};
 use crate::ast::{
     Attest, BlockCondition, Check, CheckKind, Completion, Contract, ContractClause, Feedback,
     FeedbackBlock, Ident, ItemShape, ItemsClause, Lifecycle, LifecycleClause, Note, Probe,
@@ -17,7 +17,7 @@ impl TreeBuilder<'_> {
         Some(Lifecycle { name, clauses })
     }
 
-    pub fn lifecycle_clause(&mut self, node: Node) -> Option<Spanned<LifecycleClause>> {
+    pub fn lifecycle_clause(&mut self, node: SyntaxNode) -> Option<Spanned<LifecycleClause>> {
         let span = self.span(&node);
         let node = ChildNodes::of(node).next()?;
         let rule = node.as_rule();
@@ -63,7 +63,7 @@ impl TreeBuilder<'_> {
         Some(Probe { name, clauses })
     }
 
-    pub fn probe_clause(&mut self, node: Node) -> Option<Spanned<ProbeClause>> {
+    pub fn probe_clause(&mut self, node: SyntaxNode) -> Option<Spanned<ProbeClause>> {
         let span = self.span(&node);
         let node = ChildNodes::of(node).next()?;
         let rule = node.as_rule();
@@ -101,7 +101,7 @@ impl TreeBuilder<'_> {
         Some(Feedback { name, triggers, blocks })
     }
 
-    pub fn trigger(&mut self, node: Node) -> Option<Spanned<Trigger>> {
+    pub fn trigger(&mut self, node: SyntaxNode) -> Option<Spanned<Trigger>> {
         let span = self.span(&node);
         let node = ChildNodes::of(node).next()?;
         let rule = node.as_rule();
@@ -116,7 +116,7 @@ impl TreeBuilder<'_> {
         Some(Spanned { node: trigger, span })
     }
 
-    pub fn block(&mut self, node: Node) -> Option<FeedbackBlock> {
+    pub fn block(&mut self, node: SyntaxNode) -> Option<FeedbackBlock> {
         let span = self.span_eq(&node);
         let mut parts = ChildNodes::of(node);
         let severity = self.word(&parts.next()?);
@@ -144,7 +144,7 @@ impl TreeBuilder<'_> {
         Some(Completion { at_most, checks: parts.map(|c| self.check(c)).collect::<Option<_>>()? })
     }
 
-    pub fn check(&mut self, node: Node) -> Option<Check> {
+    pub fn check(&mut self, node: SyntaxNode) -> Option<Check> {
         let span = self.span_eq(&node);
         let node = ChildNodes::of(node).next()?;
         let rule = node.as_rule();
@@ -196,7 +196,7 @@ impl TreeBuilder<'_> {
         Some(Attest { name, dimensions: parts.map(|d| self.dimension(d)).collect::<Option<_>>()? })
     }
 
-    pub fn dimension(&mut self, node: Node) -> Option<(Ident, Check)> {
+    pub fn dimension(&mut self, node: SyntaxNode) -> Option<(Ident, Check)> {
         let mut parts = ChildNodes::of(node);
         let name = self.name(&mut parts)?;
         parts.has(Rule::colon);
@@ -217,14 +217,14 @@ impl TreeBuilder<'_> {
         })
     }
 
-    pub fn contract_clause(&mut self, node: Node) -> Option<Spanned<ContractClause>> {
+    pub fn contract_clause(&mut self, node: SyntaxNode) -> Option<Spanned<ContractClause>> {
         let span = self.span(&node);
         let node = ChildNodes::of(node).next()?;
         let clause = match node.as_rule() {
             Rule::field => ContractClause::Field(self.field(node)?),
             Rule::ct_items => self.contract_items(node)?,
             Rule::ct_bounds => {
-                let bound = |entry: Node| {
+                let bound = |entry: SyntaxNode| {
                     let mut parts = ChildNodes::of(entry);
                     Some((self.name(&mut parts)?, self.take_literal(&mut parts)?))
                 };
@@ -240,7 +240,7 @@ impl TreeBuilder<'_> {
         Some(Spanned { node: clause, span })
     }
 
-    fn contract_items(&mut self, node: Node) -> Option<ContractClause> {
+    fn contract_items(&mut self, node: SyntaxNode) -> Option<ContractClause> {
         let mut parts = ChildNodes::of(node.clone());
         let path = self.names(&mut parts);
         let docs = if path.len() == 1 { self.docs(&node) } else { Vec::new() };
@@ -249,7 +249,7 @@ impl TreeBuilder<'_> {
         Some(ContractClause::Items { docs, path, list, wire: self.take_wire(&mut parts) })
     }
 
-    fn whole(&mut self, node: Node) -> Option<Whole> {
+    fn whole(&mut self, node: SyntaxNode) -> Option<Whole> {
         let mut parts = ChildNodes::of(node);
         parts.has(Rule::colon);
         match parts.accept(Rule::ct_list) {
@@ -261,7 +261,7 @@ impl TreeBuilder<'_> {
         }
     }
 
-    fn items_clause(&mut self, node: Node) -> Option<ItemsClause> {
+    fn items_clause(&mut self, node: SyntaxNode) -> Option<ItemsClause> {
         let mut parts = ChildNodes::of(node);
         let shape = match parts.accept(Rule::ct_schema) {
             Some(node) => ItemShape::Schema(self.take_string(&mut ChildNodes::of(node))?),

@@ -4,7 +4,7 @@
 //! dropped.
 
 use super::Loose;
-use super::grammar::{ChildNodes, Node, Rule};
+use super::grammar::{ChildNodes, Rule, SyntaxNode};
 use crate::ast::{Ident, Literal, SpanEq, Str};
 use crate::diagnostic::Diagnostic;
 use crate::errors;
@@ -104,14 +104,14 @@ impl<'t> TreeBuilder<'t> {
         lines
     }
 
-    pub fn docs(&mut self, node: &Node) -> Vec<String> {
+    pub fn docs(&mut self, node: &SyntaxNode) -> Vec<String> {
         if self.docs.is_empty() {
             return Vec::new();
         }
         self.docs_before(self.span(node).start)
     }
 
-    pub fn span(&self, node: &Node) -> Span {
+    pub fn span(&self, node: &SyntaxNode) -> Span {
         let span = node.as_span();
         self.span_at(span.start(), span.end())
     }
@@ -121,17 +121,17 @@ impl<'t> TreeBuilder<'t> {
         Span { file: self.file, start: place(start), end: place(end) }
     }
 
-    pub fn span_eq(&self, node: &Node) -> SpanEq {
+    pub fn span_eq(&self, node: &SyntaxNode) -> SpanEq {
         SpanEq(self.span(node))
     }
 
     /// Returns a word as written.
-    pub fn ident(&self, node: &Node) -> Ident {
+    pub fn ident(&self, node: &SyntaxNode) -> Ident {
         Ident { node: node.as_str().to_owned(), span: self.span(node) }
     }
 
     /// Returns the keyword of a node.
-    pub fn word(&self, node: &Node) -> Ident {
+    pub fn word(&self, node: &SyntaxNode) -> Ident {
         self.ident(node)
     }
 
@@ -140,7 +140,7 @@ impl<'t> TreeBuilder<'t> {
     }
 
     /// Returns a name, which must not be a reserved word.
-    pub fn checked(&mut self, node: &Node) -> Ident {
+    pub fn checked(&mut self, node: &SyntaxNode) -> Ident {
         let ident = self.ident(node);
         if is_reserved(&ident.node) {
             self.report(errors::reserved_word(ident.span, &ident.node));
@@ -153,7 +153,7 @@ impl<'t> TreeBuilder<'t> {
         std::iter::from_fn(|| self.name(parts)).collect()
     }
 
-    pub fn literal(&mut self, node: &Node) -> Literal {
+    pub fn literal(&mut self, node: &SyntaxNode) -> Literal {
         let text = node.as_str();
         let span = self.span(node);
         if literal_kind(text.trim_start_matches('-')).is_none() {
@@ -166,7 +166,7 @@ impl<'t> TreeBuilder<'t> {
         parts.accept(Rule::literal).map(|node| self.literal(&node))
     }
 
-    pub fn string(&mut self, node: &Node) -> Str {
+    pub fn string(&mut self, node: &SyntaxNode) -> Str {
         let span = self.span(node);
         let inner = node.as_str();
         let inner = inner.get(1..inner.len().saturating_sub(1)).unwrap_or("");
@@ -183,7 +183,7 @@ impl<'t> TreeBuilder<'t> {
     }
 
     /// Returns `/re/` without its slashes, with `\/` unescaped.
-    pub fn regex(&self, node: &Node) -> Str {
+    pub fn regex(&self, node: &SyntaxNode) -> Str {
         let inner = node.as_str();
         let inner = inner.get(1..inner.len().saturating_sub(1)).unwrap_or("");
         Str { node: inner.replace("\\/", "/"), span: self.span(node) }

@@ -1,7 +1,7 @@
 //! The clauses of tools and policies.
 
 use super::build::TreeBuilder;
-use super::grammar::{ChildNodes, Node, Rule};
+use super::grammar::{ChildNodes, Rule, SyntaxNode};
 use crate::ast::{
     Clause, ClauseKind, Effect, EffectKind, Expr, Guard, Ident, Learn, Limit, LimitScope, Literal,
     PartPath, Requirement, ResultStep, Step, Target, Template,
@@ -16,7 +16,7 @@ impl TreeBuilder<'_> {
         }
     }
 
-    pub fn clause(&mut self, node: Node) -> Option<Clause> {
+    pub fn clause(&mut self, node: SyntaxNode) -> Option<Clause> {
         let docs = self.docs(&node);
         let span = self.span_eq(&node);
         let mut parts = ChildNodes::of(node);
@@ -26,7 +26,7 @@ impl TreeBuilder<'_> {
     }
 
     /// Parses a clause without `shadow`.
-    pub fn clause_kind(&mut self, node: Node) -> Option<ClauseKind> {
+    pub fn clause_kind(&mut self, node: SyntaxNode) -> Option<ClauseKind> {
         let rule = node.as_rule();
         let mut parts = ChildNodes::of(node);
         Some(match rule {
@@ -115,7 +115,7 @@ impl TreeBuilder<'_> {
         Some(ClauseKind::Requires { all, guard: self.take_guard(&mut parts) })
     }
 
-    fn requirement(&mut self, node: Node) -> Option<Requirement> {
+    fn requirement(&mut self, node: SyntaxNode) -> Option<Requirement> {
         let span = self.span_eq(&node);
         let mut parts = ChildNodes::of(node);
         let latest = parts.has(Rule::latest);
@@ -147,7 +147,7 @@ impl TreeBuilder<'_> {
         Some(Limit { count, success, scope, by, ask })
     }
 
-    pub fn statement(&mut self, node: Node) -> Option<Effect> {
+    pub fn statement(&mut self, node: SyntaxNode) -> Option<Effect> {
         let span = self.span_eq(&node);
         let mut whole = ChildNodes::of(node);
         let node = whole.next()?;
@@ -248,7 +248,7 @@ impl TreeBuilder<'_> {
         Some(ClauseKind::Trusted { extractor, part, each, guard: self.take_guard(&mut parts) })
     }
 
-    fn result_part(&mut self, node: Node) -> Option<PartPath> {
+    fn result_part(&mut self, node: SyntaxNode) -> Option<PartPath> {
         let mut parts = ChildNodes::of(node);
         let of = self.name(&mut parts)?;
         let mut steps = Vec::new();

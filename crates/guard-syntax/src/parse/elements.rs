@@ -251,6 +251,7 @@ pub(super) fn usage(keyword: &str) -> Option<&'static str> {
         "private" => {
             "write `private result` or `private result.FIELD`, with `to READERS`, `for x in result` and `when CONDITION` as needed"
         }
+        "test" => "write `test \"TITLE\" { … }` or `test \"TITLE\" after \"OTHER\" { … }`",
         "fact" => {
             "write `fact NAME(COLUMN: type key, COLUMN: type)`, with `max N` or `max N else halt` as needed"
         }

@@ -146,6 +146,13 @@ fn slip(site: &Site, index: usize, expected: &[Rule]) -> Option<Diagnostic> {
     {
         return Some(errors::missing_operand(site.span(index - 1), before));
     }
+    // `else` itself is right, and what follows is not.
+    if wants(Rule::else_halt) && found == "else" && index + 1 < site.last {
+        let word = site.word(index + 1);
+        if nearest(word, &["halt"]).is_some() {
+            return Some(errors::misspelled_word(site.span(index + 1), word, "halt"));
+        }
+    }
     if inside && site.kind(index) == Some(TokenKind::Word) && !found.is_empty() {
         if let Some(meant) = nearest(found, &words(expected)) {
             return Some(errors::misspelled_word(at, found, meant));
@@ -235,6 +242,7 @@ fn keywords(rule: Rule) -> &'static [&'static str] {
         Rule::calls_word => &["calls"],
         Rule::then_word => &["then"],
         Rule::else_word | Rule::else_ask | Rule::else_halt => &["else"],
+        Rule::begins_after => &["after"],
         Rule::connective => &["and", "or", "implies", "contains", "within", "since", "else"],
         Rule::pattern => &["matches"],
         Rule::mode => &["monitor", "proved", "shadow"],
@@ -303,6 +311,7 @@ fn called(rule: Rule) -> &'static str {
         Rule::success => "`success`",
         Rule::else_ask => "`else ask ROLE`",
         Rule::else_halt => "`else halt`",
+        Rule::begins_after => "`after \"TITLE\"`",
         Rule::per_window => "a duration or `session`",
         Rule::to_word => "`to`",
         Rule::up_to => "`up to`",

@@ -5,7 +5,7 @@
 //! nesting was limited before.
 
 use super::build::{LiteralKind, TreeBuilder, literal_kind};
-use super::grammar::{ChildNodes, Node, Rule};
+use super::grammar::{ChildNodes, Rule, SyntaxNode};
 use crate::ast::{Arg, BinaryOp, Expr, ExprKind, Ident, Quantifier, UnaryOp};
 use crate::errors;
 use crate::limits::MAX_DEPTH;
@@ -111,7 +111,7 @@ impl TreeBuilder<'_> {
         self.expr(node)
     }
 
-    pub fn expr(&mut self, node: Node) -> Option<Expr> {
+    pub fn expr(&mut self, node: SyntaxNode) -> Option<Expr> {
         self.value(node).map(|value| value.expr)
     }
 
@@ -120,7 +120,7 @@ impl TreeBuilder<'_> {
         self.value(node)
     }
 
-    fn value(&mut self, node: Node) -> Option<ParsedExpr> {
+    fn value(&mut self, node: SyntaxNode) -> Option<ParsedExpr> {
         let mut climb = Climb { pending: Vec::new(), value: None };
         for part in ChildNodes::of(node) {
             self.climb(&mut climb, part)?;
@@ -132,7 +132,7 @@ impl TreeBuilder<'_> {
         Some(value)
     }
 
-    fn climb(&mut self, climb: &mut Climb, node: Node) -> Option<()> {
+    fn climb(&mut self, climb: &mut Climb, node: SyntaxNode) -> Option<()> {
         let span = self.span(&node);
         match node.as_rule() {
             Rule::prefix_op => climb.pending.push(Pending::Unary(unary(node.as_str())?, span)),
@@ -275,7 +275,7 @@ impl TreeBuilder<'_> {
         }
     }
 
-    fn if_head(&mut self, node: Node, span: Span) -> Option<Pending> {
+    fn if_head(&mut self, node: SyntaxNode, span: Span) -> Option<Pending> {
         let mut parts = ChildNodes::of(node);
         let condition = Box::new(self.take_value(&mut parts)?);
         parts.has(Rule::then_word);
@@ -283,7 +283,7 @@ impl TreeBuilder<'_> {
         Some(Pending::If { condition, then, span })
     }
 
-    fn quantifier(&mut self, node: Node, span: Span) -> Option<Pending> {
+    fn quantifier(&mut self, node: SyntaxNode, span: Span) -> Option<Pending> {
         let mut parts = ChildNodes::of(node);
         let op = match parts.next()?.as_str() {
             "all" => Quantifier::All,
@@ -301,7 +301,7 @@ impl TreeBuilder<'_> {
         Some(self.names(&mut names))
     }
 
-    fn primary(&mut self, node: Node, span: Span) -> Option<ParsedExpr> {
+    fn primary(&mut self, node: SyntaxNode, span: Span) -> Option<ParsedExpr> {
         let rule = node.as_rule();
         let kind = match rule {
             Rule::paren => {
@@ -331,7 +331,7 @@ impl TreeBuilder<'_> {
         Some(ParsedExpr { expr: Expr { kind, span }, depth: 1, comparison: None })
     }
 
-    fn aggregate(&mut self, node: Node, span: Span) -> Option<ParsedExpr> {
+    fn aggregate(&mut self, node: SyntaxNode, span: Span) -> Option<ParsedExpr> {
         let mut parts = ChildNodes::of(node);
         let op =
             if parts.next()?.as_str() == "count" { Quantifier::Count } else { Quantifier::Sum };
@@ -347,7 +347,7 @@ impl TreeBuilder<'_> {
         }))
     }
 
-    fn reference(&mut self, node: Node, span: Span) -> Option<ParsedExpr> {
+    fn reference(&mut self, node: SyntaxNode, span: Span) -> Option<ParsedExpr> {
         let known = node.as_rule() == Rule::known;
         let mut parts = ChildNodes::of(node);
         let name = self.name(&mut parts)?;
@@ -366,7 +366,7 @@ impl TreeBuilder<'_> {
         Some(self.bounded(kind, depth, span))
     }
 
-    fn elements(&mut self, node: Node, span: Span) -> Option<ParsedExpr> {
+    fn elements(&mut self, node: SyntaxNode, span: Span) -> Option<ParsedExpr> {
         let is_list = node.as_rule() == Rule::list;
         let mut elements = Vec::new();
         let mut depth = 0;
@@ -379,7 +379,7 @@ impl TreeBuilder<'_> {
         Some(self.bounded(kind, depth, span))
     }
 
-    fn entries(&mut self, node: Node, span: Span) -> Option<ParsedExpr> {
+    fn entries(&mut self, node: SyntaxNode, span: Span) -> Option<ParsedExpr> {
         let mut entries = Vec::new();
         let mut depth = 0;
         for part in ChildNodes::of(node) {
@@ -412,7 +412,7 @@ impl TreeBuilder<'_> {
         ParsedExpr { expr: Expr { kind, span }, depth: depth + 1, comparison: None }
     }
 
-    fn deep_args(&mut self, node: Node) -> Option<(Vec<Arg>, usize)> {
+    fn deep_args(&mut self, node: SyntaxNode) -> Option<(Vec<Arg>, usize)> {
         let mut args = Vec::new();
         let mut depth = 0;
         for part in ChildNodes::of(node) {

@@ -10,7 +10,7 @@ use pest::iterators::{Pair, Pairs};
 struct Grammar;
 
 /// One node of pest's output.
-pub(super) type Node<'i> = Pair<'i, Rule>;
+pub(super) type SyntaxNode<'i> = Pair<'i, Rule>;
 
 /// The position where parsing stopped, from the start of the text, and the possible tokens there.
 #[derive(Debug)]
@@ -20,12 +20,12 @@ pub(super) struct ParseStop {
 }
 
 /// Parses the whole `text` as `rule`.
-pub(super) fn whole(rule: Rule, text: &str) -> Option<Node<'_>> {
+pub(super) fn whole(rule: Rule, text: &str) -> Option<SyntaxNode<'_>> {
     prefix(rule, text).filter(|node| node.as_str().len() == text.len())
 }
 
 /// Parses the start of `text` as `rule`.
-pub(super) fn prefix(rule: Rule, text: &str) -> Option<Node<'_>> {
+pub(super) fn prefix(rule: Rule, text: &str) -> Option<SyntaxNode<'_>> {
     Grammar::parse(rule, text).ok()?.next()
 }
 
@@ -49,12 +49,12 @@ pub(super) fn stop(rule: Rule, text: &str) -> Option<ParseStop> {
 pub(super) struct ChildNodes<'i>(Pairs<'i, Rule>);
 
 impl<'i> ChildNodes<'i> {
-    pub fn of(node: Node<'i>) -> Self {
+    pub fn of(node: SyntaxNode<'i>) -> Self {
         ChildNodes(node.into_inner())
     }
 
     /// Returns the next node, if it has this rule.
-    pub fn accept(&mut self, rule: Rule) -> Option<Node<'i>> {
+    pub fn accept(&mut self, rule: Rule) -> Option<SyntaxNode<'i>> {
         if self.0.peek()?.as_rule() == rule { self.0.next() } else { None }
     }
 
@@ -65,9 +65,9 @@ impl<'i> ChildNodes<'i> {
 }
 
 impl<'i> Iterator for ChildNodes<'i> {
-    type Item = Node<'i>;
+    type Item = SyntaxNode<'i>;
 
-    fn next(&mut self) -> Option<Node<'i>> {
+    fn next(&mut self) -> Option<SyntaxNode<'i>> {
         self.0.next()
     }
 }

@@ -1,12 +1,12 @@
 //! Items: from the node of an item to its tree.
 
 use super::build::TreeBuilder;
-use super::grammar::{self, ChildNodes, Node, Rule};
+use super::grammar::{self, ChildNodes, Rule, SyntaxNode};
 use super::{Chunk, Parser};
 use crate::ast::{
-    Alias, Budget, Case, Clause, Define, Enum, Fact, Group, Header, Invariant, InvariantMode, Item,
+    Alias, Budget, Clause, Define, Enum, Fact, Group, Header, Invariant, InvariantMode, Item,
     ItemKind, Member, Policy, Property, PropertyMode, Record, Source, SpanEq, Spanned, StateVar,
-    Statement, Tool, ToolSet, Union, UseTarget, Variant,
+    Statement, Tool, ToolSet, Union, UnionCase, UseTarget, Variant,
 };
 
 /// Returns the rule of the item that a keyword begins.
@@ -55,7 +55,7 @@ impl Parser<'_> {
 }
 
 impl TreeBuilder<'_> {
-    fn header(&mut self, node: Node) -> Option<Header> {
+    fn header(&mut self, node: SyntaxNode) -> Option<Header> {
         let span = self.span_eq(&node);
         let mut parts = ChildNodes::of(node);
         let name = self.name(&mut parts)?;
@@ -66,7 +66,7 @@ impl TreeBuilder<'_> {
     }
 
     /// Builds the item whose text begins at `base` in the file.
-    pub fn item(&mut self, base: i64, node: Node) -> Option<Item> {
+    pub fn item(&mut self, base: i64, node: SyntaxNode) -> Option<Item> {
         self.base = base;
         self.too_deep = false;
         let errors = self.diagnostics.len();
@@ -80,7 +80,7 @@ impl TreeBuilder<'_> {
         Some(Item { docs, kind: kind?, span })
     }
 
-    fn item_kind(&mut self, node: Node) -> Option<ItemKind> {
+    fn item_kind(&mut self, node: SyntaxNode) -> Option<ItemKind> {
         let rule = node.as_rule();
         let mut parts = ChildNodes::of(node);
         Some(match rule {
@@ -161,9 +161,9 @@ impl TreeBuilder<'_> {
         Some(Union { name, tag, wire, cases })
     }
 
-    pub fn case(&mut self, node: Node) -> Option<Case> {
+    pub fn case(&mut self, node: SyntaxNode) -> Option<UnionCase> {
         let mut parts = ChildNodes::of(node);
-        Some(Case { record: self.name(&mut parts)?, wire: self.take_wire(&mut parts) })
+        Some(UnionCase { record: self.name(&mut parts)?, wire: self.take_wire(&mut parts) })
     }
 
     fn use_target(&mut self, mut parts: ChildNodes) -> Option<UseTarget> {
@@ -188,7 +188,7 @@ impl TreeBuilder<'_> {
         Some(Enum { name, variants })
     }
 
-    pub fn variant(&mut self, node: Node) -> Option<Variant> {
+    pub fn variant(&mut self, node: SyntaxNode) -> Option<Variant> {
         let mut parts = ChildNodes::of(node);
         Some(match self.take_string(&mut parts) {
             Some(name) => Variant { name, quoted: true },
@@ -208,7 +208,7 @@ impl TreeBuilder<'_> {
         Some(Define { name, params, ty, value: self.take_expr(&mut parts)? })
     }
 
-    pub fn variable(&mut self, node: Node) -> Option<StateVar> {
+    pub fn variable(&mut self, node: SyntaxNode) -> Option<StateVar> {
         let docs = self.docs(&node);
         let span = self.span_eq(&node);
         let mut parts = ChildNodes::of(node);
@@ -270,7 +270,7 @@ impl TreeBuilder<'_> {
         Some(ToolSet { members, bare, span })
     }
 
-    pub fn member(&mut self, node: Node) -> Option<Member> {
+    pub fn member(&mut self, node: SyntaxNode) -> Option<Member> {
         let inner = ChildNodes::of(node).next()?;
         Some(match inner.as_rule() {
             Rule::tag => Member::Tag(self.name(&mut ChildNodes::of(inner))?),

@@ -4,7 +4,7 @@
 //! expression, so `"{m[\"k\"]}"` means `m["k"]`.
 
 use super::build::TreeBuilder;
-use super::grammar::{self, ChildNodes, Node, Rule};
+use super::grammar::{self, ChildNodes, Rule, SyntaxNode};
 use crate::ast::{Expr, ExprKind, Template, TemplatePart};
 use crate::errors;
 use crate::lexical;
@@ -17,7 +17,7 @@ impl TreeBuilder<'_> {
         Some(self.message(&node))
     }
 
-    fn message(&mut self, node: &Node) -> Template {
+    fn message(&mut self, node: &SyntaxNode) -> Template {
         let span = self.span(node);
         let raw = node.as_str();
         let raw = raw.get(1..raw.len().saturating_sub(1)).unwrap_or("");

@@ -270,7 +270,7 @@ impl<'t> Parser<'t> {
 
 impl TreeBuilder<'_> {
     /// Adds one recovered element to its item.
-    fn keep(&mut self, base: i64, node: grammar::Node, item: Option<&mut Item>) {
+    fn keep(&mut self, base: i64, node: grammar::SyntaxNode, item: Option<&mut Item>) {
         self.base = base;
         let Some(item) = item else { return };
         match &mut item.kind {

@@ -1,7 +1,7 @@
 //! Scenarios: `test` items and their steps.
 
 use super::build::TreeBuilder;
-use super::grammar::{ChildNodes, Node, Rule};
+use super::grammar::{ChildNodes, Rule, SyntaxNode};
 use crate::ast::{Expr, Ident, Str, Test, TestStep, TestStepKind, ToolCall};
 
 impl TreeBuilder<'_> {
@@ -15,7 +15,7 @@ impl TreeBuilder<'_> {
         Some(Test { title, after, steps: parts.map(|s| self.step(s)).collect::<Option<_>>()? })
     }
 
-    pub fn step(&mut self, node: Node) -> Option<TestStep> {
+    pub fn step(&mut self, node: SyntaxNode) -> Option<TestStep> {
         let span = self.span_eq(&node);
         let node = ChildNodes::of(node).next()?;
         let rule = node.as_rule();

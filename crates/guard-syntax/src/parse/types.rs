@@ -1,7 +1,7 @@
 //! Types, refinements and fields.
 
 use super::build::TreeBuilder;
-use super::grammar::{ChildNodes, Node, Rule};
+use super::grammar::{ChildNodes, Rule, SyntaxNode};
 use crate::ast::{Field, Literal, OtherForms, Refinement, Rounding, Str, Type, TypeKind};
 
 impl TreeBuilder<'_> {
@@ -10,7 +10,7 @@ impl TreeBuilder<'_> {
         self.ty(node)
     }
 
-    fn ty(&mut self, node: Node) -> Option<Type> {
+    fn ty(&mut self, node: SyntaxNode) -> Option<Type> {
         let span = self.span(&node);
         let mut parts = ChildNodes::of(node);
         let head = parts.next()?;
@@ -32,7 +32,7 @@ impl TreeBuilder<'_> {
         Some(Type { kind, optional, refinements, span })
     }
 
-    fn refinement(&mut self, node: Node) -> Option<Refinement> {
+    fn refinement(&mut self, node: SyntaxNode) -> Option<Refinement> {
         let rule = node.as_rule();
         let span = self.span_eq(&node);
         let mut parts = ChildNodes::of(node);
@@ -64,7 +64,7 @@ impl TreeBuilder<'_> {
         self.take_literal(&mut ChildNodes::of(node))
     }
 
-    pub fn field(&mut self, node: Node) -> Option<Field> {
+    pub fn field(&mut self, node: SyntaxNode) -> Option<Field> {
         let docs = self.docs(&node);
         let span = self.span_eq(&node);
         let mut parts = ChildNodes::of(node);
@@ -103,7 +103,7 @@ impl TreeBuilder<'_> {
     }
 
     /// Returns the fields in `params` or `fields`.
-    pub fn fields(&mut self, node: Node) -> Option<Vec<Field>> {
+    pub fn fields(&mut self, node: SyntaxNode) -> Option<Vec<Field>> {
         ChildNodes::of(node).map(|field| self.field(field)).collect()
     }
 }

@@ -4,8 +4,8 @@ use super::expr::{WIDTH, width};
 use super::page::PrintedText;
 use super::text;
 use crate::ast::{
-    Case, Define, Enum, Expr, Field, Group, Header, Invariant, InvariantMode, Item, ItemKind,
-    Learn, Member, Policy, Property, PropertyMode, Spanned, StateVar, Tool, Union, UseTarget,
+    Define, Enum, Expr, Field, Group, Header, Invariant, InvariantMode, Item, ItemKind, Learn,
+    Member, Policy, Property, PropertyMode, Spanned, StateVar, Tool, Union, UnionCase, UseTarget,
     Variant, Whole,
 };
 use crate::span::Span;
@@ -404,11 +404,11 @@ impl PrintedElement for Variant {
     }
 }
 
-fn case(case: &Case) -> String {
+fn case(case: &UnionCase) -> String {
     format!("{}{}", case.record.node, text::wire(&case.wire))
 }
 
-impl PrintedElement for Case {
+impl PrintedElement for UnionCase {
     fn span(&self) -> Span {
         self.wire.as_ref().map_or(self.record.span, |wire| self.record.span.to(wire.span))
     }

@@ -1,6 +1,6 @@
 //! The findings on a trace, as text.
 
-use crate::line::Flaw;
+use crate::line::LineFlaw;
 use std::fmt;
 
 /// A problem of a trace, and its position.
@@ -20,7 +20,7 @@ pub struct TraceFinding {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TraceTrouble {
     /// The line is not a record: it was cut, or is something else.
-    Form(Flaw),
+    Form(LineFlaw),
     /// The last line has no line break: it was cut.
     Torn,
     /// The record does not match its hash.
@@ -81,11 +81,13 @@ impl fmt::Display for TraceFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let n = self.record.unwrap_or_default();
         match &self.trouble {
-            TraceTrouble::Form(Flaw::Cut) => {
+            TraceTrouble::Form(LineFlaw::Cut) => {
                 f.write_str("the line is cut, or no record of a trace")
             }
-            TraceTrouble::Form(Flaw::NoRecord) => f.write_str("the line is no record of a trace"),
-            TraceTrouble::Form(Flaw::NotText) => f.write_str("the line is not UTF-8"),
+            TraceTrouble::Form(LineFlaw::NoRecord) => {
+                f.write_str("the line is no record of a trace")
+            }
+            TraceTrouble::Form(LineFlaw::NotText) => f.write_str("the line is not UTF-8"),
             TraceTrouble::Torn => f.write_str("the last line is cut: it has no end"),
             TraceTrouble::Changed => write!(f, "record {n} was changed: its hash is another"),
             TraceTrouble::Replaced => {

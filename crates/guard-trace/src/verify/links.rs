@@ -4,7 +4,7 @@
 use super::finding::{TraceFinding, TraceTrouble};
 use super::pieces::{LineFact, LineLinks};
 use super::{Against, MAX_FINDINGS, VerifiedTrace};
-use crate::checkpoint::{Entry, Growing};
+use crate::checkpoint::{CheckpointEntry, Growing};
 use crate::line::Head;
 use guard_plan::encode::Hash;
 use guard_plan::hex;
@@ -194,7 +194,7 @@ impl<'a> Links<'a> {
     }
 
     /// Handles a checkpoint that ends before the first record.
-    fn meet_before(&mut self, entry: &Entry, link: &LineLinks) {
+    fn meet_before(&mut self, entry: &CheckpointEntry, link: &LineLinks) {
         if entry.records > link.seq || link.seq == 0 {
             return;
         }

@@ -1,6 +1,6 @@
 //! Splits a trace into pieces of complete lines, and hashes them on several threads.
 
-use crate::line::{Flaw, Line};
+use crate::line::{Line, LineFlaw};
 use guard_plan::encode::Hash;
 use guard_plan::record::{Payload, Record};
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ pub struct LineFact {
     /// The length with its line break, in bytes.
     pub len: usize,
     /// Its links, or its format error.
-    pub links: Result<LineLinks, Flaw>,
+    pub links: Result<LineLinks, LineFlaw>,
     /// The session that it names, if it opens one or is a snapshot at the start of a piece.
     pub session: Option<String>,
     /// True if it has a line break.

@@ -2,7 +2,7 @@
 
 use crate::lines;
 use guard_plan::record::Chain;
-use guard_trace::checkpoint::{Checkpoint, Doubt, Entry, InclusionProof};
+use guard_trace::checkpoint::{Checkpoint, CheckpointEntry, Doubt, InclusionProof};
 use guard_trace::line::Line;
 use guard_trace::sign::SigningKey;
 use guard_trace::store::{Commit, Committed, MemoryStore, Store, Taken};
@@ -50,7 +50,7 @@ fn forged(lines: &[String], at: usize) -> String {
     lines::after(at as u64, before.hash, &["mallory"]).remove(0)
 }
 
-fn entry() -> Entry {
+fn entry() -> CheckpointEntry {
     let against = Against { tree: true, session: Some("s1".into()), ..Against::default() };
     verified(&bytes(&trace()), &against).entry.unwrap()
 }
@@ -196,7 +196,7 @@ fn cut_tails_are_found_by_checkpoints() {
         let found = findings(&verified(&bytes(&cut), &against));
         assert_eq!(found, ["end: the trace was cut: the checkpoint has seen record 39"]);
     }
-    let root = Entry { root: entry().head, ..entry() };
+    let root = CheckpointEntry { root: entry().head, ..entry() };
     let against = Against { entry: Some(root), ..Against::default() };
     assert_eq!(
         findings(&verified(&bytes(&trace()), &against)),
@@ -228,7 +228,7 @@ fn replaced_files_are_found_by_signed_checkpoints() {
 #[test]
 fn single_records_are_proved() {
     let key = SigningKey::new([1; 32]);
-    let others = ["s0", "s2"].map(|session| Entry { session: session.into(), ..entry() });
+    let others = ["s0", "s2"].map(|session| CheckpointEntry { session: session.into(), ..entry() });
     let sessions = [&others[..], &[entry()]].concat();
     let checkpoint = Checkpoint::new(sessions, Some(&key)).unwrap();
     let lines = trace();
@@ -275,7 +275,7 @@ fn compacted_traces_verify() {
     all.push(lines::resume(&mut chain, "after"));
     let late = seen(&all);
     let rest = &all[5..];
-    let held = |entry: Option<Entry>| {
+    let held = |entry: Option<CheckpointEntry>| {
         findings(&verified(&bytes(rest), &Against { entry, ..Against::default() }))
     };
     assert_eq!(held(None), [""; 0]);
@@ -287,7 +287,7 @@ fn compacted_traces_verify() {
             "line 1: the checkpoint ends with record 2, which was dropped for a snapshot: nothing can be compared"
         ]
     );
-    let wrong = before.map(|entry| Entry { head: early.unwrap().head, ..entry });
+    let wrong = before.map(|entry| CheckpointEntry { head: early.unwrap().head, ..entry });
     assert_eq!(held(wrong), ["line 1: record 4 is not the one that the checkpoint has seen"]);
     let mut gone = rest.to_vec();
     gone.remove(0);

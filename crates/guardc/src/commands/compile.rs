@@ -22,7 +22,7 @@ pub struct Args {
     pub output: Option<PathBuf>,
     /// The plan's form
     #[arg(long, value_enum, default_value_t)]
-    pub emit: Emit,
+    pub emit: EmittedForm,
     /// Leave the plan as it was lowered: it decides the same, in more steps
     #[arg(long)]
     pub no_optimize: bool,
@@ -33,7 +33,7 @@ pub struct Args {
 
 /// The two forms of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
-pub enum Emit {
+pub enum EmittedForm {
     /// Compact.
     #[default]
     Binary,
@@ -46,7 +46,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     let config = Config::discover(args.file.parent().unwrap_or(Path::new(".")))?;
     let stdin = args.file.as_os_str() == "-";
     let to_stdout = args.output.as_ref().map_or(stdin, |out| out.as_os_str() == "-");
-    if to_stdout && term.out_tty && args.emit == Emit::Binary {
+    if to_stdout && term.out_tty && args.emit == EmittedForm::Binary {
         let failure = Failure::new("a binary plan does not belong on a terminal");
         return Err(failure.help("name a file with `-o FILE`, or use `--emit json`"));
     }
@@ -75,14 +75,14 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
         (&sharpened, &output.sources)
     };
     let bytes = match args.emit {
-        Emit::Binary => encode::to_bytes(plan, sources),
-        Emit::Json => encode::to_json(plan, sources).into_bytes(),
+        EmittedForm::Binary => encode::to_bytes(plan, sources),
+        EmittedForm::Json => encode::to_json(plan, sources).into_bytes(),
     };
     if to_stdout {
         term.write(&bytes)?;
         return Ok(Exit::Fine);
     }
-    let extension = if args.emit == Emit::Json { "plan.json" } else { "plan" };
+    let extension = if args.emit == EmittedForm::Json { "plan.json" } else { "plan" };
     let path = args.output.clone().unwrap_or_else(|| args.file.with_extension(extension));
     if files::same(&path, &args.file) {
         return Err(Failure::new(format!(

@@ -23,12 +23,12 @@ const MAX_TEXT: u64 = 1 << 30;
 pub struct Args {
     /// What to do with it.
     #[command(subcommand)]
-    pub what: What,
+    pub what: ContractCommand,
 }
 
 /// The subcommands of `guardc contract`.
 #[derive(Debug, clap::Subcommand)]
-pub enum What {
+pub enum ContractCommand {
     /// Judges a text, unit by unit. Exit code 0: valid, 1: partial, 3: nothing is left
     Check {
         /// The text and its circumstances.
@@ -82,7 +82,7 @@ pub enum Profile {
 pub struct HintArgs {
     /// Which contract.
     #[command(flatten)]
-    pub of: Of,
+    pub of: ContractArgs,
     /// A list that references may name: a file that holds a JSON array
     #[arg(long, value_name = "NAME=FILE")]
     pub known: Vec<String>,
@@ -93,7 +93,7 @@ pub struct HintArgs {
 pub struct ContractText {
     /// Which contract.
     #[command(flatten)]
-    pub of: Of,
+    pub of: ContractArgs,
     /// The text; `-` is standard input
     pub text: PathBuf,
     /// Why the producer stopped, as it says: `stop`, `length`
@@ -112,7 +112,7 @@ pub struct ContractText {
 
 /// A contract of a guard.
 #[derive(Debug, clap::Args)]
-pub struct Of {
+pub struct ContractArgs {
     /// A guard or a plan
     pub file: PathBuf,
     /// The contract's name
@@ -122,8 +122,8 @@ pub struct Of {
 /// Runs the command.
 pub fn run(args: &Args, term: &Console) -> CommandResult {
     let of = match &args.what {
-        What::Check { text, .. } | What::Reask { text } => &text.of,
-        What::Schema { hint, .. } | What::Prompt(hint) => &hint.of,
+        ContractCommand::Check { text, .. } | ContractCommand::Reask { text } => &text.of,
+        ContractCommand::Schema { hint, .. } | ContractCommand::Prompt(hint) => &hint.of,
     };
     let config = Config::discover(of.file.parent().unwrap_or(Path::new(".")))?;
     let Some(plan) = plans::open(&of.file, &config, term)? else {
@@ -131,7 +131,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     };
     let contract = find(&plan, &of.contract)?;
     match &args.what {
-        What::Schema { hint, profile } => {
+        ContractCommand::Schema { hint, profile } => {
             let known = hinted(hint, &plan, contract)?;
             let schema = match profile {
                 Profile::Full => guard_contract::schema(plan.plan(), contract, &known),
@@ -141,13 +141,13 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
             term.print(&(text.map_err(|e| Failure::new(e.to_string()))? + "\n"))?;
             Ok(Exit::Fine)
         }
-        What::Prompt(hint) => {
+        ContractCommand::Prompt(hint) => {
             let known = hinted(hint, &plan, contract)?;
             let text = guard_contract::prompt(plan.plan(), contract, &known);
             term.print(&format!("{}\n", text.trim_end()))?;
             Ok(Exit::Fine)
         }
-        What::Check { text, format } => {
+        ContractCommand::Check { text, format } => {
             let report = check(text, &plan, contract)?;
             let json = |value: serde_json::Result<String>| {
                 value.map(|text| text + "\n").map_err(|e| Failure::new(e.to_string()))
@@ -159,7 +159,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
             })?;
             Ok(exit(&report))
         }
-        What::Reask { text } => {
+        ContractCommand::Reask { text } => {
             let report = check(text, &plan, contract)?;
             let known = given(&text.known)?;
             let text = guard_contract::reask(plan.plan(), contract, &report, &known);

@@ -1,6 +1,6 @@
 //! `guardc suggest`: a first guard of recorded sessions.
 
-use super::replay::{From, Meter, ReadLog, ReplayInput, read_log, sources};
+use super::replay::{From, ReadLog, ReplayInput, ReplayMeter, read_log, sources};
 use crate::draft::formatted;
 use crate::failure::{CommandResult, Exit, Failure, reason};
 use crate::files as disk;
@@ -48,7 +48,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     }
     let endings: &[&str] = if args.from.is_some() { &["jsonl", "json", "log"] } else { &["jsonl"] };
     let sources = sources(&args.traces, endings)?;
-    let meter = Meter::new(term, "reading", sources.iter().map(|source| source.bytes).sum());
+    let meter = ReplayMeter::new(term, "reading", sources.iter().map(|source| source.bytes).sum());
     let mut observer = SessionObserver::new();
     for source in &sources {
         let reader = source.open().map_err(|error| unread(source, &reason(&error)))?;
@@ -101,7 +101,7 @@ fn trace(
     source: &ReplayInput,
     reader: Box<dyn BufRead + '_>,
     observer: &mut SessionObserver,
-    meter: &Meter,
+    meter: &ReplayMeter,
     term: &Console,
 ) -> Result<(), Failure> {
     let mut records = Records::new(reader).unchecked();
@@ -143,7 +143,7 @@ fn log(
     form: Option<Form>,
     reader: Box<dyn BufRead + '_>,
     observer: &mut SessionObserver,
-    meter: &Meter,
+    meter: &ReplayMeter,
     term: &Console,
 ) -> Result<(), Failure> {
     let mut give = |session: &str, record: Record| observer.record(session, &record);

@@ -1,10 +1,10 @@
 //! A page for every diagnostic code, and a code for every page.
 
-use super::{Findings, Repo};
+use super::{Repo, TidyFindings};
 use std::collections::BTreeMap;
 
 /// Compares the codes in `errors.rs` files with `docs/codes/`.
-pub fn check(repo: &Repo, found: &mut Findings) {
+pub fn check(repo: &Repo, found: &mut TidyFindings) {
     let mut raised: BTreeMap<String, String> = BTreeMap::new();
     for name in repo.rust().filter(|name| name.ends_with("/errors.rs") || name.contains("/errors/"))
     {

@@ -3,20 +3,20 @@
 //! A module and the modules within it count as one place: imports between them are passed over. A name that a module imports from
 //! another one and hands on is an import of that other module. Test modules are not looked at.
 
-use super::{Findings, Repo};
+use super::{Repo, TidyFindings};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The maximum number of files of a circle.
 const MAX_FILES: usize = 3;
 
 /// A module's path from the crate's root.
-type Place = Vec<String>;
+type ModulePath = Vec<String>;
 
 /// The modules of a crate: for each its file, and the paths that it imports, by the name that they have in it.
-type Modules = BTreeMap<Place, (String, Vec<(String, Place)>)>;
+type Modules = BTreeMap<ModulePath, (String, Vec<(String, ModulePath)>)>;
 
 /// Checks each folder `src` of the workspace.
-pub fn check(repo: &Repo, found: &mut Findings) {
+pub fn check(repo: &Repo, found: &mut TidyFindings) {
     let mut crates: BTreeMap<&str, Modules> = BTreeMap::new();
     for name in repo.rust() {
         let Some((base, inside)) = name.split_once("/src/") else { continue };
@@ -41,7 +41,7 @@ pub fn check(repo: &Repo, found: &mut Findings) {
 }
 
 /// Returns the module of a file, by its path under `src`.
-fn place_of(inside: &str) -> Place {
+fn place_of(inside: &str) -> ModulePath {
     let path = inside.trim_end_matches(".rs");
     let path = path.strip_suffix("/mod").unwrap_or(path);
     match path {
@@ -51,7 +51,7 @@ fn place_of(inside: &str) -> Place {
 }
 
 /// Returns the paths of this crate that a module names in its `use` and in its code, from the root on.
-fn imports(place: &[String], text: &str) -> Vec<(String, Place)> {
+fn imports(place: &[String], text: &str) -> Vec<(String, ModulePath)> {
     let text = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
     let code: Vec<&str> = text.lines().map(|line| line.split("//").next().unwrap_or("")).collect();
     let code = code.join("\n");
@@ -76,7 +76,7 @@ fn imports(place: &[String], text: &str) -> Vec<(String, Place)> {
 }
 
 /// Takes a tree of imports apart: `a::{b, c as d}` is `a::b` and `a::c`, by the names `b` and `d`.
-fn tree(text: &str, before: &[String], found: &mut Vec<(String, Place)>) {
+fn tree(text: &str, before: &[String], found: &mut Vec<(String, ModulePath)>) {
     let text = text.trim();
     if let Some(open) = text.find('{') {
         let mut path = before.to_vec();
@@ -116,7 +116,7 @@ fn tree(text: &str, before: &[String], found: &mut Vec<(String, Place)>) {
 }
 
 /// Returns a path from the crate's root. One that leads into another crate becomes one that names nothing of this crate.
-fn from_root(place: &[String], path: Place) -> Place {
+fn from_root(place: &[String], path: ModulePath) -> ModulePath {
     let mut base = match path.first().map(String::as_str) {
         Some("crate") => Vec::new(),
         _ => place.to_vec(),
@@ -130,18 +130,18 @@ fn from_root(place: &[String], path: Place) -> Place {
 }
 
 /// Returns which modules each module imports.
-fn edges(modules: &Modules) -> BTreeMap<&Place, BTreeSet<&Place>> {
+fn edges(modules: &Modules) -> BTreeMap<&ModulePath, BTreeSet<&ModulePath>> {
     let mut edges = BTreeMap::new();
     for (place, (_, imports)) in modules {
         let named = imports.iter().filter_map(|(_, path)| module_of(modules, path, 4));
-        let apart = |other: &&Place| !place.starts_with(other) && !other.starts_with(place);
+        let apart = |other: &&ModulePath| !place.starts_with(other) && !other.starts_with(place);
         edges.insert(place, named.filter(apart).collect());
     }
     edges
 }
 
 /// Returns the module in which a path ends, through the names that modules hand on.
-fn module_of<'m>(modules: &'m Modules, path: &[String], hops: usize) -> Option<&'m Place> {
+fn module_of<'m>(modules: &'m Modules, path: &[String], hops: usize) -> Option<&'m ModulePath> {
     let depth = (0..=path.len()).rev().find(|depth| modules.contains_key(&path[..*depth]))?;
     let (place, (_, imports)) = modules.get_key_value(&path[..depth])?;
     let handed_on = path.get(depth).and_then(|name| {
@@ -153,8 +153,10 @@ fn module_of<'m>(modules: &'m Modules, path: &[String], hops: usize) -> Option<&
 }
 
 /// Returns the sets of modules that reach one another.
-fn circles<'m>(edges: &BTreeMap<&'m Place, BTreeSet<&'m Place>>) -> Vec<BTreeSet<&'m Place>> {
-    let reached = |from: &'m Place| {
+fn circles<'m>(
+    edges: &BTreeMap<&'m ModulePath, BTreeSet<&'m ModulePath>>,
+) -> Vec<BTreeSet<&'m ModulePath>> {
+    let reached = |from: &'m ModulePath| {
         let (mut seen, mut waiting) = (BTreeSet::new(), vec![from]);
         while let Some(place) = waiting.pop() {
             let next = edges.get(place).into_iter().flatten();
@@ -162,11 +164,11 @@ fn circles<'m>(edges: &BTreeMap<&'m Place, BTreeSet<&'m Place>>) -> Vec<BTreeSet
         }
         seen
     };
-    let reach: BTreeMap<&Place, BTreeSet<&Place>> =
+    let reach: BTreeMap<&ModulePath, BTreeSet<&ModulePath>> =
         edges.keys().map(|from| (*from, reached(from))).collect();
-    let circle = |from: &&'m Place| -> BTreeSet<&'m Place> {
+    let circle = |from: &&'m ModulePath| -> BTreeSet<&'m ModulePath> {
         reach[*from].iter().filter(|to| reach[**to].contains(*from)).copied().collect()
     };
-    let circles: BTreeSet<BTreeSet<&Place>> = reach.keys().map(circle).collect();
+    let circles: BTreeSet<BTreeSet<&ModulePath>> = reach.keys().map(circle).collect();
     circles.into_iter().collect()
 }

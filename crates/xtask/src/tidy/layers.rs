@@ -4,7 +4,7 @@
 //! others, and which it uses in tests only; under `## Dependencies` each row names a dependency of others and
 //! its reason. What is used and not written there is a problem, and so is the reverse.
 
-use super::{Findings, Repo};
+use super::{Repo, TidyFindings};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
@@ -20,7 +20,7 @@ struct Layer {
 }
 
 /// Compares `cargo metadata` with the page.
-pub fn check(repo: &Repo, found: &mut Findings) -> Result<(), String> {
+pub fn check(repo: &Repo, found: &mut TidyFindings) -> Result<(), String> {
     let page = repo.text(PAGE);
     let written: BTreeMap<String, Layer> =
         rows(&page, "## Crates").filter_map(|cells| layer_of_row(&cells)).collect();
@@ -44,7 +44,7 @@ pub fn check(repo: &Repo, found: &mut Findings) -> Result<(), String> {
     Ok(())
 }
 
-fn compare(name: &str, real: &Layer, row: &Layer, found: &mut Findings) {
+fn compare(name: &str, real: &Layer, row: &Layer, found: &mut TidyFindings) {
     let whose = format!("the row of `{name}`");
     both(&whose, &format!("`{name}`"), &real.ours, &row.ours, found);
     both(&whose, &format!("`{name}`"), &real.others, &row.others, found);
@@ -62,7 +62,7 @@ fn both(
     user: &str,
     used: &BTreeSet<String>,
     written: &BTreeSet<String>,
-    found: &mut Findings,
+    found: &mut TidyFindings,
 ) {
     for name in used.difference(written) {
         found.problem(format!("{PAGE}: {user} uses `{name}`, which is missing from {place}"));

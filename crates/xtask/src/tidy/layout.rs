@@ -1,6 +1,6 @@
 //! Check of the files and folders at the top of the repository.
 
-use super::{Findings, Repo};
+use super::{Repo, TidyFindings};
 use std::collections::BTreeSet;
 
 const FOLDERS: &[&str] = &["ack", "crates", "docs", "grammar", "specs", "tests"];
@@ -17,7 +17,7 @@ const FILES: &[&str] = &[
 ];
 
 /// Dot files and folders are what tools force, and pass.
-pub fn check(repo: &Repo, found: &mut Findings) {
+pub fn check(repo: &Repo, found: &mut TidyFindings) {
     let top: BTreeSet<(&str, bool)> = repo
         .files
         .iter()

@@ -55,14 +55,14 @@ impl Repo {
 
 /// The findings of a rule.
 #[derive(Default)]
-pub struct Findings {
+pub struct TidyFindings {
     /// What must be put right.
     pub problems: Vec<String>,
     /// What is worth a look.
     pub notes: Vec<String>,
 }
 
-impl Findings {
+impl TidyFindings {
     /// Adds a problem.
     pub fn problem(&mut self, text: impl Into<String>) {
         self.problems.push(text.into());
@@ -80,7 +80,7 @@ pub fn run(root: &Path, args: &[String]) -> Result<bool, String> {
         return Err(format!("`tidy` takes no arguments, but got `{arg}`"));
     }
     let repo = Repo::open(root)?;
-    let mut found = Findings::default();
+    let mut found = TidyFindings::default();
     layers::check(&repo, &mut found)?;
     layout::check(&repo, &mut found);
     sources::check(&repo, &mut found);

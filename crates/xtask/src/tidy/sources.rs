@@ -1,6 +1,6 @@
 //! Checks of every source file: its header, its length and its text.
 
-use super::{Findings, Repo};
+use super::{Repo, TidyFindings};
 
 const MAX_LINES: usize = 600;
 const GOOD_LINES: usize = 400;
@@ -11,7 +11,7 @@ const ITEMS: [&str; 10] =
     ["async", "const", "enum", "fn", "mod", "static", "struct", "trait", "type", "macro_rules!"];
 
 /// Checks headers, documentation, lengths, leftovers, and paths of somebody's own machine.
-pub fn check(repo: &Repo, found: &mut Findings) {
+pub fn check(repo: &Repo, found: &mut TidyFindings) {
     for name in repo.rust() {
         let text = repo.text(name);
         if !text.starts_with("//!") && !name.ends_with("/tests.rs") {
@@ -36,7 +36,7 @@ fn is_test(name: &str) -> bool {
 }
 
 /// Looks at the first line of each documentation.
-fn openers(name: &str, text: &str, found: &mut Findings) {
+fn openers(name: &str, text: &str, found: &mut TidyFindings) {
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     let is_doc = |line: &str| line.starts_with("///") || line.starts_with("//!");
     for (at, line) in lines.iter().enumerate() {
@@ -62,7 +62,7 @@ fn openers(name: &str, text: &str, found: &mut Findings) {
 }
 
 /// Looks at the code before the first `#[cfg(test)]`; comments do not count.
-fn leftovers(name: &str, text: &str, found: &mut Findings) {
+fn leftovers(name: &str, text: &str, found: &mut TidyFindings) {
     for (index, line) in text.lines().enumerate() {
         let code = line.split("//").next().unwrap_or_default();
         if code.trim_start().starts_with("#[cfg(test)]") {
@@ -83,7 +83,7 @@ fn leftovers(name: &str, text: &str, found: &mut Findings) {
 }
 
 /// The folder of this checkout, or of anybody's home, is nothing to commit.
-fn local_paths(repo: &Repo, found: &mut Findings) {
+fn local_paths(repo: &Repo, found: &mut TidyFindings) {
     let root = repo.root.display().to_string();
     let homes = ["Users", "root"].map(|folder| format!("/{folder}/"));
     for name in &repo.files {

@@ -1,6 +1,6 @@
 //! One call of a round: proposed, approved if necessary, run if allowed, and settled.
 
-use super::{Driver, DriverCall, Ended, strange};
+use super::{DriveEnd, Driver, DriverCall, strange};
 use crate::drive::io::{Approved, ToolOutcome, Wanted};
 use crate::drive::report;
 use guard_plan::drive::{Put, Round, RoundOutcome};
@@ -15,7 +15,7 @@ impl Driver<'_, '_> {
         &mut self,
         call: &DriverCall,
         round: &mut Round,
-    ) -> Ended<Result<(), String>> {
+    ) -> DriveEnd<Result<(), String>> {
         let id = format!("drive-{}{}", round.number, if call.fallback { "-fallback" } else { "" });
         let mut proposed = self.propose(&id, call)?;
         // No approval is requested for a call that the reasoner did not choose.
@@ -53,7 +53,7 @@ impl Driver<'_, '_> {
         }
     }
 
-    fn propose(&mut self, id: &str, call: &DriverCall) -> Ended<Proposed> {
+    fn propose(&mut self, id: &str, call: &DriverCall) -> DriveEnd<Proposed> {
         let now = self.now();
         let proposal = Proposal { call: id, tool: &call.tool, args: (&call.args).into(), now };
         match self.step(&Event::Propose(proposal))? {
@@ -63,7 +63,7 @@ impl Driver<'_, '_> {
     }
 
     /// Asks every role whose approval is missing; returns whether all approved.
-    fn approve(&mut self, call: &DriverCall, verdict: &Verdict) -> Ended<bool> {
+    fn approve(&mut self, call: &DriverCall, verdict: &Verdict) -> DriveEnd<bool> {
         let DriverCall { tool, args, .. } = call;
         let asks = verdict.reasons.iter().filter(|reason| reason.decision == Decision::Ask);
         for reason in asks {
@@ -81,7 +81,7 @@ impl Driver<'_, '_> {
     }
 
     /// Runs an allowed call, and settles it.
-    fn run_call(&mut self, id: &str, call: &DriverCall, round: &mut Round) -> Ended<()> {
+    fn run_call(&mut self, id: &str, call: &DriverCall, round: &mut Round) -> DriveEnd<()> {
         let outcome = self.io.tools.run(&call.tool, &call.args);
         let ending = match &outcome {
             ToolOutcome::Success(result) => Ending::Success(result.as_ref()),

@@ -219,13 +219,13 @@ fn constant(e: &Expr) -> Option<i64> {
 
 /// A clause with where it stands.
 #[derive(Clone, Copy)]
-pub(crate) struct Rule<'p> {
+pub(crate) struct ImpliedRule<'p> {
     pub program: &'p Program,
     pub tool: &'p Tool,
     pub clause: &'p Clause,
 }
 
-impl<'p> Rule<'p> {
+impl<'p> ImpliedRule<'p> {
     /// All of it as text.
     pub fn text(self) -> String {
         Canon(self.program).clause(self.tool, self.clause)
@@ -237,7 +237,7 @@ impl<'p> Rule<'p> {
 }
 
 /// Returns true if it is shown that rule `b` refuses every call that rule `a` refuses.
-pub(crate) fn covers<'p>(b: Rule<'p>, a: Rule<'p>) -> bool {
+pub(crate) fn covers<'p>(b: ImpliedRule<'p>, a: ImpliedRule<'p>) -> bool {
     if a.text() == b.text() {
         return true;
     }
@@ -281,7 +281,7 @@ pub(crate) fn covers<'p>(b: Rule<'p>, a: Rule<'p>) -> bool {
 }
 
 /// Returns true if the rule `a` refuses only where a value is missing, and `b` refuses there too.
-fn wants_more((b, y): (Rule, &Expr), (a, x): (Rule, &Expr)) -> bool {
+fn wants_more((b, y): (ImpliedRule, &Expr), (a, x): (ImpliedRule, &Expr)) -> bool {
     let Some((mine, theirs, _)) = of_all((b, y), (a, x)) else { return false };
     let filled = filled_lists(b.program, b.tool);
     match &theirs.kind {
@@ -290,7 +290,7 @@ fn wants_more((b, y): (Rule, &Expr), (a, x): (Rule, &Expr)) -> bool {
             is_false_without(b.at(mine), &|of| b.at(of).text() == text, &filled)
         }
         K::Known(fact, keys) => {
-            let row = |rule: Rule, fact: usize, keys: &[Expr]| {
+            let row = |rule: ImpliedRule, fact: usize, keys: &[Expr]| {
                 let keys: Vec<String> = keys.iter().map(|key| rule.at(key).text()).collect();
                 (rule.program.facts[fact].name.clone(), keys)
             };
@@ -305,8 +305,9 @@ fn wants_more((b, y): (Rule, &Expr), (a, x): (Rule, &Expr)) -> bool {
 
 /// Returns true if the rules are written alike, and where `a` faults because a value is missing, which another of its guard's rules
 /// asks for, `b` refuses too.
-fn wants_unasked((b, y): (Rule, &Expr), (a, x): (Rule, &Expr)) -> bool {
-    let as_written = |rule: Rule, e: &Expr| Canon(rule.program).expr_as_written(Some(rule.tool), e);
+fn wants_unasked((b, y): (ImpliedRule, &Expr), (a, x): (ImpliedRule, &Expr)) -> bool {
+    let as_written =
+        |rule: ImpliedRule, e: &Expr| Canon(rule.program).expr_as_written(Some(rule.tool), e);
     if as_written(a, x) != as_written(b, y) {
         return false;
     }
@@ -336,15 +337,15 @@ fn wants_unasked((b, y): (Rule, &Expr), (a, x): (Rule, &Expr)) -> bool {
 /// The conditions without which two rules refuse, or those of each item where both ask the same lists about all items, with the slots of
 /// the items.
 fn of_all<'e>(
-    (b, y): (Rule, &'e Expr),
-    (a, x): (Rule, &'e Expr),
+    (b, y): (ImpliedRule, &'e Expr),
+    (a, x): (ImpliedRule, &'e Expr),
 ) -> Option<(&'e Expr, &'e Expr, &'e [u32])> {
     let (K::Not(mine), K::Not(theirs)) = (&y.kind, &x.kind) else { return None };
     let all = |e: &'e Expr| match &e.kind {
         K::Quantified { op: QuantifierOp::All, over, binders, body } => Some((over, binders, body)),
         _ => None,
     };
-    let lists = |rule: Rule, over: &'e [Expr]| -> Vec<String> {
+    let lists = |rule: ImpliedRule, over: &'e [Expr]| -> Vec<String> {
         over.iter().map(|list| rule.at(list).text()).collect()
     };
     match (all(mine), all(theirs)) {
@@ -358,7 +359,7 @@ fn of_all<'e>(
 }
 
 /// Returns true if the rule `a` refuses only where a list is empty, and `b` wants something of one of its items.
-fn wants_items((b, y): (Rule, &Expr), (a, x): (Rule, &Expr)) -> bool {
+fn wants_items((b, y): (ImpliedRule, &Expr), (a, x): (ImpliedRule, &Expr)) -> bool {
     let K::Compare(CompareOp::Eq, len, zero) = &x.kind else { return false };
     let (K::Call(Builtin::Len, of), Some(0)) = (&len.kind, constant(zero)) else { return false };
     let K::Not(unless) = &y.kind else { return false };
@@ -380,7 +381,7 @@ fn is_false_where_empty(e: Placed, list: &str) -> bool {
 
 /// Returns true if the rule `b` refuses without a value that is there only after the call that is required: a variable that only
 /// `observe VAR = …` of that tool writes, or an entry of a map that only `observe VAR[PARAM] = …` of it makes.
-fn leaves_entry((b, y): (Rule, &Expr), (a, r): (Rule, &Requirement)) -> bool {
+fn leaves_entry((b, y): (ImpliedRule, &Expr), (a, r): (ImpliedRule, &Requirement)) -> bool {
     if r.since.is_some() || r.within.is_some() || r.latest {
         return false;
     }
@@ -461,14 +462,14 @@ pub(crate) fn writes_part(target: &Target) -> bool {
 }
 
 /// Returns true if it is shown that requirement `b` holds only where `a` holds.
-fn stricter((b, r): (Rule, &Requirement), (a, s): (Rule, &Requirement)) -> bool {
-    let name = |rule: Rule, tool: usize| rule.program.tools[tool].wire_name.clone();
-    let key = |rule: Rule, r: &Requirement| -> Vec<(String, String)> {
+fn stricter((b, r): (ImpliedRule, &Requirement), (a, s): (ImpliedRule, &Requirement)) -> bool {
+    let name = |rule: ImpliedRule, tool: usize| rule.program.tools[tool].wire_name.clone();
+    let key = |rule: ImpliedRule, r: &Requirement| -> Vec<(String, String)> {
         let of = &rule.program.tools[r.tool];
         let text = |e: &Expr| Canon(rule.program).expr(Some(rule.tool), e);
         r.key.iter().map(|(at, e)| (of.params[*at as usize].name.clone(), text(e))).collect()
     };
-    let since = |rule: Rule, r: &Requirement| r.since.map(|tool| name(rule, tool));
+    let since = |rule: ImpliedRule, r: &Requirement| r.since.map(|tool| name(rule, tool));
     let (mine, theirs) = (key(b, r), key(a, s));
     name(b, r.tool) == name(a, s.tool)
         && theirs.iter().all(|part| mine.contains(part))

@@ -11,16 +11,16 @@ mod limits;
 mod reads;
 mod unfilled;
 
-pub(super) use history::{View, counter};
+pub(super) use history::{HistoryView, counter};
 
-use super::implied::{Placed, Rule, covers, implies, is_total};
+use super::implied::{ImpliedRule, Placed, covers, implies, is_total};
 use crate::hir::canon::Canon;
 use crate::hir::{CheckKind, Clause, ClauseKind, Expr, ExprKind as K, Program, Tool, ToolId, Type};
 use crate::lower::waits_for;
 use guard_proof::mutant;
 use guard_syntax::span::Span;
 use history::{Histories, Influence};
-use reads::Reads;
+use reads::RuleReads;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use unfilled::never_called;
@@ -76,7 +76,7 @@ impl<'p> Sides<'p> {
             false => (never_called(old), never_called(new)),
         };
         let either: Rc<BTreeSet<String>> = Rc::new(never.0.union(&never.1).cloned().collect());
-        let view = |program, beside| View { program, beside, never: either.clone() };
+        let view = |program, beside| HistoryView { program, beside, never: either.clone() };
         let told = (Histories::of(view(old, new)), Histories::of(view(new, old)));
         Sides { old, new, never, told }
     }
@@ -84,7 +84,7 @@ impl<'p> Sides<'p> {
     /// Returns true if what the completion's checks read may come about in two ways.
     pub fn stops_otherwise(&self) -> bool {
         let read = |program: &'p Program| {
-            let mut reads = Reads::default();
+            let mut reads = RuleReads::default();
             program.each_check(&mut |check| {
                 if let CheckKind::Condition(e) | CheckKind::Score(e) = &check.kind {
                     reads.expr(program, e);
@@ -193,9 +193,9 @@ impl<'p> Sides<'p> {
     /// Conditions and approvals: each of them only refuses.
     fn clauses(&self, a: &'p Tool, b: &'p Tool, change: &mut Change) {
         let (old, new) = (rules(self.old, a), rules(self.new, b));
-        let added: Vec<&Rule> =
+        let added: Vec<&ImpliedRule> =
             new.iter().filter(|rule| !old.iter().any(|known| covers(*known, **rule))).collect();
-        let gone: Vec<&Rule> =
+        let gone: Vec<&ImpliedRule> =
             old.iter().filter(|rule| !new.iter().any(|known| covers(*known, **rule))).collect();
         change.same += new.len() - added.len();
         let edited = self.edited(&old, &new);
@@ -269,8 +269,12 @@ impl<'p> Sides<'p> {
     }
 
     /// The rules that only one of them has, in pairs: of the same kind and owner, those that share most first.
-    fn edited(&self, old: &[Rule<'p>], new: &[Rule<'p>]) -> Vec<(Rule<'p>, Rule<'p>)> {
-        let only = |mine: &[Rule<'p>], theirs: &[Rule<'p>]| -> Vec<Rule<'p>> {
+    fn edited(
+        &self,
+        old: &[ImpliedRule<'p>],
+        new: &[ImpliedRule<'p>],
+    ) -> Vec<(ImpliedRule<'p>, ImpliedRule<'p>)> {
+        let only = |mine: &[ImpliedRule<'p>], theirs: &[ImpliedRule<'p>]| -> Vec<ImpliedRule<'p>> {
             let mut rest: Vec<String> = theirs.iter().map(|rule| rule.text()).collect();
             let mut own = Vec::new();
             for rule in mine {
@@ -360,7 +364,7 @@ impl<'p> Sides<'p> {
     /// Everything that the decision reads must have come about alike.
     fn inputs(&self, a: &'p Tool, b: &'p Tool, change: &mut Change) {
         let common = self.common(a, b);
-        let (old, new) = (Reads::of(self.old, a, &common), Reads::of(self.new, b, &common));
+        let (old, new) = (RuleReads::of(self.old, a, &common), RuleReads::of(self.new, b, &common));
         let mut influences = old.influences();
         influences.append(&mut new.influences());
         // What is private is weighed clause by clause, below.
@@ -391,7 +395,7 @@ impl<'p> Sides<'p> {
 }
 
 /// The clauses of a tool that only refuse.
-fn rules<'p>(program: &'p Program, tool: &'p Tool) -> Vec<Rule<'p>> {
+fn rules<'p>(program: &'p Program, tool: &'p Tool) -> Vec<ImpliedRule<'p>> {
     let refuses = |c: &&crate::hir::Clause| {
         let kind = matches!(
             c.kind,
@@ -402,7 +406,11 @@ fn rules<'p>(program: &'p Program, tool: &'p Tool) -> Vec<Rule<'p>> {
         );
         kind && !c.rule.shadow
     };
-    tool.clauses.iter().filter(refuses).map(|clause| Rule { program, tool, clause }).collect()
+    tool.clauses
+        .iter()
+        .filter(refuses)
+        .map(|clause| ImpliedRule { program, tool, clause })
+        .collect()
 }
 
 /// Returns the percentage of words that two texts have in common.
@@ -415,7 +423,7 @@ fn shared_words(a: &str, b: &str) -> usize {
     a.intersection(&b).count() * 100 / a.union(&b).count().max(1)
 }
 
-fn named(rule: &Rule) -> &'static str {
+fn named(rule: &ImpliedRule) -> &'static str {
     match rule.clause.kind {
         ClauseKind::Requires { .. } => "a `requires`",
         ClauseKind::Approval { .. } => "an `approval`",

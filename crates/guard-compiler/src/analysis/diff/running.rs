@@ -1,6 +1,6 @@
 //! Memory that a session under the old guard would begin anew under the new one.
 
-use super::proof::{View, counter};
+use super::proof::{HistoryView, counter};
 use crate::analysis::explore::limit_text;
 use crate::hir::canon::Canon;
 use crate::hir::{ClauseKind, Program};
@@ -53,7 +53,7 @@ pub(super) fn anew(old: &Program, new: &Program) -> Vec<String> {
 /// Counters by all that they count, and in words.
 fn counters(program: &Program, beside: &Program) -> BTreeMap<String, String> {
     let mut counters = BTreeMap::new();
-    let view = View { program, beside, never: Default::default() };
+    let view = HistoryView { program, beside, never: Default::default() };
     for tool in &program.tools {
         for clause in &tool.clauses {
             if let ClauseKind::Limit { limit, .. } = &clause.kind {

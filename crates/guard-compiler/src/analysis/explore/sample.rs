@@ -10,12 +10,12 @@ const MOST: usize = 500;
 
 /// The texts of patterns that were asked for, since a search asks for the same few again and again.
 #[derive(Default)]
-pub(crate) struct Samples(RefCell<HashMap<SampleKey, Texts>>);
+pub(crate) struct Samples(RefCell<HashMap<SampleKey, SampleTexts>>);
 
 /// The kind of texts that is asked for, and the pattern.
 type SampleKey = (SampleKind, Box<str>);
 
-type Texts = Rc<[String]>;
+type SampleTexts = Rc<[String]>;
 
 /// The texts that are asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -30,12 +30,12 @@ pub(crate) enum SampleKind {
 
 impl Samples {
     /// Returns texts that a pattern matches.
-    pub fn of(&self, kind: SampleKind, pattern: &str) -> Texts {
+    pub fn of(&self, kind: SampleKind, pattern: &str) -> SampleTexts {
         let key = (kind, pattern.into());
         if let Some(known) = self.0.borrow().get(&key) {
             return known.clone();
         }
-        let texts: Texts = match kind {
+        let texts: SampleTexts = match kind {
             SampleKind::One => of(pattern).into_iter().collect(),
             SampleKind::Two => two(pattern).into(),
             SampleKind::Alternatives => alternatives(pattern).into(),

@@ -12,14 +12,14 @@ use std::collections::BTreeMap;
 const HASH: &str = "0000000000000000000000000000000000000000000000000000000000000001";
 
 /// The index of the chosen answer, by question. The default is the first answer.
-type Choices = BTreeMap<String, usize>;
+type WorldChoices = BTreeMap<String, usize>;
 
 /// The answers of one run, and what was asked in it.
 pub(crate) struct Oracle<'p> {
     program: &'p Program,
     /// What a probe may answer beyond what its type says.
     probes: &'p [Vec<Json>],
-    choices: Choices,
+    choices: WorldChoices,
     /// Answers that are fixed.
     told: Vec<(Ask, Json)>,
     asked: RefCell<Vec<(String, usize)>>,
@@ -32,7 +32,15 @@ impl<'p> Oracle<'p> {
     /// A world in which nothing is there (`kind`: everything), and nothing else is chosen.
     pub fn new(program: &'p Program, probes: &'p [Vec<Json>], kind: bool) -> Self {
         let (asked, answers) = Default::default();
-        Oracle { program, probes, choices: Choices::new(), told: Vec::new(), asked, answers, kind }
+        Oracle {
+            program,
+            probes,
+            choices: WorldChoices::new(),
+            told: Vec::new(),
+            asked,
+            answers,
+            kind,
+        }
     }
 
     /// The answer to a question, kept.
@@ -92,7 +100,7 @@ impl<'p> Oracle<'p> {
     /// was asked here.
     pub fn others(&self) -> Vec<Oracle<'p>> {
         let asked = self.asked.borrow();
-        let with = |choices: Choices| Oracle {
+        let with = |choices: WorldChoices| Oracle {
             choices,
             ..Oracle::new(self.program, self.probes, self.kind)
         };

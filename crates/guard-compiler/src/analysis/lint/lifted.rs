@@ -168,6 +168,17 @@ fn deletes(program: &Program, deleted: VarId) -> bool {
     effects.any(|(var, op)| var == deleted && matches!(op, EffectOp::Delete))
 }
 
+fn holds(op: CompareOp, a: i64, b: i64) -> bool {
+    match op {
+        CompareOp::Eq => a == b,
+        CompareOp::Ne => a != b,
+        CompareOp::Lt => a < b,
+        CompareOp::Le => a <= b,
+        CompareOp::Gt => a > b,
+        CompareOp::Ge => a >= b,
+    }
+}
+
 /// Something that is there no more.
 #[derive(Clone, Copy)]
 enum LostValue {
@@ -200,6 +211,10 @@ impl LostValue {
                 !wanted && (self.is_missing(a) || self.is_missing(b))
                     || wanted && self.counts(a) && matches!(b.kind, K::Int(0))
             }
+            K::Compare(op, a, b) if self.stands_in(a) || self.stands_in(b) => {
+                let both = self.number(a).zip(self.number(b));
+                both.is_some_and(|(a, b)| holds(*op, a, b) != wanted)
+            }
             // Fewer are counted where it is gone.
             K::Compare(CompareOp::Ge | CompareOp::Gt, a, _) if wanted && self.counts(a) => true,
             K::Compare(CompareOp::Lt | CompareOp::Le, a, _) if !wanted && self.counts(a) => true,
@@ -222,6 +237,20 @@ impl LostValue {
                 args.iter().any(|arg| self.is_missing(arg))
             }
             _ => false,
+        }
+    }
+
+    /// Returns true for a value that `else` gives where it is gone.
+    fn stands_in(self, e: &Expr) -> bool {
+        matches!(&e.kind, K::Else(a, _) if self.is_missing(a))
+    }
+
+    /// Returns the number that an expression is where it is gone, if it is a literal then.
+    fn number(self, e: &Expr) -> Option<i64> {
+        match &e.kind {
+            K::Int(n) | K::Decimal(n) | K::Duration(n) => Some(*n),
+            K::Else(a, b) if self.is_missing(a) => self.number(b),
+            _ => None,
         }
     }
 

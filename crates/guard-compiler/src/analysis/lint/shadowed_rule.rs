@@ -1,7 +1,7 @@
 //! A `deny` whose every refusal another one of the same tools gives already.
 
 use super::Lint;
-use crate::analysis::diff::implied::{Rule, covers};
+use crate::analysis::diff::implied::{ImpliedRule, covers};
 use crate::errors;
 use crate::hir::canon::Canon;
 use crate::hir::{Clause, ClauseKind, Expr, ExprKind, Program, Tool};
@@ -86,9 +86,9 @@ fn establishes(program: &Program, tool: &Tool, at: usize) -> bool {
 /// Another rule of the tool that refuses all that this one does. Of two that say the same it is the earlier.
 fn covering<'l>(lint: &'l Lint, tool: &'l Tool, at: usize) -> Option<Span> {
     let program = lint.program;
-    let mine = Rule { program, tool, clause: &tool.clauses[at] };
+    let mine = ImpliedRule { program, tool, clause: &tool.clauses[at] };
     for clause in &tool.clauses {
-        let other = Rule { program, tool, clause };
+        let other = ImpliedRule { program, tool, clause };
         let (span, own) = (clause.rule.span, mine.clause.rule.span);
         let wider = refuses(clause) && span != own && covers(other, mine);
         if wider && (!covers(mine, other) || span < own) {

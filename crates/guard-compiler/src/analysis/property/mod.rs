@@ -8,7 +8,7 @@ mod program;
 
 pub(crate) use program::{Stance, with};
 
-use crate::analysis::diff::implied::{Rule, covers};
+use crate::analysis::diff::implied::{ImpliedRule, covers};
 use crate::analysis::diff::{self, Witness};
 use crate::analysis::reference::Reference;
 use crate::analysis::verify::{self, Basis, Status};
@@ -91,7 +91,7 @@ fn at_sight(
     clause: &Clause,
 ) -> Option<Vec<Basis>> {
     let of = &claimed.tools[tool];
-    let place = |clause| Rule { program: claimed, tool: of, clause };
+    let place = |clause| ImpliedRule { program: claimed, tool: of, clause };
     let enforced = of.clauses.iter().filter(|other| !other.rule.shadow);
     let mut covering = enforced.filter(|other| covers(place(other), place(clause)));
     if let Some(other) = covering.next() {

@@ -1,7 +1,7 @@
 //! Effects of a call on the state, and the checks of their results (semantics §3.8).
 
 use super::Reference;
-use super::eval::{Env, Evaluated, rows_of};
+use super::eval::{Env, EvaluatedExpr, rows_of};
 use super::propose::{Consequences, Findings};
 use super::values::arithmetic;
 use crate::hir::{ClauseKind, Expr, Range, RuleMeta, Step, Target, Tool, VarId};
@@ -45,7 +45,7 @@ impl Reference<'_> {
     ) -> Option<Vec<Rc<Value>>> {
         let (mut simulated, mut faulted) = (self.state.to_vec(), false);
         let (mut written_vars, mut touched) = (BTreeSet::new(), BTreeSet::new());
-        let mut places: Vec<(&RuleMeta, VarId, Vec<PathKey>)> = Vec::new();
+        let mut places: Vec<(&RuleMeta, VarId, Vec<WrittenKey>)> = Vec::new();
         for clause in &tool.clauses {
             let ClauseKind::Effect { ranges, when, target, op, value } = &clause.kind else {
                 continue;
@@ -65,7 +65,7 @@ impl Reference<'_> {
             faulted |= findings.ok(&clause.rule, written).is_none();
         }
         for (at, (rule, var, keys)) in places.iter().enumerate() {
-            let meets = |(other, (_, of, theirs)): (usize, &(_, VarId, Vec<PathKey>))| {
+            let meets = |(other, (_, of, theirs)): (usize, &(_, VarId, Vec<WrittenKey>))| {
                 other != at && of == var && keys.iter().zip(theirs).all(|(a, b)| a == b)
             };
             if places.iter().enumerate().any(meets) {
@@ -130,7 +130,7 @@ impl Reference<'_> {
             }
             let (keys, value) = self.apply(effect, env, state)?;
             for key in &keys {
-                if let PathKey::Entry(key) = key {
+                if let WrittenKey::Entry(key) = key {
                     key.weigh(&mut weight)?;
                 }
             }
@@ -172,8 +172,8 @@ impl Reference<'_> {
         let mut keys = Vec::new();
         for step in &target.path {
             keys.push(match step {
-                Step::Field(at) => PathKey::Field(*at as usize),
-                Step::Index(e) => PathKey::Entry(self.eval(e, env)?),
+                Step::Field(at) => WrittenKey::Field(*at as usize),
+                Step::Index(e) => WrittenKey::Entry(self.eval(e, env)?),
             });
         }
         write(Rc::make_mut(&mut state[target.var]), &keys, op, value.clone())?;
@@ -200,11 +200,11 @@ pub(super) fn reads(e: &Expr, var: VarId) -> bool {
 type Operation<'e> = (&'e Target, EffectOp, Option<&'e Expr>);
 
 /// The place that an effect wrote, and its operand.
-type AppliedEffect = (Vec<PathKey>, Value);
+type AppliedEffect = (Vec<WrittenKey>, Value);
 
 /// One evaluated step into a value.
 #[derive(PartialEq)]
-pub(super) enum PathKey {
+pub(super) enum WrittenKey {
     Field(usize),
     Entry(Value),
 }
@@ -214,16 +214,16 @@ fn missing() -> Fault {
 }
 
 /// Changes the place at the end of the way.
-fn write(place: &mut Value, keys: &[PathKey], op: EffectOp, value: Value) -> Result<(), Fault> {
+fn write(place: &mut Value, keys: &[WrittenKey], op: EffectOp, value: Value) -> Result<(), Fault> {
     match keys {
         [] => change(place, op, value),
-        [PathKey::Field(at), rest @ ..] => match place {
+        [WrittenKey::Field(at), rest @ ..] => match place {
             Value::Record(fields) => {
                 write(fields.get_mut(*at).ok_or_else(missing)?, rest, op, value)
             }
             _ => Err(missing()),
         },
-        [PathKey::Entry(Value::String(key)), rest @ ..] => match place {
+        [WrittenKey::Entry(Value::String(key)), rest @ ..] => match place {
             Value::Map(entries) => match (rest.is_empty(), op) {
                 (true, EffectOp::Set) => {
                     entries.insert(key.clone(), value);
@@ -237,18 +237,18 @@ fn write(place: &mut Value, keys: &[PathKey], op: EffectOp, value: Value) -> Res
             },
             _ => Err(missing()),
         },
-        [PathKey::Entry(Value::Int(at)), rest @ ..] => match (place, usize::try_from(*at)) {
+        [WrittenKey::Entry(Value::Int(at)), rest @ ..] => match (place, usize::try_from(*at)) {
             (Value::List(items), Ok(at)) => {
                 write(items.get_mut(at).ok_or_else(missing)?, rest, op, value)
             }
             _ => Err(missing()),
         },
-        [PathKey::Entry(_), ..] => Err(missing()),
+        [WrittenKey::Entry(_), ..] => Err(missing()),
     }
 }
 
 fn change(place: &mut Value, op: EffectOp, value: Value) -> Result<(), Fault> {
-    let computed = |op: ArithOp, place: &Value, value: Value| -> Evaluated {
+    let computed = |op: ArithOp, place: &Value, value: Value| -> EvaluatedExpr {
         arithmetic(op, place.clone(), value)
     };
     match op {

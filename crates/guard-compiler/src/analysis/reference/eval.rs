@@ -6,7 +6,7 @@
 use super::values::{
     and, arithmetic, compare, index, is_below, is_in, negate, number, opened, or, rows, url_part,
 };
-use super::{Ask, Begun, Reference, Settled, World};
+use super::{Ask, Begun, PastSettlement, Reference, World};
 use crate::hir::{Expr, ExprKind, Requirement, ToolId, Type};
 use guard_plan::json::Json;
 use guard_plan::plan::{ClockPart, QuantifierOp, TakenForms, TemporalOp, WindowSize};
@@ -15,7 +15,7 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 /// A value, or why there is none.
-pub(super) type Evaluated = Result<Value, Fault>;
+pub(super) type EvaluatedExpr = Result<Value, Fault>;
 
 /// A call that is asked after: its tool, its arguments by place, the tool whose calls it must come after, its age.
 pub(super) struct AskedCall<'a> {
@@ -74,7 +74,7 @@ impl Reference<'_> {
     }
 
     /// The value of an expression.
-    pub(super) fn eval(&self, e: &Expr, env: Env) -> Evaluated {
+    pub(super) fn eval(&self, e: &Expr, env: Env) -> EvaluatedExpr {
         use ExprKind as K;
         let all = |xs: &[Expr]| xs.iter().map(|x| self.eval(x, env)).collect::<Result<Vec<_>, _>>();
         Ok(match &e.kind {
@@ -193,19 +193,19 @@ impl Reference<'_> {
             }
             K::Failed { tool, since, within } => {
                 let from = self.last_success(*since);
-                let matching = |s: &&Settled| {
+                let matching = |s: &&PastSettlement| {
                     s.failed && s.tool == *tool && s.number > from && self.recent(s.time, *within)
                 };
                 Value::Bool(self.settled.iter().any(|s| matching(&&**s)))
             }
             K::Calls { tool, failures, recent } => {
-                let is_recent = |s: &Settled| match *recent {
+                let is_recent = |s: &PastSettlement| match *recent {
                     None => true,
                     Some(WindowSize::Within(age)) => self.recent(s.time, Some(age)),
                     Some(WindowSize::Last(count)) => s.nth + u64::from(count) > self.settlements,
                 };
                 let matching =
-                    |s: &&Settled| s.failed == *failures && s.tool == *tool && is_recent(s);
+                    |s: &&PastSettlement| s.failed == *failures && s.tool == *tool && is_recent(s);
                 Value::Int(self.settled.iter().map(|s| &**s).filter(matching).count() as i64)
             }
             K::LastArg(tool, at) => {
@@ -301,7 +301,7 @@ impl Reference<'_> {
         tool.and_then(|t| self.last(t)).map_or(0, |s| s.number)
     }
 
-    fn last(&self, tool: ToolId) -> Option<&Settled> {
+    fn last(&self, tool: ToolId) -> Option<&PastSettlement> {
         self.settled.iter().rev().find(|s| s.success && s.tool == tool).map(|s| &**s)
     }
 
@@ -311,7 +311,7 @@ impl Reference<'_> {
 
     /// True if a call has succeeded so.
     pub(super) fn called(&self, asked: &AskedCall) -> bool {
-        let counts = |s: &Rc<Settled>| s.success && self.is_undisturbed(asked, s.begun);
+        let counts = |s: &Rc<PastSettlement>| s.success && self.is_undisturbed(asked, s.begun);
         let mut like_it = self.settled.iter().rev().filter(|s| asked.is_of(s.tool, &s.args));
         match asked.latest {
             true => like_it.next().is_some_and(counts),
@@ -342,7 +342,7 @@ impl Reference<'_> {
         binders: &[u32],
         body: &Expr,
         env: Env,
-    ) -> Evaluated {
+    ) -> EvaluatedExpr {
         let mut sources = Vec::new();
         for source in over {
             sources.push(self.part(source, env)?);

@@ -15,16 +15,16 @@ const MOST: usize = 500;
 
 /// The memory of one provider.
 #[derive(Clone)]
-pub(super) struct Memory {
+pub(super) struct ProviderMemory {
     /// When it last spoke or faulted, and the number of the event.
     last: (i64, u64),
     /// By trigger: a file that was there, or what a condition was.
     was: Vec<bool>,
 }
 
-impl Memory {
-    pub(super) fn new(provider: &Feedback, start: i64) -> Memory {
-        Memory { last: (start, 0), was: vec![false; provider.triggers.len()] }
+impl ProviderMemory {
+    pub(super) fn new(provider: &Feedback, start: i64) -> ProviderMemory {
+        ProviderMemory { last: (start, 0), was: vec![false; provider.triggers.len()] }
     }
 }
 
@@ -38,7 +38,7 @@ pub(super) enum FeedbackEvent {
 
 /// The result of one provider for an event.
 struct ProviderResult {
-    memory: Memory,
+    memory: ProviderMemory,
     delivered: Option<Delivered>,
     faults: usize,
 }
@@ -95,7 +95,7 @@ impl Reference<'_> {
     }
 
     /// The memory where no block holds: a file that came is still news.
-    fn still_due(&self, at: usize, memory: &Memory) -> Vec<bool> {
+    fn still_due(&self, at: usize, memory: &ProviderMemory) -> Vec<bool> {
         let triggers = self.program.feedback[at].triggers.iter().zip(&memory.was);
         let before = self.providers[at].was.iter();
         let kept = triggers.zip(before).map(|((trigger, is), was)| match trigger {
@@ -109,7 +109,7 @@ impl Reference<'_> {
     fn fires(
         &self,
         trigger: &Trigger,
-        memory: &Memory,
+        memory: &ProviderMemory,
         place: usize,
         event: FeedbackEvent,
         env: Env,

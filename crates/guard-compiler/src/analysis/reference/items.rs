@@ -57,7 +57,7 @@ pub(super) enum Deed {
 }
 
 /// The attributes of a change of an item.
-struct Change<'c> {
+struct ItemMove<'c> {
     actor: Actor,
     by: &'c str,
     transition: Option<usize>,
@@ -171,7 +171,7 @@ impl Reference<'_> {
                 (at, Some(transition))
             }
         };
-        let change = Change {
+        let change = ItemMove {
             actor: Actor::Agent,
             by: call,
             transition,
@@ -186,7 +186,7 @@ impl Reference<'_> {
     }
 
     /// Changes an item; without a transition it is a new one.
-    fn change(&mut self, lifecycle: LifecycleId, at: usize, change: Change) -> ItemChange {
+    fn change(&mut self, lifecycle: LifecycleId, at: usize, change: ItemMove) -> ItemChange {
         let id = self.id(lifecycle, at);
         let of = &self.program.lifecycles[lifecycle];
         let item = &mut self.items[lifecycle][at];
@@ -311,7 +311,7 @@ impl Reference<'_> {
         self.advance(now);
         let rejects = reason.is_some() && !of.finals.contains(&of.transitions[at].to);
         let reasons = reason.iter().map(|why| why.chars().take(REASON).collect()).collect();
-        let change = Change { actor: Actor::Harness, by, transition: Some(at), reasons, rejects };
+        let change = ItemMove { actor: Actor::Harness, by, transition: Some(at), reasons, rejects };
         Ok(self.change(lifecycle, item, change))
     }
 
@@ -348,7 +348,7 @@ impl Reference<'_> {
         };
         let mut change = match step {
             Some(step) => {
-                let change = Change {
+                let change = ItemMove {
                     actor: Actor::Harness,
                     by: "verify",
                     transition: Some(step),

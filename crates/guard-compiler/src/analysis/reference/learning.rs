@@ -50,20 +50,20 @@ impl Lessons {
 
 /// The rows of a fact.
 #[derive(Clone, Default)]
-pub(super) struct Table {
-    rows: Vec<Row>,
+pub(super) struct FactTable {
+    rows: Vec<TaughtRow>,
     /// How many ever came.
     came: u64,
 }
 
 #[derive(Clone)]
-struct Row {
+struct TaughtRow {
     number: u64,
     values: Vec<Value>,
     by: String,
 }
 
-impl Table {
+impl FactTable {
     /// The rows, oldest first.
     pub(super) fn values(&self) -> impl Iterator<Item = &[Value]> {
         self.rows.iter().map(|row| row.values.as_slice())
@@ -80,7 +80,7 @@ impl Reference<'_> {
     pub fn facts(&self) -> impl Iterator<Item = (&str, Vec<(u64, String, Json)>)> {
         self.program.facts.iter().zip(&self.facts).map(|(fact, table)| {
             let ty = self.tables.ty(&Type::Record(fact.row));
-            let json = |row: &Row| {
+            let json = |row: &TaughtRow| {
                 let record = Value::Record(row.values.clone());
                 let json =
                     guard_plan::render::to_json_redacted(&self.types, ty, &record, &mut |_| {
@@ -301,7 +301,7 @@ impl Reference<'_> {
         if def.max == 0 {
             return;
         }
-        let same = |row: &&mut Row| row.values[..def.keys] == values[..def.keys];
+        let same = |row: &&mut TaughtRow| row.values[..def.keys] == values[..def.keys];
         if let Some(known) = table.rows.iter_mut().find(same) {
             (known.values, known.by) = (values, by.to_string());
             self.outcome.learned += 1;
@@ -318,7 +318,7 @@ impl Reference<'_> {
             self.outcome.forgotten += 1;
         }
         table.came += 1;
-        table.rows.push(Row { number: table.came, values, by: by.to_string() });
+        table.rows.push(TaughtRow { number: table.came, values, by: by.to_string() });
     }
 
     /// A value for a place of a type: `json` is decoded to it.

@@ -139,14 +139,14 @@ pub struct Reference<'p> {
     states: Vec<Rc<Vec<Rc<Value>>>>,
     spent: Vec<i64>,
     allowed: Vec<Rc<Allowed>>,
-    settled: Vec<Rc<Settled>>,
+    settled: Vec<Rc<PastSettlement>>,
     flights: Vec<Flight>,
     /// How many admissions and settlements there were.
     moments: u64,
     /// How many calls have settled, or are settling.
     settlements: u64,
     grants: Vec<Grant>,
-    facts: Vec<Rc<learning::Table>>,
+    facts: Vec<Rc<learning::FactTable>>,
     halted: bool,
     /// Every call that was allowed, by the order of its proposal.
     calls: Vec<Rc<Call>>,
@@ -172,7 +172,7 @@ pub struct Reference<'p> {
     prompts: u64,
     /// How many events were judged for feedback.
     judged: u64,
-    providers: Vec<feedback::Memory>,
+    providers: Vec<feedback::ProviderMemory>,
     items: Vec<Vec<items::Item>>,
     /// How often a stop was blocked.
     blocked: u64,
@@ -204,7 +204,7 @@ struct Allowed {
 
 /// A call that has settled.
 #[derive(Clone)]
-struct Settled {
+struct PastSettlement {
     tool: ToolId,
     args: Rc<Vec<Value>>,
     result: Value,
@@ -303,7 +303,11 @@ impl<'p> Reference<'p> {
             privates: private::PrivateTexts::default(),
             prompts: 0,
             judged: 0,
-            providers: program.feedback.iter().map(|f| feedback::Memory::new(f, start)).collect(),
+            providers: program
+                .feedback
+                .iter()
+                .map(|f| feedback::ProviderMemory::new(f, start))
+                .collect(),
             items: vec![Vec::new(); program.lifecycles.len()],
             blocked: 0,
             outcome: Outcome::default(),

@@ -2,7 +2,7 @@
 //!
 //! Every attempt is kept; whether the next is due is worked out from all of them.
 
-use super::eval::{Env, Evaluated};
+use super::eval::{Env, EvaluatedExpr};
 use super::{Ask, Reference};
 use crate::hir::{Probe, ProbeAsks, ProbeId, Type};
 use guard_plan::json::Json;
@@ -16,7 +16,7 @@ const FIRST_WAIT: i64 = 1_000;
 #[derive(Clone)]
 pub(super) struct Attempt {
     time: i64,
-    answer: Evaluated,
+    answer: EvaluatedExpr,
     /// True if it may begin a window: nothing but a probe refused the call.
     opens: bool,
 }
@@ -45,7 +45,7 @@ impl Attempt {
 
 impl Reference<'_> {
     /// The answer of a probe: of this decision, of the last attempt, or of the world.
-    pub(super) fn probe(&self, id: ProbeId, env: Env) -> Evaluated {
+    pub(super) fn probe(&self, id: ProbeId, env: Env) -> EvaluatedExpr {
         if self.mute.get() {
             self.tried.set(true);
             return Err(Fault::NoAnswer("not asked yet".into()));
@@ -107,7 +107,7 @@ impl Reference<'_> {
         age >= wait || end.is_some_and(|end| self.now >= end)
     }
 
-    fn ask(&self, probe: &Probe, env: Env) -> Evaluated {
+    fn ask(&self, probe: &Probe, env: Env) -> EvaluatedExpr {
         let silent = || Fault::NoAnswer(format!("the probe `{}` gives no answer", probe.name));
         let answer = match &probe.asks {
             ProbeAsks::Host => (env.world)(&Ask::Probe(probe.name.clone())).ok_or_else(silent)?,

@@ -4,7 +4,7 @@ use super::effects::reads;
 use super::eval::Env;
 use super::feedback::FeedbackEvent;
 use super::parts::Endorsements;
-use super::{Allowed, Flight, Misuse, Outcome, Reference, Settled, World};
+use super::{Allowed, Flight, Misuse, Outcome, PastSettlement, Reference, World};
 use crate::hir::{Clause, ClauseKind, Expr, Step, Target, Tool, Type};
 use guard_plan::disclosure::unreadable_texts;
 use guard_plan::json::Json;
@@ -100,7 +100,8 @@ impl Reference<'_> {
             let Flight { args, begun, .. } = flight;
             let (time, number, success, failed) = (self.now, self.moments, kept.is_some(), !ran);
             let (result, nth) = (kept.unwrap_or(Value::None), self.settlements);
-            let settled = Settled { tool, args, result, success, failed, time, number, nth, begun };
+            let settled =
+                PastSettlement { tool, args, result, success, failed, time, number, nth, begun };
             self.settled.push(Rc::new(settled));
         }
         self.states.push(self.state.clone());

@@ -8,7 +8,7 @@ use guard_plan::value::{DECIMAL_ONE, Fault, Value};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-type Evaluated = Result<Value, Fault>;
+type ComputedValue = Result<Value, Fault>;
 
 /// True if either is, whatever the other; unknown if neither is and one is.
 pub(super) fn or(a: Result<bool, Fault>, b: Result<bool, Fault>) -> Result<bool, Fault> {
@@ -149,7 +149,7 @@ pub(super) fn number(value: &Value) -> i64 {
     }
 }
 
-pub(crate) fn negate(value: Value) -> Evaluated {
+pub(crate) fn negate(value: Value) -> ComputedValue {
     let minus = |v: i64| v.checked_neg().ok_or(Fault::Overflow("-"));
     Ok(match value {
         Value::Int(v) => Value::Int(minus(v)?),
@@ -192,7 +192,7 @@ pub(super) fn is_below(path: &str, base: &str) -> bool {
 }
 
 /// Two numbers of fitting kinds, computed exactly and narrowed.
-pub(crate) fn arithmetic(op: ArithOp, a: Value, b: Value) -> Evaluated {
+pub(crate) fn arithmetic(op: ArithOp, a: Value, b: Value) -> ComputedValue {
     let (x, y) = (i128::from(number(&a)), i128::from(number(&b)));
     let one = i128::from(DECIMAL_ONE);
     let decimal = matches!((&a, &b), (Value::Decimal(_), Value::Decimal(_)));

@@ -3,7 +3,7 @@
 //! Reads only. What of it may influence later verdicts is worked out by whoever compares.
 
 use super::eval::Env;
-use super::{Allowed, Begun, Reference, Settled, World};
+use super::{Allowed, Begun, PastSettlement, Reference, World};
 use crate::hir::{Expr, FactId, LimitId, ToolId, Type, UnitId};
 use guard_plan::json::Json;
 use guard_plan::value::{Fault, Value};
@@ -73,7 +73,7 @@ impl<'p> Reference<'p> {
             return;
         };
         let args = vec![Value::None; self.program.tools[tool].params.len()];
-        let settled = Settled {
+        let settled = PastSettlement {
             tool,
             args: Rc::new(args),
             result: Value::None,

@@ -6,7 +6,7 @@ use crate::errors;
 use crate::hir::{self, Type};
 use crate::types::Checker;
 use crate::types::governs::Governs;
-use crate::types::scope::{Place, Scope};
+use crate::types::scope::{ExprPlace, Scope};
 use crate::types::text::text;
 use guard_syntax::ast::{self, Ident};
 use std::collections::VecDeque;
@@ -31,7 +31,7 @@ impl<'a> Checker<'a, '_> {
         clauses: &[Governs<'s>],
         scope: &mut Scope<'s>,
     ) {
-        scope.place = Place::Settle;
+        scope.place = ExprPlace::Settle;
         scope.result = Some(self.signatures[at].returns.clone().unwrap_or(Type::Json));
         let mut seen: Vec<*const Lets> = Vec::new();
         for governs in clauses {

@@ -1,13 +1,13 @@
 //! Parts of results, and the endorsements that cover them.
 
-use super::Path;
+use super::MemberPath;
 use crate::hir::{self, Trust};
 use guard_plan::builtin::Builtin;
 use guard_plan::trust::ELEMENT;
 
 /// The call whose result a part belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Root {
+pub(super) enum PartRoot {
     /// The call's own.
     Result,
     /// The last success of a tool.
@@ -16,16 +16,16 @@ pub(super) enum Root {
 
 /// A part of a result.
 #[derive(Debug, Clone)]
-pub(super) struct ResultPart {
-    pub root: Root,
-    pub path: Path,
+pub(super) struct TrustedPart {
+    pub root: PartRoot,
+    pub path: MemberPath,
     /// The elements that it is a part of, from the outermost: the slot of each, and the length of the path to it.
     pub elements: Vec<(u32, usize)>,
     /// An index picks it out of a list or map.
     pub picked: bool,
 }
 
-impl ResultPart {
+impl TrustedPart {
     /// Returns the members on the way to it from a bound element, or from the result; `None` if it is no part of that element.
     pub(super) fn members_from(&self, element: Option<u32>) -> Option<Vec<&String>> {
         let from = match element {
@@ -37,7 +37,7 @@ impl ResultPart {
 
     /// Returns true if a range over it binds each element of a list in an element, or in the result.
     pub(super) fn is_list_of(&self, element: Option<u32>, path: &[String]) -> bool {
-        self.root == Root::Result
+        self.root == PartRoot::Result
             && !self.picked
             && self.elements.last().map(|(slot, _)| *slot) == element
             && self.members_from(element) == Some(members(path))
@@ -63,7 +63,7 @@ pub(super) struct Endorsed {
     /// The slot of the element that its part is in, in the lesson.
     pub element: Option<u32>,
     /// The members on the way from there to the part.
-    pub path: Path,
+    pub path: MemberPath,
     /// The number of members on the way from the result to the part.
     pub depth: usize,
     pub extractor: Option<Builtin>,
@@ -76,7 +76,7 @@ pub(super) struct Endorsed {
 pub(super) fn endorsed(
     tool: &hir::Tool,
     learn: &hir::Learn,
-    ranged: &[Option<ResultPart>],
+    ranged: &[Option<TrustedPart>],
 ) -> Vec<Endorsed> {
     let mut all = Vec::new();
     for (at, clause) in tool.clauses.iter().enumerate() {
@@ -85,7 +85,7 @@ pub(super) fn endorsed(
         let (mut element, mut ranges, mut slots) = (None, Vec::new(), Vec::new());
         for own in &part.ranges {
             let Some(end) = steps.iter().position(|step| step == ELEMENT) else { break };
-            let is_same = |part: &Option<ResultPart>| {
+            let is_same = |part: &Option<TrustedPart>| {
                 part.as_ref().is_some_and(|part| part.is_list_of(element, &steps[..end]))
             };
             let Some(nth) = ranged.iter().position(is_same) else { break };
@@ -115,12 +115,12 @@ pub(super) fn endorsed(
 
 impl Endorsed {
     /// Returns true if it is about all that is read: a part, or what a function finds in one.
-    pub(super) fn covers(&self, trust: &Trust, part: &ResultPart, by: Option<Builtin>) -> bool {
+    pub(super) fn covers(&self, trust: &Trust, part: &TrustedPart, by: Option<Builtin>) -> bool {
         let within = part.members_from(self.element).is_some_and(|members| {
             members.len() >= self.path.len() && members.iter().zip(&self.path).all(|(a, b)| *a == b)
         });
         within
-            && part.root == Root::Result
+            && part.root == PartRoot::Result
             && (self.extractor.is_none() || self.extractor == by)
             && !trust.denies_within(self.depth, &part.path)
     }

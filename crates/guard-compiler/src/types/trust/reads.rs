@@ -1,41 +1,41 @@
 //! The reads of expressions: which parts of results they take, and what else they rely on.
 
-use super::parts::{Endorsed, Reliance, ResultPart, Root};
-use super::{Cause, Flow, Path};
+use super::parts::{Endorsed, PartRoot, Reliance, TrustedPart};
+use super::{Cause, Flow, MemberPath};
 use crate::hir::{self, Expr, ExprKind, Type};
 use guard_plan::builtin::Builtin;
 use guard_plan::trust::ELEMENT;
 use std::collections::HashMap;
 
 /// The reads of expressions.
-pub(super) struct Reads<'f> {
+pub(super) struct TrustReads<'f> {
     pub flow: &'f Flow<'f>,
     /// The tool whose clause it is.
     pub at: hir::ToolId,
     /// Bound variables that stand for elements of a part.
-    pub bound: HashMap<u32, ResultPart>,
+    pub bound: HashMap<u32, TrustedPart>,
     /// The endorsements that count.
     pub endorsed: Vec<Endorsed>,
     /// The parts of results, each with the function that alone reads it.
-    pub parts: Vec<(ResultPart, Option<Builtin>)>,
+    pub parts: Vec<(TrustedPart, Option<Builtin>)>,
     /// The parts of results whose elements are counted, each with the number of its range.
-    pub ranges: Vec<(usize, ResultPart)>,
+    pub ranges: Vec<(usize, TrustedPart)>,
     /// What else is not trusted.
     pub causes: Vec<Cause>,
 }
 
-impl Reads<'_> {
+impl TrustReads<'_> {
     /// Binds the names of ranges, and returns the part that each ranges over.
-    pub(super) fn bind(&mut self, ranges: &[hir::Range]) -> Vec<Option<ResultPart>> {
+    pub(super) fn bind(&mut self, ranges: &[hir::Range]) -> Vec<Option<TrustedPart>> {
         let mut parts = Vec::new();
         for hir::Range { over, binders } in ranges {
             let part = self.part(over);
-            if let Some(ResultPart { root, mut path, elements, .. }) = part.clone() {
+            if let Some(TrustedPart { root, mut path, elements, .. }) = part.clone() {
                 path.extend(element(over));
                 for slot in binders {
                     let mut elements = elements.clone();
                     elements.push((*slot, path.len()));
-                    let bound = ResultPart { root, path: path.clone(), elements, picked: false };
+                    let bound = TrustedPart { root, path: path.clone(), elements, picked: false };
                     self.bound.insert(*slot, bound);
                 }
             }
@@ -48,14 +48,14 @@ impl Reads<'_> {
     pub(super) fn judged(self) -> (Vec<Cause>, Vec<Vec<Reliance>>) {
         let tools = &self.flow.program.tools;
         let trust = |root| match root {
-            Root::Result => &tools[self.at].trust,
-            Root::Last(last) => &tools[last].trust,
+            PartRoot::Result => &tools[self.at].trust,
+            PartRoot::Last(last) => &tools[last].trust,
         };
-        let own = trust(Root::Result);
-        let covering = |part: &ResultPart, by| -> Vec<&Endorsed> {
+        let own = trust(PartRoot::Result);
+        let covering = |part: &TrustedPart, by| -> Vec<&Endorsed> {
             self.endorsed.iter().filter(|it| it.covers(own, part, by)).collect()
         };
-        let mut doubtful: Vec<(&ResultPart, Vec<&Endorsed>)> = Vec::new();
+        let mut doubtful: Vec<(&TrustedPart, Vec<&Endorsed>)> = Vec::new();
         for (part, by) in &self.parts {
             if !trust(part.root).vouches_for(&part.path) {
                 doubtful.push((part, covering(part, *by)));
@@ -63,7 +63,7 @@ impl Reads<'_> {
         }
         for (nth, part) in &self.ranges {
             // Elements that no endorsement holds for teach nothing.
-            let binds = |(_, by): &(&ResultPart, Vec<&Endorsed>)| {
+            let binds = |(_, by): &(&TrustedPart, Vec<&Endorsed>)| {
                 !by.is_empty() && by.iter().all(|it| it.ranges.contains(nth))
             };
             if !trust(part.root).vouches_for_range(&part.path) && !doubtful.iter().any(binds) {
@@ -74,8 +74,8 @@ impl Reads<'_> {
         for (part, by) in doubtful {
             match (by.is_empty(), part.root) {
                 (false, _) => reliances.push(by.iter().map(|it| it.reliance.clone()).collect()),
-                (true, Root::Result) => causes.push(Cause::Result),
-                (true, Root::Last(last)) => causes.push(Cause::LastResult(last)),
+                (true, PartRoot::Result) => causes.push(Cause::Result),
+                (true, PartRoot::Last(last)) => causes.push(Cause::LastResult(last)),
             }
         }
         causes.extend(self.causes);
@@ -168,12 +168,16 @@ impl Reads<'_> {
     }
 
     /// Returns the part of a result that an expression reads; `None` if it reads none.
-    pub(super) fn part(&self, e: &Expr) -> Option<ResultPart> {
-        let whole =
-            |root| ResultPart { root, path: Path::new(), elements: Vec::new(), picked: false };
+    pub(super) fn part(&self, e: &Expr) -> Option<TrustedPart> {
+        let whole = |root| TrustedPart {
+            root,
+            path: MemberPath::new(),
+            elements: Vec::new(),
+            picked: false,
+        };
         match &e.kind {
-            ExprKind::Result => Some(whole(Root::Result)),
-            ExprKind::LastResult(last) => Some(whole(Root::Last(*last))),
+            ExprKind::Result => Some(whole(PartRoot::Result)),
+            ExprKind::LastResult(last) => Some(whole(PartRoot::Last(*last))),
             ExprKind::Local(slot) => self.bound.get(slot).cloned(),
             _ => {
                 let of = inner(e)?;

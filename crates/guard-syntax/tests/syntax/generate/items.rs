@@ -157,7 +157,8 @@ impl Choices<'_> {
                 name: self.plain(),
                 tag: self.plain(),
                 wire: self.some(Self::string),
-                cases: self.many(0, 3, |g| Case { record: g.plain(), wire: g.some(Self::string) }),
+                cases: self
+                    .many(0, 3, |g| UnionCase { record: g.plain(), wire: g.some(Self::string) }),
             }),
             4 => ItemKind::Alias(Alias { name: self.plain(), ty: self.ty(3, true) }),
             5 => ItemKind::State(self.many(0, 3, |g| StateVar {

@@ -34,14 +34,14 @@ struct Queue {
 
 #[derive(Debug, Default)]
 struct WaitingBatch {
-    jobs: Vec<Job>,
+    jobs: Vec<BatchJob>,
     open: HashSet<String>,
     closed: bool,
 }
 
 /// A waiting commit, with its data.
 #[derive(Debug)]
-struct Job {
+struct BatchJob {
     session: String,
     version: u64,
     records: Vec<String>,
@@ -83,7 +83,7 @@ impl Batch {
     pub fn commit(&self, session: &str, commit: &Commit<'_>) -> Result<Committed, StoreError> {
         let (answer, answered) = sync_channel(1);
         let charge = |it: &SharedCharge<'_>| (it.key.to_owned(), it.amount, it.limit);
-        let job = Job {
+        let job = BatchJob {
             session: session.to_owned(),
             version: commit.version,
             records: commit.records.iter().map(|it| (*it).to_owned()).collect(),
@@ -116,7 +116,7 @@ impl Drop for Batch {
 
 impl Queue {
     /// Returns the next group of commits; `None` after all senders are gone.
-    fn next(&self, window: Duration) -> Option<Vec<Job>> {
+    fn next(&self, window: Duration) -> Option<Vec<BatchJob>> {
         let mut waiting = lock(&self.waiting);
         while waiting.jobs.is_empty() {
             if waiting.closed {
@@ -164,11 +164,11 @@ impl BatchWriter {
 
     /// Runs one transaction: commits that do not fit are left out; if writing fails, all commits
     /// fail.
-    fn write(&mut self, jobs: &[Job]) -> Vec<Result<Committed, StoreError>> {
+    fn write(&mut self, jobs: &[BatchJob]) -> Vec<Result<Committed, StoreError>> {
         let keys = self.keys.as_ref();
         let sessions: Vec<&str> = jobs.iter().map(|job| job.session.as_str()).collect();
         let written = self.handle.writing(&sessions, |rows, ledger| {
-            let mut one = |job: &Job| match job.commit(rows, keys, ledger) {
+            let mut one = |job: &BatchJob| match job.commit(rows, keys, ledger) {
                 Err(error) if error.is_of_writing() => Err(error),
                 done => Ok(done),
             };
@@ -198,7 +198,7 @@ fn again(error: &StoreError, path: &Path) -> StoreError {
     }
 }
 
-impl Job {
+impl BatchJob {
     fn commit(
         &self,
         rows: &rows::Rows<'_>,

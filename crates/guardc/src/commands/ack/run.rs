@@ -48,7 +48,7 @@ pub struct Args {
     pub known_failing: Option<PathBuf>,
     /// `certify`: all cases that came with this binary, nothing skipped, nothing known to fail
     #[arg(long, value_enum, value_name = "PROFILE")]
-    pub profile: Option<Profile>,
+    pub profile: Option<AckProfile>,
     /// How long one step of the adapter may take, in seconds
     #[arg(long, value_name = "S", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub timeout: u64,
@@ -71,7 +71,7 @@ pub struct Args {
 
 /// The strictness of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Profile {
+pub enum AckProfile {
     /// What a certificate rests on.
     Certify,
 }
@@ -82,7 +82,7 @@ fn jobs() -> usize {
 
 /// Runs the command.
 pub fn run(args: &Args, term: &Console) -> CommandResult {
-    let certify = args.profile == Some(Profile::Certify);
+    let certify = args.profile == Some(AckProfile::Certify);
     let other = args.cases.is_some() || args.generate.is_some();
     if certify && (args.selection.is_given() || other || args.known_failing.is_some()) {
         let failure = Failure::new("`--profile certify` takes all cases and no exceptions");

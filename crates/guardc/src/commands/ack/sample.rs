@@ -11,7 +11,7 @@ use std::path::PathBuf;
 pub struct Args {
     /// Which one
     #[arg(value_name = "SAMPLE")]
-    pub sample: Sample,
+    pub sample: SampleLanguage,
     /// Writes it here instead of to the standard output
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -19,7 +19,7 @@ pub struct Args {
 
 /// The samples.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
-pub enum Sample {
+pub enum SampleLanguage {
     /// Python's standard library, around `guardc serve`
     Python,
     /// TypeScript on Node, around `guardc serve`
@@ -28,12 +28,12 @@ pub enum Sample {
     Hook,
 }
 
-impl Sample {
+impl SampleLanguage {
     fn text(self) -> &'static str {
         match self {
-            Sample::Python => include_str!("../../../samples/adapter.py"),
-            Sample::Typescript => include_str!("../../../samples/adapter.ts"),
-            Sample::Hook => include_str!("../../../samples/hook.py"),
+            SampleLanguage::Python => include_str!("../../../samples/adapter.py"),
+            SampleLanguage::Typescript => include_str!("../../../samples/adapter.ts"),
+            SampleLanguage::Hook => include_str!("../../../samples/hook.py"),
         }
     }
 }

@@ -85,9 +85,9 @@ impl Tools for External {
 }
 
 /// A clock that advances only by waiting.
-pub struct Simulated(pub Millis);
+pub struct SimulatedTools(pub Millis);
 
-impl Clock for Simulated {
+impl Clock for SimulatedTools {
     fn now(&mut self) -> Millis {
         self.0
     }

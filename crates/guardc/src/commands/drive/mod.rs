@@ -14,7 +14,7 @@ use guard_advice::drive::{Clock, DriveIo, DriveLimits, JsonLines, Reasoner, Scri
 use guard_plan::drive::{DriveReport, End, Round, RoundOutcome};
 use guard_plan::json::Json;
 use guard_plan::{decimal, time};
-use io::{Best, Dry, External, Granting, RealClock, Simulated};
+use io::{Best, Dry, External, Granting, RealClock, SimulatedTools};
 use process::Process;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -73,7 +73,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     };
     let mut clock: Box<dyn Clock> = match &args.tools {
         Some(_) => Box::new(RealClock),
-        None => Box::new(Simulated(time::parse_rfc3339(START).unwrap_or_default())),
+        None => Box::new(SimulatedTools(time::parse_rfc3339(START).unwrap_or_default())),
     };
     if let Some(path) = args.workspace.as_deref().filter(|path| path.is_file()) {
         return Err(Failure::new(format!("the workspace `{}` is no directory", path.display())));

@@ -119,7 +119,7 @@ enum ProxyEvent {
 }
 
 /// The parts that all threads share.
-struct Shared {
+struct SharedProxy {
     proxy: Mutex<McpProxy<SessionGate>>,
     to_client: Outlet,
     to_server: Outlet,
@@ -155,7 +155,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
         let events = events.clone();
         move || _ = events.send(event())
     };
-    let shared = Arc::new(Shared {
+    let shared = Arc::new(SharedProxy {
         proxy: Mutex::new(McpProxy::new(gate, options)),
         to_client: Outlet::new(Box::new(io::stdout()), broken(|| ProxyEvent::ClientGone)),
         // A server that no longer reads ends, or is found by its silence.
@@ -165,7 +165,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
         active: Mutex::new(false),
         awake: Condvar::new(),
     });
-    let spawn = |name: &str, work: Box<dyn FnOnce(&Shared) + Send>| {
+    let spawn = |name: &str, work: Box<dyn FnOnce(&SharedProxy) + Send>| {
         let shared = Arc::clone(&shared);
         let thread = std::thread::Builder::new().name(name.into());
         thread.spawn(move || work(&shared)).map(drop)
@@ -283,7 +283,7 @@ fn random_token() -> Result<String, Failure> {
 }
 
 /// Passes the lines of one side on until it ends.
-fn read_side(shared: &Shared, side: ProxySide, from: impl Read) {
+fn read_side(shared: &SharedProxy, side: ProxySide, from: impl Read) {
     let mut reader = BufReader::with_capacity(64 << 10, from);
     loop {
         let line = read_line(&mut reader);
@@ -318,7 +318,7 @@ fn read_side(shared: &Shared, side: ProxySide, from: impl Read) {
 }
 
 /// Looks at deadlines while there are any, and gives sessions up that nobody uses.
-fn tick_on(shared: &Shared) {
+fn tick_on(shared: &SharedProxy) {
     loop {
         {
             let mut active = shared.active.lock().unwrap_or_else(PoisonError::into_inner);
@@ -345,7 +345,7 @@ fn tick_on(shared: &Shared) {
     }
 }
 
-impl Shared {
+impl SharedProxy {
     fn tell(&self, event: ProxyEvent) {
         let _ = self.events.lock().unwrap_or_else(PoisonError::into_inner).send(event);
     }
@@ -400,7 +400,7 @@ impl Shared {
 /// Waits for the end of one side, and ends the other.
 fn attend(
     args: &Args,
-    shared: &Shared,
+    shared: &SharedProxy,
     events: &Receiver<ProxyEvent>,
     server: &mut Background,
 ) -> Result<Exit, String> {
@@ -440,7 +440,7 @@ fn attend(
 /// The client sends nothing more. It may still read: what the server has is answered, within a time.
 fn client_left(
     args: &Args,
-    shared: &Shared,
+    shared: &SharedProxy,
     events: &Receiver<ProxyEvent>,
     server: &mut Background,
 ) {

@@ -16,12 +16,12 @@ use std::path::{Path, PathBuf};
 pub struct Args {
     /// As what.
     #[command(subcommand)]
-    pub what: What,
+    pub what: RenderedView,
 }
 
 /// The forms in which a guard is rendered.
 #[derive(Debug, clap::Subcommand)]
-pub enum What {
+pub enum RenderedView {
     /// The text an agent should read before it begins
     Prompt(Files),
     /// A reference for people, in Markdown
@@ -59,9 +59,9 @@ pub enum Format {
 /// Runs the command.
 pub fn run(args: &Args, term: &Console) -> CommandResult {
     match &args.what {
-        What::Prompt(files) => render(files, term, |plan| guard_advice::guide(plan.plan())),
-        What::Docs(files) => render(files, term, docs::docs),
-        What::Graph { files, format } => {
+        RenderedView::Prompt(files) => render(files, term, |plan| guard_advice::guide(plan.plan())),
+        RenderedView::Docs(files) => render(files, term, docs::docs),
+        RenderedView::Graph { files, format } => {
             let drawing = match format.map_or_else(|| by_name(files), Ok)? {
                 Format::Svg => graph::svg,
                 Format::Dot => graph::dot,

@@ -57,7 +57,7 @@ pub fn page(report: &ReplayReport) -> String {
 }
 
 /// A count of a view.
-type Of = fn(&View) -> u64;
+type HistogramOf = fn(&View) -> u64;
 
 /// Writes both views, side by side.
 fn summary(out: &mut String, report: &ReplayReport) {
@@ -80,7 +80,7 @@ fn summary(out: &mut String, report: &ReplayReport) {
     for one in &recorded.decisions {
         row(&shifted(one.then, one.now, 2), one.count, strict.shifted(one.then, one.now));
     }
-    let columns: [(&str, Of); 8] = [
+    let columns: [(&str, HistogramOf); 8] = [
         ("with the same decision for other reasons", |view| view.reasons),
         ("stops that would now be blocked", |view| view.stops_blocked),
         ("stops that would now be allowed", |view| view.stops_allowed),

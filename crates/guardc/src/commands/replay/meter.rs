@@ -5,15 +5,15 @@ use crate::term::Console;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The progress of work, in bytes.
-pub struct Meter {
+pub struct ReplayMeter {
     shown: meter::Meter,
     done: AtomicU64,
 }
 
-impl Meter {
+impl ReplayMeter {
     /// Returns a meter for a total; zero if it is unknown.
-    pub fn new(term: &Console, verb: &'static str, total: u64) -> Meter {
-        Meter { shown: meter::Meter::new(term, verb, total), done: AtomicU64::new(0) }
+    pub fn new(term: &Console, verb: &'static str, total: u64) -> ReplayMeter {
+        ReplayMeter { shown: meter::Meter::new(term, verb, total), done: AtomicU64::new(0) }
     }
 
     /// Adds processed bytes.

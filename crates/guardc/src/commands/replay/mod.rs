@@ -10,7 +10,7 @@ mod work;
 
 pub use files::{ReplayInput, sources};
 pub use logs::{ReadLog, read_log};
-pub use meter::Meter;
+pub use meter::ReplayMeter;
 pub use text::grouped;
 
 use crate::config::Config;
@@ -118,7 +118,8 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
         list: args.list,
     };
     let jobs = args.jobs.map(usize::from);
-    let meter = Meter::new(term, "replaying", sources.iter().map(|source| source.bytes).sum());
+    let meter =
+        ReplayMeter::new(term, "replaying", sources.iter().map(|source| source.bytes).sum());
     let sum = work::all(&work, &sources, jobs, &meter);
     drop(meter);
     let exact = sum.is_exact();

@@ -2,7 +2,7 @@
 
 use super::files::ReplayInput;
 use super::logs::{ReadLog, read_log};
-use super::meter::Meter;
+use super::meter::ReplayMeter;
 use super::sum::Sum;
 use crate::failure::reason;
 use guard_plan::record::{Payload, Record};
@@ -38,7 +38,12 @@ pub struct Work<'w> {
 }
 
 /// Replays everything; the result is independent of the number of threads.
-pub fn all(work: &Work<'_>, sources: &[ReplayInput], jobs: Option<usize>, meter: &Meter) -> Sum {
+pub fn all(
+    work: &Work<'_>,
+    sources: &[ReplayInput],
+    jobs: Option<usize>,
+    meter: &ReplayMeter,
+) -> Sum {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let jobs = jobs.unwrap_or(cores).clamp(1, sources.len().max(1));
     let next = AtomicUsize::new(0);
@@ -71,7 +76,7 @@ pub fn all(work: &Work<'_>, sources: &[ReplayInput], jobs: Option<usize>, meter:
 }
 
 impl Work<'_> {
-    fn file(&self, source: &ReplayInput, meter: &Meter) -> Sum {
+    fn file(&self, source: &ReplayInput, meter: &ReplayMeter) -> Sum {
         let mut sum = Sum::new(self.judges.len(), self.list);
         match source.open() {
             Err(error) => sum.failed(&source.name, None, reason(&error)),
@@ -104,7 +109,7 @@ impl Work<'_> {
         &self,
         source: &ReplayInput,
         reader: Box<dyn BufRead + '_>,
-        meter: &Meter,
+        meter: &ReplayMeter,
         sum: &mut Sum,
     ) {
         let file = &source.name;
@@ -202,7 +207,7 @@ impl Work<'_> {
         source: &ReplayInput,
         form: Option<Form>,
         reader: Box<dyn BufRead + '_>,
-        meter: &Meter,
+        meter: &ReplayMeter,
         sum: &mut Sum,
     ) {
         let mut sessions =

@@ -12,7 +12,7 @@ pub struct OpenRequest {
     pub session: Option<String>,
     pub journal: Option<String>,
     pub actor: Option<String>,
-    pub shared: Option<BTreeMap<String, Shared>>,
+    pub shared: Option<BTreeMap<String, SharedService>>,
     pub now: Option<String>,
     pub workspace: Option<String>,
     pub data: Option<Box<RawValue>>,
@@ -45,7 +45,7 @@ pub struct Force {
 
 /// A budget that sessions of one store share.
 #[derive(Deserialize)]
-pub struct Shared {
+pub struct SharedService {
     pub budget: String,
     pub limit: Box<RawValue>,
 }

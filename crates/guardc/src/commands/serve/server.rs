@@ -535,8 +535,10 @@ fn version() -> String {
 }
 
 /// The budgets that a session shares with others.
-fn shared(requested: BTreeMap<String, requests::Shared>) -> Result<Vec<SharedBudget>, Error> {
-    let budget = |(unit, shared): (String, requests::Shared)| {
+fn shared(
+    requested: BTreeMap<String, requests::SharedService>,
+) -> Result<Vec<SharedBudget>, Error> {
+    let budget = |(unit, shared): (String, requests::SharedService)| {
         Ok(SharedBudget { unit, key: shared.budget, limit: amount("limit", &shared.limit)? })
     };
     requested.into_iter().map(budget).collect()

@@ -114,7 +114,7 @@ impl CoverageKind {
 
 /// The identity of a rule: its kind, its position, and a text that separates rules at the same
 /// position. A policy's rule is in the plan once per tool, and in the source once.
-type Key = (CoverageKind, Option<String>, String);
+type CoverageKey = (CoverageKind, Option<String>, String);
 
 /// A rule and its observed outcomes.
 #[derive(Debug, Clone)]
@@ -162,7 +162,7 @@ impl CoveredRule {
 
 /// The rules of one guard.
 pub struct Coverage {
-    rules: BTreeMap<Key, CoveredRule>,
+    rules: BTreeMap<CoverageKey, CoveredRule>,
 }
 
 impl Coverage {

@@ -31,13 +31,13 @@ use crate::term::Console;
 pub struct Args {
     /// What to do.
     #[command(subcommand)]
-    pub what: What,
+    pub what: TraceCommand,
 }
 
 /// The subcommands of `guardc trace`.
 #[derive(Debug, clap::Subcommand)]
 #[allow(missing_docs, reason = "each module documents its own")]
-pub enum What {
+pub enum TraceCommand {
     Verify(verify::Args),
     Show(show::Args),
     Grep(grep::Args),
@@ -57,19 +57,19 @@ pub enum What {
 /// Runs the command.
 pub fn run(args: &Args, term: &Console) -> CommandResult {
     match &args.what {
-        What::Verify(args) => verify::run(args, term),
-        What::Show(args) => show::run(args, term),
-        What::Grep(args) => grep::run(args, term),
-        What::Stats(args) => stats::run(args, term),
-        What::Export(args) => export::run(args, term),
-        What::ToTest(args) => to_test::run(args, term),
-        What::Import(args) => import::run(args, term),
-        What::Checkpoint(args) => checkpoint::run(args, term),
-        What::Prove(args) => prove::run(args, term),
-        What::Keygen(args) => keygen::run(args, term),
-        What::Compact(args) => compact::run(args, term),
-        What::Prune(args) => prune::run(args, term),
-        What::Backup(args) => backup::run(args, term),
-        What::Repair(args) => repair::run(args, term),
+        TraceCommand::Verify(args) => verify::run(args, term),
+        TraceCommand::Show(args) => show::run(args, term),
+        TraceCommand::Grep(args) => grep::run(args, term),
+        TraceCommand::Stats(args) => stats::run(args, term),
+        TraceCommand::Export(args) => export::run(args, term),
+        TraceCommand::ToTest(args) => to_test::run(args, term),
+        TraceCommand::Import(args) => import::run(args, term),
+        TraceCommand::Checkpoint(args) => checkpoint::run(args, term),
+        TraceCommand::Prove(args) => prove::run(args, term),
+        TraceCommand::Keygen(args) => keygen::run(args, term),
+        TraceCommand::Compact(args) => compact::run(args, term),
+        TraceCommand::Prune(args) => prune::run(args, term),
+        TraceCommand::Backup(args) => backup::run(args, term),
+        TraceCommand::Repair(args) => repair::run(args, term),
     }
 }

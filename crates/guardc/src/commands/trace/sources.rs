@@ -23,11 +23,11 @@ pub struct SessionTrace {
     pub session: Option<String>,
     /// Its size in bytes, if known.
     pub bytes: u64,
-    from: From,
+    from: TraceOrigin,
     store: Option<Arc<dyn Store>>,
 }
 
-enum From {
+enum TraceOrigin {
     Stdin,
     File(PathBuf),
     Stored,
@@ -75,7 +75,7 @@ pub fn all_with_ledgers(
         if store.head(LEDGER).map_err(|error| failed(&error))?.is_some() {
             let name = format!("{}:{LEDGER}", files::display(place));
             let (session, store) = (Some(LEDGER.to_owned()), Some(store));
-            found.push(SessionTrace { name, session, bytes: 0, from: From::Stored, store });
+            found.push(SessionTrace { name, session, bytes: 0, from: TraceOrigin::Stored, store });
         }
     }
     Ok(found)
@@ -130,7 +130,7 @@ pub fn nothing(place: &Path) -> Failure {
 
 fn of(place: &Path, key: Option<&Path>) -> Result<Vec<SessionTrace>, Failure> {
     if place.as_os_str() == "-" {
-        let (name, from) = ("standard input".into(), From::Stdin);
+        let (name, from) = ("standard input".into(), TraceOrigin::Stdin);
         return Ok(vec![SessionTrace { name, session: None, bytes: 0, from, store: None }]);
     }
     let fail = |error: &std::io::Error| files::unreadable(place, &reason(error));
@@ -139,7 +139,7 @@ fn of(place: &Path, key: Option<&Path>) -> Result<Vec<SessionTrace>, Failure> {
         return folder(place, key);
     }
     if !is_database(place).map_err(|error| fail(&error))? {
-        let (name, from) = (files::display(place), From::File(place.to_owned()));
+        let (name, from) = (files::display(place), TraceOrigin::File(place.to_owned()));
         let session = match meta.is_file() {
             true => named(place).map_err(|error| fail(&error))?,
             false => None,
@@ -153,7 +153,7 @@ fn of(place: &Path, key: Option<&Path>) -> Result<Vec<SessionTrace>, Failure> {
         name: format!("{}:{id}", files::display(place)),
         session: Some(id),
         bytes: each,
-        from: From::Stored,
+        from: TraceOrigin::Stored,
         store: Some(store.clone()),
     };
     Ok(ids.into_iter().map(source).collect())
@@ -193,7 +193,7 @@ fn folder(place: &Path, key: Option<&Path>) -> Result<Vec<SessionTrace>, Failure
         let stem = path.file_stem().and_then(|stem| stem.to_str());
         let session = stem.filter(|stem| check_id(stem).is_ok()).map(str::to_owned);
         let (name, bytes, store) = (files::display(&path), meta.len(), Some(store.clone()));
-        found.push(SessionTrace { name, session, bytes, from: From::File(path), store });
+        found.push(SessionTrace { name, session, bytes, from: TraceOrigin::File(path), store });
     }
     if found.is_empty() {
         return Err(nothing(place));
@@ -240,25 +240,25 @@ impl SessionTrace {
             (against.snapshot, against.distrusted) = kept;
         }
         match (&self.from, &self.store, &self.session) {
-            (From::Stdin, ..) => {
+            (TraceOrigin::Stdin, ..) => {
                 verify::reader(&mut std::io::stdin(), &against, threads, watch).map_err(fail)
             }
-            (From::File(path), ..) => {
+            (TraceOrigin::File(path), ..) => {
                 let mut file = File::open(path).map_err(fail)?;
                 verify::reader(&mut file, &against, threads, watch).map_err(fail)
             }
-            (From::Stored, Some(store), Some(id)) => {
+            (TraceOrigin::Stored, Some(store), Some(id)) => {
                 verify::stored(&**store, id, &against, threads, watch).map_err(|e| failed(&e))
             }
-            (From::Stored, ..) => Err(Failure::new("a store without a session")),
+            (TraceOrigin::Stored, ..) => Err(Failure::new("a store without a session")),
         }
     }
 
     /// The file that holds the trace, if it is a file.
     pub fn path(&self) -> Option<&Path> {
         match &self.from {
-            From::File(path) => Some(path),
-            From::Stdin | From::Stored => None,
+            TraceOrigin::File(path) => Some(path),
+            TraceOrigin::Stdin | TraceOrigin::Stored => None,
         }
     }
 
@@ -267,12 +267,14 @@ impl SessionTrace {
         let fail = |error: &std::io::Error| {
             Failure::new(format!("cannot read `{}`: {}", self.name, reason(error)))
         };
-        if let (From::Stored, Some(store), Some(id)) = (&self.from, &self.store, &self.session) {
+        if let (TraceOrigin::Stored, Some(store), Some(id)) =
+            (&self.from, &self.store, &self.session)
+        {
             let records = store.records(id, 0).map_err(|error| failed(&error))?;
             return Ok(Box::new(records.map(|line| line.map_err(|error| failed(&error)))));
         }
         let read: Box<dyn Read> = match &self.from {
-            From::File(path) => Box::new(File::open(path).map_err(|error| fail(&error))?),
+            TraceOrigin::File(path) => Box::new(File::open(path).map_err(|error| fail(&error))?),
             _ => Box::new(std::io::stdin()),
         };
         let mut read = std::io::BufReader::with_capacity(1 << 18, read);

@@ -43,7 +43,7 @@ struct Calls {
 }
 
 #[derive(Debug, Default)]
-struct Stats {
+struct TraceStats {
     sessions: u64,
     records: u64,
     first: Option<i64>,
@@ -60,7 +60,7 @@ struct Stats {
 /// Runs the command.
 pub fn run(args: &Args, term: &Console) -> CommandResult {
     args.filter.check()?;
-    let mut stats = Stats::default();
+    let mut stats = TraceStats::default();
     let sound = walk(&args.traces, "counting", term, &mut |at, record, _| {
         if args.filter.takes(at, record) {
             stats.add(record, at.tool.as_deref());
@@ -80,7 +80,7 @@ fn entry<K: Ord, V: Default>(map: &mut BTreeMap<K, V>, key: K) -> Option<&mut V>
     Some(map.entry(key).or_default())
 }
 
-impl Stats {
+impl TraceStats {
     fn add(&mut self, record: &Record, tool: Option<&str>) {
         self.records += 1;
         if let Some(now) = time::parse_rfc3339(&record.time) {

@@ -1,6 +1,6 @@
 //! Iterates over the records of traces, each with context from the records before it.
 
-use crate::commands::replay::{Meter, ReplayInput, sources};
+use crate::commands::replay::{ReplayInput, ReplayMeter, sources};
 use crate::failure::{Failure, reason};
 use crate::term::Console;
 use guard_plan::record::{Payload, Record};
@@ -27,7 +27,7 @@ pub struct At<'a> {
 }
 
 /// A visitor of records: the position, the record, and its line.
-pub type Look<'l> = dyn FnMut(&At<'_>, &Record, &[u8]) -> Result<(), Failure> + 'l;
+pub type WalkVisitor<'l> = dyn FnMut(&At<'_>, &Record, &[u8]) -> Result<(), Failure> + 'l;
 
 /// Visits every record. Chains are not checked; see `trace verify`.
 ///
@@ -37,10 +37,10 @@ pub fn walk(
     traces: &[PathBuf],
     verb: &'static str,
     term: &Console,
-    look: &mut Look<'_>,
+    look: &mut WalkVisitor<'_>,
 ) -> Result<bool, Failure> {
     let sources = sources(traces, &["jsonl"])?;
-    let meter = Meter::new(term, verb, sources.iter().map(|source| source.bytes).sum());
+    let meter = ReplayMeter::new(term, verb, sources.iter().map(|source| source.bytes).sum());
     let mut sound = true;
     for source in &sources {
         sound &= file(source, term, &meter, look)?;
@@ -51,8 +51,8 @@ pub fn walk(
 fn file(
     source: &ReplayInput,
     term: &Console,
-    meter: &Meter,
-    look: &mut Look<'_>,
+    meter: &ReplayMeter,
+    look: &mut WalkVisitor<'_>,
 ) -> Result<bool, Failure> {
     let fail = |why: &str| Failure::new(format!("cannot read `{}`: {why}", source.name));
     let mut records =

@@ -228,5 +228,5 @@ fn adds(kind: &ClauseKind) -> bool {
 }
 
 fn halts(kind: &ClauseKind) -> bool {
-    matches!(kind, ClauseKind::Observe { .. } | ClauseKind::Reconcile { .. })
+    matches!(kind, ClauseKind::Observe { .. } | ClauseKind::Reconcile { .. } | ClauseKind::Learn(_))
 }

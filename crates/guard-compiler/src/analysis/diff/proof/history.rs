@@ -1,6 +1,6 @@
 //! Histories of what a decision reads, as text: equal texts mean equal histories.
 
-use super::reads::Reads;
+use super::reads::RuleReads;
 use super::{variable, variables};
 use crate::hir::canon::{Canon, wire};
 use crate::hir::{
@@ -15,7 +15,7 @@ use std::rc::Rc;
 
 /// A guard as far as both can have got: calls of a tool that only one of them knows, or allows, end what they judge alike.
 #[derive(Clone)]
-pub(in crate::analysis::diff) struct View<'p> {
+pub(in crate::analysis::diff) struct HistoryView<'p> {
     pub program: &'p Program,
     /// The guard beside which it is looked at.
     pub beside: &'p Program,
@@ -23,7 +23,7 @@ pub(in crate::analysis::diff) struct View<'p> {
     pub never: Rc<BTreeSet<String>>,
 }
 
-impl<'p> View<'p> {
+impl<'p> HistoryView<'p> {
     /// The tools that count.
     pub(super) fn tools(&self) -> impl Iterator<Item = &'p Tool> {
         let lenient = self.program.default_allow || self.beside.default_allow;
@@ -38,14 +38,14 @@ impl<'p> View<'p> {
 
 /// The histories of a guard that were told so far.
 pub(super) struct Histories<'p> {
-    view: View<'p>,
+    view: HistoryView<'p>,
     /// The clauses of all tools, with their texts.
     clauses: Vec<(&'p Tool, &'p Clause, String)>,
     told: RefCell<BTreeMap<Influence, Rc<BTreeSet<String>>>>,
 }
 
 impl<'p> Histories<'p> {
-    pub(super) fn of(view: View<'p>) -> Self {
+    pub(super) fn of(view: HistoryView<'p>) -> Self {
         let program = view.program;
         let of = |tool: &'p Tool| {
             let clauses = Canon(program).clauses(tool).into_iter();
@@ -55,7 +55,7 @@ impl<'p> Histories<'p> {
         Histories { view, clauses, told: RefCell::default() }
     }
 
-    pub(super) fn view(&self) -> &View<'p> {
+    pub(super) fn view(&self) -> &HistoryView<'p> {
         &self.view
     }
 
@@ -88,7 +88,7 @@ impl<'p> Histories<'p> {
         };
         let clauses = self.clauses.iter().filter(|(_, clause, _)| is_private(clause));
         let told = clauses.map(|(tool, clause, text)| {
-            let mut reads = Reads::default();
+            let mut reads = RuleReads::default();
             let mut read = |e| reads.expr(self.view.program, e);
             crate::lower::clause_exprs(&clause.kind, &mut read);
             let mut influences = reads.influences();
@@ -127,7 +127,7 @@ pub(super) enum Influence {
     Halts,
 }
 
-impl Reads {
+impl RuleReads {
     /// The same as influences.
     pub(super) fn influences(&self) -> BTreeSet<Influence> {
         use Influence as I;
@@ -191,7 +191,7 @@ impl<'h, 'p> Telling<'h, 'p> {
     }
 
     fn reads(&mut self, each: impl FnOnce(&mut dyn FnMut(&'p Expr))) {
-        let mut reads = Reads::default();
+        let mut reads = RuleReads::default();
         each(&mut |e| reads.expr(self.of.view.program, e));
         self.next.extend(reads.influences());
     }
@@ -333,6 +333,11 @@ impl<'h, 'p> Telling<'h, 'p> {
         for tool in self.of.view.tools().filter(halts) {
             self.next.insert(Influence::Calls(tool.wire_name.clone()));
         }
+        for fact in program.facts.iter().filter(|fact| fact.halts) {
+            if !mutant!("a full fact halts nothing") {
+                self.next.insert(Influence::Fact(fact.name.clone()));
+            }
+        }
         for (tool, clause, text) in &self.of.clauses {
             if clause.rule.shadow {
                 continue;
@@ -394,7 +399,7 @@ fn fits(program: &Program, tool: &Tool, target: &Target, value: &Expr) -> bool {
 
 /// A counter: what it counts, by what, and every tool that is held to it. Whom it asks is no part of it.
 pub(in crate::analysis::diff) fn counter(
-    view: &View,
+    view: &HistoryView,
     tool: &Tool,
     limit: usize,
     clause: &crate::hir::Clause,

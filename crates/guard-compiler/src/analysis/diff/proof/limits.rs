@@ -1,6 +1,6 @@
 //! Comparison of limits and budgets: what of a tool is counted and spent.
 
-use super::history::{Influence, View, counter};
+use super::history::{HistoryView, Influence, counter};
 use super::{Change, Sides};
 use crate::hir::{ClauseKind, Program, Tool};
 use guard_proof::mutant;
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 type CounterLimit<'p> = (u32, Option<&'p str>);
 
 /// Returns the limits that a tool is held to, by counter.
-fn counters<'p>(view: &View<'p>, tool: &'p Tool) -> BTreeMap<String, Vec<CounterLimit<'p>>> {
+fn counters<'p>(view: &HistoryView<'p>, tool: &'p Tool) -> BTreeMap<String, Vec<CounterLimit<'p>>> {
     let mut counters: BTreeMap<String, Vec<CounterLimit>> = BTreeMap::new();
     for clause in tool.clauses.iter().filter(|clause| !clause.rule.shadow) {
         let ClauseKind::Limit { limit, .. } = &clause.kind else { continue };

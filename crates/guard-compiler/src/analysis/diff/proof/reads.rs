@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 /// The reads of a decision, by name.
 #[derive(Default)]
-pub(super) struct Reads {
+pub(super) struct RuleReads {
     pub vars: BTreeSet<String>,
     pub facts: BTreeSet<String>,
     pub units: BTreeSet<String>,
@@ -18,10 +18,10 @@ pub(super) struct Reads {
     pub time: bool,
 }
 
-impl Reads {
+impl RuleReads {
     /// Returns the reads of the rules with these texts, and of what every decision reads.
     pub(super) fn of(program: &Program, tool: &Tool, common: &BTreeSet<String>) -> Self {
-        let mut reads = Reads::default();
+        let mut reads = RuleReads::default();
         let counts = |c: &&crate::hir::Clause| {
             let rule = !matches!(c.kind, ClauseKind::Costs { .. });
             !c.rule.shadow && (!rule || common.contains(&Canon(program).clause(tool, c)))

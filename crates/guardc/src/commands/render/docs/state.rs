@@ -2,6 +2,7 @@
 
 use super::page::{Page, link};
 use super::{Doc, tools};
+use crate::term::count;
 use guard_plan::decimal;
 use guard_plan::plan::{SourceKind, Tool, TypeDef, VarId};
 use guard_plan::words::rules::{because, code};
@@ -108,10 +109,9 @@ pub(super) fn facts(doc: Doc) -> String {
         let tools = named(doc, |tool| tool.learns.iter().any(|learn| learn.fact == id));
         from.extend((!tools.is_empty()).then_some(tools));
         let from = if from.is_empty() { "nothing".into() } else { from.join(", ") };
-        page.block(format!(
-            "Holds at most {} rows, the oldest go first. Filled by {from}.",
-            fact.max
-        ));
+        let rows = count(fact.max as usize, "row");
+        let full = if fact.halts { "one more halts the session" } else { "the oldest go first" };
+        page.block(format!("Holds at most {rows}, {full}. Filled by {from}."));
     }
     page.out
 }

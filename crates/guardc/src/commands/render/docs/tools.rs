@@ -49,7 +49,8 @@ fn nature(doc: Doc, tool: &Tool) -> String {
         let lifecycle = link(&code(&items.name), &format!("lifecycle-{}", items.name));
         said.push(format!("served by the kernel for {lifecycle}"));
     }
-    said.push(format!("at most {} steps a call", thousands(tool.steps)));
+    let steps = if tool.steps == 1 { "step" } else { "steps" };
+    said.push(format!("at most {} {steps} a call", thousands(tool.steps)));
     said.push(doc.at(tool.span));
     said.retain(|part| !part.is_empty());
     said.join(" · ")
