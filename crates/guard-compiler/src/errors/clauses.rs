@@ -1,6 +1,6 @@
 //! Problems with clauses: `G03`.
 
-use super::words::{chain, grouped, meant};
+use super::words::{chain, grouped, meant, suggest};
 use crate::analysis::verify;
 use guard_syntax::ast::Ident;
 use guard_syntax::diagnostic::Diagnostic;
@@ -226,6 +226,12 @@ pub(crate) fn unknown_test<'a>(title: &Ident, known: impl Iterator<Item = &'a st
         }
         None => diagnostic.help("write the title of another test of this guard"),
     }
+}
+
+pub(crate) fn not_in_flight<'a>(name: &Ident, known: impl Iterator<Item = &'a str>) -> Diagnostic {
+    let why = format!("no call named `{}` is in flight here", name.node);
+    let diagnostic = Diagnostic::error("G0315", name.span, why);
+    suggest(diagnostic, name.span, meant(&name.node, known), "begin it with `start NAME = CALL`")
 }
 
 pub(crate) fn too_many_steps(test: Span, most: usize) -> Diagnostic {

@@ -116,12 +116,7 @@ impl Checker<'_, '_> {
             }
             T::Finish { name, success, returns, undecoded } => {
                 if started.remove(name.node.as_str()).is_none() {
-                    let why = format!("no call named `{}` is in flight here", name.node);
-                    self.report(errors::scenario(
-                        name.span,
-                        why,
-                        "begin it with `start NAME = CALL`",
-                    ));
+                    self.report(errors::not_in_flight(name, started.keys().copied()));
                 }
                 StepKind::Finish {
                     name: name.node.clone(),
