@@ -2,7 +2,7 @@
 //!
 //! The requests of a session stand in a file beside its store, `.approvals/SESSION.jsonl`, an entry a line. A grant is for
 //! exactly one call: the same session, tool and arguments. It does nothing by itself. When the agent makes the call
-//! again, [`Session::propose_with`] takes the grant, records the approval in the session and decides.
+//! again, [`Session::propose_with`](crate::Session::propose_with) takes the grant, records the approval in the session and decides.
 //!
 //! Each line carries a tag of the store's key over itself and the line before. Whoever can write the store's folder and
 //! read its key can approve: keep both from the agent where that matters.
