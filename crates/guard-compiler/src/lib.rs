@@ -158,7 +158,7 @@ fn finish(
         let text = text.get(step.span.start as usize..step.span.end as usize).unwrap_or_default();
         step.text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     }
-    scenario::join(&mut scenarios, diagnostics);
+    scenario::join(&mut scenarios);
     for tool in lowered.tools.iter().filter(|t| t.steps > lower::MAX_STEPS) {
         let declared = checked.program.tools.iter().find(|t| t.name == tool.name);
         let span = declared.map(|t| t.span).unwrap_or_default();

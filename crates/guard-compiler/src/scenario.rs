@@ -5,12 +5,10 @@
 
 pub(crate) mod fit;
 
-use crate::errors;
 use guard_plan::json::Json;
 use guard_plan::plan::{Expr, TypeId};
 use guard_plan::report::{Reason, State};
 use guard_plan::verdict::Code;
-use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::Span;
 
 /// One `test` block.
@@ -28,24 +26,12 @@ pub struct Scenario {
     pub steps: Vec<Step>,
 }
 
-/// The maximum number of steps of all tests together, those of their beginnings included.
-const MAX_STEPS: usize = 100_000;
-
 /// Puts the steps of the tests that others begin after before theirs.
-pub(crate) fn join(scenarios: &mut [Scenario], diagnostics: &mut Vec<Diagnostic>) {
-    let mut all: usize = scenarios.iter().map(|scenario| scenario.steps.len()).sum();
+pub(crate) fn join(scenarios: &mut [Scenario]) {
     for at in 0..scenarios.len() {
-        let mut chain = Vec::new();
-        let mut before = scenarios[at].after;
-        while let Some(test) = before {
-            chain.push(test);
-            before = scenarios[test].after;
-        }
+        let before = std::iter::successors(scenarios[at].after, |test| scenarios[*test].after);
+        let chain: Vec<usize> = before.collect();
         let own = |test: &usize| &scenarios[*test].steps[scenarios[*test].beginning..];
-        all += chain.iter().map(|test| own(test).len()).sum::<usize>();
-        if all > MAX_STEPS {
-            return diagnostics.push(errors::too_many_steps(scenarios[at].span, MAX_STEPS));
-        }
         let mut steps: Vec<Step> = chain.iter().rev().flat_map(own).cloned().collect();
         let joined = &mut scenarios[at];
         joined.beginning = steps.len();

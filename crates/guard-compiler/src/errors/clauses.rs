@@ -235,7 +235,7 @@ pub(crate) fn not_in_flight<'a>(name: &Ident, known: impl Iterator<Item = &'a st
 }
 
 pub(crate) fn too_many_steps(test: Span, most: usize) -> Diagnostic {
-    let why = format!("the tests play more than {} steps together", grouped(most as u64));
+    let why = format!("the beginnings of the tests add more than {} steps", grouped(most as u64));
     Diagnostic::error("G0315", test, why).help(
         "the steps of a beginning count for each test that begins after it: let fewer tests do so",
     )

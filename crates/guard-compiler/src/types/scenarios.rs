@@ -16,6 +16,9 @@ use guard_syntax::ast::{self, Ident, TestStepKind as T};
 use guard_syntax::span::Span;
 use std::collections::HashMap;
 
+/// The maximum number of steps that beginnings add to all tests together; each test of a beginning counts as one more.
+const MAX_BEGINNINGS: usize = 100_000;
+
 impl Checker<'_, '_> {
     pub(super) fn scenarios(&mut self) -> Vec<Scenario> {
         let names = self.names;
@@ -50,21 +53,36 @@ impl Checker<'_, '_> {
         scenarios
     }
 
-    /// Returns for each test the one that it begins after.
+    /// Returns for each test the one that it begins after; none at all if the tests would play too much.
     fn beginnings(&mut self, titles: &HashMap<&str, (usize, Span)>) -> Vec<Option<usize>> {
         let tests = &self.names.tests;
         let mut beginnings = vec![None; tests.len()];
         for (at, (test, _)) in tests.iter().enumerate() {
             let Some(after) = &test.after else { continue };
             match titles.get(after.node.as_str()) {
+                Some((before, _)) => beginnings[at] = Some(*before),
                 None => self.report(errors::unknown_test(after, titles.keys().copied())),
-                Some((before, _)) => {
-                    let mut chain = std::iter::successors(Some(*before), |at| beginnings[*at]);
-                    match chain.any(|before| before == at) {
-                        true => self.report(errors::test_after_itself(after, &test.title.node)),
-                        false => beginnings[at] = Some(*before),
-                    }
+            }
+        }
+        let mut played = 0;
+        // The test from which a test was last reached: a circle that does not lead back is cut at one of its own.
+        let mut reached = vec![None; tests.len()];
+        for (at, (test, span)) in tests.iter().enumerate() {
+            let mut before = beginnings[at];
+            while let Some(other) = before.filter(|other| reached[*other] != Some(at)) {
+                if other == at {
+                    let Some(after) = &test.after else { break };
+                    self.report(errors::test_after_itself(after, &test.title.node));
+                    beginnings[at] = None;
+                    break;
                 }
+                reached[other] = Some(at);
+                played += 1 + tests[other].0.steps.len();
+                if played > MAX_BEGINNINGS {
+                    self.report(errors::too_many_steps(*span, MAX_BEGINNINGS));
+                    return vec![None; tests.len()];
+                }
+                before = beginnings[other];
             }
         }
         beginnings

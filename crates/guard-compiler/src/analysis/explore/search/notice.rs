@@ -142,13 +142,10 @@ impl<'s, 'p> Search<'s, 'p> {
         let mut reasons = judged.reasons.clone();
         reasons.extend(judged.shadowed.iter().cloned());
         // An invariant is what refuses a call only where nothing else does.
-        let faults = judged.fired.iter().filter(|(code, _)| *code == Code::EvaluationError);
-        let mut faults = faults.map(|(_, span)| span);
-        let is_invariant =
-            |span: &Span| self.program.invariants.iter().any(|i| i.rule.span == *span);
-        let alone = judged.reasons.iter().all(|(code, ..)| match code {
+        let named = |owner: &String| self.program.invariants.iter().any(|i| i.rule.owner == *owner);
+        let alone = judged.reasons.iter().all(|(code, owner, ..)| match code {
             Code::Invariant => true,
-            Code::EvaluationError => faults.all(is_invariant),
+            Code::EvaluationError => named(owner),
             _ => false,
         });
         let counts = |rule: &usize| {
