@@ -19,7 +19,6 @@ use guard_plan::origin::Origin;
 use guard_plan::plan::{ClockPart, CompareOp, Node, NodeId, UrlPart, VarId};
 use guard_plan::time::{Civil, weekday};
 use guard_plan::value::{Fault, Value};
-use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl<'a> Context<'a> {
@@ -122,7 +121,7 @@ impl<'a> Context<'a> {
     #[inline(always)]
     fn compare_scalars(&self, op: CompareOp, a: ScalarLeaf, b: ScalarLeaf) -> Option<bool> {
         let (Scalar(kind, a), Scalar(other, b)) = (self.scalar(a)?, self.scalar(b)?);
-        (kind == other).then(|| orders_so(op, a.cmp(&b)))
+        (kind == other).then(|| op.holds(a.cmp(&b)))
     }
 
     /// Evaluates a node that is usually a leaf.
@@ -420,21 +419,8 @@ pub(crate) fn compare(op: CompareOp, a: &Val<'_>, b: &Val<'_>) -> Result<bool, F
     Ok(match op {
         CompareOp::Eq => a.same(b),
         CompareOp::Ne => !a.same(b),
-        _ => orders_so(op, a.order(b)?),
+        _ => op.holds(a.order(b)?),
     })
-}
-
-/// Returns whether a comparison holds of two values in this order.
-#[inline(always)]
-fn orders_so(op: CompareOp, order: Ordering) -> bool {
-    match op {
-        CompareOp::Eq => order.is_eq(),
-        CompareOp::Ne => order.is_ne(),
-        CompareOp::Lt => order.is_lt(),
-        CompareOp::Le => order.is_le(),
-        CompareOp::Gt => order.is_gt(),
-        CompareOp::Ge => order.is_ge(),
-    }
 }
 
 fn field(value: Val<'_>, index: usize) -> Evaluated<'_> {

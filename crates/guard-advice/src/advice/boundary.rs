@@ -192,14 +192,7 @@ fn holds(op: CompareOp, left: &Value, right: &Value) -> bool {
         (Value::String(left), Value::String(right)) => left.cmp(right),
         _ => return false,
     };
-    match op {
-        CompareOp::Lt => order.is_lt(),
-        CompareOp::Le => order.is_le(),
-        CompareOp::Gt => order.is_gt(),
-        CompareOp::Ge => order.is_ge(),
-        CompareOp::Eq => order.is_eq(),
-        CompareOp::Ne => order.is_ne(),
-    }
+    op.holds(order)
 }
 
 #[cfg(test)]

@@ -168,17 +168,6 @@ fn deletes(program: &Program, deleted: VarId) -> bool {
     effects.any(|(var, op)| var == deleted && matches!(op, EffectOp::Delete))
 }
 
-fn holds(op: CompareOp, a: i64, b: i64) -> bool {
-    match op {
-        CompareOp::Eq => a == b,
-        CompareOp::Ne => a != b,
-        CompareOp::Lt => a < b,
-        CompareOp::Le => a <= b,
-        CompareOp::Gt => a > b,
-        CompareOp::Ge => a >= b,
-    }
-}
-
 /// Something that is there no more.
 #[derive(Clone, Copy)]
 enum LostValue {
@@ -213,7 +202,7 @@ impl LostValue {
             }
             K::Compare(op, a, b) if self.stands_in(a) || self.stands_in(b) => {
                 let both = self.number(a).zip(self.number(b));
-                both.is_some_and(|(a, b)| holds(*op, a, b) != wanted)
+                both.is_some_and(|(a, b)| op.holds(a.cmp(&b)) != wanted)
             }
             // Fewer are counted where it is gone.
             K::Compare(CompareOp::Ge | CompareOp::Gt, a, _) if wanted && self.counts(a) => true,
