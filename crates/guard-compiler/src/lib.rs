@@ -117,6 +117,7 @@ pub fn compile_despite(
         // What a broken item would have used is unknown.
         names.report_unused(&mut diagnostics);
     }
+    sources.forgive_dropped(&mut diagnostics);
     let mut output = None;
     let mut unproved = None;
     let stops = |d: &&Diagnostic| d.is_error() && !forgiven.contains(&d.code);

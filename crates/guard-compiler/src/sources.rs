@@ -7,7 +7,7 @@ use crate::served;
 use guard_syntax::ast::{ContractClause, File, ItemKind, ItemShape, UseTarget, Whole};
 use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::{FileId, Span};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// One source text with the name it is shown by.
 #[derive(Debug, Clone)]
@@ -63,6 +63,8 @@ pub(crate) struct LoadedSources {
     /// The JSON Schemas that contracts name, by where they do; none where they cannot be read.
     pub schemas: HashMap<Span, String>,
     pub diagnostics: Vec<Diagnostic>,
+    /// The names of the items that could not be read.
+    pub dropped: Vec<String>,
 }
 
 /// Loads and parses `root` and everything it uses, each file once.
@@ -73,6 +75,7 @@ pub(crate) fn load(root: SourceFile, loader: &mut dyn Loader) -> LoadedSources {
         bundled: Vec::new(),
         schemas: HashMap::new(),
         diagnostics: Vec::new(),
+        dropped: Vec::new(),
     };
     let id = sources.add(root, false);
     let mut open = vec![FollowedFile { id, next: 0 }];
@@ -109,11 +112,29 @@ fn next_use(tree: &File, next: &mut usize) -> Option<(UseTarget, Span)> {
     None
 }
 
+/// The codes of names that are not declared.
+const UNKNOWN: [&str; 6] = ["G0110", "G0111", "G0112", "G0114", "G0115", "G0118"];
+
 impl LoadedSources {
+    /// Removes what is said of names whose declaration could not be read: the declaration's own error says what to mend.
+    pub fn forgive_dropped(&self, diagnostics: &mut Vec<Diagnostic>) {
+        let dropped: HashSet<&str> = self.dropped.iter().map(String::as_str).collect();
+        let named = |span: Span| {
+            let file = self.files.get(span.file.0 as usize)?;
+            file.text.get(span.start as usize..span.end as usize)
+        };
+        diagnostics.retain(|found| {
+            let is_dropped =
+                || named(found.primary.span).is_some_and(|name| dropped.contains(name));
+            !UNKNOWN.contains(&found.code) || !is_dropped()
+        });
+    }
+
     fn add(&mut self, file: SourceFile, bundled: bool) -> usize {
         let id = self.files.len();
         let parse = guard_syntax::parse(FileId(id as u32), &file.text);
         self.diagnostics.extend(parse.diagnostics);
+        self.dropped.extend(parse.dropped);
         self.trees.push(parse.file);
         self.files.push(file);
         self.bundled.push(bundled);

@@ -185,7 +185,7 @@ impl ConditionReader<'_> {
         };
         match () {
             () if below.iter().any(session) => "it depends on what the session has done",
-            () if below.iter().any(world) => "it depends on the world or the time",
+            () if below.iter().any(world) => "it reads files, probes or the clock",
             () => "the host has no rule of this form",
         }
     }

@@ -146,6 +146,12 @@ fn slip(site: &Site, index: usize, expected: &[Rule]) -> Option<Diagnostic> {
     {
         return Some(errors::missing_operand(site.span(index - 1), before));
     }
+    // A mark of a column with a typo is read as the name of the next one.
+    if wants(Rule::colon) && !before.is_empty() {
+        if let Some(meant) = nearest(before, &["key", "caseless"]) {
+            return Some(errors::misspelled_word(site.span(index - 1), before, meant));
+        }
+    }
     // `else` itself is right, and what follows is not.
     if wants(Rule::else_halt) && found == "else" && index + 1 < site.last {
         let word = site.word(index + 1);
@@ -241,6 +247,9 @@ fn keywords(rule: Rule) -> &'static [&'static str] {
         Rule::on_break => &["halt", "warn"],
         Rule::calls_word => &["calls"],
         Rule::then_word => &["then"],
+        Rule::key => &["key"],
+        Rule::caseless => &["caseless"],
+        Rule::max => &["max"],
         Rule::else_word | Rule::else_ask | Rule::else_halt => &["else"],
         Rule::begins_after => &["after"],
         Rule::connective => &["and", "or", "implies", "contains", "within", "since", "else"],

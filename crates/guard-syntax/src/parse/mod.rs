@@ -34,6 +34,8 @@ pub struct Parse {
     pub file: ast::File,
     /// The diagnostics, in source order.
     pub diagnostics: Vec<Diagnostic>,
+    /// The names of the items that could not be read. They are declared, though nothing else is known of them.
+    pub dropped: Vec<String>,
 }
 
 /// Parses a `.guard` text. Never fails, never panics, takes linear time.
@@ -62,7 +64,7 @@ pub(crate) struct Loose {
 pub(crate) fn read(file: FileId, text: &str) -> (Parse, Scan, Structure, Loose) {
     if text.len() > MAX_BYTES {
         let diagnostics = vec![errors::too_large(Span::new(file, 0, 0), text.len())];
-        let parse = Parse { file: ast::File::default(), diagnostics };
+        let parse = Parse { file: ast::File::default(), diagnostics, dropped: Vec::new() };
         return (parse, Scan::default(), Structure::default(), Loose::default());
     }
     let mut scan = lexical::scan(file, text);
@@ -76,14 +78,16 @@ pub(crate) fn read(file: FileId, text: &str) -> (Parse, Scan, Structure, Loose) 
         scan: &scan,
         structure: &structure,
         builder: TreeBuilder::new(file, text, &scan),
+        dropped: Vec::new(),
     };
     let mut tree = ast::File { docs: parser.builder.file_docs(), header: None, items: Vec::new() };
     parser.chunks(&mut tree);
+    let dropped = parser.dropped;
     let (mut diagnostics, loose) = parser.builder.finish();
     diagnostics.extend(scan.faults.iter().filter_map(|fault| fault.diagnostic.as_deref().cloned()));
     diagnostics.sort_by_key(|d| d.primary.span.start);
     diagnostics.truncate(MAX_ERRORS);
-    (Parse { file: tree, diagnostics }, scan, structure, loose)
+    (Parse { file: tree, diagnostics, dropped }, scan, structure, loose)
 }
 
 /// Returns the text with every comment overwritten by spaces; all positions stay the same.
@@ -107,6 +111,7 @@ struct Parser<'t> {
     scan: &'t Scan,
     structure: &'t Structure,
     builder: TreeBuilder<'t>,
+    dropped: Vec<String>,
 }
 
 impl<'t> Parser<'t> {
@@ -121,6 +126,8 @@ impl<'t> Parser<'t> {
                 self.header(*chunk, index, &mut header, tree);
             } else if let Some(item) = self.item(*chunk, word) {
                 tree.items.push(item);
+            } else if let Some(name) = self.scan.tokens[chunk.first..chunk.last].get(1) {
+                self.dropped.push(name.text(self.text).to_string());
             }
         }
     }
