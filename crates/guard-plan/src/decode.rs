@@ -175,7 +175,9 @@ impl Decoder<'_> {
             return &TakenForms::OWN;
         };
         let place = (record, field as u32);
-        let found = self.coercions.binary_search_by_key(&place, |one| (one.record, one.field));
+        let found = self
+            .coercions
+            .binary_search_by_key(&place, |coercion| (coercion.record, coercion.field));
         found.map_or(&TakenForms::OWN, |at| &self.coercions[at].forms)
     }
 
@@ -407,7 +409,7 @@ impl Decoder<'_> {
 
     fn items<'s>(
         &'s self,
-        of: TypeId,
+        element: TypeId,
         forms: &TakenForms,
         items: &'s [Json],
         trail: &mut Trail<'s>,
@@ -415,7 +417,7 @@ impl Decoder<'_> {
         let mut values = Vec::with_capacity(items.len());
         for (index, json) in items.iter().enumerate() {
             values.extend(
-                trail.at(PathStep::Index(index), |trail| self.value(of, forms, json, trail)),
+                trail.at(PathStep::Index(index), |trail| self.value(element, forms, json, trail)),
             );
             if trail.problems.len() >= MAX_PROBLEMS {
                 return None;

@@ -149,7 +149,7 @@ fn value_to(types: &[TypeDef], ty: Option<TypeId>, value: &Value, out: &mut Stri
 
 fn all_to<'a>(
     types: &[TypeDef],
-    of: Option<TypeId>,
+    element: Option<TypeId>,
     items: impl IntoIterator<Item = &'a Value>,
     brackets: (char, char),
     out: &mut String,
@@ -162,7 +162,7 @@ fn all_to<'a>(
         if i > 0 {
             out.push_str(", ");
         }
-        value_to(types, of, item, out);
+        value_to(types, element, item, out);
     }
     out.push(brackets.1);
 }
@@ -361,9 +361,15 @@ fn type_to(types: &[TypeDef], ty: TypeId, top: bool, out: &mut String) {
     }
 }
 
-fn collection_to(types: &[TypeDef], name: &str, of: TypeId, max: Option<u64>, out: &mut String) {
+fn collection_to(
+    types: &[TypeDef],
+    name: &str,
+    element: TypeId,
+    max: Option<u64>,
+    out: &mut String,
+) {
     out.push_str(name);
-    type_to(types, of, false, out);
+    type_to(types, element, false, out);
     out.push('>');
     max_to(max, "", out);
 }

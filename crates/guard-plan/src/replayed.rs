@@ -127,7 +127,8 @@ impl View {
     }
 
     fn shifts(&mut self, then: Decision, now: Decision, more: u64) {
-        match self.decisions.binary_search_by_key(&(then, now), |one| (one.then, one.now)) {
+        match self.decisions.binary_search_by_key(&(then, now), |change| (change.then, change.now))
+        {
             Ok(at) => self.decisions[at].count += more,
             Err(at) => self.decisions.insert(at, Shift { then, now, count: more }),
         }
@@ -135,13 +136,13 @@ impl View {
 
     /// Returns the number of calls that changed from one decision to another.
     pub fn shifted(&self, then: Decision, now: Decision) -> u64 {
-        let all = self.decisions.iter().filter(|one| (one.then, one.now) == (then, now));
-        all.map(|one| one.count).sum()
+        let all = self.decisions.iter().filter(|change| (change.then, change.now) == (then, now));
+        all.map(|change| change.count).sum()
     }
 
     /// Returns the number of differences: decisions, stops, halts and items, but not texts.
     pub fn changed(&self) -> u64 {
-        let decisions: u64 = self.decisions.iter().map(|one| one.count).sum();
+        let decisions: u64 = self.decisions.iter().map(|change| change.count).sum();
         let stops = self.stops_blocked + self.stops_allowed;
         decisions + stops + self.halts + self.halts_gone + self.items
     }

@@ -88,20 +88,23 @@ fn types(plan: &Plan) -> Check {
 }
 
 fn coercions(plan: &Plan) -> Check {
-    ascending(plan.coercions.iter().map(|one| (one.record, one.field)), "other forms")?;
-    plan.coercions.iter().try_for_each(|one| {
-        in_range(one.record, plan.types.len(), "type")?;
-        let TypeDef::Record { fields, .. } = &plan.types[one.record as usize] else {
-            return Err(format!("type {} is no record, and has other forms", one.record));
+    ascending(
+        plan.coercions.iter().map(|coercion| (coercion.record, coercion.field)),
+        "other forms",
+    )?;
+    plan.coercions.iter().try_for_each(|coercion| {
+        in_range(coercion.record, plan.types.len(), "type")?;
+        let TypeDef::Record { fields, .. } = &plan.types[coercion.record as usize] else {
+            return Err(format!("type {} is no record, and has other forms", coercion.record));
         };
-        in_range(one.field, fields.len(), "field")
+        in_range(coercion.field, fields.len(), "field")
     })
 }
 
 /// Returns the depth of a type, given the depths of the earlier types.
 fn type_def(plan: &Plan, def: &TypeDef, depths: &[u32]) -> Result<u32, String> {
     let depth_of =
-        |of: TypeId| in_range(of, depths.len(), "refers to type").map(|()| depths[of as usize] + 1);
+        |ty: TypeId| in_range(ty, depths.len(), "refers to type").map(|()| depths[ty as usize] + 1);
     let ordered = |min: &Option<i64>, max: &Option<i64>| {
         let empty = min.zip(*max).is_some_and(|(min, max)| min > max);
         ensure(!empty, || "its range is empty".into()).map(|()| 1)

@@ -70,11 +70,11 @@ pub const MAX_WRITTEN: usize = 16 << 20;
 impl Value {
     /// Returns about how many bytes the value takes.
     pub fn weight(&self) -> usize {
-        fn json(of: &Json) -> usize {
-            match of {
+        fn json(node: &Json) -> usize {
+            match node {
                 Json::Array(items) => 8 + items.iter().map(json).sum::<usize>(),
                 Json::Object(members) => {
-                    8 + members.iter().map(|(key, of)| key.len() + json(of)).sum::<usize>()
+                    8 + members.iter().map(|(key, member)| key.len() + json(member)).sum::<usize>()
                 }
                 Json::String(text) => 8 + text.len(),
                 _ => 8,
@@ -86,7 +86,9 @@ impl Value {
             Value::Url(url) => url.text.len(),
             Value::List(items) | Value::Record(items) => all(items),
             Value::Set(items) => items.iter().map(Value::weight).sum(),
-            Value::Map(entries) => entries.iter().map(|(key, of)| key.len() + of.weight()).sum(),
+            Value::Map(entries) => {
+                entries.iter().map(|(key, value)| key.len() + value.weight()).sum()
+            }
             Value::Json(of) => json(of),
             _ => 0,
         }

@@ -53,16 +53,16 @@ pub fn line(text: &str) -> String {
 }
 
 /// Formats one requirement: `` `build`, called with `path` = `path`, since `edit`, within 10m ``.
-pub fn requirement(shows: &Shows, one: &Requirement) -> String {
+pub fn requirement(shows: &Shows, requirement: &Requirement) -> String {
     let plan = shows.plan;
     let name = |tool: u32| plan.tools.get(tool as usize).map_or("?", |t| t.name.as_str());
-    let mut out = format!("`{}`", name(one.tool));
-    if one.latest {
+    let mut out = format!("`{}`", name(requirement.tool));
+    if requirement.latest {
         out.push_str(", the latest call");
     }
-    if let Some(key) = &one.key {
+    if let Some(key) = &requirement.key {
         let params = plan.indexes.get(key.index as usize).map_or(&[][..], |index| &index.params);
-        let tool = plan.tools.get(one.tool as usize);
+        let tool = plan.tools.get(requirement.tool as usize);
         let pairs: Vec<String> = params
             .iter()
             .zip(&key.values)
@@ -78,10 +78,10 @@ pub fn requirement(shows: &Shows, one: &Requirement) -> String {
             .collect();
         out.push_str(&format!(" with {}", pairs.join(" and ")));
     }
-    if let Some(since) = one.since {
+    if let Some(since) = requirement.since {
         out.push_str(&format!(", since the last `{}`", name(since)));
     }
-    if let Some(within) = one.within {
+    if let Some(within) = requirement.within {
         out.push_str(&format!(", in the last {}", duration(within)));
     }
     out
@@ -89,8 +89,9 @@ pub fn requirement(shows: &Shows, one: &Requirement) -> String {
 
 /// Formats one `requires` clause, without its condition.
 pub fn requires(shows: &Shows, clause: &Requires) -> String {
-    let any: Vec<String> = clause.any_of.iter().map(|one| requirement(shows, one)).collect();
-    any.join(if any.iter().any(|one| one.contains(',')) { ", or " } else { " or " })
+    let any: Vec<String> =
+        clause.any_of.iter().map(|alternative| requirement(shows, alternative)).collect();
+    any.join(if any.iter().any(|text| text.contains(',')) { ", or " } else { " or " })
 }
 
 /// Formats a counter: `5 in 1h`, `1 in a session`.

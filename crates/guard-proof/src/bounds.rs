@@ -37,10 +37,10 @@ pub fn claimed(proofs: &[Proof]) -> Vec<SessionBound> {
 /// not positive.
 pub fn value(
     bound: &SessionBound,
-    mut of: impl FnMut(SessionMeasure) -> Option<i128>,
+    mut measured: impl FnMut(SessionMeasure) -> Option<i128>,
 ) -> Option<i128> {
     bound.terms.iter().try_fold(i128::from(bound.constant), |sum, (factor, measure)| {
-        sum.checked_add(i128::from(*factor).checked_mul(of(*measure)?)?)
+        sum.checked_add(i128::from(*factor).checked_mul(measured(*measure)?)?)
     })
 }
 
@@ -106,7 +106,8 @@ pub(crate) fn founded(plan: &Plan, proofs: &[Proof]) -> Result<Vec<SessionBound>
 /// cleared where a result does not decode. Whoever could break the bound and whoever writes one of its variables wait
 /// for each other, so that the variables are at a settlement as they were at the proposal.
 pub fn is_founded(plan: &Plan, bound: &SessionBound) -> bool {
-    let distinct: BTreeSet<SessionMeasure> = bound.terms.iter().map(|(_, of)| *of).collect();
+    let distinct: BTreeSet<SessionMeasure> =
+        bound.terms.iter().map(|(_, measure)| *measure).collect();
     let formed = !bound.terms.is_empty()
         && bound.terms.len() <= MOST_TERMS
         && distinct.len() == bound.terms.len()
@@ -275,9 +276,11 @@ impl<'p> SystemBuilder<'p> {
         }
         // What was stated so far keeps its place among the hypotheses, with and without bounds.
         self.give_facts();
-        let measures = bounds.iter().flat_map(|bound| bound.terms.iter().map(|(_, of)| *of));
-        let counted =
-            |of: &SessionMeasure| !matches!(of, SessionMeasure::State(_) | SessionMeasure::Size(_));
+        let measures =
+            bounds.iter().flat_map(|bound| bound.terms.iter().map(|(_, measure)| *measure));
+        let counted = |measure: &SessionMeasure| {
+            !matches!(measure, SessionMeasure::State(_) | SessionMeasure::Size(_))
+        };
         let measures: BTreeSet<SessionMeasure> = measures.filter(counted).collect();
         let before = self.env.clone();
         let proposed = self.counts(tool, &measures, Moment::Proposal);
@@ -362,7 +365,8 @@ impl<'p> SystemBuilder<'p> {
                 self.give_all(Formula::le(count, &spent).map(|fact| (Given::Costs, fact)));
             }
             SessionMeasure::Called(of) => {
-                for (at, rule) in tool.requires.iter().enumerate().filter(|(_, it)| !it.rule.shadow)
+                for (at, rule) in
+                    tool.requires.iter().enumerate().filter(|(_, clause)| !clause.rule.shadow)
                 {
                     let met = self.encoder.clause(|encoder| encoder.succeeded(rule, env));
                     self.give_all(met.map(|met| (Given::Requires(at), met)));

@@ -11,10 +11,10 @@ use std::rc::Rc;
 
 impl Encoder<'_> {
     /// Encodes the number of elements of a collection.
-    pub fn len(&mut self, of: &Rc<Collection>) -> Encoded<Linear> {
+    pub fn len(&mut self, collection: &Rc<Collection>) -> Encoded<Linear> {
         self.step()?;
         let changed = |len: &Linear, by: i128| len.offset(by).ok_or(TooMuch);
-        Ok(match &**of {
+        Ok(match &**collection {
             Collection::Base { term, max, .. } => {
                 let max = max.map_or(i128::from(i64::MAX), i128::from);
                 let max = max - i128::from(mutant!("a collection of a type is never full"));
@@ -24,7 +24,7 @@ impl Encoder<'_> {
             Collection::Literal(CollectionKind::Set, items)
                 if items.len() > 1 && !mutant!("elements as written differ") =>
             {
-                let term = self.term(&SymbolicValue::Collection(of.clone()));
+                let term = self.term(&SymbolicValue::Collection(collection.clone()));
                 self.size(term, (Some(1), Some(items.len() as i128)))
             }
             Collection::Literal(_, items) => Linear::constant(items.len() as i128),
@@ -53,17 +53,21 @@ impl Encoder<'_> {
         })
     }
 
-    fn size(&mut self, of: TermId, range: (Option<i128>, Option<i128>)) -> Linear {
-        let len = self.terms.intern(Op::Len, vec![of]);
+    fn size(&mut self, term: TermId, range: (Option<i128>, Option<i128>)) -> Linear {
+        let len = self.terms.intern(Op::Len, vec![term]);
         Linear::var(self.var(len, range))
     }
 
     /// Encodes that a list or set contains an element, or that a map has a key. The caller ensures that `element` is
     /// not a missing value.
-    pub fn has(&mut self, of: &Rc<Collection>, element: &SymbolicValue) -> Encoded<Formula> {
+    pub fn has(
+        &mut self,
+        collection: &Rc<Collection>,
+        element: &SymbolicValue,
+    ) -> Encoded<Formula> {
         self.step()?;
-        match &**of {
-            Collection::Base { .. } => self.base_has(of, element),
+        match &**collection {
+            Collection::Base { .. } => self.base_has(collection, element),
             Collection::Literal(_, items) => {
                 let most =
                     if mutant!("the last element as written is lost") { 1 } else { items.len() };
@@ -96,7 +100,7 @@ impl Encoder<'_> {
                 // Of a list only the first equal element goes: another one may be left.
                 let before = self.has(inner, element)?;
                 let other = self.has_other(inner, element, item)?;
-                let after = self.unknown_has(of, element);
+                let after = self.unknown_has(collection, element);
                 self.know(ProofRule::RemovedFromList, after.implies(before).ok_or(TooMuch)?)?;
                 self.know(
                     ProofRule::RemovedFromList,
@@ -107,33 +111,38 @@ impl Encoder<'_> {
             Collection::Replace(inner, ..) if mutant!("a replaced element is still there") => {
                 self.has(inner, element)
             }
-            Collection::Replace(..) => Ok(self.unknown_has(of, element)),
+            Collection::Replace(..) => Ok(self.unknown_has(collection, element)),
         }
     }
 
     /// Encodes that a collection contains `element`, and that `element` differs from `item`.
     fn has_other(
         &mut self,
-        of: &Rc<Collection>,
+        collection: &Rc<Collection>,
         element: &SymbolicValue,
         item: &SymbolicValue,
     ) -> Encoded<Formula> {
         if mutant!("what is taken out stays") {
-            return self.has(of, element);
+            return self.has(collection, element);
         }
         let same = self.same(element, item)?;
         let other = self.not(&same)?;
-        Ok(self.has(of, element)?.and(other))
+        Ok(self.has(collection, element)?.and(other))
     }
 
-    fn unknown_has(&mut self, of: &Rc<Collection>, element: &SymbolicValue) -> Formula {
-        let args = vec![self.term(&SymbolicValue::Collection(of.clone())), self.term(element)];
+    fn unknown_has(&mut self, collection: &Rc<Collection>, element: &SymbolicValue) -> Formula {
+        let args =
+            vec![self.term(&SymbolicValue::Collection(collection.clone())), self.term(element)];
         self.flag(Op::Has, args)
     }
 
-    fn base_has(&mut self, of: &Rc<Collection>, element: &SymbolicValue) -> Encoded<Formula> {
-        let Collection::Base { term, kind, of: ty, .. } = **of else {
-            return Ok(self.unknown_has(of, element));
+    fn base_has(
+        &mut self,
+        collection: &Rc<Collection>,
+        element: &SymbolicValue,
+    ) -> Encoded<Formula> {
+        let Collection::Base { term, kind, of: ty, .. } = **collection else {
+            return Ok(self.unknown_has(collection, element));
         };
         let at = self.term(element);
         let args =
@@ -146,7 +155,7 @@ impl Encoder<'_> {
             }
             _ => (None, element.clone()),
         };
-        self.meet(of, term, at, SymbolicElement { there: there.clone(), key, value })?;
+        self.meet(collection, term, at, SymbolicElement { there: there.clone(), key, value })?;
         Ok(there)
     }
 
@@ -154,7 +163,7 @@ impl Encoder<'_> {
     /// any element speaks are left out: they would crowd out those that are asked for.
     fn meet(
         &mut self,
-        of: &Rc<Collection>,
+        collection: &Rc<Collection>,
         base: TermId,
         at: TermId,
         element: SymbolicElement,
@@ -170,7 +179,7 @@ impl Encoder<'_> {
         let (others, universal) = (asked.elements.clone(), asked.universal.clone());
         asked.met.push((at, by_key));
         asked.elements.push(element.clone());
-        let len = self.len(of)?;
+        let len = self.len(collection)?;
         let least = 1 + i128::from(mutant!("a member has company"));
         let some = Formula::le(&Linear::constant(least), &len).ok_or(TooMuch)?;
         self.know(ProofRule::MemberCounts, element.there.implies(some).ok_or(TooMuch)?)?;
@@ -204,13 +213,13 @@ impl Encoder<'_> {
     /// The value at a key of a map or at an index of a list: whether it is there, and which.
     pub fn at(
         &mut self,
-        of: &Rc<Collection>,
+        collection: &Rc<Collection>,
         key: &SymbolicValue,
     ) -> Encoded<(Formula, SymbolicValue)> {
         self.step()?;
-        Ok(match (&**of, key) {
+        Ok(match (&**collection, key) {
             (Collection::Base { term, kind: CollectionKind::Map, of: ty, .. }, _) => {
-                let there = self.base_has(of, key)?;
+                let there = self.base_has(collection, key)?;
                 let at = self.term(key);
                 let args =
                     if mutant!("all entries are one") { vec![*term] } else { vec![*term, at] };
@@ -221,23 +230,23 @@ impl Encoder<'_> {
                 Collection::Base { term, kind: CollectionKind::List, of: ty, .. },
                 SymbolicValue::Number(Sort::Int, index),
             ) => {
-                let there = self.in_list(of, index)?;
+                let there = self.in_list(collection, index)?;
                 let at = self.term(key);
                 let value = SymbolicValue::Typed(*ty, self.terms.intern(Op::At, vec![*term, at]));
                 let (key, there) = (Some(key.clone()), there);
                 let element = SymbolicElement { there: there.clone(), key, value: value.clone() };
-                self.meet(of, *term, at, element)?;
+                self.meet(collection, *term, at, element)?;
                 (there, value)
             }
             (
                 Collection::Literal(CollectionKind::List, items),
                 SymbolicValue::Number(Sort::Int, index),
             ) => {
-                let there = self.in_list(of, index)?;
+                let there = self.in_list(collection, index)?;
                 let known = index.as_constant().and_then(|at| items.get(usize::try_from(at).ok()?));
                 match known {
                     Some(item) => (there, item.clone()),
-                    None => (there, self.unknown_at(of, key)),
+                    None => (there, self.unknown_at(collection, key)),
                 }
             }
             (Collection::Append(inner, item), SymbolicValue::Number(Sort::Int, index)) => {
@@ -251,7 +260,7 @@ impl Encoder<'_> {
                 (last.clone().or(there), self.choose(&last, item.clone(), value)?)
             }
             (Collection::Entries(entries), _) => {
-                let mut found = (Formula::False, self.unknown_at(of, key));
+                let mut found = (Formula::False, self.unknown_at(collection, key));
                 for (known, value) in entries {
                     let same = self.same(key, known)?;
                     found.1 = self.choose(&same, value.clone(), found.1)?;
@@ -282,18 +291,19 @@ impl Encoder<'_> {
                 (there, value)
             }
             _ => {
-                let args = vec![self.term(&SymbolicValue::Collection(of.clone())), self.term(key)];
+                let args =
+                    vec![self.term(&SymbolicValue::Collection(collection.clone())), self.term(key)];
                 let op = match mutant!("an index is an element") {
                     true => Op::Has,
                     false => Op::HasIndex,
                 };
-                (self.flag(op, args), self.unknown_at(of, key))
+                (self.flag(op, args), self.unknown_at(collection, key))
             }
         })
     }
 
-    fn in_list(&mut self, of: &Rc<Collection>, index: &Linear) -> Encoded<Formula> {
-        let len = self.len(of)?;
+    fn in_list(&mut self, collection: &Rc<Collection>, index: &Linear) -> Encoded<Formula> {
+        let len = self.len(collection)?;
         let lower = Formula::le(&Linear::default(), index).ok_or(TooMuch)?;
         let upper = match mutant!("the size is an index") {
             true => Formula::le(index, &len),
@@ -305,8 +315,8 @@ impl Encoder<'_> {
         Ok(lower.and(upper.ok_or(TooMuch)?))
     }
 
-    fn unknown_at(&mut self, of: &Rc<Collection>, key: &SymbolicValue) -> SymbolicValue {
-        let args = vec![self.term(&SymbolicValue::Collection(of.clone())), self.term(key)];
+    fn unknown_at(&mut self, collection: &Rc<Collection>, key: &SymbolicValue) -> SymbolicValue {
+        let args = vec![self.term(&SymbolicValue::Collection(collection.clone())), self.term(key)];
         SymbolicValue::Opaque(self.terms.intern(Op::At, args))
     }
 }

@@ -250,8 +250,13 @@ impl<'p> Encoder<'p> {
             }
             return value;
         }
-        let base = |kind, of: &TypeId, max: &Option<u64>| {
-            SymbolicValue::Collection(Rc::new(Collection::Base { term, kind, of: *of, max: *max }))
+        let base = |kind, element: &TypeId, max: &Option<u64>| {
+            SymbolicValue::Collection(Rc::new(Collection::Base {
+                term,
+                kind,
+                of: *element,
+                max: *max,
+            }))
         };
         match def {
             TypeDef::Bool => SymbolicValue::Bool(self.flag_of(term)),
@@ -358,7 +363,8 @@ impl<'p> Encoder<'p> {
                 Collection::Drop(of, key) => ("drop", Some(of), vec![key]),
             };
         let name = if mutant!("all changes are one") { "changed" } else { name };
-        let mut args: Vec<TermId> = of.map(|of| self.term_of_collection(of)).into_iter().collect();
+        let mut args: Vec<TermId> =
+            of.map(|base| self.term_of_collection(base)).into_iter().collect();
         if mutant!("a changed collection is the old one")
             && let [of] = args[..]
         {

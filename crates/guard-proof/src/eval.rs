@@ -410,21 +410,21 @@ impl<'p> Encoder<'p> {
     fn index(
         &mut self,
         expr: &'p Expr,
-        of: NodeId,
+        base: NodeId,
         key: NodeId,
         env: &EncoderEnv<'p>,
     ) -> Encoded<SymbolicOutcome> {
-        let (of, key) = (self.node(expr, of, env)?, self.node(expr, key, env)?);
-        let sound = of.sound.and(key.sound);
-        let ((has_of, of), (has_key, key)) = (self.split(of.value), self.split(key.value));
+        let (base, key) = (self.node(expr, base, env)?, self.node(expr, key, env)?);
+        let sound = base.sound.and(key.sound);
+        let ((has_of, base), (has_key, key)) = (self.split(base.value), self.split(key.value));
         let there = has_of.and(has_key);
-        if let SymbolicValue::Collection(collection) = &of
+        if let SymbolicValue::Collection(collection) = &base
             && indexes(collection.kind(), &key)
         {
             let (found, value) = self.at(collection, &key)?;
             return Ok(SymbolicOutcome { value: self.optional(there.and(found), value), sound });
         }
-        let args = vec![self.term(&of), self.term(&key)];
+        let args = vec![self.term(&base), self.term(&key)];
         let mut outcome = self.applied(Op::Node("Index".into()), args);
         let found = self.term(&outcome.value);
         let found = self.flag(Op::IsSome, vec![found]);

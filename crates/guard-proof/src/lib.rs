@@ -114,8 +114,9 @@ fn stands(plan: &Plan, system: &System, proof: &Proof) -> Result<(), String> {
 /// A claim in words.
 fn describe(plan: &Plan, claim: &Claim) -> String {
     let tool = |id: ToolId| plan.tools.get(id as usize).map_or("?", |tool| &tool.name);
-    let invariant =
-        |id: InvariantId| plan.invariants.get(id as usize).map_or("?", |one| &one.rule.owner);
+    let invariant = |id: InvariantId| {
+        plan.invariants.get(id as usize).map_or("?", |invariant| &invariant.rule.owner)
+    };
     match claim {
         Claim::Observed { tool: id, invariant: of } => {
             format!("what `{}` observes keeping `{}`", tool(*id), invariant(*of))

@@ -34,17 +34,17 @@ impl<'p> Encoder<'p> {
     /// A quantifier over a collection (semantics §1).
     pub fn quantified(
         &mut self,
-        of: &Rc<Collection>,
+        collection: &Rc<Collection>,
         closure: &Closure<'p>,
     ) -> Encoded<SymbolicOutcome> {
         let (value, sound) = match sum_sort(closure.op) {
             None => {
-                let (truth, sound) = self.all(of, closure)?;
+                let (truth, sound) = self.all(collection, closure)?;
                 let any = closure.op == QuantifierOp::Any && !mutant!("any is all");
                 (SymbolicValue::Bool(if any { self.not(&truth)? } else { truth }), sound)
             }
             Some(sort) => {
-                let (sum, sound) = self.sum(of, closure)?;
+                let (sum, sound) = self.sum(collection, closure)?;
                 let outcome = self.exact(sort, sum)?;
                 (outcome.value, sound.and(outcome.sound))
             }
@@ -54,15 +54,20 @@ impl<'p> Encoder<'p> {
 
     /// Encodes two formulas. The first: the body is without fault and true of every element (for `any`: false). The
     /// second: the evaluation of the elements that are visited is without fault.
-    fn all(&mut self, of: &Rc<Collection>, closure: &Closure<'p>) -> Encoded<(Formula, Formula)> {
+    fn all(
+        &mut self,
+        collection: &Rc<Collection>,
+        closure: &Closure<'p>,
+    ) -> Encoded<(Formula, Formula)> {
         self.step()?;
-        Ok(match &**of {
+        Ok(match &**collection {
             Collection::Base { term, .. } => {
-                let truth = self.base_all(of, *term, closure)?;
-                let sound = match self.generic(of, closure)?.is_some_and(|generic| generic.sound) {
+                let truth = self.base_all(collection, *term, closure)?;
+                let generic = self.generic(collection, closure)?;
+                let sound = match generic.is_some_and(|generic| generic.sound) {
                     true => Formula::True,
                     false if mutant!("bodies never fault") => Formula::True,
-                    false => self.walked(of, closure, &truth, &Formula::False)?,
+                    false => self.walked(collection, closure, &truth, &Formula::False)?,
                 };
                 (truth, sound)
             }
@@ -75,7 +80,7 @@ impl<'p> Encoder<'p> {
                 }
                 // Elements of a set are walked in another order.
                 let walked = *kind == CollectionKind::List || sound == Formula::True;
-                (truth, if walked { sound } else { self.sound_flag(of, closure) })
+                (truth, if walked { sound } else { self.sound_flag(collection, closure) })
             }
             Collection::Entries(entries) => {
                 let (mut truth, mut sound) = (Formula::True, Formula::True);
@@ -83,8 +88,8 @@ impl<'p> Encoder<'p> {
                     let key = Some(key.clone());
                     self.and_then((&mut truth, &mut sound), closure, key, value.clone())?;
                 }
-                let walked = sound == Formula::True;
-                (truth, if walked { sound } else { self.sound_flag(of, closure) })
+                let is_sound = sound == Formula::True;
+                (truth, if is_sound { sound } else { self.sound_flag(collection, closure) })
             }
             Collection::Append(inner, _) if mutant!("a quantifier forgets the last element") => {
                 self.all(inner, closure)?
@@ -99,22 +104,22 @@ impl<'p> Encoder<'p> {
                 let (before, sound) = self.all(inner, closure)?;
                 let Some((new, new_sound)) = self.one(closure, None, item.clone())? else {
                     // The index of an element of a set depends on the others.
-                    return Ok((self.all_flag(of, closure), self.sound_flag(of, closure)));
+                    let truth = self.all_flag(collection, closure);
+                    return Ok((truth, self.sound_flag(collection, closure)));
                 };
-                let new = match mutant!("a new element is like the old ones") {
-                    true => Formula::True,
-                    false => new.and(new_sound.clone()),
+                let truth = match mutant!("a new element is like the old ones") {
+                    true => before.and(Formula::True),
+                    false => before.and(new.and(new_sound.clone())),
                 };
-                let truth = before.and(new);
-                let sound = self.walked(of, closure, &truth, &sound.and(new_sound))?;
+                let sound = self.walked(collection, closure, &truth, &sound.and(new_sound))?;
                 (truth, sound)
             }
             Collection::Put(inner, key, value) | Collection::Replace(inner, key, value) => {
                 let (before, sound) = self.all(inner, closure)?;
-                let after = self.all_flag(of, closure);
+                let after = self.all_flag(collection, closure);
                 let Some((new, new_sound)) = self.one(closure, Some(key.clone()), value.clone())?
                 else {
-                    return Ok((after, self.sound_flag(of, closure)));
+                    return Ok((after, self.sound_flag(collection, closure)));
                 };
                 let new = match mutant!("a new entry is like the old ones") {
                     true => Formula::True,
@@ -125,17 +130,17 @@ impl<'p> Encoder<'p> {
                     false => before.and(new.clone()),
                 };
                 self.know(ProofRule::AllAfterWrite, given.implies(after.clone()).ok_or(TooMuch)?)?;
-                if of.kind() == CollectionKind::Map {
+                if collection.kind() == CollectionKind::Map {
                     self.know(ProofRule::PutIsThere, after.implies(new).ok_or(TooMuch)?)?;
                 }
-                let sound = self.walked(of, closure, &after, &sound.and(new_sound))?;
+                let sound = self.walked(collection, closure, &after, &sound.and(new_sound))?;
                 (after, sound)
             }
             Collection::Remove(inner, _) | Collection::Drop(inner, _) => {
                 // Later elements move up: what is said of them by index may change.
                 let moves = inner.kind() != CollectionKind::Map && closure.binders.len() > 1;
                 let (before, sound) = self.all(inner, closure)?;
-                let after = self.all_flag(of, closure);
+                let after = self.all_flag(collection, closure);
                 if !moves || mutant!("elements never move") {
                     let fact = before.implies(after.clone()).ok_or(TooMuch)?;
                     self.know(ProofRule::AllAfterRemoval, fact)?;
@@ -144,7 +149,7 @@ impl<'p> Encoder<'p> {
                     let fact = after.implies(before).ok_or(TooMuch)?;
                     self.know(ProofRule::AllAfterRemoval, fact)?;
                 }
-                let sound = self.walked(of, closure, &after, &sound)?;
+                let sound = self.walked(collection, closure, &after, &sound)?;
                 (after, sound)
             }
         })
@@ -155,7 +160,7 @@ impl<'p> Encoder<'p> {
     /// body is true of every element without a fault.
     fn walked(
         &mut self,
-        of: &Rc<Collection>,
+        collection: &Rc<Collection>,
         closure: &Closure<'p>,
         all: &Formula,
         never: &Formula,
@@ -163,7 +168,7 @@ impl<'p> Encoder<'p> {
         if *never == Formula::True || mutant!("what changes never faults") {
             return Ok(Formula::True);
         }
-        let sound = self.sound_flag(of, closure);
+        let sound = self.sound_flag(collection, closure);
         self.know(ProofRule::SoundWalk, all.implies(sound.clone()).ok_or(TooMuch)?)?;
         Ok(sound)
     }
@@ -171,11 +176,11 @@ impl<'p> Encoder<'p> {
     /// A quantifier over a base: of single elements it says what `Instance` and `Witness` do.
     fn base_all(
         &mut self,
-        of: &Rc<Collection>,
+        collection: &Rc<Collection>,
         base: TermId,
         closure: &Closure<'p>,
     ) -> Encoded<Formula> {
-        let holds = self.all_flag(of, closure);
+        let holds = self.all_flag(collection, closure);
         if self.generic > 0 {
             return Ok(holds);
         }
@@ -191,12 +196,12 @@ impl<'p> Encoder<'p> {
         for element in &elements {
             self.instantiate(&universal, element)?;
         }
-        let witness = self.witness(of, base, &universal)?;
+        let witness = self.witness(collection, base, &universal)?;
         for other in &others {
             if let Some(witness) = &witness {
                 self.instantiate(other, witness)?;
             }
-            if let Some(theirs) = self.witness(of, base, other)? {
+            if let Some(theirs) = self.witness(collection, base, other)? {
                 self.instantiate(&universal, &theirs)?;
             }
         }
@@ -206,11 +211,11 @@ impl<'p> Encoder<'p> {
     /// An element at which a quantifier fails, if it fails; none where its index would have to be known.
     fn witness(
         &mut self,
-        of: &Rc<Collection>,
+        collection: &Rc<Collection>,
         base: TermId,
         universal: &Universal<'p>,
     ) -> Encoded<Option<SymbolicElement>> {
-        let Collection::Base { kind, of: ty, .. } = **of else { return Ok(None) };
+        let Collection::Base { kind, of: ty, .. } = **collection else { return Ok(None) };
         if kind == CollectionKind::Set && universal.closure.binders.len() > 1 {
             return Ok(None);
         }
@@ -237,7 +242,7 @@ impl<'p> Encoder<'p> {
                 false => self.not(&truth.and(sound))?,
             };
             self.know(ProofRule::Witness, universal.holds.clone().or(there.clone().and(fails)))?;
-            let some = Formula::le(&Linear::constant(1), &self.len(of)?).ok_or(TooMuch)?;
+            let some = Formula::le(&Linear::constant(1), &self.len(collection)?).ok_or(TooMuch)?;
             self.know(ProofRule::MemberCounts, there.implies(some).ok_or(TooMuch)?)?;
         }
         Ok(Some(element))
@@ -311,14 +316,14 @@ impl<'p> Encoder<'p> {
     }
 
     /// The name of a quantifier: what it ranges over, and its body as written.
-    fn named_quantifier(&mut self, of: &Rc<Collection>, closure: &Closure<'p>) -> TermId {
-        let of = self.term(&SymbolicValue::Collection(of.clone()));
+    fn named_quantifier(&mut self, collection: &Rc<Collection>, closure: &Closure<'p>) -> TermId {
+        let term = self.term(&SymbolicValue::Collection(collection.clone()));
         let args = match () {
             () if mutant!("quantifiers share a variable whatever they range over") => {
                 vec![closure.text]
             }
-            () if mutant!("quantifiers share a variable whatever they say") => vec![of],
-            () => vec![of, closure.text],
+            () if mutant!("quantifiers share a variable whatever they say") => vec![term],
+            () => vec![term, closure.text],
         };
         let op = match closure.op {
             QuantifierOp::Any if mutant!("any and all share a variable") => QuantifierOp::All,
@@ -330,24 +335,28 @@ impl<'p> Encoder<'p> {
         self.terms.intern(Op::Quantified(op), args)
     }
 
-    fn all_flag(&mut self, of: &Rc<Collection>, closure: &Closure<'p>) -> Formula {
-        let term = self.named_quantifier(of, closure);
+    fn all_flag(&mut self, collection: &Rc<Collection>, closure: &Closure<'p>) -> Formula {
+        let term = self.named_quantifier(collection, closure);
         self.flag_of(term)
     }
 
-    fn sound_flag(&mut self, of: &Rc<Collection>, closure: &Closure<'p>) -> Formula {
-        let term = self.named_quantifier(of, closure);
+    fn sound_flag(&mut self, collection: &Rc<Collection>, closure: &Closure<'p>) -> Formula {
+        let term = self.named_quantifier(collection, closure);
         self.flag(Op::Sound, vec![term])
     }
 
     /// The body over any element of the type; none where it is not looked into.
-    fn generic(&mut self, of: &Rc<Collection>, closure: &Closure<'p>) -> Encoded<Option<Generic>> {
-        let Some(ty) = element_type(of) else { return Ok(None) };
+    fn generic(
+        &mut self,
+        collection: &Rc<Collection>,
+        closure: &Closure<'p>,
+    ) -> Encoded<Option<Generic>> {
+        let Some(ty) = element_type(collection) else { return Ok(None) };
         let key = match mutant!("bound names of all quantifiers are one") {
             true => self.terms.intern(Op::Bound(1_000), Vec::new()),
             false => self.terms.fresh(),
         };
-        let key = match of.kind() {
+        let key = match collection.kind() {
             CollectionKind::Map => Some(self.number(Sort::Text, key, (None, None))),
             // The index of an element of a set depends on the others.
             CollectionKind::Set => None,
@@ -374,19 +383,25 @@ impl<'p> Encoder<'p> {
     }
 
     /// The exact sum of the bodies, or of how many it is true; and whether no body faults.
-    fn sum(&mut self, of: &Rc<Collection>, closure: &Closure<'p>) -> Encoded<(Linear, Formula)> {
+    fn sum(
+        &mut self,
+        collection: &Rc<Collection>,
+        closure: &Closure<'p>,
+    ) -> Encoded<(Linear, Formula)> {
         self.step()?;
         let by_index = closure.binders.len() > 1;
         let absent = Summand { number: Linear::default(), sound: Formula::True };
-        let changed = match &**of {
+        let changed = match &**collection {
             Collection::Literal(CollectionKind::List, items) => {
                 let index =
                     |at: usize| SymbolicValue::Number(Sort::Int, Linear::constant(at as i128));
                 let elements = items.iter().enumerate();
                 let elements = elements.map(|(at, item)| (index(at), item.clone())).collect();
-                return self.written_sum(of, closure, elements);
+                return self.written_sum(collection, closure, elements);
             }
-            Collection::Entries(entries) => return self.written_sum(of, closure, entries.clone()),
+            Collection::Entries(entries) => {
+                return self.written_sum(collection, closure, entries.clone());
+            }
             Collection::Append(inner, item) => {
                 let index = SymbolicValue::Number(Sort::Int, self.len(inner)?);
                 let new = self.summand(closure, Some(index), item.clone())?;
@@ -420,7 +435,7 @@ impl<'p> Encoder<'p> {
             _ => None,
         };
         let Some((inner, was_there, old, new)) = changed else {
-            return self.unknown_sum(of, closure);
+            return self.unknown_sum(collection, closure);
         };
         let (sum, sound) = self.sum(inner, closure)?;
         let less = sum.minus(&old.number).ok_or(TooMuch)?;
@@ -429,9 +444,9 @@ impl<'p> Encoder<'p> {
         let sum = rest.plus(times, &new.number).ok_or(TooMuch)?;
         // Every body is evaluated: nothing cuts a sum short. Of what went it is not known whether it was what faulted.
         let never = sound.and(new.sound);
-        let sound = match &**of {
+        let sound = match &**collection {
             Collection::Append(..) | Collection::Insert(..) => never,
-            _ => self.walked(of, closure, &never, &never)?,
+            _ => self.walked(collection, closure, &never, &never)?,
         };
         Ok((sum, sound))
     }
@@ -439,14 +454,14 @@ impl<'p> Encoder<'p> {
     /// The sum over what is written out.
     fn written_sum(
         &mut self,
-        of: &Rc<Collection>,
+        collection: &Rc<Collection>,
         closure: &Closure<'p>,
         elements: Vec<(SymbolicValue, SymbolicValue)>,
     ) -> Encoded<(Linear, Formula)> {
         let (mut sum, mut sound) = (Linear::default(), Formula::True);
         for (key, value) in elements {
             let Some(summand) = self.summand(closure, Some(key), value)? else {
-                return self.unknown_sum(of, closure);
+                return self.unknown_sum(collection, closure);
             };
             sum = sum.plus(1, &summand.number).ok_or(TooMuch)?;
             sound = sound.and(summand.sound);
@@ -478,16 +493,16 @@ impl<'p> Encoder<'p> {
     /// A sum of which the range is known, where the elements have a type: as many summands as there are elements.
     fn unknown_sum(
         &mut self,
-        of: &Rc<Collection>,
+        collection: &Rc<Collection>,
         closure: &Closure<'p>,
     ) -> Encoded<(Linear, Formula)> {
-        let term = self.named_quantifier(of, closure);
+        let term = self.named_quantifier(collection, closure);
         let (sum, is_new) = self.new_var(term, (None, None));
-        let is_base = matches!(**of, Collection::Base { .. });
-        let generic = if is_base { self.generic(of, closure)? } else { None };
-        let Some(generic) = generic else { return Ok((sum, self.sound_flag(of, closure))) };
+        let is_base = matches!(**collection, Collection::Base { .. });
+        let generic = if is_base { self.generic(collection, closure)? } else { None };
+        let Some(generic) = generic else { return Ok((sum, self.sound_flag(collection, closure))) };
         if is_new {
-            let len = self.len(of)?;
+            let len = self.len(collection)?;
             let (least, greatest) = generic.range;
             let greatest = match mutant!("a sum has one summand less") {
                 true => greatest.map(|greatest| greatest - 1),
@@ -502,13 +517,13 @@ impl<'p> Encoder<'p> {
             }
         }
         let never = generic.sound;
-        Ok((sum, if never { Formula::True } else { self.sound_flag(of, closure) }))
+        Ok((sum, if never { Formula::True } else { self.sound_flag(collection, closure) }))
     }
 }
 
 /// The type of what is in a collection; none where it is only written out.
-fn element_type(of: &Collection) -> Option<TypeId> {
-    match of {
+fn element_type(collection: &Collection) -> Option<TypeId> {
+    match collection {
         Collection::Base { of, .. } => Some(*of),
         Collection::Literal(..) | Collection::Entries(_) => None,
         Collection::Append(inner, _)

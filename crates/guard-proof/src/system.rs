@@ -266,8 +266,12 @@ impl<'p> SystemBuilder<'p> {
     ) {
         let mut env = self.env.clone();
         if mutant!("invariants are given afterwards")
-            && let Some(tool) =
-                self.encoder.plan.tools.iter().find(|one| std::ptr::eq(&one.params[..], env.params))
+            && let Some(tool) = self
+                .encoder
+                .plan
+                .tools
+                .iter()
+                .find(|tool| std::ptr::eq(&tool.params[..], env.params))
         {
             env = self.encoder.simulate(tool, &env).map_or(env, |(after, _)| after);
         }

@@ -115,7 +115,7 @@ pub struct Delivered {
 
 /// Returns the text of a round of feedback: its blocks, separated by an empty line.
 pub fn rendered(delivered: &[Delivered]) -> String {
-    delivered.iter().map(|one| one.text.as_str()).collect::<Vec<_>>().join("\n\n")
+    delivered.iter().map(|message| message.text.as_str()).collect::<Vec<_>>().join("\n\n")
 }
 
 /// A change of an item, or an attempt that left it as it was (semantics §11).

@@ -11,7 +11,7 @@ const MAX_DEPTH: u32 = 100;
 
 impl PlanChecker<'_> {
     pub(super) fn contracts(&mut self) -> Check {
-        ascending(self.plan.contracts.iter().map(|one| &one.name), "contracts")?;
+        ascending(self.plan.contracts.iter().map(|contract| &contract.name), "contracts")?;
         self.plan.contracts.iter().try_for_each(|contract| {
             self.contract(contract).map_err(|why| format!("contract `{}`: {why}", contract.name))
         })
@@ -71,7 +71,8 @@ impl PlanChecker<'_> {
         let field = &fields[list.field as usize];
         ensure(*field.name == list.name, || format!("its field is `{}`", field.name))?;
         let before = contract.lists[..at].iter();
-        let mut same = before.filter(|one| (one.within, one.field) == (list.within, list.field));
+        let mut same =
+            before.filter(|earlier| (earlier.within, earlier.field) == (list.within, list.field));
         ensure(same.next().is_none(), || "it is there twice".into())?;
         let TypeDef::List { of, .. } = self.plan.types[field.ty as usize] else {
             return Err("its field is no list".into());

@@ -59,10 +59,10 @@ fn creates(plan: &Plan, lifecycle: &Lifecycle, params: &[Field]) -> bool {
 
 fn lists(plan: &Plan, lifecycle: &Lifecycle, params: &[Field]) -> bool {
     let [state, after] = params else { return false };
-    let states = option(plan, state.ty).is_some_and(|of| {
-        matches!(def(plan, of), Some(TypeDef::Enum { variants, .. }) if *variants == lifecycle.states)
+    let states = option(plan, state.ty).is_some_and(|value| {
+        matches!(def(plan, value), Some(TypeDef::Enum { variants, .. }) if *variants == lifecycle.states)
     });
-    let text = option(plan, after.ty).is_some_and(|of| is_string(plan, of));
+    let text = option(plan, after.ty).is_some_and(|value| is_string(plan, value));
     state.name == "state" && after.name == "after" && states && text
 }
 
@@ -99,7 +99,7 @@ fn is_list_of(plan: &Plan, ty: TypeId, expected: &[(&str, TypeFit)]) -> bool {
     fields.len() == expected.len()
         && expected.iter().all(|(name, fits)| {
             let field = fields.iter().find(|field| field.name == *name);
-            field.and_then(|field| option(plan, field.ty)).is_some_and(|of| fits(plan, of))
+            field.and_then(|field| option(plan, field.ty)).is_some_and(|value| fits(plan, value))
         })
 }
 

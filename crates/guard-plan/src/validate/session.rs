@@ -16,10 +16,10 @@ const MAX_WORDS: usize = 1000;
 impl PlanChecker<'_> {
     pub(super) fn session(&mut self) -> Check {
         let plan = self.plan;
-        ascending(plan.lifecycles.iter().map(|one| &one.name), "lifecycles")?;
-        ascending(plan.feedback.iter().map(|one| &one.name), "providers of feedback")?;
-        ascending(plan.attests.iter().map(|one| &one.name), "attests")?;
-        ascending(plan.goals.iter().map(|one| &one.name), "goals")?;
+        ascending(plan.lifecycles.iter().map(|lifecycle| &lifecycle.name), "lifecycles")?;
+        ascending(plan.feedback.iter().map(|provider| &provider.name), "providers of feedback")?;
+        ascending(plan.attests.iter().map(|attest| &attest.name), "attests")?;
+        ascending(plan.goals.iter().map(|goal| &goal.name), "goals")?;
         for (id, command) in plan.commands.iter().enumerate() {
             command_line(command).map_err(|why| format!("command {id}: {why}"))?;
         }
@@ -51,7 +51,7 @@ impl PlanChecker<'_> {
         for attest in &plan.attests {
             let within = |why: String| format!("attest `{}`: {why}", attest.name);
             ensure(!attest.dimensions.is_empty(), || within("it has no dimensions".into()))?;
-            ascending(attest.dimensions.iter().map(|one| &one.name), "its dimensions")
+            ascending(attest.dimensions.iter().map(|dimension| &dimension.name), "its dimensions")
                 .map_err(within)?;
             for dimension in &attest.dimensions {
                 self.checks(&dimension.checks, true).map_err(within)?;
@@ -92,7 +92,7 @@ impl PlanChecker<'_> {
         unique(lifecycle.fields.iter().map(|field| &*field.name), "field")?;
         lifecycle.fields.iter().try_for_each(|field| self.ty(field.ty))?;
         ascending(lifecycle.criteria.iter(), "its criteria")?;
-        unique(lifecycle.transitions.iter().map(|one| &*one.name), "transition")?;
+        unique(lifecycle.transitions.iter().map(|transition| &*transition.name), "transition")?;
         for transition in &lifecycle.transitions {
             transition_of(lifecycle, transition)
                 .map_err(|why| format!("transition `{}`: {why}", transition.name))?;

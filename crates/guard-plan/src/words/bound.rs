@@ -23,9 +23,10 @@ pub fn bound(plan: &Plan, bound: &SessionBound) -> String {
     let side = |positive: bool| {
         let terms = bound.terms.iter().filter(|(factor, _)| (*factor > 0) == positive);
         let mut words: Vec<String> = terms
-            .map(|(times, of)| {
-                let (times, of) = (factor(times.unsigned_abs(), *of), (name(plan, *of)));
-                if times == "1" { of } else { format!("{times} * {of}") }
+            .map(|(times, measure)| {
+                let (times, measure) =
+                    (factor(times.unsigned_abs(), *measure), (name(plan, *measure)));
+                if times == "1" { measure } else { format!("{times} * {measure}") }
             })
             .collect();
         if bound.constant != 0 && (bound.constant > 0) == positive {

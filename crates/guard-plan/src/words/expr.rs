@@ -190,8 +190,8 @@ impl Printer<'_> {
     }
 
     /// Formats a key: without quotes where the keys of the collection are no strings.
-    fn key(&self, of: NodeId, key: NodeId) -> String {
-        let ty = self.ty(of).map(|ty| open(self.shows.plan, ty));
+    fn key(&self, collection: NodeId, key: NodeId) -> String {
+        let ty = self.ty(collection).map(|ty| open(self.shows.plan, ty));
         let ty = ty.and_then(|ty| self.shows.plan.types.get(ty as usize));
         match (ty, self.nodes.get(key as usize)) {
             (Some(TypeDef::Map { key: Some(_), .. }), Some(Node::String(text))) => text.clone(),
@@ -350,8 +350,9 @@ impl Printer<'_> {
         self.shows.plan.units.get(id as usize).map_or("?", |u| u.name.as_str())
     }
 
-    fn field(&self, of: NodeId, field: u32) -> String {
-        let named = self.ty(of).and_then(|id| self.record_field(id, field)).map(|(name, _)| name);
+    fn field(&self, record: NodeId, field: u32) -> String {
+        let named =
+            self.ty(record).and_then(|id| self.record_field(id, field)).map(|(name, _)| name);
         named.unwrap_or_else(|| format!("field {}", field + 1))
     }
 

@@ -11,7 +11,7 @@ pub fn ty(plan: &Plan, id: TypeId) -> String {
     let Some(def) = plan.types.get(id as usize) else {
         return "?".into();
     };
-    let inner = |of: &TypeId| ty(plan, *of);
+    let inner = |element: &TypeId| ty(plan, *element);
     let max = |max: &Option<u64>| max.map(|n| format!(" max {n}")).unwrap_or_default();
     match def {
         TypeDef::Bool => "bool".into(),

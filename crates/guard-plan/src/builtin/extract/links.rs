@@ -349,7 +349,8 @@ fn is_host(name: &str, before: Option<char>, after: Option<char>) -> bool {
     // An address with hexadecimal parts: `0x7f.1/x`.
     let hexadecimal = |label: &&str| {
         let digits = label.strip_prefix("0x").or_else(|| label.strip_prefix("0X"));
-        numeric(label) || digits.is_some_and(|it| it.bytes().all(|byte| byte.is_ascii_hexdigit()))
+        numeric(label)
+            || digits.is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
     };
     if labels.iter().all(hexadecimal) {
         return labels.len() == 4 || followed;
