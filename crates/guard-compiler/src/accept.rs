@@ -39,8 +39,8 @@ pub(crate) fn apply(files: &[SourceFile], diagnostics: &mut Vec<Diagnostic>) -> 
     let before = diagnostics.len();
     drop_accepted(&mut all, diagnostics);
     let accepted = before - diagnostics.len();
-    let unused = all.iter().filter(|one| !one.used && !EXPLORED.contains(&one.code));
-    wrong.extend(unused.map(|one| errors::accepts_nothing(one.span, one.code)));
+    let unused = all.iter().filter(|accept| !accept.used && !EXPLORED.contains(&accept.code));
+    wrong.extend(unused.map(|accept| errors::accepts_nothing(accept.span, accept.code)));
     diagnostics.append(&mut wrong);
     accepted
 }
@@ -52,9 +52,9 @@ pub fn keep_unaccepted(files: &[SourceFile], diagnostics: &mut Vec<Diagnostic>) 
 
 fn drop_accepted(all: &mut [Acceptance<'_>], diagnostics: &mut Vec<Diagnostic>) {
     diagnostics.retain(|found| {
-        let mut accepting = all.iter_mut().filter(|one| one.accepts(found)).peekable();
+        let mut accepting = all.iter_mut().filter(|accept| accept.accepts(found)).peekable();
         let is_accepted = accepting.peek().is_some();
-        accepting.for_each(|one| one.used = true);
+        accepting.for_each(|accept| accept.used = true);
         !is_accepted
     });
 }

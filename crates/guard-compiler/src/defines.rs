@@ -68,9 +68,9 @@ impl WrittenOut {
         self.params.get(param).is_some_and(|(times, _)| *times > 0)
     }
 
-    fn occurrence(of: usize, params: usize) -> WrittenOut {
+    fn occurrence(param: usize, params: usize) -> WrittenOut {
         let mut out = WrittenOut { params: vec![(0, 0); params], ..WrittenOut::default() };
-        out.params[of] = (1, 1);
+        out.params[param] = (1, 1);
         out
     }
 

@@ -185,19 +185,27 @@ fn must_be_proved(
     diagnostics: &mut Vec<Diagnostic>,
 ) {
     let effects =
-        verification.pairs.iter().map(|one| (one.tool, one.invariant, &one.status, false));
+        verification.pairs.iter().map(|pair| (pair.tool, pair.invariant, &pair.status, false));
     let observed = verification.observations.iter();
-    let observed = observed.map(|one| (one.tool, one.invariant, &one.status, true));
+    let observed = observed
+        .map(|observation| (observation.tool, observation.invariant, &observation.status, true));
     for (tool, invariant, status, observed) in effects.chain(observed) {
         let left = match status {
             verify::Status::Proved(_) | verify::Status::Vacuous => continue,
             verify::Status::Checked(left) | verify::Status::Simplified(_, left) => left,
         };
         let name = &plan.invariants[invariant as usize].rule.owner;
-        let declared = program.invariants.iter().find(|one| one.proved && one.rule.owner == *name);
+        let declared = program
+            .invariants
+            .iter()
+            .find(|invariant| invariant.proved && invariant.rule.owner == *name);
         let Some(declared) = declared else { continue };
         let tool = &plan.tools[tool as usize].name;
-        let span = program.tools.iter().find(|one| one.name == *tool).map(|one| one.span);
+        let span = program
+            .tools
+            .iter()
+            .find(|declared| declared.name == *tool)
+            .map(|declared| declared.span);
         let tool = (tool.as_str(), span.unwrap_or_default());
         diagnostics.push(errors::not_proved((name, declared.rule.span), tool, observed, left));
     }

@@ -120,8 +120,8 @@ impl GeneratedSpan {
         self.ty(TypeKind::Name(self.ident(name)), optional, max)
     }
 
-    fn list(self, of: Type, optional: bool, max: &str) -> Type {
-        self.ty(TypeKind::List(Box::new(of)), optional, Some(max))
+    fn list(self, element: Type, optional: bool, max: &str) -> Type {
+        self.ty(TypeKind::List(Box::new(element)), optional, Some(max))
     }
 
     fn field(self, name: &str, ty: Type) -> Field {

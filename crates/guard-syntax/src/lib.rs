@@ -30,6 +30,6 @@ pub use print::{format, print};
 /// Returns the places of the comments of a text that are no documentation, in bytes, each with its slashes (syntax §2).
 pub fn comments(text: &str) -> Vec<std::ops::Range<usize>> {
     let scan = lexical::scan(span::FileId(0), text);
-    let plain = scan.comments.iter().filter(|it| it.kind == lexical::CommentKind::Plain);
+    let plain = scan.comments.iter().filter(|comment| comment.kind == lexical::CommentKind::Plain);
     plain.map(|comment| comment.start as usize..comment.end as usize).collect()
 }

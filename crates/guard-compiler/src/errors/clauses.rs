@@ -373,8 +373,8 @@ pub(crate) fn not_proved(
     let d = Diagnostic::error(NOT_PROVED, span, message)
         .label(format!("not after {what}"))
         .also(declared, "this tool");
-    let needs: Vec<&str> = left.iter().filter_map(|one| one.needs.as_deref()).collect();
-    let hard = left.iter().any(|one| one.why == verify::Why::Exhausted);
+    let needs: Vec<&str> = left.iter().filter_map(|residue| residue.needs.as_deref()).collect();
+    let hard = left.iter().any(|residue| residue.why == verify::Why::Exhausted);
     match (observed, &needs[..]) {
         (false, [first, ..]) => d.help(format!("add `deny unless {first}` to `{tool}`")),
         (true, _) => d.help(

@@ -24,9 +24,9 @@ pub(crate) fn built_in_name(what: &str, name: &Ident) -> Diagnostic {
     Diagnostic::error("G0102", name.span, message).label("this name is built in").help("rename it")
 }
 
-pub(crate) fn own_variant(what: &str, name: &Ident, of: &str) -> Diagnostic {
+pub(crate) fn own_variant(what: &str, name: &Ident, owner: &str) -> Diagnostic {
     let message =
-        format!("the {what} `{}` has the name of a variant of its type `{of}`", name.node);
+        format!("the {what} `{}` has the name of a variant of its type `{owner}`", name.node);
     Diagnostic::error("G0102", name.span, message)
         .label("this name is a variant")
         .help("rename it: rules that mean the variant would read this")
@@ -155,10 +155,10 @@ pub(crate) fn unknown_type<'a>(
 
 pub(crate) fn unknown_field<'a>(
     name: &Ident,
-    of: &str,
+    owner: &str,
     known: impl Iterator<Item = &'a str> + Clone,
 ) -> Diagnostic {
-    let d = Diagnostic::error("G0113", name.span, format!("{of} has no field `{}`", name.node));
+    let d = Diagnostic::error("G0113", name.span, format!("{owner} has no field `{}`", name.node));
     let all = format!("it has {}", list(known.clone()));
     suggest(d, name.span, meant(&name.node, known), &all)
 }
@@ -232,11 +232,11 @@ pub(crate) fn unknown_parameter<'a>(
 pub(crate) fn unknown_variant<'a>(
     name: &str,
     span: Span,
-    of: &str,
+    owner: &str,
     known: impl Iterator<Item = &'a str> + Clone,
 ) -> Diagnostic {
     let all = format!("its variants are {}", list(known.clone()));
-    let d = Diagnostic::error("G0117", span, format!("`{of}` has no variant `{name}`"));
+    let d = Diagnostic::error("G0117", span, format!("`{owner}` has no variant `{name}`"));
     let is_name = |v: &str| v.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     match meant(name, known) {
         // A variant that is no name is written as a string.

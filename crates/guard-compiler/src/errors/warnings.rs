@@ -71,12 +71,12 @@ pub(crate) fn hidden_name(
     what: &str,
     name: &str,
     span: Span,
-    of: &str,
+    hidden: &str,
     declared: Option<Span>,
 ) -> Diagnostic {
-    let message = format!("the {what} `{name}` hides the {of} of the same name");
+    let message = format!("the {what} `{name}` hides the {hidden} of the same name");
     let d = Diagnostic::warning("G0508", span, message);
-    let d = declared.into_iter().fold(d, |d, at| d.also(at, format!("the {of}")));
+    let d = declared.into_iter().fold(d, |d, at| d.also(at, format!("the {hidden}")));
     d.help("rename one of them")
 }
 

@@ -98,8 +98,8 @@ impl Canon<'_> {
         let p = self.0;
         let name = |tool: usize| wire(&p.tools[tool]);
         let since = |since: &Option<usize>| since.map_or("-".into(), name);
-        let params = |of: usize, key: &[(u32, Expr)]| {
-            let names = key.iter().map(|(at, _)| p.tools[of].params[*at as usize].name.as_str());
+        let params = |tool: usize, key: &[(u32, Expr)]| {
+            let names = key.iter().map(|(at, _)| p.tools[tool].params[*at as usize].name.as_str());
             names.collect::<Vec<_>>().join(",")
         };
         match &e.kind {

@@ -384,7 +384,7 @@ impl<'p> Tables<'p> {
                 forms: field.forms,
             }));
         }
-        coercions.sort_by_key(|one| (one.record, one.field));
+        coercions.sort_by_key(|coercion| (coercion.record, coercion.field));
         coercions
     }
 

@@ -15,10 +15,10 @@ pub(crate) fn flatten(tables: &Tables, e: &Expr) -> plan::Expr {
 pub(crate) fn monitor(
     tables: &Tables,
     op: TemporalOp,
-    of: &Expr,
+    operand: &Expr,
     trigger: Option<&Expr>,
 ) -> Monitor {
-    Monitor { op, of: flatten(tables, of), trigger: trigger.map(|t| flatten(tables, t)) }
+    Monitor { op, of: flatten(tables, operand), trigger: trigger.map(|t| flatten(tables, t)) }
 }
 
 fn push(t: &Tables, e: &Expr, nodes: &mut Vec<Node>) -> NodeId {

@@ -88,9 +88,13 @@ impl Lowering<'_> {
         );
     }
 
-    fn replacement(&mut self, one: &hir::Replacement, params: &[Field]) -> plan::Replacement {
-        let value = self.show(&params[one.param as usize].wire, &one.value, params);
-        plan::Replacement { param: one.param, value, text: one.text.clone() }
+    fn replacement(
+        &mut self,
+        replacement: &hir::Replacement,
+        params: &[Field],
+    ) -> plan::Replacement {
+        let value = self.show(&params[replacement.param as usize].wire, &replacement.value, params);
+        plan::Replacement { param: replacement.param, value, text: replacement.text.clone() }
     }
 
     fn clause(&mut self, clause: &Clause, params: &[Field], out: &mut Tool) {
@@ -108,7 +112,9 @@ impl Lowering<'_> {
                     text: text.clone(),
                     because: because.as_ref().map(|b| self.message(b, params)),
                     shows: self.shows(condition, params),
-                    replacement: replacement.as_ref().map(|one| self.replacement(one, params)),
+                    replacement: replacement
+                        .as_ref()
+                        .map(|replacement| self.replacement(replacement, params)),
                 })
             }
             ClauseKind::Limit { limit, by } => out.limits.push(plan::LimitUse {

@@ -6,8 +6,12 @@ use guard_plan::plan::{Expr, Node, Plan, Tool, ToolId};
 
 /// Drops rules, and guards of rules, whose conditions are constant.
 pub(super) fn drop_rules(work: &mut PassWork<'_>) {
-    let always: Vec<bool> =
-        work.plan.invariants.iter().map(|one| known(&one.condition) == Some(true)).collect();
+    let always: Vec<bool> = work
+        .plan
+        .invariants
+        .iter()
+        .map(|invariant| known(&invariant.condition) == Some(true))
+        .collect();
     for id in 0..work.plan.tools.len() as ToolId {
         let mut gone = Vec::new();
         let tool = &mut work.plan.tools[id as usize];

@@ -36,7 +36,7 @@ pub(super) fn deciding(plan: &mut Plan, visit: Visit<'_>) {
 fn tool(tool: &mut Tool, visit: &mut dyn FnMut(&mut Expr)) {
     for requires in &mut tool.requires {
         requires.when.iter_mut().for_each(&mut *visit);
-        let keys = requires.any_of.iter_mut().filter_map(|one| one.key.as_mut());
+        let keys = requires.any_of.iter_mut().filter_map(|requirement| requirement.key.as_mut());
         keys.flat_map(|key| &mut key.values).for_each(&mut *visit);
     }
     tool.denies.iter_mut().for_each(|deny| visit(&mut deny.condition));
@@ -47,6 +47,6 @@ fn tool(tool: &mut Tool, visit: &mut dyn FnMut(&mut Expr)) {
         visit(&mut prior.alpha);
         visit(&mut prior.beta);
     });
-    tool.approvals.iter_mut().filter_map(|one| one.when.as_mut()).for_each(&mut *visit);
-    tool.reconciles.iter_mut().for_each(|one| visit(&mut one.condition));
+    tool.approvals.iter_mut().filter_map(|approval| approval.when.as_mut()).for_each(&mut *visit);
+    tool.reconciles.iter_mut().for_each(|reconcile| visit(&mut reconcile.condition));
 }

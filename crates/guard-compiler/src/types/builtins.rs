@@ -91,7 +91,7 @@ impl Checker<'_, '_> {
             Kind::Said => typed(ExprKind::Said, Type::string(), span),
             Kind::Workspace => typed(ExprKind::Workspace, Type::Path, span),
             Kind::Variants => {
-                let variants: &[_] = match args.first().map(|of| &of.ty) {
+                let variants: &[_] = match args.first().map(|arg| &arg.ty) {
                     Some(Type::Enum(id)) => &self.program.enums[*id].variants,
                     _ => &[],
                 };
@@ -126,7 +126,8 @@ impl Checker<'_, '_> {
         scope: &mut Scope,
     ) -> Expr {
         let guide = same.cloned().or_else(|| fixed(kind));
-        let found = self.operand(scope, |this, scope| this.expr(&arg.value, guide.as_ref(), scope));
+        let found =
+            self.operand(scope, |checker, scope| checker.expr(&arg.value, guide.as_ref(), scope));
         let tested = row.gives == Gives::Bool && scope.missing.accepts(false);
         match kind {
             Kind::Text | Kind::Measurable if *found.ty.required() == Type::Json => found,

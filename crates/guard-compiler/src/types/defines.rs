@@ -119,13 +119,14 @@ const SHOWN_USES: usize = 3;
 /// Makes one problem within a define of those that several of its uses lead to. The diagnostics are sorted by place.
 pub(crate) fn merge_uses(diagnostics: &mut Vec<Diagnostic>) {
     let mut hidden = 0;
-    diagnostics.dedup_by(|one, first| {
-        let is_use =
-            |it: &Diagnostic| it.secondary.last().is_some_and(|last| last.text.starts_with(USED));
-        let same = one.code == first.code
-            && one.primary.span == first.primary.span
-            && one.message == first.message
-            && is_use(one)
+    diagnostics.dedup_by(|later, first| {
+        let is_use = |diagnostic: &Diagnostic| {
+            diagnostic.secondary.last().is_some_and(|last| last.text.starts_with(USED))
+        };
+        let same = later.code == first.code
+            && later.primary.span == first.primary.span
+            && later.message == first.message
+            && is_use(later)
             && is_use(first);
         if !same {
             hidden = 0;
@@ -133,7 +134,7 @@ pub(crate) fn merge_uses(diagnostics: &mut Vec<Diagnostic>) {
         }
         let uses = first.secondary.iter().filter(|label| label.text.starts_with(USED)).count();
         if uses < SHOWN_USES {
-            first.secondary.extend(one.secondary.pop());
+            first.secondary.extend(later.secondary.pop());
         } else if let Some(last) = first.secondary.last_mut() {
             hidden += 1;
             last.text = format!("{USED}, and in {}", errors::count(hidden, "more place"));
@@ -198,7 +199,7 @@ impl<'a> Checker<'a, '_> {
             }
             let Defined { params, ty, .. } = self.defines[at].clone();
             let mut scope = Scope::new(names, ExprPlace::Define, &params, MissingMeaning::Any);
-            let value = self.by_itself(|this| this.value(&entry.decl.value, &ty, &mut scope));
+            let value = self.by_itself(|checker| checker.value(&entry.decl.value, &ty, &mut scope));
             let mut broken = value.ty == Type::Error;
             value.walk(&mut |part| broken |= part.ty == Type::Error);
             self.defines[at].broken = broken;
@@ -394,7 +395,7 @@ impl<'a> Checker<'a, '_> {
             let said = self.alone && !self.said.insert((at, message));
             return (!said).then_some(diagnostic);
         };
-        let (of, define) = (outermost.span, self.uses.iter().any(|one| one.define));
+        let (of, define) = (outermost.span, self.uses.iter().any(|used| used.define));
         let known = !self.alone && self.said.contains(&(at, message.clone()));
         if define && !diagnostic.is_error() || known {
             return None;

@@ -72,7 +72,7 @@ impl Checker<'_, '_> {
     /// An operand of a test that is false where the operand is missing: `wanted`, or an option of it where
     /// such a test holds the call back.
     pub(super) fn lifted(&mut self, e: &ast::Expr, wanted: &Type, scope: &mut Scope) -> Expr {
-        let found = self.operand(scope, |this, scope| this.expr(e, Some(wanted), scope));
+        let found = self.operand(scope, |checker, scope| checker.expr(e, Some(wanted), scope));
         let none = *found.ty.required() == Type::Never;
         if scope.missing.accepts(false) && !none && fits(found.ty.required(), wanted) {
             return found;
@@ -146,7 +146,7 @@ impl Checker<'_, '_> {
         if has_polarity(e, scope) {
             return self.kind(e, expected, scope);
         }
-        self.operand(scope, |this, scope| this.kind(e, expected, scope))
+        self.operand(scope, |checker, scope| checker.kind(e, expected, scope))
     }
 
     /// Checks an operand whose value decides nothing by itself.
@@ -223,7 +223,7 @@ impl Checker<'_, '_> {
     fn unary(
         &mut self,
         op: UnaryOp,
-        of: &ast::Expr,
+        operand: &ast::Expr,
         wanted: Option<&Type>,
         span: Span,
         scope: &mut Scope,
@@ -232,29 +232,31 @@ impl Checker<'_, '_> {
             UnaryOp::Not => {
                 let outer = scope.missing;
                 scope.missing = outer.negated();
-                let inner = self.condition(of, scope);
+                let inner = self.condition(operand, scope);
                 scope.missing = outer;
                 typed(ExprKind::Not(boxed(inner)), Type::Bool, span)
             }
-            UnaryOp::Neg => self.negative(of, wanted, span, scope),
-            UnaryOp::Once => self.temporal(TemporalOp::Once, of, None, span, scope),
-            UnaryOp::Historically => self.temporal(TemporalOp::Historically, of, None, span, scope),
-            UnaryOp::Previous => self.temporal(TemporalOp::Previous, of, None, span, scope),
+            UnaryOp::Neg => self.negative(operand, wanted, span, scope),
+            UnaryOp::Once => self.temporal(TemporalOp::Once, operand, None, span, scope),
+            UnaryOp::Historically => {
+                self.temporal(TemporalOp::Historically, operand, None, span, scope)
+            }
+            UnaryOp::Previous => self.temporal(TemporalOp::Previous, operand, None, span, scope),
         }
     }
 
     fn negative(
         &mut self,
-        of: &ast::Expr,
+        operand: &ast::Expr,
         wanted: Option<&Type>,
         span: Span,
         scope: &mut Scope,
     ) -> Expr {
-        if let ast::ExprKind::Number(text) = &of.kind {
+        if let ast::ExprKind::Number(text) = &operand.kind {
             return self.number(&format!("-{text}"), wanted, span);
         }
-        let inner = self.expr(of, wanted, scope);
-        let inner = self.present(of, inner, scope);
+        let inner = self.expr(operand, wanted, scope);
+        let inner = self.present(operand, inner, scope);
         let flip = |low: Option<i64>, high: Option<i64>| {
             (high.and_then(i64::checked_neg), low.and_then(i64::checked_neg))
         };
@@ -268,7 +270,7 @@ impl Checker<'_, '_> {
                 self.report(errors::operator(
                     span,
                     "-",
-                    (of.span, &shown),
+                    (operand.span, &shown),
                     None,
                     "only numbers and durations are negated",
                 ));
@@ -282,7 +284,7 @@ impl Checker<'_, '_> {
     pub fn temporal(
         &mut self,
         op: TemporalOp,
-        of: &ast::Expr,
+        operand: &ast::Expr,
         trigger: Option<&ast::Expr>,
         span: Span,
         scope: &Scope,
@@ -291,19 +293,19 @@ impl Checker<'_, '_> {
             return self.misplaced(span, "what was true before", scope);
         }
         let mut inner = scope.of_states();
-        let of = self.condition(of, &mut inner);
+        let operand = self.condition(operand, &mut inner);
         inner.missing = MissingMeaning::Strict;
         let trigger = trigger.map(|t| boxed(self.condition(t, &mut inner)));
-        typed(ExprKind::Temporal(op, boxed(of), trigger), Type::Bool, span)
+        typed(ExprKind::Temporal(op, boxed(operand), trigger), Type::Bool, span)
     }
 
-    fn is(&mut self, of: &ast::Expr, some: bool, span: Span, scope: &mut Scope) -> Expr {
-        let inner = self.expr(of, None, scope);
+    fn is(&mut self, operand: &ast::Expr, some: bool, span: Span, scope: &mut Scope) -> Expr {
+        let inner = self.expr(operand, None, scope);
         if !inner.ty.is_option() && inner.ty != Type::Error {
             let shown = self.show(&inner.ty);
             let help = "only options are tested: declare it `T?`, or read it out of a map, a list or a fact";
             let op = if some { "is some" } else { "is none" };
-            self.report(errors::operator(span, op, (of.span, &shown), None, help));
+            self.report(errors::operator(span, op, (operand.span, &shown), None, help));
             return broken(span);
         }
         let test = typed(ExprKind::IsSome(boxed(inner)), Type::Bool, span);
@@ -318,7 +320,7 @@ impl Checker<'_, '_> {
         span: Span,
         scope: &mut Scope,
     ) -> Expr {
-        let left = self.operand(scope, |this, scope| this.expr(a, expected, scope));
+        let left = self.operand(scope, |checker, scope| checker.expr(a, expected, scope));
         let json = *left.ty.required() == Type::Json;
         let wanted =
             if json { expected.cloned().unwrap_or(Type::Json) } else { left.ty.required().clone() };
@@ -367,14 +369,14 @@ impl Checker<'_, '_> {
         let outer = std::mem::replace(&mut scope.missing, MissingMeaning::Strict);
         let condition = self.condition(c, scope);
         scope.missing = outer;
-        let left = self.narrowed(c, true, scope, |this, scope| {
-            let found = this.expr(a, expected, scope);
-            this.certain(a, found, scope)
+        let left = self.narrowed(c, true, scope, |checker, scope| {
+            let found = checker.expr(a, expected, scope);
+            checker.certain(a, found, scope)
         });
         let wanted = expected.cloned().unwrap_or_else(|| left.ty.clone());
-        let right = self.narrowed(c, false, scope, |this, scope| {
-            let found = this.expr(b, Some(&wanted), scope);
-            this.certain(b, found, scope)
+        let right = self.narrowed(c, false, scope, |checker, scope| {
+            let found = checker.expr(b, Some(&wanted), scope);
+            checker.certain(b, found, scope)
         });
         match join(&left.ty, &right.ty) {
             Some(ty) => typed(ExprKind::If(boxed(condition), boxed(left), boxed(right)), ty, span),
@@ -421,7 +423,8 @@ impl Checker<'_, '_> {
                 scope.missing = outer.negated();
                 let left = self.condition(a, scope);
                 scope.missing = outer;
-                let right = self.narrowed(a, true, scope, |this, scope| this.condition(b, scope));
+                let right =
+                    self.narrowed(a, true, scope, |checker, scope| checker.condition(b, scope));
                 typed(ExprKind::Implies(boxed(left), boxed(right)), Type::Bool, e.span)
             }
             BinaryOp::Eq
@@ -451,7 +454,7 @@ impl Checker<'_, '_> {
         make: fn(Box<Expr>, Box<Expr>) -> ExprKind,
     ) -> Expr {
         let left = self.condition(a, scope);
-        let right = self.narrowed(a, truth, scope, |this, scope| this.condition(b, scope));
+        let right = self.narrowed(a, truth, scope, |checker, scope| checker.condition(b, scope));
         typed(make(boxed(left), boxed(right)), Type::Bool, span)
     }
 
@@ -471,9 +474,9 @@ impl Checker<'_, '_> {
     }
 
     fn within(&mut self, a: &ast::Expr, b: &ast::Expr, span: Span, scope: &mut Scope) -> Expr {
-        let (left, right) = self.operand(scope, |this, scope| {
-            let left = this.expr(a, Some(&Type::Path), scope);
-            (left, this.expr(b, Some(&Type::Path), scope))
+        let (left, right) = self.operand(scope, |checker, scope| {
+            let left = checker.expr(a, Some(&Type::Path), scope);
+            (left, checker.expr(b, Some(&Type::Path), scope))
         });
         if left.ty == Type::Error || right.ty == Type::Error {
             return broken(span);

@@ -11,7 +11,7 @@ impl Checker<'_, '_> {
     /// A key by which a map is asked, as the text that the map knows.
     pub(super) fn key(&mut self, at: &ast::Expr, key: MapKey, scope: &mut Scope) -> Expr {
         // A key that is a test says neither yes nor no to the call: what it compares must be there.
-        let found = self.operand(scope, |this, scope| this.value(at, &key.ty(), scope));
+        let found = self.operand(scope, |checker, scope| checker.value(at, &key.ty(), scope));
         self.as_key(found, key)
     }
 

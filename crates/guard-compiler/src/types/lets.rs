@@ -70,18 +70,18 @@ impl<'s> Lets<'s> {
         }
         let mut lets = Lets { items: self.items.clone(), of_tool: Some(tool.clone()) };
         // Mistakes of the policy alone were reported.
-        if lets.items.iter().all(|one| one.size.is_some()) {
-            lets.items.iter_mut().for_each(|one| one.size = None);
+        if lets.items.iter().all(|binding| binding.size.is_some()) {
+            lets.items.iter_mut().for_each(|binding| binding.size = None);
             lets.measure(names, report);
         }
         Rc::new(lets)
     }
 
     fn measure(&mut self, names: &Names, report: &mut dyn FnMut(Diagnostic)) {
-        let position = |name: &str| self.items.iter().position(|one| one.name.node == name);
-        let uses = |one: &Let<'s>| -> Vec<(usize, Span)> {
+        let position = |name: &str| self.items.iter().position(|binding| binding.name.node == name);
+        let uses = |binding: &Let<'s>| -> Vec<(usize, Span)> {
             let mut free = Vec::new();
-            free_names(one.value, &mut Vec::new(), &mut free);
+            free_names(binding.value, &mut Vec::new(), &mut free);
             let values = free.into_iter().filter(|free| !free.called);
             values.filter_map(|free| Some((position(free.name)?, free.span))).collect()
         };
@@ -105,14 +105,14 @@ impl<'s> Lets<'s> {
     /// Returns the size of an expression; `hidden` are names that mean something else in it.
     pub fn size_of(&self, e: &ast::Expr, names: &Names, hidden: &[&str]) -> WrittenOut {
         let define = |name: &str| names.defines.peek(name);
-        let given = |name: &str| self.find(name).and_then(|one| one.size.clone());
+        let given = |name: &str| self.find(name).and_then(|binding| binding.size.clone());
         let measure =
             Measure { sizes: &names.written_out, define: &define, params: &[], given: &given };
         measure.of(e, &mut hidden.to_vec())
     }
 
     fn own(&self, name: &str) -> Option<&Let<'s>> {
-        self.items.iter().find(|one| one.name.node == name)
+        self.items.iter().find(|binding| binding.name.node == name)
     }
 
     fn find(&self, name: &str) -> Option<&Let<'s>> {
@@ -122,7 +122,7 @@ impl<'s> Lets<'s> {
     /// Returns where the tool gives this name, which the policy does not give.
     pub fn given_by_tool(&self, name: &str) -> Option<&'s Ident> {
         let of_tool = self.of_tool.as_ref().filter(|_| self.own(name).is_none());
-        of_tool.and_then(|lets| lets.own(name)).map(|one| one.name)
+        of_tool.and_then(|lets| lets.own(name)).map(|binding| binding.name)
     }
 
     /// Returns the names that the expression of this name may use: one of a tool knows nothing of policies.
@@ -142,22 +142,25 @@ impl<'s> Lets<'s> {
 
     /// Returns whether the expression of this name can be written out.
     pub fn is_sound(&self, name: &str) -> bool {
-        self.find(name).is_some_and(|one| one.size.is_some())
+        self.find(name).is_some_and(|binding| binding.size.is_some())
     }
 
     /// Returns all names.
     pub fn names(&self) -> impl Iterator<Item = &'s str> + '_ {
         let of_tool = self.of_tool.iter().flat_map(|lets| &lets.items);
-        self.items.iter().chain(of_tool).map(|one| one.name.node.as_str())
+        self.items.iter().chain(of_tool).map(|binding| binding.name.node.as_str())
     }
 
     /// Returns the names with their expressions that no clause has read.
     pub fn unused(&self) -> impl Iterator<Item = (&'s Ident, &'s ast::Expr)> + '_ {
-        self.items.iter().filter(|one| !one.used.get()).map(|one| (one.name, one.value))
+        self.items
+            .iter()
+            .filter(|binding| !binding.used.get())
+            .map(|binding| (binding.name, binding.value))
     }
 
     /// Returns where each of its own names is given.
     pub fn declared(&self) -> impl Iterator<Item = &'s Ident> + '_ {
-        self.items.iter().map(|one| one.name)
+        self.items.iter().map(|binding| binding.name)
     }
 }

@@ -186,8 +186,8 @@ fn holds_for_each(op: Quantifier, truth: bool) -> bool {
 }
 
 /// Returns the key of the entry that is there where a map has a key; `None` for what is not declared as a map.
-fn entry(at: &Expr, of: &Expr, scope: &Scope) -> Option<String> {
-    let ExprKind::Name(name) = &of.kind else { return None };
+fn entry(at: &Expr, map: &Expr, scope: &Scope) -> Option<String> {
+    let ExprKind::Name(name) = &map.kind else { return None };
     let state = &scope.names.state;
     let declared = state.peek(name).filter(|_| !scope.is_bound(name))?;
     let is_map = matches!(state.items[declared].decl.ty.kind, TypeKind::Map(..));

@@ -58,7 +58,8 @@ impl Checker<'_, '_> {
         span: Span,
         scope: &mut Scope,
     ) -> Expr {
-        let (mut left, mut right) = self.operand(scope, |this, scope| this.operands(a, b, scope));
+        let (mut left, mut right) =
+            self.operand(scope, |checker, scope| checker.operands(a, b, scope));
         if left.ty == Type::Error || right.ty == Type::Error {
             return broken(span);
         }
@@ -250,8 +251,8 @@ impl Checker<'_, '_> {
         scope: &mut Scope,
     ) -> Expr {
         let spelling = if flipped { "contains" } else { "in" };
-        let (one, many) =
-            self.operand(scope, |this, scope| this.membership_operands(item, collection, scope));
+        let (one, many) = self
+            .operand(scope, |checker, scope| checker.membership_operands(item, collection, scope));
         if one.ty == Type::Error || many.ty == Type::Error {
             return broken(span);
         }
@@ -471,7 +472,7 @@ fn result(op: BinaryOp, a: &Type, b: &Type) -> Option<Type> {
 type NumberRange = (Option<i64>, Option<i64>);
 
 /// Bounds of a sum, difference or product; only the sign of a lower bound matters to anyone.
-fn interval(op: BinaryOp, a: NumberRange, b: NumberRange, one: i64) -> NumberRange {
+fn interval(op: BinaryOp, a: NumberRange, b: NumberRange, unit: i64) -> NumberRange {
     let add = |x: Option<i64>, y: Option<i64>| x?.checked_add(y?);
     let sub = |x: Option<i64>, y: Option<i64>| x?.checked_sub(y?);
     let positive = |x: NumberRange| x.0.is_some_and(|l| l >= 0);
@@ -480,7 +481,7 @@ fn interval(op: BinaryOp, a: NumberRange, b: NumberRange, one: i64) -> NumberRan
         BinaryOp::Sub => (sub(a.0, b.1), sub(a.1, b.0)),
         BinaryOp::Mul if positive(a) && positive(b) => {
             let high = a.1.zip(b.1).and_then(|(x, y)| {
-                let product = i128::from(x) * i128::from(y) / i128::from(one);
+                let product = i128::from(x) * i128::from(y) / i128::from(unit);
                 i64::try_from(product + 1).ok()
             });
             (Some(0), high)

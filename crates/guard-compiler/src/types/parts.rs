@@ -14,15 +14,15 @@ use guard_syntax::span::Span;
 impl Checker<'_, '_> {
     pub(super) fn field(
         &mut self,
-        of: &ast::Expr,
+        record: &ast::Expr,
         name: &ast::Ident,
         span: Span,
         scope: &mut Scope,
     ) -> Expr {
-        if let Some(special) = self.special_field(of, name, span, scope) {
+        if let Some(special) = self.special_field(record, name, span, scope) {
             return special;
         }
-        let inner = self.expr(of, None, scope);
+        let inner = self.expr(record, None, scope);
         let lift = |ty: Type| {
             if inner.ty.is_option() { ty.optional() } else { ty }
         };
@@ -33,9 +33,9 @@ impl Checker<'_, '_> {
                     let ty = lift(def.fields[at].ty.clone());
                     return typed(ExprKind::Field(boxed(inner), at as u32), ty, span);
                 }
-                let of = format!("the record `{}`", def.name);
+                let owner = format!("the record `{}`", def.name);
                 let d =
-                    errors::unknown_field(name, &of, def.fields.iter().map(|f| f.name.as_str()));
+                    errors::unknown_field(name, &owner, def.fields.iter().map(|f| f.name.as_str()));
                 self.report(d);
                 broken(span)
             }
@@ -79,12 +79,12 @@ impl Checker<'_, '_> {
     /// `clock.hour` and `last(T).arg`, whose left sides are no values.
     pub(super) fn special_field(
         &mut self,
-        of: &ast::Expr,
+        base: &ast::Expr,
         name: &ast::Ident,
         span: Span,
         scope: &mut Scope,
     ) -> Option<Expr> {
-        match &of.kind {
+        match &base.kind {
             ast::ExprKind::Name(clock) if clock == "clock" && !scope.is_bound(clock) => {
                 Some(self.clock(name, span, scope))
             }
@@ -118,24 +118,24 @@ impl Checker<'_, '_> {
 
     pub(super) fn index(
         &mut self,
-        of: &ast::Expr,
+        collection: &ast::Expr,
         keys: &[ast::Expr],
         span: Span,
         scope: &mut Scope,
     ) -> Expr {
-        if let ast::ExprKind::Name(name) = &of.kind
+        if let ast::ExprKind::Name(name) = &collection.kind
             && !scope.is_bound(name)
             && self.names.state.peek(name).is_none()
             && let Some(fact) = self.names.facts.get(name)
         {
             return self.row(fact, keys, span, scope);
         }
-        if let ast::ExprKind::Name(name) = &of.kind
+        if let ast::ExprKind::Name(name) = &collection.kind
             && scope.local(name).is_none()
             && let Some(fact) = self.names.facts.peek(name)
         {
             let other = OtherMeaning::Declared("fact", self.names.facts.items[fact].name.span);
-            if self.means_two(name, of.span, scope, Some(other)) {
+            if self.means_two(name, collection.span, scope, Some(other)) {
                 return broken(span);
             }
         }
@@ -144,17 +144,18 @@ impl Checker<'_, '_> {
             return broken(span);
         };
         // The keys of a map that is written out are of the type of what it is asked for.
-        let guide = matches!(of.kind, ast::ExprKind::Map(_)).then(|| self.keyed_by(at, scope));
-        let inner = self.expr(of, guide.flatten().as_ref(), scope);
+        let guide =
+            matches!(collection.kind, ast::ExprKind::Map(_)).then(|| self.keyed_by(at, scope));
+        let inner = self.expr(collection, guide.flatten().as_ref(), scope);
         // An element of what is missing is missing.
-        let inner = match self.is_established(of, &inner, scope) {
-            true => self.present_unless_json(of, inner, scope),
+        let inner = match self.is_established(collection, &inner, scope) {
+            true => self.present_unless_json(collection, inner, scope),
             false => inner,
         };
         let (key, ty) = match inner.ty.required() {
-            Type::List(of, _) => (Type::int(), (**of).clone()),
-            Type::Map(key, of, _) => {
-                let (key, ty) = (*key, (**of).clone());
+            Type::List(element, _) => (Type::int(), (**element).clone()),
+            Type::Map(key, value, _) => {
+                let (key, ty) = (*key, (**value).clone());
                 let at = self.key(at, key, scope);
                 return typed(ExprKind::Index(boxed(inner), boxed(at)), ty.optional(), span);
             }
@@ -166,7 +167,7 @@ impl Checker<'_, '_> {
                 return broken(span);
             }
             other => {
-                let d = errors::no_elements(of.span, &self.show(other));
+                let d = errors::no_elements(collection.span, &self.show(other));
                 self.report(d);
                 return broken(span);
             }

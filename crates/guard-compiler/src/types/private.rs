@@ -212,17 +212,17 @@ impl Checker<'_, '_> {
         };
         // Nobody who is named may read nothing: the answer is false.
         let tested = scope.missing.accepts(false);
-        let readers = self.operand(scope, |this, scope| {
-            let found = this.expr(who, Some(&Type::string()), scope);
+        let readers = self.operand(scope, |checker, scope| {
+            let found = checker.expr(who, Some(&Type::string()), scope);
             match tested && are_readers(found.ty.required()) {
                 true => found,
-                false => this.readers(who, found, scope),
+                false => checker.readers(who, found, scope),
             }
         });
-        let found = self.operand(scope, |this, scope| {
-            let found = this.expr(text, None, scope);
+        let found = self.operand(scope, |checker, scope| {
+            let found = checker.expr(text, None, scope);
             // A place holds nothing where it is missing. What is computed says nothing then of what it is computed from.
-            if is_computed(&found) { this.present(text, found, scope) } else { found }
+            if is_computed(&found) { checker.present(text, found, scope) } else { found }
         });
         if readers.ty == Type::Error || found.ty == Type::Error {
             return broken(span);

@@ -130,22 +130,26 @@ impl Checker<'_, '_> {
         &mut self,
         (op, span): (Quantifier, Span),
         binders: &[ast::Ident],
-        of: &ast::Expr,
+        collection: &ast::Expr,
         body: &ast::Expr,
         scope: &mut Scope,
     ) -> Expr {
         const FORM: &str = "all a, b in pairs(xs): …";
         let ([a, b], Quantifier::All | Quantifier::Any | Quantifier::Count) = (binders, op) else {
             let message = "`pairs` binds two names of an `all`, `any` or `count`".into();
-            self.report(errors::arguments(of.span, message, FORM));
+            self.report(errors::arguments(collection.span, message, FORM));
             return broken(span);
         };
         let (depth, outer) = (scope.locals.len(), scope.missing);
-        let found = self.operand(scope, |this, scope| this.expr(of, None, scope));
-        let list = self.present(of, found, scope);
+        let found = self.operand(scope, |checker, scope| checker.expr(collection, None, scope));
+        let list = self.present(collection, found, scope);
         let Type::List(element, _) = list.ty.required() else {
             if list.ty != Type::Error {
-                self.report(errors::arguments(of.span, "`pairs` takes a list".into(), FORM));
+                self.report(errors::arguments(
+                    collection.span,
+                    "`pairs` takes a list".into(),
+                    FORM,
+                ));
             }
             return broken(span);
         };
@@ -241,7 +245,7 @@ impl Checker<'_, '_> {
         let sources = zipped.clone().unwrap_or_else(|| vec![over]);
         let mut typed_sources = Vec::new();
         for source in &sources {
-            let found = self.operand(scope, |this, scope| this.expr(source, None, scope));
+            let found = self.operand(scope, |checker, scope| checker.expr(source, None, scope));
             typed_sources.push(self.present_unless_json(source, found, scope));
         }
         let symbols: Vec<Option<String>> = sources.iter().map(|s| narrow::each(s, scope)).collect();

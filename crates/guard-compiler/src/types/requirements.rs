@@ -16,8 +16,8 @@ impl Checker<'_, '_> {
         guard: Option<&ast::Guard>,
         scope: &mut Scope,
     ) -> Vec<hir::Requirement> {
-        let check = |this: &mut Self, scope: &mut Scope| {
-            all.iter().filter_map(|one| this.requirement(one, scope)).collect()
+        let check = |checker: &mut Self, scope: &mut Scope| {
+            all.iter().filter_map(|requirement| checker.requirement(requirement, scope)).collect()
         };
         match guard {
             Some(guard) => self.narrowed(&guard.condition, !guard.unless, scope, check),

@@ -208,9 +208,9 @@ impl Checker<'_, '_> {
             let ast::ClauseKind::Transform { target, path, .. } = &governing.clause.kind else {
                 continue;
             };
-            let overlaps = |(other, of): &&(&Ident, &[Ident])| {
+            let overlaps = |(other, other_path): &&(&Ident, &[Ident])| {
                 other.node == target.node
-                    && path.iter().zip(of.iter()).all(|(a, b)| a.node == b.node)
+                    && path.iter().zip(other_path.iter()).all(|(a, b)| a.node == b.node)
             };
             if let Some((first, _)) = seen.iter().find(overlaps) {
                 let (second, first) = (target.span, first.span);

@@ -131,7 +131,7 @@ impl Checker<'_, '_> {
             Some(Type::Map(key, of, _)) => (*key, Some((**of).clone())),
             _ => (MapKey::Text, None),
         };
-        let element = element.filter(|of| *of != Type::Never);
+        let element = element.filter(|element| *element != Type::Never);
         let mut written: HashMap<&str, Span> = HashMap::new();
         for (name, _) in entries {
             self.written_key(name, key);

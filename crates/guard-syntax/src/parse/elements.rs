@@ -69,8 +69,8 @@ const PROBE: [&str; 8] =
 const CHECKS: [&str; 8] = ["file", "command", "git", "every", "attest", "all", "any", "at"];
 
 /// Returns the kind of elements of an item that is a block.
-pub(super) fn kind_of(of: Rule) -> Option<ElementKind> {
-    Some(match of {
+pub(super) fn kind_of(rule: Rule) -> Option<ElementKind> {
+    Some(match rule {
         Rule::tool | Rule::policy | Rule::property => kind(
             Rule::clause,
             Rule::only_clause,
@@ -119,13 +119,13 @@ pub(super) fn kind_of(of: Rule) -> Option<ElementKind> {
             "`returns`, `command`, `file`, `host`, `every`, `backoff`, `timeout` and `within`",
             &PROBE,
         ),
-        _ => return kind_of_judging(of),
+        _ => return kind_of_judging(rule),
     })
 }
 
 /// The rest of [`kind_of`]: items for advice, completion and tests.
-fn kind_of_judging(of: Rule) -> Option<ElementKind> {
-    Some(match of {
+fn kind_of_judging(rule: Rule) -> Option<ElementKind> {
+    Some(match rule {
         Rule::feedback => kind(
             Rule::block,
             Rule::only_block,

@@ -181,7 +181,7 @@ impl TreeBuilder<'_> {
                     keys.push(key.expr);
                 }
                 let whole = of.expr.span.to(span);
-                climb.value = Some(self.over(of, whole, |of| ExprKind::Index(of, keys)));
+                climb.value = Some(self.over(of, whole, |base| ExprKind::Index(base, keys)));
             }
             _ => climb.value = Some(self.primary(node, span)?),
         }
@@ -239,16 +239,20 @@ impl TreeBuilder<'_> {
     /// Builds a node with one child.
     fn over(
         &mut self,
-        of: ParsedExpr,
+        operand: ParsedExpr,
         span: Span,
         make: impl FnOnce(Box<Expr>) -> ExprKind,
     ) -> ParsedExpr {
-        if of.depth >= MAX_DEPTH {
+        if operand.depth >= MAX_DEPTH {
             self.deep(span);
-            return of;
+            return operand;
         }
-        let depth = of.depth + 1;
-        ParsedExpr { expr: Expr { kind: make(Box::new(of.expr)), span }, depth, comparison: None }
+        let depth = operand.depth + 1;
+        ParsedExpr {
+            expr: Expr { kind: make(Box::new(operand.expr)), span },
+            depth,
+            comparison: None,
+        }
     }
 
     /// Builds a node with two children.

@@ -303,8 +303,8 @@ fn is_key_value(text: &str) -> bool {
     is_int || matches!(text, "true" | "false")
 }
 
-fn postfix_base(of: &Expr, layout: &mut ExprLayout) -> String {
-    write(of, ExprContext { min: 11, tail: false, ..ENCLOSED }, layout)
+fn postfix_base(base: &Expr, layout: &mut ExprLayout) -> String {
+    write(base, ExprContext { min: 11, tail: false, ..ENCLOSED }, layout)
 }
 
 fn call_args(name: &str, args: &[Arg], layout: &mut ExprLayout) -> String {

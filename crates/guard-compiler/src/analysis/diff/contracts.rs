@@ -24,7 +24,11 @@ pub(super) fn changed(old: &Program, new: &Program) -> Vec<String> {
 }
 
 fn texts(program: &Program) -> BTreeMap<&str, String> {
-    program.contracts.iter().map(|one| (one.name.as_str(), text(program, one))).collect()
+    program
+        .contracts
+        .iter()
+        .map(|contract| (contract.name.as_str(), text(program, contract)))
+        .collect()
 }
 
 /// All of a contract but its documentation, which decides nothing.

@@ -62,7 +62,8 @@ pub(crate) fn implies(a: Placed, b: Placed) -> bool {
 
 /// Returns true if evaluating `e` never faults.
 pub(crate) fn is_total(e: &Expr) -> bool {
-    let is_collection = |of: &Expr| matches!(of.ty, Type::List(..) | Type::Set(..) | Type::Map(..));
+    let is_collection =
+        |expr: &Expr| matches!(expr.ty, Type::List(..) | Type::Set(..) | Type::Map(..));
     let itself = match &e.kind {
         K::Neg(_) | K::Arith(..) | K::Unwrap(..) | K::Temporal(..) | K::Exists(_) | K::Probe(_) => {
             false
@@ -287,7 +288,7 @@ fn wants_more((b, y): (ImpliedRule, &Expr), (a, x): (ImpliedRule, &Expr)) -> boo
     match &theirs.kind {
         K::IsSome(value) => {
             let text = a.at(value).text();
-            is_false_without(b.at(mine), &|of| b.at(of).text() == text, &filled)
+            is_false_without(b.at(mine), &|expr| b.at(expr).text() == text, &filled)
         }
         K::Known(fact, keys) => {
             let row = |rule: ImpliedRule, fact: usize, keys: &[Expr]| {
@@ -295,8 +296,7 @@ fn wants_more((b, y): (ImpliedRule, &Expr), (a, x): (ImpliedRule, &Expr)) -> boo
                 (rule.program.facts[fact].name.clone(), keys)
             };
             let known = row(a, *fact, keys);
-            let is_row =
-                |of: &Expr| matches!(&of.kind, K::Row(fact, keys) if row(b, *fact, keys) == known);
+            let is_row = |expr: &Expr| matches!(&expr.kind, K::Row(fact, keys) if row(b, *fact, keys) == known);
             is_false_without(b.at(mine), &is_row, &filled)
         }
         _ => false,
@@ -327,7 +327,7 @@ fn wants_unasked((b, y): (ImpliedRule, &Expr), (a, x): (ImpliedRule, &Expr)) -> 
     theirs.walk(&mut |part| {
         if let K::Unwrap(value, _) = &part.kind {
             let text = as_written(a, value);
-            let wanted = |of: &Expr| as_written(b, of) == text;
+            let wanted = |expr: &Expr| as_written(b, expr) == text;
             holds &= is_outer(value) && is_false_without(b.at(mine), &wanted, &filled);
         }
     });
@@ -373,7 +373,7 @@ fn is_false_where_empty(e: Placed, list: &str) -> bool {
         K::Or(p, q) => is_false_where_empty(e.at(p), list) && is_false_where_empty(e.at(q), list),
         K::Quantified { op, over, .. } => {
             let wants = *op == QuantifierOp::Any || mutant!("`all` wants an item");
-            wants && over.iter().any(|of| e.at(of).text() == list)
+            wants && over.iter().any(|collection| e.at(collection).text() == list)
         }
         _ => false,
     }
@@ -392,7 +392,7 @@ fn leaves_entry((b, y): (ImpliedRule, &Expr), (a, r): (ImpliedRule, &Requirement
         is_filled_by(b.program, var, (wire, param))
             && was.is_some_and(|was| is_filled_by(a.program, was, (wire, param)))
     };
-    let entry = |of: &Expr| match (&of.kind, &r.key[..]) {
+    let entry = |expr: &Expr| match (&expr.kind, &r.key[..]) {
         (K::State(var), []) => filled(*var, None),
         (K::Index(map, at), [(param, key)]) => match map.kind {
             K::State(var) => {
@@ -439,10 +439,10 @@ fn is_filled_by(program: &Program, var: VarId, (wire, param): (&str, Option<&str
 
 /// Returns true if a rule of the tool refuses every call for which a map has no entry of the argument.
 fn needs_entry(program: &Program, tool: &Tool, var: VarId, param: u32) -> bool {
-    let entry = |of: &Expr| match &of.kind {
+    let entry = |expr: &Expr| match &expr.kind {
         K::Index(map, at) => {
-            matches!(map.kind, K::State(of) if of == var)
-                && matches!(at.kind, K::Param(of) if of == param)
+            matches!(map.kind, K::State(expr) if expr == var)
+                && matches!(at.kind, K::Param(expr) if expr == param)
         }
         _ => false,
     };

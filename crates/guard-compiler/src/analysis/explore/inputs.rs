@@ -235,7 +235,7 @@ impl<'p> Inputs<'p> {
             (ServedOp::Move(_), _) => {
                 let file = object("file", Json::string("a.txt"));
                 let call = session.good_call().map(|id| object("call", Json::string(id)));
-                call.into_iter().chain([file]).map(|one| Json::Array(vec![one])).collect()
+                call.into_iter().chain([file]).map(|json| Json::Array(vec![json])).collect()
             }
         };
         Some(json.iter().filter_map(|json| session.read_json(ty, json)).collect())

@@ -42,14 +42,14 @@ pub(crate) fn find(search: &Search, check: &EffectCheck) -> Option<Session> {
     let known = known(search, &check.owner);
     let wire = &program.tools[tool].wire_name;
     let is_own = |step: &Step| matches!(&step.act, Act::Call { tool, .. } if tool == wire);
-    if let Some(known) = known.filter(|one| one.steps.last().is_some_and(is_own)) {
+    if let Some(known) = known.filter(|session| session.steps.last().is_some_and(is_own)) {
         return Some(known.clone());
     }
     let start = Pump::of(search, search.found.tools[tool].as_ref()?, None)?;
     // Where the calls of another tool are refused, those of this one may be, too.
     let near: Vec<Pump> = known
         .into_iter()
-        .flat_map(|one| [&one.steps[..], &one.steps[..one.len().saturating_sub(1)]])
+        .flat_map(|session| [&session.steps[..], &session.steps[..session.len().saturating_sub(1)]])
         .filter_map(|steps| start.replayed(steps))
         .collect();
     let vars = variables(program, &check.owner);
@@ -62,7 +62,7 @@ pub(crate) fn find(search: &Search, check: &EffectCheck) -> Option<Session> {
         let mut found: Option<Session> = None;
         for writer in &writers {
             let last = search.found.tools[*writer].as_ref();
-            let last = last.and_then(|one| Pump::of(search, one, None));
+            let last = last.and_then(|session| Pump::of(search, session, None));
             let mut repeated: Vec<Vec<Value>> = search.inputs.calls(*writer, &start.session);
             repeated.truncate(MOST_VARIED);
             repeated.splice(0..0, last.iter().map(|last| last.args.clone()));
@@ -82,7 +82,7 @@ pub(crate) fn find(search: &Search, check: &EffectCheck) -> Option<Session> {
                     filling.pump = start.clone();
                     let session = filling.run(*writer, args, rounds);
                     let len = found.as_ref().map_or(usize::MAX, Session::len);
-                    found = session.filter(|one| one.len() < len).or(found);
+                    found = session.filter(|session| session.len() < len).or(found);
                 }
                 if found.is_some() || filling.judged > MOST_IN_ALL {
                     break;
@@ -104,7 +104,7 @@ fn other_results<'s, 'p>(search: &'s Search<'s, 'p>, start: &Pump<'s, 'p>) -> Ve
         let Act::Call { id, tool, args, then: Then::Succeeds(Some(known)) } = &step.act else {
             continue;
         };
-        let Some(called) = program.tools.iter().position(|one| one.wire_name == *tool) else {
+        let Some(called) = program.tools.iter().position(|known| known.wire_name == *tool) else {
             continue;
         };
         let others = search.inputs.results(called, &start.session).into_iter().flatten();
@@ -131,7 +131,7 @@ fn known<'a>(search: &'a Search, owner: &str) -> Option<&'a Session> {
 fn variables(program: &Program, owner: &str) -> Vec<VarId> {
     let named = program.state.iter().position(|var| var.name == owner);
     let mut vars: Vec<VarId> = named.into_iter().collect();
-    for invariant in program.invariants.iter().filter(|one| one.rule.owner == owner) {
+    for invariant in program.invariants.iter().filter(|invariant| invariant.rule.owner == owner) {
         invariant.condition.walk(&mut |e| {
             if let ExprKind::State(var) = e.kind {
                 vars.push(var);
@@ -257,8 +257,8 @@ impl Filling<'_, '_, '_> {
     fn is_refused(&mut self, args: &[Value]) -> bool {
         self.judged += 1;
         let judged = self.judge(self.tool, args);
-        let is_it = |one: &Outline| one.0 == Code::Invariant && one.1 == self.owner;
-        judged.reasons.iter().all(|one| is_it(one) || is_asked(one))
+        let is_it = |reason: &Outline| reason.0 == Code::Invariant && reason.1 == self.owner;
+        judged.reasons.iter().all(|reason| is_it(reason) || is_asked(reason))
             && judged.reasons.iter().chain(&judged.shadowed).any(is_it)
     }
 

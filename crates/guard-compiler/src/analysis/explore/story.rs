@@ -236,7 +236,7 @@ pub(crate) fn verdict(program: &Program, said: &Said) -> String {
 }
 
 fn reason(program: &Program, (code, rule, _, needs): &Outline) -> String {
-    let is_type = || !program.invariants.iter().any(|one| one.rule.owner == *rule);
+    let is_type = || !program.invariants.iter().any(|invariant| invariant.rule.owner == *rule);
     match (code, needs.is_empty()) {
         (Code::Transform, _) => format!("a `transform` of {rule}"),
         (Code::Denied, _) => format!("a `deny` of {rule}"),

@@ -51,7 +51,7 @@ fn note<'s, 'p>(
 ) {
     let program = search.program;
     let (Act::Call { tool, args, .. }, [session]) = (&**act, &played.states[..]) else { return };
-    let Some(at) = program.tools.iter().position(|one| one.wire_name == *tool) else { return };
+    let Some(at) = program.tools.iter().position(|known| known.wire_name == *tool) else { return };
     let Some(values) = read(program, session, at, args) else { return };
     let oracle = players.oracle(kind);
     let judged = session.consider(at, &values, &|ask| oracle.answer(ask));

@@ -200,7 +200,7 @@ impl Maker<'_, '_> {
         if depth == 0 {
             return Vec::new();
         }
-        let below = |of: usize| self.at(&self.classes.places[of], depth - 1);
+        let below = |place: usize| self.at(&self.classes.places[place], depth - 1);
         match place {
             ValuePlace::State(var) => vec![self.session.var(*var).clone()],
             ValuePlace::Param(tool, at) => {
@@ -245,7 +245,7 @@ impl Maker<'_, '_> {
         rows.into_iter().map(Value::Record).collect()
     }
 
-    fn elements(&self, node: Option<usize>, of: &Type, depth: usize) -> Vec<Value> {
+    fn elements(&self, node: Option<usize>, element: &Type, depth: usize) -> Vec<Value> {
         if depth == 0 {
             return Vec::new();
         }
@@ -253,11 +253,11 @@ impl Maker<'_, '_> {
             let parts = node.map_or(&[][..], |node| self.classes.parts(node));
             parts.iter().copied().find(|part| wanted(&self.classes.places[*part]))
         };
-        self.make(of, part(|place| matches!(place, ValuePlace::Elem(_))), depth - 1)
+        self.make(element, part(|place| matches!(place, ValuePlace::Elem(_))), depth - 1)
     }
 
-    fn lists(&self, ty: &Type, of: &Type, node: Option<usize>, depth: usize) -> Vec<Value> {
-        let elements = self.elements(node, of, depth);
+    fn lists(&self, ty: &Type, element: &Type, node: Option<usize>, depth: usize) -> Vec<Value> {
+        let elements = self.elements(node, element, depth);
         let mut lists: Vec<Vec<Value>> = vec![Vec::new()];
         lists.extend(elements.iter().take(6).map(|v| vec![v.clone()]));
         if let [a, b, ..] = elements.as_slice() {
@@ -270,10 +270,10 @@ impl Maker<'_, '_> {
         lists.into_iter().map(wrap).collect()
     }
 
-    fn maps(&self, key: MapKey, of: &Type, node: Option<usize>, depth: usize) -> Vec<Value> {
+    fn maps(&self, key: MapKey, element: &Type, node: Option<usize>, depth: usize) -> Vec<Value> {
         let texts = self.key_texts(key);
         let mut maps = vec![BTreeMap::new()];
-        for (at, value) in self.elements(node, of, depth).into_iter().take(4).enumerate() {
+        for (at, value) in self.elements(node, element, depth).into_iter().take(4).enumerate() {
             // The plainest value under each key, every other under the first.
             let keys = if at == 0 { &texts[..] } else { &texts[..1] };
             let entry = |key: &String| BTreeMap::from([(key.as_str().into(), value.clone())]);

@@ -63,7 +63,7 @@ impl<'p> Oracle<'p> {
     /// Returns true if this world was asked a question that the other was not.
     pub fn is_asked_more(&self, other: &Oracle) -> bool {
         let known = other.asked.borrow();
-        self.asked.borrow().iter().any(|one| !known.contains(one))
+        self.asked.borrow().iter().any(|question| !known.contains(question))
     }
 
     /// The same questions in a world of the other kind.

@@ -73,7 +73,7 @@ fn taught(program: &Program) -> BTreeMap<FactId, Span> {
         }
         let keys = program.records[fact.row].fields[..fact.keys].iter();
         let mut keys = keys.map(|field| most_values(program, &field.ty));
-        let keys = keys.try_fold(1_u64, |all, one| Some(all.saturating_mul(one?)));
+        let keys = keys.try_fold(1_u64, |all, count| Some(all.saturating_mul(count?)));
         let fits = |most: Option<u64>| most.is_some_and(|most| most <= fact.max);
         if let Some(teacher) = teacher.filter(|_| !fits(rows) && !fits(keys)) {
             taught.insert(id, teacher);
@@ -97,7 +97,7 @@ fn most_rows(learn: &Learn) -> Option<u64> {
     ranged
         .chain(learn.row.iter().map(|value| &value.ty))
         .map(elements)
-        .try_fold(1, |all, one| Some(u64::saturating_mul(all, one?)))
+        .try_fold(1, |all, count| Some(u64::saturating_mul(all, count?)))
 }
 
 /// Returns the most calls of a tool that a session allows.
@@ -126,11 +126,11 @@ fn most_values(program: &Program, ty: &Type) -> Option<u64> {
 }
 
 /// Returns true if every call of a tool requires that the last call of another one has succeeded.
-fn requires_latest(tool: &Tool, of: ToolId) -> bool {
+fn requires_latest(tool: &Tool, required: ToolId) -> bool {
     let enforced = tool.clauses.iter().filter(|clause| !clause.rule.shadow);
     enforced.into_iter().any(|clause| match &clause.kind {
         ClauseKind::Requires { any_of, when: None } => {
-            matches!(&any_of[..], [only] if only.latest && only.key.is_empty() && only.tool == of)
+            matches!(&any_of[..], [only] if only.latest && only.key.is_empty() && only.tool == required)
         }
         _ => false,
     })
@@ -267,9 +267,9 @@ impl LostValue {
 
     /// Returns true if a value is missing where it is gone. What a rule takes for established is a fault then, which refuses.
     fn is_missing(self, e: &Expr) -> bool {
-        is_absent(e, &|of| match (&of.kind, self) {
+        is_absent(e, &|expr| match (&expr.kind, self) {
             (K::Row(fact, _) | K::Rows(fact), LostValue::Row(gone)) => *fact == gone,
-            (K::State(var), LostValue::Observed(gone)) => *var == gone && of.ty.is_option(),
+            (K::State(var), LostValue::Observed(gone)) => *var == gone && expr.ty.is_option(),
             (K::Index(whole, _), LostValue::Observed(gone)) => {
                 matches!(whole.kind, K::State(var) if var == gone)
             }

@@ -59,7 +59,7 @@ pub struct Verified<'v> {
 impl Prover for Verified<'_> {
     fn is_impossible(&self, tool: &Tool) -> bool {
         let mut shown = self.verification.impossible.iter();
-        shown.any(|one| self.plan.tools[one.tool as usize].name == tool.name)
+        shown.any(|impossible| self.plan.tools[impossible.tool as usize].name == tool.name)
     }
 
     fn never(&self, _: &Tool, _: &[&Expr]) -> bool {

@@ -99,7 +99,7 @@ fn obstacle(lint: &Lint, tool: ToolId, callable: &BTreeSet<ToolId>) -> Option<(S
 }
 
 /// Conditions that exclude one another, if somebody can prove it.
-fn together(lint: &Lint, of: &Tool) -> Option<(Span, String)> {
+fn together(lint: &Lint, tool: &Tool) -> Option<(Span, String)> {
     let passes = |clause: &crate::hir::Clause| match &clause.kind {
         ClauseKind::Deny { condition, .. } if !clause.rule.shadow => Some(Expr {
             name: None,
@@ -109,11 +109,11 @@ fn together(lint: &Lint, of: &Tool) -> Option<(Span, String)> {
         }),
         _ => None,
     };
-    let passes: Vec<Expr> = of.clauses.iter().filter_map(passes).collect();
+    let passes: Vec<Expr> = tool.clauses.iter().filter_map(passes).collect();
     let all: Vec<&Expr> = passes.iter().collect();
     let impossible =
-        lint.prover.is_impossible(of) || (!all.is_empty() && lint.prover.never(of, &all));
-    impossible.then(|| (of.span, "its conditions exclude one another".to_string()))
+        lint.prover.is_impossible(tool) || (!all.is_empty() && lint.prover.never(tool, &all));
+    impossible.then(|| (tool.span, "its conditions exclude one another".to_string()))
 }
 
 fn constant(e: &Expr) -> Option<i64> {

@@ -73,7 +73,7 @@ fn establishes(program: &Program, tool: &Tool, at: usize) -> bool {
             condition.walk(&mut |e| {
                 let ExprKind::Unwrap(of, _) = &e.kind else { return };
                 // A field is there where its record is.
-                let whole = std::iter::successors(Some(&**of), |of| match &of.kind {
+                let whole = std::iter::successors(Some(&**of), |base| match &base.kind {
                     ExprKind::Field(whole, _) => Some(&**whole),
                     _ => None,
                 });

@@ -203,7 +203,10 @@ impl<'p> OpenClaims<'p> {
         let (plan, _) = crate::lower::lower(&program, self.files);
         let verified = verify::verify(&plan);
         let pairs = verified.pairs.iter().map(|pair| (pair.invariant, &pair.status));
-        let observed = verified.observations.iter().map(|one| (one.invariant, &one.status));
+        let observed = verified
+            .observations
+            .iter()
+            .map(|observation| (observation.invariant, &observation.status));
         for (invariant, status) in pairs.chain(observed) {
             if !matches!(status, Status::Proved(_) | Status::Vacuous) {
                 broken.insert(plan.invariants[invariant as usize].rule.owner.clone());
@@ -243,7 +246,8 @@ struct InvariantCandidates {
 
 impl InvariantCandidates {
     fn retain(&mut self, keep: impl Fn(&String) -> bool) {
-        let kept: Vec<bool> = self.invariants.iter().map(|one| keep(&one.rule.owner)).collect();
+        let kept: Vec<bool> =
+            self.invariants.iter().map(|invariant| keep(&invariant.rule.owner)).collect();
         let mut at = kept.iter();
         self.kept.retain(|_| *at.next().unwrap_or(&false));
         let mut at = kept.iter();

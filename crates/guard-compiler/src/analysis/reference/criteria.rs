@@ -33,7 +33,7 @@ impl Reference<'_> {
         if list.is_empty() {
             return None;
         }
-        list.iter().map(|one| self.criterion(lifecycle, one)).collect()
+        list.iter().map(|record| self.criterion(lifecycle, record)).collect()
     }
 
     fn criterion(&self, lifecycle: &Lifecycle, record: &Value) -> Option<Criterion> {
@@ -110,7 +110,7 @@ impl Reference<'_> {
         if list.is_empty() {
             return None;
         }
-        list.iter().map(|one| self.piece(one, env)).collect()
+        list.iter().map(|value| self.piece(value, env)).collect()
     }
 
     fn piece(&self, record: &Value, env: Env) -> Option<Evidence> {

@@ -65,8 +65,8 @@ impl Reference<'_> {
             faulted |= findings.ok(&clause.rule, written).is_none();
         }
         for (at, (rule, var, keys)) in places.iter().enumerate() {
-            let meets = |(other, (_, of, theirs)): (usize, &(_, VarId, Vec<WrittenKey>))| {
-                other != at && of == var && keys.iter().zip(theirs).all(|(a, b)| a == b)
+            let meets = |(other, (_, other_var, theirs)): (usize, &(_, VarId, Vec<WrittenKey>))| {
+                other != at && other_var == var && keys.iter().zip(theirs).all(|(a, b)| a == b)
             };
             if places.iter().enumerate().any(meets) {
                 faulted = true;

@@ -382,25 +382,25 @@ impl Reference<'_> {
     fn temporal(
         &self,
         op: TemporalOp,
-        of: &Expr,
+        operand: &Expr,
         trigger: Option<&Expr>,
         env: Env,
     ) -> Result<bool, Fault> {
         let at = |e: &Expr, state: &[Rc<Value>]| {
             self.holds(e, Env { state, args: &[], locals: &[], ..env })
         };
-        let each = self.states.iter().map(|state| at(of, state));
+        let each = self.states.iter().map(|state| at(operand, state));
         match (op, trigger) {
             (TemporalOp::Once, _) => each.reduce(or).unwrap_or(Ok(false)),
             (TemporalOp::Historically, _) => each.reduce(and).unwrap_or(Ok(true)),
             (TemporalOp::Previous, _) => match self.states.as_slice() {
-                [.., before, _] => at(of, before),
+                [.., before, _] => at(operand, before),
                 _ => Ok(false),
             },
             (TemporalOp::Since, Some(trigger)) => {
                 let mut holds = Ok(false);
                 for state in &self.states {
-                    holds = or(at(trigger, state), and(holds, at(of, state)));
+                    holds = or(at(trigger, state), and(holds, at(operand, state)));
                 }
                 holds
             }

@@ -58,7 +58,7 @@ impl Reference<'_> {
             self.providers[at] = turn.memory;
             delivered.extend(turn.delivered);
         }
-        delivered.sort_by_key(|one| (Reverse(one.severity), one.provider.clone()));
+        delivered.sort_by_key(|feedback| (Reverse(feedback.severity), feedback.provider.clone()));
         self.outcome.feedback = delivered;
     }
 

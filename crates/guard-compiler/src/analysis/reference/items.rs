@@ -259,8 +259,10 @@ impl Reference<'_> {
         for (lifecycle, items) in self.items.iter().enumerate() {
             for (at, item) in items.iter().enumerate() {
                 let mut members = self.brief(lifecycle, at);
-                let criteria = item.criteria.iter().map(|one| self.criterion_json(one)).collect();
-                let evidence = item.evidence.iter().map(|one| self.evidence_json(one)).collect();
+                let criteria =
+                    item.criteria.iter().map(|criterion| self.criterion_json(criterion)).collect();
+                let evidence =
+                    item.evidence.iter().map(|evidence| self.evidence_json(evidence)).collect();
                 let actor = match item.last.actor {
                     Actor::Agent => "agent",
                     Actor::Harness => "harness",

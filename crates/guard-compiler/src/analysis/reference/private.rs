@@ -69,7 +69,7 @@ impl PrivateTexts {
         }
         self.texts.iter().all(|(at, private)| {
             let readers = &self.disclosed[*at].1;
-            let named = !who.is_empty() && who.iter().all(|one| readers.contains(one));
+            let named = !who.is_empty() && who.iter().all(|reader| readers.contains(reader));
             named || !self.leaks(private, &words)
         })
     }
@@ -123,7 +123,7 @@ impl Reference<'_> {
             return Ok(Value::Bool(false));
         }
         let who = named(who)?;
-        let readable = !who.iter().any(|one| is_unreadable(one) || one.is_empty());
+        let readable = !who.iter().any(|reader| is_unreadable(reader) || reader.is_empty());
         let asked = if readable { who } else { Vec::new() };
         Ok(Value::Bool(self.privates.allows(&asked, &fold_value(text))))
     }
@@ -182,7 +182,7 @@ impl Reference<'_> {
                 self.outcome.note(NoteKind::Warning, &rule.owner);
             }
             for (readers, texts) in parts {
-                let is_name = |one: &String| !one.is_empty() && !is_unreadable(one);
+                let is_name = |reader: &String| !reader.is_empty() && !is_unreadable(reader);
                 let readers = readers.into_iter().filter(is_name).collect();
                 self.keep_private(&format!("{} {path:?}", tool.name), &readers, texts);
             }
@@ -240,11 +240,11 @@ fn named(readers: &Value) -> Result<Vec<String>, Fault> {
         Value::Set(all) => all.iter().map(text).collect(),
         Value::Json(json) => match &**json {
             Json::Array(all) => {
-                all.iter().map(|one| text(&Value::Json(Box::new(one.clone())))).collect()
+                all.iter().map(|item| text(&Value::Json(Box::new(item.clone())))).collect()
             }
-            _ => text(readers).map(|one| vec![one]),
+            _ => text(readers).map(|reader| vec![reader]),
         },
-        one => text(one).map(|one| vec![one]),
+        one => text(one).map(|reader| vec![reader]),
     }
 }
 

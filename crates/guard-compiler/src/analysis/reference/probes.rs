@@ -50,7 +50,7 @@ impl Reference<'_> {
             self.tried.set(true);
             return Err(Fault::NoAnswer("not asked yet".into()));
         }
-        let asked = self.asked.borrow().iter().find(|(of, _)| *of == id).cloned();
+        let asked = self.asked.borrow().iter().find(|(asked, _)| *asked == id).cloned();
         if let Some((_, attempt)) = asked {
             return attempt.answer;
         }

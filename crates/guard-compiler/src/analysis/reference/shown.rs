@@ -11,8 +11,8 @@ use guard_plan::words::WITHHELD;
 
 impl Reference<'_> {
     /// A value of an expression as JSON.
-    pub(super) fn json(&self, of: &Expr, value: &Value) -> Json {
-        render::to_json(&self.types, self.tables.shown_ty(&of.ty), value)
+    pub(super) fn json(&self, expr: &Expr, value: &Value) -> Json {
+        render::to_json(&self.types, self.tables.shown_ty(&expr.ty), value)
     }
 
     /// Works out what the agent reads.

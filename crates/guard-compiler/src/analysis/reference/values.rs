@@ -45,8 +45,8 @@ pub(super) fn url_part(url: &guard_plan::url::Url, part: UrlPart) -> Value {
     }
 }
 
-pub(crate) fn index(of: Value, at: Value) -> Value {
-    match (of, at) {
+pub(crate) fn index(collection: Value, at: Value) -> Value {
+    match (collection, at) {
         (Value::List(items), Value::Int(at)) => {
             usize::try_from(at).ok().and_then(|at| items.get(at).cloned()).unwrap_or(Value::None)
         }
@@ -173,11 +173,11 @@ pub(crate) fn compare(op: CompareOp, a: &Value, b: &Value) -> bool {
     }
 }
 
-pub(crate) fn is_in(one: &Value, many: &Value) -> bool {
-    match (one, many) {
+pub(crate) fn is_in(item: &Value, many: &Value) -> bool {
+    match (item, many) {
         (Value::None, _) => false,
-        (one, Value::List(items)) => items.contains(one),
-        (one, Value::Set(items)) => items.contains(one),
+        (item, Value::List(items)) => items.contains(item),
+        (item, Value::Set(items)) => items.contains(item),
         (Value::String(key), Value::Map(entries)) => entries.contains_key(key),
         (Value::String(part), Value::String(whole)) => !part.is_empty() && whole.contains(&**part),
         _ => false,

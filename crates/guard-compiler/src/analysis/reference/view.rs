@@ -150,8 +150,10 @@ impl<'p> Reference<'p> {
     pub(crate) fn last_attempt(&self, probe: usize) -> Option<(i64, String, usize, Option<i64>)> {
         let attempts = &self.attempts[probe];
         let last = attempts.last()?;
-        let row = attempts.iter().rposition(|one| !one.failed()).map_or(0, |before| before + 1);
-        let begun = attempts[row..].iter().find(|one| one.opens()).map(|one| one.when());
+        let row =
+            attempts.iter().rposition(|attempt| !attempt.failed()).map_or(0, |before| before + 1);
+        let begun =
+            attempts[row..].iter().find(|attempt| attempt.opens()).map(|attempt| attempt.when());
         Some((last.when(), last.said(), attempts.len(), begun))
     }
 

@@ -70,8 +70,8 @@ fn open_claims(plan: &Plan, alone: &Verification) -> Vec<Claim> {
         let claims = parts.map(|part| Claim::Preserved { tool, invariant, part });
         open.extend(claims.filter(|claim| alone.proofs.iter().all(|proof| proof.claim != *claim)));
     }
-    let refined = alone.refinements.iter().filter(|one| is_open(&one.status));
-    open.extend(refined.map(|one| Claim::Refined { tool: one.tool, var: one.var }));
+    let refined = alone.refinements.iter().filter(|refined| is_open(&refined.status));
+    open.extend(refined.map(|refined| Claim::Refined { tool: refined.tool, var: refined.var }));
     open
 }
 
@@ -161,7 +161,7 @@ impl BoundSearch<'_> {
 
     fn is_proved(&self, claim: &Claim, bounds: &[SessionBound]) -> bool {
         let problem = self.problem(claim, bounds).map(|(problem, _)| problem);
-        let answer = problem.map(|it| first_proof(&it, Effort::GUESS, &self.allowance));
+        let answer = problem.map(|problem| first_proof(&problem, Effort::GUESS, &self.allowance));
         matches!(answer, Some(ProverAnswer::Proved(_)))
     }
 
@@ -200,7 +200,7 @@ impl BoundSearch<'_> {
                 }
                 let claim = Claim::Bounded { tool, bound: bound.clone() };
                 let used = self.proves(&claim, found).unwrap_or_default();
-                open.extend(used.into_iter().filter(|one| closed.insert(one.clone())));
+                open.extend(used.into_iter().filter(|claim| closed.insert(claim.clone())));
             }
         }
         closed.into_iter().collect()

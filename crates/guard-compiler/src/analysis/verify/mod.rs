@@ -284,7 +284,7 @@ fn effects(plan: &Plan, tool: ToolId, pass: &VerifySettings<'_>, verification: &
         let basis = basis(plan, tool, &system, &certificate.uses, &[]);
         verification.impossible.push(Impossible { tool, basis });
     }
-    let is_impossible = verification.impossible.iter().any(|one| one.tool == tool);
+    let is_impossible = verification.impossible.iter().any(|impossible| impossible.tool == tool);
     for goal in &system.goals {
         let is_bound = matches!(goal.claim, Claim::Bounded { .. });
         match is_impossible && !is_bound {
@@ -351,7 +351,7 @@ fn record(verification: &mut Verification, goal: &ProofGoal, status: Status) {
     }
 }
 
-fn joined(one: Status, other: Status) -> Status {
+fn joined(first: Status, other: Status) -> Status {
     use Status::{Checked, Proved, Simplified, Vacuous};
     // What is proved of it, if anything, and what is left.
     let split = |status| match status {
@@ -360,10 +360,10 @@ fn joined(one: Status, other: Status) -> Status {
         Checked(left) => (None, left),
         Vacuous => (None, Vec::new()),
     };
-    if one == Vacuous || other == Vacuous {
+    if first == Vacuous || other == Vacuous {
         return Vacuous;
     }
-    let ((by, left), (more_by, more)) = (split(one), split(other));
+    let ((by, left), (more_by, more)) = (split(first), split(other));
     let left = [left, more].concat();
     if by.is_none() && more_by.is_none() {
         return Checked(left);

@@ -96,7 +96,10 @@ impl OpenGoal {
     pub fn vars(&self) -> BTreeSet<Var> {
         let mut vars = BTreeSet::new();
         self.problem.negated_goal.vars(&mut |var| _ = vars.insert(var));
-        self.problem.hypotheses.iter().for_each(|one| one.vars(&mut |var| _ = vars.insert(var)));
+        self.problem
+            .hypotheses
+            .iter()
+            .for_each(|hypothesis| hypothesis.vars(&mut |var| _ = vars.insert(var)));
         vars
     }
 

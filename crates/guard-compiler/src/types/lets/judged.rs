@@ -42,7 +42,7 @@ impl<'a> Checker<'a, '_> {
             for name in governs.lets.declared() {
                 let param = scope.param(&name.node).map(|param| scope.params[param].span);
                 let of_tool = governs.lets.of_tool.as_ref().and_then(|lets| lets.own(&name.node));
-                if let Some(first) = param.or(of_tool.map(|one| one.name.span)) {
+                if let Some(first) = param.or(of_tool.map(|binding| binding.name.span)) {
                     self.report(errors::duplicate("name", name, first));
                 }
             }
@@ -111,7 +111,7 @@ impl<'a> Checker<'a, '_> {
     /// A bound variable with the name of a `let` or a define.
     pub(in crate::types) fn hides(&mut self, binder: &Ident, scope: &Scope) {
         let name = &binder.node;
-        let named = scope.lets.find(name).map(|one| one.name);
+        let named = scope.lets.find(name).map(|binding| binding.name);
         let defined =
             self.names.defines.peek(name).map(|at| self.names.defines.items[at].name.span);
         let (of, declared) = match (named, defined) {
@@ -126,7 +126,9 @@ impl<'a> Checker<'a, '_> {
     pub(in crate::types) fn unused_lets(&mut self, scope: &Scope) {
         let unused: Vec<(&Ident, &ast::Expr)> = scope.lets.unused().collect();
         for (name, value) in &unused {
-            self.by_itself(|this| drop(this.expr(value, None, &mut scope.of_let(&name.node))));
+            self.by_itself(|checker| {
+                drop(checker.expr(value, None, &mut scope.of_let(&name.node)))
+            });
         }
         // With errors, the intended uses are unknown.
         if self.diagnostics.iter().all(|d| !d.is_error()) {

@@ -53,7 +53,7 @@ impl TrustReads<'_> {
         };
         let own = trust(PartRoot::Result);
         let covering = |part: &TrustedPart, by| -> Vec<&Endorsed> {
-            self.endorsed.iter().filter(|it| it.covers(own, part, by)).collect()
+            self.endorsed.iter().filter(|endorsed| endorsed.covers(own, part, by)).collect()
         };
         let mut doubtful: Vec<(&TrustedPart, Vec<&Endorsed>)> = Vec::new();
         for (part, by) in &self.parts {
@@ -64,7 +64,7 @@ impl TrustReads<'_> {
         for (nth, part) in &self.ranges {
             // Elements that no endorsement holds for teach nothing.
             let binds = |(_, by): &(&TrustedPart, Vec<&Endorsed>)| {
-                !by.is_empty() && by.iter().all(|it| it.ranges.contains(nth))
+                !by.is_empty() && by.iter().all(|endorsed| endorsed.ranges.contains(nth))
             };
             if !trust(part.root).vouches_for_range(&part.path) && !doubtful.iter().any(binds) {
                 doubtful.push((part, covering(part, None)));
@@ -73,7 +73,9 @@ impl TrustReads<'_> {
         let (mut causes, mut reliances) = (Vec::new(), Vec::new());
         for (part, by) in doubtful {
             match (by.is_empty(), part.root) {
-                (false, _) => reliances.push(by.iter().map(|it| it.reliance.clone()).collect()),
+                (false, _) => {
+                    reliances.push(by.iter().map(|endorsed| endorsed.reliance.clone()).collect())
+                }
                 (true, PartRoot::Result) => causes.push(Cause::Result),
                 (true, PartRoot::Last(last)) => causes.push(Cause::LastResult(last)),
             }
@@ -189,14 +191,14 @@ impl TrustReads<'_> {
         }
     }
 
-    pub(super) fn step(&self, e: &Expr, of: &Expr) -> Option<String> {
-        match (&e.kind, of.ty.required()) {
+    pub(super) fn step(&self, e: &Expr, base: &Expr) -> Option<String> {
+        match (&e.kind, base.ty.required()) {
             (ExprKind::Member(_, name), _) => Some(name.clone()),
             (ExprKind::Field(_, at), Type::Record(id)) => {
                 let field = self.flow.program.records[*id].fields.get(*at as usize)?;
                 Some(field.name.clone())
             }
-            (ExprKind::Index(..), _) => element(of),
+            (ExprKind::Index(..), _) => element(base),
             _ => None,
         }
     }
@@ -212,8 +214,8 @@ pub(super) fn variable(e: &Expr) -> Option<hir::VarId> {
 }
 
 /// The step to an element of something.
-pub(super) fn element(of: &Expr) -> Option<String> {
-    (*of.ty.required() == Type::Json).then(|| ELEMENT.to_owned())
+pub(super) fn element(collection: &Expr) -> Option<String> {
+    (*collection.ty.required() == Type::Json).then(|| ELEMENT.to_owned())
 }
 
 /// Returns the expression that an expression is a part of: its operand, for a member, field, index or unwrap.

@@ -292,9 +292,9 @@ impl<'h, 'p> Telling<'h, 'p> {
     }
 
     /// The parts that are trusted under a condition, of this tool or of all.
-    fn endorsements(&mut self, of: Option<&Tool>) {
+    fn endorsements(&mut self, only: Option<&Tool>) {
         for (tool, clause, text) in &self.of.clauses {
-            let is_its = of.is_none_or(|of| std::ptr::eq(of, *tool));
+            let is_its = only.is_none_or(|wanted| std::ptr::eq(wanted, *tool));
             if is_its && matches!(clause.kind, ClauseKind::Endorse { .. }) {
                 self.clause(tool, clause, text);
             }

@@ -29,11 +29,11 @@ fn refusal<'p>(limits: &[CounterLimit<'p>], counted: u32) -> Option<BTreeSet<&'p
 }
 
 /// Returns true if the first refuses or asks wherever the second does.
-fn refuses_as_much(this: &Option<BTreeSet<&str>>, other: &Option<BTreeSet<&str>>) -> bool {
-    match (this, other) {
+fn refuses_as_much(mine: &Option<BTreeSet<&str>>, other: &Option<BTreeSet<&str>>) -> bool {
+    match (mine, other) {
         (None, _) => true,
         (Some(_), None) => false,
-        (Some(this), Some(other)) => other.is_subset(this),
+        (Some(mine), Some(other)) => other.is_subset(mine),
     }
 }
 

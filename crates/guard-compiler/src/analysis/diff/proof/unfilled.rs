@@ -74,7 +74,7 @@ impl<'p> Unfilled<'p> {
         let filled = filled_lists(self.program, tool);
         conditions().any(|e| {
             let placed = Placed { program: self.program, tool: Some(tool), e };
-            is_false_without(placed, &|of| self.is_unfilled(of), &filled)
+            is_false_without(placed, &|expr| self.is_unfilled(expr), &filled)
         })
     }
 

@@ -89,8 +89,9 @@ impl<'s, 'p> Players<'s, 'p> {
     /// Ready to play; none where a session of one of them cannot begin.
     pub fn new(guards: Vec<PlayedGuard<'s, 'p>>) -> Option<Self> {
         let start = start_of(guards.iter().map(|guard| guard.program));
-        let open =
-            |of: &PlayedGuard<'s, 'p>| Reference::open(of.program, start, WORKSPACE, None).ok();
+        let open = |guard: &PlayedGuard<'s, 'p>| {
+            Reference::open(guard.program, start, WORKSPACE, None).ok()
+        };
         let fresh = guards.iter().map(open).collect::<Option<Vec<_>>>()?;
         Some(Players { guards, fresh })
     }

@@ -73,17 +73,17 @@ impl<'s, 'p> Candidates<'s, 'p> {
     }
 
     /// A variable that is its first value and grows, or falls, with what limits and budgets count.
-    fn growth(&mut self, one: &Measured) {
-        if one.kind == GrowthKind::Bool {
+    fn growth(&mut self, measured: &Measured) {
+        if measured.kind == GrowthKind::Bool {
             return;
         }
         for sign in [1, -1] {
             for budgets_first in [false, true] {
-                let writers = writers(self.plan, one.var);
+                let writers = writers(self.plan, measured.var);
                 let sources: Option<Vec<GrowthSource>> =
-                    writers.map(|tool| self.source(one, sign, tool, budgets_first)).collect();
+                    writers.map(|tool| self.source(measured, sign, tool, budgets_first)).collect();
                 if let Some(sources) = sources {
-                    self.found.extend(combined(one, sign, &sources));
+                    self.found.extend(combined(measured, sign, &sources));
                 }
             }
         }
@@ -92,13 +92,13 @@ impl<'s, 'p> Candidates<'s, 'p> {
     /// The least growth by one call of a tool, of what can be counted.
     fn source(
         &self,
-        one: &Measured,
+        measured: &Measured,
         sign: i64,
         tool: ToolId,
         budgets_first: bool,
     ) -> Option<GrowthSource> {
         let grows = |source: &GrowthSource| {
-            combined(one, sign, std::slice::from_ref(source)).is_some_and(|bound| {
+            combined(measured, sign, std::slice::from_ref(source)).is_some_and(|bound| {
                 is_founded(self.plan, &bound)
                     && self.search.is_kept_by(tool, &bound, std::slice::from_ref(&bound))
             })
@@ -108,7 +108,8 @@ impl<'s, 'p> Candidates<'s, 'p> {
             return Some(still);
         }
         let declared = &self.plan.tools[tool as usize];
-        let (limits, budgets) = (self.limits(declared, one.kind), self.budgets(declared, one.kind));
+        let (limits, budgets) =
+            (self.limits(declared, measured.kind), self.budgets(declared, measured.kind));
         let all: Vec<GrowthSource> = match budgets_first {
             true => budgets.into_iter().chain(limits).collect(),
             false => limits.into_iter().chain(budgets).collect(),
@@ -156,44 +157,45 @@ impl<'s, 'p> Candidates<'s, 'p> {
     }
 
     /// A variable that stays on one side of a constant.
-    fn interval(&mut self, one: &Measured) {
-        if one.kind == GrowthKind::Bool {
-            self.push(vec![(1, one.measure)], Some(-one.first));
-            self.push(vec![(-1, one.measure)], Some(one.first));
+    fn interval(&mut self, measured: &Measured) {
+        if measured.kind == GrowthKind::Bool {
+            self.push(vec![(1, measured.measure)], Some(-measured.first));
+            self.push(vec![(-1, measured.measure)], Some(measured.first));
             return;
         }
-        let all = constants(self.plan, one.var, one.kind);
-        let above = all.iter().filter(|end| **end >= one.first).take(MOST_CONSTANTS);
+        let all = constants(self.plan, measured.var, measured.kind);
+        let above = all.iter().filter(|end| **end >= measured.first).take(MOST_CONSTANTS);
         for end in above {
-            self.found.extend(bound(vec![(1, one.measure)], end.checked_neg()));
+            self.found.extend(bound(vec![(1, measured.measure)], end.checked_neg()));
         }
-        let below = all.iter().rev().filter(|end| **end <= one.first).take(MOST_CONSTANTS);
+        let below = all.iter().rev().filter(|end| **end <= measured.first).take(MOST_CONSTANTS);
         for end in below {
-            self.found.extend(bound(vec![(-1, one.measure)], Some(*end)));
+            self.found.extend(bound(vec![(-1, measured.measure)], Some(*end)));
         }
     }
 
     /// Values of a variable once a tool has succeeded.
-    fn after_success(&mut self, one: &Measured) {
+    fn after_success(&mut self, measured: &Measured) {
         for tool in required(self.plan) {
             let called = SessionMeasure::Called(tool);
-            if one.kind == GrowthKind::Bool {
-                self.push(vec![(-1, one.measure), (1, called)], Some(0));
-                self.push(vec![(1, one.measure), (1, called)], Some(-1));
-                self.push(vec![(1, one.measure), (-1, called)], Some(0));
+            if measured.kind == GrowthKind::Bool {
+                self.push(vec![(-1, measured.measure), (1, called)], Some(0));
+                self.push(vec![(1, measured.measure), (1, called)], Some(-1));
+                self.push(vec![(1, measured.measure), (-1, called)], Some(0));
                 continue;
             }
-            let writes = writers(self.plan, one.var).any(|writer| writer == tool);
+            let writes = writers(self.plan, measured.var).any(|writer| writer == tool);
             if !writes {
                 continue;
             }
-            for end in growths(self.plan, &self.plan.tools[tool as usize], one.kind) {
-                if let Some(more) = one.least.and_then(|least| end.checked_sub(least)) {
-                    self.push(vec![(-1, one.measure), (more, called)], one.least);
+            for end in growths(self.plan, &self.plan.tools[tool as usize], measured.kind) {
+                if let Some(more) = measured.least.and_then(|least| end.checked_sub(least)) {
+                    self.push(vec![(-1, measured.measure), (more, called)], measured.least);
                 }
-                if let Some(less) = one.greatest.and_then(|greatest| greatest.checked_sub(end)) {
-                    let constant = one.greatest.and_then(i64::checked_neg);
-                    self.push(vec![(1, one.measure), (less, called)], constant);
+                if let Some(less) = measured.greatest.and_then(|greatest| greatest.checked_sub(end))
+                {
+                    let constant = measured.greatest.and_then(i64::checked_neg);
+                    self.push(vec![(1, measured.measure), (less, called)], constant);
                 }
             }
         }
@@ -250,11 +252,11 @@ fn bound(mut terms: Vec<(i64, SessionMeasure)>, constant: Option<i64>) -> Option
 }
 
 /// `sign · (x - first) ≤ Σ factor · count`, with all scales the same.
-fn combined(one: &Measured, sign: i64, sources: &[GrowthSource]) -> Option<SessionBound> {
+fn combined(measured: &Measured, sign: i64, sources: &[GrowthSource]) -> Option<SessionBound> {
     let scale = sources
         .iter()
         .try_fold(1i64, |all, source| (all / gcd(all, source.scale)).checked_mul(source.scale))?;
-    let mut terms = vec![(sign.checked_mul(scale)?, one.measure)];
+    let mut terms = vec![(sign.checked_mul(scale)?, measured.measure)];
     for source in sources {
         let Some(count) = source.count else { continue };
         let factor = source.factor.checked_mul(scale / source.scale)?;
@@ -264,9 +266,9 @@ fn combined(one: &Measured, sign: i64, sources: &[GrowthSource]) -> Option<Sessi
         }
     }
     let shared = terms.iter().fold(0, |all, (factor, _)| gcd(all, factor.unsigned_abs() as i64));
-    let constant = sign.checked_mul(scale)?.checked_mul(one.first)?.checked_neg()?;
+    let constant = sign.checked_mul(scale)?.checked_mul(measured.first)?.checked_neg()?;
     let shared = gcd(shared, constant.checked_abs()?).max(1);
-    let terms = terms.into_iter().map(|(factor, of)| (factor / shared, of)).collect();
+    let terms = terms.into_iter().map(|(factor, measure)| (factor / shared, measure)).collect();
     bound(terms, Some(constant / shared))
 }
 
