@@ -52,7 +52,7 @@ fn measured(
 ) -> Option<i128> {
     let flying = || {
         let flights = session.flights.iter().map(|flight| &**flight);
-        flights.filter(move |flight| settled.is_none_or(|(of, _)| flight.number != of.number))
+        flights.filter(move |flight| settled.is_none_or(|(ended, _)| flight.number != ended.number))
     };
     Some(match measure {
         SessionMeasure::State(var) => match after(session, settled, var)? {
@@ -80,7 +80,7 @@ fn measured(
             // The memory keeps it twice, once for each way of asking.
             let bit = session.succeeded.get(id as usize / 64)? >> (id % 64) & 1;
             let done = session.tools.get(id as usize)?.done.is_some();
-            let now = settled.is_some_and(|(of, success)| success && of.tool == Some(id));
+            let now = settled.is_some_and(|(ended, success)| success && ended.tool == Some(id));
             i128::from(bit == 1 || done || now)
         }
     })
@@ -100,7 +100,9 @@ pub(crate) fn after(
 ) -> Option<Value> {
     let mut value = session.state.get(var as usize)?.clone();
     let Some((flight, _)) = settled else { return Some(value) };
-    if let Some((_, written)) = flight.draft.writes.iter().find(|(of, _)| *of == var) {
+    if let Some((_, written)) =
+        flight.draft.writes.iter().find(|(written_var, _)| *written_var == var)
+    {
         return Some(written.clone());
     }
     let mut draft = flight.draft.clone();

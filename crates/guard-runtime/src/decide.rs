@@ -172,9 +172,9 @@ fn signature(compiled: &CompiledPlan, id: ToolId) -> String {
             def => def,
         };
         if let TypeDef::String { patterns, .. } = def {
-            patterns
-                .iter()
-                .for_each(|it| ty += &format!(" matches /{}/", plan.regexes[*it as usize]));
+            patterns.iter().for_each(|pattern| {
+                ty += &format!(" matches /{}/", plan.regexes[*pattern as usize])
+            });
         }
         format!("{}: {ty}", param.name)
     });

@@ -212,6 +212,6 @@ fn speak(
         spoke.push(*id);
         begin(&compiled.feedback.all[*id as usize], memory, *id, session.now);
     }
-    round.delivered.sort_by_key(|one| std::cmp::Reverse(one.severity));
+    round.delivered.sort_by_key(|message| std::cmp::Reverse(message.severity));
     spoke
 }

@@ -41,8 +41,10 @@ pub(crate) fn verify(
     let lifecycle = &compiled.plan().lifecycles[place.0 as usize];
     let state = item.state();
     let judged = |passes: bool| {
-        (0..).zip(&lifecycle.transitions).find(|(_, one)| {
-            one.criteria == Some(passes) && one.actor == Actor::Harness && one.from.contains(&state)
+        (0..).zip(&lifecycle.transitions).find(|(_, transition)| {
+            transition.criteria == Some(passes)
+                && transition.actor == Actor::Harness
+                && transition.from.contains(&state)
         })
     };
     let passes = judged(true).ok_or_else(|| {
@@ -54,7 +56,7 @@ pub(crate) fn verify(
     let (reasons, unanswered) = {
         let decision = DecisionResources::default();
         let cx = Context::new(compiled, session, &decision, &answers);
-        let criteria = session.items[place.0 as usize].get(place.1).map(|one| &*one.criteria);
+        let criteria = session.items[place.0 as usize].get(place.1).map(|item| &*item.criteria);
         judge(&cx, criteria.unwrap_or_default())
     };
     let asked = answers.commit(session);
@@ -152,10 +154,11 @@ fn change(
 
 /// Returns the manual transition, if the harness may make it.
 fn by_hand<'p>(lifecycle: &'p Lifecycle, by: &Move<'_>) -> Result<NumberedTransition<'p>, String> {
-    let named = (0..).zip(&lifecycle.transitions).find(|(_, one)| one.name == by.transition);
+    let named =
+        (0..).zip(&lifecycle.transitions).find(|(_, transition)| transition.name == by.transition);
     let shown = render::cut(by.transition, 100);
     let Some(step) = named else {
-        let names = lifecycle.transitions.iter().map(|one| &*one.name);
+        let names = lifecycle.transitions.iter().map(|transition| &*transition.name);
         let near = near::nearest(by.transition, names);
         let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
         return Err(format!("`{}` has no transition `{shown}`{near}", lifecycle.name));

@@ -67,7 +67,8 @@ pub(crate) fn disclose(
         for (readers, json, path) in parts {
             let mut texts = Vec::new();
             disclosure::private_texts(json, path, &mut |text| texts.push(text));
-            let readers = readers.into_iter().filter(|one| !one.is_empty() && !is_unreadable(one));
+            let readers =
+                readers.into_iter().filter(|reader| !reader.is_empty() && !is_unreadable(reader));
             let disclosure = Disclosure {
                 part: private.part.to_string().into(),
                 tool: tool.name.as_str().into(),

@@ -96,8 +96,8 @@ fn adopt(
     sound("its probes", probes && session.probes.len() == new.probes.len())?;
     sound("its feedback", session.feedback.adopt(&new.feedback))?;
     let lifecycles = plan.lifecycles.iter().zip(&mut session.items);
-    let items = lifecycles.fold(true, |all, (one, items)| {
-        items.adopt(one, &|item| shape.item(&one.fields, item)) && all
+    let items = lifecycles.fold(true, |all, (lifecycle, items)| {
+        items.adopt(lifecycle, &|item| shape.item(&lifecycle.fields, item)) && all
     });
     sound("its items", items && session.items.len() == new.items.len())
 }
@@ -133,17 +133,17 @@ impl MemoryShape<'_> {
             (T::Option { of }, value) => self.is_shaped(*of, value),
             (T::Enum { variants, .. }, Value::Enum(at)) => (*at as usize) < variants.len(),
             (T::List { of, .. }, Value::List(items)) => {
-                items.iter().all(|it| self.is_shaped(*of, it))
+                items.iter().all(|item| self.is_shaped(*of, item))
             }
             (T::Set { of, .. }, Value::Set(items)) => {
-                items.iter().all(|it| self.is_shaped(*of, it))
+                items.iter().all(|item| self.is_shaped(*of, item))
             }
             (T::Map { key, of, .. }, Value::Map(all)) => {
                 let types = &self.plan.types;
                 let known = |text: &str| {
                     key.is_none_or(|ty| guard_plan::map_key::value(types, ty, text).is_some())
                 };
-                all.iter().all(|(key, it)| known(key) && self.is_shaped(*of, it))
+                all.iter().all(|(key, value)| known(key) && self.is_shaped(*of, value))
             }
             (T::Record { fields, .. }, Value::Record(values)) => {
                 let mut pairs = fields.iter().zip(values);

@@ -90,7 +90,7 @@ fn act(
         lifecycle: lifecycle.name.clone(),
         actor: Actor::Agent,
         by: call.into(),
-        transition: Some(transition.map_or("create".into(), |one| one.name.clone())),
+        transition: Some(transition.map_or("create".into(), |transition| transition.name.clone())),
         before: before.map(state),
         after,
         reasons: Vec::new(),

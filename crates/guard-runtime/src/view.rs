@@ -84,14 +84,14 @@ impl Session {
     /// Returns the messages of a feedback provider, if any.
     pub fn spoken(&self, kernel: &Kernel, provider: &str) -> Option<Spoken<'_>> {
         let all = &kernel.plan().feedback;
-        let id = all.binary_search_by(|one| one.name.as_str().cmp(provider)).ok()?;
+        let id = all.binary_search_by(|feedback| feedback.name.as_str().cmp(provider)).ok()?;
         self.feedback.spoken(id as u32)
     }
 
     /// Returns the time when a probe is asked again.
     pub fn next_attempt(&self, kernel: &Kernel, probe: &str) -> Option<ProbeTurn> {
         let probes = &kernel.plan().probes;
-        let id = probes.binary_search_by(|one| one.name.as_str().cmp(probe)).ok()?;
+        let id = probes.binary_search_by(|known| known.name.as_str().cmp(probe)).ok()?;
         Some(self.probes.get(id)?.turn(&probes[id], self.now))
     }
 
@@ -126,8 +126,9 @@ impl Session {
         let Json::Object(mut members) = brief(&kernel.compiled, lifecycle, number, item) else {
             return None;
         };
-        let criteria = item.criteria.iter().map(|one| self.criterion(kernel, one)).collect();
-        let evidence = item.evidence.iter().map(|one| self.evidence(one)).collect();
+        let criteria =
+            item.criteria.iter().map(|criterion| self.criterion(kernel, criterion)).collect();
+        let evidence = item.evidence.iter().map(|evidence| self.evidence(evidence)).collect();
         let more = [
             ("criteria", Json::Array(criteria)),
             ("evidence", Json::Array(evidence)),
@@ -148,8 +149,9 @@ impl Session {
         after: Option<&str>,
     ) -> Option<Json> {
         let all = &kernel.plan().lifecycles;
-        let at = all.binary_search_by(|one| one.name.as_str().cmp(lifecycle)).ok()?;
-        let place = |state| all[at].states.iter().position(|one| one == state).map(|at| at as u32);
+        let at = all.binary_search_by(|known| known.name.as_str().cmp(lifecycle)).ok()?;
+        let place =
+            |state| all[at].states.iter().position(|known| known == state).map(|at| at as u32);
         let state = match state {
             Some(state) => Some(place(state)?),
             None => None,

@@ -86,7 +86,8 @@ impl<W: World> Session<W> {
         let plan = self.guard.plan();
         let known = plan.tools.iter().find(|known| known.wire_name == tool);
         let known = known.or_else(|| plan.tools.iter().find(|known| known.name == tool));
-        let changes = known.is_some_and(|tool| tool.transforms.iter().any(|one| !one.rule.shadow));
+        let changes = known
+            .is_some_and(|tool| tool.transforms.iter().any(|transform| !transform.rule.shadow));
         changes && !plan.shadow
     }
 

@@ -166,8 +166,8 @@ fn durable(folder: &Path, lines: &[String]) {
     hook(folder, lines);
 }
 
-fn micros(time: Duration, of: usize) -> f64 {
-    time.as_secs_f64() * 1e6 / of as f64
+fn micros(time: Duration, times: usize) -> f64 {
+    time.as_secs_f64() * 1e6 / times as f64
 }
 
 /// Measures a process that lives for one event: it opens the store, appends one record and ends.

@@ -20,7 +20,11 @@ impl fmt::Debug for CompiledContract {
 
 /// Compiles the contracts of a plan that a check uses.
 pub(crate) fn compile(plan: &Plan, schemas: &dyn Schemas) -> Box<[CompiledContract]> {
-    let attests = plan.attests.iter().flat_map(|attest| &attest.dimensions).map(|one| &one.checks);
+    let attests = plan
+        .attests
+        .iter()
+        .flat_map(|attest| &attest.dimensions)
+        .map(|dimension| &dimension.checks);
     let checks = plan.completion.iter().map(|completion| &completion.checks).chain(attests);
     let asked: BTreeSet<ContractId> = checks
         .flat_map(|checks| &checks.0)

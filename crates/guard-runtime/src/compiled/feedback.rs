@@ -41,7 +41,8 @@ impl Providers {
         let mut by_tool: Vec<Vec<u32>> = vec![Vec::new(); plan.tools.len()];
         let mut denied: Vec<Vec<ProviderId>> = vec![Vec::new(); plan.tools.len()];
         let triggers = (0..).zip(&plan.feedback);
-        let triggers = triggers.flat_map(|(id, one)| one.triggers.iter().map(move |t| (id, t)));
+        let triggers =
+            triggers.flat_map(|(id, feedback)| feedback.triggers.iter().map(move |t| (id, t)));
         for (id, trigger) in triggers {
             match trigger {
                 Trigger::Calls(_) | Trigger::Every(_) => {}

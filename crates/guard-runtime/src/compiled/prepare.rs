@@ -490,7 +490,7 @@ fn is_part(plan: &plan::Plan, tool: &plan::Tool, effect: &plan::Effect) -> bool 
     let var = effect.target.var;
     let reads = |id: &u32| {
         let invariant = plan.invariants.get(*id as usize);
-        invariant.is_none_or(|one| one.condition.0.contains(&Node::State(var)))
+        invariant.is_none_or(|invariant| invariant.condition.0.contains(&Node::State(var)))
     };
     !is_shared(tool, effect)
         && effect.ranges.is_empty()
@@ -501,10 +501,11 @@ fn is_part(plan: &plan::Plan, tool: &plan::Tool, effect: &plan::Effect) -> bool 
 /// Returns whether observations may break an invariant, and all that may only warn.
 pub(crate) fn is_tolerated(plan: &Plan, invariant: &plan::Invariant) -> bool {
     let observes = plan.tools.iter().flat_map(|tool| &tool.observes);
-    let writes =
-        |one: &&plan::Observe| !one.rule.shadow && invariant.reads.contains(&one.target.var);
+    let writes = |observe: &&plan::Observe| {
+        !observe.rule.shadow && invariant.reads.contains(&observe.target.var)
+    };
     let mut observes = observes.filter(writes).peekable();
-    observes.peek().is_some() && observes.all(|one| one.warn)
+    observes.peek().is_some() && observes.all(|observe| observe.warn)
 }
 
 /// By parameter: true if an observation, a lesson, a reconciliation, a transform or a private part of the result, or a later rule

@@ -64,7 +64,11 @@ fn reads_argument(expr: &Expr) -> bool {
 
 fn requirement_reads_argument(requires: &Requires) -> bool {
     let key = |values: &[Expr]| values.iter().any(reads_argument);
-    let keyed = requires.any_of.iter().flat_map(|one| &one.key).any(|one| key(&one.values));
+    let keyed = requires
+        .any_of
+        .iter()
+        .flat_map(|requirement| &requirement.key)
+        .any(|success_key| key(&success_key.values));
     keyed || requires.when.as_ref().is_some_and(reads_argument)
 }
 

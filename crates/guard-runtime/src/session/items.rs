@@ -111,7 +111,8 @@ pub(crate) fn id(lifecycle: &Lifecycle, number: u32) -> String {
 /// Returns the lifecycle and number in an item id, even if no such item exists.
 pub(crate) fn place(plan: &Plan, id: &str) -> Option<(LifecycleId, u32)> {
     let (name, number) = parse(id)?;
-    let at = plan.lifecycles.binary_search_by(|one| one.name.as_str().cmp(name)).ok()?;
+    let at =
+        plan.lifecycles.binary_search_by(|lifecycle| lifecycle.name.as_str().cmp(name)).ok()?;
     Some((at as LifecycleId, number))
 }
 

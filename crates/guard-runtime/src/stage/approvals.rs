@@ -130,10 +130,10 @@ impl<T> Default for Few<T> {
 }
 
 impl<T> Few<T> {
-    fn push(&mut self, one: T) {
+    fn push(&mut self, item: T) {
         match &self.0 {
-            None => self.0 = Some(one),
-            Some(_) => self.1.push(one),
+            None => self.0 = Some(item),
+            Some(_) => self.1.push(item),
         }
     }
 

@@ -150,8 +150,10 @@ pub(crate) fn misplaced(
     let mut message = format!("{id} is `{state}`, and `{}` begins in {from}", transition.name);
     for (actor, by) in [(Actor::Agent, "you can"), (Actor::Harness, "the harness can")] {
         let open = lifecycle.transitions.iter();
-        let open = open.filter(|one| one.actor == actor && one.from.contains(&item.state()));
-        let names: Vec<&str> = open.map(|one| &*one.name).collect();
+        let open = open.filter(|transition| {
+            transition.actor == actor && transition.from.contains(&item.state())
+        });
+        let names: Vec<&str> = open.map(|transition| &*transition.name).collect();
         if !names.is_empty() {
             message.push_str(&format!("; {by} {}", listed(names.iter().copied(), " or ")));
         }

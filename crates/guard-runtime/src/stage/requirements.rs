@@ -136,8 +136,11 @@ fn unmet(cx: &Context<'_>, call: DecidedCall<'_>, requires: &Requires, in_flight
         requires.any_of.iter().map(|alternative| described(cx, call, alternative)).collect();
     let message = format!("`{}` requires {}", call.tool.name, alternatives.join(" or "));
     let mut reason = cx.reason(Code::Requires, &requires.rule, message);
-    reason.needs =
-        requires.any_of.iter().map(|one| tools[one.tool as usize].name.clone()).collect();
+    reason.needs = requires
+        .any_of
+        .iter()
+        .map(|requirement| tools[requirement.tool as usize].name.clone())
+        .collect();
     reason.needs.sort();
     reason.needs.dedup();
     let names = || reason.needs.iter().map(String::as_str);

@@ -80,7 +80,8 @@ impl Migration<'_> {
         }
         let (old, new) = (counted(self.old.plan()), counted(self.new.plan()));
         for (limit, _) in old.iter().zip(&places).filter(|(_, place)| place.is_none()) {
-            let is_there = |tool: &str| self.new.plan().tools.iter().any(|it| it.wire_name == tool);
+            let is_there =
+                |tool: &str| self.new.plan().tools.iter().any(|known| known.wire_name == tool);
             let memory = match limit.uses.iter().any(|(tool, _)| is_there(tool)) {
                 true => Memory::Limit,
                 false => Memory::Tool,
@@ -154,8 +155,8 @@ impl Migration<'_> {
         let index = &old.indexes[was];
         let tool = self.names.new_tool(index.tool as usize)?;
         let same = self.names.same_params(index.tool as usize, tool);
-        let is_same = |it: &guard_plan::plan::SuccessIndex| {
-            it.tool as usize == tool && it.params == index.params && same
+        let is_same = |known: &guard_plan::plan::SuccessIndex| {
+            known.tool as usize == tool && known.params == index.params && same
         };
         new.indexes.iter().position(is_same)
     }
@@ -167,7 +168,8 @@ impl Migration<'_> {
         let words = |plan: &Plan, at: usize| {
             let index = &plan.indexes[at];
             let tool = &plan.tools[index.tool as usize];
-            let params = index.params.iter().map(|it| tool.params[*it as usize].name.as_str());
+            let params =
+                index.params.iter().map(|param| tool.params[*param as usize].name.as_str());
             let params = params.collect::<Vec<_>>().join(", ");
             format!("the calls of `{}` by {params}", tool.wire_name)
         };
@@ -187,7 +189,9 @@ impl Migration<'_> {
         let place = |was: &guard_plan::plan::Window| {
             let tool = self.names.new_tool(was.tool as usize)? as ToolId;
             let same = (tool, was.failures, was.size);
-            new.windows.iter().position(|it| (it.tool, it.failures, it.size) == same)
+            new.windows
+                .iter()
+                .position(|window| (window.tool, window.failures, window.size) == same)
         };
         let places: Vec<Option<usize>> = old.windows.iter().map(place).collect();
         let words = |plan: &Plan, at: usize| {
@@ -251,13 +255,17 @@ impl Migration<'_> {
             }
         }
         let var = |var: u32| self.names.new_var(var as usize).map(|var| var as u32);
-        draft.writes.retain_mut(|(it, _)| var(*it).map(|new| *it = new).is_some());
+        draft.writes.retain_mut(|(var_id, _)| var(*var_id).map(|new| *var_id = new).is_some());
         draft.parts.retain_mut(|part| var(part.var).map(|new| part.var = new).is_some());
         let unit = |unit: u32| self.names.new_unit(unit as usize).map(|unit| unit as u32);
-        draft.charges.retain_mut(|(it, _)| unit(*it).map(|new| *it = new).is_some());
-        draft.returned.retain_mut(|(it, _)| unit(*it).map(|new| *it = new).is_some());
+        draft.charges.retain_mut(|(unit_id, _)| unit(*unit_id).map(|new| *unit_id = new).is_some());
+        draft
+            .returned
+            .retain_mut(|(unit_id, _)| unit(*unit_id).map(|new| *unit_id = new).is_some());
         let limit = |limit: LimitId| limits[limit as usize].map(|limit| limit as LimitId);
-        draft.counted.retain_mut(|(it, _)| limit(*it).map(|new| *it = new).is_some());
+        draft
+            .counted
+            .retain_mut(|(limit_id, _)| limit(*limit_id).map(|new| *limit_id = new).is_some());
         Ok(moved)
     }
 

@@ -81,7 +81,7 @@ impl Upgraded {
     /// in its place what began anew, now or in an earlier upgrade.
     pub fn lost(&self) -> Vec<&Forgotten> {
         let harmless = [Memory::Approval, Memory::Probe, Memory::Tool];
-        self.dropped.iter().filter(|one| !harmless.contains(&one.memory)).collect()
+        self.dropped.iter().filter(|dropped| !harmless.contains(&dropped.memory)).collect()
     }
 }
 
@@ -166,7 +166,8 @@ impl<'m> Migration<'m> {
             self.to.state[at] = self.from.state[was].clone();
             self.to.stains[at] = self.from.stains[was];
         }
-        for var in old.state.iter().filter(|var| new.state.iter().all(|it| it.name != var.name)) {
+        for var in old.state.iter().filter(|var| new.state.iter().all(|kept| kept.name != var.name))
+        {
             self.drops(Memory::Variable, format!("the variable `{}`", var.name));
         }
         Ok(())
@@ -180,7 +181,8 @@ impl<'m> Migration<'m> {
                 None => self.begins(Memory::Spending, format!("what is spent of `{}`", unit.name)),
             }
         }
-        for unit in old.units.iter().filter(|unit| new.units.iter().all(|it| it.name != unit.name))
+        for unit in
+            old.units.iter().filter(|unit| new.units.iter().all(|kept| kept.name != unit.name))
         {
             self.drops(Memory::Spending, format!("what is spent of `{}`", unit.name));
         }
@@ -189,7 +191,7 @@ impl<'m> Migration<'m> {
     fn facts(&mut self) -> Result<(), UpgradeError> {
         let (old, new) = (self.old.plan(), self.new.plan());
         for (at, fact) in new.facts.iter().enumerate() {
-            let Some(was) = old.facts.iter().position(|it| it.name == fact.name) else {
+            let Some(was) = old.facts.iter().position(|known| known.name == fact.name) else {
                 self.begins(Memory::Fact, format!("the fact `{}`", fact.name));
                 continue;
             };
@@ -206,7 +208,8 @@ impl<'m> Migration<'m> {
             }
             self.to.facts[at] = self.from.facts[was].clone();
         }
-        for fact in old.facts.iter().filter(|fact| new.facts.iter().all(|it| it.name != fact.name))
+        for fact in
+            old.facts.iter().filter(|fact| new.facts.iter().all(|kept| kept.name != fact.name))
         {
             self.drops(Memory::Fact, format!("the fact `{}`", fact.name));
         }
@@ -216,7 +219,7 @@ impl<'m> Migration<'m> {
     fn probes(&mut self) -> Result<(), UpgradeError> {
         let (old, new) = (self.old.plan(), self.new.plan());
         for (at, probe) in new.probes.iter().enumerate() {
-            let Some(was) = old.probes.iter().position(|it| it.name == probe.name) else {
+            let Some(was) = old.probes.iter().position(|known| known.name == probe.name) else {
                 continue;
             };
             let was_asked = &old.probes[was];
@@ -262,7 +265,8 @@ impl<'m> Migration<'m> {
     fn items(&mut self) -> Result<(), UpgradeError> {
         let (old, new) = (self.old.plan(), self.new.plan());
         for (at, lifecycle) in new.lifecycles.iter().enumerate() {
-            let Some(was) = old.lifecycles.iter().position(|it| it.name == lifecycle.name) else {
+            let Some(was) = old.lifecycles.iter().position(|known| known.name == lifecycle.name)
+            else {
                 self.begins(Memory::Items, format!("the items of `{}`", lifecycle.name));
                 continue;
             };
@@ -283,7 +287,7 @@ impl<'m> Migration<'m> {
             }
         }
         for (was, lifecycle) in old.lifecycles.iter().enumerate() {
-            let gone = new.lifecycles.iter().all(|it| it.name != lifecycle.name);
+            let gone = new.lifecycles.iter().all(|kept| kept.name != lifecycle.name);
             if gone && self.from.items[was].len() > 0 {
                 self.drops(Memory::Items, format!("the items of `{}`", lifecycle.name));
             }
@@ -310,11 +314,12 @@ impl<'m> Migration<'m> {
     fn monitors(&mut self) {
         let (old, new) = (self.old.plan(), self.new.plan());
         monitors::begin_monitors(self.new, &mut self.to);
-        let known: Vec<String> = (0..old.monitors.len()).map(|it| text::monitor(old, it)).collect();
+        let known: Vec<String> =
+            (0..old.monitors.len()).map(|monitor| text::monitor(old, monitor)).collect();
         let mut taken = vec![false; known.len()];
         for at in 0..new.monitors.len() {
             let text = text::monitor(new, at);
-            match known.iter().position(|it| *it == text) {
+            match known.iter().position(|other| *other == text) {
                 Some(was) => {
                     let truth: &Truth = &self.from.monitors[was];
                     self.to.monitors[at] = truth.clone();

@@ -14,7 +14,7 @@ pub(super) struct OldPositions {
 }
 
 fn places<T>(old: &[T], new: &[T], name: impl Fn(&T) -> &str) -> Vec<Option<usize>> {
-    let place = |it: &T| old.iter().position(|known| name(known) == name(it));
+    let place = |item: &T| old.iter().position(|known| name(known) == name(item));
     new.iter().map(place).collect()
 }
 
@@ -99,8 +99,8 @@ impl OldPositions {
 
     /// Returns whether items of two lifecycles look alike.
     pub fn same_lifecycle(&self, old: &Lifecycle, new: &Lifecycle) -> bool {
-        let names = |it: &Lifecycle| -> Vec<String> {
-            it.transitions.iter().map(|transition| transition.name.clone()).collect()
+        let names = |lifecycle: &Lifecycle| -> Vec<String> {
+            lifecycle.transitions.iter().map(|transition| transition.name.clone()).collect()
         };
         old.states == new.states
             && names(old) == names(new)
@@ -113,13 +113,13 @@ impl OldPositions {
         match criterion {
             ItemCriterion::Command(id) => {
                 let words = &old.commands[*id as usize].argv;
-                let at = new.commands.iter().position(|it| it.argv == *words);
+                let at = new.commands.iter().position(|command| command.argv == *words);
                 at.map(|at| ItemCriterion::Command(at as u32))
                     .ok_or_else(|| format!("the command `{}`", words.join(" ")))
             }
             ItemCriterion::Probe(id) => {
                 let name = &old.probes[*id as usize].name;
-                let at = new.probes.iter().position(|it| it.name == *name);
+                let at = new.probes.iter().position(|known| known.name == *name);
                 at.map(|at| ItemCriterion::Probe(at as u32))
                     .ok_or_else(|| format!("the probe `{name}`"))
             }

@@ -35,14 +35,15 @@ fn checks(plan: &Plan, checks: &Checks) -> String {
         CheckKind::Committed => "committed".into(),
         CheckKind::Every(lifecycle, state) => {
             let lifecycle = plan.lifecycles.get(*lifecycle as usize);
-            let state = lifecycle.and_then(|it| it.states.get(*state as usize));
+            let state = lifecycle.and_then(|lifecycle| lifecycle.states.get(*state as usize));
             format!("every {:?} {state:?}", lifecycle.map(|it| &it.name))
         }
         CheckKind::Attest(attest) => {
-            let dimensions = plan.attests.get(*attest as usize).map(|it| &it.dimensions);
+            let dimensions = plan.attests.get(*attest as usize).map(|attest| &attest.dimensions);
             let dimensions = dimensions.into_iter().flatten();
-            let all =
-                dimensions.map(|it| format!("{} {}", it.name, self::checks(plan, &it.checks)));
+            let all = dimensions.map(|dimension| {
+                format!("{} {}", dimension.name, self::checks(plan, &dimension.checks))
+            });
             format!("attest {}", all.collect::<Vec<_>>().join(", "))
         }
         CheckKind::Condition(e) => format!("if {}", expr(plan, None, e)),
@@ -103,7 +104,8 @@ fn named(plan: &Plan, tool: Option<u32>, node: &Node) -> String {
             format!("failed {:?} {:?} {within:?}", tool_name(*tool), since(from))
         }
         Node::Calls { tool, failures, window } => {
-            let size = window.and_then(|id| plan.windows.get(id as usize)).map(|it| it.size);
+            let size =
+                window.and_then(|id| plan.windows.get(id as usize)).map(|window| window.size);
             format!("calls {:?} {failures} {size:?}", tool_name(*tool))
         }
         Node::LastArg(tool, at) => format!("last argument {:?} {at}", tool_name(*tool)),
@@ -126,7 +128,8 @@ pub(super) fn form(plan: &Plan, ty: TypeId) -> String {
             format!("map {key}{}", form(plan, *of))
         }
         Some(TypeDef::Record { fields, .. }) => {
-            let field = |it: &guard_plan::plan::Field| (it.name.clone(), form(plan, it.ty));
+            let field =
+                |field: &guard_plan::plan::Field| (field.name.clone(), form(plan, field.ty));
             format!("record {:?}", fields.iter().map(field).collect::<Vec<_>>())
         }
         Some(TypeDef::Enum { variants, .. }) => format!("enum {variants:?}"),

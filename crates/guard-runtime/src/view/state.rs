@@ -71,9 +71,9 @@ impl Session {
     fn parts_json(&self, kernel: &Kernel, members: &mut Vec<(&str, Json)>) {
         let plan = kernel.plan();
         if !plan.feedback.is_empty() {
-            let spoken = (0..).zip(&plan.feedback).filter_map(|(id, one)| {
+            let spoken = (0..).zip(&plan.feedback).filter_map(|(id, feedback)| {
                 let spoken = self.feedback.spoken(id)?;
-                Some((one.name.as_str(), spoken_json(&spoken)))
+                Some((feedback.name.as_str(), spoken_json(&spoken)))
             });
             let spoken = object(spoken.collect());
             let judged = count(self.feedback.judged);

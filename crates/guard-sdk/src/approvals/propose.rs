@@ -64,7 +64,8 @@ impl<W: World> Session<W> {
         let plan = self.guard.plan();
         let tool = plan.tools.iter().find(|known| known.wire_name == tool);
         tool.is_some_and(|tool| {
-            let mut limits = tool.limits.iter().filter_map(|it| plan.limits.get(it.limit as usize));
+            let mut limits =
+                tool.limits.iter().filter_map(|limit| plan.limits.get(limit.limit as usize));
             !tool.approvals.is_empty()
                 || tool.irreversible
                 || tool.served.is_some()

@@ -310,7 +310,7 @@ impl<W: World> Session<W> {
             };
             let secrets = &*session.persistence.secrets;
             let written = snapshot(session.guard.kernel(), &resumed, secrets)
-                .map(|it| session.recorder.snapshot(&session.state, &it).to_vec());
+                .map(|snapshot| session.recorder.snapshot(&session.state, &snapshot).to_vec());
             // A record of nothing is one that no store takes.
             written.unwrap_or_default()
         })?;

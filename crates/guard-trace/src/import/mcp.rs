@@ -38,7 +38,7 @@ pub(super) fn value(importer: &mut Importer, json: &Json, at: Option<i64>, give:
         }
         Some(method) => importer.pass(&format!("the method `{method}` is no call of a tool")),
         None => {
-            let known = importer.sessions.get(&session).is_some_and(|it| it.has(&id));
+            let known = importer.sessions.get(&session).is_some_and(|known| known.has(&id));
             if !known {
                 return importer.pass("an answer to something else than a call of a tool");
             }

@@ -231,7 +231,7 @@ impl Importer {
         let why = render::cut(why, 200);
         let room = self.passed.len() < CAUSES;
         let why = if room { why } else { "for other causes".into() };
-        match self.passed.iter_mut().find(|one| one.why == why) {
+        match self.passed.iter_mut().find(|passed| passed.why == why) {
             Some(one) => one.lines += 1,
             None => {
                 let (file, first) = (self.file.clone(), self.line);

@@ -34,7 +34,7 @@ pub(super) fn value(importer: &mut Importer, json: &Json, give: &mut Give<'_>) {
         LoggedEnding::Denied => return,
     };
     // The call ends at its start time: a line has only one time.
-    let at = at.or_else(|| importer.sessions.get(&session).and_then(|it| it.now()));
+    let at = at.or_else(|| importer.sessions.get(&session).and_then(|session| session.now()));
     importer.outcome(&session, at, "", outcome, give);
 }
 

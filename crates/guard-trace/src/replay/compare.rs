@@ -17,18 +17,18 @@ pub(super) fn same_reasons(a: &Verdict, b: &Verdict) -> bool {
 }
 
 /// Returns the reasons that decide one of two verdicts and are not given for the other.
-pub(super) fn deciding<'v>(of: &'v Verdict, beside: &Verdict) -> Vec<&'v Reason> {
+pub(super) fn deciding<'v>(verdict: &'v Verdict, beside: &Verdict) -> Vec<&'v Reason> {
     let new = |reason: &&Reason| {
         let rule = |other: &Reason| (other.code, &other.rule) == (reason.code, &reason.rule);
-        reason.decision == of.decision && !beside.reasons.iter().any(rule)
+        reason.decision == verdict.decision && !beside.reasons.iter().any(rule)
     };
-    let mut found: Vec<&Reason> = of.reasons.iter().filter(new).collect();
+    let mut found: Vec<&Reason> = verdict.reasons.iter().filter(new).collect();
     // An evaluation error, perhaps from a missing answer, is irrelevant if another reason decides.
     if found.iter().any(|reason| reason.code != Code::EvaluationError) {
         found.retain(|reason| reason.code != Code::EvaluationError);
     }
     if found.is_empty() {
-        found.extend(of.reasons.iter().find(|reason| reason.decision == of.decision));
+        found.extend(verdict.reasons.iter().find(|reason| reason.decision == verdict.decision));
     }
     found
 }

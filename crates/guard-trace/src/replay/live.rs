@@ -101,13 +101,14 @@ impl<'k> Replay<'k> {
     fn recalled(
         judge: &'k Judge,
         options: Options<'_>,
-        it: &record::Snapshot<'_>,
+        snapshot: &record::Snapshot<'_>,
         line: Option<&[u8]>,
     ) -> Result<Replay<'k>, ReplayError> {
-        if *it.plan != *judge.hash {
+        if *snapshot.plan != *judge.hash {
             return Err(ReplayError::Snapshot);
         }
-        let keys = options.keys.map(|keys| Arc::new(keys.session(&it.session)) as Arc<dyn Secrets>);
+        let keys =
+            options.keys.map(|keys| Arc::new(keys.session(&snapshot.session)) as Arc<dyn Secrets>);
         let text = line.and_then(|line| std::str::from_utf8(line).ok());
         let resumed = resume(&judge.kernel, &replayed_secrets(keys.as_ref()), text)
             .map_err(|error| ReplayError::Recall(error.to_string()))?;
@@ -122,7 +123,7 @@ impl<'k> Replay<'k> {
             refusal: None,
             said: Replayed::new(
                 options,
-                [&it.session, &it.guard, &it.plan],
+                [&snapshot.session, &snapshot.guard, &snapshot.plan],
                 start,
                 true,
                 judge.shown.clone(),

@@ -207,8 +207,8 @@ impl FolderStore {
     /// and whether a snapshot was rejected.
     fn taken(&self, session: &str) -> (Option<(Taken, FilePosition)>, bool) {
         let mut bytes = Vec::new();
-        let read =
-            File::open(self.snapshot_path(session)).and_then(|mut it| it.read_to_end(&mut bytes));
+        let read = File::open(self.snapshot_path(session))
+            .and_then(|mut file| file.read_to_end(&mut bytes));
         if read.is_err() {
             return (None, false);
         }
@@ -251,7 +251,8 @@ impl FolderStore {
         commit: &Commit<'_>,
         head: Head,
     ) -> Result<(), StoreError> {
-        let mut lines = Vec::with_capacity(commit.records.iter().map(|it| it.len() + 1).sum());
+        let mut lines =
+            Vec::with_capacity(commit.records.iter().map(|record| record.len() + 1).sum());
         for record in commit.records {
             lines.extend_from_slice(record.as_bytes());
             lines.push(b'\n');

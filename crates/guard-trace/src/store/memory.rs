@@ -95,7 +95,11 @@ impl Store for MemoryStore {
 
     fn head(&self, session: &str) -> Result<Option<Head>, StoreError> {
         let kept = self.lock();
-        Ok(kept.sessions.get(session).filter(|found| !found.lines.is_empty()).map(|it| it.head))
+        Ok(kept
+            .sessions
+            .get(session)
+            .filter(|found| !found.lines.is_empty())
+            .map(|session| session.head))
     }
 
     fn records(&self, session: &str, from: u64) -> Result<Records<'_>, StoreError> {

@@ -119,7 +119,8 @@ impl SqliteStore {
         self.reading(|rows, _| {
             let mut ids = rows.sessions()?;
             ids.push(LEDGER.to_owned());
-            let head = |id: String| Ok((id.clone(), rows.session(&id)?.map(|it| it.head)));
+            let head =
+                |id: String| Ok((id.clone(), rows.session(&id)?.map(|session| session.head)));
             let heads: Vec<(String, Option<Head>)> =
                 ids.into_iter().map(head).collect::<Result<_, StoreError>>()?;
             Ok(heads.into_iter().filter_map(|(id, head)| Some((id, head?))).collect())
@@ -243,7 +244,8 @@ impl Store for SqliteStore {
         let mut found = audit(self)?;
         found.extend(self.reading(|rows, _| rows.orphans())?);
         let ids = self.heads()?;
-        let head = |id: &str| self.reading(|rows, _| Ok(rows.session(id)?.map(|it| it.head)));
+        let head =
+            |id: &str| self.reading(|rows, _| Ok(rows.session(id)?.map(|session| session.head)));
         found.extend(self.marks.audit(ids.iter().map(|(id, _)| &**id), head)?);
         Ok(found)
     }

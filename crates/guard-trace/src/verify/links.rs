@@ -300,7 +300,7 @@ impl<'a> Links<'a> {
 
 /// Checks that a chain ends at its store's head; `added` is true if there are more records.
 pub fn ends_as_said(verified: &mut VerifiedTrace, expected: &Head, added: bool) {
-    let whole = verified.findings.iter().all(|it| it.trouble == TraceTrouble::Snapshot);
+    let whole = verified.findings.iter().all(|finding| finding.trouble == TraceTrouble::Snapshot);
     if whole && (verified.head != *expected || added) {
         let record = expected.version.checked_sub(1);
         verified.findings.push(TraceFinding {

@@ -82,11 +82,12 @@ impl Batch {
     /// Commits together with other sessions.
     pub fn commit(&self, session: &str, commit: &Commit<'_>) -> Result<Committed, StoreError> {
         let (answer, answered) = sync_channel(1);
-        let charge = |it: &SharedCharge<'_>| (it.key.to_owned(), it.amount, it.limit);
+        let charge =
+            |charge: &SharedCharge<'_>| (charge.key.to_owned(), charge.amount, charge.limit);
         let job = BatchJob {
             session: session.to_owned(),
             version: commit.version,
-            records: commit.records.iter().map(|it| (*it).to_owned()).collect(),
+            records: commit.records.iter().map(|record| (*record).to_owned()).collect(),
             snapshot: commit.snapshot.map(<[u8]>::to_vec),
             charges: commit.charges.iter().map(charge).collect(),
             answer,

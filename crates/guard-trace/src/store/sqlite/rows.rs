@@ -74,7 +74,7 @@ impl Rows<'_> {
     /// Returns the records of a session from a number on, at most `most`.
     pub fn lines(
         &self,
-        of: &SessionRow,
+        session: &SessionRow,
         from: u64,
         most: usize,
     ) -> Result<Vec<String>, StoreError> {
@@ -83,7 +83,7 @@ impl Rows<'_> {
         let sql =
             "SELECT line FROM record WHERE place >= ?1 AND place < ?2 ORDER BY place LIMIT ?3";
         let mut statement = self.connection.prepare_cached(sql).map_err(fail)?;
-        let range = params![place(of.id, from), place(of.id + 1, 0), most];
+        let range = params![place(session.id, from), place(session.id + 1, 0), most];
         let lines = statement.query_map(range, |row| row.get(0)).map_err(fail)?;
         lines.collect::<Result<_, _>>().map_err(fail)
     }
@@ -125,9 +125,9 @@ impl Rows<'_> {
     }
 
     /// Returns the snapshot of a session.
-    pub fn snapshot(&self, of: &SessionRow) -> Result<Option<StoredSnapshot>, StoreError> {
+    pub fn snapshot(&self, session: &SessionRow) -> Result<Option<StoredSnapshot>, StoreError> {
         let sql = "SELECT version, head, tag, bytes FROM snapshot WHERE session = ?1";
-        self.one(sql, params![of.id], |row| {
+        self.one(sql, params![session.id], |row| {
             let version = u64::try_from(row.get::<_, i64>(0)?).unwrap_or(u64::MAX);
             Ok(StoredSnapshot { version, head: row.get(1)?, tag: row.get(2)?, bytes: row.get(3)? })
         })
