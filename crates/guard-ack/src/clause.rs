@@ -47,7 +47,7 @@ fn read(text: &'static str) -> ClausePage {
             let names = names.split('`').skip(1).step_by(2);
             page.capabilities.extend(names.map(|name| Capability { name, tier }));
         } else if let Some((id, promise)) =
-            line.strip_prefix("| `").and_then(|it| it.split_once("` | "))
+            line.strip_prefix("| `").and_then(|row| row.split_once("` | "))
         {
             let promise = promise.trim_end_matches('|').trim_end();
             page.clauses.push(AckClause { id, promise, tier });

@@ -56,7 +56,7 @@ pub fn play(
             }
             seen.is_process_used = player.adapter.is_used();
             let trouble = played.as_ref().err().or(seen.trouble.as_ref());
-            seen.is_asleep = trouble.is_some_and(|it| it.kind == TroubleKind::Hang)
+            seen.is_asleep = trouble.is_some_and(|trouble| trouble.kind == TroubleKind::Hang)
                 && player.adapter.is_asleep();
             let finished = player.adapter.finish(clean);
             match (played.unwrap_or_else(Played::Errored), finished) {
@@ -109,7 +109,7 @@ struct Player<'p> {
 pub fn declared(declared: Declared) -> Result<Declared, AdapterTrouble> {
     for name in declared.capabilities.keys() {
         if clause::capability(name).is_none() {
-            let names = clause::capabilities().iter().map(|one| one.name);
+            let names = clause::capabilities().iter().map(|capability| capability.name);
             let near = guard_plan::near::nearest(name, names);
             let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
             let message = format!("unknown capability `{name}`{near}");
@@ -186,8 +186,8 @@ impl<'p> Player<'p> {
             let (ones, ended) = self.run(at, run);
             if let Err(trouble) = ended {
                 // A forbidden action counts, even if the run fails later.
-                let over = |(beside, one)| {
-                    judge::overstepped(self.case, at + beside, one, &self.outside.ids)
+                let over = |(beside, seen)| {
+                    judge::overstepped(self.case, at + beside, seen, &self.outside.ids)
                 };
                 let mut done: Vec<BrokenPromise> = ones.iter().enumerate().flat_map(over).collect();
                 if done.is_empty() {
@@ -232,16 +232,16 @@ impl<'p> Player<'p> {
     fn judge_run(
         &mut self,
         at: usize,
-        one: &mut RunSeen,
+        seen: &mut RunSeen,
     ) -> Result<Vec<BrokenPromise>, AdapterTrouble> {
         let run = &self.case.run[at];
-        let mut broken = judge::run(self.case, at, one, &self.outside.ids);
-        if let Some(trace) = one.end.as_ref().and_then(|end| end.trace.clone()) {
+        let mut broken = judge::run(self.case, at, seen, &self.outside.ids);
+        if let Some(trace) = seen.end.as_ref().and_then(|end| end.trace.clone()) {
             self.traces.insert(run.session.clone(), trace);
         }
         if self.case.needs.iter().any(|need| need == "replay") {
-            one.replayed = self.replay_after(run)?;
-            broken.extend(judge::replayed(self.case, at, one.replayed.as_ref()));
+            seen.replayed = self.replay_after(run)?;
+            broken.extend(judge::replayed(self.case, at, seen.replayed.as_ref()));
         }
         Ok(broken)
     }
@@ -251,7 +251,10 @@ impl<'p> Player<'p> {
     }
 
     fn workspace(&self) -> Option<String> {
-        self.outside.workspace.as_ref().map(|it| it.path().to_string_lossy().into_owned())
+        self.outside
+            .workspace
+            .as_ref()
+            .map(|workspace| workspace.path().to_string_lossy().into_owned())
     }
 
     fn message(&self, at: usize, run: &RunFile) -> Run {
@@ -431,7 +434,7 @@ fn tools(case: &Case) -> Vec<AgentTool> {
         description: String::new(),
         schema: schema(case, name),
         native: native(name),
-        elsewhere: case.tools.iter().find(|tool| tool.name == name).and_then(|it| it.elsewhere),
+        elsewhere: case.tools.iter().find(|tool| tool.name == name).and_then(|tool| tool.elsewhere),
     };
     let missing = |name: &str| case.tools.iter().any(|tool| tool.missing && tool.name == name);
     names.into_iter().filter(|name| !missing(name)).map(tool).collect()

@@ -122,7 +122,7 @@ impl AckReport {
 
     /// Returns the number of cases with this verdict.
     pub fn count(&self, word: &str) -> usize {
-        self.outcomes.iter().filter(|one| one.verdict.word() == word).count()
+        self.outcomes.iter().filter(|outcome| outcome.verdict.word() == word).count()
     }
 }
 
@@ -182,7 +182,7 @@ pub fn run(
                     {
                         *adapter = declared;
                     }
-                    let at = cases.iter().position(|one| std::ptr::eq(one, case));
+                    let at = cases.iter().position(|known| std::ptr::eq(known, case));
                     if let Some(Ok(mut slot)) = at.map(|at| slots[at].lock()) {
                         *slot = Some((outcome, is_sure));
                     }
@@ -282,10 +282,10 @@ fn again_alone(
     let is_errored = |outcome: &CaseOutcome| {
         outcome
             .trouble()
-            .is_some_and(|it| matches!(it.kind, TroubleKind::Hang | TroubleKind::Crash))
+            .is_some_and(|trouble| matches!(trouble.kind, TroubleKind::Hang | TroubleKind::Crash))
     };
     let is_unsure = |(outcome, is_sure): &(CaseOutcome, bool)| !is_sure && is_errored(outcome);
-    if judged.iter().filter(|one| is_unsure(one)).count() > AGAIN {
+    if judged.iter().filter(|outcome| is_unsure(outcome)).count() > AGAIN {
         return;
     }
     let alone = Repeated { contestant, is_alone: true, is_known_silent: false };
@@ -323,7 +323,9 @@ fn outcome(
         known: options.known_failing.iter().any(|glob| matches(glob, &case.name)),
         // What adapters often get wrong about one promise leads astray where another is broken.
         hint: case.hint.clone().filter(|_| match &verdict {
-            CaseVerdict::Failed(broken) => broken.iter().any(|one| one.clause == case.clause),
+            CaseVerdict::Failed(broken) => {
+                broken.iter().any(|promise| promise.clause == case.clause)
+            }
             _ => true,
         }),
         took,

@@ -213,8 +213,9 @@ impl<'o, 'c> Stages<'o, 'c> {
     /// Returns the case's id of a call that runs. The model may have given one id to several calls, or none.
     fn case_id(&self, call: &ModelCall) -> Option<String> {
         let ids = &self.outside.ids;
-        let begun =
-            |id: &String| self.stage().seen.executed.iter().any(|one| one.id.as_ref() == Some(id));
+        let begun = |id: &String| {
+            self.stage().seen.executed.iter().any(|call| call.id.as_ref() == Some(id))
+        };
         let named = |script: &&CallFile| ids.get(&script.id) == Some(&call.call);
         let like = |script: &&CallFile| {
             script.tool == call.tool && self::named(&json_of(&script.args), ids) == call.args
@@ -233,7 +234,7 @@ impl<'o, 'c> Stages<'o, 'c> {
 
     /// Returns whether a call of the first stage has begun.
     fn is_begun(&self, id: &str) -> bool {
-        self.stages[0].seen.executed.iter().any(|one| one.id.as_deref() == Some(id))
+        self.stages[0].seen.executed.iter().any(|call| call.id.as_deref() == Some(id))
     }
 
     /// Returns the calls of the turn that is played.
@@ -244,7 +245,7 @@ impl<'o, 'c> Stages<'o, 'c> {
     }
 
     fn has_begun(&self, id: &str) -> bool {
-        self.stage().seen.executed.iter().any(|one| one.id.as_deref() == Some(id))
+        self.stage().seen.executed.iter().any(|call| call.id.as_deref() == Some(id))
     }
 
     /// Returns whether every call of the turn runs or has run. Of one that does not, the adapter may still ask: what it
@@ -295,8 +296,10 @@ impl AdapterWorld for Stages<'_, '_> {
         let at = self.stage().seen.shown.len();
         let new = self.stage().seen.shown.last().map_or(0, Vec::len).min(messages.len());
         let earlier = (new > 0).then(|| json!(format!("… {new} as before")));
-        let messages_shown: Vec<Value> =
-            earlier.into_iter().chain(messages[new..].iter().map(|one| json!(one))).collect();
+        let messages_shown: Vec<Value> = earlier
+            .into_iter()
+            .chain(messages[new..].iter().map(|message| json!(message)))
+            .collect();
         let body = json!({ "messages": messages_shown });
         self.outside.note("<", "model.next", &body);
         self.stage_mut().seen.shown.push(messages.to_vec());

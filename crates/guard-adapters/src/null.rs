@@ -37,7 +37,8 @@ impl Contestant for Null {
 
 impl Adapter for Null {
     fn hello(&mut self, _: &Hello) -> Result<Declared, AdapterTrouble> {
-        let names = clause::capabilities().iter().map(|one| (one.name.to_owned(), true));
+        let names =
+            clause::capabilities().iter().map(|capability| (capability.name.to_owned(), true));
         Ok(Declared {
             name: format!("{self:?}"),
             version: String::new(),

@@ -54,7 +54,8 @@ fn unable<T>() -> Result<T, AdapterTrouble> {
 
 impl Adapter for Evaluator {
     fn hello(&mut self, _: &Hello) -> Result<Declared, AdapterTrouble> {
-        let names = clause::capabilities().iter().map(|one| (one.name.to_owned(), true));
+        let names =
+            clause::capabilities().iter().map(|capability| (capability.name.to_owned(), true));
         Ok(Declared {
             name: "reference".into(),
             version: env!("CARGO_PKG_VERSION").into(),
@@ -125,7 +126,9 @@ fn answer(host: &RefCell<Host>, ask: &Ask) -> Option<Json> {
             Content::Text(text) => Json::string(&text),
             _ => Json::Null,
         }),
-        Ask::Sha256(path) => Some(host.sha256(path)?.map_or(Json::Null, |it| Json::string(&it))),
+        Ask::Sha256(path) => {
+            Some(host.sha256(path)?.map_or(Json::Null, |digest| Json::string(&digest)))
+        }
         // Generated guards use neither.
         Ask::Run(_) | Ask::Committed => None,
     }
@@ -356,7 +359,7 @@ fn reasons(source: &str, judged: &Judgement) -> String {
         (!word.starts_with(SHADE)).then(|| word.to_owned())
     });
     let mut lines: Vec<String> = given.collect();
-    lines.extend(judged.outcome.feedback.iter().map(|one| one.text.clone()));
+    lines.extend(judged.outcome.feedback.iter().map(|feedback| feedback.text.clone()));
     lines.join("\n\n")
 }
 

@@ -180,7 +180,7 @@ impl<R: BufRead, W: Write> AdapterWorld for Wire<R, W> {
     fn ended(&mut self, idle: bool) -> Option<(String, Done)> {
         loop {
             // A run waits for its own calls alone: those of a run beside it do not end while it goes on.
-            let own = |one: &Running| one.session == self.session;
+            let own = |running: &Running| running.session == self.session;
             if let Some(at) = self.ended.iter().position(|(running, _)| own(running)) {
                 return self.ended.remove(at).map(|(running, done)| (running.call, done));
             }
@@ -197,7 +197,7 @@ impl<R: BufRead, W: Write> AdapterWorld for Wire<R, W> {
     }
 
     fn now(&mut self) -> String {
-        self.ask::<Now>("clock.now", json!({})).map(|it| it.now).unwrap_or_default()
+        self.ask::<Now>("clock.now", json!({})).map(|reply| reply.now).unwrap_or_default()
     }
 
     fn approval(&mut self, request: &ApprovalRequest) -> ApprovalAnswer {
@@ -207,7 +207,8 @@ impl<R: BufRead, W: Write> AdapterWorld for Wire<R, W> {
     }
 
     fn probe(&mut self, name: &str) -> Option<Value> {
-        self.ask::<ProbeAnswer>("probe.read", json!({ "name": name })).and_then(|it| it.answer)
+        self.ask::<ProbeAnswer>("probe.read", json!({ "name": name }))
+            .and_then(|reply| reply.answer)
     }
 
     fn beside(&mut self) -> Option<Run> {

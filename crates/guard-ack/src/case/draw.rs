@@ -176,7 +176,7 @@ impl CaseDraws<'_> {
             .and_then(|(low, high)| Some((low.parse::<i64>().ok()?, high.parse::<i64>().ok()?)));
         let (low, high) = bounds
             .filter(|(low, high)| {
-                low <= high && high.checked_sub(*low).is_some_and(|it| it < 1 << 30)
+                low <= high && high.checked_sub(*low).is_some_and(|width| width < 1 << 30)
             })
             .ok_or_else(|| (format!("`{range}` is no range: write `2..=9`"), None))?;
         let bytes = draw(self.seed, self.case, &format!("int:{name}"), 0);

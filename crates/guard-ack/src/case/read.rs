@@ -110,7 +110,7 @@ impl CaseReader<'_> {
         }
         for need in &case.needs {
             if clause::capability(need).is_none() {
-                let names = clause::capabilities().iter().map(|one| one.name);
+                let names = clause::capabilities().iter().map(|capability| capability.name);
                 let help = nearest(need, names).map(|near| format!("did you mean `{near}`?"));
                 self.problem(
                     &format!("\"{need}\""),
@@ -144,7 +144,7 @@ impl CaseReader<'_> {
             self.problem(&case.since, format!("`{}` is not a version", case.since), None);
         }
         let given = case.world.approvals.values().flatten();
-        for text in given.flat_map(|one| one.lasts.iter().chain(&one.takes)) {
+        for text in given.flat_map(|approval| approval.lasts.iter().chain(&approval.takes)) {
             self.duration(text);
         }
     }

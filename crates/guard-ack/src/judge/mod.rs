@@ -79,11 +79,16 @@ pub fn overstepped(
 ) -> Vec<BrokenPromise> {
     let bench = &mut Bench { case, run: &case.run[number], seen, ids, number, broken: Vec::new() };
     let expect = &bench.run.expect;
-    let ran = seen.executed.iter().map(|one| bench.served_name(one));
-    let listed = |id: &str| expect.executed.iter().chain(&expect.may_run).any(|it| it == id);
+    let ran = seen.executed.iter().map(|call| bench.served_name(call));
+    let listed =
+        |id: &str| expect.executed.iter().chain(&expect.may_run).any(|called| called == id);
     let over: Vec<String> = ran.filter(|id| !listed(id)).map(str::to_owned).collect();
-    let asked = seen.approvals.iter().map(|one| format!("{} {}", bench.name(&one.call), one.role));
-    let asked: Vec<String> = asked.filter(|one| !expect.approvals.contains(one)).collect();
+    let asked = seen
+        .approvals
+        .iter()
+        .map(|approval| format!("{} {}", bench.name(&approval.call), approval.role));
+    let asked: Vec<String> =
+        asked.filter(|approval| !expect.approvals.contains(approval)).collect();
     if !over.is_empty() {
         let observed = format!("run: {}", bench.calls(over.iter().map(String::as_str)));
         let expected = bench.calls(expect.executed.iter().map(String::as_str));
@@ -180,10 +185,11 @@ impl Bench<'_> {
 
     fn executed(&mut self) {
         let expected = &self.run.expect.executed;
-        let seen: Vec<&str> = self.seen.executed.iter().map(|one| self.served_name(one)).collect();
+        let seen: Vec<&str> =
+            self.seen.executed.iter().map(|call| self.served_name(call)).collect();
         let may_run = &self.run.expect.may_run;
         let seen: Vec<&str> =
-            seen.into_iter().filter(|id| !may_run.iter().any(|one| one == id)).collect();
+            seen.into_iter().filter(|id| !may_run.iter().any(|allowed| allowed == id)).collect();
         // A loop that ends with an error need not come so far; where it must not, its end says why.
         let is_start =
             seen.len() <= expected.len() && expected.iter().zip(&seen).all(|(a, b)| a == b);
@@ -193,7 +199,7 @@ impl Bench<'_> {
         }
         let answers =
             self.answers_instead(expected.iter().filter(|id| !seen.contains(&id.as_str())));
-        let is_more = seen.iter().any(|id| !expected.iter().any(|one| one == id));
+        let is_more = seen.iter().any(|id| !expected.iter().any(|wanted| wanted == id));
         // What a long run did as expected is left out.
         let same = expected.iter().zip(&seen).take_while(|(a, b)| a == b).count();
         let same = if same > LISTED { same - 1 } else { 0 };
@@ -225,7 +231,7 @@ impl Bench<'_> {
         let turns_in_order = seen.is_sorted_by_key(|id| turn(id));
         let in_order = |set: &Vec<String>| {
             let of_set = |ids: &[&str]| -> Vec<String> {
-                let ids = ids.iter().filter(|id| set.iter().any(|one| one == *id));
+                let ids = ids.iter().filter(|id| set.iter().any(|member| member == *id));
                 ids.map(|id| (*id).to_owned()).collect()
             };
             of_set(&expected) == of_set(seen)
@@ -271,7 +277,7 @@ impl Bench<'_> {
     }
 
     fn served(&self, id: &str) -> Option<&RanCall> {
-        self.seen.executed.iter().find(|one| one.id.as_deref() == Some(id))
+        self.seen.executed.iter().find(|call| call.id.as_deref() == Some(id))
     }
 
     fn overlaps(&mut self) {
@@ -301,8 +307,9 @@ impl Bench<'_> {
 
     fn approvals(&mut self) {
         let seen = self.seen.approvals.iter();
-        let seen: Vec<String> =
-            seen.map(|one| format!("{} {}", self.name(&one.call), one.role)).collect();
+        let seen: Vec<String> = seen
+            .map(|approval| format!("{} {}", self.name(&approval.call), approval.role))
+            .collect();
         let expected = &self.run.expect.approvals;
         // The adapter chooses the order of the requests.
         let sorted = |list: &[String]| {

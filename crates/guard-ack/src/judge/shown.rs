@@ -36,7 +36,7 @@ fn complete(bench: &mut Bench, at: usize, messages: &[ModelMessage]) -> bool {
     };
     let prompt = bench.run.prompt.as_str();
     let mut lost = None;
-    if !messages.iter().any(|it| it.role != Role::Tool && it.text.contains(prompt)) {
+    if !messages.iter().any(|message| message.role != Role::Tool && message.text.contains(prompt)) {
         lost = Some(format!("the prompt {prompt:?}"));
     }
     for (number, before) in bench.run.turn.iter().enumerate().take(at) {
@@ -79,7 +79,7 @@ fn is_said(bench: &Bench, call: &CallFile, messages: &[ModelMessage]) -> bool {
     let args = crate::world::named(&json_of(&call.args), bench.ids);
     let wire = bench.ids.get(&call.id);
     let mut said = messages.iter().flat_map(|message| &message.calls);
-    said.any(|it| Some(&it.call) == wire && it.tool == call.tool && it.args == args)
+    said.any(|made| Some(&made.call) == wire && made.tool == call.tool && made.args == args)
 }
 
 /// Returns what the model reads of what a tool gave, if the call ran.
@@ -115,7 +115,7 @@ fn answered(bench: &mut Bench, at: usize, messages: &[ModelMessage]) {
             continue;
         }
         // Calls of one turn that share an id may share an answer; an id that is used again in a later turn is answered again.
-        let has_id = |one: &&CallFile| bench.ids.get(&one.id) == Some(&wire);
+        let has_id = |sent: &&CallFile| bench.ids.get(&sent.id) == Some(&wire);
         let sharing =
             bench.run.turn.iter().take(at).map(|turn| turn.calls.iter().filter(has_id).count());
         let sharing: Vec<usize> = sharing.filter(|count| *count > 0).collect();
@@ -189,8 +189,11 @@ fn twin_is_answered(bench: &mut Bench, at: usize, call: &CallFile, answers: &[&M
     let (None, Some(given_id), [answer]) = (bench.served(&call.id), &call.given_id, answers) else {
         return;
     };
-    let Some(Value::String(gave)) =
-        bench.case.calls().find(|it| it.id == *given_id).and_then(|it| given(bench, it))
+    let Some(Value::String(gave)) = bench
+        .case
+        .calls()
+        .find(|scripted| scripted.id == *given_id)
+        .and_then(|call| given(bench, call))
     else {
         return;
     };

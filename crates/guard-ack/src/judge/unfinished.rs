@@ -98,7 +98,7 @@ impl UnfinishedRun<'_> {
     /// The run was cancelled, and goes on.
     fn cancelled(&self, bench: &mut Bench) -> bool {
         let earlier = self.earlier();
-        let last = earlier.last().filter(|one| one.is_cancelled() && one.place.0 == self.number);
+        let last = earlier.last().filter(|call| call.is_cancelled() && call.place.0 == self.number);
         let Some(last) = last else { return false };
         let expected = format!("the run ends as `cancelled` after {}", name(last.script));
         let observed = format!("{}; {}", self.trouble_text(), last.ending());
@@ -113,7 +113,8 @@ impl UnfinishedRun<'_> {
         }
         let turn = bench.seen.shown.len() - 1;
         let earlier = self.earlier();
-        let here = |one: &&EndedCall| one.place == (self.number, turn) && one.script.is_failure();
+        let here =
+            |call: &&EndedCall| call.place == (self.number, turn) && call.script.is_failure();
         let Some(failed) = earlier.iter().rfind(here) else { return false };
         let clause = if failed.script.failure.is_some() { "GATE-21" } else { "LOOP-6" };
         let expected = format!("the loop goes on after {} failed", name(failed.script));
@@ -173,17 +174,17 @@ impl UnfinishedRun<'_> {
     ) -> Option<(String, Option<&'e EndedCall<'a>>)> {
         let own =
             |prefix: &str| self.case.clause.starts_with(prefix).then(|| self.case.clause.clone());
-        let last = |is: &dyn Fn(&EndedCall) -> bool| earlier.iter().rfind(|one| is(one));
-        if let Some(cancelled) = last(&|one| one.is_cancelled()) {
+        let last = |is: &dyn Fn(&EndedCall) -> bool| earlier.iter().rfind(|call| is(call));
+        if let Some(cancelled) = last(&|call| call.is_cancelled()) {
             return Some(("LOOP-8".into(), Some(cancelled)));
         }
-        let beside = last(&|one| one.place == (self.number, turn));
+        let beside = last(&|call| call.place == (self.number, turn));
         // Where nothing runs, no promise of running apart is broken.
         let parallel = own("PAR-").filter(|clause| clause != "PAR-2");
         if let (Some(clause), Some(_)) = (parallel, &beside) {
             return Some((clause, beside));
         }
-        if let Some(failed) = last(&|one| one.script.is_failure()) {
+        if let Some(failed) = last(&|call| call.script.is_failure()) {
             return Some(("GATE-21".into(), Some(failed)));
         }
         if beside.is_some() {

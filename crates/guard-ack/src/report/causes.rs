@@ -40,7 +40,9 @@ pub fn causes(report: &AckReport) -> Vec<RootCause> {
 
 fn names(outcome: &CaseOutcome) -> BTreeSet<&str> {
     match &outcome.verdict {
-        CaseVerdict::Failed(broken) => broken.iter().map(|it| it.clause.as_str()).collect(),
+        CaseVerdict::Failed(broken) => {
+            broken.iter().map(|promise| promise.clause.as_str()).collect()
+        }
         CaseVerdict::Errored(trouble) => BTreeSet::from([trouble.kind.word()]),
         CaseVerdict::Passed | CaseVerdict::Skipped(_) => BTreeSet::new(),
     }

@@ -16,7 +16,7 @@ pub struct ReportDiff {
 /// Compares two reports.
 pub fn diff(old: &AckReport, new: &AckReport) -> ReportDiff {
     let by_name = |report: &AckReport| -> BTreeMap<String, &'static str> {
-        let word = |one: &CaseOutcome| (one.name.clone(), one.verdict.word());
+        let word = |outcome: &CaseOutcome| (outcome.name.clone(), outcome.verdict.word());
         report.outcomes.iter().map(word).collect()
     };
     let (before, after) = (by_name(old), by_name(new));

@@ -133,9 +133,10 @@ fn matrix(reports: &[(&AckReport, &str)], out: &mut String) {
 fn row(reports: &[(&AckReport, &str)], case: &CaseOutcome, out: &mut String) {
     let outcomes: Vec<Option<&CaseOutcome>> = reports
         .iter()
-        .map(|(report, _)| report.outcomes.iter().find(|it| it.name == case.name))
+        .map(|(report, _)| report.outcomes.iter().find(|outcome| outcome.name == case.name))
         .collect();
-    let words: Vec<&str> = outcomes.iter().flatten().map(|it| it.verdict.word()).collect();
+    let words: Vec<&str> =
+        outcomes.iter().flatten().map(|outcome| outcome.verdict.word()).collect();
     let promise = clause::find(&case.clause).map_or("", |clause| clause.promise);
     let _ = write!(
         out,

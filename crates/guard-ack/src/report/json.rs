@@ -11,38 +11,38 @@ use serde_json::{Value, json};
 /// Returns the whole report, in the order of the cases; the last member marks the report as
 /// complete.
 pub fn json(report: &AckReport, command: &str) -> Value {
-    let cases = report.outcomes.iter().map(|one| {
-        let broken: Vec<Value> = match &one.verdict {
+    let cases = report.outcomes.iter().map(|outcome| {
+        let broken: Vec<Value> = match &outcome.verdict {
             CaseVerdict::Failed(broken) => broken
                 .iter()
-                .map(|it| json!({ "clause": it.clause, "at": it.at, "expected": it.expected, "observed": it.observed }))
+                .map(|promise| json!({ "clause": promise.clause, "at": promise.at, "expected": promise.expected, "observed": promise.observed }))
                 .collect(),
             _ => Vec::new(),
         };
-        let trouble = one.trouble().map_or(Value::Null, |it| {
-            json!({ "kind": it.kind.word(), "message": it.message })
+        let trouble = outcome.trouble().map_or(Value::Null, |trouble| {
+            json!({ "kind": trouble.kind.word(), "message": trouble.message })
         });
-        let skipped = match &one.verdict {
+        let skipped = match &outcome.verdict {
             CaseVerdict::Skipped(missing) => json!(missing),
             _ => Value::Null,
         };
         json!({
-            "case": one.name, "tier": one.tier, "clause": one.clause, "claim": one.claim,
-            "outcome": one.verdict.word(), "known_failing": one.known, "broken": broken,
+            "case": outcome.name, "tier": outcome.tier, "clause": outcome.clause, "claim": outcome.claim,
+            "outcome": outcome.verdict.word(), "known_failing": outcome.known, "broken": broken,
             "error": trouble, "not_declared": skipped,
-            "log": if findings(one).is_empty() { json!([]) } else { json!(one.log) },
-            "again": rerun(report, one, command), "hint": one.hint,
-            "milliseconds": one.took, "passed_only_alone": one.is_flaky,
+            "log": if findings(outcome).is_empty() { json!([]) } else { json!(outcome.log) },
+            "again": rerun(report, outcome, command), "hint": outcome.hint,
+            "milliseconds": outcome.took, "passed_only_alone": outcome.is_flaky,
         })
     });
-    let unreadable = report.unreadable.iter().flat_map(|one| {
-        one.problems.iter().map(|it| json!({ "file": one.file, "line": it.line, "message": it.message, "help": it.help }))
+    let unreadable = report.unreadable.iter().flat_map(|file| {
+        file.problems.iter().map(|problem| json!({ "file": file.file, "line": problem.line, "message": problem.message, "help": problem.help }))
     });
     let tiers = tiers(report);
-    let tiers = tiers.iter().map(|it| {
+    let tiers = tiers.iter().map(|tier| {
         json!({
-            "tier": it.number, "name": it.name, "total": it.total, "passed": it.passed,
-            "failed": it.failed, "errored": it.errored, "skipped": it.skipped,
+            "tier": tier.number, "name": tier.name, "total": tier.total, "passed": tier.passed,
+            "failed": tier.failed, "errored": tier.errored, "skipped": tier.skipped,
         })
     });
     json!({
@@ -79,13 +79,13 @@ pub fn read(text: &str) -> Result<(AckReport, String), String> {
         return Err("it is not whole: its closing line is missing or counts other cases".into());
     }
     let outcomes = cases.iter().map(outcome).collect::<Option<Vec<_>>>();
-    let unreadable = value["unreadable"].as_array().into_iter().flatten().map(|one| Unreadable {
-        name: string(&one["file"]),
-        file: string(&one["file"]),
+    let unreadable = value["unreadable"].as_array().into_iter().flatten().map(|file| Unreadable {
+        name: string(&file["file"]),
+        file: string(&file["file"]),
         problems: vec![CaseProblem {
-            line: one["line"].as_u64().and_then(|line| usize::try_from(line).ok()).unwrap_or(0),
-            message: string(&one["message"]),
-            help: one["help"].as_str().map(str::to_owned),
+            line: file["line"].as_u64().and_then(|line| usize::try_from(line).ok()).unwrap_or(0),
+            message: string(&file["message"]),
+            help: file["help"].as_str().map(str::to_owned),
         }],
     });
     let report = AckReport {
@@ -96,7 +96,7 @@ pub fn read(text: &str) -> Result<(AckReport, String), String> {
         took: value["milliseconds"].as_u64().unwrap_or(0),
         not_played: value["not_played"]
             .as_u64()
-            .and_then(|it| usize::try_from(it).ok())
+            .and_then(|count| usize::try_from(count).ok())
             .unwrap_or(0),
         seed: value["seed"].as_u64().ok_or("it has no seed")?,
         outcomes: outcomes.ok_or("a case in it cannot be read")?,
@@ -109,33 +109,33 @@ fn string(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-fn outcome(one: &Value) -> Option<CaseOutcome> {
-    let broken = one["broken"].as_array()?.iter().map(|it| BrokenPromise {
-        clause: string(&it["clause"]),
-        at: string(&it["at"]),
-        expected: string(&it["expected"]),
-        observed: string(&it["observed"]),
+fn outcome(json: &Value) -> Option<CaseOutcome> {
+    let broken = json["broken"].as_array()?.iter().map(|promise| BrokenPromise {
+        clause: string(&promise["clause"]),
+        at: string(&promise["at"]),
+        expected: string(&promise["expected"]),
+        observed: string(&promise["observed"]),
     });
-    let kind = one["error"]["kind"].as_str().and_then(TroubleKind::of);
-    let trouble = kind.map(|kind| AdapterTrouble::new(kind, string(&one["error"]["message"])));
-    let verdict = match one["outcome"].as_str()? {
+    let kind = json["error"]["kind"].as_str().and_then(TroubleKind::of);
+    let trouble = kind.map(|kind| AdapterTrouble::new(kind, string(&json["error"]["message"])));
+    let verdict = match json["outcome"].as_str()? {
         "passed" => CaseVerdict::Passed,
         "failed" => CaseVerdict::Failed(broken.collect()),
-        "skipped" => CaseVerdict::Skipped(string(&one["not_declared"])),
+        "skipped" => CaseVerdict::Skipped(string(&json["not_declared"])),
         "errored" => CaseVerdict::Errored(trouble.clone()?),
         _ => return None,
     };
     Some(CaseOutcome {
-        name: string(&one["case"]),
-        clause: string(&one["clause"]),
-        claim: string(&one["claim"]),
-        tier: u8::try_from(one["tier"].as_u64()?).ok()?,
+        name: string(&json["case"]),
+        clause: string(&json["clause"]),
+        claim: string(&json["claim"]),
+        tier: u8::try_from(json["tier"].as_u64()?).ok()?,
         trouble: trouble.filter(|_| matches!(verdict, CaseVerdict::Failed(_))),
         verdict,
-        known: one["known_failing"].as_bool()?,
-        hint: one["hint"].as_str().map(str::to_owned),
-        took: one["milliseconds"].as_u64().unwrap_or(0),
-        is_flaky: one["passed_only_alone"].as_bool().unwrap_or(false),
-        log: one["log"].as_array()?.iter().map(string).collect(),
+        known: json["known_failing"].as_bool()?,
+        hint: json["hint"].as_str().map(str::to_owned),
+        took: json["milliseconds"].as_u64().unwrap_or(0),
+        is_flaky: json["passed_only_alone"].as_bool().unwrap_or(false),
+        log: json["log"].as_array()?.iter().map(string).collect(),
     })
 }

@@ -38,7 +38,7 @@ pub fn markdown(report: &AckReport, command: &str) -> String {
             let _ = writeln!(out, "\n- `{}:{}`: {problem}", one.file, problem.line);
         }
     }
-    for one in report.outcomes.iter().filter(|one| one.is_finding()) {
+    for one in report.outcomes.iter().filter(|outcome| outcome.is_finding()) {
         let _ = writeln!(
             out,
             "\n<details><summary>{}: <code>{}</code> {}</summary>\n",

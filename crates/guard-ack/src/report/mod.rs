@@ -66,7 +66,7 @@ pub enum Conformance {
 
 /// Returns the standing of an adapter, with the sentence for it. A part of the suite never stands for the whole.
 pub fn standing(report: &AckReport) -> (Conformance, String) {
-    let findings = report.outcomes.iter().filter(|one| one.is_finding()).count();
+    let findings = report.outcomes.iter().filter(|outcome| outcome.is_finding()).count();
     let findings = findings + report.unreadable.len();
     let passed = report.count("passed");
     let judged = tiers(report);
@@ -110,13 +110,14 @@ fn findings(outcome: &CaseOutcome) -> Vec<(String, String, String)> {
     match &outcome.verdict {
         CaseVerdict::Failed(broken) => broken
             .iter()
-            .map(|one| {
-                let promise = clause::find(&one.clause).map_or("", |clause| clause.promise);
-                let at = if one.at.is_empty() { String::new() } else { format!(" ({})", one.at) };
+            .map(|broken| {
+                let promise = clause::find(&broken.clause).map_or("", |clause| clause.promise);
+                let at =
+                    if broken.at.is_empty() { String::new() } else { format!(" ({})", broken.at) };
                 (
-                    format!("{}: {promise}{at}", one.clause),
-                    one.expected.clone(),
-                    one.observed.clone(),
+                    format!("{}: {promise}{at}", broken.clause),
+                    broken.expected.clone(),
+                    broken.observed.clone(),
                 )
             })
             .collect(),

@@ -30,7 +30,7 @@ pub fn scoreboard(reports: &[(&AckReport, &str)]) -> String {
                 format!("{} of {}{mark}", tier.passed, tier.total)
             })
             .collect();
-        let lacks = crate::clause::capabilities().iter().map(|one| one.name);
+        let lacks = crate::clause::capabilities().iter().map(|capability| capability.name);
         let lacks: Vec<String> = lacks
             .filter(|name| !report.adapter.has(name))
             .map(|name| format!("`{name}`"))

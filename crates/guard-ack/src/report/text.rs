@@ -45,8 +45,8 @@ pub fn text(report: &AckReport, command: &str) -> String {
         }
     }
     let mut findings: Vec<&CaseOutcome> =
-        report.outcomes.iter().filter(|one| one.is_finding()).collect();
-    findings.sort_by_key(|one| rank(one));
+        report.outcomes.iter().filter(|outcome| outcome.is_finding()).collect();
+    findings.sort_by_key(|outcome| rank(outcome));
     let found = || findings.iter().copied();
     found().take(WHOLE).for_each(|outcome| finding(report, outcome, command, &mut out));
     // An adapter that breaks a promise of the first tier breaks it in many cases: the rest is only
@@ -59,7 +59,7 @@ pub fn text(report: &AckReport, command: &str) -> String {
         let clauses = match &outcome.verdict {
             CaseVerdict::Failed(broken) => {
                 let clauses: BTreeSet<&str> =
-                    broken.iter().map(|one| one.clause.as_str()).collect();
+                    broken.iter().map(|promise| promise.clause.as_str()).collect();
                 clauses.into_iter().collect::<Vec<_>>().join(" ")
             }
             _ => String::new(),
@@ -98,10 +98,10 @@ pub fn text(report: &AckReport, command: &str) -> String {
 /// Returns where a finding stands in the report: by the first promise that is broken, in the order of the reference. The
 /// simplest promises come first there, and one root cause often breaks several.
 fn rank(outcome: &CaseOutcome) -> usize {
-    let place = |id: &str| clause::all().iter().position(|one| one.id == id);
+    let place = |id: &str| clause::all().iter().position(|clause| clause.id == id);
     match &outcome.verdict {
         CaseVerdict::Failed(broken) => {
-            broken.iter().filter_map(|one| place(&one.clause)).min().unwrap_or(usize::MAX)
+            broken.iter().filter_map(|promise| place(&promise.clause)).min().unwrap_or(usize::MAX)
         }
         _ => usize::MAX,
     }
@@ -115,14 +115,17 @@ pub(super) fn seconds(millis: u64) -> String {
 /// Writes the cases that took long, and those that passed only when they were played again.
 fn slowest(report: &AckReport, out: &mut String) {
     let mut slow: Vec<&CaseOutcome> =
-        report.outcomes.iter().filter(|one| one.took >= SLOW).collect();
-    slow.sort_by_key(|one| std::cmp::Reverse(one.took));
-    let slow: Vec<String> =
-        slow.iter().take(3).map(|one| format!("{} ({})", one.name, seconds(one.took))).collect();
+        report.outcomes.iter().filter(|outcome| outcome.took >= SLOW).collect();
+    slow.sort_by_key(|outcome| std::cmp::Reverse(outcome.took));
+    let slow: Vec<String> = slow
+        .iter()
+        .take(3)
+        .map(|outcome| format!("{} ({})", outcome.name, seconds(outcome.took)))
+        .collect();
     if !slow.is_empty() {
         let _ = writeln!(out, "slowest: {}", slow.join(", "));
     }
-    for one in report.outcomes.iter().filter(|one| one.is_flaky) {
+    for one in report.outcomes.iter().filter(|outcome| outcome.is_flaky) {
         let _ = writeln!(
             out,
             "{} could be judged only when it was played again alone: the machine was busy, or the adapter is unsteady",
@@ -157,7 +160,8 @@ fn finding(report: &AckReport, outcome: &CaseOutcome, command: &str, out: &mut S
 fn stderr(outcome: &CaseOutcome, out: &mut String) {
     let broke_off = match &outcome.verdict {
         CaseVerdict::Failed(broken) => {
-            let is_error = |one: &crate::judge::BrokenPromise| one.observed.contains(" an error: ");
+            let is_error =
+                |promise: &crate::judge::BrokenPromise| promise.observed.contains(" an error: ");
             outcome.trouble.is_some() || broken.iter().any(is_error)
         }
         _ => true,
@@ -191,7 +195,7 @@ fn last_messages(outcome: &CaseOutcome, out: &mut String) {
 
 /// Writes the skipped cases, by missing capability.
 fn skipped(report: &AckReport, out: &mut String) {
-    let missing = report.outcomes.iter().filter_map(|one| match &one.verdict {
+    let missing = report.outcomes.iter().filter_map(|outcome| match &outcome.verdict {
         CaseVerdict::Skipped(missing) => Some(missing.as_str()),
         _ => None,
     });

@@ -131,7 +131,7 @@ pub(super) const TABLE: &[Spec] = faults! {
 fn unsaid(elsewhere: Elsewhere) -> Box<dyn Duties> {
     instead::unguarded(move |harness| {
         let tools = harness.run.tools.iter();
-        let said = tools.filter(|tool| tool.elsewhere.is_some_and(|it| it != elsewhere));
+        let said = tools.filter(|tool| tool.elsewhere.is_some_and(|place| place != elsewhere));
         said.map(|tool| tool.name.clone()).collect()
     })
 }

@@ -107,7 +107,7 @@ impl Drawing {
             (2, Some(other)) if params.contains(&"key") => {
                 let keyed = self.tools.iter().find(|tool| tool.name == other);
                 let keyed =
-                    keyed.is_some_and(|it| it.params.iter().any(|(name, _)| *name == "key"));
+                    keyed.is_some_and(|tool| tool.params.iter().any(|(name, _)| *name == "key"));
                 format!("requires {other}{}", if keyed { "(key)" } else { "" })
             }
             (3 | 4, _) => {

@@ -31,11 +31,11 @@ impl Expected {
         let id = |wire: &str| ids.get(wire).cloned().unwrap_or_default();
         let mut expected = Expected {
             sees: sees(scenario, seen, &ids),
-            executed: seen.executed.iter().map(|one| id(&one.call.call)).collect(),
+            executed: seen.executed.iter().map(|call| id(&call.call.call)).collect(),
             approvals: seen
                 .approvals
                 .iter()
-                .map(|one| format!("{} {}", id(&one.call), one.role))
+                .map(|approval| format!("{} {}", id(&approval.call), approval.role))
                 .collect(),
             ended: seen.end.as_ref().map_or("error", |end| end.ended.word()).to_owned(),
             ..Expected::default()
@@ -44,7 +44,7 @@ impl Expected {
             let here: Vec<String> =
                 (0..turn.calls.len()).map(|place| GeneratedScenario::id(at, place)).collect();
             let ran: Vec<_> =
-                seen.executed.iter().filter(|one| here.contains(&id(&one.call.call))).collect();
+                seen.executed.iter().filter(|call| here.contains(&id(&call.call.call))).collect();
             for (place, one) in ran.iter().enumerate() {
                 for other in &ran[place + 1..] {
                     let pair = [id(&one.call.call), id(&other.call.call)];
@@ -106,7 +106,7 @@ fn sees(
     for (at, messages) in seen.shown.iter().enumerate() {
         let mut here = Vec::new();
         let mut new: Vec<(String, &'static str)> = Vec::new();
-        let ran = |call: &str| seen.executed.iter().any(|one| one.call.call == call);
+        let ran = |call: &str| seen.executed.iter().any(|executed| executed.call.call == call);
         let prompted =
             |text: &str| scenario.turns.iter().any(|turn| turn.prompt.as_deref() == Some(text));
         for message in messages.iter().skip(before) {

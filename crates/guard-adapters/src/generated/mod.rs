@@ -82,7 +82,8 @@ fn made(mut scenario: GeneratedScenario, name: &str) -> Option<Generated> {
         let expected = Expected::of(&scenario, &seen);
         // If the result depends on serial execution, the calls are held, and only adapters with
         // parallel calls are tested.
-        let serial = || self::seen(&scenario, name, true).map(|it| Expected::of(&scenario, &it));
+        let serial =
+            || self::seen(&scenario, name, true).map(|seen| Expected::of(&scenario, &seen));
         let held = |turn: &scenario::GeneratedTurn| turn.calls.len() > 1 && !turn.overlap;
         if scenario.turns.iter().any(held) && serial().as_ref() != Some(&expected) {
             scenario.turns.iter_mut().for_each(|turn| turn.overlap = turn.calls.len() > 1);

@@ -8,31 +8,31 @@ pub fn smaller(scenario: &GeneratedScenario) -> Vec<GeneratedScenario> {
     let turns = scenario.turns.len();
     // The last turn is a stop.
     for at in (0..turns.saturating_sub(1)).rev() {
-        all.push(with(scenario, |it| drop(it.turns.remove(at))));
+        all.push(with(scenario, |smaller| drop(smaller.turns.remove(at))));
     }
     for at in 0..scenario.items.len() {
-        all.push(with(scenario, |it| drop(it.items.remove(at))));
+        all.push(with(scenario, |smaller| drop(smaller.items.remove(at))));
     }
     for at in 0..scenario.tools.len() {
-        all.push(with(scenario, |it| drop(it.tools.remove(at))));
+        all.push(with(scenario, |smaller| drop(smaller.tools.remove(at))));
         for clause in 0..scenario.tools[at].clauses.len() {
-            all.push(with(scenario, |it| drop(it.tools[at].clauses.remove(clause))));
+            all.push(with(scenario, |smaller| drop(smaller.tools[at].clauses.remove(clause))));
         }
     }
     for at in 0..scenario.approvals.len() {
-        all.push(with(scenario, |it| drop(it.approvals.remove(at))));
+        all.push(with(scenario, |smaller| drop(smaller.approvals.remove(at))));
     }
     for (at, turn) in scenario.turns.iter().enumerate() {
         for call in 0..turn.calls.len() {
             if turn.calls.len() > 1 {
-                all.push(with(scenario, |it| {
-                    it.turns[at].calls.remove(call);
-                    it.turns[at].overlap &= it.turns[at].calls.len() > 1;
+                all.push(with(scenario, |smaller| {
+                    smaller.turns[at].calls.remove(call);
+                    smaller.turns[at].overlap &= smaller.turns[at].calls.len() > 1;
                 }));
             }
-            all.push(with(scenario, |it| plain(&mut it.turns[at].calls[call])));
+            all.push(with(scenario, |smaller| plain(&mut smaller.turns[at].calls[call])));
         }
-        all.push(with(scenario, |it| bare(&mut it.turns[at])));
+        all.push(with(scenario, |smaller| bare(&mut smaller.turns[at])));
     }
     all.retain(|smaller| smaller != scenario);
     all

@@ -45,7 +45,7 @@ impl Shape {
             // The framework's own tools bypass the proxy.
             Shape::Proxy => &["plain_policies", "native_tools"],
         };
-        let names = clause::capabilities().iter().map(|one| one.name);
+        let names = clause::capabilities().iter().map(|capability| capability.name);
         names.filter(|name| !lacks.contains(name)).collect()
     }
 

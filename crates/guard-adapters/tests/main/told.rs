@@ -188,33 +188,38 @@ pub fn record(record: &Record) -> String {
     format!("{} {time} {}{call} {what}", record.seq, record.kind().word()).trim_end().to_owned()
 }
 
-fn propose(it: &Propose) -> String {
-    let mut out =
-        format!("{} {} -> {}", it.tool, short(&it.args.to_string()), it.verdict.decision.as_str());
-    out.push_str(&charged(&it.charged));
-    it.served
+fn propose(propose: &Propose) -> String {
+    let mut out = format!(
+        "{} {} -> {}",
+        propose.tool,
+        short(&propose.args.to_string()),
+        propose.verdict.decision.as_str()
+    );
+    out.push_str(&charged(&propose.charged));
+    propose
+        .served
         .iter()
         .for_each(|result| out.push_str(&format!(", served {}", short(&result.to_string()))));
-    if !it.items.is_empty() {
-        let _ = write!(out, ", {}", items(&it.items));
+    if !propose.items.is_empty() {
+        let _ = write!(out, ", {}", items(&propose.items));
     }
-    out.push_str(&asked(&it.asked));
-    out.push_str(&spoken(&it.feedback));
-    noted(out, &it.notes)
+    out.push_str(&asked(&propose.asked));
+    out.push_str(&spoken(&propose.feedback));
+    noted(out, &propose.notes)
 }
 
-fn settle(it: &Settle) -> String {
-    let mut out = if it.success { "success" } else { "failure" }.to_owned();
-    for change in it.changes.iter() {
+fn settle(settle: &Settle) -> String {
+    let mut out = if settle.success { "success" } else { "failure" }.to_owned();
+    for change in settle.changes.iter() {
         let _ = write!(out, ", {}: {} -> {}", change.name, change.before, change.after);
     }
-    out.push_str(&learned(it.learned));
-    if it.halted {
+    out.push_str(&learned(settle.learned));
+    if settle.halted {
         out.push_str(", halted");
     }
-    out.push_str(&asked(&it.asked));
-    out.push_str(&spoken(&it.feedback));
-    noted(out, &it.notes)
+    out.push_str(&asked(&settle.asked));
+    out.push_str(&spoken(&settle.feedback));
+    noted(out, &settle.notes)
 }
 
 fn learned(rows: u64) -> String {
