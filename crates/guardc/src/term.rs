@@ -129,8 +129,8 @@ fn wants_color(choice: ColorChoice, tty: bool) -> bool {
 }
 
 /// Formats a count: `1 error`, `3 errors`.
-pub fn count(n: usize, one: &str) -> String {
-    if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") }
+pub fn count(n: usize, noun: &str) -> String {
+    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
 /// Reports the progress of a long run on standard error; silent in the first second and without a

@@ -285,7 +285,7 @@ fn markdown(found: &Diff, old: &ComparedGuard, new: &ComparedGuard) -> String {
 
 fn json(found: &Diff, old: &ComparedGuard, new: &ComparedGuard) -> Json {
     let text = |text: &str| Json::string(text);
-    let texts = |list: &[String]| Json::Array(list.iter().map(|one| Json::string(one)).collect());
+    let texts = |list: &[String]| Json::Array(list.iter().map(|text| Json::string(text)).collect());
     let answer = |answer: &Answer| match answer {
         Answer::No => object(vec![("answer", text("no"))]),
         Answer::Yes(witness) => object(vec![

@@ -69,9 +69,10 @@ fn filled(path: &Path, text: &str) -> Result<String, Failure> {
     let whole = with(text, &["executed = []".into(), "ended = \"stopped\"".into()]);
     let suite = CaseSuite { texts: vec![(name, whole)], root: "ack/cases".into() };
     let (cases, bad) = suite.cases(SEED);
-    let problem = bad.iter().flat_map(|one| &one.problems).next();
+    let problem = bad.iter().flat_map(|file| &file.problems).next();
     let Some(case) = cases.first() else {
-        let why = problem.map_or_else(String::new, |it| format!(":{}: {it}", it.line));
+        let why =
+            problem.map_or_else(String::new, |problem| format!(":{}: {problem}", problem.line));
         return Err(Failure::new(format!("`{shown}`{why}")));
     };
     let has_own_ids = case.calls().any(|call| call.given_id.is_some());
@@ -105,7 +106,7 @@ fn filled(path: &Path, text: &str) -> Result<String, Failure> {
 }
 
 fn lines(run: &RunSeen) -> [String; 2] {
-    let executed = run.executed.iter().filter_map(|one| one.id.as_deref());
+    let executed = run.executed.iter().filter_map(|call| call.id.as_deref());
     let executed: Vec<String> = executed.map(|id| format!("\"{id}\"")).collect();
     let ended = run.end.as_ref().and_then(|end| serde_json::to_value(end.ended).ok());
     let ended = ended.as_ref().and_then(|ended| ended.as_str()).unwrap_or("error");
@@ -138,13 +139,13 @@ fn with(text: &str, lines: &[String; 2]) -> String {
 }
 
 /// Returns true if a line permits several values, of which the other names one: `ended = "stopped or error"`.
-fn permits(line: &str, one: &str) -> bool {
+fn permits(line: &str, single: &str) -> bool {
     let value = |line: &str| {
         line.split_once('"').and_then(|(_, rest)| Some(rest.split_once('"')?.0.to_owned()))
     };
-    match (value(line), value(one)) {
-        (Some(several), Some(one)) => {
-            several.contains(" or ") && several.split(" or ").any(|value| value == one)
+    match (value(line), value(single)) {
+        (Some(several), Some(single)) => {
+            several.contains(" or ") && several.split(" or ").any(|value| value == single)
         }
         _ => false,
     }

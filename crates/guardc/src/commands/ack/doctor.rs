@@ -60,7 +60,9 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
             }
             Played::Judged(broken) => broken
                 .iter()
-                .map(|one| format!("  expected  {}\n  observed  {}", one.expected, one.observed))
+                .map(|promise| {
+                    format!("  expected  {}\n  observed  {}", promise.expected, promise.observed)
+                })
                 .collect::<Vec<_>>()
                 .join("\n"),
             Played::Errored(trouble) => format!("  {trouble}"),
@@ -80,8 +82,10 @@ fn declared(
     said: &guard_ack::protocol::Declared,
     term: &Console,
 ) -> Result<(), crate::failure::Failure> {
-    let (has, lacks): (Vec<&str>, Vec<&str>) =
-        clause::capabilities().iter().map(|one| one.name).partition(|name| said.has(name));
+    let (has, lacks): (Vec<&str>, Vec<&str>) = clause::capabilities()
+        .iter()
+        .map(|capability| capability.name)
+        .partition(|name| said.has(name));
     // Who takes guards needs no plain policies.
     let is_lacking = |name: &&str| *name != "plain_policies" || !said.has("tool_policies");
     let lacks: Vec<&str> = lacks.into_iter().filter(is_lacking).collect();

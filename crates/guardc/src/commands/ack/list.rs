@@ -71,8 +71,10 @@ pub fn list(args: &Args, term: &Console) -> CommandResult {
     let suite = super::suite(args.cases.as_ref())?;
     let (mut cases, mut bad) = suite.cases(SEED);
     args.selection.select(&mut cases)?;
-    bad.retain(|one| args.selection.is_named(&one.name));
-    for problem in bad.iter().flat_map(|one| one.problems.iter().map(move |it| (one, it))) {
+    bad.retain(|file| args.selection.is_named(&file.name));
+    for problem in
+        bad.iter().flat_map(|file| file.problems.iter().map(move |problem| (file, problem)))
+    {
         term.error(&format!("{}:{}: {}", problem.0.file, problem.1.line, problem.1), None);
     }
     if args.uncovered {

@@ -118,7 +118,7 @@ fn judged(args: &Args, term: &Console) -> Result<AckReport, Failure> {
     };
     let (mut cases, mut bad) = suite.cases(args.seed);
     args.selection.select(&mut cases)?;
-    bad.retain(|one| args.selection.is_named(&one.name));
+    bad.retain(|file| args.selection.is_named(&file.name));
     if cases.is_empty() && bad.is_empty() {
         return Err(args.selection.leaves_nothing(&suite, "run"));
     }
@@ -175,7 +175,8 @@ fn command(args: &Args) -> process::AdapterCommand {
 }
 
 fn suite_of(generated: &[Generated]) -> CaseSuite {
-    let texts = generated.iter().map(|one| (one.name.clone(), one.text.clone())).collect();
+    let texts =
+        generated.iter().map(|scenario| (scenario.name.clone(), scenario.text.clone())).collect();
     CaseSuite { texts, root: "generated".into() }
 }
 
@@ -187,8 +188,8 @@ fn save(
     contestant: &dyn Contestant,
     term: &Console,
 ) -> Result<(), Failure> {
-    let failed = |one: &Generated| {
-        report.outcomes.iter().any(|outcome| outcome.name == one.name && outcome.is_finding())
+    let failed = |scenario: &Generated| {
+        report.outcomes.iter().any(|outcome| outcome.name == scenario.name && outcome.is_finding())
     };
     let mut saved = 0;
     for one in generated.into_iter().filter(failed) {

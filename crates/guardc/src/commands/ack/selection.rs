@@ -85,8 +85,8 @@ impl Selection {
             None => None,
             Some(path) => {
                 let (earlier, _) = report::read_report(path)?;
-                let failed = earlier.outcomes.iter().filter(|one| one.is_finding());
-                Some(failed.map(|one| one.name.clone()).collect())
+                let failed = earlier.outcomes.iter().filter(|outcome| outcome.is_finding());
+                Some(failed.map(|outcome| outcome.name.clone()).collect())
             }
         };
         cases.retain(|case| {

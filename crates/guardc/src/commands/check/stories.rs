@@ -17,7 +17,7 @@ pub fn told(compilation: &Compilation) -> Vec<Diagnostic> {
 
 fn tell(output: &Output, diagnostics: &mut [Diagnostic]) {
     let explored = explore::explore(&output.program, &Limits::default(), &|| false);
-    for diagnostic in diagnostics.iter_mut().filter(|one| one.is_error()) {
+    for diagnostic in diagnostics.iter_mut().filter(|diagnostic| diagnostic.is_error()) {
         let about = explored.rules.iter().find(|(rule, _)| {
             rule.kind == RuleKind::Invariant && rule.span == diagnostic.primary.span
         });

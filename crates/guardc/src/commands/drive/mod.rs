@@ -167,11 +167,11 @@ fn known_roles(roles: &[String], plan: &guard_plan::LoadedPlan) -> Result<(), Fa
         return Ok(());
     }
     let approvals = plan.tools.iter().flat_map(|tool| &tool.approvals);
-    let escalations = plan.lifecycles.iter().filter_map(|one| one.escalate.as_ref());
+    let escalations = plan.lifecycles.iter().filter_map(|transition| transition.escalate.as_ref());
     let known: BTreeSet<&str> = approvals
-        .map(|one| one.role.as_str())
+        .map(|approval| approval.role.as_str())
         .chain(plan.limits.iter().filter_map(|limit| limit.ask.as_deref()))
-        .chain(escalations.map(|one| one.role.as_str()))
+        .chain(escalations.map(|escalation| escalation.role.as_str()))
         .collect();
     match roles.iter().find(|role| !known.contains(role.as_str())) {
         Some(role) => Err(Failure::new(format!("the guard asks nobody in the role `{role}`"))

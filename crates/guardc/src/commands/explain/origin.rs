@@ -108,7 +108,7 @@ fn find(query: &Query<'_>, term: &Console) -> Result<SessionPrefix, Failure> {
             calls.extend(record.call.clone());
         }
         if is_proposal && record.call.as_deref() == Some(query.call) {
-            found.retain(|one| one.session != current.session);
+            found.retain(|prefix| prefix.session != current.session);
             found.push(SessionPrefix {
                 session: current.session.clone(),
                 lines: current.lines.clone(),
@@ -131,7 +131,7 @@ fn find(query: &Query<'_>, term: &Console) -> Result<SessionPrefix, Failure> {
                 .maybe_help(near::did_you_mean(query.call, calls.iter().map(String::as_str))))
         }
         _ => {
-            let sessions: Vec<String> = found.iter().map(|one| code(&one.session)).collect();
+            let sessions: Vec<String> = found.iter().map(|prefix| code(&prefix.session)).collect();
             let failure = Failure::new(format!("several sessions have a call `{}`", query.call));
             Err(failure.help(format!("name the trace of one of {}", sessions.join(", "))))
         }
@@ -419,16 +419,16 @@ fn readers(plan: &Plan, tool: Option<&Tool>, parameter: &str, out: &mut String) 
 
 /// The expressions of a tool's rules, in the order of [`rules::before`].
 fn expressions(tool: &Tool) -> Vec<Vec<&Expr>> {
-    let requires = tool.requires.iter().map(|one| {
-        let keys = one.any_of.iter().flat_map(|any| &any.key).flat_map(|key| &key.values);
-        keys.chain(&one.when).collect()
+    let requires = tool.requires.iter().map(|clause| {
+        let keys = clause.any_of.iter().flat_map(|any| &any.key).flat_map(|key| &key.values);
+        keys.chain(&clause.when).collect()
     });
-    let denies = tool.denies.iter().map(|one| vec![&one.condition]);
-    let limits = tool.limits.iter().map(|one| one.by.iter().collect());
-    let costs = tool.costs.iter().map(|one| vec![&one.amount]);
-    let effects = tool.effects.iter().map(|one| one.exprs().collect());
+    let denies = tool.denies.iter().map(|clause| vec![&clause.condition]);
+    let limits = tool.limits.iter().map(|clause| clause.by.iter().collect());
+    let costs = tool.costs.iter().map(|clause| vec![&clause.amount]);
+    let effects = tool.effects.iter().map(|clause| clause.exprs().collect());
     let frame = tool.frame.iter().map(|_| Vec::new());
-    let approvals = tool.approvals.iter().map(|one| one.when.iter().collect());
+    let approvals = tool.approvals.iter().map(|clause| clause.when.iter().collect());
     requires
         .chain(denies)
         .chain(limits)

@@ -68,13 +68,13 @@ pub fn explain(
     let proved = proved(plan, tool, verification);
     if !proved.is_empty() {
         out.push_str("  proved, so not looked at while nothing refuses the call\n");
-        proved.iter().for_each(|one| out.push_str(&format!("    - {one}\n")));
+        proved.iter().for_each(|fact| out.push_str(&format!("    - {fact}\n")));
     }
     let mine: Vec<&Rewrite> =
-        rewrites.iter().filter(|one| one.tool.as_ref() == Some(&tool.name)).collect();
+        rewrites.iter().filter(|rewrite| rewrite.tool.as_ref() == Some(&tool.name)).collect();
     if !mine.is_empty() {
         out.push_str("  optimized\n");
-        mine.iter().for_each(|one| out.push_str(&format!("    - {}\n", rewritten(one))));
+        mine.iter().for_each(|rewrite| out.push_str(&format!("    - {}\n", rewritten(rewrite))));
     }
     let steps = format!(
         "at most {} step{} a call, {} bytes of the plan",
@@ -96,14 +96,15 @@ fn proved(plan: &Plan, tool: &Tool, verification: &Verification) -> Vec<String> 
         match &pair.status {
             Status::Proved(by) => lines.push(format!("keeps {name}, by {}", bases(by))),
             Status::Simplified(by, left) => {
-                let left: Vec<String> = left.iter().map(|one| rules::code(&one.text)).collect();
+                let left: Vec<String> =
+                    left.iter().map(|residue| rules::code(&residue.text)).collect();
                 let (by, left) = (bases(by), left.join(" and "));
                 lines.push(format!("keeps {name}, by {by}, but for {left}, which is looked at"));
             }
             Status::Checked(_) | Status::Vacuous => {}
         }
     }
-    for one in verification.refinements.iter().filter(|one| is_mine(one.tool)) {
+    for one in verification.refinements.iter().filter(|refinement| is_mine(refinement.tool)) {
         if let Status::Proved(by) = &one.status {
             let name = rules::code(&plan.state[one.var as usize].name);
             lines.push(format!("leaves {name} in its type, by {}", bases(by)));
@@ -114,16 +115,16 @@ fn proved(plan: &Plan, tool: &Tool, verification: &Verification) -> Vec<String> 
 
 /// Lists the optimizations outside of tools: invariants and conditions of feedback.
 pub fn elsewhere(rewrites: &[Rewrite]) -> String {
-    let others = rewrites.iter().filter(|one| one.tool.is_none());
-    others.map(|one| format!("  {:<11} {}\n", "optimized", rewritten(one))).collect()
+    let others = rewrites.iter().filter(|rewrite| rewrite.tool.is_none());
+    others.map(|rewrite| format!("  {:<11} {}\n", "optimized", rewritten(rewrite))).collect()
 }
 
-fn rewritten(one: &Rewrite) -> String {
-    let before = rules::code(&one.before);
-    if one.after.is_empty() {
+fn rewritten(rewrite: &Rewrite) -> String {
+    let before = rules::code(&rewrite.before);
+    if rewrite.after.is_empty() {
         return format!("{before} was dropped: it never refuses a call");
     }
-    let why: Vec<&str> = one
+    let why: Vec<&str> = rewrite
         .passes
         .iter()
         .map(|pass| match pass.as_str() {
@@ -134,7 +135,7 @@ fn rewritten(one: &Rewrite) -> String {
             other => other,
         })
         .collect();
-    format!("{before} is decided as {}: {}", rules::code(&one.after), why.join(", "))
+    format!("{before} is decided as {}: {}", rules::code(&rewrite.after), why.join(", "))
 }
 
 /// A numbered list of rules.

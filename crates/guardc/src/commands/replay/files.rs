@@ -81,7 +81,7 @@ pub fn sources(paths: &[PathBuf], endings: &[&str]) -> Result<Vec<ReplayInput>, 
     let mut found = Vec::new();
     for path in paths {
         if path.as_os_str() == "-" {
-            if found.iter().any(|one: &ReplayInput| one.path == *path) {
+            if found.iter().any(|input: &ReplayInput| input.path == *path) {
                 return Err(Failure::new("standard input is given twice"));
             }
             found.push(ReplayInput {

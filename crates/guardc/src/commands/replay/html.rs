@@ -38,7 +38,7 @@ pub fn page(report: &ReplayReport) -> String {
     let mut out =
         String::from("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
     out += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
-    let guards: Vec<&str> = report.guards.iter().map(|one| one.guard.as_str()).collect();
+    let guards: Vec<&str> = report.guards.iter().map(|guard| guard.guard.as_str()).collect();
     let title = escape(&format!("Replay of {}", guards.join(", ")));
     let _ = writeln!(
         out,
@@ -90,7 +90,7 @@ fn summary(out: &mut String, report: &ReplayReport) {
         ("events with other feedback", |view| view.feedback),
         ("that cannot be decided", |view| view.unsaid.total()),
     ];
-    for (what, of) in columns.iter().filter(|(_, of)| of(recorded) > 0) {
+    for (what, of) in columns.iter().filter(|(_, count)| count(recorded) > 0) {
         row(what, of(recorded), of(strict));
     }
     *out += "</tbody>\n</table>\n";
@@ -125,7 +125,7 @@ fn lanes(out: &mut String, report: &ReplayReport) {
     }
     *out += "<h2>Sessions</h2>\n<p class=\"soft\">A stroke is a call as it was, a dot something that differs: ";
     *out += "<span class=\"deny\">denied or blocked</span>, <span class=\"ask\">asks or waits</span>, <span class=\"allow\">allowed</span>, <span class=\"other\">anything else</span>.</p>\n";
-    report.lanes.iter().for_each(|one| lane(out, one));
+    report.lanes.iter().for_each(|row| lane(out, row));
     let differing = report.sessions - report.same_sessions;
     if differing > report.lanes.len() as u64 {
         let more = differing - report.lanes.len() as u64;
@@ -191,27 +191,29 @@ fn differences(out: &mut String, report: &ReplayReport) {
         return;
     }
     *out += "<h2>Differences</h2>\n";
-    report.differences.iter().for_each(|one| difference(out, one));
+    report.differences.iter().for_each(|listed| difference(out, listed));
     if report.unlisted > 0 {
         let _ = writeln!(out, "<p class=\"soft\">and {} more</p>", grouped(report.unlisted));
     }
 }
 
-fn difference(out: &mut String, one: &Difference) {
-    let tool =
-        one.tool.as_ref().map(|tool| format!(" <code>{}</code>", escape(&render::cut(tool, 60))));
-    let turn = match one.aspect {
+fn difference(out: &mut String, difference: &Difference) {
+    let tool = difference
+        .tool
+        .as_ref()
+        .map(|tool| format!(" <code>{}</code>", escape(&render::cut(tool, 60))));
+    let turn = match difference.aspect {
         Aspect::Decision | Aspect::Stop | Aspect::Halt => {
             format!(
                 "{} → <span class=\"{}\">{}</span>",
-                escape(&one.then),
-                kind(&one.now),
-                escape(&one.now)
+                escape(&difference.then),
+                kind(&difference.now),
+                escape(&difference.now)
             )
         }
         aspect => format!("<span class=\"other\">{}</span>", name_of(aspect)),
     };
-    let (time, session) = (escape(&one.time), escape(&render::cut(&one.session, 60)));
+    let (time, session) = (escape(&difference.time), escape(&render::cut(&difference.session, 60)));
     let tool = tool.unwrap_or_default();
     let _ = writeln!(
         out,
@@ -222,25 +224,25 @@ fn difference(out: &mut String, one: &Difference) {
             let _ = writeln!(out, "<dt>{name}</dt><dd>{}</dd>", escape(text));
         }
     };
-    row("file", &one.file);
-    row("record", &one.seq.to_string());
-    row("call", &render::cut(one.call.as_deref().unwrap_or_default(), 100));
-    row("arguments", &one.args);
-    if !matches!(one.aspect, Aspect::Decision | Aspect::Stop | Aspect::Halt) {
-        row("then", &one.then);
-        row("now", &one.now);
+    row("file", &difference.file);
+    row("record", &difference.seq.to_string());
+    row("call", &render::cut(difference.call.as_deref().unwrap_or_default(), 100));
+    row("arguments", &difference.args);
+    if !matches!(difference.aspect, Aspect::Decision | Aspect::Stop | Aspect::Halt) {
+        row("then", &difference.then);
+        row("now", &difference.now);
     }
-    if let Some(reason) = &one.reason {
+    if let Some(reason) = &difference.reason {
         row("code", reason.code.as_str());
         row("rule", &render::cut(&reason.rule, 100));
         row("because", &render::cut(&reason.message, 1000));
         row("help", &render::cut(&reason.help, 1000));
         row("where", reason.span.as_deref().unwrap_or_default());
     }
-    row("because", one.because.as_deref().unwrap_or_default());
+    row("because", difference.because.as_deref().unwrap_or_default());
     row(
         "view",
-        if one.strict {
+        if difference.strict {
             "the first difference of its session"
         } else {
             "after the first difference of its session"

@@ -31,27 +31,27 @@ impl Sum {
     }
 
     /// Adds one session.
-    pub fn session(&mut self, file: &str, judge: usize, one: Replayed) {
+    pub fn session(&mut self, file: &str, judge: usize, replayed: Replayed) {
         let report = &mut self.report;
         report.sessions += 1;
-        report.same_sessions += u64::from(one.recorded.is_same());
-        report.records += one.records;
-        report.recorded.add(&one.recorded);
-        report.strict.add(&one.strict);
+        report.same_sessions += u64::from(replayed.recorded.is_same());
+        report.records += replayed.records;
+        report.recorded.add(&replayed.recorded);
+        report.strict.add(&replayed.strict);
         self.decided[judge].0 += 1;
-        self.decided[judge].1 += u64::from(one.own);
-        self.inexact += u64::from(!one.exact);
-        self.begin = self.begin.into_iter().chain([one.start]).min();
-        self.end = self.end.into_iter().chain([one.end]).max();
-        if !one.recorded.is_same() && report.lanes.len() < LANES.min(self.list) {
-            report.lanes.push(one.lane(file));
+        self.decided[judge].1 += u64::from(replayed.own);
+        self.inexact += u64::from(!replayed.exact);
+        self.begin = self.begin.into_iter().chain([replayed.start]).min();
+        self.end = self.end.into_iter().chain([replayed.end]).max();
+        if !replayed.recorded.is_same() && report.lanes.len() < LANES.min(self.list) {
+            report.lanes.push(replayed.lane(file));
         }
-        report.unlisted += one.unlisted;
-        for mut difference in one.differences {
+        report.unlisted += replayed.unlisted;
+        for mut difference in replayed.differences {
             difference.file = file.to_owned();
             push(&mut report.differences, &mut report.unlisted, difference, self.list);
         }
-        self.rules(one.rules);
+        self.rules(replayed.rules);
     }
 
     fn rules(&mut self, rules: BTreeMap<RuleDifference, u64>) {
@@ -68,14 +68,14 @@ impl Sum {
     }
 
     /// Adds a skipped input.
-    pub fn passed_over(&mut self, one: PassedOver) {
-        self.report.passed_over.push(one);
+    pub fn passed_over(&mut self, file: PassedOver) {
+        self.report.passed_over.push(file);
     }
 
     /// Sets the format of a log.
     pub fn form(&mut self, name: &str) {
         let from = self.report.from.get_or_insert_default();
-        if !from.split(", ").any(|one| one == name) {
+        if !from.split(", ").any(|word| word == name) {
             let separator = if from.is_empty() { "" } else { ", " };
             *from = format!("{from}{separator}{name}");
         }
@@ -126,7 +126,7 @@ impl Sum {
                 count,
             })
             .collect();
-        rules.sort_by_key(|one| std::cmp::Reverse(one.count));
+        rules.sort_by_key(|rule| std::cmp::Reverse(rule.count));
         let guards = judges.iter().zip(self.decided).map(|(judge, (sessions, own))| Decider {
             guard: judge.guard().to_owned(),
             plan: judge.hash().to_owned(),
@@ -139,9 +139,9 @@ impl Sum {
     }
 }
 
-fn push<T>(list: &mut Vec<T>, unlisted: &mut u64, one: T, most: usize) {
+fn push<T>(list: &mut Vec<T>, unlisted: &mut u64, item: T, most: usize) {
     if list.len() < most {
-        list.push(one);
+        list.push(item);
     } else {
         *unlisted += 1;
     }

@@ -27,8 +27,8 @@ pub fn grouped(number: u64) -> String {
 }
 
 /// `1 call`, `12,431 calls`.
-pub fn counted(number: u64, one: &str) -> String {
-    format!("{} {one}{}", grouped(number), if number == 1 { "" } else { "s" })
+pub fn counted(number: u64, noun: &str) -> String {
+    format!("{} {noun}{}", grouped(number), if number == 1 { "" } else { "s" })
 }
 
 /// Describes a change of decision for a sentence: `that were allowed would now be denied`.
@@ -99,14 +99,14 @@ pub fn heading(report: &ReplayReport) -> String {
     let decided: Vec<String> = report
         .guards
         .iter()
-        .filter(|one| one.sessions > 0 || report.guards.len() == 1)
-        .map(|one| {
-            let own = match one.own {
+        .filter(|guard| guard.sessions > 0 || report.guards.len() == 1)
+        .map(|guard| {
+            let own = match guard.own {
                 0 => "",
-                own if own == one.sessions => ", the guard they were recorded with",
+                own if own == guard.sessions => ", the guard they were recorded with",
                 _ => ", the guard that some were recorded with",
             };
-            format!("`{}`{own}", one.guard)
+            format!("`{}`{own}", guard.guard)
         })
         .collect();
     let sessions = counted(report.sessions, "session");
@@ -159,8 +159,8 @@ fn verdicts(out: &mut String, report: &ReplayReport, exact: bool, style: Style) 
     }
     let mut decisions: Vec<_> = view.decisions.iter().collect();
     // Denials come first.
-    let order = |one: &&guard_plan::replayed::Shift| {
-        (one.then != Decision::Allow, std::cmp::Reverse(one.now))
+    let order = |change: &&guard_plan::replayed::Shift| {
+        (change.then != Decision::Allow, std::cmp::Reverse(change.now))
     };
     decisions.sort_by_key(order);
     let mut first = true;
@@ -279,7 +279,7 @@ fn views(out: &mut String, report: &ReplayReport) {
     if recorded.changed() == 0 {
         return;
     }
-    let decisions: u64 = strict.decisions.iter().map(|one| one.count).sum();
+    let decisions: u64 = strict.decisions.iter().map(|change| change.count).sum();
     gap(out);
     let _ = writeln!(
         out,

@@ -219,7 +219,7 @@ impl Work<'_> {
             sum.failed(&source.name, Some(lines), why);
         }
         importer.form().into_iter().for_each(|form| sum.form(form.name()));
-        importer.passed_over().iter().for_each(|one| sum.passed_over(one.clone()));
+        importer.passed_over().iter().for_each(|passed| sum.passed_over(passed.clone()));
         sessions.failed.into_iter().for_each(|why| sum.failed(&source.name, None, why));
         for replay in sessions.order.into_iter().flatten() {
             sum.session(&source.name, 0, replay.end());

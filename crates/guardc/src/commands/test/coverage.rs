@@ -348,7 +348,7 @@ impl Coverage {
         for clause in &tool.requires {
             let name = |id: u32| plan.plan().tools.get(id as usize).map_or("", |t| t.name.as_str());
             let mut needs: Vec<String> =
-                clause.any_of.iter().map(|one| name(one.tool).to_owned()).collect();
+                clause.any_of.iter().map(|requirement| name(requirement.tool).to_owned()).collect();
             needs.sort();
             needs.dedup();
             let rule =
@@ -455,7 +455,7 @@ fn within(checks: &[Check], at: u32, plan: &LoadedPlan) -> Vec<String> {
 pub fn total<'a>(rules: impl Iterator<Item = &'a CoveredRule>) -> (usize, usize) {
     rules
         .map(CoveredRule::sides)
-        .fold((0, 0), |(seen, all), (sides, one)| (seen + one, all + sides))
+        .fold((0, 0), |(seen, all), (sides, count)| (seen + count, all + sides))
 }
 
 /// Returns the percentage; 100 if there are no outcomes.

@@ -326,9 +326,9 @@ impl Runner<'_> {
         if holds { Ok(()) } else { Err(FailedStep::verdict(expected, verdict).into()) }
     }
 
-    fn asks(&mut self, call: &Call, of: Option<&str>) -> Stepped {
+    fn asks(&mut self, call: &Call, wanted: Option<&str>) -> Stepped {
         let verdict = self.propose(None, call)?.1.verdict;
-        let asked = of.is_none_or(|role| {
+        let asked = wanted.is_none_or(|role| {
             verdict
                 .reasons
                 .iter()
@@ -337,7 +337,7 @@ impl Runner<'_> {
         if verdict.decision == Decision::Ask && asked {
             return Ok(());
         }
-        let expected = of.map_or_else(|| "ask".into(), |role| format!("ask {role}"));
+        let expected = wanted.map_or_else(|| "ask".into(), |role| format!("ask {role}"));
         Err(FailedStep::verdict(expected, verdict).into())
     }
 

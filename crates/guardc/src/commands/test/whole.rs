@@ -56,11 +56,12 @@ impl Runner<'_> {
     fn feedback(&self, name: &str, text: Option<&str>) -> Stepped {
         let delivered = self.play.feedback();
         let expected = format!("feedback of `{name}`");
-        match delivered.iter().find(|it| it.provider == name) {
+        match delivered.iter().find(|message| message.provider == name) {
             Some(it) => contains(text, &it.text),
             None if delivered.is_empty() => Err(FailedStep::new(expected, "none").into()),
             None => {
-                let others: Vec<&str> = delivered.iter().map(|it| it.provider.as_str()).collect();
+                let others: Vec<&str> =
+                    delivered.iter().map(|message| message.provider.as_str()).collect();
                 Err(FailedStep::new(expected, format!("feedback of {}", others.join(", "))).into())
             }
         }
@@ -68,7 +69,7 @@ impl Runner<'_> {
 
     fn no_feedback(&self, name: Option<&str>) -> Stepped {
         let mut delivered = self.play.feedback().iter();
-        match delivered.find(|it| name.is_none_or(|name| it.provider == name)) {
+        match delivered.find(|message| name.is_none_or(|name| message.provider == name)) {
             Some(it) => Err(FailedStep::new("no such feedback", it.text.clone()).into()),
             None => Ok(()),
         }

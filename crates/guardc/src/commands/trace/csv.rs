@@ -62,7 +62,7 @@ fn row(at: &At<'_>, record: &Record) -> [String; 17] {
             row[12] = it.halted.to_string();
             let charge = |Charge { unit, amount }: &Charge| format!("{amount} {unit}");
             row[13] = it.charged.iter().map(charge).collect::<Vec<_>>().join("; ");
-            row[14] = list(it.feedback.iter().map(|one| &*one.provider).collect());
+            row[14] = list(it.feedback.iter().map(|message| &*message.provider).collect());
             row[15] = json(&it.args);
             row[16] = it.served.as_ref().map(|served| json(served)).unwrap_or_default();
         }
@@ -71,7 +71,8 @@ fn row(at: &At<'_>, record: &Record) -> [String; 17] {
             row[12] = it.halted.to_string();
             let returned = |Charge { unit, amount }: &Charge| format!("-{amount} {unit}");
             row[13] = it.returned.iter().map(returned).collect::<Vec<_>>().join("; ");
-            row[14] = it.feedback.iter().map(|one| &*one.provider).collect::<Vec<_>>().join("; ");
+            row[14] =
+                it.feedback.iter().map(|message| &*message.provider).collect::<Vec<_>>().join("; ");
             row[16] = json(&it.result);
         }
         Payload::Approve(it) => {

@@ -94,7 +94,7 @@ fn jsonl(args: &Args, term: &Console) -> CommandResult {
         })?;
         into_file(source, &args.output.join(format!("{id}.jsonl")))?;
     }
-    let records: u64 = checked.iter().map(|it| it.records).sum();
+    let records: u64 = checked.iter().map(|trace| trace.records).sum();
     let records = count(usize::try_from(records).unwrap_or(usize::MAX), "record");
     term.print(&format!("{}, {records}\n", count(found.len(), "session")))?;
     Ok(Exit::Fine)

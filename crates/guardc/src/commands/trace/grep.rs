@@ -150,6 +150,11 @@ fn line(
     format!("{place}: {} {kind}{call} {part}: {before}{hit}{after}", style.dim(&record.time))
 }
 
+/// Formats a reason: its code, rule, message and help.
+fn reason_text(reason: &Reason) -> String {
+    format!("{} {}: {} {}", reason.code.as_str(), reason.rule, reason.message, reason.help)
+}
+
 /// Returns the searchable parts of a record.
 fn parts(at: &At<'_>, record: &Record) -> Vec<(RecordPart, String)> {
     let mut parts = Vec::new();
@@ -160,13 +165,13 @@ fn parts(at: &At<'_>, record: &Record) -> Vec<(RecordPart, String)> {
     };
     put(RecordPart::Tool, at.tool.clone().unwrap_or_default());
     let json = |changes: &[guard_plan::record::Change]| {
-        let one = |one: &guard_plan::record::Change| {
-            format!("{}: {} → {}", one.name, one.before, one.after)
+        let one = |change: &guard_plan::record::Change| {
+            format!("{}: {} → {}", change.name, change.before, change.after)
         };
         changes.iter().map(one).collect::<Vec<_>>().join("; ")
     };
     let notes = |notes: &[guard_plan::record::Note]| {
-        let one = |one: &guard_plan::record::Note| format!("{}: {}", one.rule, one.message);
+        let one = |note: &guard_plan::record::Note| format!("{}: {}", note.rule, note.message);
         notes.iter().map(one).collect::<Vec<_>>().join("; ")
     };
     let asked = |asked: &[guard_plan::record::Asked]| match asked {
@@ -179,10 +184,7 @@ fn parts(at: &At<'_>, record: &Record) -> Vec<(RecordPart, String)> {
         }
         Payload::Propose(it) => {
             put(RecordPart::Args, it.args.to_string());
-            let reason = |one: &Reason| {
-                format!("{} {}: {} {}", one.code.as_str(), one.rule, one.message, one.help)
-            };
-            let reasons = it.verdict.reasons.iter().chain(&it.verdict.shadowed).map(reason);
+            let reasons = it.verdict.reasons.iter().chain(&it.verdict.shadowed).map(reason_text);
             put(RecordPart::Reason, reasons.collect::<Vec<_>>().join("; "));
             put(
                 RecordPart::Result,
@@ -190,8 +192,8 @@ fn parts(at: &At<'_>, record: &Record) -> Vec<(RecordPart, String)> {
             );
             put(RecordPart::Feedback, rendered(&it.feedback));
             put(RecordPart::Change, json(&it.changes));
-            let item = |one: &guard_plan::record::ItemChange| {
-                format!("{} {} {}", one.item, one.after, one.reasons.join("; "))
+            let item = |change: &guard_plan::record::ItemChange| {
+                format!("{} {} {}", change.item, change.after, change.reasons.join("; "))
             };
             put(RecordPart::Item, it.items.iter().map(item).collect::<Vec<_>>().join("; "));
             put(RecordPart::Note, notes(&it.notes));
@@ -219,7 +221,7 @@ fn parts(at: &At<'_>, record: &Record) -> Vec<(RecordPart, String)> {
             put(RecordPart::Note, notes(&it.notes));
         }
         Payload::Stop(it) => {
-            let missing = it.missing.iter().map(|one| one.message.clone());
+            let missing = it.missing.iter().map(|check| check.message.clone());
             let all: Vec<String> =
                 it.reason.iter().map(|reason| reason.to_string()).chain(missing).collect();
             put(RecordPart::Stop, all.join("; "));

@@ -74,7 +74,7 @@ impl SpanSession {
     fn new(at: &At<'_>, record: &Record) -> SpanSession {
         let (plan, actor) = match &record.payload {
             Payload::Open(open) => {
-                (open.plan.to_string(), open.actor.as_ref().map(|one| one.to_string()))
+                (open.plan.to_string(), open.actor.as_ref().map(|actor| actor.to_string()))
             }
             Payload::Snapshot(it) => (it.plan.to_string(), None),
             _ => (String::new(), None),
@@ -239,11 +239,11 @@ fn proposed(session: &SpanSession, record: &Record, propose: &Propose<'_>, conte
     put(&mut span, "guard.hash", record.hash.as_str().into());
     let reasons = &propose.verdict.reasons;
     if let Some(first) = reasons.first() {
-        let all = |of: fn(&guard_plan::verdict::Reason) -> &str| -> Value {
-            reasons.iter().map(of).collect()
+        let all = |part: fn(&guard_plan::verdict::Reason) -> &str| -> Value {
+            reasons.iter().map(part).collect()
         };
-        put(&mut span, "guard.reason.codes", all(|one| one.code.as_str()));
-        put(&mut span, "guard.reason.rules", all(|one| &one.rule));
+        put(&mut span, "guard.reason.codes", all(|reason| reason.code.as_str()));
+        put(&mut span, "guard.reason.rules", all(|reason| &reason.rule));
         put(&mut span, "guard.message", first.message.as_str().into());
     }
     if propose.verdict.decision == Decision::Deny {
@@ -268,12 +268,12 @@ fn proposed(session: &SpanSession, record: &Record, propose: &Propose<'_>, conte
 
 fn feedback(span: &mut Value, feedback: &[Delivered], time: &str) {
     let Some(events) = span["events"].as_array_mut() else { return };
-    events.extend(feedback.iter().map(|one| {
-        let severity = format!("{:?}", one.severity).to_lowercase();
+    events.extend(feedback.iter().map(|message| {
+        let severity = format!("{:?}", message.severity).to_lowercase();
         let attributes = vec![
-            ("guard.provider", one.provider.as_str().into()),
+            ("guard.provider", message.provider.as_str().into()),
             ("guard.severity", severity.into()),
-            ("guard.message", one.text.as_str().into()),
+            ("guard.message", message.text.as_str().into()),
         ];
         event("guard.feedback", time, attributes)
     }));
@@ -320,11 +320,11 @@ fn nanos(text: &str) -> String {
 }
 
 /// Returns an id of a number of bytes, the same for the same record every time.
-fn id(session: &str, of: &str, bytes: usize) -> String {
+fn id(session: &str, part: &str, bytes: usize) -> String {
     let mut hasher = Sha256::new();
     hasher.update((session.len() as u64).to_be_bytes());
     hasher.update(session);
-    hasher.update(of);
+    hasher.update(part);
     let mut digest = hex::encode(&hasher.finalize());
     digest.truncate(2 * bytes);
     digest

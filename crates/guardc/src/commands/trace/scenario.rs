@@ -268,7 +268,8 @@ impl<'p> TestWriter<'p> {
     }
 
     fn denied(&mut self, call: ToolCall, verdict: &Verdict) {
-        let Some(reason) = verdict.reasons.iter().find(|it| it.decision == Decision::Deny) else {
+        let Some(reason) = verdict.reasons.iter().find(|reason| reason.decision == Decision::Deny)
+        else {
             return;
         };
         let named: Vec<&String> = match reason.needs.is_empty() {
@@ -421,10 +422,15 @@ impl<'p> TestWriter<'p> {
             Json::Int(value) => return number(&value.to_string()),
             Json::Number(text) => return number(&plain(text)),
             Json::String(text) => ExprKind::String(self.relocated(text)),
-            Json::Array(items) => ExprKind::List(items.iter().map(|it| self.value(it)).collect()),
+            Json::Array(items) => {
+                ExprKind::List(items.iter().map(|item| self.value(item)).collect())
+            }
             Json::Object(members) if members.is_empty() => ExprKind::Set(Vec::new()),
             Json::Object(members) => ExprKind::Map(
-                members.iter().map(|(key, it)| (node(key.to_string()), self.value(it))).collect(),
+                members
+                    .iter()
+                    .map(|(key, value)| (node(key.to_string()), self.value(value)))
+                    .collect(),
             ),
         };
         expr(kind)

@@ -152,10 +152,10 @@ impl TraceStats {
 
     fn json(&self) -> serde_json::Value {
         let shown = |at: Option<i64>| at.map(time::format_rfc3339);
-        let tools = self.tools.iter().map(|(tool, it)| {
+        let tools = self.tools.iter().map(|(tool, counts)| {
             json!({
-                "tool": tool, "allow": it.allowed, "wait": it.waiting, "ask": it.asked, "deny": it.denied,
-                "succeeded": it.succeeded, "failed": it.failed,
+                "tool": tool, "allow": counts.allowed, "wait": counts.waiting, "ask": counts.asked, "deny": counts.denied,
+                "succeeded": counts.succeeded, "failed": counts.failed,
             })
         });
         let reasons = self
@@ -196,8 +196,8 @@ impl TraceStats {
             );
         }
         let mut tools: Vec<_> = self.tools.iter().collect();
-        tools.sort_by_key(|(_, it)| {
-            std::cmp::Reverse(it.allowed + it.asked + it.waiting + it.denied)
+        tools.sort_by_key(|(_, counts)| {
+            std::cmp::Reverse(counts.allowed + counts.asked + counts.waiting + counts.denied)
         });
         for (tool, it) in tools.iter().take(4 * TOLD) {
             let numbers = [it.allowed, it.asked, it.waiting, it.denied, it.succeeded, it.failed];

@@ -345,7 +345,7 @@ fn question(asked: &Asked) -> String {
 
 /// Renders amounts behind a word; empty where there are none. A call costs one of `calls`, which is not shown.
 fn charges(word: &str, charges: &[Charge]) -> String {
-    let shown = charges.iter().filter(|one| *one.unit != *"calls");
+    let shown = charges.iter().filter(|charge| *charge.unit != *"calls");
     let shown: Vec<String> =
         shown.map(|Charge { unit, amount }| format!("{amount} {unit}")).collect();
     if shown.is_empty() { String::new() } else { format!("{word}{}", shown.join(", ")) }

@@ -65,13 +65,13 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
         return said(term, args.format, &doubt);
     }
     let found = sources::all_with_ledgers(&args.traces, &args.session, args.key.as_deref())?;
-    let several = checkpoint.as_ref().is_some_and(|it| it.sessions.len() != 1);
+    let several = checkpoint.as_ref().is_some_and(|listed| listed.sessions.len() != 1);
     if several && args.traces.iter().any(|place| place.as_os_str() == "-") {
         return Err(Failure::new("standard input is one trace, and the checkpoint is of several")
             .help("give the trace as a file"));
     }
     let checked = verify_all(&found, checkpoint.as_ref(), args.jobs, false, term)?;
-    let lost = checkpoint.as_ref().map(|it| lost(it, &found, &checked, &args.session));
+    let lost = checkpoint.as_ref().map(|listed| lost(listed, &found, &checked, &args.session));
     let stores = match args.session.is_empty() {
         true => sources::audit(&args.traces, args.key.as_deref())?,
         false => Vec::new(),
@@ -170,9 +170,9 @@ pub fn verify_all(
     let one = |at: usize, threads: usize| {
         let source = &found[at];
         // A trace without a session name is compared with the only session of a checkpoint.
-        let entry = checkpoint.and_then(|it| match &source.session {
-            Some(id) => it.entry(id),
-            None if it.sessions.len() == 1 => it.sessions.first(),
+        let entry = checkpoint.and_then(|listed| match &source.session {
+            Some(id) => listed.entry(id),
+            None if listed.sessions.len() == 1 => listed.sessions.first(),
             None => None,
         });
         let against = Against { tree, entry: entry.cloned(), ..Against::default() };
@@ -199,13 +199,13 @@ type One<'o> = &'o (dyn Fn(usize) -> Result<VerifiedTrace, Failure> + Sync);
 fn side_by_side(
     which: &[usize],
     jobs: usize,
-    one: One,
+    verify_source: One,
 ) -> Vec<(usize, Result<VerifiedTrace, Failure>)> {
     let next = AtomicUsize::new(0);
     let work = || {
         let mut done = Vec::new();
         while let Some(at) = which.get(next.fetch_add(1, Ordering::Relaxed)) {
-            done.push((*at, one(*at)));
+            done.push((*at, verify_source(*at)));
         }
         done
     };
@@ -213,7 +213,10 @@ fn side_by_side(
         let threads: Vec<_> = (0..jobs.min(which.len())).map(|_| scope.spawn(work)).collect();
         // INVARIANT: no code below panics; if it does, this must panic too, or its results would be
         // missing silently.
-        threads.into_iter().flat_map(|it| it.join().expect("a thread that verifies")).collect()
+        threads
+            .into_iter()
+            .flat_map(|thread| thread.join().expect("a thread that verifies"))
+            .collect()
     })
 }
 
@@ -226,12 +229,12 @@ fn lost(
 ) -> Vec<String> {
     let named = |id: &str| {
         let here = found.iter().zip(checked);
-        here.filter_map(|(source, it)| source.session.as_ref().or(it.session.as_ref()))
+        here.filter_map(|(source, trace)| source.session.as_ref().or(trace.session.as_ref()))
             .any(|known| known == id)
     };
     // A single file, whatever its name, is compared with the only session of a checkpoint.
     let alone = found.len() == 1 && found[0].session.is_none();
-    let wanted = |id: &str| only.is_empty() || only.iter().any(|one| one == id);
+    let wanted = |id: &str| only.is_empty() || only.iter().any(|wanted| wanted == id);
     let sessions = checkpoint.sessions.iter().map(|entry| &entry.session);
     let lost = sessions.filter(|id| wanted(id) && !named(id));
     lost.filter(|_| !(alone && checkpoint.sessions.len() == 1)).cloned().collect()
@@ -274,9 +277,9 @@ impl ChainReport<'_> {
         for wrong in &self.stores {
             out += &format!("{wrong}\n");
         }
-        let bad = self.checked.iter().filter(|it| !it.is_sound()).count();
+        let bad = self.checked.iter().filter(|trace| !trace.is_sound()).count();
         let bad = bad + self.lost.len() + self.stores.len();
-        let records: u64 = self.checked.iter().map(|it| it.records).sum();
+        let records: u64 = self.checked.iter().map(|trace| trace.records).sum();
         let records = count(usize::try_from(records).unwrap_or(usize::MAX), "record");
         let of = format!("{}, {records}", count(self.checked.len(), "trace"));
         out += &match bad {
@@ -287,17 +290,17 @@ impl ChainReport<'_> {
     }
 
     fn json(&self) -> Value {
-        let one = |(source, it): (&SessionTrace, &VerifiedTrace)| {
+        let one = |(source, trace): (&SessionTrace, &VerifiedTrace)| {
             json!({
                 "trace": source.name,
-                "session": source.session.as_ref().or(it.session.as_ref()),
-                "sound": it.is_sound(),
-                "first": it.head.first,
-                "records": it.records,
-                "bytes": it.bytes,
-                "head": hash_text(&it.head.hash),
-                "findings": it.findings.iter().map(finding).collect::<Vec<_>>(),
-                "more": it.more,
+                "session": source.session.as_ref().or(trace.session.as_ref()),
+                "sound": trace.is_sound(),
+                "first": trace.head.first,
+                "records": trace.records,
+                "bytes": trace.bytes,
+                "head": hash_text(&trace.head.hash),
+                "findings": trace.findings.iter().map(finding).collect::<Vec<_>>(),
+                "more": trace.more,
             })
         };
         let traces: Vec<Value> = self.found.iter().zip(self.checked).map(one).collect();
@@ -312,18 +315,18 @@ fn line(finding: &TraceFinding) -> String {
     }
 }
 
-fn finding(it: &TraceFinding) -> Value {
-    let to = match it.trouble {
+fn finding(finding: &TraceFinding) -> Value {
+    let to = match finding.trouble {
         TraceTrouble::Missing(to) => Some(to),
         _ => None,
     };
     json!({
-        "line": it.line,
-        "offset": it.offset,
-        "record": it.record,
+        "line": finding.line,
+        "offset": finding.offset,
+        "record": finding.record,
         "to": to,
-        "trouble": it.trouble.word(),
-        "message": it.to_string(),
+        "trouble": finding.trouble.word(),
+        "message": finding.to_string(),
     })
 }
 
@@ -333,7 +336,7 @@ pub fn unsound(
     checked: &[VerifiedTrace],
     term: &Console,
 ) -> Result<bool, Failure> {
-    let bad = checked.iter().any(|it| !it.is_sound());
+    let bad = checked.iter().any(|trace| !trace.is_sound());
     if bad {
         let report = ChainReport { found, checked, lost: Vec::new(), stores: Vec::new() };
         report.text(term).lines().for_each(|line| term.note(line));

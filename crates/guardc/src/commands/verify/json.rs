@@ -31,15 +31,27 @@ pub fn report(verified: &VerifyParts<'_>, report: &Report) -> String {
         "untouched": verification.size.0 * verification.size.1 - verification.pairs.len(),
     });
     object["invariants"] = pairs
-        .map(|one| with(tool(one.tool), "invariant", invariant(one.invariant), &one.status))
+        .map(|pair| with(tool(pair.tool), "invariant", invariant(pair.invariant), &pair.status))
         .collect();
     object["types"] = refinements
-        .map(|one| {
-            with(tool(one.tool), "variable", &plan.state[one.var as usize].name, &one.status)
+        .map(|refinement| {
+            with(
+                tool(refinement.tool),
+                "variable",
+                &plan.state[refinement.var as usize].name,
+                &refinement.status,
+            )
         })
         .collect();
     object["observations"] = observations
-        .map(|one| with(tool(one.tool), "invariant", invariant(one.invariant), &one.status))
+        .map(|observation| {
+            with(
+                tool(observation.tool),
+                "invariant",
+                invariant(observation.invariant),
+                &observation.status,
+            )
+        })
         .collect();
     let bounds = verification.bounds.iter().map(|bound| guard_plan::words::bound(plan, bound));
     object["bounds"] = bounds.collect();
@@ -47,7 +59,7 @@ pub fn report(verified: &VerifyParts<'_>, report: &Report) -> String {
     object["impossible"] = verification
         .impossible
         .iter()
-        .map(|one| json!({ "tool": tool(one.tool), "by": bases(&one.basis) }))
+        .map(|impossible| json!({ "tool": tool(impossible.tool), "by": bases(&impossible.basis) }))
         .collect();
     object["solver"] = verified
         .solved
@@ -58,7 +70,7 @@ pub fn report(verified: &VerifyParts<'_>, report: &Report) -> String {
         })
         .collect();
     object["explored"] =
-        verified.explored.as_ref().map_or(Value::Null, |one| explored(verified, one));
+        verified.explored.as_ref().map_or(Value::Null, |summary| explored(verified, summary));
     format!("{object:#}\n")
 }
 
@@ -119,7 +131,7 @@ fn residues(left: &[Residue]) -> Value {
         Why::Inexpressible => "inexpressible",
         Why::Monitored => "monitored",
     };
-    let one = |one: &Residue| json!({ "text": one.text, "needs": one.needs, "why": why(one.why) });
+    let one = |residue: &Residue| json!({ "text": residue.text, "needs": residue.needs, "why": why(residue.why) });
     left.iter().map(one).collect()
 }
 

@@ -149,12 +149,13 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
 /// Returns the checks of effects that are left to the kernel.
 fn unproved(output: &Output) -> Vec<EffectCheck> {
     let (plan, verification) = (&output.plan, &output.verification);
-    let pairs = verification
-        .pairs
-        .iter()
-        .map(|one| (one.tool, &plan.invariants[one.invariant as usize].rule.owner, &one.status));
+    let pairs = verification.pairs.iter().map(|pair| {
+        (pair.tool, &plan.invariants[pair.invariant as usize].rule.owner, &pair.status)
+    });
     let types = verification.refinements.iter();
-    let types = types.map(|one| (one.tool, &plan.state[one.var as usize].name, &one.status));
+    let types = types.map(|refinement| {
+        (refinement.tool, &plan.state[refinement.var as usize].name, &refinement.status)
+    });
     pairs
         .chain(types)
         .filter(|(.., status)| !status.is_proved())
@@ -170,7 +171,7 @@ fn tried(verified: &VerifyParts<'_>, compiled: &Compilation) -> Vec<Diagnostic> 
     let output = verified.output;
     let prover = lint::Verified { plan: &output.plan, verification: &output.verification };
     let mut found = lint::all(&output.program, verified.explored.as_ref(), &prover);
-    found.retain(|one| !compiled.diagnostics.contains(one));
+    found.retain(|diagnostic| !compiled.diagnostics.contains(diagnostic));
     guard_compiler::keep_unaccepted(&compiled.files, &mut found);
     found
 }

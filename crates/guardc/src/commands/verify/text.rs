@@ -152,7 +152,9 @@ impl TextPage<'_> {
     fn invariant(&self, id: InvariantId, out: &mut String) {
         let declared = &self.plan.invariants[id as usize];
         let pairs = || self.verification.pairs.iter().filter(|pair| pair.invariant == id);
-        let observed = || self.verification.observations.iter().filter(|one| one.invariant == id);
+        let observed = || {
+            self.verification.observations.iter().filter(|observation| observation.invariant == id)
+        };
         if pairs().next().is_none() && observed().next().is_none() {
             return;
         }
@@ -285,7 +287,7 @@ impl TextPage<'_> {
         if all.is_empty() {
             return;
         }
-        let left: Vec<_> = all.iter().filter(|one| !one.status.is_proved()).collect();
+        let left: Vec<_> = all.iter().filter(|claim| !claim.status.is_proved()).collect();
         let _ = writeln!(
             out,
             "\n{}: {} written; {} proved, {} checked",
@@ -297,7 +299,7 @@ impl TextPage<'_> {
         for one in left {
             let var = &self.plan.state[one.var as usize].name;
             if let Status::Checked(left) = &one.status {
-                let needs = left.iter().find_map(|one| one.needs.as_deref());
+                let needs = left.iter().find_map(|residue| residue.needs.as_deref());
                 let needs = needs
                     .map_or(String::new(), |needs| format!("; {} would prove it", code(needs)));
                 let name = tool(self.plan, one.tool);
@@ -403,20 +405,19 @@ impl TextPage<'_> {
             count(explored.states, "state"),
             count(explored.judged, "call"),
         );
-        let never: Vec<String> = program
-            .tools
-            .iter()
-            .zip(&explored.tools)
-            .filter(|(_, session)| session.is_none())
-            .filter(|(tool, _)| {
-                !self
-                    .verification
-                    .impossible
-                    .iter()
-                    .any(|one| self.plan.tools[one.tool as usize].name == tool.name)
-            })
-            .map(|(tool, _)| code(&tool.name))
-            .collect();
+        let never: Vec<String> =
+            program
+                .tools
+                .iter()
+                .zip(&explored.tools)
+                .filter(|(_, session)| session.is_none())
+                .filter(|(tool, _)| {
+                    !self.verification.impossible.iter().any(|impossible| {
+                        self.plan.tools[impossible.tool as usize].name == tool.name
+                    })
+                })
+                .map(|(tool, _)| code(&tool.name))
+                .collect();
         let tools = program.tools.len() - self.verification.impossible.len();
         let _ = match never.len() {
             0 => writeln!(out, "  {} can be called", count(tools, "tool")),
@@ -486,7 +487,7 @@ fn some(number: usize, word: &str) -> String {
 }
 
 fn texts(left: &[Residue]) -> String {
-    left.iter().map(|one| code(&one.text)).collect::<Vec<_>>().join(" and ")
+    left.iter().map(|residue| code(&residue.text)).collect::<Vec<_>>().join(" and ")
 }
 
 fn reasons(left: &[Residue]) -> String {
@@ -550,5 +551,5 @@ fn listed(all: &[String]) -> String {
     if line.chars().count() <= LINE {
         return line;
     }
-    all.iter().map(|one| format!("\n    {one}")).collect()
+    all.iter().map(|part| format!("\n    {part}")).collect()
 }

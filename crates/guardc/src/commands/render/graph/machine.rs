@@ -89,7 +89,7 @@ fn order(items: &Lifecycle) -> Vec<u32> {
 
 impl Machine {
     /// Returns the actor of a transition.
-    pub fn actor(&self, one: &MachineTransition) -> &'static str {
-        session::actor(if one.harness { Actor::Harness } else { Actor::Agent })
+    pub fn actor(&self, transition: &MachineTransition) -> &'static str {
+        session::actor(if transition.harness { Actor::Harness } else { Actor::Agent })
     }
 }

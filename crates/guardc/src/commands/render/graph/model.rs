@@ -249,12 +249,12 @@ fn arrows(
 }
 
 /// Describes the required call of the other tool, and its maximum age.
-fn which(shows: &Shows, one: &Requirement) -> Vec<String> {
+fn which(shows: &Shows, requirement: &Requirement) -> Vec<String> {
     let plan = shows.plan;
     let mut out = Vec::new();
-    if let Some(key) = &one.key {
+    if let Some(key) = &requirement.key {
         let params = plan.indexes.get(key.index as usize).map_or(&[][..], |index| &index.params);
-        let tool = plan.tools.get(one.tool as usize);
+        let tool = plan.tools.get(requirement.tool as usize);
         for (param, value) in params.iter().zip(&key.values) {
             let param = tool.and_then(|tool| tool.params.get(*param as usize));
             let name = param.map_or("?", |param| &param.name);
@@ -266,14 +266,14 @@ fn which(shows: &Shows, one: &Requirement) -> Vec<String> {
             });
         }
     }
-    if one.latest {
+    if requirement.latest {
         out.push("latest".into());
     }
-    if let Some(since) = one.since {
+    if let Some(since) = requirement.since {
         let name = plan.tools.get(since as usize).map_or("?", |t| t.name.as_str());
         out.push(format!("since {name}"));
     }
-    out.extend(one.within.map(|within| format!("within {}", duration(within))));
+    out.extend(requirement.within.map(|within| format!("within {}", duration(within))));
     out
 }
 

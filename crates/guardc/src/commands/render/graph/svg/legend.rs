@@ -54,10 +54,10 @@ fn entries(picture: &Picture) -> Vec<(LegendMark, &'static str)> {
         out.push((LegendMark::Or, "one of these is enough"));
     }
     let moves = || picture.machines.iter().flat_map(|machine| &machine.moves);
-    if moves().any(|one| !one.harness) {
+    if moves().any(|transition| !transition.harness) {
         out.push((LegendMark::Line("arrow agent", "guard-agent"), "by the agent"));
     }
-    if moves().any(|one| one.harness) {
+    if moves().any(|transition| transition.harness) {
         out.push((LegendMark::Line("arrow harness", "guard-harness"), "by the harness"));
     }
     if !picture.machines.is_empty() {
