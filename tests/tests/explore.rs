@@ -37,20 +37,23 @@ fn compiled(text: &str) -> guard_compiler::Output {
 }
 
 /// Everything that was looked for, by name, and its session.
-fn found<'e>(program: &Program, of: &'e Exploration) -> Vec<(String, &'e Option<Session>)> {
+fn found<'e>(
+    program: &Program,
+    exploration: &'e Exploration,
+) -> Vec<(String, &'e Option<Session>)> {
     let mut all = Vec::new();
-    for (tool, session) in program.tools.iter().zip(&of.tools) {
+    for (tool, session) in program.tools.iter().zip(&exploration.tools) {
         all.push((format!("tool {}", tool.name), session));
     }
-    for (rule, session) in &of.rules {
+    for (rule, session) in &exploration.rules {
         all.push((format!("{:?} of {}: {}", rule.kind, rule.owner, rule.text), session));
     }
-    for (goal, session) in program.goals.iter().zip(&of.goals) {
+    for (goal, session) in program.goals.iter().zip(&exploration.goals) {
         all.push((format!("goal {}", goal.name), session));
     }
     if program.completion.is_some() {
-        all.push(("completion".into(), &of.completion));
-        all.push(("deadlock".into(), &of.deadlock));
+        all.push(("completion".into(), &exploration.completion));
+        all.push(("deadlock".into(), &exploration.deadlock));
     }
     all
 }

@@ -122,7 +122,7 @@ pub fn advise(kernel: &Kernel, session: &Session, now: Millis, world: &mut dyn W
         .filter_map(|id| graph.of_tool(*id, |at| score(&scene, &goals, &graph, at, beliefs[id])))
         .collect();
     let mut actions: Vec<Action> =
-        scored.iter().map(|one| action(&scene, &graph, one, &scored)).collect();
+        scored.iter().map(|candidate| action(&scene, &graph, candidate, &scored)).collect();
     actions.sort_by(|a, b| (Reverse(a.value), &a.tool).cmp(&(Reverse(b.value), &b.tool)));
     view::advice(&scene, &goals, actions)
 }
@@ -164,7 +164,7 @@ fn cost_ratio(scene: &AdviceScene<'_>, charges: &[(UnitId, i64)]) -> i64 {
 }
 
 /// Returns the value of the best alternative that is affordable now but not after an action.
-fn opportunity(scene: &AdviceScene<'_>, one: &Scored, all: &[Scored]) -> Decimal {
+fn opportunity(scene: &AdviceScene<'_>, scored: &Scored, all: &[Scored]) -> Decimal {
     let of = |scored: &Scored, unit: UnitId| {
         let charge = scored.candidate.charges.iter().find(|(charged, _)| *charged == unit);
         charge.map_or(0, |(_, amount)| *amount)
@@ -176,20 +176,25 @@ fn opportunity(scene: &AdviceScene<'_>, one: &Scored, all: &[Scored]) -> Decimal
             if *cost > left {
                 return false;
             }
-            gone |= cost.saturating_add(of(one, *unit)) > left;
+            gone |= cost.saturating_add(of(scored, *unit)) > left;
         }
         gone
     };
-    let others = all.iter().filter(|other| other.candidate.tool != one.candidate.tool);
+    let others = all.iter().filter(|other| other.candidate.tool != scored.candidate.tool);
     let best = others.filter(lost).map(|other| other.terms.value()).max();
     best.unwrap_or_default().clamp(Decimal(0), Decimal(fixed::ONE))
 }
 
-fn action(scene: &AdviceScene<'_>, graph: &CandidateGraph, one: &Scored, all: &[Scored]) -> Action {
+fn action(
+    scene: &AdviceScene<'_>,
+    graph: &CandidateGraph,
+    scored: &Scored,
+    all: &[Scored],
+) -> Action {
     let plan = scene.plan;
-    let Scored { candidate, belief, terms } = one;
+    let Scored { candidate, belief, terms } = scored;
     let tool = &plan.tools[candidate.tool as usize];
-    let terms = Terms { opportunity: opportunity(scene, one, all), ..*terms };
+    let terms = Terms { opportunity: opportunity(scene, scored, all), ..*terms };
     let price = |(unit, amount): &(UnitId, i64)| Price {
         unit: plan.units[*unit as usize].name.clone(),
         amount: Decimal(*amount),

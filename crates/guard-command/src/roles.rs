@@ -333,7 +333,7 @@ fn outputs(name: &str, args: &[Word], raw: &mut Raw) {
         let split = split(args, letters, names);
         let short: Vec<String> = letters.chars().map(|letter| format!("-{letter}")).collect();
         let is_output =
-            |option: &str| short.iter().any(|it| it == option) || names.contains(&option);
+            |option: &str| short.iter().any(|known| known == option) || names.contains(&option);
         let values = split.values.iter().filter(|(option, _)| is_output(option));
         raw.touches.extend(values.map(|(_, value)| value.clone()));
         // Long names with one dash, as of `go`.

@@ -37,7 +37,7 @@ fn main() -> ExitCode {
         .iter()
         .chain(&alike.delivered)
         .take(arg(3, 5) as usize)
-        .for_each(|one| println!("{one}"));
+        .for_each(|value| println!("{value}"));
     println!(
         "look-alikes: {} of {count} texts are falsely valid, {} deliver what is not meant; {} of {} documents found",
         alike.falsely_valid.len(),

@@ -223,7 +223,8 @@ impl SchemaWriter<'_> {
                     [] => {}
                     [one] => schema["pattern"] = one.as_str().into(),
                     all => {
-                        schema["allOf"] = all.iter().map(|one| json!({"pattern": one})).collect();
+                        schema["allOf"] =
+                            all.iter().map(|pattern| json!({"pattern": pattern})).collect();
                     }
                 }
                 schema

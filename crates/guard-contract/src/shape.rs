@@ -185,7 +185,8 @@ impl PreparedContract {
 }
 
 fn coercions(plan: &Plan) -> HashMap<(TypeId, u32), CoercedForm> {
-    let coerced = |one: &plan::Coercion| Some(((one.record, one.field), one.forms.from?));
+    let coerced =
+        |coercion: &plan::Coercion| Some(((coercion.record, coercion.field), coercion.forms.from?));
     plan.coercions.iter().filter_map(coerced).collect()
 }
 

@@ -72,7 +72,7 @@ fn refusals(plan: &Plan, contract: usize) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let mut open = vec![(contract.record, String::new())];
     while let Some((ty, path)) = open.pop() {
-        let inside = |of: TypeId| (of, path.clone());
+        let inside = |ty: TypeId| (ty, path.clone());
         match plan.types.get(ty as usize) {
             Some(TypeDef::Record { fields, .. }) if seen.insert(ty) => {
                 open.extend(fields.iter().rev().filter(|field| !named.contains(&field.name)).map(
@@ -161,7 +161,7 @@ fn say(key: &str, words: &str, value: Value) -> Option<String> {
     let value = match value {
         Value::String(text) => text,
         Value::Array(all) => {
-            let texts = all.iter().filter_map(|one| one.get("pattern")?.as_str());
+            let texts = all.iter().filter_map(|case| case.get("pattern")?.as_str());
             format!("the patterns {}", texts.collect::<Vec<_>>().join(" and "))
         }
         other => other.to_string(),

@@ -90,7 +90,8 @@ fn find(binary: &str, directory: &Path) -> Option<PathBuf> {
 #[cfg(unix)]
 fn is_executable(file: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
-    std::fs::metadata(file).is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
+    std::fs::metadata(file)
+        .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
 
 #[cfg(not(unix))]
@@ -152,8 +153,8 @@ fn wait(child: &mut Child, within: Duration, strays: &Strays) -> RunEnd {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
         let gone = pid.is_some_and(|pid| {
             std::iter::repeat_with(|| waitid(WaitId::Pid(pid), options))
-                .find(|it| !matches!(it, Err(rustix::io::Errno::INTR)))
-                .is_some_and(|it| it.is_ok())
+                .find(|waited| !matches!(waited, Err(rustix::io::Errno::INTR)))
+                .is_some_and(|waited| waited.is_ok())
         });
         let _ = ended.send(gone);
     });

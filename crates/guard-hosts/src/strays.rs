@@ -81,23 +81,28 @@ impl Strays {
     /// without the leader.
     fn found(&self) -> Vec<i32> {
         let own = i32::try_from(std::process::id()).unwrap_or(0);
-        let all: Vec<SystemProcess> = SystemProcess::all().filter(|one| one.pid != own).collect();
+        let all: Vec<SystemProcess> =
+            SystemProcess::all().filter(|process| process.pid != own).collect();
         let mut descendants = vec![self.leader];
         let mut at = 0;
         while at < descendants.len() {
             let parent = descendants[at];
-            let children = all.iter().filter(|one| one.parent == parent && one.pid != parent);
-            let children: Vec<i32> = children.map(|one| one.pid).collect();
+            let children =
+                all.iter().filter(|process| process.parent == parent && process.pid != parent);
+            let children: Vec<i32> = children.map(|process| process.pid).collect();
             descendants.extend(
                 children.into_iter().filter(|pid| !descendants.contains(pid)).collect::<Vec<_>>(),
             );
             at += 1;
         }
-        let stray = |one: &&SystemProcess| {
-            descendants.contains(&one.pid) || one.holds(&self.pipes) || one.has(&self.mark)
+        let stray = |process: &&SystemProcess| {
+            descendants.contains(&process.pid)
+                || process.holds(&self.pipes)
+                || process.has(&self.mark)
         };
-        let strays = all.iter().filter(|one| one.lives && one.pid != self.leader).filter(stray);
-        strays.map(|one| one.pid).collect()
+        let strays =
+            all.iter().filter(|process| process.lives && process.pid != self.leader).filter(stray);
+        strays.map(|process| process.pid).collect()
     }
 }
 

@@ -86,12 +86,12 @@ fn said(
 }
 
 fn lacking(
-    one: Lacking,
+    lacking: Lacking,
     place: &dyn Fn(guard_syntax::span::Span) -> String,
 ) -> (String, String, Vec<String>) {
-    let mut files = one.files;
+    let mut files = lacking.files;
     files.sort();
-    (one.text, place(one.span), files)
+    (lacking.text, place(lacking.span), files)
 }
 
 fn heard(outcome: Outcome) -> Heard {

@@ -289,14 +289,14 @@ impl Script {
         self.define("Int", format!("(ite {up} (+ {floor} 1) {floor})"))
     }
 
-    fn index(&mut self, of: &Val, key: &Val) -> Option<Val> {
-        match (of, key) {
+    fn index(&mut self, collection: &Val, key: &Val) -> Option<Val> {
+        match (collection, key) {
             (Val::Option(some, inner), key) => {
                 let found = self.index(inner, key)?;
                 Some(self.optional(some.clone(), found))
             }
-            (of, Val::Option(some, key)) => {
-                let found = self.index(of, key)?;
+            (collection, Val::Option(some, key)) => {
+                let found = self.index(collection, key)?;
                 Some(self.optional(some.clone(), found))
             }
             (Val::List(len, items), Val::Number(_, at)) => {
@@ -322,22 +322,22 @@ impl Script {
         }
     }
 
-    pub fn is_in(&mut self, one: &Val, many: &Val) -> Option<String> {
-        let (some, one) = match one {
+    pub fn is_in(&mut self, needle: &Val, many: &Val) -> Option<String> {
+        let (some, needle) = match needle {
             Val::None => return Some("false".into()),
             Val::Option(some, inner) => (some.clone(), &**inner),
             value => ("true".into(), value),
         };
         let mut among = Vec::new();
-        match (many, one) {
-            (Val::List(len, items), one) => {
+        match (many, needle) {
+            (Val::List(len, items), needle) => {
                 for (at, item) in items.iter().enumerate() {
-                    among.push(and(&[format!("(< {at} {len})"), self.same(one, item)?]));
+                    among.push(and(&[format!("(< {at} {len})"), self.same(needle, item)?]));
                 }
             }
-            (Val::Set(items), one) => {
+            (Val::Set(items), needle) => {
                 for (there, item) in items {
-                    among.push(and(&[there.clone(), self.same(one, item)?]));
+                    among.push(and(&[there.clone(), self.same(needle, item)?]));
                 }
             }
             (Val::Map(entries), Val::Text(key)) => {

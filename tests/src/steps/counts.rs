@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 pub type Counts = BTreeMap<SessionMeasure, i64>;
 
 /// Counts that a session of the plan may have, of what bounds measure.
-pub fn draw(plan: &Plan, of: &[SessionBound], pools: &Pools, rng: &mut Rng) -> Counts {
-    let measures = of.iter().flat_map(|bound| bound.terms.iter().map(|(_, measure)| *measure));
+pub fn draw(plan: &Plan, bounds: &[SessionBound], pools: &Pools, rng: &mut Rng) -> Counts {
+    let measures = bounds.iter().flat_map(|bound| bound.terms.iter().map(|(_, measure)| *measure));
     measures.filter_map(|measure| Some((measure, number(plan, measure, pools, rng)?))).collect()
 }
 
@@ -50,7 +50,7 @@ pub fn place(plan: &Plan, counts: &Counts, session: &mut Reference<'_>) {
 /// The bounds that are broken in a state with these counts, by number.
 pub fn broken(
     plan: &Plan,
-    of: &[SessionBound],
+    bounds: &[SessionBound],
     session: &Reference<'_>,
     counts: &Counts,
 ) -> Vec<usize> {
@@ -73,7 +73,7 @@ pub fn broken(
         count => counts.get(&count).map(|count| i128::from(*count)),
     };
     let holds = |bound: &SessionBound| bounds::value(bound, measured).is_some_and(|sum| sum <= 0);
-    (0..of.len()).filter(|at| !holds(&of[*at])).collect()
+    (0..bounds.len()).filter(|at| !holds(&bounds[*at])).collect()
 }
 
 /// The counts after a call of a tool has settled, with what it was charged, and whether its success is recorded.

@@ -25,7 +25,9 @@ impl<'k> Goals<'k> {
             let holds = |(_, expr): &(String, Expr)| now.holds(expr);
             goals.iter().map(|goal| goal.conditions.iter().map(holds).collect()).collect()
         });
-        let overall = overall(holds.iter().map(|of| part(of.iter().map(|holds| halves(*holds)))));
+        let overall = overall(
+            holds.iter().map(|conditions| part(conditions.iter().map(|holds| halves(*holds)))),
+        );
         Goals { goals, holds, overall }
     }
 
@@ -46,7 +48,8 @@ impl<'k> Goals<'k> {
         for (goal, holds) in self.goals.iter().zip(&self.holds) {
             let whole = 2 * goal.conditions.len() as i64;
             let conditions = goal.conditions.iter().zip(holds);
-            let more: i64 = conditions.map(|(one, holds)| then(one) - halves(*holds)).sum();
+            let more: i64 =
+                conditions.map(|(condition, holds)| then(condition) - halves(*holds)).sum();
             let missing: i64 = holds.iter().map(|holds| 2 - halves(*holds)).sum();
             gained += fixed::twelve(more, whole);
             left += fixed::twelve(missing, whole);

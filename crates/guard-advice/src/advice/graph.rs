@@ -58,12 +58,13 @@ impl CandidateGraph {
     /// it.
     fn edges(&self) -> Vec<(usize, Vec<usize>)> {
         let blocked = self.candidates.iter().enumerate();
-        let blocked = blocked.filter(|(_, one)| !one.unmet.is_empty() && !is_hopeless(one));
-        let to = |one: &Candidate| {
-            let alternatives = one.unmet.iter().flat_map(|unmet| &unmet.0);
+        let blocked =
+            blocked.filter(|(_, candidate)| !candidate.unmet.is_empty() && !is_hopeless(candidate));
+        let to = |candidate: &Candidate| {
+            let alternatives = candidate.unmet.iter().flat_map(|unmet| &unmet.0);
             alternatives.flat_map(|alternative| self.admitted(alternative)).collect()
         };
-        blocked.map(|(at, one)| (at, to(one))).collect()
+        blocked.map(|(at, candidate)| (at, to(candidate))).collect()
     }
 
     /// Returns the candidates that match an alternative.

@@ -74,7 +74,8 @@ impl StepChain<'_> {
             let words = self.words_of(one);
             if !words.is_empty() && !self.words.contains(&words) {
                 self.words.push(words);
-                let mut names: Vec<&str> = one.0.iter().map(|one| self.name(one.tool)).collect();
+                let mut names: Vec<&str> =
+                    one.0.iter().map(|requirement| self.name(requirement.tool)).collect();
                 names.sort_unstable();
                 names.dedup();
                 let names: Vec<String> = names.into_iter().map(String::from).collect();
@@ -88,7 +89,8 @@ impl StepChain<'_> {
     }
 
     fn words_of(&self, unmet: &Unmet) -> String {
-        let mut words: Vec<String> = unmet.0.iter().map(|one| self.alternative(one)).collect();
+        let mut words: Vec<String> =
+            unmet.0.iter().map(|alternative| self.alternative(alternative)).collect();
         words.sort();
         words.dedup();
         words.join(" or ")

@@ -50,19 +50,19 @@ enum AlternativeState {
     Faulty,
 }
 
-fn alternative(supposed: &Supposition<'_, '_>, one: &Requirement) -> AlternativeState {
-    let values = one.key.iter().flat_map(|key| &key.values);
+fn alternative(supposed: &Supposition<'_, '_>, requirement: &Requirement) -> AlternativeState {
+    let values = requirement.key.iter().flat_map(|key| &key.values);
     let values: Result<Vec<Value>, _> = values.map(|value| supposed.evaluate(value)).collect();
     let Ok(values) = values else { return AlternativeState::Faulty };
-    if supposed.hypothesis.meets(one, &values) {
+    if supposed.hypothesis.meets(requirement, &values) {
         return AlternativeState::Met;
     }
-    let key = match &one.key {
+    let key = match &requirement.key {
         Some(key) => {
             let params = &supposed.scene.plan.indexes[key.index as usize].params;
             params.iter().copied().zip(values).collect()
         }
         None => Vec::new(),
     };
-    AlternativeState::Missing(Alternative { tool: one.tool, key })
+    AlternativeState::Missing(Alternative { tool: requirement.tool, key })
 }

@@ -226,8 +226,9 @@ impl<'d, 'o> Driver<'d, 'o> {
             None => action.into(),
         };
         let args = args.or(judged).unwrap_or_else(|| Json::Object(Vec::new()));
-        let value = advised.filter(|one| one.args.as_ref().is_none_or(|judged| *judged == args));
-        DriverCall { tool, args, fallback: false, value: value.map(|one| one.value) }
+        let value =
+            advised.filter(|action| action.args.as_ref().is_none_or(|judged| *judged == args));
+        DriverCall { tool, args, fallback: false, value: value.map(|action| action.value) }
     }
 
     /// Replaces an invalid choice: by the best action that is ready, or one that only has to become
@@ -240,7 +241,8 @@ impl<'d, 'o> Driver<'d, 'o> {
             action.status == Status::Blocked && action.args.is_some() && only
         };
         let action = advice.best().or_else(|| advice.actions.iter().find(unready));
-        let Some((action, args)) = action.and_then(|one| Some((one, one.args.clone()?))) else {
+        let Some((action, args)) = action.and_then(|action| Some((action, action.args.clone()?)))
+        else {
             self.progress.idled();
             // Without a proposal the round has no other outcome.
             if round.proposed.is_some() {

@@ -221,11 +221,11 @@ fn tool_names(found: &[FoundOperation<'_>]) -> Result<Vec<(String, Option<String
         own.push(id);
     }
     let mut taken: BTreeSet<String> = owners.keys().cloned().collect();
-    let named = found.iter().zip(own).enumerate().map(|(at, (one, id))| {
+    let named = found.iter().zip(own).enumerate().map(|(at, (operation, id))| {
         if owners.get(&id) == Some(&at) {
             return (id, None);
         }
-        let folded = folded(&format!("{}_{}", one.method, one.path));
+        let folded = folded(&format!("{}_{}", operation.method, operation.path));
         let base = if id.is_empty() { folded } else { format!("{id}_{folded}") };
         let mut name = base.clone();
         let mut number = 2;

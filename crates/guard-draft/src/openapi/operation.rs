@@ -70,27 +70,27 @@ impl ApiArguments {
 
 /// Returns the definition of a tool, and notes on what it does not say.
 pub(super) fn definition(
-    one: &FoundOperation<'_>,
+    operation: &FoundOperation<'_>,
     name: &str,
     copier: &mut SchemaCopier<'_>,
 ) -> Result<(Json, Vec<String>), ApiError> {
     let mut arguments = ApiArguments::default();
-    arguments.notes.push(one.place());
-    if one.operation.get("deprecated") == Some(&Json::Bool(true)) {
+    arguments.notes.push(operation.place());
+    if operation.operation.get("deprecated") == Some(&Json::Bool(true)) {
         arguments.notes.push("deprecated".into());
     }
-    let known = security::security(one);
+    let known = security::security(operation);
     arguments.notes.extend(
         known.and_then(security::words).map(|words| {
             format!("security: {words}; the host has the credentials, a call has none")
         }),
     );
-    parameters(one, copier, &mut arguments)?;
-    body(one, copier, &mut arguments)?;
+    parameters(operation, copier, &mut arguments)?;
+    body(operation, copier, &mut arguments)?;
     let notes = std::mem::take(&mut arguments.notes);
-    let result = result(one, copier)?;
+    let result = result(operation, copier)?;
     let said = |key: &str| {
-        let said = one.operation.get(key).or_else(|| one.item.get(key));
+        let said = operation.operation.get(key).or_else(|| operation.item.get(key));
         said.and_then(Json::as_str).filter(|said| !said.trim().is_empty())
     };
     let mut members: SchemaMembers = vec![("name".into(), text(name))];
@@ -106,8 +106,8 @@ pub(super) fn definition(
     }
     members.push(("inputSchema".into(), arguments.schema()));
     members.extend(result.map(|schema| ("outputSchema".into(), schema)));
-    members.push(("annotations".into(), annotations(one.method)));
-    members.push(("operation".into(), request(one)));
+    members.push(("annotations".into(), annotations(operation.method)));
+    members.push(("operation".into(), request(operation)));
     Ok((Json::Object(members), notes))
 }
 
@@ -124,10 +124,10 @@ fn annotations(method: &str) -> Json {
 }
 
 /// The request of a call: the part that no argument says, and a change of which must be seen.
-fn request(one: &FoundOperation<'_>) -> Json {
-    let mut members: SchemaMembers = vec![("method".into(), text(one.method))];
-    members.push(("path".into(), text(one.path)));
-    let servers = [one.operation, one.item, one.document.json];
+fn request(operation: &FoundOperation<'_>) -> Json {
+    let mut members: SchemaMembers = vec![("method".into(), text(operation.method))];
+    members.push(("path".into(), text(operation.path)));
+    let servers = [operation.operation, operation.item, operation.document.json];
     let servers = servers.iter().find_map(|from| match from.get("servers") {
         Some(Json::Array(servers)) => Some(servers),
         _ => None,
@@ -135,8 +135,8 @@ fn request(one: &FoundOperation<'_>) -> Json {
     let urls =
         servers.map(|servers| servers.iter().filter_map(|server| server.get("url").cloned()));
     members.extend(urls.map(|urls| ("servers".into(), Json::Array(urls.collect()))));
-    members.extend(security::security(one).map(|known| ("security".into(), known.clone())));
-    if let Some(Json::Bool(true)) = one.operation.get("deprecated") {
+    members.extend(security::security(operation).map(|known| ("security".into(), known.clone())));
+    if let Some(Json::Bool(true)) = operation.operation.get("deprecated") {
         members.push(("deprecated".into(), Json::Bool(true)));
     }
     Json::Object(members)
@@ -151,12 +151,12 @@ struct ApiParameter<'d> {
 
 /// The parameters of an operation, after those of its path. One of the operation replaces that of the path.
 fn parameters(
-    one: &FoundOperation<'_>,
+    operation: &FoundOperation<'_>,
     copier: &mut SchemaCopier<'_>,
     arguments: &mut ApiArguments,
 ) -> Result<(), ApiError> {
-    let mut found = listed(one.document, one.item, &one.place())?;
-    for parameter in listed(one.document, one.operation, &one.place())? {
+    let mut found = listed(operation.document, operation.item, &operation.place())?;
+    for parameter in listed(operation.document, operation.operation, &operation.place())? {
         let same = |known: &ApiParameter<'_>| {
             (known.name, known.place) == (parameter.name, parameter.place)
         };
@@ -168,15 +168,15 @@ fn parameters(
     let described = |name: &str| {
         found.iter().any(|parameter| parameter.place == "path" && parameter.name == name)
     };
-    let missing = placeholders(one.path).filter(|name| !described(name));
+    let missing = placeholders(operation.path).filter(|name| !described(name));
     arguments.notes.extend(missing.map(|name| format!("{{{name}}} of the path is no parameter")));
     for parameter in found {
         let ApiParameter { name, place, json } = parameter;
-        if security::is_credential(one.document.json, place, name) {
+        if security::is_credential(operation.document.json, place, name) {
             arguments.notes.push(format!("{name} ({place}): the host's, no argument"));
             continue;
         }
-        let said = format!("the parameter `{}` of `{}`", one_line(name), one.place());
+        let said = format!("the parameter `{}` of `{}`", one_line(name), operation.place());
         let schema = match (json.get("schema"), content(json)) {
             (Some(schema), _) => copier.copy(schema, &said)?,
             (None, Some((_, Some(schema)))) => copier.copy(schema, &said)?,
@@ -265,15 +265,16 @@ fn is_form(media: &str) -> bool {
 
 /// The members of a body as arguments; a body without known members is one argument.
 fn body(
-    one: &FoundOperation<'_>,
+    operation: &FoundOperation<'_>,
     copier: &mut SchemaCopier<'_>,
     arguments: &mut ApiArguments,
 ) -> Result<(), ApiError> {
-    let Some(json) = one.operation.get("requestBody").filter(|json| **json != Json::Null) else {
+    let Some(json) = operation.operation.get("requestBody").filter(|json| **json != Json::Null)
+    else {
         return Ok(());
     };
-    let place = format!("the body of `{}`", one.place());
-    let json = one.document.object(json, &place)?;
+    let place = format!("the body of `{}`", operation.place());
+    let json = operation.document.object(json, &place)?;
     let required = json.get("required") == Some(&Json::Bool(true));
     let Some((media, schema)) = content(json) else {
         arguments.notes.push("the body has no content: any JSON is accepted".into());
@@ -346,18 +347,20 @@ fn flat(schema: &Json, copier: &mut SchemaCopier<'_>) -> Result<Option<Json>, Ap
 
 /// The schema of a success, if there is one. Several are one schema of several forms, so that all of them are locked.
 fn result(
-    one: &FoundOperation<'_>,
+    operation: &FoundOperation<'_>,
     copier: &mut SchemaCopier<'_>,
 ) -> Result<Option<Json>, ApiError> {
-    let Some(Json::Object(responses)) = one.operation.get("responses") else { return Ok(None) };
+    let Some(Json::Object(responses)) = operation.operation.get("responses") else {
+        return Ok(None);
+    };
     let mut forms: Vec<Json> = Vec::new();
     let mut is_empty = false;
     for (status, response) in responses {
         if !(status.starts_with('2') && status.len() == 3) {
             continue;
         }
-        let place = format!("the response {} of `{}`", one_line(status), one.place());
-        let response = one.document.object(response, &place)?;
+        let place = format!("the response {} of `{}`", one_line(status), operation.place());
+        let response = operation.document.object(response, &place)?;
         let form = match content(response) {
             Some((media, Some(schema))) if is_json(media) => copier.copy(schema, &place)?,
             Some(_) => Json::Object(Vec::new()),

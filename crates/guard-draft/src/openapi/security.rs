@@ -25,8 +25,8 @@ pub(super) fn is_credential(document: &Json, place: &str, name: &str) -> bool {
 }
 
 /// The security of an operation: its own, or that of the document.
-pub(super) fn security<'d>(one: &FoundOperation<'d>) -> Option<&'d Json> {
-    one.operation.get("security").or_else(|| one.document.json.get("security"))
+pub(super) fn security<'d>(operation: &FoundOperation<'d>) -> Option<&'d Json> {
+    operation.operation.get("security").or_else(|| operation.document.json.get("security"))
 }
 
 /// The security in words: `api_key, or oauth (write:pets)`.
