@@ -210,7 +210,7 @@ pub fn walk(
     samples: usize,
     tried: &mut Tried,
 ) -> Result<(), String> {
-    let claimed = Claimed::of(&output.plan, &output.verification);
+    let claimed = Claimed::new(&output.plan, &output.verification);
     tried.claims += output.plan.proofs.len();
     let walker = Walker { output, claimed };
     for tool in output.lowered.tools.iter().map(|tool| tool.name.clone()) {
@@ -233,7 +233,7 @@ struct Claimed {
 }
 
 impl Claimed {
-    fn of(plan: &Plan, said: &Verification) -> Claimed {
+    fn new(plan: &Plan, said: &Verification) -> Claimed {
         let tool = |id: u32| plan.tools[id as usize].name.clone();
         let name = |id: u32| plan.invariants[id as usize].rule.owner.clone();
         // What rests on bounds of a session is not so in every state: the law of bounded sessions is about these.

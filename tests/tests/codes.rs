@@ -21,7 +21,7 @@ struct Example {
 }
 
 impl Example {
-    fn of(page: &str, heading: &str) -> Option<Example> {
+    fn find(page: &str, heading: &str) -> Option<Example> {
         let section = page.split(heading).nth(1)?.split("\n## ").next()?;
         let mut example = Example { text: String::new(), beside: BTreeMap::new() };
         let blocks = section.split("```guard").skip(1);
@@ -61,7 +61,7 @@ fn page(code: &str, title: &str, text: &str, problems: &mut String) -> String {
         problem(format!("the page must begin with `# {code}: {title}`"));
     }
     let (Some(fails), Some(repaired)) =
-        (Example::of(text, "\n## Fails\n"), Example::of(text, "\n## Repaired\n"))
+        (Example::find(text, "\n## Fails\n"), Example::find(text, "\n## Repaired\n"))
     else {
         problem("the page must have `## Fails` and `## Repaired`".into());
         return String::new();

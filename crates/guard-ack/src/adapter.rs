@@ -181,7 +181,7 @@ impl TroubleKind {
     ];
 
     /// Returns the kind with this name.
-    pub fn of(word: &str) -> Option<TroubleKind> {
+    pub fn from_word(word: &str) -> Option<TroubleKind> {
         TroubleKind::ALL.into_iter().find(|kind| kind.word() == word)
     }
 

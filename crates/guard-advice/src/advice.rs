@@ -114,8 +114,9 @@ pub fn advise(kernel: &Kernel, session: &Session, now: Millis, world: &mut dyn W
     let goals = Goals::now(&scene, world);
     let tools = (0..).zip(&plan.tools).filter(|(_, tool)| tool.served.is_none());
     let tools: Vec<ToolId> = tools.map(|(id, _)| id).collect();
-    let beliefs = tools.iter().map(|id| (*id, belief::of(&scene, *id))).collect();
-    let all = tools.iter().flat_map(|id| candidates::of(&scene, &goals, *id, world)).collect();
+    let beliefs = tools.iter().map(|id| (*id, belief::read(&scene, *id))).collect();
+    let all =
+        tools.iter().flat_map(|id| candidates::for_tool(&scene, &goals, *id, world)).collect();
     let graph = CandidateGraph::new(all, &beliefs);
     let scored: Vec<Scored> = tools
         .iter()
@@ -213,7 +214,7 @@ fn action(
         args: candidate.args.clone(),
         params: tool.params.iter().map(param).collect(),
         status: candidate.status,
-        needs: needs::of(scene, graph, candidate),
+        needs: needs::collect(scene, graph, candidate),
         value: terms.value(),
         terms,
         belief: *belief,

@@ -110,7 +110,7 @@ pub(crate) struct Measure<'m> {
 
 impl Measure<'_> {
     /// Measures an expression; names in `bound` are bound variables.
-    pub fn of<'e>(&self, e: &'e Expr, bound: &mut Vec<&'e str>) -> WrittenOut {
+    pub fn measure<'e>(&self, e: &'e Expr, bound: &mut Vec<&'e str>) -> WrittenOut {
         let mut out = WrittenOut { nodes: 1, depth: 1, params: vec![(0, 0); self.params.len()] };
         match &e.kind {
             ExprKind::Name(name) if !bound.contains(&name.as_str()) => {
@@ -133,20 +133,20 @@ impl Measure<'_> {
                         Some(_) => most,
                         None => part.params.get(at).copied().unwrap_or((1, 1)),
                     };
-                    let arg = self.of(&arg.value, bound);
+                    let arg = self.measure(&arg.value, bound);
                     out.add(&arg, times.max(1), below.saturating_add(1));
                 }
             }
             ExprKind::Quantified { binders, over, body, .. } => {
-                out.add(&self.of(over, bound), 1, 1);
+                out.add(&self.measure(over, bound), 1, 1);
                 let outer = bound.len();
                 bound.extend(binders.iter().map(|binder| binder.node.as_str()));
-                out.add(&self.of(body, bound), 1, 1);
+                out.add(&self.measure(body, bound), 1, 1);
                 bound.truncate(outer);
             }
             _ => {
                 for part in operands(e) {
-                    out.add(&self.of(part, bound), 1, 1);
+                    out.add(&self.measure(part, bound), 1, 1);
                 }
             }
         }
@@ -281,7 +281,7 @@ pub(crate) fn written_out(
         let position = |name: &str| defines.peek(name);
         let measure =
             Measure { sizes: &sizes, define: &position, params: &params, given: &|_| None };
-        let size = measure.of(&define.value, &mut Vec::new());
+        let size = measure.measure(&define.value, &mut Vec::new());
         if size.is_too_large() {
             diagnostics.push(errors::define_too_large(&define.name, size.nodes, size.depth));
             continue;

@@ -136,7 +136,7 @@ impl World for Disk {
         // The file may grow while it is read.
         let mut bytes = Vec::new();
         file.take(TEXT_BYTES as u64 + 1).read_to_end(&mut bytes).ok()?;
-        Some(Content::of(bytes))
+        Some(Content::new(bytes))
     }
 
     fn sha256(&mut self, path: &str) -> Option<Option<String>> {

@@ -21,7 +21,7 @@ pub(crate) enum ResultKind {
 
 impl ResultKind {
     /// Returns the kind of a result.
-    pub fn of(result: &Json) -> ResultKind {
+    pub fn from_result(result: &Json) -> ResultKind {
         let Json::Object(_) = result else { return ResultKind::Unknown };
         let failed = !matches!(result.get("isError"), None | Some(Json::Null | Json::Bool(false)));
         match result.get("resultType").map(Json::as_str) {
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn kinds_of_results() {
-        let kind = |text: &str| ResultKind::of(&Json::parse(text).unwrap());
+        let kind = |text: &str| ResultKind::from_result(&Json::parse(text).unwrap());
         assert_eq!(kind(r#"{"content": []}"#), ResultKind::Succeeded);
         assert_eq!(kind(r#"{"content": [], "isError": "yes"}"#), ResultKind::Failed);
         assert_eq!(kind(r#"{"resultType": "input_required"}"#), ResultKind::InputRequired);

@@ -79,7 +79,7 @@ impl From<&GuardError> for ReplyFailure {
     fn from(error: &GuardError) -> ReplyFailure {
         let (class, message) = match error {
             GuardError::Source { files, diagnostics } => {
-                ("SourceError", DiagnosticReport::of(files, diagnostics).errors())
+                ("SourceError", DiagnosticReport::new(files, diagnostics).errors())
             }
             GuardError::UnknownContract(..) | GuardError::Contract(_) => {
                 ("ContractError", error.to_string())

@@ -123,7 +123,7 @@ pub fn shorten(start: usize, out: &mut Vec<u8>) {
 }
 
 /// Returns the key of some values.
-pub fn of(values: &[Value]) -> Box<[u8]> {
+pub fn encode(values: &[Value]) -> Box<[u8]> {
     let mut out = Vec::new();
     for value in values {
         write(value, &mut out);
@@ -161,9 +161,9 @@ mod tests {
         ];
         for (i, a) in values.iter().enumerate() {
             for (j, b) in values.iter().enumerate() {
-                assert_eq!(of(a) == of(b), i == j, "{a:?} {b:?}");
+                assert_eq!(encode(a) == encode(b), i == j, "{a:?} {b:?}");
             }
         }
-        assert_eq!(of(&[json(r#"{"a":1,"b":2}"#)]), of(&[json(r#"{"b":2,"a":1}"#)]));
+        assert_eq!(encode(&[json(r#"{"a":1,"b":2}"#)]), encode(&[json(r#"{"b":2,"a":1}"#)]));
     }
 }

@@ -6,31 +6,31 @@ use serde_json::Value;
 
 /// Returns each schema with its name, in a fixed order.
 pub fn schemas() -> Vec<(&'static str, Value)> {
-    fn of<T: JsonSchema>() -> Value {
+    fn schema<T: JsonSchema>() -> Value {
         schema_for!(T).to_value()
     }
     vec![
-        ("plan", of::<encode::Document>()),
-        ("verdict", of::<verdict::Verdict>()),
-        ("advice", of::<advice::Advice>()),
-        ("drive-report", of::<drive::DriveReport>()),
-        ("record-open", of::<record::Open<'static>>()),
-        ("record-propose", of::<record::Propose<'static>>()),
-        ("record-settle", of::<record::Settle<'static>>()),
-        ("record-approve", of::<record::Approve<'static>>()),
-        ("record-revoke", of::<record::Revoke<'static>>()),
-        ("record-usage", of::<record::Usage<'static>>()),
-        ("record-resume", of::<record::Resume<'static>>()),
-        ("record-prompt", of::<record::Prompt<'static>>()),
-        ("record-stop", of::<record::Stop<'static>>()),
-        ("record-item", of::<record::Item<'static>>()),
-        ("record-answers", of::<record::Answers<'static>>()),
-        ("record-contract", of::<record::Judged<'static>>()),
-        ("record-snapshot", of::<record::Snapshot<'static>>()),
-        ("record-upgrade", of::<record::Upgrade<'static>>()),
-        ("record-ledger", of::<record::Ledger<'static>>()),
-        ("replay-report", of::<replayed::ReplayReport>()),
-        ("report", of::<report::Report>()),
+        ("plan", schema::<encode::Document>()),
+        ("verdict", schema::<verdict::Verdict>()),
+        ("advice", schema::<advice::Advice>()),
+        ("drive-report", schema::<drive::DriveReport>()),
+        ("record-open", schema::<record::Open<'static>>()),
+        ("record-propose", schema::<record::Propose<'static>>()),
+        ("record-settle", schema::<record::Settle<'static>>()),
+        ("record-approve", schema::<record::Approve<'static>>()),
+        ("record-revoke", schema::<record::Revoke<'static>>()),
+        ("record-usage", schema::<record::Usage<'static>>()),
+        ("record-resume", schema::<record::Resume<'static>>()),
+        ("record-prompt", schema::<record::Prompt<'static>>()),
+        ("record-stop", schema::<record::Stop<'static>>()),
+        ("record-item", schema::<record::Item<'static>>()),
+        ("record-answers", schema::<record::Answers<'static>>()),
+        ("record-contract", schema::<record::Judged<'static>>()),
+        ("record-snapshot", schema::<record::Snapshot<'static>>()),
+        ("record-upgrade", schema::<record::Upgrade<'static>>()),
+        ("record-ledger", schema::<record::Ledger<'static>>()),
+        ("replay-report", schema::<replayed::ReplayReport>()),
+        ("report", schema::<report::Report>()),
     ]
 }
 

@@ -24,7 +24,7 @@ pub struct BranchContext {
 impl BranchContext {
     /// Returns the initial facts: the negated goal, and the hypotheses that a certificate uses. Returns `None` if a
     /// hypothesis does not exist.
-    pub fn of(problem: &ProofProblem, uses: &[u32]) -> Option<BranchContext> {
+    pub fn new(problem: &ProofProblem, uses: &[u32]) -> Option<BranchContext> {
         let mut context = BranchContext::default();
         context.assume(&problem.negated_goal);
         for index in uses {
@@ -72,7 +72,7 @@ impl BranchContext {
 /// Returns true if a certificate shows that a problem's goal follows from its hypotheses.
 pub fn proves(problem: &ProofProblem, certificate: &Certificate) -> bool {
     let mut steps = certificate.steps.iter();
-    BranchContext::of(problem, &certificate.uses)
+    BranchContext::new(problem, &certificate.uses)
         .is_some_and(|context| refutes(problem, context, &mut steps, 0) && steps.next().is_none())
 }
 

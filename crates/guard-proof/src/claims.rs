@@ -39,7 +39,7 @@ pub struct Claims {
 impl Claims {
     /// Returns the claims of a tool's rules in shadow. The givens are the tool's other rules, the invariants that hold
     /// in every committed state, and the relations between a session's history and its state.
-    pub fn of(plan: &Plan, id: ToolId, assumable: &[bool], width: Width) -> Claims {
+    pub fn new(plan: &Plan, id: ToolId, assumable: &[bool], width: Width) -> Claims {
         let tool = &plan.tools[id as usize];
         let mut builder = SystemBuilder::new(plan, tool, None, width);
         builder.conditions(tool);

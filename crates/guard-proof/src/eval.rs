@@ -79,7 +79,9 @@ impl<'p> Encoder<'p> {
         }
         Ok(match &expr.0[id as usize] {
             Node::None => SymbolicOutcome::sound(self.none()),
-            Node::Bool(truth) => SymbolicOutcome::sound(SymbolicValue::Bool(Formula::of(*truth))),
+            Node::Bool(truth) => {
+                SymbolicOutcome::sound(SymbolicValue::Bool(Formula::constant(*truth)))
+            }
             Node::Int(number) => constant(Sort::Int, *number),
             Node::Decimal(units) => constant(Sort::Decimal, *units),
             Node::Duration(millis) => constant(Sort::Duration, *millis),
@@ -323,7 +325,7 @@ impl<'p> Encoder<'p> {
         };
         if there == Formula::False {
             let missing = op == CompareOp::Ne || mutant!("what is missing compares");
-            return Ok(SymbolicOutcome::sound(SymbolicValue::Bool(Formula::of(missing))));
+            return Ok(SymbolicOutcome::sound(SymbolicValue::Bool(Formula::constant(missing))));
         }
         let (relation, sound) = match op {
             CompareOp::Eq | CompareOp::Ne => (self.same(&a, &b)?, Formula::True),

@@ -35,7 +35,7 @@ impl Formula {
     pub fn at_most(linear: Option<Linear>) -> Option<Formula> {
         let linear = linear?.tightened();
         Some(match linear.as_constant() {
-            Some(constant) => Formula::of(constant <= 0),
+            Some(constant) => Formula::constant(constant <= 0),
             None => Formula::AtMost(linear),
         })
     }
@@ -67,7 +67,7 @@ impl Formula {
     }
 
     /// A constant condition.
-    pub fn of(truth: bool) -> Formula {
+    pub fn constant(truth: bool) -> Formula {
         if truth { Formula::True } else { Formula::False }
     }
 
@@ -117,7 +117,7 @@ impl Formula {
             joined = kept;
         }
         if joined.len() <= 1 {
-            return joined.pop().unwrap_or(Formula::of(all));
+            return joined.pop().unwrap_or(Formula::constant(all));
         }
         let atoms = joined.iter().fold(0, |sum: u32, part| sum.saturating_add(part.atoms()));
         let parts = Rc::new(Parts { parts: joined, atoms });

@@ -77,7 +77,7 @@ pub fn of_guard(py: Python<'_>, error: &EngineError) -> PyErr {
     let code = error.code();
     let raised = match error {
         EngineError::Source { files, diagnostics } => {
-            SourceError::new_err(DiagnosticReport::of(files, diagnostics).errors())
+            SourceError::new_err(DiagnosticReport::new(files, diagnostics).errors())
         }
         EngineError::UnknownContract(..) | EngineError::Contract(_) => {
             ContractError::new_err(error.to_string())

@@ -68,7 +68,7 @@ impl Known for SessionKnown<'_> {
             // A text that is not a value of the column's type is in no row.
             return Some(false);
         };
-        Some(self.session.facts.get(fact as usize)?.known(1, &key::of(&[value])))
+        Some(self.session.facts.get(fact as usize)?.known(1, &key::encode(&[value])))
     }
 
     fn given(&self, name: &str, value: &Json) -> Option<bool> {

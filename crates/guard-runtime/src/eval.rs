@@ -161,10 +161,10 @@ impl<'a> Context<'a> {
     ) -> Evaluated<'a> {
         self.spend()?;
         let node = match expr.op(id) {
-            PreparedOp::Const(value) => return Ok(Val::of(value)),
+            PreparedOp::Const(value) => return Ok(Val::from_value(value)),
             PreparedOp::Node(node) | PreparedOp::Scalars(node, ..) => node,
             PreparedOp::Place(node) => match self.place(expr, id) {
-                Some(value) => return Ok(Val::of(value)),
+                Some(value) => return Ok(Val::from_value(value)),
                 None => node,
             },
         };
@@ -295,7 +295,8 @@ impl<'a> Context<'a> {
             Node::Origin(a) => {
                 let value = eval(a)?.into_value();
                 let text = guard_plan::origin::lookup(&value);
-                let origin = text.map_or(Origin::Unknown, |text| self.session.origins.of(&text));
+                let origin =
+                    text.map_or(Origin::Unknown, |text| self.session.origins.origin(&text));
                 Ok(Val::Enum(origin as u32))
             }
             _ => self.asked(expr, node, scope),
@@ -327,7 +328,7 @@ impl<'a> Context<'a> {
 
     #[inline]
     fn state(&self, var: VarId) -> Val<'a> {
-        Val::of(self.variable(var))
+        Val::from_value(self.variable(var))
     }
 
     /// Returns a part of a variable if the whole path to it exists; otherwise the general
@@ -427,7 +428,9 @@ fn field(value: Val<'_>, index: usize) -> Evaluated<'_> {
     let missing = || confused("a field of what has none");
     match value {
         Val::None => Ok(Val::None),
-        Val::Ref(Value::Record(fields)) => fields.get(index).map(Val::of).ok_or_else(missing),
+        Val::Ref(Value::Record(fields)) => {
+            fields.get(index).map(Val::from_value).ok_or_else(missing)
+        }
         Val::Own(Value::Record(mut fields)) if index < fields.len() => {
             Ok(Val::own(fields.swap_remove(index)))
         }

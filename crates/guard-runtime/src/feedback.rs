@@ -192,7 +192,7 @@ fn speak(
         .map(|id| {
             let ready = &compiled.feedback.all[*id as usize];
             let feedback = &compiled.plan().feedback[*id as usize];
-            block::of(&cx, feedback, &ready.when, memory.judged)
+            block::first_message(&cx, feedback, &ready.when, memory.judged)
         })
         .collect();
     for (id, said) in woken.iter().zip(said) {

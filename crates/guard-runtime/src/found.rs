@@ -37,7 +37,11 @@ impl CheckResult {
         }
     }
 
-    fn of(answer: Option<bool>, lacks: impl FnOnce() -> String, unknown: String) -> CheckResult {
+    fn from_answer(
+        answer: Option<bool>,
+        lacks: impl FnOnce() -> String,
+        unknown: String,
+    ) -> CheckResult {
         match answer {
             Some(true) => CheckResult::Holds,
             Some(false) => CheckResult::Lacks(lacks()),
@@ -64,7 +68,11 @@ pub(crate) fn inside(session: &Session, path: &str) -> CheckResult {
 pub(crate) fn file(cx: &Context<'_>, path: &str) -> CheckResult {
     let name = shown(cx.session, path);
     let answer = cx.answers.file(path);
-    CheckResult::of(answer, || format!("`{name}` is missing"), format!("`{name}` is there"))
+    CheckResult::from_answer(
+        answer,
+        || format!("`{name}` is missing"),
+        format!("`{name}` is there"),
+    )
 }
 
 /// Checks that a file contains a text.
@@ -77,7 +85,7 @@ pub(crate) fn contains(cx: &Context<'_>, path: &str, text: &str) -> CheckResult 
     }
     let answer = cx.answers.contains(path, text);
     let unknown = format!("`{name}` contains \"{part}\"");
-    CheckResult::of(answer, || format!("`{name}` does not contain \"{part}\""), unknown)
+    CheckResult::from_answer(answer, || format!("`{name}` does not contain \"{part}\""), unknown)
 }
 
 /// Checks that a file conforms to a contract: that its content is judged `valid`.
@@ -113,7 +121,7 @@ pub(crate) fn conforms(cx: &Context<'_>, path: &str, contract: ContractId) -> Ch
 pub(crate) fn committed(cx: &Context<'_>) -> CheckResult {
     let answer = cx.answers.committed();
     let unknown = "everything is committed".into();
-    CheckResult::of(answer, || "there are uncommitted changes".into(), unknown)
+    CheckResult::from_answer(answer, || "there are uncommitted changes".into(), unknown)
 }
 
 /// Checks that a probe answers `true`.

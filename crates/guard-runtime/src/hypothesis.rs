@@ -156,7 +156,7 @@ impl<'h> Hypothesis<'h> {
         let done = match keyed {
             Some(keyed) => {
                 let index = self.session.indexes.get(keyed.index as usize);
-                index.and_then(|index| index.get(&*key::of(key))).copied()
+                index.and_then(|index| index.get(&*key::encode(key))).copied()
             }
             None => self.session.tools.get(*tool as usize).and_then(|history| history.done),
         };
@@ -192,7 +192,7 @@ impl<'h> Hypothesis<'h> {
 
     /// Runs a function that reads the session, with the arguments of a call.
     fn read<T>(&self, args: &[Value], read: impl FnOnce(&Context<'_>) -> T) -> T {
-        let args: Vec<Val<'_>> = args.iter().map(Val::of).collect();
+        let args: Vec<Val<'_>> = args.iter().map(Val::from_value).collect();
         let context = Context::new(self.compiled, self.session, &self.decision, &self.answers);
         read(&Context { now: self.now, args: &args, ..context })
     }

@@ -92,7 +92,7 @@ pub(crate) fn change(
         return Ok(());
     }
     let operand = operand.ok_or_else(|| confused("no operand"))?;
-    let calculate = |op| arith(op, &Val::of(value), &operand).map(Val::into_value);
+    let calculate = |op| arith(op, &Val::from_value(value), &operand).map(Val::into_value);
     match op {
         EffectOp::Set | EffectOp::Delete => *value = operand.into_value(),
         _ if *value == Value::None => return Err(missing("a value")),
@@ -110,7 +110,7 @@ pub(crate) fn change(
         EffectOp::Remove => match value {
             Value::Set(items) => _ = items.remove(&operand.into_value()),
             Value::List(items) => {
-                let found = items.iter().position(|item| operand.same(&Val::of(item)));
+                let found = items.iter().position(|item| operand.same(&Val::from_value(item)));
                 if let Some(at) = found {
                     items.remove(at);
                 }

@@ -37,7 +37,7 @@ pub(crate) fn confused(what: &str) -> Fault {
 
 impl<'a> Val<'a> {
     /// Returns a view of a value.
-    pub fn of(value: &'a Value) -> Val<'a> {
+    pub fn from_value(value: &'a Value) -> Val<'a> {
         match value {
             Value::None => Val::None,
             Value::Bool(value) => Val::Bool(*value),
@@ -70,7 +70,7 @@ impl<'a> Val<'a> {
     /// Returns a view of this value, for the lifetime of the borrow.
     pub fn view(&'a self) -> Val<'a> {
         match self {
-            Val::Own(value) => Val::of(value),
+            Val::Own(value) => Val::from_value(value),
             other => other.clone(),
         }
     }

@@ -60,7 +60,7 @@ pub struct Finding {
 /// use guard_sdk::diagnostics::DiagnosticReport;
 /// let error = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool a() { requires b }").unwrap_err();
 /// let guard_sdk::GuardError::Source { files, diagnostics } = error else { panic!("a source error") };
-/// assert!(DiagnosticReport::of(&files, &diagnostics).errors().contains("demo.guard:2:21"));
+/// assert!(DiagnosticReport::new(&files, &diagnostics).errors().contains("demo.guard:2:21"));
 /// ```
 #[derive(Default)]
 pub struct DiagnosticReport {
@@ -74,7 +74,7 @@ pub struct DiagnosticReport {
 
 impl DiagnosticReport {
     /// The diagnostics of one compilation.
-    pub fn of(files: &[SourceFile], diagnostics: &[Diagnostic]) -> DiagnosticReport {
+    pub fn new(files: &[SourceFile], diagnostics: &[Diagnostic]) -> DiagnosticReport {
         let mut report = DiagnosticReport::default();
         report.add(files, diagnostics);
         report

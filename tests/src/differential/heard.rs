@@ -79,7 +79,7 @@ impl Stopping {
 }
 
 impl Said {
-    pub fn of(heard: Heard) -> Said {
+    pub fn new(heard: Heard) -> Said {
         Said { heard, ..Said::default() }
     }
 

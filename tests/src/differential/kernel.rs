@@ -96,7 +96,7 @@ pub(super) fn said(event: &Taken<'_>, session: &Session, outcome: Outcome) -> Sa
                 shown: settled.shown,
                 ..Heard::default()
             };
-            Said { exact, ..Said::of(heard) }
+            Said { exact, ..Said::new(heard) }
         }
         Outcome::Taken => Said::default(),
         Outcome::Prompted(learned) => {
@@ -107,7 +107,7 @@ pub(super) fn said(event: &Taken<'_>, session: &Session, outcome: Outcome) -> Sa
                 notes: notes(&learned.notes),
                 ..Heard::default()
             };
-            Said { exact, ..Said::of(heard) }
+            Said { exact, ..Said::new(heard) }
         }
         Outcome::Stopped(stopped) => {
             let exact = format!("{stopped:?}");
@@ -130,7 +130,7 @@ pub(super) fn said(event: &Taken<'_>, session: &Session, outcome: Outcome) -> Sa
                     *sentence = "?".into();
                 }
             }
-            Said { exact, ..Said::of(changed(change)) }
+            Said { exact, ..Said::new(changed(change)) }
         }
     }
 }

@@ -41,10 +41,10 @@ fn said(
             }
         }
         Event::Settle(call, success, result) => {
-            Said::of(heard(session.settle(call, *success, result.as_ref(), now, world)?))
+            Said::new(heard(session.settle(call, *success, result.as_ref(), now, world)?))
         }
         Event::Garble(call) => {
-            Said::of(heard(session.settle_unreadable(call, UNREADABLE, now, world)?))
+            Said::new(heard(session.settle_unreadable(call, UNREADABLE, now, world)?))
         }
         Event::Approve(tool, args, role, ttl) => {
             session.approve(tool, args, role, ttl.map(|ttl| now + ttl), now)?;
@@ -62,7 +62,7 @@ fn said(
             session.resume(now)?;
             Said::default()
         }
-        Event::Prompt(text) => Said::of(heard(session.prompt(text, now, world)?)),
+        Event::Prompt(text) => Said::new(heard(session.prompt(text, now, world)?)),
         Event::Stop => {
             let stopping = session.stop(now, world);
             Said {
@@ -76,9 +76,9 @@ fn said(
             }
         }
         Event::Verify(item) => {
-            Said::of(Heard { items: vec![session.verify(item, now, world)?], ..Heard::default() })
+            Said::new(Heard { items: vec![session.verify(item, now, world)?], ..Heard::default() })
         }
-        Event::Move(item, transition, reason) => Said::of(Heard {
+        Event::Move(item, transition, reason) => Said::new(Heard {
             items: vec![session.move_item(item, transition, "ann", reason.as_deref(), now)?],
             ..Heard::default()
         }),

@@ -88,7 +88,7 @@ pub fn try_guard(
         return Ok(());
     }
     let program = split_program(&output.program);
-    let mut pools = Pools::of(plan);
+    let mut pools = Pools::new(plan);
     let assumed = assumable(plan, &said.proofs);
     for tool in 0..plan.tools.len() as ToolId {
         learn(plan, tool, &said, &assumed, &mut pools, tried);

@@ -16,7 +16,7 @@ pub struct Pools {
 
 impl Pools {
     /// The constants of a plan.
-    pub fn of(plan: &Plan) -> Pools {
+    pub fn new(plan: &Plan) -> Pools {
         let mut pools = Pools::default();
         for invariant in &plan.invariants {
             pools.expr(&invariant.condition);

@@ -116,7 +116,7 @@ fn outcome(json: &Value) -> Option<CaseOutcome> {
         expected: string(&promise["expected"]),
         observed: string(&promise["observed"]),
     });
-    let kind = json["error"]["kind"].as_str().and_then(TroubleKind::of);
+    let kind = json["error"]["kind"].as_str().and_then(TroubleKind::from_word);
     let trouble = kind.map(|kind| AdapterTrouble::new(kind, string(&json["error"]["message"])));
     let verdict = match json["outcome"].as_str()? {
         "passed" => CaseVerdict::Passed,

@@ -26,7 +26,7 @@ impl Expected {
     }
 
     /// Returns the expectations from the observations.
-    pub fn of(scenario: &GeneratedScenario, seen: &RunSeen) -> Expected {
+    pub fn from_run(scenario: &GeneratedScenario, seen: &RunSeen) -> Expected {
         let ids = ids(scenario, seen);
         let id = |wire: &str| ids.get(wire).cloned().unwrap_or_default();
         let mut expected = Expected {

@@ -79,11 +79,11 @@ fn made(mut scenario: GeneratedScenario, name: &str) -> Option<Generated> {
         if !fits(&mut scenario, &seen) {
             continue;
         }
-        let expected = Expected::of(&scenario, &seen);
+        let expected = Expected::from_run(&scenario, &seen);
         // If the result depends on serial execution, the calls are held, and only adapters with
         // parallel calls are tested.
         let serial =
-            || self::seen(&scenario, name, true).map(|seen| Expected::of(&scenario, &seen));
+            || self::seen(&scenario, name, true).map(|seen| Expected::from_run(&scenario, &seen));
         let held = |turn: &scenario::GeneratedTurn| turn.calls.len() > 1 && !turn.overlap;
         if scenario.turns.iter().any(held) && serial().as_ref() != Some(&expected) {
             scenario.turns.iter_mut().for_each(|turn| turn.overlap = turn.calls.len() > 1);

@@ -47,7 +47,7 @@ fn one_more_deny_never_enlarges_what_is_executed() {
         // Some cases have a guard that nobody can read.
         let Ok(kernel) = GUARDS.compile("case.guard", &*case.guard) else { continue };
         let before = seen(&suite, &case, Shape::Hooks, &GUARDS).expect("hooks declare everything");
-        let undrawn = Undrawn::of(&suite, &case, &before, SEED);
+        let undrawn = Undrawn::new(&suite, &case, &before, SEED);
         for tool in &kernel.plan().tools {
             let mut stricter = case.clone();
             stricter.guard.push_str(&format!(
@@ -137,7 +137,7 @@ impl Adapter for Handle<'_> {
 
 /// Returns what was decided, run and shown, as text in the words of the case.
 fn told(suite: &CaseSuite, case: &Case, seen: &Observed) -> String {
-    let undrawn = Undrawn::of(suite, case, seen, SEED);
+    let undrawn = Undrawn::new(suite, case, seen, SEED);
     let shown: Vec<_> = seen.runs.iter().map(|run| (&run.shown, &run.approvals)).collect();
     let decided = decided(&added(case, seen), &undrawn);
     undrawn.text(&format!("{decided:?}\n{:?}\n{shown:?}", executed(seen)))

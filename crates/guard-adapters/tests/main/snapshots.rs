@@ -96,7 +96,7 @@ fn snapshot(suite: &CaseSuite, case: &Case, guards: &GuardCache) -> String {
     let mut out = format!("{}: {}\n\nplan\n{plan}", case.clause, case.claim);
     let hooks = seen(suite, case, Shape::Hooks, guards).expect("hooks declare everything");
     let runs = added(case, &hooks);
-    let undrawn = Undrawn::of(suite, case, &hooks, SEED);
+    let undrawn = Undrawn::new(suite, case, &hooks, SEED);
     let ours = decided(&runs, &undrawn);
     for (at, run) in case.run.iter().enumerate() {
         out.push_str(&head(case, at, run));
@@ -111,7 +111,7 @@ fn snapshot(suite: &CaseSuite, case: &Case, guards: &GuardCache) -> String {
     out = undrawn.text(&out);
     for shape in Shape::ALL.into_iter().filter(|shape| *shape != Shape::Hooks) {
         let Some(theirs) = seen(suite, case, shape, guards) else { continue };
-        let undrawn = Undrawn::of(suite, case, &theirs, SEED);
+        let undrawn = Undrawn::new(suite, case, &theirs, SEED);
         let theirs = decided(&added(case, &theirs), &undrawn);
         if theirs != ours {
             let _ = writeln!(out, "\n{} decides", shape.name());

@@ -11,7 +11,7 @@ pub struct Undrawn(Vec<(String, String)>);
 
 impl Undrawn {
     /// For a case, and what was seen of it.
-    pub fn of(suite: &CaseSuite, case: &Case, seen: &Observed, seed: u64) -> Undrawn {
+    pub fn new(suite: &CaseSuite, case: &Case, seen: &Observed, seed: u64) -> Undrawn {
         let text = suite.texts.iter().find(|(name, _)| *name == case.name);
         let inside = placeholders(text.map_or("", |(_, text)| text));
         let asked: String = inside.iter().map(|one| format!("<<{one}>>\n")).collect();

@@ -19,7 +19,7 @@ const LEAST_ALPHA: i64 = 300_000;
 const UNKNOWN_COST: i64 = ONE / 4;
 
 /// Returns the belief in the success of a tool.
-pub(super) fn of(scene: &AdviceScene<'_>, id: ToolId) -> Belief {
+pub(super) fn read(scene: &AdviceScene<'_>, id: ToolId) -> Belief {
     let tool = &scene.plan.tools[id as usize];
     let declared = match &tool.prior {
         Some(prior) => declared_prior(scene, prior),

@@ -43,7 +43,7 @@ pub(super) struct Candidate {
 }
 
 /// Returns all candidates of a tool; at least one.
-pub(super) fn of(
+pub(super) fn for_tool(
     scene: &AdviceScene<'_>,
     goals: &Goals<'_>,
     id: ToolId,

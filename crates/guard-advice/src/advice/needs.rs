@@ -14,7 +14,7 @@ use guard_plan::verdict::{Code, Decision, Reason};
 const MAX_CHAIN: usize = 16;
 
 /// Returns all needs of a candidate, in the order of its reasons; all missing calls form one chain.
-pub(super) fn of(
+pub(super) fn collect(
     scene: &AdviceScene<'_>,
     graph: &CandidateGraph,
     candidate: &Candidate,

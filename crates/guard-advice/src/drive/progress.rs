@@ -29,7 +29,7 @@ impl RoundCounts {
     pub fn succeeded(&mut self, tool: &str, args: &Json, changed: bool) {
         (self.failures, self.waits) = (0, 0);
         let call = [Value::String(tool.into()), Value::Json(Box::new(args.clone()))];
-        if self.succeeded.insert(key::of(&call)) || changed {
+        if self.succeeded.insert(key::encode(&call)) || changed {
             self.idle = 0;
         } else {
             self.idled();

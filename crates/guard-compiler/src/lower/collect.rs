@@ -32,7 +32,7 @@ impl Sorted {
     }
 
     /// Returns a declaration's position in the plan.
-    pub fn of(&self, declared: usize) -> u32 {
+    pub fn id(&self, declared: usize) -> u32 {
         self.position[declared]
     }
 }
@@ -147,7 +147,7 @@ impl<'p> Tables<'p> {
         let program = self.program;
         each_requirement(program, &mut |r| {
             if !r.key.is_empty() {
-                indexes.insert((self.tools.of(r.tool), r.key.iter().map(|(p, _)| *p).collect()));
+                indexes.insert((self.tools.id(r.tool), r.key.iter().map(|(p, _)| *p).collect()));
             }
         });
         each_expr(program, &mut |root| {
@@ -159,10 +159,10 @@ impl<'p> Tables<'p> {
                     self.paths.insert(path.clone());
                 }
                 ExprKind::Called { tool, key, .. } if !key.is_empty() => {
-                    indexes.insert((self.tools.of(*tool), key.iter().map(|(p, _)| *p).collect()));
+                    indexes.insert((self.tools.id(*tool), key.iter().map(|(p, _)| *p).collect()));
                 }
                 ExprKind::Calls { tool, failures, recent: Some(size) } => {
-                    windows.insert((self.tools.of(*tool), *failures, *size));
+                    windows.insert((self.tools.id(*tool), *failures, *size));
                 }
                 ExprKind::LastArg(tool, _) => {
                     self.keeps_args.insert(*tool);
@@ -248,13 +248,13 @@ impl<'p> Tables<'p> {
 
     /// Returns the index of the memory for these parameters of a tool.
     pub fn index(&self, tool: hir::ToolId, key: &[(u32, Expr)]) -> u32 {
-        let wanted = (self.tools.of(tool), key.iter().map(|(p, _)| *p).collect());
+        let wanted = (self.tools.id(tool), key.iter().map(|(p, _)| *p).collect());
         place(&self.places.indexes, &wanted)
     }
 
     /// Returns the index of the memory for the recent calls of a tool.
     pub fn window(&self, tool: hir::ToolId, failures: bool, size: WindowSize) -> u32 {
-        place(&self.places.windows, &Window { tool: self.tools.of(tool), failures, size })
+        place(&self.places.windows, &Window { tool: self.tools.id(tool), failures, size })
     }
 
     fn intern_types(&mut self) {

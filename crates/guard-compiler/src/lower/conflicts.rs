@@ -40,16 +40,16 @@ pub(super) fn fill(program: &Program, tables: &Tables, plan: &mut Plan) {
             footprint.read_vars.extend(&reads[*invariant]);
         }
         let numbered = |frame: &BTreeSet<usize>| {
-            let mut ids: Vec<u32> = frame.iter().map(|i| tables.invariants.of(*i)).collect();
+            let mut ids: Vec<u32> = frame.iter().map(|i| tables.invariants.id(*i)).collect();
             ids.sort_unstable();
             ids
         };
-        let tool = &mut plan.tools[tables.tools.of(declared) as usize];
+        let tool = &mut plan.tools[tables.tools.id(declared) as usize];
         tool.frame = numbered(&effects);
         tool.observe_frame = numbered(&observes);
     }
     for (declared, footprint) in footprints.iter().enumerate() {
-        let tool = &mut plan.tools[tables.tools.of(declared) as usize];
+        let tool = &mut plan.tools[tables.tools.id(declared) as usize];
         tool.writes = footprint.writes(tables);
         tool.touches = footprint.touches(program.tools.len(), tables, &tool.writes);
     }
@@ -111,17 +111,17 @@ fn footprint(tool: &Tool) -> Footprint {
 impl Footprint {
     fn writes(&self, tables: &Tables) -> Vec<Touch> {
         let vars = self.effect_vars.union(&self.observe_vars);
-        let vars = vars.map(|var| Touch::State(tables.state.of(*var)));
-        let facts = self.taught.iter().map(|fact| Touch::Fact(tables.facts.of(*fact)));
+        let vars = vars.map(|var| Touch::State(tables.state.id(*var)));
+        let facts = self.taught.iter().map(|fact| Touch::Fact(tables.facts.id(*fact)));
         sorted(vars.chain(facts))
     }
 
     fn touches(&self, tools: usize, tables: &Tables, writes: &[Touch]) -> Vec<Touch> {
-        let vars = self.read_vars.iter().map(|var| Touch::State(tables.state.of(*var)));
-        let facts = self.read_facts.iter().map(|fact| Touch::Fact(tables.facts.of(*fact)));
+        let vars = self.read_vars.iter().map(|var| Touch::State(tables.state.id(*var)));
+        let facts = self.read_facts.iter().map(|fact| Touch::Fact(tables.facts.id(*fact)));
         let every = 0..if self.read_every_history { tools } else { 0 };
         let history = self.read_history.iter().copied().chain(every);
-        let history = history.map(|tool| Touch::History(tables.tools.of(tool)));
+        let history = history.map(|tool| Touch::History(tables.tools.id(tool)));
         sorted(vars.chain(facts).chain(history).chain(writes.iter().copied()))
     }
 

@@ -33,7 +33,7 @@ impl Lowering<'_> {
                 list: reference.list.map(place),
                 path: reference.path.clone(),
                 allowed: match &reference.allowed {
-                    hir::Allowed::Fact(fact) => plan::Allowed::Fact(self.tables.facts.of(*fact)),
+                    hir::Allowed::Fact(fact) => plan::Allowed::Fact(self.tables.facts.id(*fact)),
                     hir::Allowed::Given(name) => plan::Allowed::Given(name.clone()),
                     hir::Allowed::Values(values) => plan::Allowed::Values(self.expr(values)),
                 },

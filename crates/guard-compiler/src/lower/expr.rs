@@ -51,7 +51,7 @@ fn node(t: &Tables, e: &Expr, out: &mut Vec<Node>) -> Node {
             Node::Map(entries.iter().map(|(k, v)| (k.clone(), push(t, v, out))).collect())
         }
         K::Param(at) => Node::Param(*at),
-        K::State(var) => Node::State(t.state.of(*var)),
+        K::State(var) => Node::State(t.state.id(*var)),
         K::Local(slot) => Node::Local(*slot),
         K::Result => Node::Result,
         K::Workspace => Node::Workspace,
@@ -61,17 +61,17 @@ fn node(t: &Tables, e: &Expr, out: &mut Vec<Node>) -> Node {
         K::Said => Node::Said,
         K::Clock(part) => Node::Clock(*part),
         K::RemainingTime => Node::RemainingTime,
-        K::Remaining(unit) => Node::Remaining(t.units.of(*unit)),
-        K::Spent(unit) => Node::Spent(t.units.of(*unit)),
+        K::Remaining(unit) => Node::Remaining(t.units.id(*unit)),
+        K::Spent(unit) => Node::Spent(t.units.id(*unit)),
         K::Field(of, at) => Node::Field(push(t, of, out), *at),
         K::Member(of, name) => Node::Member(push(t, of, out), name.clone()),
         K::UrlPart(of, part) => Node::UrlPart(push(t, of, out), *part),
         K::Index(of, at) => Node::Index(push(t, of, out), push(t, at, out)),
         K::ToKey(of, key) => Node::ToKey(push(t, of, out), t.ty(&key.ty())),
         K::FromKey(of, key) => Node::FromKey(push(t, of, out), t.ty(&key.ty())),
-        K::Row(fact, key) => Node::Row(t.facts.of(*fact), all(key, out)),
-        K::Rows(fact) => Node::Rows(t.facts.of(*fact)),
-        K::Known(fact, key) => Node::Known(t.facts.of(*fact), all(key, out)),
+        K::Row(fact, key) => Node::Row(t.facts.id(*fact), all(key, out)),
+        K::Rows(fact) => Node::Rows(t.facts.id(*fact)),
+        K::Known(fact, key) => Node::Known(t.facts.id(*fact), all(key, out)),
         K::Not(of) => Node::Not(push(t, of, out)),
         K::Neg(of) => Node::Neg(push(t, of, out)),
         K::And(a, b) => Node::And(push(t, a, out), push(t, b, out)),
@@ -95,29 +95,29 @@ fn node(t: &Tables, e: &Expr, out: &mut Vec<Node>) -> Node {
             let index = (!key.is_empty()).then(|| t.index(*tool, key));
             let values: Vec<NodeId> = key.iter().map(|(_, e)| push(t, e, out)).collect();
             Node::Called {
-                tool: t.tools.of(*tool),
+                tool: t.tools.id(*tool),
                 key: index.map(|index| (index, values)),
-                since: since.map(|s| t.tools.of(s)),
+                since: since.map(|s| t.tools.id(s)),
                 within: *within,
             }
         }
         K::Failed { tool, since, within } => Node::Failed {
-            tool: t.tools.of(*tool),
-            since: since.map(|s| t.tools.of(s)),
+            tool: t.tools.id(*tool),
+            since: since.map(|s| t.tools.id(s)),
             within: *within,
         },
         K::Calls { tool, failures, recent } => Node::Calls {
-            tool: t.tools.of(*tool),
+            tool: t.tools.id(*tool),
             failures: *failures,
             window: recent.map(|size| t.window(*tool, *failures, size)),
         },
-        K::LastArg(tool, at) => Node::LastArg(t.tools.of(*tool), *at),
-        K::LastResult(tool) => Node::LastResult(t.tools.of(*tool)),
+        K::LastArg(tool, at) => Node::LastArg(t.tools.id(*tool), *at),
+        K::LastResult(tool) => Node::LastResult(t.tools.id(*tool)),
         K::Temporal(op, of, trigger) => {
             Node::Temporal(t.monitor(&monitor(t, *op, of, trigger.as_deref())))
         }
         K::Exists(path) => Node::Exists(push(t, path, out)),
-        K::Probe(probe) => Node::Probe(t.probes.of(*probe)),
+        K::Probe(probe) => Node::Probe(t.probes.id(*probe)),
         K::Origin(of) => Node::Origin(push(t, of, out)),
         K::Seen(of) => Node::Seen(push(t, of, out)),
         K::MayRead(who, text) => {

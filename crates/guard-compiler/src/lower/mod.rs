@@ -166,7 +166,7 @@ impl Lowering<'_> {
         let mut reads: Vec<u32> = Vec::new();
         invariant.condition.walk(&mut |e| {
             if let hir::ExprKind::State(var) = e.kind {
-                reads.push(self.tables.state.of(var));
+                reads.push(self.tables.state.id(var));
             }
         });
         reads.sort_unstable();

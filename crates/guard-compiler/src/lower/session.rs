@@ -49,7 +49,7 @@ impl Lowering<'_> {
     pub(super) fn lifecycle(&mut self, lifecycle: &hir::Lifecycle) -> plan::Lifecycle {
         let states = self.tables.states(lifecycle);
         let numbers = |places: &[usize]| {
-            let mut numbers: Vec<u32> = places.iter().map(|at| states.of(*at)).collect();
+            let mut numbers: Vec<u32> = places.iter().map(|at| states.id(*at)).collect();
             numbers.sort_unstable();
             numbers.dedup();
             numbers
@@ -63,7 +63,7 @@ impl Lowering<'_> {
                 span: self.span(transition.span),
                 actor: transition.actor,
                 from: numbers(&transition.from),
-                to: states.of(transition.to),
+                to: states.id(transition.to),
                 evidence: transition.evidence,
                 criteria: transition.criteria,
             }
@@ -78,7 +78,7 @@ impl Lowering<'_> {
             span,
             fields: lifecycle.fields.iter().map(|field| self.field(field)).collect(),
             states: states.order.iter().map(|at| lifecycle.states[*at].clone()).collect(),
-            initial: states.of(lifecycle.initial),
+            initial: states.id(lifecycle.initial),
             finals: numbers(&lifecycle.finals),
             transitions,
             criteria,
@@ -91,11 +91,11 @@ impl Lowering<'_> {
         let lifecycle = &self.program.lifecycles[served.lifecycle];
         let op = match served.op {
             hir::ServedOp::Move(at) => {
-                hir::ServedOp::Move(self.tables.transitions(lifecycle).of(at as usize))
+                hir::ServedOp::Move(self.tables.transitions(lifecycle).id(at as usize))
             }
             other => other,
         };
-        plan::Served { lifecycle: self.tables.lifecycles.of(served.lifecycle), op }
+        plan::Served { lifecycle: self.tables.lifecycles.id(served.lifecycle), op }
     }
 
     pub(super) fn feedback(&mut self, feedback: &hir::Feedback) -> plan::Feedback {
@@ -126,7 +126,7 @@ impl Lowering<'_> {
             hir::Trigger::Every(every) => plan::Trigger::Every(*every),
             hir::Trigger::Created(path) => plan::Trigger::Created(self.tables.path(path)),
             hir::Trigger::Denied(tools) => plan::Trigger::Denied(tools.as_ref().map(|tools| {
-                let mut ids: Vec<u32> = tools.iter().map(|t| self.tables.tools.of(*t)).collect();
+                let mut ids: Vec<u32> = tools.iter().map(|t| self.tables.tools.id(*t)).collect();
                 ids.sort_unstable();
                 ids.dedup();
                 ids
@@ -141,13 +141,13 @@ impl Lowering<'_> {
     /// Returns the events that can change a condition; `None` if time or the world can change it.
     fn reads(&self, condition: &hir::Expr) -> Option<Vec<Touch>> {
         let tables = &self.tables;
-        let history = |tool: &usize| Touch::History(tables.tools.of(*tool));
+        let history = |tool: &usize| Touch::History(tables.tools.id(*tool));
         let mut reads: Vec<Touch> = Vec::new();
         let mut settled = true;
         condition.walk(&mut |e| match &e.kind {
-            ExprKind::State(var) => reads.push(Touch::State(tables.state.of(*var))),
+            ExprKind::State(var) => reads.push(Touch::State(tables.state.id(*var))),
             ExprKind::Row(fact, _) | ExprKind::Known(fact, _) | ExprKind::Rows(fact) => {
-                reads.push(Touch::Fact(tables.facts.of(*fact)));
+                reads.push(Touch::Fact(tables.facts.id(*fact)));
             }
             ExprKind::Called { tool, since, within: None, .. }
             | ExprKind::Failed { tool, since, within: None } => {
@@ -210,7 +210,7 @@ impl Lowering<'_> {
                 CheckKind::Contains(self.tables.path(path), text.clone())
             }
             hir::CheckKind::Conforms(path, contract) => {
-                CheckKind::Conforms(self.tables.path(path), self.tables.contracts.of(*contract))
+                CheckKind::Conforms(self.tables.path(path), self.tables.contracts.id(*contract))
             }
             hir::CheckKind::Command(command, exits) => {
                 CheckKind::Command(self.tables.command(command), *exits)
@@ -218,9 +218,9 @@ impl Lowering<'_> {
             hir::CheckKind::Committed => CheckKind::Committed,
             hir::CheckKind::Every(lifecycle, state) => {
                 let states = self.tables.states(&self.program.lifecycles[*lifecycle]);
-                CheckKind::Every(self.tables.lifecycles.of(*lifecycle), states.of(*state))
+                CheckKind::Every(self.tables.lifecycles.id(*lifecycle), states.id(*state))
             }
-            hir::CheckKind::Attest(attest) => CheckKind::Attest(self.tables.attests.of(*attest)),
+            hir::CheckKind::Attest(attest) => CheckKind::Attest(self.tables.attests.id(*attest)),
             hir::CheckKind::All(checks) => {
                 CheckKind::All(checks.iter().map(|check| self.check(check, out)).collect())
             }

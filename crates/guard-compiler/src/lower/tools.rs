@@ -74,7 +74,7 @@ impl Lowering<'_> {
     }
 
     fn memories(&self, declared: hir::ToolId, out: &mut Tool) {
-        let id = self.tables.tools.of(declared);
+        let id = self.tables.tools.id(declared);
         // Both tables are sorted by tool.
         let run = |first: usize, end: usize| (first as u32..end as u32).collect();
         let (indexes, windows) = (&self.tables.indexes, &self.tables.windows);
@@ -118,14 +118,14 @@ impl Lowering<'_> {
                 })
             }
             ClauseKind::Limit { limit, by } => out.limits.push(plan::LimitUse {
-                limit: self.tables.limits.of(*limit),
+                limit: self.tables.limits.id(*limit),
                 by: by.as_ref().map(|b| self.expr(b)),
                 by_type: by.as_ref().map(|b| self.tables.shown_ty(&b.ty)),
             }),
             ClauseKind::Costs { unit, amount, returned } => {
                 out.costs.push(plan::Cost {
                     rule,
-                    unit: self.tables.units.of(*unit),
+                    unit: self.tables.units.id(*unit),
                     amount: self.expr(amount),
                     returned: *returned,
                 });
@@ -150,7 +150,7 @@ impl Lowering<'_> {
                 })
             }
             ClauseKind::Ready(probe) => {
-                out.ready.push(plan::Ready { rule, probe: self.tables.probes.of(*probe) })
+                out.ready.push(plan::Ready { rule, probe: self.tables.probes.id(*probe) })
             }
             effect @ ClauseKind::Effect { .. } => out.effects.extend(self.effect(rule, effect)),
             ClauseKind::Observe { target, value, ty, warn } => out.observes.push(plan::Observe {
@@ -210,7 +210,7 @@ impl Lowering<'_> {
     pub(super) fn learn(&self, rule: RuleMeta, learn: &hir::Learn) -> plan::Learn {
         plan::Learn {
             rule,
-            fact: self.tables.facts.of(learn.fact),
+            fact: self.tables.facts.id(learn.fact),
             ranges: self.ranges(&learn.ranges),
             when: learn.when.as_ref().map(|w| self.expr(w)),
             row: learn.row.iter().map(|e| self.expr(e)).collect(),
@@ -236,9 +236,9 @@ impl Lowering<'_> {
         });
         plan::Requirement {
             latest: requirement.latest,
-            tool: self.tables.tools.of(requirement.tool),
+            tool: self.tables.tools.id(requirement.tool),
             key,
-            since: requirement.since.map(|s| self.tables.tools.of(s)),
+            since: requirement.since.map(|s| self.tables.tools.id(s)),
             within: requirement.within,
         }
     }
@@ -249,7 +249,7 @@ impl Lowering<'_> {
             hir::Step::Index(at) => plan::Step::Index(self.expr(at)),
         };
         plan::Target {
-            var: self.tables.state.of(target.var),
+            var: self.tables.state.id(target.var),
             path: target.path.iter().map(step).collect(),
         }
     }

@@ -16,7 +16,7 @@ pub(super) struct TypeFacts {
 }
 
 impl TypeFacts {
-    pub fn of(plan: &Plan) -> TypeFacts {
+    pub fn new(plan: &Plan) -> TypeFacts {
         let option = |def: &TypeDef| matches!(def, TypeDef::Option { .. });
         let collection = |def: &TypeDef| {
             matches!(def, TypeDef::List { .. } | TypeDef::Set { .. } | TypeDef::Map { .. })

@@ -53,7 +53,7 @@ struct PassWork<'p> {
 /// Returns the optimized plan, and the rewrites.
 pub(crate) fn optimize(lowered: &Plan) -> (Plan, Vec<Rewrite>) {
     let mut plan = lowered.clone();
-    let facts = TypeFacts::of(lowered);
+    let facts = TypeFacts::new(lowered);
     let notes = notes::Notes::default();
     let mut work = PassWork { plan: &mut plan, facts, lowered, verb: "", notes };
     for pass in &PASSES {
@@ -76,7 +76,7 @@ impl PassWork<'_> {
             if expr.0.len() < 2 {
                 return;
             }
-            let after = rewrite(facts, tool, tree::ExprTree::of(expr)).flat();
+            let after = rewrite(facts, tool, tree::ExprTree::from_expr(expr)).flat();
             if after != *expr {
                 let before = std::mem::replace(expr, after);
                 notes.rewritten(verb, tool, before, expr);

@@ -12,7 +12,7 @@ pub(super) struct ExprTree {
 
 impl ExprTree {
     /// Returns the tree of an expression, which is never empty.
-    pub fn of(expr: &Expr) -> ExprTree {
+    pub fn from_expr(expr: &Expr) -> ExprTree {
         let mut done: Vec<Option<ExprTree>> = Vec::with_capacity(expr.0.len());
         for node in &expr.0 {
             let mut node = node.clone();

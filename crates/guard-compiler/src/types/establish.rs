@@ -183,7 +183,7 @@ struct PlaceWrite<'a> {
 }
 
 impl<'a> PlaceWrite<'a> {
-    fn of(target: &'a ast::Target, empties: bool) -> Self {
+    fn new(target: &'a ast::Target, empties: bool) -> Self {
         PlaceWrite { var: &target.var.node, steps: target.path.len(), empties }
     }
 }
@@ -205,12 +205,12 @@ pub(crate) fn after_writes(
                     EffectKind::Set(value) => !is_present(value),
                     _ => false,
                 };
-                PlaceWrite::of(&effect.target, empties)
+                PlaceWrite::new(&effect.target, empties)
             })),
             ClauseKind::Observe { target, value, .. } => {
                 let result = matches!(&value.kind, ExprKind::Name(name) if name == "result");
                 let empties = if result { may_be_null } else { !is_present(value) };
-                observations.push(PlaceWrite::of(target, empties));
+                observations.push(PlaceWrite::new(target, empties));
             }
             _ => {}
         }

@@ -31,7 +31,7 @@ struct Let<'s> {
 
 impl<'s> Lets<'s> {
     /// Collects the names of a tool's or a policy's own clauses; they may use one another in any order.
-    pub fn of(
+    pub fn collect(
         clauses: &'s [ast::Clause],
         names: &Names,
         report: &mut dyn FnMut(Diagnostic),
@@ -108,7 +108,7 @@ impl<'s> Lets<'s> {
         let given = |name: &str| self.find(name).and_then(|binding| binding.size.clone());
         let measure =
             Measure { sizes: &names.written_out, define: &define, params: &[], given: &given };
-        measure.of(e, &mut hidden.to_vec())
+        measure.measure(e, &mut hidden.to_vec())
     }
 
     fn own(&self, name: &str) -> Option<&Let<'s>> {

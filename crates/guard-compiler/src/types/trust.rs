@@ -74,7 +74,7 @@ impl Checker<'_, '_> {
     /// Reports every `learn`, and every condition of a `trusted`, that reads something nobody vouches for, wherever it has been
     /// in between.
     pub(super) fn trust_flow(&mut self) {
-        let flow = Flow::of(&self.program);
+        let flow = Flow::new(&self.program);
         let mut found: Vec<Diagnostic> = Vec::new();
         for (at, tool) in self.program.tools.iter().enumerate() {
             for clause in &tool.clauses {
@@ -233,7 +233,7 @@ pub(crate) struct Flow<'p> {
 }
 
 impl<'p> Flow<'p> {
-    fn of(program: &'p hir::Program) -> Flow<'p> {
+    fn new(program: &'p hir::Program) -> Flow<'p> {
         let mut flow = Flow { of_all_sessions: true, ..Flow::clean(program) };
         // Levels only rise, so this ends: each round stains a variable more, or is the last.
         while flow.spread() {}

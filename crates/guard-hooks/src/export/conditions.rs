@@ -69,7 +69,7 @@ pub(super) struct ReadCondition {
 }
 
 impl ReadCondition {
-    fn of(pattern: CallPattern) -> ReadCondition {
+    fn from_pattern(pattern: CallPattern) -> ReadCondition {
         ReadCondition { patterns: BTreeSet::from([pattern]), ..ReadCondition::default() }
     }
 
@@ -122,7 +122,9 @@ impl ConditionReader<'_> {
     fn node(&self, id: NodeId, truth: bool) -> ReadCondition {
         match (self.get(id), truth) {
             (Node::Not(inner), _) => self.node(*inner, !truth),
-            (Node::Bool(value), _) if *value == truth => ReadCondition::of(CallPattern::Every),
+            (Node::Bool(value), _) if *value == truth => {
+                ReadCondition::from_pattern(CallPattern::Every)
+            }
             (Node::Bool(_), _) => ReadCondition::default(),
             (Node::Or(a, b), true) | (Node::And(a, b), false) => {
                 self.node(*a, truth).or(self.node(*b, truth))
@@ -218,9 +220,10 @@ impl ConditionReader<'_> {
                     .split('/')
                     .all(|part| !matches!(part, "" | "." | ".."));
                 match plain {
-                    true => {
-                        ReadCondition::of(CallPattern::Below { param: self.param(*param), folder })
-                    }
+                    true => ReadCondition::from_pattern(CallPattern::Below {
+                        param: self.param(*param),
+                        folder,
+                    }),
                     false => self.unread(id),
                 }
             }
@@ -235,7 +238,7 @@ impl ConditionReader<'_> {
                 match path.first().map(|p| self.get(*p)) {
                     Some(Node::Param(param)) => {
                         let (param, ending) = (self.param(*param), ending.clone());
-                        ReadCondition::of(CallPattern::FileEnding { param, ending })
+                        ReadCondition::from_pattern(CallPattern::FileEnding { param, ending })
                     }
                     _ => self.unread(id),
                 }
@@ -249,7 +252,8 @@ impl ConditionReader<'_> {
         let mut read = ReadCondition::default();
         for value in values {
             let pattern = self.equals(self.get(subject), self.get(*value));
-            read = read.or(pattern.map_or_else(|| self.unread(subject), ReadCondition::of));
+            read =
+                read.or(pattern.map_or_else(|| self.unread(subject), ReadCondition::from_pattern));
         }
         read
     }
@@ -321,8 +325,10 @@ impl ConditionReader<'_> {
                 .map(|program| [program].into_iter().chain(beginning.subcommand).collect());
             match words.filter(|words| words.iter().all(|word| is_plain(word))) {
                 Some(words) => {
-                    read = read
-                        .or(ReadCondition::of(CallPattern::Words { param: param.clone(), words }));
+                    read = read.or(ReadCondition::from_pattern(CallPattern::Words {
+                        param: param.clone(),
+                        words,
+                    }));
                 }
                 None => _ = read.missing.insert("it means more than a program and its subcommand"),
             }

@@ -79,7 +79,7 @@ pub fn export(
     tools: &[String],
     examples: &[ExportExample],
 ) -> Option<ExportedRules> {
-    let format = StaticFormat::of(host)?;
+    let format = StaticFormat::for_host(host)?;
     let mut exporter =
         Exporter { format, plan, examples, rules: BTreeSet::new(), report: BTreeMap::new() };
     if plan.shadow {
@@ -117,7 +117,7 @@ enum StaticFormat {
 }
 
 impl StaticFormat {
-    fn of(host: &Vocabulary) -> Option<StaticFormat> {
+    fn for_host(host: &Vocabulary) -> Option<StaticFormat> {
         match host.name {
             "claude-code" => Some(StaticFormat::Claude),
             "codex" => Some(StaticFormat::Codex),

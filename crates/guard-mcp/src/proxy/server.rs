@@ -182,7 +182,7 @@ impl<G: CallGate> McpProxy<G> {
             (Some(result), None) => result,
             _ => return self.call_failed(&call, json, line),
         };
-        match ResultKind::of(result) {
+        match ResultKind::from_result(result) {
             ResultKind::Succeeded => self.call_succeeded(&call, json, result, line),
             ResultKind::Failed => self.call_failed(&call, json, line),
             // The client would make a call with other arguments again, for which the server has not asked.

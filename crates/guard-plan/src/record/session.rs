@@ -31,7 +31,7 @@ pub enum Content {
 
 impl Content {
     /// Returns the content of bytes; more than [`TEXT_BYTES`] are too large.
-    pub fn of(bytes: Vec<u8>) -> Content {
+    pub fn new(bytes: Vec<u8>) -> Content {
         match String::from_utf8(bytes) {
             Ok(text) => Content::Text(text.into()).bounded(),
             Err(error) if error.as_bytes().len() > TEXT_BYTES => Content::TooLarge,

@@ -45,7 +45,7 @@ pub(crate) enum ScalarKind {
 }
 
 impl ScalarLeaf {
-    fn of(op: &PreparedOp) -> Option<ScalarLeaf> {
+    fn from_op(op: &PreparedOp) -> Option<ScalarLeaf> {
         match op {
             PreparedOp::Node(Node::Int(number)) => {
                 Some(ScalarLeaf::Scalar(Scalar(ScalarKind::Int, *number)))
@@ -141,7 +141,7 @@ fn mark_places(ops: &mut [PreparedOp]) {
 /// Returns a comparison of two leaves.
 fn scalars(ops: &[PreparedOp], node: &Node) -> Option<PreparedOp> {
     let Node::Compare(op, a, b) = node else { return None };
-    let leaf = |id: &u32| ScalarLeaf::of(&ops[*id as usize]);
+    let leaf = |id: &u32| ScalarLeaf::from_op(&ops[*id as usize]);
     Some(PreparedOp::Scalars(node.clone(), *op, leaf(a)?, leaf(b)?))
 }
 
@@ -306,7 +306,7 @@ impl PreparedTool {
             && (tool.endorsements.is_empty() || !plan.origins)
             && (tool.privates.is_empty() || !plan.confidential));
         let (needs, conditional) = needs(tool);
-        let (unscreened, screens) = screens::of(tool, &plan.regexes);
+        let (unscreened, screens) = screens::split(tool, &plan.regexes);
         let shadow_effects = tool.effects.iter().any(|effect| effect.rule.shadow);
         PreparedTool {
             needs,

@@ -19,7 +19,7 @@ pub(crate) struct Screen {
 
 /// Splits the denies: those that match one parameter against one pattern, by parameter, and the
 /// positions of the others.
-pub(super) fn of(tool: &Tool, regexes: &[String]) -> (Box<[u32]>, Box<[Screen]>) {
+pub(super) fn split(tool: &Tool, regexes: &[String]) -> (Box<[u32]>, Box<[Screen]>) {
     let mut asked: BTreeMap<u32, Vec<(u32, &str)>> = BTreeMap::new();
     for (place, deny) in (0..).zip(&tool.denies) {
         if let [Node::Param(param), Node::Matches(0, regex)] = deny.condition.0.as_slice() {

@@ -80,7 +80,7 @@ impl<'a> Context<'a> {
             folder: folder.into(),
             list: commands_of(text, folder),
         });
-        (*read.text == *text && *read.folder == *folder).then(|| Val::of(&read.list))
+        (*read.text == *text && *read.folder == *folder).then(|| Val::from_value(&read.list))
     }
 }
 

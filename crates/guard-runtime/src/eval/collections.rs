@@ -28,7 +28,7 @@ pub(crate) enum Items<'a> {
 
 impl<'a> Items<'a> {
     /// Returns the elements of a list, set, map, or `json` array or object.
-    pub fn of(value: Val<'a>) -> Result<Items<'a>, Fault> {
+    pub fn new(value: Val<'a>) -> Result<Items<'a>, Fault> {
         Ok(match value {
             Val::Ref(Value::List(items)) => Items::List(0, items.iter()),
             Val::Own(Value::List(items)) => Items::OwnList(0, items.into_iter()),
@@ -101,14 +101,14 @@ impl<'a> Iterator for Items<'a> {
 
     fn next(&mut self) -> Option<(Val<'a>, Val<'a>)> {
         match self {
-            Items::List(i, items) => items.next().map(|item| (count(i), Val::of(item))),
+            Items::List(i, items) => items.next().map(|item| (count(i), Val::from_value(item))),
             Items::OwnList(i, items) => items.next().map(|item| (count(i), Val::own(item))),
-            Items::Set(i, items) => items.next().map(|item| (count(i), Val::of(item))),
+            Items::Set(i, items) => items.next().map(|item| (count(i), Val::from_value(item))),
             Items::OwnSet(i, items) => items.next().map(|item| (count(i), Val::own(item))),
-            Items::Rows(i, rows) => rows.next().map(|row| (count(i), Val::of(row))),
+            Items::Rows(i, rows) => rows.next().map(|row| (count(i), Val::from_value(row))),
             Items::Array(i, items) => items.next().map(|item| (count(i), Val::Json(item))),
             Items::Map(entries) => {
-                entries.next().map(|(key, value)| (Val::Str(key), Val::of(value)))
+                entries.next().map(|(key, value)| (Val::Str(key), Val::from_value(value)))
             }
             Items::OwnMap(entries) => {
                 entries.next().map(|(key, value)| (Val::Own(Value::String(key)), Val::own(value)))
@@ -187,7 +187,7 @@ impl<'a> Context<'a> {
                     let rows: Vec<&'a Value> = rows.map(|(_, row, _)| row).collect();
                     Items::Rows(0, rows.into_iter())
                 }
-                _ => Items::of(self.node(expr, *over, scope)?)?,
+                _ => Items::new(self.node(expr, *over, scope)?)?,
             };
             let by_key = items.by_key();
             for (key, element) in items {
@@ -205,7 +205,7 @@ impl<'a> Context<'a> {
         }
         let mut lists = Vec::with_capacity(over.len());
         for id in over {
-            lists.push(Items::of(self.node(expr, *id, scope)?)?);
+            lists.push(Items::new(self.node(expr, *id, scope)?)?);
         }
         let counts = || lists.iter().map(Items::count);
         let first = counts().next().unwrap_or_default();
@@ -256,7 +256,7 @@ fn contains(collection: &Val<'_>, element: &Val<'_>) -> Result<bool, Fault> {
         return Ok(guard_plan::builtin::contains_text(text, part));
     }
     Ok(match collection.compound() {
-        Some(Value::List(items)) => items.iter().any(|item| element.same(&Val::of(item))),
+        Some(Value::List(items)) => items.iter().any(|item| element.same(&Val::from_value(item))),
         Some(Value::Set(items)) => in_set(items, element),
         Some(Value::Map(entries)) => {
             let key = element.text().ok_or_else(|| confused("a key that is no string"))?;
@@ -268,7 +268,7 @@ fn contains(collection: &Val<'_>, element: &Val<'_>) -> Result<bool, Fault> {
 
 fn in_set(items: &BTreeSet<Value>, element: &Val<'_>) -> bool {
     if items.len() <= FEW {
-        return items.iter().any(|item| element.same(&Val::of(item)));
+        return items.iter().any(|item| element.same(&Val::from_value(item)));
     }
     items.contains(&element.clone().into_value())
 }
@@ -284,14 +284,14 @@ pub(super) fn index<'a>(value: Val<'a>, key: &Val<'_>) -> Evaluated<'a> {
         Val::None => Val::None,
         _ if key.is_none() => Val::None,
         Val::Ref(Value::List(items)) => {
-            at().and_then(|at| items.get(at)).map_or(Val::None, Val::of)
+            at().and_then(|at| items.get(at)).map_or(Val::None, Val::from_value)
         }
         Val::Own(Value::List(mut items)) => match at().filter(|at| *at < items.len()) {
             Some(at) => Val::own(items.swap_remove(at)),
             None => Val::None,
         },
         Val::Ref(Value::Map(entries)) => {
-            key.text().and_then(|key| entries.get(key)).map_or(Val::None, Val::of)
+            key.text().and_then(|key| entries.get(key)).map_or(Val::None, Val::from_value)
         }
         Val::Own(Value::Map(mut entries)) => {
             key.text().and_then(|key| entries.remove(key)).map_or(Val::None, Val::own)

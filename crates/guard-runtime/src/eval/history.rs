@@ -16,7 +16,9 @@ impl<'a> Context<'a> {
     ) -> Evaluated<'a> {
         let session = self.session;
         Ok(match node {
-            Node::Result | Node::Text => Val::of(self.result.ok_or_else(|| confused("no result"))?),
+            Node::Result | Node::Text => {
+                Val::from_value(self.result.ok_or_else(|| confused("no result"))?)
+            }
             Node::Workspace => Val::Path(&session.workspace),
             Node::Now => Val::Time(self.now),
             Node::Said => Val::Str(&session.said),
@@ -70,11 +72,12 @@ impl<'a> Context<'a> {
             }
             Node::LastArg(tool, param) => {
                 let args = session.tools[*tool as usize].last_args.as_ref();
-                args.and_then(|args| args.get(*param as usize)).map_or(Val::None, Val::of)
+                args.and_then(|args| args.get(*param as usize)).map_or(Val::None, Val::from_value)
             }
-            Node::LastResult(tool) => {
-                session.tools[*tool as usize].last_result.as_ref().map_or(Val::None, Val::of)
-            }
+            Node::LastResult(tool) => session.tools[*tool as usize]
+                .last_result
+                .as_ref()
+                .map_or(Val::None, Val::from_value),
             Node::Temporal(id) => Val::Bool(session.monitors[*id as usize].value.clone()?),
             _ => return Err(confused("an expression that cannot stand here")),
         })

@@ -8,7 +8,7 @@ use guard_plan::render;
 use guard_plan::value::Fault;
 
 /// Returns the message of a provider: its first block whose condition holds, if any.
-pub(super) fn of<'a>(
+pub(super) fn first_message<'a>(
     cx: &Context<'a>,
     feedback: &Feedback,
     when: &'a [Option<Prepared>],

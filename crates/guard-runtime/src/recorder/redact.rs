@@ -92,7 +92,8 @@ impl Recorder {
         let plan = kernel.plan();
         let var = plan.state.get(id as usize)?;
         let json = |value: &Value| {
-            let secret = &mut |value: &Value| self.secret(&key::of(std::slice::from_ref(value)));
+            let secret =
+                &mut |value: &Value| self.secret(&key::encode(std::slice::from_ref(value)));
             render::to_json_redacted(&plan.types, var.ty, value, secret)
         };
         Some(Change { name: var.name.as_str().into(), before: json(before), after: json(after) })

@@ -77,7 +77,7 @@ impl FactRows {
         for (key, row) in rows.iter() {
             let Value::Record(columns) = &row.value else { return false };
             let sound = fits(&row.value)
-                && columns.get(..keys).is_some_and(|columns| key::of(columns) == *key)
+                && columns.get(..keys).is_some_and(|columns| key::encode(columns) == *key)
                 && row.number <= self.arrivals
                 && self.order.insert(row.number, key.clone()).is_none();
             if !sound {
@@ -115,7 +115,7 @@ impl FactRows {
 
     /// Adds a row, or replaces the row with its key in place.
     pub fn add(&mut self, row: Vec<Value>, by: &Arc<str>) -> AddedRow {
-        let bytes = key::of(row.get(..self.keys).unwrap_or(&row));
+        let bytes = key::encode(row.get(..self.keys).unwrap_or(&row));
         let is_full = self.rows.len() >= self.max;
         let halts = self.halts && !guard_proof::mutant!("a full fact forgets");
         if halts && is_full && !self.rows.contains_key(&bytes) {
@@ -147,7 +147,7 @@ impl FactRows {
     fn count(&mut self, row: &Value, more: bool) {
         let Value::Record(columns) = row else { return };
         for (count, prefixes) in &mut self.prefixes {
-            let bytes = key::of(columns.get(..*count).unwrap_or(columns));
+            let bytes = key::encode(columns.get(..*count).unwrap_or(columns));
             if more {
                 *prefixes.entry(bytes).or_default() += 1;
             } else if let Some(rows) = prefixes.get_mut(&bytes) {
@@ -174,7 +174,7 @@ mod tests {
         let mut table = FactRows::new(&fact, &[TypeDef::Record { name: "F".into(), fields }]);
         let int = Value::Int;
         let known =
-            |table: &FactRows, values: &[Value]| table.known(values.len(), &key::of(values));
+            |table: &FactRows, values: &[Value]| table.known(values.len(), &key::encode(values));
         let (start, call): (Arc<str>, Arc<str>) = ("start".into(), "c1".into());
         table.add(vec![int(1), int(10)], &start);
         table.add(vec![int(2), int(20)], &start);

@@ -77,7 +77,7 @@ impl Origins {
     }
 
     /// Returns the origin where a value was first seen.
-    pub fn of(&self, text: &str) -> Origin {
+    pub fn origin(&self, text: &str) -> Origin {
         self.seen.get(&short(text)).map_or(Origin::Unknown, |places| places.first)
     }
 

@@ -152,7 +152,7 @@ mod tests {
     use super::*;
     use guard_plan::disclosure::fold;
 
-    fn of(readers: &[&str]) -> Disclosure {
+    fn readers(readers: &[&str]) -> Disclosure {
         let readers = readers.iter().map(|reader| Box::from(*reader)).collect();
         Disclosure { part: "result".into(), tool: "read".into(), readers, secret: false }
     }
@@ -165,13 +165,13 @@ mod tests {
     fn a_full_index_knows_no_readers() {
         let mut index = PrivateIndex::default();
         let half = fold(&"word ".repeat(MAX_PRIVATE / 10));
-        assert!(!index.disclose(&of(&["a"]), std::slice::from_ref(&half)));
+        assert!(!index.disclose(&readers(&["a"]), std::slice::from_ref(&half)));
         // The same text counts once.
-        assert!(!index.disclose(&of(&["a"]), &[half.clone(), half]));
+        assert!(!index.disclose(&readers(&["a"]), &[half.clone(), half]));
         assert!(allows(&index, &["a"], "word word word word"));
         let other = fold(&"other ".repeat(MAX_PRIVATE / 10));
-        assert!(index.disclose(&of(&["a"]), std::slice::from_ref(&other)));
-        assert!(!index.disclose(&of(&["a"]), &[other]));
+        assert!(index.disclose(&readers(&["a"]), std::slice::from_ref(&other)));
+        assert!(!index.disclose(&readers(&["a"]), &[other]));
         assert!(!allows(&index, &["a"], "anything"));
         assert!(allows(&index, &["b"], " - "));
         assert_eq!(index.leak(&["a"], "anything"), Some(Leak::Full));
@@ -182,8 +182,8 @@ mod tests {
     fn every_disclosure_must_permit_all_readers() {
         let mut index = PrivateIndex::default();
         let text = [fold("we sell the company")];
-        index.disclose(&of(&["a", "b"]), &text);
-        index.disclose(&of(&["b", "c"]), &text);
+        index.disclose(&readers(&["a", "b"]), &text);
+        index.disclose(&readers(&["b", "c"]), &text);
         assert!(allows(&index, &["b"], "We sell the company!"));
         for readers in [&["a"][..], &["c"], &["a", "b"], &["b", ""], &[], &["B"]] {
             assert!(!allows(&index, readers, "We sell the company!"), "{readers:?}");
@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn an_index_reads_back() {
         let mut index = PrivateIndex::default();
-        index.disclose(&of(&["a"]), &[fold("PIN 4711")]);
+        index.disclose(&readers(&["a"]), &[fold("PIN 4711")]);
         let bytes = postcard::to_allocvec(&index).unwrap();
         let again: PrivateIndex = postcard::from_bytes(&bytes).unwrap();
         assert!(again.is_sound(true) && !allows(&again, &["b"], "pin 4711"));

@@ -28,7 +28,7 @@ impl AfterCall<'_> {
         session: &Session,
         read: impl FnOnce(&Context<'_>) -> T,
     ) -> T {
-        let args: Vec<Val<'_>> = self.args.iter().map(Val::of).collect();
+        let args: Vec<Val<'_>> = self.args.iter().map(Val::from_value).collect();
         let context = Context::new(compiled, session, &self.decision, self.answers);
         read(&Context { args: &args, result: Some(&self.result), ..context })
     }

@@ -143,7 +143,7 @@ fn range<'s>(
     };
     let items = match cx.eval_in(over, scope) {
         Ok(Val::None) => return,
-        over => over.and_then(Items::of),
+        over => over.and_then(Items::new),
     };
     let items = match items {
         Ok(items) => items,

@@ -48,7 +48,7 @@ fn within<'s, 'p, 'j>(
     };
     let items = match cx.eval_in(over, outer.scope)? {
         Val::None => return Ok(()),
-        over => Items::of(over)?,
+        over => Items::new(over)?,
     };
     let at = outer.rest.iter().position(|step| step == ELEMENT).unwrap_or_default();
     let (list, rest) = outer.rest.split_at(at);

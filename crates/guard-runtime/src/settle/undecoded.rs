@@ -96,7 +96,7 @@ fn emptied<'c>(
 ) -> (Vec<(VarId, Value)>, Vec<&'c Observe>) {
     let plan = compiled.plan();
     let decision = DecisionResources::default();
-    let args: Vec<Val<'_>> = args.iter().map(Val::of).collect();
+    let args: Vec<Val<'_>> = args.iter().map(Val::from_value).collect();
     let context = Context { args: &args, ..Context::new(compiled, session, &decision, answers) };
     let matches = |id, text: &str| compiled.matches(id, text);
     let decoder = compiled.decoder(&session.workspace, true, &matches);

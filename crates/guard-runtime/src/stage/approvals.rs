@@ -30,7 +30,7 @@ pub(crate) fn check<'a>(
     if ungated && escalated.is_none() {
         return;
     }
-    let grants = Grants::of(cx, call, draft);
+    let grants = Grants::new(cx, call, draft);
     let mut needed: Few<Needed<'_>> = Few::default();
     for (approval, when) in call.tool.approvals.iter().zip(&call.ready.approvals) {
         match cx.holds_if_any(when) {
@@ -160,7 +160,7 @@ struct Grants<'a> {
 }
 
 impl<'a> Grants<'a> {
-    fn of(cx: &Context<'a>, call: DecidedCall<'_>, draft: &mut PendingWrites) -> Grants<'a> {
+    fn new(cx: &Context<'a>, call: DecidedCall<'_>, draft: &mut PendingWrites) -> Grants<'a> {
         let start = draft.bytes.len();
         let all = &cx.session.approvals;
         if !all.is_empty() {

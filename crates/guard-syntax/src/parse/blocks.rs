@@ -19,9 +19,9 @@ impl TreeBuilder<'_> {
 
     pub fn lifecycle_clause(&mut self, node: SyntaxNode) -> Option<Spanned<LifecycleClause>> {
         let span = self.span(&node);
-        let node = ChildNodes::of(node).next()?;
+        let node = ChildNodes::new(node).next()?;
         let rule = node.as_rule();
-        let mut parts = ChildNodes::of(node);
+        let mut parts = ChildNodes::new(node);
         let clause = match rule {
             Rule::lc_fields => LifecycleClause::Fields(self.fields(parts.next()?)?),
             Rule::lc_initial => LifecycleClause::Initial(self.name(&mut parts)?),
@@ -45,7 +45,7 @@ impl TreeBuilder<'_> {
         parts.has(Rule::arrow);
         let to = self.name(&mut parts)?;
         let evidence = parts.has(Rule::evidence);
-        let judged = parts.accept(Rule::judged).and_then(|node| ChildNodes::of(node).next());
+        let judged = parts.accept(Rule::judged).and_then(|node| ChildNodes::new(node).next());
         Some(Transition {
             actor,
             name,
@@ -65,9 +65,9 @@ impl TreeBuilder<'_> {
 
     pub fn probe_clause(&mut self, node: SyntaxNode) -> Option<Spanned<ProbeClause>> {
         let span = self.span(&node);
-        let node = ChildNodes::of(node).next()?;
+        let node = ChildNodes::new(node).next()?;
         let rule = node.as_rule();
-        let mut parts = ChildNodes::of(node);
+        let mut parts = ChildNodes::new(node);
         let clause = match rule {
             Rule::returns => {
                 ProbeClause::Returns(self.take_type(&mut parts)?, self.take_forms(&mut parts))
@@ -103,9 +103,9 @@ impl TreeBuilder<'_> {
 
     pub fn trigger(&mut self, node: SyntaxNode) -> Option<Spanned<Trigger>> {
         let span = self.span(&node);
-        let node = ChildNodes::of(node).next()?;
+        let node = ChildNodes::new(node).next()?;
         let rule = node.as_rule();
-        let mut parts = ChildNodes::of(node);
+        let mut parts = ChildNodes::new(node);
         let trigger = match rule {
             Rule::on_calls => Trigger::Calls(self.take_literal(&mut parts)?),
             Rule::on_every => Trigger::Every(self.take_literal(&mut parts)?),
@@ -118,7 +118,7 @@ impl TreeBuilder<'_> {
 
     pub fn block(&mut self, node: SyntaxNode) -> Option<FeedbackBlock> {
         let span = self.span_eq(&node);
-        let mut parts = ChildNodes::of(node);
+        let mut parts = ChildNodes::new(node);
         let severity = self.word(&parts.next()?);
         let condition = match self.take_guard(&mut parts) {
             Some(guard) => BlockCondition::Guard(guard),
@@ -129,7 +129,7 @@ impl TreeBuilder<'_> {
         let message = self.take_message(&mut parts)?;
         let mut notes = Vec::new();
         while let Some(node) = parts.accept(Rule::note) {
-            let mut inner = ChildNodes::of(node);
+            let mut inner = ChildNodes::new(node);
             let suggest = inner.next()?.as_str() == "suggest";
             notes.push(Note { suggest, text: self.take_message(&mut inner)? });
         }
@@ -140,18 +140,18 @@ impl TreeBuilder<'_> {
         parts.has(Rule::open);
         let at_most = parts
             .accept(Rule::at_most)
-            .and_then(|node| self.take_literal(&mut ChildNodes::of(node)));
+            .and_then(|node| self.take_literal(&mut ChildNodes::new(node)));
         Some(Completion { at_most, checks: parts.map(|c| self.check(c)).collect::<Option<_>>()? })
     }
 
     pub fn check(&mut self, node: SyntaxNode) -> Option<Check> {
         let span = self.span_eq(&node);
-        let node = ChildNodes::of(node).next()?;
+        let node = ChildNodes::new(node).next()?;
         let rule = node.as_rule();
         if rule == Rule::expr {
             return Some(Check { kind: CheckKind::Expr(self.expr(node)?), span });
         }
-        let mut parts = ChildNodes::of(node);
+        let mut parts = ChildNodes::new(node);
         let kind = match rule {
             Rule::ck_file => self.file_check(parts)?,
             Rule::ck_command => {
@@ -175,7 +175,7 @@ impl TreeBuilder<'_> {
     }
 
     fn take_env(&mut self, parts: &mut ChildNodes) -> Vec<Str> {
-        let env = parts.accept(Rule::env).map(ChildNodes::of);
+        let env = parts.accept(Rule::env).map(ChildNodes::new);
         env.map_or_else(Vec::new, |mut names| self.strings(&mut names))
     }
 
@@ -183,7 +183,7 @@ impl TreeBuilder<'_> {
         let path = self.take_string(&mut parts)?;
         let Some(more) = parts.next() else { return Some(CheckKind::File(path)) };
         let contains = more.as_rule() == Rule::ck_contains;
-        let mut inner = ChildNodes::of(more);
+        let mut inner = ChildNodes::new(more);
         Some(match contains {
             true => CheckKind::FileContains(path, self.take_string(&mut inner)?),
             false => CheckKind::FileConforms(path, self.name(&mut inner)?),
@@ -197,7 +197,7 @@ impl TreeBuilder<'_> {
     }
 
     pub fn dimension(&mut self, node: SyntaxNode) -> Option<(Ident, Check)> {
-        let mut parts = ChildNodes::of(node);
+        let mut parts = ChildNodes::new(node);
         let name = self.name(&mut parts)?;
         parts.has(Rule::colon);
         Some((name, self.check(parts.next()?)?))
@@ -219,19 +219,19 @@ impl TreeBuilder<'_> {
 
     pub fn contract_clause(&mut self, node: SyntaxNode) -> Option<Spanned<ContractClause>> {
         let span = self.span(&node);
-        let node = ChildNodes::of(node).next()?;
+        let node = ChildNodes::new(node).next()?;
         let clause = match node.as_rule() {
             Rule::field => ContractClause::Field(self.field(node)?),
             Rule::ct_items => self.contract_items(node)?,
             Rule::ct_bounds => {
                 let bound = |entry: SyntaxNode| {
-                    let mut parts = ChildNodes::of(entry);
+                    let mut parts = ChildNodes::new(entry);
                     Some((self.name(&mut parts)?, self.take_literal(&mut parts)?))
                 };
-                ContractClause::Bounds(ChildNodes::of(node).map(bound).collect::<Option<_>>()?)
+                ContractClause::Bounds(ChildNodes::new(node).map(bound).collect::<Option<_>>()?)
             }
             _ => {
-                let mut parts = ChildNodes::of(node);
+                let mut parts = ChildNodes::new(node);
                 let path = self.names(&mut parts);
                 parts.has(Rule::in_word);
                 ContractClause::Reference { path, allowed: self.take_expr(&mut parts)? }
@@ -241,7 +241,7 @@ impl TreeBuilder<'_> {
     }
 
     fn contract_items(&mut self, node: SyntaxNode) -> Option<ContractClause> {
-        let mut parts = ChildNodes::of(node.clone());
+        let mut parts = ChildNodes::new(node.clone());
         let path = self.names(&mut parts);
         let docs = if path.len() == 1 { self.docs(&node) } else { Vec::new() };
         parts.has(Rule::colon);
@@ -250,7 +250,7 @@ impl TreeBuilder<'_> {
     }
 
     fn whole(&mut self, node: SyntaxNode) -> Option<Whole> {
-        let mut parts = ChildNodes::of(node);
+        let mut parts = ChildNodes::new(node);
         parts.has(Rule::colon);
         match parts.accept(Rule::ct_list) {
             Some(node) => {
@@ -262,13 +262,13 @@ impl TreeBuilder<'_> {
     }
 
     fn items_clause(&mut self, node: SyntaxNode) -> Option<ItemsClause> {
-        let mut parts = ChildNodes::of(node);
+        let mut parts = ChildNodes::new(node);
         let shape = match parts.accept(Rule::ct_schema) {
-            Some(node) => ItemShape::Schema(self.take_string(&mut ChildNodes::of(node))?),
+            Some(node) => ItemShape::Schema(self.take_string(&mut ChildNodes::new(node))?),
             None => ItemShape::Type(self.take_type(&mut parts)?),
         };
         let max = self.take_max(&mut parts);
-        let by = parts.accept(Rule::by_key).and_then(|node| self.name(&mut ChildNodes::of(node)));
+        let by = parts.accept(Rule::by_key).and_then(|node| self.name(&mut ChildNodes::new(node)));
         let partial = parts.accept(Rule::partial_ok).map(|node| self.span_eq(&node));
         Some(ItemsClause { shape, max, by, partial })
     }

@@ -11,7 +11,7 @@ impl TreeBuilder<'_> {
     /// Parses the clauses of an optional `{ … }`.
     pub fn take_clauses(&mut self, parts: &mut ChildNodes) -> Option<Vec<Clause>> {
         match parts.accept(Rule::clauses) {
-            Some(node) => ChildNodes::of(node).map(|clause| self.clause(clause)).collect(),
+            Some(node) => ChildNodes::new(node).map(|clause| self.clause(clause)).collect(),
             None => Some(Vec::new()),
         }
     }
@@ -19,7 +19,7 @@ impl TreeBuilder<'_> {
     pub fn clause(&mut self, node: SyntaxNode) -> Option<Clause> {
         let docs = self.docs(&node);
         let span = self.span_eq(&node);
-        let mut parts = ChildNodes::of(node);
+        let mut parts = ChildNodes::new(node);
         let shadow = parts.has(Rule::shadow);
         let kind = self.clause_kind(parts.next()?)?;
         Some(Clause { docs, shadow, kind, span })
@@ -28,7 +28,7 @@ impl TreeBuilder<'_> {
     /// Parses a clause without `shadow`.
     pub fn clause_kind(&mut self, node: SyntaxNode) -> Option<ClauseKind> {
         let rule = node.as_rule();
-        let mut parts = ChildNodes::of(node);
+        let mut parts = ChildNodes::new(node);
         Some(match rule {
             Rule::requires => self.requires(parts)?,
             Rule::deny => {
@@ -90,26 +90,26 @@ impl TreeBuilder<'_> {
 
     /// Parses `when e` or `unless e`.
     pub fn take_guard(&mut self, parts: &mut ChildNodes) -> Option<Guard> {
-        let mut inner = ChildNodes::of(parts.accept(Rule::guard)?);
+        let mut inner = ChildNodes::new(parts.accept(Rule::guard)?);
         let unless = inner.next()?.as_rule() == Rule::unless_word;
         Some(Guard { unless, condition: self.take_expr(&mut inner)? })
     }
 
     pub fn take_because(&mut self, parts: &mut ChildNodes) -> Option<Template> {
         let node = parts.accept(Rule::because)?;
-        self.take_message(&mut ChildNodes::of(node))
+        self.take_message(&mut ChildNodes::new(node))
     }
 
     pub fn take_within(&mut self, parts: &mut ChildNodes) -> Option<Literal> {
         let node = parts.accept(Rule::within)?;
-        self.take_literal(&mut ChildNodes::of(node))
+        self.take_literal(&mut ChildNodes::new(node))
     }
 
     fn requires(&mut self, mut parts: ChildNodes) -> Option<ClauseKind> {
         let mut all = Vec::new();
         while let Some(node) = parts.accept(Rule::alternatives) {
             all.push(
-                ChildNodes::of(node).map(|r| self.requirement(r)).collect::<Option<Vec<_>>>()?,
+                ChildNodes::new(node).map(|r| self.requirement(r)).collect::<Option<Vec<_>>>()?,
             );
         }
         Some(ClauseKind::Requires { all, guard: self.take_guard(&mut parts) })
@@ -117,11 +117,12 @@ impl TreeBuilder<'_> {
 
     fn requirement(&mut self, node: SyntaxNode) -> Option<Requirement> {
         let span = self.span_eq(&node);
-        let mut parts = ChildNodes::of(node);
+        let mut parts = ChildNodes::new(node);
         let latest = parts.has(Rule::latest);
         let tool = self.name(&mut parts)?;
         let keys = self.take_args(&mut parts).unwrap_or_default();
-        let since = parts.accept(Rule::since).and_then(|node| self.name(&mut ChildNodes::of(node)));
+        let since =
+            parts.accept(Rule::since).and_then(|node| self.name(&mut ChildNodes::new(node)));
         let within = self.take_within(&mut parts);
         Some(Requirement { latest, tool, keys, since, within, span })
     }
@@ -129,19 +130,19 @@ impl TreeBuilder<'_> {
     fn limit(&mut self, mut parts: ChildNodes) -> Option<Limit> {
         let count = self.take_literal(&mut parts)?;
         let success = parts.has(Rule::success);
-        let scope = ChildNodes::of(parts.accept(Rule::limit_scope)?).next()?;
+        let scope = ChildNodes::new(parts.accept(Rule::limit_scope)?).next()?;
         let scope = match scope.as_rule() {
             Rule::per_session => LimitScope::Session,
-            Rule::per_window => LimitScope::Window(self.take_literal(&mut ChildNodes::of(scope))?),
+            Rule::per_window => LimitScope::Window(self.take_literal(&mut ChildNodes::new(scope))?),
             Rule::in_flight => LimitScope::InFlight,
             _ => LimitScope::Identical,
         };
         let by = match parts.accept(Rule::by) {
-            Some(node) => Some(self.expr(ChildNodes::of(node).next()?)?),
+            Some(node) => Some(self.expr(ChildNodes::new(node).next()?)?),
             None => None,
         };
         let ask = match parts.accept(Rule::else_ask) {
-            Some(node) => Some(self.name(&mut ChildNodes::of(node))?),
+            Some(node) => Some(self.name(&mut ChildNodes::new(node))?),
             None => None,
         };
         Some(Limit { count, success, scope, by, ask })
@@ -149,10 +150,10 @@ impl TreeBuilder<'_> {
 
     pub fn statement(&mut self, node: SyntaxNode) -> Option<Effect> {
         let span = self.span_eq(&node);
-        let mut whole = ChildNodes::of(node);
+        let mut whole = ChildNodes::new(node);
         let node = whole.next()?;
         let rule = node.as_rule();
-        let mut parts = ChildNodes::of(node);
+        let mut parts = ChildNodes::new(node);
         let (kind, target) = match rule {
             Rule::assign => {
                 let target = self.take_target(&mut parts)?;
@@ -186,12 +187,12 @@ impl TreeBuilder<'_> {
     fn take_target(&mut self, parts: &mut ChildNodes) -> Option<Target> {
         let node = parts.accept(Rule::target)?;
         let span = self.span_eq(&node);
-        let mut inner = ChildNodes::of(node);
+        let mut inner = ChildNodes::new(node);
         let var = self.name(&mut inner)?;
         let mut path = Vec::new();
         for step in inner {
             let is_field = step.as_rule() == Rule::access;
-            let mut parts = ChildNodes::of(step);
+            let mut parts = ChildNodes::new(step);
             path.push(match is_field {
                 true => Step::Field(self.name(&mut parts)?),
                 false => Step::Index(self.take_expr(&mut parts)?),
@@ -212,7 +213,7 @@ impl TreeBuilder<'_> {
         let target = self.name(&mut parts)?;
         let mut path = Vec::new();
         while let Some(node) = parts.accept(Rule::access) {
-            path.push(self.name(&mut ChildNodes::of(node))?);
+            path.push(self.name(&mut ChildNodes::new(node))?);
         }
         parts.has(Rule::equals);
         let value = self.take_expr(&mut parts)?;
@@ -224,7 +225,7 @@ impl TreeBuilder<'_> {
     fn private(&mut self, mut parts: ChildNodes) -> Option<ClauseKind> {
         let part = self.result_part(parts.accept(Rule::part)?)?;
         let to = match parts.accept(Rule::readers) {
-            Some(node) => Some(self.take_expr(&mut ChildNodes::of(node))?),
+            Some(node) => Some(self.take_expr(&mut ChildNodes::new(node))?),
             None => None,
         };
         let each = self.take_each(&mut parts)?;
@@ -234,7 +235,7 @@ impl TreeBuilder<'_> {
     fn trusted(&mut self, mut parts: ChildNodes) -> Option<ClauseKind> {
         let mut extractor = None;
         let part = if let Some(node) = parts.accept(Rule::extracted) {
-            let mut inner = ChildNodes::of(node);
+            let mut inner = ChildNodes::new(node);
             extractor = Some(self.name(&mut inner)?);
             inner.accept(Rule::part)
         } else {
@@ -249,12 +250,12 @@ impl TreeBuilder<'_> {
     }
 
     fn result_part(&mut self, node: SyntaxNode) -> Option<PartPath> {
-        let mut parts = ChildNodes::of(node);
+        let mut parts = ChildNodes::new(node);
         let of = self.name(&mut parts)?;
         let mut steps = Vec::new();
         for step in parts {
             steps.push(match step.as_rule() {
-                Rule::access => ResultStep::Field(self.name(&mut ChildNodes::of(step))?),
+                Rule::access => ResultStep::Field(self.name(&mut ChildNodes::new(step))?),
                 _ => ResultStep::Elements(self.span_eq(&step)),
             });
         }
@@ -264,7 +265,7 @@ impl TreeBuilder<'_> {
     fn take_each(&mut self, parts: &mut ChildNodes) -> Option<Vec<(Vec<Ident>, Expr)>> {
         let mut each = Vec::new();
         while let Some(node) = parts.accept(Rule::each) {
-            let mut inner = ChildNodes::of(node);
+            let mut inner = ChildNodes::new(node);
             let binders = self.binders(&mut inner)?;
             inner.has(Rule::in_word);
             each.push((binders, self.take_expr(&mut inner)?));
@@ -283,7 +284,7 @@ impl TreeBuilder<'_> {
     /// Reads the condition on elements; `None` within where there is none.
     fn take_each_when(&mut self, parts: &mut ChildNodes) -> Option<Option<Expr>> {
         Some(match parts.accept(Rule::each_when) {
-            Some(node) => Some(self.take_expr(&mut ChildNodes::of(node))?),
+            Some(node) => Some(self.take_expr(&mut ChildNodes::new(node))?),
             None => None,
         })
     }

@@ -37,7 +37,7 @@ enum Infix {
 const COMPARISON: u8 = 5;
 
 impl Infix {
-    fn of(text: &str) -> Option<(Infix, u8)> {
+    fn from_text(text: &str) -> Option<(Infix, u8)> {
         use BinaryOp as B;
         Some(match text {
             "implies" => (Infix::Op(B::Implies), 1),
@@ -122,7 +122,7 @@ impl TreeBuilder<'_> {
 
     fn value(&mut self, node: SyntaxNode) -> Option<ParsedExpr> {
         let mut climb = Climb { pending: Vec::new(), value: None };
-        for part in ChildNodes::of(node) {
+        for part in ChildNodes::new(node) {
             self.climb(&mut climb, part)?;
         }
         let mut value = climb.value?;
@@ -139,13 +139,13 @@ impl TreeBuilder<'_> {
             Rule::if_head => climb.pending.push(self.if_head(node, span)?),
             Rule::quantifier => climb.pending.push(self.quantifier(node, span)?),
             Rule::infix | Rule::connective => {
-                let (infix, level) = Infix::of(node.as_str())?;
+                let (infix, level) = Infix::from_text(node.as_str())?;
                 let left = self.left_side(climb, level, span)?;
                 climb.pending.push(Pending::Binary(infix, left));
             }
             Rule::is_test => {
                 let left = self.left_side(climb, COMPARISON, span)?;
-                let some = ChildNodes::of(node).next()?.as_str() == "some";
+                let some = ChildNodes::new(node).next()?.as_str() == "some";
                 let whole = left.expr.span.to(span);
                 let mut value = self.over(left, whole, |e| ExprKind::Is(e, some));
                 value.comparison = Some(whole);
@@ -153,7 +153,7 @@ impl TreeBuilder<'_> {
             }
             Rule::pattern => {
                 let left = self.left_side(climb, COMPARISON, span)?;
-                let regex = self.take_regex(&mut ChildNodes::of(node))?;
+                let regex = self.take_regex(&mut ChildNodes::new(node))?;
                 let right = Expr { kind: ExprKind::Regex(regex.node), span: regex.span };
                 let whole = left.expr.span.to(span);
                 let mut value = self
@@ -162,7 +162,7 @@ impl TreeBuilder<'_> {
                 climb.value = Some(value);
             }
             Rule::access => {
-                let field = self.name(&mut ChildNodes::of(node))?;
+                let field = self.name(&mut ChildNodes::new(node))?;
                 let of = climb.value.take()?;
                 let whole = of.expr.span.to(span);
                 climb.value = Some(self.over(of, whole, |e| ExprKind::Field(e, field)));
@@ -175,7 +175,7 @@ impl TreeBuilder<'_> {
             Rule::index => {
                 let mut of = climb.value.take()?;
                 let mut keys = Vec::new();
-                for part in ChildNodes::of(node) {
+                for part in ChildNodes::new(node) {
                     let key = self.value(part)?;
                     of.depth = of.depth.max(key.depth);
                     keys.push(key.expr);
@@ -280,7 +280,7 @@ impl TreeBuilder<'_> {
     }
 
     fn if_head(&mut self, node: SyntaxNode, span: Span) -> Option<Pending> {
-        let mut parts = ChildNodes::of(node);
+        let mut parts = ChildNodes::new(node);
         let condition = Box::new(self.take_value(&mut parts)?);
         parts.has(Rule::then_word);
         let then = Box::new(self.take_value(&mut parts)?);
@@ -288,7 +288,7 @@ impl TreeBuilder<'_> {
     }
 
     fn quantifier(&mut self, node: SyntaxNode, span: Span) -> Option<Pending> {
-        let mut parts = ChildNodes::of(node);
+        let mut parts = ChildNodes::new(node);
         let op = match parts.next()?.as_str() {
             "all" => Quantifier::All,
             "first" => Quantifier::First,
@@ -301,7 +301,7 @@ impl TreeBuilder<'_> {
     }
 
     pub fn binders(&mut self, parts: &mut ChildNodes) -> Option<Vec<Ident>> {
-        let mut names = ChildNodes::of(parts.accept(Rule::binders)?);
+        let mut names = ChildNodes::new(parts.accept(Rule::binders)?);
         Some(self.names(&mut names))
     }
 
@@ -309,7 +309,7 @@ impl TreeBuilder<'_> {
         let rule = node.as_rule();
         let kind = match rule {
             Rule::paren => {
-                let value = self.take_value(&mut ChildNodes::of(node))?;
+                let value = self.take_value(&mut ChildNodes::new(node))?;
                 return Some(ParsedExpr { comparison: None, ..value });
             }
             Rule::aggregate => return self.aggregate(node, span),
@@ -324,19 +324,19 @@ impl TreeBuilder<'_> {
                 }
             }
             Rule::last_calls => {
-                let mut parts = ChildNodes::of(node);
+                let mut parts = ChildNodes::new(node);
                 ExprKind::LastCalls(self.literal(&parts.next()?).node)
             }
             Rule::string => ExprKind::String(self.string(&node).node),
             Rule::boolean => ExprKind::Bool(node.as_str() == "true"),
             Rule::none => ExprKind::None,
-            _ => ExprKind::Probe(self.name(&mut ChildNodes::of(node))?),
+            _ => ExprKind::Probe(self.name(&mut ChildNodes::new(node))?),
         };
         Some(ParsedExpr { expr: Expr { kind, span }, depth: 1, comparison: None })
     }
 
     fn aggregate(&mut self, node: SyntaxNode, span: Span) -> Option<ParsedExpr> {
-        let mut parts = ChildNodes::of(node);
+        let mut parts = ChildNodes::new(node);
         let op =
             if parts.next()?.as_str() == "count" { Quantifier::Count } else { Quantifier::Sum };
         let binders = self.binders(&mut parts)?;
@@ -353,7 +353,7 @@ impl TreeBuilder<'_> {
 
     fn reference(&mut self, node: SyntaxNode, span: Span) -> Option<ParsedExpr> {
         let known = node.as_rule() == Rule::known;
-        let mut parts = ChildNodes::of(node);
+        let mut parts = ChildNodes::new(node);
         let name = self.name(&mut parts)?;
         let Some(args) = parts.accept(Rule::args) else {
             if matches!(name.node.as_str(), "null" | "nil") {
@@ -374,7 +374,7 @@ impl TreeBuilder<'_> {
         let is_list = node.as_rule() == Rule::list;
         let mut elements = Vec::new();
         let mut depth = 0;
-        for part in ChildNodes::of(node) {
+        for part in ChildNodes::new(node) {
             let value = self.value(part)?;
             depth = depth.max(value.depth);
             elements.push(value.expr);
@@ -386,8 +386,8 @@ impl TreeBuilder<'_> {
     fn entries(&mut self, node: SyntaxNode, span: Span) -> Option<ParsedExpr> {
         let mut entries = Vec::new();
         let mut depth = 0;
-        for part in ChildNodes::of(node) {
-            let mut parts = ChildNodes::of(part);
+        for part in ChildNodes::new(node) {
+            let mut parts = ChildNodes::new(part);
             let key = match self.take_string(&mut parts) {
                 Some(key) => key,
                 None => match parts.accept(Rule::key_value) {
@@ -419,10 +419,10 @@ impl TreeBuilder<'_> {
     fn deep_args(&mut self, node: SyntaxNode) -> Option<(Vec<Arg>, usize)> {
         let mut args = Vec::new();
         let mut depth = 0;
-        for part in ChildNodes::of(node) {
-            let mut parts = ChildNodes::of(part);
+        for part in ChildNodes::new(node) {
+            let mut parts = ChildNodes::new(part);
             let name = match parts.accept(Rule::arg_name) {
-                Some(named) => self.name(&mut ChildNodes::of(named)),
+                Some(named) => self.name(&mut ChildNodes::new(named)),
                 None => None,
             };
             let value = self.take_value(&mut parts)?;

@@ -49,7 +49,7 @@ pub(super) fn stop(rule: Rule, text: &str) -> Option<ParseStop> {
 pub(super) struct ChildNodes<'i>(Pairs<'i, Rule>);
 
 impl<'i> ChildNodes<'i> {
-    pub fn of(node: SyntaxNode<'i>) -> Self {
+    pub fn new(node: SyntaxNode<'i>) -> Self {
         ChildNodes(node.into_inner())
     }
 

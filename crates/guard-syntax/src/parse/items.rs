@@ -57,11 +57,11 @@ impl Parser<'_> {
 impl TreeBuilder<'_> {
     fn header(&mut self, node: SyntaxNode) -> Option<Header> {
         let span = self.span_eq(&node);
-        let mut parts = ChildNodes::of(node);
+        let mut parts = ChildNodes::new(node);
         let name = self.name(&mut parts)?;
         let edition = parts
             .accept(Rule::edition)
-            .and_then(|node| self.take_literal(&mut ChildNodes::of(node)));
+            .and_then(|node| self.take_literal(&mut ChildNodes::new(node)));
         Some(Header { name, edition, shadow: parts.has(Rule::shadow), span })
     }
 
@@ -82,7 +82,7 @@ impl TreeBuilder<'_> {
 
     fn item_kind(&mut self, node: SyntaxNode) -> Option<ItemKind> {
         let rule = node.as_rule();
-        let mut parts = ChildNodes::of(node);
+        let mut parts = ChildNodes::new(node);
         Some(match rule {
             Rule::use_item => ItemKind::Use(self.use_target(parts)?),
             Rule::default_allow => ItemKind::DefaultAllow,
@@ -162,7 +162,7 @@ impl TreeBuilder<'_> {
     }
 
     pub fn case(&mut self, node: SyntaxNode) -> Option<UnionCase> {
-        let mut parts = ChildNodes::of(node);
+        let mut parts = ChildNodes::new(node);
         Some(UnionCase { record: self.name(&mut parts)?, wire: self.take_wire(&mut parts) })
     }
 
@@ -171,7 +171,7 @@ impl TreeBuilder<'_> {
             return Some(UseTarget::File(path));
         }
         let name = parts.accept(Rule::std_name)?;
-        let mut parts = ChildNodes::of(name);
+        let mut parts = ChildNodes::new(name);
         let mut library = self.name(&mut parts)?;
         while let Some(part) = self.name(&mut parts) {
             library.node.push('.');
@@ -189,7 +189,7 @@ impl TreeBuilder<'_> {
     }
 
     pub fn variant(&mut self, node: SyntaxNode) -> Option<Variant> {
-        let mut parts = ChildNodes::of(node);
+        let mut parts = ChildNodes::new(node);
         Some(match self.take_string(&mut parts) {
             Some(name) => Variant { name, quoted: true },
             None => Variant { name: self.name(&mut parts)?, quoted: false },
@@ -211,7 +211,7 @@ impl TreeBuilder<'_> {
     pub fn variable(&mut self, node: SyntaxNode) -> Option<StateVar> {
         let docs = self.docs(&node);
         let span = self.span_eq(&node);
-        let mut parts = ChildNodes::of(node);
+        let mut parts = ChildNodes::new(node);
         let name = self.name(&mut parts)?;
         parts.has(Rule::colon);
         let ty = self.take_type(&mut parts)?;
@@ -222,7 +222,7 @@ impl TreeBuilder<'_> {
     fn tool(&mut self, mut parts: ChildNodes) -> Option<Tool> {
         let real_name = parts
             .accept(Rule::real_name)
-            .and_then(|node| self.take_string(&mut ChildNodes::of(node)));
+            .and_then(|node| self.take_string(&mut ChildNodes::new(node)));
         let name = self.name(&mut parts)?;
         let params = self.fields(parts.accept(Rule::params)?)?;
         Some(Tool { real_name, name, params, clauses: self.take_clauses(&mut parts)? })
@@ -266,14 +266,14 @@ impl TreeBuilder<'_> {
         let node = parts.accept(Rule::tool_set)?;
         let span = self.span_eq(&node);
         let bare = !node.as_str().starts_with('{');
-        let members = ChildNodes::of(node).map(|m| self.member(m)).collect::<Option<_>>()?;
+        let members = ChildNodes::new(node).map(|m| self.member(m)).collect::<Option<_>>()?;
         Some(ToolSet { members, bare, span })
     }
 
     pub fn member(&mut self, node: SyntaxNode) -> Option<Member> {
-        let inner = ChildNodes::of(node).next()?;
+        let inner = ChildNodes::new(node).next()?;
         Some(match inner.as_rule() {
-            Rule::tag => Member::Tag(self.name(&mut ChildNodes::of(inner))?),
+            Rule::tag => Member::Tag(self.name(&mut ChildNodes::new(inner))?),
             Rule::all_tools => Member::All(self.span_eq(&inner)),
             Rule::string => Member::Glob(self.string(&inner)),
             _ => Member::Name(self.checked(&inner)),
@@ -300,7 +300,7 @@ impl TreeBuilder<'_> {
         let mut learns = Vec::new();
         for node in parts {
             let span = self.span(&node);
-            learns.push(Spanned { node: self.learn(ChildNodes::of(node))?, span });
+            learns.push(Spanned { node: self.learn(ChildNodes::new(node))?, span });
         }
         Some(Source { name, learns })
     }

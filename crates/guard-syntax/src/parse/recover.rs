@@ -283,14 +283,14 @@ impl TreeBuilder<'_> {
             ItemKind::Enum(enumeration) => enumeration.variants.extend(self.variant(node)),
             ItemKind::Source(source) => {
                 let span = self.span(&node);
-                let learn = self.learn(grammar::ChildNodes::of(node));
+                let learn = self.learn(grammar::ChildNodes::new(node));
                 source.learns.extend(learn.map(|node| crate::ast::Spanned { node, span }));
             }
             ItemKind::Lifecycle(lifecycle) => lifecycle.clauses.extend(self.lifecycle_clause(node)),
             ItemKind::Probe(probe) => probe.clauses.extend(self.probe_clause(node)),
             ItemKind::Feedback(feedback) => feedback.blocks.extend(self.block(node)),
             ItemKind::Completion(completion) if node.as_rule() == Rule::at_most => {
-                completion.at_most = self.take_literal(&mut grammar::ChildNodes::of(node));
+                completion.at_most = self.take_literal(&mut grammar::ChildNodes::new(node));
             }
             ItemKind::Completion(completion) => completion.checks.extend(self.check(node)),
             ItemKind::Attest(attest) => attest.dimensions.extend(self.dimension(node)),

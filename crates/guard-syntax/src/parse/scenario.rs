@@ -8,7 +8,7 @@ impl TreeBuilder<'_> {
     pub fn test(&mut self, mut parts: ChildNodes) -> Option<Test> {
         let title = self.take_string(&mut parts)?;
         let after = match parts.accept(Rule::begins_after) {
-            Some(node) => Some(self.take_string(&mut ChildNodes::of(node))?),
+            Some(node) => Some(self.take_string(&mut ChildNodes::new(node))?),
             None => None,
         };
         parts.has(Rule::open);
@@ -17,9 +17,9 @@ impl TreeBuilder<'_> {
 
     pub fn step(&mut self, node: SyntaxNode) -> Option<TestStep> {
         let span = self.span_eq(&node);
-        let node = ChildNodes::of(node).next()?;
+        let node = ChildNodes::new(node).next()?;
         let rule = node.as_rule();
-        let parts = ChildNodes::of(node);
+        let parts = ChildNodes::new(node);
         let kind = self.call_step(rule, parts.clone()).or_else(|| self.world_step(rule, parts))?;
         Some(TestStep { kind, span })
     }
@@ -31,7 +31,7 @@ impl TreeBuilder<'_> {
                 let success = succeeds(&mut parts)?;
                 let call = self.take_call(&mut parts)?;
                 let name = parts.accept(Rule::called_as);
-                let name = name.and_then(|node| self.name(&mut ChildNodes::of(node)));
+                let name = name.and_then(|node| self.name(&mut ChildNodes::new(node)));
                 let returns = self.take_returning(&mut parts);
                 let undecoded = parts.has(Rule::unread);
                 TestStepKind::Run { success, call, name, returns, undecoded }
@@ -163,7 +163,7 @@ impl TreeBuilder<'_> {
         let truncated = parts.has(Rule::cut_off);
         let items = self.take_literal(&mut parts);
         let quarantined = match parts.accept(Rule::lost_units) {
-            Some(node) => self.names(&mut ChildNodes::of(node)),
+            Some(node) => self.names(&mut ChildNodes::new(node)),
             None => Vec::new(),
         };
         let contains = self.take_quoted(&mut parts, Rule::having);
@@ -182,7 +182,7 @@ impl TreeBuilder<'_> {
         let call = self.take_call(&mut parts)?;
         let (mut by, mut names) = (None, Vec::new());
         if let Some(node) = parts.accept(Rule::denied_by) {
-            let mut inner = ChildNodes::of(node);
+            let mut inner = ChildNodes::new(node);
             by = self.name(&mut inner);
             names = self.names(&mut inner);
         }
@@ -195,20 +195,20 @@ impl TreeBuilder<'_> {
     }
 
     fn take_call(&mut self, parts: &mut ChildNodes) -> Option<ToolCall> {
-        let mut inner = ChildNodes::of(parts.accept(Rule::call)?);
+        let mut inner = ChildNodes::new(parts.accept(Rule::call)?);
         let tool: Ident = self.name(&mut inner)?;
         Some(ToolCall { tool, args: self.take_args(&mut inner)? })
     }
 
     fn take_returning(&mut self, parts: &mut ChildNodes) -> Option<Expr> {
         let node = parts.accept(Rule::returning)?;
-        self.take_expr(&mut ChildNodes::of(node))
+        self.take_expr(&mut ChildNodes::new(node))
     }
 
     /// Returns the string in `because "…"` or `contains "…"`.
     fn take_quoted(&mut self, parts: &mut ChildNodes, rule: Rule) -> Option<Str> {
         let node = parts.accept(rule)?;
-        self.take_string(&mut ChildNodes::of(node))
+        self.take_string(&mut ChildNodes::new(node))
     }
 }
 

@@ -12,13 +12,13 @@ impl TreeBuilder<'_> {
 
     fn ty(&mut self, node: SyntaxNode) -> Option<Type> {
         let span = self.span(&node);
-        let mut parts = ChildNodes::of(node);
+        let mut parts = ChildNodes::new(node);
         let head = parts.next()?;
         let kind = match head.as_rule() {
-            Rule::list_ty => TypeKind::List(Box::new(self.take_type(&mut ChildNodes::of(head))?)),
-            Rule::set_ty => TypeKind::Set(Box::new(self.take_type(&mut ChildNodes::of(head))?)),
+            Rule::list_ty => TypeKind::List(Box::new(self.take_type(&mut ChildNodes::new(head))?)),
+            Rule::set_ty => TypeKind::Set(Box::new(self.take_type(&mut ChildNodes::new(head))?)),
             Rule::map_ty => {
-                let mut arguments = ChildNodes::of(head);
+                let mut arguments = ChildNodes::new(head);
                 let key = self.take_type(&mut arguments)?;
                 TypeKind::Map(Box::new(key), Box::new(self.take_type(&mut arguments)?))
             }
@@ -35,7 +35,7 @@ impl TreeBuilder<'_> {
     fn refinement(&mut self, node: SyntaxNode) -> Option<Refinement> {
         let rule = node.as_rule();
         let span = self.span_eq(&node);
-        let mut parts = ChildNodes::of(node);
+        let mut parts = ChildNodes::new(node);
         Some(match rule {
             Rule::range => {
                 let low = self.bound(&mut parts);
@@ -61,13 +61,13 @@ impl TreeBuilder<'_> {
     /// Parses `max N` as a separate clause.
     pub fn take_max(&mut self, parts: &mut ChildNodes) -> Option<Literal> {
         let node = parts.accept(Rule::max)?;
-        self.take_literal(&mut ChildNodes::of(node))
+        self.take_literal(&mut ChildNodes::new(node))
     }
 
     pub fn field(&mut self, node: SyntaxNode) -> Option<Field> {
         let docs = self.docs(&node);
         let span = self.span_eq(&node);
-        let mut parts = ChildNodes::of(node);
+        let mut parts = ChildNodes::new(node);
         let name = self.name(&mut parts)?;
         parts.has(Rule::colon);
         let secret = parts.has(Rule::secret);
@@ -82,28 +82,28 @@ impl TreeBuilder<'_> {
     /// Parses the forms besides its own in which a value is taken.
     pub fn take_forms(&mut self, parts: &mut ChildNodes) -> OtherForms {
         let Some(node) = parts.accept(Rule::forms) else { return OtherForms::default() };
-        let mut parts = ChildNodes::of(node);
+        let mut parts = ChildNodes::new(node);
         let from = parts.accept(Rule::coerced);
-        let from = from.and_then(|node| self.name(&mut ChildNodes::of(node)));
+        let from = from.and_then(|node| self.name(&mut ChildNodes::new(node)));
         let rounded = parts.accept(Rule::rounded).map(|node| Rounding {
             span: self.span_eq(&node),
-            places: self.take_literal(&mut ChildNodes::of(node)),
+            places: self.take_literal(&mut ChildNodes::new(node)),
         });
         let timezone = parts.accept(Rule::timezone);
-        let timezone = timezone.and_then(|node| self.take_string(&mut ChildNodes::of(node)));
+        let timezone = timezone.and_then(|node| self.take_string(&mut ChildNodes::new(node)));
         let fallback = parts.accept(Rule::fallback);
-        let fallback = fallback.and_then(|node| self.name(&mut ChildNodes::of(node)));
+        let fallback = fallback.and_then(|node| self.name(&mut ChildNodes::new(node)));
         OtherForms { from, rounded, timezone, fallback }
     }
 
     /// Parses `as "NAME"`.
     pub fn take_wire(&mut self, parts: &mut ChildNodes) -> Option<Str> {
         let node = parts.accept(Rule::wire)?;
-        self.take_string(&mut ChildNodes::of(node))
+        self.take_string(&mut ChildNodes::new(node))
     }
 
     /// Returns the fields in `params` or `fields`.
     pub fn fields(&mut self, node: SyntaxNode) -> Option<Vec<Field>> {
-        ChildNodes::of(node).map(|field| self.field(field)).collect()
+        ChildNodes::new(node).map(|field| self.field(field)).collect()
     }
 }

@@ -40,11 +40,11 @@ pub enum Form {
 impl Form {
     /// Detects the format of a log that contains this value; `None` if the value is not specific to
     /// a format.
-    pub fn of(json: &Json) -> Option<Form> {
+    pub fn detect(json: &Json) -> Option<Form> {
         let has = |name: &str| json.get(name).is_some();
         let text = |name: &str| json.get(name).and_then(Json::as_str);
         if let Json::Array(items) = json {
-            return items.iter().find_map(Form::of);
+            return items.iter().find_map(Form::detect);
         }
         if mcp::message(json).is_some() {
             return Some(Form::Mcp);
@@ -148,7 +148,7 @@ impl Importer {
     /// Imports one parsed value of a log.
     pub fn value(&mut self, number: u64, json: &Json, at: Option<i64>, give: &mut Give<'_>) {
         self.line = number;
-        let Some(form) = self.form.or_else(|| Form::of(json)) else {
+        let Some(form) = self.form.or_else(|| Form::detect(json)) else {
             return self.pass("it shows no form that we know");
         };
         self.form = Some(form);

@@ -30,7 +30,7 @@ pub(super) struct Hidden {
 
 impl Hidden {
     /// Searches a record, whose secrets have been revealed as far as possible.
-    pub fn of(record: &Record) -> Hidden {
+    pub fn new(record: &Record) -> Hidden {
         let (body, asked): (Option<&Json>, &[Asked]) = match &record.payload {
             Payload::Open(it) => (it.data.as_deref(), &[]),
             Payload::Propose(it) => (Some(&it.args), &it.asked),

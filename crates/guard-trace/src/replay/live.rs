@@ -56,7 +56,7 @@ impl<'k> Replay<'k> {
         let closed = record.sealed().is_some() && secrets.is_none();
         let marked = hidden::marked(&record);
         hidden::reveal(&mut record, secrets.as_deref());
-        let hidden = !options.foreign && Hidden::of(&record).any();
+        let hidden = !options.foreign && Hidden::new(&record).any();
         let closed = closed || hidden;
         let Payload::Open(open) = &record.payload else { return Err(ReplayError::NoOpening) };
         let start = time::parse_rfc3339(&record.time).ok_or(ReplayError::Senseless)?;
@@ -158,7 +158,7 @@ impl<'k> Replay<'k> {
         self.said.keep_marks(&record, marked);
         let hidden = match self.said.options.foreign {
             true => Hidden::default(),
-            false => Hidden::of(&record),
+            false => Hidden::new(&record),
         };
         let closed = closed || hidden.any();
         let event = replay::event(&record).ok_or(ReplayError::Senseless)?;

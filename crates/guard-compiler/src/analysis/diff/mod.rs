@@ -118,9 +118,9 @@ pub fn diff(old: &Program, new: &Program, limits: &Limits, stop: &dyn Fn() -> bo
         old.tools.iter().chain(&new.tools).map(|tool| tool.wire_name.as_str()).collect();
     names.sort_unstable();
     names.dedup();
-    let (before, after) = (Side::of(old), Side::of(new));
+    let (before, after) = (Side::new(old), Side::new(new));
     let mut tools = Vec::new();
-    let sides = Sides::of(old, new, limits.running);
+    let sides = Sides::new(old, new, limits.running);
     let compared = names.into_iter().map(|wire| {
         let place = |program: &Program| program.tools.iter().position(|t| t.wire_name == wire);
         (wire, changed(&sides, place(old), place(new)))
@@ -133,7 +133,7 @@ pub fn diff(old: &Program, new: &Program, limits: &Limits, stop: &dyn Fn() -> bo
     let (mut climbs, mut to_come) = (limits.climbs, share);
     let sides_of = before.as_ref().zip(after.as_ref());
     let mut known =
-        sides_of.and_then(|(old, new)| PairSessions::of([old, new], 2 * limits.climbs, stop));
+        sides_of.and_then(|(old, new)| PairSessions::new([old, new], 2 * limits.climbs, stop));
     for (wire, (fate, change)) in compared {
         let wants = (!change.looser.is_empty(), !change.tighter.is_empty());
         let unknown = |because: &[String]| match because {
@@ -144,7 +144,7 @@ pub fn diff(old: &Program, new: &Program, limits: &Limits, stop: &dyn Fn() -> bo
         if let (Some((before, after)), Some(known), true) =
             (sides_of, &mut known, wants.0 || wants.1)
         {
-            let mut product = Product::of((before, after), wire, (limits, share), wants, stop);
+            let mut product = Product::new((before, after), wire, (limits, share), wants, stop);
             product.climbs = product.climbs.max(climbs / to_come);
             product.run(known);
             climbs = climbs.saturating_sub(product.climbed);
@@ -201,9 +201,9 @@ pub fn disproofs(
     limits: &Limits,
     stop: &dyn Fn() -> bool,
 ) -> Vec<(String, Witness)> {
-    let sides = Sides::of(old, new, limits.running);
-    let (Some(before), Some(after)) = (Side::of(old), Side::of(new)) else { return Vec::new() };
-    let Some(mut known) = PairSessions::of([&before, &after], 2 * limits.climbs, stop) else {
+    let sides = Sides::new(old, new, limits.running);
+    let (Some(before), Some(after)) = (Side::new(old), Side::new(new)) else { return Vec::new() };
+    let Some(mut known) = PairSessions::new([&before, &after], 2 * limits.climbs, stop) else {
         return Vec::new();
     };
     let mut found = Vec::new();
@@ -218,7 +218,7 @@ pub fn disproofs(
             continue;
         }
         let share = old.tools.len();
-        let mut product = Product::of((&before, &after), wire, (limits, share), wants, stop);
+        let mut product = Product::new((&before, &after), wire, (limits, share), wants, stop);
         product.run(&mut known);
         let wanted = [product.looser.filter(|_| wants.0), product.tighter.filter(|_| wants.1)];
         found.extend(wanted.into_iter().flatten().map(|witness| (wire.to_string(), witness)));
@@ -274,14 +274,14 @@ pub(crate) fn allowed_despite(
     (limits, share): (&Limits, usize),
     stop: &dyn Fn() -> bool,
 ) -> Searched {
-    let (Some(old), Some(new)) = (Side::of(stricter), Side::of(guard)) else {
+    let (Some(old), Some(new)) = (Side::new(stricter), Side::new(guard)) else {
         return Searched { witness: None, states: 0, calls: 0 };
     };
     let mut product = Product {
         behind: Some(owner),
-        ..Product::of((&old, &new), wire, (limits, share), (true, false), stop)
+        ..Product::new((&old, &new), wire, (limits, share), (true, false), stop)
     };
-    if let Some(mut known) = PairSessions::of([&old, &new], limits.climbs / share.max(1), stop) {
+    if let Some(mut known) = PairSessions::new([&old, &new], limits.climbs / share.max(1), stop) {
         product.run(&mut known);
     }
     Searched { witness: product.looser, states: product.seen, calls: product.judged }

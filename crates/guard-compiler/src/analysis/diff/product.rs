@@ -61,11 +61,11 @@ pub(super) struct Side<'p> {
 }
 
 impl<'p> Side<'p> {
-    pub fn of(program: &'p Program) -> Option<Self> {
+    pub fn new(program: &'p Program) -> Option<Self> {
         let fresh = Reference::open(program, start_of([program]), WORKSPACE, None).ok()?;
-        let inputs = Inputs::of(program, &fresh, usize::MAX);
+        let inputs = Inputs::new(program, &fresh, usize::MAX);
         let answers = inputs.answers(&fresh);
-        Some(Side { program, inputs, questions: Questions::of(program), answers })
+        Some(Side { program, inputs, questions: Questions::new(program), answers })
     }
 
     fn tool(&self, wire: &str) -> Option<ToolId> {
@@ -80,7 +80,7 @@ struct ProductNode<'p> {
 }
 
 impl<'p> ProductNode<'p> {
-    fn of(played: PlayedSession<'p>, old: &Program) -> Option<Self> {
+    fn from_played(played: PlayedSession<'p>, old: &Program) -> Option<Self> {
         let session = played.session(old);
         let [old, new] = <[_; 2]>::try_from(played.states).ok()?;
         Some(ProductNode { old, new, session })
@@ -114,7 +114,7 @@ pub(super) struct Product<'s, 'p> {
 
 impl<'s, 'p> Product<'s, 'p> {
     /// A search that shares its limits with others. `wants` says which ways are looked for.
-    pub fn of(
+    pub fn new(
         (old, new): (&'s Side<'p>, &'s Side<'p>),
         wire: &'s str,
         (limits, share): (&'s Limits, usize),
@@ -188,8 +188,9 @@ impl<'s, 'p> Product<'s, 'p> {
         self.go_on(root.as_ref(), &allowed, &tools);
         if !self.done() {
             let called = known.called(&tools).into_iter();
-            let called: Vec<ProductNode<'p>> =
-                called.filter_map(|played| ProductNode::of(played, self.old.program)).collect();
+            let called: Vec<ProductNode<'p>> = called
+                .filter_map(|played| ProductNode::from_played(played, self.old.program))
+                .collect();
             self.go_on(None, &called, &tools);
             allowed.extend(called);
             if known.writers.contains(self.wire) {
@@ -197,7 +198,8 @@ impl<'s, 'p> Product<'s, 'p> {
             }
             if !self.done() {
                 let sessions = known.differing_alone(&tools).into_iter();
-                let nodes = sessions.filter_map(|played| ProductNode::of(played, self.old.program));
+                let nodes = sessions
+                    .filter_map(|played| ProductNode::from_played(played, self.old.program));
                 nodes.for_each(|node| self.repeat(&node, FULL));
             }
         }

@@ -70,14 +70,14 @@ pub(super) struct Sides<'p> {
 }
 
 impl<'p> Sides<'p> {
-    pub fn of(old: &'p Program, new: &'p Program, running: bool) -> Self {
+    pub fn new(old: &'p Program, new: &'p Program, running: bool) -> Self {
         let never = match running {
             true => Default::default(),
             false => (never_called(old), never_called(new)),
         };
         let either: Rc<BTreeSet<String>> = Rc::new(never.0.union(&never.1).cloned().collect());
         let view = |program, beside| HistoryView { program, beside, never: either.clone() };
-        let told = (Histories::of(view(old, new)), Histories::of(view(new, old)));
+        let told = (Histories::new(view(old, new)), Histories::new(view(new, old)));
         Sides { old, new, never, told }
     }
 
@@ -364,7 +364,8 @@ impl<'p> Sides<'p> {
     /// Everything that the decision reads must have come about alike.
     fn inputs(&self, a: &'p Tool, b: &'p Tool, change: &mut Change) {
         let common = self.common(a, b);
-        let (old, new) = (RuleReads::of(self.old, a, &common), RuleReads::of(self.new, b, &common));
+        let (old, new) =
+            (RuleReads::new(self.old, a, &common), RuleReads::new(self.new, b, &common));
         let mut influences = old.influences();
         influences.append(&mut new.influences());
         // What is private is weighed clause by clause, below.

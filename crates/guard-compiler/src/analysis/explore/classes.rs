@@ -105,7 +105,7 @@ struct ClassContext {
 
 impl<'p> Classes<'p> {
     /// The classes of a guard; constants are computed in `session`, a fresh one.
-    pub fn of(program: &'p Program, session: &Reference) -> Self {
+    pub fn new(program: &'p Program, session: &Reference) -> Self {
         let mut classes = Classes {
             program,
             nodes: HashMap::new(),

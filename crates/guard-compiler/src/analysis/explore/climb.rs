@@ -135,7 +135,7 @@ impl<'s, 'p> Climber<'s, 'p> {
     /// A search for calls of `wire`.
     pub fn new(players: Players<'s, 'p>, wire: &'s str, tools: Vec<String>, salt: usize) -> Self {
         let last = &players.guards[players.guards.len() - 1];
-        let (constants, rng) = (Constants::of(last.program), Rng::new(seed(wire) ^ salt as u64));
+        let (constants, rng) = (Constants::new(last.program), Rng::new(seed(wire) ^ salt as u64));
         let (focus, stakes) = (Focus::default(), vec![Vec::new(); players.guards.len()]);
         Climber { players, wire, tools, constants, rng, focus, stakes, aim: 0, judged: 0 }
     }

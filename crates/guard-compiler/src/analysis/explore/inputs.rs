@@ -47,8 +47,8 @@ fn asks_for_order(tool: &Tool) -> bool {
 
 impl<'p> Inputs<'p> {
     /// The inputs of a guard; `session` is a fresh one.
-    pub fn of(program: &'p Program, session: &Reference<'p>, few: usize) -> Self {
-        let classes = Classes::of(program, session);
+    pub fn new(program: &'p Program, session: &Reference<'p>, few: usize) -> Self {
+        let classes = Classes::new(program, session);
         let fixed = vec![None; program.tools.len()];
         let named = named_times(program);
         let mut inputs = Inputs { program, few, named, classes, whole: false, fixed };

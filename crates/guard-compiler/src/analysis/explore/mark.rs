@@ -75,7 +75,7 @@ pub(crate) type Resources = BTreeMap<Vec<u8>, i64>;
 
 impl<'p> Questions<'p> {
     /// Returns the questions that a guard's rules ask.
-    pub fn of(program: &'p Program) -> Self {
+    pub fn new(program: &'p Program) -> Self {
         let mut questions = Questions {
             program,
             asked: BTreeSet::new(),

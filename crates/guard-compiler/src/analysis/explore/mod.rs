@@ -111,9 +111,9 @@ pub fn explore(program: &Program, limits: &Limits, stop: &dyn Fn() -> bool) -> E
     let Ok(fresh) = Reference::open(program, start_of([program]), WORKSPACE, None) else {
         return Exploration::nothing(program, rules);
     };
-    let widths = [1, 3, usize::MAX].map(|few| inputs::Inputs::of(program, &fresh, few));
+    let widths = [1, 3, usize::MAX].map(|few| inputs::Inputs::new(program, &fresh, few));
     let inputs = &widths[2];
-    let questions = mark::Questions::of(program);
+    let questions = mark::Questions::new(program);
     let answers: Vec<Vec<Json>> = inputs.answers(&fresh);
     let mut search = search::Search::new(program, inputs, &questions, &rules, &answers, stop);
     search.run(&fresh, inputs, slice::Slice::whole(program), None, limits);

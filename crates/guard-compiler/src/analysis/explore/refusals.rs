@@ -45,7 +45,7 @@ pub(crate) fn find(search: &Search, check: &EffectCheck) -> Option<Session> {
     if let Some(known) = known.filter(|session| session.steps.last().is_some_and(is_own)) {
         return Some(known.clone());
     }
-    let start = Pump::of(search, search.found.tools[tool].as_ref()?, None)?;
+    let start = Pump::new(search, search.found.tools[tool].as_ref()?, None)?;
     // Where the calls of another tool are refused, those of this one may be, too.
     let near: Vec<Pump> = known
         .into_iter()
@@ -62,7 +62,7 @@ pub(crate) fn find(search: &Search, check: &EffectCheck) -> Option<Session> {
         let mut found: Option<Session> = None;
         for writer in &writers {
             let last = search.found.tools[*writer].as_ref();
-            let last = last.and_then(|session| Pump::of(search, session, None));
+            let last = last.and_then(|session| Pump::new(search, session, None));
             let mut repeated: Vec<Vec<Value>> = search.inputs.calls(*writer, &start.session);
             repeated.truncate(MOST_VARIED);
             repeated.splice(0..0, last.iter().map(|last| last.args.clone()));

@@ -88,7 +88,7 @@ fn budget(search: &Search, rule: &Rule) -> Option<Session> {
     tools.sort_by_key(|tool| std::cmp::Reverse(charge(search, *tool, unit)));
     let mut sessions = tools.iter().filter_map(|tool| search.found.tools[*tool].as_ref());
     sessions.find_map(|session| {
-        let mut pump = Pump::of(search, session, None)?;
+        let mut pump = Pump::new(search, session, None)?;
         // The dearest arguments that are allowed.
         let calls = search.inputs.calls(pump.tool, &pump.session);
         let cost = |args: &Vec<Value>| {
@@ -136,7 +136,7 @@ fn moving(search: &Search, rule: &Rule) -> Option<Session> {
     let tools = (0..search.program.tools.len()).filter(writes);
     let sessions = tools.filter_map(|tool| search.found.tools[tool].as_ref());
     let found = sessions.filter_map(|session| {
-        let pump = Pump::of(search, session, None)?;
+        let pump = Pump::new(search, session, None)?;
         let calls = search.inputs.calls(pump.tool, &pump.session);
         let other = calls.into_iter().filter(|args| pump.goes(args));
         let pumps = other.take(MOST_VARIED).map(|args| Pump { args, ..pump.clone() });
@@ -159,7 +159,7 @@ fn pump(
         false => &[None, Some(Then::Fails)],
     };
     let mut pumped =
-        ends.iter().filter_map(|end| Pump::of(search, found, end.clone())?.run(rule, most));
+        ends.iter().filter_map(|end| Pump::new(search, found, end.clone())?.run(rule, most));
     pumped.next()
 }
 
@@ -178,7 +178,7 @@ pub(super) struct Pump<'s, 'p> {
 
 impl<'s, 'p> Pump<'s, 'p> {
     /// The session before its last call, which ends so from now on.
-    pub fn of(search: &'s Search<'s, 'p>, found: &Session, end: Option<Then>) -> Option<Self> {
+    pub fn new(search: &'s Search<'s, 'p>, found: &Session, end: Option<Then>) -> Option<Self> {
         let program = search.program;
         let mut out = found.clone();
         let last = out.steps.pop()?;

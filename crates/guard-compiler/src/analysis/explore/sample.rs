@@ -30,13 +30,13 @@ pub(crate) enum SampleKind {
 
 impl Samples {
     /// Returns texts that a pattern matches.
-    pub fn of(&self, kind: SampleKind, pattern: &str) -> SampleTexts {
+    pub fn texts(&self, kind: SampleKind, pattern: &str) -> SampleTexts {
         let key = (kind, pattern.into());
         if let Some(known) = self.0.borrow().get(&key) {
             return known.clone();
         }
         let texts: SampleTexts = match kind {
-            SampleKind::One => of(pattern).into_iter().collect(),
+            SampleKind::One => sample(pattern).into_iter().collect(),
             SampleKind::Two => two(pattern).into(),
             SampleKind::Alternatives => alternatives(pattern).into(),
         };
@@ -46,7 +46,7 @@ impl Samples {
 }
 
 /// A text that the pattern matches, if a plain one does.
-fn of(pattern: &str) -> Option<String> {
+fn sample(pattern: &str) -> Option<String> {
     let hir = regex_syntax::parse(pattern).ok()?;
     let mut text = String::new();
     write(&hir, &mut text)?;
@@ -55,7 +55,7 @@ fn of(pattern: &str) -> Option<String> {
 
 /// Two texts that the pattern matches, if plain ones do.
 fn two(pattern: &str) -> Vec<String> {
-    let Some(first) = of(pattern) else { return Vec::new() };
+    let Some(first) = sample(pattern) else { return Vec::new() };
     let second = first.replace('1', "2").replace('a', "b");
     let matches = regex::Regex::new(pattern).is_ok_and(|regex| regex.is_match(&second));
     let more = (matches && second != first).then_some(second);
@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn patterns_have_samples() {
         let check =
-            |pattern: &str, text: &str| assert_eq!(super::of(pattern).as_deref(), Some(text));
+            |pattern: &str, text: &str| assert_eq!(super::sample(pattern).as_deref(), Some(text));
         check("^[0-9]{6}$", "111111");
         check(r"^[0-9]+\.[0-9]+\.[0-9]+$", "1.1.1");
         check("^(ab|cd)[a-z-]*$", "ab");

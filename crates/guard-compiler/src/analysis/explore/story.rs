@@ -23,7 +23,7 @@ impl Session {
         }
         let mut at = 0;
         while at < self.steps.len() {
-            let run = Repeats::of(&self.steps[at..]);
+            let run = Repeats::find(&self.steps[at..]);
             let end = at + run.block * run.count;
             let is_cut = run.count > SHOWN + 1;
             let shown = if is_cut { at + run.block } else { end };
@@ -124,7 +124,7 @@ struct Repeats {
 
 impl Repeats {
     /// The run that steps begin with, of up to three steps each; a block alone where nothing repeats.
-    fn of(steps: &[Step]) -> Repeats {
+    fn find(steps: &[Step]) -> Repeats {
         let of = |block: usize, exact: bool| {
             let first = &steps[..block.min(steps.len())];
             let same = |next: &&[Step]| {

@@ -66,7 +66,7 @@ pub(crate) fn prove(claimed: &Program, files: &[SourceFile]) -> Vec<Claim> {
         }
     }
     if !claimed.shadow && claims.iter().any(|claim| claim.proof.is_none()) {
-        OpenClaims::of(claimed, files).prove(&mut claims);
+        OpenClaims::new(claimed, files).prove(&mut claims);
     }
     claims.sort_by_key(|claim| (claim.property, claim.span, claim.tool));
     claims
@@ -107,7 +107,7 @@ struct OpenClaims<'p> {
 }
 
 impl<'p> OpenClaims<'p> {
-    fn of(claimed: &'p Program, files: &'p [SourceFile]) -> Self {
+    fn new(claimed: &'p Program, files: &'p [SourceFile]) -> Self {
         OpenClaims { claimed, files }
     }
 

@@ -140,7 +140,7 @@ impl Reference<'_> {
                     let decoded = self.decode(&row.fields[0].ty, leaf, false);
                     decoded.is_ok_and(|key| self.facts[*fact].with(&[key]).is_some())
                 }
-                Allowed::Values(values) => match self.eval(values, Env::of(&self.state, world)) {
+                Allowed::Values(values) => match self.eval(values, Env::new(&self.state, world)) {
                     Ok(Value::List(items)) => items.iter().any(|item| same(item, leaf)),
                     Ok(Value::Set(items)) => items.iter().any(|item| same(item, leaf)),
                     Ok(Value::Map(entries)) => entries.keys().any(|key| *leaf == Json::string(key)),

@@ -59,7 +59,7 @@ pub(super) struct Env<'e> {
 
 impl<'e> Env<'e> {
     /// Returns the environment of a rule that belongs to no call.
-    pub fn of(state: &'e [Rc<Value>], world: World<'e>) -> Self {
+    pub fn new(state: &'e [Rc<Value>], world: World<'e>) -> Self {
         Env { args: &[], result: None, locals: &[], state, world }
     }
 }

@@ -64,7 +64,7 @@ impl Reference<'_> {
 
     fn turn(&self, at: usize, event: FeedbackEvent, world: World) -> ProviderResult {
         let provider = &self.program.feedback[at];
-        let env = Env::of(&self.state, world);
+        let env = Env::new(&self.state, world);
         let mut turn =
             ProviderResult { memory: self.providers[at].clone(), delivered: None, faults: 0 };
         let mut triggered = false;

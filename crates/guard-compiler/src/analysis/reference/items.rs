@@ -336,7 +336,7 @@ impl Reference<'_> {
             return Err(Misuse(format!("nothing is verified where `{id}` is")));
         }
         self.advance(now);
-        let env = Env::of(&self.state, world);
+        let env = Env::new(&self.state, world);
         let answers: Vec<Option<bool>> =
             item.criteria.iter().map(|criterion| self.is_fulfilled(criterion, env)).collect();
         self.keep_answers();

@@ -30,7 +30,7 @@ pub(super) struct Lessons {
 }
 
 impl Lessons {
-    pub(super) fn of(program: &Program) -> Self {
+    pub(super) fn new(program: &Program) -> Self {
         let of_tool = |tool: &Tool| {
             let is_lesson = |at: &usize| tool.clauses[*at].lesson().is_some();
             let places: Vec<usize> = (0..tool.clauses.len()).filter(is_lesson).collect();
@@ -174,7 +174,7 @@ impl Reference<'_> {
     ) {
         let mut lessons = Vec::new();
         for (rule, learn, conditions) in learns {
-            let env = Env { args, result: Some(result), ..Env::of(&self.state, world) };
+            let env = Env { args, result: Some(result), ..Env::new(&self.state, world) };
             let mut taught = Vec::new();
             let mut whole = true;
             for locals in self.bindings(learn, env, &mut whole) {

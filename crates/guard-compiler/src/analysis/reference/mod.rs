@@ -272,7 +272,7 @@ impl<'p> Reference<'p> {
             program,
             types: Rc::new(tables.type_rows()),
             coercions: Rc::new(tables.coercions()),
-            lessons: Rc::new(learning::Lessons::of(program)),
+            lessons: Rc::new(learning::Lessons::new(program)),
             tables: Rc::new(tables),
             regexes: Rc::new(regexes),
             start,
@@ -313,7 +313,7 @@ impl<'p> Reference<'p> {
             outcome: Outcome::default(),
         };
         for (at, var) in program.state.iter().enumerate() {
-            let env = eval::Env::of(&[], &|_| None);
+            let env = eval::Env::new(&[], &|_| None);
             let value = session.eval(&var.init, env).map_err(|fault| (at, fault.to_string()))?;
             if !session.fits(&var.ty, &value) {
                 return Err((at, "does not fit its type".to_string()));
@@ -327,7 +327,7 @@ impl<'p> Reference<'p> {
 
     /// The names of the enforced invariants that the initial state breaks, with what is wrong.
     pub fn broken_initially(&self) -> Vec<(usize, String)> {
-        let env = eval::Env::of(&self.state, &|_| None);
+        let env = eval::Env::new(&self.state, &|_| None);
         let mut broken = Vec::new();
         for (at, invariant) in self.program.invariants.iter().enumerate() {
             match self.holds(&invariant.condition, env) {

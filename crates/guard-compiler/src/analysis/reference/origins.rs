@@ -44,7 +44,7 @@ pub(super) struct Extracts(Rc<RefCell<HashMap<Box<str>, Extract>>>);
 type Extract = Rc<[(Builtin, Box<str>)]>;
 
 impl Extracts {
-    fn of(&self, text: &str) -> Extract {
+    fn extract(&self, text: &str) -> Extract {
         if let Some(known) = self.0.borrow().get(text) {
             return known.clone();
         }
@@ -116,7 +116,7 @@ impl Reference<'_> {
             self.see(word.trim_end_matches(marks), origin);
             self.see(word.trim_matches(marks), origin);
         }
-        for (extractor, found) in self.extracts.of(text).iter() {
+        for (extractor, found) in self.extracts.extract(text).iter() {
             self.see(found, origin);
             match extractor {
                 Builtin::Paths => self.see_path(found, origin),

@@ -43,7 +43,7 @@ impl Reference<'_> {
         if stopping.bypassed.is_some() {
             return stopping;
         }
-        stopping.missing = self.lacking(&completion.checks, Env::of(&self.state, world));
+        stopping.missing = self.lacking(&completion.checks, Env::new(&self.state, world));
         self.keep_answers();
         if !stopping.missing.is_empty() {
             stopping.incomplete =

@@ -57,7 +57,7 @@ impl<'p> Reference<'p> {
     /// Puts a session that has just begun where so many calls have settled that this limit of the plan counts.
     pub fn place_counted(&mut self, limit: u32, calls: usize) {
         let limits = 0..self.program.limits.len();
-        for at in limits.filter(|at| self.tables.limits.of(*at) == limit) {
+        for at in limits.filter(|at| self.tables.limits.id(*at) == limit) {
             for _ in 0..calls {
                 let call = self.allowed.len() as u64;
                 let (args, limits) = (Rc::default(), vec![(at, None)]);
@@ -170,7 +170,7 @@ impl<'p> Reference<'p> {
 
     /// The value of an expression that belongs to no call.
     pub(crate) fn closed(&self, e: &Expr, world: World) -> Result<Value, Fault> {
-        let value = self.eval(e, Env::of(&self.state, world));
+        let value = self.eval(e, Env::new(&self.state, world));
         self.forget_answers();
         value
     }

@@ -31,7 +31,7 @@ pub(super) fn find(plan: &Plan, assumed: &[bool], alone: &Verification) -> Vec<S
         return Vec::new();
     }
     let wanted = wanted_variables(plan, &open);
-    let found = search.inductive(&Candidates::of(&search, &wanted));
+    let found = search.inductive(&Candidates::collect(&search, &wanted));
     if found.is_empty() {
         return Vec::new();
     }

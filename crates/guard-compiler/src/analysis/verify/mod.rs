@@ -428,7 +428,7 @@ pub(crate) fn claims(plan: &Plan) -> Vec<(String, Vec<Basis>)> {
     let mut proved = Vec::new();
     for tool in 0..plan.tools.len() as ToolId {
         let of = &plan.tools[tool as usize];
-        let claims = Claims::of(plan, tool, &assumed, Width::REAL);
+        let claims = Claims::new(plan, tool, &assumed, Width::REAL);
         for (rule, formula) in &claims.rules {
             let problem = formula.as_ref().and_then(|formula| claims.problem(formula));
             let Some(ProverAnswer::Proved(certificate)) =

@@ -93,7 +93,7 @@ pub(crate) fn first_proof(
     effort: Effort,
     allowance: &Allowance,
 ) -> ProverAnswer {
-    let slices = Slices::of(problem);
+    let slices = Slices::new(problem);
     let mut search = ProofSearch { problem, effort, allowance, steps: Vec::new() };
     let mut tried: Option<BTreeSet<u32>> = None;
     for round in 1..=ROUNDS {
@@ -102,7 +102,7 @@ pub(crate) fn first_proof(
             break;
         }
         let uses_list: Vec<u32> = uses.iter().copied().collect();
-        let Some(context) = BranchContext::of(problem, &uses_list) else {
+        let Some(context) = BranchContext::new(problem, &uses_list) else {
             return ProverAnswer::Open;
         };
         search.steps.clear();
@@ -119,7 +119,7 @@ pub(crate) fn first_proof(
 
 /// Looks for a certificate that uses these hypotheses alone.
 pub(crate) fn certify(problem: &ProofProblem, uses: &[u32], effort: Effort) -> ProverAnswer {
-    let Some(context) = BranchContext::of(problem, uses) else { return ProverAnswer::Open };
+    let Some(context) = BranchContext::new(problem, uses) else { return ProverAnswer::Open };
     let allowance = &Allowance::unlimited();
     let mut search = ProofSearch { problem, effort, allowance, steps: Vec::new() };
     match search.refute(&context, &[]) {
@@ -141,7 +141,7 @@ fn needed(problem: &ProofProblem, certificate: Certificate, allowance: &Allowanc
             kept.uses = fewer;
             continue;
         }
-        let Some(context) = BranchContext::of(problem, &fewer) else { continue };
+        let Some(context) = BranchContext::new(problem, &fewer) else { continue };
         let effort = Effort { combinations: 4_000, cases: 100 };
         let mut search = ProofSearch { problem, effort, allowance, steps: Vec::new() };
         if search.refute(&context, &[]) {
@@ -161,7 +161,7 @@ struct Slices {
 }
 
 impl Slices {
-    fn of(problem: &ProofProblem) -> Slices {
+    fn new(problem: &ProofProblem) -> Slices {
         let vars_of = |formula: &Formula| {
             let mut vars = BTreeSet::new();
             formula.vars(&mut |var| _ = vars.insert(var));
@@ -225,7 +225,7 @@ impl ProofSearch<'_> {
             self.effort.cases = 0;
             return false;
         }
-        let bounds = VariableBounds::of(self.problem, &context.rows);
+        let bounds = VariableBounds::from_rows(self.problem, &context.rows);
         let next = next_case(&context.alternatives, decided, &bounds);
         // Where one alternative is left the rows can wait; where none is, they are not needed.
         let rows_decide = bounds.absurd || next.as_ref().is_none_or(|next| next.open > 1);
@@ -295,7 +295,7 @@ struct VariableBounds {
 }
 
 impl VariableBounds {
-    fn of(problem: &ProofProblem, rows: &[Linear]) -> VariableBounds {
+    fn from_rows(problem: &ProofProblem, rows: &[Linear]) -> VariableBounds {
         let least = problem.vars.iter().map(|var| var.least).collect();
         let greatest = problem.vars.iter().map(|var| var.greatest).collect();
         let mut bounds = VariableBounds { least, greatest, absurd: false };

@@ -21,7 +21,7 @@ impl<'a> Checker<'a, '_> {
     /// The names that the clauses of a tool or a policy give.
     pub(in crate::types) fn lets_of(&mut self, clauses: &'a [ast::Clause]) -> Lets<'a> {
         let names = self.names;
-        Lets::of(clauses, names, &mut |d| self.report(d))
+        Lets::collect(clauses, names, &mut |d| self.report(d))
     }
 
     /// Looks at the names of a tool and its policies once their clauses have been judged.

@@ -51,7 +51,7 @@ fn range<'a>(
     let (Some(over), Some(range)) = (ready.ranges.get(depth), effect.ranges.get(depth)) else {
         return element(cx, (effect, ready), scope, writes, written);
     };
-    let items = Items::of(cx.eval_in(over, scope)?)?;
+    let items = Items::new(cx.eval_in(over, scope)?)?;
     let by_key = items.by_key();
     for (key, element) in items {
         let both = [key, element];

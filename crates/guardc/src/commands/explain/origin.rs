@@ -69,7 +69,7 @@ pub fn run(guard: &Path, query: &Query<'_>, term: &Console) -> CommandResult {
         let known = session.as_ref().filter(|_| guard.plan().origins);
         known.map(|session| session.seen(text).contains(&Origin::Trusted))
     };
-    let seen = Sightings::of(guard.plan(), &recorded.records, &trusted);
+    let seen = Sightings::new(guard.plan(), &recorded.records, &trusted);
     let mut out = format!(
         "call {} of session {}, record {seq}: {} {}\n",
         term.out.bold(query.call),
@@ -220,7 +220,7 @@ struct Sightings {
 
 impl Sightings {
     /// `trusted` tells whether the session saw a text as trusted in the end, if it knows.
-    fn of(plan: &Plan, records: &[Record], trusted: &dyn Fn(&str) -> Option<bool>) -> Sightings {
+    fn new(plan: &Plan, records: &[Record], trusted: &dyn Fn(&str) -> Option<bool>) -> Sightings {
         let mut seen = Sightings::default();
         let none = Vouched::default();
         let mut workspace = String::new();

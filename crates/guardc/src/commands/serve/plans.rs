@@ -37,7 +37,7 @@ pub struct SessionSummary {
 }
 
 impl SessionSummary {
-    pub fn of(session: &Session) -> SessionSummary {
+    pub fn new(session: &Session) -> SessionSummary {
         let guard = session.guard();
         SessionSummary { guard: guard.name().to_owned(), plan_hash: guard.plan_hash() }
     }
@@ -101,7 +101,7 @@ impl Server {
                     session.upgrade_forced(&guard, by, reason.as_deref())?
                 }
             };
-            Ok((SessionSummary::of(session), upgrade))
+            Ok((SessionSummary::new(session), upgrade))
         });
         let (about, upgrade) = answer?;
         let answer = json!({

@@ -274,7 +274,7 @@ impl Server {
         let session = shared.into_iter().fold(options, |options, budget| options.share(budget));
         let session = session.open()?;
         let answer = answers::opened(&session);
-        let about = Mutex::new(SessionSummary::of(&session));
+        let about = Mutex::new(SessionSummary::new(&session));
         lock(&self.sessions)
             .insert(id, Arc::new(OpenSession { session: Mutex::new(session), about }));
         Ok(answer)

@@ -74,7 +74,7 @@ impl<'p> TestWriter<'p> {
     }
 
     /// Returns the test of a session's records, and what it leaves out.
-    pub fn of(mut self, title: String, records: &[Record]) -> (Test, BTreeSet<String>) {
+    pub fn write(mut self, title: String, records: &[Record]) -> (Test, BTreeSet<String>) {
         for record in records {
             if let Payload::Propose(propose) = &record.payload {
                 self.cited.extend(cited(&propose.args).map(str::to_owned));

@@ -42,7 +42,7 @@ pub fn all(
 ) -> Result<Vec<SessionTrace>, Failure> {
     let mut found = Vec::new();
     for place in places {
-        found.extend(of(place, key)?);
+        found.extend(at_place(place, key)?);
     }
     for wanted in only {
         if !found.iter().any(|source| source.session.as_ref() == Some(wanted)) {
@@ -128,7 +128,7 @@ pub fn nothing(place: &Path) -> Failure {
         .help("a trace is a file `SESSION.jsonl`, or a session in a database")
 }
 
-fn of(place: &Path, key: Option<&Path>) -> Result<Vec<SessionTrace>, Failure> {
+fn at_place(place: &Path, key: Option<&Path>) -> Result<Vec<SessionTrace>, Failure> {
     if place.as_os_str() == "-" {
         let (name, from) = ("standard input".into(), TraceOrigin::Stdin);
         return Ok(vec![SessionTrace { name, session: None, bytes: 0, from, store: None }]);

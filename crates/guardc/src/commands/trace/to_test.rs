@@ -70,7 +70,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     let mut file = File::default();
     for (session, records) in &sessions {
         let title = args.name.clone().unwrap_or_else(|| format!("session {session}"));
-        let (test, left_out) = TestWriter::new(plan.as_ref(), args.slim).of(title, records);
+        let (test, left_out) = TestWriter::new(plan.as_ref(), args.slim).write(title, records);
         for note in left_out {
             term.note(&format!("session `{session}`: {note}"));
         }

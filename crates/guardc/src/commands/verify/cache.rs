@@ -28,7 +28,7 @@ const FINDINGS: &str = "findings\n";
 
 impl Cache {
     /// Returns the location of the report for these inputs.
-    pub fn of(folder: &Path, args: &Args, output: &Output, term: &Console) -> Cache {
+    pub fn new(folder: &Path, args: &Args, output: &Output, term: &Console) -> Cache {
         let mut hash = Sha256::new();
         hash.update(env!("CARGO_PKG_VERSION"));
         hash.update(encode::to_bytes(&output.lowered, &output.sources));

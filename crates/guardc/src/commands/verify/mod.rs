@@ -77,7 +77,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     };
     // Answers of a solver are not cached.
     let kept = args.cache.as_deref().filter(|_| args.solver.is_none() && args.emit_smt.is_none());
-    let cache = kept.map(|folder| Cache::of(folder, args, output, term));
+    let cache = kept.map(|folder| Cache::new(folder, args, output, term));
     if let Some(kept) = cache.as_ref().and_then(Cache::read) {
         term.print(&kept.report)?;
         return Ok(Exit::findings(kept.findings));

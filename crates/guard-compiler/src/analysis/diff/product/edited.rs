@@ -29,7 +29,7 @@ pub(super) struct EditedClauses<'p> {
 }
 
 impl<'p> EditedClauses<'p> {
-    pub fn of(programs: [&'p Program; 2]) -> Self {
+    pub fn new(programs: [&'p Program; 2]) -> Self {
         let [old, new] = programs.map(|program| clauses(program, |_| true));
         let sides = [(programs[0], new), (programs[1], old)];
         let mut edited = EditedClauses { sides, written: BTreeSet::new() };

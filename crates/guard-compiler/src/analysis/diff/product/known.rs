@@ -49,7 +49,7 @@ pub(in super::super) struct PairSessions<'s, 'p> {
 
 impl<'s, 'p> PairSessions<'s, 'p> {
     /// Of two guards, found by judging so many calls at most; none where no session of them can begin.
-    pub fn of(sides: [&'s Side<'p>; 2], left: usize, stop: &'s dyn Fn() -> bool) -> Option<Self> {
+    pub fn new(sides: [&'s Side<'p>; 2], left: usize, stop: &'s dyn Fn() -> bool) -> Option<Self> {
         let guard =
             |side: &'s Side<'p>| PlayedGuard { program: side.program, inputs: &side.inputs };
         let players = Players::new(sides.map(guard).into())?;
@@ -63,7 +63,7 @@ impl<'s, 'p> PairSessions<'s, 'p> {
         let halters = differing(halts).iter().flat_map(slice).collect();
         let known = KnownCalls::new(players.clone(), left, stop);
         let adders = differing(adds);
-        let edited = EditedClauses::of(sides.map(|side| side.program));
+        let edited = EditedClauses::new(sides.map(|side| side.program));
         let focus = Focus::new(edited.members());
         Some(PairSessions { sides, stop, players, known, edited, writers, halters, focus, adders })
     }

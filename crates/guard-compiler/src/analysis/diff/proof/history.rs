@@ -45,7 +45,7 @@ pub(super) struct Histories<'p> {
 }
 
 impl<'p> Histories<'p> {
-    pub(super) fn of(view: HistoryView<'p>) -> Self {
+    pub(super) fn new(view: HistoryView<'p>) -> Self {
         let program = view.program;
         let of = |tool: &'p Tool| {
             let clauses = Canon(program).clauses(tool).into_iter();

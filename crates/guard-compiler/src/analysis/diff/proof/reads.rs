@@ -20,7 +20,7 @@ pub(super) struct RuleReads {
 
 impl RuleReads {
     /// Returns the reads of the rules with these texts, and of what every decision reads.
-    pub(super) fn of(program: &Program, tool: &Tool, common: &BTreeSet<String>) -> Self {
+    pub(super) fn new(program: &Program, tool: &Tool, common: &BTreeSet<String>) -> Self {
         let mut reads = RuleReads::default();
         let counts = |c: &&crate::hir::Clause| {
             let rule = !matches!(c.kind, ClauseKind::Costs { .. });

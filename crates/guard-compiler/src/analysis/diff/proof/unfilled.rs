@@ -15,7 +15,7 @@ pub(super) fn never_called(program: &Program) -> BTreeSet<String> {
         return never;
     }
     loop {
-        let unfilled = Unfilled::of(program, &never);
+        let unfilled = Unfilled::new(program, &never);
         let found = program.tools.iter().filter(|tool| unfilled.refuses_all(tool));
         let count = never.len();
         never.extend(found.map(|tool| tool.wire_name.clone()));
@@ -32,7 +32,7 @@ struct Unfilled<'p> {
 }
 
 impl<'p> Unfilled<'p> {
-    fn of(program: &'p Program, never: &BTreeSet<String>) -> Self {
+    fn new(program: &'p Program, never: &BTreeSet<String>) -> Self {
         let empty = |e: &Expr| match &e.kind {
             K::None => true,
             K::Map(entries) => entries.is_empty(),

@@ -24,7 +24,7 @@ pub(crate) struct Constants {
 
 impl Constants {
     /// All literals of a guard, and the numbers beside them.
-    pub fn of(program: &Program) -> Self {
+    pub fn new(program: &Program) -> Self {
         let mut all = Constants::default();
         all.texts.extend(FRESH.iter().map(|text| (*text).to_string()));
         all.numbers.extend([0, 1, 2, 3]);
@@ -182,7 +182,7 @@ impl Maker<'_, '_> {
                 let patterns = patterns.chain([&bounds.patterns]).flatten();
                 let samples = &self.classes.samples;
                 for pattern in patterns {
-                    let texts = samples.of(SampleKind::Alternatives, pattern);
+                    let texts = samples.texts(SampleKind::Alternatives, pattern);
                     known.extend(texts.iter().map(|t| Value::String(t.as_str().into())));
                 }
                 let text = |t: &String| Value::String(t.as_str().into());

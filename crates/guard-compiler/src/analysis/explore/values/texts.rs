@@ -46,7 +46,7 @@ impl Maker<'_, '_> {
                     texts.push(pattern.replace("**", "a").replace(['*', '?'], "a"));
                 }
                 Hint::Matches(pattern) => {
-                    texts.extend_from_slice(&self.classes.samples.of(SampleKind::One, pattern));
+                    texts.extend_from_slice(&self.classes.samples.texts(SampleKind::One, pattern));
                 }
                 Hint::Gives(e) => {
                     if let Ok(value) = self.session.closed(e, &|_| None) {
@@ -66,7 +66,7 @@ impl Maker<'_, '_> {
         bounds: &StringBounds,
     ) -> Vec<Value> {
         let samples = &self.classes.samples;
-        let two = |pattern| samples.of(SampleKind::Two, pattern).to_vec();
+        let two = |pattern| samples.texts(SampleKind::Two, pattern).to_vec();
         let patterned = bounds.patterns.iter().flat_map(|pattern| two(pattern));
         let mut texts: Vec<String> = Vec::new();
         match class.filter(|class| class.used || class.opaque) {

@@ -51,7 +51,7 @@ pub(super) struct Candidates<'s, 'p> {
 
 impl<'s, 'p> Candidates<'s, 'p> {
     /// Makes the candidates for these variables, each once.
-    pub fn of(search: &'s BoundSearch<'p>, wanted: &BTreeSet<VarId>) -> Vec<SessionBound> {
+    pub fn collect(search: &'s BoundSearch<'p>, wanted: &BTreeSet<VarId>) -> Vec<SessionBound> {
         let plan = search.plan;
         let mut candidates = Candidates { search, plan, found: Vec::new() };
         let measured: Vec<Measured> =
