@@ -3,7 +3,7 @@
 //! `tests/suite/explore/*.guard`; `GUARD_BLESS=1` rewrites what stands beside them.
 
 use crate::render::{self, Beside};
-use guard_compiler::explore::{Act, Exploration, Limits, Session, Step, Then, explore};
+use guard_compiler::explore::{Act, Exploration, ExploredEnding, Limits, Session, Step, explore};
 use guard_compiler::hir::Program;
 use guard_compiler::reference::Ask;
 use guard_plan::LoadedPlan;
@@ -143,12 +143,19 @@ fn outlines(verdict: &Verdict) -> Vec<(Code, String)> {
     outlines
 }
 
-fn settle(kernel: &Kernel, run: &mut Run, id: &str, then: &Then, now: i64, world: &mut Told) {
+fn settle(
+    kernel: &Kernel,
+    run: &mut Run,
+    id: &str,
+    then: &ExploredEnding,
+    now: i64,
+    world: &mut Told,
+) {
     let ending = match then {
-        Then::Succeeds(result) => Ending::Success(result.as_ref()),
-        Then::Unreadable => Ending::Unreadable { text: "", error: "nothing" },
-        Then::Fails => Ending::Failure,
-        Then::Flies => return,
+        ExploredEnding::Succeeds(result) => Ending::Success(result.as_ref()),
+        ExploredEnding::Unreadable => Ending::Unreadable { text: "", error: "nothing" },
+        ExploredEnding::Fails => Ending::Failure,
+        ExploredEnding::Flies => return,
     };
     let settlement = Settlement { call: id, ending, now };
     kernel.settle(run, &settlement, world).expect("the call is in flight");

@@ -111,7 +111,7 @@ struct RunStage<'c> {
 }
 
 /// The state of the run that goes on beside another.
-enum Beside {
+enum ParallelRun {
     /// There is none, or it has ended.
     None,
     /// It begins with this call.
@@ -126,7 +126,7 @@ pub struct Stages<'o, 'c> {
     stages: Vec<RunStage<'c>>,
     /// The stage whose adapter asks.
     active: usize,
-    beside: Beside,
+    beside: ParallelRun,
     beside_end: Option<Result<LoopEnd, AdapterTrouble>>,
 }
 
@@ -136,7 +136,7 @@ impl<'o, 'c> Stages<'o, 'c> {
             outside,
             stages: Vec::new(),
             active: 0,
-            beside: Beside::None,
+            beside: ParallelRun::None,
             beside_end: None,
         };
         all.add_stage(script, session);
@@ -159,7 +159,7 @@ impl<'o, 'c> Stages<'o, 'c> {
     /// Adds a run that goes on while a call is in flight.
     pub fn go_beside(&mut self, message: Run, script: &'c RunFile, call: String) {
         self.add_stage(script, &message.session);
-        self.beside = Beside::Awaits(Box::new(message), call);
+        self.beside = ParallelRun::Awaits(Box::new(message), call);
     }
 
     /// Returns what was seen of the run, and of the one beside it with its end.
@@ -167,7 +167,7 @@ impl<'o, 'c> Stages<'o, 'c> {
     pub fn into_seen(
         mut self,
     ) -> (RunSeen, Option<(RunSeen, Option<Result<LoopEnd, AdapterTrouble>>)>) {
-        if matches!(self.beside, Beside::Goes) {
+        if matches!(self.beside, ParallelRun::Goes) {
             let silent =
                 AdapterTrouble::new(TroubleKind::Hang, "the run beside another did not end");
             self.beside_end = Some(Err(silent));
@@ -339,9 +339,9 @@ impl AdapterWorld for Stages<'_, '_> {
     fn ended(&mut self, idle: bool) -> Option<(String, Done)> {
         // The call stays in flight until the run beside it has ended.
         let is_held = match &self.beside {
-            Beside::None => false,
-            Beside::Awaits(_, call) => self.is_begun(call),
-            Beside::Goes => true,
+            ParallelRun::None => false,
+            ParallelRun::Awaits(_, call) => self.is_begun(call),
+            ParallelRun::Goes => true,
         };
         if self.active == 0 && is_held {
             return None;
@@ -411,11 +411,13 @@ impl AdapterWorld for Stages<'_, '_> {
     }
 
     fn beside(&mut self) -> Option<Run> {
-        let Beside::Awaits(_, call) = &self.beside else { return None };
+        let ParallelRun::Awaits(_, call) = &self.beside else { return None };
         if !self.is_begun(call) {
             return None;
         }
-        let Beside::Awaits(message, _) = std::mem::replace(&mut self.beside, Beside::Goes) else {
+        let ParallelRun::Awaits(message, _) =
+            std::mem::replace(&mut self.beside, ParallelRun::Goes)
+        else {
             return None;
         };
         self.outside.note(">", "run", &json!(message));
@@ -428,7 +430,7 @@ impl AdapterWorld for Stages<'_, '_> {
     }
 
     fn beside_ended(&mut self, end: Result<LoopEnd, AdapterTrouble>) {
-        self.beside = Beside::None;
+        self.beside = ParallelRun::None;
         self.beside_end = Some(end);
     }
 }

@@ -12,7 +12,7 @@ use guard_ack::protocol::{
 };
 use guard_ack::{Adapter, AdapterTrouble, AdapterWorld, Contestant, TroubleKind, clause};
 use guard_compiler::hir::Program;
-use guard_compiler::reference::{Ask, Judgement, Lacking, Misuse, Reference, Stopping};
+use guard_compiler::reference::{Ask, Judgement, Misuse, Reference, Stopping, UnmetCheck};
 use guard_compiler::{NoFiles, SourceFile, compile};
 use guard_hosts::Host;
 use guard_plan::json::Json;
@@ -364,7 +364,7 @@ fn reasons(source: &str, judged: &Judgement) -> String {
 }
 
 /// Returns the failed checks of a stop, by the names that must be shown.
-fn missing(lacking: &Lacking) -> Vec<String> {
+fn missing(lacking: &UnmetCheck) -> Vec<String> {
     match lacking.files.as_slice() {
         [] => vec![format!("`{}`", lacking.text)],
         files => files.iter().take(3).map(|file| format!("`{file}`")).collect(),

@@ -11,12 +11,12 @@ use guard_syntax::span::{FileId, Span};
 const MAX_BYTES: usize = 256 * 1024;
 
 /// Serves the files of a compilation again, one of them changed.
-struct Again<'f> {
+struct EditedFiles<'f> {
     files: &'f [SourceFile],
     changed: SourceFile,
 }
 
-impl Loader for Again<'_> {
+impl Loader for EditedFiles<'_> {
     fn load(&mut self, path: &str) -> Result<String, String> {
         if self.changed.path == path {
             return Ok(self.changed.text.clone());
@@ -50,7 +50,7 @@ pub(crate) fn keep_helpful(files: &[SourceFile], diagnostics: &mut [Diagnostic])
 fn helps(files: &[SourceFile], before: &[Diagnostic], finding: &Diagnostic, fix: &Fix) -> bool {
     let Some((changed, file)) = applied(files, fix) else { return false };
     let root = if file == 0 { changed.clone() } else { files[0].clone() };
-    let after = findings(root, &mut Again { files, changed });
+    let after = findings(root, &mut EditedFiles { files, changed });
     let count = |findings: &[Diagnostic]| {
         let same =
             |found: &&Diagnostic| found.code == finding.code && found.message == finding.message;

@@ -70,7 +70,11 @@ pub struct Properties {
 
 impl Properties {
     /// Says whether each property holds, in the order of the program. A session that breaks what is not proved is looked for.
-    pub fn decide(&self, limits: &diff::Limits, stop: &dyn Fn() -> bool) -> Vec<property::Outcome> {
+    pub fn decide(
+        &self,
+        limits: &diff::Limits,
+        stop: &dyn Fn() -> bool,
+    ) -> Vec<property::PropertyOutcome> {
         property::decide(&self.claimed, &self.claims, limits, stop)
     }
 

@@ -1,7 +1,7 @@
 //! One document as far as it is read: its envelope, its items, the refused units and the repairs;
 //! and its report.
 
-use crate::keep::Keep;
+use crate::keep::KeptUnits;
 use crate::shape::PreparedContract;
 use guard_plan::json::Json;
 use guard_plan::plan::{Field, TypeDef};
@@ -30,7 +30,7 @@ pub(crate) struct Draft {
     /// The members that were seen, valid or not.
     pub seen: Vec<bool>,
     pub problems: Vec<Problem>,
-    pub lists: Vec<Keep>,
+    pub lists: Vec<KeptUnits>,
     /// The number of units of each list.
     pub units: Vec<u64>,
     pub quarantined: Vec<Quarantined>,
@@ -56,7 +56,7 @@ impl Draft {
             members: vec![None; prepared.fields.len()],
             seen: vec![false; prepared.fields.len()],
             problems: Vec::new(),
-            lists: prepared.lists.iter().map(Keep::new).collect(),
+            lists: prepared.lists.iter().map(KeptUnits::new).collect(),
             units: vec![0; prepared.lists.len()],
             quarantined: Vec::new(),
             quarantined_count: 0,
@@ -111,7 +111,7 @@ impl Draft {
 
     /// The number of kept items.
     pub fn kept(&self) -> usize {
-        self.lists.iter().map(Keep::len).sum()
+        self.lists.iter().map(KeptUnits::len).sum()
     }
 
     /// The total number of units.

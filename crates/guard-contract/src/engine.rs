@@ -114,7 +114,7 @@ struct Listing {
     /// The indentation of its items, if they begin lines.
     column: Option<usize>,
     /// For a list within an item: its kept units, and their total number.
-    inner: Option<(crate::keep::Keep, u64)>,
+    inner: Option<(crate::keep::KeptUnits, u64)>,
 }
 
 #[derive(Debug)]

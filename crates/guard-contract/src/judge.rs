@@ -4,7 +4,7 @@
 
 use crate::fits::Fits;
 use crate::input::Input;
-use crate::keep::{Keep, Rank, Refusal};
+use crate::keep::{KeptUnits, Rank, Refusal};
 use crate::lex::LexStop;
 use crate::shape::{List, PreparedContract};
 use crate::tape::{Tape, TapeNodeKind};
@@ -318,7 +318,7 @@ impl UnitJudge<'_> {
         units: &[usize],
         refused: &mut Vec<Inner>,
     ) -> Vec<Json> {
-        let mut keep = Keep::new(&self.prepared.lists[list]);
+        let mut keep = KeptUnits::new(&self.prepared.lists[list]);
         for (index, unit) in units.iter().enumerate() {
             let raw = tape.raw(text, *unit);
             let start = tape.nodes[*unit].start as usize;

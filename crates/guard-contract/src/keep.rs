@@ -23,7 +23,7 @@ pub(crate) struct Rank {
 
 /// The kept units of a list so far.
 #[derive(Debug)]
-pub(crate) struct Keep {
+pub(crate) struct KeptUnits {
     max: u64,
     by: Option<String>,
     /// By rank, and by position among equals.
@@ -38,10 +38,15 @@ pub(crate) fn item(index: u64, at: (usize, usize), value: Json) -> Item {
     Item { index, at, value, repaired: false, resynchronised: false }
 }
 
-impl Keep {
-    pub fn new(list: &List) -> Keep {
+impl KeptUnits {
+    pub fn new(list: &List) -> KeptUnits {
         let by = list.by.clone().filter(|_| list.max.is_some());
-        Keep { max: list.max.unwrap_or(u64::MAX), by, kept: BTreeMap::new(), first: Vec::new() }
+        KeptUnits {
+            max: list.max.unwrap_or(u64::MAX),
+            by,
+            kept: BTreeMap::new(),
+            first: Vec::new(),
+        }
     }
 
     /// The number of kept units.

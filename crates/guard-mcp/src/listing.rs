@@ -7,7 +7,7 @@ use crate::result::is_secret;
 use crate::schema::{described, get, narrowed_object, set};
 use guard_plan::json::Json;
 use guard_plan::plan::{Plan, Tool, TypeDef};
-use guard_plan::words::rules::{self, About};
+use guard_plan::words::rules::{self, PhraseSubject};
 
 /// Returns the result of `tools/list` with the tools that the guard knows, each narrowed to what can be called; `None`
 /// where it is no such result. `is_shown` tells whether a tool of the server may be called at all.
@@ -68,12 +68,14 @@ fn description(plan: &Plan, tool: &Tool) -> String {
         }
         let text = phrase.text;
         match phrase.about {
-            About::Requires => lines.push(format!("Requires {text}.")),
-            About::Deny => lines.push(format!("Denied {text}.")),
-            About::Limit => lines.push(format!("Limit: {text}.")),
-            About::Cost => lines.push(format!("Costs {text}.")),
-            About::Approval => lines.push(format!("Needs the approval of {text}.")),
-            About::Gate => lines.push(format!("{}{}.", text[..1].to_uppercase(), &text[1..])),
+            PhraseSubject::Requires => lines.push(format!("Requires {text}.")),
+            PhraseSubject::Deny => lines.push(format!("Denied {text}.")),
+            PhraseSubject::Limit => lines.push(format!("Limit: {text}.")),
+            PhraseSubject::Cost => lines.push(format!("Costs {text}.")),
+            PhraseSubject::Approval => lines.push(format!("Needs the approval of {text}.")),
+            PhraseSubject::Gate => {
+                lines.push(format!("{}{}.", text[..1].to_uppercase(), &text[1..]))
+            }
             _ => {}
         }
     }

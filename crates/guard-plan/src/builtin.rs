@@ -99,7 +99,7 @@ pub enum Kind {
 
 /// The kind of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Gives {
+pub enum ReturnKind {
     /// `bool`.
     Bool,
     /// `int`.
@@ -133,7 +133,7 @@ pub struct Row {
     /// The kinds of its parameters.
     pub takes: &'static [Kind],
     /// The kind of its result.
-    pub gives: Gives,
+    pub gives: ReturnKind,
     /// Its documentation, one line.
     pub doc: &'static str,
     /// Its evaluation; the arguments have the kinds of `takes`.
@@ -146,52 +146,52 @@ use Kind as K;
 /// Every builtin, in the order of [`Builtin`].
 #[rustfmt::skip]
 pub const TABLE: &[Row] = &[
-    row(B::Len, "len", &[K::Measurable], Gives::Int, "The number of characters of a string, of elements of a collection or of a `json` array or object; of other `json` 0.", eval::len),
-    row(B::Min, "min", &[K::Ordered, K::Ordered], Gives::Same, "The lesser of two values.", eval::min),
-    row(B::Max, "max", &[K::Ordered, K::Ordered], Gives::Same, "The greater of two values.", eval::max),
-    row(B::Abs, "abs", &[K::Number], Gives::Same, "The size of a number, without its sign.", eval::abs),
-    row(B::Lower, "lower", &[K::String], Gives::String, "The string in lower case.", eval::lower),
-    row(B::Upper, "upper", &[K::String], Gives::String, "The string in upper case.", eval::upper),
-    row(B::Trim, "trim", &[K::String], Gives::String, "The string without blanks at either end.", eval::trim),
-    row(B::StartsWith, "starts_with", &[K::String, K::String], Gives::Bool, "Whether the first string begins with the second, which is not empty.", eval::starts_with),
-    row(B::EndsWith, "ends_with", &[K::String, K::String], Gives::Bool, "Whether the first string ends with the second, which is not empty.", eval::ends_with),
-    row(B::Glob, "glob", &[K::String, K::String], Gives::Bool, "Whether the whole string matches the pattern: `*` is any run without `/`, `**` any run, `?` one character but `/`.", eval::glob),
-    row(B::FileName, "file_name", &[K::Path], Gives::String, "The last component of the path.", eval::file_name),
-    row(B::Extension, "extension", &[K::Path], Gives::OptionalString, "What follows the last dot of the file name; none where nothing does, or nothing precedes it.", eval::extension),
-    row(B::Parent, "parent", &[K::Path], Gives::Path, "The path without its last component; the parent of `/` is `/`.", eval::parent),
-    row(B::EmailDomain, "email_domain", &[K::String], Gives::OptionalString, "The lower-case domain of an address that is one as a whole; else none.", eval::email_domain),
-    row(B::VersionAtLeast, "version_at_least", &[K::String, K::String], Gives::Bool, "Whether the first version is the second or later, by dotted numbers; a pre-release (`1.0-rc1`) comes before its release. False for what is no version.", eval::version_at_least),
-    row(B::Decimal, "decimal", &[K::Int], Gives::Decimal, "The int as a decimal.", eval::decimal),
-    row(B::Floor, "floor", &[K::Decimal], Gives::Int, "The greatest int that is not greater.", eval::floor),
-    row(B::Round, "round", &[K::Decimal], Gives::Int, "The nearest int, halves to even.", eval::round),
-    row(B::Emails, "emails", &[K::Text], Gives::Strings, "The e-mail addresses in the text, as written; unreadable ones too.", |a| eval::extracted(a, extract::emails)),
-    row(B::Urls, "urls", &[K::Text], Gives::Strings, "The urls in the text, scheme and host in lower case; unreadable links too.", |a| eval::extracted(a, extract::urls)),
-    row(B::Hosts, "hosts", &[K::Text], Gives::Strings, "The hosts of the urls in the text, in lower case; unreadable links too.", |a| eval::extracted(a, extract::hosts)),
-    row(B::Paths, "paths", &[K::Text], Gives::Strings, "The words of the text with a slash or a file extension, as written; unreadable ones too, no urls.", |a| eval::extracted(a, extract::paths)),
-    row(B::Ibans, "ibans", &[K::Text], Gives::Strings, "The bank account numbers in the text whose check digits are right, without blanks.", |a| eval::extracted(a, extract::ibans)),
-    row(B::Phones, "phones", &[K::Text], Gives::Strings, "The phone numbers in the text that begin with `+` or `0` and have 7 to 15 digits, without separators.", |a| eval::extracted(a, extract::phones)),
-    row(B::Numbers, "numbers", &[K::Text], Gives::Strings, "The numbers in the text, as written, without the marks of thousands (`1,234.50`). Digits that other marks tie together (`1.234,50`, `10:30`, `3/4`) are left out.", |a| eval::extracted(a, extract::numbers)),
-    row(B::Dates, "dates", &[K::Text], Gives::Strings, "The valid dates `YYYY-MM-DD` in the text.", |a| eval::extracted(a, extract::dates)),
-    row(B::Quoted, "quoted", &[K::Text], Gives::Strings, "What stands in `\"…\"`, `“…”`, `«…»` or backticks in the text.", |a| eval::extracted(a, extract::quoted)),
-    row(B::Names, "names", &[K::Text], Gives::Strings, "The runs of capitalised words within a line of the text; a lone one that begins a sentence is not taken.", |a| eval::extracted(a, extract::names)),
-    row(B::Joined, "joined", &[K::Elements, K::Elements], Gives::Same, "The elements of two lists, those of the first before those of the second; or of two sets.", eval::joined),
-    row(B::Commands, "commands", &[K::Command, K::Path], Gives::Commands, "The simple commands that a shell in the folder could run for the text, in order; the folder is the workspace where none is given.", commands::commands),
-    row(B::Mentions, "mentions", &[K::String, K::Said], Gives::Bool, "Whether the user named this: its words, in any case and with any separators, stand next to one another in one of the session's prompts.", mention::mentions),
-    row(B::Links, "links", &[K::Text], Gives::Strings, "What a reader of the text could follow, without `http://` or `https://`: `www.a.org` and `https://www.a.org/` are one; unreadable links too.", |a| eval::extracted(a, extract::links)),
-    row(B::Words, "words", &[K::Text], Gives::Strings, "The words of the text in lower case: runs of letters and digits, as `mentions` compares them.", |a| eval::extracted(a, extract::words)),
-    row(B::Split, "split", &[K::String, K::String], Gives::Strings, "The pieces of the first string between the occurrences of the second, as they stand; one piece where the second is empty.", eval::split),
-    row(B::Concat, "+", &[K::String, K::String], Gives::String, "The first string with the second after it; a fault where that is longer than 1 MiB.", eval::concat),
-    row(B::EmailLocal, "email_local", &[K::String], Gives::OptionalString, "What stands before the `@` of an address that is one as a whole, as written; else none.", eval::email_local),
-    row(B::Text, "text", &[K::Shown, K::Variants], Gives::String, "The value as messages show it, whole: a path as normalised, a decimal without needless zeros, a variant by its name.", eval::shown),
-    row(B::Path, "path", &[K::String, K::Workspace], Gives::OptionalPath, "The path that an argument with this text would be; none where it would be refused, or where something unreadable stands in the text.", eval::read_path),
-    row(B::Number, "number", &[K::String], Gives::OptionalDecimal, "The decimal that the text writes, as JSON writes numbers; none for another text, and for more than six decimal places.", eval::number),
+    row(B::Len, "len", &[K::Measurable], ReturnKind::Int, "The number of characters of a string, of elements of a collection or of a `json` array or object; of other `json` 0.", eval::len),
+    row(B::Min, "min", &[K::Ordered, K::Ordered], ReturnKind::Same, "The lesser of two values.", eval::min),
+    row(B::Max, "max", &[K::Ordered, K::Ordered], ReturnKind::Same, "The greater of two values.", eval::max),
+    row(B::Abs, "abs", &[K::Number], ReturnKind::Same, "The size of a number, without its sign.", eval::abs),
+    row(B::Lower, "lower", &[K::String], ReturnKind::String, "The string in lower case.", eval::lower),
+    row(B::Upper, "upper", &[K::String], ReturnKind::String, "The string in upper case.", eval::upper),
+    row(B::Trim, "trim", &[K::String], ReturnKind::String, "The string without blanks at either end.", eval::trim),
+    row(B::StartsWith, "starts_with", &[K::String, K::String], ReturnKind::Bool, "Whether the first string begins with the second, which is not empty.", eval::starts_with),
+    row(B::EndsWith, "ends_with", &[K::String, K::String], ReturnKind::Bool, "Whether the first string ends with the second, which is not empty.", eval::ends_with),
+    row(B::Glob, "glob", &[K::String, K::String], ReturnKind::Bool, "Whether the whole string matches the pattern: `*` is any run without `/`, `**` any run, `?` one character but `/`.", eval::glob),
+    row(B::FileName, "file_name", &[K::Path], ReturnKind::String, "The last component of the path.", eval::file_name),
+    row(B::Extension, "extension", &[K::Path], ReturnKind::OptionalString, "What follows the last dot of the file name; none where nothing does, or nothing precedes it.", eval::extension),
+    row(B::Parent, "parent", &[K::Path], ReturnKind::Path, "The path without its last component; the parent of `/` is `/`.", eval::parent),
+    row(B::EmailDomain, "email_domain", &[K::String], ReturnKind::OptionalString, "The lower-case domain of an address that is one as a whole; else none.", eval::email_domain),
+    row(B::VersionAtLeast, "version_at_least", &[K::String, K::String], ReturnKind::Bool, "Whether the first version is the second or later, by dotted numbers; a pre-release (`1.0-rc1`) comes before its release. False for what is no version.", eval::version_at_least),
+    row(B::Decimal, "decimal", &[K::Int], ReturnKind::Decimal, "The int as a decimal.", eval::decimal),
+    row(B::Floor, "floor", &[K::Decimal], ReturnKind::Int, "The greatest int that is not greater.", eval::floor),
+    row(B::Round, "round", &[K::Decimal], ReturnKind::Int, "The nearest int, halves to even.", eval::round),
+    row(B::Emails, "emails", &[K::Text], ReturnKind::Strings, "The e-mail addresses in the text, as written; unreadable ones too.", |a| eval::extracted(a, extract::emails)),
+    row(B::Urls, "urls", &[K::Text], ReturnKind::Strings, "The urls in the text, scheme and host in lower case; unreadable links too.", |a| eval::extracted(a, extract::urls)),
+    row(B::Hosts, "hosts", &[K::Text], ReturnKind::Strings, "The hosts of the urls in the text, in lower case; unreadable links too.", |a| eval::extracted(a, extract::hosts)),
+    row(B::Paths, "paths", &[K::Text], ReturnKind::Strings, "The words of the text with a slash or a file extension, as written; unreadable ones too, no urls.", |a| eval::extracted(a, extract::paths)),
+    row(B::Ibans, "ibans", &[K::Text], ReturnKind::Strings, "The bank account numbers in the text whose check digits are right, without blanks.", |a| eval::extracted(a, extract::ibans)),
+    row(B::Phones, "phones", &[K::Text], ReturnKind::Strings, "The phone numbers in the text that begin with `+` or `0` and have 7 to 15 digits, without separators.", |a| eval::extracted(a, extract::phones)),
+    row(B::Numbers, "numbers", &[K::Text], ReturnKind::Strings, "The numbers in the text, as written, without the marks of thousands (`1,234.50`). Digits that other marks tie together (`1.234,50`, `10:30`, `3/4`) are left out.", |a| eval::extracted(a, extract::numbers)),
+    row(B::Dates, "dates", &[K::Text], ReturnKind::Strings, "The valid dates `YYYY-MM-DD` in the text.", |a| eval::extracted(a, extract::dates)),
+    row(B::Quoted, "quoted", &[K::Text], ReturnKind::Strings, "What stands in `\"…\"`, `“…”`, `«…»` or backticks in the text.", |a| eval::extracted(a, extract::quoted)),
+    row(B::Names, "names", &[K::Text], ReturnKind::Strings, "The runs of capitalised words within a line of the text; a lone one that begins a sentence is not taken.", |a| eval::extracted(a, extract::names)),
+    row(B::Joined, "joined", &[K::Elements, K::Elements], ReturnKind::Same, "The elements of two lists, those of the first before those of the second; or of two sets.", eval::joined),
+    row(B::Commands, "commands", &[K::Command, K::Path], ReturnKind::Commands, "The simple commands that a shell in the folder could run for the text, in order; the folder is the workspace where none is given.", commands::commands),
+    row(B::Mentions, "mentions", &[K::String, K::Said], ReturnKind::Bool, "Whether the user named this: its words, in any case and with any separators, stand next to one another in one of the session's prompts.", mention::mentions),
+    row(B::Links, "links", &[K::Text], ReturnKind::Strings, "What a reader of the text could follow, without `http://` or `https://`: `www.a.org` and `https://www.a.org/` are one; unreadable links too.", |a| eval::extracted(a, extract::links)),
+    row(B::Words, "words", &[K::Text], ReturnKind::Strings, "The words of the text in lower case: runs of letters and digits, as `mentions` compares them.", |a| eval::extracted(a, extract::words)),
+    row(B::Split, "split", &[K::String, K::String], ReturnKind::Strings, "The pieces of the first string between the occurrences of the second, as they stand; one piece where the second is empty.", eval::split),
+    row(B::Concat, "+", &[K::String, K::String], ReturnKind::String, "The first string with the second after it; a fault where that is longer than 1 MiB.", eval::concat),
+    row(B::EmailLocal, "email_local", &[K::String], ReturnKind::OptionalString, "What stands before the `@` of an address that is one as a whole, as written; else none.", eval::email_local),
+    row(B::Text, "text", &[K::Shown, K::Variants], ReturnKind::String, "The value as messages show it, whole: a path as normalised, a decimal without needless zeros, a variant by its name.", eval::shown),
+    row(B::Path, "path", &[K::String, K::Workspace], ReturnKind::OptionalPath, "The path that an argument with this text would be; none where it would be refused, or where something unreadable stands in the text.", eval::read_path),
+    row(B::Number, "number", &[K::String], ReturnKind::OptionalDecimal, "The decimal that the text writes, as JSON writes numbers; none for another text, and for more than six decimal places.", eval::number),
 ];
 
 const fn row(
     builtin: Builtin,
     name: &'static str,
     takes: &'static [Kind],
-    gives: Gives,
+    gives: ReturnKind,
     doc: &'static str,
     eval: fn(&[&Value]) -> Result<Value, Fault>,
 ) -> Row {
@@ -205,10 +205,13 @@ impl Kind {
     }
 }
 
-impl Gives {
+impl ReturnKind {
     /// Returns true if the result may be missing.
     pub fn is_optional(self) -> bool {
-        matches!(self, Gives::OptionalString | Gives::OptionalPath | Gives::OptionalDecimal)
+        matches!(
+            self,
+            ReturnKind::OptionalString | ReturnKind::OptionalPath | ReturnKind::OptionalDecimal
+        )
     }
 }
 
@@ -228,7 +231,7 @@ impl Builtin {
     /// Returns true if it reads strings in one text.
     pub fn is_extractor(self) -> bool {
         let row = self.row();
-        matches!((row.takes, row.gives), ([Kind::Text], Gives::Strings))
+        matches!((row.takes, row.gives), ([Kind::Text], ReturnKind::Strings))
     }
 
     /// Returns its row.
@@ -252,7 +255,7 @@ impl Builtin {
             return Err(eval::confused());
         }
         // A test of a missing text is false.
-        if row.gives == Gives::Bool && arguments.contains(&&Value::None) {
+        if row.gives == ReturnKind::Bool && arguments.contains(&&Value::None) {
             return Ok(Value::Bool(false));
         }
         (row.eval)(arguments)

@@ -22,7 +22,7 @@ use guard_plan::decode::Decoder;
 use guard_plan::plan::{
     CommandId, Field, Plan, ProbeAsks, RegexId, ToolId, TypeDef, TypeId, UnitId,
 };
-use prepare::{Prepared, PreparedLesson, PreparedTool, Proven};
+use prepare::{CompiledExpr, PreparedLesson, PreparedTool, Proven};
 use rechecks::Rechecks;
 use regex::{Regex, RegexBuilder};
 
@@ -36,11 +36,11 @@ pub(crate) struct CompiledPlan {
     names: Dispatch,
     regexes: Box<[Regex]>,
     pub tools: Box<[PreparedTool]>,
-    pub invariants: Box<[Prepared]>,
+    pub invariants: Box<[CompiledExpr]>,
     /// By invariant: true if what breaks it is only warned about (semantics §3.8).
     pub tolerated: Box<[bool]>,
-    pub monitors: Box<[(Prepared, Option<Prepared>)]>,
-    pub state: Box<[Prepared]>,
+    pub monitors: Box<[(CompiledExpr, Option<CompiledExpr>)]>,
+    pub state: Box<[CompiledExpr]>,
     pub feedback: Providers,
     pub sources: Box<[Box<[PreparedLesson]>]>,
     pub checks: PreparedChecks,
@@ -94,13 +94,19 @@ impl CompiledPlan {
             regexes: regexes.collect::<Result<_, _>>()?,
             names: Dispatch::new(names),
             tools: tools(plan),
-            invariants: plan.invariants.iter().map(|inv| Prepared::new(&inv.condition)).collect(),
+            invariants: plan
+                .invariants
+                .iter()
+                .map(|inv| CompiledExpr::new(&inv.condition))
+                .collect(),
             rechecks: Rechecks::new(plan, &tolerated),
             tolerated,
             monitors: monitors
-                .map(|monitor| (Prepared::new(&monitor.of), Prepared::optional(&monitor.trigger)))
+                .map(|monitor| {
+                    (CompiledExpr::new(&monitor.of), CompiledExpr::optional(&monitor.trigger))
+                })
                 .collect(),
-            state: plan.state.iter().map(|var| Prepared::new(&var.init)).collect(),
+            state: plan.state.iter().map(|var| CompiledExpr::new(&var.init)).collect(),
             feedback: Providers::new(plan),
             sources: sources
                 .map(|source| source.learns.iter().map(PreparedLesson::new).collect())

@@ -10,7 +10,7 @@ pub(crate) mod context;
 mod history;
 mod probe;
 
-use crate::compiled::prepare::{Prepared, PreparedOp, Scalar, ScalarKind, ScalarLeaf};
+use crate::compiled::prepare::{CompiledExpr, CompiledOp, Scalar, ScalarKind, ScalarLeaf};
 use crate::val::{Val, confused};
 use arith::arith;
 use context::{Asking, Bindings, Context, Evaluated};
@@ -23,27 +23,27 @@ use std::collections::{BTreeMap, BTreeSet};
 
 impl<'a> Context<'a> {
     /// Evaluates an expression.
-    pub fn eval(&self, expr: &'a Prepared) -> Evaluated<'a> {
+    pub fn eval(&self, expr: &'a CompiledExpr) -> Evaluated<'a> {
         self.node(expr, expr.root(), None)
     }
 
     /// Evaluates an expression that is usually a leaf.
     #[inline]
-    pub fn eval_leaf(&self, expr: &'a Prepared) -> Evaluated<'a> {
+    pub fn eval_leaf(&self, expr: &'a CompiledExpr) -> Evaluated<'a> {
         self.operand(expr, expr.root(), None)
     }
 
     /// Evaluates an expression with some slots bound.
-    pub fn eval_in(&self, expr: &'a Prepared, scope: &Bindings<'_, 'a>) -> Evaluated<'a> {
+    pub fn eval_in(&self, expr: &'a CompiledExpr, scope: &Bindings<'_, 'a>) -> Evaluated<'a> {
         self.node(expr, expr.root(), Some(scope))
     }
 
     /// Evaluates an expression to an owned value, which does not borrow from the data it reads.
-    pub fn eval_shown(&self, expr: &Prepared) -> Result<Value, Fault> {
-        fn eval(cx: Context<'_>, expr: &Prepared) -> Result<Value, Fault> {
+    pub fn eval_shown(&self, expr: &CompiledExpr) -> Result<Value, Fault> {
+        fn eval(cx: Context<'_>, expr: &CompiledExpr) -> Result<Value, Fault> {
             shorter(cx, expr).map(Val::into_value)
         }
-        fn shorter<'s>(cx: Context<'s>, expr: &'s Prepared) -> Evaluated<'s> {
+        fn shorter<'s>(cx: Context<'s>, expr: &'s CompiledExpr) -> Evaluated<'s> {
             cx.eval(expr)
         }
         eval(*self, expr)
@@ -51,9 +51,9 @@ impl<'a> Context<'a> {
 
     /// Returns whether a condition holds.
     #[inline]
-    pub fn holds(&self, expr: &'a Prepared) -> Result<bool, Fault> {
+    pub fn holds(&self, expr: &'a CompiledExpr) -> Result<bool, Fault> {
         // Most conditions are one comparison, which needs none of the frame that `truth` sets up to recurse.
-        if let PreparedOp::Scalars(_, op, a, b) = expr.op(expr.root())
+        if let CompiledOp::Scalars(_, op, a, b) = expr.op(expr.root())
             && let Some(holds) = self.compare_scalars(*op, *a, *b)
         {
             return Ok(holds);
@@ -62,25 +62,25 @@ impl<'a> Context<'a> {
     }
 
     /// Returns whether a condition holds; an absent condition holds.
-    pub fn holds_if_any(&self, expr: &'a Option<Prepared>) -> Result<bool, Fault> {
+    pub fn holds_if_any(&self, expr: &'a Option<CompiledExpr>) -> Result<bool, Fault> {
         expr.as_ref().map_or(Ok(true), |expr| self.holds(expr))
     }
 
     /// Returns whether a node is true; the connectives are evaluated without building a value.
     fn truth(
         &self,
-        expr: &'a Prepared,
+        expr: &'a CompiledExpr,
         id: NodeId,
         scope: Option<&Bindings<'_, 'a>>,
     ) -> Result<bool, Fault> {
         let truth = |id: &NodeId| self.truth(expr, *id, scope);
         let node = match expr.op(id) {
-            PreparedOp::Scalars(node, op, a, b) => match self.compare_scalars(*op, *a, *b) {
+            CompiledOp::Scalars(node, op, a, b) => match self.compare_scalars(*op, *a, *b) {
                 // It counts as a step: a quantifier repeats it.
                 Some(holds) => return self.spend().map(|()| holds),
                 None => node,
             },
-            PreparedOp::Node(node) => node,
+            CompiledOp::Node(node) => node,
             _ => return self.node(expr, id, scope)?.truth(),
         };
         match node {
@@ -128,16 +128,16 @@ impl<'a> Context<'a> {
     #[inline(always)]
     fn operand(
         &self,
-        expr: &'a Prepared,
+        expr: &'a CompiledExpr,
         id: NodeId,
         scope: Option<&Bindings<'_, 'a>>,
     ) -> Evaluated<'a> {
         match expr.op(id) {
-            PreparedOp::Node(Node::Int(number)) => Ok(Val::Int(*number)),
-            PreparedOp::Node(Node::Enum(index)) => Ok(Val::Enum(*index)),
-            PreparedOp::Node(Node::Decimal(units)) => Ok(Val::Decimal(*units)),
-            PreparedOp::Node(Node::State(var)) => Ok(self.state(*var)),
-            PreparedOp::Node(Node::Param(index)) => self.param(*index),
+            CompiledOp::Node(Node::Int(number)) => Ok(Val::Int(*number)),
+            CompiledOp::Node(Node::Enum(index)) => Ok(Val::Enum(*index)),
+            CompiledOp::Node(Node::Decimal(units)) => Ok(Val::Decimal(*units)),
+            CompiledOp::Node(Node::State(var)) => Ok(self.state(*var)),
+            CompiledOp::Node(Node::Param(index)) => self.param(*index),
             _ => self.node(expr, id, scope),
         }
     }
@@ -155,15 +155,15 @@ impl<'a> Context<'a> {
 
     fn node(
         &self,
-        expr: &'a Prepared,
+        expr: &'a CompiledExpr,
         id: NodeId,
         scope: Option<&Bindings<'_, 'a>>,
     ) -> Evaluated<'a> {
         self.spend()?;
         let node = match expr.op(id) {
-            PreparedOp::Const(value) => return Ok(Val::from_value(value)),
-            PreparedOp::Node(node) | PreparedOp::Scalars(node, ..) => node,
-            PreparedOp::Place(node) => match self.place(expr, id) {
+            CompiledOp::Const(value) => return Ok(Val::from_value(value)),
+            CompiledOp::Node(node) | CompiledOp::Scalars(node, ..) => node,
+            CompiledOp::Place(node) => match self.place(expr, id) {
                 Some(value) => return Ok(Val::from_value(value)),
                 None => node,
             },
@@ -205,7 +205,7 @@ impl<'a> Context<'a> {
     /// Evaluates the less frequent kinds of nodes.
     fn rare(
         &self,
-        expr: &'a Prepared,
+        expr: &'a CompiledExpr,
         node: &'a Node,
         scope: Option<&Bindings<'_, 'a>>,
     ) -> Evaluated<'a> {
@@ -305,7 +305,7 @@ impl<'a> Context<'a> {
 
     fn all(
         &self,
-        expr: &'a Prepared,
+        expr: &'a CompiledExpr,
         ids: &[NodeId],
         scope: Option<&Bindings<'_, 'a>>,
     ) -> Result<Vec<Value>, Fault> {
@@ -333,7 +333,7 @@ impl<'a> Context<'a> {
 
     /// Returns a part of a variable if the whole path to it exists; otherwise the general
     /// evaluation decides the result.
-    fn place(&self, expr: &'a Prepared, id: NodeId) -> Option<&'a Value> {
+    fn place(&self, expr: &'a CompiledExpr, id: NodeId) -> Option<&'a Value> {
         match expr.op(id).node()? {
             Node::State(var) => Some(self.variable(*var)),
             Node::Field(a, field) => match self.place(expr, *a)? {
@@ -382,7 +382,7 @@ impl<'a> Context<'a> {
     }
 
     /// Describes the subject of an expression roughly, by the names on its path.
-    fn describe(&self, expr: &'a Prepared, id: NodeId) -> String {
+    fn describe(&self, expr: &'a CompiledExpr, id: NodeId) -> String {
         let Some(node) = expr.op(id).node() else {
             return "a value".into();
         };

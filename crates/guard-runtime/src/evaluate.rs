@@ -1,7 +1,7 @@
 //! Evaluation of one expression over a session, for external readers: tests, tools, contracts.
 
 use crate::compiled::CompiledPlan;
-use crate::compiled::prepare::Prepared;
+use crate::compiled::prepare::CompiledExpr;
 use crate::eval::context::{Context, DecisionResources};
 use crate::session::Session;
 use crate::world::{World, WorldAnswers};
@@ -24,7 +24,7 @@ pub(crate) fn evaluate(
     compiled.loaded().admits(expr).map_err(foreign)?;
     let (decision, answers) = (DecisionResources::default(), WorldAnswers::new(world));
     let context = Context::new(compiled, session, &decision, &answers);
-    Context { now: session.now.max(now), ..context }.eval_shown(&Prepared::new(expr))
+    Context { now: session.now.max(now), ..context }.eval_shown(&CompiledExpr::new(expr))
 }
 
 /// The fault of an expression that refers to an entity that the plan does not have.

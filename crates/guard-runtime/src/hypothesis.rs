@@ -5,7 +5,7 @@
 
 mod unchosen;
 
-use crate::compiled::prepare::Prepared;
+use crate::compiled::prepare::CompiledExpr;
 use crate::compiled::{CompiledPlan, prepare};
 use crate::decide;
 use crate::eval::context::{Context, DecisionResources};
@@ -147,7 +147,7 @@ impl<'h> Hypothesis<'h> {
         .map_err(foreign)?;
         let args = assumed.call.map_or(&[][..], |(_, args)| args);
         let writes = assumed.writes;
-        self.read(args, |cx| Context { writes, ..*cx }.eval_shown(&Prepared::new(expr)))
+        self.read(args, |cx| Context { writes, ..*cx }.eval_shown(&CompiledExpr::new(expr)))
     }
 
     /// Returns whether calls have met a requirement; `key` holds the values of its key.

@@ -2,7 +2,7 @@
 //! that asks who may read a text (semantics §8).
 
 use crate::compiled::CompiledPlan;
-use crate::compiled::prepare::{self, Prepared};
+use crate::compiled::prepare::{self, CompiledExpr};
 use crate::eval::context::{Bindings, Context};
 use crate::outcome::Settled;
 use crate::session::Session;
@@ -219,7 +219,7 @@ impl<'a> Context<'a> {
     }
 
     /// Adds to the help of a reason which private content its condition has found that a reader may not read.
-    pub fn explain_leak(&self, reason: &mut Reason, condition: &Prepared) {
+    pub fn explain_leak(&self, reason: &mut Reason, condition: &CompiledExpr) {
         let asks = |node: &Node| matches!(node, Node::MayRead(..));
         if !condition.ops().iter().any(|op| op.node().is_some_and(asks)) {
             return;

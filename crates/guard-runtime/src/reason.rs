@@ -1,6 +1,6 @@
 //! Reasons: how a verdict explains itself.
 
-use crate::compiled::prepare::Prepared;
+use crate::compiled::prepare::CompiledExpr;
 use crate::eval::context::{Asking, Context};
 use guard_plan::json::Json;
 use guard_plan::plan::{Message, Part, RuleMeta, Show, SpanId};
@@ -139,7 +139,7 @@ impl Context<'_> {
         if show.secret {
             return render::SECRET.into();
         }
-        let expr = Prepared::new(&show.expr);
+        let expr = CompiledExpr::new(&show.expr);
         match self.eval_shown(&expr) {
             Ok(value) => render::value(&self.compiled.plan().types, show.ty, &value),
             Err(fault) => format!("({fault})"),

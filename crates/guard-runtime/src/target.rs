@@ -17,9 +17,9 @@ pub(crate) enum PathKey {
 pub(crate) fn resolve<'r>(
     target: &Target,
     ready: &'r prepare::PreparedTarget,
-    key: impl Fn(&'r prepare::Prepared) -> Result<Value, Fault>,
+    key: impl Fn(&'r prepare::CompiledExpr) -> Result<Value, Fault>,
 ) -> Result<Vec<PathKey>, Fault> {
-    let step = |(step, ready): (&Step, &'r Option<prepare::Prepared>)| match (step, ready) {
+    let step = |(step, ready): (&Step, &'r Option<prepare::CompiledExpr>)| match (step, ready) {
         (Step::Field(index), _) => Ok(PathKey::Field(*index as usize)),
         (Step::Index(_), Some(ready)) => key(ready).map(PathKey::Index),
         (Step::Index(_), None) => Err(confused("a target without its key")),

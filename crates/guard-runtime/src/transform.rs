@@ -2,7 +2,7 @@
 //! Nothing here allows a call: one with other arguments is refused, and judged anew when it is proposed with those.
 
 use crate::compiled::CompiledPlan;
-use crate::compiled::prepare::Prepared;
+use crate::compiled::prepare::CompiledExpr;
 use crate::eval::context::Context;
 use crate::outcome::Settled;
 use crate::reason::FoundReasons;
@@ -21,7 +21,7 @@ use guard_plan::words::WITHHELD;
 pub(crate) fn ask_for(cx: &Context<'_>, replacement: &Replacement, findings: &mut FoundReasons) {
     let show = &replacement.value;
     // The condition has evaluated the same expression without a fault.
-    if let Ok(value) = cx.eval_shown(&Prepared::new(&show.expr)) {
+    if let Ok(value) = cx.eval_shown(&CompiledExpr::new(&show.expr)) {
         let json = render::to_json(&cx.compiled.plan().types, show.ty, &value);
         findings.replacements.push((replacement.param, json));
     }

@@ -106,13 +106,13 @@ pub struct InclusionProof {
 
 /// The Merkle tree of one session, built as its records arrive.
 #[derive(Debug, Clone, Default)]
-pub struct Growing {
+pub struct SessionTree {
     tree: Tree,
     first: u64,
     head: Hash,
 }
 
-impl Growing {
+impl SessionTree {
     /// Adds a record.
     pub fn push(&mut self, seq: u64, hash: &Hash) {
         if self.tree.size() == 0 {
@@ -161,7 +161,7 @@ fn message(sessions: u64, root: &Hash) -> Vec<u8> {
 
 /// The reason why a checkpoint or a proof is rejected.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Doubt {
+pub enum CheckpointError {
     /// The format is invalid: the problem.
     Form(String),
     /// The root does not match the content.
@@ -180,22 +180,24 @@ pub enum Doubt {
     Other,
 }
 
-impl std::fmt::Display for Doubt {
+impl std::fmt::Display for CheckpointError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Doubt::Form(why) => f.write_str(why),
-            Doubt::Root => f.write_str("it was changed: its root is another"),
-            Doubt::Record => f.write_str("the record was changed: its hash is another"),
-            Doubt::Path => f.write_str("the record does not belong there"),
-            Doubt::Unsigned => f.write_str("it is not signed"),
-            Doubt::Signature => f.write_str("it was changed: the signature is not of this"),
-            Doubt::Stranger(key) => write!(f, "it is signed with another key, {key}"),
-            Doubt::Other => f.write_str("it belongs to another checkpoint"),
+            CheckpointError::Form(why) => f.write_str(why),
+            CheckpointError::Root => f.write_str("it was changed: its root is another"),
+            CheckpointError::Record => f.write_str("the record was changed: its hash is another"),
+            CheckpointError::Path => f.write_str("the record does not belong there"),
+            CheckpointError::Unsigned => f.write_str("it is not signed"),
+            CheckpointError::Signature => {
+                f.write_str("it was changed: the signature is not of this")
+            }
+            CheckpointError::Stranger(key) => write!(f, "it is signed with another key, {key}"),
+            CheckpointError::Other => f.write_str("it belongs to another checkpoint"),
         }
     }
 }
 
-impl std::error::Error for Doubt {}
+impl std::error::Error for CheckpointError {}
 
 impl Checkpoint {
     /// Returns a checkpoint of sessions, in any order.
@@ -206,7 +208,7 @@ impl Checkpoint {
     pub fn new(
         mut sessions: Vec<CheckpointEntry>,
         key: Option<&SigningKey>,
-    ) -> Result<Checkpoint, Doubt> {
+    ) -> Result<Checkpoint, CheckpointError> {
         sessions.sort_by(|a, b| a.session.cmp(&b.session));
         let root = root(&sessions)?;
         let signature = key.map(|key| CheckpointSignature {
@@ -222,13 +224,13 @@ impl Checkpoint {
     /// # Errors
     ///
     /// Returns an error if the text is not a checkpoint or was changed.
-    pub fn parse(text: &str) -> Result<Checkpoint, Doubt> {
+    pub fn parse(text: &str) -> Result<Checkpoint, CheckpointError> {
         let read: Checkpoint =
-            serde_json::from_str(text).map_err(|error| Doubt::Form(error.to_string()))?;
+            serde_json::from_str(text).map_err(|error| CheckpointError::Form(error.to_string()))?;
         known(&read.format, CHECKPOINT, read.version)?;
         let root = root(&read.sessions)?;
         if hex::encode(&root) != read.root {
-            return Err(Doubt::Root);
+            return Err(CheckpointError::Root);
         }
         if let Some(signature) = &read.signature {
             signature.check(read.sessions.len() as u64, &root)?;
@@ -241,7 +243,7 @@ impl Checkpoint {
     /// # Errors
     ///
     /// Returns an error if it is unsigned or was signed with another key.
-    pub fn signed_by(&self, key: &PublicKey) -> Result<(), Doubt> {
+    pub fn signed_by(&self, key: &PublicKey) -> Result<(), CheckpointError> {
         signed_by(self.signature.as_ref(), key)
     }
 
@@ -263,23 +265,23 @@ impl Checkpoint {
         session: &str,
         record: &str,
         hashes: impl IntoIterator<Item = Hash>,
-    ) -> Result<InclusionProof, Doubt> {
+    ) -> Result<InclusionProof, CheckpointError> {
         let place = self.sessions.iter().position(|entry| entry.session == session);
-        let place = place.ok_or(Doubt::Path)?;
+        let place = place.ok_or(CheckpointError::Path)?;
         let entry = &self.sessions[place];
-        let line = Line::read(record.as_bytes()).map_err(|_| Doubt::Record)?;
+        let line = Line::read(record.as_bytes()).map_err(|_| CheckpointError::Record)?;
         let size = entry.records.saturating_sub(entry.first);
-        let index = line.seq.checked_sub(entry.first).ok_or(Doubt::Path)?;
-        let (path, root) = merkle::path(index, size, hashes).map_err(|_| Doubt::Path)?;
+        let index = line.seq.checked_sub(entry.first).ok_or(CheckpointError::Path)?;
+        let (path, root) = merkle::path(index, size, hashes).map_err(|_| CheckpointError::Path)?;
         if hex::encode(&root) != entry.root {
-            return Err(Doubt::Root);
+            return Err(CheckpointError::Root);
         }
         let mut leaves = Vec::with_capacity(self.sessions.len());
         for entry in &self.sessions {
             leaves.push(anchored(entry)?);
         }
         let (index, sessions) = (place as u64, self.sessions.len() as u64);
-        let anchor = merkle::path(index, sessions, leaves).map_err(|_| Doubt::Path)?.0;
+        let anchor = merkle::path(index, sessions, leaves).map_err(|_| CheckpointError::Path)?.0;
         let texts = |path: &[Hash]| path.iter().map(|hash| hex::encode(hash)).collect();
         let proof = InclusionProof {
             format: PROOF.to_owned(),
@@ -305,29 +307,29 @@ impl InclusionProof {
     /// # Errors
     ///
     /// Returns an error if the text is not a proof or the proof does not hold.
-    pub fn parse(text: &str) -> Result<InclusionProof, Doubt> {
+    pub fn parse(text: &str) -> Result<InclusionProof, CheckpointError> {
         let read: InclusionProof =
-            serde_json::from_str(text).map_err(|error| Doubt::Form(error.to_string()))?;
+            serde_json::from_str(text).map_err(|error| CheckpointError::Form(error.to_string()))?;
         known(&read.format, PROOF, read.version)?;
         read.check()?;
         Ok(read)
     }
 
-    fn check(&self) -> Result<(), Doubt> {
-        let line = Line::read(self.record.as_bytes()).map_err(|_| Doubt::Record)?;
+    fn check(&self) -> Result<(), CheckpointError> {
+        let line = Line::read(self.record.as_bytes()).map_err(|_| CheckpointError::Record)?;
         if !line.is_intact() {
-            return Err(Doubt::Record);
+            return Err(CheckpointError::Record);
         }
         let entry = &self.entry;
-        let (_, root) = entry.hashes().ok_or(Doubt::Path)?;
-        let index = line.seq.checked_sub(entry.first).ok_or(Doubt::Path)?;
-        let size = entry.records.checked_sub(entry.first).ok_or(Doubt::Path)?;
+        let (_, root) = entry.hashes().ok_or(CheckpointError::Path)?;
+        let index = line.seq.checked_sub(entry.first).ok_or(CheckpointError::Path)?;
+        let size = entry.records.checked_sub(entry.first).ok_or(CheckpointError::Path)?;
         let led = merkle::climb(index, size, &line.hash, &hashes(&self.path)?);
         let leaf = anchored(entry)?;
         let top = merkle::climb(self.index, self.sessions, &leaf, &hashes(&self.anchor)?);
-        let top = top.ok_or(Doubt::Path)?;
+        let top = top.ok_or(CheckpointError::Path)?;
         if led != Some(root) || hex::encode(&top) != self.root {
-            return Err(Doubt::Path);
+            return Err(CheckpointError::Path);
         }
         match &self.signature {
             Some(signature) => signature.check(self.sessions, &top),
@@ -345,7 +347,7 @@ impl InclusionProof {
     /// # Errors
     ///
     /// Returns an error if it is unsigned or was signed with another key.
-    pub fn signed_by(&self, key: &PublicKey) -> Result<(), Doubt> {
+    pub fn signed_by(&self, key: &PublicKey) -> Result<(), CheckpointError> {
         signed_by(self.signature.as_ref(), key)
     }
 
@@ -354,49 +356,55 @@ impl InclusionProof {
     /// # Errors
     ///
     /// Returns an error if it leads to another root.
-    pub fn belongs(&self, checkpoint: &Checkpoint) -> Result<(), Doubt> {
+    pub fn belongs(&self, checkpoint: &Checkpoint) -> Result<(), CheckpointError> {
         let same =
             self.root == checkpoint.root && self.sessions == checkpoint.sessions.len() as u64;
-        if same { Ok(()) } else { Err(Doubt::Other) }
+        if same { Ok(()) } else { Err(CheckpointError::Other) }
     }
 }
 
 impl CheckpointSignature {
-    fn check(&self, sessions: u64, root: &Hash) -> Result<(), Doubt> {
-        let form = |what: &str| Doubt::Form(format!("the {what} of its signature is none"));
+    fn check(&self, sessions: u64, root: &Hash) -> Result<(), CheckpointError> {
+        let form =
+            |what: &str| CheckpointError::Form(format!("the {what} of its signature is none"));
         let key = PublicKey::parse(&self.key).ok_or_else(|| form("key"))?;
         let signature = undigits(&self.signature).ok_or_else(|| form("content"))?;
         if key.signed(&message(sessions, root), &signature) {
             Ok(())
         } else {
-            Err(Doubt::Signature)
+            Err(CheckpointError::Signature)
         }
     }
 }
 
-fn signed_by(signature: Option<&CheckpointSignature>, key: &PublicKey) -> Result<(), Doubt> {
+fn signed_by(
+    signature: Option<&CheckpointSignature>,
+    key: &PublicKey,
+) -> Result<(), CheckpointError> {
     match signature {
-        None => Err(Doubt::Unsigned),
+        None => Err(CheckpointError::Unsigned),
         Some(signature) if PublicKey::parse(&signature.key).as_ref() == Some(key) => Ok(()),
-        Some(signature) => Err(Doubt::Stranger(signature.key.clone())),
+        Some(signature) => Err(CheckpointError::Stranger(signature.key.clone())),
     }
 }
 
-fn known(format: &str, expected: &str, version: u32) -> Result<(), Doubt> {
+fn known(format: &str, expected: &str, version: u32) -> Result<(), CheckpointError> {
     match (format == expected, version) {
-        (false, _) => Err(Doubt::Form(format!("its format is not `{expected}`"))),
+        (false, _) => Err(CheckpointError::Form(format!("its format is not `{expected}`"))),
         (true, VERSION) => Ok(()),
-        (true, other) => {
-            Err(Doubt::Form(format!("it is of version {other}; this is version {VERSION}")))
-        }
+        (true, other) => Err(CheckpointError::Form(format!(
+            "it is of version {other}; this is version {VERSION}"
+        ))),
     }
 }
 
 /// Returns the root over sessions, which are sorted and have distinct ids.
-fn root(sessions: &[CheckpointEntry]) -> Result<Hash, Doubt> {
+fn root(sessions: &[CheckpointEntry]) -> Result<Hash, CheckpointError> {
     let sorted = sessions.windows(2).all(|two| two[0].session < two[1].session);
     if !sorted {
-        return Err(Doubt::Form("its sessions are not sorted, or one is there twice".into()));
+        return Err(CheckpointError::Form(
+            "its sessions are not sorted, or one is there twice".into(),
+        ));
     }
     let mut tree = Tree::default();
     for entry in sessions {
@@ -406,15 +414,17 @@ fn root(sessions: &[CheckpointEntry]) -> Result<Hash, Doubt> {
 }
 
 /// Returns the hash of a session's entry, the leaf of the tree over sessions.
-fn anchored(entry: &CheckpointEntry) -> Result<Hash, Doubt> {
-    let none = || Doubt::Form(format!("a hash of session `{}` is none", entry.session));
+fn anchored(entry: &CheckpointEntry) -> Result<Hash, CheckpointError> {
+    let none = || CheckpointError::Form(format!("a hash of session `{}` is none", entry.session));
     let leaf = entry.leaf().ok_or_else(none)?;
     Ok(merkle::leaf(&leaf))
 }
 
-fn hashes(digits: &[String]) -> Result<Vec<Hash>, Doubt> {
+fn hashes(digits: &[String]) -> Result<Vec<Hash>, CheckpointError> {
     let hashes = digits.iter().map(|digits| hex::decode_lower(digits.as_bytes()));
-    hashes.collect::<Option<_>>().ok_or_else(|| Doubt::Form("a hash of its path is none".into()))
+    hashes
+        .collect::<Option<_>>()
+        .ok_or_else(|| CheckpointError::Form("a hash of its path is none".into()))
 }
 
 fn digits(bytes: &[u8; 64]) -> String {

@@ -49,7 +49,7 @@ impl Tree {
 
 /// The reason why a path cannot be built: too few leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TooFew;
+pub struct MerklePathError;
 
 /// Returns the path from a leaf to the root of a tree of `size` leaves, from below, and the root.
 /// Leaves are read once, in order.
@@ -61,9 +61,9 @@ pub fn path(
     index: u64,
     size: u64,
     leaves: impl IntoIterator<Item = Hash>,
-) -> Result<(Vec<Hash>, Hash), TooFew> {
+) -> Result<(Vec<Hash>, Hash), MerklePathError> {
     if index >= size {
-        return Err(TooFew);
+        return Err(MerklePathError);
     }
     let mut path = Vec::new();
     let root = walk(size, Some(index), &mut leaves.into_iter(), &mut path)?;
@@ -77,9 +77,9 @@ fn walk(
     index: Option<u64>,
     leaves: &mut impl Iterator<Item = Hash>,
     path: &mut Vec<Hash>,
-) -> Result<Hash, TooFew> {
+) -> Result<Hash, MerklePathError> {
     if size == 1 {
-        return leaves.next().map(|data| leaf(&data)).ok_or(TooFew);
+        return leaves.next().map(|data| leaf(&data)).ok_or(MerklePathError);
     }
     let half = size.next_power_of_two() / 2;
     let (in_left, in_right) = match index {
@@ -184,8 +184,8 @@ mod tests {
                 assert_ne!(climb(index, size, data, &long), Some(root));
             }
         }
-        assert_eq!(path(3, 3, leaves(3)), Err(TooFew));
-        assert_eq!(path(0, 4, leaves(3)), Err(TooFew));
+        assert_eq!(path(3, 3, leaves(3)), Err(MerklePathError));
+        assert_eq!(path(0, 4, leaves(3)), Err(MerklePathError));
         assert_eq!(climb(0, 0, b"", &[]), None);
     }
 }

@@ -48,7 +48,7 @@ pub struct StoredStart {
     /// The head of its chain; all zeros if the store does not know the session.
     pub head: Head,
     /// The last snapshot of the host, if it is authentic.
-    pub snapshot: Option<Taken>,
+    pub snapshot: Option<SessionSnapshot>,
     /// True if a snapshot was rejected: it was changed, or made with another key.
     pub distrusted: bool,
     /// The records after the snapshot, or all records; without line breaks.
@@ -57,7 +57,7 @@ pub struct StoredStart {
 
 /// A snapshot: the session's memory after a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Taken {
+pub struct SessionSnapshot {
     /// The number of records before it.
     pub version: u64,
     /// The hash of the last record.
@@ -162,7 +162,7 @@ pub trait Store: Send + Sync {
     /// # Errors
     ///
     /// Returns an error if the store cannot be read.
-    fn snapshot(&self, session: &str) -> Result<(Option<Taken>, bool), StoreError>;
+    fn snapshot(&self, session: &str) -> Result<(Option<SessionSnapshot>, bool), StoreError>;
 
     /// Returns the amount spent of a budget that sessions share, in units of 10⁻⁶.
     ///

@@ -13,7 +13,7 @@ pub use pieces::{MAX_LINE, Pieces};
 
 use crate::checkpoint::CheckpointEntry;
 use crate::line::Head;
-use crate::store::{Store, StoreError, Taken};
+use crate::store::{SessionSnapshot, Store, StoreError};
 use links::Links;
 use std::io::Read;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -31,7 +31,7 @@ pub struct Against {
     /// The session's entry in a checkpoint.
     pub entry: Option<CheckpointEntry>,
     /// The store's snapshot of the session.
-    pub snapshot: Option<Taken>,
+    pub snapshot: Option<SessionSnapshot>,
     /// True if the store's snapshot was rejected.
     pub distrusted: bool,
 }

@@ -3,7 +3,7 @@
 use super::heard::{Ending, Heard, Said, Stopping, UNREADABLE};
 use super::world::answer;
 use crate::generate::Event;
-use guard_compiler::reference::{Ask, Lacking, Misuse, Outcome, Reference};
+use guard_compiler::reference::{Ask, EventEffects, Misuse, Reference, UnmetCheck};
 use guard_plan::verdict::Decision;
 
 pub(super) fn step(
@@ -86,7 +86,7 @@ fn said(
 }
 
 fn lacking(
-    lacking: Lacking,
+    lacking: UnmetCheck,
     place: &dyn Fn(guard_syntax::span::Span) -> String,
 ) -> (String, String, Vec<String>) {
     let mut files = lacking.files;
@@ -94,8 +94,8 @@ fn lacking(
     (lacking.text, place(lacking.span), files)
 }
 
-fn heard(outcome: Outcome) -> Heard {
-    let Outcome { learned, forgotten, notes, feedback, items, instead, shown, .. } = outcome;
+fn heard(outcome: EventEffects) -> Heard {
+    let EventEffects { learned, forgotten, notes, feedback, items, instead, shown, .. } = outcome;
     Heard { learned, forgotten, notes, feedback, items, denied: false, instead, shown }
 }
 

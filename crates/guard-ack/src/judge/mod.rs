@@ -39,7 +39,7 @@ pub struct BrokenPromise {
 }
 
 /// The inputs for judging a run.
-struct Bench<'a> {
+struct RunJudge<'a> {
     case: &'a Case,
     run: &'a RunFile,
     seen: &'a RunSeen,
@@ -56,7 +56,8 @@ pub fn run(
     seen: &RunSeen,
     ids: &BTreeMap<String, String>,
 ) -> Vec<BrokenPromise> {
-    let bench = &mut Bench { case, run: &case.run[number], seen, ids, number, broken: Vec::new() };
+    let bench =
+        &mut RunJudge { case, run: &case.run[number], seen, ids, number, broken: Vec::new() };
     bench.executed();
     bench.arguments();
     bench.overlaps();
@@ -77,7 +78,8 @@ pub fn overstepped(
     seen: &RunSeen,
     ids: &BTreeMap<String, String>,
 ) -> Vec<BrokenPromise> {
-    let bench = &mut Bench { case, run: &case.run[number], seen, ids, number, broken: Vec::new() };
+    let bench =
+        &mut RunJudge { case, run: &case.run[number], seen, ids, number, broken: Vec::new() };
     let expect = &bench.run.expect;
     let ran = seen.executed.iter().map(|call| bench.served_name(call));
     let listed =
@@ -104,7 +106,7 @@ pub fn overstepped(
     std::mem::take(&mut bench.broken)
 }
 
-impl Bench<'_> {
+impl RunJudge<'_> {
     /// Adds a broken promise of the case's own clause.
     fn own(
         &mut self,

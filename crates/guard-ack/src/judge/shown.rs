@@ -1,6 +1,6 @@
 //! Judges the messages shown to the model, turn by turn.
 
-use super::Bench;
+use super::RunJudge;
 use crate::case::{CallFile, Sees};
 use crate::protocol::{FailureKind, ModelMessage, Role};
 use crate::world::json_of;
@@ -10,7 +10,7 @@ use serde_json::Value;
 const QUOTED: usize = 600;
 
 /// Judges every turn of a run.
-pub fn turns(bench: &mut Bench) {
+pub fn turns(bench: &mut RunJudge) {
     let shown: Vec<(usize, &Vec<ModelMessage>)> = bench.seen.shown.iter().enumerate().collect();
     let mut whole = true;
     for (at, messages) in shown {
@@ -29,7 +29,7 @@ pub fn turns(bench: &mut Bench) {
 }
 
 /// Checks that what was said in earlier turns is still there. Returns whether it is.
-fn complete(bench: &mut Bench, at: usize, messages: &[ModelMessage]) -> bool {
+fn complete(bench: &mut RunJudge, at: usize, messages: &[ModelMessage]) -> bool {
     let said = |text: &str| {
         let mut by_model = messages.iter().filter(|message| message.role == Role::Assistant);
         by_model.any(|message| message.text.contains(text))
@@ -72,7 +72,7 @@ fn complete(bench: &mut Bench, at: usize, messages: &[ModelMessage]) -> bool {
 
 /// Returns whether a call stands in what the model said. Where it has no id or no proper arguments, frameworks write it down
 /// in ways of their own.
-fn is_said(bench: &Bench, call: &CallFile, messages: &[ModelMessage]) -> bool {
+fn is_said(bench: &RunJudge, call: &CallFile, messages: &[ModelMessage]) -> bool {
     if call.given_id.is_some() || !call.args.is_table() {
         return true;
     }
@@ -83,14 +83,14 @@ fn is_said(bench: &Bench, call: &CallFile, messages: &[ModelMessage]) -> bool {
 }
 
 /// Returns what the model reads of what a tool gave, if the call ran.
-fn given(bench: &Bench, call: &CallFile) -> Option<Value> {
+fn given(bench: &RunJudge, call: &CallFile) -> Option<Value> {
     bench.served(&call.id)?;
     let given = call.shown.as_ref().or(call.result.as_ref());
     Some(given.map_or_else(|| Value::from("done"), json_of))
 }
 
 /// Checks that the model is asked with the user's prompt.
-fn prompted(bench: &mut Bench, messages: &[ModelMessage]) {
+fn prompted(bench: &mut RunJudge, messages: &[ModelMessage]) {
     let prompt = &bench.run.prompt;
     if !messages
         .iter()
@@ -104,7 +104,7 @@ fn prompted(bench: &mut Bench, messages: &[ModelMessage]) {
 
 /// Checks that each call of the previous turn is answered once, and that a call that ran shows its
 /// result.
-fn answered(bench: &mut Bench, at: usize, messages: &[ModelMessage]) {
+fn answered(bench: &mut RunJudge, at: usize, messages: &[ModelMessage]) {
     let Some(before) = bench.run.turn.get(at - 1) else { return };
     for call in &before.calls {
         let wire = bench.ids.get(&call.id).cloned().unwrap_or_default();
@@ -151,7 +151,7 @@ fn answered(bench: &mut Bench, at: usize, messages: &[ModelMessage]) {
 }
 
 /// Checks that the answer to a call holds its result, or says why it did not run.
-fn result_is_shown(bench: &mut Bench, at: usize, call: &CallFile, answers: &[&ModelMessage]) {
+fn result_is_shown(bench: &mut RunJudge, at: usize, call: &CallFile, answers: &[&ModelMessage]) {
     let shown = |leaf: &String| answers.iter().any(|answer| answer.text.contains(leaf));
     told_apart(bench, at, call, answers);
     match given(bench, call) {
@@ -185,7 +185,7 @@ fn result_is_shown(bench: &mut Bench, at: usize, call: &CallFile, answers: &[&Mo
 }
 
 /// Checks that of calls with one id, of which one ran, the model is also told about the other.
-fn twin_is_answered(bench: &mut Bench, at: usize, call: &CallFile, answers: &[&ModelMessage]) {
+fn twin_is_answered(bench: &mut RunJudge, at: usize, call: &CallFile, answers: &[&ModelMessage]) {
     let (None, Some(given_id), [answer]) = (bench.served(&call.id), &call.given_id, answers) else {
         return;
     };
@@ -204,7 +204,7 @@ fn twin_is_answered(bench: &mut Bench, at: usize, call: &CallFile, answers: &[&M
 }
 
 /// Checks that a success is not marked as a failure, and that a failure does not read as a success would.
-fn told_apart(bench: &mut Bench, at: usize, call: &CallFile, answers: &[&ModelMessage]) {
+fn told_apart(bench: &mut RunJudge, at: usize, call: &CallFile, answers: &[&ModelMessage]) {
     let Some(gave) = given(bench, call) else { return };
     let is_failed = answers.iter().any(|answer| answer.failed);
     let success = match gave {
@@ -240,7 +240,7 @@ fn leaves(value: &Value) -> Vec<String> {
     }
 }
 
-fn sight(bench: &mut Bench, at: usize, messages: &[ModelMessage], sees: &Sees) {
+fn sight(bench: &mut RunJudge, at: usize, messages: &[ModelMessage], sees: &Sees) {
     let wire = sees.call.as_ref().and_then(|id| bench.ids.get(id)).cloned();
     let looked: Vec<&ModelMessage> = match &wire {
         Some(wire) => messages.iter().filter(|message| answers(message, wire)).collect(),

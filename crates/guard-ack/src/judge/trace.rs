@@ -1,6 +1,6 @@
 //! Judges the trace of a run; its hash chain is recomputed, not trusted.
 
-use super::Bench;
+use super::RunJudge;
 use guard_plan::hex;
 use guard_plan::record::{Payload, Record, verify_chain};
 use sha2::{Digest, Sha256};
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 const TAIL: usize = 9 + 64 + 1 + 9 + 64 + 2;
 
 /// Judges the trace, if the case has expectations of it.
-pub fn judge(bench: &mut Bench) {
+pub fn judge(bench: &mut RunJudge) {
     let Some(expected) = &bench.run.expect.trace else { return };
     let trace = bench.seen.end.as_ref().and_then(|end| end.trace.as_deref());
     let Some(trace) = trace.filter(|trace| !trace.is_empty()) else {

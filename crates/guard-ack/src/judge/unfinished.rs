@@ -3,7 +3,7 @@
 //! The kit sees no settlements. It sees which call has no answer, and which calls ended before it: a guard holds a call
 //! back only while another is in flight.
 
-use super::{Bench, BrokenPromise};
+use super::{BrokenPromise, RunJudge};
 use crate::adapter::{AdapterTrouble, TroubleKind};
 use crate::case::{CallFile, Case};
 use crate::observed::{RanCall, RunSeen};
@@ -43,7 +43,7 @@ impl UnfinishedRun<'_> {
         let Some(seen) = self.runs.first() else { return Vec::new() };
         let run = &self.case.run[self.number];
         let (case, ids, number) = (self.case, self.ids, self.number);
-        let bench = &mut Bench { case, run, seen, ids, number, broken: Vec::new() };
+        let bench = &mut RunJudge { case, run, seen, ids, number, broken: Vec::new() };
         if matches!(self.trouble.kind, TroubleKind::Hang | TroubleKind::Crash)
             && !self.during_outage(bench)
         {
@@ -57,7 +57,7 @@ impl UnfinishedRun<'_> {
         std::mem::take(&mut bench.broken)
     }
 
-    fn during_outage(&self, bench: &mut Bench) -> bool {
+    fn during_outage(&self, bench: &mut RunJudge) -> bool {
         let outage = self.case.world.outage_in(self.number);
         // The guard is told the prompt before the model is asked.
         let is_told =
@@ -75,7 +75,7 @@ impl UnfinishedRun<'_> {
     }
 
     /// The run of another session is still going on, while a call of this run is held until that run ends.
-    fn beside(&self, bench: &mut Bench) -> bool {
+    fn beside(&self, bench: &mut RunJudge) -> bool {
         let during = self.case.run.get(self.number + 1).and_then(|run| run.during.as_ref());
         let (Some(during), Some(beside)) = (during, self.runs.get(1)) else { return false };
         let Some(held) = bench.served(during) else { return false };
@@ -96,7 +96,7 @@ impl UnfinishedRun<'_> {
     }
 
     /// The run was cancelled, and goes on.
-    fn cancelled(&self, bench: &mut Bench) -> bool {
+    fn cancelled(&self, bench: &mut RunJudge) -> bool {
         let earlier = self.earlier();
         let last = earlier.last().filter(|call| call.is_cancelled() && call.place.0 == self.number);
         let Some(last) = last else { return false };
@@ -107,7 +107,7 @@ impl UnfinishedRun<'_> {
     }
 
     /// Every call of the turn ran, one of them failed, and the model is not asked again.
-    fn after_failure(&self, bench: &mut Bench) -> bool {
+    fn after_failure(&self, bench: &mut RunJudge) -> bool {
         if self.trouble.kind == TroubleKind::Hang && self.waiting(bench).is_some() {
             return false;
         }
@@ -124,7 +124,7 @@ impl UnfinishedRun<'_> {
     }
 
     /// A call of the turn has no answer, and an earlier call may still be in flight for the guard.
-    fn held_back(&self, bench: &mut Bench) -> bool {
+    fn held_back(&self, bench: &mut RunJudge) -> bool {
         let Some(waiting) = self.waiting(bench).filter(|_| self.trouble.kind == TroubleKind::Hang)
         else {
             return false;
@@ -200,7 +200,7 @@ impl UnfinishedRun<'_> {
     }
 
     /// Returns the first call of the turn that has not begun: one that should run rather than one that should be refused.
-    fn waiting(&self, bench: &Bench) -> Option<&CallFile> {
+    fn waiting(&self, bench: &RunJudge) -> Option<&CallFile> {
         let run = &self.case.run[self.number];
         let turn = run.turn.get(bench.seen.shown.len().checked_sub(1)?)?;
         let mut open = turn.calls.iter().filter(|call| bench.served(&call.id).is_none());

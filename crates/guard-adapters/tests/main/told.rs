@@ -8,7 +8,7 @@ use guard_plan::record::{
     StopDecision,
 };
 use guard_plan::verdict::{Decision, Verdict};
-use guard_plan::words::rules::{self, About, Said};
+use guard_plan::words::rules::{self, PhraseSubject, RulePhrase};
 use guard_plan::words::{self, session};
 use std::fmt::Write as _;
 
@@ -83,27 +83,27 @@ fn tool(plan: &Plan, tool: &Tool) -> Vec<String> {
     out
 }
 
-fn rule(said: &Said, tool: &str) -> String {
+fn rule(said: &RulePhrase, tool: &str) -> String {
     let word = match said.about {
-        About::Requires => "requires",
-        About::Deny => "denied",
-        About::Limit => "at most",
-        About::Cost => "costs",
-        About::Effect => "effect",
-        About::Keeps | About::ObserveKeeps => "keeps",
-        About::Approval => "approved by",
-        About::Gate => "gate:",
-        About::Ready => "ready by",
-        About::Result => "returns",
-        About::Observe | About::ObserveWarn => "observes",
-        About::Learn => "teaches",
-        About::Reconcile => "expects",
-        About::Transform => "with",
-        About::Shown => "shows",
-        About::Private => "private",
-        About::Endorsed => "trusted",
+        PhraseSubject::Requires => "requires",
+        PhraseSubject::Deny => "denied",
+        PhraseSubject::Limit => "at most",
+        PhraseSubject::Cost => "costs",
+        PhraseSubject::Effect => "effect",
+        PhraseSubject::Keeps | PhraseSubject::ObserveKeeps => "keeps",
+        PhraseSubject::Approval => "approved by",
+        PhraseSubject::Gate => "gate:",
+        PhraseSubject::Ready => "ready by",
+        PhraseSubject::Result => "returns",
+        PhraseSubject::Observe | PhraseSubject::ObserveWarn => "observes",
+        PhraseSubject::Learn => "teaches",
+        PhraseSubject::Reconcile => "expects",
+        PhraseSubject::Transform => "with",
+        PhraseSubject::Shown => "shows",
+        PhraseSubject::Private => "private",
+        PhraseSubject::Endorsed => "trusted",
     };
-    let invariant = matches!(said.about, About::Keeps | About::ObserveKeeps);
+    let invariant = matches!(said.about, PhraseSubject::Keeps | PhraseSubject::ObserveKeeps);
     let owner =
         said.rule.map(|rule| rule.owner.as_str()).filter(|owner| !invariant && *owner != tool);
     let owner = owner.map(|owner| format!(" [{owner}]")).unwrap_or_default();

@@ -3,11 +3,11 @@
 use super::{MarkdownPage, listed, paragraph};
 use guard_plan::plan::{Field, Plan, Risk, Tool};
 use guard_plan::words;
-use guard_plan::words::rules::{self, About, Said, code};
+use guard_plan::words::rules::{self, PhraseSubject, RulePhrase, code};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A rule that a policy applies to several tools with the same text.
-type Common<'a> = (&'a str, About, String);
+type Common<'a> = (&'a str, PhraseSubject, String);
 
 /// Describes the tools that the kernel does not serve; those of lifecycles are described with their
 /// items.
@@ -68,38 +68,38 @@ pub(super) fn own(
 ) -> Vec<String> {
     let mut out = Vec::new();
     out.extend(nature(tool));
-    let said: Vec<Said> = said(plan, tool)
+    let said: Vec<RulePhrase> = said(plan, tool)
         .into_iter()
         .filter(|said| key(tool, said).is_none_or(|key| !common.contains_key(&key)))
         .collect();
-    let texts = |about: About| -> Vec<String> {
+    let texts = |about: PhraseSubject| -> Vec<String> {
         said.iter().filter(|s| s.about == about).map(|s| with_policy(tool, s)).collect()
     };
-    let requires = texts(About::Requires);
+    let requires = texts(PhraseSubject::Requires);
     if !requires.is_empty() {
         out.push(format!("must have succeeded before: {}", requires.join("; ")));
     }
-    let costs = texts(About::Cost);
+    let costs = texts(PhraseSubject::Cost);
     if !costs.is_empty() {
         out.push(format!("costs {}", listed(&costs, "and")));
     }
     let single = [
-        About::Deny,
-        About::Transform,
-        About::Limit,
-        About::Approval,
-        About::Gate,
-        About::Ready,
-        About::Reconcile,
-        About::Private,
+        PhraseSubject::Deny,
+        PhraseSubject::Transform,
+        PhraseSubject::Limit,
+        PhraseSubject::Approval,
+        PhraseSubject::Gate,
+        PhraseSubject::Ready,
+        PhraseSubject::Reconcile,
+        PhraseSubject::Private,
     ];
     out.extend(
         single.iter().flat_map(|about| texts(*about).into_iter().map(|text| phrase(*about, &text))),
     );
-    out.extend(changes(&texts(About::Effect), &said));
-    let sets = [texts(About::Observe), texts(About::ObserveWarn)].concat();
-    out.extend(sets.iter().map(|text| phrase(About::Observe, text)));
-    let teaches: BTreeSet<String> = texts(About::Learn).into_iter().collect();
+    out.extend(changes(&texts(PhraseSubject::Effect), &said));
+    let sets = [texts(PhraseSubject::Observe), texts(PhraseSubject::ObserveWarn)].concat();
+    out.extend(sets.iter().map(|text| phrase(PhraseSubject::Observe, text)));
+    let teaches: BTreeSet<String> = texts(PhraseSubject::Learn).into_iter().collect();
     if !teaches.is_empty() {
         let teaches: Vec<String> = teaches.into_iter().collect();
         out.push(format!("its result teaches the guard {}", listed(&teaches, "and")));
@@ -118,11 +118,11 @@ fn nature(tool: &Tool) -> Option<String> {
 }
 
 /// Describes the changes to the state, and the invariants that they can violate.
-fn changes(effects: &[String], said: &[Said]) -> Option<String> {
+fn changes(effects: &[String], said: &[RulePhrase]) -> Option<String> {
     if effects.is_empty() {
         return None;
     }
-    let kept = said.iter().filter(|s| s.about == About::Keeps);
+    let kept = said.iter().filter(|s| s.about == PhraseSubject::Keeps);
     let kept: Vec<String> =
         kept.filter_map(|s| s.rule).map(|rule| format!("`{}`", rule.owner)).collect();
     let keeps = if kept.is_empty() {
@@ -134,37 +134,40 @@ fn changes(effects: &[String], said: &[Said]) -> Option<String> {
 }
 
 /// Returns a phrase, with the policy's name if a policy applies it to this tool alone.
-fn with_policy(tool: &Tool, said: &Said) -> String {
+fn with_policy(tool: &Tool, said: &RulePhrase) -> String {
     match said.rule {
         Some(rule) if rule.owner != tool.name => format!("{} (`{}`)", said.text, rule.owner),
         _ => said.text.clone(),
     }
 }
 
-fn phrase(about: About, text: &str) -> String {
+fn phrase(about: PhraseSubject, text: &str) -> String {
     match about {
-        About::Requires => format!("must have succeeded before: {text}"),
-        About::Deny => format!("denied {text}"),
-        About::Limit => format!("at most {text}"),
-        About::Cost => format!("costs {text}"),
-        About::Effect => format!("changes {text}"),
-        About::Approval => format!("needs the approval of {text}"),
-        About::Gate => text.to_string(),
-        About::Ready => format!("only when the probe {text} answers true"),
-        About::Learn => format!("its result teaches the guard {text}"),
-        About::Reconcile => format!("afterwards {text} must hold, or the session halts"),
-        About::Observe | About::ObserveWarn => format!("its result sets {text}"),
-        About::Transform => format!("must be called with {text}"),
-        About::Private => format!("private {text}"),
-        About::Endorsed => format!("trusted {text}"),
-        About::Shown | About::Result | About::Keeps | About::ObserveKeeps => text.into(),
+        PhraseSubject::Requires => format!("must have succeeded before: {text}"),
+        PhraseSubject::Deny => format!("denied {text}"),
+        PhraseSubject::Limit => format!("at most {text}"),
+        PhraseSubject::Cost => format!("costs {text}"),
+        PhraseSubject::Effect => format!("changes {text}"),
+        PhraseSubject::Approval => format!("needs the approval of {text}"),
+        PhraseSubject::Gate => text.to_string(),
+        PhraseSubject::Ready => format!("only when the probe {text} answers true"),
+        PhraseSubject::Learn => format!("its result teaches the guard {text}"),
+        PhraseSubject::Reconcile => format!("afterwards {text} must hold, or the session halts"),
+        PhraseSubject::Observe | PhraseSubject::ObserveWarn => format!("its result sets {text}"),
+        PhraseSubject::Transform => format!("must be called with {text}"),
+        PhraseSubject::Private => format!("private {text}"),
+        PhraseSubject::Endorsed => format!("trusted {text}"),
+        PhraseSubject::Shown
+        | PhraseSubject::Result
+        | PhraseSubject::Keeps
+        | PhraseSubject::ObserveKeeps => text.into(),
     }
 }
 
 /// Returns the rules on a tool that matter to its callers.
-fn said<'a>(plan: &'a Plan, tool: &'a Tool) -> Vec<Said<'a>> {
-    let monitored = |said: &Said| {
-        said.about == About::Keeps
+fn said<'a>(plan: &'a Plan, tool: &'a Tool) -> Vec<RulePhrase<'a>> {
+    let monitored = |said: &RulePhrase| {
+        said.about == PhraseSubject::Keeps
             && plan.invariants.iter().any(|i| i.monitor && Some(&i.rule) == said.rule)
     };
     let mut all = rules::before(plan, tool);
@@ -174,9 +177,12 @@ fn said<'a>(plan: &'a Plan, tool: &'a Tool) -> Vec<Said<'a>> {
 }
 
 /// Returns the key that identifies a rule of a policy.
-fn key<'a>(tool: &Tool, said: &Said<'a>) -> Option<Common<'a>> {
+fn key<'a>(tool: &Tool, said: &RulePhrase<'a>) -> Option<Common<'a>> {
     let rule = said.rule.filter(|rule| rule.owner != tool.name)?;
-    let spoken = !matches!(said.about, About::Keeps | About::ObserveKeeps | About::Result);
+    let spoken = !matches!(
+        said.about,
+        PhraseSubject::Keeps | PhraseSubject::ObserveKeeps | PhraseSubject::Result
+    );
     spoken.then(|| (rule.owner.as_str(), said.about, said.text.clone()))
 }
 
@@ -196,7 +202,7 @@ pub(super) fn common(plan: &Plan) -> BTreeMap<Common<'_>, BTreeSet<u32>> {
 pub(super) fn shared(plan: &Plan, page: &mut MarkdownPage) {
     let mut sets: BTreeMap<(String, BTreeSet<u32>), Vec<String>> = BTreeMap::new();
     for ((owner, about, text), tools) in common(plan) {
-        let together = about == About::Limit && !counts_apart(&text);
+        let together = about == PhraseSubject::Limit && !counts_apart(&text);
         let together = if together { ", all of them together" } else { "" };
         let said = format!("{}{together}", phrase(about, &text));
         sets.entry((owner.to_owned(), tools)).or_default().push(said);

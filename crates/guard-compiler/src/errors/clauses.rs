@@ -374,7 +374,7 @@ pub(crate) fn not_proved(
         .label(format!("not after {what}"))
         .also(declared, "this tool");
     let needs: Vec<&str> = left.iter().filter_map(|residue| residue.needs.as_deref()).collect();
-    let hard = left.iter().any(|residue| residue.why == verify::Why::Exhausted);
+    let hard = left.iter().any(|residue| residue.why == verify::UnprovedReason::Exhausted);
     match (observed, &needs[..]) {
         (false, [first, ..]) => d.help(format!("add `deny unless {first}` to `{tool}`")),
         (true, _) => d.help(

@@ -5,7 +5,7 @@ use super::typed::{broken, folded, typed};
 use super::{Checker, literal};
 use crate::errors;
 use crate::hir::{Expr, ExprKind, Field, ToolId, Type};
-use guard_plan::builtin::{Gives, TABLE};
+use guard_plan::builtin::{ReturnKind, TABLE};
 use guard_plan::plan::{MAX_LAST_CALLS, WindowSize};
 use guard_syntax::ast::{self, Arg, BinaryOp, Ident};
 use guard_syntax::diagnostic::Diagnostic;
@@ -30,7 +30,7 @@ const QUESTIONS: [&str; 11] = [
 
 /// Returns true if the function of this name is a predicate. A predicate is false if an argument is missing.
 pub(super) fn is_test(name: &str) -> bool {
-    TABLE.iter().any(|row| row.name == name && row.gives == Gives::Bool)
+    TABLE.iter().any(|row| row.name == name && row.gives == ReturnKind::Bool)
 }
 
 /// A question about earlier calls, taken apart.

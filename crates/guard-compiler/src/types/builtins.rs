@@ -6,7 +6,7 @@ use super::ty::{fits, join};
 use super::typed::{broken, typed};
 use crate::errors;
 use crate::hir::{Expr, ExprKind, Type};
-use guard_plan::builtin::{Builtin, Gives, Kind, MAX_COMMANDS, Row};
+use guard_plan::builtin::{Builtin, Kind, MAX_COMMANDS, ReturnKind, Row};
 use guard_syntax::ast::{Arg, Ident};
 use guard_syntax::span::Span;
 
@@ -53,7 +53,7 @@ impl Checker<'_, '_> {
                 self.report(errors::mixed_numbers(span, name, first, arg.value.span, is_int));
                 return broken(span);
             }
-            let tested = row.gives == Gives::Bool && scope.missing.accepts(false);
+            let tested = row.gives == ReturnKind::Bool && scope.missing.accepts(false);
             let ty = if tested { found.ty.required() } else { &found.ty };
             if !accepts(kind, ty, same.as_ref()) {
                 let shown = self.show(&found.ty);
@@ -77,7 +77,7 @@ impl Checker<'_, '_> {
             self.empty_needle(&typed_args[1]);
         }
         let ty = match row.gives {
-            Gives::Commands => {
+            ReturnKind::Commands => {
                 Type::List(Type::Record(self.simple_command()).into(), Some(MAX_COMMANDS as u64))
             }
             _ => gives(row, &typed_args),
@@ -128,7 +128,7 @@ impl Checker<'_, '_> {
         let guide = same.cloned().or_else(|| fixed(kind));
         let found =
             self.operand(scope, |checker, scope| checker.expr(&arg.value, guide.as_ref(), scope));
-        let tested = row.gives == Gives::Bool && scope.missing.accepts(false);
+        let tested = row.gives == ReturnKind::Bool && scope.missing.accepts(false);
         match kind {
             Kind::Text | Kind::Measurable if *found.ty.required() == Type::Json => found,
             Kind::String | Kind::Path if tested && accepts(kind, found.ty.required(), None) => {
@@ -190,8 +190,8 @@ pub(super) fn accepts(kind: Kind, ty: &Type, same: Option<&Type>) -> bool {
 
 fn gives(row: &Row, args: &[Expr]) -> Type {
     match row.gives {
-        Gives::Bool => Type::Bool,
-        Gives::Int => {
+        ReturnKind::Bool => Type::Bool,
+        ReturnKind::Int => {
             let positive = matches!(args.first().map(|a| &a.ty), Some(Type::Decimal(Some(0..), _)));
             let natural = match row.builtin {
                 Builtin::Floor | Builtin::Round => positive,
@@ -199,19 +199,19 @@ fn gives(row: &Row, args: &[Expr]) -> Type {
             };
             Type::Int(natural.then_some(0), None)
         }
-        Gives::Decimal => match args.first().map(|a| &a.ty) {
+        ReturnKind::Decimal => match args.first().map(|a| &a.ty) {
             Some(Type::Int(low, _)) => Type::Decimal(low.filter(|l| *l >= 0).map(|_| 0), None),
             _ => Type::decimal(),
         },
-        Gives::String => Type::string(),
-        Gives::OptionalString => Type::string().optional(),
-        Gives::Path => Type::Path,
-        Gives::OptionalDecimal => Type::Decimal(None, None).optional(),
-        Gives::OptionalPath => Type::Path.optional(),
-        Gives::Strings => Type::List(Type::string().into(), None),
+        ReturnKind::String => Type::string(),
+        ReturnKind::OptionalString => Type::string().optional(),
+        ReturnKind::Path => Type::Path,
+        ReturnKind::OptionalDecimal => Type::Decimal(None, None).optional(),
+        ReturnKind::OptionalPath => Type::Path.optional(),
+        ReturnKind::Strings => Type::List(Type::string().into(), None),
         // The record is the checker's to make.
-        Gives::Commands => Type::Error,
-        Gives::Same => same_bounds(row.builtin, args),
+        ReturnKind::Commands => Type::Error,
+        ReturnKind::Same => same_bounds(row.builtin, args),
     }
 }
 

@@ -6,7 +6,7 @@ use super::{ContractEngine, Listing, Object, PartialValue, Phase, StepInput};
 use crate::boundary::{self, LONGEST_NAME, Lead};
 use crate::gap::{NoGap, gap, hides};
 use crate::keep::Refusal;
-use crate::keep::{Keep, item};
+use crate::keep::{KeptUnits, item};
 use crate::lex::{self, LexStop};
 use guard_plan::json::Json;
 use guard_plan::report::{Fix, Reason, SpanKind};
@@ -379,7 +379,7 @@ impl ContractEngine {
             object.last = None;
         }
         let nested = self.stack.len() > 1;
-        let inner = nested.then(|| (Keep::new(&self.p.lists[list]), 0));
+        let inner = nested.then(|| (KeptUnits::new(&self.p.lists[list]), 0));
         let listing = Listing { list, twice: false, comma: None, fresh: true, column: None, inner };
         self.stack.push(PartialValue::List(Box::new(listing)));
         self.at = at;

@@ -16,7 +16,7 @@ pub use examples::ExportExample;
 use crate::vocabulary::Vocabulary;
 use conditions::{ReadCondition, read};
 use guard_plan::plan::{Expr, Message, Plan, RuleMeta, Tool};
-use guard_plan::words::rules::{About, after, before};
+use guard_plan::words::rules::{PhraseSubject, after, before};
 use guard_plan::words::{Shows, expr, template};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -220,13 +220,13 @@ impl Exporter<'_> {
         }
         for said in before(plan, tool) {
             let (word, reason) = match said.about {
-                About::Requires => ("requires ", "it depends on what the session has done"),
-                About::Limit => ("limit ", "it counts calls"),
-                About::Cost => ("costs ", "it counts what was spent"),
-                About::Effect | About::Keeps => {
+                PhraseSubject::Requires => ("requires ", "it depends on what the session has done"),
+                PhraseSubject::Limit => ("limit ", "it counts calls"),
+                PhraseSubject::Cost => ("costs ", "it counts what was spent"),
+                PhraseSubject::Effect | PhraseSubject::Keeps => {
                     ("effect ", "it depends on the state of the session")
                 }
-                About::Ready => ("ready when ", "it reads files, probes or the clock"),
+                PhraseSubject::Ready => ("ready when ", "it reads files, probes or the clock"),
                 _ => continue,
             };
             let owner = said.rule.map_or(&*tool.name, |rule| &*rule.owner).to_owned();

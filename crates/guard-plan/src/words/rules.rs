@@ -9,7 +9,7 @@ use crate::plan::{Expr, Message, Plan, Range, RuleMeta, Tool};
 
 /// The subject of a phrase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum About {
+pub enum PhraseSubject {
     /// A `requires` clause.
     Requires,
     /// A `deny` clause.
@@ -52,9 +52,9 @@ pub enum About {
 
 /// One phrase about a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said<'a> {
+pub struct RulePhrase<'a> {
     /// Its subject.
-    pub about: About,
+    pub about: PhraseSubject,
     /// The rule and its owner; `None` for the guard as a whole.
     pub rule: Option<&'a RuleMeta>,
     /// The phrase, with expressions and names in backticks.
@@ -74,13 +74,13 @@ pub fn because(message: &Option<Message>) -> String {
 }
 
 /// Returns the rules checked before a call, in the kernel's order.
-pub fn before<'a>(plan: &'a Plan, tool: &'a Tool) -> Vec<Said<'a>> {
+pub fn before<'a>(plan: &'a Plan, tool: &'a Tool) -> Vec<RulePhrase<'a>> {
     let shows = Shows { plan, tool: Some(tool), ranges: &[] };
     let mut out = Vec::new();
-    let mut say = |about, rule, text| out.push(Said { about, rule, text });
+    let mut say = |about, rule, text| out.push(RulePhrase { about, rule, text });
     for clause in &tool.requires {
         let text = format!("{}{}", requires(&shows, clause), when(&shows, &clause.when));
-        say(About::Requires, Some(&clause.rule), text);
+        say(PhraseSubject::Requires, Some(&clause.rule), text);
     }
     for deny in &tool.denies {
         if let Some(replacement) = &deny.replacement {
@@ -94,12 +94,12 @@ pub fn before<'a>(plan: &'a Plan, tool: &'a Tool) -> Vec<Said<'a>> {
                 None => String::new(),
             };
             let text = format!("{value}{when}{}", because(&deny.because));
-            say(About::Transform, Some(&deny.rule), text);
+            say(PhraseSubject::Transform, Some(&deny.rule), text);
             continue;
         }
         let (word, condition) = deny.text.split_once(' ').unwrap_or(("when", &deny.text));
         let text = format!("{word} {}{}", code(condition), because(&deny.because));
-        say(About::Deny, Some(&deny.rule), text);
+        say(PhraseSubject::Deny, Some(&deny.rule), text);
     }
     for used in &tool.limits {
         let Some(counter) = plan.limits.get(used.limit as usize) else {
@@ -109,7 +109,7 @@ pub fn before<'a>(plan: &'a Plan, tool: &'a Tool) -> Vec<Said<'a>> {
         let ask = counter.ask.as_ref().map(|role| format!("; more with the approval of {role}"));
         let text =
             format!("{}{}{}", limit(counter), by.unwrap_or_default(), ask.unwrap_or_default());
-        say(About::Limit, Some(&counter.rule), text);
+        say(PhraseSubject::Limit, Some(&counter.rule), text);
     }
     for cost in &tool.costs {
         let unit = plan.units.get(cost.unit as usize).map_or("?", |u| u.name.as_str());
@@ -118,54 +118,58 @@ pub fn before<'a>(plan: &'a Plan, tool: &'a Tool) -> Vec<Said<'a>> {
             _ => code(&expr(&shows, &cost.amount)),
         };
         let returned = if cost.returned { " (returned on failure)" } else { "" };
-        say(About::Cost, Some(&cost.rule), format!("{amount} {unit}{returned}"));
+        say(PhraseSubject::Cost, Some(&cost.rule), format!("{amount} {unit}{returned}"));
     }
     for one in &tool.effects {
         let shows = Shows { ranges: &one.ranges, ..shows };
         let done = code(&effect(&shows, one.op, &one.target, one.value.as_ref()));
         let text = format!("{done}{}{}", each(&shows), when(&shows, &one.when));
-        say(About::Effect, Some(&one.rule), text);
+        say(PhraseSubject::Effect, Some(&one.rule), text);
     }
-    out.extend(keeps(plan, About::Keeps, &tool.frame));
+    out.extend(keeps(plan, PhraseSubject::Keeps, &tool.frame));
     out.extend(permits(&shows, tool));
     out
 }
 
 /// Returns the invariants of a frame.
-fn keeps<'a>(plan: &'a Plan, about: About, frame: &[u32]) -> Vec<Said<'a>> {
+fn keeps<'a>(plan: &'a Plan, about: PhraseSubject, frame: &[u32]) -> Vec<RulePhrase<'a>> {
     let invariants = frame.iter().filter_map(|id| plan.invariants.get(*id as usize));
     let said = invariants.map(|invariant| {
         let mode = if invariant.monitor { " (reported only)" } else { "" };
         let text = format!("{}: {}{mode}", code(&invariant.rule.owner), code(&invariant.text));
-        Said { about, rule: Some(&invariant.rule), text }
+        RulePhrase { about, rule: Some(&invariant.rule), text }
     });
     said.collect()
 }
 
 /// Returns approvals, the gate and probes.
-fn permits<'a>(shows: &Shows<'a>, tool: &'a Tool) -> Vec<Said<'a>> {
+fn permits<'a>(shows: &Shows<'a>, tool: &'a Tool) -> Vec<RulePhrase<'a>> {
     let mut out = Vec::new();
     for approval in &tool.approvals {
         let within = approval.within.map(|d| format!(", not older than {}", duration(d)));
         let text = format!("{}{}", approval.role, within.unwrap_or_default());
         let why = because(&approval.because);
         let text = format!("{text}{}{why}", when(shows, &approval.when));
-        out.push(Said { about: About::Approval, rule: Some(&approval.rule), text });
+        out.push(RulePhrase { about: PhraseSubject::Approval, rule: Some(&approval.rule), text });
     }
     let gate = "irreversible and critical: somebody must have approved exactly this call";
     if tool.is_gated() {
-        out.push(Said { about: About::Gate, rule: None, text: gate.into() });
+        out.push(RulePhrase { about: PhraseSubject::Gate, rule: None, text: gate.into() });
     }
     for risk in tool.gates() {
         let when = code(&risk.text);
         let text = format!(
             "irreversible, and critical {when}: somebody must have approved exactly this call"
         );
-        out.push(Said { about: About::Gate, rule: Some(&risk.rule), text });
+        out.push(RulePhrase { about: PhraseSubject::Gate, rule: Some(&risk.rule), text });
     }
     for ready in &tool.ready {
         let probe = shows.plan.probes.get(ready.probe as usize).map_or("?", |p| p.name.as_str());
-        out.push(Said { about: About::Ready, rule: Some(&ready.rule), text: code(probe) });
+        out.push(RulePhrase {
+            about: PhraseSubject::Ready,
+            rule: Some(&ready.rule),
+            text: code(probe),
+        });
     }
     out
 }
@@ -185,7 +189,7 @@ fn trust(tool: &Tool) -> String {
 }
 
 /// Returns the rules applied after a successful call.
-pub fn after<'a>(plan: &'a Plan, tool: &'a Tool) -> Vec<Said<'a>> {
+pub fn after<'a>(plan: &'a Plan, tool: &'a Tool) -> Vec<RulePhrase<'a>> {
     let shows = Shows { plan, tool: Some(tool), ranges: &[] };
     let mut out = Vec::new();
     let read = match tool.returns {
@@ -195,15 +199,15 @@ pub fn after<'a>(plan: &'a Plan, tool: &'a Tool) -> Vec<Said<'a>> {
     };
     if let Some(read) = read {
         let text = format!("{read}, {}", trust(tool));
-        out.push(Said { about: About::Result, rule: None, text });
+        out.push(RulePhrase { about: PhraseSubject::Result, rule: None, text });
     }
     for observe in &tool.observes {
         let value = assigned(&shows, &observe.target, &observe.value);
-        let about = if observe.warn { About::ObserveWarn } else { About::Observe };
+        let about = if observe.warn { PhraseSubject::ObserveWarn } else { PhraseSubject::Observe };
         let text = code(&format!("{} = {value}", target(&shows, &observe.target)));
-        out.push(Said { about, rule: Some(&observe.rule), text });
+        out.push(RulePhrase { about, rule: Some(&observe.rule), text });
     }
-    out.extend(keeps(plan, About::ObserveKeeps, &tool.observe_frame));
+    out.extend(keeps(plan, PhraseSubject::ObserveKeeps, &tool.observe_frame));
     for learn in &tool.learns {
         let Some(fact) = plan.facts.get(learn.fact as usize) else { continue };
         let full = match fact.halts {
@@ -211,17 +215,17 @@ pub fn after<'a>(plan: &'a Plan, tool: &'a Tool) -> Vec<Said<'a>> {
             false => String::new(),
         };
         let text = format!("{}{full}", code(&fact.name));
-        out.push(Said { about: About::Learn, rule: Some(&learn.rule), text });
+        out.push(RulePhrase { about: PhraseSubject::Learn, rule: Some(&learn.rule), text });
     }
     for reconcile in &tool.reconciles {
         let text = format!("{}{}", code(&reconcile.text), because(&reconcile.because));
-        out.push(Said { about: About::Reconcile, rule: Some(&reconcile.rule), text });
+        out.push(RulePhrase { about: PhraseSubject::Reconcile, rule: Some(&reconcile.rule), text });
     }
     for transform in &tool.transforms {
         let path: String = transform.path.iter().map(|name| format!(".{name}")).collect();
         let value = code(&format!("result{path} = {}", expr(&shows, &transform.value)));
         let text = format!("{value}{}", when(&shows, &transform.when));
-        out.push(Said { about: About::Shown, rule: Some(&transform.rule), text });
+        out.push(RulePhrase { about: PhraseSubject::Shown, rule: Some(&transform.rule), text });
     }
     for private in &tool.privates {
         let shows = Shows { ranges: &private.part.ranges, ..shows };
@@ -232,7 +236,7 @@ pub fn after<'a>(plan: &'a Plan, tool: &'a Tool) -> Vec<Said<'a>> {
         let part = code(&private.part.to_string());
         let each = each(&shows);
         let text = format!("{part} to {readers}{each}{}", when(&shows, &private.when));
-        out.push(Said { about: About::Private, rule: Some(&private.rule), text });
+        out.push(RulePhrase { about: PhraseSubject::Private, rule: Some(&private.rule), text });
     }
     for endorsement in &tool.endorsements {
         let part = endorsement.part.to_string();
@@ -243,7 +247,11 @@ pub fn after<'a>(plan: &'a Plan, tool: &'a Tool) -> Vec<Said<'a>> {
         let shows = Shows { ranges: &endorsement.part.ranges, ..shows };
         let each = each(&shows);
         let text = format!("{}{each}{}", code(&part), when(&shows, &endorsement.when));
-        out.push(Said { about: About::Endorsed, rule: Some(&endorsement.rule), text });
+        out.push(RulePhrase {
+            about: PhraseSubject::Endorsed,
+            rule: Some(&endorsement.rule),
+            text,
+        });
     }
     out
 }

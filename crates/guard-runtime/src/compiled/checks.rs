@@ -1,6 +1,6 @@
 //! The checks of completion and attestations, their expressions prepared (semantics §12).
 
-use super::prepare::Prepared;
+use super::prepare::CompiledExpr;
 use guard_plan::plan::{self, CheckKind, Plan};
 
 /// The checks of a plan, their expressions prepared.
@@ -11,11 +11,11 @@ pub(crate) struct PreparedChecks {
 }
 
 /// By check.
-pub(crate) type CheckTree = Box<[Option<Prepared>]>;
+pub(crate) type CheckTree = Box<[Option<CompiledExpr>]>;
 
 fn tree(checks: &plan::Checks) -> CheckTree {
     let prepared = checks.0.iter().map(|check| match &check.kind {
-        CheckKind::Condition(expr) | CheckKind::Score(expr) => Some(Prepared::new(expr)),
+        CheckKind::Condition(expr) | CheckKind::Score(expr) => Some(CompiledExpr::new(expr)),
         _ => None,
     });
     prepared.collect()

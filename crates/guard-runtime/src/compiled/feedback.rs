@@ -1,6 +1,6 @@
 //! The feedback providers, indexed by the events that can wake them (semantics §10).
 
-use super::prepare::Prepared;
+use super::prepare::CompiledExpr;
 use guard_plan::plan::{Millis, Node, PathId, Plan, ProviderId, Tool, ToolId, Touch, Trigger};
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 pub(crate) struct Providers {
     pub all: Box<[PreparedProvider]>,
     pub created: Box<[(ProviderId, PathId)]>,
-    pub edges: Box<[(ProviderId, Prepared)]>,
+    pub edges: Box<[(ProviderId, CompiledExpr)]>,
     /// The edges that may change at any time.
     pub always: Box<[u32]>,
     /// The edges that may change with a settled call, by its tool.
@@ -27,7 +27,7 @@ pub(crate) struct PreparedProvider {
     pub calls: Option<u32>,
     pub every: Option<Millis>,
     /// The conditions of its blocks.
-    pub when: Box<[Option<Prepared>]>,
+    pub when: Box<[Option<CompiledExpr>]>,
 }
 
 impl Providers {
@@ -53,7 +53,7 @@ impl Providers {
                 }
                 Trigger::Becomes { condition, reads } => {
                     let edge = edges.len() as u32;
-                    let condition = Prepared::new(condition);
+                    let condition = CompiledExpr::new(condition);
                     let reads = reads.as_deref().and_then(|reads| reads_of(&condition, reads));
                     match reads {
                         None => always.push(edge),
@@ -102,14 +102,14 @@ impl PreparedProvider {
         PreparedProvider {
             calls: calls.min(),
             every: every.min(),
-            when: feedback.blocks.iter().map(|block| Prepared::optional(&block.when)).collect(),
+            when: feedback.blocks.iter().map(|block| CompiledExpr::optional(&block.when)).collect(),
         }
     }
 }
 
 /// Returns the state that a condition reads, ascending; `None` if the condition may change at any
 /// time, whatever the plan declares.
-fn reads_of(condition: &Prepared, declared: &[Touch]) -> Option<BTreeSet<Touch>> {
+fn reads_of(condition: &CompiledExpr, declared: &[Touch]) -> Option<BTreeSet<Touch>> {
     let mut reads: BTreeSet<Touch> = declared.iter().copied().collect();
     for op in condition.ops() {
         let Some(node) = op.node() else { continue };

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 /// One step of a prepared expression.
 #[derive(Debug, Clone)]
-pub(crate) enum PreparedOp {
+pub(crate) enum CompiledOp {
     /// A constant value.
     Const(Value),
     /// A node to evaluate.
@@ -45,30 +45,30 @@ pub(crate) enum ScalarKind {
 }
 
 impl ScalarLeaf {
-    fn from_op(op: &PreparedOp) -> Option<ScalarLeaf> {
+    fn from_op(op: &CompiledOp) -> Option<ScalarLeaf> {
         match op {
-            PreparedOp::Node(Node::Int(number)) => {
+            CompiledOp::Node(Node::Int(number)) => {
                 Some(ScalarLeaf::Scalar(Scalar(ScalarKind::Int, *number)))
             }
-            PreparedOp::Node(Node::Decimal(units)) => {
+            CompiledOp::Node(Node::Decimal(units)) => {
                 Some(ScalarLeaf::Scalar(Scalar(ScalarKind::Decimal, *units)))
             }
-            PreparedOp::Node(Node::Enum(index)) => {
+            CompiledOp::Node(Node::Enum(index)) => {
                 Some(ScalarLeaf::Scalar(Scalar(ScalarKind::Enum, (*index).into())))
             }
-            PreparedOp::Node(Node::State(var)) => Some(ScalarLeaf::State(*var)),
-            PreparedOp::Node(Node::Param(index)) => Some(ScalarLeaf::Param(*index)),
+            CompiledOp::Node(Node::State(var)) => Some(ScalarLeaf::State(*var)),
+            CompiledOp::Node(Node::Param(index)) => Some(ScalarLeaf::Param(*index)),
             _ => None,
         }
     }
 }
 
-impl PreparedOp {
+impl CompiledOp {
     /// Returns the node; `None` for a constant.
     pub fn node(&self) -> Option<&Node> {
         match self {
-            PreparedOp::Const(_) => None,
-            PreparedOp::Node(node) | PreparedOp::Place(node) | PreparedOp::Scalars(node, ..) => {
+            CompiledOp::Const(_) => None,
+            CompiledOp::Node(node) | CompiledOp::Place(node) | CompiledOp::Scalars(node, ..) => {
                 Some(node)
             }
         }
@@ -77,30 +77,30 @@ impl PreparedOp {
 
 /// An expression ready to run; the last step is the root.
 #[derive(Debug, Clone)]
-pub(crate) struct Prepared(Box<[PreparedOp]>);
+pub(crate) struct CompiledExpr(Box<[CompiledOp]>);
 
-impl Prepared {
-    pub fn new(expr: &Expr) -> Prepared {
-        let mut ops: Vec<PreparedOp> = Vec::with_capacity(expr.0.len());
+impl CompiledExpr {
+    pub fn new(expr: &Expr) -> CompiledExpr {
+        let mut ops: Vec<CompiledOp> = Vec::with_capacity(expr.0.len());
         for node in &expr.0 {
-            let op = constant(&ops, node).map(PreparedOp::Const).or_else(|| scalars(&ops, node));
-            ops.push(op.unwrap_or_else(|| PreparedOp::Node(node.clone())));
+            let op = constant(&ops, node).map(CompiledOp::Const).or_else(|| scalars(&ops, node));
+            ops.push(op.unwrap_or_else(|| CompiledOp::Node(node.clone())));
         }
         mark_places(&mut ops);
-        Prepared(ops.into_boxed_slice())
+        CompiledExpr(ops.into_boxed_slice())
     }
 
-    pub fn optional(expr: &Option<Expr>) -> Option<Prepared> {
-        expr.as_ref().map(Prepared::new)
+    pub fn optional(expr: &Option<Expr>) -> Option<CompiledExpr> {
+        expr.as_ref().map(CompiledExpr::new)
     }
 
     /// Returns the step with an index. The loader has checked that the index is valid.
-    pub fn op(&self, id: u32) -> &PreparedOp {
+    pub fn op(&self, id: u32) -> &CompiledOp {
         &self.0[id as usize]
     }
 
     /// All steps, children first.
-    pub fn ops(&self) -> &[PreparedOp] {
+    pub fn ops(&self) -> &[CompiledOp] {
         &self.0
     }
 
@@ -111,7 +111,7 @@ impl Prepared {
 }
 
 /// Marks the outermost node of each path into a variable.
-fn mark_places(ops: &mut [PreparedOp]) {
+fn mark_places(ops: &mut [CompiledOp]) {
     let mut ways = vec![false; ops.len()];
     let mut outermost = vec![false; ops.len()];
     for at in 0..ops.len() {
@@ -132,21 +132,21 @@ fn mark_places(ops: &mut [PreparedOp]) {
         }
     }
     for (op, outermost) in ops.iter_mut().zip(outermost) {
-        if let (true, PreparedOp::Node(node)) = (outermost, &op) {
-            *op = PreparedOp::Place(node.clone());
+        if let (true, CompiledOp::Node(node)) = (outermost, &op) {
+            *op = CompiledOp::Place(node.clone());
         }
     }
 }
 
 /// Returns a comparison of two leaves.
-fn scalars(ops: &[PreparedOp], node: &Node) -> Option<PreparedOp> {
+fn scalars(ops: &[CompiledOp], node: &Node) -> Option<CompiledOp> {
     let Node::Compare(op, a, b) = node else { return None };
     let leaf = |id: &u32| ScalarLeaf::from_op(&ops[*id as usize]);
-    Some(PreparedOp::Scalars(node.clone(), *op, leaf(a)?, leaf(b)?))
+    Some(CompiledOp::Scalars(node.clone(), *op, leaf(a)?, leaf(b)?))
 }
 
 /// Returns the value of a node that depends on no input.
-fn constant(ops: &[PreparedOp], node: &Node) -> Option<Value> {
+fn constant(ops: &[CompiledOp], node: &Node) -> Option<Value> {
     let child = |id: &u32| literal(&ops[*id as usize]);
     let all = |ids: &[u32]| ids.iter().map(child).collect::<Option<Vec<_>>>();
     match node {
@@ -163,18 +163,18 @@ fn constant(ops: &[PreparedOp], node: &Node) -> Option<Value> {
     }
 }
 
-fn literal(op: &PreparedOp) -> Option<Value> {
+fn literal(op: &CompiledOp) -> Option<Value> {
     Some(match op {
-        PreparedOp::Const(value) => value.clone(),
-        PreparedOp::Node(Node::None) => Value::None,
-        PreparedOp::Node(Node::Bool(value)) => Value::Bool(*value),
-        PreparedOp::Node(Node::Int(number)) => Value::Int(*number),
-        PreparedOp::Node(Node::Decimal(units)) => Value::Decimal(*units),
-        PreparedOp::Node(Node::String(text)) => Value::String(text.as_str().into()),
-        PreparedOp::Node(Node::Duration(millis)) => Value::Duration(*millis),
-        PreparedOp::Node(Node::Time(at)) => Value::Time(*at),
-        PreparedOp::Node(Node::Enum(index)) => Value::Enum(*index),
-        PreparedOp::Node(_) | PreparedOp::Place(_) | PreparedOp::Scalars(..) => return None,
+        CompiledOp::Const(value) => value.clone(),
+        CompiledOp::Node(Node::None) => Value::None,
+        CompiledOp::Node(Node::Bool(value)) => Value::Bool(*value),
+        CompiledOp::Node(Node::Int(number)) => Value::Int(*number),
+        CompiledOp::Node(Node::Decimal(units)) => Value::Decimal(*units),
+        CompiledOp::Node(Node::String(text)) => Value::String(text.as_str().into()),
+        CompiledOp::Node(Node::Duration(millis)) => Value::Duration(*millis),
+        CompiledOp::Node(Node::Time(at)) => Value::Time(*at),
+        CompiledOp::Node(Node::Enum(index)) => Value::Enum(*index),
+        CompiledOp::Node(_) | CompiledOp::Place(_) | CompiledOp::Scalars(..) => return None,
     })
 }
 
@@ -188,26 +188,26 @@ pub(crate) struct PreparedTool {
     pub needs: Box<[(u32, u64)]>,
     /// The other requirements, by position.
     pub conditional: Box<[u32]>,
-    pub denies: Box<[Prepared]>,
+    pub denies: Box<[CompiledExpr]>,
     /// The denies that no screen covers, by position.
     pub unscreened: Box<[u32]>,
     pub screens: Box<[Screen]>,
-    pub limits: Box<[Option<Prepared>]>,
-    pub costs: Box<[Prepared]>,
+    pub limits: Box<[Option<CompiledExpr>]>,
+    pub costs: Box<[CompiledExpr]>,
     pub effects: Box<[PreparedEffect]>,
-    pub approvals: Box<[Option<Prepared>]>,
-    pub observes: Box<[(PreparedTarget, Prepared)]>,
+    pub approvals: Box<[Option<CompiledExpr>]>,
+    pub observes: Box<[(PreparedTarget, CompiledExpr)]>,
     pub learns: Box<[PreparedLesson]>,
     /// What its clauses read, as far as trust goes.
     pub readings: Readings,
-    pub reconciles: Box<[Prepared]>,
+    pub reconciles: Box<[CompiledExpr]>,
     /// Of each transform of the result: the condition and the value.
-    pub transforms: Box<[(Option<Prepared>, Prepared)]>,
+    pub transforms: Box<[(Option<CompiledExpr>, CompiledExpr)]>,
     /// Of each private part of the result: the readers and the condition.
     pub privates: Box<[Private]>,
     pub endorsements: Box<[Vouching]>,
     /// The conditions under which a call is irreversible and critical.
-    pub gates: Box<[Prepared]>,
+    pub gates: Box<[CompiledExpr]>,
     /// By parameter: true if a rule reads it after the call; empty if none is read.
     pub retains: Box<[bool]>,
     /// True if a rule reads the result after the call.
@@ -226,8 +226,8 @@ pub(crate) struct PreparedTool {
 /// The `when` condition and the keys of the alternatives.
 #[derive(Debug)]
 pub(crate) struct PreparedRequires {
-    pub when: Option<Prepared>,
-    pub keys: Box<[Option<Box<[Prepared]>>]>,
+    pub when: Option<CompiledExpr>,
+    pub keys: Box<[Option<Box<[CompiledExpr]>>]>,
 }
 
 /// The expressions of an effect.
@@ -238,51 +238,51 @@ pub(crate) struct PreparedEffect {
     pub part: bool,
     /// True if another effect writes the variable, too: another part of it, or the call is refused.
     pub shared: bool,
-    pub ranges: Box<[Prepared]>,
-    pub when: Option<Prepared>,
+    pub ranges: Box<[CompiledExpr]>,
+    pub when: Option<CompiledExpr>,
     pub target: PreparedTarget,
-    pub value: Option<Prepared>,
+    pub value: Option<CompiledExpr>,
 }
 
 /// The key expressions of a target's path; `None` for a field.
-pub(crate) type PreparedTarget = Box<[Option<Prepared>]>;
+pub(crate) type PreparedTarget = Box<[Option<CompiledExpr>]>;
 
 /// The expressions of a private part.
 #[derive(Debug)]
 pub(crate) struct Private {
-    pub ranges: Box<[Prepared]>,
-    pub to: Option<Prepared>,
-    pub when: Option<Prepared>,
+    pub ranges: Box<[CompiledExpr]>,
+    pub to: Option<CompiledExpr>,
+    pub when: Option<CompiledExpr>,
 }
 
 /// The expressions of a part that is trusted under a condition, and what the condition reads.
 #[derive(Debug)]
 pub(crate) struct Vouching {
-    pub ranges: Box<[Prepared]>,
-    pub when: Option<Prepared>,
+    pub ranges: Box<[CompiledExpr]>,
+    pub when: Option<CompiledExpr>,
     pub reading: Reading,
 }
 
 /// The expressions of a lesson.
 #[derive(Debug)]
 pub(crate) struct PreparedLesson {
-    pub ranges: Box<[Prepared]>,
-    pub when: Option<Prepared>,
-    pub row: Box<[Prepared]>,
+    pub ranges: Box<[CompiledExpr]>,
+    pub when: Option<CompiledExpr>,
+    pub row: Box<[CompiledExpr]>,
 }
 
 impl PreparedLesson {
     pub fn new(learn: &plan::Learn) -> PreparedLesson {
         PreparedLesson {
             ranges: ranges(&learn.ranges),
-            when: Prepared::optional(&learn.when),
-            row: all(&learn.row, Prepared::new),
+            when: CompiledExpr::optional(&learn.when),
+            row: all(&learn.row, CompiledExpr::new),
         }
     }
 }
 
-fn ranges(ranges: &[plan::Range]) -> Box<[Prepared]> {
-    all(ranges, |range| Prepared::new(&range.over))
+fn ranges(ranges: &[plan::Range]) -> Box<[CompiledExpr]> {
+    all(ranges, |range| CompiledExpr::new(&range.over))
 }
 
 fn all<'p, T: 'p, U>(items: &'p [T], prepare: impl Fn(&'p T) -> U) -> Box<[U]> {
@@ -292,7 +292,7 @@ fn all<'p, T: 'p, U>(items: &'p [T], prepare: impl Fn(&'p T) -> U) -> Box<[U]> {
 fn target(target: &plan::Target) -> PreparedTarget {
     all(&target.path, |step| match step {
         plan::Step::Field(_) => None,
-        plan::Step::Index(key) => Some(Prepared::new(key)),
+        plan::Step::Index(key) => Some(CompiledExpr::new(key)),
     })
 }
 
@@ -314,46 +314,46 @@ impl PreparedTool {
             unscreened,
             screens,
             requires: all(&tool.requires, |requires| PreparedRequires {
-                when: Prepared::optional(&requires.when),
+                when: CompiledExpr::optional(&requires.when),
                 keys: all(&requires.any_of, |alternative| {
-                    alternative.key.as_ref().map(|key| all(&key.values, Prepared::new))
+                    alternative.key.as_ref().map(|key| all(&key.values, CompiledExpr::new))
                 }),
             }),
-            denies: all(&tool.denies, |deny| Prepared::new(&deny.condition)),
+            denies: all(&tool.denies, |deny| CompiledExpr::new(&deny.condition)),
             asks: all(&tool.denies, |deny| {
                 deny.condition.0.iter().any(|node| matches!(node, Node::Probe(_)))
             }),
-            limits: all(&tool.limits, |used| Prepared::optional(&used.by)),
-            costs: all(&tool.costs, |cost| Prepared::new(&cost.amount)),
+            limits: all(&tool.limits, |used| CompiledExpr::optional(&used.by)),
+            costs: all(&tool.costs, |cost| CompiledExpr::new(&cost.amount)),
             effects: all(&tool.effects, |effect| PreparedEffect {
                 part: !plan.shadow && !shadow_effects && is_part(plan, tool, effect),
                 shared: is_shared(tool, effect),
                 ranges: ranges(&effect.ranges),
-                when: Prepared::optional(&effect.when),
+                when: CompiledExpr::optional(&effect.when),
                 target: target(&effect.target),
-                value: Prepared::optional(&effect.value),
+                value: CompiledExpr::optional(&effect.value),
             }),
-            approvals: all(&tool.approvals, |approval| Prepared::optional(&approval.when)),
+            approvals: all(&tool.approvals, |approval| CompiledExpr::optional(&approval.when)),
             observes: all(&tool.observes, |observe| {
-                (target(&observe.target), Prepared::new(&observe.value))
+                (target(&observe.target), CompiledExpr::new(&observe.value))
             }),
             learns: all(&tool.learns, PreparedLesson::new),
             readings: Readings::new(plan, tool),
-            reconciles: all(&tool.reconciles, |rule| Prepared::new(&rule.condition)),
+            reconciles: all(&tool.reconciles, |rule| CompiledExpr::new(&rule.condition)),
             transforms: all(&tool.transforms, |rule| {
-                (Prepared::optional(&rule.when), Prepared::new(&rule.value))
+                (CompiledExpr::optional(&rule.when), CompiledExpr::new(&rule.value))
             }),
             privates: all(&tool.privates, |private| Private {
                 ranges: ranges(&private.part.ranges),
-                to: Prepared::optional(&private.to),
-                when: Prepared::optional(&private.when),
+                to: CompiledExpr::optional(&private.to),
+                when: CompiledExpr::optional(&private.when),
             }),
             endorsements: all(&tool.endorsements, |endorsement| Vouching {
                 ranges: ranges(&endorsement.part.ranges),
-                when: Prepared::optional(&endorsement.when),
+                when: CompiledExpr::optional(&endorsement.when),
                 reading: trust::of_endorsement(plan, tool, endorsement),
             }),
-            gates: tool.gates().map(|gate| Prepared::new(&gate.when)).collect(),
+            gates: tool.gates().map(|gate| CompiledExpr::new(&gate.when)).collect(),
             retains: retains(tool),
             reads_result: later || tool.keeps_result || !tool.observe_frame.is_empty(),
             secrets: tool.params.iter().any(|param| is_secret(types, param))
@@ -394,7 +394,7 @@ impl Readings {
 #[derive(Debug, Default)]
 pub(crate) struct Proven {
     /// The invariants that are proved in part, ascending, each with its unproved parts.
-    pub preserved: Box<[(InvariantId, Box<[Prepared]>)]>,
+    pub preserved: Box<[(InvariantId, Box<[CompiledExpr]>)]>,
     /// The variables whose refinements the tool's effects preserve, ascending.
     pub refined: Box<[VarId]>,
     /// The invariants that the tool's observations preserve, ascending.
@@ -422,10 +422,10 @@ impl Proven {
             });
             // Children precede parents: the parts up to a node contain its whole subtree.
             parts
-                .map(|(_, root)| Prepared::new(&Expr(condition.0[..=root as usize].to_vec())))
+                .map(|(_, root)| CompiledExpr::new(&Expr(condition.0[..=root as usize].to_vec())))
                 .collect()
         };
-        let preserved: Box<[(InvariantId, Box<[Prepared]>)]> =
+        let preserved: Box<[(InvariantId, Box<[CompiledExpr]>)]> =
             invariants.into_iter().map(|id| (id, left(id))).collect();
         let whole = |id: &InvariantId| {
             preserved.iter().any(|(proved, left)| proved == id && left.is_empty())
@@ -453,7 +453,7 @@ impl Proven {
     }
 
     /// Returns the unproved parts of an invariant; `None` if the whole invariant must be checked.
-    pub fn left(&self, invariant: InvariantId) -> Option<&[Prepared]> {
+    pub fn left(&self, invariant: InvariantId) -> Option<&[CompiledExpr]> {
         let at = self.preserved.binary_search_by_key(&invariant, |(id, _)| *id).ok()?;
         Some(&self.preserved[at].1)
     }

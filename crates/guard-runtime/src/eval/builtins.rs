@@ -1,7 +1,7 @@
 //! Builtins that read their operands without copying them.
 
 use super::context::{Bindings, Commands, Context};
-use crate::compiled::prepare::Prepared;
+use crate::compiled::prepare::CompiledExpr;
 use crate::val::Val;
 use guard_plan::builtin::{Builtin, MAX_JOINED, commands_of, is_mentioned};
 use guard_plan::plan::NodeId;
@@ -12,7 +12,7 @@ impl<'a> Context<'a> {
     /// evaluation then evaluates the operands again, to the same values.
     pub(super) fn viewed(
         &self,
-        expr: &'a Prepared,
+        expr: &'a CompiledExpr,
         builtin: Builtin,
         ids: &[NodeId],
         scope: Option<&Bindings<'_, 'a>>,

@@ -1,7 +1,7 @@
 //! Quantifiers, membership and indexing.
 
 use super::context::{Bindings, Context, Evaluated};
-use crate::compiled::prepare::{Prepared, PreparedOp};
+use crate::compiled::prepare::{CompiledExpr, CompiledOp};
 use crate::val::{Val, confused};
 use guard_plan::json::Json;
 use guard_plan::plan::{Node, NodeId, QuantifierOp};
@@ -166,7 +166,7 @@ impl QuantifierTally {
 impl<'a> Context<'a> {
     pub(super) fn quantified(
         &self,
-        expr: &'a Prepared,
+        expr: &'a CompiledExpr,
         op: QuantifierOp,
         over: &[NodeId],
         binders: &[u32],
@@ -182,7 +182,7 @@ impl<'a> Context<'a> {
         if let [over] = over {
             let items = match expr.op(*over) {
                 // The rows are not copied.
-                PreparedOp::Node(Node::Rows(fact)) => {
+                CompiledOp::Node(Node::Rows(fact)) => {
                     let rows = self.session.facts[*fact as usize].rows_from(0);
                     let rows: Vec<&'a Value> = rows.map(|(_, row, _)| row).collect();
                     Items::Rows(0, rows.into_iter())
@@ -228,13 +228,13 @@ impl<'a> Context<'a> {
     /// Evaluates membership; a collection literal is not built for it.
     pub(super) fn is_in(
         &self,
-        expr: &'a Prepared,
+        expr: &'a CompiledExpr,
         element: NodeId,
         collection: NodeId,
         scope: Option<&Bindings<'_, 'a>>,
     ) -> Result<bool, Fault> {
         let element = self.node(expr, element, scope)?;
-        if let PreparedOp::Node(Node::List(ids) | Node::Set(ids)) = expr.op(collection) {
+        if let CompiledOp::Node(Node::List(ids) | Node::Set(ids)) = expr.op(collection) {
             let mut found = false;
             for id in ids {
                 let item = self.node(expr, *id, scope)?;

@@ -1,7 +1,7 @@
 //! The nodes that read the history, the budgets, the clock and the facts.
 
 use super::context::{Bindings, Context, Evaluated};
-use crate::compiled::prepare::Prepared;
+use crate::compiled::prepare::CompiledExpr;
 use crate::session::{CallStart, Stamp, Successes};
 use crate::val::{Val, confused};
 use guard_plan::plan::{IndexId, Millis, Node, NodeId, Requirement, ToolId};
@@ -10,7 +10,7 @@ use guard_plan::value::Fault;
 impl<'a> Context<'a> {
     pub(super) fn asked(
         &self,
-        expr: &'a Prepared,
+        expr: &'a CompiledExpr,
         node: &'a Node,
         scope: Option<&Bindings<'_, 'a>>,
     ) -> Evaluated<'a> {
@@ -131,7 +131,7 @@ impl<'a> Context<'a> {
 
     fn done(
         &self,
-        expr: &'a Prepared,
+        expr: &'a CompiledExpr,
         index: IndexId,
         keys: &[NodeId],
         scope: Option<&Bindings<'_, 'a>>,
@@ -150,7 +150,7 @@ impl<'a> Context<'a> {
     /// Looks up the key bytes of some values; a missing option is never found.
     fn with_keys<T>(
         &self,
-        expr: &'a Prepared,
+        expr: &'a CompiledExpr,
         keys: &[NodeId],
         scope: Option<&Bindings<'_, 'a>>,
         look: impl FnOnce(&[u8]) -> T,

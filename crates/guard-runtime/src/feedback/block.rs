@@ -1,6 +1,6 @@
 //! Renders feedback blocks as text. Interpolated text cannot end a block or begin another.
 
-use crate::compiled::prepare::Prepared;
+use crate::compiled::prepare::CompiledExpr;
 use crate::eval::context::Context;
 use guard_plan::plan::{Block, Feedback, Message, Part};
 use guard_plan::record::Delivered;
@@ -11,7 +11,7 @@ use guard_plan::value::Fault;
 pub(super) fn first_message<'a>(
     cx: &Context<'a>,
     feedback: &Feedback,
-    when: &'a [Option<Prepared>],
+    when: &'a [Option<CompiledExpr>],
     judged: u64,
 ) -> Result<Option<Delivered>, Fault> {
     for (block, when) in feedback.blocks.iter().zip(when) {
@@ -49,7 +49,7 @@ fn message(cx: &Context<'_>, message: &Message, out: &mut String) -> Result<(), 
             Part::Text(text) => out.push_str(text),
             Part::Value(show) if show.secret => out.push_str(render::SECRET),
             Part::Value(show) => {
-                let value = cx.eval_shown(&Prepared::new(&show.expr))?;
+                let value = cx.eval_shown(&CompiledExpr::new(&show.expr))?;
                 out.push_str(&render::interpolated(&cx.compiled.plan().types, show.ty, &value));
             }
         }

@@ -1,6 +1,6 @@
 //! The part of a result that a clause names, element by element. What becomes of it is the clause's.
 
-use crate::compiled::prepare::Prepared;
+use crate::compiled::prepare::CompiledExpr;
 use crate::eval::collections::Items;
 use crate::eval::context::{Bindings, Context};
 use crate::val::Val;
@@ -26,19 +26,19 @@ pub(crate) struct PartElement<'c, 's, 'p, 'j> {
 pub(crate) fn each<'s, 'p, 'j>(
     cx: &Context<'s>,
     part: &'p ResultPart,
-    ranges: &'s [Prepared],
+    ranges: &'s [CompiledExpr],
     raw: &'j Json,
     visit: &mut dyn FnMut(&PartElement<'_, 's, 'p, 'j>),
 ) -> Result<(), Fault> {
     let outside = Bindings { slots: &[], values: &[], outer: None };
-    let all: Vec<(&Range, &Prepared)> = part.ranges.iter().zip(ranges).collect();
+    let all: Vec<(&Range, &CompiledExpr)> = part.ranges.iter().zip(ranges).collect();
     within(cx, &all, &PartElement { scope: &outside, json: raw, rest: &part.path }, visit)
 }
 
 /// Calls `visit` with each element of the ranges that are left.
 fn within<'s, 'p, 'j>(
     cx: &Context<'s>,
-    ranges: &[(&Range, &'s Prepared)],
+    ranges: &[(&Range, &'s CompiledExpr)],
     outer: &PartElement<'_, 's, 'p, 'j>,
     visit: &mut dyn FnMut(&PartElement<'_, 's, 'p, 'j>),
 ) -> Result<(), Fault> {

@@ -31,7 +31,7 @@ pub(crate) fn check<'a>(
         return;
     }
     let grants = Grants::new(cx, call, draft);
-    let mut needed: Few<Needed<'_>> = Few::default();
+    let mut needed: SmallList<Needed<'_>> = SmallList::default();
     for (approval, when) in call.tool.approvals.iter().zip(&call.ready.approvals) {
         match cx.holds_if_any(when) {
             Ok(false) => continue,
@@ -112,7 +112,7 @@ fn escalated<'a>(cx: &Context<'a>, call: DecidedCall<'_>) -> Option<(&'a str, Re
 }
 
 /// Adds a role, or reduces its maximum age to the smaller one.
-fn need<'a>(needed: &mut Few<Needed<'a>>, role: &'a str, within: Option<Millis>) {
+fn need<'a>(needed: &mut SmallList<Needed<'a>>, role: &'a str, within: Option<Millis>) {
     if let Some((_, least)) = needed.iter_mut().find(|(known, _)| *known == role) {
         *least = [*least, within].into_iter().flatten().min();
         return;
@@ -121,15 +121,15 @@ fn need<'a>(needed: &mut Few<Needed<'a>>, role: &'a str, within: Option<Millis>)
 }
 
 /// A list that stores its first element, usually the only one, without allocation.
-struct Few<T>(Option<T>, Vec<T>);
+struct SmallList<T>(Option<T>, Vec<T>);
 
-impl<T> Default for Few<T> {
+impl<T> Default for SmallList<T> {
     fn default() -> Self {
-        Few(None, Vec::new())
+        SmallList(None, Vec::new())
     }
 }
 
-impl<T> Few<T> {
+impl<T> SmallList<T> {
     fn push(&mut self, item: T) {
         match &self.0 {
             None => self.0 = Some(item),

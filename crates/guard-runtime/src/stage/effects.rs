@@ -5,7 +5,7 @@ mod parts;
 
 use super::DecidedCall;
 use crate::compiled::CompiledPlan;
-use crate::compiled::prepare::{Prepared, PreparedEffect, Proven};
+use crate::compiled::prepare::{CompiledExpr, PreparedEffect, Proven};
 use crate::eval::context::Context;
 use crate::reason::FoundReasons;
 use crate::session::flight::PendingWrites;
@@ -217,7 +217,7 @@ fn refinements(
 }
 
 /// Returns whether the unproved parts hold.
-fn holds_in_part(after: &Context<'_>, parts: &[Prepared]) -> bool {
+fn holds_in_part(after: &Context<'_>, parts: &[CompiledExpr]) -> bool {
     parts.iter().all(|part| after.holds(part) == Ok(true))
 }
 

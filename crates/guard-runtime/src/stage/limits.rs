@@ -1,7 +1,7 @@
 //! Limits: counters of allowed calls.
 
 use super::DecidedCall;
-use crate::compiled::prepare::Prepared;
+use crate::compiled::prepare::CompiledExpr;
 use crate::eval::context::Context;
 use crate::reason::FoundReasons;
 use crate::session::counter::CounterUsage;
@@ -45,7 +45,7 @@ fn key<'a>(
     cx: &Context<'a>,
     call: DecidedCall<'a>,
     limit: &Limit,
-    by: Option<&'a Prepared>,
+    by: Option<&'a CompiledExpr>,
     draft: &mut PendingWrites,
 ) -> Result<Option<KeyRange>, Fault> {
     let identical = limit.scope == LimitScope::Identical;
@@ -118,6 +118,6 @@ fn full(
 /// Renders the key of a call for a message; a key that is read from a secret is hidden.
 fn shown_key(cx: &Context<'_>, call: DecidedCall<'_>, used: &LimitUse) -> Option<String> {
     let (by, ty) = used.by.as_ref().zip(used.by_type)?;
-    let value = cx.eval_shown(&Prepared::new(by)).ok()?;
+    let value = cx.eval_shown(&CompiledExpr::new(by)).ok()?;
     Some(secrecy::shown(cx.compiled.plan(), &call.tool.params, by, ty, &value))
 }

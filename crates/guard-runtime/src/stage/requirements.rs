@@ -1,7 +1,7 @@
 //! Requirements: tools that must have succeeded before.
 
 use super::DecidedCall;
-use crate::compiled::prepare::Prepared;
+use crate::compiled::prepare::CompiledExpr;
 use crate::eval::context::Context;
 use crate::reason::{FoundReasons, listed};
 use crate::session::flight::PendingWrites;
@@ -69,7 +69,7 @@ fn one_of<'a>(
 fn standing<'a>(
     cx: &Context<'a>,
     requires: &Requires,
-    keys: &'a [Option<Box<[Prepared]>>],
+    keys: &'a [Option<Box<[CompiledExpr]>>],
     draft: &mut PendingWrites,
 ) -> Result<Standing, Fault> {
     let mut best = Ok(Standing::Missing);
@@ -86,7 +86,7 @@ fn standing<'a>(
 fn one<'a>(
     cx: &Context<'a>,
     alternative: &Requirement,
-    values: Option<&'a [Prepared]>,
+    values: Option<&'a [CompiledExpr]>,
     draft: &mut PendingWrites,
 ) -> Result<Standing, Fault> {
     let Requirement { tool, key, .. } = alternative;
@@ -182,7 +182,7 @@ fn described(cx: &Context<'_>, call: DecidedCall<'_>, alternative: &Requirement)
         let params = &plan.indexes[key.index as usize].params;
         let shown = params.iter().zip(&key.values).map(|(param, expr)| {
             let param = &tool.params[*param as usize];
-            let value = match cx.eval_shown(&Prepared::new(expr)) {
+            let value = match cx.eval_shown(&CompiledExpr::new(expr)) {
                 _ if param.secret => render::SECRET.into(),
                 Ok(value) => secrecy::shown(plan, &call.tool.params, expr, param.ty, &value),
                 Err(fault) => format!("({fault})"),

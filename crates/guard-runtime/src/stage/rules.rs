@@ -1,7 +1,7 @@
 //! Denies: conditions under which a call is refused.
 
 use super::DecidedCall;
-use crate::compiled::prepare::Prepared;
+use crate::compiled::prepare::CompiledExpr;
 use crate::eval::context::{Asking, Context};
 use crate::reason::FoundReasons;
 use crate::transform;
@@ -100,7 +100,7 @@ fn denied(cx: &Context<'_>, deny: &Deny) -> Reason {
     };
     let mut reason = cx.reason(Code::Denied, &deny.rule, message);
     reason.help = help;
-    cx.explain_leak(&mut reason, &Prepared::new(&deny.condition));
+    cx.explain_leak(&mut reason, &CompiledExpr::new(&deny.condition));
     reason.values = cx.values(&deny.shows);
     reason
 }

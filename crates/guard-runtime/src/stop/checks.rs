@@ -1,7 +1,7 @@
 //! Checks, judged in order on the committed state, and their failures as text.
 
 use crate::compiled::checks::CheckTree;
-use crate::compiled::prepare::Prepared;
+use crate::compiled::prepare::CompiledExpr;
 use crate::eval::context::Context;
 use crate::found::{self, CheckResult};
 use crate::session::items;
@@ -24,7 +24,7 @@ struct FailedCheck {
 struct CheckJudge<'j, 'a> {
     cx: &'j Context<'a>,
     checks: &'a [Check],
-    ready: &'a [Option<Prepared>],
+    ready: &'a [Option<CompiledExpr>],
     attests: &'a [Box<[CheckTree]>],
 }
 

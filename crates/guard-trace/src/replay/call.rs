@@ -21,7 +21,7 @@ struct ForeseenDecision<'a> {
 }
 
 /// The decision with both possible answers to its one missing question.
-enum Supposed {
+enum Hypothetical {
     /// The same with both; with one of the answers.
     Said(Verdict, bool),
     /// They differ; with this answer the decision is as recorded.
@@ -121,14 +121,14 @@ impl Replay<'_> {
             return ForeseenDecision { verdict: Some(decided), ..foreseen };
         };
         match self.suppose(proposal, &world, was) {
-            Supposed::Said(now, answer) => {
+            Hypothetical::Said(now, answer) => {
                 (foreseen.verdict, foreseen.world) = (Some(now), world.supposing(answer));
             }
-            Supposed::Goes(answer) => {
+            Hypothetical::Goes(answer) => {
                 foreseen.verdict = Some(Verdict { decision: was, ..decided });
                 (foreseen.unsaid, foreseen.world) = (Some(missing), world.supposing(answer));
             }
-            Supposed::Open => {
+            Hypothetical::Open => {
                 (foreseen.verdict, foreseen.unsaid) = (Some(decided), Some(missing));
             }
         }
@@ -148,9 +148,9 @@ impl Replay<'_> {
         proposal: &Proposal<'_>,
         world: &RecordedAnswers<'_>,
         was: Decision,
-    ) -> Supposed {
+    ) -> Hypothetical {
         if world.open {
-            return Supposed::Open;
+            return Hypothetical::Open;
         }
         let mut ways = [true, false].map(|answer| {
             let mut world = world.supposing(answer);
@@ -165,11 +165,11 @@ impl Replay<'_> {
         });
         if !ways[0].2 && !ways[1].2 && ways[0].1.decision == ways[1].1.decision {
             let [(answer, verdict, _), _] = ways;
-            return Supposed::Said(verdict, answer);
+            return Hypothetical::Said(verdict, answer);
         }
         ways.reverse();
         let goes = ways.iter().find(|(_, verdict, _)| verdict.decision == was);
-        goes.map_or(Supposed::Open, |(answer, ..)| Supposed::Goes(*answer))
+        goes.map_or(Hypothetical::Open, |(answer, ..)| Hypothetical::Goes(*answer))
     }
 
     /// Replays a call that the kernel served, then or now.

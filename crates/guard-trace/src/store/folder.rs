@@ -12,8 +12,8 @@ use super::memory::{check_snapshot, no_snapshot};
 use super::place::{GONE, is_absent};
 use super::seen::Seen;
 use super::{
-    Commit, Committed, Durability, Fit, Records, SharedCharge, Store, StoreError, StoredStart,
-    Taken, audit, check_id, fit,
+    Commit, Committed, Durability, Fit, Records, SessionSnapshot, SharedCharge, Store, StoreError,
+    StoredStart, audit, check_id, fit,
 };
 use crate::keys::Keys;
 use crate::line::{Head, Line};
@@ -205,7 +205,7 @@ impl FolderStore {
 
     /// Returns the snapshot of a session with the position in its file where the trace continues,
     /// and whether a snapshot was rejected.
-    fn taken(&self, session: &str) -> (Option<(Taken, FilePosition)>, bool) {
+    fn taken(&self, session: &str) -> (Option<(SessionSnapshot, FilePosition)>, bool) {
         let mut bytes = Vec::new();
         let read = File::open(self.snapshot_path(session))
             .and_then(|mut file| file.read_to_end(&mut bytes));
@@ -217,7 +217,7 @@ impl FolderStore {
         (taken, distrusted)
     }
 
-    fn trusted(&self, session: &str, bytes: &[u8]) -> Option<(Taken, FilePosition)> {
+    fn trusted(&self, session: &str, bytes: &[u8]) -> Option<(SessionSnapshot, FilePosition)> {
         let (header, bytes) = bytes.split_at_checked(HEADER)?;
         let rest = header.strip_prefix(MAGIC)?;
         let version = u64::from_be_bytes(rest[..8].try_into().ok()?);
@@ -227,7 +227,10 @@ impl FolderStore {
         let keys = self.keys.as_ref()?;
         keys.bears(session, (version, &hash), &said, &rest[40..72]).then(|| {
             let head = Head { first: 0, version, hash };
-            (Taken { version, hash, bytes: bytes.to_vec() }, FilePosition { offset, head })
+            (
+                SessionSnapshot { version, hash, bytes: bytes.to_vec() },
+                FilePosition { offset, head },
+            )
         })
     }
 
@@ -350,7 +353,7 @@ impl Store for FolderStore {
         Ok(Box::new(lines.skip_while(before)))
     }
 
-    fn snapshot(&self, session: &str) -> Result<(Option<Taken>, bool), StoreError> {
+    fn snapshot(&self, session: &str) -> Result<(Option<SessionSnapshot>, bool), StoreError> {
         if session == LEDGER {
             return Ok((None, false));
         }

@@ -1,8 +1,8 @@
 //! A store in memory: for tests, and for temporary sessions.
 
 use super::{
-    Commit, Committed, Fit, Records, Store, StoreError, StoredStart, Taken, charge_all, check_id,
-    fit,
+    Commit, Committed, Fit, Records, SessionSnapshot, Store, StoreError, StoredStart, charge_all,
+    check_id, fit,
 };
 use crate::line::{Head, Line};
 use std::collections::{BTreeMap, HashMap};
@@ -24,7 +24,7 @@ struct StoredSessions {
 struct StoredSession {
     head: Head,
     lines: Vec<String>,
-    snapshot: Option<Taken>,
+    snapshot: Option<SessionSnapshot>,
 }
 
 impl StoredSession {
@@ -79,8 +79,11 @@ impl Store for MemoryStore {
         found.head = head;
         found.lines.extend(commit.records.iter().map(|record| (*record).to_owned()));
         if let Some(bytes) = commit.snapshot {
-            found.snapshot =
-                Some(Taken { version: head.version, hash: head.hash, bytes: bytes.to_vec() });
+            found.snapshot = Some(SessionSnapshot {
+                version: head.version,
+                hash: head.hash,
+                bytes: bytes.to_vec(),
+            });
         }
         Ok(Committed::Yes(head))
     }
@@ -116,7 +119,7 @@ impl Store for MemoryStore {
         })))
     }
 
-    fn snapshot(&self, session: &str) -> Result<(Option<Taken>, bool), StoreError> {
+    fn snapshot(&self, session: &str) -> Result<(Option<SessionSnapshot>, bool), StoreError> {
         let kept = self.lock();
         Ok((kept.sessions.get(session).and_then(|found| found.snapshot.clone()), false))
     }

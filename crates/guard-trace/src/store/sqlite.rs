@@ -17,7 +17,8 @@ use super::ledger::{LEDGER, LedgerSums};
 use super::mark::{self, ChainMarks};
 use super::seen::Seen;
 use super::{
-    Commit, Committed, Durability, Records, Store, StoreError, StoredStart, Taken, audit, check_id,
+    Commit, Committed, Durability, Records, SessionSnapshot, Store, StoreError, StoredStart, audit,
+    check_id,
 };
 use crate::keys::Keys;
 use crate::line::Head;
@@ -219,7 +220,7 @@ impl Store for SqliteStore {
         })))
     }
 
-    fn snapshot(&self, session: &str) -> Result<(Option<Taken>, bool), StoreError> {
+    fn snapshot(&self, session: &str) -> Result<(Option<SessionSnapshot>, bool), StoreError> {
         self.reading(|rows, _| match rows.session(session)? {
             Some(found) => snapshot(rows, &found, session, self.keys.as_ref()),
             None => Ok((None, false)),
@@ -326,7 +327,7 @@ fn snapshot(
     found: &rows::SessionRow,
     session: &str,
     keys: Option<&Keys>,
-) -> Result<(Option<Taken>, bool), StoreError> {
+) -> Result<(Option<SessionSnapshot>, bool), StoreError> {
     let Some(kept) = rows.snapshot(found)? else { return Ok((None, false)) };
     let taken = kept.trusted(session, keys);
     let distrusted = taken.is_none() && keys.is_some();

@@ -4,7 +4,7 @@
 use super::finding::{TraceFinding, TraceTrouble};
 use super::pieces::{LineFact, LineLinks};
 use super::{Against, MAX_FINDINGS, VerifiedTrace};
-use crate::checkpoint::{CheckpointEntry, Growing};
+use crate::checkpoint::{CheckpointEntry, SessionTree};
 use crate::line::Head;
 use guard_plan::encode::Hash;
 use guard_plan::hex;
@@ -20,7 +20,7 @@ struct Other {
 
 /// The problem of the previous line.
 #[derive(Clone, Copy, PartialEq)]
-enum Excuse {
+enum PreviousDefect {
     None,
     /// It was not a record, and may stand for one.
     NoRecord,
@@ -36,10 +36,10 @@ pub struct Links<'a> {
     /// After a record that did not follow, the alternative continuation.
     other: Option<Other>,
     /// The deviation that the next line may have without a finding.
-    excuse: Excuse,
+    excuse: PreviousDefect,
     begun: bool,
     /// The Merkle tree, if everything so far is linked.
-    growing: Option<Growing>,
+    growing: Option<SessionTree>,
     /// True once the checkpoint's session was compared with these records.
     compared: bool,
     snapshot_seen: bool,
@@ -58,9 +58,9 @@ impl<'a> Links<'a> {
             against,
             head: Head::default(),
             other: None,
-            excuse: Excuse::None,
+            excuse: PreviousDefect::None,
             begun: false,
-            growing: (against.tree || against.entry.is_some()).then(Growing::default),
+            growing: (against.tree || against.entry.is_some()).then(SessionTree::default),
             compared: false,
             snapshot_seen: false,
             session: None,
@@ -104,7 +104,7 @@ impl<'a> Links<'a> {
             Ok(link) => link,
             Err(flaw) => {
                 self.found(None, TraceTrouble::Form(flaw));
-                return self.excuse = Excuse::NoRecord;
+                return self.excuse = PreviousDefect::NoRecord;
             }
         };
         self.records += 1;
@@ -129,14 +129,14 @@ impl<'a> Links<'a> {
         if let Some(other) = self.other.take_if(|other| after(&other.head)) {
             return self.turn(link, other);
         }
-        let excuse = std::mem::replace(&mut self.excuse, Excuse::None);
+        let excuse = std::mem::replace(&mut self.excuse, PreviousDefect::None);
         if link.seq < expected.version {
             return self.again(link);
         }
-        let skipped = expected.version + u64::from(excuse == Excuse::NoRecord);
+        let skipped = expected.version + u64::from(excuse == PreviousDefect::NoRecord);
         if link.seq > skipped {
             self.doubt(link, skipped, TraceTrouble::Missing(link.seq - 1));
-        } else if link.seq == expected.version && excuse == Excuse::None {
+        } else if link.seq == expected.version && excuse == PreviousDefect::None {
             self.doubt(link, expected.version - 1, TraceTrouble::Replaced);
         }
         self.accept(link);
@@ -173,11 +173,11 @@ impl<'a> Links<'a> {
     /// earlier ones.
     fn begin(&mut self, link: &LineLinks) {
         self.begun = true;
-        let excuse = std::mem::replace(&mut self.excuse, Excuse::None);
+        let excuse = std::mem::replace(&mut self.excuse, PreviousDefect::None);
         let first = match link.seq {
             0 => 0,
             seq if link.snapshot => seq,
-            1 if excuse == Excuse::NoRecord => 0,
+            1 if excuse == PreviousDefect::NoRecord => 0,
             seq => {
                 self.found(Some(seq), TraceTrouble::Beheaded);
                 seq
@@ -223,10 +223,10 @@ impl<'a> Links<'a> {
     }
 
     fn accept(&mut self, link: &LineLinks) {
-        self.excuse = Excuse::None;
+        self.excuse = PreviousDefect::None;
         if !link.intact {
             self.found(Some(link.seq), TraceTrouble::Changed);
-            self.excuse = Excuse::Hash;
+            self.excuse = PreviousDefect::Hash;
         }
         self.head = self.next(link);
         if let Some(growing) = self.growing.as_mut() {

@@ -2,10 +2,10 @@
 
 use crate::lines;
 use guard_plan::record::Chain;
-use guard_trace::checkpoint::{Checkpoint, CheckpointEntry, Doubt, InclusionProof};
+use guard_trace::checkpoint::{Checkpoint, CheckpointEntry, CheckpointError, InclusionProof};
 use guard_trace::line::Line;
 use guard_trace::sign::SigningKey;
-use guard_trace::store::{Commit, Committed, MemoryStore, Store, Taken};
+use guard_trace::store::{Commit, Committed, MemoryStore, SessionSnapshot, Store};
 use guard_trace::verify::{self, Against, VerifiedTrace, Watch};
 
 const RECORDS: usize = 40;
@@ -212,17 +212,17 @@ fn replaced_files_are_found_by_signed_checkpoints() {
     let read = Checkpoint::parse(&text).unwrap();
     assert_eq!(read.signed_by(&key.public()), Ok(()));
     let other = SigningKey::new([2; 32]).public();
-    assert!(matches!(read.signed_by(&other), Err(Doubt::Stranger(_))));
+    assert!(matches!(read.signed_by(&other), Err(CheckpointError::Stranger(_))));
     // Whoever replaces the file and the checkpoint cannot sign.
     let mine = Checkpoint::new(vec![entry()], Some(&SigningKey::new([2; 32]))).unwrap();
-    assert!(matches!(mine.signed_by(&key.public()), Err(Doubt::Stranger(_))));
+    assert!(matches!(mine.signed_by(&key.public()), Err(CheckpointError::Stranger(_))));
     let none = Checkpoint::new(vec![entry()], None).unwrap();
-    assert_eq!(none.signed_by(&key.public()), Err(Doubt::Unsigned));
+    assert_eq!(none.signed_by(&key.public()), Err(CheckpointError::Unsigned));
     for (from, to) in [("\"records\":40", "\"records\":39"), ("\"s1\"", "\"s2\"")] {
-        assert_eq!(Checkpoint::parse(&text.replace(from, to)), Err(Doubt::Root));
+        assert_eq!(Checkpoint::parse(&text.replace(from, to)), Err(CheckpointError::Root));
     }
     let key_of_another = text.replace(&key.public().to_string(), &other.to_string());
-    assert_eq!(Checkpoint::parse(&key_of_another), Err(Doubt::Signature));
+    assert_eq!(Checkpoint::parse(&key_of_another), Err(CheckpointError::Signature));
 }
 
 #[test]
@@ -306,7 +306,7 @@ fn traces_of_other_sessions_and_wrong_snapshots() {
     );
     let head = |at: usize| Line::read(trace()[at].as_bytes()).unwrap().hash;
     let snapshot = |version, hash, distrusted| Against {
-        snapshot: Some(Taken { version, hash, bytes: vec![] }),
+        snapshot: Some(SessionSnapshot { version, hash, bytes: vec![] }),
         distrusted,
         ..Against::default()
     };

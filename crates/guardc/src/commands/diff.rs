@@ -5,7 +5,9 @@ use crate::failure::{CommandResult, Exit, Failure};
 use crate::project;
 use crate::term::{Console, count};
 use guard_compiler::SourceFile;
-use guard_compiler::diff::{Answer, Diff, Fate, Limits, ToolDiff, UndeclaredCalls, Witness, diff};
+use guard_compiler::diff::{
+    Answer, Diff, Limits, ToolChange, ToolDiff, UndeclaredCalls, Witness, diff,
+};
 use guard_compiler::explore::events_of;
 use guard_compiler::hir::Program;
 use guard_compiler::scenario::Scenario;
@@ -150,9 +152,9 @@ fn is_same(tool: &ToolDiff) -> bool {
 
 fn heading(tool: &ToolDiff) -> String {
     match tool.fate {
-        Fate::Kept => tool.tool.clone(),
-        Fate::Added => format!("{} (new)", tool.tool),
-        Fate::Removed => format!("{} (gone)", tool.tool),
+        ToolChange::Kept => tool.tool.clone(),
+        ToolChange::Added => format!("{} (new)", tool.tool),
+        ToolChange::Removed => format!("{} (gone)", tool.tool),
     }
 }
 
@@ -182,7 +184,7 @@ fn summary(found: &Diff) -> String {
 
 /// Formats the session of a witness, and the decision of each guard at its end.
 fn story(witness: &Witness, tool: &ToolDiff, old: &ComparedGuard, new: &ComparedGuard) -> String {
-    let names = if tool.fate == Fate::Removed { &old.program } else { &new.program };
+    let names = if tool.fate == ToolChange::Removed { &old.program } else { &new.program };
     let mut text = witness.session.ending_otherwise(names, &witness.new);
     if text.ends_with('\n') {
         text.pop();

@@ -62,7 +62,7 @@ pub enum Answer {
 
 /// The presence of a tool in the old guard and in the new one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
+pub enum ToolChange {
     /// Both guards declare it.
     Kept,
     /// Only the new one does.
@@ -77,7 +77,7 @@ pub struct ToolDiff {
     /// The tool, by the name the harness uses.
     pub tool: String,
     /// Which guards declare it.
-    pub fate: Fate,
+    pub fate: ToolChange,
     /// Whether the new guard allows what the old one refused.
     pub looser: Answer,
     /// Whether the new guard refuses what the old one allowed.
@@ -127,7 +127,7 @@ pub fn diff(old: &Program, new: &Program, limits: &Limits, stop: &dyn Fn() -> bo
     });
     let compared: Vec<_> = compared.collect();
     let open =
-        |(_, (_, c)): &&(&str, (Fate, Change))| !c.looser.is_empty() || !c.tighter.is_empty();
+        |(_, (_, c)): &&(&str, (ToolChange, Change))| !c.looser.is_empty() || !c.tighter.is_empty();
     // The tools that are looked into share what may be tried; what one leaves of its climbing the others have.
     let share = compared.iter().filter(open).count().max(1);
     let (mut climbs, mut to_come) = (limits.climbs, share);
@@ -287,7 +287,7 @@ pub(crate) fn allowed_despite(
     Searched { witness: product.looser, states: product.seen, calls: product.judged }
 }
 
-fn changed(sides: &Sides, before: Option<ToolId>, after: Option<ToolId>) -> (Fate, Change) {
+fn changed(sides: &Sides, before: Option<ToolId>, after: Option<ToolId>) -> (ToolChange, Change) {
     let (old, new) = (sides.old, sides.new);
     let other = |what: &str| Change {
         looser: vec![what.to_string()],
@@ -295,13 +295,13 @@ fn changed(sides: &Sides, before: Option<ToolId>, after: Option<ToolId>) -> (Fat
         ..Change::default()
     };
     match (before, after) {
-        (Some(a), Some(b)) => (Fate::Kept, sides.tool(a, b)),
+        (Some(a), Some(b)) => (ToolChange::Kept, sides.tool(a, b)),
         (None, Some(_)) => {
             let mut change = other("the tool is new");
             if !old.default_allow && !old.shadow {
                 change.tighter.clear();
             }
-            (Fate::Added, change)
+            (ToolChange::Added, change)
         }
         (Some(a), None) => {
             let mut change = other("the tool is gone");
@@ -311,8 +311,8 @@ fn changed(sides: &Sides, before: Option<ToolId>, after: Option<ToolId>) -> (Fat
             if !new.default_allow && !new.shadow && !is_named {
                 change.looser.clear();
             }
-            (Fate::Removed, change)
+            (ToolChange::Removed, change)
         }
-        (None, None) => (Fate::Removed, Change::default()),
+        (None, None) => (ToolChange::Removed, Change::default()),
     }
 }

@@ -12,7 +12,9 @@ use crate::analysis::explore::climb::PlayedSession;
 use crate::analysis::explore::inputs::{Inputs, read, written};
 use crate::analysis::explore::mark::Questions;
 use crate::analysis::explore::search::{MOST_HELD, step};
-use crate::analysis::explore::session::{Act, Said, Session, Step, Then, WORKSPACE, act, call_id};
+use crate::analysis::explore::session::{
+    Act, ExploredEnding, Session, Step, StepReply, WORKSPACE, act, call_id,
+};
 use crate::analysis::explore::slice::{Slice, tools_for};
 use crate::analysis::explore::start_of;
 use crate::analysis::explore::world::Oracle;
@@ -38,7 +40,7 @@ const WORLDS: usize = 4;
 
 /// The direction in which a verdict changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum ChangeDirection {
     Looser,
     Tighter,
 }
@@ -49,7 +51,7 @@ pub struct Witness {
     /// What happens, with what the old guard says of it.
     pub session: Session,
     /// What the new guard says of the last of it; of all before it says the same.
-    pub new: Said,
+    pub new: StepReply,
 }
 
 /// One guard, ready to be searched.
@@ -412,26 +414,27 @@ impl<'s, 'p> Product<'s, 'p> {
     }
 
     /// Returns the endings of a call that both guards allow.
-    fn ends(&self, node: &ProductNode<'p>, wire: &str) -> Vec<Then> {
-        let mut ends: Vec<Then> = Vec::new();
+    fn ends(&self, node: &ProductNode<'p>, wire: &str) -> Vec<ExploredEnding> {
+        let mut ends: Vec<ExploredEnding> = Vec::new();
         for (side, session) in [(self.old, &node.old), (self.new, &node.new)] {
             let Some(tool) = side.tool(wire) else { continue };
             for result in side.inputs.results(tool, session) {
-                if !ends.contains(&Then::Succeeds(result.clone())) {
-                    ends.push(Then::Succeeds(result));
+                if !ends.contains(&ExploredEnding::Succeeds(result.clone())) {
+                    ends.push(ExploredEnding::Succeeds(result));
                 }
             }
-            if side.questions.failures.contains(&tool) && !ends.contains(&Then::Fails) {
-                ends.push(Then::Fails);
+            if side.questions.failures.contains(&tool) && !ends.contains(&ExploredEnding::Fails) {
+                ends.push(ExploredEnding::Fails);
             }
-            if side.questions.clears.contains(&tool) && !ends.contains(&Then::Unreadable) {
-                ends.push(Then::Unreadable);
+            if side.questions.clears.contains(&tool) && !ends.contains(&ExploredEnding::Unreadable)
+            {
+                ends.push(ExploredEnding::Unreadable);
             }
         }
         ends
     }
 
-    fn proposal(node: &ProductNode, wire: &str, args: &Json, then: Then) -> Act {
+    fn proposal(node: &ProductNode, wire: &str, args: &Json, then: ExploredEnding) -> Act {
         let id = call_id(node.session.len());
         Act::Call { id, tool: wire.into(), args: args.clone(), then }
     }
@@ -442,7 +445,7 @@ impl<'s, 'p> Product<'s, 'p> {
         wire: &str,
         args: &Json,
         roles: &[String],
-        then: Then,
+        then: ExploredEnding,
         world: &Oracle<'_>,
     ) -> Option<ProductNode<'p>> {
         let (old, new) = (node.old.clone(), node.new.clone());
@@ -496,16 +499,20 @@ impl<'s, 'p> Product<'s, 'p> {
         new: &JudgedCall,
         world: &Oracle<'_>,
     ) {
-        let way = if new.rank() < old.rank() { Way::Looser } else { Way::Tighter };
+        let way = if new.rank() < old.rank() {
+            ChangeDirection::Looser
+        } else {
+            ChangeDirection::Tighter
+        };
         let slot = match way {
-            Way::Looser => &self.looser,
-            Way::Tighter => &self.tighter,
+            ChangeDirection::Looser => &self.looser,
+            ChangeDirection::Tighter => &self.tighter,
         };
         let shorter = slot.as_ref().is_none_or(|w| w.session.len() > node.session.len() + 1);
         if !shorter {
             return;
         }
-        let what = Self::proposal(node, wire, args, Then::Flies);
+        let what = Self::proposal(node, wire, args, ExploredEnding::Flies);
         let (mut before, mut after) = (node.old.clone(), node.new.clone());
         let oracle = world.again();
         let Some(done) = step(&mut before, what.clone(), &oracle) else { return };
@@ -515,8 +522,8 @@ impl<'s, 'p> Product<'s, 'p> {
         let witness = Witness { session, new: said };
         if self.accepts(&witness) {
             match way {
-                Way::Looser => self.looser = Some(witness),
-                Way::Tighter => self.tighter = Some(witness),
+                ChangeDirection::Looser => self.looser = Some(witness),
+                ChangeDirection::Tighter => self.tighter = Some(witness),
             }
         }
     }

@@ -18,7 +18,7 @@ pub(crate) use played::{PlayedGuard, PlayedSession, Players};
 pub(crate) use reshape::{remove_entry, values_of};
 
 use super::inputs::read;
-use super::session::{Act, Then};
+use super::session::{Act, ExploredEnding};
 use super::values::draw::Constants;
 use super::world::Oracle;
 use crate::analysis::reference::distance::RULE;
@@ -394,8 +394,8 @@ impl<'s, 'p> Climber<'s, 'p> {
     fn call(&mut self, wire: &str) -> Option<Act> {
         let args = self.args(wire)?;
         let then = match self.rng.chance(6) {
-            true => Then::Fails,
-            false => Then::Succeeds(self.result(wire)),
+            true => ExploredEnding::Fails,
+            false => ExploredEnding::Succeeds(self.result(wire)),
         };
         Some(Act::Call { id: String::new(), tool: wire.to_string(), args, then })
     }

@@ -27,7 +27,7 @@ pub use rules::{Rule, RuleKind};
 pub(crate) use rules::{each_condition, limit_text};
 pub use seeds::events_of;
 pub(crate) use session::start_of;
-pub use session::{Act, Said, Session, Step, Then, WORKSPACE};
+pub use session::{Act, ExploredEnding, Session, Step, StepReply, WORKSPACE};
 
 use crate::analysis::reference::Reference;
 use crate::hir::Program;

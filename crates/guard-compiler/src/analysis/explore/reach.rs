@@ -2,7 +2,7 @@
 
 use super::climb::{KnownCalls, PlayedGuard, Players, SessionDraft};
 use super::search::Search;
-use super::session::{Act, Session, Then};
+use super::session::{Act, ExploredEnding, Session};
 use crate::hir::ToolId;
 use std::rc::Rc;
 
@@ -54,7 +54,7 @@ fn draft(session: &Session) -> Option<SessionDraft> {
 /// The session of a draft, up to the call at its end with the approvals that it needs.
 fn ended(players: &Players<'_, '_>, draft: &SessionDraft, wire: &str) -> Option<Session> {
     let mut played = players.play(&draft.acts, draft.kind)?;
-    let (tool, args, then) = (wire.to_string(), draft.last.clone(), Then::Succeeds(None));
+    let (tool, args, then) = (wire.to_string(), draft.last.clone(), ExploredEnding::Succeeds(None));
     let call = Rc::new(Act::Call { id: String::new(), tool, args, then });
     let before = played.steps.len();
     players.advance(&mut played, &call, draft.kind)?;

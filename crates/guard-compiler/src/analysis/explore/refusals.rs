@@ -5,10 +5,10 @@
 //! not get there.
 
 use super::inputs::{read, written};
-use super::repeat::{Pump, varied};
+use super::repeat::{RepeatedCall, varied};
 use super::rules::RuleKind;
 use super::search::{Search, roles};
-use super::session::{Act, Session, Step, Then};
+use super::session::{Act, ExploredEnding, Session, Step};
 use crate::analysis::reference::{Judgement, Outline};
 use crate::hir::{ClauseKind, ExprKind, Program, ToolId, VarId};
 use guard_plan::value::Value;
@@ -45,9 +45,9 @@ pub(crate) fn find(search: &Search, check: &EffectCheck) -> Option<Session> {
     if let Some(known) = known.filter(|session| session.steps.last().is_some_and(is_own)) {
         return Some(known.clone());
     }
-    let start = Pump::new(search, search.found.tools[tool].as_ref()?, None)?;
+    let start = RepeatedCall::new(search, search.found.tools[tool].as_ref()?, None)?;
     // Where the calls of another tool are refused, those of this one may be, too.
-    let near: Vec<Pump> = known
+    let near: Vec<RepeatedCall> = known
         .into_iter()
         .flat_map(|session| [&session.steps[..], &session.steps[..session.len().saturating_sub(1)]])
         .filter_map(|steps| start.replayed(steps))
@@ -62,7 +62,7 @@ pub(crate) fn find(search: &Search, check: &EffectCheck) -> Option<Session> {
         let mut found: Option<Session> = None;
         for writer in &writers {
             let last = search.found.tools[*writer].as_ref();
-            let last = last.and_then(|session| Pump::new(search, session, None));
+            let last = last.and_then(|session| RepeatedCall::new(search, session, None));
             let mut repeated: Vec<Vec<Value>> = search.inputs.calls(*writer, &start.session);
             repeated.truncate(MOST_VARIED);
             repeated.splice(0..0, last.iter().map(|last| last.args.clone()));
@@ -97,11 +97,15 @@ pub(crate) fn find(search: &Search, check: &EffectCheck) -> Option<Session> {
 }
 
 /// The same beginning with another result of one of its calls.
-fn other_results<'s, 'p>(search: &'s Search<'s, 'p>, start: &Pump<'s, 'p>) -> Vec<Pump<'s, 'p>> {
+fn other_results<'s, 'p>(
+    search: &'s Search<'s, 'p>,
+    start: &RepeatedCall<'s, 'p>,
+) -> Vec<RepeatedCall<'s, 'p>> {
     let program = search.program;
     let mut all = Vec::new();
     for (at, step) in start.out.steps.iter().enumerate() {
-        let Act::Call { id, tool, args, then: Then::Succeeds(Some(known)) } = &step.act else {
+        let Act::Call { id, tool, args, then: ExploredEnding::Succeeds(Some(known)) } = &step.act
+        else {
             continue;
         };
         let Some(called) = program.tools.iter().position(|known| known.wire_name == *tool) else {
@@ -109,7 +113,7 @@ fn other_results<'s, 'p>(search: &'s Search<'s, 'p>, start: &Pump<'s, 'p>) -> Ve
         };
         let others = search.inputs.results(called, &start.session).into_iter().flatten();
         for result in others.filter(|result| result != known).take(MOST_VARIED) {
-            let then = Then::Succeeds(Some(result));
+            let then = ExploredEnding::Succeeds(Some(result));
             let call = Act::Call { id: id.clone(), tool: tool.clone(), args: args.clone(), then };
             let mut steps = start.out.steps.clone();
             steps[at].act = call;
@@ -149,7 +153,7 @@ fn writes(program: &Program, tool: ToolId, vars: &[VarId]) -> bool {
 
 /// A session that grows until the check refuses.
 struct Filling<'a, 's, 'p> {
-    pump: Pump<'s, 'p>,
+    pump: RepeatedCall<'s, 'p>,
     tool: ToolId,
     owner: &'a str,
     judged: usize,

@@ -6,7 +6,7 @@
 use super::inputs::{read, written};
 use super::rules::{self, Rule, RuleKind};
 use super::search::{Search, roles, step};
-use super::session::{Act, Session, Step, Then, WORKSPACE, call_id, perform, start_of};
+use super::session::{Act, ExploredEnding, Session, Step, WORKSPACE, call_id, perform, start_of};
 use super::world::Oracle;
 use crate::analysis::reference::{Ask, Judgement, Reference};
 use crate::hir::{ClauseKind, Program, ToolId};
@@ -88,7 +88,7 @@ fn budget(search: &Search, rule: &Rule) -> Option<Session> {
     tools.sort_by_key(|tool| std::cmp::Reverse(charge(search, *tool, unit)));
     let mut sessions = tools.iter().filter_map(|tool| search.found.tools[*tool].as_ref());
     sessions.find_map(|session| {
-        let mut pump = Pump::new(search, session, None)?;
+        let mut pump = RepeatedCall::new(search, session, None)?;
         // The dearest arguments that are allowed.
         let calls = search.inputs.calls(pump.tool, &pump.session);
         let cost = |args: &Vec<Value>| {
@@ -136,10 +136,10 @@ fn moving(search: &Search, rule: &Rule) -> Option<Session> {
     let tools = (0..search.program.tools.len()).filter(writes);
     let sessions = tools.filter_map(|tool| search.found.tools[tool].as_ref());
     let found = sessions.filter_map(|session| {
-        let pump = Pump::new(search, session, None)?;
+        let pump = RepeatedCall::new(search, session, None)?;
         let calls = search.inputs.calls(pump.tool, &pump.session);
         let other = calls.into_iter().filter(|args| pump.goes(args));
-        let pumps = other.take(MOST_VARIED).map(|args| Pump { args, ..pump.clone() });
+        let pumps = other.take(MOST_VARIED).map(|args| RepeatedCall { args, ..pump.clone() });
         pumps.filter_map(|pump| pump.run(rule, MOST_MOVES)).min_by_key(Session::len)
     });
     found.min_by_key(Session::len)
@@ -154,31 +154,36 @@ fn pump(
     flying: bool,
     most: usize,
 ) -> Option<Session> {
-    let ends: &[Option<Then>] = match flying {
-        true => &[Some(Then::Flies)],
-        false => &[None, Some(Then::Fails)],
+    let ends: &[Option<ExploredEnding>] = match flying {
+        true => &[Some(ExploredEnding::Flies)],
+        false => &[None, Some(ExploredEnding::Fails)],
     };
-    let mut pumped =
-        ends.iter().filter_map(|end| Pump::new(search, found, end.clone())?.run(rule, most));
+    let mut pumped = ends
+        .iter()
+        .filter_map(|end| RepeatedCall::new(search, found, end.clone())?.run(rule, most));
     pumped.next()
 }
 
 /// A session whose last call is made again and again.
 #[derive(Clone)]
-pub(super) struct Pump<'s, 'p> {
+pub(super) struct RepeatedCall<'s, 'p> {
     pub search: &'s Search<'s, 'p>,
     pub session: Reference<'p>,
     pub out: Session,
     pub tool: ToolId,
     pub args: Vec<Value>,
-    then: Then,
+    then: ExploredEnding,
     pub world: Vec<(Ask, Json)>,
     round: usize,
 }
 
-impl<'s, 'p> Pump<'s, 'p> {
+impl<'s, 'p> RepeatedCall<'s, 'p> {
     /// The session before its last call, which ends so from now on.
-    pub fn new(search: &'s Search<'s, 'p>, found: &Session, end: Option<Then>) -> Option<Self> {
+    pub fn new(
+        search: &'s Search<'s, 'p>,
+        found: &Session,
+        end: Option<ExploredEnding>,
+    ) -> Option<Self> {
         let program = search.program;
         let mut out = found.clone();
         let last = out.steps.pop()?;
@@ -194,7 +199,7 @@ impl<'s, 'p> Pump<'s, 'p> {
         let tool = program.tools.iter().position(|t| t.wire_name == tool)?;
         let args = read(program, &session, tool, &args)?;
         let (then, world) = (end.unwrap_or(then), last.world);
-        Some(Pump { search, session, out, tool, args, then, world, round: 0 })
+        Some(RepeatedCall { search, session, out, tool, args, then, world, round: 0 })
     }
 
     /// The same with other steps before; none where one of them cannot be done.
@@ -356,7 +361,7 @@ fn after(search: &Search, acts: Vec<Act>, rule: &Rule, only: Option<ToolId>) -> 
             id: "call-1".into(),
             tool: program.tools[tool].wire_name.clone(),
             args: written(program, &session, tool, &args),
-            then: Then::Succeeds(None),
+            then: ExploredEnding::Succeeds(None),
         };
         let oracle = Oracle::new(program, search.answers, true);
         let Some(done) = step(&mut session.clone(), what, &oracle) else { continue };
@@ -416,7 +421,7 @@ fn counted(search: &Search, rule: &Rule, n: usize) -> Option<Session> {
     let program = search.program;
     let start = start_of([program]);
     for tool in 0..program.tools.len() {
-        for then in [Then::Succeeds(None), Then::Fails] {
+        for then in [ExploredEnding::Succeeds(None), ExploredEnding::Fails] {
             let mut session = Reference::open(program, start, WORKSPACE, None).ok()?;
             let Some(args) = search.inputs.calls(tool, &session).into_iter().next() else {
                 continue;

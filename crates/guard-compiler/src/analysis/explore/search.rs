@@ -9,7 +9,7 @@ use super::Limits;
 use super::inputs::{Inputs, written};
 use super::mark::{Questions, Resources, within};
 use super::rules::{Places, Rule};
-use super::session::{Act, Said, Session, Step, Then, WORKSPACE, act, call_id};
+use super::session::{Act, ExploredEnding, Session, Step, StepReply, WORKSPACE, act, call_id};
 use super::slice::Slice;
 use super::world::Oracle;
 use crate::analysis::reference::{Judgement, Reference};
@@ -374,7 +374,7 @@ impl<'s, 'p> Search<'s, 'p> {
         self.nodes[at].session.consider(trial.tool, &trial.args, &|ask| oracle.answer(ask))
     }
 
-    pub fn proposal(&self, at: usize, trial: &Trial, then: Then) -> Act {
+    pub fn proposal(&self, at: usize, trial: &Trial, then: ExploredEnding) -> Act {
         let session = &self.nodes[at].session;
         Act::Call {
             id: call_id(session.past().count()),
@@ -386,18 +386,18 @@ impl<'s, 'p> Search<'s, 'p> {
 
     /// A call that is allowed, once these roles have approved it: its outcomes.
     fn allowed(&mut self, at: usize, trial: &Trial, roles: Vec<String>, oracle: &Oracle) {
-        let mut ends: Vec<Then> = Vec::new();
+        let mut ends: Vec<ExploredEnding> = Vec::new();
         let served = self.program.tools[trial.tool].is_served();
         for result in self.inputs.results(trial.tool, &self.nodes[at].session) {
-            ends.push(Then::Succeeds(result));
+            ends.push(ExploredEnding::Succeeds(result));
         }
         if self.questions.failures.contains(&trial.tool) && !served {
-            ends.push(Then::Fails);
+            ends.push(ExploredEnding::Fails);
         }
         // Where everything is tried, what is merely asked after is tried unread, too.
         let unread = self.inputs.whole && self.questions.unread.contains(&trial.tool);
         if unread || self.questions.clears.contains(&trial.tool) {
-            ends.push(Then::Unreadable);
+            ends.push(ExploredEnding::Unreadable);
         }
         for end in ends {
             let mut session = self.nodes[at].session.clone();
@@ -466,7 +466,7 @@ fn longer(found: &Option<Session>, length: usize) -> bool {
 /// Lets something happen; what came of it, and which variables it changed.
 pub(crate) fn step(session: &mut Reference, what: Act, oracle: &Oracle) -> Option<Step> {
     let before = session.committed();
-    let said: Said = act(session, &what, &|ask| oracle.answer(ask))?;
+    let said: StepReply = act(session, &what, &|ask| oracle.answer(ask))?;
     let changes = session.changes_since(&before);
     Some(Step { world: oracle.answers(), act: what, said, changes })
 }

@@ -1,6 +1,6 @@
 //! The events of a guard's own tests, for searches to begin with.
 
-use super::session::{Act, START, Then, start_of};
+use super::session::{Act, ExploredEnding, START, start_of};
 use crate::hir::Program;
 use crate::scenario::{Call, Scenario, StepKind};
 
@@ -43,20 +43,20 @@ fn wait_until(time: i64, now: &mut i64, acts: &mut Vec<Act>) {
 }
 
 fn event(step: &StepKind) -> Option<Act> {
-    let call = |call: &Call, then: Then| {
+    let call = |call: &Call, then: ExploredEnding| {
         let (tool, args) = (call.tool.clone(), call.args.clone());
         Some(Act::Call { id: String::new(), tool, args, then })
     };
     match step {
         StepKind::Run { call: of, success: true, result, .. } => {
-            call(of, Then::Succeeds(result.clone()))
+            call(of, ExploredEnding::Succeeds(result.clone()))
         }
-        StepKind::Run { call: of, .. } => call(of, Then::Fails),
+        StepKind::Run { call: of, .. } => call(of, ExploredEnding::Fails),
         StepKind::Allowed(of)
         | StepKind::Denied { call: of, .. }
         | StepKind::Asks { call: of, .. }
         | StepKind::Waits { call: of, .. }
-        | StepKind::Start(_, of) => call(of, Then::Succeeds(None)),
+        | StepKind::Start(_, of) => call(of, ExploredEnding::Succeeds(None)),
         StepKind::Usage(unit, amount) => Some(Act::Usage(unit.clone(), *amount)),
         StepKind::Prompt(text) => Some(Act::Prompt(text.clone())),
         StepKind::Resume(_) => Some(Act::Resume),

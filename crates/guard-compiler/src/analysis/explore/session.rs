@@ -63,7 +63,7 @@ pub struct Step {
     /// What happens.
     pub act: Act,
     /// What was said of it.
-    pub said: Said,
+    pub said: StepReply,
     /// The variables it changed: name, before and after as text.
     pub changes: Vec<(String, String, String)>,
 }
@@ -80,10 +80,10 @@ pub enum Act {
         /// The arguments.
         args: Json,
         /// What becomes of it where it is allowed.
-        then: Then,
+        then: ExploredEnding,
     },
     /// A call in flight settles.
-    Settle(String, Then),
+    Settle(String, ExploredEnding),
     /// Somebody approves exactly this call.
     Approve {
         /// The tool's wire name.
@@ -111,7 +111,7 @@ pub enum Act {
 
 /// The ending of an allowed call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Then {
+pub enum ExploredEnding {
     /// It succeeds, with this result.
     Succeeds(Option<Json>),
     /// It succeeds, and nobody can read its result.
@@ -124,7 +124,7 @@ pub enum Then {
 
 /// The guard's reply to a step.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Said {
+pub struct StepReply {
     /// Of a proposal: the decision; of a stop: allow or deny.
     pub decision: Option<Decision>,
     /// The reasons in effect.
@@ -170,7 +170,7 @@ impl Session {
     }
 
     /// The last thing that was said of a call or a stop.
-    pub fn verdict(&self) -> Option<&Said> {
+    pub fn verdict(&self) -> Option<&StepReply> {
         self.steps.last().map(|step| &step.said)
     }
 }
@@ -181,7 +181,7 @@ pub(crate) fn call_id(at: usize) -> String {
 }
 
 /// Does a step; none where it cannot be done.
-pub(crate) fn perform(session: &mut Reference, step: &Step) -> Option<Said> {
+pub(crate) fn perform(session: &mut Reference, step: &Step) -> Option<StepReply> {
     let answer = |ask: &Ask| {
         step.world.iter().find(|(known, _)| known == ask).map(|(_, answer)| answer.clone())
     };
@@ -193,9 +193,9 @@ pub(crate) fn act(
     session: &mut Reference,
     act: &Act,
     world: &dyn Fn(&Ask) -> Option<Json>,
-) -> Option<Said> {
+) -> Option<StepReply> {
     let now = session.clock_at().0;
-    let mut said = Said::default();
+    let mut said = StepReply::default();
     match act {
         Act::Call { id, tool, args, then } => return call(session, id, (tool, args, then), world),
         Act::Settle(id, then) => said.settle(session, id, then, world)?,
@@ -229,12 +229,12 @@ pub(crate) fn act(
 pub(crate) fn call(
     session: &mut Reference,
     id: &str,
-    (tool, args, then): (&str, &Json, &Then),
+    (tool, args, then): (&str, &Json, &ExploredEnding),
     world: &dyn Fn(&Ask) -> Option<Json>,
-) -> Option<Said> {
+) -> Option<StepReply> {
     let now = session.clock_at().0;
     let judged = session.propose(id, tool, args, now, world).ok()?;
-    let mut said = Said { decision: Some(judged.decision), ..Said::default() };
+    let mut said = StepReply { decision: Some(judged.decision), ..StepReply::default() };
     (said.reasons, said.shadowed) = (judged.reasons, judged.shadowed);
     said.hear(&judged.outcome);
     if judged.decision == Decision::Allow && judged.outcome.served.is_none() {
@@ -243,8 +243,8 @@ pub(crate) fn call(
     Some(said)
 }
 
-impl Said {
-    fn hear(&mut self, outcome: &crate::analysis::reference::Outcome) {
+impl StepReply {
+    fn hear(&mut self, outcome: &crate::analysis::reference::EventEffects) {
         let note = |(kind, rule): &(guard_plan::record::NoteKind, String)| {
             format!("{}: {rule}", format!("{kind:?}").to_lowercase())
         };
@@ -257,18 +257,18 @@ impl Said {
         &mut self,
         session: &mut Reference,
         id: &str,
-        then: &Then,
+        then: &ExploredEnding,
         world: &dyn Fn(&Ask) -> Option<Json>,
     ) -> Option<()> {
         let now = session.clock_at().0;
         let (success, result) = match then {
-            Then::Succeeds(result) => (true, result.as_ref()),
-            Then::Fails => (false, None),
-            Then::Unreadable => (true, None),
-            Then::Flies => return Some(()),
+            ExploredEnding::Succeeds(result) => (true, result.as_ref()),
+            ExploredEnding::Fails => (false, None),
+            ExploredEnding::Unreadable => (true, None),
+            ExploredEnding::Flies => return Some(()),
         };
         let outcome = match then {
-            Then::Unreadable => session.settle_unreadable(id, "", now, world),
+            ExploredEnding::Unreadable => session.settle_unreadable(id, "", now, world),
             _ => session.settle(id, success, result, now, world),
         };
         let outcome = outcome.ok()?;

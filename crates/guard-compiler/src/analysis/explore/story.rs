@@ -1,6 +1,6 @@
 //! A session as a person reads it, as JSON, and as a `test` block to paste into a guard.
 
-use super::session::{Act, START, Said, Session, Step, Then};
+use super::session::{Act, ExploredEnding, START, Session, Step, StepReply};
 use crate::analysis::reference::{Ask, Outline};
 use crate::hir::{Program, Type};
 use guard_plan::json::Json;
@@ -46,14 +46,14 @@ impl Session {
     }
 
     /// The story, with what somebody else says of its last step.
-    pub fn ending_otherwise(&self, program: &Program, other: &Said) -> String {
+    pub fn ending_otherwise(&self, program: &Program, other: &StepReply) -> String {
         let mut out = self.story(program);
         let _ = writeln!(out, "     under the new guard: {}", verdict(program, other));
         out
     }
 
     /// Returns the last step with another guard's reply, as JSON; `null` without a step.
-    pub fn said_json(&self, other: &Said) -> Json {
+    pub fn said_json(&self, other: &StepReply) -> Json {
         match self.steps.last() {
             Some(last) => {
                 step_json(&Step { said: other.clone(), changes: Vec::new(), ..last.clone() })
@@ -169,7 +169,7 @@ fn line(program: &Program, session: &Session, place: usize, out: &mut String) {
     if !said.is_empty() {
         let _ = write!(out, ": {said}");
     }
-    let flies = matches!(step.act, Act::Call { then: Then::Flies, .. });
+    let flies = matches!(step.act, Act::Call { then: ExploredEnding::Flies, .. });
     if flies && !last && step.said.decision == Some(Decision::Allow) {
         out.push_str(", not settled yet");
     }
@@ -184,14 +184,14 @@ pub(crate) fn happens(program: &Program, act: &Act) -> String {
     match act {
         Act::Call { tool, args, then, .. } => {
             let ends = match then {
-                Then::Succeeds(Some(result)) => format!(", returns {}", json(result)),
-                Then::Succeeds(None) | Then::Flies => String::new(),
-                Then::Unreadable => ", returns what nobody can read".into(),
-                Then::Fails => ", fails".into(),
+                ExploredEnding::Succeeds(Some(result)) => format!(", returns {}", json(result)),
+                ExploredEnding::Succeeds(None) | ExploredEnding::Flies => String::new(),
+                ExploredEnding::Unreadable => ", returns what nobody can read".into(),
+                ExploredEnding::Fails => ", fails".into(),
             };
             format!("{}{ends}", call(program, tool, args))
         }
-        Act::Settle(id, Then::Fails) => format!("{id} fails"),
+        Act::Settle(id, ExploredEnding::Fails) => format!("{id} fails"),
         Act::Settle(id, _) => format!("{id} succeeds"),
         Act::Approve { tool, args, role } => {
             format!("{role} approves {}", call(program, tool, args))
@@ -209,7 +209,7 @@ pub(crate) fn happens(program: &Program, act: &Act) -> String {
 }
 
 /// Returns a reply in words.
-pub(crate) fn verdict(program: &Program, said: &Said) -> String {
+pub(crate) fn verdict(program: &Program, said: &StepReply) -> String {
     let mut words = Vec::new();
     if let Some(decision) = said.decision {
         let decision = match decision {
@@ -319,17 +319,21 @@ fn scenario(program: &Program, step: &Step, out: &mut String) {
         Act::Call { id, tool, args, then } => {
             let call = call(program, tool, args);
             match (said.decision, then) {
-                (Some(Decision::Allow), Then::Succeeds(Some(result))) => {
+                (Some(Decision::Allow), ExploredEnding::Succeeds(Some(result))) => {
                     format!("ok {call} as {} returns {}", name(id), json(result))
                 }
-                (Some(Decision::Allow), Then::Succeeds(None)) => {
+                (Some(Decision::Allow), ExploredEnding::Succeeds(None)) => {
                     format!("ok {call} as {}", name(id))
                 }
-                (Some(Decision::Allow), Then::Unreadable) => {
+                (Some(Decision::Allow), ExploredEnding::Unreadable) => {
                     format!("ok {call} as {} undecoded", name(id))
                 }
-                (Some(Decision::Allow), Then::Fails) => format!("fails {call} as {}", name(id)),
-                (Some(Decision::Allow), Then::Flies) => format!("start {} = {call}", name(id)),
+                (Some(Decision::Allow), ExploredEnding::Fails) => {
+                    format!("fails {call} as {}", name(id))
+                }
+                (Some(Decision::Allow), ExploredEnding::Flies) => {
+                    format!("start {} = {call}", name(id))
+                }
                 (Some(Decision::Ask), _) => format!("asks {call}"),
                 (Some(Decision::Wait), _) => format!("waits {call}"),
                 _ => {
@@ -340,8 +344,8 @@ fn scenario(program: &Program, step: &Step, out: &mut String) {
                 }
             }
         }
-        Act::Settle(id, Then::Fails) => format!("finish {} fails", name(id)),
-        Act::Settle(id, Then::Unreadable) => format!("finish {} ok undecoded", name(id)),
+        Act::Settle(id, ExploredEnding::Fails) => format!("finish {} fails", name(id)),
+        Act::Settle(id, ExploredEnding::Unreadable) => format!("finish {} ok undecoded", name(id)),
         Act::Settle(id, _) => format!("finish {} ok", name(id)),
         Act::Approve { tool, args, role } => {
             format!("approve {} by {role}", call(program, tool, args))
@@ -445,10 +449,10 @@ fn step_json(step: &Step) -> Json {
             add("tool", text(tool));
             add("args", args.clone());
             let (ends, result) = match then {
-                Then::Succeeds(result) => ("succeeds", result.as_ref()),
-                Then::Unreadable => ("undecoded", None),
-                Then::Fails => ("fails", None),
-                Then::Flies => ("in_flight", None),
+                ExploredEnding::Succeeds(result) => ("succeeds", result.as_ref()),
+                ExploredEnding::Unreadable => ("undecoded", None),
+                ExploredEnding::Fails => ("fails", None),
+                ExploredEnding::Flies => ("in_flight", None),
             };
             if step.said.decision == Some(Decision::Allow) {
                 add("then", text(ends));
@@ -459,7 +463,7 @@ fn step_json(step: &Step) -> Json {
         }
         Act::Settle(id, then) => {
             add("settle", text(id));
-            add("success", Json::Bool(!matches!(then, Then::Fails)));
+            add("success", Json::Bool(!matches!(then, ExploredEnding::Fails)));
         }
         Act::Approve { tool, args, role } => {
             add("approve", text(tool));

@@ -9,7 +9,7 @@ use crate::errors;
 use crate::hir::{
     Clause, ClauseKind, Expr, ExprKind as K, FactId, Learn, Program, Tool, ToolId, Type, VarId,
 };
-use guard_plan::builtin::Gives;
+use guard_plan::builtin::ReturnKind;
 use guard_plan::plan::{ArithOp, CompareOp, EffectOp, LimitScope, QuantifierOp as Op, Undecoded};
 use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::Span;
@@ -222,7 +222,7 @@ impl LostValue {
             K::Compare(_, a, b) | K::In(a, b) | K::Within(a, b) => {
                 self.is_missing(a) || self.is_missing(b)
             }
-            K::Call(builtin, args) if builtin.row().gives == Gives::Bool => {
+            K::Call(builtin, args) if builtin.row().gives == ReturnKind::Bool => {
                 args.iter().any(|arg| self.is_missing(arg))
             }
             _ => false,

@@ -39,7 +39,7 @@ pub struct Claim {
 
 /// The outcome of a property.
 #[derive(Debug, Clone)]
-pub enum Outcome {
+pub enum PropertyOutcome {
     /// No session breaks it.
     Proved,
     /// This one does; what the old guard says in it is what the property would say, and the new one is the guard.
@@ -281,7 +281,7 @@ pub(crate) fn decide(
     claims: &[Claim],
     limits: &diff::Limits,
     stop: &dyn Fn() -> bool,
-) -> Vec<Outcome> {
+) -> Vec<PropertyOutcome> {
     let guard = with(claimed, |_, _| Stance::Absent);
     let outcome = |(id, property): (PropertyId, &Property)| {
         let open: BTreeSet<ToolId> = claims
@@ -290,7 +290,7 @@ pub(crate) fn decide(
             .map(|claim| claim.tool)
             .collect();
         if open.is_empty() {
-            return Outcome::Proved;
+            return PropertyOutcome::Proved;
         }
         let refusing = with(claimed, |_, clause| match clause.rule.property == Some(id) {
             true => Stance::Refuses,
@@ -308,12 +308,12 @@ pub(crate) fn decide(
                 stop,
             );
             if let Some(witness) = found.witness {
-                return Outcome::Refuted(Box::new(witness));
+                return PropertyOutcome::Refuted(Box::new(witness));
             }
             states += found.states;
             calls += found.calls;
         }
-        Outcome::NotDecided { states, calls }
+        PropertyOutcome::NotDecided { states, calls }
     };
     claimed.properties.iter().enumerate().map(outcome).collect()
 }

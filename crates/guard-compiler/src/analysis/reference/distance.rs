@@ -212,7 +212,7 @@ fn leaves(value: &Value) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::explore::session::{Act, START, Then, WORKSPACE, act};
+    use crate::analysis::explore::session::{Act, ExploredEnding, START, WORKSPACE, act};
     use crate::{NoFiles, SourceFile, compile};
     use guard_plan::json::Json;
 
@@ -256,7 +256,7 @@ tool cancel(legs: list<Leg> max 3) {
                 id: at.to_string(),
                 tool: "look_up".into(),
                 args: Json::Object(args_of_row),
-                then: Then::Succeeds(Some(Json::String(seen.into()))),
+                then: ExploredEnding::Succeeds(Some(Json::String(seen.into()))),
             };
             act(&mut session, &call, &|_| None).expect("it happens");
             parts.push(session.parts_to_refusal(1, &args, deny, &|_| None));

@@ -50,7 +50,7 @@ struct Last {
 
 /// The action of a call of a served tool.
 #[derive(Clone)]
-pub(super) enum Deed {
+pub(super) enum ItemAction {
     Create(Vec<Value>, Vec<Criterion>),
     List(Option<usize>, usize),
     Move(usize, usize, Vec<Evidence>),
@@ -68,7 +68,12 @@ struct ItemMove<'c> {
 impl Reference<'_> {
     /// Returns the action of a served call. If the call is not possible, adds a finding and returns
     /// `None`.
-    pub(super) fn deed(&self, tool: &Tool, env: Env, findings: &mut Findings) -> Option<Deed> {
+    pub(super) fn deed(
+        &self,
+        tool: &Tool,
+        env: Env,
+        findings: &mut Findings,
+    ) -> Option<ItemAction> {
         let served = tool.served?;
         let deed = self.possible(served, env);
         if deed.is_none() {
@@ -78,7 +83,7 @@ impl Reference<'_> {
         deed
     }
 
-    fn possible(&self, Served { lifecycle: at, op }: Served, env: Env) -> Option<Deed> {
+    fn possible(&self, Served { lifecycle: at, op }: Served, env: Env) -> Option<ItemAction> {
         let lifecycle = &self.program.lifecycles[at];
         let items = &self.items[at];
         match op {
@@ -88,7 +93,7 @@ impl Reference<'_> {
                     Some(list) => self.criteria(lifecycle, list)?,
                     None => Vec::new(),
                 };
-                (items.len() < MOST).then(|| Deed::Create(fields.to_vec(), criteria))
+                (items.len() < MOST).then(|| ItemAction::Create(fields.to_vec(), criteria))
             }
             ServedOp::List => {
                 let state = match &env.args[0] {
@@ -99,7 +104,7 @@ impl Reference<'_> {
                     Value::String(id) => self.item_of(at, id)? + 1,
                     _ => 0,
                 };
-                Some(Deed::List(state, after))
+                Some(ItemAction::List(state, after))
             }
             ServedOp::Move(transition) => {
                 let Value::String(id) = &env.args[0] else { return None };
@@ -112,7 +117,7 @@ impl Reference<'_> {
                     true => self.evidence(&env.args[1], env)?,
                     false => Vec::new(),
                 };
-                Some(Deed::Move(number, transition as usize, evidence))
+                Some(ItemAction::Move(number, transition as usize, evidence))
             }
         }
     }
@@ -143,10 +148,10 @@ impl Reference<'_> {
     }
 
     /// Does it, and gives the result.
-    pub(super) fn perform(&mut self, lifecycle: LifecycleId, deed: Deed, call: &str) -> Json {
+    pub(super) fn perform(&mut self, lifecycle: LifecycleId, deed: ItemAction, call: &str) -> Json {
         let (at, transition) = match deed {
-            Deed::List(state, after) => return self.page(lifecycle, state, after),
-            Deed::Create(fields, criteria) => {
+            ItemAction::List(state, after) => return self.page(lifecycle, state, after),
+            ItemAction::Create(fields, criteria) => {
                 self.items[lifecycle].push(Item {
                     state: self.program.lifecycles[lifecycle].initial,
                     fields,
@@ -164,7 +169,7 @@ impl Reference<'_> {
                 });
                 (self.items[lifecycle].len() - 1, None)
             }
-            Deed::Move(at, transition, evidence) => {
+            ItemAction::Move(at, transition, evidence) => {
                 if self.program.lifecycles[lifecycle].transitions[transition].evidence {
                     self.items[lifecycle][at].evidence = evidence;
                 }

@@ -103,7 +103,12 @@ impl Reference<'_> {
     }
 
     /// The user has said something.
-    pub fn prompt(&mut self, text: &str, now: i64, world: World) -> Result<super::Outcome, Misuse> {
+    pub fn prompt(
+        &mut self,
+        text: &str,
+        now: i64,
+        world: World,
+    ) -> Result<super::EventEffects, Misuse> {
         self.advance(now);
         self.prompts += 1;
         let by = format!("prompt {}", self.prompts);

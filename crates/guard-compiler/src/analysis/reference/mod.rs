@@ -25,7 +25,7 @@ mod stopping;
 pub(crate) mod values;
 mod view;
 
-pub use stopping::{Lacking, Stopping};
+pub use stopping::{Stopping, UnmetCheck};
 
 use crate::hir::{self, LimitId, Program, ToolId, UnitId, VarId};
 use crate::lower::Tables;
@@ -84,12 +84,12 @@ pub struct Judgement {
     /// How many rules in effect refuse it, each counted by itself; approvals that are missing are not counted.
     pub unmet: usize,
     /// What else it came to: a denial is judged for feedback, a served call is settled at once.
-    pub outcome: Outcome,
+    pub outcome: EventEffects,
 }
 
 /// The effects of an event besides its decision.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Outcome {
+pub struct EventEffects {
     /// How many rows facts were taught.
     pub learned: u64,
     /// How many rows went for others.
@@ -108,7 +108,7 @@ pub struct Outcome {
     pub shown: Option<Json>,
 }
 
-impl Outcome {
+impl EventEffects {
     fn note(&mut self, kind: NoteKind, rule: &str) {
         self.notes.push((kind, rule.to_string()));
         self.notes.sort();
@@ -177,7 +177,7 @@ pub struct Reference<'p> {
     /// How often a stop was blocked.
     blocked: u64,
     /// What this event comes to.
-    outcome: Outcome,
+    outcome: EventEffects,
 }
 
 /// A value that was seen, and the indexes of its origins: the first one, then the others.
@@ -230,7 +230,7 @@ struct Begun {
 #[derive(Clone)]
 struct Flight {
     /// What a served call does; none where it cannot, or nothing read it.
-    deed: Option<items::Deed>,
+    deed: Option<items::ItemAction>,
     id: String,
     call: u64,
     begun: Begun,
@@ -310,7 +310,7 @@ impl<'p> Reference<'p> {
                 .collect(),
             items: vec![Vec::new(); program.lifecycles.len()],
             blocked: 0,
-            outcome: Outcome::default(),
+            outcome: EventEffects::default(),
         };
         for (at, var) in program.state.iter().enumerate() {
             let env = eval::Env::new(&[], &|_| None);

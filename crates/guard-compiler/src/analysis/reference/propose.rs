@@ -2,9 +2,10 @@
 
 use super::eval::Env;
 use super::feedback::FeedbackEvent;
-use super::items::Deed;
+use super::items::ItemAction;
 use super::{
-    Allowed, Begun, Call, Flight, Judgement, Misuse, Outcome, Outline, Reference, World, is_missing,
+    Allowed, Begun, Call, EventEffects, Flight, Judgement, Misuse, Outline, Reference, World,
+    is_missing,
 };
 use crate::hir::{
     Clause, ClauseKind, LimitId, Replacement, Requirement, RuleMeta, Tool, ToolId, VarId,
@@ -96,7 +97,7 @@ impl Findings {
         }
         let decision = self.reasons.iter().map(|r| r.2).max().unwrap_or(Decision::Allow);
         let (reasons, shadowed, fired) = (self.reasons, self.shadowed, self.fired);
-        Judgement { decision, reasons, shadowed, fired, unmet, outcome: Outcome::default() }
+        Judgement { decision, reasons, shadowed, fired, unmet, outcome: EventEffects::default() }
     }
 }
 
@@ -227,7 +228,7 @@ impl Reference<'_> {
         at: ToolId,
         args: &[Value],
         world: World,
-    ) -> (Findings, Consequences, Option<Deed>) {
+    ) -> (Findings, Consequences, Option<ItemAction>) {
         let declared = &self.program.tools[at];
         let mut findings = Findings::default();
         let env = Env { args, result: None, locals: &[], state: &self.state, world };

@@ -4,7 +4,7 @@ use super::effects::reads;
 use super::eval::Env;
 use super::feedback::FeedbackEvent;
 use super::parts::Endorsements;
-use super::{Allowed, Flight, Misuse, Outcome, PastSettlement, Reference, World};
+use super::{Allowed, EventEffects, Flight, Misuse, PastSettlement, Reference, World};
 use crate::hir::{Clause, ClauseKind, Expr, Step, Target, Tool, Type};
 use guard_plan::disclosure::unreadable_texts;
 use guard_plan::json::Json;
@@ -22,7 +22,7 @@ impl Reference<'_> {
         result: Option<&Json>,
         now: i64,
         world: World,
-    ) -> Result<Outcome, Misuse> {
+    ) -> Result<EventEffects, Misuse> {
         let at = self
             .flights
             .iter()
@@ -41,7 +41,7 @@ impl Reference<'_> {
         text: &str,
         now: i64,
         world: World,
-    ) -> Result<Outcome, Misuse> {
+    ) -> Result<EventEffects, Misuse> {
         let at = self.flights.iter().position(|f| f.id == id);
         let at = at.ok_or_else(|| Misuse(format!("no call `{id}`")))?;
         self.advance(now);

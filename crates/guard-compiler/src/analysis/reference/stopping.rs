@@ -18,12 +18,12 @@ pub struct Stopping {
     /// It may although something is missing.
     pub incomplete: bool,
     /// The checks that do not hold.
-    pub missing: Vec<Lacking>,
+    pub missing: Vec<UnmetCheck>,
 }
 
 /// A check that does not hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lacking {
+pub struct UnmetCheck {
     /// It as text; the first of several files.
     pub text: String,
     /// Where it stands.
@@ -71,7 +71,7 @@ impl Reference<'_> {
 
     /// Returns the first check that does not hold, with the unmet file checks beside it. All checks
     /// must hold.
-    fn lacking(&self, checks: &[Check], env: Env) -> Vec<Lacking> {
+    fn lacking(&self, checks: &[Check], env: Env) -> Vec<UnmetCheck> {
         let mut at = 0;
         while let Some(check) = checks.get(at) {
             let plain = |check: &&Check| matches!(check.kind, CheckKind::File(_));
@@ -87,7 +87,7 @@ impl Reference<'_> {
                         _ => None,
                     };
                     let files = lacking.iter().filter_map(file).collect();
-                    return vec![Lacking { text: first.text.clone(), span: first.span, files }];
+                    return vec![UnmetCheck { text: first.text.clone(), span: first.span, files }];
                 }
             }
             at += beside;

@@ -79,12 +79,12 @@ pub struct Residue {
     /// A condition over the state before and the arguments that would prove it, where it can be said.
     pub needs: Option<String>,
     /// Why it is not proved.
-    pub why: Why,
+    pub why: UnprovedReason,
 }
 
 /// The reason why something is not proved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Why {
+pub enum UnprovedReason {
     /// Nothing that is given excludes the opposite.
     Open,
     /// The prover's effort was used up.
@@ -320,10 +320,10 @@ fn decide(
             verification.proofs.push(Proof { claim: goal.claim.clone(), certificate });
             return record(verification, goal, Status::Proved(basis));
         }
-        Some(ProverAnswer::Proved(_)) => Why::Monitored,
-        Some(ProverAnswer::Open) => Why::Open,
-        Some(ProverAnswer::Exhausted) => Why::Exhausted,
-        None => Why::Inexpressible,
+        Some(ProverAnswer::Proved(_)) => UnprovedReason::Monitored,
+        Some(ProverAnswer::Open) => UnprovedReason::Open,
+        Some(ProverAnswer::Exhausted) => UnprovedReason::Exhausted,
+        None => UnprovedReason::Inexpressible,
     };
     let text = residue::part_text(plan, &goal.claim);
     let formula = goal.formula.as_ref();

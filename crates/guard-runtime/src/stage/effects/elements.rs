@@ -3,7 +3,7 @@
 //! Everything it reads is the state before the call; what it writes adds up.
 
 use super::simulated;
-use crate::compiled::prepare::{Prepared, PreparedEffect};
+use crate::compiled::prepare::{CompiledExpr, PreparedEffect};
 use crate::eval::collections::{Items, bound};
 use crate::eval::context::{Bindings, Context};
 use crate::target::{self, PathKey};
@@ -76,7 +76,7 @@ fn element<'a>(
         return Ok(());
     }
     let operand = ready.value.as_ref().map(|value| cx.eval_in(value, scope)).transpose()?;
-    let key = |key: &'a Prepared| cx.eval_in(key, scope).map(Val::into_value);
+    let key = |key: &'a CompiledExpr| cx.eval_in(key, scope).map(Val::into_value);
     let way = target::resolve(&effect.target, &ready.target, key)?;
     let place = simulated(cx, writes, effect.target.var);
     for step in &way {

@@ -2,7 +2,7 @@
 
 use super::super::ledger::{KnownSession, LedgerSums, time_of};
 use super::super::memory::{check_snapshot, no_snapshot};
-use super::super::{Commit, Committed, Fit, StoreError, Taken, fit};
+use super::super::{Commit, Committed, Fit, SessionSnapshot, StoreError, fit};
 use super::schema;
 use crate::keys::Keys;
 use crate::line::{Head, Line};
@@ -37,10 +37,10 @@ pub struct StoredSnapshot {
 
 impl StoredSnapshot {
     /// Returns the snapshot, if its tag is valid.
-    pub fn trusted(self, session: &str, keys: Option<&Keys>) -> Option<Taken> {
+    pub fn trusted(self, session: &str, keys: Option<&Keys>) -> Option<SessionSnapshot> {
         let hash: Hash = self.head.try_into().ok()?;
         let bears = keys?.bears(session, (self.version, &hash), &self.bytes, &self.tag);
-        bears.then_some(Taken { version: self.version, hash, bytes: self.bytes })
+        bears.then_some(SessionSnapshot { version: self.version, hash, bytes: self.bytes })
     }
 }
 

@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 /// A running program, which is killed with this process.
 pub struct Process {
     /// Its output.
-    pub reader: Patient,
+    pub reader: TimedReader,
     /// Its input.
-    pub writer: Mouth,
+    pub writer: TimedWriter,
 }
 
 impl Process {
@@ -37,8 +37,8 @@ impl Process {
         };
         let turn =
             Rc::new(AnswerLimit { patience, until: Cell::new(None), late: Cell::new(false) });
-        let writer = Mouth::new(input, Rc::clone(&turn));
-        Ok(Process { reader: Patient::new(child, output, turn), writer })
+        let writer = TimedWriter::new(input, Rc::clone(&turn));
+        Ok(Process { reader: TimedReader::new(child, output, turn), writer })
     }
 }
 
@@ -70,14 +70,14 @@ impl AnswerLimit {
 
 /// Sends a line at each flush, without waiting for it to be read: the time limit of the answer
 /// already runs.
-pub struct Mouth {
+pub struct TimedWriter {
     lines: SyncSender<Vec<u8>>,
     line: Vec<u8>,
     turn: Rc<AnswerLimit>,
 }
 
-impl Mouth {
-    fn new(mut input: ChildStdin, turn: Rc<AnswerLimit>) -> Mouth {
+impl TimedWriter {
+    fn new(mut input: ChildStdin, turn: Rc<AnswerLimit>) -> TimedWriter {
         let (lines, told) = sync_channel::<Vec<u8>>(1);
         std::thread::spawn(move || {
             while let Ok(line) = told.recv() {
@@ -86,11 +86,11 @@ impl Mouth {
                 }
             }
         });
-        Mouth { lines, line: Vec::new(), turn }
+        TimedWriter { lines, line: Vec::new(), turn }
     }
 }
 
-impl Write for Mouth {
+impl Write for TimedWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.turn.listens()?;
         self.line.extend_from_slice(bytes);
@@ -106,7 +106,7 @@ impl Write for Mouth {
 }
 
 /// The output of a program, read with a time limit.
-pub struct Patient {
+pub struct TimedReader {
     child: Child,
     pieces: Receiver<Vec<u8>>,
     piece: Vec<u8>,
@@ -114,8 +114,8 @@ pub struct Patient {
     turn: Rc<AnswerLimit>,
 }
 
-impl Patient {
-    fn new(child: Child, output: ChildStdout, turn: Rc<AnswerLimit>) -> Patient {
+impl TimedReader {
+    fn new(child: Child, output: ChildStdout, turn: Rc<AnswerLimit>) -> TimedReader {
         // Bounded: a program that sends too much has to wait.
         let (send, pieces) = sync_channel(4);
         std::thread::spawn(move || {
@@ -128,7 +128,7 @@ impl Patient {
                 }
             }
         });
-        Patient { child, pieces, piece: Vec::new(), used: 0, turn }
+        TimedReader { child, pieces, piece: Vec::new(), used: 0, turn }
     }
 
     /// Returns its next line, with its line break, up to a maximum length; empty at the end of the
@@ -149,7 +149,7 @@ impl Patient {
     }
 }
 
-impl Read for Patient {
+impl Read for TimedReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.fill_buf()?.read(buffer)?;
         self.consume(count);
@@ -157,7 +157,7 @@ impl Read for Patient {
     }
 }
 
-impl BufRead for Patient {
+impl BufRead for TimedReader {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         self.turn.listens()?;
         if self.used == self.piece.len() {
@@ -184,7 +184,7 @@ impl BufRead for Patient {
     }
 }
 
-impl Drop for Patient {
+impl Drop for TimedReader {
     fn drop(&mut self) {
         // The program may have ended already.
         let _ = self.child.kill();

@@ -8,7 +8,7 @@ use guard_plan::decimal;
 use guard_plan::encode;
 use guard_plan::plan::{Plan, Rewrite, Tool};
 use guard_plan::words;
-use guard_plan::words::rules::{self, About, Said};
+use guard_plan::words::rules::{self, PhraseSubject, RulePhrase};
 
 /// The guard as a whole: name, hash, budgets, deadline.
 pub fn overview(plan: &Plan, hash: &str, style: Style) -> String {
@@ -152,8 +152,8 @@ impl RuleList<'_> {
     }
 
     /// Adds a rule, with its policy if any, and its effect.
-    fn rule(&mut self, said: &Said) {
-        let invariant = matches!(said.about, About::Keeps | About::ObserveKeeps);
+    fn rule(&mut self, said: &RulePhrase) {
+        let invariant = matches!(said.about, PhraseSubject::Keeps | PhraseSubject::ObserveKeeps);
         let owner = said.rule.map(|rule| rule.owner.as_str());
         let policy = owner.filter(|owner| !invariant && *owner != self.tool.name);
         let policy = policy.map(|owner| format!(" [{owner}]")).unwrap_or_default();
@@ -163,28 +163,28 @@ impl RuleList<'_> {
 }
 
 /// Formats a phrase as a sentence.
-pub(super) fn sentence(said: &Said) -> String {
+pub(super) fn sentence(said: &RulePhrase) -> String {
     let text = &said.text;
     match said.about {
-        About::Requires => format!("requires {text}"),
-        About::Deny => format!("denied {text}"),
-        About::Limit => format!("at most {text}"),
-        About::Cost => format!("costs {text}, which the budget must cover"),
-        About::Effect => format!("would do {text}, within the variable's range"),
-        About::Keeps => format!("keeps {text}"),
-        About::Approval => format!("approved by {text}"),
-        About::Ready => format!("probe {text} answers true"),
-        About::Result => format!("its result is read as {text}"),
-        About::ObserveKeeps => format!("{text} must still hold"),
-        About::Learn => format!("teaches {text}"),
-        About::Reconcile => format!("expects {text}, or halts"),
-        About::Observe => format!("{text} is observed; what breaks halts"),
-        About::ObserveWarn => format!("{text} is observed; what breaks warns"),
-        About::Transform => format!("must be called with {text}"),
-        About::Shown => format!("shows the agent {text}"),
-        About::Private => format!("private {text}"),
-        About::Endorsed => format!("trusted {text}"),
-        About::Gate => text.clone(),
+        PhraseSubject::Requires => format!("requires {text}"),
+        PhraseSubject::Deny => format!("denied {text}"),
+        PhraseSubject::Limit => format!("at most {text}"),
+        PhraseSubject::Cost => format!("costs {text}, which the budget must cover"),
+        PhraseSubject::Effect => format!("would do {text}, within the variable's range"),
+        PhraseSubject::Keeps => format!("keeps {text}"),
+        PhraseSubject::Approval => format!("approved by {text}"),
+        PhraseSubject::Ready => format!("probe {text} answers true"),
+        PhraseSubject::Result => format!("its result is read as {text}"),
+        PhraseSubject::ObserveKeeps => format!("{text} must still hold"),
+        PhraseSubject::Learn => format!("teaches {text}"),
+        PhraseSubject::Reconcile => format!("expects {text}, or halts"),
+        PhraseSubject::Observe => format!("{text} is observed; what breaks halts"),
+        PhraseSubject::ObserveWarn => format!("{text} is observed; what breaks warns"),
+        PhraseSubject::Transform => format!("must be called with {text}"),
+        PhraseSubject::Shown => format!("shows the agent {text}"),
+        PhraseSubject::Private => format!("private {text}"),
+        PhraseSubject::Endorsed => format!("trusted {text}"),
+        PhraseSubject::Gate => text.clone(),
     }
 }
 
@@ -199,8 +199,8 @@ fn before(plan: &Plan, list: &mut RuleList) {
     let said = rules::before(plan, tool);
     // Limits of the whole guard come between costs and effects, and proved rules after the
     // invariants.
-    let spent = said.iter().position(|s| s.about > About::Cost).unwrap_or(said.len());
-    let kept = said.iter().position(|s| s.about > About::Keeps).unwrap_or(said.len());
+    let spent = said.iter().position(|s| s.about > PhraseSubject::Cost).unwrap_or(said.len());
+    let kept = said.iter().position(|s| s.about > PhraseSubject::Keeps).unwrap_or(said.len());
     said[..spent].iter().for_each(|said| list.rule(said));
     session(plan, list);
     said[spent..kept].iter().for_each(|said| list.rule(said));

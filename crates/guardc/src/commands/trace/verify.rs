@@ -7,7 +7,7 @@ use crate::files;
 use crate::meter::Meter;
 use crate::term::{Console, TextOrJson, count};
 use guard_plan::encode::hash_text;
-use guard_trace::checkpoint::{Checkpoint, Doubt, InclusionProof};
+use guard_trace::checkpoint::{Checkpoint, CheckpointError, InclusionProof};
 use guard_trace::sign::PublicKey;
 use guard_trace::verify::{Against, TraceFinding, TraceTrouble, VerifiedTrace, Watch};
 use serde_json::{Value, json};
@@ -94,7 +94,7 @@ fn believed(
     let signed = |read: &Checkpoint| signer.map_or(Ok(()), |key| read.signed_by(key));
     match Checkpoint::parse(&text).and_then(|read| signed(&read).map(|()| read)) {
         Ok(read) => Ok((Some(read), None)),
-        Err(Doubt::Form(why)) => {
+        Err(CheckpointError::Form(why)) => {
             Err(Failure::new(format!("`{}` is no checkpoint: {why}", files::display(path))))
         }
         Err(doubt) => Ok((None, Some(format!("checkpoint `{}`: {doubt}", files::display(path))))),
@@ -122,7 +122,7 @@ fn proof(args: &Args, path: &Path, signer: Option<&PublicKey>, term: &Console) -
     let shown = files::display(path);
     let read = match InclusionProof::parse(&text) {
         Ok(read) => read,
-        Err(Doubt::Form(why)) => {
+        Err(CheckpointError::Form(why)) => {
             return Err(Failure::new(format!("`{shown}` is no proof: {why}")));
         }
         Err(doubt) => return said(term, args.format, &format!("proof `{shown}`: {doubt}")),

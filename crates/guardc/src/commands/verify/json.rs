@@ -4,8 +4,8 @@ use super::VerifyParts;
 use super::text::basis;
 use crate::report::Report;
 use guard_compiler::explore::{Exploration, Session};
-use guard_compiler::property::{Claim, Outcome};
-use guard_compiler::verify::{Basis, Residue, Status, Why};
+use guard_compiler::property::{Claim, PropertyOutcome};
+use guard_compiler::verify::{Basis, Residue, Status, UnprovedReason};
 use serde_json::{Value, json};
 
 /// `{guard, pairs, invariants, types, observations, bounds, properties, impossible, explored, diagnostics, summary}`, pretty-printed.
@@ -91,16 +91,16 @@ fn properties(verified: &VerifyParts<'_>) -> Value {
             let mut value = json!({
                 "property": property.name,
                 "status": match outcome {
-                    Outcome::Proved => "proved",
-                    Outcome::Refuted(_) => "broken",
-                    Outcome::NotDecided { .. } => "not decided",
+                    PropertyOutcome::Proved => "proved",
+                    PropertyOutcome::Refuted(_) => "broken",
+                    PropertyOutcome::NotDecided { .. } => "not decided",
                 },
                 "claims": own.map(claim).collect::<Vec<_>>(),
             });
             match outcome {
-                Outcome::Proved => {}
-                Outcome::Refuted(witness) => value["session"] = played(&witness.session),
-                Outcome::NotDecided { states, calls } => {
+                PropertyOutcome::Proved => {}
+                PropertyOutcome::Refuted(witness) => value["session"] = played(&witness.session),
+                PropertyOutcome::NotDecided { states, calls } => {
                     value["tried"] = json!({ "states": states, "calls": calls });
                 }
             }
@@ -126,10 +126,10 @@ fn bases(by: &[Basis]) -> Value {
 
 fn residues(left: &[Residue]) -> Value {
     let why = |why| match why {
-        Why::Open => "open",
-        Why::Exhausted => "exhausted",
-        Why::Inexpressible => "inexpressible",
-        Why::Monitored => "monitored",
+        UnprovedReason::Open => "open",
+        UnprovedReason::Exhausted => "exhausted",
+        UnprovedReason::Inexpressible => "inexpressible",
+        UnprovedReason::Monitored => "monitored",
     };
     let one = |residue: &Residue| json!({ "text": residue.text, "needs": residue.needs, "why": why(residue.why) });
     left.iter().map(one).collect()

@@ -63,7 +63,7 @@ struct VerifyParts<'v> {
     /// True if the exploration was interrupted.
     interrupted: bool,
     /// Of each property, whether it holds.
-    properties: Vec<property::Outcome>,
+    properties: Vec<property::PropertyOutcome>,
 }
 
 /// Runs the command.
@@ -96,7 +96,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     let limits =
         Limits { depth: args.depth, states: args.states, seeds, effects, ..Limits::default() };
     let explored = (args.depth > 0).then(|| {
-        let patience = Patience::new(term);
+        let patience = ProgressNotice::new(term);
         explore::explore(&output.program, &limits, &|| {
             patience.show();
             stop.load(Ordering::Relaxed)
@@ -122,8 +122,11 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
         let invariant = &output.plan.invariants[pair.invariant as usize];
         !invariant.monitor && !invariant.rule.shadow && !pair.status.is_proved()
     });
-    let open = |outcome: &property::Outcome| !matches!(outcome, property::Outcome::Proved);
-    let refuted = |outcome: &property::Outcome| matches!(outcome, property::Outcome::Refuted(_));
+    let open =
+        |outcome: &property::PropertyOutcome| !matches!(outcome, property::PropertyOutcome::Proved);
+    let refuted = |outcome: &property::PropertyOutcome| {
+        matches!(outcome, property::PropertyOutcome::Refuted(_))
+    };
     let unproved = unproved || verified.properties.iter().any(open);
     let findings = report.failed()
         || verified.properties.iter().any(refuted)
@@ -193,13 +196,13 @@ fn interruptions() -> Result<Arc<AtomicBool>, Failure> {
 }
 
 /// Reports the progress of a long exploration on a terminal.
-struct Patience {
+struct ProgressNotice {
     progress: std::cell::RefCell<crate::term::Progress>,
 }
 
-impl Patience {
-    fn new(term: &Console) -> Patience {
-        Patience { progress: crate::term::Progress::new(term, "exploring", 1).into() }
+impl ProgressNotice {
+    fn new(term: &Console) -> ProgressNotice {
+        ProgressNotice { progress: crate::term::Progress::new(term, "exploring", 1).into() }
     }
 
     fn show(&self) {

@@ -6,8 +6,8 @@ use super::solver::SolverResult;
 use crate::term::{Style, count};
 use guard_compiler::explore::{EffectCheck, Exploration, Rule, RuleKind, Session, Step};
 use guard_compiler::hir::PropertyMode;
-use guard_compiler::property::{Claim as PropertyClaim, Outcome};
-use guard_compiler::verify::{Basis, Pair, Residue, Status, Verification, Why};
+use guard_compiler::property::{Claim as PropertyClaim, PropertyOutcome};
+use guard_compiler::verify::{Basis, Pair, Residue, Status, UnprovedReason, Verification};
 use guard_plan::plan::{Claim, InvariantId, Plan, ToolId};
 use guard_plan::verdict::Decision;
 use guard_plan::words;
@@ -325,7 +325,7 @@ impl TextPage<'_> {
     fn properties(&self, out: &mut String) {
         let Some(properties) = &self.verified.output.properties else { return };
         let claimed = &properties.claimed;
-        let held = |outcome: &&Outcome| matches!(outcome, Outcome::Proved);
+        let held = |outcome: &&PropertyOutcome| matches!(outcome, PropertyOutcome::Proved);
         let proved = self.verified.properties.iter().filter(held).count();
         let title = self.style.bold("properties");
         let _ = writeln!(out, "\n{title}: {proved} of {} proved", claimed.properties.len());
@@ -333,12 +333,12 @@ impl TextPage<'_> {
             claimed.properties.iter().zip(&self.verified.properties).enumerate()
         {
             let verdict = match outcome {
-                Outcome::Proved => self.style.green("proved"),
-                Outcome::Refuted(_) => self.style.red("broken"),
-                Outcome::NotDecided { .. } => self.style.yellow("not decided"),
+                PropertyOutcome::Proved => self.style.green("proved"),
+                PropertyOutcome::Refuted(_) => self.style.red("broken"),
+                PropertyOutcome::NotDecided { .. } => self.style.yellow("not decided"),
             };
             let mode = match (property.mode, outcome) {
-                (PropertyMode::Monitor, Outcome::Proved) => ", so it is not monitored",
+                (PropertyMode::Monitor, PropertyOutcome::Proved) => ", so it is not monitored",
                 (PropertyMode::Monitor, _) => ", monitored",
                 _ => "",
             };
@@ -347,8 +347,8 @@ impl TextPage<'_> {
                 self.claim(claim, out);
             }
             match outcome {
-                Outcome::Proved => {}
-                Outcome::Refuted(witness) => {
+                PropertyOutcome::Proved => {}
+                PropertyOutcome::Refuted(witness) => {
                     let done = match witness.new.decision {
                         Some(Decision::Ask) => "asked about",
                         _ => "allowed",
@@ -363,7 +363,7 @@ impl TextPage<'_> {
                         );
                     }
                 }
-                Outcome::NotDecided { states, calls } => {
+                PropertyOutcome::NotDecided { states, calls } => {
                     let (states, calls) = (count(*states, "state"), count(*calls, "call"));
                     let _ = writeln!(
                         out,
@@ -494,10 +494,10 @@ fn reasons(left: &[Residue]) -> String {
     let mut out = String::new();
     for one in left {
         let why = match one.why {
-            Why::Open => "",
-            Why::Exhausted => ", too hard to prove",
-            Why::Inexpressible => ", not a thing the prover can say",
-            Why::Monitored => ", though it would hold",
+            UnprovedReason::Open => "",
+            UnprovedReason::Exhausted => ", too hard to prove",
+            UnprovedReason::Inexpressible => ", not a thing the prover can say",
+            UnprovedReason::Monitored => ", though it would hold",
         };
         out.push_str(why);
         if let Some(needs) = &one.needs {

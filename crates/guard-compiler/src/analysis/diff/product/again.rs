@@ -2,7 +2,7 @@
 
 use super::{FLYING, FULL, Product, ProductNode, ROUNDS};
 use crate::analysis::explore::mark::Resources;
-use crate::analysis::explore::session::{Act, Step, Then};
+use crate::analysis::explore::session::{Act, ExploredEnding, Step};
 use crate::analysis::explore::slice::Slice;
 use crate::analysis::explore::world::Oracle;
 use guard_plan::json::Json;
@@ -20,7 +20,8 @@ impl<'s, 'p> Product<'s, 'p> {
                 let oracle = Oracle::new(self.new.program, &self.new.answers, true);
                 let old = self.judge(self.old, &node.old, other, &args, &oracle);
                 let roles = old.asked();
-                let flying = self.settled(node, other, &args, &roles, Then::Flies, &oracle);
+                let flying =
+                    self.settled(node, other, &args, &roles, ExploredEnding::Flies, &oracle);
                 let Some(flying) = flying else { continue };
                 for args in self.args(&flying, wire).into_iter().take(FLYING) {
                     let oracle = Oracle::new(self.new.program, &self.new.answers, true);
@@ -42,7 +43,7 @@ impl<'s, 'p> Product<'s, 'p> {
             return;
         };
         let (args, then, world) = (args.clone(), then.clone(), world.clone());
-        for then in [then, Then::Fails] {
+        for then in [then, ExploredEnding::Fails] {
             if self.done() || (self.stop)() {
                 return;
             }
@@ -56,7 +57,7 @@ impl<'s, 'p> Product<'s, 'p> {
         &mut self,
         mut node: ProductNode<'p>,
         args: &Json,
-        then: &Then,
+        then: &ExploredEnding,
         world: &[(crate::analysis::reference::Ask, Json)],
         most_approved: usize,
     ) {
@@ -157,7 +158,7 @@ impl<'s, 'p> Product<'s, 'p> {
                 return None;
             }
             if old.rank() == 0 {
-                let then = Then::Succeeds(None);
+                let then = ExploredEnding::Succeeds(None);
                 return self.settled(node, self.wire, &args, &[], then, &oracle);
             }
         }

@@ -1,11 +1,11 @@
 //! Climbing towards a call that differs: few rules of the lenient guard refuse it, and some of the other do.
 
 use super::known::PairSessions;
-use super::{JudgedCall, Product, Way, Witness};
+use super::{ChangeDirection, JudgedCall, Product, Witness};
 use crate::analysis::explore::climb::{
     Climber, PlayedSession, Ratings, Score, SessionDraft, distance, remove_entry, values_of,
 };
-use crate::analysis::explore::session::{Act, Said, Session, Then, call_id};
+use crate::analysis::explore::session::{Act, ExploredEnding, Session, StepReply, call_id};
 use crate::analysis::explore::world::Oracle;
 use crate::analysis::reference::distance::RULE;
 use guard_plan::json::Json;
@@ -16,13 +16,13 @@ const MOST_ENTRIES: usize = 200;
 impl<'s, 'p> Product<'s, 'p> {
     /// Looks for what is still missing.
     pub(super) fn climb(&mut self, known: &mut PairSessions<'s, 'p>) {
-        if !self.missing(Way::Looser) && !self.missing(Way::Tighter) {
+        if !self.missing(ChangeDirection::Looser) && !self.missing(ChangeDirection::Tighter) {
             return;
         }
         let tools = self.tools(known);
         let (mut climber, mut drafts) = known.begin(&tools);
         drafts.extend(self.seeds.iter().flat_map(|acts| climber.prefixes(acts)));
-        for way in [Way::Looser, Way::Tighter] {
+        for way in [ChangeDirection::Looser, ChangeDirection::Tighter] {
             if self.missing(way) && !(self.stop)() {
                 let before = climber.judged;
                 self.climb_towards(way, &mut climber, drafts.clone());
@@ -33,16 +33,16 @@ impl<'s, 'p> Product<'s, 'p> {
     }
 
     /// A difference of this kind is looked for, and not found yet.
-    fn missing(&self, way: Way) -> bool {
+    fn missing(&self, way: ChangeDirection) -> bool {
         match way {
-            Way::Looser => self.wants.0 && self.looser.is_none(),
-            Way::Tighter => self.wants.1 && self.tighter.is_none(),
+            ChangeDirection::Looser => self.wants.0 && self.looser.is_none(),
+            ChangeDirection::Tighter => self.wants.1 && self.tighter.is_none(),
         }
     }
 
     fn climb_towards(
         &mut self,
-        way: Way,
+        way: ChangeDirection,
         climber: &mut Climber<'_, 'p>,
         drafts: Vec<SessionDraft>,
     ) {
@@ -55,12 +55,12 @@ impl<'s, 'p> Product<'s, 'p> {
             };
             let (before, after) = (judged(0, old), judged(1, new));
             let differs = match way {
-                Way::Looser => after.rank() < before.rank(),
-                Way::Tighter => after.rank() > before.rank(),
+                ChangeDirection::Looser => after.rank() < before.rank(),
+                ChangeDirection::Tighter => after.rank() > before.rank(),
             };
             let other = match way {
-                Way::Looser => self.missing(Way::Tighter),
-                Way::Tighter => self.missing(Way::Looser),
+                ChangeDirection::Looser => self.missing(ChangeDirection::Tighter),
+                ChangeDirection::Tighter => self.missing(ChangeDirection::Looser),
             };
             let kept = after.rank() != before.rank()
                 && (differs || other)
@@ -79,7 +79,7 @@ impl<'s, 'p> Product<'s, 'p> {
             id: call_id(session.len()),
             tool: self.wire.to_string(),
             args: args.clone(),
-            then: Then::Flies,
+            then: ExploredEnding::Flies,
         };
         let mut states = played.states.clone();
         let Some(done) =
@@ -103,17 +103,17 @@ fn rank(session: &Session) -> u8 {
     session.verdict().map_or(2, rank_of)
 }
 
-fn rank_of(said: &Said) -> u8 {
+fn rank_of(said: &StepReply) -> u8 {
     super::rank(said.decision, &said.reasons)
 }
 
 /// Returns an estimate of the distance between a call and a difference of the verdicts: that of the lenient guard from
 /// allowing it, and that of the other from refusing it by more rules.
-fn apart(verdicts: &Ratings, way: Way) -> u32 {
+fn apart(verdicts: &Ratings, way: ChangeDirection) -> u32 {
     let unmet = |at: usize| verdicts[at].as_ref().map_or(99, |verdict| verdict.said.unmet);
     let (strict, lenient) = match way {
-        Way::Looser => (0, 1),
-        Way::Tighter => (1, 0),
+        ChangeDirection::Looser => (0, 1),
+        ChangeDirection::Tighter => (1, 0),
     };
     let parts = verdicts[strict].as_ref().and_then(|verdict| verdict.to_refusal);
     let to_refusal = match unmet(strict) > unmet(lenient) {

@@ -9,7 +9,7 @@ use crate::analysis::explore::climb::{
     Climber, Focus, KnownCalls, PlayedGuard, PlayedSession, Players, Score, SessionDraft, distance,
     take_members,
 };
-use crate::analysis::explore::session::{Act, Then};
+use crate::analysis::explore::session::{Act, ExploredEnding};
 use crate::analysis::explore::slice::tools_for;
 use crate::analysis::reference::Reference;
 use crate::hir::{ClauseKind, Program};
@@ -77,7 +77,7 @@ impl<'s, 'p> PairSessions<'s, 'p> {
         let (side, wire) = (self.sides[0], &tools[0]);
         let results = side.inputs.results(side.tool(wire)?, &played.states[0]);
         let (tool, args) = (wire.clone(), draft.last.clone());
-        let then = Then::Succeeds(results.into_iter().next().flatten());
+        let then = ExploredEnding::Succeeds(results.into_iter().next().flatten());
         let call = Rc::new(Act::Call { id: String::new(), tool, args, then });
         self.players.advance(&mut played, &call, draft.kind)?;
         (played.steps.len() > before).then_some(played)
@@ -182,7 +182,7 @@ fn remembered_otherwise(
     // A result that was seen before changes little else.
     let seen = seen_results(old, played, wire).into_iter().map(Some);
     seen.chain(results).take(RESULTS).find_map(|result| {
-        let (tool, args, then) = (wire.to_string(), args.clone(), Then::Succeeds(result));
+        let (tool, args, then) = (wire.to_string(), args.clone(), ExploredEnding::Succeeds(result));
         let call = Rc::new(Act::Call { id: String::new(), tool, args, then });
         let mut after_it = played.clone();
         players.advance(&mut after_it, &call, true)?;
@@ -198,7 +198,7 @@ fn remembered_otherwise(
 fn seen_results(side: &Side, played: &PlayedSession<'_>, wire: &str) -> Vec<Json> {
     let returns = |wire: &str| side.tool(wire).and_then(|t| side.program.tools[t].returns.as_ref());
     let seen = played.steps.iter().rev().filter_map(|step| match &*step.act {
-        Act::Call { tool, then: Then::Succeeds(Some(result)), .. }
+        Act::Call { tool, then: ExploredEnding::Succeeds(Some(result)), .. }
             if returns(wire).is_some_and(|own| returns(tool) == Some(own)) =>
         {
             Some(result.clone())

@@ -72,7 +72,7 @@ impl<'p> Histories<'p> {
     /// Returns the histories of some influences as text: what each is, everything that writes it, and the histories of what
     /// that reads.
     pub(super) fn histories(&self, roots: BTreeSet<Influence>) -> BTreeSet<String> {
-        let mut telling = Telling { of: self, texts: BTreeSet::new(), next: roots };
+        let mut telling = HistoryBuilder { of: self, texts: BTreeSet::new(), next: roots };
         let mut done: BTreeSet<Influence> = BTreeSet::new();
         while let Some(influence) = telling.next.difference(&done).next().cloned() {
             telling.tell(&influence);
@@ -149,13 +149,13 @@ impl RuleReads {
 }
 
 /// Histories in the making.
-struct Telling<'h, 'p> {
+struct HistoryBuilder<'h, 'p> {
     of: &'h Histories<'p>,
     texts: BTreeSet<String>,
     next: BTreeSet<Influence>,
 }
 
-impl<'h, 'p> Telling<'h, 'p> {
+impl<'h, 'p> HistoryBuilder<'h, 'p> {
     fn tell(&mut self, influence: &Influence) {
         let program = self.of.view.program;
         match influence {

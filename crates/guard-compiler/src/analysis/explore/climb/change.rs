@@ -1,6 +1,6 @@
 //! Changes of a draft: other arguments and results, calls more and less, values that a rule asks for.
 
-use super::super::session::{Act, Then};
+use super::super::session::{Act, ExploredEnding};
 use super::focus::Focus;
 use super::reshape::{
     agree, all_values, grow, objects_of, replace, same_kind, values_in, values_of,
@@ -49,7 +49,7 @@ impl Climber<'_, '_> {
             }
             3 => {
                 // The same call as at the end before it, and perhaps all that led to it once more.
-                let then = Then::Succeeds(self.result(self.wire));
+                let then = ExploredEnding::Succeeds(self.result(self.wire));
                 let (tool, args) = (self.wire.to_string(), last.clone());
                 let before = acts.clone();
                 acts.push(Rc::new(Act::Call { id: String::new(), tool, args, then }));
@@ -142,7 +142,7 @@ impl Climber<'_, '_> {
         let at = self.rng.below(acts.len() + 1);
         let (old, new) = match acts.get(at).map(|act| &**act) {
             None => (last.clone(), self.args(self.wire)),
-            Some(Act::Call { tool, then: Then::Succeeds(Some(result)), .. })
+            Some(Act::Call { tool, then: ExploredEnding::Succeeds(Some(result)), .. })
                 if self.rng.chance(60) =>
             {
                 (result.clone(), self.result(tool))
@@ -233,13 +233,17 @@ impl Climber<'_, '_> {
                     new_args = spliced(args, drawn, &self.focus, &mut self.rng);
                 }
             }
-            (_, Then::Succeeds(Some(result))) => {
+            (_, ExploredEnding::Succeeds(Some(result))) => {
                 if let Some(drawn) = self.result(tool) {
-                    new_then =
-                        Then::Succeeds(Some(spliced(result, drawn, &self.focus, &mut self.rng)));
+                    new_then = ExploredEnding::Succeeds(Some(spliced(
+                        result,
+                        drawn,
+                        &self.focus,
+                        &mut self.rng,
+                    )));
                 }
             }
-            _ => new_then = Then::Succeeds(self.result(tool)),
+            _ => new_then = ExploredEnding::Succeeds(self.result(tool)),
         }
         let (id, tool) = (String::new(), tool.clone());
         acts[at] = Rc::new(Act::Call { id, tool, args: new_args, then: new_then });

@@ -2,7 +2,9 @@
 
 use super::super::inputs::{Inputs, read};
 use super::super::search::roles;
-use super::super::session::{Act, Said, Session, Step, WORKSPACE, act, call, call_id, start_of};
+use super::super::session::{
+    Act, Session, Step, StepReply, WORKSPACE, act, call, call_id, start_of,
+};
 use super::super::world::Oracle;
 use crate::analysis::reference::{Ask, Judgement, Reference};
 use crate::hir::{Program, ToolId};
@@ -36,7 +38,7 @@ pub(crate) struct PlayedSession<'p> {
 pub(crate) struct PlayedStep {
     world: Vec<(Ask, Json)>,
     pub act: Rc<Act>,
-    said: Said,
+    said: StepReply,
 }
 
 impl PlayedSession<'_> {

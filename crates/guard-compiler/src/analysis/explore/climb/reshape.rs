@@ -3,7 +3,7 @@
 //! Conditions hold a value of one call against one of another: a key of a row and an argument, the entries of a map and the items
 //! of a list. A search that changes one place at a time breaks what it has before it has what it wants.
 
-use super::super::session::{Act, Then};
+use super::super::session::{Act, ExploredEnding};
 use super::focus::Focus;
 use super::take_members;
 use guard_plan::json::Json;
@@ -16,7 +16,7 @@ const MOST_COPIES: usize = 3;
 /// The arguments and the result of a call; nothing of another event.
 pub(crate) fn values_of(act: &mut Act) -> Vec<&mut Json> {
     match act {
-        Act::Call { args, then: Then::Succeeds(Some(result)), .. } => vec![args, result],
+        Act::Call { args, then: ExploredEnding::Succeeds(Some(result)), .. } => vec![args, result],
         Act::Call { args, .. } => vec![args],
         _ => Vec::new(),
     }
@@ -25,7 +25,7 @@ pub(crate) fn values_of(act: &mut Act) -> Vec<&mut Json> {
 /// The same, to be read.
 pub(super) fn values_in(act: &Act) -> Vec<&Json> {
     match act {
-        Act::Call { args, then: Then::Succeeds(Some(result)), .. } => vec![args, result],
+        Act::Call { args, then: ExploredEnding::Succeeds(Some(result)), .. } => vec![args, result],
         Act::Call { args, .. } => vec![args],
         _ => Vec::new(),
     }

@@ -1,7 +1,7 @@
 //! Observations during a search: goals and stops in a state, rules that fire, tools that are allowed.
 
 use super::super::rules::{self, Rule, RuleKind};
-use super::super::session::{Act, Step, Then};
+use super::super::session::{Act, ExploredEnding, Step};
 use super::super::world::Oracle;
 use super::{Search, Trial, branch, longer};
 use crate::analysis::reference::{Judgement, Reference};
@@ -99,7 +99,7 @@ impl<'s, 'p> Search<'s, 'p> {
         if new.is_empty() && !denied {
             return;
         }
-        let what = self.proposal(at, trial, Then::Flies);
+        let what = self.proposal(at, trial, ExploredEnding::Flies);
         let Some(done) = self.step_in(at, what, &oracle.again()) else { return };
         for rule in new {
             self.found.rules[rule] = Some(self.with(at, vec![done.clone()]));
@@ -115,7 +115,7 @@ impl<'s, 'p> Search<'s, 'p> {
         judged: &Judgement,
         oracle: &Oracle,
     ) {
-        let what = self.proposal(at, trial, Then::Flies);
+        let what = self.proposal(at, trial, ExploredEnding::Flies);
         let Act::Call { tool, args, .. } = &what else { return };
         let mut session = self.nodes[at].session.clone();
         let mut steps = Vec::new();

@@ -2,18 +2,19 @@
 
 use super::page::Page;
 use super::{Doc, tools};
-use guard_plan::words::rules::{self, About, code};
+use guard_plan::words::rules::{self, PhraseSubject, code};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Lists the policies: collected from the tools, since a plan does not store policies.
 pub(super) fn policies(doc: Doc) -> String {
     // By policy: its rules in the kernel's order, each with its position and tools.
-    type PolicyRules = BTreeMap<(About, String), (String, BTreeSet<String>)>;
+    type PolicyRules = BTreeMap<(PhraseSubject, String), (String, BTreeSet<String>)>;
     let mut found: BTreeMap<&str, PolicyRules> = BTreeMap::new();
     for tool in &doc.plan.tools {
         let all = [rules::before(doc.plan, tool), rules::after(doc.plan, tool)].concat();
         for said in &all {
-            let invariant = matches!(said.about, About::Keeps | About::ObserveKeeps);
+            let invariant =
+                matches!(said.about, PhraseSubject::Keeps | PhraseSubject::ObserveKeeps);
             let Some(rule) = said.rule.filter(|r| !invariant && r.owner != tool.name) else {
                 continue;
             };

@@ -4,7 +4,7 @@ use super::page::{Page, link, linked};
 use super::{Doc, types};
 use crate::commands::check::thousands;
 use guard_plan::plan::{Field, Plan, Tool};
-use guard_plan::words::rules::{self, About, Said, code};
+use guard_plan::words::rules::{self, PhraseSubject, RulePhrase, code};
 use guard_plan::words::{self, session};
 
 /// All tools, by name.
@@ -61,7 +61,7 @@ fn parameters(doc: Doc, params: &[Field], page: &mut Page) {
     page.table(["parameter", "type", "is"], rows);
 }
 
-fn rules_of(doc: Doc, tool: &Tool, title: &str, said: Vec<Said>, page: &mut Page) {
+fn rules_of(doc: Doc, tool: &Tool, title: &str, said: Vec<RulePhrase>, page: &mut Page) {
     let rows = said.iter().map(|said| {
         let policy = said.rule.filter(|rule| !is_invariant(said) && rule.owner != tool.name);
         let who = policy.map(|rule| link(&code(&rule.owner), &format!("policy-{}", rule.owner)));
@@ -71,8 +71,8 @@ fn rules_of(doc: Doc, tool: &Tool, title: &str, said: Vec<Said>, page: &mut Page
     page.table([title, "policy", "at"], rows.collect());
 }
 
-fn is_invariant(said: &Said) -> bool {
-    matches!(said.about, About::Keeps | About::ObserveKeeps)
+fn is_invariant(said: &RulePhrase) -> bool {
+    matches!(said.about, PhraseSubject::Keeps | PhraseSubject::ObserveKeeps)
 }
 
 fn waits(plan: &Plan, tool: &Tool, page: &mut Page) {
@@ -84,28 +84,28 @@ fn waits(plan: &Plan, tool: &Tool, page: &mut Page) {
 }
 
 /// Formats a phrase as a sentence, with links, its documentation, and its effect.
-pub(super) fn sentence(plan: &Plan, said: &Said) -> String {
+pub(super) fn sentence(plan: &Plan, said: &RulePhrase) -> String {
     let text = &said.text;
     let mut out = match said.about {
-        About::Requires => format!("requires {}", to_tools(plan, text)),
-        About::Deny => format!("denied {text}"),
-        About::Limit => format!("at most {text}"),
-        About::Cost => format!("costs {text}"),
-        About::Effect => format!("does {text}"),
-        About::Keeps => format!("keeps {}", to_owner(said, text)),
-        About::Approval => format!("asks {text}"),
-        About::Gate => text.clone(),
-        About::Ready => format!("waits for the probe {}", to(text, "probe")),
-        About::Result => format!("returns {text}"),
-        About::Observe => format!("observes {text}; what breaks halts"),
-        About::ObserveWarn => format!("observes {text}; what breaks warns"),
-        About::ObserveKeeps => format!("{} must still hold", to_owner(said, text)),
-        About::Learn => format!("teaches {}", to(text, "fact")),
-        About::Reconcile => format!("expects {text}, or halts"),
-        About::Transform => format!("must be called with {text}"),
-        About::Shown => format!("shows the agent {text}"),
-        About::Private => format!("private {text}"),
-        About::Endorsed => format!("trusted {text}"),
+        PhraseSubject::Requires => format!("requires {}", to_tools(plan, text)),
+        PhraseSubject::Deny => format!("denied {text}"),
+        PhraseSubject::Limit => format!("at most {text}"),
+        PhraseSubject::Cost => format!("costs {text}"),
+        PhraseSubject::Effect => format!("does {text}"),
+        PhraseSubject::Keeps => format!("keeps {}", to_owner(said, text)),
+        PhraseSubject::Approval => format!("asks {text}"),
+        PhraseSubject::Gate => text.clone(),
+        PhraseSubject::Ready => format!("waits for the probe {}", to(text, "probe")),
+        PhraseSubject::Result => format!("returns {text}"),
+        PhraseSubject::Observe => format!("observes {text}; what breaks halts"),
+        PhraseSubject::ObserveWarn => format!("observes {text}; what breaks warns"),
+        PhraseSubject::ObserveKeeps => format!("{} must still hold", to_owner(said, text)),
+        PhraseSubject::Learn => format!("teaches {}", to(text, "fact")),
+        PhraseSubject::Reconcile => format!("expects {text}, or halts"),
+        PhraseSubject::Transform => format!("must be called with {text}"),
+        PhraseSubject::Shown => format!("shows the agent {text}"),
+        PhraseSubject::Private => format!("private {text}"),
+        PhraseSubject::Endorsed => format!("trusted {text}"),
     };
     let Some(rule) = said.rule else {
         return out;
@@ -124,7 +124,7 @@ fn to(text: &str, kind: &str) -> String {
     linked(text, kind, text.trim_matches('`'))
 }
 
-fn to_owner(said: &Said, text: &str) -> String {
+fn to_owner(said: &RulePhrase, text: &str) -> String {
     said.rule.map_or_else(|| text.into(), |rule| linked(text, "invariant", &rule.owner))
 }
 

@@ -3,7 +3,7 @@
 use super::machine::{Machine, machines};
 use guard_plan::decimal;
 use guard_plan::plan::{Node, Plan, Requirement, Requires, Risk, Tool, ToolId};
-use guard_plan::words::rules::{About, before};
+use guard_plan::words::rules::{PhraseSubject, before};
 use guard_plan::words::{self, Shows, duration};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -133,16 +133,16 @@ fn shape(plan: &Plan, tool: &Tool, lane: usize) -> BoxShape {
     BoxShape { tool: Some(tool.highest_risk()), name: cut(&tool.name, NAME), lines, lane, tip }
 }
 
-fn frame(about: About) -> &'static str {
+fn frame(about: PhraseSubject) -> &'static str {
     match about {
-        About::Requires => "requires",
-        About::Deny => "denied",
-        About::Limit => "at most",
-        About::Cost => "costs",
-        About::Effect => "does",
-        About::Approval => "approval of",
-        About::Ready => "ready when probe",
-        About::Gate => "gated:",
+        PhraseSubject::Requires => "requires",
+        PhraseSubject::Deny => "denied",
+        PhraseSubject::Limit => "at most",
+        PhraseSubject::Cost => "costs",
+        PhraseSubject::Effect => "does",
+        PhraseSubject::Approval => "approval of",
+        PhraseSubject::Ready => "ready when probe",
+        PhraseSubject::Gate => "gated:",
         _ => "keeps",
     }
 }
