@@ -2,7 +2,7 @@
 
 use crate::{bounded, claimed, compiled, differential, disproofs, exhausted, small, steps, walks};
 use guard_compiler::Output;
-use guard_compiler::verify::{Status, Verification, Width, verify, verify_at};
+use guard_compiler::verify::{ObligationStatus, Verification, Width, verify, verify_at};
 use guard_plan::LoadedPlan;
 use guard_plan::json::Json;
 use guard_plan::plan::{Certificate, Claim, Plan, Proof, ProofStep, Row};
@@ -84,7 +84,7 @@ fn bounded_cases(n: u64) -> Option<Result<(), String>> {
         return Some(Err(format!("`{claim}` does not compile")));
     };
     let (plan, said) = (&output.plan, &output.verification);
-    let open = |status: &Status| !status.is_proved();
+    let open = |status: &ObligationStatus| !status.is_proved();
     let of = |tool: u32| follows || plan.tools[tool as usize].name == "t";
     let pairs = said.pairs.iter().filter(|one| of(one.tool)).map(|one| &one.status);
     let named = |var: u32| follows || plan.state[var as usize].name == "o";
@@ -195,7 +195,7 @@ fn spoiled(n: u64) -> Option<Result<(), String>> {
 /// Checks that a claim which the prover leaves open has no certificate of one step.
 fn open_is_open(output: &Output) -> Result<(), String> {
     for pair in &output.verification.pairs {
-        if !matches!(pair.status, Status::Checked(_)) {
+        if !matches!(pair.status, ObligationStatus::Checked(_)) {
             continue;
         }
         for var in 0..6 {

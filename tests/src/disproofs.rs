@@ -4,7 +4,7 @@
 
 use crate::edits::edited;
 use crate::{compiled, guards_below};
-use guard_compiler::diff::{Limits, disproofs};
+use guard_compiler::diff::{WitnessLimits, disproofs};
 use guard_compiler::explore::events_of;
 use guard_plan::random::Rng;
 use std::path::Path;
@@ -58,8 +58,13 @@ pub fn compare((old, new): &(String, String)) -> Result<usize, String> {
     let (Some(old_guard), Some(new_guard)) = (compiled(old), compiled(new)) else { return Ok(0) };
     let tests = [&old_guard.scenarios[..], &new_guard.scenarios[..]].concat();
     let seeds = events_of(&tests, &[&old_guard.program, &new_guard.program]);
-    let limits =
-        Limits { states: STATES, calls: CALLS, climbs: CLIMBS, seeds, ..Limits::default() };
+    let limits = WitnessLimits {
+        states: STATES,
+        calls: CALLS,
+        climbs: CLIMBS,
+        seeds,
+        ..WitnessLimits::default()
+    };
     for (a, b) in [(&old_guard, &new_guard), (&new_guard, &old_guard)] {
         let found = disproofs(&a.program, &b.program, &limits, &|| false);
         if let Some((tool, witness)) = found.first() {

@@ -3,7 +3,7 @@
 //! Small guards whose rules read arguments in every way that the language has. Where an exploration says that a tool is never
 //! called or a rule never fires, random sessions, with calls in flight, look for one that says otherwise.
 
-use guard_compiler::explore::{Exploration, Limits, explore};
+use guard_compiler::explore::{Exploration, ExplorationLimits, explore};
 use guard_compiler::hir::{Program, Type};
 use guard_compiler::lint;
 use guard_compiler::reference::{Ask, Reference};
@@ -205,7 +205,7 @@ fn condition(rng: &mut Rng, paid: bool, depth: usize) -> String {
 
 /// Explores a guard, and looks for what it says that there is not.
 pub fn try_guard(program: &Program, rng: &mut Rng, tried: &mut Tried) -> Result<(), String> {
-    let found = Some(explore(program, &Limits::default(), &|| false));
+    let found = Some(explore(program, &ExplorationLimits::default(), &|| false));
     let found = found.filter(|found| found.exhausted);
     let needless = Needless::told(program, found.as_ref());
     tried.silent += needless.silent.len();

@@ -5,7 +5,7 @@
 
 use guard_compiler::Output;
 use guard_compiler::hir::{ClauseKind, Expr, ExprKind, Program, Tool, Type};
-use guard_compiler::verify::{Basis, Status, Verification, Width, verify_at};
+use guard_compiler::verify::{Basis, ObligationStatus, Verification, Width, verify_at};
 use guard_plan::builtin::Builtin;
 use guard_plan::plan::{ArithOp, CompareOp, EffectOp};
 use guard_plan::random::Rng;
@@ -214,7 +214,7 @@ fn try_claims(output: &Output, said: &Verification, tried: &mut Tried) -> Result
         let mut claims: Vec<&Expr> = Vec::new();
         for pair in said.pairs.iter().filter(|pair| pair.tool == id) {
             match &pair.status {
-                Status::Proved(by) => {
+                ObligationStatus::Proved(by) => {
                     let name = &output.lowered.invariants[pair.invariant as usize].rule.owner;
                     let declared = program.invariants.iter().find(|one| one.rule.owner == *name);
                     claims.extend(declared.map(|one| &one.condition));

@@ -2,7 +2,7 @@
 
 use crate::proofs::seeds;
 use guard_compiler::Output;
-use guard_compiler::diff::{Answer, Limits, diff};
+use guard_compiler::diff::{Answer, WitnessLimits, diff};
 use guard_plan::random::Rng;
 use guard_tests::compiled;
 use guard_tests::differential::first_difference;
@@ -33,7 +33,7 @@ fn answers_hold() {
             false => (new, old, (text, drawn.text())),
         };
         pairs += 1;
-        let limits = Limits { states: 6, calls: 24, climbs: 24, ..Limits::default() };
+        let limits = WitnessLimits { states: 6, calls: 24, climbs: 24, ..WitnessLimits::default() };
         let found = diff(&old.program, &new.program, &limits, &|| false);
         for answer in found.answers(true).chain(found.answers(false)) {
             match answer {

@@ -3,7 +3,9 @@
 //! `tests/suite/explore/*.guard`; `GUARD_BLESS=1` rewrites what stands beside them.
 
 use crate::render::{self, Beside};
-use guard_compiler::explore::{Act, Exploration, ExploredEnding, Limits, Session, Step, explore};
+use guard_compiler::explore::{
+    Act, Exploration, ExplorationLimits, ExploredEnding, ExploredSession, SessionStep, explore,
+};
 use guard_compiler::hir::Program;
 use guard_compiler::reference::Ask;
 use guard_plan::LoadedPlan;
@@ -40,7 +42,7 @@ fn compiled(text: &str) -> guard_compiler::Output {
 fn found<'e>(
     program: &Program,
     exploration: &'e Exploration,
-) -> Vec<(String, &'e Option<Session>)> {
+) -> Vec<(String, &'e Option<ExploredSession>)> {
     let mut all = Vec::new();
     for (tool, session) in program.tools.iter().zip(&exploration.tools) {
         all.push((format!("tool {}", tool.name), session));
@@ -63,7 +65,7 @@ fn cases() {
     let mut failures = String::new();
     for (path, text) in guards("tests/suite/explore") {
         let program = compiled(&text).program;
-        let of = explore(&program, &Limits::default(), &|| false);
+        let of = explore(&program, &ExplorationLimits::default(), &|| false);
         let mut got = String::new();
         for (name, session) in found(&program, &of) {
             match session {
@@ -162,7 +164,7 @@ fn settle(
 }
 
 /// Plays a step on the kernel; what it says of a call or a stop must be what the session says.
-fn play(kernel: &Kernel, run: &mut Run, step: &Step, now: &mut i64) -> Result<(), String> {
+fn play(kernel: &Kernel, run: &mut Run, step: &SessionStep, now: &mut i64) -> Result<(), String> {
     let world = &mut Told(&step.world);
     let wrong = |e: guard_runtime::StepError| e.to_string();
     match &step.act {
@@ -224,7 +226,7 @@ fn sessions_replay() {
         let output = compiled(&text);
         let loaded = LoadedPlan::from_plan(output.plan, output.sources).expect("the plan loads");
         let kernel = Kernel::new(loaded).expect("the plan runs");
-        let of = explore(&output.program, &Limits::default(), &|| false);
+        let of = explore(&output.program, &ExplorationLimits::default(), &|| false);
         let mut tests = text.clone();
         for (name, session) in found(&output.program, &of) {
             let Some(session) = session else { continue };
@@ -249,9 +251,14 @@ fn sessions_replay() {
 /// Returns the lengths of the shortest sessions by what they show; `None` if the exploration was not complete.
 fn lengths(text: &str) -> Option<Vec<(String, Option<usize>)>> {
     let program = compiled(text).program;
-    let limits = Limits { depth: 12, states: 2_000, calls: 40_000, ..Limits::default() };
+    let limits = ExplorationLimits {
+        depth: 12,
+        states: 2_000,
+        calls: 40_000,
+        ..ExplorationLimits::default()
+    };
     let of = explore(&program, &limits, &|| false);
-    let length = |(name, session): (String, &Option<Session>)| {
+    let length = |(name, session): (String, &Option<ExploredSession>)| {
         (name, session.as_ref().map(|session| session.len()))
     };
     let mut all: Vec<_> = found(&program, &of).into_iter().map(length).collect();
@@ -265,7 +272,7 @@ fn lengths(text: &str) -> Option<Vec<(String, Option<usize>)>> {
 fn many_tools_out_of_reach_share_the_effort() {
     let chain = (1..60).map(|at| format!("tool t{at}() {{ requires t{} since edit }}\n", at - 1));
     let text = format!("guard chain\ntool edit()\ntool t0()\n{}", chain.collect::<String>());
-    let of = explore(&compiled(&text).program, &Limits::default(), &|| false);
+    let of = explore(&compiled(&text).program, &ExplorationLimits::default(), &|| false);
     assert!(of.tools.iter().any(Option::is_none));
     assert!(of.judged < 300_000, "{}", of.judged);
 }

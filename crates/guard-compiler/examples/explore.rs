@@ -1,6 +1,6 @@
 //! Prints what exploration finds of a guard: `cargo run -p guard-compiler --example explore FILE…`.
 
-use guard_compiler::explore::{Limits, explore};
+use guard_compiler::explore::{ExplorationLimits, explore};
 use guard_compiler::{NoFiles, SourceFile, compile};
 
 fn main() {
@@ -14,13 +14,13 @@ fn main() {
         };
         let program = &output.program;
         let begin = std::time::Instant::now();
-        let found = explore(program, &Limits::default(), &|| false);
+        let found = explore(program, &ExplorationLimits::default(), &|| false);
         let (took, absent) = (begin.elapsed(), found.absence());
         println!(
             "{path}: {took:.0?}, {} states, {} calls judged, depth {}, exhausted {}",
             found.states, found.judged, found.depth, found.exhausted
         );
-        let line = |what: &str, session: &Option<guard_compiler::explore::Session>| {
+        let line = |what: &str, session: &Option<guard_compiler::explore::ExploredSession>| {
             match session {
                 Some(session) => println!("  {what}: {} steps", session.len()),
                 None => println!("  {what}: {absent}"),

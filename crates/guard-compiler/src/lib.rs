@@ -65,23 +65,24 @@ pub struct Properties {
     /// The program in which they stand, as rules in shadow.
     pub claimed: hir::Program,
     /// Their clauses, for each tool, in the order of the source.
-    pub claims: Vec<property::Claim>,
+    pub claims: Vec<property::PropertyClaim>,
 }
 
 impl Properties {
     /// Says whether each property holds, in the order of the program. A session that breaks what is not proved is looked for.
     pub fn decide(
         &self,
-        limits: &diff::Limits,
+        limits: &diff::WitnessLimits,
         stop: &dyn Fn() -> bool,
     ) -> Vec<property::PropertyOutcome> {
         property::decide(&self.claimed, &self.claims, limits, stop)
     }
 
     /// The clauses of a property that are not proved.
-    fn open(&self, property: hir::PropertyId) -> impl Iterator<Item = &property::Claim> {
-        let open =
-            move |claim: &&property::Claim| claim.property == property && claim.proof.is_none();
+    fn open(&self, property: hir::PropertyId) -> impl Iterator<Item = &property::PropertyClaim> {
+        let open = move |claim: &&property::PropertyClaim| {
+            claim.property == property && claim.proof.is_none()
+        };
         self.claims.iter().filter(open)
     }
 
@@ -195,8 +196,9 @@ fn must_be_proved(
         .map(|observation| (observation.tool, observation.invariant, &observation.status, true));
     for (tool, invariant, status, observed) in effects.chain(observed) {
         let left = match status {
-            verify::Status::Proved(_) | verify::Status::Vacuous => continue,
-            verify::Status::Checked(left) | verify::Status::Simplified(_, left) => left,
+            verify::ObligationStatus::Proved(_) | verify::ObligationStatus::Vacuous => continue,
+            verify::ObligationStatus::Checked(left)
+            | verify::ObligationStatus::Simplified(_, left) => left,
         };
         let name = &plan.invariants[invariant as usize].rule.owner;
         let declared = program

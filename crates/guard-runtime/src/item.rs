@@ -8,7 +8,7 @@ use crate::found::{self, CheckResult};
 use crate::host::named;
 use crate::outcome::Moved;
 use crate::session::Session;
-use crate::session::items::{self, Item, ItemCriterion, LastChange};
+use crate::session::items::{self, ItemCriterion, LastChange, SessionItem};
 use crate::stage::lifecycle::misplaced;
 use crate::world::{World, WorldAnswers};
 use guard_plan::plan::{Actor, Lifecycle, LifecycleId, Transition};
@@ -110,7 +110,7 @@ fn item<'s>(
     compiled: &CompiledPlan,
     session: &'s Session,
     id: &str,
-) -> Result<(ItemPlace, &'s Item), StepError> {
+) -> Result<(ItemPlace, &'s SessionItem), StepError> {
     let unknown = || StepError::UnknownItem(id.into());
     let place = items::place(compiled.plan(), id).ok_or_else(unknown)?;
     let item = session.items[place.0 as usize].get(place.1).ok_or_else(unknown)?;
@@ -129,7 +129,7 @@ fn change(
     let lifecycle = &compiled.plan().lifecycles[id as usize];
     let name = |state: u32| lifecycle.states[state as usize].clone();
     let (now, table) = (session.now, &mut session.items[id as usize]);
-    let before = table.get(number).map_or(lifecycle.initial, Item::state);
+    let before = table.get(number).map_or(lifecycle.initial, SessionItem::state);
     if let Some((at, transition)) = step {
         table.enter(number, transition.to);
         if let Some(item) = table.get_mut(number) {

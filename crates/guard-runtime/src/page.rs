@@ -1,7 +1,7 @@
 //! Items as JSON: the page that a lifecycle's list tool returns, and the brief form of one item.
 
 use crate::compiled::CompiledPlan;
-use crate::session::items::{self, Item, ItemTable};
+use crate::session::items::{self, ItemTable, SessionItem};
 use guard_plan::json::Json;
 use guard_plan::plan::Lifecycle;
 use guard_plan::render;
@@ -41,7 +41,7 @@ pub(crate) fn brief(
     compiled: &CompiledPlan,
     lifecycle: &Lifecycle,
     number: u32,
-    item: &Item,
+    item: &SessionItem,
 ) -> Json {
     let types = &compiled.plan().types;
     let secret = &mut |_: &_| Json::string(render::SECRET);

@@ -9,7 +9,7 @@ use crate::error::RecallError;
 use crate::open;
 use crate::session::Session;
 use crate::session::flight::{InFlight, PartStep, PendingWrites, WrittenPart};
-use crate::session::items::{Item, ItemCriterion};
+use crate::session::items::{ItemCriterion, SessionItem};
 use guard_plan::builtin::MAX_SAID;
 use guard_plan::plan::{Field, Plan, TypeDef, TypeId};
 use guard_plan::value::Value;
@@ -234,7 +234,7 @@ impl MemoryShape<'_> {
         part.value.as_ref().is_none_or(|value| self.fits(ty, value))
     }
 
-    fn item(&self, fields: &[Field], item: &Item) -> bool {
+    fn item(&self, fields: &[Field], item: &SessionItem) -> bool {
         let criterion = |criterion: &ItemCriterion| match criterion {
             ItemCriterion::Command(id) => (*id as usize) < self.plan.commands.len(),
             ItemCriterion::Probe(id) => (*id as usize) < self.plan.probes.len(),

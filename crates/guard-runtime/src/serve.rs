@@ -6,7 +6,7 @@ use crate::event::Ending;
 use crate::outcome::{Proposed, Settled};
 use crate::session::Session;
 use crate::session::flight::InFlight;
-use crate::session::items::{self, Item, LastChange, ServedAction};
+use crate::session::items::{self, LastChange, ServedAction, SessionItem};
 use crate::world::WorldQuestions;
 use crate::{flights, page, settle};
 use guard_plan::json::Json;
@@ -64,11 +64,11 @@ fn act(
             return page::page(compiled, lifecycle, table, state, after);
         }
         ServedAction::Create(fields, criteria) => {
-            (table.add(Item::new(lifecycle, fields, criteria, now, call)), None, None)
+            (table.add(SessionItem::new(lifecycle, fields, criteria, now, call)), None, None)
         }
         ServedAction::Move(number, at, evidence) => {
             let transition = &lifecycle.transitions[at as usize];
-            let before = table.get(number).map(Item::state);
+            let before = table.get(number).map(SessionItem::state);
             table.enter(number, transition.to);
             if let Some(item) = table.get_mut(number) {
                 let (actor, by) = (Actor::Agent, call.into());
@@ -83,7 +83,7 @@ fn act(
     };
     let state = |state: u32| lifecycle.states[state as usize].clone();
     let item = items::id(lifecycle, number);
-    let after = table.get(number).map(Item::state).map(state).unwrap_or_default();
+    let after = table.get(number).map(SessionItem::state).map(state).unwrap_or_default();
     let result = page::object(vec![("id", Json::string(&item)), ("state", Json::string(&after))]);
     changes.push(ItemChange {
         item,

@@ -6,7 +6,7 @@ use crate::found;
 use crate::kernel::Kernel;
 use crate::page::{brief, object, page};
 use crate::session::Session;
-use crate::session::items::{self, Item, ItemCriterion, ItemEvidence};
+use crate::session::items::{self, ItemCriterion, ItemEvidence, SessionItem};
 use crate::session::{ProbeTurn, Spoken};
 use guard_plan::json::Json;
 use guard_plan::origin::Origin;
@@ -193,7 +193,7 @@ impl Session {
     }
 }
 
-fn last(lifecycle: &Lifecycle, item: &Item) -> Json {
+fn last(lifecycle: &Lifecycle, item: &SessionItem) -> Json {
     let transition = item.last.transition.and_then(|at| lifecycle.transitions.get(at as usize));
     let actor = match item.last.actor {
         Actor::Agent => "agent",

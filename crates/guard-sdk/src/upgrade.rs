@@ -7,7 +7,7 @@ use crate::error::SessionError;
 use crate::guard::Guard;
 use crate::persistence::unit_of;
 use crate::session::Session;
-use guard_compiler::diff::{Answer, Diff, Limits, diff};
+use guard_compiler::diff::{Answer, Diff, WitnessLimits, diff};
 use guard_compiler::explore::events_of;
 use guard_plan::plan::{Plan, TypeDef};
 use guard_plan::record::Forced;
@@ -58,7 +58,8 @@ impl Guard {
             let scenarios = [&old.scenarios, &checked.scenarios];
             let programs = [&old.program, &checked.program];
             let seeds = scenarios.into_iter().flat_map(|all| events_of(all, &programs));
-            let limits = Limits { seeds: seeds.collect(), running: true, ..Limits::default() };
+            let limits =
+                WitnessLimits { seeds: seeds.collect(), running: true, ..WitnessLimits::default() };
             let compared = diff(&old.program, &checked.program, &limits, &|| false);
             let mut found = looser(&compared);
             if self.plan().completion.is_some() && compared.stops_otherwise {

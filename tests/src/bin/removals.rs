@@ -2,7 +2,7 @@
 //!
 //! `cargo run -p guard-tests --bin removals -- GUARD…`
 
-use guard_compiler::diff::{Answer, Limits, diff};
+use guard_compiler::diff::{Answer, WitnessLimits, diff};
 use guard_compiler::explore::{self, explore};
 use guard_compiler::hir::Program;
 use guard_compiler::{NoFiles, SourceFile, compile};
@@ -29,7 +29,7 @@ fn measure(path: &str, text: &str, program: &Program) {
     }
     places.sort_unstable();
     let begun = Instant::now();
-    let explored = explore(program, &explore::Limits::default(), &|| false);
+    let explored = explore(program, &explore::ExplorationLimits::default(), &|| false);
     let called = explored.tools.iter().flatten().count();
     println!(
         "{path}: {called} of {} tools called, {:.1} s",
@@ -43,8 +43,8 @@ fn measure(path: &str, text: &str, program: &Program) {
     let mut times: Vec<f64> = Vec::new();
     let (mut looser, mut tighter, mut same, mut open) = (0, 0, 0, 0);
     let (skip, most) = (number("SKIP", 0), number("MOST", usize::MAX));
-    let limits = Limits::default();
-    let limits = Limits { climbs: number("CLIMBS", limits.climbs), ..limits };
+    let limits = WitnessLimits::default();
+    let limits = WitnessLimits { climbs: number("CLIMBS", limits.climbs), ..limits };
     for (start, end) in places.iter().skip(skip).take(most) {
         let mut less = program.clone();
         for tool in &mut less.tools {

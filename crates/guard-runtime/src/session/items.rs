@@ -14,7 +14,7 @@ pub(crate) const MAX_ITEMS: usize = 100_000;
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct ItemTable {
     /// The items, by number from 1.
-    all: Vec<Item>,
+    all: Vec<SessionItem>,
     /// The numbers in each state.
     #[serde(skip)]
     by_state: Box<[BTreeSet<u32>]>,
@@ -22,7 +22,7 @@ pub(crate) struct ItemTable {
 
 /// One item.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Item {
+pub(crate) struct SessionItem {
     state: u32,
     /// The field values, in the order of the lifecycle's fields.
     pub fields: Vec<Value>,
@@ -76,16 +76,16 @@ pub(crate) enum ItemEvidence {
     File(Box<str>, Box<str>),
 }
 
-impl Item {
+impl SessionItem {
     pub fn new(
         lifecycle: &Lifecycle,
         fields: Vec<Value>,
         criteria: Vec<ItemCriterion>,
         now: Millis,
         call: &str,
-    ) -> Item {
+    ) -> SessionItem {
         let last = LastChange { time: now, actor: Actor::Agent, transition: None, by: call.into() };
-        Item {
+        SessionItem {
             state: lifecycle.initial,
             fields,
             criteria,
@@ -132,7 +132,7 @@ impl ItemTable {
     }
 
     /// Computes the derived data of the items; returns whether they are valid items of a lifecycle.
-    pub fn adopt(&mut self, lifecycle: &Lifecycle, fits: &dyn Fn(&Item) -> bool) -> bool {
+    pub fn adopt(&mut self, lifecycle: &Lifecycle, fits: &dyn Fn(&SessionItem) -> bool) -> bool {
         let mut new = ItemTable::new(lifecycle);
         if self.all.len() > MAX_ITEMS {
             return false;
@@ -169,17 +169,17 @@ impl ItemTable {
     }
 
     /// Returns the item with a number.
-    pub fn get(&self, number: u32) -> Option<&Item> {
+    pub fn get(&self, number: u32) -> Option<&SessionItem> {
         self.all.get((number as usize).checked_sub(1)?)
     }
 
     /// Returns the item with a number, mutably; its state is changed by [`ItemTable::enter`].
-    pub fn get_mut(&mut self, number: u32) -> Option<&mut Item> {
+    pub fn get_mut(&mut self, number: u32) -> Option<&mut SessionItem> {
         self.all.get_mut((number as usize).checked_sub(1)?)
     }
 
     /// Adds an item and returns its number.
-    pub fn add(&mut self, item: Item) -> u32 {
+    pub fn add(&mut self, item: SessionItem) -> u32 {
         // INVARIANT: there are never more than MAX_ITEMS.
         let number = self.all.len() as u32 + 1;
         self.by_state[item.state as usize].insert(number);

@@ -6,7 +6,9 @@ use crate::eval::context::Context;
 use crate::found::{self, CheckResult};
 use crate::reason::{FoundReasons, listed};
 use crate::session::CallEnd;
-use crate::session::items::{self, Item, ItemCriterion, ItemEvidence, MAX_ITEMS, ServedAction};
+use crate::session::items::{
+    self, ItemCriterion, ItemEvidence, MAX_ITEMS, ServedAction, SessionItem,
+};
 use crate::session::origins::short;
 use crate::val::Val;
 use guard_plan::plan::{Actor, CriterionKind, Lifecycle, Served, ServedOp, Transition, TypeDef};
@@ -137,7 +139,7 @@ fn number(
 pub(crate) fn misplaced(
     lifecycle: &Lifecycle,
     transition: &Transition,
-    item: &Item,
+    item: &SessionItem,
     id: &str,
 ) -> Option<RefusalText> {
     if transition.from.contains(&item.state()) {

@@ -6,7 +6,7 @@ use crate::project;
 use crate::term::{Console, count};
 use guard_compiler::SourceFile;
 use guard_compiler::diff::{
-    Answer, Diff, Limits, ToolChange, ToolDiff, UndeclaredCalls, Witness, diff,
+    Answer, Diff, ToolChange, ToolDiff, UndeclaredCalls, Witness, WitnessLimits, diff,
 };
 use guard_compiler::explore::events_of;
 use guard_compiler::hir::Program;
@@ -65,7 +65,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     let programs = [&before.program, &after.program];
     let scenarios = [&before.scenarios, &after.scenarios];
     let seeds = scenarios.into_iter().flat_map(|all| events_of(all, &programs));
-    let limits = Limits { seeds: seeds.collect(), ..Limits::default() };
+    let limits = WitnessLimits { seeds: seeds.collect(), ..WitnessLimits::default() };
     let found = diff(&before.program, &after.program, &limits, &|| false);
     let (old, new) = (&before, &after);
     let text = match args.format {

@@ -17,14 +17,14 @@ use crate::hir::{Program, ToolId};
 use guard_syntax::span::Span;
 use product::known::PairSessions;
 use product::{Product, Side};
-use proof::{Change, Sides};
+use proof::{PossibleChange, Sides};
 
 /// Least calls that are tried for one tool, however many share them.
 const LEAST: usize = 600;
 
 /// The limits of the search for witnesses. They are counts, never times, so that results are reproducible.
 #[derive(Debug, Clone)]
-pub struct Limits {
+pub struct WitnessLimits {
     /// Most states of both guards, for one tool.
     pub states: usize,
     /// Most calls that are judged, of all tools together.
@@ -38,9 +38,15 @@ pub struct Limits {
     pub running: bool,
 }
 
-impl Default for Limits {
+impl Default for WitnessLimits {
     fn default() -> Self {
-        Limits { states: 400, calls: 8_000, climbs: 14_000, seeds: Vec::new(), running: false }
+        WitnessLimits {
+            states: 400,
+            calls: 8_000,
+            climbs: 14_000,
+            seeds: Vec::new(),
+            running: false,
+        }
     }
 }
 
@@ -113,7 +119,7 @@ impl Diff {
 }
 
 /// Compares two guards. `stop` may end it early: what is not known by then is unknown.
-pub fn diff(old: &Program, new: &Program, limits: &Limits, stop: &dyn Fn() -> bool) -> Diff {
+pub fn diff(old: &Program, new: &Program, limits: &WitnessLimits, stop: &dyn Fn() -> bool) -> Diff {
     let mut names: Vec<&str> =
         old.tools.iter().chain(&new.tools).map(|tool| tool.wire_name.as_str()).collect();
     names.sort_unstable();
@@ -126,8 +132,9 @@ pub fn diff(old: &Program, new: &Program, limits: &Limits, stop: &dyn Fn() -> bo
         (wire, changed(&sides, place(old), place(new)))
     });
     let compared: Vec<_> = compared.collect();
-    let open =
-        |(_, (_, c)): &&(&str, (ToolChange, Change))| !c.looser.is_empty() || !c.tighter.is_empty();
+    let open = |(_, (_, c)): &&(&str, (ToolChange, PossibleChange))| {
+        !c.looser.is_empty() || !c.tighter.is_empty()
+    };
     // The tools that are looked into share what may be tried; what one leaves of its climbing the others have.
     let share = compared.iter().filter(open).count().max(1);
     let (mut climbs, mut to_come) = (limits.climbs, share);
@@ -198,7 +205,7 @@ pub fn diff(old: &Program, new: &Program, limits: &Limits, stop: &dyn Fn() -> bo
 pub fn disproofs(
     old: &Program,
     new: &Program,
-    limits: &Limits,
+    limits: &WitnessLimits,
     stop: &dyn Fn() -> bool,
 ) -> Vec<(String, Witness)> {
     let sides = Sides::new(old, new, limits.running);
@@ -271,7 +278,7 @@ pub(crate) fn allowed_despite(
     stricter: &Program,
     guard: &Program,
     (wire, owner): (&str, &str),
-    (limits, share): (&Limits, usize),
+    (limits, share): (&WitnessLimits, usize),
     stop: &dyn Fn() -> bool,
 ) -> Searched {
     let (Some(old), Some(new)) = (Side::new(stricter), Side::new(guard)) else {
@@ -287,12 +294,16 @@ pub(crate) fn allowed_despite(
     Searched { witness: product.looser, states: product.seen, calls: product.judged }
 }
 
-fn changed(sides: &Sides, before: Option<ToolId>, after: Option<ToolId>) -> (ToolChange, Change) {
+fn changed(
+    sides: &Sides,
+    before: Option<ToolId>,
+    after: Option<ToolId>,
+) -> (ToolChange, PossibleChange) {
     let (old, new) = (sides.old, sides.new);
-    let other = |what: &str| Change {
+    let other = |what: &str| PossibleChange {
         looser: vec![what.to_string()],
         tighter: vec![what.to_string()],
-        ..Change::default()
+        ..PossibleChange::default()
     };
     match (before, after) {
         (Some(a), Some(b)) => (ToolChange::Kept, sides.tool(a, b)),
@@ -313,6 +324,6 @@ fn changed(sides: &Sides, before: Option<ToolId>, after: Option<ToolId>) -> (Too
             }
             (ToolChange::Removed, change)
         }
-        (None, None) => (ToolChange::Removed, Change::default()),
+        (None, None) => (ToolChange::Removed, PossibleChange::default()),
     }
 }

@@ -7,13 +7,13 @@ mod climb;
 mod edited;
 pub(super) mod known;
 
-use super::{LEAST, Limits};
+use super::{LEAST, WitnessLimits};
 use crate::analysis::explore::climb::PlayedSession;
 use crate::analysis::explore::inputs::{Inputs, read, written};
 use crate::analysis::explore::mark::Questions;
 use crate::analysis::explore::search::{MOST_HELD, step};
 use crate::analysis::explore::session::{
-    Act, ExploredEnding, Session, Step, StepReply, WORKSPACE, act, call_id,
+    Act, ExploredEnding, ExploredSession, SessionStep, StepReply, WORKSPACE, act, call_id,
 };
 use crate::analysis::explore::slice::{Slice, tools_for};
 use crate::analysis::explore::start_of;
@@ -49,7 +49,7 @@ pub(super) enum ChangeDirection {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Witness {
     /// What happens, with what the old guard says of it.
-    pub session: Session,
+    pub session: ExploredSession,
     /// What the new guard says of the last of it; of all before it says the same.
     pub new: StepReply,
 }
@@ -78,7 +78,7 @@ impl<'p> Side<'p> {
 struct ProductNode<'p> {
     old: Reference<'p>,
     new: Reference<'p>,
-    session: Session,
+    session: ExploredSession,
 }
 
 impl<'p> ProductNode<'p> {
@@ -119,7 +119,7 @@ impl<'s, 'p> Product<'s, 'p> {
     pub fn new(
         (old, new): (&'s Side<'p>, &'s Side<'p>),
         wire: &'s str,
-        (limits, share): (&'s Limits, usize),
+        (limits, share): (&'s WitnessLimits, usize),
         wants: (bool, bool),
         stop: &'s dyn Fn() -> bool,
     ) -> Self {
@@ -249,7 +249,8 @@ impl<'s, 'p> Product<'s, 'p> {
                 let (Ok(old), Ok(new)) = (open(self.old.program), open(self.new.program)) else {
                     continue;
                 };
-                let session = Session { start: *start, data: data.clone(), steps: Vec::new() };
+                let session =
+                    ExploredSession { start: *start, data: data.clone(), steps: Vec::new() };
                 roots.push(ProductNode { old, new, session });
             }
         }
@@ -328,7 +329,7 @@ impl<'s, 'p> Product<'s, 'p> {
         let (mut old, mut new) = (node.old.clone(), node.new.clone());
         let done = step(&mut old, what.clone(), oracle)?;
         act(&mut new, &what, &|ask| oracle.answer(ask))?;
-        let done = Step { world: oracle.answers(), ..done };
+        let done = SessionStep { world: oracle.answers(), ..done };
         let mut session = node.session.clone();
         session.steps.push(done);
         Some(ProductNode { old, new, session })
@@ -518,7 +519,7 @@ impl<'s, 'p> Product<'s, 'p> {
         let Some(done) = step(&mut before, what.clone(), &oracle) else { return };
         let Some(said) = act(&mut after, &what, &|ask| oracle.answer(ask)) else { return };
         let mut session = node.session.clone();
-        session.steps.push(Step { world: oracle.answers(), ..done });
+        session.steps.push(SessionStep { world: oracle.answers(), ..done });
         let witness = Witness { session, new: said };
         if self.accepts(&witness) {
             match way {

@@ -30,7 +30,7 @@ const ALIKE: usize = 30;
 
 /// The possible change of a tool's verdicts, with its reasons.
 #[derive(Debug, Default)]
-pub(super) struct Change {
+pub(super) struct PossibleChange {
     /// What may allow more than before.
     pub looser: Vec<String>,
     /// What may allow less.
@@ -41,7 +41,7 @@ pub(super) struct Change {
     pub edited: Vec<(Span, Span)>,
 }
 
-impl Change {
+impl PossibleChange {
     fn other(&mut self, what: String) {
         self.looser.push(what.clone());
         self.tighter.push(what);
@@ -102,8 +102,8 @@ impl<'p> Sides<'p> {
     }
 
     /// Returns the changes for calls of a tool that both guards declare.
-    pub fn tool(&self, old: ToolId, new: ToolId) -> Change {
-        let mut change = Change::default();
+    pub fn tool(&self, old: ToolId, new: ToolId) -> PossibleChange {
+        let mut change = PossibleChange::default();
         let (a, b) = (&self.old.tools[old], &self.new.tools[new]);
         self.guard(&mut change);
         self.params(a, b, &mut change);
@@ -127,7 +127,7 @@ impl<'p> Sides<'p> {
     }
 
     /// Compares the declarations that hold for all calls: shadow mode, the deadline and what halts a session.
-    fn guard(&self, change: &mut Change) {
+    fn guard(&self, change: &mut PossibleChange) {
         let (old, new) = (self.old, self.new);
         if old.shadow != new.shadow {
             let list = if new.shadow { &mut change.looser } else { &mut change.tighter };
@@ -149,7 +149,7 @@ impl<'p> Sides<'p> {
         }
     }
 
-    fn params(&self, a: &Tool, b: &Tool, change: &mut Change) {
+    fn params(&self, a: &Tool, b: &Tool, change: &mut PossibleChange) {
         let names = |tool: &Tool| tool.params.iter().map(|p| p.name.clone()).collect::<Vec<_>>();
         if names(a) != names(b) || a.name != b.name {
             change.other("its name or parameters".into());
@@ -161,7 +161,7 @@ impl<'p> Sides<'p> {
     }
 
     /// Two types of the same place.
-    fn narrowed(&self, what: &str, old: &Type, new: &Type, change: &mut Change) {
+    fn narrowed(&self, what: &str, old: &Type, new: &Type, change: &mut PossibleChange) {
         if Canon(self.old).ty(old) == Canon(self.new).ty(new) {
             return;
         }
@@ -191,7 +191,7 @@ impl<'p> Sides<'p> {
     }
 
     /// Conditions and approvals: each of them only refuses.
-    fn clauses(&self, a: &'p Tool, b: &'p Tool, change: &mut Change) {
+    fn clauses(&self, a: &'p Tool, b: &'p Tool, change: &mut PossibleChange) {
         let (old, new) = (rules(self.old, a), rules(self.new, b));
         let added: Vec<&ImpliedRule> =
             new.iter().filter(|rule| !old.iter().any(|known| covers(*known, **rule))).collect();
@@ -224,7 +224,7 @@ impl<'p> Sides<'p> {
     }
 
     /// The calls that need an approval without a rule that says so.
-    fn gate(&self, a: &Tool, b: &Tool, change: &mut Change) {
+    fn gate(&self, a: &Tool, b: &Tool, change: &mut PossibleChange) {
         // A gate takes any approval: which one it uses up depends on the roles that other rules ask.
         let asks = |program: &Program, tool: &Tool| -> BTreeSet<String> {
             let clauses = Canon(program).clauses(tool).into_iter();
@@ -304,7 +304,7 @@ impl<'p> Sides<'p> {
     }
 
     /// Calls in flight for which this one waits.
-    fn waits(&self, old: ToolId, new: ToolId, change: &mut Change) {
+    fn waits(&self, old: ToolId, new: ToolId, change: &mut PossibleChange) {
         let waits = |program: &Program, tool: ToolId| -> BTreeSet<String> {
             let others = (0..program.tools.len()).filter(|other| waits_for(program, tool, *other));
             others.map(|other| program.tools[other].wire_name.clone()).collect()
@@ -362,7 +362,7 @@ impl<'p> Sides<'p> {
     }
 
     /// Everything that the decision reads must have come about alike.
-    fn inputs(&self, a: &'p Tool, b: &'p Tool, change: &mut Change) {
+    fn inputs(&self, a: &'p Tool, b: &'p Tool, change: &mut PossibleChange) {
         let common = self.common(a, b);
         let (old, new) =
             (RuleReads::new(self.old, a, &common), RuleReads::new(self.new, b, &common));

@@ -1,7 +1,7 @@
 //! Aimed search: each goal that the full search has not found is searched alone, with the tools that can matter to it
 //! and with the plainest values first.
 
-use super::Limits;
+use super::ExplorationLimits;
 use super::inputs::Inputs;
 use super::rules::RuleKind;
 use super::search::{Search, SearchGoal};
@@ -15,7 +15,7 @@ pub(crate) fn at_the_rest<'s, 'p>(
     search: &mut Search<'s, 'p>,
     fresh: &Reference<'p>,
     widths: &'s [Inputs<'p>],
-    limits: &Limits,
+    limits: &ExplorationLimits,
 ) {
     let program = search.program;
     let mut aims: Vec<(SearchGoal, Slice)> = Vec::new();
@@ -45,7 +45,7 @@ pub(crate) fn at_the_rest<'s, 'p>(
             aims.push((SearchGoal::Rule(at), slice));
         }
     }
-    let few = Limits { calls: limits.calls / 2, ..limits.clone() };
+    let few = ExplorationLimits { calls: limits.calls / 2, ..limits.clone() };
     let most = search.judged + limits.calls * 4;
     // The same slice again finds nothing new.
     let mut tried: BTreeSet<(usize, SearchGoal, Slice)> = BTreeSet::new();

@@ -27,7 +27,7 @@ pub use rules::{Rule, RuleKind};
 pub(crate) use rules::{each_condition, limit_text};
 pub use seeds::events_of;
 pub(crate) use session::start_of;
-pub use session::{Act, ExploredEnding, Session, Step, StepReply, WORKSPACE};
+pub use session::{Act, ExploredEnding, ExploredSession, SessionStep, StepReply, WORKSPACE};
 
 use crate::analysis::reference::Reference;
 use crate::hir::Program;
@@ -35,7 +35,7 @@ use guard_plan::json::Json;
 
 /// The limits of an exploration. They are counts, never times, so that results are reproducible.
 #[derive(Debug, Clone)]
-pub struct Limits {
+pub struct ExplorationLimits {
     /// Most things that happen in a session.
     pub depth: usize,
     /// Most states that are kept.
@@ -48,9 +48,15 @@ pub struct Limits {
     pub effects: Vec<EffectCheck>,
 }
 
-impl Default for Limits {
+impl Default for ExplorationLimits {
     fn default() -> Self {
-        Limits { depth: 12, states: 300, calls: 6_000, seeds: Vec::new(), effects: Vec::new() }
+        ExplorationLimits {
+            depth: 12,
+            states: 300,
+            calls: 6_000,
+            seeds: Vec::new(),
+            effects: Vec::new(),
+        }
     }
 }
 
@@ -58,19 +64,19 @@ impl Default for Limits {
 #[derive(Debug, Clone)]
 pub struct Exploration {
     /// By tool: the shortest session in which it is allowed.
-    pub tools: Vec<Option<Session>>,
+    pub tools: Vec<Option<ExploredSession>>,
     /// Every rule that may fire, and the shortest session in which it does. Limits, budgets, the deadline and advice are
     /// looked for by repetition: their sessions are short, and need not be shortest.
-    pub rules: Vec<(Rule, Option<Session>)>,
+    pub rules: Vec<(Rule, Option<ExploredSession>)>,
     /// Every check of effects that was asked for, and a session in which it refuses a call of its tool. They are looked
     /// for by repetition, too.
-    pub effects: Vec<(EffectCheck, Option<Session>)>,
+    pub effects: Vec<(EffectCheck, Option<ExploredSession>)>,
     /// By goal: the shortest session that reaches it.
-    pub goals: Vec<Option<Session>>,
+    pub goals: Vec<Option<ExploredSession>>,
     /// The shortest session that ends with a stop at which all checks hold.
-    pub completion: Option<Session>,
+    pub completion: Option<ExploredSession>,
     /// The shortest session after which nothing can complete any more; looked for only where all states are known.
-    pub deadlock: Option<Session>,
+    pub deadlock: Option<ExploredSession>,
     /// Every state was looked at that what is tried leads to.
     pub whole: bool,
     /// Every state was looked at, with every argument, result and answer that can matter: what was not found of tools,
@@ -103,7 +109,11 @@ const MAX_RULES: usize = 10_000;
 
 /// Explores a guard. `stop` may end it early: what is known by then stays. Of a guard with more than 10,000 rules
 /// nothing is tried.
-pub fn explore(program: &Program, limits: &Limits, stop: &dyn Fn() -> bool) -> Exploration {
+pub fn explore(
+    program: &Program,
+    limits: &ExplorationLimits,
+    stop: &dyn Fn() -> bool,
+) -> Exploration {
     let rules = rules::all(program);
     if rules.len() > MAX_RULES {
         return Exploration::nothing(program, rules);
@@ -131,7 +141,8 @@ pub fn explore(program: &Program, limits: &Limits, stop: &dyn Fn() -> bool) -> E
         // Last, since a test is seldom the shortest session.
         tested::play(&mut search, &limits.seeds);
     }
-    let checked = |session: Option<Session>| session.filter(|session| session.replays(program));
+    let checked =
+        |session: Option<ExploredSession>| session.filter(|session| session.replays(program));
     let refusal = |check: &EffectCheck| match stop() {
         true => (check.clone(), None),
         false => (check.clone(), checked(refusals::find(&search, check))),

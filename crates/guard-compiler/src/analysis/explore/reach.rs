@@ -2,7 +2,7 @@
 
 use super::climb::{KnownCalls, PlayedGuard, Players, SessionDraft};
 use super::search::Search;
-use super::session::{Act, ExploredEnding, Session};
+use super::session::{Act, ExploredEnding, ExploredSession};
 use crate::hir::ToolId;
 use std::rc::Rc;
 
@@ -35,7 +35,7 @@ pub(crate) fn the_rest(search: &mut Search<'_, '_>, seeds: &[Vec<Act>]) {
         let session = ended(&players, known.get(wire(tool))?, wire(tool))?;
         session.replays(program).then_some((tool, session))
     });
-    let sessions: Vec<(ToolId, Session)> = sessions.collect();
+    let sessions: Vec<(ToolId, ExploredSession)> = sessions.collect();
     search.judged += judged;
     for (tool, session) in sessions {
         search.found.tools[tool] = Some(session);
@@ -43,7 +43,7 @@ pub(crate) fn the_rest(search: &mut Search<'_, '_>, seeds: &[Vec<Act>]) {
 }
 
 /// The draft of a session that ends with a call.
-fn draft(session: &Session) -> Option<SessionDraft> {
+fn draft(session: &ExploredSession) -> Option<SessionDraft> {
     let (end, before) = session.steps.split_last()?;
     let Act::Call { args: last, .. } = &end.act else { return None };
     let acts = before.iter().filter(|step| !matches!(step.act, Act::Approve { .. }));
@@ -52,7 +52,7 @@ fn draft(session: &Session) -> Option<SessionDraft> {
 }
 
 /// The session of a draft, up to the call at its end with the approvals that it needs.
-fn ended(players: &Players<'_, '_>, draft: &SessionDraft, wire: &str) -> Option<Session> {
+fn ended(players: &Players<'_, '_>, draft: &SessionDraft, wire: &str) -> Option<ExploredSession> {
     let mut played = players.play(&draft.acts, draft.kind)?;
     let (tool, args, then) = (wire.to_string(), draft.last.clone(), ExploredEnding::Succeeds(None));
     let call = Rc::new(Act::Call { id: String::new(), tool, args, then });

@@ -8,7 +8,7 @@ use super::inputs::{read, written};
 use super::repeat::{RepeatedCall, varied};
 use super::rules::RuleKind;
 use super::search::{Search, roles};
-use super::session::{Act, ExploredEnding, Session, Step};
+use super::session::{Act, ExploredEnding, ExploredSession, SessionStep};
 use crate::analysis::reference::{Judgement, Outline};
 use crate::hir::{ClauseKind, ExprKind, Program, ToolId, VarId};
 use guard_plan::value::Value;
@@ -36,12 +36,12 @@ pub struct EffectCheck {
 
 /// Looks for a session whose last call is one of this tool, and is refused by this check alone. `None` if none is
 /// found, which proves nothing.
-pub(crate) fn find(search: &Search, check: &EffectCheck) -> Option<Session> {
+pub(crate) fn find(search: &Search, check: &EffectCheck) -> Option<ExploredSession> {
     let program = search.program;
     let tool = program.tools.iter().position(|t| t.name == check.tool)?;
     let known = known(search, &check.owner);
     let wire = &program.tools[tool].wire_name;
-    let is_own = |step: &Step| matches!(&step.act, Act::Call { tool, .. } if tool == wire);
+    let is_own = |step: &SessionStep| matches!(&step.act, Act::Call { tool, .. } if tool == wire);
     if let Some(known) = known.filter(|session| session.steps.last().is_some_and(is_own)) {
         return Some(known.clone());
     }
@@ -59,7 +59,7 @@ pub(crate) fn find(search: &Search, check: &EffectCheck) -> Option<Session> {
     let mut filling =
         Filling { pump: start.clone(), tool, owner: &check.owner, judged: 0, most: 0 };
     for rounds in ROUNDS {
-        let mut found: Option<Session> = None;
+        let mut found: Option<ExploredSession> = None;
         for writer in &writers {
             let last = search.found.tools[*writer].as_ref();
             let last = last.and_then(|session| RepeatedCall::new(search, session, None));
@@ -81,7 +81,7 @@ pub(crate) fn find(search: &Search, check: &EffectCheck) -> Option<Session> {
                 for args in &repeated {
                     filling.pump = start.clone();
                     let session = filling.run(*writer, args, rounds);
-                    let len = found.as_ref().map_or(usize::MAX, Session::len);
+                    let len = found.as_ref().map_or(usize::MAX, ExploredSession::len);
                     found = session.filter(|session| session.len() < len).or(found);
                 }
                 if found.is_some() || filling.judged > MOST_IN_ALL {
@@ -124,7 +124,7 @@ fn other_results<'s, 'p>(
 }
 
 /// The session that the search has found for an invariant.
-fn known<'a>(search: &'a Search, owner: &str) -> Option<&'a Session> {
+fn known<'a>(search: &'a Search, owner: &str) -> Option<&'a ExploredSession> {
     let at = search.rules.iter().position(|rule| {
         matches!(rule.kind, RuleKind::Invariant | RuleKind::Monitor) && rule.owner == owner
     })?;
@@ -163,7 +163,7 @@ struct Filling<'a, 's, 'p> {
 
 impl Filling<'_, '_, '_> {
     /// Repeats a call of `writer`, so many rounds, until one of the tool is refused.
-    fn run(&mut self, writer: ToolId, args: &[Value], rounds: usize) -> Option<Session> {
+    fn run(&mut self, writer: ToolId, args: &[Value], rounds: usize) -> Option<ExploredSession> {
         let own = self.pump.args.clone();
         for round in 0..rounds {
             if self.judged > self.most || self.pump.search.stopped_early() {
@@ -266,7 +266,7 @@ impl Filling<'_, '_, '_> {
             && judged.reasons.iter().chain(&judged.shadowed).any(is_it)
     }
 
-    fn ended(&mut self, args: Vec<Value>) -> Option<Session> {
+    fn ended(&mut self, args: Vec<Value>) -> Option<ExploredSession> {
         self.call(self.tool, args)?;
         Some(self.pump.out.clone())
     }

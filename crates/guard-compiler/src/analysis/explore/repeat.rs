@@ -6,7 +6,9 @@
 use super::inputs::{read, written};
 use super::rules::{self, Rule, RuleKind};
 use super::search::{Search, roles, step};
-use super::session::{Act, ExploredEnding, Session, Step, WORKSPACE, call_id, perform, start_of};
+use super::session::{
+    Act, ExploredEnding, ExploredSession, SessionStep, WORKSPACE, call_id, perform, start_of,
+};
 use super::world::Oracle;
 use crate::analysis::reference::{Ask, Judgement, Reference};
 use crate::hir::{ClauseKind, Program, ToolId};
@@ -53,7 +55,7 @@ fn holders(program: &Program, rule: &Rule) -> Vec<ToolId> {
     (0..program.tools.len()).filter(held).collect()
 }
 
-fn limit(search: &Search, rule: &Rule) -> Option<Session> {
+fn limit(search: &Search, rule: &Rule) -> Option<ExploredSession> {
     let program = search.program;
     for tool in holders(program, rule) {
         let clauses = program.tools[tool].clauses.iter().filter(|c| c.rule.span == rule.span);
@@ -70,7 +72,7 @@ fn limit(search: &Search, rule: &Rule) -> Option<Session> {
     None
 }
 
-fn budget(search: &Search, rule: &Rule) -> Option<Session> {
+fn budget(search: &Search, rule: &Rule) -> Option<ExploredSession> {
     let unit = search.program.units.iter().position(|u| u.name == rule.owner)?;
     let of = &search.program.units[unit];
     if of.host_charged {
@@ -120,7 +122,7 @@ fn charge(search: &Search, tool: ToolId, unit: usize) -> i64 {
 }
 
 /// An invariant: the calls that move its variables, again and again.
-fn moving(search: &Search, rule: &Rule) -> Option<Session> {
+fn moving(search: &Search, rule: &Rule) -> Option<ExploredSession> {
     let of = search.program.invariants.iter().find(|i| i.rule.span == rule.span)?;
     let mut vars = Vec::new();
     of.condition.walk(&mut |e| {
@@ -140,20 +142,20 @@ fn moving(search: &Search, rule: &Rule) -> Option<Session> {
         let calls = search.inputs.calls(pump.tool, &pump.session);
         let other = calls.into_iter().filter(|args| pump.goes(args));
         let pumps = other.take(MOST_VARIED).map(|args| RepeatedCall { args, ..pump.clone() });
-        pumps.filter_map(|pump| pump.run(rule, MOST_MOVES)).min_by_key(Session::len)
+        pumps.filter_map(|pump| pump.run(rule, MOST_MOVES)).min_by_key(ExploredSession::len)
     });
-    found.min_by_key(Session::len)
+    found.min_by_key(ExploredSession::len)
 }
 
 /// The last call of a session again and again, until the rule fires. With `flying` none of them settles; else both
 /// outcomes are tried.
 fn pump(
     search: &Search,
-    found: &Session,
+    found: &ExploredSession,
     rule: &Rule,
     flying: bool,
     most: usize,
-) -> Option<Session> {
+) -> Option<ExploredSession> {
     let ends: &[Option<ExploredEnding>] = match flying {
         true => &[Some(ExploredEnding::Flies)],
         false => &[None, Some(ExploredEnding::Fails)],
@@ -169,7 +171,7 @@ fn pump(
 pub(super) struct RepeatedCall<'s, 'p> {
     pub search: &'s Search<'s, 'p>,
     pub session: Reference<'p>,
-    pub out: Session,
+    pub out: ExploredSession,
     pub tool: ToolId,
     pub args: Vec<Value>,
     then: ExploredEnding,
@@ -181,14 +183,14 @@ impl<'s, 'p> RepeatedCall<'s, 'p> {
     /// The session before its last call, which ends so from now on.
     pub fn new(
         search: &'s Search<'s, 'p>,
-        found: &Session,
+        found: &ExploredSession,
         end: Option<ExploredEnding>,
     ) -> Option<Self> {
         let program = search.program;
         let mut out = found.clone();
         let last = out.steps.pop()?;
         let Act::Call { tool, args, then, .. } = last.act else { return None };
-        while matches!(out.steps.last(), Some(Step { act: Act::Approve { .. }, .. })) {
+        while matches!(out.steps.last(), Some(SessionStep { act: Act::Approve { .. }, .. })) {
             out.steps.pop();
         }
         let data = found.data.as_ref();
@@ -203,7 +205,7 @@ impl<'s, 'p> RepeatedCall<'s, 'p> {
     }
 
     /// The same with other steps before; none where one of them cannot be done.
-    pub fn replayed(&self, steps: &[Step]) -> Option<Self> {
+    pub fn replayed(&self, steps: &[SessionStep]) -> Option<Self> {
         let mut pump = self.clone();
         let (out, program) = (&mut pump.out, self.search.program);
         out.steps.clear();
@@ -220,7 +222,7 @@ impl<'s, 'p> RepeatedCall<'s, 'p> {
         self.world.iter().find(|(known, _)| known == ask).map(|(_, answer)| answer.clone())
     }
 
-    fn run(mut self, rule: &Rule, most: usize) -> Option<Session> {
+    fn run(mut self, rule: &Rule, most: usize) -> Option<ExploredSession> {
         while self.round < most {
             let judged = self.session.consider(self.tool, &self.args, &|ask| self.answer(ask));
             let mut reasons = judged.reasons.clone();
@@ -252,7 +254,7 @@ impl<'s, 'p> RepeatedCall<'s, 'p> {
             return None;
         }
         let changes = self.session.changes_since(&before);
-        self.out.steps.push(Step { world: self.world.clone(), act: what, said, changes });
+        self.out.steps.push(SessionStep { world: self.world.clone(), act: what, said, changes });
         Some(())
     }
 
@@ -331,7 +333,7 @@ pub(super) fn varied(args: &[Value], at: usize, round: usize) -> Vec<Value> {
 }
 
 /// Judges a call once more, and returns true if a rule is among the reasons.
-fn speaks(search: &Search, session: &Reference, step: &Step, rule: &Rule) -> bool {
+fn speaks(search: &Search, session: &Reference, step: &SessionStep, rule: &Rule) -> bool {
     let Act::Call { tool, args, .. } = &step.act else { return false };
     let Some(at) = search.program.tools.iter().position(|t| t.wire_name == *tool) else {
         return false;
@@ -347,7 +349,12 @@ fn speaks(search: &Search, session: &Reference, step: &Step, rule: &Rule) -> boo
 }
 
 /// These, and then a first call of any tool, or of this one.
-fn after(search: &Search, acts: Vec<Act>, rule: &Rule, only: Option<ToolId>) -> Option<Session> {
+fn after(
+    search: &Search,
+    acts: Vec<Act>,
+    rule: &Rule,
+    only: Option<ToolId>,
+) -> Option<ExploredSession> {
     let program = search.program;
     let start = start_of([program]);
     let mut session = Reference::open(program, start, WORKSPACE, None).ok()?;
@@ -368,13 +375,13 @@ fn after(search: &Search, acts: Vec<Act>, rule: &Rule, only: Option<ToolId>) -> 
         let spoken = done.said.feedback.contains(&rule.owner) && rule.kind == RuleKind::Feedback;
         if spoken || speaks(search, &session, &done, rule) {
             steps.push(done);
-            return Some(Session { start, data: None, steps });
+            return Some(ExploredSession { start, data: None, steps });
         }
     }
     None
 }
 
-fn feedback(search: &Search, rule: &Rule) -> Option<Session> {
+fn feedback(search: &Search, rule: &Rule) -> Option<ExploredSession> {
     let provider = search.program.feedback.iter().find(|f| f.span == rule.span)?;
     if let Some(found) = after(search, Vec::new(), rule, None) {
         return Some(found);
@@ -417,7 +424,7 @@ fn waits(program: &Program, provider: &crate::hir::Feedback, every: Option<i64>)
 }
 
 /// So many judged events, until a provider speaks that counts them: the same call, allowed or denied.
-fn counted(search: &Search, rule: &Rule, n: usize) -> Option<Session> {
+fn counted(search: &Search, rule: &Rule, n: usize) -> Option<ExploredSession> {
     let program = search.program;
     let start = start_of([program]);
     for tool in 0..program.tools.len() {
@@ -437,7 +444,7 @@ fn counted(search: &Search, rule: &Rule, n: usize) -> Option<Session> {
                 let oracle = Oracle::new(program, search.answers, true);
                 steps.push(step(&mut session, what, &oracle)?);
                 if steps.last().is_some_and(|s| s.said.feedback.contains(&rule.owner)) {
-                    return Some(Session { start, data: None, steps });
+                    return Some(ExploredSession { start, data: None, steps });
                 }
             }
         }

@@ -5,11 +5,13 @@
 
 mod notice;
 
-use super::Limits;
+use super::ExplorationLimits;
 use super::inputs::{Inputs, written};
 use super::mark::{Questions, Resources, within};
 use super::rules::{Places, Rule};
-use super::session::{Act, ExploredEnding, Session, Step, StepReply, WORKSPACE, act, call_id};
+use super::session::{
+    Act, ExploredEnding, ExploredSession, SessionStep, StepReply, WORKSPACE, act, call_id,
+};
 use super::slice::Slice;
 use super::world::Oracle;
 use crate::analysis::reference::{Judgement, Reference};
@@ -29,7 +31,7 @@ pub(crate) struct SearchNode<'p> {
     pub session: Reference<'p>,
     parent: Option<usize>,
     /// What led here from the parent.
-    steps: Vec<Step>,
+    steps: Vec<SessionStep>,
     pub depth: usize,
     /// When the session began, and with what.
     begun: (i64, Option<Json>),
@@ -51,10 +53,10 @@ pub(crate) struct Trial {
 /// The sessions found so far, by goal; `None` for a goal that is not found.
 #[derive(Default)]
 pub(crate) struct Found {
-    pub tools: Vec<Option<Session>>,
-    pub rules: Vec<Option<Session>>,
-    pub goals: Vec<Option<Session>>,
-    pub completion: Option<Session>,
+    pub tools: Vec<Option<ExploredSession>>,
+    pub rules: Vec<Option<ExploredSession>>,
+    pub goals: Vec<Option<ExploredSession>>,
+    pub completion: Option<ExploredSession>,
 }
 
 /// One thing that is looked for.
@@ -79,7 +81,7 @@ pub(crate) struct Search<'s, 'p> {
     pub rules: &'s [Rule],
     places: OnceCell<Places>,
     pub answers: &'s [Vec<Json>],
-    limits: Limits,
+    limits: ExplorationLimits,
     stop: &'s dyn Fn() -> bool,
     /// What is looked at.
     slice: Slice,
@@ -120,7 +122,7 @@ impl<'s, 'p> Search<'s, 'p> {
             rules,
             places: OnceCell::new(),
             answers,
-            limits: Limits::default(),
+            limits: ExplorationLimits::default(),
             stop,
             slice: Slice::default(),
             goal: None,
@@ -141,10 +143,10 @@ impl<'s, 'p> Search<'s, 'p> {
         inputs: &'s Inputs<'p>,
         slice: Slice,
         goal: Option<SearchGoal>,
-        limits: &Limits,
+        limits: &ExplorationLimits,
     ) {
         (self.inputs, self.slice, self.goal) = (inputs, slice, goal);
-        self.limits = Limits { calls: self.judged + limits.calls, ..limits.clone() };
+        self.limits = ExplorationLimits { calls: self.judged + limits.calls, ..limits.clone() };
         self.nodes.clear();
         self.known.clear();
         self.queue.clear();
@@ -211,7 +213,7 @@ impl<'s, 'p> Search<'s, 'p> {
         &mut self,
         session: Reference<'p>,
         parent: Option<usize>,
-        steps: Vec<Step>,
+        steps: Vec<SessionStep>,
         begun: (i64, Option<Json>),
     ) -> Option<usize> {
         let core = self.questions.core(&session, &self.slice);
@@ -248,7 +250,7 @@ impl<'s, 'p> Search<'s, 'p> {
     }
 
     /// The session that leads to a state.
-    pub fn path(&self, at: usize) -> Session {
+    pub fn path(&self, at: usize) -> ExploredSession {
         let (mut steps, mut node) = (Vec::new(), at);
         loop {
             steps.extend(self.nodes[node].steps.iter().rev().cloned());
@@ -259,16 +261,16 @@ impl<'s, 'p> Search<'s, 'p> {
         }
         steps.reverse();
         let (start, data) = self.nodes[node].begun.clone();
-        Session { start, data, steps }
+        ExploredSession { start, data, steps }
     }
 
-    fn with(&self, at: usize, more: Vec<Step>) -> Session {
+    fn with(&self, at: usize, more: Vec<SessionStep>) -> ExploredSession {
         let mut session = self.path(at);
         session.steps.extend(more);
         session
     }
 
-    fn step_in(&self, at: usize, what: Act, oracle: &Oracle) -> Option<Step> {
+    fn step_in(&self, at: usize, what: Act, oracle: &Oracle) -> Option<SessionStep> {
         step(&mut self.nodes[at].session.clone(), what, oracle)
     }
 
@@ -434,7 +436,7 @@ impl<'s, 'p> Search<'s, 'p> {
         }
     }
 
-    fn follow(&mut self, at: usize, session: Reference<'p>, steps: Vec<Step>) {
+    fn follow(&mut self, at: usize, session: Reference<'p>, steps: Vec<SessionStep>) {
         if let Some(next) = self.admit(session, Some(at), steps, (0, None))
             && !self.nodes[at].next.contains(&next)
         {
@@ -459,16 +461,16 @@ pub(super) fn branch(worlds: &mut Vec<Oracle>, ran: usize) -> bool {
 }
 
 /// Returns true if no session was found, or one that is longer than `length`.
-fn longer(found: &Option<Session>, length: usize) -> bool {
+fn longer(found: &Option<ExploredSession>, length: usize) -> bool {
     found.as_ref().is_none_or(|session| session.len() > length)
 }
 
 /// Lets something happen; what came of it, and which variables it changed.
-pub(crate) fn step(session: &mut Reference, what: Act, oracle: &Oracle) -> Option<Step> {
+pub(crate) fn step(session: &mut Reference, what: Act, oracle: &Oracle) -> Option<SessionStep> {
     let before = session.committed();
     let said: StepReply = act(session, &what, &|ask| oracle.answer(ask))?;
     let changes = session.changes_since(&before);
-    Some(Step { world: oracle.answers(), act: what, said, changes })
+    Some(SessionStep { world: oracle.answers(), act: what, said, changes })
 }
 
 /// Returns true if only approvals are missing.

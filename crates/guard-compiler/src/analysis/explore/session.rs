@@ -46,18 +46,18 @@ pub const WORKSPACE: &str = "/workspace";
 
 /// A session from its beginning.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Session {
+pub struct ExploredSession {
     /// When it begins, in milliseconds since 1970.
     pub start: i64,
     /// What the host gives at the start.
     pub data: Option<Json>,
     /// What happens, in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<SessionStep>,
 }
 
 /// Something that happens, in a world that answers so.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Step {
+pub struct SessionStep {
     /// What the world says if it is asked; it is asked nothing else.
     pub world: Vec<(Ask, Json)>,
     /// What happens.
@@ -137,7 +137,7 @@ pub struct StepReply {
     pub feedback: Vec<String>,
 }
 
-impl Session {
+impl ExploredSession {
     /// Returns the number of steps.
     pub fn len(&self) -> usize {
         self.steps.len()
@@ -156,7 +156,7 @@ impl Session {
     }
 
     /// The session with the variables that each step changes, where it replays.
-    pub(crate) fn with_changes(mut self, program: &Program) -> Session {
+    pub(crate) fn with_changes(mut self, program: &Program) -> ExploredSession {
         let opened = Reference::open(program, self.start, WORKSPACE, self.data.as_ref());
         let Ok(mut session) = opened else { return self };
         for step in &mut self.steps {
@@ -181,7 +181,7 @@ pub(crate) fn call_id(at: usize) -> String {
 }
 
 /// Does a step; none where it cannot be done.
-pub(crate) fn perform(session: &mut Reference, step: &Step) -> Option<StepReply> {
+pub(crate) fn perform(session: &mut Reference, step: &SessionStep) -> Option<StepReply> {
     let answer = |ask: &Ask| {
         step.world.iter().find(|(known, _)| known == ask).map(|(_, answer)| answer.clone())
     };

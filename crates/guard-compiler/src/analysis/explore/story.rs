@@ -1,6 +1,6 @@
 //! A session as a person reads it, as JSON, and as a `test` block to paste into a guard.
 
-use super::session::{Act, ExploredEnding, START, Session, Step, StepReply};
+use super::session::{Act, ExploredEnding, ExploredSession, START, SessionStep, StepReply};
 use crate::analysis::reference::{Ask, Outline};
 use crate::hir::{Program, Type};
 use guard_plan::json::Json;
@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 /// Steps of one kind in a row of which more are only counted.
 const SHOWN: usize = 3;
 
-impl Session {
+impl ExploredSession {
     /// Numbered lines: what happens, what is said of it, and what changes.
     pub fn story(&self, program: &Program) -> String {
         let mut out = String::new();
@@ -56,7 +56,7 @@ impl Session {
     pub fn said_json(&self, other: &StepReply) -> Json {
         match self.steps.last() {
             Some(last) => {
-                step_json(&Step { said: other.clone(), changes: Vec::new(), ..last.clone() })
+                step_json(&SessionStep { said: other.clone(), changes: Vec::new(), ..last.clone() })
             }
             None => Json::Null,
         }
@@ -124,10 +124,10 @@ struct Repeats {
 
 impl Repeats {
     /// The run that steps begin with, of up to three steps each; a block alone where nothing repeats.
-    fn find(steps: &[Step]) -> Repeats {
+    fn find(steps: &[SessionStep]) -> Repeats {
         let of = |block: usize, exact: bool| {
             let first = &steps[..block.min(steps.len())];
-            let same = |next: &&[Step]| {
+            let same = |next: &&[SessionStep]| {
                 next.len() == block && first.iter().zip(*next).all(|(a, b)| alike(a, b, exact))
             };
             Repeats { block, count: steps.chunks(block).take_while(same).count(), exact }
@@ -142,7 +142,7 @@ impl Repeats {
     }
 }
 
-fn alike(a: &Step, b: &Step, exact: bool) -> bool {
+fn alike(a: &SessionStep, b: &SessionStep, exact: bool) -> bool {
     let same = match (&a.act, &b.act) {
         (Act::Call { tool, args, .. }, Act::Call { tool: t, args: r, .. }) => {
             tool == t && (!exact || args == r)
@@ -156,7 +156,7 @@ fn alike(a: &Step, b: &Step, exact: bool) -> bool {
     same && a.said.decision == b.said.decision
 }
 
-fn line(program: &Program, session: &Session, place: usize, out: &mut String) {
+fn line(program: &Program, session: &ExploredSession, place: usize, out: &mut String) {
     let (step, number) = (&session.steps[place], place + 1);
     let last = number == session.steps.len();
     for (ask, answer) in &step.world {
@@ -313,7 +313,7 @@ fn status(answer: &Json) -> String {
     }
 }
 
-fn scenario(program: &Program, step: &Step, out: &mut String) {
+fn scenario(program: &Program, step: &SessionStep, out: &mut String) {
     let said = &step.said;
     let text = match &step.act {
         Act::Call { id, tool, args, then } => {
@@ -439,7 +439,7 @@ fn json(value: &Json) -> String {
     }
 }
 
-fn step_json(step: &Step) -> Json {
+fn step_json(step: &SessionStep) -> Json {
     let text = |text: &str| Json::string(text);
     let mut members: Vec<(Box<str>, Json)> = Vec::new();
     let mut add = |name: &str, value: Json| members.push((name.into(), value));

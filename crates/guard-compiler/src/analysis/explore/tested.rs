@@ -4,7 +4,7 @@ use super::climb::{PlayedGuard, PlayedSession, Players};
 use super::inputs::read;
 use super::rules::Places;
 use super::search::{Search, step};
-use super::session::{Act, Session};
+use super::session::{Act, ExploredSession};
 use std::rc::Rc;
 
 /// Most calls that are judged: so many steps has a large test suite.
@@ -12,7 +12,7 @@ const MOST_CALLS: usize = 20_000;
 
 /// Plays the events of each test, and keeps the sessions in which a tool is called or a rule speaks that no session was found for yet.
 pub(crate) fn play(search: &mut Search<'_, '_>, seeds: &[Vec<Act>]) {
-    let missing = |found: &[Option<Session>]| found.iter().any(Option::is_none);
+    let missing = |found: &[Option<ExploredSession>]| found.iter().any(Option::is_none);
     if !missing(&search.found.tools) && !missing(&search.found.rules) {
         return;
     }
@@ -65,7 +65,7 @@ fn note<'s, 'p>(
         return;
     }
     let mut session = session.clone();
-    let mut ended: Session = played.session(program);
+    let mut ended: ExploredSession = played.session(program);
     ended.steps.extend(step(&mut session, Act::clone(act), &players.oracle(kind)));
     for rule in new {
         search.found.rules[rule] = Some(ended.clone());

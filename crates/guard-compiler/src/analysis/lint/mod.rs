@@ -49,14 +49,14 @@ impl Prover for NoProver {
 }
 
 /// A plan and the result of its verification.
-pub struct Verified<'v> {
+pub struct VerifiedPlan<'v> {
     /// The plan.
     pub plan: &'v Plan,
     /// What was shown of it.
     pub verification: &'v Verification,
 }
 
-impl Prover for Verified<'_> {
+impl Prover for VerifiedPlan<'_> {
     fn is_impossible(&self, tool: &Tool) -> bool {
         let mut shown = self.verification.impossible.iter();
         shown.any(|impossible| self.plan.tools[impossible.tool as usize].name == tool.name)

@@ -11,7 +11,7 @@ pub(crate) use program::{Stance, with};
 use crate::analysis::diff::implied::{ImpliedRule, covers};
 use crate::analysis::diff::{self, Witness};
 use crate::analysis::reference::Reference;
-use crate::analysis::verify::{self, Basis, Status};
+use crate::analysis::verify::{self, Basis, ObligationStatus};
 use crate::hir::{
     Clause, ClauseKind, Expr, ExprKind, Invariant, Program, Property, PropertyId, RuleMeta, Tool,
     ToolId, VarId,
@@ -24,7 +24,7 @@ use std::collections::BTreeSet;
 
 /// The result for one clause of a property and one tool.
 #[derive(Debug, Clone)]
-pub struct Claim {
+pub struct PropertyClaim {
     /// The property, by its place in the program.
     pub property: PropertyId,
     /// The tool, by its place in the program.
@@ -54,7 +54,7 @@ pub enum PropertyOutcome {
 }
 
 /// Says of every clause of every property, for each of its tools, whether it follows from the guard's rules.
-pub(crate) fn prove(claimed: &Program, files: &[SourceFile]) -> Vec<Claim> {
+pub(crate) fn prove(claimed: &Program, files: &[SourceFile]) -> Vec<PropertyClaim> {
     let mut claims = Vec::new();
     for (tool, of) in claimed.tools.iter().enumerate() {
         for clause in &of.clauses {
@@ -62,7 +62,7 @@ pub(crate) fn prove(claimed: &Program, files: &[SourceFile]) -> Vec<Claim> {
             let text = written(files, clause);
             let span = clause.rule.span;
             let proof = if claimed.shadow { None } else { at_sight(claimed, files, tool, clause) };
-            claims.push(Claim { property, tool, text, span, proof });
+            claims.push(PropertyClaim { property, tool, text, span, proof });
         }
     }
     if !claimed.shadow && claims.iter().any(|claim| claim.proof.is_none()) {
@@ -111,15 +111,15 @@ impl<'p> OpenClaims<'p> {
         OpenClaims { claimed, files }
     }
 
-    fn prove(&self, claims: &mut [Claim]) {
-        let open = |claims: &[Claim], tool: ToolId, clause: &Clause| {
-            let known = |claim: &Claim| {
+    fn prove(&self, claims: &mut [PropertyClaim]) {
+        let open = |claims: &[PropertyClaim], tool: ToolId, clause: &Clause| {
+            let known = |claim: &PropertyClaim| {
                 claim.tool == tool && claim.span == clause.rule.span && claim.proof.is_none()
             };
             claims.iter().position(known)
         };
         // Each open clause is known in the plan by its number.
-        let watched = |claims: &[Claim]| {
+        let watched = |claims: &[PropertyClaim]| {
             let mut watched = with(self.claimed, |tool, clause| match open(claims, tool, clause) {
                 Some(_) => Stance::Watches,
                 None => Stance::Absent,
@@ -208,7 +208,7 @@ impl<'p> OpenClaims<'p> {
             .iter()
             .map(|observation| (observation.invariant, &observation.status));
         for (invariant, status) in pairs.chain(observed) {
-            if !matches!(status, Status::Proved(_) | Status::Vacuous) {
+            if !matches!(status, ObligationStatus::Proved(_) | ObligationStatus::Vacuous) {
                 broken.insert(plan.invariants[invariant as usize].rule.owner.clone());
             }
         }
@@ -278,8 +278,8 @@ fn holds_always(rule: &RuleMeta, condition: &Expr, text: &str) -> Invariant {
 /// Says of each property whether it holds; of what is not proved, a session that breaks it is looked for.
 pub(crate) fn decide(
     claimed: &Program,
-    claims: &[Claim],
-    limits: &diff::Limits,
+    claims: &[PropertyClaim],
+    limits: &diff::WitnessLimits,
     stop: &dyn Fn() -> bool,
 ) -> Vec<PropertyOutcome> {
     let guard = with(claimed, |_, _| Stance::Absent);

@@ -4,7 +4,7 @@
 //! The laws compare it with the kernel on texts that are strict JSON or do not resemble JSON at all.
 
 use super::eval::Env;
-use super::{Reference, World};
+use super::{Answerer, Reference};
 use crate::hir::{Allowed, Contract, ContractId, Field, ItemShape, RecordId, Type};
 use crate::types::record_in;
 use guard_plan::decimal;
@@ -128,7 +128,13 @@ impl Reference<'_> {
     }
 
     /// Returns true if every reference below a list, or below the document, refers to a known value.
-    fn known(&self, contract: &Contract, list: Option<usize>, value: &Json, world: World) -> bool {
+    fn known(
+        &self,
+        contract: &Contract,
+        list: Option<usize>,
+        value: &Json,
+        world: Answerer,
+    ) -> bool {
         let here = contract.references.iter().filter(|reference| reference.list == list);
         let referring = here.flat_map(|r| leaves(value, &r.path).into_iter().map(move |l| (r, l)));
         let mut known = true;

@@ -3,7 +3,7 @@
 //! It decides nothing. Each rule that refuses counts, a `deny` the less the fewer parts of its condition are in the way.
 
 use super::eval::{Env, rows_of};
-use super::{Judgement, Reference, World};
+use super::{Answerer, Judgement, Reference};
 use crate::hir::{Clause, ClauseKind, Expr, ExprKind as K, ToolId};
 use guard_plan::plan::QuantifierOp;
 use guard_plan::value::Value;
@@ -31,7 +31,7 @@ impl Reference<'_> {
         at: ToolId,
         args: &[Value],
         judged: &Judgement,
-        world: World,
+        world: Answerer,
     ) -> u32 {
         let mut distance = judged.unmet as u32 * RULE;
         if distance == 0 {
@@ -55,7 +55,7 @@ impl Reference<'_> {
         at: ToolId,
         args: &[Value],
         deny: Span,
-        world: World,
+        world: Answerer,
     ) -> Option<u32> {
         let wanted = |clause: &Clause| clause.rule.span == deny;
         self.parts_of_denies(at, args, (wanted, true), world).into_iter().min()
@@ -67,7 +67,7 @@ impl Reference<'_> {
         at: ToolId,
         args: &[Value],
         (which, outcome): (impl Fn(&Clause) -> bool, bool),
-        world: World,
+        world: Answerer,
     ) -> Vec<u32> {
         let env = Env { args, result: None, locals: &[], state: &self.state, world };
         self.mute.set(true);

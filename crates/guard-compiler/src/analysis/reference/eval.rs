@@ -6,7 +6,7 @@
 use super::values::{
     and, arithmetic, compare, index, is_below, is_in, negate, number, opened, or, rows, url_part,
 };
-use super::{Ask, Begun, PastSettlement, Reference, World};
+use super::{Answerer, Ask, Begun, PastSettlement, Reference};
 use crate::hir::{Expr, ExprKind, Requirement, ToolId, Type};
 use guard_plan::json::Json;
 use guard_plan::plan::{ClockPart, QuantifierOp, TakenForms, TemporalOp, WindowSize};
@@ -54,12 +54,12 @@ pub(super) struct Env<'e> {
     pub locals: &'e [Value],
     /// The state read: committed, simulated, or an earlier one.
     pub state: &'e [Rc<Value>],
-    pub world: World<'e>,
+    pub world: Answerer<'e>,
 }
 
 impl<'e> Env<'e> {
     /// Returns the environment of a rule that belongs to no call.
-    pub fn new(state: &'e [Rc<Value>], world: World<'e>) -> Self {
+    pub fn new(state: &'e [Rc<Value>], world: Answerer<'e>) -> Self {
         Env { args: &[], result: None, locals: &[], state, world }
     }
 }

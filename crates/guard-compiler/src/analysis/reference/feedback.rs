@@ -3,7 +3,7 @@
 //! What a provider said is kept whole; cadences are worked out from the last of it.
 
 use super::eval::Env;
-use super::{Ask, Reference, World};
+use super::{Answerer, Ask, Reference};
 use crate::hir::{Block, Expr, ExprKind, Feedback, Message, Part, ToolId, Trigger};
 use guard_plan::json::Json;
 use guard_plan::record::{Delivered, NoteKind};
@@ -45,7 +45,7 @@ struct ProviderResult {
 
 impl Reference<'_> {
     /// Judges a settlement or a denial for every provider.
-    pub(super) fn judge(&mut self, event: FeedbackEvent, world: World) {
+    pub(super) fn judge(&mut self, event: FeedbackEvent, world: Answerer) {
         self.judged += 1;
         let providers = &self.program.feedback;
         let turns: Vec<ProviderResult> =
@@ -62,7 +62,7 @@ impl Reference<'_> {
         self.outcome.feedback = delivered;
     }
 
-    fn turn(&self, at: usize, event: FeedbackEvent, world: World) -> ProviderResult {
+    fn turn(&self, at: usize, event: FeedbackEvent, world: Answerer) -> ProviderResult {
         let provider = &self.program.feedback[at];
         let env = Env::new(&self.state, world);
         let mut turn =

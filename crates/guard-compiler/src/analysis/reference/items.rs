@@ -3,7 +3,7 @@
 use super::criteria::{Criterion, Evidence};
 use super::eval::Env;
 use super::propose::Findings;
-use super::{Misuse, Reference, World};
+use super::{Answerer, Misuse, Reference};
 use crate::hir::{Lifecycle, LifecycleId, RuleMeta, Served, ServedOp, Tool, Transition};
 use guard_plan::json::Json;
 use guard_plan::plan::Actor;
@@ -21,7 +21,7 @@ const REASON: usize = 1_000;
 
 /// One item.
 #[derive(Clone)]
-pub(super) struct Item {
+pub(super) struct ReferenceItem {
     pub state: usize,
     fields: Vec<Value>,
     pub criteria: Vec<Criterion>,
@@ -32,7 +32,7 @@ pub(super) struct Item {
     last: Last,
 }
 
-impl Item {
+impl ReferenceItem {
     /// Returns the number of times that the item was rejected.
     pub(super) fn rejections(&self) -> u64 {
         self.rejections
@@ -152,7 +152,7 @@ impl Reference<'_> {
         let (at, transition) = match deed {
             ItemAction::List(state, after) => return self.page(lifecycle, state, after),
             ItemAction::Create(fields, criteria) => {
-                self.items[lifecycle].push(Item {
+                self.items[lifecycle].push(ReferenceItem {
                     state: self.program.lifecycles[lifecycle].initial,
                     fields,
                     criteria,
@@ -323,7 +323,7 @@ impl Reference<'_> {
     }
 
     /// The harness looks at the criteria of an item.
-    pub fn verify(&mut self, id: &str, now: i64, world: World) -> Result<ItemChange, Misuse> {
+    pub fn verify(&mut self, id: &str, now: i64, world: Answerer) -> Result<ItemChange, Misuse> {
         let (lifecycle, at) = self.anywhere(id)?;
         let of = &self.program.lifecycles[lifecycle];
         let item = self.items[lifecycle][at].clone();

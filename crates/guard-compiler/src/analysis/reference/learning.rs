@@ -3,7 +3,7 @@
 use super::eval::Env;
 use super::parts::{Endorsements, set};
 use super::values::rows;
-use super::{Misuse, Reference, World, origins};
+use super::{Answerer, Misuse, Reference, origins};
 use crate::hir::{Clause, ClauseKind, Expr, Learn, Program, RuleMeta, Source, Tool, Type};
 use crate::lower::lessons;
 use crate::types::trust::Reliance;
@@ -107,7 +107,7 @@ impl Reference<'_> {
         &mut self,
         text: &str,
         now: i64,
-        world: World,
+        world: Answerer,
     ) -> Result<super::EventEffects, Misuse> {
         self.advance(now);
         self.prompts += 1;
@@ -125,7 +125,7 @@ impl Reference<'_> {
         Ok(std::mem::take(&mut self.outcome))
     }
 
-    fn source(&mut self, kind: SourceKind, said: &Value, by: &str, world: World) {
+    fn source(&mut self, kind: SourceKind, said: &Value, by: &str, world: Answerer) {
         let orders = self.lessons.clone();
         let sources = self.program.sources.iter().zip(&orders.of_sources);
         let lessons =
@@ -145,7 +145,7 @@ impl Reference<'_> {
         args: &[Value],
         result: &Value,
         by: &str,
-        world: World,
+        world: Answerer,
     ) {
         let Some(at) = self.program.tools.iter().position(|known| std::ptr::eq(known, tool)) else {
             return;
@@ -175,7 +175,7 @@ impl Reference<'_> {
         args: &[Value],
         result: &Value,
         by: &str,
-        world: World,
+        world: Answerer,
     ) {
         let mut lessons = Vec::new();
         for (rule, learn, conditions) in learns {

@@ -64,7 +64,7 @@ pub enum Ask {
 }
 
 /// Whoever answers; the same question in one event gets the same answer.
-pub type World<'w> = &'w dyn Fn(&Ask) -> Option<Json>;
+pub type Answerer<'w> = &'w dyn Fn(&Ask) -> Option<Json>;
 
 /// A reason: its code, its rule, its decision, and of unmet requirements, missing approvals and conflicts the names
 /// that it needs, sorted.
@@ -138,7 +138,7 @@ pub struct Reference<'p> {
     /// Every committed state so far, for the temporal operators.
     states: Vec<Rc<Vec<Rc<Value>>>>,
     spent: Vec<i64>,
-    allowed: Vec<Rc<Allowed>>,
+    allowed: Vec<Rc<AllowedCall>>,
     settled: Vec<Rc<PastSettlement>>,
     flights: Vec<Flight>,
     /// How many admissions and settlements there were.
@@ -149,7 +149,7 @@ pub struct Reference<'p> {
     facts: Vec<Rc<learning::FactTable>>,
     halted: bool,
     /// Every call that was allowed, by the order of its proposal.
-    calls: Vec<Rc<Call>>,
+    calls: Vec<Rc<EvidenceCall>>,
     /// Every attempt of every probe.
     attempts: Vec<Vec<probes::Attempt>>,
     /// The attempts of this event.
@@ -173,7 +173,7 @@ pub struct Reference<'p> {
     /// How many events were judged for feedback.
     judged: u64,
     providers: Vec<feedback::ProviderMemory>,
-    items: Vec<Vec<items::Item>>,
+    items: Vec<Vec<items::ReferenceItem>>,
     /// How often a stop was blocked.
     blocked: u64,
     /// What this event comes to.
@@ -185,7 +185,7 @@ pub(crate) type SeenText = (String, Vec<u32>);
 
 /// A call of this session, for evidence.
 #[derive(Clone)]
-struct Call {
+struct EvidenceCall {
     id: String,
     served: bool,
     /// None while it is in flight.
@@ -194,7 +194,7 @@ struct Call {
 
 /// A call that was allowed, for the limits.
 #[derive(Clone)]
-struct Allowed {
+struct AllowedCall {
     call: u64,
     time: i64,
     tool: ToolId,

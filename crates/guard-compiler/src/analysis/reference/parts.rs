@@ -4,7 +4,7 @@
 
 use super::eval::Env;
 use super::values::rows;
-use super::{Reference, World};
+use super::{Answerer, Reference};
 use crate::hir::{ClauseKind, SelectedPart, Tool};
 use guard_plan::builtin::Builtin;
 use guard_plan::json::Json;
@@ -100,7 +100,7 @@ impl Reference<'_> {
         tool: &Tool,
         args: &[Value],
         (raw, result): (&Json, &Value),
-        world: World,
+        world: Answerer,
     ) -> Endorsements {
         let mut all = Endorsements::default();
         if !self.tables.origins {

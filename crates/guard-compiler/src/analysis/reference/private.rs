@@ -1,7 +1,7 @@
 //! Private content (semantics §8): every private text as it was read, and a plain search of all of them.
 
 use super::eval::Env;
-use super::{Reference, World};
+use super::{Answerer, Reference};
 use crate::hir::{Clause, ClauseKind, Tool, Type};
 use guard_plan::builtin::is_unreadable;
 use guard_plan::decode::holds_secrets;
@@ -134,7 +134,7 @@ impl Reference<'_> {
         tool: &Tool,
         args: &[Value],
         (raw, result): (&Json, &Value),
-        world: World,
+        world: Answerer,
     ) {
         if !self.tables.confidential || tool.is_served() {
             return;

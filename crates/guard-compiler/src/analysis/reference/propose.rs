@@ -4,8 +4,8 @@ use super::eval::Env;
 use super::feedback::FeedbackEvent;
 use super::items::ItemAction;
 use super::{
-    Allowed, Begun, Call, EventEffects, Flight, Judgement, Misuse, Outline, Reference, World,
-    is_missing,
+    AllowedCall, Answerer, Begun, EventEffects, EvidenceCall, Flight, Judgement, Misuse, Outline,
+    Reference, is_missing,
 };
 use crate::hir::{
     Clause, ClauseKind, LimitId, Replacement, Requirement, RuleMeta, Tool, ToolId, VarId,
@@ -121,7 +121,7 @@ impl Reference<'_> {
         tool: &str,
         args: &Json,
         now: i64,
-        world: World,
+        world: Answerer,
     ) -> Result<Judgement, Misuse> {
         if self.flights.iter().any(|f| f.id == id) {
             return Err(Misuse(format!("the call `{id}` is in flight")));
@@ -148,7 +148,7 @@ impl Reference<'_> {
 
     /// Does what a served tool does, and settles the call. What cannot be done, or was not read, has failed: a
     /// guard in shadow let it pass.
-    fn serve(&mut self, tool: ToolId, id: &str, world: World) {
+    fn serve(&mut self, tool: ToolId, id: &str, world: Answerer) {
         let Some(at) = self.flights.iter().position(|f| f.id == id) else { return };
         let (deed, served) = (self.flights[at].deed.clone(), self.program.tools[tool].served);
         let stated = self.program.tools[tool].states && self.flights[at].tool.is_some();
@@ -170,7 +170,7 @@ impl Reference<'_> {
         }
     }
 
-    fn decide(&mut self, id: &str, tool: &str, json: &Json, world: World) -> Judgement {
+    fn decide(&mut self, id: &str, tool: &str, json: &Json, world: Answerer) -> Judgement {
         let mut findings = Findings::default();
         if self.halted {
             findings.named("session", Code::Halted, Decision::Deny);
@@ -211,7 +211,7 @@ impl Reference<'_> {
 
     /// The judgement of a call that is not made, of a tool by its place in the program: nothing changes, and no probe
     /// remembers that it was asked. The arguments must be within their types.
-    pub fn consider(&self, at: ToolId, args: &[Value], world: World) -> Judgement {
+    pub fn consider(&self, at: ToolId, args: &[Value], world: Answerer) -> Judgement {
         let mut findings = Findings::default();
         if self.halted {
             findings.named("session", Code::Halted, Decision::Deny);
@@ -227,7 +227,7 @@ impl Reference<'_> {
         &self,
         at: ToolId,
         args: &[Value],
-        world: World,
+        world: Answerer,
     ) -> (Findings, Consequences, Option<ItemAction>) {
         let declared = &self.program.tools[at];
         let mut findings = Findings::default();
@@ -307,9 +307,15 @@ impl Reference<'_> {
         let mark = tool.unwrap_or(usize::MAX);
         let args = Rc::new(args);
         let (time, limits) = (self.now, after.limits);
-        self.allowed.push(Rc::new(Allowed { call, time, tool: mark, args: args.clone(), limits }));
+        self.allowed.push(Rc::new(AllowedCall {
+            call,
+            time,
+            tool: mark,
+            args: args.clone(),
+            limits,
+        }));
         let served = tool.is_some_and(|at| self.program.tools[at].is_served());
-        self.calls.push(Rc::new(Call { id: id.to_string(), served, success: None }));
+        self.calls.push(Rc::new(EvidenceCall { id: id.to_string(), served, success: None }));
         self.moments += 1;
         self.flights.push(Flight {
             id: id.to_string(),
@@ -413,7 +419,7 @@ impl Reference<'_> {
             };
             let limit = &self.program.limits[*id];
             let normal: Vec<Value> = env.args.iter().map(Value::normalised).collect();
-            let counted = |a: &&Rc<Allowed>| {
+            let counted = |a: &&Rc<AllowedCall>| {
                 let same = a.limits.iter().any(|(l, k)| l == id && *k == key);
                 same && match limit.scope {
                     LimitScope::Window(window) => self.now - a.time < window,

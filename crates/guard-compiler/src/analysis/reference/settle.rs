@@ -4,7 +4,7 @@ use super::effects::reads;
 use super::eval::Env;
 use super::feedback::FeedbackEvent;
 use super::parts::Endorsements;
-use super::{Allowed, EventEffects, Flight, Misuse, PastSettlement, Reference, World};
+use super::{AllowedCall, Answerer, EventEffects, Flight, Misuse, PastSettlement, Reference};
 use crate::hir::{Clause, ClauseKind, Expr, Step, Target, Tool, Type};
 use guard_plan::disclosure::unreadable_texts;
 use guard_plan::json::Json;
@@ -21,7 +21,7 @@ impl Reference<'_> {
         success: bool,
         result: Option<&Json>,
         now: i64,
-        world: World,
+        world: Answerer,
     ) -> Result<EventEffects, Misuse> {
         let at = self
             .flights
@@ -40,7 +40,7 @@ impl Reference<'_> {
         id: &str,
         text: &str,
         now: i64,
-        world: World,
+        world: Answerer,
     ) -> Result<EventEffects, Misuse> {
         let at = self.flights.iter().position(|f| f.id == id);
         let at = at.ok_or_else(|| Misuse(format!("no call `{id}`")))?;
@@ -56,7 +56,7 @@ impl Reference<'_> {
         at: usize,
         ran: bool,
         result: Result<Option<&Json>, &str>,
-        world: World,
+        world: Answerer,
     ) {
         self.settlements += 1;
         // Until its success or failure stands in the history, it is in flight.
@@ -66,7 +66,7 @@ impl Reference<'_> {
             forms.zip(result.ok().flatten()).and_then(|(forms, result)| forms.opened(result));
         let result = opened.as_ref().map_or(result, |opened| Ok(Some(opened)));
         if !ran {
-            let Allowed { limits, .. } = Rc::make_mut(&mut self.allowed[flight.call as usize]);
+            let AllowedCall { limits, .. } = Rc::make_mut(&mut self.allowed[flight.call as usize]);
             limits.retain(|(limit, _)| !self.program.limits[*limit].success);
             for (unit, amount) in &flight.returned {
                 self.spent[*unit] = self.spent[*unit].saturating_sub(*amount);
@@ -114,7 +114,7 @@ impl Reference<'_> {
         tool: &Tool,
         flight: &Flight,
         result: Result<Option<&Json>, &str>,
-        world: World,
+        world: Answerer,
         endorsed: &mut Endorsements,
     ) -> Option<Value> {
         let returned = result.map(|result| result.cloned().unwrap_or(Json::Null));
@@ -162,7 +162,7 @@ impl Reference<'_> {
     }
 
     /// Clears the variables that a result would have written, if it does not decode.
-    fn forget(&mut self, tool: &Tool, args: &[Value], world: World) {
+    fn forget(&mut self, tool: &Tool, args: &[Value], world: Answerer) {
         match tool.undecoded {
             Undecoded::Keep => return,
             Undecoded::Halt => {
@@ -226,7 +226,7 @@ impl Reference<'_> {
         Ok(true)
     }
 
-    fn observe(&mut self, tool: &Tool, args: &[Value], result: &Value, world: World) {
+    fn observe(&mut self, tool: &Tool, args: &[Value], result: &Value, world: Answerer) {
         let mut observed = self.state.to_vec();
         let mut notes: Vec<(NoteKind, String)> = Vec::new();
         let env = Env { args, result: Some(result), locals: &[], state: &self.state, world };
@@ -311,7 +311,7 @@ impl Reference<'_> {
         self.as_typed(self.eval(e, env)?, ty)
     }
 
-    fn reconcile(&mut self, tool: &Tool, args: &[Value], result: &Value, world: World) {
+    fn reconcile(&mut self, tool: &Tool, args: &[Value], result: &Value, world: Answerer) {
         let env = Env { args, result: Some(result), locals: &[], state: &self.state, world };
         let broken = |clause: &&Clause| match &clause.kind {
             ClauseKind::Reconcile { condition, .. } => self.holds(condition, env) != Ok(true),

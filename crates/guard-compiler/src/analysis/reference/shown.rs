@@ -1,7 +1,7 @@
 //! The result as the agent may read it (semantics §4).
 
 use super::eval::Env;
-use super::{Reference, World};
+use super::{Answerer, Reference};
 use crate::hir::{Clause, ClauseKind, Expr, Tool};
 use guard_plan::json::Json;
 use guard_plan::record::NoteKind;
@@ -16,7 +16,13 @@ impl Reference<'_> {
     }
 
     /// Works out what the agent reads.
-    pub(super) fn transform(&mut self, tool: &Tool, args: &[Value], result: &Value, world: World) {
+    pub(super) fn transform(
+        &mut self,
+        tool: &Tool,
+        args: &[Value],
+        result: &Value,
+        world: Answerer,
+    ) {
         let is_transform = |clause: &&Clause| matches!(clause.kind, ClauseKind::Transform { .. });
         let clauses: Vec<&Clause> = tool.clauses.iter().filter(is_transform).collect();
         if clauses.is_empty() || self.program.shadow {

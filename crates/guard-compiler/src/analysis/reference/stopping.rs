@@ -2,7 +2,7 @@
 
 use super::eval::Env;
 use super::probes::ran;
-use super::{Ask, Reference, World};
+use super::{Answerer, Ask, Reference};
 use crate::hir::{AttestId, Check, CheckKind};
 use guard_plan::json::Json;
 use guard_plan::value::{DECIMAL_ONE, Value};
@@ -34,7 +34,7 @@ pub struct UnmetCheck {
 
 impl Reference<'_> {
     /// The agent wants to stop.
-    pub fn stop(&mut self, now: i64, world: World) -> Stopping {
+    pub fn stop(&mut self, now: i64, world: Answerer) -> Stopping {
         self.advance(now);
         let mut stopping =
             Stopping { allowed: true, bypassed: None, incomplete: false, missing: Vec::new() };

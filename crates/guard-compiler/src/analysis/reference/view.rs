@@ -3,7 +3,7 @@
 //! Reads only. What of it may influence later verdicts is worked out by whoever compares.
 
 use super::eval::Env;
-use super::{Allowed, Begun, PastSettlement, Reference, World};
+use super::{AllowedCall, Answerer, Begun, PastSettlement, Reference};
 use crate::hir::{Expr, FactId, LimitId, ToolId, Type, UnitId};
 use guard_plan::json::Json;
 use guard_plan::value::{Fault, Value};
@@ -61,7 +61,7 @@ impl<'p> Reference<'p> {
             for _ in 0..calls {
                 let call = self.allowed.len() as u64;
                 let (args, limits) = (Rc::default(), vec![(at, None)]);
-                let counted = Allowed { call, time: self.now, tool: usize::MAX, args, limits };
+                let counted = AllowedCall { call, time: self.now, tool: usize::MAX, args, limits };
                 self.allowed.push(Rc::new(counted));
             }
         }
@@ -159,7 +159,7 @@ impl<'p> Reference<'p> {
 
     /// The last successful call that no lifecycle served, for evidence.
     pub(crate) fn good_call(&self) -> Option<&str> {
-        let good = |call: &&Rc<super::Call>| call.success == Some(true) && !call.served;
+        let good = |call: &&Rc<super::EvidenceCall>| call.success == Some(true) && !call.served;
         self.calls.iter().rev().find(good).map(|call| call.id.as_str())
     }
 
@@ -169,7 +169,7 @@ impl<'p> Reference<'p> {
     }
 
     /// The value of an expression that belongs to no call.
-    pub(crate) fn closed(&self, e: &Expr, world: World) -> Result<Value, Fault> {
+    pub(crate) fn closed(&self, e: &Expr, world: Answerer) -> Result<Value, Fault> {
         let value = self.eval(e, Env::new(&self.state, world));
         self.forget_answers();
         value

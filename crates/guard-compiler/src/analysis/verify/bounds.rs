@@ -7,7 +7,7 @@
 mod candidates;
 
 use super::prover::{Allowance, Effort, ProverAnswer, first_proof, prove};
-use super::{Status, Verification};
+use super::{ObligationStatus, Verification};
 use candidates::Candidates;
 use guard_plan::plan::{Claim, Plan, SessionBound, ToolId, VarId};
 use guard_proof::bounds::{is_founded, is_owed_by, variables};
@@ -59,7 +59,9 @@ pub(super) fn are_kept(plan: &Plan, verification: &Verification) -> bool {
 /// Claims that would be used and are not proved.
 fn open_claims(plan: &Plan, alone: &Verification) -> Vec<Claim> {
     let mut open = Vec::new();
-    let is_open = |status: &Status| matches!(status, Status::Checked(_) | Status::Simplified(..));
+    let is_open = |status: &ObligationStatus| {
+        matches!(status, ObligationStatus::Checked(_) | ObligationStatus::Simplified(..))
+    };
     for pair in alone.pairs.iter().filter(|pair| is_open(&pair.status)) {
         let (tool, invariant) = (pair.tool, pair.invariant);
         let declared = &plan.invariants[invariant as usize];

@@ -25,7 +25,7 @@ pub struct Verification {
     /// One for each tool and each invariant its effects can break; of all other pairs the invariant is untouched.
     pub pairs: Vec<Pair>,
     /// One for each tool and each variable it writes.
-    pub refinements: Vec<Refinement>,
+    pub refinements: Vec<RefinementCheck>,
     /// One for each tool and each invariant its observations can break.
     pub observations: Vec<Observation>,
     /// Tools of which no call can pass its own conditions.
@@ -48,12 +48,12 @@ pub struct Pair {
     /// The invariant.
     pub invariant: InvariantId,
     /// What became of it.
-    pub status: Status,
+    pub status: ObligationStatus,
 }
 
 /// The status of an obligation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Status {
+pub enum ObligationStatus {
     /// It holds after every call that is allowed; by what.
     Proved(Vec<Basis>),
     /// Of some parts it is proved; these are left to check, in words, each with a condition that would do.
@@ -64,10 +64,10 @@ pub enum Status {
     Vacuous,
 }
 
-impl Status {
+impl ObligationStatus {
     /// Returns true if nothing is left to check.
     pub fn is_proved(&self) -> bool {
-        matches!(self, Status::Proved(_))
+        matches!(self, ObligationStatus::Proved(_))
     }
 }
 
@@ -122,13 +122,13 @@ pub enum Basis {
 
 /// A tool and a variable that it writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refinement {
+pub struct RefinementCheck {
     /// The tool.
     pub tool: ToolId,
     /// The variable.
     pub var: VarId,
     /// What became of it.
-    pub status: Status,
+    pub status: ObligationStatus,
 }
 
 /// A tool and an invariant that its observations can break.
@@ -139,7 +139,7 @@ pub struct Observation {
     /// The invariant.
     pub invariant: InvariantId,
     /// What became of it.
-    pub status: Status,
+    pub status: ObligationStatus,
 }
 
 /// A tool that cannot be called.
@@ -288,7 +288,7 @@ fn effects(plan: &Plan, tool: ToolId, pass: &VerifySettings<'_>, verification: &
     for goal in &system.goals {
         let is_bound = matches!(goal.claim, Claim::Bounded { .. });
         match is_impossible && !is_bound {
-            true => record(verification, goal, Status::Vacuous),
+            true => record(verification, goal, ObligationStatus::Vacuous),
             false => decide(plan, tool, &system, goal, pass, verification),
         }
     }
@@ -318,7 +318,7 @@ fn decide(
         Some(ProverAnswer::Proved(certificate)) if enforced => {
             let basis = basis(plan, tool, system, &certificate.uses, &verification.bounds);
             verification.proofs.push(Proof { claim: goal.claim.clone(), certificate });
-            return record(verification, goal, Status::Proved(basis));
+            return record(verification, goal, ObligationStatus::Proved(basis));
         }
         Some(ProverAnswer::Proved(_)) => UnprovedReason::Monitored,
         Some(ProverAnswer::Open) => UnprovedReason::Open,
@@ -328,15 +328,15 @@ fn decide(
     let text = residue::part_text(plan, &goal.claim);
     let formula = goal.formula.as_ref();
     let needs = formula.and_then(|formula| residue::needs(plan, system, &goal.claim, formula));
-    record(verification, goal, Status::Checked(vec![Residue { text, needs, why }]));
+    record(verification, goal, ObligationStatus::Checked(vec![Residue { text, needs, why }]));
 }
 
 /// Files what became of a goal; of an invariant's parts as one.
-fn record(verification: &mut Verification, goal: &ProofGoal, status: Status) {
+fn record(verification: &mut Verification, goal: &ProofGoal, status: ObligationStatus) {
     match goal.claim {
         Claim::Bounded { .. } => {}
         Claim::Refined { tool, var } => {
-            verification.refinements.push(Refinement { tool, var, status });
+            verification.refinements.push(RefinementCheck { tool, var, status });
         }
         Claim::Observed { tool, invariant } => {
             verification.observations.push(Observation { tool, invariant, status });
@@ -345,14 +345,15 @@ fn record(verification: &mut Verification, goal: &ProofGoal, status: Status) {
             if part == 0 {
                 verification.pairs.push(Pair { tool, invariant, status });
             } else if let Some(pair) = verification.pairs.last_mut() {
-                pair.status = joined(std::mem::replace(&mut pair.status, Status::Vacuous), status);
+                pair.status =
+                    joined(std::mem::replace(&mut pair.status, ObligationStatus::Vacuous), status);
             }
         }
     }
 }
 
-fn joined(first: Status, other: Status) -> Status {
-    use Status::{Checked, Proved, Simplified, Vacuous};
+fn joined(first: ObligationStatus, other: ObligationStatus) -> ObligationStatus {
+    use ObligationStatus::{Checked, Proved, Simplified, Vacuous};
     // What is proved of it, if anything, and what is left.
     let split = |status| match status {
         Proved(by) => (Some(by), Vec::new()),

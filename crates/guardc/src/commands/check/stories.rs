@@ -1,7 +1,7 @@
 //! Counterexamples of unproved invariants: the shortest session that violates the invariant, shown
 //! with the diagnostic.
 
-use guard_compiler::explore::{self, Limits, RuleKind};
+use guard_compiler::explore::{self, ExplorationLimits, RuleKind};
 use guard_compiler::{Compilation, Output};
 use guard_syntax::diagnostic::Diagnostic;
 
@@ -16,7 +16,7 @@ pub fn told(compilation: &Compilation) -> Vec<Diagnostic> {
 }
 
 fn tell(output: &Output, diagnostics: &mut [Diagnostic]) {
-    let explored = explore::explore(&output.program, &Limits::default(), &|| false);
+    let explored = explore::explore(&output.program, &ExplorationLimits::default(), &|| false);
     for diagnostic in diagnostics.iter_mut().filter(|diagnostic| diagnostic.is_error()) {
         let about = explored.rules.iter().find(|(rule, _)| {
             rule.kind == RuleKind::Invariant && rule.span == diagnostic.primary.span

@@ -3,7 +3,7 @@
 use crate::commands::check::thousands;
 use crate::commands::verify::bases;
 use crate::term::Style;
-use guard_compiler::verify::{Status, Verification};
+use guard_compiler::verify::{ObligationStatus, Verification};
 use guard_plan::decimal;
 use guard_plan::encode;
 use guard_plan::plan::{Plan, Rewrite, Tool};
@@ -94,18 +94,18 @@ fn proved(plan: &Plan, tool: &Tool, verification: &Verification) -> Vec<String> 
     for pair in verification.pairs.iter().filter(|pair| is_mine(pair.tool)) {
         let name = rules::code(&plan.invariants[pair.invariant as usize].rule.owner);
         match &pair.status {
-            Status::Proved(by) => lines.push(format!("keeps {name}, by {}", bases(by))),
-            Status::Simplified(by, left) => {
+            ObligationStatus::Proved(by) => lines.push(format!("keeps {name}, by {}", bases(by))),
+            ObligationStatus::Simplified(by, left) => {
                 let left: Vec<String> =
                     left.iter().map(|residue| rules::code(&residue.text)).collect();
                 let (by, left) = (bases(by), left.join(" and "));
                 lines.push(format!("keeps {name}, by {by}, but for {left}, which is looked at"));
             }
-            Status::Checked(_) | Status::Vacuous => {}
+            ObligationStatus::Checked(_) | ObligationStatus::Vacuous => {}
         }
     }
     for one in verification.refinements.iter().filter(|refinement| is_mine(refinement.tool)) {
-        if let Status::Proved(by) = &one.status {
+        if let ObligationStatus::Proved(by) = &one.status {
             let name = rules::code(&plan.state[one.var as usize].name);
             lines.push(format!("leaves {name} in its type, by {}", bases(by)));
         }

@@ -3,9 +3,9 @@
 use super::VerifyParts;
 use super::text::basis;
 use crate::report::Report;
-use guard_compiler::explore::{Exploration, Session};
-use guard_compiler::property::{Claim, PropertyOutcome};
-use guard_compiler::verify::{Basis, Residue, Status, UnprovedReason};
+use guard_compiler::explore::{Exploration, ExploredSession};
+use guard_compiler::property::{PropertyClaim, PropertyOutcome};
+use guard_compiler::verify::{Basis, ObligationStatus, Residue, UnprovedReason};
 use serde_json::{Value, json};
 
 /// `{guard, pairs, invariants, types, observations, bounds, properties, impossible, explored, diagnostics, summary}`, pretty-printed.
@@ -14,7 +14,7 @@ pub fn report(verified: &VerifyParts<'_>, report: &Report) -> String {
     let verification = &verified.output.verification;
     let tool = |id: u32| plan.tools[id as usize].name.as_str();
     let invariant = |id: u32| plan.invariants[id as usize].rule.owner.as_str();
-    let with = |tool: &str, key: &str, name: &str, status: &Status| {
+    let with = |tool: &str, key: &str, name: &str, status: &ObligationStatus| {
         let mut value = self::status(status);
         value["tool"] = tool.into();
         value[key] = name.into();
@@ -77,7 +77,7 @@ pub fn report(verified: &VerifyParts<'_>, report: &Report) -> String {
 fn properties(verified: &VerifyParts<'_>) -> Value {
     let Some(properties) = &verified.output.properties else { return json!([]) };
     let claimed = &properties.claimed;
-    let claim = |claim: &Claim| {
+    let claim = |claim: &PropertyClaim| {
         json!({
             "tool": claimed.tools[claim.tool].name,
             "text": claim.text,
@@ -109,14 +109,14 @@ fn properties(verified: &VerifyParts<'_>) -> Value {
         .collect()
 }
 
-fn status(status: &Status) -> Value {
+fn status(status: &ObligationStatus) -> Value {
     match status {
-        Status::Proved(by) => json!({ "status": "proved", "by": bases(by) }),
-        Status::Simplified(by, left) => {
+        ObligationStatus::Proved(by) => json!({ "status": "proved", "by": bases(by) }),
+        ObligationStatus::Simplified(by, left) => {
             json!({ "status": "simplified", "by": bases(by), "left": residues(left) })
         }
-        Status::Checked(left) => json!({ "status": "checked", "left": residues(left) }),
-        Status::Vacuous => json!({ "status": "vacuous" }),
+        ObligationStatus::Checked(left) => json!({ "status": "checked", "left": residues(left) }),
+        ObligationStatus::Vacuous => json!({ "status": "vacuous" }),
     }
 }
 
@@ -135,15 +135,14 @@ fn residues(left: &[Residue]) -> Value {
     left.iter().map(one).collect()
 }
 
-fn played(session: &Session) -> Value {
+fn played(session: &ExploredSession) -> Value {
     serde_json::from_str(&session.to_json().to_string()).unwrap_or(Value::Null)
 }
 
 fn explored(verified: &VerifyParts<'_>, explored: &Exploration) -> Value {
     let program = &verified.output.program;
-    let session = |session: &Option<Session>| session.as_ref().map_or(Value::Null, played);
-    let named =
-        |name: &str, found: &Option<Session>| json!({ "name": name, "session": session(found) });
+    let session = |session: &Option<ExploredSession>| session.as_ref().map_or(Value::Null, played);
+    let named = |name: &str, found: &Option<ExploredSession>| json!({ "name": name, "session": session(found) });
     let tools = program.tools.iter().zip(&explored.tools);
     let goals = program.goals.iter().zip(&explored.goals);
     json!({

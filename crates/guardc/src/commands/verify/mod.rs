@@ -14,7 +14,7 @@ use crate::project;
 use crate::report::{Format, Report};
 use crate::term::Console;
 use cache::Cache;
-use guard_compiler::explore::{self, EffectCheck, Exploration, Limits};
+use guard_compiler::explore::{self, EffectCheck, Exploration, ExplorationLimits};
 use guard_compiler::verify::smt::{self, OpenGoal};
 use guard_compiler::{Compilation, Output, diff, lint, property};
 use guard_syntax::diagnostic::Diagnostic;
@@ -37,10 +37,10 @@ pub struct Args {
     #[arg(long)]
     pub warnings_as_errors: bool,
     /// Most things that happen in an explored session; 0 explores nothing
-    #[arg(long, value_name = "N", default_value_t = Limits::default().depth)]
+    #[arg(long, value_name = "N", default_value_t = ExplorationLimits::default().depth)]
     pub depth: usize,
     /// Most states that are kept while exploring
-    #[arg(long, value_name = "N", default_value_t = Limits::default().states)]
+    #[arg(long, value_name = "N", default_value_t = ExplorationLimits::default().states)]
     pub states: usize,
     /// Ask this SMT solver what the prover leaves open: `z3`, `cvc5`, or the path of either
     #[arg(long, value_name = "SOLVER")]
@@ -93,8 +93,13 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     let stop = interruptions()?;
     let seeds = explore::events_of(&output.scenarios, &[&output.program]);
     let effects = unproved(output);
-    let limits =
-        Limits { depth: args.depth, states: args.states, seeds, effects, ..Limits::default() };
+    let limits = ExplorationLimits {
+        depth: args.depth,
+        states: args.states,
+        seeds,
+        effects,
+        ..ExplorationLimits::default()
+    };
     let explored = (args.depth > 0).then(|| {
         let patience = ProgressNotice::new(term);
         explore::explore(&output.program, &limits, &|| {
@@ -104,8 +109,13 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     });
     let properties = output.properties.as_ref().map_or(Vec::new(), |properties| {
         let limits = match args.depth {
-            0 => diff::Limits { states: 0, calls: 0, climbs: 0, ..diff::Limits::default() },
-            _ => diff::Limits { seeds: limits.seeds, ..diff::Limits::default() },
+            0 => diff::WitnessLimits {
+                states: 0,
+                calls: 0,
+                climbs: 0,
+                ..diff::WitnessLimits::default()
+            },
+            _ => diff::WitnessLimits { seeds: limits.seeds, ..diff::WitnessLimits::default() },
         };
         properties.decide(&limits, &|| stop.load(Ordering::Relaxed))
     });
@@ -172,7 +182,7 @@ fn unproved(output: &Output) -> Vec<EffectCheck> {
 /// Returns the findings about the guard that only exploration can detect.
 fn tried(verified: &VerifyParts<'_>, compiled: &Compilation) -> Vec<Diagnostic> {
     let output = verified.output;
-    let prover = lint::Verified { plan: &output.plan, verification: &output.verification };
+    let prover = lint::VerifiedPlan { plan: &output.plan, verification: &output.verification };
     let mut found = lint::all(&output.program, verified.explored.as_ref(), &prover);
     found.retain(|diagnostic| !compiled.diagnostics.contains(diagnostic));
     guard_compiler::keep_unaccepted(&compiled.files, &mut found);

@@ -4,10 +4,14 @@
 use super::VerifyParts;
 use super::solver::SolverResult;
 use crate::term::{Style, count};
-use guard_compiler::explore::{EffectCheck, Exploration, Rule, RuleKind, Session, Step};
+use guard_compiler::explore::{
+    EffectCheck, Exploration, ExploredSession, Rule, RuleKind, SessionStep,
+};
 use guard_compiler::hir::PropertyMode;
-use guard_compiler::property::{Claim as PropertyClaim, PropertyOutcome};
-use guard_compiler::verify::{Basis, Pair, Residue, Status, UnprovedReason, Verification};
+use guard_compiler::property::{PropertyClaim, PropertyOutcome};
+use guard_compiler::verify::{
+    Basis, ObligationStatus, Pair, Residue, UnprovedReason, Verification,
+};
 use guard_plan::plan::{Claim, InvariantId, Plan, ToolId};
 use guard_plan::verdict::Decision;
 use guard_plan::words;
@@ -69,11 +73,12 @@ impl TextPage<'_> {
             return;
         }
         let pairs = &self.verification.pairs;
-        let of =
-            |wanted: fn(&Status) -> bool| pairs.iter().filter(|pair| wanted(&pair.status)).count();
-        let proved = of(Status::is_proved);
-        let simplified = of(|status| matches!(status, Status::Simplified(..)));
-        let vacuous = of(|status| matches!(status, Status::Vacuous));
+        let of = |wanted: fn(&ObligationStatus) -> bool| {
+            pairs.iter().filter(|pair| wanted(&pair.status)).count()
+        };
+        let proved = of(ObligationStatus::is_proved);
+        let simplified = of(|status| matches!(status, ObligationStatus::Simplified(..)));
+        let vacuous = of(|status| matches!(status, ObligationStatus::Vacuous));
         let checked = pairs.len() - proved - simplified - vacuous;
         let untouched = tools * invariants - pairs.len();
         let _ = writeln!(
@@ -128,10 +133,10 @@ impl TextPage<'_> {
     fn cell(&self, pair: Option<&Pair>) -> (usize, String) {
         let word = match pair.map(|pair| &pair.status) {
             None => "·",
-            Some(Status::Proved(_)) => "proved",
-            Some(Status::Simplified(..)) => "part",
-            Some(Status::Checked(_)) => "checked",
-            Some(Status::Vacuous) => "vacuous",
+            Some(ObligationStatus::Proved(_)) => "proved",
+            Some(ObligationStatus::Simplified(..)) => "part",
+            Some(ObligationStatus::Checked(_)) => "checked",
+            Some(ObligationStatus::Vacuous) => "vacuous",
         };
         let painted = match word {
             "·" => self.style.dim(word),
@@ -179,26 +184,26 @@ impl TextPage<'_> {
         }
     }
 
-    fn status(&self, what: &str, status: &Status, out: &mut String) {
+    fn status(&self, what: &str, status: &ObligationStatus, out: &mut String) {
         let style = self.style;
         let _ = match status {
-            Status::Proved(by) if by.is_empty() => {
+            ObligationStatus::Proved(by) if by.is_empty() => {
                 writeln!(out, "    {what}: {} by what it writes", style.green("proved"))
             }
-            Status::Proved(by) => {
+            ObligationStatus::Proved(by) => {
                 writeln!(out, "    {what}: {} by {}", style.green("proved"), bases(by))
             }
-            Status::Simplified(by, left) => writeln!(
+            ObligationStatus::Simplified(by, left) => writeln!(
                 out,
                 "    {what}: {}, simplified to {} (the rest by {})",
                 style.yellow("checked"),
                 texts(left),
                 bases(by),
             ),
-            Status::Checked(left) => {
+            ObligationStatus::Checked(left) => {
                 writeln!(out, "    {what}: {}{}", style.yellow("checked"), reasons(left))
             }
-            Status::Vacuous => {
+            ObligationStatus::Vacuous => {
                 writeln!(out, "    {what}: {}, it can never be called", style.yellow("vacuous"))
             }
         };
@@ -276,7 +281,7 @@ impl TextPage<'_> {
         }
     }
 
-    fn story(&self, session: &Session, out: &mut String) {
+    fn story(&self, session: &ExploredSession, out: &mut String) {
         for line in session.story(&self.verified.output.program).lines() {
             let _ = writeln!(out, "    {line}");
         }
@@ -298,7 +303,7 @@ impl TextPage<'_> {
         );
         for one in left {
             let var = &self.plan.state[one.var as usize].name;
-            if let Status::Checked(left) = &one.status {
+            if let ObligationStatus::Checked(left) = &one.status {
                 let needs = left.iter().find_map(|residue| residue.needs.as_deref());
                 let needs = needs
                     .map_or(String::new(), |needs| format!("; {} would prove it", code(needs)));
@@ -534,8 +539,8 @@ pub fn basis(basis: &Basis) -> String {
 }
 
 /// Heads a session in which a check refuses a call.
-fn firing(session: &Session) -> &'static str {
-    let refusing = |step: &Step| step.said.reasons.len();
+fn firing(session: &ExploredSession) -> &'static str {
+    let refusing = |step: &SessionStep| step.said.reasons.len();
     match session.steps.last().map_or(0, refusing) {
         0 | 1 => "it can fire",
         _ => "it was seen to fire only where something else refuses the call too",

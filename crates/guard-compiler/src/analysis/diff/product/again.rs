@@ -2,7 +2,7 @@
 
 use super::{FLYING, FULL, Product, ProductNode, ROUNDS};
 use crate::analysis::explore::mark::Resources;
-use crate::analysis::explore::session::{Act, ExploredEnding, Step};
+use crate::analysis::explore::session::{Act, ExploredEnding, SessionStep};
 use crate::analysis::explore::slice::Slice;
 use crate::analysis::explore::world::Oracle;
 use guard_plan::json::Json;
@@ -37,7 +37,7 @@ impl<'s, 'p> Product<'s, 'p> {
 
     /// The last call again and again, and a while later where both refuse.
     pub(super) fn repeat(&mut self, first: &ProductNode<'p>, approved: usize) {
-        let Some(Step { act: Act::Call { args, then, .. }, world, .. }) =
+        let Some(SessionStep { act: Act::Call { args, then, .. }, world, .. }) =
             first.session.steps.last()
         else {
             return;
@@ -98,8 +98,11 @@ impl<'s, 'p> Product<'s, 'p> {
 
     /// The last call with another text each time, until what it writes is full for one of the guards.
     pub(super) fn fill(&mut self, first: &ProductNode<'p>) {
-        let Some(Step { act: Act::Call { args: Json::Object(members), then, .. }, world, .. }) =
-            first.session.steps.last()
+        let Some(SessionStep {
+            act: Act::Call { args: Json::Object(members), then, .. },
+            world,
+            ..
+        }) = first.session.steps.last()
         else {
             return;
         };

@@ -5,7 +5,7 @@ use super::{ChangeDirection, JudgedCall, Product, Witness};
 use crate::analysis::explore::climb::{
     Climber, PlayedSession, Ratings, Score, SessionDraft, distance, remove_entry, values_of,
 };
-use crate::analysis::explore::session::{Act, ExploredEnding, Session, StepReply, call_id};
+use crate::analysis::explore::session::{Act, ExploredEnding, ExploredSession, StepReply, call_id};
 use crate::analysis::explore::world::Oracle;
 use crate::analysis::reference::distance::RULE;
 use guard_plan::json::Json;
@@ -99,7 +99,7 @@ impl<'s, 'p> Product<'s, 'p> {
     }
 }
 
-fn rank(session: &Session) -> u8 {
+fn rank(session: &ExploredSession) -> u8 {
     session.verdict().map_or(2, rank_of)
 }
 
@@ -125,7 +125,7 @@ fn apart(verdicts: &Ratings, way: ChangeDirection) -> u32 {
 
 impl<'s, 'p> Product<'s, 'p> {
     /// Plays a session on both guards anew, with what each says now; a witness if only the last step differs.
-    fn replayed(&self, session: &Session, oracle: &Oracle<'p>) -> Option<Witness> {
+    fn replayed(&self, session: &ExploredSession, oracle: &Oracle<'p>) -> Option<Witness> {
         use crate::analysis::explore::search::step;
         use crate::analysis::explore::session::{WORKSPACE, act};
         use crate::analysis::reference::Reference;
@@ -133,7 +133,7 @@ impl<'s, 'p> Product<'s, 'p> {
             |program| Reference::open(program, session.start, WORKSPACE, session.data.as_ref());
         let mut before = open(self.old.program).ok()?;
         let mut after = open(self.new.program).ok()?;
-        let mut played = Session { steps: Vec::new(), ..session.clone() };
+        let mut played = ExploredSession { steps: Vec::new(), ..session.clone() };
         let count = session.steps.len();
         for (at, old) in session.steps.iter().enumerate() {
             let world = match at + 1 == count {

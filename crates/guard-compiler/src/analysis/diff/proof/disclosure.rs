@@ -1,12 +1,16 @@
 //! Private results, and whether more of them can only refuse more.
 
-use super::Change;
+use super::PossibleChange;
 use super::history::Histories;
 use crate::hir::{ClauseKind, Expr, ExprKind as K, Tool};
 
 /// Compares what is private. More of it is tighter for a call that is refused where a text may not be read, and looser for one
 /// that is refused where it may be; another reader may be either.
-pub(super) fn compare(old: (&Histories, &Tool), new: (&Histories, &Tool), change: &mut Change) {
+pub(super) fn compare(
+    old: (&Histories, &Tool),
+    new: (&Histories, &Tool),
+    change: &mut PossibleChange,
+) {
     let (before, after) = (old.0.disclosures(), new.0.disclosures());
     let (grows, shrinks) = (before.is_subset(&after), after.is_subset(&before));
     let refuses = |negated: bool| asks_only(old.1, negated) && asks_only(new.1, negated);

@@ -1,6 +1,6 @@
 //! Comparison of effects: what a tool writes, and the invariants that are checked of it.
 
-use super::{Change, Sides, variable, variables};
+use super::{PossibleChange, Sides, variable, variables};
 use crate::analysis::diff::implied::{Placed, implies};
 use crate::hir::canon::Canon;
 use crate::hir::{ClauseKind, Expr, Program, Tool};
@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 impl Sides<'_> {
     /// Compares what the tool writes, and the checks of it before the call.
-    pub(super) fn effects(&self, a: &Tool, b: &Tool, change: &mut Change) {
+    pub(super) fn effects(&self, a: &Tool, b: &Tool, change: &mut PossibleChange) {
         let texts = |program: &Program, tool: &Tool| {
             let own = Canon(program).clauses(tool).into_iter();
             let effects = own.filter(|(c, _)| matches!(c.kind, ClauseKind::Effect { .. }));
@@ -50,7 +50,7 @@ impl Sides<'_> {
     }
 
     /// Effects that only one of them has, on variables of which no common invariant speaks: they can only refuse.
-    fn effects_beside(&self, a: &Tool, b: &Tool, change: &mut Change) -> bool {
+    fn effects_beside(&self, a: &Tool, b: &Tool, change: &mut PossibleChange) -> bool {
         let effects = |program: &Program, tool: &Tool| {
             let mut texts: BTreeMap<String, String> = BTreeMap::new();
             for (clause, text) in Canon(program).clauses(tool) {

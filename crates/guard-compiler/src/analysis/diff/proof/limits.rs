@@ -1,7 +1,7 @@
 //! Comparison of limits and budgets: what of a tool is counted and spent.
 
 use super::history::{HistoryView, Influence, counter};
-use super::{Change, Sides};
+use super::{PossibleChange, Sides};
 use crate::hir::{ClauseKind, Program, Tool};
 use guard_proof::mutant;
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,7 +39,7 @@ fn refuses_as_much(mine: &Option<BTreeSet<&str>>, other: &Option<BTreeSet<&str>>
 
 impl<'p> Sides<'p> {
     /// Counters: the same one with a lower count refuses more, and one that refuses refuses more than one that asks.
-    pub(super) fn limits(&self, a: &'p Tool, b: &'p Tool, change: &mut Change) {
+    pub(super) fn limits(&self, a: &'p Tool, b: &'p Tool, change: &mut PossibleChange) {
         let (old, new) = (counters(self.told.0.view(), a), counters(self.told.1.view(), b));
         let all: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
         let none = Vec::new();
@@ -64,7 +64,7 @@ impl<'p> Sides<'p> {
     }
 
     /// Units that the tool charges.
-    pub(super) fn budgets(&self, a: &Tool, b: &Tool, change: &mut Change) {
+    pub(super) fn budgets(&self, a: &Tool, b: &Tool, change: &mut PossibleChange) {
         let charged = |program: &Program, tool: &Tool| {
             let mut units: BTreeSet<String> = [program.units[0].name.clone()].into();
             units.extend(program.units.iter().filter(|u| u.host_charged).map(|u| u.name.clone()));

@@ -3,7 +3,7 @@
 use super::super::inputs::{Inputs, read};
 use super::super::search::roles;
 use super::super::session::{
-    Act, Session, Step, StepReply, WORKSPACE, act, call, call_id, start_of,
+    Act, ExploredSession, SessionStep, StepReply, WORKSPACE, act, call, call_id, start_of,
 };
 use super::super::world::Oracle;
 use crate::analysis::reference::{Ask, Judgement, Reference};
@@ -43,19 +43,19 @@ pub(crate) struct PlayedStep {
 
 impl PlayedSession<'_> {
     /// The session that was played, with what it changes under a guard.
-    pub fn session(&self, program: &Program) -> Session {
+    pub fn session(&self, program: &Program) -> ExploredSession {
         let told = |(at, step): (usize, &Rc<PlayedStep>)| {
             let mut act = Act::clone(&step.act);
             if let Act::Call { id, .. } = &mut act {
                 *id = call_id(at);
             }
             let (world, said) = (step.world.clone(), step.said.clone());
-            Step { world, act, said, changes: Vec::new() }
+            SessionStep { world, act, said, changes: Vec::new() }
         };
         let steps = self.steps.iter().enumerate().map(told).collect();
         // All guards begin at the same moment.
         let start = self.states.first().map_or(0, |session| session.clock_at().1);
-        Session { start, data: None, steps }.with_changes(program)
+        ExploredSession { start, data: None, steps }.with_changes(program)
     }
 
     /// The events, without the approvals, which are given where they are needed.

@@ -1,7 +1,7 @@
 //! Observations during a search: goals and stops in a state, rules that fire, tools that are allowed.
 
 use super::super::rules::{self, Rule, RuleKind};
-use super::super::session::{Act, ExploredEnding, Step};
+use super::super::session::{Act, ExploredEnding, SessionStep};
 use super::super::world::Oracle;
 use super::{Search, Trial, branch, longer};
 use crate::analysis::reference::{Judgement, Reference};
@@ -32,7 +32,7 @@ impl<'s, 'p> Search<'s, 'p> {
         }
     }
 
-    pub(super) fn stopped(&mut self, at: usize, step: Step) {
+    pub(super) fn stopped(&mut self, at: usize, step: SessionStep) {
         let notes = &step.said.notes;
         if notes.is_empty() {
             self.nodes[at].completes = true;
@@ -64,7 +64,7 @@ impl<'s, 'p> Search<'s, 'p> {
         at: usize,
         before: &[Vec<(usize, u64)>],
         after: &Reference,
-        done: &Step,
+        done: &SessionStep,
     ) {
         for (id, items) in self.items(after).into_iter().enumerate() {
             let lifecycle = &self.program.lifecycles[id];
@@ -84,7 +84,7 @@ impl<'s, 'p> Search<'s, 'p> {
         }
     }
 
-    pub(super) fn fires(&mut self, kind: RuleKind, span: Span, at: usize, done: &Step) {
+    pub(super) fn fires(&mut self, kind: RuleKind, span: Span, at: usize, done: &SessionStep) {
         let rule = self.rules.iter().position(|r| r.kind == kind && r.span == span);
         let length = self.nodes[at].depth + 1;
         if let Some(rule) = rule.filter(|rule| longer(&self.found.rules[*rule], length)) {
@@ -170,7 +170,7 @@ impl<'s, 'p> Search<'s, 'p> {
     }
 
     /// Feedback that was given, and halts.
-    pub(super) fn heard(&mut self, at: usize, steps: &[Step]) {
+    pub(super) fn heard(&mut self, at: usize, steps: &[SessionStep]) {
         let Some(last) = steps.last() else { return };
         for rule in 0..self.rules.len() {
             let of = &self.rules[rule];
@@ -190,7 +190,7 @@ impl<'s, 'p> Search<'s, 'p> {
     }
 
     /// A call has been allowed.
-    pub(super) fn taken(&mut self, at: usize, trial: &Trial, steps: &[Step]) {
+    pub(super) fn taken(&mut self, at: usize, trial: &Trial, steps: &[SessionStep]) {
         let length = self.nodes[at].depth + steps.len();
         if longer(&self.found.tools[trial.tool], length) {
             self.found.tools[trial.tool] = Some(self.with(at, steps.to_vec()));

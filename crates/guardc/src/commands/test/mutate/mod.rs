@@ -12,7 +12,7 @@ use crate::files::InputText;
 use crate::project::{self, Compiled};
 use crate::report::Report;
 use crate::term::{Console, Progress, Style, count};
-use guard_compiler::diff::{Answer, Limits, diff};
+use guard_compiler::diff::{Answer, WitnessLimits, diff};
 use guard_compiler::{Output, SourceFile};
 use mutants::{Mutant, mutants};
 use serde_json::{Value, json};
@@ -130,7 +130,7 @@ impl MutatedGuard<'_> {
 
     /// Returns true if the comparison proves both guards alike, without a search.
     fn decides_like(&self, mutant: &Output) -> bool {
-        let limits = Limits { states: 0, calls: 0, climbs: 0, ..Limits::default() };
+        let limits = WitnessLimits { states: 0, calls: 0, climbs: 0, ..WitnessLimits::default() };
         let found = diff(&self.output.program, &mutant.program, &limits, &|| true);
         let no = |looser: bool| found.answers(looser).all(|answer| matches!(answer, Answer::No));
         no(true) && no(false) && found.undeclared.is_none()
