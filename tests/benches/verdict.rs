@@ -4,7 +4,9 @@ use divan::{Bencher, black_box};
 use guard_compiler::{Loader, SourceFile, compile};
 use guard_plan::LoadedPlan;
 use guard_plan::json::Json;
-use guard_runtime::{Approve, Ending, Kernel, NoWorld, Proposal, Scratch, Session, Settlement};
+use guard_runtime::{
+    CallApproval, Ending, Kernel, NoWorld, Proposal, Scratch, Session, Settlement,
+};
 
 fn main() {
     divan::main();
@@ -149,7 +151,8 @@ fn verdict(bencher: Bencher, others: usize, tool: &str, args: &str, approved: bo
     let args = json(args);
     if approved {
         let (role, by) = ("customer", "mia");
-        let approve = Approve { tool, args: &args, role, by, expires: Some(1_000_000), now: 1 };
+        let approve =
+            CallApproval { tool, args: &args, role, by, expires: Some(1_000_000), now: 1 };
         kernel.approve(&mut session, &approve).expect("an approval");
     }
     let proposal = Proposal { call: "c", tool, args: (&args).into(), now: 2 };

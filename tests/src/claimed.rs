@@ -5,7 +5,7 @@
 
 use guard_compiler::Output;
 use guard_compiler::hir::Program;
-use guard_compiler::reference::Reference;
+use guard_compiler::reference::ReferenceSession;
 use guard_plan::json::Json;
 use guard_plan::random::Rng;
 use guard_plan::value::Value;
@@ -439,7 +439,7 @@ fn session(
     tried: &mut Tried,
     broken: &mut dyn FnMut(usize, &str) -> Result<(), String>,
 ) -> Result<(), String> {
-    let mut reference = Reference::open(program, 0, "/", None).map_err(|(_, why)| why)?;
+    let mut reference = ReferenceSession::open(program, 0, "/", None).map_err(|(_, why)| why)?;
     let mut history = OwnHistory { states: vec![state(&reference)], ..OwnHistory::default() };
     let mut told = String::new();
     // Some sessions never have two calls in flight, some nearly always.
@@ -491,7 +491,7 @@ fn session(
     Ok(())
 }
 
-fn state(reference: &Reference) -> (i64, bool) {
+fn state(reference: &ReferenceSession) -> (i64, bool) {
     let mut state = (0, false);
     for (name, value) in reference.state() {
         match (name, value) {

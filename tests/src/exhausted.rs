@@ -6,7 +6,7 @@
 use guard_compiler::explore::{Exploration, ExplorationLimits, explore};
 use guard_compiler::hir::{Program, Type};
 use guard_compiler::lint;
-use guard_compiler::reference::{Ask, Reference};
+use guard_compiler::reference::{Ask, ReferenceSession};
 use guard_plan::json::Json;
 use guard_plan::random::Rng;
 use guard_plan::verdict::{Code, Decision};
@@ -269,7 +269,7 @@ fn session(
     tried: &mut Tried,
 ) -> Result<(), String> {
     let world = &|_: &Ask| None;
-    let Ok(mut session) = Reference::open(program, 0, "/", None) else { return Ok(()) };
+    let Ok(mut session) = ReferenceSession::open(program, 0, "/", None) else { return Ok(()) };
     let mut said = String::new();
     let mut flying = Vec::new();
     for n in 0..6 {

@@ -14,8 +14,8 @@ use guard_plan::plan::Command;
 use guard_plan::record::{Ran, RunEnd, StopDecision};
 use guard_plan::verdict::{Code, Decision, Verdict};
 use guard_runtime::{
-    Approve, Ending, Kernel, Move, Prompt, Proposal, Resume, Session as Run, Settlement, Stop,
-    Usage, Verify, World,
+    CallApproval, Ending, HaltEnd, Kernel, Move, Proposal, Session as Run, Settlement, StopAttempt,
+    UsageReport, UserPrompt, Verify, World,
 };
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -185,18 +185,18 @@ fn play(kernel: &Kernel, run: &mut Run, step: &SessionStep, now: &mut i64) -> Re
         Act::Settle(id, then) => settle(kernel, run, id, then, *now, world),
         Act::Approve { tool, args, role } => {
             let by = "somebody";
-            let approve = Approve { tool, args, role, by, expires: None, now: *now };
+            let approve = CallApproval { tool, args, role, by, expires: None, now: *now };
             kernel.approve(run, &approve).map_err(wrong)?;
         }
         Act::Wait(millis) => *now += millis,
         Act::Prompt(text) => {
-            kernel.prompt(run, &Prompt { text, now: *now }, world).map_err(wrong)?;
+            kernel.prompt(run, &UserPrompt { text, now: *now }, world).map_err(wrong)?;
         }
         Act::Usage(unit, amount) => {
-            kernel.usage(run, &Usage { unit, amount: *amount, now: *now }).map_err(wrong)?;
+            kernel.usage(run, &UsageReport { unit, amount: *amount, now: *now }).map_err(wrong)?;
         }
         Act::Resume => {
-            let resume = Resume { role: "operator", by: "somebody", now: *now };
+            let resume = HaltEnd { role: "operator", by: "somebody", now: *now };
             kernel.resume(run, &resume).map_err(wrong)?;
         }
         Act::Verify(item) => {
@@ -207,7 +207,7 @@ fn play(kernel: &Kernel, run: &mut Run, step: &SessionStep, now: &mut i64) -> Re
             kernel.move_item(run, &Move { item, transition, by, reason, now }).map_err(wrong)?;
         }
         Act::Stop => {
-            let stopped = kernel.stop(run, &Stop { reason: None, now: *now }, world);
+            let stopped = kernel.stop(run, &StopAttempt { reason: None, now: *now }, world);
             let allowed = stopped.map_err(wrong)?.decision == StopDecision::Allow;
             if allowed != (step.said.decision == Some(Decision::Allow)) {
                 return Err(format!("stops {allowed}, not {:?}", step.said));

@@ -1,7 +1,7 @@
 //! Fixes that the compiler offers: each, applied, removes its finding and makes no new one where it changed the text.
 
 use guard_compiler::{NoFiles, SourceFile, compile};
-use guard_syntax::diagnostic::{Diagnostic, Fix};
+use guard_syntax::diagnostic::{Diagnostic, SuggestedFix};
 use guard_tests::guards_in;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -18,13 +18,13 @@ fn findings(text: &str) -> Vec<Diagnostic> {
     compile(file, &mut NoFiles).diagnostics
 }
 
-fn applied(text: &str, fix: &Fix) -> String {
+fn applied(text: &str, fix: &SuggestedFix) -> String {
     let (start, end) = (fix.span.start as usize, fix.span.end as usize);
     format!("{}{}{}", &text[..start], fix.replacement, &text[end..])
 }
 
 /// Says what is wrong with a fix, if anything is.
-fn objection(text: &str, finding: &Diagnostic, fix: &Fix) -> Option<String> {
+fn objection(text: &str, finding: &Diagnostic, fix: &SuggestedFix) -> Option<String> {
     let after = findings(&applied(text, fix));
     let (start, end) = (fix.span.start, fix.span.start + fix.replacement.len() as u32);
     let here = |found: &&Diagnostic| {

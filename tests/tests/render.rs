@@ -2,7 +2,7 @@
 //! every fix.
 
 use guard_compiler::{Compilation, Loader, SourceFile};
-use guard_syntax::diagnostic::{Diagnostic, Severity};
+use guard_syntax::diagnostic::{Diagnostic, DiagnosticSeverity};
 use guard_syntax::span::Span;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -35,7 +35,7 @@ pub fn diagnostics(compilation: &Compilation) -> String {
 }
 
 fn diagnostic(files: &[SourceFile], d: &Diagnostic) -> String {
-    let severity = if d.severity == Severity::Error { "error" } else { "warning" };
+    let severity = if d.severity == DiagnosticSeverity::Error { "error" } else { "warning" };
     let mut out = format!("{} {severity} {}\n", d.code, d.message);
     let mut line = |what: &str, span: Span, text: &str| {
         let dash = if text.is_empty() { "" } else { " — " };

@@ -13,8 +13,8 @@ use guard_plan::decimal;
 use guard_plan::record::{StopDecision, rendered};
 use guard_plan::verdict::{Code, Decision, Verdict};
 use guard_runtime::{
-    Approve, Ending, Move, Prompt, Proposal, Resume, Revocation, Settlement, StepError, Stop,
-    Usage, Verify,
+    CallApproval, Ending, HaltEnd, Move, Proposal, Revocation, Settlement, StepError, StopAttempt,
+    UsageReport, UserPrompt, Verify,
 };
 use guard_sdk::{Event, GuardCache, Outcome, Proposed, SessionError, Stopped};
 use serde_json::{Value, json};
@@ -43,7 +43,7 @@ pub trait Duties {
     /// Reports the user's words, and shows them to the model.
     fn prompt(&mut self, harness: &mut Harness, text: &str) -> AdapterResult<()> {
         let now = self.now(harness);
-        self.report(harness, &Event::Prompt(Prompt { text, now })).map_err(trouble)?;
+        self.report(harness, &Event::Prompt(UserPrompt { text, now })).map_err(trouble)?;
         harness.say(Role::User, text);
         Ok(())
     }
@@ -126,7 +126,7 @@ pub trait Duties {
         let event = match event {
             HostEvent::Approve { tool, args, role, by } => {
                 let args = &json(args)?;
-                let approve = Approve { tool, args, role, by, expires: None, now };
+                let approve = CallApproval { tool, args, role, by, expires: None, now };
                 return self.report(harness, &Event::Approve(approve)).map(drop).map_err(trouble);
             }
             HostEvent::Revoke { tool, args, role, by } => {
@@ -139,7 +139,7 @@ pub trait Duties {
             HostEvent::Move { item, transition, by, reason } => {
                 Event::Move(Move { item, transition, by, reason: reason.as_deref(), now })
             }
-            HostEvent::Resume { role, by } => Event::Resume(Resume { role, by, now }),
+            HostEvent::Resume { role, by } => Event::Resume(HaltEnd { role, by, now }),
         };
         self.report(harness, &event).map(drop).map_err(trouble)
     }
@@ -153,7 +153,7 @@ pub trait Duties {
         for (unit, amount) in used {
             let now = self.now(harness);
             let amount = decimal::parse(amount).ok_or_else(|| trouble("usage is no amount"))?;
-            match self.report(harness, &Event::Usage(Usage { unit, amount, now })) {
+            match self.report(harness, &Event::Usage(UsageReport { unit, amount, now })) {
                 // Models report what they use, whether or not a guard charges for it.
                 Err(SessionError::Step(StepError::NotHostCharged(_))) | Ok(_) => {}
                 Err(error) => return Err(trouble(error)),
@@ -218,7 +218,7 @@ pub trait Duties {
             }
             let (tool, by, now) = (&request.tool, &approval.by, self.now(harness));
             let expires = approval.expires.as_deref().map(instant);
-            let approve = Approve { tool, args: &args, role, by, expires, now };
+            let approve = CallApproval { tool, args: &args, role, by, expires, now };
             self.report(harness, &Event::Approve(approve)).map_err(trouble)?;
         }
         Ok(true)
@@ -328,7 +328,7 @@ pub trait Duties {
     /// Reports a stop to the guard.
     fn stop(&mut self, harness: &mut Harness, turn: &ModelTurn) -> AdapterResult<Stopped> {
         let (reason, now) = (Some(turn.finish_reason.as_str()), self.now(harness));
-        match self.report(harness, &Event::Stop(Stop { reason, now })).map_err(trouble)? {
+        match self.report(harness, &Event::Stop(StopAttempt { reason, now })).map_err(trouble)? {
             Outcome::Stopped(stopped) => Ok(stopped),
             _ => Err(trouble("no answer to a stop")),
         }

@@ -12,7 +12,7 @@ use guard_ack::protocol::{
 };
 use guard_ack::{Adapter, AdapterTrouble, AdapterWorld, Contestant, TroubleKind, clause};
 use guard_compiler::hir::Program;
-use guard_compiler::reference::{Ask, Judgement, Misuse, Reference, Stopping, UnmetCheck};
+use guard_compiler::reference::{Ask, Judgement, Misuse, ReferenceSession, Stopping, UnmetCheck};
 use guard_compiler::{NoFiles, SourceFile, compile};
 use guard_hosts::Host;
 use guard_plan::json::Json;
@@ -68,7 +68,7 @@ impl Adapter for Evaluator {
         let program = compiled(&run.source).ok_or_else(|| trouble("the guard does not compile"))?;
         let data = run.data.as_ref().map(json).transpose()?;
         let root = run.workspace.as_deref().unwrap_or("/workspace");
-        let session = Reference::open(&program, millis(&run.now), root, data.as_ref())
+        let session = ReferenceSession::open(&program, millis(&run.now), root, data.as_ref())
             .map_err(|(_, why)| trouble(why))?;
         let host = Host::new(run.workspace.as_deref().map(Path::new)).map_err(trouble)?;
         let host = RefCell::new(host);
@@ -143,7 +143,7 @@ enum AwaitedGate {
 
 /// One run.
 struct AdapterRun<'r> {
-    session: Reference<'r>,
+    session: ReferenceSession<'r>,
     host: &'r RefCell<Host>,
     world: &'r mut dyn AdapterWorld,
     source: &'r str,

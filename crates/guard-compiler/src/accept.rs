@@ -5,7 +5,7 @@
 
 use crate::errors;
 use crate::sources::SourceFile;
-use guard_syntax::diagnostic::{Diagnostic, Severity};
+use guard_syntax::diagnostic::{Diagnostic, DiagnosticSeverity};
 use guard_syntax::span::{FileId, Span};
 
 /// The warnings that only `verify` can find, since they need an exploration.
@@ -25,7 +25,7 @@ impl Acceptance<'_> {
     fn accepts(&self, found: &Diagnostic) -> bool {
         let at = found.primary.span;
         let covered = self.covered.0..self.covered.1;
-        found.severity != Severity::Error
+        found.severity != DiagnosticSeverity::Error
             && found.code == self.code
             && at.file == self.span.file
             && covered.contains(&at.start)

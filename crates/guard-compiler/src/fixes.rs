@@ -4,7 +4,7 @@
 
 use crate::sources::{self, Loader, SourceFile};
 use crate::{names, types};
-use guard_syntax::diagnostic::{Diagnostic, Fix};
+use guard_syntax::diagnostic::{Diagnostic, SuggestedFix};
 use guard_syntax::span::{FileId, Span};
 
 /// The most bytes that are checked again. A text with more mistakes than that gets fixes for the first ones.
@@ -47,7 +47,12 @@ pub(crate) fn keep_helpful(files: &[SourceFile], diagnostics: &mut [Diagnostic])
     }
 }
 
-fn helps(files: &[SourceFile], before: &[Diagnostic], finding: &Diagnostic, fix: &Fix) -> bool {
+fn helps(
+    files: &[SourceFile],
+    before: &[Diagnostic],
+    finding: &Diagnostic,
+    fix: &SuggestedFix,
+) -> bool {
     let Some((changed, file)) = applied(files, fix) else { return false };
     let root = if file == 0 { changed.clone() } else { files[0].clone() };
     let after = findings(root, &mut EditedFiles { files, changed });
@@ -66,7 +71,7 @@ fn helps(files: &[SourceFile], before: &[Diagnostic], finding: &Diagnostic, fix:
 }
 
 /// The file that a fix changes, after the change, and its number.
-fn applied(files: &[SourceFile], fix: &Fix) -> Option<(SourceFile, usize)> {
+fn applied(files: &[SourceFile], fix: &SuggestedFix) -> Option<(SourceFile, usize)> {
     let number = fix.span.file.0 as usize;
     let file = files.get(number)?;
     let (start, end) = (fix.span.start as usize, fix.span.end as usize);

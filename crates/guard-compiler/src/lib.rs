@@ -236,7 +236,7 @@ fn properties_must_be_proved(properties: &Properties, diagnostics: &mut Vec<Diag
 
 /// A session must begin in an allowed state: the reference evaluator looks at it once.
 fn initial_state(program: &hir::Program, diagnostics: &mut Vec<Diagnostic>) {
-    let session = match reference::Reference::open(program, 0, "/", None) {
+    let session = match reference::ReferenceSession::open(program, 0, "/", None) {
         Ok(session) => session,
         Err((var, why)) => {
             let var = &program.state[var];

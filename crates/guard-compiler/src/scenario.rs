@@ -23,7 +23,7 @@ pub struct Scenario {
     /// The number of steps that come first and are another test's.
     pub beginning: usize,
     /// What happens, in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ScenarioStep>,
 }
 
 /// Puts the steps of the tests that others begin after before theirs.
@@ -32,7 +32,7 @@ pub(crate) fn join(scenarios: &mut [Scenario]) {
         let before = std::iter::successors(scenarios[at].after, |test| scenarios[*test].after);
         let chain: Vec<usize> = before.collect();
         let own = |test: &usize| &scenarios[*test].steps[scenarios[*test].beginning..];
-        let mut steps: Vec<Step> = chain.iter().rev().flat_map(own).cloned().collect();
+        let mut steps: Vec<ScenarioStep> = chain.iter().rev().flat_map(own).cloned().collect();
         let joined = &mut scenarios[at];
         joined.beginning = steps.len();
         steps.append(&mut joined.steps);
@@ -42,7 +42,7 @@ pub(crate) fn join(scenarios: &mut [Scenario]) {
 
 /// One step.
 #[derive(Debug, Clone)]
-pub struct Step {
+pub struct ScenarioStep {
     /// What it does or expects.
     pub kind: StepKind,
     /// The step.

@@ -8,7 +8,7 @@ use crate::keep::{KeptUnits, Rank, Refusal};
 use crate::lex::LexStop;
 use crate::shape::{List, PreparedContract};
 use crate::tape::{Tape, TapeNodeKind};
-use guard_plan::decode::{Decoder, Problem};
+use guard_plan::decode::{DecodeProblem, Decoder};
 use guard_plan::json::Json;
 use guard_plan::plan::{Allowed, Reference, TypeDef, TypeId};
 use guard_plan::render;
@@ -375,7 +375,7 @@ fn distinct(tape: &Tape, text: &str) -> Result<(), Refusal> {
 }
 
 /// Lists the first problems, and the number of further ones.
-fn said(problems: &[Problem]) -> String {
+fn said(problems: &[DecodeProblem]) -> String {
     let mut said: Vec<String> = problems.iter().take(3).map(|p| p.to_string()).collect();
     if problems.len() > said.len() {
         said.push(format!("and {} more", problems.len() - said.len()));

@@ -66,7 +66,7 @@ pub enum Builtin {
 
 /// The kind of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ParamKind {
     /// `string`.
     String,
     /// `path`.
@@ -125,13 +125,13 @@ pub enum ReturnKind {
 }
 
 /// One row of the table.
-pub struct Row {
+pub struct BuiltinRow {
     /// The function.
     pub builtin: Builtin,
     /// Its name.
     pub name: &'static str,
     /// The kinds of its parameters.
-    pub takes: &'static [Kind],
+    pub takes: &'static [ParamKind],
     /// The kind of its result.
     pub gives: ReturnKind,
     /// Its documentation, one line.
@@ -141,11 +141,11 @@ pub struct Row {
 }
 
 use Builtin as B;
-use Kind as K;
+use ParamKind as K;
 
 /// Every builtin, in the order of [`Builtin`].
 #[rustfmt::skip]
-pub const TABLE: &[Row] = &[
+pub const TABLE: &[BuiltinRow] = &[
     row(B::Len, "len", &[K::Measurable], ReturnKind::Int, "The number of characters of a string, of elements of a collection or of a `json` array or object; of other `json` 0.", eval::len),
     row(B::Min, "min", &[K::Ordered, K::Ordered], ReturnKind::Same, "The lesser of two values.", eval::min),
     row(B::Max, "max", &[K::Ordered, K::Ordered], ReturnKind::Same, "The greater of two values.", eval::max),
@@ -190,18 +190,18 @@ pub const TABLE: &[Row] = &[
 const fn row(
     builtin: Builtin,
     name: &'static str,
-    takes: &'static [Kind],
+    takes: &'static [ParamKind],
     gives: ReturnKind,
     doc: &'static str,
     eval: fn(&[&Value]) -> Result<Value, Fault>,
-) -> Row {
-    Row { builtin, name, takes, gives, doc, eval }
+) -> BuiltinRow {
+    BuiltinRow { builtin, name, takes, gives, doc, eval }
 }
 
-impl Kind {
+impl ParamKind {
     /// Returns true for an argument that a guard writes; others the compiler adds.
     pub fn is_written(self) -> bool {
-        !matches!(self, Kind::Said | Kind::Workspace | Kind::Variants)
+        !matches!(self, ParamKind::Said | ParamKind::Workspace | ParamKind::Variants)
     }
 }
 
@@ -215,7 +215,7 @@ impl ReturnKind {
     }
 }
 
-impl Row {
+impl BuiltinRow {
     /// Returns the number of arguments that a guard writes; they come first.
     pub fn written(&self) -> usize {
         self.takes.iter().filter(|kind| kind.is_written()).count()
@@ -231,11 +231,11 @@ impl Builtin {
     /// Returns true if it reads strings in one text.
     pub fn is_extractor(self) -> bool {
         let row = self.row();
-        matches!((row.takes, row.gives), ([Kind::Text], ReturnKind::Strings))
+        matches!((row.takes, row.gives), ([ParamKind::Text], ReturnKind::Strings))
     }
 
     /// Returns its row.
-    pub fn row(self) -> &'static Row {
+    pub fn row(self) -> &'static BuiltinRow {
         &TABLE[self as usize]
     }
 

@@ -21,14 +21,14 @@ const UNREADABLE: &str = "stands for what cannot be read, as only the guard itse
 
 /// A problem of a value: its path and a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
+pub struct DecodeProblem {
     /// The way to it: `items[2].price`; empty for the whole.
     pub path: String,
     /// What is wrong and what is expected.
     pub message: String,
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for DecodeProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.path.is_empty() {
             f.write_str(&self.message)
@@ -65,7 +65,7 @@ enum PathStep<'s> {
 #[derive(Default)]
 struct Trail<'s> {
     steps: Vec<PathStep<'s>>,
-    problems: Vec<Problem>,
+    problems: Vec<DecodeProblem>,
     /// Inside of a secret: values are not shown.
     secret: bool,
 }
@@ -73,7 +73,7 @@ struct Trail<'s> {
 impl<'s> Trail<'s> {
     fn problem(&mut self, message: String) {
         if self.problems.len() < MAX_PROBLEMS {
-            self.problems.push(Problem { path: way(&self.steps), message });
+            self.problems.push(DecodeProblem { path: way(&self.steps), message });
         }
     }
 
@@ -109,7 +109,7 @@ fn way(steps: &[PathStep<'_>]) -> String {
 
 impl Decoder<'_> {
     /// The value of a type; or everything that is wrong with it.
-    pub fn decode(&self, ty: TypeId, json: &Json) -> Result<Value, Vec<Problem>> {
+    pub fn decode(&self, ty: TypeId, json: &Json) -> Result<Value, Vec<DecodeProblem>> {
         self.decode_as(ty, &TakenForms::OWN, json)
     }
 
@@ -119,21 +119,29 @@ impl Decoder<'_> {
         ty: TypeId,
         forms: &TakenForms,
         json: &Json,
-    ) -> Result<Value, Vec<Problem>> {
+    ) -> Result<Value, Vec<DecodeProblem>> {
         let mut trail = Trail::default();
         let value = self.value(ty, forms, json, &mut trail);
         finish(value, trail)
     }
 
     /// The values of a tool's parameters, from an object.
-    pub fn arguments(&self, params: &[Field], json: &Json) -> Result<Vec<Value>, Vec<Problem>> {
+    pub fn arguments(
+        &self,
+        params: &[Field],
+        json: &Json,
+    ) -> Result<Vec<Value>, Vec<DecodeProblem>> {
         let mut trail = Trail::default();
         let values = self.fields(None, params, json, "parameter", &mut trail);
         finish(values, trail)
     }
 
     /// The value of one parameter: `None` where it is absent.
-    pub fn argument(&self, param: &Field, json: Option<&Json>) -> Result<Value, Vec<Problem>> {
+    pub fn argument(
+        &self,
+        param: &Field,
+        json: Option<&Json>,
+    ) -> Result<Value, Vec<DecodeProblem>> {
         let mut trail = Trail::default();
         let value = self.field(param, &TakenForms::OWN, json, &mut trail);
         finish(value, trail)
@@ -428,7 +436,7 @@ impl Decoder<'_> {
 }
 
 /// The value, unless there were problems.
-fn finish<T>(value: Option<T>, trail: Trail<'_>) -> Result<T, Vec<Problem>> {
+fn finish<T>(value: Option<T>, trail: Trail<'_>) -> Result<T, Vec<DecodeProblem>> {
     match value {
         Some(value) if trail.problems.is_empty() => Ok(value),
         _ => Err(trail.problems),

@@ -4,7 +4,7 @@ use std::io::{self, BufRead};
 
 /// The next line of a reader.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Line {
+pub enum NextLine {
     /// A line, without the line feed that ended it.
     Whole(Vec<u8>),
     /// The last line, whose line feed is missing.
@@ -31,12 +31,12 @@ pub enum Line {
 /// # Errors
 ///
 /// Those of the reader; a read that was interrupted is tried again.
-pub fn read_line(reader: &mut (impl BufRead + ?Sized), max: usize) -> io::Result<Line> {
+pub fn read_line(reader: &mut (impl BufRead + ?Sized), max: usize) -> io::Result<NextLine> {
     let mut line = Vec::new();
     loop {
         let available = fill(reader)?;
         if available.is_empty() {
-            return Ok(if line.is_empty() { Line::End } else { Line::Open(line) });
+            return Ok(if line.is_empty() { NextLine::End } else { NextLine::Open(line) });
         }
         let end = available.iter().position(|byte| *byte == b'\n');
         let part = &available[..end.unwrap_or(available.len())];
@@ -44,13 +44,13 @@ pub fn read_line(reader: &mut (impl BufRead + ?Sized), max: usize) -> io::Result
             // The line feed stays, so that the end of this line is found.
             let used = part.len();
             reader.consume(used);
-            return Ok(Line::TooLong);
+            return Ok(NextLine::TooLong);
         }
         line.extend_from_slice(part);
         let used = part.len() + usize::from(end.is_some());
         reader.consume(used);
         if end.is_some() {
-            return Ok(Line::Whole(line));
+            return Ok(NextLine::Whole(line));
         }
     }
 }

@@ -130,7 +130,7 @@ pub fn of_endorsement(plan: &Plan, tool: &Tool, endorsement: &Endorsement) -> Re
 
 /// The call whose result a part belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Root {
+enum ResultCall {
     /// The call's own.
     Result,
     /// The last success of a tool.
@@ -140,7 +140,7 @@ enum Root {
 /// A part of a result.
 #[derive(Debug, Clone)]
 struct ReadPlace {
-    root: Root,
+    root: ResultCall,
     path: Path,
     /// Its type, where one is declared.
     ty: Option<TypeId>,
@@ -188,7 +188,7 @@ struct EndorsedPlace {
 impl EndorsedPlace {
     /// Returns true if it vouches for a part, or for what a function extracts from it.
     fn covers(&self, trust: &Trust, place: &ReadPlace, by: Option<Builtin>) -> bool {
-        place.root == Root::Result
+        place.root == ResultCall::Result
             && !trust.denies_within(self.depth, &place.path)
             && self.extractor.is_none_or(|extractor| Some(extractor) == by)
             && place.members_from(self.base).is_some_and(|mut members| {
@@ -204,7 +204,7 @@ fn endorsed(tool: &Tool, learn: &Learn, places: &[Option<ReadPlace>]) -> Vec<End
         let (mut base, mut ranges, mut slots) = (None, Vec::new(), Vec::new());
         for (own, list) in endorsement.part.ranges.iter().zip(lists) {
             let binds = |place: &ReadPlace| {
-                place.root == Root::Result
+                place.root == ResultCall::Result
                     && !place.picked
                     && place.base() == base
                     && place.members_from(base).is_some_and(|own| own.eq(members(list)))
@@ -357,20 +357,20 @@ impl<'p> Reads<'p> {
 
     fn read(
         &mut self,
-        root: Root,
+        root: ResultCall,
         endorsed: Vec<EndorsementNeed>,
         vouches: impl Fn(&Trust) -> bool,
     ) {
         self.parts = true;
         let trust = match root {
-            Root::Result => Some(&self.tool.trust),
-            Root::Last(last) => self.plan.tools.get(last as usize).map(|tool| &tool.trust),
+            ResultCall::Result => Some(&self.tool.trust),
+            ResultCall::Last(last) => self.plan.tools.get(last as usize).map(|tool| &tool.trust),
         };
         let is_trusted = trust.is_some_and(vouches);
         if !is_trusted && endorsed.is_empty() {
             return self.mark(Level::Untrusted);
         }
-        self.reading.vouched |= root == Root::Result;
+        self.reading.vouched |= root == ResultCall::Result;
         if !is_trusted && !self.reading.needs.contains(&endorsed) {
             self.reading.needs.push(endorsed);
         }
@@ -391,10 +391,10 @@ impl<'p> Reads<'p> {
         let (path, within, picked) = (Path::new(), Vec::new(), false);
         let whole = |root, ty| ReadPlace { root, path, ty, within, picked };
         match expr.0.get(node as usize)? {
-            Node::Result => Some(whole(Root::Result, self.tool.returns)),
+            Node::Result => Some(whole(ResultCall::Result, self.tool.returns)),
             Node::LastResult(last) => {
                 let returns = self.plan.tools.get(*last as usize)?.returns;
-                Some(whole(Root::Last(*last), returns))
+                Some(whole(ResultCall::Last(*last), returns))
             }
             Node::Local(slot) => {
                 self.bound.iter().find(|(bound, _)| bound == slot).map(|(_, place)| place.clone())

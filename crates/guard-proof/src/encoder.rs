@@ -6,7 +6,7 @@
 
 use crate::formula::Formula;
 use crate::history::HistoryTerm;
-use crate::linear::{Linear, Range, Var};
+use crate::linear::{Linear, Var, VarRange};
 use crate::problem::Variable;
 use crate::rules::ProofRule;
 use crate::terms::{Op, TermId, TermTable};
@@ -153,7 +153,7 @@ impl<'p> Encoder<'p> {
     }
 
     /// The variable that stands for a term. Its range is given by the term.
-    pub fn var(&mut self, term: TermId, (least, greatest): Range) -> Var {
+    pub fn var(&mut self, term: TermId, (least, greatest): VarRange) -> Var {
         if let Some(var) = self.numbers.get(&term) {
             return *var;
         }
@@ -164,7 +164,7 @@ impl<'p> Encoder<'p> {
     }
 
     /// The same, and whether the variable is new: what is true of it by its term is then still to be stated.
-    pub fn new_var(&mut self, term: TermId, range: Range) -> (Linear, bool) {
+    pub fn new_var(&mut self, term: TermId, range: VarRange) -> (Linear, bool) {
         let known = self.vars.len();
         let var = self.var(term, range);
         (Linear::var(var), self.vars.len() > known)
@@ -188,12 +188,12 @@ impl<'p> Encoder<'p> {
     }
 
     /// The range of all integers.
-    pub fn any(&self) -> Range {
+    pub fn any(&self) -> VarRange {
         (Some(self.width.least()), Some(self.width.greatest()))
     }
 
     /// A number of which only the range is known.
-    pub fn number(&mut self, sort: Sort, term: TermId, range: Range) -> SymbolicValue {
+    pub fn number(&mut self, sort: Sort, term: TermId, range: VarRange) -> SymbolicValue {
         let var = self.var(term, range);
         self.sorts.insert(var, sort);
         SymbolicValue::Number(sort, Linear::var(var))
@@ -464,7 +464,7 @@ impl<'p> Encoder<'p> {
     }
 
     /// The range of a sum, by those of its variables.
-    pub fn range(&self, linear: &Linear) -> Range {
+    pub fn range(&self, linear: &Linear) -> VarRange {
         let of = |var: Var| self.vars[var as usize].range();
         (linear.least(of), linear.greatest(of))
     }

@@ -4,7 +4,7 @@
 pub type Var = u32;
 
 /// The least and the greatest value of a variable, where there are such.
-pub type Range = (Option<i128>, Option<i128>);
+pub type VarRange = (Option<i128>, Option<i128>);
 
 /// Coefficients stay below this, so that sums of a few products cannot overflow unnoticed.
 const LARGEST: i128 = 1 << 100;
@@ -79,7 +79,7 @@ impl Linear {
     }
 
     /// Its least value where each variable is in its range; none where that is unbounded, or too large to say.
-    pub fn least(&self, range: impl Fn(Var) -> Range) -> Option<i128> {
+    pub fn least(&self, range: impl Fn(Var) -> VarRange) -> Option<i128> {
         self.terms.iter().try_fold(self.constant, |sum, (var, factor)| {
             let (least, greatest) = range(*var);
             let end = if *factor > 0 { least } else { greatest };
@@ -88,7 +88,7 @@ impl Linear {
     }
 
     /// Its greatest value, likewise.
-    pub fn greatest(&self, range: impl Fn(Var) -> Range) -> Option<i128> {
+    pub fn greatest(&self, range: impl Fn(Var) -> VarRange) -> Option<i128> {
         self.times(-1)?.least(range)?.checked_neg()
     }
 

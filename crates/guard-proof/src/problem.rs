@@ -1,7 +1,7 @@
 //! Proof problems over integers.
 
 use crate::formula::Formula;
-use crate::linear::Range;
+use crate::linear::VarRange;
 use crate::terms::TermId;
 use std::rc::Rc;
 
@@ -18,7 +18,7 @@ pub struct Variable {
 
 impl Variable {
     /// Its least and greatest values.
-    pub fn range(&self) -> Range {
+    pub fn range(&self) -> VarRange {
         (self.least, self.greatest)
     }
 }

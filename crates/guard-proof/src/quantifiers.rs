@@ -6,7 +6,7 @@
 use crate::bodies::sum_sort;
 use crate::encoder::{Closure, Encoder, SymbolicElement, Universal};
 use crate::formula::Formula;
-use crate::linear::{Linear, Range};
+use crate::linear::{Linear, VarRange};
 use crate::rules::ProofRule;
 use crate::terms::{Op, TermId};
 use crate::value::{
@@ -20,7 +20,7 @@ struct Generic {
     /// It never faults.
     sound: bool,
     /// The range of the number that it is, or of 0 and 1 where it is counted.
-    range: Range,
+    range: VarRange,
 }
 
 /// The summand of one element, and the condition under which its evaluation is without fault.

@@ -1,6 +1,6 @@
 //! Errors in the host's requests. A refusal is a verdict, never one of these errors.
 
-use guard_plan::decode::Problem;
+use guard_plan::decode::DecodeProblem;
 use guard_plan::path::PathError;
 use guard_plan::render;
 use std::fmt;
@@ -108,7 +108,7 @@ pub enum StepError {
     /// The guard declares no such tool.
     UnknownTool(String),
     /// The arguments are not those of the tool.
-    InvalidArguments(Vec<Problem>),
+    InvalidArguments(Vec<DecodeProblem>),
     /// The guard has no such unit, or the host does not charge this unit.
     NotHostCharged(String),
     /// An amount is negative.

@@ -78,7 +78,7 @@ pub struct Settlement<'s> {
 
 /// The approval of exactly one call.
 #[derive(Debug, Clone, Copy)]
-pub struct Approve<'a> {
+pub struct CallApproval<'a> {
     /// The tool.
     pub tool: &'a str,
     /// The arguments.
@@ -110,7 +110,7 @@ pub struct Revocation<'a> {
 
 /// A report of usage that the host charges.
 #[derive(Debug, Clone, Copy)]
-pub struct Usage<'a> {
+pub struct UsageReport<'a> {
     /// The unit.
     pub unit: &'a str,
     /// The amount, in units of 10⁻⁶.
@@ -121,7 +121,7 @@ pub struct Usage<'a> {
 
 /// The end of a halt.
 #[derive(Debug, Clone, Copy)]
-pub struct Resume<'a> {
+pub struct HaltEnd<'a> {
     /// The role in which the session is resumed.
     pub role: &'a str,
     /// The name of the person who resumes it.
@@ -132,7 +132,7 @@ pub struct Resume<'a> {
 
 /// A message from the user (semantics §8).
 #[derive(Debug, Clone, Copy)]
-pub struct Prompt<'p> {
+pub struct UserPrompt<'p> {
     /// The user's words.
     pub text: &'p str,
     /// The time of the event.
@@ -141,7 +141,7 @@ pub struct Prompt<'p> {
 
 /// A request of the agent to stop.
 #[derive(Debug, Clone, Copy)]
-pub struct Stop<'s> {
+pub struct StopAttempt<'s> {
     /// The reason that the host gives; for the record.
     pub reason: Option<&'s str>,
     /// The time of the event.
@@ -178,12 +178,12 @@ pub struct Move<'i> {
 pub enum Event<'a> {
     Propose(Proposal<'a>),
     Settle(Settlement<'a>),
-    Approve(Approve<'a>),
+    Approve(CallApproval<'a>),
     Revoke(Revocation<'a>),
-    Usage(Usage<'a>),
-    Resume(Resume<'a>),
-    Prompt(Prompt<'a>),
-    Stop(Stop<'a>),
+    Usage(UsageReport<'a>),
+    Resume(HaltEnd<'a>),
+    Prompt(UserPrompt<'a>),
+    Stop(StopAttempt<'a>),
     Verify(Verify<'a>),
     Move(Move<'a>),
 }

@@ -2,7 +2,7 @@
 
 use crate::compiled::CompiledPlan;
 use crate::error::StepError;
-use crate::event::{Approve, Resume, Revocation, Usage};
+use crate::event::{CallApproval, HaltEnd, Revocation, UsageReport};
 use crate::session::{Session, UnusedApproval};
 use crate::stage::arguments::{self, Decoded};
 use guard_plan::builtin::is_hidden;
@@ -47,7 +47,7 @@ fn is_seen(name: &str) -> bool {
 pub(crate) fn approve(
     compiled: &CompiledPlan,
     session: &mut Session,
-    approve: &Approve<'_>,
+    approve: &CallApproval<'_>,
 ) -> Result<(), StepError> {
     named(approve.by, "approves")?;
     let (tool, key) = exact_call(compiled, session, approve.tool, approve.args)?;
@@ -115,7 +115,7 @@ fn exact_call(
 pub(crate) fn usage(
     compiled: &CompiledPlan,
     session: &mut Session,
-    usage: &Usage<'_>,
+    usage: &UsageReport<'_>,
 ) -> Result<(), StepError> {
     if usage.amount < 0 {
         return Err(StepError::NegativeAmount(usage.amount));
@@ -133,7 +133,7 @@ pub(crate) fn usage(
 /// # Errors
 ///
 /// Returns an error if the session is not halted.
-pub(crate) fn resume(session: &mut Session, resume: &Resume<'_>) -> Result<(), StepError> {
+pub(crate) fn resume(session: &mut Session, resume: &HaltEnd<'_>) -> Result<(), StepError> {
     if session.halted.is_none() {
         return Err(StepError::NotHalted);
     }

@@ -7,7 +7,8 @@ use crate::compiled::CompiledPlan;
 use crate::contract::{self, SessionKnown};
 use crate::error::{KernelError, RecallError, StepError, UpgradeError};
 use crate::event::{
-    Approve, Event, Move, Prompt, Proposal, Resume, Revocation, Settlement, Stop, Usage, Verify,
+    CallApproval, Event, HaltEnd, Move, Proposal, Revocation, Settlement, StopAttempt, UsageReport,
+    UserPrompt, Verify,
 };
 use crate::hypothesis::Hypothesis;
 use crate::outcome::{Learned, Moved, Outcome, Proposed, Settled, Stopped};
@@ -283,7 +284,11 @@ impl Kernel {
     /// # Errors
     ///
     /// Returns an error if the guard declares no such tool or the arguments do not fit the tool.
-    pub fn approve(&self, session: &mut Session, approve: &Approve<'_>) -> Result<(), StepError> {
+    pub fn approve(
+        &self,
+        session: &mut Session,
+        approve: &CallApproval<'_>,
+    ) -> Result<(), StepError> {
         host::approve(&self.compiled, session, approve)
     }
 
@@ -301,7 +306,7 @@ impl Kernel {
     /// # Errors
     ///
     /// Returns an error if the amount is negative or the host does not charge the unit.
-    pub fn usage(&self, session: &mut Session, usage: &Usage<'_>) -> Result<(), StepError> {
+    pub fn usage(&self, session: &mut Session, usage: &UsageReport<'_>) -> Result<(), StepError> {
         host::usage(&self.compiled, session, usage)
     }
 
@@ -310,7 +315,7 @@ impl Kernel {
     /// # Errors
     ///
     /// Returns an error if the session is not halted.
-    pub fn resume(&self, session: &mut Session, resume: &Resume<'_>) -> Result<(), StepError> {
+    pub fn resume(&self, session: &mut Session, resume: &HaltEnd<'_>) -> Result<(), StepError> {
         host::resume(session, resume)
     }
 
@@ -322,7 +327,7 @@ impl Kernel {
     pub fn prompt(
         &self,
         session: &mut Session,
-        prompt: &Prompt<'_>,
+        prompt: &UserPrompt<'_>,
         world: &mut dyn World,
     ) -> Result<Learned, StepError> {
         Ok(prompt::prompt(self.deciding(session), session, prompt, world))
@@ -336,7 +341,7 @@ impl Kernel {
     pub fn stop(
         &self,
         session: &mut Session,
-        stop: &Stop<'_>,
+        stop: &StopAttempt<'_>,
         world: &mut dyn World,
     ) -> Result<Stopped, StepError> {
         Ok(stop::stop(self.deciding(session), session, stop, world))

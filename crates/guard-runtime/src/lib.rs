@@ -53,8 +53,8 @@ mod world;
 pub use contract::SessionKnown;
 pub use error::{KernelError, RecallError, StepError, UpgradeError};
 pub use event::{
-    Approve, Arguments, Ending, Event, Move, Prompt, Proposal, Resume, Revocation, Settlement,
-    Stop, Usage, Verify,
+    Arguments, CallApproval, Ending, Event, HaltEnd, Move, Proposal, Revocation, Settlement,
+    StopAttempt, UsageReport, UserPrompt, Verify,
 };
 pub use host::expect_somebody;
 pub use hypothesis::{Assumed, Foreseen, Hypothesis, HypotheticalCall};

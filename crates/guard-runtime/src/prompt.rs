@@ -3,7 +3,7 @@
 
 use crate::compiled::CompiledPlan;
 use crate::eval::context::{Context, DecisionResources};
-use crate::event::Prompt;
+use crate::event::UserPrompt;
 use crate::feedback;
 use crate::outcome::Learned;
 use crate::private;
@@ -22,7 +22,7 @@ use std::sync::Arc;
 pub(crate) fn prompt(
     compiled: &CompiledPlan,
     session: &mut Session,
-    prompt: &Prompt<'_>,
+    prompt: &UserPrompt<'_>,
     world: &mut dyn World,
 ) -> Learned {
     session.advance(prompt.now);

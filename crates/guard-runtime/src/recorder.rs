@@ -6,8 +6,8 @@
 mod redact;
 
 use crate::event::{
-    Approve, Arguments, Ending, Event, Move, Prompt, Proposal, Resume, Revocation, Settlement,
-    Stop, Usage, Verify,
+    Arguments, CallApproval, Ending, Event, HaltEnd, Move, Proposal, Revocation, Settlement,
+    StopAttempt, UsageReport, UserPrompt, Verify,
 };
 use crate::kernel::Kernel;
 use crate::outcome::{Learned, Moved, Outcome, ProofViolation, Proposed, Settled, Stopped};
@@ -243,7 +243,12 @@ impl Recorder {
     }
 
     /// Records an approval.
-    pub fn approved(&mut self, kernel: &Kernel, session: &Session, approve: &Approve<'_>) -> &[u8] {
+    pub fn approved(
+        &mut self,
+        kernel: &Kernel,
+        session: &Session,
+        approve: &CallApproval<'_>,
+    ) -> &[u8] {
         let args = self.args(kernel, approve.tool, approve.args);
         let sealed = self.seal(Clear { args: hidden(&args, approve.args), ..Clear::default() });
         let payload = record::Approve {
@@ -277,14 +282,14 @@ impl Recorder {
     }
 
     /// Records a usage report.
-    pub fn used(&mut self, session: &Session, usage: &Usage<'_>) -> &[u8] {
+    pub fn used(&mut self, session: &Session, usage: &UsageReport<'_>) -> &[u8] {
         let amount = decimal::format(usage.amount).into();
         let payload = record::Usage { unit: usage.unit.into(), amount };
         self.chain.append(session.now(), Kind::Usage, None, &payload)
     }
 
     /// Records the end of a halt.
-    pub fn resumed(&mut self, session: &Session, resume: &Resume<'_>) -> &[u8] {
+    pub fn resumed(&mut self, session: &Session, resume: &HaltEnd<'_>) -> &[u8] {
         let payload = record::Resume { role: resume.role.into(), by: resume.by.into() };
         self.chain.append(session.now(), Kind::Resume, None, &payload)
     }
@@ -294,7 +299,7 @@ impl Recorder {
         &mut self,
         kernel: &Kernel,
         session: &Session,
-        prompt: &Prompt<'_>,
+        prompt: &UserPrompt<'_>,
         learned: &Learned,
     ) -> &[u8] {
         let (asked, sealed) = self.answered(kernel, &learned.asked);
@@ -314,7 +319,7 @@ impl Recorder {
         &mut self,
         kernel: &Kernel,
         session: &Session,
-        stop: &Stop<'_>,
+        stop: &StopAttempt<'_>,
         stopped: &Stopped,
     ) -> &[u8] {
         let (asked, sealed) = self.answered(kernel, &stopped.asked);

@@ -1,8 +1,8 @@
 //! The events in a session's trace, for replay.
 
 use crate::event::{
-    Approve, Arguments, Ending, Event, Move, Prompt, Proposal, Resume, Revocation, Settlement,
-    Stop, Usage, Verify,
+    Arguments, CallApproval, Ending, Event, HaltEnd, Move, Proposal, Revocation, Settlement,
+    StopAttempt, UsageReport, UserPrompt, Verify,
 };
 use crate::world::Recalled;
 use guard_plan::json::Json;
@@ -39,7 +39,7 @@ pub fn event(record: &Record) -> Option<Event<'_>> {
             };
             Event::Settle(Settlement { call: call?, ending, now })
         }
-        Payload::Approve(approve) => Event::Approve(Approve {
+        Payload::Approve(approve) => Event::Approve(CallApproval {
             tool: &approve.tool,
             args: &approve.args,
             role: &approve.role,
@@ -57,14 +57,16 @@ pub fn event(record: &Record) -> Option<Event<'_>> {
             by: &revoke.by,
             now,
         }),
-        Payload::Usage(usage) => {
-            Event::Usage(Usage { unit: &usage.unit, amount: decimal::parse(&usage.amount)?, now })
-        }
+        Payload::Usage(usage) => Event::Usage(UsageReport {
+            unit: &usage.unit,
+            amount: decimal::parse(&usage.amount)?,
+            now,
+        }),
         Payload::Resume(resume) => {
-            Event::Resume(Resume { role: &resume.role, by: &resume.by, now })
+            Event::Resume(HaltEnd { role: &resume.role, by: &resume.by, now })
         }
-        Payload::Prompt(prompt) => Event::Prompt(Prompt { text: &prompt.text, now }),
-        Payload::Stop(stop) => Event::Stop(Stop { reason: stop.reason.as_deref(), now }),
+        Payload::Prompt(prompt) => Event::Prompt(UserPrompt { text: &prompt.text, now }),
+        Payload::Stop(stop) => Event::Stop(StopAttempt { reason: stop.reason.as_deref(), now }),
         Payload::Item(item) => match (&item.transition, &item.by) {
             (Some(transition), Some(by)) => {
                 let reason = item.reason.as_deref();

@@ -4,7 +4,7 @@ mod checks;
 
 use crate::compiled::CompiledPlan;
 use crate::eval::context::{Context, DecisionResources};
-use crate::event::Stop;
+use crate::event::StopAttempt;
 use crate::outcome::Stopped;
 use crate::session::Session;
 use crate::world::{World, WorldAnswers};
@@ -14,7 +14,7 @@ use guard_plan::record::{Missing, StopDecision};
 pub(crate) fn stop(
     compiled: &CompiledPlan,
     session: &mut Session,
-    stop: &Stop<'_>,
+    stop: &StopAttempt<'_>,
     world: &mut dyn World,
 ) -> Stopped {
     session.advance(stop.now);

@@ -7,7 +7,7 @@ pub use lines::{Position, SourceLines};
 pub use plain::{fix_line, is_long, render};
 
 use guard_compiler::SourceFile;
-use guard_syntax::diagnostic::{Diagnostic, Label, Severity};
+use guard_syntax::diagnostic::{Diagnostic, DiagnosticSeverity, Label};
 use guard_syntax::span::Span;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub struct Text {
 
 /// A range of bytes in one text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Place {
+pub struct TextRange {
     /// Index into the report's texts.
     pub file: usize,
     /// First byte.
@@ -45,13 +45,13 @@ pub struct Finding {
     /// The message, one line.
     pub message: String,
     /// The position of the problem, and its label.
-    pub primary: (Place, String),
+    pub primary: (TextRange, String),
     /// Other relevant positions.
-    pub secondary: Vec<(Place, String)>,
+    pub secondary: Vec<(TextRange, String)>,
     /// A suggestion.
     pub help: Option<String>,
     /// A range and its replacement.
-    pub fix: Option<(Place, String)>,
+    pub fix: Option<(TextRange, String)>,
 }
 
 /// The diagnostics of one or several compilations, with their positions.
@@ -116,7 +116,7 @@ impl DiagnosticReport {
         let label = |l: &Label| (place(l.span), l.text.clone());
         Finding {
             code: diagnostic.code,
-            error: diagnostic.severity == Severity::Error,
+            error: diagnostic.severity == DiagnosticSeverity::Error,
             message: diagnostic.message.clone(),
             primary: label(&diagnostic.primary),
             secondary: diagnostic.secondary.iter().map(label).collect(),
@@ -125,23 +125,23 @@ impl DiagnosticReport {
         }
     }
 
-    fn place(&self, map: &[usize], span: Span) -> Place {
+    fn place(&self, map: &[usize], span: Span) -> TextRange {
         let file = map.get(span.file.0 as usize).or(map.first()).copied().unwrap_or(0);
         let text = self.texts.get(file).map_or("", |t| &t.text);
         let start = lines::floor(text, span.start as usize);
         let end = lines::floor(text, span.end as usize).max(start);
-        Place { file, start, end }
+        TextRange { file, start, end }
     }
 
     /// Returns the start and end positions of a range.
-    pub fn positions(&self, place: Place) -> (Position, Position) {
+    pub fn positions(&self, place: TextRange) -> (Position, Position) {
         let text = &self.texts[place.file];
         let at = |offset| text.lines.position(&text.text, offset);
         (at(place.start), at(place.end))
     }
 
     /// Returns `file:line:column` of a range.
-    pub fn at(&self, place: Place) -> String {
+    pub fn at(&self, place: TextRange) -> String {
         let (start, _) = self.positions(place);
         format!("{}:{}:{}", self.texts[place.file].name, start.line, start.column)
     }

@@ -13,9 +13,9 @@ use guard_plan::plan::Millis;
 use guard_plan::record::Judged;
 use guard_plan::report::{Item, Report};
 use guard_runtime::{
-    Approve, Arguments, Ending, Event, Learned, Move, Moved, Outcome, Prompt, Proposal, Proposed,
-    Recorder, Resume, Revocation, Session as SessionState, Settled, Settlement, Stop, Stopped,
-    Usage, Verify, World,
+    Arguments, CallApproval, Ending, Event, HaltEnd, Learned, Move, Moved, Outcome, Proposal,
+    Proposed, Recorder, Revocation, Session as SessionState, Settled, Settlement, StopAttempt,
+    Stopped, UsageReport, UserPrompt, Verify, World,
 };
 
 /// The arguments of a call: the text that the model wrote, or a value that was read already.
@@ -250,7 +250,7 @@ impl<W: World> Session<W> {
         expires: Option<Millis>,
     ) -> Result<Recorded<()>, SessionError> {
         let now = self.now();
-        self.outcome(&Event::Approve(Approve { tool, args, role, by, expires, now }), accepted)
+        self.outcome(&Event::Approve(CallApproval { tool, args, role, by, expires, now }), accepted)
     }
 
     /// Records that a person takes back what a role has approved of exactly this call. What a call has used is used.
@@ -287,7 +287,7 @@ impl<W: World> Session<W> {
     /// [`SessionError::Step`] where the host does not charge the unit, or the amount is negative; the store's errors.
     pub fn usage(&mut self, unit: &str, amount: i64) -> Result<Recorded<()>, SessionError> {
         let now = self.now();
-        self.outcome(&Event::Usage(Usage { unit, amount, now }), accepted)
+        self.outcome(&Event::Usage(UsageReport { unit, amount, now }), accepted)
     }
 
     /// Ends a halt, in the name of a person in a role.
@@ -297,7 +297,7 @@ impl<W: World> Session<W> {
     /// [`SessionError::Step`] where the session is not halted; the store's errors.
     pub fn resume(&mut self, role: &str, by: &str) -> Result<Recorded<()>, SessionError> {
         let now = self.now();
-        self.outcome(&Event::Resume(Resume { role, by, now }), accepted)
+        self.outcome(&Event::Resume(HaltEnd { role, by, now }), accepted)
     }
 
     /// Tells what the user has said: facts are learned from it, and values in it come from the prompt.
@@ -315,7 +315,7 @@ impl<W: World> Session<W> {
     /// The store's errors.
     pub fn prompt(&mut self, text: &str) -> Result<Recorded<Learned>, SessionError> {
         let now = self.now();
-        self.outcome(&Event::Prompt(Prompt { text, now }), |outcome| match outcome {
+        self.outcome(&Event::Prompt(UserPrompt { text, now }), |outcome| match outcome {
             Outcome::Prompted(learned) => Some(learned),
             _ => None,
         })
@@ -336,7 +336,7 @@ impl<W: World> Session<W> {
     /// The store's errors.
     pub fn stop(&mut self, reason: Option<&str>) -> Result<Recorded<Stopped>, SessionError> {
         let now = self.now();
-        self.outcome(&Event::Stop(Stop { reason, now }), |outcome| match outcome {
+        self.outcome(&Event::Stop(StopAttempt { reason, now }), |outcome| match outcome {
             Outcome::Stopped(stopped) => Some(stopped),
             _ => None,
         })

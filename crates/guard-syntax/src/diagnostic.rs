@@ -7,7 +7,7 @@ use crate::span::Span;
 
 /// The severity of a diagnostic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Severity {
+pub enum DiagnosticSeverity {
     /// The guard does not compile.
     Error,
     /// The guard compiles; a part of it is probably unintended.
@@ -25,7 +25,7 @@ pub struct Label {
 
 /// A replacement that corrects the problem and changes nothing else.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fix {
+pub struct SuggestedFix {
     /// The replaced range.
     pub span: Span,
     /// The new text.
@@ -38,7 +38,7 @@ pub struct Diagnostic {
     /// Its stable code, `G` and four digits.
     pub code: &'static str,
     /// Its severity.
-    pub severity: Severity,
+    pub severity: DiagnosticSeverity,
     /// One line: lower case, no full stop, user text in backticks.
     pub message: String,
     /// The position of the problem.
@@ -48,7 +48,7 @@ pub struct Diagnostic {
     /// A suggestion to correct it.
     pub help: Option<String>,
     /// The edit that corrects it, if it is certain.
-    pub fix: Option<Fix>,
+    pub fix: Option<SuggestedFix>,
 }
 
 impl Diagnostic {
@@ -56,7 +56,7 @@ impl Diagnostic {
     pub fn error(code: &'static str, span: Span, message: impl Into<String>) -> Self {
         Diagnostic {
             code,
-            severity: Severity::Error,
+            severity: DiagnosticSeverity::Error,
             message: message.into(),
             primary: Label { span, text: String::new() },
             secondary: Vec::new(),
@@ -67,7 +67,10 @@ impl Diagnostic {
 
     /// Returns a warning at `span`.
     pub fn warning(code: &'static str, span: Span, message: impl Into<String>) -> Self {
-        Diagnostic { severity: Severity::Warning, ..Diagnostic::error(code, span, message) }
+        Diagnostic {
+            severity: DiagnosticSeverity::Warning,
+            ..Diagnostic::error(code, span, message)
+        }
     }
 
     /// Labels the primary position.
@@ -94,12 +97,12 @@ impl Diagnostic {
     /// Sets the edit.
     #[must_use]
     pub fn fix(mut self, span: Span, replacement: impl Into<String>) -> Self {
-        self.fix = Some(Fix { span, replacement: replacement.into() });
+        self.fix = Some(SuggestedFix { span, replacement: replacement.into() });
         self
     }
 
     /// Returns whether it is an error.
     pub fn is_error(&self) -> bool {
-        self.severity == Severity::Error
+        self.severity == DiagnosticSeverity::Error
     }
 }

@@ -5,7 +5,7 @@
 //! Merkle root of their hashes; and one root over all sessions, which is signed. A chain that is
 //! checked against it cannot have lost its tail or been replaced.
 
-use crate::line::Line;
+use crate::line::LineFields;
 use crate::merkle::{self, Tree};
 use crate::sign::{PublicKey, SigningKey};
 use guard_plan::encode::Hash;
@@ -269,7 +269,7 @@ impl Checkpoint {
         let place = self.sessions.iter().position(|entry| entry.session == session);
         let place = place.ok_or(CheckpointError::Path)?;
         let entry = &self.sessions[place];
-        let line = Line::read(record.as_bytes()).map_err(|_| CheckpointError::Record)?;
+        let line = LineFields::read(record.as_bytes()).map_err(|_| CheckpointError::Record)?;
         let size = entry.records.saturating_sub(entry.first);
         let index = line.seq.checked_sub(entry.first).ok_or(CheckpointError::Path)?;
         let (path, root) = merkle::path(index, size, hashes).map_err(|_| CheckpointError::Path)?;
@@ -316,7 +316,7 @@ impl InclusionProof {
     }
 
     fn check(&self) -> Result<(), CheckpointError> {
-        let line = Line::read(self.record.as_bytes()).map_err(|_| CheckpointError::Record)?;
+        let line = LineFields::read(self.record.as_bytes()).map_err(|_| CheckpointError::Record)?;
         if !line.is_intact() {
             return Err(CheckpointError::Record);
         }
@@ -339,7 +339,7 @@ impl InclusionProof {
 
     /// Returns the number of the proved record.
     pub fn seq(&self) -> Option<u64> {
-        Line::read(self.record.as_bytes()).ok().map(|line| line.seq)
+        LineFields::read(self.record.as_bytes()).ok().map(|line| line.seq)
     }
 
     /// Checks that the checkpoint that the proof leads to was signed with a key.

@@ -21,7 +21,7 @@ const TAIL: usize = PREV.len() + DIGITS + HASH.len() + DIGITS + END.len();
 
 /// The fixed fields of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Line<'l> {
+pub struct LineFields<'l> {
     /// Its number.
     pub seq: u64,
     /// The session's clock, as written.
@@ -47,13 +47,13 @@ pub enum LineFlaw {
     NotText,
 }
 
-impl<'l> Line<'l> {
+impl<'l> LineFields<'l> {
     /// Reads the fixed fields of a line without its line break.
     ///
     /// # Errors
     ///
-    /// Returns an error if the format differs. [`Line::is_intact`] checks the hash.
-    pub fn read(line: &'l [u8]) -> Result<Line<'l>, LineFlaw> {
+    /// Returns an error if the format differs. [`LineFields::is_intact`] checks the hash.
+    pub fn read(line: &'l [u8]) -> Result<LineFields<'l>, LineFlaw> {
         let text = std::str::from_utf8(line).map_err(|_| LineFlaw::NotText)?;
         let tail = line.len().checked_sub(TAIL).ok_or(LineFlaw::Cut)?;
         let (prev, hash) = ends(&line[tail..]).ok_or(LineFlaw::Cut)?;
@@ -64,7 +64,7 @@ impl<'l> Line<'l> {
         let (time, at) = quoted(text, from + digits, TIME).ok_or(LineFlaw::NoRecord)?;
         let (kind, _) = quoted(text, at, KIND).ok_or(LineFlaw::NoRecord)?;
         let body = &line[..line.len() - DIGITS - END.len() - HASH.len() + 1];
-        Ok(Line { seq, time, kind, prev, hash, body })
+        Ok(LineFields { seq, time, kind, prev, hash, body })
     }
 
     /// Returns whether its hash matches its content.
@@ -153,7 +153,7 @@ impl Head {
     ///
     /// Returns an error if the line is not intact or does not follow.
     pub fn follow(&self, line: &[u8]) -> Result<Head, Break> {
-        let line = Line::read(line).map_err(Break::Form)?;
+        let line = LineFields::read(line).map_err(Break::Form)?;
         if !line.is_intact() {
             return Err(Break::Changed);
         }
@@ -165,7 +165,7 @@ impl Head {
     /// # Errors
     ///
     /// Returns an error if the line does not follow.
-    pub fn follow_intact(&self, line: &Line<'_>) -> Result<Head, Break> {
+    pub fn follow_intact(&self, line: &LineFields<'_>) -> Result<Head, Break> {
         let next = |first| Head { first, version: line.seq.saturating_add(1), hash: line.hash };
         // The records before a snapshot may have been dropped: a trace may begin with a snapshot.
         if self.version == 0 && line.seq > 0 && line.kind == "snapshot" {

@@ -24,7 +24,7 @@ pub struct Lines<R> {
 
 /// One line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Line<'l> {
+pub enum TraceLine<'l> {
     /// A line that ends with a line break.
     Whole(&'l [u8]),
     /// The last line, without its line break.
@@ -54,7 +54,7 @@ impl<R: BufRead> Lines<R> {
     /// # Errors
     ///
     /// Returns the error of the reader.
-    pub fn next_line(&mut self) -> io::Result<Option<Line<'_>>> {
+    pub fn next_line(&mut self) -> io::Result<Option<TraceLine<'_>>> {
         self.line.clear();
         let limit = self.max as u64 + 1;
         let read = self.reader.by_ref().take(limit).read_until(b'\n', &mut self.line)?;
@@ -68,13 +68,13 @@ impl<R: BufRead> Lines<R> {
             if self.line.last() == Some(&b'\r') {
                 self.line.pop();
             }
-            return Ok(Some(Line::Whole(&self.line)));
+            return Ok(Some(TraceLine::Whole(&self.line)));
         }
         if read as u64 == limit {
             self.skip()?;
-            return Ok(Some(Line::TooLong));
+            return Ok(Some(TraceLine::TooLong));
         }
-        Ok(Some(Line::Open(&self.line)))
+        Ok(Some(TraceLine::Open(&self.line)))
     }
 
     /// Returns the input after the last line.
@@ -196,10 +196,10 @@ impl<R: BufRead> Records<R> {
         let (line, open) = loop {
             match self.lines.next_line().map_err(Flaw::Io)? {
                 None => return Ok(None),
-                Some(Line::TooLong) => return Err(Flaw::TooLong),
-                Some(Line::Whole([]) | Line::Open([])) => {}
-                Some(Line::Whole(_)) => break (&self.lines.line, false),
-                Some(Line::Open(_)) => break (&self.lines.line, true),
+                Some(TraceLine::TooLong) => return Err(Flaw::TooLong),
+                Some(TraceLine::Whole([]) | TraceLine::Open([])) => {}
+                Some(TraceLine::Whole(_)) => break (&self.lines.line, false),
+                Some(TraceLine::Open(_)) => break (&self.lines.line, true),
             }
         };
         let text = std::str::from_utf8(line);
@@ -256,9 +256,9 @@ mod tests {
         let mut seen = Vec::new();
         while let Some(line) = lines.next_line().unwrap() {
             seen.push(match line {
-                Line::Whole(line) => format!("{}.", String::from_utf8_lossy(line)),
-                Line::Open(line) => String::from_utf8_lossy(line).into_owned(),
-                Line::TooLong => "too long".into(),
+                TraceLine::Whole(line) => format!("{}.", String::from_utf8_lossy(line)),
+                TraceLine::Open(line) => String::from_utf8_lossy(line).into_owned(),
+                TraceLine::TooLong => "too long".into(),
             });
         }
         assert_eq!(seen, ["too long", ".", "too long", "xy"]);

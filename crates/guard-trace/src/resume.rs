@@ -4,7 +4,7 @@
 //! must be reproduced byte for byte: the resumed session equals the original. A snapshot replaces
 //! the records before it.
 
-use crate::line::{Head, Line};
+use crate::line::{Head, LineFields};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use guard_plan::encode::Hash;
@@ -134,7 +134,7 @@ pub fn resume_from<'l>(
 /// Returns the position of the last record by which the session went on under another plan.
 pub fn last_upgrade(lines: &[impl AsRef<str>]) -> Option<usize> {
     let is_upgrade =
-        |line: &str| Line::read(line.as_bytes()).is_ok_and(|line| line.kind == "upgrade");
+        |line: &str| LineFields::read(line.as_bytes()).is_ok_and(|line| line.kind == "upgrade");
     lines.iter().rposition(|line| is_upgrade(line.as_ref()))
 }
 

@@ -111,7 +111,7 @@ pub enum Committed {
 }
 
 /// Records in order, each without its line break.
-pub type Records<'s> = Box<dyn Iterator<Item = Result<String, StoreError>> + Send + 's>;
+pub type RecordLines<'s> = Box<dyn Iterator<Item = Result<String, StoreError>> + Send + 's>;
 
 /// A store of traces. Every method may be called from any thread.
 pub trait Store: Send + Sync {
@@ -155,7 +155,7 @@ pub trait Store: Send + Sync {
     /// # Errors
     ///
     /// Returns an error if the store cannot be read.
-    fn records(&self, session: &str, from: u64) -> Result<Records<'_>, StoreError>;
+    fn records(&self, session: &str, from: u64) -> Result<RecordLines<'_>, StoreError>;
 
     /// Returns the last snapshot of the host, and whether another one was rejected.
     ///

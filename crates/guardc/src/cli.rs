@@ -16,13 +16,13 @@ pub struct Cli {
     pub color: ColorChoice,
     /// What to do.
     #[command(subcommand)]
-    pub command: Command,
+    pub command: CliCommand,
 }
 
 /// Every subcommand.
 #[derive(Debug, Subcommand)]
 #[allow(missing_docs, reason = "each module documents its own")]
-pub enum Command {
+pub enum CliCommand {
     Check(commands::check::Args),
     Compile(commands::compile::Args),
     Explain(commands::explain::Args),
@@ -55,38 +55,38 @@ pub enum Command {
     Version(commands::version::Args),
 }
 
-impl Command {
+impl CliCommand {
     /// Runs the command.
     pub fn run(&self, term: &Console) -> CommandResult {
         match self {
-            Command::Check(args) => commands::check::run(args, term),
-            Command::Compile(args) => commands::compile::run(args, term),
-            Command::Explain(args) => commands::explain::run(args, term),
-            Command::Fmt(args) => commands::fmt::run(args, term),
-            Command::Test(args) => commands::test::run(args, term),
-            Command::Trace(args) => commands::trace::run(args, term),
-            Command::Run(args) => commands::run::run(args, term),
-            Command::Contract(args) => commands::contract::run(args, term),
-            Command::Diff(args) => commands::diff::run(args, term),
-            Command::Drive(args) => commands::drive::run(args, term),
-            Command::Render(args) => commands::render::run(args, term),
-            Command::Replay(args) => commands::replay::run(args, term),
-            Command::Serve(args) => commands::serve::run(args, term),
-            Command::Hook(args) => commands::hook::run(args, term),
-            Command::Install(args) => commands::install::run(args, term),
-            Command::Uninstall(args) => commands::install::uninstall(args, term),
-            Command::Approvals(args) => commands::approvals::run(args, term),
-            Command::Doctor(args) => commands::doctor::run(args, term),
-            Command::McpProxy(args) => commands::mcp_proxy::run(args, term),
-            Command::Import(args) => commands::import::run(args, term),
-            Command::Suggest(args) => commands::suggest::run(args, term),
-            Command::Export(args) => commands::export::run(args, term),
-            Command::Ack(args) => commands::ack::run(args, term),
-            Command::Init(args) => commands::init::run(args, term),
-            Command::Completions(args) => commands::completions::run(args, term),
-            Command::Man(args) => commands::man::run(args),
-            Command::Verify(args) => commands::verify::run(args, term),
-            Command::Version(args) => commands::version::run(args, term),
+            CliCommand::Check(args) => commands::check::run(args, term),
+            CliCommand::Compile(args) => commands::compile::run(args, term),
+            CliCommand::Explain(args) => commands::explain::run(args, term),
+            CliCommand::Fmt(args) => commands::fmt::run(args, term),
+            CliCommand::Test(args) => commands::test::run(args, term),
+            CliCommand::Trace(args) => commands::trace::run(args, term),
+            CliCommand::Run(args) => commands::run::run(args, term),
+            CliCommand::Contract(args) => commands::contract::run(args, term),
+            CliCommand::Diff(args) => commands::diff::run(args, term),
+            CliCommand::Drive(args) => commands::drive::run(args, term),
+            CliCommand::Render(args) => commands::render::run(args, term),
+            CliCommand::Replay(args) => commands::replay::run(args, term),
+            CliCommand::Serve(args) => commands::serve::run(args, term),
+            CliCommand::Hook(args) => commands::hook::run(args, term),
+            CliCommand::Install(args) => commands::install::run(args, term),
+            CliCommand::Uninstall(args) => commands::install::uninstall(args, term),
+            CliCommand::Approvals(args) => commands::approvals::run(args, term),
+            CliCommand::Doctor(args) => commands::doctor::run(args, term),
+            CliCommand::McpProxy(args) => commands::mcp_proxy::run(args, term),
+            CliCommand::Import(args) => commands::import::run(args, term),
+            CliCommand::Suggest(args) => commands::suggest::run(args, term),
+            CliCommand::Export(args) => commands::export::run(args, term),
+            CliCommand::Ack(args) => commands::ack::run(args, term),
+            CliCommand::Init(args) => commands::init::run(args, term),
+            CliCommand::Completions(args) => commands::completions::run(args, term),
+            CliCommand::Man(args) => commands::man::run(args),
+            CliCommand::Verify(args) => commands::verify::run(args, term),
+            CliCommand::Version(args) => commands::version::run(args, term),
         }
     }
 }

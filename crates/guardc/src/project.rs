@@ -3,7 +3,7 @@
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::files::{self, InputText};
-use crate::report::Report;
+use crate::report::FindingReport;
 use guard_compiler::{Compilation, SourceFile};
 use guard_plan::LoadedPlan;
 use guard_sdk::sources;
@@ -20,7 +20,7 @@ pub struct Compiled {
 impl Compiled {
     /// Prints the problems to standard error.
     pub fn print_errors(&self, term: &crate::term::Console) {
-        let mut report = Report::of_one();
+        let mut report = FindingReport::of_one();
         report.add(&self.shown, &self.compilation.diagnostics);
         report.findings.retain(|finding| finding.error);
         report.print_to_stderr(term);

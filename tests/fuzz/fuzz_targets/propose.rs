@@ -11,7 +11,7 @@ use guard_plan::LoadedPlan;
 use guard_plan::json::Json;
 use guard_plan::plan::Command;
 use guard_plan::record::{Ran, RunEnd};
-use guard_runtime::{Ending, Kernel, Move, Prompt, Proposal, Settlement, Stop, Verify, World};
+use guard_runtime::{Ending, Kernel, Move, UserPrompt, Proposal, Settlement, StopAttempt, Verify, World};
 use libfuzzer_sys::fuzz_target;
 use std::sync::LazyLock;
 
@@ -87,9 +87,9 @@ fuzz_target!(|text: &str| {
             let ending = if line.starts_with('!') { Ending::Success(result.as_ref()) } else { Ending::Failure };
             let _ = kernel.settle(&mut session, &Settlement { call: &call, ending, now }, world);
         } else if let Some(text) = line.strip_prefix('>') {
-            let _ = kernel.prompt(&mut session, &Prompt { text, now }, world);
+            let _ = kernel.prompt(&mut session, &UserPrompt { text, now }, world);
         } else if line == "." {
-            let _ = kernel.stop(&mut session, &Stop { reason: None, now }, world);
+            let _ = kernel.stop(&mut session, &StopAttempt { reason: None, now }, world);
         } else if line == "*" {
             let advice = guard_advice::advise(&kernel, &session, now, world);
             assert!(!advice.text().is_empty());

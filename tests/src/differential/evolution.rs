@@ -4,7 +4,7 @@ use super::heard::{START, Said};
 use super::reference;
 use crate::generate::{Event, Timed};
 use guard_compiler::hir::Program;
-use guard_compiler::reference::Reference;
+use guard_compiler::reference::ReferenceSession;
 use guard_plan::verdict::Decision;
 
 /// The tool of which the guards first say different things, and whether the new one is looser. None where they agree as
@@ -14,8 +14,8 @@ pub fn first_difference(old: &Program, new: &Program, events: &[Timed]) -> Optio
         Some(Timed { event: Event::Open(data), .. }) => Some(data),
         _ => None,
     };
-    let mut before = Reference::open(old, START, "/workspace", data).ok()?;
-    let mut after = Reference::open(new, START, "/workspace", data).ok()?;
+    let mut before = ReferenceSession::open(old, START, "/workspace", data).ok()?;
+    let mut after = ReferenceSession::open(new, START, "/workspace", data).ok()?;
     let mut now = START;
     for Timed { at, step, event } in events {
         now += step;

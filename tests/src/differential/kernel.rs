@@ -8,8 +8,8 @@ use guard_plan::json::Json;
 use guard_plan::record::{ItemChange, Missing, Note, NoteKind, StopDecision};
 use guard_plan::verdict::{Code, Decision, Reason};
 use guard_runtime::{
-    Approve, Ending as Ended, Event as Taken, Kernel, Move, Outcome, Prompt, Proposal, Resume,
-    Revocation, Session, Settlement, Stop, Usage, Verify,
+    CallApproval, Ending as Ended, Event as Taken, HaltEnd, Kernel, Move, Outcome, Proposal,
+    Revocation, Session, Settlement, StopAttempt, UsageReport, UserPrompt, Verify,
 };
 
 /// The event as the kernel takes it; none where there is nothing to take.
@@ -29,15 +29,15 @@ pub(super) fn taken(event: &Event, now: i64) -> Option<Taken<'_>> {
         }
         Event::Approve(tool, args, role, ttl) => {
             let expires = ttl.map(|ttl| now + ttl);
-            Taken::Approve(Approve { tool, args, role, by: "somebody", expires, now })
+            Taken::Approve(CallApproval { tool, args, role, by: "somebody", expires, now })
         }
         Event::Revoke(tool, args, role) => {
             Taken::Revoke(Revocation { tool, args, role, by: "somebody", now })
         }
-        Event::Usage(amount) => Taken::Usage(Usage { unit: "tokens", amount: *amount, now }),
-        Event::Resume => Taken::Resume(Resume { role: "human", by: "somebody", now }),
-        Event::Prompt(text) => Taken::Prompt(Prompt { text, now }),
-        Event::Stop => Taken::Stop(Stop { reason: None, now }),
+        Event::Usage(amount) => Taken::Usage(UsageReport { unit: "tokens", amount: *amount, now }),
+        Event::Resume => Taken::Resume(HaltEnd { role: "human", by: "somebody", now }),
+        Event::Prompt(text) => Taken::Prompt(UserPrompt { text, now }),
+        Event::Stop => Taken::Stop(StopAttempt { reason: None, now }),
         Event::Verify(item) => Taken::Verify(Verify { item, now }),
         Event::Move(item, transition, reason) => {
             let reason = reason.as_deref();

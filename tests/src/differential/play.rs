@@ -6,7 +6,7 @@ use super::trace::Trace;
 use super::{kernel, reference};
 use crate::generate::{Event, Timed, escapes, sinces};
 use guard_compiler::hir::Program;
-use guard_compiler::reference::Reference;
+use guard_compiler::reference::ReferenceSession;
 use guard_compiler::{NoFiles, SourceFile, compile_despite};
 use guard_plan::LoadedPlan;
 use guard_plan::json::Json;
@@ -55,8 +55,8 @@ impl Subject {
             session.map_err(|e| (0, e.to_string()))
         };
         let (mut session, mut twin) = (open(&self.kernel)?, open(&self.plain)?);
-        let mut other =
-            Reference::open(&self.program, START, "/workspace", data).map_err(|e| (0, e.1))?;
+        let mut other = ReferenceSession::open(&self.program, START, "/workspace", data)
+            .map_err(|e| (0, e.1))?;
         // One in four: to record and decide again costs more than all the rest.
         let mut trace =
             coverage.sessions.is_multiple_of(4).then(|| Trace::new(&self.kernel, &session));

@@ -3,11 +3,11 @@
 use super::heard::{Ending, Heard, Said, Stopping, UNREADABLE};
 use super::world::answer;
 use crate::generate::Event;
-use guard_compiler::reference::{Ask, EventEffects, Misuse, Reference, UnmetCheck};
+use guard_compiler::reference::{Ask, EventEffects, Misuse, ReferenceSession, UnmetCheck};
 use guard_plan::verdict::Decision;
 
 pub(super) fn step(
-    session: &mut Reference,
+    session: &mut ReferenceSession,
     event: &Event,
     now: i64,
     at: usize,
@@ -17,7 +17,7 @@ pub(super) fn step(
 }
 
 fn said(
-    session: &mut Reference,
+    session: &mut ReferenceSession,
     event: &Event,
     now: i64,
     at: usize,
@@ -100,7 +100,7 @@ fn heard(outcome: EventEffects) -> Heard {
 }
 
 /// All of the session that can be seen from outside.
-pub(super) fn ending(session: &Reference) -> Ending {
+pub(super) fn ending(session: &ReferenceSession) -> Ending {
     let items = session.items();
     let (judged, blocked) = session.counts();
     Ending {

@@ -1,7 +1,7 @@
 //! Counts of a session: drawn beside its state, put into the reference evaluator, and asked of bounds.
 
 use super::points::Pools;
-use guard_compiler::reference::Reference;
+use guard_compiler::reference::ReferenceSession;
 use guard_plan::plan::{Plan, SessionBound, SessionMeasure};
 use guard_plan::random::Rng;
 use guard_plan::value::Value;
@@ -32,7 +32,7 @@ fn number(plan: &Plan, measure: SessionMeasure, pools: &Pools, rng: &mut Rng) ->
 }
 
 /// Puts a session that has just begun where it has counted so much.
-pub fn place(plan: &Plan, counts: &Counts, session: &mut Reference<'_>) {
+pub fn place(plan: &Plan, counts: &Counts, session: &mut ReferenceSession<'_>) {
     for (measure, count) in counts {
         match *measure {
             SessionMeasure::Counted(id) => session.place_counted(id, *count as usize),
@@ -51,7 +51,7 @@ pub fn place(plan: &Plan, counts: &Counts, session: &mut Reference<'_>) {
 pub fn broken(
     plan: &Plan,
     bounds: &[SessionBound],
-    session: &Reference<'_>,
+    session: &ReferenceSession<'_>,
     counts: &Counts,
 ) -> Vec<usize> {
     let value = |var: u32| {

@@ -12,7 +12,7 @@ mod scenarios;
 use counts::Counts;
 use guard_compiler::Output;
 use guard_compiler::hir::{ExprKind, Invariant, Program};
-use guard_compiler::reference::{Judgement, Reference};
+use guard_compiler::reference::{Judgement, ReferenceSession};
 use guard_compiler::verify::{Verification, verify};
 use guard_plan::plan::{Claim, Plan, SessionBound, SessionMeasure, ToolId};
 use guard_plan::random::Rng;
@@ -216,7 +216,8 @@ impl Walk<'_> {
     fn walk(&self, rng: &mut Rng, calls: usize, tried: &mut Tried) -> Result<(), String> {
         let tool = &self.plan.tools[self.tool as usize];
         let place = self.program.tools.iter().position(|one| one.name == tool.name);
-        let (Some(place), Ok(session)) = (place, Reference::open(self.program, 0, "/", None))
+        let (Some(place), Ok(session)) =
+            (place, ReferenceSession::open(self.program, 0, "/", None))
         else {
             return Ok(());
         };
@@ -259,7 +260,7 @@ impl Walk<'_> {
     }
 
     /// Returns the number of conditions that stop a call from being a test of a claim.
-    fn away(&self, session: &Reference<'_>, judged: &Judgement) -> usize {
+    fn away(&self, session: &ReferenceSession<'_>, judged: &Judgement) -> usize {
         let broken = session.broken_initially();
         let assumed = broken.iter().filter(|(at, _)| {
             let name = &self.program.invariants[*at].rule.owner;
@@ -272,7 +273,7 @@ impl Walk<'_> {
     /// Holds the claims against a feasible call.
     fn hold(
         &self,
-        session: &Reference<'_>,
+        session: &ReferenceSession<'_>,
         judged: &Judgement,
         point: &Point,
     ) -> Result<(), String> {
@@ -314,7 +315,7 @@ impl Walk<'_> {
     /// Settles a call with some result: what is claimed of observations holds afterwards.
     fn observe(
         &self,
-        session: &Reference<'_>,
+        session: &ReferenceSession<'_>,
         point: &Point,
         rng: &mut Rng,
         tried: &mut Tried,
@@ -367,7 +368,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn point(&self, session: &Reference<'_>, rng: &mut Rng) -> Point {
+    fn point(&self, session: &ReferenceSession<'_>, rng: &mut Rng) -> Point {
         let initial = rng.chance(50);
         let draw = |ty, rng: &mut Rng| self.pools.draw(self.plan, ty, rng);
         let state = self.plan.state.iter().map(|var| {
@@ -385,7 +386,7 @@ impl Walk<'_> {
     }
 
     /// The counts at the settlement of a call that was proposed at a point.
-    fn grown(&self, session: &Reference<'_>, point: &Point, rng: &mut Rng) -> Counts {
+    fn grown(&self, session: &ReferenceSession<'_>, point: &Point, rng: &mut Rng) -> Counts {
         let drawn = counts::draw(self.plan, self.bounds, self.pools, rng);
         let own =
             |id: u32| self.plan.tools[self.tool as usize].limits.iter().any(|at| at.limit == id);

@@ -1,6 +1,6 @@
 //! A child process that leads its process group, and is killed with all processes it has started.
 
-use super::lines::{self, Line};
+use super::lines::{self, NextLine};
 use crate::adapter::{AdapterTrouble, TroubleKind};
 use crate::workspace::Workspace;
 use std::process::{Command, Stdio};
@@ -30,7 +30,7 @@ pub struct Child {
     mark: String,
     /// The child's input; `None` once it is closed.
     told: Option<SyncSender<Vec<u8>>>,
-    lines: Receiver<Line>,
+    lines: Receiver<NextLine>,
     stderr: Arc<Mutex<Vec<u8>>>,
     /// The child's folder for its own files; removed after the child.
     _folder: Workspace,
@@ -100,15 +100,15 @@ impl Child {
 
     /// Returns its next line; `None` after this time of silence. A child that has ended sends no
     /// more lines, although a process it started may hold its output open.
-    pub fn hear(&mut self, wait: Duration) -> Option<Line> {
+    pub fn hear(&mut self, wait: Duration) -> Option<NextLine> {
         let until = Instant::now() + wait;
         loop {
             let left = until.saturating_duration_since(Instant::now());
             match self.lines.recv_timeout(left.min(LOOK)) {
                 Ok(line) => return Some(line),
-                Err(RecvTimeoutError::Disconnected) => return Some(Line::End),
+                Err(RecvTimeoutError::Disconnected) => return Some(NextLine::End),
                 Err(RecvTimeoutError::Timeout) if self.ended().is_some() => {
-                    return Some(self.lines.try_recv().unwrap_or(Line::End));
+                    return Some(self.lines.try_recv().unwrap_or(NextLine::End));
                 }
                 Err(RecvTimeoutError::Timeout) if left <= LOOK => return None,
                 Err(RecvTimeoutError::Timeout) => {}

@@ -1,7 +1,7 @@
 //! Lines from a pipe, bounded: a process that sends too much has to wait, or is no longer read.
 
 use crate::protocol::MAX_LINE;
-pub use guard_plan::lines::Line;
+pub use guard_plan::lines::NextLine;
 use guard_plan::lines::read_line;
 use std::io::{BufReader, Read};
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -11,16 +11,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 const TAIL: usize = 8 << 10;
 
 /// The lines of a pipe, read on a thread of its own. No more than two are held.
-pub fn follow(pipe: impl Read + Send + 'static) -> Receiver<Line> {
+pub fn follow(pipe: impl Read + Send + 'static) -> Receiver<NextLine> {
     let (send, lines) = sync_channel(1);
     std::thread::spawn(move || {
         let mut pipe = BufReader::new(pipe);
         loop {
-            let next = match read_line(&mut pipe, MAX_LINE).unwrap_or(Line::End) {
-                Line::Whole(line) | Line::Open(line) if line.trim_ascii().is_empty() => continue,
+            let next = match read_line(&mut pipe, MAX_LINE).unwrap_or(NextLine::End) {
+                NextLine::Whole(line) | NextLine::Open(line) if line.trim_ascii().is_empty() => {
+                    continue;
+                }
                 next => next,
             };
-            let last = matches!(next, Line::TooLong | Line::End);
+            let last = matches!(next, NextLine::TooLong | NextLine::End);
             // Nobody may be listening any more.
             if send.send(next).is_err() || last {
                 return;

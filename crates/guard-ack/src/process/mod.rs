@@ -15,7 +15,7 @@ use crate::protocol::{
 };
 use crate::workspace::Workspace;
 use child::Child;
-use lines::Line;
+use lines::NextLine;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -256,14 +256,14 @@ impl AdapterProcess {
     ) -> Result<OutputLine, AdapterTrouble> {
         let line = match self.child.hear(wait) {
             None => return Ok(OutputLine::Silence),
-            Some(Line::End) => {
+            Some(NextLine::End) => {
                 return Err(AdapterTrouble::new(TroubleKind::Crash, self.child.how_it_ended()));
             }
-            Some(Line::TooLong) => {
+            Some(NextLine::TooLong) => {
                 let message = format!("a line is longer than {} MiB", MAX_LINE >> 20);
                 return Err(AdapterTrouble::new(TroubleKind::Flood, message));
             }
-            Some(Line::Whole(line) | Line::Open(line)) => line,
+            Some(NextLine::Whole(line) | NextLine::Open(line)) => line,
         };
         let shown = guard_plan::render::cut(&String::from_utf8_lossy(&line), QUOTED);
         let bad =

@@ -8,7 +8,7 @@ use crate::harness::{AdapterResult, Gate, Harness};
 use guard_ack::protocol::{
     Done, FailureKind, ModelCall, ModelMessage, ModelTurn, Role, Run, ToolRun,
 };
-use guard_runtime::Usage;
+use guard_runtime::UsageReport;
 use guard_sdk::Event;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -128,7 +128,7 @@ pub(super) const TABLE: &[Spec] = faults! {
         |harness, used| {
             for unit in used.keys() {
                 let now = Faithful.now(harness);
-                Faithful.report(harness, &Event::Usage(Usage { unit, amount: 0, now })).map_err(trouble)?;
+                Faithful.report(harness, &Event::Usage(UsageReport { unit, amount: 0, now })).map_err(trouble)?;
             }
             Faithful.usage(harness, used)
         },

@@ -217,7 +217,7 @@ impl Duties for StopFailsOpen {
         Faithful.stop(harness, turn).or_else(|_| {
             // The error is over as soon as nobody counts any more.
             let now = Faithful.now(harness);
-            let stop = guard_runtime::Stop { reason: None, now };
+            let stop = guard_runtime::StopAttempt { reason: None, now };
             let event = guard_sdk::Event::Stop(stop);
             match harness.engine.apply(&event, harness.world).map_err(trouble)? {
                 guard_sdk::Outcome::Stopped(stopped) => Ok(stopped),

@@ -13,7 +13,7 @@ use guard_plan::plan::Millis;
 use guard_plan::record::{self, Delivered, StopDecision};
 use guard_plan::time;
 use guard_plan::verdict::{Code, Reason};
-use guard_runtime::{Event, Outcome, ProbeTurn, Stop, Stopped};
+use guard_runtime::{Event, Outcome, ProbeTurn, StopAttempt, Stopped};
 
 /// A running drive.
 pub(super) struct Driver<'d, 'o> {
@@ -115,7 +115,7 @@ impl<'d, 'o> Driver<'d, 'o> {
     /// Asks the kernel whether the drive may stop, and keeps the failed checks for the reasoner.
     fn stop(&mut self, reason: &str) -> DriveEnd<bool> {
         let now = self.now();
-        match self.step(&Event::Stop(Stop { reason: Some(reason), now }))? {
+        match self.step(&Event::Stop(StopAttempt { reason: Some(reason), now }))? {
             Outcome::Stopped(Stopped { decision: StopDecision::Allow, incomplete, .. }) => {
                 self.incomplete = incomplete;
                 Ok(true)

@@ -3,7 +3,7 @@
 use super::choice::MAX_REPLY_BYTES;
 use super::io::{Reasoner, Reply, Situation};
 use guard_plan::json;
-use guard_plan::lines::{Line, read_line, skip_line};
+use guard_plan::lines::{NextLine, read_line, skip_line};
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Write};
 
@@ -74,17 +74,17 @@ impl<R: BufRead, W: Write> Reasoner for JsonLines<R, W> {
             return failed(error);
         }
         match read_line(&mut self.reader, MAX_REPLY_BYTES) {
-            Ok(Line::Whole(line) | Line::Open(line)) => match String::from_utf8(line) {
+            Ok(NextLine::Whole(line) | NextLine::Open(line)) => match String::from_utf8(line) {
                 Ok(text) => Reply::Text(text),
                 Err(_) => Reply::Failed("the reply is not UTF-8".into()),
             },
-            Ok(Line::TooLong) => match skip_line(&mut self.reader) {
+            Ok(NextLine::TooLong) => match skip_line(&mut self.reader) {
                 Ok(()) => {
                     Reply::Failed(format!("the reply is longer than {MAX_REPLY_BYTES} bytes"))
                 }
                 Err(error) => failed(error),
             },
-            Ok(Line::End) => Reply::Failed("the reasoner has gone".into()),
+            Ok(NextLine::End) => Reply::Failed("the reasoner has gone".into()),
             Err(error) => failed(error),
         }
     }

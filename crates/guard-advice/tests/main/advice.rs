@@ -358,8 +358,14 @@ fn approvals_probes_conflicts_and_halts() {
          this call (have exactly this call approved first)",
     ]);
     let args = Json::parse(r#"{"why": "so"}"#).unwrap();
-    let approve =
-        Approve { tool: "gated", args: &args, role: "human", by: "ann", expires: None, now: 0 };
+    let approve = CallApproval {
+        tool: "gated",
+        args: &args,
+        role: "human",
+        by: "ann",
+        expires: None,
+        now: 0,
+    };
     run.kernel.approve(&mut run.session, &approve).unwrap();
     assert_eq!(shown(&run.action("gated")), "[READY] gated ?");
     run.settle("strict", Ending::Success(None));

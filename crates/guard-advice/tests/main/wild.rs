@@ -281,7 +281,7 @@ pub fn session(dice: &mut Dice, kernel: &Kernel, world: &mut Probes) -> (Session
         let args = args(dice, tool);
         if dice.one_in(4) {
             let (tool, args) = (&tool.wire_name, &args);
-            let approve = Approve { tool, args, role: "human", by: "ann", expires: None, now };
+            let approve = CallApproval { tool, args, role: "human", by: "ann", expires: None, now };
             kernel.approve(&mut session, &approve).unwrap();
         }
         let call = format!("c{step}");

@@ -2,7 +2,7 @@
 //!
 //! Nothing here runs a step: what fits is decided by the kernel's decoder and by the plan's tables.
 
-use super::{Call, Scenario, Step, StepKind};
+use super::{Call, Scenario, ScenarioStep, StepKind};
 use crate::errors;
 use guard_plan::LoadedPlan;
 use guard_plan::decode::Decoder;
@@ -19,7 +19,7 @@ pub(crate) fn check(plan: &Plan, scenarios: &[Scenario], diagnostics: &mut Vec<D
     diagnostics.extend(steps.filter_map(|step| unfit(plan, step)));
 }
 
-fn unfit(plan: &Plan, step: &Step) -> Option<Diagnostic> {
+fn unfit(plan: &Plan, step: &ScenarioStep) -> Option<Diagnostic> {
     match &step.kind {
         StepKind::Expect { condition, .. } => {
             LoadedPlan::admits_beside(plan, condition).err()?;

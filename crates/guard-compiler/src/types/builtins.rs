@@ -6,14 +6,14 @@ use super::ty::{fits, join};
 use super::typed::{broken, typed};
 use crate::errors;
 use crate::hir::{Expr, ExprKind, Type};
-use guard_plan::builtin::{Builtin, Kind, MAX_COMMANDS, ReturnKind, Row};
+use guard_plan::builtin::{Builtin, BuiltinRow, MAX_COMMANDS, ParamKind, ReturnKind};
 use guard_syntax::ast::{Arg, Ident};
 use guard_syntax::span::Span;
 
 impl Checker<'_, '_> {
     pub(super) fn builtin(
         &mut self,
-        row: &Row,
+        row: &BuiltinRow,
         name: &Ident,
         args: &[Arg],
         span: Span,
@@ -23,7 +23,7 @@ impl Checker<'_, '_> {
         let folder_left_out = row.builtin == Builtin::Commands && args.len() == 1;
         // What the user said is no argument that is written.
         let written = row.written();
-        let asks_what_was_said = row.takes.contains(&Kind::Said);
+        let asks_what_was_said = row.takes.contains(&ParamKind::Said);
         if asks_what_was_said && !scope.place.asks() {
             return self.misplaced(span, "what the user named", scope);
         }
@@ -61,7 +61,7 @@ impl Checker<'_, '_> {
                 self.report(errors::arguments(arg.value.span, message, &signature(row)));
                 return broken(span);
             }
-            if matches!(kind, Kind::Number | Kind::Ordered | Kind::Elements) {
+            if matches!(kind, ParamKind::Number | ParamKind::Ordered | ParamKind::Elements) {
                 same = Some(found.ty.clone());
             }
             typed_args[at] = Some(found);
@@ -86,11 +86,11 @@ impl Checker<'_, '_> {
     }
 
     /// An argument of a builtin that a guard does not write.
-    fn unwritten(&self, kind: Kind, args: &[Expr], span: Span) -> Option<Expr> {
+    fn unwritten(&self, kind: ParamKind, args: &[Expr], span: Span) -> Option<Expr> {
         Some(match kind {
-            Kind::Said => typed(ExprKind::Said, Type::string(), span),
-            Kind::Workspace => typed(ExprKind::Workspace, Type::Path, span),
-            Kind::Variants => {
+            ParamKind::Said => typed(ExprKind::Said, Type::string(), span),
+            ParamKind::Workspace => typed(ExprKind::Workspace, Type::Path, span),
+            ParamKind::Variants => {
                 let variants: &[_] = match args.first().map(|arg| &arg.ty) {
                     Some(Type::Enum(id)) => &self.program.enums[*id].variants,
                     _ => &[],
@@ -105,9 +105,9 @@ impl Checker<'_, '_> {
     }
 
     /// The places of a builtin's arguments; a literal comes after the argument that says its type.
-    fn guides_first(&self, row: &Row, args: &[Arg], scope: &Scope) -> Vec<usize> {
+    fn guides_first(&self, row: &BuiltinRow, args: &[Arg], scope: &Scope) -> Vec<usize> {
         match (row.takes, args) {
-            ([Kind::Number | Kind::Ordered | Kind::Elements, _], [a, b])
+            ([ParamKind::Number | ParamKind::Ordered | ParamKind::Elements, _], [a, b])
                 if self.needs_guide(&a.value, scope) && !self.needs_guide(&b.value, scope) =>
             {
                 vec![1, 0]
@@ -119,9 +119,9 @@ impl Checker<'_, '_> {
     /// An argument of a builtin: of its kind, or an option where a test of a missing text is fine.
     fn argument(
         &mut self,
-        row: &Row,
+        row: &BuiltinRow,
         arg: &Arg,
-        kind: Kind,
+        kind: ParamKind,
         same: Option<&Type>,
         scope: &mut Scope,
     ) -> Expr {
@@ -130,8 +130,10 @@ impl Checker<'_, '_> {
             self.operand(scope, |checker, scope| checker.expr(&arg.value, guide.as_ref(), scope));
         let tested = row.gives == ReturnKind::Bool && scope.missing.accepts(false);
         match kind {
-            Kind::Text | Kind::Measurable if *found.ty.required() == Type::Json => found,
-            Kind::String | Kind::Path if tested && accepts(kind, found.ty.required(), None) => {
+            ParamKind::Text | ParamKind::Measurable if *found.ty.required() == Type::Json => found,
+            ParamKind::String | ParamKind::Path
+                if tested && accepts(kind, found.ty.required(), None) =>
+            {
                 found
             }
             _ => self.present(&arg.value, found, scope),
@@ -139,46 +141,46 @@ impl Checker<'_, '_> {
     }
 }
 
-fn fixed(kind: Kind) -> Option<Type> {
+fn fixed(kind: ParamKind) -> Option<Type> {
     match kind {
-        Kind::String | Kind::Text => Some(Type::string()),
-        Kind::Path => Some(Type::Path),
-        Kind::Command => Some(Type::Command),
-        Kind::Int => Some(Type::int()),
-        Kind::Decimal => Some(Type::decimal()),
+        ParamKind::String | ParamKind::Text => Some(Type::string()),
+        ParamKind::Path => Some(Type::Path),
+        ParamKind::Command => Some(Type::Command),
+        ParamKind::Int => Some(Type::int()),
+        ParamKind::Decimal => Some(Type::decimal()),
         _ => None,
     }
 }
 
 /// Returns true if an argument of this kind may have this type.
-pub(super) fn accepts(kind: Kind, ty: &Type, same: Option<&Type>) -> bool {
+pub(super) fn accepts(kind: ParamKind, ty: &Type, same: Option<&Type>) -> bool {
     let number = matches!(ty, Type::Int(..) | Type::Decimal(..) | Type::Duration(..));
     let alike = same.is_none_or(|s| std::mem::discriminant(s) == std::mem::discriminant(ty));
     match kind {
-        Kind::String => matches!(ty, Type::String(_)),
-        Kind::Path => matches!(ty, Type::Path),
-        Kind::Command => matches!(ty, Type::Command),
-        Kind::Int => matches!(ty, Type::Int(..)),
-        Kind::Decimal => matches!(ty, Type::Decimal(..)),
-        Kind::Number => number && alike,
-        Kind::Ordered => (number || matches!(ty, Type::Time(_))) && alike,
-        Kind::Text => {
+        ParamKind::String => matches!(ty, Type::String(_)),
+        ParamKind::Path => matches!(ty, Type::Path),
+        ParamKind::Command => matches!(ty, Type::Command),
+        ParamKind::Int => matches!(ty, Type::Int(..)),
+        ParamKind::Decimal => matches!(ty, Type::Decimal(..)),
+        ParamKind::Number => number && alike,
+        ParamKind::Ordered => (number || matches!(ty, Type::Time(_))) && alike,
+        ParamKind::Text => {
             matches!(ty.required(), Type::String(_) | Type::Command | Type::Json)
         }
-        Kind::Elements => match (ty, same) {
+        ParamKind::Elements => match (ty, same) {
             (Type::List(..) | Type::Set(..), Some(same)) => {
                 std::mem::discriminant(same) == std::mem::discriminant(ty)
                     && (fits(ty, same) || fits(same, ty))
             }
             (ty, _) => matches!(ty, Type::List(..) | Type::Set(..)),
         },
-        Kind::Shown => matches!(
+        ParamKind::Shown => matches!(
             ty,
             Type::Path | Type::Url | Type::Int(..) | Type::Decimal(..) | Type::Bool | Type::Enum(_)
         ),
         // No argument that is written fits.
-        Kind::Said | Kind::Workspace | Kind::Variants => false,
-        Kind::Measurable => {
+        ParamKind::Said | ParamKind::Workspace | ParamKind::Variants => false,
+        ParamKind::Measurable => {
             let measured = matches!(
                 ty,
                 Type::String(_) | Type::Command | Type::List(..) | Type::Set(..) | Type::Map(..)
@@ -188,7 +190,7 @@ pub(super) fn accepts(kind: Kind, ty: &Type, same: Option<&Type>) -> bool {
     }
 }
 
-fn gives(row: &Row, args: &[Expr]) -> Type {
+fn gives(row: &BuiltinRow, args: &[Expr]) -> Type {
     match row.gives {
         ReturnKind::Bool => Type::Bool,
         ReturnKind::Int => {
@@ -254,23 +256,23 @@ fn same_bounds(builtin: Builtin, args: &[Expr]) -> Type {
     }
 }
 
-fn signature(row: &Row) -> String {
+fn signature(row: &BuiltinRow) -> String {
     let takes: Vec<&str> = row
         .takes
         .iter()
         .map(|kind| match kind {
-            Kind::String => "string",
-            Kind::Path => "path",
-            Kind::Command => "command",
-            Kind::Int => "int",
-            Kind::Decimal => "decimal",
-            Kind::Number => "number",
-            Kind::Ordered => "number or time",
-            Kind::Measurable => "string or collection",
-            Kind::Text => "string or json",
-            Kind::Elements => "list or set",
-            Kind::Shown => "path, url, int, decimal, bool or enum",
-            Kind::Said | Kind::Workspace | Kind::Variants => "",
+            ParamKind::String => "string",
+            ParamKind::Path => "path",
+            ParamKind::Command => "command",
+            ParamKind::Int => "int",
+            ParamKind::Decimal => "decimal",
+            ParamKind::Number => "number",
+            ParamKind::Ordered => "number or time",
+            ParamKind::Measurable => "string or collection",
+            ParamKind::Text => "string or json",
+            ParamKind::Elements => "list or set",
+            ParamKind::Shown => "path, url, int, decimal, bool or enum",
+            ParamKind::Said | ParamKind::Workspace | ParamKind::Variants => "",
         })
         .filter(|kind| !kind.is_empty())
         .collect();

@@ -371,7 +371,7 @@ impl<'a> Checker<'a, '_> {
     }
 
     /// The condition of a `when` or `unless` that holds a call back when it comes true.
-    pub(super) fn guard(&mut self, guard: &ast::Guard, scope: &mut Scope) -> Expr {
+    pub(super) fn guard(&mut self, guard: &ast::ClauseCondition, scope: &mut Scope) -> Expr {
         let outer = std::mem::replace(&mut scope.missing, MissingMeaning::Refuses(!guard.unless));
         let condition = self.condition(&guard.condition, scope);
         scope.missing = outer;

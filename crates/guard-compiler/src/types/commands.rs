@@ -85,7 +85,7 @@ impl Checker<'_, '_> {
         scope: &mut Scope,
     ) {
         let (name, span) = (tool.params[at].name.clone(), tool.params[at].span);
-        let guard = ast::Guard {
+        let guard = ast::ClauseCondition {
             unless: false,
             condition: condition(&name, flag, tool.params[at].ty.is_option(), span),
         };

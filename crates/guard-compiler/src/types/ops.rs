@@ -9,7 +9,7 @@ use super::typed::{broken, typed};
 use crate::analysis::diff::implied::is_total;
 use crate::errors;
 use crate::hir::{Expr, ExprKind, StringBounds, Type};
-use guard_plan::builtin::{Builtin, Kind};
+use guard_plan::builtin::{Builtin, ParamKind};
 use guard_plan::plan::{ArithOp, CompareOp};
 use guard_syntax::ast::{self, BinaryOp};
 use guard_syntax::span::Span;
@@ -414,7 +414,7 @@ impl Checker<'_, '_> {
 
 /// Returns true if `text` gives a text for a type's values.
 fn has_text(ty: &Type) -> bool {
-    accepts(Kind::Shown, ty, None)
+    accepts(ParamKind::Shown, ty, None)
 }
 
 /// Returns true if a type's values are written as texts.

@@ -27,7 +27,7 @@ impl Checker<'_, '_> {
         at: ToolId,
         (part, each): (&PartPath, &[(Vec<ast::Ident>, ast::Expr)]),
         to: Option<&ast::Expr>,
-        guard: Option<&ast::Guard>,
+        guard: Option<&ast::ClauseCondition>,
         scope: &mut Scope,
     ) -> Option<ClauseKind> {
         let (part, _) = self.selected(at, Some(part), each, scope)?;

@@ -13,7 +13,7 @@ impl Checker<'_, '_> {
     pub(super) fn alternatives(
         &mut self,
         all: &[ast::Requirement],
-        guard: Option<&ast::Guard>,
+        guard: Option<&ast::ClauseCondition>,
         scope: &mut Scope,
     ) -> Vec<hir::Requirement> {
         let check = |checker: &mut Self, scope: &mut Scope| {

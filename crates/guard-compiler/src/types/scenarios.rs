@@ -7,7 +7,7 @@ use super::literal;
 use super::scope::{ExprPlace, MissingMeaning, Scope};
 use crate::errors;
 use crate::hir::{ExprKind, ToolId};
-use crate::scenario::{Call, ReportStep, Scenario, Step, StepKind};
+use crate::scenario::{Call, ReportStep, Scenario, ScenarioStep, StepKind};
 use guard_plan::json::Json;
 use guard_plan::plan;
 use guard_plan::report::{Reason, State};
@@ -92,7 +92,7 @@ impl Checker<'_, '_> {
         &mut self,
         step: &'t ast::TestStep,
         started: &mut HashMap<&'t str, Span>,
-    ) -> Option<Step> {
+    ) -> Option<ScenarioStep> {
         let kind = match &step.kind {
             T::Run { success, call, name, returns, undecoded } => {
                 let call = self.scenario_call(call, false)?;
@@ -153,7 +153,7 @@ impl Checker<'_, '_> {
             }
             _ => self.world_step(step)?,
         };
-        Some(Step { kind, span: step.span.0, text: String::new() })
+        Some(ScenarioStep { kind, span: step.span.0, text: String::new() })
     }
 
     /// The steps about the world, and what the session is expected to be.

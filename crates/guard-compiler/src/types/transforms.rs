@@ -22,7 +22,7 @@ pub(super) struct CheckedTransform<'a> {
     pub target: &'a Ident,
     pub path: &'a [Ident],
     pub value: &'a ast::Expr,
-    pub guard: Option<&'a ast::Guard>,
+    pub guard: Option<&'a ast::ClauseCondition>,
 }
 
 impl Checker<'_, '_> {

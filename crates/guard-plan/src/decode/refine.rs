@@ -1,24 +1,24 @@
 //! The check of a typed value against the refinements of its type.
 
-use super::{Decoder, Problem};
+use super::{DecodeProblem, Decoder};
 use crate::plan::{TypeDef, TypeId};
 use crate::render;
 use crate::value::Value;
 
 impl Decoder<'_> {
     /// Checks that a value conforms to a type, with all refinements, at any depth.
-    pub fn conform(&self, ty: TypeId, value: &Value) -> Result<(), Problem> {
-        let fail = |message| Err(Problem { path: String::new(), message });
+    pub fn conform(&self, ty: TypeId, value: &Value) -> Result<(), DecodeProblem> {
+        let fail = |message| Err(DecodeProblem { path: String::new(), message });
         let Some(def) = self.def(ty) else {
             return fail("its type is unknown".into());
         };
         if let Some(message) = self.refinement(ty, value) {
             return fail(message);
         }
-        let within = |problem: Problem, step: String| {
+        let within = |problem: DecodeProblem, step: String| {
             let dot =
                 if problem.path.is_empty() || problem.path.starts_with('[') { "" } else { "." };
-            Problem { path: format!("{step}{dot}{}", problem.path), ..problem }
+            DecodeProblem { path: format!("{step}{dot}{}", problem.path), ..problem }
         };
         match (def, value) {
             (TypeDef::Option { .. }, Value::None) => Ok(()),
@@ -28,7 +28,10 @@ impl Decoder<'_> {
                     self.conform(field.ty, value).map_err(|problem| {
                         // Keys of a map on the way are secret, too.
                         let problem = match field.secret {
-                            true => Problem { path: String::new(), message: self.hidden(field.ty) },
+                            true => DecodeProblem {
+                                path: String::new(),
+                                message: self.hidden(field.ty),
+                            },
                             false => problem,
                         };
                         within(problem, field.name.clone())
@@ -47,7 +50,7 @@ impl Decoder<'_> {
                 entries.iter().try_for_each(|(key, value)| {
                     if keys.is_some_and(|ty| crate::map_key::value(self.types, ty, key).is_none()) {
                         let message = format!("`{}` is no key", render::cut(key, 60));
-                        return Err(Problem { path: String::new(), message });
+                        return Err(DecodeProblem { path: String::new(), message });
                     }
                     let step = || format!("[\"{}\"]", render::cut(key, 60));
                     self.conform(*of, value).map_err(|p| within(p, step()))

@@ -41,7 +41,9 @@ fn check_as(open: bool, ty: TypeId, json: &str, expected: &str) {
             assert_eq!(decoder.conform(ty, &value), Ok(()));
             render::to_json(&types, ty, &value).to_string()
         }
-        Err(problems) => problems.iter().map(Problem::to_string).collect::<Vec<_>>().join("; "),
+        Err(problems) => {
+            problems.iter().map(DecodeProblem::to_string).collect::<Vec<_>>().join("; ")
+        }
     };
     assert_eq!(actual, expected, "{json}");
 }

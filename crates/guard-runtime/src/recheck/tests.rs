@@ -6,7 +6,7 @@ mod build;
 
 use crate::compiled::CompiledPlan;
 use crate::{
-    Ending, Event, Kernel, NoWorld, Outcome, Proposal, Proposed, Recorder, Resume, Session,
+    Ending, Event, HaltEnd, Kernel, NoWorld, Outcome, Proposal, Proposed, Recorder, Session,
     Settled, Settlement,
 };
 use build::*;
@@ -149,7 +149,7 @@ fn after_the_halt_ends_the_session_relies_on_no_proof() {
     let kernel = believing(planted());
     let mut session = opened(&kernel, 1);
     until_refused(&kernel, &mut session);
-    let resume = Resume { role: "owner", by: "ann", now: 0 };
+    let resume = HaltEnd { role: "owner", by: "ann", now: 0 };
     kernel.resume(&mut session, &resume).unwrap();
     let again = propose(&kernel, &mut session, 9, 5);
     assert_eq!(again.verdict.reasons[0].code, Code::Invariant);

@@ -3,7 +3,7 @@
 use crate::compiled::CompiledPlan;
 use crate::val::Val;
 use guard_plan::builtin::is_unreadable;
-use guard_plan::decode::{Decoder, Problem};
+use guard_plan::decode::{DecodeProblem, Decoder};
 use guard_plan::json::Json;
 use guard_plan::plan::{Field, TypeDef};
 use guard_plan::value::Value;
@@ -56,7 +56,7 @@ pub(crate) fn decode<'a>(
     params: &[Field],
     json: &'a Json,
     arguments: &mut Decoded<'a>,
-) -> Result<(), Vec<Problem>> {
+) -> Result<(), Vec<DecodeProblem>> {
     let matches = |id, text: &str| compiled.matches(id, text);
     let decoder = compiled.decoder(workspace, false, &matches);
     if quick(&decoder, params, json, arguments).is_none() {

@@ -58,7 +58,7 @@ fn an_allowed_check_allocates_nothing() {
     }
     let args = Json::parse(r#"{"env": "prod", "count": 2}"#).unwrap();
     let (role, by) = ("human", "ann");
-    let approve = Approve { tool: "deploy", args: &args, role, by, expires: None, now: 0 };
+    let approve = CallApproval { tool: "deploy", args: &args, role, by, expires: None, now: 0 };
     kernel.approve(&mut session, &approve).unwrap();
     let proposal = Proposal { call: "c", tool: "deploy", args: (&args).into(), now: 1 };
     let mut scratch = Scratch::default();

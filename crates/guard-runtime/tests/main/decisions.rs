@@ -86,7 +86,8 @@ impl Run {
     fn approve(&mut self, text: &str, role: &str) {
         let (tool, args) = text.split_once(' ').unwrap_or((text, "{}"));
         let args = Json::parse(args).unwrap();
-        let approve = Approve { tool, args: &args, role, by: "ann", expires: None, now: self.now };
+        let approve =
+            CallApproval { tool, args: &args, role, by: "ann", expires: None, now: self.now };
         self.kernel.approve(&mut self.session, &approve).unwrap();
     }
 }
@@ -226,7 +227,7 @@ fn budgets_are_charged_when_allowed() {
     run.fail("1");
     run.ok("buy");
     run.check("buy", "deny; budget usd: 10 of 50 usd left, this call costs 20");
-    let usage = |unit, amount| Usage { unit, amount, now: 0 };
+    let usage = |unit, amount| UsageReport { unit, amount, now: 0 };
     assert!(run.kernel.usage(&mut run.session, &usage("usd", 1)).is_err());
     run.kernel.usage(&mut run.session, &usage("tokens", i64::MAX)).unwrap();
     run.kernel.usage(&mut run.session, &usage("tokens", i64::MAX)).unwrap();
@@ -389,7 +390,7 @@ fn conflicts_probes_and_halts() {
     let halted = "deny; halted b: the session is halted: `result.ok` does not hold after the call";
     run.check("a", halted);
     run.check("nothing", halted);
-    let resume = Resume { role: "boss", by: "ann", now: 0 };
+    let resume = HaltEnd { role: "boss", by: "ann", now: 0 };
     run.kernel.resume(&mut run.session, &resume).unwrap();
     run.check("a", "allow");
     assert_eq!(run.kernel.resume(&mut run.session, &resume), Err(StepError::NotHalted));

@@ -108,8 +108,8 @@ fn run(plan: Plan) {
             let settlement = Settlement { call: "c", ending: Ending::Success(Some(none)), now };
             let _ = kernel.settle(&mut session, &settlement, &mut world);
         }
-        let _ = kernel.prompt(&mut session, &Prompt { text: "Ann and Bob", now }, &mut world);
-        let _ = kernel.stop(&mut session, &Stop { reason: None, now }, &mut world);
+        let _ = kernel.prompt(&mut session, &UserPrompt { text: "Ann and Bob", now }, &mut world);
+        let _ = kernel.stop(&mut session, &StopAttempt { reason: None, now }, &mut world);
         let _ = kernel.verify(&mut session, &Verify { item: "todo-1", now }, &mut world);
     }
     session.state_json(&kernel);

@@ -210,8 +210,14 @@ fn rejections_escalate() {
          (ask lead to approve exactly this call)",
     );
     let args = Json::parse(r#"{"id": "todo-1"}"#).unwrap();
-    let approve =
-        Approve { tool: "todo_start", args: &args, role: "lead", by: "ann", expires: None, now: 0 };
+    let approve = CallApproval {
+        tool: "todo_start",
+        args: &args,
+        role: "lead",
+        by: "ann",
+        expires: None,
+        now: 0,
+    };
     live.kernel.approve(&mut live.session, &approve).unwrap();
     live.check(start, r#"{"id":"todo-1","state":"in_progress"}"#);
     // The approval is used up; without a reason it is no rejection.

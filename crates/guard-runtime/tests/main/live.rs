@@ -253,7 +253,7 @@ impl Live {
     }
 
     pub fn stop(&mut self) -> Stopped {
-        let stop = Stop { reason: None, now: self.now };
+        let stop = StopAttempt { reason: None, now: self.now };
         self.kernel.stop(&mut self.session, &stop, &mut self.world).unwrap()
     }
 
@@ -263,7 +263,7 @@ impl Live {
     }
 
     pub fn prompt(&mut self, text: &str) -> Learned {
-        let prompt = Prompt { text, now: self.now };
+        let prompt = UserPrompt { text, now: self.now };
         self.kernel.prompt(&mut self.session, &prompt, &mut self.world).unwrap()
     }
 }

@@ -271,7 +271,7 @@ fn what_a_file_holds_must_conform() {
     let stopped = live.stop();
     assert_eq!(stopped.decision, StopDecision::Allow);
     let mut again = live.kernel.open("s", 0, "/ws").unwrap();
-    let stop = Stop { reason: None, now: 0 };
+    let stop = StopAttempt { reason: None, now: 0 };
     let recalled = live.kernel.stop(&mut again, &stop, &mut Recalled(&stopped.asked)).unwrap();
     assert_eq!((recalled.decision, recalled.asked), (StopDecision::Allow, stopped.asked));
 }

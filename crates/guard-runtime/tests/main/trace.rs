@@ -144,13 +144,13 @@ pub fn played(kernel: &Kernel, world: &mut dyn World) -> Vec<String> {
     let end = Ending::Success(None);
     let by = Move { item: "todo-1", transition: "return", by: "ann", reason: Some("no"), now: 9 };
     let events = [
-        Event::Prompt(Prompt { text: "do it", now: 1 }),
+        Event::Prompt(UserPrompt { text: "do it", now: 1 }),
         call("c1", "todo_create", &create, 2),
         call("w", "wire.work", &none, 3),
         Event::Settle(Settlement { call: "w", ending: end, now: 3 }),
         call("c2", "todo_start", &start, 4),
         call("c3", "todo_claim", &claim, 5),
-        Event::Stop(Stop { reason: Some("done"), now: 6 }),
+        Event::Stop(StopAttempt { reason: Some("done"), now: 6 }),
         Event::Verify(Verify { item: "todo-1", now: 7 }),
         Event::Move(by),
         call("c4", "todo_start", &claim, 10),

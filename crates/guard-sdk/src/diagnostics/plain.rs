@@ -1,13 +1,13 @@
 //! Findings as plain text, for pipes, logs and case files.
 
-use super::{DiagnosticReport, Finding, Place, visible};
+use super::{DiagnosticReport, Finding, TextRange, visible};
 use std::fmt::Write as _;
 
 /// Formats one finding: message, positions with their lines and labels, help.
 pub fn render(report: &DiagnosticReport, finding: &Finding) -> String {
     let severity = if finding.error { "error" } else { "warning" };
     let mut out = format!("{severity}[{}]: {}\n", finding.code, finding.message);
-    let line = |place: Place| (place.file, report.positions(place).0.line);
+    let line = |place: TextRange| (place.file, report.positions(place).0.line);
     let mut shown = Vec::new();
     let labels = || {
         std::iter::once(('^', &finding.primary)).chain(finding.secondary.iter().map(|s| ('-', s)))
@@ -41,7 +41,7 @@ const MAX_LINE: usize = 240;
 /// Returns whether some line is too long to be drawn as a whole.
 pub fn is_long(report: &DiagnosticReport, finding: &Finding) -> bool {
     let places = std::iter::once(&finding.primary).chain(&finding.secondary);
-    let long = |place: Place| {
+    let long = |place: TextRange| {
         let text = &report.texts[place.file];
         text.lines.line(&text.shown, report.positions(place).0.line).chars().count() > MAX_LINE
     };
@@ -50,7 +50,7 @@ pub fn is_long(report: &DiagnosticReport, finding: &Finding) -> bool {
 
 /// Returns the first line of a range: the number of omitted columns, the shown text, and the width
 /// of line numbers.
-fn line_of(report: &DiagnosticReport, place: Place) -> (usize, String, usize) {
+fn line_of(report: &DiagnosticReport, place: TextRange) -> (usize, String, usize) {
     let text = &report.texts[place.file];
     let start = report.positions(place).0;
     let line = text.lines.line(&text.shown, start.line).trim_start_matches('\u{feff}');
@@ -60,7 +60,7 @@ fn line_of(report: &DiagnosticReport, place: Place) -> (usize, String, usize) {
     (skipped, shown, start.line.to_string().len().max(3))
 }
 
-fn source_line(out: &mut String, report: &DiagnosticReport, place: Place) {
+fn source_line(out: &mut String, report: &DiagnosticReport, place: TextRange) {
     let (_, line, width) = line_of(report, place);
     let number = report.positions(place).0.line;
     let _ = writeln!(out, "{}", format!("{number:>width$} | {line}").trim_end());
@@ -71,8 +71,8 @@ fn source_line(out: &mut String, report: &DiagnosticReport, place: Place) {
 fn marks(
     out: &mut String,
     report: &DiagnosticReport,
-    under: Place,
-    place: Place,
+    under: TextRange,
+    place: TextRange,
     mark: char,
     label: &str,
 ) {

@@ -106,12 +106,12 @@ pub enum ClauseKind {
         /// The requirements, all of which must hold; the alternatives of one are joined by `or`.
         all: Vec<Vec<Requirement>>,
         /// `when e` / `unless e`.
-        guard: Option<Guard>,
+        guard: Option<ClauseCondition>,
     },
     /// `deny when e because "…"` / `deny unless e because "…"`.
     Deny {
         /// The condition.
-        guard: Guard,
+        guard: ClauseCondition,
         /// The reason, with interpolation.
         because: Option<Template>,
     },
@@ -131,7 +131,7 @@ pub enum ClauseKind {
         /// The level.
         level: Ident,
         /// `when e` / `unless e`.
-        guard: Option<Guard>,
+        guard: Option<ClauseCondition>,
     },
     /// `irreversible`.
     Irreversible,
@@ -142,7 +142,7 @@ pub enum ClauseKind {
         /// The maximum age of an approval.
         within: Option<Literal>,
         /// `when e` / `unless e`.
-        guard: Option<Guard>,
+        guard: Option<ClauseCondition>,
         /// The message for the person who decides.
         because: Option<Template>,
     },
@@ -179,7 +179,7 @@ pub enum ClauseKind {
         /// The value in its place.
         value: Expr,
         /// `when e` / `unless e`.
-        guard: Option<Guard>,
+        guard: Option<ClauseCondition>,
         /// The reason, with interpolation.
         because: Option<Template>,
     },
@@ -192,7 +192,7 @@ pub enum ClauseKind {
         /// `for a, b in e`, from the outermost: binders and what they range over.
         each: Vec<(Vec<Ident>, Expr)>,
         /// `when e` / `unless e`.
-        guard: Option<Guard>,
+        guard: Option<ClauseCondition>,
     },
     /// `let NAME = e`: a name for the other clauses of its tool or policy.
     Let {
@@ -223,7 +223,7 @@ pub enum ClauseKind {
         /// `for a, b in e`, from the outermost: binders and what they range over.
         each: Vec<(Vec<Ident>, Expr)>,
         /// `when e` / `unless e`.
-        guard: Option<Guard>,
+        guard: Option<ClauseCondition>,
     },
     /// `untrusted` or `untrusted result.a.b`.
     Untrusted(Vec<Ident>),
@@ -231,7 +231,7 @@ pub enum ClauseKind {
 
 /// `when e` or `unless e`.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Guard {
+pub struct ClauseCondition {
     /// True if written as `unless`.
     pub unless: bool,
     /// The condition.

@@ -126,7 +126,7 @@ pub struct FeedbackBlock {
     /// The message.
     pub message: Template,
     /// `observe` and `suggest` lines, in source order.
-    pub notes: Vec<Note>,
+    pub notes: Vec<FeedbackNote>,
     /// The whole block.
     pub span: SpanEq,
 }
@@ -137,14 +137,14 @@ pub enum BlockCondition {
     /// No condition.
     Always,
     /// `when e` / `unless e`.
-    Guard(Guard),
+    Guard(ClauseCondition),
     /// `otherwise`.
     Otherwise,
 }
 
 /// A line under a feedback message.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Note {
+pub struct FeedbackNote {
     /// True for `suggest` rather than `observe`.
     pub suggest: bool,
     /// Its text.

@@ -5,7 +5,7 @@ use super::build::TreeBuilder;
 use super::grammar::{ChildNodes, Rule, SyntaxNode};
 use crate::ast::{
     Attest, BlockCondition, Check, CheckKind, Completion, Contract, ContractClause, Feedback,
-    FeedbackBlock, Ident, ItemShape, ItemsClause, Lifecycle, LifecycleClause, Note, Probe,
+    FeedbackBlock, FeedbackNote, Ident, ItemShape, ItemsClause, Lifecycle, LifecycleClause, Probe,
     ProbeClause, Spanned, Str, Transition, Trigger, Whole,
 };
 
@@ -131,7 +131,7 @@ impl TreeBuilder<'_> {
         while let Some(node) = parts.accept(Rule::note) {
             let mut inner = ChildNodes::new(node);
             let suggest = inner.next()?.as_str() == "suggest";
-            notes.push(Note { suggest, text: self.take_message(&mut inner)? });
+            notes.push(FeedbackNote { suggest, text: self.take_message(&mut inner)? });
         }
         Some(FeedbackBlock { severity, condition, message, notes, span })
     }

@@ -3,8 +3,8 @@
 use super::build::TreeBuilder;
 use super::grammar::{ChildNodes, Rule, SyntaxNode};
 use crate::ast::{
-    Clause, ClauseKind, Effect, EffectKind, Expr, Guard, Ident, Learn, Limit, LimitScope, Literal,
-    PartPath, Requirement, ResultStep, Step, Target, Template,
+    Clause, ClauseCondition, ClauseKind, Effect, EffectKind, Expr, Ident, Learn, Limit, LimitScope,
+    Literal, PartPath, Requirement, ResultStep, Step, Target, Template,
 };
 
 impl TreeBuilder<'_> {
@@ -89,10 +89,10 @@ impl TreeBuilder<'_> {
     }
 
     /// Parses `when e` or `unless e`.
-    pub fn take_guard(&mut self, parts: &mut ChildNodes) -> Option<Guard> {
+    pub fn take_guard(&mut self, parts: &mut ChildNodes) -> Option<ClauseCondition> {
         let mut inner = ChildNodes::new(parts.accept(Rule::guard)?);
         let unless = inner.next()?.as_rule() == Rule::unless_word;
-        Some(Guard { unless, condition: self.take_expr(&mut inner)? })
+        Some(ClauseCondition { unless, condition: self.take_expr(&mut inner)? })
     }
 
     pub fn take_because(&mut self, parts: &mut ChildNodes) -> Option<Template> {

@@ -4,8 +4,8 @@ use super::items::{Piece, PrintedElement};
 use super::page::PrintedText;
 use super::text;
 use crate::ast::{
-    Clause, ClauseKind, Effect, EffectKind, Expr, Guard, Ident, Learn, Limit, LimitScope, PartPath,
-    Requirement, ResultStep, Step, Target, Template,
+    Clause, ClauseCondition, ClauseKind, Effect, EffectKind, Expr, Ident, Learn, Limit, LimitScope,
+    PartPath, Requirement, ResultStep, Step, Target, Template,
 };
 use crate::span::Span;
 
@@ -183,14 +183,21 @@ fn short(kind: &ClauseKind) -> String {
 }
 
 /// Prints `when e` or `unless e`.
-pub(super) fn guard<'a>(pieces: &mut Vec<Piece<'a>>, guard: Option<&'a Guard>, may_break: bool) {
+pub(super) fn guard<'a>(
+    pieces: &mut Vec<Piece<'a>>,
+    guard: Option<&'a ClauseCondition>,
+    may_break: bool,
+) {
     let Some(guard) = guard else { return };
     pieces.push(if may_break { Piece::Break } else { Piece::text(" ") });
     pieces.push(Piece::text(if guard.unless { "unless " } else { "when " }));
     pieces.push(Piece::Expr(&guard.condition));
 }
 
-fn requires<'a>(all: &'a [Vec<Requirement>], condition: Option<&'a Guard>) -> Vec<Piece<'a>> {
+fn requires<'a>(
+    all: &'a [Vec<Requirement>],
+    condition: Option<&'a ClauseCondition>,
+) -> Vec<Piece<'a>> {
     let mut pieces = vec![Piece::text("requires")];
     for (index, alternatives) in all.iter().enumerate() {
         let text: Vec<String> = alternatives.iter().map(requirement).collect();

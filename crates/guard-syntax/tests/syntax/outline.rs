@@ -4,7 +4,7 @@
 //! expression whose grouping matters can be shown by its parentheses.
 
 use guard_syntax::ast::{Expr, ExprKind, File, ItemKind};
-use guard_syntax::diagnostic::{Diagnostic, Severity};
+use guard_syntax::diagnostic::{Diagnostic, DiagnosticSeverity};
 use guard_syntax::span::{FileId, Span};
 use std::fmt::Write as _;
 
@@ -67,7 +67,7 @@ fn grouped(e: &Expr) -> String {
 
 /// `error G0003 3:7-12 message`, and what else there is to say, below.
 pub fn rendered(text: &str, d: &Diagnostic) -> String {
-    let severity = if d.severity == Severity::Error { "error" } else { "warning" };
+    let severity = if d.severity == DiagnosticSeverity::Error { "error" } else { "warning" };
     let mut out =
         format!("  {severity} {} {} {}\n", d.code, place(text, d.primary.span), d.message);
     if !d.primary.text.is_empty() {

@@ -12,11 +12,11 @@ use super::memory::{check_snapshot, no_snapshot};
 use super::place::{GONE, is_absent};
 use super::seen::Seen;
 use super::{
-    Commit, Committed, Durability, Fit, Records, SessionSnapshot, SharedCharge, Store, StoreError,
-    StoredStart, audit, check_id, fit,
+    Commit, Committed, Durability, Fit, RecordLines, SessionSnapshot, SharedCharge, Store,
+    StoreError, StoredStart, audit, check_id, fit,
 };
 use crate::keys::Keys;
-use crate::line::{Head, Line};
+use crate::line::{Head, LineFields};
 use file::{FilePosition, Held};
 use guard_plan::record::LedgerEntry;
 use ledger::FolderLedger;
@@ -344,10 +344,10 @@ impl Store for FolderStore {
         file::head(&path)
     }
 
-    fn records(&self, session: &str, from: u64) -> Result<Records<'_>, StoreError> {
+    fn records(&self, session: &str, from: u64) -> Result<RecordLines<'_>, StoreError> {
         let lines = file::lines(&self.path(session)?)?;
         let before = move |line: &Result<String, StoreError>| match line {
-            Ok(line) => Line::read(line.as_bytes()).is_ok_and(|line| line.seq < from),
+            Ok(line) => LineFields::read(line.as_bytes()).is_ok_and(|line| line.seq < from),
             Err(_) => false,
         };
         Ok(Box::new(lines.skip_while(before)))

@@ -6,7 +6,7 @@
 //! have.
 
 use super::{Committed, SharedCharge, StoreError, charge_all};
-use crate::line::{Head, Line};
+use crate::line::{Head, LineFields};
 use guard_plan::decimal;
 use guard_plan::plan::Millis;
 use guard_plan::record::{self, Chain, Kind, LedgerEntry, Payload, Record};
@@ -149,7 +149,7 @@ fn append(chain: &mut Chain, time: Millis, entry: &record::Ledger<'_>) -> String
 
 /// Returns the time of a record, or 0.
 pub(super) fn time_of(record: &str) -> Millis {
-    let line = Line::read(record.as_bytes()).ok();
+    let line = LineFields::read(record.as_bytes()).ok();
     line.and_then(|line| time::parse_rfc3339(line.time)).unwrap_or_default()
 }
 

@@ -1,10 +1,10 @@
 //! A store in memory: for tests, and for temporary sessions.
 
 use super::{
-    Commit, Committed, Fit, Records, SessionSnapshot, Store, StoreError, StoredStart, charge_all,
-    check_id, fit,
+    Commit, Committed, Fit, RecordLines, SessionSnapshot, Store, StoreError, StoredStart,
+    charge_all, check_id, fit,
 };
-use crate::line::{Head, Line};
+use crate::line::{Head, LineFields};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -105,7 +105,7 @@ impl Store for MemoryStore {
             .map(|session| session.head))
     }
 
-    fn records(&self, session: &str, from: u64) -> Result<Records<'_>, StoreError> {
+    fn records(&self, session: &str, from: u64) -> Result<RecordLines<'_>, StoreError> {
         let store = self.clone();
         let id = session.to_owned();
         let mut next = from;
@@ -167,7 +167,7 @@ impl Store for MemoryStore {
 
 /// Refuses to drop records that no snapshot replaces.
 pub(super) fn check_snapshot(line: &str, seq: u64) -> Result<(), StoreError> {
-    match Line::read(line.as_bytes()) {
+    match LineFields::read(line.as_bytes()) {
         Ok(line) if line.kind == "snapshot" && line.seq == seq => Ok(()),
         _ => Err(no_snapshot(seq)),
     }

@@ -2,7 +2,7 @@
 //! have them.
 
 use super::{StoreError, StoredStart};
-use crate::line::{Head, Line};
+use crate::line::{Head, LineFields};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -81,6 +81,6 @@ fn has(begun: &StoredStart, seq: u64, seen: &Head) -> bool {
     let Some(at) = seq.checked_sub(first).and_then(|at| usize::try_from(at).ok()) else {
         return true;
     };
-    let line = begun.records.get(at).and_then(|line| Line::read(line.as_bytes()).ok());
+    let line = begun.records.get(at).and_then(|line| LineFields::read(line.as_bytes()).ok());
     line.is_some_and(|line| line.hash == seen.hash)
 }

@@ -17,8 +17,8 @@ use super::ledger::{LEDGER, LedgerSums};
 use super::mark::{self, ChainMarks};
 use super::seen::Seen;
 use super::{
-    Commit, Committed, Durability, Records, SessionSnapshot, Store, StoreError, StoredStart, audit,
-    check_id,
+    Commit, Committed, Durability, RecordLines, SessionSnapshot, Store, StoreError, StoredStart,
+    audit, check_id,
 };
 use crate::keys::Keys;
 use crate::line::Head;
@@ -199,7 +199,7 @@ impl Store for SqliteStore {
         Ok(self.reading(|rows, _| rows.session(session))?.map(|found| found.head))
     }
 
-    fn records(&self, session: &str, from: u64) -> Result<Records<'_>, StoreError> {
+    fn records(&self, session: &str, from: u64) -> Result<RecordLines<'_>, StoreError> {
         let id = session.to_owned();
         let Some(head) = self.head(session)? else { return Ok(Box::new(std::iter::empty())) };
         let mut next = Some(from.max(head.first));

@@ -1,6 +1,6 @@
 //! Splits a trace into pieces of complete lines, and hashes them on several threads.
 
-use crate::line::{Line, LineFlaw};
+use crate::line::{LineFields, LineFlaw};
 use guard_plan::encode::Hash;
 use guard_plan::record::{Payload, Record};
 use std::collections::BTreeMap;
@@ -161,7 +161,7 @@ pub fn facts(piece: &[u8]) -> Vec<LineFact> {
 fn fact(whole: &[u8], first: bool) -> LineFact {
     let line = whole.strip_suffix(b"\n");
     let (ended, line) = (line.is_some(), line.unwrap_or(whole));
-    let read = Line::read(line);
+    let read = LineFields::read(line);
     let session = match &read {
         Ok(line) if line.kind == "open" || (first && line.kind == "snapshot") => named(whole),
         _ => None,

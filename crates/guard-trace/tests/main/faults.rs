@@ -5,7 +5,7 @@
 
 use crate::child::{Acks, Heard, Kind, command};
 use crate::lines;
-use guard_trace::line::Line;
+use guard_trace::line::LineFields;
 use guard_trace::store::{Commit, Committed, Durability, SqliteStore, Store, StoreError};
 use guard_trace::verify::{self, Against, Watch};
 use std::path::Path;
@@ -29,7 +29,7 @@ fn holds(kind: Kind, folder: &Path, acks: &Acks) -> u64 {
     for (id, (version, hash)) in acks {
         let record = store.records(id, version - 1).unwrap().next();
         let record = record.unwrap_or_else(|| panic!("record {version} of {id} is lost")).unwrap();
-        let line = Line::read(record.as_bytes()).unwrap();
+        let line = LineFields::read(record.as_bytes()).unwrap();
         assert_eq!((line.seq + 1, &guard_plan::hex::encode(&line.hash)), (*version, hash));
     }
     let mut records = 0;

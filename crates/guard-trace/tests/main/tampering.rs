@@ -3,7 +3,7 @@
 use crate::lines;
 use guard_plan::record::Chain;
 use guard_trace::checkpoint::{Checkpoint, CheckpointEntry, CheckpointError, InclusionProof};
-use guard_trace::line::Line;
+use guard_trace::line::LineFields;
 use guard_trace::sign::SigningKey;
 use guard_trace::store::{Commit, Committed, MemoryStore, SessionSnapshot, Store};
 use guard_trace::verify::{self, Against, VerifiedTrace, Watch};
@@ -46,7 +46,7 @@ fn with(edit: impl FnOnce(&mut Vec<String>)) -> Vec<String> {
 
 /// A record in the place of another, by somebody who can hash.
 fn forged(lines: &[String], at: usize) -> String {
-    let before = Line::read(lines[at - 1].as_bytes()).unwrap();
+    let before = LineFields::read(lines[at - 1].as_bytes()).unwrap();
     lines::after(at as u64, before.hash, &["mallory"]).remove(0)
 }
 
@@ -90,7 +90,7 @@ fn changes_that_are_hashed_again() {
     check(&replaced, &["line 9: record 7 was replaced: record 8 follows another one"]);
     // Whoever hashes all that follows as well is found by a checkpoint alone.
     let mut forked = trace();
-    let before = Line::read(forked[29].as_bytes()).unwrap().hash;
+    let before = LineFields::read(forked[29].as_bytes()).unwrap().hash;
     forked.truncate(30);
     forked.extend(lines::after(30, before, &["eve"; 10]));
     check(&forked, &[]);
@@ -187,7 +187,7 @@ fn cut_tails_are_found_by_checkpoints() {
     let against = Against { entry: Some(entry()), ..Against::default() };
     assert!(verified(&bytes(&trace()), &against).is_sound());
     let longer = with(|lines| {
-        let last = Line::read(lines[39].as_bytes()).unwrap().hash;
+        let last = LineFields::read(lines[39].as_bytes()).unwrap().hash;
         lines.extend(lines::after(40, last, &["bob"]));
     });
     assert!(verified(&bytes(&longer), &against).is_sound());
@@ -232,7 +232,7 @@ fn single_records_are_proved() {
     let sessions = [&others[..], &[entry()]].concat();
     let checkpoint = Checkpoint::new(sessions, Some(&key)).unwrap();
     let lines = trace();
-    let hashes = || lines.iter().map(|line| Line::read(line.as_bytes()).unwrap().hash);
+    let hashes = || lines.iter().map(|line| LineFields::read(line.as_bytes()).unwrap().hash);
     for (seq, line) in lines.iter().enumerate() {
         let proof = checkpoint.prove("s1", line, hashes()).unwrap();
         let text = serde_json::to_string(&proof).unwrap();
@@ -304,7 +304,7 @@ fn traces_of_other_sessions_and_wrong_snapshots() {
         findings(&verified(&bytes(&named), &against("t"))),
         ["line 1: it is the trace of another session, `s`"]
     );
-    let head = |at: usize| Line::read(trace()[at].as_bytes()).unwrap().hash;
+    let head = |at: usize| LineFields::read(trace()[at].as_bytes()).unwrap().hash;
     let snapshot = |version, hash, distrusted| Against {
         snapshot: Some(SessionSnapshot { version, hash, bytes: vec![] }),
         distrusted,

@@ -6,7 +6,7 @@ use crate::config::Config;
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::files::{self, InputText};
 use crate::project::{self, Compiled};
-use crate::report::{Finding, Format, Place, Report};
+use crate::report::{Finding, FindingFormat, FindingReport, TextRange};
 use crate::term::{Console, Progress};
 use guard_compiler::{Output, SourceFile};
 use guard_syntax::span::FileId;
@@ -21,7 +21,7 @@ pub struct Args {
     pub paths: Vec<PathBuf>,
     /// How findings are written
     #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    pub format: FindingFormat,
     /// The name standard input is shown and resolved by
     #[arg(long, value_name = "PATH")]
     pub stdin_filename: Option<PathBuf>,
@@ -43,7 +43,8 @@ pub struct Args {
 pub fn run(args: &Args, term: &Console) -> CommandResult {
     let config = Config::discover(&std::path::PathBuf::from("."))?;
     let inputs = files::find(&args.paths, args.stdin_filename.as_deref(), &config)?;
-    let mut run = CheckRun { report: Report::default(), costs: String::new(), unread: false };
+    let mut run =
+        CheckRun { report: FindingReport::default(), costs: String::new(), unread: false };
     run.all(&inputs, &config, term, args.cost);
     let mut report = run.report;
     if args.warnings_as_errors || config.warnings_as_errors {
@@ -52,7 +53,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     report.sort();
     let quiet = args.quiet || (run.unread && report.roots == 0);
     report.print(term, args.format, args.max_diagnostics, quiet)?;
-    if args.cost && args.format == Format::Text {
+    if args.cost && args.format == FindingFormat::Text {
         term.print(&run.costs)?;
     }
     if run.unread {
@@ -62,7 +63,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
 }
 
 struct CheckRun {
-    report: Report,
+    report: FindingReport,
     costs: String,
     unread: bool,
 }
@@ -135,7 +136,7 @@ pub fn is_library(text: &str) -> bool {
 }
 
 /// Adds a finding for each tool over the limit of `guard.toml`.
-pub fn over_bound(report: &mut Report, output: &Output, shown: &[SourceFile], max: u64) {
+pub fn over_bound(report: &mut FindingReport, output: &Output, shown: &[SourceFile], max: u64) {
     for tool in output.plan.tools.iter().filter(|tool| tool.steps > max) {
         let span = output.sources.spans.get(tool.span as usize);
         let file = span.and_then(|span| shown.get(span.file as usize)).or(shown.first());
@@ -144,7 +145,7 @@ pub fn over_bound(report: &mut Report, output: &Output, shown: &[SourceFile], ma
         let text = &report.texts[file];
         let offset =
             |line: u32, column: u32| text.lines.offset(&text.text, line as usize, column as usize);
-        let place = span.map_or(Place { file, start: 0, end: 0 }, |s| Place {
+        let place = span.map_or(TextRange { file, start: 0, end: 0 }, |s| TextRange {
             file,
             start: offset(s.line, s.column),
             end: offset(s.end_line, s.end_column).max(offset(s.line, s.column)),

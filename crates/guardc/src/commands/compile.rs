@@ -6,7 +6,7 @@ use crate::config::Config;
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::files;
 use crate::project;
-use crate::report::Report;
+use crate::report::FindingReport;
 use crate::term::Console;
 use guard_plan::encode;
 use guard_plan::plan::Sources;
@@ -57,7 +57,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
         return Ok(Exit::Findings);
     };
     if let Some(max) = config.max_steps {
-        let mut report = Report::of_one();
+        let mut report = FindingReport::of_one();
         over_bound(&mut report, output, &compiled.shown, max);
         if report.failed() {
             report.print_to_stderr(term);

@@ -36,7 +36,7 @@ pub enum ContractCommand {
         text: ContractText,
         /// The format of the report: `values` is only what survived
         #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
-        format: Format,
+        format: ContractFormat,
     },
     /// Prints what to tell the producer of a text so that it mends it; nothing for a valid one. Exit codes as of `check`
     Reask {
@@ -59,7 +59,7 @@ pub enum ContractCommand {
 
 /// The output format of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Format {
+pub enum ContractFormat {
     /// For people.
     Text,
     /// One JSON object.
@@ -153,9 +153,9 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
                 value.map(|text| text + "\n").map_err(|e| Failure::new(e.to_string()))
             };
             term.print(&match format {
-                Format::Text => report.text(),
-                Format::Json => json(serde_json::to_string_pretty(&report))?,
-                Format::Values => json(serde_json::to_string_pretty(&report.values()))?,
+                ContractFormat::Text => report.text(),
+                ContractFormat::Json => json(serde_json::to_string_pretty(&report))?,
+                ContractFormat::Values => json(serde_json::to_string_pretty(&report.values()))?,
             })?;
             Ok(exit(&report))
         }

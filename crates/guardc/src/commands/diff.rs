@@ -25,7 +25,7 @@ pub struct Args {
     pub new: PathBuf,
     /// How the answer is written
     #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    pub format: DiffFormat,
     /// The changes that are allowed: the exit code is 1 where there are others, 3 where that is not decided
     #[arg(long, value_enum, default_value_t)]
     pub allow: Allow,
@@ -33,7 +33,7 @@ pub struct Args {
 
 /// The output format of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
-pub enum Format {
+pub enum DiffFormat {
     /// For people.
     #[default]
     Text,
@@ -69,9 +69,9 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     let found = diff(&before.program, &after.program, &limits, &|| false);
     let (old, new) = (&before, &after);
     let text = match args.format {
-        Format::Text => text(&found, old, new, term),
-        Format::Markdown => markdown(&found, old, new),
-        Format::Json => {
+        DiffFormat::Text => text(&found, old, new, term),
+        DiffFormat::Markdown => markdown(&found, old, new),
+        DiffFormat::Json => {
             let mut out = String::new();
             json(&found, old, new).write(&mut out);
             out + "\n"

@@ -31,12 +31,12 @@ pub struct Args {
     pub output: Option<PathBuf>,
     /// How the list is written: `json` is one object on standard output, with the rules in it
     #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    pub format: ExportFormat,
 }
 
 /// The output format of the notes on the export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
-pub enum Format {
+pub enum ExportFormat {
     /// For people, on standard error.
     #[default]
     Text,
@@ -62,8 +62,8 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
         files::write_atomic(path, exported.text.as_bytes())?;
     }
     match args.format {
-        Format::Json => term.print(&json(args.host, &exported)?)?,
-        Format::Text => {
+        ExportFormat::Json => term.print(&json(args.host, &exported)?)?,
+        ExportFormat::Text => {
             if path.is_none() {
                 term.print(&exported.text)?;
             }

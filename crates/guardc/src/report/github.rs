@@ -1,10 +1,10 @@
 //! Findings as workflow commands of GitHub Actions, which annotate the changed files.
 
-use super::Report;
+use super::FindingReport;
 use std::fmt::Write as _;
 
 /// Formats one command per finding.
-pub fn render(report: &Report) -> String {
+pub fn render(report: &FindingReport) -> String {
     let mut out = String::new();
     for finding in &report.findings {
         let (start, end) = report.positions(finding.primary.0);

@@ -1,15 +1,15 @@
 //! Findings as one JSON object, for tools.
 
-use super::{Finding, Place, Report};
+use super::{Finding, FindingReport, TextRange};
 use serde_json::{Value, json};
 
 /// `{diagnostics, summary}`, pretty-printed.
-pub fn render(report: &Report) -> String {
+pub fn render(report: &FindingReport) -> String {
     format!("{:#}\n", object(report))
 }
 
 /// `{diagnostics, summary}`.
-pub fn object(report: &Report) -> Value {
+pub fn object(report: &FindingReport) -> Value {
     let (errors, warnings) = report.counts();
     json!({
         "diagnostics": report.findings.iter().map(|f| finding(report, f)).collect::<Vec<_>>(),
@@ -17,8 +17,8 @@ pub fn object(report: &Report) -> Value {
     })
 }
 
-fn finding(report: &Report, finding: &Finding) -> Value {
-    let label = |(at, text): &(Place, String)| {
+fn finding(report: &FindingReport, finding: &Finding) -> Value {
+    let label = |(at, text): &(TextRange, String)| {
         let mut value = place(report, *at);
         value["label"] = text.as_str().into();
         value
@@ -40,7 +40,7 @@ fn finding(report: &Report, finding: &Finding) -> Value {
 }
 
 /// Columns count Unicode scalar values from 1, offsets bytes from 0.
-fn place(report: &Report, place: Place) -> Value {
+fn place(report: &FindingReport, place: TextRange) -> Value {
     let (start, end) = report.positions(place);
     json!({
         "file": report.texts[place.file].name,

@@ -5,7 +5,7 @@ mod json;
 mod sarif;
 mod terminal;
 
-pub use guard_sdk::diagnostics::{Finding, Place, SourceLines, visible};
+pub use guard_sdk::diagnostics::{Finding, SourceLines, TextRange, visible};
 
 use crate::failure::Failure;
 use crate::term::{Console, count};
@@ -14,7 +14,7 @@ use std::ops::{Deref, DerefMut};
 
 /// The output format of findings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
-pub enum Format {
+pub enum FindingFormat {
     /// For people.
     #[default]
     Text,
@@ -28,7 +28,7 @@ pub enum Format {
 
 /// The findings of a run.
 #[derive(Default)]
-pub struct Report {
+pub struct FindingReport {
     found: DiagnosticReport,
     /// The number of checked files.
     pub roots: usize,
@@ -36,7 +36,7 @@ pub struct Report {
     pub accepted: usize,
 }
 
-impl Deref for Report {
+impl Deref for FindingReport {
     type Target = DiagnosticReport;
 
     fn deref(&self) -> &DiagnosticReport {
@@ -44,16 +44,16 @@ impl Deref for Report {
     }
 }
 
-impl DerefMut for Report {
+impl DerefMut for FindingReport {
     fn deref_mut(&mut self) -> &mut DiagnosticReport {
         &mut self.found
     }
 }
 
-impl Report {
+impl FindingReport {
     /// A report on one guard.
-    pub fn of_one() -> Report {
-        Report { roots: 1, ..Report::default() }
+    pub fn of_one() -> FindingReport {
+        FindingReport { roots: 1, ..FindingReport::default() }
     }
 
     /// The findings as JSON.
@@ -70,15 +70,15 @@ impl Report {
     pub fn print(
         &self,
         term: &Console,
-        format: Format,
+        format: FindingFormat,
         max: usize,
         quiet: bool,
     ) -> Result<(), Failure> {
         let text = match format {
-            Format::Json => json::render(self),
-            Format::Sarif => sarif::render(self),
-            Format::Github => github::render(self),
-            Format::Text => self.render_text(term, max, quiet),
+            FindingFormat::Json => json::render(self),
+            FindingFormat::Sarif => sarif::render(self),
+            FindingFormat::Github => github::render(self),
+            FindingFormat::Text => self.render_text(term, max, quiet),
         };
         term.print(&text)
     }

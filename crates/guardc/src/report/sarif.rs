@@ -1,12 +1,12 @@
 //! Findings as SARIF 2.1.0, for code scanning.
 
-use super::{Finding, Place, Report};
+use super::{Finding, FindingReport, TextRange};
 use crate::commands::explain::codes;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 /// Formats a log with one run.
-pub fn render(report: &Report) -> String {
+pub fn render(report: &FindingReport) -> String {
     let used: BTreeSet<&str> = report.findings.iter().map(|f| f.code).collect();
     let rules: Vec<Value> = used.iter().map(|code| rule(code)).collect();
     let index = |code: &str| used.iter().position(|c| *c == code);
@@ -37,7 +37,7 @@ fn rule(code: &str) -> Value {
     rule
 }
 
-fn result(report: &Report, finding: &Finding, rule: Option<usize>) -> Value {
+fn result(report: &FindingReport, finding: &Finding, rule: Option<usize>) -> Value {
     let help = finding.help.as_ref().map(|help| format!("\n{help}")).unwrap_or_default();
     let related: Vec<Value> = finding
         .secondary
@@ -69,14 +69,14 @@ fn result(report: &Report, finding: &Finding, rule: Option<usize>) -> Value {
     result
 }
 
-fn location(report: &Report, place: Place) -> Value {
+fn location(report: &FindingReport, place: TextRange) -> Value {
     json!({ "physicalLocation": {
         "artifactLocation": { "uri": uri(&report.texts[place.file].name) },
         "region": region(report, place),
     } })
 }
 
-fn region(report: &Report, place: Place) -> Value {
+fn region(report: &FindingReport, place: TextRange) -> Value {
     let (start, end) = report.positions(place);
     json!({
         "startLine": start.line, "startColumn": start.column,
@@ -111,7 +111,7 @@ mod tests {
             .label("here")
             .also(span(14, 15), "there")
             .fix(span(6, 8), "e");
-        let mut report = Report::of_one();
+        let mut report = FindingReport::of_one();
         report.add(&[file], &[diagnostic]);
         let log: Value = serde_json::from_str(&render(&report)).expect("SARIF is JSON");
         let run = &log["runs"][0];

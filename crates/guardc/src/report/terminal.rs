@@ -1,6 +1,6 @@
 //! Findings on a terminal, drawn by miette.
 
-use super::{Finding, Report, visible};
+use super::{Finding, FindingReport, visible};
 use crate::term::Console;
 use guard_sdk::diagnostics;
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, Severity};
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Draws one finding. Positions in other files follow as separate drawings.
-pub fn render(report: &Report, finding: &Finding, term: &Console) -> String {
+pub fn render(report: &FindingReport, finding: &Finding, term: &Console) -> String {
     if diagnostics::is_long(report, finding) {
         return diagnostics::render(report, finding);
     }
@@ -35,7 +35,7 @@ struct DrawnFinding {
 }
 
 impl DrawnFinding {
-    fn new(report: &Report, finding: &Finding) -> DrawnFinding {
+    fn new(report: &FindingReport, finding: &Finding) -> DrawnFinding {
         let (primary, label) = &finding.primary;
         let span = |start: usize, end: usize| start..end;
         let text = |label: &str| (!label.is_empty()).then(|| visible(label));
@@ -67,7 +67,7 @@ impl DrawnFinding {
         }
     }
 
-    fn elsewhere(report: &Report, file: usize, labels: Vec<LabeledSpan>) -> DrawnFinding {
+    fn elsewhere(report: &FindingReport, file: usize, labels: Vec<LabeledSpan>) -> DrawnFinding {
         DrawnFinding {
             code: None,
             severity: Severity::Advice,
@@ -80,7 +80,7 @@ impl DrawnFinding {
     }
 }
 
-fn source(report: &Report, file: usize) -> NamedSource<Arc<str>> {
+fn source(report: &FindingReport, file: usize) -> NamedSource<Arc<str>> {
     let text = &report.texts[file];
     NamedSource::new(text.name.clone(), Arc::clone(&text.shown))
 }

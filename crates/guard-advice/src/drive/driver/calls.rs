@@ -6,7 +6,7 @@ use crate::drive::report;
 use guard_plan::drive::{Put, Round, RoundOutcome};
 use guard_plan::json::Json;
 use guard_plan::verdict::{Decision, Reason, Verdict};
-use guard_runtime::{Approve, Ending, Event, Outcome, Proposal, Proposed, Settlement};
+use guard_runtime::{CallApproval, Ending, Event, Outcome, Proposal, Proposed, Settlement};
 
 impl Driver<'_, '_> {
     /// Proposes a call to the kernel, and runs it if it is allowed. The inner error is the reason
@@ -73,7 +73,7 @@ impl Driver<'_, '_> {
                     return Ok(false);
                 };
                 let now = self.now();
-                let approve = Approve { tool, args, role, by: &by, expires, now };
+                let approve = CallApproval { tool, args, role, by: &by, expires, now };
                 self.step(&Event::Approve(approve))?;
             }
         }

@@ -18,7 +18,7 @@ use crate::analysis::explore::session::{
 use crate::analysis::explore::slice::{Slice, tools_for};
 use crate::analysis::explore::start_of;
 use crate::analysis::explore::world::Oracle;
-use crate::analysis::reference::{Judgement, Outline, Reference};
+use crate::analysis::reference::{Judgement, Outline, ReferenceSession};
 use crate::hir::{Program, ToolId};
 use guard_plan::json::Json;
 use guard_plan::verdict::{Code, Decision};
@@ -64,7 +64,7 @@ pub(super) struct Side<'p> {
 
 impl<'p> Side<'p> {
     pub fn new(program: &'p Program) -> Option<Self> {
-        let fresh = Reference::open(program, start_of([program]), WORKSPACE, None).ok()?;
+        let fresh = ReferenceSession::open(program, start_of([program]), WORKSPACE, None).ok()?;
         let inputs = Inputs::new(program, &fresh, usize::MAX);
         let answers = inputs.answers(&fresh);
         Some(Side { program, inputs, questions: Questions::new(program), answers })
@@ -76,13 +76,13 @@ impl<'p> Side<'p> {
 }
 
 struct ProductNode<'p> {
-    old: Reference<'p>,
-    new: Reference<'p>,
+    old: ReferenceSession<'p>,
+    new: ReferenceSession<'p>,
     session: ExploredSession,
 }
 
 impl<'p> ProductNode<'p> {
-    fn from_played(played: PlayedSession<'p>, old: &Program) -> Option<Self> {
+    fn new(played: PlayedSession<'p>, old: &Program) -> Option<Self> {
         let session = played.session(old);
         let [old, new] = <[_; 2]>::try_from(played.states).ok()?;
         Some(ProductNode { old, new, session })
@@ -190,9 +190,8 @@ impl<'s, 'p> Product<'s, 'p> {
         self.go_on(root.as_ref(), &allowed, &tools);
         if !self.done() {
             let called = known.called(&tools).into_iter();
-            let called: Vec<ProductNode<'p>> = called
-                .filter_map(|played| ProductNode::from_played(played, self.old.program))
-                .collect();
+            let called: Vec<ProductNode<'p>> =
+                called.filter_map(|played| ProductNode::new(played, self.old.program)).collect();
             self.go_on(None, &called, &tools);
             allowed.extend(called);
             if known.writers.contains(self.wire) {
@@ -200,8 +199,8 @@ impl<'s, 'p> Product<'s, 'p> {
             }
             if !self.done() {
                 let sessions = known.differing_alone(&tools).into_iter();
-                let nodes = sessions
-                    .filter_map(|played| ProductNode::from_played(played, self.old.program));
+                let nodes =
+                    sessions.filter_map(|played| ProductNode::new(played, self.old.program));
                 nodes.for_each(|node| self.repeat(&node, FULL));
             }
         }
@@ -233,7 +232,7 @@ impl<'s, 'p> Product<'s, 'p> {
         starts.insert(first);
         let mut data: Vec<Option<Json>> = vec![None];
         for side in [self.old, self.new] {
-            let fresh = Reference::open(side.program, first, WORKSPACE, None);
+            let fresh = ReferenceSession::open(side.program, first, WORKSPACE, None);
             if let Ok(fresh) = fresh {
                 data.extend(side.inputs.data(&fresh).into_iter().map(Some));
             }
@@ -245,7 +244,8 @@ impl<'s, 'p> Product<'s, 'p> {
         starts.sort_by_key(order);
         for start in starts {
             for data in &data {
-                let open = |program| Reference::open(program, *start, WORKSPACE, data.as_ref());
+                let open =
+                    |program| ReferenceSession::open(program, *start, WORKSPACE, data.as_ref());
                 let (Ok(old), Ok(new)) = (open(self.old.program), open(self.new.program)) else {
                     continue;
                 };
@@ -339,7 +339,7 @@ impl<'s, 'p> Product<'s, 'p> {
     fn judge(
         &self,
         side: &Side<'p>,
-        session: &Reference<'p>,
+        session: &ReferenceSession<'p>,
         wire: &str,
         args: &Json,
         oracle: &Oracle,
@@ -572,7 +572,7 @@ impl Witness {
     pub fn replays(&self, old: &Program, new: &Program) -> bool {
         let open = |program| {
             let (start, data) = (self.session.start, self.session.data.as_ref());
-            Reference::open(program, start, WORKSPACE, data).ok()
+            ReferenceSession::open(program, start, WORKSPACE, data).ok()
         };
         let (Some(mut before), Some(mut after)) = (open(old), open(new)) else { return false };
         let count = self.session.steps.len();

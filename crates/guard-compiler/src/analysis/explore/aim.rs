@@ -6,14 +6,14 @@ use super::inputs::Inputs;
 use super::rules::RuleKind;
 use super::search::{Search, SearchGoal};
 use super::slice::Slice;
-use crate::analysis::reference::Reference;
+use crate::analysis::reference::ReferenceSession;
 use crate::hir::{CheckKind, Expr};
 use std::collections::BTreeSet;
 
 /// Looks for each thing that was not found.
 pub(crate) fn at_the_rest<'s, 'p>(
     search: &mut Search<'s, 'p>,
-    fresh: &Reference<'p>,
+    fresh: &ReferenceSession<'p>,
     widths: &'s [Inputs<'p>],
     limits: &ExplorationLimits,
 ) {

@@ -6,7 +6,7 @@
 mod flow;
 
 use super::sample::Samples;
-use crate::analysis::reference::Reference;
+use crate::analysis::reference::ReferenceSession;
 use crate::hir::{Expr, ExprKind as K, ProbeId, Program, RecordId, ToolId, Type, VarId};
 use guard_plan::value::Value;
 use std::collections::HashMap;
@@ -105,7 +105,7 @@ struct ClassContext {
 
 impl<'p> Classes<'p> {
     /// The classes of a guard; constants are computed in `session`, a fresh one.
-    pub fn new(program: &'p Program, session: &Reference) -> Self {
+    pub fn new(program: &'p Program, session: &ReferenceSession) -> Self {
         let mut classes = Classes {
             program,
             nodes: HashMap::new(),

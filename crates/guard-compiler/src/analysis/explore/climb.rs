@@ -22,7 +22,7 @@ use super::session::{Act, ExploredEnding};
 use super::values::draw::Constants;
 use super::world::Oracle;
 use crate::analysis::reference::distance::RULE;
-use crate::analysis::reference::{Judgement, Reference};
+use crate::analysis::reference::{Judgement, ReferenceSession};
 use crate::hir::ToolId;
 use guard_plan::json::Json;
 use guard_plan::random::Rng;
@@ -286,8 +286,9 @@ impl<'s, 'p> Climber<'s, 'p> {
         self.judged += 1;
         let oracle = self.players.oracle(kind);
         let world = |ask: &_| oracle.answer(ask);
-        type Player<'a, 's, 'p> = ((&'a PlayedGuard<'s, 'p>, &'a Reference<'p>), Option<Span>);
-        let verdict = |((player, session), aim): Player<'_, 's, 'p>| {
+        type GuardPlayer<'a, 's, 'p> =
+            ((&'a PlayedGuard<'s, 'p>, &'a ReferenceSession<'p>), Option<Span>);
+        let verdict = |((player, session), aim): GuardPlayer<'_, 's, 'p>| {
             let tool = player.tool(self.wire)?;
             let values = read(player.program, session, tool, &last)?;
             let said = session.consider(tool, &values, &world);

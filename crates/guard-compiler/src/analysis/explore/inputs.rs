@@ -5,7 +5,7 @@ use super::mark::Questions;
 use super::session::{named_times, start_of};
 use super::values::draw::Constants;
 use super::values::{Maker, combinations, tidy};
-use crate::analysis::reference::Reference;
+use crate::analysis::reference::ReferenceSession;
 use crate::hir::{CheckKind, ClauseKind, ExprKind, Program, Served, ServedOp, Tool, ToolId, Type};
 use guard_plan::json::Json;
 use guard_plan::plan::{CompareOp, CriterionKind, LimitScope};
@@ -47,7 +47,7 @@ fn asks_for_order(tool: &Tool) -> bool {
 
 impl<'p> Inputs<'p> {
     /// The inputs of a guard; `session` is a fresh one.
-    pub fn new(program: &'p Program, session: &Reference<'p>, few: usize) -> Self {
+    pub fn new(program: &'p Program, session: &ReferenceSession<'p>, few: usize) -> Self {
         let classes = Classes::new(program, session);
         let fixed = vec![None; program.tools.len()];
         let named = named_times(program);
@@ -61,7 +61,7 @@ impl<'p> Inputs<'p> {
         inputs
     }
 
-    fn maker<'c>(&'c self, session: &'c Reference<'p>) -> Maker<'c, 'p> {
+    fn maker<'c>(&'c self, session: &'c ReferenceSession<'p>) -> Maker<'c, 'p> {
         Maker { program: self.program, classes: &self.classes, session }
     }
 
@@ -84,7 +84,7 @@ impl<'p> Inputs<'p> {
 
     /// Returns true if the inputs cover all that can matter: every parameter is enumerated, compared with constants
     /// only, or unread, and no result is read.
-    fn covers(&self, session: &Reference<'p>) -> bool {
+    fn covers(&self, session: &ReferenceSession<'p>) -> bool {
         let program = self.program;
         let params = program.tools.iter().enumerate().flat_map(|(id, tool)| {
             tool.params.iter().enumerate().map(move |(at, param)| (id, at as u32, &param.ty))
@@ -160,7 +160,7 @@ impl<'p> Inputs<'p> {
     }
 
     /// Returns true if all combinations of the values of a tool's parameters are tried.
-    fn is_full(&self, tool: ToolId, session: &Reference<'p>) -> bool {
+    fn is_full(&self, tool: ToolId, session: &ReferenceSession<'p>) -> bool {
         let maker = self.maker(session);
         let params = self.program.tools[tool].params.iter().enumerate();
         let count = |(at, param): (usize, &crate::hir::Field)| {
@@ -170,7 +170,7 @@ impl<'p> Inputs<'p> {
     }
 
     /// Returns true if a tool has a limit on identical calls, and more calls are possible than are tried.
-    fn repeats(&self, tool: ToolId, session: &Reference<'p>) -> bool {
+    fn repeats(&self, tool: ToolId, session: &ReferenceSession<'p>) -> bool {
         let of = &self.program.tools[tool];
         let identical = of.clauses.iter().any(|clause| match &clause.kind {
             crate::hir::ClauseKind::Limit { limit, .. } => {
@@ -184,14 +184,14 @@ impl<'p> Inputs<'p> {
     }
 
     /// The arguments of a tool worth trying in a state, the plainest first.
-    pub fn calls(&self, tool: ToolId, session: &Reference<'p>) -> Vec<Vec<Value>> {
+    pub fn calls(&self, tool: ToolId, session: &ReferenceSession<'p>) -> Vec<Vec<Value>> {
         match &self.fixed[tool] {
             Some(fixed) => fixed.clone(),
             None => self.made(tool, session),
         }
     }
 
-    fn made(&self, tool: ToolId, session: &Reference<'p>) -> Vec<Vec<Value>> {
+    fn made(&self, tool: ToolId, session: &ReferenceSession<'p>) -> Vec<Vec<Value>> {
         let of = &self.program.tools[tool];
         let maker = self.maker(session);
         let mut lists: Vec<Vec<Value>> = Vec::new();
@@ -218,7 +218,7 @@ impl<'p> Inputs<'p> {
         served: Served,
         at: usize,
         ty: &Type,
-        session: &Reference<'p>,
+        session: &ReferenceSession<'p>,
     ) -> Option<Vec<Value>> {
         let lifecycle = &self.program.lifecycles[served.lifecycle];
         let items = session.item_states(served.lifecycle).count();
@@ -266,7 +266,7 @@ impl<'p> Inputs<'p> {
     pub fn draw_call(
         &self,
         tool: ToolId,
-        session: &Reference<'p>,
+        session: &ReferenceSession<'p>,
         constants: &Constants,
         rng: &mut Rng,
     ) -> Option<Json> {
@@ -291,7 +291,7 @@ impl<'p> Inputs<'p> {
     pub fn draw_result(
         &self,
         tool: ToolId,
-        session: &Reference<'p>,
+        session: &ReferenceSession<'p>,
         constants: &Constants,
         rng: &mut Rng,
     ) -> Option<Json> {
@@ -305,7 +305,7 @@ impl<'p> Inputs<'p> {
     }
 
     /// Returns the possible results of a call of a tool; `null` where nothing reads the result.
-    pub fn results(&self, tool: ToolId, session: &Reference<'p>) -> Vec<Option<Json>> {
+    pub fn results(&self, tool: ToolId, session: &ReferenceSession<'p>) -> Vec<Option<Json>> {
         let of = &self.program.tools[tool];
         let node = self.classes.find(&ValuePlace::Result(tool));
         let class = node.and_then(|node| self.classes.class_of(node));
@@ -323,7 +323,7 @@ impl<'p> Inputs<'p> {
     }
 
     /// Returns the possible answers of each probe.
-    pub fn answers(&self, session: &Reference<'p>) -> Vec<Vec<Json>> {
+    pub fn answers(&self, session: &ReferenceSession<'p>) -> Vec<Vec<Json>> {
         let maker = self.maker(session);
         let answers = |at: usize| {
             let ty = &self.program.probes[at].returns;
@@ -347,7 +347,7 @@ impl<'p> Inputs<'p> {
     }
 
     /// Returns the possible start values, besides none.
-    pub fn data(&self, session: &Reference<'p>) -> Vec<Json> {
+    pub fn data(&self, session: &ReferenceSession<'p>) -> Vec<Json> {
         let Some(node) = self.classes.find(&ValuePlace::Data) else { return Vec::new() };
         let mut data = self.maker(session).results(None, Some(node));
         data.truncate(3);
@@ -355,14 +355,14 @@ impl<'p> Inputs<'p> {
     }
 
     /// Returns the possible prompts.
-    pub fn prompts(&self, session: &Reference<'p>) -> Vec<String> {
+    pub fn prompts(&self, session: &ReferenceSession<'p>) -> Vec<String> {
         let Some(node) = self.classes.find(&ValuePlace::Prompt) else { return Vec::new() };
         let said = self.maker(session).results(None, Some(node));
         said.iter().filter_map(|json| json.as_str().map(String::from)).take(2).collect()
     }
 
     /// Returns the times to wait for: those that the guard names. Times are in milliseconds since 1970.
-    pub fn waits(&self, questions: &Questions, session: &Reference<'p>) -> BTreeSet<i64> {
+    pub fn waits(&self, questions: &Questions, session: &ReferenceSession<'p>) -> BTreeSet<i64> {
         let (now, start) = session.clock_at();
         let mut until: BTreeSet<i64> = BTreeSet::new();
         for (limit, _, time, ..) in session.counted() {
@@ -415,7 +415,7 @@ impl<'p> Inputs<'p> {
 /// The arguments as a caller writes them; missing options are left out.
 pub(crate) fn written(
     program: &Program,
-    session: &Reference,
+    session: &ReferenceSession,
     tool: ToolId,
     args: &[Value],
 ) -> Json {
@@ -429,7 +429,7 @@ pub(crate) fn written(
 /// The arguments as values.
 pub(crate) fn read(
     program: &Program,
-    session: &Reference,
+    session: &ReferenceSession,
     tool: ToolId,
     args: &Json,
 ) -> Option<Vec<Value>> {

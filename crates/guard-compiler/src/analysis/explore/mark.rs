@@ -6,7 +6,7 @@
 
 use super::rules::each_condition;
 use super::slice::Slice;
-use crate::analysis::reference::Reference;
+use crate::analysis::reference::ReferenceSession;
 use crate::hir::{
     Clause, ClauseKind, Expr, ExprKind as K, FactId, Program, Requirement, Tool, ToolId,
 };
@@ -238,7 +238,7 @@ impl<'p> Questions<'p> {
 
     /// Returns the core of a session: two sessions with equal cores behave alike, as far as a slice of the guard can
     /// tell.
-    pub fn core(&self, session: &Reference, slice: &Slice) -> Vec<u8> {
+    pub fn core(&self, session: &ReferenceSession, slice: &Slice) -> Vec<u8> {
         let mut out = vec![u8::from(session.halted()), session.flying() as u8];
         let (now, start) = session.clock_at();
         for var in slice.vars.iter().copied() {
@@ -301,7 +301,7 @@ impl<'p> Questions<'p> {
         out
     }
 
-    fn rows(&self, fact: FactId, session: &Reference, out: &mut Vec<u8>) {
+    fn rows(&self, fact: FactId, session: &ReferenceSession, out: &mut Vec<u8>) {
         let mut rows: Vec<Vec<u8>> = Vec::new();
         for row in session.rows_of(fact) {
             let mut bytes = Vec::new();
@@ -316,7 +316,7 @@ impl<'p> Questions<'p> {
         rows.iter().for_each(|row| out.extend(row));
     }
 
-    fn history(&self, asked: &SessionQuestion, session: &Reference, out: &mut Vec<u8>) {
+    fn history(&self, asked: &SessionQuestion, session: &ReferenceSession, out: &mut Vec<u8>) {
         let now = session.clock_at().0;
         let last = |tool: ToolId| session.past().filter(|p| p.success && p.tool == tool).last();
         let from = |since: &Option<ToolId>| since.and_then(last).map_or(0, |p| p.number);
@@ -379,7 +379,7 @@ impl<'p> Questions<'p> {
     }
 
     /// Returns what a session has spent of its bounded resources.
-    pub fn resources(&self, session: &Reference) -> Resources {
+    pub fn resources(&self, session: &ReferenceSession) -> Resources {
         let mut spent = Resources::new();
         let (now, start) = session.clock_at();
         for (at, unit) in self.program.units.iter().enumerate() {

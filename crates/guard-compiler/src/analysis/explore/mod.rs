@@ -29,7 +29,7 @@ pub use seeds::events_of;
 pub(crate) use session::start_of;
 pub use session::{Act, ExploredEnding, ExploredSession, SessionStep, StepReply, WORKSPACE};
 
-use crate::analysis::reference::Reference;
+use crate::analysis::reference::ReferenceSession;
 use crate::hir::Program;
 use guard_plan::json::Json;
 
@@ -118,7 +118,7 @@ pub fn explore(
     if rules.len() > MAX_RULES {
         return Exploration::nothing(program, rules);
     }
-    let Ok(fresh) = Reference::open(program, start_of([program]), WORKSPACE, None) else {
+    let Ok(fresh) = ReferenceSession::open(program, start_of([program]), WORKSPACE, None) else {
         return Exploration::nothing(program, rules);
     };
     let widths = [1, 3, usize::MAX].map(|few| inputs::Inputs::new(program, &fresh, few));

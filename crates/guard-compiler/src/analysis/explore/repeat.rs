@@ -10,7 +10,7 @@ use super::session::{
     Act, ExploredEnding, ExploredSession, SessionStep, WORKSPACE, call_id, perform, start_of,
 };
 use super::world::Oracle;
-use crate::analysis::reference::{Ask, Judgement, Reference};
+use crate::analysis::reference::{Ask, Judgement, ReferenceSession};
 use crate::hir::{ClauseKind, Program, ToolId};
 use guard_plan::json::Json;
 use guard_plan::plan::LimitScope;
@@ -110,7 +110,8 @@ fn budget(search: &Search, rule: &Rule) -> Option<ExploredSession> {
 fn charge(search: &Search, tool: ToolId, unit: usize) -> i64 {
     let Some(found) = &search.found.tools[tool] else { return 0 };
     let data = found.data.as_ref();
-    let Ok(mut session) = Reference::open(search.program, found.start, WORKSPACE, data) else {
+    let Ok(mut session) = ReferenceSession::open(search.program, found.start, WORKSPACE, data)
+    else {
         return 0;
     };
     let mut before = 0;
@@ -170,7 +171,7 @@ fn pump(
 #[derive(Clone)]
 pub(super) struct RepeatedCall<'s, 'p> {
     pub search: &'s Search<'s, 'p>,
-    pub session: Reference<'p>,
+    pub session: ReferenceSession<'p>,
     pub out: ExploredSession,
     pub tool: ToolId,
     pub args: Vec<Value>,
@@ -194,7 +195,7 @@ impl<'s, 'p> RepeatedCall<'s, 'p> {
             out.steps.pop();
         }
         let data = found.data.as_ref();
-        let mut session = Reference::open(program, found.start, WORKSPACE, data).ok()?;
+        let mut session = ReferenceSession::open(program, found.start, WORKSPACE, data).ok()?;
         for step in &out.steps {
             perform(&mut session, step)?;
         }
@@ -209,7 +210,8 @@ impl<'s, 'p> RepeatedCall<'s, 'p> {
         let mut pump = self.clone();
         let (out, program) = (&mut pump.out, self.search.program);
         out.steps.clear();
-        pump.session = Reference::open(program, out.start, WORKSPACE, out.data.as_ref()).ok()?;
+        pump.session =
+            ReferenceSession::open(program, out.start, WORKSPACE, out.data.as_ref()).ok()?;
         for step in steps {
             pump.world.clone_from(&step.world);
             pump.act(step.act.clone())?;
@@ -333,7 +335,7 @@ pub(super) fn varied(args: &[Value], at: usize, round: usize) -> Vec<Value> {
 }
 
 /// Judges a call once more, and returns true if a rule is among the reasons.
-fn speaks(search: &Search, session: &Reference, step: &SessionStep, rule: &Rule) -> bool {
+fn speaks(search: &Search, session: &ReferenceSession, step: &SessionStep, rule: &Rule) -> bool {
     let Act::Call { tool, args, .. } = &step.act else { return false };
     let Some(at) = search.program.tools.iter().position(|t| t.wire_name == *tool) else {
         return false;
@@ -357,7 +359,7 @@ fn after(
 ) -> Option<ExploredSession> {
     let program = search.program;
     let start = start_of([program]);
-    let mut session = Reference::open(program, start, WORKSPACE, None).ok()?;
+    let mut session = ReferenceSession::open(program, start, WORKSPACE, None).ok()?;
     let mut steps = Vec::new();
     for what in acts {
         steps.push(step(&mut session, what, &Oracle::new(program, search.answers, true))?);
@@ -429,7 +431,7 @@ fn counted(search: &Search, rule: &Rule, n: usize) -> Option<ExploredSession> {
     let start = start_of([program]);
     for tool in 0..program.tools.len() {
         for then in [ExploredEnding::Succeeds(None), ExploredEnding::Fails] {
-            let mut session = Reference::open(program, start, WORKSPACE, None).ok()?;
+            let mut session = ReferenceSession::open(program, start, WORKSPACE, None).ok()?;
             let Some(args) = search.inputs.calls(tool, &session).into_iter().next() else {
                 continue;
             };

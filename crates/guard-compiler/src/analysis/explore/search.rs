@@ -14,7 +14,7 @@ use super::session::{
 };
 use super::slice::Slice;
 use super::world::Oracle;
-use crate::analysis::reference::{Judgement, Reference};
+use crate::analysis::reference::{Judgement, ReferenceSession};
 use crate::hir::{Program, ToolId};
 use guard_plan::json::Json;
 use guard_plan::value::Value;
@@ -28,7 +28,7 @@ const MOST_WORLDS: usize = 6;
 
 /// A state that was reached.
 pub(crate) struct SearchNode<'p> {
-    pub session: Reference<'p>,
+    pub session: ReferenceSession<'p>,
     parent: Option<usize>,
     /// What led here from the parent.
     steps: Vec<SessionStep>,
@@ -139,7 +139,7 @@ impl<'s, 'p> Search<'s, 'p> {
     /// Looks at a slice within limits; ends when the goal is found. What was found before stays.
     pub fn run(
         &mut self,
-        fresh: &Reference<'p>,
+        fresh: &ReferenceSession<'p>,
         inputs: &'s Inputs<'p>,
         slice: Slice,
         goal: Option<SearchGoal>,
@@ -203,7 +203,7 @@ impl<'s, 'p> Search<'s, 'p> {
     }
 
     fn open(&mut self, start: i64, data: Option<Json>) {
-        if let Ok(session) = Reference::open(self.program, start, WORKSPACE, data.as_ref()) {
+        if let Ok(session) = ReferenceSession::open(self.program, start, WORKSPACE, data.as_ref()) {
             self.admit(session, None, Vec::new(), (start, data));
         }
     }
@@ -211,7 +211,7 @@ impl<'s, 'p> Search<'s, 'p> {
     /// Takes a state in, unless one is known that covers it; gives its number.
     fn admit(
         &mut self,
-        session: Reference<'p>,
+        session: ReferenceSession<'p>,
         parent: Option<usize>,
         steps: Vec<SessionStep>,
         begun: (i64, Option<Json>),
@@ -343,7 +343,7 @@ impl<'s, 'p> Search<'s, 'p> {
         }
     }
 
-    fn items(&self, session: &Reference) -> Vec<Vec<(usize, u64)>> {
+    fn items(&self, session: &ReferenceSession) -> Vec<Vec<(usize, u64)>> {
         (0..self.program.lifecycles.len()).map(|id| session.item_states(id).collect()).collect()
     }
 
@@ -436,7 +436,7 @@ impl<'s, 'p> Search<'s, 'p> {
         }
     }
 
-    fn follow(&mut self, at: usize, session: Reference<'p>, steps: Vec<SessionStep>) {
+    fn follow(&mut self, at: usize, session: ReferenceSession<'p>, steps: Vec<SessionStep>) {
         if let Some(next) = self.admit(session, Some(at), steps, (0, None))
             && !self.nodes[at].next.contains(&next)
         {
@@ -466,7 +466,11 @@ fn longer(found: &Option<ExploredSession>, length: usize) -> bool {
 }
 
 /// Lets something happen; what came of it, and which variables it changed.
-pub(crate) fn step(session: &mut Reference, what: Act, oracle: &Oracle) -> Option<SessionStep> {
+pub(crate) fn step(
+    session: &mut ReferenceSession,
+    what: Act,
+    oracle: &Oracle,
+) -> Option<SessionStep> {
     let before = session.committed();
     let said: StepReply = act(session, &what, &|ask| oracle.answer(ask))?;
     let changes = session.changes_since(&before);

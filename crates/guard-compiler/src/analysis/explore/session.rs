@@ -2,7 +2,7 @@
 //!
 //! A session is data. Nothing that searched for it is needed to replay it.
 
-use crate::analysis::reference::{Ask, Outline, Reference};
+use crate::analysis::reference::{Ask, Outline, ReferenceSession};
 use crate::hir::{ExprKind, Program};
 use guard_plan::json::Json;
 use guard_plan::verdict::Decision;
@@ -150,14 +150,14 @@ impl ExploredSession {
 
     /// Plays it again from the start; whether everything is said of it that it says itself.
     pub fn replays(&self, program: &Program) -> bool {
-        let opened = Reference::open(program, self.start, WORKSPACE, self.data.as_ref());
+        let opened = ReferenceSession::open(program, self.start, WORKSPACE, self.data.as_ref());
         let Ok(mut session) = opened else { return false };
         self.steps.iter().all(|step| perform(&mut session, step) == Some(step.said.clone()))
     }
 
     /// The session with the variables that each step changes, where it replays.
     pub(crate) fn with_changes(mut self, program: &Program) -> ExploredSession {
-        let opened = Reference::open(program, self.start, WORKSPACE, self.data.as_ref());
+        let opened = ReferenceSession::open(program, self.start, WORKSPACE, self.data.as_ref());
         let Ok(mut session) = opened else { return self };
         for step in &mut self.steps {
             let before = session.committed();
@@ -181,7 +181,7 @@ pub(crate) fn call_id(at: usize) -> String {
 }
 
 /// Does a step; none where it cannot be done.
-pub(crate) fn perform(session: &mut Reference, step: &SessionStep) -> Option<StepReply> {
+pub(crate) fn perform(session: &mut ReferenceSession, step: &SessionStep) -> Option<StepReply> {
     let answer = |ask: &Ask| {
         step.world.iter().find(|(known, _)| known == ask).map(|(_, answer)| answer.clone())
     };
@@ -190,7 +190,7 @@ pub(crate) fn perform(session: &mut Reference, step: &SessionStep) -> Option<Ste
 
 /// Lets something happen in a world.
 pub(crate) fn act(
-    session: &mut Reference,
+    session: &mut ReferenceSession,
     act: &Act,
     world: &dyn Fn(&Ask) -> Option<Json>,
 ) -> Option<StepReply> {
@@ -227,7 +227,7 @@ pub(crate) fn act(
 
 /// Proposes a call under this id, and settles it so where it is allowed.
 pub(crate) fn call(
-    session: &mut Reference,
+    session: &mut ReferenceSession,
     id: &str,
     (tool, args, then): (&str, &Json, &ExploredEnding),
     world: &dyn Fn(&Ask) -> Option<Json>,
@@ -255,7 +255,7 @@ impl StepReply {
 
     fn settle(
         &mut self,
-        session: &mut Reference,
+        session: &mut ReferenceSession,
         id: &str,
         then: &ExploredEnding,
         world: &dyn Fn(&Ask) -> Option<Json>,

@@ -8,7 +8,7 @@ mod shapes;
 mod texts;
 
 use super::classes::{Class, Classes, Hint, ValuePlace, each_element};
-use crate::analysis::reference::Reference;
+use crate::analysis::reference::ReferenceSession;
 use crate::hir::{MapKey, Program, Type};
 use guard_plan::json::Json;
 use guard_plan::value::{DECIMAL_ONE, Value};
@@ -27,7 +27,7 @@ const FRESH: [&str; 2] = ["a", "b"];
 pub(crate) struct Maker<'c, 'p> {
     pub program: &'p Program,
     pub classes: &'c Classes<'p>,
-    pub session: &'c Reference<'p>,
+    pub session: &'c ReferenceSession<'p>,
 }
 
 impl Maker<'_, '_> {

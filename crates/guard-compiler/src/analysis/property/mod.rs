@@ -10,7 +10,7 @@ pub(crate) use program::{Stance, with};
 
 use crate::analysis::diff::implied::{ImpliedRule, covers};
 use crate::analysis::diff::{self, Witness};
-use crate::analysis::reference::Reference;
+use crate::analysis::reference::ReferenceSession;
 use crate::analysis::verify::{self, Basis, ObligationStatus};
 use crate::hir::{
     Clause, ClauseKind, Expr, ExprKind, Invariant, Program, Property, PropertyId, RuleMeta, Tool,
@@ -190,7 +190,7 @@ impl<'p> OpenClaims<'p> {
             return BTreeSet::new();
         }
         let mut broken: BTreeSet<String> = BTreeSet::new();
-        match Reference::open(&program, 0, "/", None) {
+        match ReferenceSession::open(&program, 0, "/", None) {
             Ok(session) => broken.extend(
                 session
                     .broken_initially()

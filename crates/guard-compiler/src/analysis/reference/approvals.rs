@@ -1,14 +1,14 @@
 //! Approvals: the roles that must approve a call, and the approvals that it uses up (semantics
 //! §3.9).
 
-use super::Reference;
+use super::ReferenceSession;
 use super::eval::Env;
 use super::propose::{Consequences, Findings};
 use crate::hir::{ClauseKind, RuleMeta, Tool, ToolId};
 use guard_plan::value::Value;
 use guard_plan::verdict::{Code, Decision};
 
-impl Reference<'_> {
+impl ReferenceSession<'_> {
     pub(super) fn approvals(
         &self,
         at: ToolId,

@@ -4,7 +4,7 @@
 //! The laws compare it with the kernel on texts that are strict JSON or do not resemble JSON at all.
 
 use super::eval::Env;
-use super::{Answerer, Reference};
+use super::{Answerer, ReferenceSession};
 use crate::hir::{Allowed, Contract, ContractId, Field, ItemShape, RecordId, Type};
 use crate::types::record_in;
 use guard_plan::decimal;
@@ -19,7 +19,7 @@ enum MemberPlace {
     Item(usize),
 }
 
-impl Reference<'_> {
+impl ReferenceSession<'_> {
     pub(super) fn conforms(&self, contract: ContractId, text: &str, env: Env) -> bool {
         let contract = &self.program.contracts[contract];
         let Ok(document) = Json::parse(text) else { return false };
@@ -163,7 +163,7 @@ impl Reference<'_> {
 }
 
 /// Returns true if a value is within the contract's bounds: its depth, its length and the length of its strings.
-fn bounded(reference: &Reference, contract: &Contract, value: &Json) -> bool {
+fn bounded(reference: &ReferenceSession, contract: &Contract, value: &Json) -> bool {
     let named = |key: &str| {
         let mut records = reference.program.records.iter();
         records.any(|record| record.fields.iter().any(|field| field.wire == key))

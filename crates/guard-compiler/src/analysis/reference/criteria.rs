@@ -3,7 +3,7 @@
 use super::eval::Env;
 use super::items::{object, text};
 use super::probes::ran;
-use super::{Ask, Reference};
+use super::{Ask, ReferenceSession};
 use crate::hir::{Lifecycle, ProbeId, Type};
 use guard_plan::json::Json;
 use guard_plan::plan::CriterionKind;
@@ -26,7 +26,7 @@ pub(super) enum Evidence {
     File(String, String),
 }
 
-impl Reference<'_> {
+impl ReferenceSession<'_> {
     /// The criteria of a new item; none where one of them cannot be.
     pub(super) fn criteria(&self, lifecycle: &Lifecycle, list: &Value) -> Option<Vec<Criterion>> {
         let Value::List(list) = list else { return None };

@@ -3,7 +3,7 @@
 //! It decides nothing. Each rule that refuses counts, a `deny` the less the fewer parts of its condition are in the way.
 
 use super::eval::{Env, rows_of};
-use super::{Answerer, Judgement, Reference};
+use super::{Answerer, Judgement, ReferenceSession};
 use crate::hir::{Clause, ClauseKind, Expr, ExprKind as K, ToolId};
 use guard_plan::plan::QuantifierOp;
 use guard_plan::value::Value;
@@ -24,7 +24,7 @@ const KEYS: usize = 32;
 /// Most rows that a count lacks.
 const LACKING: u64 = 4;
 
-impl Reference<'_> {
+impl ReferenceSession<'_> {
     /// The distance of a call that was judged so from one that no rule refuses. Missing approvals do not count.
     pub(crate) fn distance(
         &self,
@@ -238,7 +238,8 @@ tool cancel(legs: list<Leg> max 3) {
         let text = |text: &str| Value::String(text.into());
         let leg = |number| Value::Record(vec![text(number), text("A1")]);
         let args = [Value::List(vec![leg("7"), leg("8")])];
-        let mut session = Reference::open(&program, START, WORKSPACE, None).expect("a session");
+        let mut session =
+            ReferenceSession::open(&program, START, WORKSPACE, None).expect("a session");
         let rows = [
             ("1", "Z9", "late"),
             ("7", "Z9", "late"),

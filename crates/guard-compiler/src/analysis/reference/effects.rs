@@ -1,6 +1,6 @@
 //! Effects of a call on the state, and the checks of their results (semantics §3.8).
 
-use super::Reference;
+use super::ReferenceSession;
 use super::eval::{Env, EvaluatedExpr, rows_of};
 use super::propose::{Consequences, Findings};
 use super::values::arithmetic;
@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-impl Reference<'_> {
+impl ReferenceSession<'_> {
     pub(super) fn effects(
         &self,
         tool: &Tool,

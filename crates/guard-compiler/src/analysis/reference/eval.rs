@@ -6,7 +6,7 @@
 use super::values::{
     and, arithmetic, compare, index, is_below, is_in, negate, number, opened, or, rows, url_part,
 };
-use super::{Answerer, Ask, Begun, PastSettlement, Reference};
+use super::{Answerer, Ask, Begun, PastSettlement, ReferenceSession};
 use crate::hir::{Expr, ExprKind, Requirement, ToolId, Type};
 use guard_plan::json::Json;
 use guard_plan::plan::{ClockPart, QuantifierOp, TakenForms, TemporalOp, WindowSize};
@@ -64,7 +64,7 @@ impl<'e> Env<'e> {
     }
 }
 
-impl Reference<'_> {
+impl ReferenceSession<'_> {
     /// The truth of a condition.
     pub(super) fn holds(&self, e: &Expr, env: Env) -> Result<bool, Fault> {
         match self.eval(e, env)? {

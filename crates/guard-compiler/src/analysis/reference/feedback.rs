@@ -3,7 +3,7 @@
 //! What a provider said is kept whole; cadences are worked out from the last of it.
 
 use super::eval::Env;
-use super::{Answerer, Ask, Reference};
+use super::{Answerer, Ask, ReferenceSession};
 use crate::hir::{Block, Expr, ExprKind, Feedback, Message, Part, ToolId, Trigger};
 use guard_plan::json::Json;
 use guard_plan::record::{Delivered, NoteKind};
@@ -43,7 +43,7 @@ struct ProviderResult {
     faults: usize,
 }
 
-impl Reference<'_> {
+impl ReferenceSession<'_> {
     /// Judges a settlement or a denial for every provider.
     pub(super) fn judge(&mut self, event: FeedbackEvent, world: Answerer) {
         self.judged += 1;

@@ -3,7 +3,7 @@
 use super::criteria::{Criterion, Evidence};
 use super::eval::Env;
 use super::propose::Findings;
-use super::{Answerer, Misuse, Reference};
+use super::{Answerer, Misuse, ReferenceSession};
 use crate::hir::{Lifecycle, LifecycleId, RuleMeta, Served, ServedOp, Tool, Transition};
 use guard_plan::json::Json;
 use guard_plan::plan::Actor;
@@ -65,7 +65,7 @@ struct ItemMove<'c> {
     rejects: bool,
 }
 
-impl Reference<'_> {
+impl ReferenceSession<'_> {
     /// Returns the action of a served call. If the call is not possible, adds a finding and returns
     /// `None`.
     pub(super) fn deed(

@@ -3,7 +3,7 @@
 use super::eval::Env;
 use super::parts::{Endorsements, set};
 use super::values::rows;
-use super::{Answerer, Misuse, Reference, origins};
+use super::{Answerer, Misuse, ReferenceSession, origins};
 use crate::hir::{Clause, ClauseKind, Expr, Learn, Program, RuleMeta, Source, Tool, Type};
 use crate::lower::lessons;
 use crate::types::trust::Reliance;
@@ -75,7 +75,7 @@ impl FactTable {
     }
 }
 
-impl Reference<'_> {
+impl ReferenceSession<'_> {
     /// The rows of every fact: its name, and of each row its number, who taught it, and itself as JSON.
     pub fn facts(&self) -> impl Iterator<Item = (&str, Vec<(u64, String, Json)>)> {
         self.program.facts.iter().zip(&self.facts).map(|(fact, table)| {

@@ -122,7 +122,7 @@ pub struct Misuse(pub String);
 
 /// A session decided by the reference evaluator.
 #[derive(Clone)]
-pub struct Reference<'p> {
+pub struct ReferenceSession<'p> {
     program: &'p Program,
     tables: Rc<Tables<'p>>,
     lessons: Rc<learning::Lessons>,
@@ -251,7 +251,7 @@ struct Grant {
     expires: i64,
 }
 
-impl<'p> Reference<'p> {
+impl<'p> ReferenceSession<'p> {
     /// Opens a session at `start` (milliseconds since 1970) in a workspace, with what the host gives. Fails with
     /// the variable whose initial value cannot be computed or does not fit its type, and why.
     pub fn open(
@@ -268,7 +268,7 @@ impl<'p> Reference<'p> {
             .collect();
         let workspace = guard_plan::path::normalise("/", workspace)
             .map_or_else(|_| "/".into(), |p| p.into_owned());
-        let mut session = Reference {
+        let mut session = ReferenceSession {
             program,
             types: Rc::new(tables.type_rows()),
             coercions: Rc::new(tables.coercions()),

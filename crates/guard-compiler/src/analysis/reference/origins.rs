@@ -1,6 +1,6 @@
 //! Origins: where values were first seen (semantics §8).
 
-use super::Reference;
+use super::ReferenceSession;
 use super::parts::Endorsements;
 use guard_plan::builtin::{Builtin, is_unreadable};
 use guard_plan::json::Json;
@@ -68,7 +68,7 @@ impl Extracts {
     }
 }
 
-impl Reference<'_> {
+impl ReferenceSession<'_> {
     /// Returns the origin of a value: where it was seen first.
     pub(super) fn origin(&self, value: &Value) -> Value {
         Value::Enum(self.places(value).first().copied().unwrap_or(UNKNOWN))

@@ -4,7 +4,7 @@
 
 use super::eval::Env;
 use super::values::rows;
-use super::{Answerer, Reference};
+use super::{Answerer, ReferenceSession};
 use crate::hir::{ClauseKind, SelectedPart, Tool};
 use guard_plan::builtin::Builtin;
 use guard_plan::json::Json;
@@ -33,7 +33,7 @@ pub(super) struct Endorsements {
     pub texts: Vec<(Builtin, String)>,
 }
 
-impl Reference<'_> {
+impl ReferenceSession<'_> {
     /// Returns the elements of a part, and why there are no more.
     pub(super) fn elements<'p, 'j>(
         &self,

@@ -1,7 +1,7 @@
 //! Private content (semantics §8): every private text as it was read, and a plain search of all of them.
 
 use super::eval::Env;
-use super::{Answerer, Reference};
+use super::{Answerer, ReferenceSession};
 use crate::hir::{Clause, ClauseKind, Tool, Type};
 use guard_plan::builtin::is_unreadable;
 use guard_plan::decode::holds_secrets;
@@ -116,7 +116,7 @@ fn writes(words: &[&str], code: &str) -> bool {
     })
 }
 
-impl Reference<'_> {
+impl ReferenceSession<'_> {
     /// `may_read(who, text)`.
     pub(super) fn may_read(&self, who: &Value, text: &Value) -> Result<Value, Fault> {
         if *who == Value::None {

@@ -3,7 +3,7 @@
 //! Every attempt is kept; whether the next is due is worked out from all of them.
 
 use super::eval::{Env, EvaluatedExpr};
-use super::{Ask, Reference};
+use super::{Ask, ReferenceSession};
 use crate::hir::{Probe, ProbeAsks, ProbeId, Type};
 use guard_plan::json::Json;
 use guard_plan::record::STDOUT_BYTES;
@@ -43,7 +43,7 @@ impl Attempt {
     }
 }
 
-impl Reference<'_> {
+impl ReferenceSession<'_> {
     /// The answer of a probe: of this decision, of the last attempt, or of the world.
     pub(super) fn probe(&self, id: ProbeId, env: Env) -> EvaluatedExpr {
         if self.mute.get() {

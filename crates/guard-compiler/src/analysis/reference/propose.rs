@@ -5,7 +5,7 @@ use super::feedback::FeedbackEvent;
 use super::items::ItemAction;
 use super::{
     AllowedCall, Answerer, Begun, EventEffects, EvidenceCall, Flight, Judgement, Misuse, Outline,
-    Reference, is_missing,
+    ReferenceSession, is_missing,
 };
 use crate::hir::{
     Clause, ClauseKind, LimitId, Replacement, Requirement, RuleMeta, Tool, ToolId, VarId,
@@ -113,7 +113,7 @@ pub(super) struct Consequences {
     pub roles: BTreeMap<Option<String>, Option<i64>>,
 }
 
-impl Reference<'_> {
+impl ReferenceSession<'_> {
     /// The judgement of a proposal; allowed, it is in flight under `id`, or served.
     pub fn propose(
         &mut self,

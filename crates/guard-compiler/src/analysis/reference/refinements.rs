@@ -2,11 +2,11 @@
 //!
 //! What JSON decodes to is not here: `guard_plan::decode` checks that itself.
 
-use super::Reference;
+use super::ReferenceSession;
 use crate::hir::{StringBounds, Type};
 use guard_plan::value::Value;
 
-impl Reference<'_> {
+impl ReferenceSession<'_> {
     /// Returns true if a computed value satisfies the refinements of a type.
     pub(super) fn fits(&self, ty: &Type, value: &Value) -> bool {
         let sized = |count: usize, max: &Option<u64>| max.is_none_or(|max| count as u64 <= max);

@@ -4,7 +4,9 @@ use super::effects::reads;
 use super::eval::Env;
 use super::feedback::FeedbackEvent;
 use super::parts::Endorsements;
-use super::{AllowedCall, Answerer, EventEffects, Flight, Misuse, PastSettlement, Reference};
+use super::{
+    AllowedCall, Answerer, EventEffects, Flight, Misuse, PastSettlement, ReferenceSession,
+};
 use crate::hir::{Clause, ClauseKind, Expr, Step, Target, Tool, Type};
 use guard_plan::disclosure::unreadable_texts;
 use guard_plan::json::Json;
@@ -13,7 +15,7 @@ use guard_plan::record::NoteKind;
 use guard_plan::value::{Fault, Value};
 use std::rc::Rc;
 
-impl Reference<'_> {
+impl ReferenceSession<'_> {
     /// The call has run, with this outcome and result.
     pub fn settle(
         &mut self,

@@ -1,7 +1,7 @@
 //! The result as the agent may read it (semantics §4).
 
 use super::eval::Env;
-use super::{Answerer, Reference};
+use super::{Answerer, ReferenceSession};
 use crate::hir::{Clause, ClauseKind, Expr, Tool};
 use guard_plan::json::Json;
 use guard_plan::record::NoteKind;
@@ -9,7 +9,7 @@ use guard_plan::render;
 use guard_plan::value::{Fault, Value};
 use guard_plan::words::WITHHELD;
 
-impl Reference<'_> {
+impl ReferenceSession<'_> {
     /// A value of an expression as JSON.
     pub(super) fn json(&self, expr: &Expr, value: &Value) -> Json {
         render::to_json(&self.types, self.tables.shown_ty(&expr.ty), value)

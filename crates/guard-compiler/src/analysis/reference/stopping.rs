@@ -2,7 +2,7 @@
 
 use super::eval::Env;
 use super::probes::ran;
-use super::{Answerer, Ask, Reference};
+use super::{Answerer, Ask, ReferenceSession};
 use crate::hir::{AttestId, Check, CheckKind};
 use guard_plan::json::Json;
 use guard_plan::value::{DECIMAL_ONE, Value};
@@ -32,7 +32,7 @@ pub struct UnmetCheck {
     pub files: Vec<String>,
 }
 
-impl Reference<'_> {
+impl ReferenceSession<'_> {
     /// The agent wants to stop.
     pub fn stop(&mut self, now: i64, world: Answerer) -> Stopping {
         self.advance(now);

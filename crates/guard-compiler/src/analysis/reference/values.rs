@@ -1,6 +1,6 @@
 //! Operations on values, as `docs/reference/semantics.md` §1 reads.
 
-use super::Reference;
+use super::ReferenceSession;
 use crate::hir::MapKey;
 use guard_plan::json::Json;
 use guard_plan::plan::{ArithOp, CompareOp, UrlPart};
@@ -62,7 +62,7 @@ pub(crate) fn index(collection: Value, at: Value) -> Value {
     }
 }
 
-impl Reference<'_> {
+impl ReferenceSession<'_> {
     /// The text by which a map knows a key.
     pub(super) fn key_text(&self, key: MapKey, value: &Value) -> String {
         match (key, value) {

@@ -3,7 +3,7 @@
 //! Reads only. What of it may influence later verdicts is worked out by whoever compares.
 
 use super::eval::Env;
-use super::{AllowedCall, Answerer, Begun, PastSettlement, Reference};
+use super::{AllowedCall, Answerer, Begun, PastSettlement, ReferenceSession};
 use crate::hir::{Expr, FactId, LimitId, ToolId, Type, UnitId};
 use guard_plan::json::Json;
 use guard_plan::value::{Fault, Value};
@@ -28,7 +28,7 @@ pub(crate) struct Past<'s> {
 /// Most that the variables of a session take, in bytes, that a search repeats: it remembers them after each round.
 const MOST_REPEATED: usize = 256 << 10;
 
-impl<'p> Reference<'p> {
+impl<'p> ReferenceSession<'p> {
     /// The session's clock, and when it began.
     pub(crate) fn clock_at(&self) -> (i64, i64) {
         (self.now, self.start)

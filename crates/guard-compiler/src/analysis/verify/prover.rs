@@ -6,7 +6,7 @@
 
 use guard_plan::plan::{Certificate, ProofStep, Row};
 use guard_proof::formula::{Formula, Parts};
-use guard_proof::linear::{Linear, Range, Var, gcd};
+use guard_proof::linear::{Linear, Var, VarRange, gcd};
 use guard_proof::{BranchContext, ProofProblem};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -341,7 +341,7 @@ impl VariableBounds {
         changed
     }
 
-    fn range(&self, var: Var) -> Range {
+    fn range(&self, var: Var) -> VarRange {
         (self.least[var as usize], self.greatest[var as usize])
     }
 

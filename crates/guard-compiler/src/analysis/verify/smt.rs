@@ -6,7 +6,7 @@
 
 use super::prover::{Effort, ProverAnswer, certify};
 use super::residue;
-use crate::analysis::reference::Reference;
+use crate::analysis::reference::ReferenceSession;
 use crate::hir::Program;
 use guard_plan::json::Json;
 use guard_plan::plan::{Claim, Plan, Proof, ToolId, TypeDef};
@@ -130,7 +130,7 @@ impl OpenGoal {
             })?;
             Some((self.system.sort(var.0), value(var.0)?))
         };
-        let mut session = Reference::open(program, 0, "/", None).ok()?;
+        let mut session = ReferenceSession::open(program, 0, "/", None).ok()?;
         let mut shown = Vec::new();
         for (at, declared) in (0..).zip(&plan.state) {
             let Some((sort, number)) = number(Op::State(at)) else { continue };

@@ -15,8 +15,8 @@ impl Choices<'_> {
         ToolSet { members, bare, span: here() }
     }
 
-    pub(super) fn guard(&mut self) -> Guard {
-        Guard { unless: self.coin(), condition: self.expr(4) }
+    pub(super) fn guard(&mut self) -> ClauseCondition {
+        ClauseCondition { unless: self.coin(), condition: self.expr(4) }
     }
 
     pub(super) fn clause(&mut self) -> Clause {

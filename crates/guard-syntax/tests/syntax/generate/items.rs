@@ -61,7 +61,7 @@ impl Choices<'_> {
             severity: ident(self.of(&["info", "caution", "warning"])),
             condition,
             message: self.template(),
-            notes: self.many(0, 2, |g| Note { suggest: g.coin(), text: g.template() }),
+            notes: self.many(0, 2, |g| FeedbackNote { suggest: g.coin(), text: g.template() }),
             span: here(),
         }
     }

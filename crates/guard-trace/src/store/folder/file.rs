@@ -2,9 +2,9 @@
 
 use super::super::StoreError;
 use super::super::place::{CUT, GONE, OVERWRITTEN, REPLACED, is_absent, is_same};
-use crate::line::{Head, Line as RecordLine};
+use crate::line::{Head, LineFields as RecordLine};
 use crate::reading::LINE_BYTES;
-use guard_plan::lines::{Line, read_line};
+use guard_plan::lines::{NextLine, read_line};
 use std::cmp::Ordering;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
@@ -209,10 +209,10 @@ pub fn lines(
     };
     Ok(std::iter::from_fn(move || {
         let line = match read_line(file.as_mut()?, LINE_BYTES) {
-            Ok(Line::Whole(line)) => line,
+            Ok(NextLine::Whole(line)) => line,
             // A line without its end is being written, or was cut.
-            Ok(Line::Open(_) | Line::End) => return None,
-            Ok(Line::TooLong) => return Some(Err(damaged(&path, "a record is too long"))),
+            Ok(NextLine::Open(_) | NextLine::End) => return None,
+            Ok(NextLine::TooLong) => return Some(Err(damaged(&path, "a record is too long"))),
             Err(error) => {
                 file = None;
                 return Some(Err(StoreError::io(&path, &error)));

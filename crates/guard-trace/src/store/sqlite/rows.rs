@@ -5,7 +5,7 @@ use super::super::memory::{check_snapshot, no_snapshot};
 use super::super::{Commit, Committed, Fit, SessionSnapshot, StoreError, fit};
 use super::schema;
 use crate::keys::Keys;
-use crate::line::{Head, Line};
+use crate::line::{Head, LineFields};
 use guard_plan::encode::Hash;
 use guard_plan::record::LedgerEntry;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
@@ -119,7 +119,7 @@ impl Rows<'_> {
         let range = params![place(found.id, found.head.first), place(found.id, head.version)];
         let count = self.one(sql, range, |row| row.get::<_, i64>(0))?;
         let line = self.lines(&found, last, 1)?;
-        let line = line.first().and_then(|line| Line::read(line.as_bytes()).ok());
+        let line = line.first().and_then(|line| LineFields::read(line.as_bytes()).ok());
         Ok(count == Some(signed(head.version - found.head.first))
             && line.is_some_and(|line| line.seq == last && line.hash == head.hash))
     }

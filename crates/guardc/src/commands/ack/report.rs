@@ -15,8 +15,8 @@ pub struct Args {
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// In what form
-    #[arg(long, value_enum, default_value_t = Format::Html)]
-    pub format: Format,
+    #[arg(long, value_enum, default_value_t = KitReportFormat::Html)]
+    pub format: KitReportFormat,
     /// Where to
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -24,7 +24,7 @@ pub struct Args {
 
 /// The output format of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
-pub enum Format {
+pub enum KitReportFormat {
     /// For people.
     #[default]
     Text,
@@ -43,7 +43,7 @@ pub enum Format {
 }
 
 /// Formats reports; only the page and the scoreboard combine several.
-pub fn written(format: Format, reports: &[(&AckReport, &str)]) -> String {
+pub fn written(format: KitReportFormat, reports: &[(&AckReport, &str)]) -> String {
     let each = |write: &dyn Fn(&AckReport, &str) -> String| {
         reports
             .iter()
@@ -52,13 +52,15 @@ pub fn written(format: Format, reports: &[(&AckReport, &str)]) -> String {
             .join("\n")
     };
     match format {
-        Format::Text => each(&text::text),
-        Format::Json => each(&|report, command| format!("{:#}\n", json::json(report, command))),
-        Format::Junit => each(&junit::junit),
-        Format::Markdown => each(&markdown::markdown),
-        Format::Html => html::html(reports),
-        Format::Scoreboard => scoreboard::scoreboard(reports),
-        Format::Svg => each(&|report, _| badge::badge(report)),
+        KitReportFormat::Text => each(&text::text),
+        KitReportFormat::Json => {
+            each(&|report, command| format!("{:#}\n", json::json(report, command)))
+        }
+        KitReportFormat::Junit => each(&junit::junit),
+        KitReportFormat::Markdown => each(&markdown::markdown),
+        KitReportFormat::Html => html::html(reports),
+        KitReportFormat::Scoreboard => scoreboard::scoreboard(reports),
+        KitReportFormat::Svg => each(&|report, _| badge::badge(report)),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::ours::{self, Ours};
 use super::plans::Plans;
-use super::report::{self, Format};
+use super::report::{self, KitReportFormat};
 use super::selection::Selection;
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::files;
@@ -39,7 +39,7 @@ pub struct Args {
     pub jobs: usize,
     /// How the report is written
     #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    pub format: KitReportFormat,
     /// Where the report is written
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,

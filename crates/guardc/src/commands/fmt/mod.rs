@@ -6,7 +6,7 @@ use crate::config::Config;
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::files::{self, InputText};
 use crate::project;
-use crate::report::Report;
+use crate::report::FindingReport;
 use crate::term::{Console, Progress, count};
 use guard_compiler::SourceFile;
 use std::path::PathBuf;
@@ -54,7 +54,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
 /// The result of formatting the files.
 #[derive(Default)]
 struct Formatted {
-    report: Report,
+    report: FindingReport,
     changed: usize,
     unchanged: usize,
     unread: bool,

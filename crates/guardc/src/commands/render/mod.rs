@@ -33,7 +33,7 @@ pub enum RenderedView {
         files: Files,
         /// The drawing's form [default: as OUT ends, `svg` on standard output]
         #[arg(long, value_enum)]
-        format: Option<Format>,
+        format: Option<DrawingFormat>,
     },
 }
 
@@ -49,7 +49,7 @@ pub struct Files {
 
 /// The two forms of a drawing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Format {
+pub enum DrawingFormat {
     /// A picture, for browsers and pages.
     Svg,
     /// Text for Graphviz.
@@ -63,8 +63,8 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
         RenderedView::Docs(files) => render(files, term, docs::docs),
         RenderedView::Graph { files, format } => {
             let drawing = match format.map_or_else(|| by_name(files), Ok)? {
-                Format::Svg => graph::svg,
-                Format::Dot => graph::dot,
+                DrawingFormat::Svg => graph::svg,
+                DrawingFormat::Dot => graph::dot,
             };
             render(files, term, |plan| drawing(plan.plan()))
         }
@@ -72,12 +72,12 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
 }
 
 /// Returns the form that the output's name asks for.
-fn by_name(files: &Files) -> Result<Format, Failure> {
+fn by_name(files: &Files) -> Result<DrawingFormat, Failure> {
     let out = files.output.as_deref().unwrap_or(Path::new("-"));
     let extension = out.extension().map(|extension| extension.to_string_lossy().to_lowercase());
     match extension.as_deref() {
-        None | Some("svg") => Ok(Format::Svg),
-        Some("dot" | "gv") => Ok(Format::Dot),
+        None | Some("svg") => Ok(DrawingFormat::Svg),
+        Some("dot" | "gv") => Ok(DrawingFormat::Dot),
         Some(other) => {
             let shown = files::display(out);
             let help = "name it `.svg` or `.dot`, or choose with `--format svg` or `--format dot`";

@@ -26,7 +26,7 @@ pub struct ReplayInput {
 
 /// The records of a session in a database, as the text of a trace.
 struct Stored<'s> {
-    records: store::Records<'s>,
+    records: store::RecordLines<'s>,
     line: Vec<u8>,
     at: usize,
 }

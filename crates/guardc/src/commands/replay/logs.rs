@@ -5,7 +5,7 @@ use crate::failure::reason;
 use guard_plan::json::Json;
 use guard_plan::record::Record;
 use guard_trace::import::{Form, Importer};
-use guard_trace::reading::{LINE_BYTES, Line, Lines};
+use guard_trace::reading::{LINE_BYTES, Lines, TraceLine};
 use std::io::{BufRead, Read};
 
 /// A log that was read.
@@ -35,8 +35,8 @@ pub fn read_log(
         match lines.next_line() {
             Ok(None) => break None,
             Err(error) => break Some(reason(&error)),
-            Ok(Some(Line::TooLong)) => importer.too_long(number),
-            Ok(Some(Line::Whole(line) | Line::Open(line))) => {
+            Ok(Some(TraceLine::TooLong)) => importer.too_long(number),
+            Ok(Some(TraceLine::Whole(line) | TraceLine::Open(line))) => {
                 // A document that spans several lines is read as a whole.
                 let begins = line.trim_ascii_start().first().copied();
                 let part = first

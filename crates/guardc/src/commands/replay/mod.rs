@@ -43,7 +43,7 @@ pub struct Args {
     pub from: Option<From>,
     /// How the report is written
     #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    pub format: ReplayFormat,
     /// Write the report here
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -63,7 +63,7 @@ pub struct Args {
 
 /// The output format of the report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
-pub enum Format {
+pub enum ReplayFormat {
     /// For people.
     #[default]
     Text,
@@ -168,16 +168,16 @@ fn keys(args: &Args) -> Result<Option<Keys>, Failure> {
 
 fn write(args: &Args, report: &ReplayReport, exact: bool, term: &Console) -> Result<(), Failure> {
     let text = match args.format {
-        Format::Text => {
+        ReplayFormat::Text => {
             let style = crate::term::Style { on: term.out.on && args.output.is_none() };
             text::report(report, exact, style)
         }
-        Format::Json => {
+        ReplayFormat::Json => {
             let json = serde_json::to_string_pretty(report);
             json.map_err(|error| Failure::new(format!("the report cannot be written: {error}")))?
                 + "\n"
         }
-        Format::Html => html::page(report),
+        ReplayFormat::Html => html::page(report),
     };
     match &args.output {
         None => term.print(&text),

@@ -10,7 +10,7 @@ use crate::files::{self, MAX_BYTES};
 use crate::plans;
 use crate::play;
 use crate::term::Console;
-use guard_plan::lines::{Line, read_line};
+use guard_plan::lines::{NextLine, read_line};
 use session::{LineResult, Repl};
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -93,10 +93,10 @@ fn next_line(input: &mut impl BufRead) -> Result<Option<String>, Failure> {
     let line = read_line(input, MAX_BYTES as usize)
         .map_err(|e| Failure::new(format!("cannot read standard input: {}", reason(&e))))?;
     match line {
-        Line::Whole(text) | Line::Open(text) => {
+        NextLine::Whole(text) | NextLine::Open(text) => {
             Ok(Some(String::from_utf8_lossy(&text).into_owned()))
         }
-        Line::TooLong => Err(Failure::new("the line is longer than 16 MiB")),
-        Line::End => Ok(None),
+        NextLine::TooLong => Err(Failure::new("the line is longer than 16 MiB")),
+        NextLine::End => Ok(None),
     }
 }

@@ -178,7 +178,7 @@ impl From<GuardError> for Error {
         let GuardError::Source { files, diagnostics } = &error else {
             return Error::failed(error.code(), error.to_string());
         };
-        let mut report = crate::report::Report::of_one();
+        let mut report = crate::report::FindingReport::of_one();
         report.add(files, diagnostics);
         report.findings.retain(|finding| finding.error);
         let first = report.findings.first();

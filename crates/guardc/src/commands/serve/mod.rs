@@ -19,7 +19,7 @@ use crate::config::Config;
 use crate::failure::{CommandResult, Exit, Failure, reason};
 use crate::term::Console;
 use deadlines::{Deadlines, PendingAnswer};
-use guard_plan::lines::{Line, read_line, skip_line};
+use guard_plan::lines::{NextLine, read_line, skip_line};
 use guard_sdk::Durability;
 use limits::{SidecarLimits, shown};
 use pool::Pool;
@@ -156,8 +156,8 @@ fn read_requests(service: &Arc<Service>, mut pool: Option<Pool>) -> Result<(), F
     while service.failed.get().is_none() {
         let line = read_line(&mut input, longest).map_err(|e| unreadable(&e))?;
         match line {
-            Line::End => break,
-            Line::TooLong => {
+            NextLine::End => break,
+            NextLine::TooLong => {
                 skip_line(&mut input).map_err(|e| unreadable(&e))?;
                 let longest = shown(service.limits.max_request_size);
                 let message = format!(
@@ -167,8 +167,8 @@ fn read_requests(service: &Arc<Service>, mut pool: Option<Pool>) -> Result<(), F
                 service.stats.answered("other", Some(error.code), Duration::ZERO);
                 service.write(rpc::answer(None, Err(error)));
             }
-            Line::Whole(text) | Line::Open(text) if text.trim_ascii().is_empty() => {}
-            Line::Whole(text) | Line::Open(text) => match (rpc::read(&text), &mut pool) {
+            NextLine::Whole(text) | NextLine::Open(text) if text.trim_ascii().is_empty() => {}
+            NextLine::Whole(text) | NextLine::Open(text) => match (rpc::read(&text), &mut pool) {
                 (Err(answer), _) => service.write(answer),
                 (Ok(request), None) => {
                     let turn = service.watched(&request);

@@ -14,7 +14,7 @@ use crate::failure::{CommandResult, Exit, Failure};
 use crate::files::{self, InputText};
 use crate::plans;
 use crate::project;
-use crate::report::Report;
+use crate::report::FindingReport;
 use crate::term::{Console, Progress};
 use coverage::{Coverage, CoveredRule};
 use guard_compiler::{Output, SourceFile};
@@ -33,7 +33,7 @@ pub struct Args {
     pub run: Option<String>,
     /// How results are written
     #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    pub format: TestFormat,
     /// Say which rules the tests have not seen at work
     #[arg(long)]
     pub coverage: bool,
@@ -57,7 +57,7 @@ impl Args {
 
 /// The output format of test results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
-pub enum Format {
+pub enum TestFormat {
     /// For people.
     #[default]
     Text,
@@ -127,7 +127,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     let config = Config::discover(&PathBuf::from("."))?;
     let inputs = files::find(&args.paths, args.stdin_filename.as_deref(), &config)?;
     if args.mutate {
-        if args.format == Format::Junit {
+        if args.format == TestFormat::Junit {
             return Err(Failure::new("--mutate has no JUnit form").help("use text or json"));
         }
         return mutate::run(args, &inputs, &config, term);
@@ -137,7 +137,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
         coverage: args.coverage,
         ..Results::default()
     };
-    let mut report = Report::default();
+    let mut report = FindingReport::default();
     let mut progress = Progress::new(term, "testing", inputs.len());
     let mut unread = false;
     for (index, input) in inputs.iter().enumerate() {
@@ -154,9 +154,9 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
         report.print_to_stderr(term);
     }
     term.print(&match args.format {
-        Format::Text => text::render(&results, term.out),
-        Format::Json => json::render(&results),
-        Format::Junit => junit::render(&results)?,
+        TestFormat::Text => text::render(&results, term.out),
+        TestFormat::Json => json::render(&results),
+        TestFormat::Junit => junit::render(&results)?,
     })?;
     if unread {
         return Err(Failure::Said);
@@ -173,7 +173,7 @@ fn one(
     input: &InputText,
     config: &Config,
     results: &mut Results,
-    report: &mut Report,
+    report: &mut FindingReport,
 ) -> Result<(), Failure> {
     let text = project::read(input)?;
     if input.walked && super::check::is_library(&text) {

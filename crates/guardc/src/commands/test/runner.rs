@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::play::Play;
 use crate::report::SourceLines;
 use guard_compiler::SourceFile;
-use guard_compiler::scenario::{Call, Scenario, Step, StepKind};
+use guard_compiler::scenario::{Call, Scenario, ScenarioStep, StepKind};
 use guard_plan::json::Json;
 use guard_plan::plan::{Expr, TypeId};
 use guard_plan::record::{Note, NoteKind};
@@ -121,7 +121,7 @@ pub(super) struct Runner<'a> {
 }
 
 impl Runner<'_> {
-    fn step(&mut self, step: &Step) -> Stepped {
+    fn step(&mut self, step: &ScenarioStep) -> Stepped {
         match &step.kind {
             StepKind::Run { call, name, success, result, undecoded } => {
                 let (id, served) = self.must_allow(name.as_deref(), call)?;

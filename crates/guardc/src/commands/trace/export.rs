@@ -20,7 +20,7 @@ pub struct Args {
     pub filter: Filter,
     /// As what
     #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    pub format: TraceFormat,
     /// With arguments and results in spans, which may be private
     #[arg(long)]
     pub content: bool,
@@ -31,7 +31,7 @@ pub struct Args {
 
 /// The output format of exported traces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
-pub enum Format {
+pub enum TraceFormat {
     /// The records, as they are.
     #[default]
     Jsonl,
@@ -44,7 +44,7 @@ pub enum Format {
 /// Runs the command.
 pub fn run(args: &Args, term: &Console) -> CommandResult {
     args.filter.check()?;
-    if args.format == Format::Jsonl {
+    if args.format == TraceFormat::Jsonl {
         return jsonl(args, term);
     }
     let mut out: Box<dyn Write> = match args.output.as_os_str() == "-" {
@@ -58,7 +58,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
         true => Box::new(BufWriter::new(std::io::stdout().lock())),
     };
     let sound = match args.format {
-        Format::Otel => otel::write(&args.traces, &args.filter, args.content, &mut out, term)?,
+        TraceFormat::Otel => otel::write(&args.traces, &args.filter, args.content, &mut out, term)?,
         _ => csv::write(&args.traces, &args.filter, &mut out, term)?,
     };
     out.flush().map_err(|error| Failure::output(&error))?;

@@ -6,7 +6,7 @@ use crate::failure::{CommandResult, Exit, Failure};
 use crate::files;
 use crate::term::Console;
 use guard_trace::checkpoint::Checkpoint;
-use guard_trace::line::Line;
+use guard_trace::line::LineFields;
 use std::path::PathBuf;
 
 /// Proves that a record belongs to a checkpoint, without handing over the other records
@@ -54,7 +54,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     let mut failure = None;
     // An invalid or unreadable record ends the hashes: then the proof cannot be made.
     let hashes = source.lines()?.map_while(|line| match line {
-        Ok(line) => Line::read(line.as_bytes()).ok().map(|line| line.hash),
+        Ok(line) => LineFields::read(line.as_bytes()).ok().map(|line| line.hash),
         Err(error) => {
             failure = Some(error);
             None
@@ -79,7 +79,7 @@ fn find(source: &sources::SessionTrace, seq: u64) -> Result<(String, Option<Stri
         if at == 0 {
             named = sources::session(&line);
         }
-        if Line::read(line.as_bytes()).is_ok_and(|read| read.seq == seq) {
+        if LineFields::read(line.as_bytes()).is_ok_and(|read| read.seq == seq) {
             return Ok((line, named));
         }
     }

@@ -6,7 +6,7 @@ use crate::failure::{CommandResult, Exit, Failure};
 use crate::term::{Console, count};
 use guard_plan::time;
 use guard_sdk::system_time;
-use guard_trace::line::Line;
+use guard_trace::line::LineFields;
 use guard_trace::store::{Store, StoreError};
 use std::path::{Path, PathBuf};
 
@@ -108,7 +108,8 @@ fn last(store: &dyn Store, id: &str) -> Result<i64, StoreError> {
     let head = store.head(id)?.unwrap_or_default();
     let mut records = store.records(id, head.version.saturating_sub(1))?;
     let line = records.next().transpose()?.unwrap_or_default();
-    let read = Line::read(line.as_bytes()).ok().and_then(|line| time::parse_rfc3339(line.time));
+    let read =
+        LineFields::read(line.as_bytes()).ok().and_then(|line| time::parse_rfc3339(line.time));
     let no_time = || StoreError::Misfit(format!("the last record of session `{id}` has no time"));
     read.ok_or_else(no_time)
 }

@@ -3,7 +3,7 @@
 use crate::failure::{Failure, reason};
 use crate::files;
 use crate::near;
-use guard_plan::lines::{Line, read_line};
+use guard_plan::lines::{NextLine, read_line};
 use guard_trace::Keys;
 use guard_trace::store::{self, Durability, LEDGER, Store, StoreError, check_id};
 use guard_trace::verify::{self, Against, VerifiedTrace, Watch};
@@ -163,8 +163,8 @@ fn at_place(place: &Path, key: Option<&Path>) -> Result<Vec<SessionTrace>, Failu
 fn named(path: &Path) -> std::io::Result<Option<String>> {
     let mut file = std::io::BufReader::new(File::open(path)?);
     let line = match read_line(&mut file, verify::MAX_LINE)? {
-        Line::Whole(line) | Line::Open(line) => String::from_utf8(line).ok(),
-        Line::TooLong | Line::End => None,
+        NextLine::Whole(line) | NextLine::Open(line) => String::from_utf8(line).ok(),
+        NextLine::TooLong | NextLine::End => None,
     };
     Ok(line.and_then(|line| session(line.trim_end())))
 }
@@ -287,11 +287,11 @@ impl SessionTrace {
 fn next_line(read: &mut impl std::io::BufRead) -> std::io::Result<Option<String>> {
     let invalid = |why: String| std::io::Error::new(std::io::ErrorKind::InvalidData, why);
     let mut line = match read_line(read, verify::MAX_LINE)? {
-        Line::Whole(line) | Line::Open(line) => line,
-        Line::TooLong => {
+        NextLine::Whole(line) | NextLine::Open(line) => line,
+        NextLine::TooLong => {
             return Err(invalid(format!("a line is longer than {} MiB", verify::MAX_LINE >> 20)));
         }
-        Line::End => return Ok(None),
+        NextLine::End => return Ok(None),
     };
     if line.last() == Some(&b'\r') {
         line.pop();

@@ -2,14 +2,14 @@
 
 use super::VerifyParts;
 use super::text::basis;
-use crate::report::Report;
+use crate::report::FindingReport;
 use guard_compiler::explore::{Exploration, ExploredSession};
 use guard_compiler::property::{PropertyClaim, PropertyOutcome};
 use guard_compiler::verify::{Basis, ObligationStatus, Residue, UnprovedReason};
 use serde_json::{Value, json};
 
 /// `{guard, pairs, invariants, types, observations, bounds, properties, impossible, explored, diagnostics, summary}`, pretty-printed.
-pub fn report(verified: &VerifyParts<'_>, report: &Report) -> String {
+pub fn report(verified: &VerifyParts<'_>, report: &FindingReport) -> String {
     let plan = &verified.output.plan;
     let verification = &verified.output.verification;
     let tool = |id: u32| plan.tools[id as usize].name.as_str();

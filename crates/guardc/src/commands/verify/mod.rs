@@ -11,7 +11,7 @@ pub use text::bases;
 use crate::config::Config;
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::project;
-use crate::report::{Format, Report};
+use crate::report::{FindingFormat, FindingReport};
 use crate::term::Console;
 use cache::Cache;
 use guard_compiler::explore::{self, EffectCheck, Exploration, ExplorationLimits};
@@ -29,7 +29,7 @@ pub struct Args {
     pub file: PathBuf,
     /// How the report is written
     #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    pub format: FindingFormat,
     /// Fail where an enforced invariant or a property is not proved for every tool
     #[arg(long)]
     pub require_proved: bool,
@@ -121,7 +121,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     });
     let interrupted = stop.load(Ordering::Relaxed);
     let verified = VerifyParts { output, solved, explored, interrupted, properties };
-    let mut report = Report::of_one();
+    let mut report = FindingReport::of_one();
     report.add(&compiled.shown, &compiled.compilation.diagnostics);
     let tried = tried(&verified, &compiled.compilation);
     report.add(&compiled.shown, &tried);
@@ -142,9 +142,11 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
         || verified.properties.iter().any(refuted)
         || (args.require_proved && unproved);
     let written = match args.format {
-        Format::Text => text::report(&verified, term.out) + &text::findings(&tried, term.out),
-        Format::Json => json::report(&verified, &report),
-        Format::Sarif | Format::Github => {
+        FindingFormat::Text => {
+            text::report(&verified, term.out) + &text::findings(&tried, term.out)
+        }
+        FindingFormat::Json => json::report(&verified, &report),
+        FindingFormat::Sarif | FindingFormat::Github => {
             report.print(term, args.format, 0, true)?;
             return Ok(Exit::findings(findings));
         }
@@ -153,7 +155,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     if let Some(cache) = cache.filter(|_| !interrupted) {
         cache.write(&written, findings)?;
     }
-    if args.format == Format::Text && report.failed() {
+    if args.format == FindingFormat::Text && report.failed() {
         compiled.print_errors(term);
     }
     Ok(Exit::findings(findings))

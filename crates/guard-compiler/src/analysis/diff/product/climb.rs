@@ -128,9 +128,10 @@ impl<'s, 'p> Product<'s, 'p> {
     fn replayed(&self, session: &ExploredSession, oracle: &Oracle<'p>) -> Option<Witness> {
         use crate::analysis::explore::search::step;
         use crate::analysis::explore::session::{WORKSPACE, act};
-        use crate::analysis::reference::Reference;
-        let open =
-            |program| Reference::open(program, session.start, WORKSPACE, session.data.as_ref());
+        use crate::analysis::reference::ReferenceSession;
+        let open = |program| {
+            ReferenceSession::open(program, session.start, WORKSPACE, session.data.as_ref())
+        };
         let mut before = open(self.old.program).ok()?;
         let mut after = open(self.new.program).ok()?;
         let mut played = ExploredSession { steps: Vec::new(), ..session.clone() };

@@ -11,7 +11,7 @@ use crate::analysis::explore::climb::{
 };
 use crate::analysis::explore::session::{Act, ExploredEnding};
 use crate::analysis::explore::slice::tools_for;
-use crate::analysis::reference::Reference;
+use crate::analysis::reference::ReferenceSession;
 use crate::hir::{ClauseKind, Program};
 use guard_plan::json::Json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -209,7 +209,7 @@ fn seen_results(side: &Side, played: &PlayedSession<'_>, wire: &str) -> Vec<Json
 }
 
 /// The variables, facts and spending that a session remembers, by name.
-fn memory(session: &Reference, program: &Program) -> BTreeMap<String, String> {
+fn memory(session: &ReferenceSession, program: &Program) -> BTreeMap<String, String> {
     let vars = session.state().map(|(name, value)| (name.to_string(), format!("{value:?}")));
     let rows = |at: usize| session.rows_of(at).map(|row| format!("{row:?}")).collect::<Vec<_>>();
     let facts =

@@ -3,7 +3,7 @@
 use super::{
     ClassContext, Classes, Hint, UrlKind, ValuePlace, each_element, is_closed, is_constant,
 };
-use crate::analysis::reference::Reference;
+use crate::analysis::reference::ReferenceSession;
 use crate::hir::{
     Clause, ClauseKind, Expr, ExprKind as K, FactId, Learn, Range, Step, Target, ToolId, Type,
 };
@@ -14,7 +14,7 @@ use guard_proof::mutant;
 use std::collections::HashMap;
 
 impl<'p> Classes<'p> {
-    pub(super) fn read(&mut self, session: &Reference) {
+    pub(super) fn read(&mut self, session: &ReferenceSession) {
         let program = self.program;
         for (id, tool) in program.tools.iter().enumerate() {
             for clause in &tool.clauses {
@@ -61,7 +61,7 @@ impl<'p> Classes<'p> {
         &mut self,
         clause: &'p Clause,
         cx: &mut ClassContext,
-        session: &Reference,
+        session: &ReferenceSession,
     ) {
         match &clause.kind {
             ClauseKind::Requires { any_of, when } => {
@@ -119,7 +119,7 @@ impl<'p> Classes<'p> {
         op: EffectOp,
         value: &'p Expr,
         cx: &mut ClassContext,
-        session: &Reference,
+        session: &ReferenceSession,
     ) {
         let node = self.visit(value, cx, session);
         self.cloud(node);
@@ -144,7 +144,7 @@ impl<'p> Classes<'p> {
         &mut self,
         target: &'p Target,
         cx: &mut ClassContext,
-        session: &Reference,
+        session: &ReferenceSession,
     ) -> usize {
         let mut ty = self.program.state[target.var].ty.required().clone();
         let mut node = self.node(ValuePlace::State(target.var));
@@ -177,7 +177,7 @@ impl<'p> Classes<'p> {
         tool: ToolId,
         key: &'p [(u32, Expr)],
         cx: &mut ClassContext,
-        session: &Reference,
+        session: &ReferenceSession,
     ) {
         for (param, e) in key {
             let node = self.visit(e, cx, session);
@@ -188,14 +188,19 @@ impl<'p> Classes<'p> {
     }
 
     /// Visits what a clause iterates over, and binds its elements.
-    fn ranges(&mut self, ranges: &'p [Range], cx: &mut ClassContext, session: &Reference) {
+    fn ranges(&mut self, ranges: &'p [Range], cx: &mut ClassContext, session: &ReferenceSession) {
         for Range { over, binders } in ranges {
             let source = self.source(over, cx, session);
             self.bind(binders, &[source], std::slice::from_ref(&over.ty), cx);
         }
     }
 
-    pub(super) fn learn(&mut self, learn: &'p Learn, cx: &mut ClassContext, session: &Reference) {
+    pub(super) fn learn(
+        &mut self,
+        learn: &'p Learn,
+        cx: &mut ClassContext,
+        session: &ReferenceSession,
+    ) {
         self.ranges(&learn.ranges, cx, session);
         learn.when.iter().for_each(|e| _ = self.visit(e, cx, session));
         for (at, e) in learn.row.iter().enumerate() {
@@ -250,7 +255,7 @@ impl<'p> Classes<'p> {
         a: Option<&'p Expr>,
         nb: Option<usize>,
         b: Option<&'p Expr>,
-        session: &Reference,
+        session: &ReferenceSession,
     ) {
         self.link(na, nb);
         for (node, other) in [(na, b), (nb, a)] {
@@ -274,7 +279,7 @@ impl<'p> Classes<'p> {
         &mut self,
         e: &'p Expr,
         cx: &mut ClassContext,
-        session: &Reference,
+        session: &ReferenceSession,
     ) -> Option<usize> {
         match &e.kind {
             K::Param(at) => self.read_node(ValuePlace::Param(cx.tool?, *at)),
@@ -438,7 +443,7 @@ impl<'p> Classes<'p> {
         a: &'p Expr,
         b: &'p Expr,
         cx: &mut ClassContext,
-        session: &Reference,
+        session: &ReferenceSession,
     ) -> Option<usize> {
         let (na, nb) = (self.visit(a, cx, session), self.visit(b, cx, session));
         self.relate(na, Some(a), nb, Some(b), session);
@@ -451,7 +456,7 @@ impl<'p> Classes<'p> {
         &mut self,
         e: &'p Expr,
         cx: &mut ClassContext,
-        session: &Reference,
+        session: &ReferenceSession,
     ) -> Option<usize> {
         if !is_constant(e) {
             let node = self.visit(e, cx, session);
@@ -472,7 +477,7 @@ impl<'p> Classes<'p> {
         a: &'p Expr,
         b: &'p Expr,
         cx: &mut ClassContext,
-        session: &Reference,
+        session: &ReferenceSession,
     ) -> Option<usize> {
         let (na, nb) = (self.visit(a, cx, session), self.visit(b, cx, session));
         if matches!(b.ty.required(), Type::String(_)) {
@@ -508,7 +513,7 @@ impl<'p> Classes<'p> {
         &self,
         node: Option<usize>,
         e: &Expr,
-        session: &Reference,
+        session: &ReferenceSession,
     ) -> Vec<String> {
         if let Ok(Value::String(text)) = session.closed(e, &|_| None)
             && is_constant(e)
@@ -527,7 +532,7 @@ impl<'p> Classes<'p> {
         builtin: B,
         args: &'p [Expr],
         cx: &mut ClassContext,
-        session: &Reference,
+        session: &ReferenceSession,
     ) -> Option<usize> {
         let nodes: Vec<Option<usize>> =
             args.iter().map(|arg| self.visit(arg, cx, session)).collect();

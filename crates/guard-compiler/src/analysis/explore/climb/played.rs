@@ -6,7 +6,7 @@ use super::super::session::{
     Act, ExploredSession, SessionStep, StepReply, WORKSPACE, act, call, call_id, start_of,
 };
 use super::super::world::Oracle;
-use crate::analysis::reference::{Ask, Judgement, Reference};
+use crate::analysis::reference::{Ask, Judgement, ReferenceSession};
 use crate::hir::{Program, ToolId};
 use guard_plan::json::Json;
 use guard_plan::verdict::Code;
@@ -30,7 +30,7 @@ impl PlayedGuard<'_, '_> {
 /// left out: it takes as long as to play them.
 #[derive(Clone)]
 pub(crate) struct PlayedSession<'p> {
-    pub states: Vec<Reference<'p>>,
+    pub states: Vec<ReferenceSession<'p>>,
     pub steps: Vec<Rc<PlayedStep>>,
 }
 
@@ -84,7 +84,7 @@ impl PlayedTrail<'_> {
 pub(crate) struct Players<'s, 'p> {
     pub guards: Vec<PlayedGuard<'s, 'p>>,
     /// A session of each that has just begun.
-    pub fresh: Vec<Reference<'p>>,
+    pub fresh: Vec<ReferenceSession<'p>>,
 }
 
 impl<'s, 'p> Players<'s, 'p> {
@@ -92,7 +92,7 @@ impl<'s, 'p> Players<'s, 'p> {
     pub fn new(guards: Vec<PlayedGuard<'s, 'p>>) -> Option<Self> {
         let start = start_of(guards.iter().map(|guard| guard.program));
         let open = |guard: &PlayedGuard<'s, 'p>| {
-            Reference::open(guard.program, start, WORKSPACE, None).ok()
+            ReferenceSession::open(guard.program, start, WORKSPACE, None).ok()
         };
         let fresh = guards.iter().map(open).collect::<Option<Vec<_>>>()?;
         Some(Players { guards, fresh })
@@ -111,7 +111,7 @@ impl<'s, 'p> Players<'s, 'p> {
         args: &Json,
         oracle: &Oracle<'p>,
     ) -> Vec<Option<Judgement>> {
-        let judge = |(player, session): (&PlayedGuard<'s, 'p>, &Reference<'p>)| {
+        let judge = |(player, session): (&PlayedGuard<'s, 'p>, &ReferenceSession<'p>)| {
             let tool = player.tool(wire)?;
             let values = read(player.program, session, tool, args)?;
             Some(session.consider(tool, &values, &|ask| oracle.answer(ask)))
@@ -206,7 +206,7 @@ impl<'s, 'p> Players<'s, 'p> {
     fn both(&self, played: &mut PlayedSession<'p>, what: &Rc<Act>, kind: bool) -> Option<()> {
         let oracle = self.oracle(kind);
         let id = call_id(played.steps.len());
-        let perform = |session: &mut Reference<'p>| match &**what {
+        let perform = |session: &mut ReferenceSession<'p>| match &**what {
             Act::Call { tool, args, then, .. } => {
                 call(session, &id, (tool, args, then), &|ask| oracle.answer(ask))
             }

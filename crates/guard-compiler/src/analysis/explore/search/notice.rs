@@ -4,7 +4,7 @@ use super::super::rules::{self, Rule, RuleKind};
 use super::super::session::{Act, ExploredEnding, SessionStep};
 use super::super::world::Oracle;
 use super::{Search, Trial, branch, longer};
-use crate::analysis::reference::{Judgement, Reference};
+use crate::analysis::reference::{Judgement, ReferenceSession};
 use crate::hir::ServedOp;
 use guard_plan::value::Value;
 use guard_plan::verdict::{Code, Decision};
@@ -63,7 +63,7 @@ impl<'s, 'p> Search<'s, 'p> {
         &mut self,
         at: usize,
         before: &[Vec<(usize, u64)>],
-        after: &Reference,
+        after: &ReferenceSession,
         done: &SessionStep,
     ) {
         for (id, items) in self.items(after).into_iter().enumerate() {

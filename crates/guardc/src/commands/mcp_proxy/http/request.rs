@@ -36,7 +36,7 @@ const OWN_HEADERS: [&str; 15] = [
 ];
 
 /// A request that is refused: the status and why.
-pub type Refusal = (StatusCode, String);
+pub type HttpRefusal = (StatusCode, String);
 
 /// Returns the headers that pass to the other side.
 pub fn passing(headers: &HeaderMap) -> HeaderMap {
@@ -68,7 +68,7 @@ pub fn check(
     path: &str,
     loopback: bool,
     origins: &[String],
-) -> Result<(), Refusal> {
+) -> Result<(), HttpRefusal> {
     // Of two, one reader takes the first and another the last.
     let is_twice = |name: &&HeaderName| headers.get_all(*name).iter().nth(1).is_some();
     if let Some(name) = [&ORIGIN, &HOST, &CONTENT_TYPE].iter().find(|name| is_twice(name)) {

@@ -5,12 +5,12 @@
 
 mod mutants;
 
-use super::{Args, Format, suite};
+use super::{Args, TestFormat, suite};
 use crate::config::Config;
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::files::InputText;
 use crate::project::{self, Compiled};
-use crate::report::Report;
+use crate::report::FindingReport;
 use crate::term::{Console, Progress, Style, count};
 use guard_compiler::diff::{Answer, WitnessLimits, diff};
 use guard_compiler::{Output, SourceFile};
@@ -55,7 +55,7 @@ impl Mutated {
 /// Runs the command.
 pub fn run(args: &Args, inputs: &[InputText], config: &Config, term: &Console) -> CommandResult {
     let mut all: Vec<Mutated> = Vec::new();
-    let mut report = Report::default();
+    let mut report = FindingReport::default();
     for input in inputs {
         let text = project::read(input)?;
         if input.walked && super::super::check::is_library(&text) {
@@ -80,7 +80,7 @@ pub fn run(args: &Args, inputs: &[InputText], config: &Config, term: &Console) -
         report.print_to_stderr(term);
     }
     term.print(&match args.format {
-        Format::Json => as_json(&all),
+        TestFormat::Json => as_json(&all),
         _ => as_text(&all, term.out),
     })?;
     let survives = all.iter().any(|guard| guard.count(MutantFate::Survives) > 0);
