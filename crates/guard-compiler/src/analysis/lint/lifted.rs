@@ -6,6 +6,7 @@
 use super::Lint;
 use crate::analysis::diff::implied::is_absent;
 use crate::errors;
+use crate::hir::canon::Canon;
 use crate::hir::{
     Clause, ClauseKind, Expr, ExprKind as K, FactId, Learn, Program, Tool, ToolId, Type, VarId,
 };
@@ -13,7 +14,10 @@ use guard_plan::builtin::ReturnKind;
 use guard_plan::plan::{ArithOp, CompareOp, EffectOp, LimitScope, QuantifierOp as Op, Undecoded};
 use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::Span;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Most rows that are looked at, one after the other, in a condition.
+const MOST_ROWS: usize = 64;
 
 pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
     let program = lint.program;
@@ -28,8 +32,10 @@ pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
                 _ => continue,
             };
             let span = clause.rule.span;
+            let lifts = |lost: &LostValue| Loss { program, tool, lost }.lifts(clause, condition);
+            let rows = asked_rows(program, tool, condition);
             for (fact, teacher) in &taught {
-                if LostValue::Row(*fact).lifts(condition, true) {
+                if rows.iter().any(|lost| lost.is_of(*fact) && lifts(lost)) {
                     let fact = &program.facts[*fact];
                     found.push(errors::lifted_by_eviction(span, &fact.name, fact.max, *teacher));
                 }
@@ -38,7 +44,7 @@ pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
                 // A call whose result does not decode ends what `latest` asks for.
                 let mut observers = observers.iter().filter(|(by, _)| !requires_latest(tool, *by));
                 if let Some((_, observer)) = observers.next()
-                    && LostValue::Observed(*var).lifts(condition, true)
+                    && lifts(&LostValue::Observed(*var))
                 {
                     let name = &program.state[*var].name;
                     found.push(errors::lifted_by_clearing(span, name, *observer));
@@ -169,55 +175,155 @@ fn deletes(program: &Program, deleted: VarId) -> bool {
 }
 
 /// Something that is there no more.
-#[derive(Clone, Copy)]
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum LostValue {
-    /// The row of a fact that a condition asks for.
-    Row(FactId),
+    /// The row of a fact with this key, as text.
+    Row(FactId, String),
+    /// A row among those of a fact that a condition walks over.
+    Rows(FactId),
     /// The value of a variable, or the entry of it that a condition reads.
     Observed(VarId),
 }
 
 impl LostValue {
-    /// Returns true if a part of a condition never is as it is `wanted` where it is gone.
-    fn lifts(self, e: &Expr, wanted: bool) -> bool {
-        match &e.kind {
-            K::Not(a) => self.lifts(a, !wanted),
-            K::And(a, b) | K::Or(a, b) => self.lifts(a, wanted) || self.lifts(b, wanted),
-            K::Implies(a, b) => self.lifts(a, !wanted) || self.lifts(b, wanted),
+    fn is_of(&self, fact: FactId) -> bool {
+        matches!(self, LostValue::Row(of, _) | LostValue::Rows(of) if *of == fact)
+    }
+}
+
+/// Returns the rows that a condition asks for, by key: some may be there while another one is gone.
+fn asked_rows(program: &Program, tool: &Tool, condition: &Expr) -> BTreeSet<LostValue> {
+    let mut rows = BTreeSet::new();
+    condition.walk(&mut |e| {
+        if rows.len() < MOST_ROWS {
+            match &e.kind {
+                K::Row(fact, key) | K::Known(fact, key) => {
+                    rows.insert(LostValue::Row(*fact, key_text(program, tool, key)));
+                }
+                K::Rows(fact) => _ = rows.insert(LostValue::Rows(*fact)),
+                _ => {}
+            }
+        }
+    });
+    rows
+}
+
+fn key_text(program: &Program, tool: &Tool, key: &[Expr]) -> String {
+    let parts: Vec<String> = key.iter().map(|part| Canon(program).expr(Some(tool), part)).collect();
+    parts.join(", ")
+}
+
+/// A loss, where it is looked at: in the conditions of a tool.
+struct Loss<'l> {
+    program: &'l Program,
+    tool: &'l Tool,
+    lost: &'l LostValue,
+}
+
+/// A condition after a loss.
+struct AfterLoss {
+    /// True if a part of it never is as it is wanted.
+    lifted: bool,
+    /// Its truth, where that follows from the loss alone.
+    truth: Option<bool>,
+}
+
+impl Loss<'_> {
+    /// Returns true if a clause refuses less after the loss, and no other one of the tool refuses every call then.
+    fn lifts(&self, clause: &Clause, condition: &Expr) -> bool {
+        let refuses = |other: &Clause| match &other.kind {
+            ClauseKind::Deny { condition, replacement: None, .. } => {
+                !other.rule.shadow && self.after(condition, true).truth == Some(true)
+            }
+            _ => false,
+        };
+        let others = self.tool.clauses.iter().filter(|other| other.rule.span != clause.rule.span);
+        self.after(condition, true).lifted && !others.into_iter().any(refuses)
+    }
+
+    fn after(&self, e: &Expr, wanted: bool) -> AfterLoss {
+        let truth_of = |parts: [Option<bool>; 2], decides: bool| match parts {
+            [Some(a), _] if a == decides => Some(decides),
+            [_, Some(b)] if b == decides => Some(decides),
+            [Some(_), Some(_)] => Some(!decides),
+            _ => None,
+        };
+        let (lifted, truth) = match &e.kind {
+            K::Bool(value) => (false, Some(*value)),
+            K::Not(a) => {
+                let a = self.after(a, !wanted);
+                (a.lifted, a.truth.map(|truth| !truth))
+            }
+            K::And(a, b) | K::Or(a, b) => {
+                let (a, b) = (self.after(a, wanted), self.after(b, wanted));
+                let decides = matches!(e.kind, K::Or(..));
+                (a.lifted || b.lifted, truth_of([a.truth, b.truth], decides))
+            }
+            K::Implies(a, b) => {
+                let (a, b) = (self.after(a, !wanted), self.after(b, wanted));
+                let denied = a.truth.map(|truth| !truth);
+                (a.lifted || b.lifted, truth_of([denied, b.truth], true))
+            }
             K::If(condition, a, b) => {
-                [condition, a, b].into_iter().any(|part| self.lifts(part, wanted))
+                let [condition, a, b] = [condition, a, b].map(|part| self.after(part, wanted));
+                let truth = match condition.truth {
+                    Some(true) => a.truth,
+                    Some(false) => b.truth,
+                    None => a.truth.filter(|truth| b.truth == Some(*truth)),
+                };
+                (condition.lifted || a.lifted || b.lifted, truth)
             }
             K::Quantified { op: op @ (Op::Any | Op::All), over, body, .. } => {
-                let none = over.iter().any(|over| self.is_emptied(over));
-                none && (*op == Op::Any) == wanted || self.lifts(body, wanted)
+                let is_empty = over.iter().any(|over| self.is_emptied(over));
+                let of_nothing = *op == Op::All;
+                let body = self.after(body, wanted).lifted;
+                (is_empty && of_nothing != wanted || body, is_empty.then_some(of_nothing))
             }
             K::Compare(op @ (CompareOp::Eq | CompareOp::Ne), a, b) if b.ty == Type::Bool => {
-                let K::Bool(value) = b.kind else { return false };
-                self.lifts(a, wanted == (value == (*op == CompareOp::Eq)))
+                let K::Bool(value) = b.kind else { return AfterLoss { lifted: false, truth: None } };
+                let same = value == (*op == CompareOp::Eq);
+                let a = self.after(a, wanted == same);
+                (a.lifted, a.truth.map(|truth| truth == same))
             }
             // A test of what is missing is false, but for `!=`.
             K::Compare(CompareOp::Ne, a, b) => {
-                !wanted && (self.is_missing(a) || self.is_missing(b))
-                    || wanted && self.counts(a) && matches!(b.kind, K::Int(0))
+                let is_missing = self.is_missing(a) || self.is_missing(b);
+                let counted = wanted && self.counts(a) && matches!(b.kind, K::Int(0));
+                (!wanted && is_missing || counted, is_missing.then_some(true))
             }
-            K::Compare(op, a, b) if self.stands_in(a) || self.stands_in(b) => {
-                let both = self.number(a).zip(self.number(b));
-                both.is_some_and(|(a, b)| op.holds(a.cmp(&b)) != wanted)
+            _ => {
+                let fails = self.fails(e);
+                (self.lifts_comparison(e, wanted).unwrap_or(wanted && fails), fails.then_some(false))
             }
-            // Fewer are counted where it is gone.
-            K::Compare(CompareOp::Ge | CompareOp::Gt, a, _) if wanted && self.counts(a) => true,
-            K::Compare(CompareOp::Lt | CompareOp::Le, a, _) if !wanted && self.counts(a) => true,
-            K::Compare(CompareOp::Le | CompareOp::Lt, _, b) if wanted && self.counts(b) => true,
-            K::Compare(CompareOp::Gt | CompareOp::Ge, _, b) if !wanted && self.counts(b) => true,
-            _ => wanted && self.fails(e),
+        };
+        // Of many rows one is gone: nothing is certain of the others.
+        let truth = truth.filter(|_| !matches!(self.lost, LostValue::Rows(_)));
+        AfterLoss { lifted: lifted && truth != Some(wanted), truth }
+    }
+
+    /// Returns whether a comparison of numbers that stand for what is gone, or count it, is as wanted; none for other expressions.
+    fn lifts_comparison(&self, e: &Expr, wanted: bool) -> Option<bool> {
+        let K::Compare(op, a, b) = &e.kind else { return None };
+        if self.stands_in(a) || self.stands_in(b) {
+            let both = self.number(a).zip(self.number(b));
+            return Some(both.is_some_and(|(a, b)| op.holds(a.cmp(&b)) != wanted));
         }
+        // Fewer are counted where it is gone.
+        let fewer = match op {
+            CompareOp::Ge | CompareOp::Gt if wanted => a,
+            CompareOp::Lt | CompareOp::Le if !wanted => a,
+            CompareOp::Le | CompareOp::Lt => b,
+            CompareOp::Gt | CompareOp::Ge => b,
+            _ => return None,
+        };
+        self.counts(fewer).then_some(true)
     }
 
     /// Returns true if a test is false when the value is missing.
-    fn fails(self, e: &Expr) -> bool {
+    fn fails(&self, e: &Expr) -> bool {
         match &e.kind {
             K::IsSome(of) | K::Matches(of, _) => self.is_missing(of),
-            K::Known(fact, _) => matches!(self, LostValue::Row(gone) if gone == *fact),
+            K::Known(fact, key) => self.is_row(*fact, key),
             K::In(_, b) if self.is_emptied(b) => true,
             K::Compare(_, a, b) | K::In(a, b) | K::Within(a, b) => {
                 self.is_missing(a) || self.is_missing(b)
@@ -230,12 +336,12 @@ impl LostValue {
     }
 
     /// Returns true for a value that `else` gives where it is gone.
-    fn stands_in(self, e: &Expr) -> bool {
+    fn stands_in(&self, e: &Expr) -> bool {
         matches!(&e.kind, K::Else(a, _) if self.is_missing(a))
     }
 
     /// Returns the number that an expression is where it is gone, if it is a literal then.
-    fn number(self, e: &Expr) -> Option<i64> {
+    fn number(&self, e: &Expr) -> Option<i64> {
         match &e.kind {
             K::Int(n) | K::Decimal(n) | K::Duration(n) => Some(*n),
             K::Else(a, b) if self.is_missing(a) => self.number(b),
@@ -244,7 +350,7 @@ impl LostValue {
     }
 
     /// Returns true for a number that grows with what is there: a count of it, or a sum over it.
-    fn counts(self, e: &Expr) -> bool {
+    fn counts(&self, e: &Expr) -> bool {
         match &e.kind {
             K::Quantified {
                 op: Op::Count | Op::SumInt | Op::SumDecimal | Op::SumDuration,
@@ -258,25 +364,32 @@ impl LostValue {
     }
 
     /// Returns true if a collection holds nothing of what is gone.
-    fn is_emptied(self, e: &Expr) -> bool {
-        match (&e.kind, self) {
-            (K::State(var), LostValue::Observed(gone)) => *var == gone,
+    fn is_emptied(&self, e: &Expr) -> bool {
+        match (&e.kind, self.lost) {
+            (K::State(var), LostValue::Observed(gone)) => var == gone,
+            (K::Rows(fact), LostValue::Rows(gone)) => fact == gone,
             _ => self.is_missing(e),
         }
     }
 
     /// Returns true if a value is missing where it is gone. What a rule takes for established is a fault then, which refuses.
-    fn is_missing(self, e: &Expr) -> bool {
-        is_absent(e, &|expr| match (&expr.kind, self) {
-            (K::Row(fact, _) | K::Rows(fact), LostValue::Row(gone)) => *fact == gone,
-            (K::State(var), LostValue::Observed(gone)) => *var == gone && expr.ty.is_option(),
+    fn is_missing(&self, e: &Expr) -> bool {
+        is_absent(e, &|expr| match (&expr.kind, self.lost) {
+            (K::Row(fact, key), LostValue::Row(..)) => self.is_row(*fact, key),
+            (K::State(var), LostValue::Observed(gone)) => var == gone && expr.ty.is_option(),
             (K::Index(whole, _), LostValue::Observed(gone)) => {
-                matches!(whole.kind, K::State(var) if var == gone)
+                matches!(&whole.kind, K::State(var) if var == gone)
             }
             (K::Quantified { op: Op::First, over, .. }, _) => {
                 over.iter().any(|over| self.is_emptied(over))
             }
             _ => false,
         })
+    }
+
+    /// Returns true for the row that is gone.
+    fn is_row(&self, fact: FactId, key: &[Expr]) -> bool {
+        let LostValue::Row(gone, gone_key) = self.lost else { return false };
+        fact == *gone && key_text(self.program, self.tool, key) == *gone_key
     }
 }

@@ -83,6 +83,10 @@ fn establishes(program: &Program, tool: &Tool, at: usize) -> bool {
         })
 }
 
+fn says_why(clause: &Clause) -> bool {
+    matches!(&clause.kind, ClauseKind::Deny { because: Some(_), .. })
+}
+
 /// Another rule of the tool that refuses all that this one does. Of two that say the same it is the earlier.
 fn covering<'l>(lint: &'l Lint, tool: &'l Tool, at: usize) -> Option<Span> {
     let program = lint.program;
@@ -91,7 +95,9 @@ fn covering<'l>(lint: &'l Lint, tool: &'l Tool, at: usize) -> Option<Span> {
         let other = ImpliedRule { program, tool, clause };
         let (span, own) = (clause.rule.span, mine.clause.rule.span);
         let wider = refuses(clause) && span != own && covers(other, mine);
-        if wider && (!covers(mine, other) || span < own) {
+        // A rule that says why of fewer calls says more than the wider one.
+        let is_superfluous = if covers(mine, other) { span < own } else { !says_why(mine.clause) };
+        if wider && is_superfluous {
             return Some(span);
         }
     }
