@@ -225,6 +225,7 @@ fn expected(n: u64) -> Option<Result<(), String>> {
         "state { o: int? = none }\ninvariant i { o is none or (o else 0) >= 3 }\ntool t(x: int) { deny unless x >= 3\n effect o = x }",
         "state { n: int = 0 }\ninvariant i { 2 * n != 7 }\ntool t(x: int in 0..=9) { effect n = x }",
         "state { a: int = 0  b: int in 0..=99 = 0 }\ninvariant i { 2 * a <= b }\ntool t(x: int) { deny unless 3 * x <= b\n deny unless x >= 0\n effect a = x }",
+        "fact f(id: string key, v: int)\nstate { n: int = 0 }\ninvariant i { n <= 3 }\ntool look(id: string) {\n  trusted\n  returns int\n  learn f(id, result)\n}\ntool t(id: string, x: int) {\n  deny unless known f(id)\n  deny when f[id] is some and x > 3\n  effect n = x\n}",
         "record R { a: string  b: int in 0..=2 }\nstate { x: map<string, int> max 5 = {}  l: list<int> max 5 = [] }\ninvariant i { all k, v in x: v <= 2 }\ninvariant j { all v in l: v >= 0 }\ntool t() {\n  returns R\n  observe x[result.a] = result.b\n  observe l = [result.b, 1]\n}",
     ];
     let text = format!("guard expected\n{}", GUARDS.get(n as usize)?);
@@ -268,6 +269,7 @@ fn open(n: u64) -> Option<Result<(), String>> {
         "state { l: list<int> max 5 = [] }\ntool add(n: int in 0..=5) { effect append n to l }\ntool t(x: int) {\n  deny unless x in l\n  deny when any i, v in l: v > 100\n}\ninvariant j { all i, v in l: v >= 0 }",
         "record R { a: string  b: int }\nstate { x: map<string, int> max 5 = {}  y: map<string, int> max 5 = {} }\ninvariant i { all k, v in x: k in y }\ntool t() {\n  returns R\n  observe x[result.a] = result.b\n  observe y[result.a] = result.b\n}",
         "record R { a: string  b: int }\nstate { x: map<string, int> max 5 = {}  n: int = 0 }\ninvariant i { all k, v in x: v <= n }\ntool t() {\n  returns R\n  observe x[result.a] = result.b\n  observe n = result.b\n}",
+        "fact f(id: string key, v: int)\nstate { n: int = 0 }\ninvariant i { n <= 3 }\ntool look(id: string) {\n  trusted\n  returns int\n  learn f(id, result)\n}\ntool t(a: string, b: string, x: int) {\n  deny unless known f(a)\n  deny when f[b] is some and x > 3\n  effect n = x\n}",
         "state { n: int = 0 }\ninvariant i { n <= 3 }\ntool look()\ntool t(x: int) {\n  deny unless calls(look) within last 3 calls >= 1\n  deny unless calls(look) within 5m == 0\n  effect n = x\n}",
         "state { n: int = 0 }\ninvariant i { n <= 3 }\ntool look()\ntool t(x: int) {\n  deny unless failures(look) within 5m >= 1\n  deny unless failures(look) within last 3 calls == 0\n  effect n = x\n}",
     ];

@@ -113,12 +113,19 @@ impl<'p> Encoder<'p> {
             Node::Matches(..) | Node::Within(..) => {
                 return Ok(self.text_relation(node, values, sound));
             }
-            Node::Known(..) | Node::Called { .. } | Node::Failed { .. } => {
-                SymbolicValue::Bool(self.flag_of(term))
+            Node::Known(fact, keys) if self.is_key(*fact, keys) => {
+                // A row is known exactly if it is there.
+                let of_row = if mutant!("a known row has any key") { Vec::new() } else { terms };
+                let row = Op::Node(written(&Node::Row(*fact, keys.clone())));
+                let row = self.terms.intern(row, of_row);
+                SymbolicValue::Bool(self.flag(Op::IsSome, vec![row]))
             }
-            Node::Temporal(_) | Node::Exists(_) | Node::MayRead(..) => {
-                SymbolicValue::Bool(self.flag_of(term))
-            }
+            Node::Known(..)
+            | Node::Called { .. }
+            | Node::Failed { .. }
+            | Node::Temporal(_)
+            | Node::Exists(_)
+            | Node::MayRead(..) => SymbolicValue::Bool(self.flag_of(term)),
             Node::Said => self.number(Sort::Text, term, (None, None)),
             Node::Now => self.number(Sort::Time, term, any),
             Node::Elapsed | Node::RemainingTime => self.number(Sort::Duration, term, counted),
@@ -146,6 +153,11 @@ impl<'p> Encoder<'p> {
         };
         let known = self.flag(Op::Sound, vec![term]);
         Ok(SymbolicOutcome { value, sound: sound.and(known) })
+    }
+
+    /// Returns true if the values are the key of a fact: there is at most one such row, the one that an index reads.
+    fn is_key(&self, fact: u32, values: &[u32]) -> bool {
+        self.plan.facts.get(fact as usize).is_some_and(|fact| fact.keys as usize == values.len())
     }
 
     /// An option of which only the type is known.

@@ -38,6 +38,10 @@ pub struct Play {
     start: i64,
     calls: u64,
     trace: String,
+    /// What the session was opened with.
+    data: Option<Json>,
+    /// True until something happens after the opening.
+    is_fresh: bool,
     /// The feedback of the last event.
     feedback: Vec<Delivered>,
 }
@@ -62,7 +66,16 @@ impl Play {
         let cannot = |why| Failure::new(format!("the guard cannot begin a session: {why}"));
         let session = open(guard, Simulated::default(), start, None).map_err(cannot)?;
         let (trace, feedback) = (String::new(), Vec::new());
-        Ok(Play { session, now: start, start, calls: 0, trace, feedback })
+        Ok(Play {
+            session,
+            now: start,
+            start,
+            calls: 0,
+            trace,
+            data: None,
+            is_fresh: true,
+            feedback,
+        })
     }
 
     /// Begins again in the same world.
@@ -87,6 +100,7 @@ impl Play {
         let mut text = String::new();
         data.write(&mut text);
         self.note(&format!("opened with {text}"));
+        (self.data, self.is_fresh) = (Some(data.clone()), true);
         Ok(())
     }
 
@@ -287,14 +301,18 @@ impl Play {
         Ok(())
     }
 
-    /// Sets the clock. Before the first event this sets the session's start; afterwards the clock
+    /// Sets the clock. Before the first event after the opening this sets the session's start; afterwards the clock
     /// never runs backwards.
     pub fn set_clock(&mut self, time: i64) -> Result<(), String> {
-        if self.trace.is_empty() {
-            self.reopen(time, None)?;
-            (self.start, self.now) = (time, time);
+        if self.is_fresh {
+            let data = self.data.clone();
+            self.reopen(time, data.as_ref())?;
+            self.start = time;
         } else if time < self.now {
-            return Err(format!("the clock stands at {} and never runs backwards", self.time()));
+            let now = self.time();
+            return Err(format!(
+                "the clock stands at {now} and never runs backwards; set it before anything happens"
+            ));
         }
         self.now = time;
         Ok(())
@@ -348,6 +366,7 @@ impl Play {
     }
 
     fn note(&mut self, what: &str) {
+        self.is_fresh = false;
         let time = self.time();
         let _ = writeln!(self.trace, "  {time}  {what}");
     }

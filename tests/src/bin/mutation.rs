@@ -98,6 +98,7 @@ const FOUND: &[(&str, &[(&str, &str)])] = &[
             ("if and only if goes one way", "guard_proof::formula"),
             ("a frame forgets the second variable", "guard_proof::frame"),
             ("a monitor is assumed", "guard_proof::lib"),
+            ("a known row has any key", "guard_proof::questions"),
             ("an invariant in shadow is assumed", "guard_proof::lib"),
             ("what is observed is assumed", "guard_proof::lib"),
             ("quantifiers share a variable whatever they range over", "guard_proof::quantifiers"),

@@ -107,4 +107,5 @@ pub const CODES: &[(&str, &str)] = &[
     ("G0526", "text in lower case beside another"),
     ("G0527", "comment that accepts nothing"),
     ("G0528", "rule in the place of a command's denial"),
+    ("G0529", "refusal that asks for a success"),
 ];

@@ -252,6 +252,15 @@ pub(crate) fn lifted_by_clearing(span: Span, var: &str, observer: Span) -> Diagn
         .help(format!("say `undecoded keep` (or `halt`) where `{var}` is observed, or refuse where it is missing too"))
 }
 
+/// A rule that refuses nothing after a call whose result does not decode.
+pub(crate) fn lifted_by_undecoded(span: Span, tool: &str, declared: Span) -> Diagnostic {
+    let message =
+        format!("this refuses nothing after a call of `{tool}` whose result does not decode");
+    Diagnostic::warning("G0529", span, message)
+        .also(declared, "such a call has run and is no success")
+        .help(format!("count the calls that have run (`calls({tool}) > 0`, `limit 1 per session`), or say `undecoded halt` in `{tool}`"))
+}
+
 pub(crate) fn never_asked(span: Span, why: &str) -> Diagnostic {
     Diagnostic::warning("G0518", span, format!("this approval is never asked for: {why}"))
         .help("say when somebody is to be asked, or remove it: nobody looks at these calls")

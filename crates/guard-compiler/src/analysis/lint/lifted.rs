@@ -1,7 +1,7 @@
 //! A rule that a session forgets: it refuses nothing any more once a row of a fact, or what an observation wrote, is gone.
 //!
 //! Rows go when a fact is full, and what was observed goes when a later result does not decode. A part of a condition for which the
-//! rule refuses, and that never holds without them, is lifted.
+//! rule refuses, and that never holds without them, is lifted. A call whose result does not decode is no success, and lifts what asks for one.
 
 use super::Lint;
 use crate::analysis::diff::implied::is_absent;
@@ -38,6 +38,14 @@ pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
                 if rows.iter().any(|lost| lost.is_of(*fact) && lifts(lost)) {
                     let fact = &program.facts[*fact];
                     found.push(errors::lifted_by_eviction(span, &fact.name, fact.max, *teacher));
+                }
+            }
+            for of in asked_successes(condition) {
+                let asked = &program.tools[of];
+                // A second call is refused by its limit.
+                let is_only = std::ptr::eq(asked, tool) && most_calls(program, tool) == Some(1);
+                if may_not_decode(asked) && !is_only && lifts(&LostValue::Success(of)) {
+                    found.push(errors::lifted_by_undecoded(span, &asked.name, asked.span));
                 }
             }
             for (var, observers) in &cleared {
@@ -183,6 +191,8 @@ enum LostValue {
     Rows(FactId),
     /// The value of a variable, or the entry of it that a condition reads.
     Observed(VarId),
+    /// The success of a call that has run: its result does not decode.
+    Success(ToolId),
 }
 
 impl LostValue {
@@ -206,6 +216,23 @@ fn asked_rows(program: &Program, tool: &Tool, condition: &Expr) -> BTreeSet<Lost
         }
     });
     rows
+}
+
+/// Returns the tools of which a condition asks whether they have succeeded.
+fn asked_successes(condition: &Expr) -> BTreeSet<ToolId> {
+    let mut asked = BTreeSet::new();
+    condition.walk(&mut |e| {
+        if let K::Called { tool, .. } = e.kind {
+            asked.insert(tool);
+        }
+    });
+    asked
+}
+
+/// Returns true if a call of a tool may run and be no success, though nothing has failed.
+fn may_not_decode(tool: &Tool) -> bool {
+    let may_differ = |ty: &Type| !matches!(ty.required(), Type::Json);
+    tool.undecoded != Undecoded::Halt && tool.returns.as_ref().is_some_and(may_differ)
 }
 
 fn key_text(program: &Program, tool: &Tool, key: &[Expr]) -> String {
@@ -280,7 +307,9 @@ impl Loss<'_> {
                 (is_empty && of_nothing != wanted || body, is_empty.then_some(of_nothing))
             }
             K::Compare(op @ (CompareOp::Eq | CompareOp::Ne), a, b) if b.ty == Type::Bool => {
-                let K::Bool(value) = b.kind else { return AfterLoss { lifted: false, truth: None } };
+                let K::Bool(value) = b.kind else {
+                    return AfterLoss { lifted: false, truth: None };
+                };
                 let same = value == (*op == CompareOp::Eq);
                 let a = self.after(a, wanted == same);
                 (a.lifted, a.truth.map(|truth| truth == same))
@@ -293,7 +322,10 @@ impl Loss<'_> {
             }
             _ => {
                 let fails = self.fails(e);
-                (self.lifts_comparison(e, wanted).unwrap_or(wanted && fails), fails.then_some(false))
+                (
+                    self.lifts_comparison(e, wanted).unwrap_or(wanted && fails),
+                    fails.then_some(false),
+                )
             }
         };
         // Of many rows one is gone: nothing is certain of the others.
@@ -324,6 +356,7 @@ impl Loss<'_> {
         match &e.kind {
             K::IsSome(of) | K::Matches(of, _) => self.is_missing(of),
             K::Known(fact, key) => self.is_row(*fact, key),
+            K::Called { tool, .. } => *self.lost == LostValue::Success(*tool),
             K::In(_, b) if self.is_emptied(b) => true,
             K::Compare(_, a, b) | K::In(a, b) | K::Within(a, b) => {
                 self.is_missing(a) || self.is_missing(b)

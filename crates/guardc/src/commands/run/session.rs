@@ -33,7 +33,7 @@ const COMMANDS: [(&str, &str, &str); 24] = [
     ("tools", ":tools", "what can be called"),
     ("why", ":why", "the last verdict, all of it"),
     ("after", ":after 5m", "the clock advances"),
-    ("at", ":at 2026-01-10T09:00:00Z", "the clock is set"),
+    ("at", ":at 2026-01-10T09:00:00Z", "the clock is set; before anything happens: the beginning"),
     ("exists", ":exists PATH", "a file is there"),
     ("missing", ":missing PATH", "a file is not there"),
     ("probe", ":probe NAME = VALUE", "what a probe answers from now on"),

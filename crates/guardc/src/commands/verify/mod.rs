@@ -39,7 +39,7 @@ pub struct Args {
     /// Most things that happen in an explored session; 0 explores nothing
     #[arg(long, value_name = "N", default_value_t = ExplorationLimits::default().depth)]
     pub depth: usize,
-    /// Most states that are kept while exploring
+    /// Most states that are kept while exploring; more states have more calls judged
     #[arg(long, value_name = "N", default_value_t = ExplorationLimits::default().states)]
     pub states: usize,
     /// Ask this SMT solver what the prover leaves open: `z3`, `cvc5`, or the path of either
@@ -93,12 +93,15 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     let stop = interruptions()?;
     let seeds = explore::events_of(&output.scenarios, &[&output.program]);
     let effects = unproved(output);
+    let usual = ExplorationLimits::default();
+    // As many calls for each state as usual.
+    let further = args.states.div_ceil(usual.states).max(1);
     let limits = ExplorationLimits {
         depth: args.depth,
         states: args.states,
+        calls: usual.calls.saturating_mul(further),
         seeds,
         effects,
-        ..ExplorationLimits::default()
     };
     let explored = (args.depth > 0).then(|| {
         let patience = ProgressNotice::new(term);
@@ -108,14 +111,14 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
         })
     });
     let properties = output.properties.as_ref().map_or(Vec::new(), |properties| {
-        let limits = match args.depth {
-            0 => diff::WitnessLimits {
-                states: 0,
-                calls: 0,
-                climbs: 0,
-                ..diff::WitnessLimits::default()
-            },
-            _ => diff::WitnessLimits { seeds: limits.seeds, ..diff::WitnessLimits::default() },
+        let usual = diff::WitnessLimits::default();
+        let times = if args.depth == 0 { 0 } else { further };
+        let limits = diff::WitnessLimits {
+            states: usual.states.saturating_mul(times),
+            calls: usual.calls.saturating_mul(times),
+            climbs: usual.climbs.saturating_mul(times),
+            seeds: limits.seeds,
+            ..usual
         };
         properties.decide(&limits, &|| stop.load(Ordering::Relaxed))
     });

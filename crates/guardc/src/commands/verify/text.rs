@@ -472,6 +472,12 @@ impl TextPage<'_> {
                 None => writeln!(out, "  completion: {}", explored.absence()),
             };
         }
+        let is_missing = |found: &[Option<_>]| found.iter().any(Option::is_none);
+        let open = !quiet.is_empty() || !never.is_empty() || is_missing(&explored.goals);
+        if open && !explored.exhausted {
+            let hint = "`--states N` looks further, and each `test` is where a search begins";
+            let _ = writeln!(out, "  {hint}");
+        }
         if let Some(session) = &explored.deadlock {
             let _ = writeln!(
                 out,
