@@ -66,7 +66,7 @@ pub(crate) struct Names<'a> {
     pub default_allow: Option<Span>,
     pub deadline: Option<&'a ast::Literal>,
     pub enums: NameTable<'a, ast::Enum>,
-    pub records: NameTable<'a, ast::Record>,
+    pub records: NameTable<'a, ast::RecordDecl>,
     pub unions: NameTable<'a, ast::Union>,
     pub aliases: NameTable<'a, ast::Alias>,
     pub defines: NameTable<'a, ast::Define>,
@@ -153,7 +153,7 @@ const BUILTIN_TYPES: [&str; 12] = [
 ];
 
 impl<'a> Collector<'a, '_> {
-    fn item(&mut self, item: &'a ast::Item, root: bool, bundled: bool) {
+    fn item(&mut self, item: &'a ast::FileItem, root: bool, bundled: bool) {
         let (names, docs, d) = (&mut self.names, item.docs.as_slice(), &mut *self.diagnostics);
         match &item.kind {
             ItemKind::Use(_) => {}

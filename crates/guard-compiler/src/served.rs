@@ -6,8 +6,8 @@
 use crate::errors;
 use guard_plan::plan::ServedOp;
 use guard_syntax::ast::{
-    Clause, ClauseKind, Effect, EffectKind, Enum, Expr, ExprKind, Field, File, Ident, Item,
-    ItemKind, Lifecycle, LifecycleClause, OtherForms, Record, Refinement, SpanEq, StateVar,
+    Clause, ClauseKind, Effect, EffectKind, Enum, Expr, ExprKind, Field, File, FileItem, Ident,
+    ItemKind, Lifecycle, LifecycleClause, OtherForms, RecordDecl, Refinement, SpanEq, StateVar,
     Statement, Step, Target, Tool, Transition, Type, TypeKind, Variant,
 };
 use guard_syntax::diagnostic::Diagnostic;
@@ -106,9 +106,9 @@ impl GeneratedSpan {
         Ident { node: name.to_owned(), span: self.0 }
     }
 
-    fn item(self, doc: &str, kind: ItemKind) -> Item {
+    fn item(self, doc: &str, kind: ItemKind) -> FileItem {
         let docs = if doc.is_empty() { Vec::new() } else { vec![doc.to_owned()] };
-        Item { docs, kind, span: SpanEq(self.0) }
+        FileItem { docs, kind, span: SpanEq(self.0) }
     }
 
     fn ty(self, kind: TypeKind, optional: bool, max: Option<&str>) -> Type {
@@ -139,7 +139,7 @@ impl GeneratedSpan {
         }
     }
 
-    fn criterion(self) -> Record {
+    fn criterion(self) -> RecordDecl {
         let word = self.named("string", false, Some("1000"));
         let fields = vec![
             self.field("file", self.named("path", true, None)),
@@ -148,19 +148,19 @@ impl GeneratedSpan {
             self.field("git_commit", self.named("bool", true, None)),
             self.field("probe", self.named("string", true, Some("200"))),
         ];
-        Record { name: self.ident(CRITERION), fields }
+        RecordDecl { name: self.ident(CRITERION), fields }
     }
 
-    fn evidence(self) -> Record {
+    fn evidence(self) -> RecordDecl {
         let fields = vec![
             self.field("call", self.named("string", true, Some("1000"))),
             self.field("file", self.named("path", true, None)),
             self.field("sha256", self.named("string", true, Some("64"))),
         ];
-        Record { name: self.ident(EVIDENCE), fields }
+        RecordDecl { name: self.ident(EVIDENCE), fields }
     }
 
-    fn lifecycle(self, lifecycle: &Lifecycle, out: &mut Vec<Item>) {
+    fn lifecycle(self, lifecycle: &Lifecycle, out: &mut Vec<FileItem>) {
         let name = &lifecycle.name.node;
         let states = format!("{name} state");
         let variant = |state: &str| Variant { name: self.ident(state), quoted: false };
@@ -192,7 +192,7 @@ impl GeneratedSpan {
         statement: &Statement,
         docs: &[String],
         diagnostics: &mut Vec<Diagnostic>,
-        out: &mut Vec<Item>,
+        out: &mut Vec<FileItem>,
     ) {
         let name = &statement.name;
         let mut params = statement.params.clone();
@@ -215,7 +215,7 @@ impl GeneratedSpan {
             all => {
                 let record = format!("{} statement", name.node);
                 let fields = all.to_vec();
-                let record = Record { name: self.ident(&record), fields };
+                let record = RecordDecl { name: self.ident(&record), fields };
                 let ty = self.named(&record.name.node, false, None);
                 out.push(self.item("", ItemKind::Record(record)));
                 let entry = |field: &Field| (field.name.clone(), read(&field.name));
@@ -243,7 +243,7 @@ impl GeneratedSpan {
         let clauses = vec![statement.approval.clone(), effect];
         let name = name.clone();
         let tool = Tool { name, real_name: None, params, clauses };
-        out.push(Item { docs: docs.to_vec(), kind: ItemKind::Tool(tool), span });
+        out.push(FileItem { docs: docs.to_vec(), kind: ItemKind::Tool(tool), span });
     }
 
     fn create(self, lifecycle: &Lifecycle) -> Vec<Field> {

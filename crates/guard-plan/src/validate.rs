@@ -20,10 +20,10 @@ const MAX_TYPE_DEPTH: u32 = 64;
 /// The maximum worst-case number of steps of one decision.
 pub const MAX_STEPS: u64 = 10_000_000;
 
-type Check = Result<(), String>;
+type ValidationResult = Result<(), String>;
 
 /// Checks a plan and its sources; the error names the position and the problem.
-pub(crate) fn plan(plan: &Plan, sources: &Sources) -> Check {
+pub(crate) fn plan(plan: &Plan, sources: &Sources) -> ValidationResult {
     let spans = sources.spans.iter().all(|span| (span.file as usize) < sources.files.len());
     ensure(spans, || "a span is in no file".into())?;
     types(plan)?;
@@ -39,26 +39,26 @@ pub(crate) fn plan(plan: &Plan, sources: &Sources) -> Check {
 }
 
 /// Checks an expression that is not part of the plan.
-pub(crate) fn beside(plan: &Plan, expr: &Expr) -> Check {
+pub(crate) fn beside(plan: &Plan, expr: &Expr) -> ValidationResult {
     expression(plan, &ExpressionScope::COMMITTED, expr)
 }
 
 /// Checks an expression that is not part of the plan and may read the arguments of a tool.
-pub(crate) fn beside_call(plan: &Plan, tool: ToolId, expr: &Expr) -> Check {
+pub(crate) fn beside_call(plan: &Plan, tool: ToolId, expr: &Expr) -> ValidationResult {
     let params = plan.tools.get(tool as usize).map_or(0, |tool| tool.params.len());
     expression(plan, &ExpressionScope { params, ..ExpressionScope::COMMITTED }, expr)
 }
 
-fn ensure(holds: bool, why: impl FnOnce() -> String) -> Check {
+fn ensure(holds: bool, why: impl FnOnce() -> String) -> ValidationResult {
     if holds { Ok(()) } else { Err(why()) }
 }
 
-fn in_range(index: u32, count: usize, what: &str) -> Check {
+fn in_range(index: u32, count: usize, what: &str) -> ValidationResult {
     ensure((index as usize) < count, || format!("{what} {index} of {count}"))
 }
 
 /// Checks that items are strictly ascending, and therefore distinct.
-fn ascending<T: PartialOrd>(mut items: impl Iterator<Item = T>, what: &str) -> Check {
+fn ascending<T: PartialOrd>(mut items: impl Iterator<Item = T>, what: &str) -> ValidationResult {
     let Some(mut last) = items.next() else {
         return Ok(());
     };
@@ -69,7 +69,7 @@ fn ascending<T: PartialOrd>(mut items: impl Iterator<Item = T>, what: &str) -> C
     Ok(())
 }
 
-fn unique<'a>(names: impl Iterator<Item = &'a str>, what: &str) -> Check {
+fn unique<'a>(names: impl Iterator<Item = &'a str>, what: &str) -> ValidationResult {
     let mut seen = std::collections::HashSet::new();
     for name in names {
         ensure(seen.insert(name), || format!("{what} `{name}` is there twice"))?;
@@ -77,7 +77,7 @@ fn unique<'a>(names: impl Iterator<Item = &'a str>, what: &str) -> Check {
     Ok(())
 }
 
-fn types(plan: &Plan) -> Check {
+fn types(plan: &Plan) -> ValidationResult {
     let mut depths: Vec<u32> = Vec::with_capacity(plan.types.len());
     for (id, def) in plan.types.iter().enumerate() {
         let depth = type_def(plan, def, &depths).map_err(|why| format!("type {id}: {why}"))?;
@@ -87,7 +87,7 @@ fn types(plan: &Plan) -> Check {
     Ok(())
 }
 
-fn coercions(plan: &Plan) -> Check {
+fn coercions(plan: &Plan) -> ValidationResult {
     ascending(
         plan.coercions.iter().map(|coercion| (coercion.record, coercion.field)),
         "other forms",
@@ -181,25 +181,25 @@ struct PlanChecker<'p> {
 }
 
 impl<'p> PlanChecker<'p> {
-    fn expression(&mut self, scope: &ExpressionScope<'_>, expr: &Expr) -> Check {
+    fn expression(&mut self, scope: &ExpressionScope<'_>, expr: &Expr) -> ValidationResult {
         self.nodes += expr.0.len();
         ensure(self.nodes <= MAX_NODES, || format!("more than {MAX_NODES} expression nodes"))?;
         expression(self.plan, scope, expr)
     }
 
-    fn optional(&mut self, scope: &ExpressionScope<'_>, expr: &Option<Expr>) -> Check {
+    fn optional(&mut self, scope: &ExpressionScope<'_>, expr: &Option<Expr>) -> ValidationResult {
         expr.as_ref().map_or(Ok(()), |expr| self.expression(scope, expr))
     }
 
-    fn ty(&self, ty: TypeId) -> Check {
+    fn ty(&self, ty: TypeId) -> ValidationResult {
         in_range(ty, self.plan.types.len(), "type")
     }
 
-    fn tool_id(&self, tool: ToolId) -> Check {
+    fn tool_id(&self, tool: ToolId) -> ValidationResult {
         in_range(tool, self.plan.tools.len(), "tool")
     }
 
-    fn tables(&mut self) -> Check {
+    fn tables(&mut self) -> ValidationResult {
         let plan = self.plan;
         ascending(plan.state.iter().map(|var| &var.name), "state variables")?;
         ascending(plan.units.iter().map(|unit| &unit.name), "units")?;
@@ -237,7 +237,7 @@ impl<'p> PlanChecker<'p> {
         self.monitors()
     }
 
-    fn memories(&mut self) -> Check {
+    fn memories(&mut self) -> ValidationResult {
         for index in &self.plan.indexes {
             self.tool_id(index.tool)?;
             let params = self.plan.tools[index.tool as usize].params.len();
@@ -264,7 +264,7 @@ impl<'p> PlanChecker<'p> {
         Ok(())
     }
 
-    fn invariants(&mut self) -> Check {
+    fn invariants(&mut self) -> ValidationResult {
         for invariant in &self.plan.invariants {
             let vars = self.plan.state.len();
             let result = ascending(invariant.reads.iter(), "its variables")
@@ -284,7 +284,7 @@ impl<'p> PlanChecker<'p> {
         Ok(())
     }
 
-    fn monitors(&mut self) -> Check {
+    fn monitors(&mut self) -> ValidationResult {
         for (id, monitor) in self.plan.monitors.iter().enumerate() {
             let scope =
                 ExpressionScope { world: false, monitors: Some(id), ..ExpressionScope::COMMITTED };
@@ -302,7 +302,7 @@ impl<'p> PlanChecker<'p> {
         scope: &ExpressionScope<'_>,
         because: &Option<Message>,
         shows: &[Show],
-    ) -> Check {
+    ) -> ValidationResult {
         for show in because.iter().flat_map(Message::values).chain(shows) {
             self.ty(show.ty)?;
             self.expression(scope, &show.expr)?;
@@ -310,7 +310,7 @@ impl<'p> PlanChecker<'p> {
         Ok(())
     }
 
-    fn target(&mut self, scope: &ExpressionScope<'_>, target: &Target) -> Check {
+    fn target(&mut self, scope: &ExpressionScope<'_>, target: &Target) -> ValidationResult {
         in_range(target.var, self.plan.state.len(), "variable")?;
         ensure(target.path.len() <= MAX_TYPE_DEPTH as usize, || "a target is too deep".into())?;
         for step in &target.path {
@@ -321,7 +321,7 @@ impl<'p> PlanChecker<'p> {
         Ok(())
     }
 
-    fn tool(&mut self, tool: &Tool) -> Check {
+    fn tool(&mut self, tool: &Tool) -> ValidationResult {
         ensure(tool.steps <= MAX_STEPS, || format!("{} steps, at most {MAX_STEPS}", tool.steps))?;
         unique(tool.params.iter().map(|param| &*param.name), "parameter")?;
         tool.params.iter().try_for_each(|param| self.ty(param.ty))?;
@@ -375,7 +375,7 @@ impl<'p> PlanChecker<'p> {
         self.bookkeeping(tool)
     }
 
-    fn requirements(&mut self, scope: &ExpressionScope<'_>, tool: &Tool) -> Check {
+    fn requirements(&mut self, scope: &ExpressionScope<'_>, tool: &Tool) -> ValidationResult {
         for requires in &tool.requires {
             ensure(!requires.any_of.is_empty(), || "a requirement without alternatives".into())?;
             self.optional(scope, &requires.when)?;
@@ -392,7 +392,7 @@ impl<'p> PlanChecker<'p> {
         Ok(())
     }
 
-    fn settlement(&mut self, scope: &ExpressionScope<'_>, tool: &Tool) -> Check {
+    fn settlement(&mut self, scope: &ExpressionScope<'_>, tool: &Tool) -> ValidationResult {
         for observe in &tool.observes {
             self.target(scope, &observe.target)?;
             self.ty(observe.ty)?;
@@ -450,7 +450,7 @@ impl<'p> PlanChecker<'p> {
         Ok(slots)
     }
 
-    fn learn(&mut self, scope: &ExpressionScope<'_>, learn: &Learn) -> Check {
+    fn learn(&mut self, scope: &ExpressionScope<'_>, learn: &Learn) -> ValidationResult {
         in_range(learn.fact, self.plan.facts.len(), "fact")?;
         let slots = self.ranges(scope, &learn.ranges)?;
         let bound = ExpressionScope { bound: &slots, ..*scope };
@@ -465,7 +465,7 @@ impl<'p> PlanChecker<'p> {
     }
 
     /// Checks that touches exist and are sorted.
-    fn touches(&self, touches: &[Touch], what: &str) -> Check {
+    fn touches(&self, touches: &[Touch], what: &str) -> ValidationResult {
         ascending(touches.iter(), what)?;
         touches.iter().try_for_each(|touch| match *touch {
             Touch::State(var) => in_range(var, self.plan.state.len(), "variable"),
@@ -475,7 +475,7 @@ impl<'p> PlanChecker<'p> {
     }
 
     /// Checks that the stored history of a tool's calls is exactly what rules may read.
-    fn bookkeeping(&mut self, tool: &Tool) -> Check {
+    fn bookkeeping(&mut self, tool: &Tool) -> ValidationResult {
         let plan = self.plan;
         let own =
             |id: ToolId| plan.tools.get(id as usize).is_some_and(|other| other.name == tool.name);

@@ -2,7 +2,7 @@
 
 use super::scope::Scope;
 use super::typed::{broken, folded, typed};
-use super::{Checker, literal};
+use super::{TypeChecker, literal};
 use crate::errors;
 use crate::hir::{Expr, ExprKind, Field, ToolId, Type};
 use guard_plan::builtin::{ReturnKind, TABLE};
@@ -42,7 +42,7 @@ struct AskedHistory<'e> {
     span: Span,
 }
 
-impl Checker<'_, '_> {
+impl TypeChecker<'_, '_> {
     pub(super) fn call(
         &mut self,
         e: &ast::Expr,

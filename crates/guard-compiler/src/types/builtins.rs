@@ -1,6 +1,6 @@
 //! Calls of builtins: their arguments, and the types that they give. What asks the session or the world is in `ask`.
 
-use super::Checker;
+use super::TypeChecker;
 use super::scope::Scope;
 use super::ty::{fits, join};
 use super::typed::{broken, typed};
@@ -10,7 +10,7 @@ use guard_plan::builtin::{Builtin, BuiltinRow, MAX_COMMANDS, ParamKind, ReturnKi
 use guard_syntax::ast::{Arg, Ident};
 use guard_syntax::span::Span;
 
-impl Checker<'_, '_> {
+impl TypeChecker<'_, '_> {
     pub(super) fn builtin(
         &mut self,
         row: &BuiltinRow,

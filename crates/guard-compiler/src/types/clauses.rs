@@ -9,7 +9,7 @@ use super::text::text;
 use super::transforms::CheckedTransform;
 use super::trust::endorses;
 use super::typed::typed;
-use super::{Checker, establish};
+use super::{TypeChecker, establish};
 use crate::errors;
 use crate::hir::{
     self, Clause, ClauseKind, Expr, ExprKind, LimitId, PropertyId, RuleMeta, ToolId, Type,
@@ -29,7 +29,7 @@ fn is_claim(clause: &ast::ClauseKind) -> bool {
     )
 }
 
-impl<'a> Checker<'a, '_> {
+impl<'a> TypeChecker<'a, '_> {
     pub(super) fn invariants(&mut self) {
         let names = self.names;
         for entry in &names.invariants.items {

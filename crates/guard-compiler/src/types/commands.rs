@@ -1,6 +1,6 @@
 //! Commands of a shell: the record that `commands` gives, and the denial of what only the shell could know.
 
-use super::Checker;
+use super::TypeChecker;
 use super::scope::Scope;
 use super::typed::typed;
 use crate::hir::{
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 const NAME: &str = "SimpleCommand";
 
-impl Checker<'_, '_> {
+impl TypeChecker<'_, '_> {
     /// The record of a simple command. It is made where it is first needed, so that other plans do not have it.
     pub(super) fn simple_command(&mut self) -> usize {
         let is_ours =

@@ -7,7 +7,7 @@ use super::scope::MissingMeaning;
 use super::session::session_scope;
 use super::text::text;
 use super::ty::fits;
-use super::{Checker, literal};
+use super::{TypeChecker, literal};
 use crate::errors;
 use crate::hir::{self, Allowed, RecordDef, Type};
 use guard_plan::json::Json;
@@ -20,7 +20,7 @@ const BOUNDS: Bounds = Bounds { depth: 16, string: 10_000, bytes: 1 << 20, quara
 /// The deepest that an item may be allowed to nest.
 const MAX_DEPTH: u32 = 100;
 
-impl Checker<'_, '_> {
+impl TypeChecker<'_, '_> {
     pub(super) fn contracts(&mut self) {
         let names = self.names;
         for entry in &names.contracts.items {

@@ -5,7 +5,7 @@ use super::name::OtherMeaning;
 use super::scope::{ExprPlace, MissingMeaning, Scope};
 use super::trust::endorses;
 use super::ty::{MAX_LEVELS, levels};
-use super::{Checker, Signature, literal};
+use super::{Signature, TypeChecker, literal};
 use crate::errors;
 use crate::hir::{self, EnumDef, Field, RecordDef, StateVar, ToolId, Type, Unit};
 use guard_plan::origin::Origin;
@@ -18,7 +18,7 @@ use std::collections::HashMap;
 /// The default number of rows that a fact keeps.
 const DEFAULT_ROWS: u64 = 10_000;
 
-impl<'a> Checker<'a, '_> {
+impl<'a> TypeChecker<'a, '_> {
     pub(super) fn declare(&mut self, root: Span) {
         self.header(root);
         self.enums();

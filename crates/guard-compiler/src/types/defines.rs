@@ -4,7 +4,7 @@
 //! argument was written. So nothing is renamed, no name of one place means something of another, and whatever is
 //! known of the text written out (options, trust, secrets, steps) is known of the use.
 
-use super::Checker;
+use super::TypeChecker;
 use super::declare::marks;
 use super::scope::{ExprPlace, GivenArgument, MissingMeaning, Scope};
 use super::text::{text, text_in};
@@ -150,7 +150,7 @@ enum WrongArgument {
     Count,
 }
 
-impl<'a> Checker<'a, '_> {
+impl<'a> TypeChecker<'a, '_> {
     /// The types of all defines, which state and rules use.
     pub(super) fn define_types(&mut self) {
         let names = self.names;

@@ -1,6 +1,6 @@
 //! Effects, observations and learning: what calls write, and whether it fits.
 
-use super::Checker;
+use super::TypeChecker;
 use super::clauses::place_key;
 use super::narrow;
 use super::scope::{ExprPlace, MissingMeaning, Scope};
@@ -14,7 +14,7 @@ use guard_plan::plan::MAX_RANGES;
 use guard_syntax::ast::{self, EffectKind};
 use guard_syntax::span::Span;
 
-impl Checker<'_, '_> {
+impl TypeChecker<'_, '_> {
     /// Checks a statement of an `effect`: with `for`, once for each element.
     pub(super) fn effect(
         &mut self,

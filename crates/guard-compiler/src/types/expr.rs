@@ -6,7 +6,7 @@ use super::scope::{MissingMeaning, Scope};
 use super::text::{text, text_in};
 use super::ty::{fits, join};
 use super::typed::{boxed, broken, typed};
-use super::{Checker, literal, regex};
+use super::{TypeChecker, literal, regex};
 use crate::errors;
 use crate::hir::{Expr, ExprKind, Type};
 use guard_plan::plan::TemporalOp;
@@ -39,7 +39,7 @@ pub(super) fn looks_like_int(e: &ast::Expr, scope: &Scope) -> bool {
         || scope.written_out(e, looks_like_int).unwrap_or(false)
 }
 
-impl Checker<'_, '_> {
+impl TypeChecker<'_, '_> {
     /// The expression as a value of type `wanted`; anything else is reported.
     pub fn value(&mut self, e: &ast::Expr, wanted: &Type, scope: &mut Scope) -> Expr {
         let found = self.expr(e, Some(wanted), scope);

@@ -1,6 +1,6 @@
 //! The forms besides its own in which a value is taken: which of them a type has, and where they may stand.
 
-use super::{Checker, literal};
+use super::{TypeChecker, literal};
 use crate::errors;
 use crate::hir::{RecordId, Type};
 use guard_plan::decimal;
@@ -18,7 +18,7 @@ pub(super) enum FormPlace {
     Result,
 }
 
-impl Checker<'_, '_> {
+impl TypeChecker<'_, '_> {
     /// The forms in which a value of a type is taken besides its own.
     pub(super) fn forms(&mut self, said: &OtherForms, ty: &Type, place: FormPlace) -> TakenForms {
         if *ty == Type::Error {

@@ -1,13 +1,13 @@
 //! Keys of maps: each is known by its text, which a constant key is at once.
 
-use super::Checker;
+use super::TypeChecker;
 use super::scope::Scope;
 use super::typed::{boxed, typed};
 use crate::errors;
 use crate::hir::{Expr, ExprKind, MapKey, Type};
 use guard_syntax::ast::{self, Ident};
 
-impl Checker<'_, '_> {
+impl TypeChecker<'_, '_> {
     /// A key by which a map is asked, as the text that the map knows.
     pub(super) fn key(&mut self, at: &ast::Expr, key: MapKey, scope: &mut Scope) -> Expr {
         // A key that is a test says neither yes nor no to the call: what it compares must be there.

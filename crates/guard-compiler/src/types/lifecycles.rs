@@ -2,7 +2,7 @@
 //!
 //! The tools they give the agent are declared before names are resolved, in `served`.
 
-use super::Checker;
+use super::TypeChecker;
 use crate::errors;
 use crate::hir;
 use crate::served;
@@ -20,7 +20,7 @@ const CRITERIA: [(&str, CriterionKind); 5] = [
     ("probe", CriterionKind::Probe),
 ];
 
-impl Checker<'_, '_> {
+impl TypeChecker<'_, '_> {
     pub(super) fn lifecycles(&mut self) {
         let names = self.names;
         for (at, entry) in names.lifecycles.items.iter().enumerate() {

@@ -64,7 +64,7 @@ pub(crate) struct Checked {
 
 /// Types everything `names` declares. `root` is where a missing header is reported.
 pub(crate) fn check(names: &Names, root: Span, diagnostics: &mut Vec<Diagnostic>) -> Checked {
-    let mut checker = Checker::new(names, diagnostics);
+    let mut checker = TypeChecker::new(names, diagnostics);
     checker.declare(root);
     checker.defines();
     checker.invariants();
@@ -100,7 +100,7 @@ pub(crate) struct Signature {
 }
 
 /// The state of checking one guard.
-pub(crate) struct Checker<'a, 'd> {
+pub(crate) struct TypeChecker<'a, 'd> {
     names: &'a Names<'a>,
     program: Program,
     signatures: Vec<Signature>,
@@ -137,9 +137,9 @@ pub(crate) struct Checker<'a, 'd> {
     diagnostics: &'d mut Vec<Diagnostic>,
 }
 
-impl<'a, 'd> Checker<'a, 'd> {
+impl<'a, 'd> TypeChecker<'a, 'd> {
     fn new(names: &'a Names<'a>, diagnostics: &'d mut Vec<Diagnostic>) -> Self {
-        Checker {
+        TypeChecker {
             names,
             program: Program::default(),
             signatures: Vec::new(),

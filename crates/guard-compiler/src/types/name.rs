@@ -1,6 +1,6 @@
 //! Names in expressions: what a bare name means where it stands, and what to say where it means nothing.
 
-use super::Checker;
+use super::TypeChecker;
 use super::scope::{ExprPlace, Scope};
 use super::typed::{boxed, broken, typed};
 use crate::errors;
@@ -9,7 +9,7 @@ use guard_plan::plan::SourceKind;
 use guard_syntax::ast::Ident;
 use guard_syntax::span::Span;
 
-impl Checker<'_, '_> {
+impl TypeChecker<'_, '_> {
     pub(super) fn variant(&mut self, id: usize, name: &str, span: Span) -> Expr {
         let def = &self.program.enums[id];
         match def.variants.iter().position(|v| v == name) {

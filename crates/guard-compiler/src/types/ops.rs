@@ -1,6 +1,6 @@
 //! Comparisons, membership and arithmetic.
 
-use super::Checker;
+use super::TypeChecker;
 use super::builtins::accepts;
 use super::scope::Scope;
 use super::text::{operator, text};
@@ -14,7 +14,7 @@ use guard_plan::plan::{ArithOp, CompareOp};
 use guard_syntax::ast::{self, BinaryOp};
 use guard_syntax::span::Span;
 
-impl Checker<'_, '_> {
+impl TypeChecker<'_, '_> {
     /// Both operands, each guided by the other's type: the one that needs no guide goes first.
     fn operands(&mut self, a: &ast::Expr, b: &ast::Expr, scope: &mut Scope) -> (Expr, Expr) {
         if self.needs_guide(a, scope) && !self.needs_guide(b, scope) {

@@ -1,6 +1,6 @@
 //! Parts of values: fields, entries and elements.
 
-use super::Checker;
+use super::TypeChecker;
 use super::expr::looks_like_int;
 use super::name::OtherMeaning;
 use super::scope::Scope;
@@ -11,7 +11,7 @@ use guard_plan::plan::{ClockPart, UrlPart};
 use guard_syntax::ast;
 use guard_syntax::span::Span;
 
-impl Checker<'_, '_> {
+impl TypeChecker<'_, '_> {
     pub(super) fn field(
         &mut self,
         record: &ast::Expr,

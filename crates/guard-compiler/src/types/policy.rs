@@ -1,6 +1,6 @@
 //! Policies and groups: which tools a set names, and what a policy may speak of.
 
-use super::Checker;
+use super::TypeChecker;
 use super::name::OtherMeaning;
 use crate::errors;
 use crate::hir::ToolId;
@@ -70,7 +70,7 @@ impl Speaking {
     }
 }
 
-impl Checker<'_, '_> {
+impl TypeChecker<'_, '_> {
     /// Every name in a group is that of a tool or of a group.
     pub(super) fn groups(&mut self) {
         let names = self.names;

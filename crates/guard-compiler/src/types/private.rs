@@ -1,6 +1,6 @@
 //! `private result to READERS`, `may_read(READERS, TEXT)`, and the parts of results that are trusted under a condition.
 
-use super::Checker;
+use super::TypeChecker;
 use super::clauses::negated_if;
 use super::narrow;
 use super::scope::{MissingMeaning, Scope};
@@ -19,7 +19,7 @@ use guard_syntax::span::Span;
 /// The form of the question.
 const MAY_READ: &str = "may_read(READER, TEXT)";
 
-impl Checker<'_, '_> {
+impl TypeChecker<'_, '_> {
     /// Checks a `private` clause. Its condition and its readers may read the result; what the condition says holds for the
     /// readers.
     pub(super) fn private(

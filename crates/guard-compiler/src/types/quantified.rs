@@ -1,6 +1,6 @@
 //! Quantifiers, and the names that they and `for` bind.
 
-use super::Checker;
+use super::TypeChecker;
 use super::narrow;
 use super::scope::{MissingMeaning, Scope};
 use super::typed::{boxed, broken, typed};
@@ -22,7 +22,7 @@ fn paired<'e>(over: &'e ast::Expr, scope: &Scope) -> Option<&'e ast::Expr> {
     }
 }
 
-impl Checker<'_, '_> {
+impl TypeChecker<'_, '_> {
     #[allow(clippy::too_many_arguments, reason = "the parts of one syntax node")]
     pub(super) fn quantified(
         &mut self,

@@ -1,6 +1,6 @@
 //! Regular expressions: they must compile, and the usual mistakes are pointed out (reference §4).
 
-use super::Checker;
+use super::TypeChecker;
 use crate::errors;
 use guard_syntax::span::Span;
 
@@ -11,7 +11,7 @@ const SIZE_LIMIT: usize = 1 << 20;
 const MOST: usize = 500;
 
 /// Returns true if the pattern compiles. Reports errors and doubtful parts of it.
-pub(crate) fn check(checker: &mut Checker, pattern: &str, span: Span) -> bool {
+pub(crate) fn check(checker: &mut TypeChecker, pattern: &str, span: Span) -> bool {
     if let Some(known) = checker.patterns.get(pattern) {
         return *known;
     }
@@ -39,7 +39,7 @@ pub(crate) fn check(checker: &mut Checker, pattern: &str, span: Span) -> bool {
     true
 }
 
-fn lint(checker: &mut Checker, pattern: &str, span: Span) {
+fn lint(checker: &mut TypeChecker, pattern: &str, span: Span) {
     let alternatives = alternatives(pattern);
     let begins = alternatives.iter().all(|alternative| begins(alternative));
     let ends = alternatives.iter().all(|alternative| ends(alternative));

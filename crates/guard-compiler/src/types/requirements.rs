@@ -1,6 +1,6 @@
 //! Requirements of tools: their alternatives, and circles of tools that require one another.
 
-use super::Checker;
+use super::TypeChecker;
 use super::scope::Scope;
 use crate::errors;
 use crate::hir::{self, Clause, ClauseKind, ToolId};
@@ -8,7 +8,7 @@ use guard_syntax::ast;
 use guard_syntax::span::Span;
 use std::collections::HashSet;
 
-impl Checker<'_, '_> {
+impl TypeChecker<'_, '_> {
     /// The alternatives of a `requires`. Their keys are read only where its `when` holds.
     pub(super) fn alternatives(
         &mut self,

@@ -2,7 +2,7 @@
 
 mod values;
 
-use super::Checker;
+use super::TypeChecker;
 use super::literal;
 use super::scope::{ExprPlace, MissingMeaning, Scope};
 use crate::errors;
@@ -19,7 +19,7 @@ use std::collections::HashMap;
 /// The maximum number of steps that beginnings add to all tests together; each test of a beginning counts as one more.
 const MAX_BEGINNINGS: usize = 100_000;
 
-impl Checker<'_, '_> {
+impl TypeChecker<'_, '_> {
     pub(super) fn scenarios(&mut self) -> Vec<Scenario> {
         let names = self.names;
         let mut titles: HashMap<&str, (usize, Span)> = HashMap::new();

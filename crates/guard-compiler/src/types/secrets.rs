@@ -3,7 +3,7 @@
 //! State is shown in verdicts, feedback and traces; only a field marked `secret` is hidden there. Truth values may pass:
 //! that a secret is the right one is what a guard is there to say.
 
-use super::Checker;
+use super::TypeChecker;
 use crate::errors;
 use crate::hir::{
     ClauseKind, Expr, ExprKind, Field, Learn, Program, Range, Replacement, Step, Target, Type,
@@ -11,7 +11,7 @@ use crate::hir::{
 use crate::lower::{clause_exprs, each_expr, is_secret};
 use guard_syntax::span::Span;
 
-impl Checker<'_, '_> {
+impl TypeChecker<'_, '_> {
     /// Looks at everything that is written from arguments and results.
     pub(super) fn secrets(&mut self) {
         let mut leaks = Vec::new();

@@ -3,7 +3,7 @@
 use super::forms::FormPlace;
 use super::scope::{ExprPlace, MissingMeaning, Scope};
 use super::text::text;
-use super::{Checker, literal};
+use super::{TypeChecker, literal};
 use crate::errors;
 use crate::hir::{self, Block, Check, CheckKind, Command, ExprKind, ProbeAsks, RuleMeta, Type};
 use crate::names::Names;
@@ -25,7 +25,7 @@ pub(super) fn session_scope<'a>(names: &'a Names<'a>, missing: MissingMeaning) -
     Scope::new(names, ExprPlace::Session, &[], missing)
 }
 
-impl Checker<'_, '_> {
+impl TypeChecker<'_, '_> {
     pub(super) fn session(&mut self) {
         let names = self.names;
         for source in &names.sources {

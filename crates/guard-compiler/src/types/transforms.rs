@@ -3,7 +3,7 @@
 //! A transform of an argument is a `deny` that names the value: it refuses what differs, so it allows nothing that the guard
 //! would refuse without it.
 
-use super::Checker;
+use super::TypeChecker;
 use super::governs::{Governing, shortened};
 use super::narrow;
 use super::scope::{ExprPlace, MissingMeaning, Scope};
@@ -25,7 +25,7 @@ pub(super) struct CheckedTransform<'a> {
     pub guard: Option<&'a ast::ClauseCondition>,
 }
 
-impl Checker<'_, '_> {
+impl TypeChecker<'_, '_> {
     pub(super) fn transform(
         &mut self,
         at: ToolId,

@@ -8,7 +8,7 @@ mod reads;
 
 pub(crate) use parts::Reliance;
 
-use super::Checker;
+use super::TypeChecker;
 use crate::errors;
 use crate::hir::{self, Expr, ExprKind, Trust, Type};
 use crate::lower::clause_exprs;
@@ -24,7 +24,7 @@ use std::collections::{HashMap, HashSet};
 /// The way down into a result, by member, and by element where only `json` is known.
 type MemberPath = Vec<String>;
 
-impl Checker<'_, '_> {
+impl TypeChecker<'_, '_> {
     /// The trust in a result, of the clauses of a tool and of its policies: untrusted where they say nothing.
     pub(super) fn trust(&mut self, clauses: &[&ast::Clause]) -> Trust {
         let mut said: HashMap<MemberPath, Span> = HashMap::new();

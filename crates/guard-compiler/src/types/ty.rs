@@ -1,6 +1,6 @@
 //! Types: from syntax to [`Type`], how they fit one another, and how they are called in messages.
 
-use super::{Checker, literal, regex};
+use super::{TypeChecker, literal, regex};
 use crate::errors;
 use crate::hir::{BUILTIN_ENUMS, MapKey, StringBounds, Type};
 use guard_plan::time::valid_format;
@@ -91,7 +91,7 @@ fn bound(a: Option<u64>, b: Option<u64>) -> Option<u64> {
 /// The bounds of a refinement: its least and greatest value, both inclusive.
 type LiteralRange = (Option<i64>, Option<i64>);
 
-impl Checker<'_, '_> {
+impl TypeChecker<'_, '_> {
     /// The type in words: `an int`, ``an `Env` ``, `a list of strings`.
     pub fn show(&self, ty: &Type) -> String {
         match ty {

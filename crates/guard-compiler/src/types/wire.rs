@@ -1,6 +1,6 @@
 //! JSON forms for contracts only: names of members that differ from their names in Guard, and unions of records.
 
-use super::Checker;
+use super::TypeChecker;
 use crate::errors;
 use crate::hir::{Field, RecordId, Union};
 use guard_syntax::ast::{self, Ident, Str};
@@ -10,7 +10,7 @@ use std::collections::HashMap;
 /// The longest name in JSON, in characters.
 const LONGEST: usize = 64;
 
-impl Checker<'_, '_> {
+impl TypeChecker<'_, '_> {
     /// The name of a member in JSON.
     pub(super) fn wire_name(&mut self, name: &Ident, wire: Option<&Str>) -> String {
         let Some(wire) = wire else { return name.node.clone() };

@@ -3,14 +3,14 @@
 use super::scope::{MissingMeaning, Scope};
 use super::ty::join;
 use super::typed::{broken, typed};
-use super::{Checker, literal};
+use super::{TypeChecker, literal};
 use crate::errors;
 use crate::hir::{Expr, ExprKind, MapKey, Type};
 use guard_syntax::ast;
 use guard_syntax::span::Span;
 use std::collections::HashMap;
 
-impl Checker<'_, '_> {
+impl TypeChecker<'_, '_> {
     pub(super) fn bad_literal(&mut self, span: Span, text: &str, why: &str) -> Expr {
         self.report(errors::literal(span, text, why));
         broken(span)

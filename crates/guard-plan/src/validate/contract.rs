@@ -1,7 +1,7 @@
 //! The structure of contracts: a list comes after the lists around it, in a field that holds it.
 
 use super::expression::ExpressionScope;
-use super::{Check, PlanChecker, ascending, ensure, in_range};
+use super::{PlanChecker, ValidationResult, ascending, ensure, in_range};
 use crate::plan::*;
 
 /// The maximum number of lists, and of references, in a contract.
@@ -10,14 +10,14 @@ const MAX_PARTS: usize = 1000;
 const MAX_DEPTH: u32 = 100;
 
 impl PlanChecker<'_> {
-    pub(super) fn contracts(&mut self) -> Check {
+    pub(super) fn contracts(&mut self) -> ValidationResult {
         ascending(self.plan.contracts.iter().map(|contract| &contract.name), "contracts")?;
         self.plan.contracts.iter().try_for_each(|contract| {
             self.contract(contract).map_err(|why| format!("contract `{}`: {why}", contract.name))
         })
     }
 
-    fn contract(&mut self, contract: &Contract) -> Check {
+    fn contract(&mut self, contract: &Contract) -> ValidationResult {
         ensure(contract.lists.len() <= MAX_PARTS, || format!("more than {MAX_PARTS} lists"))?;
         let few = contract.references.len() <= MAX_PARTS;
         ensure(few, || format!("more than {MAX_PARTS} references"))?;
@@ -35,7 +35,7 @@ impl PlanChecker<'_> {
     }
 
     /// A document that is no envelope has one field, which is its list or value.
-    fn root(&self, contract: &Contract) -> Check {
+    fn root(&self, contract: &Contract) -> ValidationResult {
         let lists = contract.lists.iter().filter(|list| list.within.is_none()).count();
         let one = self.members(contract.record)?.len() == 1;
         match contract.root {
@@ -54,7 +54,7 @@ impl PlanChecker<'_> {
         }
     }
 
-    fn list(&self, contract: &Contract, at: usize) -> Check {
+    fn list(&self, contract: &Contract, at: usize) -> ValidationResult {
         let list = &contract.lists[at];
         let around = match list.within {
             None => contract.record,
@@ -100,7 +100,7 @@ impl PlanChecker<'_> {
         }
     }
 
-    fn reference(&mut self, contract: &Contract, reference: &Reference) -> Check {
+    fn reference(&mut self, contract: &Contract, reference: &Reference) -> ValidationResult {
         if let Some(list) = reference.list {
             in_range(list, contract.lists.len(), "list")?;
         }

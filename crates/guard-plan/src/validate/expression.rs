@@ -1,6 +1,6 @@
 //! The structure of one expression.
 
-use super::{Check, ensure, in_range};
+use super::{ValidationResult, ensure, in_range};
 use crate::plan::*;
 use crate::url::Url;
 
@@ -46,7 +46,11 @@ impl ExpressionScope<'static> {
 }
 
 /// Checks one expression.
-pub(super) fn expression(plan: &Plan, scope: &ExpressionScope<'_>, expr: &Expr) -> Check {
+pub(super) fn expression(
+    plan: &Plan,
+    scope: &ExpressionScope<'_>,
+    expr: &Expr,
+) -> ValidationResult {
     let nodes = &expr.0;
     ensure(!nodes.is_empty(), || "an empty expression".into())?;
     ensure(nodes.len() <= MAX_EXPR_NODES, || "an expression of too many nodes".into())?;
@@ -97,7 +101,7 @@ fn is_bound(nodes: &[Node], parents: &[Option<u32>], id: usize, slot: u32) -> bo
 }
 
 /// Checks that a key has as many values as the memory, which belongs to the tool.
-pub(super) fn key(plan: &Plan, index: IndexId, tool: ToolId, values: usize) -> Check {
+pub(super) fn key(plan: &Plan, index: IndexId, tool: ToolId, values: usize) -> ValidationResult {
     in_range(index, plan.indexes.len(), "memory")?;
     let index = &plan.indexes[index as usize];
     let fits = index.tool == tool && index.params.len() == values;
@@ -105,7 +109,7 @@ pub(super) fn key(plan: &Plan, index: IndexId, tool: ToolId, values: usize) -> C
 }
 
 /// Checks that the entities a node refers to exist, and are in scope.
-fn references(plan: &Plan, scope: &ExpressionScope<'_>, node: &Node) -> Check {
+fn references(plan: &Plan, scope: &ExpressionScope<'_>, node: &Node) -> ValidationResult {
     if needs_state(node) {
         ensure(scope.state, || "more than a constant".into())?;
     }

@@ -1,6 +1,6 @@
 //! The tools of lifecycles: their parameters are those of their action (semantics §11).
 
-use super::{Check, ensure, in_range};
+use super::{ValidationResult, ensure, in_range};
 use crate::plan::*;
 
 /// Returns whether a type is the required one of a parameter or field of this name; the guard may
@@ -21,7 +21,7 @@ const EVIDENCE: &[(&str, TypeFit)] =
     &[("call", is_string), ("file", is_path), ("sha256", is_string)];
 
 /// Checks a tool that the kernel serves.
-pub(super) fn tool(plan: &Plan, tool: &Tool) -> Check {
+pub(super) fn tool(plan: &Plan, tool: &Tool) -> ValidationResult {
     let twice = tool.states && tool.served.is_some();
     ensure(!twice, || "it is a statement and a lifecycle's".into())?;
     let Some(served) = &tool.served else { return Ok(()) };

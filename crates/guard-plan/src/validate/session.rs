@@ -2,7 +2,7 @@
 //! completion, goals.
 
 use super::expression::ExpressionScope;
-use super::{Check, PlanChecker, ascending, ensure, in_range, unique};
+use super::{PlanChecker, ValidationResult, ascending, ensure, in_range, unique};
 use crate::plan::*;
 use crate::value::DECIMAL_ONE;
 
@@ -14,7 +14,7 @@ const MAX_CHECK_DEPTH: u32 = 64;
 const MAX_WORDS: usize = 1000;
 
 impl PlanChecker<'_> {
-    pub(super) fn session(&mut self) -> Check {
+    pub(super) fn session(&mut self) -> ValidationResult {
         let plan = self.plan;
         ascending(plan.lifecycles.iter().map(|lifecycle| &lifecycle.name), "lifecycles")?;
         ascending(plan.feedback.iter().map(|provider| &provider.name), "providers of feedback")?;
@@ -46,7 +46,7 @@ impl PlanChecker<'_> {
     }
 
     /// Checks the goals and the completion of a session.
-    fn ends(&mut self) -> Check {
+    fn ends(&mut self) -> ValidationResult {
         let plan = self.plan;
         for attest in &plan.attests {
             let within = |why: String| format!("attest `{}`: {why}", attest.name);
@@ -69,7 +69,7 @@ impl PlanChecker<'_> {
         Ok(())
     }
 
-    fn probe(&mut self, probe: &Probe) -> Check {
+    fn probe(&mut self, probe: &Probe) -> ValidationResult {
         self.ty(probe.returns)?;
         match probe.asks {
             ProbeAsks::Host => {}
@@ -83,7 +83,7 @@ impl PlanChecker<'_> {
         ensure(probe.backoff.as_ref().is_none_or(sound), || "its back-off".into())
     }
 
-    fn lifecycle(&mut self, lifecycle: &Lifecycle) -> Check {
+    fn lifecycle(&mut self, lifecycle: &Lifecycle) -> ValidationResult {
         let states = lifecycle.states.len();
         unique(lifecycle.states.iter().map(String::as_str), "state")?;
         in_range(lifecycle.initial, states, "state")?;
@@ -101,7 +101,7 @@ impl PlanChecker<'_> {
         ensure(after, || "it escalates after no rejections".into())
     }
 
-    fn feedback(&mut self, feedback: &Feedback) -> Check {
+    fn feedback(&mut self, feedback: &Feedback) -> ValidationResult {
         ensure(!feedback.blocks.is_empty(), || "it has no blocks".into())?;
         feedback.triggers.iter().try_for_each(|trigger| self.trigger(trigger))?;
         for block in &feedback.blocks {
@@ -112,7 +112,7 @@ impl PlanChecker<'_> {
         Ok(())
     }
 
-    fn message(&mut self, message: &Message) -> Check {
+    fn message(&mut self, message: &Message) -> ValidationResult {
         for show in message.values() {
             self.ty(show.ty)?;
             self.expression(&ExpressionScope::COMMITTED, &show.expr)?;
@@ -120,7 +120,7 @@ impl PlanChecker<'_> {
         Ok(())
     }
 
-    fn trigger(&mut self, trigger: &Trigger) -> Check {
+    fn trigger(&mut self, trigger: &Trigger) -> ValidationResult {
         match trigger {
             Trigger::Calls(count) => ensure(*count > 0, || "every 0 calls".into()),
             Trigger::Every(span) => ensure(*span > 0, || "a duration that is not positive".into()),
@@ -138,7 +138,7 @@ impl PlanChecker<'_> {
     }
 
     /// Checks a tree of checks, each used once; only dimensions of an attest score.
-    fn checks(&mut self, checks: &Checks, scores: bool) -> Check {
+    fn checks(&mut self, checks: &Checks, scores: bool) -> ValidationResult {
         let all = &checks.0;
         ensure(!all.is_empty(), || "it has no checks".into())?;
         ensure(all.len() <= MAX_CHECKS, || format!("more than {MAX_CHECKS} checks"))?;
@@ -167,7 +167,7 @@ impl PlanChecker<'_> {
         ensure(unused == 1 && !used[all.len() - 1], || "checks that are not used".into())
     }
 
-    fn check(&mut self, kind: &CheckKind, scores: bool) -> Check {
+    fn check(&mut self, kind: &CheckKind, scores: bool) -> ValidationResult {
         let plan = self.plan;
         match kind {
             CheckKind::File(path) | CheckKind::Contains(path, _) => {
@@ -197,7 +197,7 @@ impl PlanChecker<'_> {
     }
 }
 
-fn command_line(command: &Command) -> Check {
+fn command_line(command: &Command) -> ValidationResult {
     let named = command.argv.first().is_some_and(|binary| !binary.is_empty());
     ensure(named, || "it names no binary".into())?;
     ensure(command.argv.len() <= MAX_WORDS, || format!("more than {MAX_WORDS} words"))?;
@@ -209,7 +209,7 @@ fn command_line(command: &Command) -> Check {
     ensure(command.within > 0, || "it has no time".into())
 }
 
-fn transition_of(lifecycle: &Lifecycle, transition: &Transition) -> Check {
+fn transition_of(lifecycle: &Lifecycle, transition: &Transition) -> ValidationResult {
     let states = lifecycle.states.len();
     ensure(!transition.from.is_empty(), || "it begins nowhere".into())?;
     ascending(transition.from.iter(), "its states")?;

@@ -47,7 +47,7 @@ pub struct File {
     pub header: Option<Header>,
     /// The items after the header, in source order. Invalid items are absent; their diagnostics are
     /// not.
-    pub items: Vec<Item>,
+    pub items: Vec<FileItem>,
 }
 
 /// `guard NAME [edition N] [shadow]`.
@@ -75,7 +75,7 @@ impl PartialEq for SpanEq {
 
 /// One item with its documentation.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Item {
+pub struct FileItem {
     /// The `///` lines before it.
     pub docs: Vec<String>,
     /// The declaration.
@@ -94,7 +94,7 @@ pub enum ItemKind {
     /// `enum NAME { a, b, "c d" }`.
     Enum(Enum),
     /// `record NAME { field: type … }`.
-    Record(Record),
+    Record(RecordDecl),
     /// `union NAME by TAG { RECORD … }`.
     Union(Union),
     /// `type NAME = TYPE`.
@@ -170,7 +170,7 @@ pub struct Variant {
 
 /// `record NAME { fields }`.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Record {
+pub struct RecordDecl {
     /// Its name.
     pub name: Ident,
     /// Its fields.

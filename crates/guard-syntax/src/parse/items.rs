@@ -4,9 +4,9 @@ use super::build::TreeBuilder;
 use super::grammar::{self, ChildNodes, Rule, SyntaxNode};
 use super::{Chunk, Parser};
 use crate::ast::{
-    Alias, Budget, Clause, Define, Enum, Fact, Group, Header, Invariant, InvariantMode, Item,
-    ItemKind, Member, Policy, Property, PropertyMode, Record, Source, SpanEq, Spanned, StateVar,
-    Statement, Tool, ToolSet, Union, UnionCase, UseTarget, Variant,
+    Alias, Budget, Clause, Define, Enum, Fact, FileItem, Group, Header, Invariant, InvariantMode,
+    ItemKind, Member, Policy, Property, PropertyMode, RecordDecl, Source, SpanEq, Spanned,
+    StateVar, Statement, Tool, ToolSet, Union, UnionCase, UseTarget, Variant,
 };
 
 /// Returns the rule of the item that a keyword begins.
@@ -66,7 +66,7 @@ impl TreeBuilder<'_> {
     }
 
     /// Builds the item whose text begins at `base` in the file.
-    pub fn item(&mut self, base: i64, node: SyntaxNode) -> Option<Item> {
+    pub fn item(&mut self, base: i64, node: SyntaxNode) -> Option<FileItem> {
         self.base = base;
         self.too_deep = false;
         let errors = self.diagnostics.len();
@@ -77,7 +77,7 @@ impl TreeBuilder<'_> {
             kind.is_some() || self.diagnostics.len() > errors,
             "an item vanished without a word"
         );
-        Some(Item { docs, kind: kind?, span })
+        Some(FileItem { docs, kind: kind?, span })
     }
 
     fn item_kind(&mut self, node: SyntaxNode) -> Option<ItemKind> {
@@ -89,7 +89,7 @@ impl TreeBuilder<'_> {
             Rule::enum_item => ItemKind::Enum(self.enumeration(parts)?),
             Rule::record => {
                 let name = self.name(&mut parts)?;
-                ItemKind::Record(Record { name, fields: self.fields(parts.next()?)? })
+                ItemKind::Record(RecordDecl { name, fields: self.fields(parts.next()?)? })
             }
             Rule::union_item => ItemKind::Union(self.union(parts)?),
             Rule::alias => {

@@ -156,7 +156,7 @@ impl<'t> Parser<'t> {
         tree.header = self.read_header(chunk);
     }
 
-    fn item(&mut self, chunk: Chunk, word: &str) -> Option<ast::Item> {
+    fn item(&mut self, chunk: Chunk, word: &str) -> Option<ast::FileItem> {
         let Some(rule) = items::rule_of(word) else { return self.unknown_item(chunk) };
         if !self.faulty(chunk) {
             let (start, end) = self.bounds(chunk);

@@ -10,7 +10,7 @@ use super::explain::{self, Site};
 use super::grammar::{self, Rule};
 use super::items::rule_of;
 use super::{Chunk, Parser};
-use crate::ast::{Item, ItemKind};
+use crate::ast::{FileItem, ItemKind};
 use crate::errors;
 use crate::lexical::{Token, TokenKind};
 use crate::nearest::nearest;
@@ -35,7 +35,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Handles top-level text that begins with no item keyword.
-    pub(super) fn unknown_item(&mut self, chunk: Chunk) -> Option<Item> {
+    pub(super) fn unknown_item(&mut self, chunk: Chunk) -> Option<FileItem> {
         let token = self.scan.tokens[chunk.first];
         let word = token.text(self.text);
         let span = token.span(self.file);
@@ -56,7 +56,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Returns the item that the chunk would be if its first word were `keyword`.
-    fn repaired(&mut self, chunk: Chunk, keyword: &str) -> Option<Item> {
+    fn repaired(&mut self, chunk: Chunk, keyword: &str) -> Option<FileItem> {
         let (rule, site) = (rule_of(keyword)?, self.site(chunk.first, chunk.last));
         let length = site.word(chunk.first).len();
         let text = format!("{keyword}{}", &site.slice()[length..]);
@@ -75,7 +75,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Recovers an item that does not parse as a whole.
-    pub(super) fn recover_item(&mut self, chunk: Chunk, rule: Rule) -> Option<Item> {
+    pub(super) fn recover_item(&mut self, chunk: Chunk, rule: Rule) -> Option<FileItem> {
         let body = elements::kind_of(rule).and_then(|kind| Some((kind, self.block(chunk)?)));
         let Some((kind, (open, close))) = body else {
             self.explain_item(chunk);
@@ -106,7 +106,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Returns the valid item at the start of a chunk that is followed by other text on a new line.
-    fn leading_item(&mut self, chunk: Chunk, rule: Rule) -> Option<Item> {
+    fn leading_item(&mut self, chunk: Chunk, rule: Rule) -> Option<FileItem> {
         let site = self.site(chunk.first, chunk.last);
         let node = grammar::prefix(rule, site.slice())?;
         let end = site.start() + node.as_str().trim_end().len();
@@ -149,7 +149,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Parses the item with an empty block.
-    fn head(&mut self, chunk: Chunk, rule: Rule, open: usize) -> Option<Item> {
+    fn head(&mut self, chunk: Chunk, rule: Rule, open: usize) -> Option<FileItem> {
         let site = self.site(chunk.first, open + 1);
         let text = format!("{}}}", site.slice());
         match grammar::whole(rule, &text) {
@@ -217,7 +217,13 @@ impl<'t> Parser<'t> {
         self.site(first, last)
     }
 
-    fn element(&mut self, kind: ElementKind, first: usize, last: usize, item: Option<&mut Item>) {
+    fn element(
+        &mut self,
+        kind: ElementKind,
+        first: usize,
+        last: usize,
+        item: Option<&mut FileItem>,
+    ) {
         let site = self.trimmed(first, last);
         if !self.clean(first, last) {
             return;
@@ -270,7 +276,7 @@ impl<'t> Parser<'t> {
 
 impl TreeBuilder<'_> {
     /// Adds one recovered element to its item.
-    fn keep(&mut self, base: i64, node: grammar::SyntaxNode, item: Option<&mut Item>) {
+    fn keep(&mut self, base: i64, node: grammar::SyntaxNode, item: Option<&mut FileItem>) {
         self.base = base;
         let Some(item) = item else { return };
         match &mut item.kind {

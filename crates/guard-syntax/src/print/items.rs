@@ -4,7 +4,7 @@ use super::expr::{WIDTH, width};
 use super::page::PrintedText;
 use super::text;
 use crate::ast::{
-    Define, Enum, Expr, Field, Group, Header, Invariant, InvariantMode, Item, ItemKind, Learn,
+    Define, Enum, Expr, Field, FileItem, Group, Header, Invariant, InvariantMode, ItemKind, Learn,
     Member, Policy, Property, PropertyMode, Spanned, StateVar, Tool, Union, UnionCase, UseTarget,
     Variant, Whole,
 };
@@ -127,7 +127,7 @@ impl PrintedText<'_> {
     }
 
     /// Returns the position up to which comments of an item move in front of it.
-    pub fn front_end(&self, item: &Item) -> u32 {
+    pub fn front_end(&self, item: &FileItem) -> u32 {
         let span = item.span.0;
         match &item.kind {
             ItemKind::Invariant(_) | ItemKind::Define(_) => span.end,
@@ -142,7 +142,7 @@ impl PrintedText<'_> {
         self.push(&format!("guard {}{edition}{shadow}", header.name.node));
     }
 
-    pub fn item(&mut self, item: &Item) {
+    pub fn item(&mut self, item: &FileItem) {
         let span = item.span.0;
         match &item.kind {
             ItemKind::Use(UseTarget::File(path)) => {

@@ -11,7 +11,7 @@ mod page;
 mod steps;
 mod text;
 
-use crate::ast::{File, Item, ItemKind};
+use crate::ast::{File, FileItem, ItemKind};
 use crate::diagnostic::Diagnostic;
 use crate::lexical::Scan;
 use crate::parse::{self, Loose};
@@ -46,7 +46,7 @@ fn source<'t>(text: &'t str, scan: &Scan, structure: &Structure, loose: Loose) -
 }
 
 /// Adjacent items of the same class stay together as the author wrote them.
-fn class(item: &Item) -> u8 {
+fn class(item: &FileItem) -> u8 {
     match &item.kind {
         ItemKind::Use(_) => 1,
         ItemKind::Budget(_) | ItemKind::Deadline(_) => 2,

@@ -4,7 +4,7 @@ use super::Lets;
 use crate::defines::{FreeName, free_names};
 use crate::errors;
 use crate::hir::{self, Type};
-use crate::types::Checker;
+use crate::types::TypeChecker;
 use crate::types::governs::Governs;
 use crate::types::scope::{ExprPlace, Scope};
 use crate::types::text::text;
@@ -17,7 +17,7 @@ const SHOWN_NAMES: usize = 8;
 /// The most characters of a condition and of what its names stand for; what is longer helps nobody who reads it.
 const SHOWN_MEANING: usize = 400;
 
-impl<'a> Checker<'a, '_> {
+impl<'a> TypeChecker<'a, '_> {
     /// The names that the clauses of a tool or a policy give.
     pub(in crate::types) fn lets_of(&mut self, clauses: &'a [ast::Clause]) -> Lets<'a> {
         let names = self.names;

@@ -1,12 +1,12 @@
 //! Arguments and results of scenarios: literals as JSON, and what they may not be.
 
-use super::Checker;
+use super::TypeChecker;
 use crate::errors;
 use crate::hir::Type;
 use guard_plan::json::Json;
 use guard_syntax::ast;
 
-impl Checker<'_, '_> {
+impl TypeChecker<'_, '_> {
     pub(super) fn returned(&mut self, returns: &Option<ast::Expr>) -> Option<Json> {
         returns.as_ref().and_then(|r| self.json(r, None))
     }

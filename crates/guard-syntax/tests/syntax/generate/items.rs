@@ -149,7 +149,7 @@ impl Choices<'_> {
                 };
                 ItemKind::Enum(Enum { name: self.plain(), variants: self.many(0, 4, variant) })
             }
-            3 => ItemKind::Record(Record {
+            3 => ItemKind::Record(RecordDecl {
                 name: self.plain(),
                 fields: self.many(0, 3, Self::field),
             }),
@@ -262,7 +262,8 @@ impl Choices<'_> {
             shadow: self.coin(),
             span: here(),
         };
-        let items = self.many(1, 5, |g| Item { docs: g.docs(), kind: g.item_kind(), span: here() });
+        let items =
+            self.many(1, 5, |g| FileItem { docs: g.docs(), kind: g.item_kind(), span: here() });
         File { docs, header: Some(header), items }
     }
 }

@@ -33,21 +33,21 @@ impl Request {
     /// The session that the request is about.
     pub fn session(&self) -> Option<String> {
         #[derive(Deserialize)]
-        struct Named {
+        struct SessionParam {
             session: Option<String>,
         }
         let params = self.params.as_deref()?;
-        serde_json::from_str::<Named>(params.get()).ok()?.session
+        serde_json::from_str::<SessionParam>(params.get()).ok()?.session
     }
 
     /// The text in pieces that the request is about: its pieces come one after the other.
     fn feed(&self) -> Option<String> {
         #[derive(Deserialize)]
-        struct Named {
+        struct FeedParam {
             feed: Option<String>,
         }
         let params = self.params.as_deref()?;
-        let feed = serde_json::from_str::<Named>(params.get()).ok()?.feed;
+        let feed = serde_json::from_str::<FeedParam>(params.get()).ok()?.feed;
         feed.map(|feed| format!("\0feed {feed}"))
     }
 

@@ -7,7 +7,7 @@ use crate::failure::{CommandResult, Exit, Failure};
 use crate::plans;
 use crate::term::Console;
 use guard_plan::record::{Payload, Record};
-use guard_syntax::ast::{File, Item, ItemKind, SpanEq};
+use guard_syntax::ast::{File, FileItem, ItemKind, SpanEq};
 use guard_syntax::span::Span;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -75,7 +75,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
             term.note(&format!("session `{session}`: {note}"));
         }
         let span = SpanEq(Span::default());
-        file.items.push(Item { docs: Vec::new(), kind: ItemKind::Test(test), span });
+        file.items.push(FileItem { docs: Vec::new(), kind: ItemKind::Test(test), span });
     }
     let written = std::io::stdout().lock().write_all(guard_syntax::print(&file).as_bytes());
     written.map_err(|error| Failure::output(&error))?;
