@@ -25,8 +25,8 @@ pub fn reads_secret(plan: &Plan, params: &[Field], expr: &Expr) -> bool {
             let param = plan.tools.get(*tool as usize).and_then(|t| t.params.get(*at as usize));
             param.is_some_and(|param| is_secret(&plan.types, param))
         }
-        Node::Field(of, at) => {
-            let ty = type_of(plan, params, expr, *of).and_then(|ty| required(plan, ty));
+        Node::Field(record, at) => {
+            let ty = type_of(plan, params, expr, *record).and_then(|ty| required(plan, ty));
             match ty {
                 Some(TypeDef::Record { fields, .. }) => {
                     fields.get(*at as usize).is_some_and(|field| is_secret(&plan.types, field))

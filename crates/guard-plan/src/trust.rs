@@ -399,13 +399,13 @@ impl<'p> Reads<'p> {
             Node::Local(slot) => {
                 self.bound.iter().find(|(bound, _)| bound == slot).map(|(_, place)| place.clone())
             }
-            Node::Member(of, name) => {
-                let mut place = self.place(expr, *of)?;
+            Node::Member(object, name) => {
+                let mut place = self.place(expr, *object)?;
                 place.path.push(name.clone());
                 Some(ReadPlace { ty: None, ..place })
             }
-            Node::Field(of, at) => {
-                let mut place = self.place(expr, *of)?;
+            Node::Field(record, at) => {
+                let mut place = self.place(expr, *record)?;
                 match required(self.plan, place.ty?)? {
                     TypeDef::Record { fields, .. } => {
                         let field = fields.get(*at as usize)?;
@@ -415,11 +415,11 @@ impl<'p> Reads<'p> {
                     _ => None,
                 }
             }
-            Node::Index(of, _) => {
-                let place = self.element(self.place(expr, *of)?);
+            Node::Index(collection, _) => {
+                let place = self.element(self.place(expr, *collection)?);
                 Some(ReadPlace { picked: true, ..place })
             }
-            Node::Unwrap(of) => self.place(expr, *of),
+            Node::Unwrap(operand) => self.place(expr, *operand),
             _ => None,
         }
     }
@@ -444,9 +444,10 @@ fn last(expr: &Expr) -> NodeId {
 /// Returns the node that a node is a part of: its operand, for a member, field, index or unwrap.
 fn inner(expr: &Expr, node: NodeId) -> Option<NodeId> {
     match expr.0.get(node as usize)? {
-        Node::Member(of, _) | Node::Field(of, _) | Node::Index(of, _) | Node::Unwrap(of) => {
-            Some(*of)
-        }
+        Node::Member(object, _)
+        | Node::Field(object, _)
+        | Node::Index(object, _)
+        | Node::Unwrap(object) => Some(*object),
         _ => None,
     }
 }

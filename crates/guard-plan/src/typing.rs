@@ -34,12 +34,12 @@ fn followed(
         Node::Row(fact, _) => plan.facts.get(*fact as usize).map(|fact| fact.row),
         Node::FromKey(_, ty) => Some(*ty),
         Node::Probe(probe) => plan.probes.get(*probe as usize).map(|probe| probe.returns),
-        Node::Unwrap(of) | Node::Else(of, _) | Node::If(_, of, _) => inner(*of),
-        Node::Field(of, at) => match required(plan, inner(*of)?)? {
+        Node::Unwrap(operand) | Node::Else(operand, _) | Node::If(_, operand, _) => inner(*operand),
+        Node::Field(record, at) => match required(plan, inner(*record)?)? {
             TypeDef::Record { fields, .. } => fields.get(*at as usize).map(|field| field.ty),
             _ => None,
         },
-        Node::Index(of, _) => element(plan, inner(*of)?),
+        Node::Index(collection, _) => element(plan, inner(*collection)?),
         Node::Quantified { op: QuantifierOp::First, over, binders, .. } => {
             let last = binders.len().checked_sub(1)?;
             bound(plan, expr, (*over.first()?, last, binders.len()), &inner)

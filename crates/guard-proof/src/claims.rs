@@ -255,9 +255,9 @@ impl<'p> Encoder<'p> {
         Ok(match (&a.question, &b.question) {
             (
                 Called { tool, key, since, within, latest },
-                Called { tool: of, key: wanted, since: from, within: age, latest: last },
+                Called { tool: other, key: wanted, since: from, within: age, latest: last },
             ) => {
-                let weaker = tool == of
+                let weaker = tool == other
                     && (wanted.is_none() || wanted == key)
                     && (from.is_none() || from == since || mutant!("a success since is any"))
                     && shorter(*within, *age)
@@ -266,32 +266,34 @@ impl<'p> Encoder<'p> {
             }
             (
                 Called { tool, key: None, latest: true, .. },
-                Failed { tool: of, since: Some(from), .. },
-            ) if (tool == of || mutant!("the last call is of all tools")) && of == from => {
+                Failed { tool: other, since: Some(from), .. },
+            ) if (tool == other || mutant!("the last call is of all tools")) && other == from => {
                 let (a, b) = (self.flag_of(a.term), self.flag_of(b.term));
                 Some(self.not(&a)?.or(self.not(&b)?))
             }
-            (Called { tool, within, .. }, Calls { tool: of, failures: false, window })
-                if tool == of
+            (Called { tool, within, .. }, Calls { tool: other, failures: false, window })
+                if tool == other
                     && narrower(within.map(WindowSize::Within), self.window_size(*window)) =>
             {
-                Some(self.at_least_one(a.term, (*of, false, *window))?)
+                Some(self.at_least_one(a.term, (*other, false, *window))?)
             }
-            (Failed { tool, since, within }, Failed { tool: of, since: from, within: age }) => {
+            (Failed { tool, since, within }, Failed { tool: other, since: from, within: age }) => {
                 let weaker =
-                    tool == of && (from.is_none() || from == since) && shorter(*within, *age);
+                    tool == other && (from.is_none() || from == since) && shorter(*within, *age);
                 weaker.then(|| self.implies(a.term, b.term)).transpose()?
             }
-            (Failed { tool, within, .. }, Calls { tool: of, failures, window })
+            (Failed { tool, within, .. }, Calls { tool: other, failures, window })
                 if (*failures || mutant!("a failure counts as a success"))
-                    && tool == of
+                    && tool == other
                     && narrower(within.map(WindowSize::Within), self.window_size(*window)) =>
             {
-                Some(self.at_least_one(a.term, (*of, *failures, *window))?)
+                Some(self.at_least_one(a.term, (*other, *failures, *window))?)
             }
-            (Calls { tool, failures: true, window }, Failed { tool: of, since: None, within })
-                if tool == of
-                    && narrower(self.window_size(*window), within.map(WindowSize::Within)) =>
+            (
+                Calls { tool, failures: true, window },
+                Failed { tool: other, since: None, within },
+            ) if tool == other
+                && narrower(self.window_size(*window), within.map(WindowSize::Within)) =>
             {
                 let count = self.calls_of(*tool, true, *window);
                 let none = Formula::le(&count, &Linear::constant(0)).ok_or(TooMuch)?;

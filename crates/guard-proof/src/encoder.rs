@@ -355,12 +355,12 @@ impl<'p> Encoder<'p> {
                 Collection::Entries(entries) => {
                     ("map", None, entries.iter().flat_map(|(key, value)| [key, value]).collect())
                 }
-                Collection::Append(of, item) => ("append", Some(of), vec![item]),
-                Collection::Insert(of, item) => ("insert", Some(of), vec![item]),
-                Collection::Remove(of, item) => ("remove", Some(of), vec![item]),
-                Collection::Put(of, key, value) => ("put", Some(of), vec![key, value]),
-                Collection::Replace(of, at, value) => ("replace", Some(of), vec![at, value]),
-                Collection::Drop(of, key) => ("drop", Some(of), vec![key]),
+                Collection::Append(base, item) => ("append", Some(base), vec![item]),
+                Collection::Insert(base, item) => ("insert", Some(base), vec![item]),
+                Collection::Remove(base, item) => ("remove", Some(base), vec![item]),
+                Collection::Put(base, key, value) => ("put", Some(base), vec![key, value]),
+                Collection::Replace(base, at, value) => ("replace", Some(base), vec![at, value]),
+                Collection::Drop(base, key) => ("drop", Some(base), vec![key]),
             };
         let name = if mutant!("all changes are one") { "changed" } else { name };
         let mut args: Vec<TermId> =

@@ -130,7 +130,7 @@ impl Collection {
             }
             Collection::Append(..) | Collection::Replace(..) => CollectionKind::List,
             Collection::Insert(..) => CollectionKind::Set,
-            Collection::Remove(of, _) => of.kind(),
+            Collection::Remove(base, _) => base.kind(),
         }
     }
 }

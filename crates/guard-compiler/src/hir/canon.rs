@@ -54,12 +54,12 @@ impl Canon<'_> {
                 };
                 format!("record{{{}}}", fields.iter().map(field).collect::<Vec<_>>().join(", "))
             }
-            Type::List(of, max) => format!("list<{}> {max:?}", self.ty(of)),
-            Type::Set(of, max) => format!("set<{}> {max:?}", self.ty(of)),
-            Type::Map(key, of, max) => {
-                format!("map<{}, {}> {max:?}", self.ty(&key.ty()), self.ty(of))
+            Type::List(element, max) => format!("list<{}> {max:?}", self.ty(element)),
+            Type::Set(element, max) => format!("set<{}> {max:?}", self.ty(element)),
+            Type::Map(key, value, max) => {
+                format!("map<{}, {}> {max:?}", self.ty(&key.ty()), self.ty(value))
             }
-            Type::Option(of) => format!("{}?", self.ty(of)),
+            Type::Option(inner) => format!("{}?", self.ty(inner)),
             plain => format!("{plain:?}"),
         }
     }
@@ -81,8 +81,8 @@ impl Canon<'_> {
     }
 
     fn written(self, tool: Option<&Tool>, e: &Expr, bare: bool) -> String {
-        if let (K::Unwrap(of, _), true) = (&e.kind, bare) {
-            return self.written(tool, of, bare);
+        if let (K::Unwrap(operand, _), true) = (&e.kind, bare) {
+            return self.written(tool, operand, bare);
         }
         let mut out = self.head(tool, e);
         let children = e.children();
@@ -115,21 +115,26 @@ impl Canon<'_> {
             },
             K::Remaining(unit) => format!("remaining {}", p.units[*unit].name),
             K::Spent(unit) => format!("spent {}", p.units[*unit].name),
-            K::Field(of, at) => match of.ty.required() {
+            K::Field(record, at) => match record.ty.required() {
                 Type::Record(id) => format!("field {}", p.records[*id].fields[*at as usize].name),
                 _ => format!("field {at}"),
             },
             K::Row(fact, _) => format!("row {}", p.facts[*fact].name),
             K::Rows(fact) => format!("rows {}", p.facts[*fact].name),
             K::Known(fact, _) => format!("known {}", p.facts[*fact].name),
-            K::Called { tool: of, key, since: from, within } => {
-                format!("called {} [{}] {} {within:?}", name(*of), params(*of, key), since(from))
+            K::Called { tool: other, key, since: from, within } => {
+                format!(
+                    "called {} [{}] {} {within:?}",
+                    name(*other),
+                    params(*other, key),
+                    since(from)
+                )
             }
-            K::Failed { tool: of, since: from, within } => {
-                format!("failed {} {} {within:?}", name(*of), since(from))
+            K::Failed { tool: other, since: from, within } => {
+                format!("failed {} {} {within:?}", name(*other), since(from))
             }
-            K::Calls { tool: of, failures, recent } => {
-                format!("calls {} {failures} {recent:?}", name(*of))
+            K::Calls { tool: other, failures, recent } => {
+                format!("calls {} {failures} {recent:?}", name(*other))
             }
             K::LastArg(of, at) => {
                 format!("last {} {}", name(*of), p.tools[*of].params[*at as usize].name)

@@ -112,7 +112,7 @@ impl Type {
     /// Returns the type of a present value.
     pub fn required(&self) -> &Type {
         match self {
-            Type::Option(of) => of,
+            Type::Option(inner) => inner,
             other => other,
         }
     }

@@ -221,8 +221,8 @@ impl<'p> Tables<'p> {
         let mut found: BTreeMap<String, Monitor> = BTreeMap::new();
         each_expr(self.program, &mut |root| {
             root.walk(&mut |e| {
-                if let ExprKind::Temporal(op, of, trigger) = &e.kind {
-                    let monitor = expr::monitor(self, *op, of, trigger.as_deref());
+                if let ExprKind::Temporal(op, operand, trigger) = &e.kind {
+                    let monitor = expr::monitor(self, *op, operand, trigger.as_deref());
                     found.insert(format!("{monitor:?}"), monitor);
                 }
             });
@@ -316,13 +316,15 @@ impl<'p> Tables<'p> {
                 let fields = def.fields.iter().map(|f| self.field(f)).collect();
                 TypeDef::Record { name: def.name.clone(), fields }
             }
-            Type::List(of, max) => TypeDef::List { of: self.intern(of), max: bounded(max) },
-            Type::Set(of, max) => TypeDef::Set { of: self.intern(of), max: bounded(max) },
-            Type::Map(key, of, max) => {
-                let key = (*key != MapKey::Text).then(|| self.intern(&key.ty()));
-                TypeDef::Map { key, of: self.intern(of), max: bounded(max) }
+            Type::List(element, max) => {
+                TypeDef::List { of: self.intern(element), max: bounded(max) }
             }
-            Type::Option(of) => TypeDef::Option { of: self.intern(of) },
+            Type::Set(element, max) => TypeDef::Set { of: self.intern(element), max: bounded(max) },
+            Type::Map(key, value, max) => {
+                let key = (*key != MapKey::Text).then(|| self.intern(&key.ty()));
+                TypeDef::Map { key, of: self.intern(value), max: bounded(max) }
+            }
+            Type::Option(inner) => TypeDef::Option { of: self.intern(inner) },
         };
         self.push(key, row)
     }
@@ -354,13 +356,13 @@ impl<'p> Tables<'p> {
         match ty {
             Type::Enum(id) => format!("enum {}", self.program.enums[*id].name),
             Type::Record(id) => format!("record {}", self.program.records[*id].name),
-            Type::List(of, max) => format!("list<{}> {max:?}", self.key(of)),
-            Type::Set(of, max) => format!("set<{}> {max:?}", self.key(of)),
-            Type::Map(MapKey::Text, of, max) => format!("map<{}> {max:?}", self.key(of)),
-            Type::Map(key, of, max) => {
-                format!("map<{}, {}> {max:?}", self.key(&key.ty()), self.key(of))
+            Type::List(element, max) => format!("list<{}> {max:?}", self.key(element)),
+            Type::Set(element, max) => format!("set<{}> {max:?}", self.key(element)),
+            Type::Map(MapKey::Text, value, max) => format!("map<{}> {max:?}", self.key(value)),
+            Type::Map(key, value, max) => {
+                format!("map<{}, {}> {max:?}", self.key(&key.ty()), self.key(value))
             }
-            Type::Option(of) => format!("{}?", self.key(of)),
+            Type::Option(inner) => format!("{}?", self.key(inner)),
             Type::Never | Type::Error => "Bool".into(),
             plain => format!("{plain:?}"),
         }
@@ -448,10 +450,10 @@ pub(crate) fn plain(ty: &Type) -> Type {
         Type::String(_) => Type::string(),
         Type::Duration(..) => Type::duration(),
         Type::Time(_) => Type::Time(None),
-        Type::List(of, _) => Type::List(plain(of).into(), None),
-        Type::Set(of, _) => Type::Set(plain(of).into(), None),
-        Type::Map(key, of, _) => Type::Map(*key, plain(of).into(), None),
-        Type::Option(of) => Type::Option(plain(of).into()),
+        Type::List(element, _) => Type::List(plain(element).into(), None),
+        Type::Set(element, _) => Type::Set(plain(element).into(), None),
+        Type::Map(key, value, _) => Type::Map(*key, plain(value).into(), None),
+        Type::Option(inner) => Type::Option(plain(inner).into()),
         other => other.clone(),
     }
 }
@@ -459,9 +461,10 @@ pub(crate) fn plain(ty: &Type) -> Type {
 fn patterns(ty: &Type, out: &mut BTreeSet<Arc<str>>) {
     match ty {
         Type::String(bounds) => out.extend(bounds.patterns.iter().cloned()),
-        Type::List(of, _) | Type::Set(of, _) | Type::Map(_, of, _) | Type::Option(of) => {
-            patterns(of, out)
-        }
+        Type::List(element, _)
+        | Type::Set(element, _)
+        | Type::Map(_, element, _)
+        | Type::Option(element) => patterns(element, out),
         _ => {}
     }
 }

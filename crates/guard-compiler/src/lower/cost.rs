@@ -123,7 +123,7 @@ fn elements(plan: &Plan, tool: &Tool, e: &Expr, node: u32) -> u64 {
         Node::List(xs) | Node::Set(xs) => xs.len() as u64,
         Node::Map(entries) => entries.len() as u64,
         Node::Rows(fact) => plan.facts.get(*fact as usize).map_or(0, |fact| fact.max),
-        Node::Unwrap(of) => elements(plan, tool, e, *of),
+        Node::Unwrap(operand) => elements(plan, tool, e, *operand),
         Node::Else(a, b) | Node::If(_, a, b) => {
             elements(plan, tool, e, *a).max(elements(plan, tool, e, *b))
         }

@@ -63,17 +63,17 @@ fn node(t: &Tables, e: &Expr, out: &mut Vec<Node>) -> Node {
         K::RemainingTime => Node::RemainingTime,
         K::Remaining(unit) => Node::Remaining(t.units.id(*unit)),
         K::Spent(unit) => Node::Spent(t.units.id(*unit)),
-        K::Field(of, at) => Node::Field(push(t, of, out), *at),
-        K::Member(of, name) => Node::Member(push(t, of, out), name.clone()),
-        K::UrlPart(of, part) => Node::UrlPart(push(t, of, out), *part),
-        K::Index(of, at) => Node::Index(push(t, of, out), push(t, at, out)),
-        K::ToKey(of, key) => Node::ToKey(push(t, of, out), t.ty(&key.ty())),
-        K::FromKey(of, key) => Node::FromKey(push(t, of, out), t.ty(&key.ty())),
+        K::Field(record, at) => Node::Field(push(t, record, out), *at),
+        K::Member(object, name) => Node::Member(push(t, object, out), name.clone()),
+        K::UrlPart(url, part) => Node::UrlPart(push(t, url, out), *part),
+        K::Index(collection, at) => Node::Index(push(t, collection, out), push(t, at, out)),
+        K::ToKey(operand, key) => Node::ToKey(push(t, operand, out), t.ty(&key.ty())),
+        K::FromKey(operand, key) => Node::FromKey(push(t, operand, out), t.ty(&key.ty())),
         K::Row(fact, key) => Node::Row(t.facts.id(*fact), all(key, out)),
         K::Rows(fact) => Node::Rows(t.facts.id(*fact)),
         K::Known(fact, key) => Node::Known(t.facts.id(*fact), all(key, out)),
-        K::Not(of) => Node::Not(push(t, of, out)),
-        K::Neg(of) => Node::Neg(push(t, of, out)),
+        K::Not(operand) => Node::Not(push(t, operand, out)),
+        K::Neg(operand) => Node::Neg(push(t, operand, out)),
         K::And(a, b) => Node::And(push(t, a, out), push(t, b, out)),
         K::Or(a, b) => Node::Or(push(t, a, out), push(t, b, out)),
         K::Implies(a, b) => Node::Implies(push(t, a, out), push(t, b, out)),
@@ -81,10 +81,10 @@ fn node(t: &Tables, e: &Expr, out: &mut Vec<Node>) -> Node {
         K::Arith(op, a, b) => Node::Arith(*op, push(t, a, out), push(t, b, out)),
         K::In(a, b) => Node::In(push(t, a, out), push(t, b, out)),
         K::Within(a, b) => Node::Within(push(t, a, out), push(t, b, out)),
-        K::Matches(of, pattern) => Node::Matches(push(t, of, out), t.regex(pattern)),
-        K::IsSome(of) => Node::IsSome(push(t, of, out)),
+        K::Matches(operand, pattern) => Node::Matches(push(t, operand, out), t.regex(pattern)),
+        K::IsSome(operand) => Node::IsSome(push(t, operand, out)),
         K::Else(a, b) => Node::Else(push(t, a, out), push(t, b, out)),
-        K::Unwrap(of, _) => Node::Unwrap(push(t, of, out)),
+        K::Unwrap(operand, _) => Node::Unwrap(push(t, operand, out)),
         K::If(c, a, b) => Node::If(push(t, c, out), push(t, a, out), push(t, b, out)),
         K::Quantified { op, over, binders, body } => {
             let over = all(over, out);
@@ -113,13 +113,13 @@ fn node(t: &Tables, e: &Expr, out: &mut Vec<Node>) -> Node {
         },
         K::LastArg(tool, at) => Node::LastArg(t.tools.id(*tool), *at),
         K::LastResult(tool) => Node::LastResult(t.tools.id(*tool)),
-        K::Temporal(op, of, trigger) => {
-            Node::Temporal(t.monitor(&monitor(t, *op, of, trigger.as_deref())))
+        K::Temporal(op, operand, trigger) => {
+            Node::Temporal(t.monitor(&monitor(t, *op, operand, trigger.as_deref())))
         }
         K::Exists(path) => Node::Exists(push(t, path, out)),
         K::Probe(probe) => Node::Probe(t.probes.id(*probe)),
-        K::Origin(of) => Node::Origin(push(t, of, out)),
-        K::Seen(of) => Node::Seen(push(t, of, out)),
+        K::Origin(operand) => Node::Origin(push(t, operand, out)),
+        K::Seen(operand) => Node::Seen(push(t, operand, out)),
         K::MayRead(who, text) => {
             let who = push(t, who, out);
             Node::MayRead(who, push(t, text, out))
@@ -134,7 +134,7 @@ pub(crate) fn is_secret(program: &Program, e: &Expr, params: &[Field]) -> bool {
         secret |= match &part.kind {
             ExprKind::Param(at) => params.get(*at as usize).is_some_and(|p| p.secret),
             ExprKind::LastArg(tool, at) => program.tools[*tool].params[*at as usize].secret,
-            ExprKind::Field(of, at) => match of.ty.required() {
+            ExprKind::Field(record, at) => match record.ty.required() {
                 crate::hir::Type::Record(id) => program.records[*id].fields[*at as usize].secret,
                 _ => false,
             },
@@ -172,10 +172,12 @@ fn is_place(e: &Expr) -> bool {
     match &e.kind {
         ExprKind::Param(_) | ExprKind::State(_) | ExprKind::Clock(_) | ExprKind::Elapsed => true,
         ExprKind::RemainingTime | ExprKind::Remaining(_) | ExprKind::Spent(_) => true,
-        ExprKind::Field(of, _) | ExprKind::UrlPart(of, _) | ExprKind::Unwrap(of, _) => is_place(of),
-        ExprKind::ToKey(of, _) => is_place(of),
-        ExprKind::Index(of, at) => {
-            is_place(of) && (is_place(at) || matches!(at.kind, ExprKind::String(_)))
+        ExprKind::Field(record, _) | ExprKind::UrlPart(record, _) | ExprKind::Unwrap(record, _) => {
+            is_place(record)
+        }
+        ExprKind::ToKey(operand, _) => is_place(operand),
+        ExprKind::Index(collection, at) => {
+            is_place(collection) && (is_place(at) || matches!(at.kind, ExprKind::String(_)))
         }
         ExprKind::Row(_, key) => key.iter().all(is_place),
         ExprKind::Calls { .. } | ExprKind::Result => true,
@@ -217,18 +219,18 @@ pub(crate) fn label(program: &Program, e: &Expr, params: &[Field]) -> String {
         ExprKind::RemainingTime => "remaining(deadline)".into(),
         ExprKind::Remaining(unit) => format!("remaining({})", program.units[*unit].name),
         ExprKind::Spent(unit) => format!("spent({})", program.units[*unit].name),
-        ExprKind::Field(of, at) => match of.ty.required() {
+        ExprKind::Field(record, at) => match record.ty.required() {
             crate::hir::Type::Record(id) => {
-                format!("{}.{}", inner(of), program.records[*id].fields[*at as usize].name)
+                format!("{}.{}", inner(record), program.records[*id].fields[*at as usize].name)
             }
-            _ => inner(of),
+            _ => inner(record),
         },
-        ExprKind::UrlPart(of, part) => {
-            format!("{}.{}", inner(of), format!("{part:?}").to_lowercase())
+        ExprKind::UrlPart(url, part) => {
+            format!("{}.{}", inner(url), format!("{part:?}").to_lowercase())
         }
-        ExprKind::Unwrap(of, _) | ExprKind::ToKey(of, _) => inner(of),
-        ExprKind::Index(of, at) => {
-            let key = match (of.ty.required(), &at.kind) {
+        ExprKind::Unwrap(operand, _) | ExprKind::ToKey(operand, _) => inner(operand),
+        ExprKind::Index(collection, at) => {
+            let key = match (collection.ty.required(), &at.kind) {
                 // The text of a key that is no string is written as the key.
                 (crate::hir::Type::Map(key, ..), ExprKind::String(text))
                     if *key != crate::hir::MapKey::Text =>
@@ -237,7 +239,7 @@ pub(crate) fn label(program: &Program, e: &Expr, params: &[Field]) -> String {
                 }
                 _ => inner(at),
             };
-            format!("{}[{key}]", inner(of))
+            format!("{}[{key}]", inner(collection))
         }
         ExprKind::Row(fact, key) => {
             let keys: Vec<String> = key.iter().map(inner).collect();

@@ -230,11 +230,11 @@ fn same_bounds(builtin: Builtin, args: &[Expr]) -> Type {
         let joint = join(&first.ty, &second.ty);
         let sum = |a: Option<u64>, b: Option<u64>| a?.checked_add(b?);
         return match (joint, &first.ty, &second.ty) {
-            (Some(Type::List(of, _)), &Type::List(_, a), &Type::List(_, b)) => {
-                Type::List(of, sum(a, b))
+            (Some(Type::List(element, _)), &Type::List(_, a), &Type::List(_, b)) => {
+                Type::List(element, sum(a, b))
             }
-            (Some(Type::Set(of, _)), &Type::Set(_, a), &Type::Set(_, b)) => {
-                Type::Set(of, sum(a, b))
+            (Some(Type::Set(element, _)), &Type::Set(_, a), &Type::Set(_, b)) => {
+                Type::Set(element, sum(a, b))
             }
             _ => first.ty.clone(),
         };

@@ -60,7 +60,9 @@ impl TypeChecker<'_, '_> {
     /// Returns true if a value of a type may contain secrets.
     fn holds_secrets(&self, ty: &Type) -> bool {
         match ty.required() {
-            Type::List(of, _) | Type::Set(of, _) | Type::Map(_, of, _) => self.holds_secrets(of),
+            Type::List(element, _) | Type::Set(element, _) | Type::Map(_, element, _) => {
+                self.holds_secrets(element)
+            }
             Type::Record(id) => {
                 let def = &self.program.records[*id];
                 let cases = def.union.iter().flat_map(|union| &union.cases);
@@ -443,7 +445,7 @@ impl TypeChecker<'_, '_> {
     /// The type of a member of a value, or of the elements of one; and its name in JSON.
     fn part(&mut self, ty: &Type, name: &Ident) -> Option<(Type, String)> {
         let element = match ty.required() {
-            Type::List(of, _) | Type::Set(of, _) => of.required().clone(),
+            Type::List(element, _) | Type::Set(element, _) => element.required().clone(),
             other => other.clone(),
         };
         let Type::Record(id) = element else {
@@ -470,7 +472,7 @@ impl TypeChecker<'_, '_> {
     /// name.
     fn allowed(&mut self, ty: &Type, allowed: &ast::Expr) -> Allowed {
         let ty = match ty.required() {
-            Type::List(of, _) | Type::Set(of, _) => of.as_ref(),
+            Type::List(element, _) | Type::Set(element, _) => element.as_ref(),
             _ => ty,
         };
         if let ast::ExprKind::Name(name) = &allowed.kind
@@ -493,7 +495,7 @@ impl TypeChecker<'_, '_> {
         let found =
             self.expr(allowed, Some(&Type::Set(ty.required().clone().into(), None)), &mut scope);
         let element = match found.ty.required() {
-            Type::List(of, _) | Type::Set(of, _) => (**of).clone(),
+            Type::List(element, _) | Type::Set(element, _) => (**element).clone(),
             Type::Map(key, ..) => key.ty(),
             Type::Error => return Allowed::Values(found),
             other => {

@@ -452,9 +452,10 @@ pub(super) fn record_in(mut ty: &Type) -> Option<(usize, usize)> {
     loop {
         match ty {
             Type::Record(id) => return Some((*id, around)),
-            Type::List(of, _) | Type::Set(of, _) | Type::Map(_, of, _) | Type::Option(of) => {
-                ty = of
-            }
+            Type::List(element, _)
+            | Type::Set(element, _)
+            | Type::Map(_, element, _)
+            | Type::Option(element) => ty = element,
             _ => return None,
         }
     }

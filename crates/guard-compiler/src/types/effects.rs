@@ -64,7 +64,9 @@ impl TypeChecker<'_, '_> {
                 (EffectOp::Multiply, self.increment("*=", value, &effect.target, &ty, scope))
             }
             EffectKind::Append(value) => match &ty {
-                Type::List(of, _) => (EffectOp::Append, Some(self.value(value, of, scope))),
+                Type::List(element, _) => {
+                    (EffectOp::Append, Some(self.value(value, element, scope)))
+                }
                 _ => {
                     let help = "`append` extends a list";
                     self.misfit_effect("append … to", &effect.target, &ty, help);
@@ -72,7 +74,9 @@ impl TypeChecker<'_, '_> {
                 }
             },
             EffectKind::Insert(value) => match &ty {
-                Type::Set(of, _) => (EffectOp::Insert, Some(self.value(value, of, scope))),
+                Type::Set(element, _) => {
+                    (EffectOp::Insert, Some(self.value(value, element, scope)))
+                }
                 _ => {
                     let help = "`add` extends a set; numbers take `+=`";
                     self.misfit_effect("add … to", &effect.target, &ty, help);
@@ -80,8 +84,8 @@ impl TypeChecker<'_, '_> {
                 }
             },
             EffectKind::Remove(value) => match &ty {
-                Type::Set(of, _) | Type::List(of, _) => {
-                    (EffectOp::Remove, Some(self.value(value, of, scope)))
+                Type::Set(element, _) | Type::List(element, _) => {
+                    (EffectOp::Remove, Some(self.value(value, element, scope)))
                 }
                 Type::Map(key, ..) => (EffectOp::Remove, Some(self.key(value, *key, scope))),
                 _ => {
@@ -445,10 +449,10 @@ impl TypeChecker<'_, '_> {
     /// A column's value, or a list or set of them, which teaches one row each.
     fn learned_value(&mut self, e: &ast::Expr, column: &hir::Field, scope: &mut Scope) -> Expr {
         let found = self.expr(e, Some(&column.ty), scope);
-        if let Type::List(of, _) | Type::Set(of, _) = found.ty.required()
+        if let Type::List(element, _) | Type::Set(element, _) = found.ty.required()
             && !fits(&found.ty, &column.ty)
         {
-            if fits(of, &column.ty) && !column.caseless {
+            if fits(element, &column.ty) && !column.caseless {
                 return found;
             }
             let (wanted, shown) = (self.show(&column.ty), self.show(&found.ty));
@@ -502,11 +506,11 @@ fn projected(learn: &ast::Learn) -> Option<ast::Learn> {
 fn bind_each(e: &mut ast::Expr, over: &mut Option<ast::Expr>) {
     use ast::ExprKind as E;
     match &mut e.kind {
-        E::Each(of) if over.as_ref().is_none_or(|known| *known == **of) => {
-            *over = Some((**of).clone());
+        E::Each(operand) if over.as_ref().is_none_or(|known| *known == **operand) => {
+            *over = Some((**operand).clone());
             e.kind = E::Name(ELEMENT.to_string());
         }
-        E::Field(of, _) | E::Index(of, _) | E::Else(of, _) => bind_each(of, over),
+        E::Field(record, _) | E::Index(record, _) | E::Else(record, _) => bind_each(record, over),
         E::Binary(ast::BinaryOp::Add, a, b) => {
             bind_each(a, over);
             bind_each(b, over);

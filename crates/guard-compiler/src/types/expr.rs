@@ -112,14 +112,14 @@ impl TypeChecker<'_, '_> {
         }
         // A plain field is missing only where its record is.
         match (&e.kind, &found.kind) {
-            (ast::ExprKind::Field(of, _), ExprKind::Field(inner, at)) => {
+            (ast::ExprKind::Field(record, _), ExprKind::Field(inner, at)) => {
                 let plain = match inner.ty.required() {
                     Type::Record(id) => {
                         !self.program.records[*id].fields[*at as usize].ty.is_option()
                     }
                     _ => false,
                 };
-                plain && self.is_established(of, inner, scope)
+                plain && self.is_established(record, inner, scope)
             }
             _ => false,
         }
@@ -195,10 +195,10 @@ impl TypeChecker<'_, '_> {
                 broken(span)
             }
             E::Name(name) => self.name(name, wanted, span, scope),
-            E::Field(of, name) => self.field(of, name, span, scope),
-            E::Index(of, keys) => self.index(of, keys, span, scope),
-            E::Each(of) => {
-                self.expr(of, None, scope);
+            E::Field(record, name) => self.field(record, name, span, scope),
+            E::Index(collection, keys) => self.index(collection, keys, span, scope),
+            E::Each(operand) => {
+                self.expr(operand, None, scope);
                 let help = "write `all x in xs: …`, `sum(x in xs: …)` or `learn … for x in xs`";
                 self.report(errors::wrong_place(span, "`[*]`", "anything but a `learn`", help));
                 broken(span)
@@ -206,9 +206,9 @@ impl TypeChecker<'_, '_> {
             E::Call(name, args) => self.call(e, name, args, scope),
             E::Known(fact, args) => self.known(fact, args, span, scope),
             E::Probe(name) => self.probe(name, scope),
-            E::Unary(op, of) => self.unary(*op, of, wanted, span, scope),
+            E::Unary(op, operand) => self.unary(*op, operand, wanted, span, scope),
             E::Binary(op, a, b) => self.binary(e, *op, a, b, wanted, scope),
-            E::Is(of, some) => self.is(of, *some, span, scope),
+            E::Is(operand, some) => self.is(operand, *some, span, scope),
             E::Else(a, b) => self.or_else(a, b, expected, span, scope),
             E::If(c, a, b) => self.conditional(c, a, b, expected, span, scope),
             E::Quantified { op, binders, over, body } => {

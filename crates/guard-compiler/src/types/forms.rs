@@ -245,7 +245,10 @@ fn word(forms: &TakenForms) -> &'static str {
 /// The type of the values that are rounded, or get an offset or a variant: those within options and collections.
 fn part(ty: &Type) -> &Type {
     match ty {
-        Type::Option(of) | Type::List(of, _) | Type::Set(of, _) | Type::Map(_, of, _) => part(of),
+        Type::Option(inner)
+        | Type::List(inner, _)
+        | Type::Set(inner, _)
+        | Type::Map(_, inner, _) => part(inner),
         other => other,
     }
 }

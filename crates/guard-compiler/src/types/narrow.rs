@@ -21,8 +21,10 @@ pub(crate) fn key(expr: &Expr, scope: &Scope) -> Option<String> {
             Some(local) => local.symbol.clone().or_else(|| Some(format!("‹{}›{name}", local.slot))),
             None => Some(free(name, scope)),
         },
-        ExprKind::Field(of, name) => Some(format!("{}.{}", key(of, scope)?, name.node)),
-        ExprKind::Index(of, at) => Some(format!("{}[{}]", key(of, scope)?, keys(at, scope)?)),
+        ExprKind::Field(record, name) => Some(format!("{}.{}", key(record, scope)?, name.node)),
+        ExprKind::Index(collection, at) => {
+            Some(format!("{}[{}]", key(collection, scope)?, keys(at, scope)?))
+        }
         ExprKind::Binary(op, a, b) if is_arithmetic(*op) => {
             let sign = super::text::operator(*op).1;
             Some(format!("({} {sign} {})", key(a, scope)?, key(b, scope)?))
@@ -131,11 +133,11 @@ pub(crate) fn implied(condition: &Expr, truth: bool, scope: &Scope, out: &mut Ve
         return;
     }
     match &condition.kind {
-        ExprKind::Unary(UnaryOp::Not, of) => implied(of, !truth, scope, out),
+        ExprKind::Unary(UnaryOp::Not, operand) => implied(operand, !truth, scope, out),
         ExprKind::Binary(BinaryOp::And, a, b) if truth => both(a, true, b, true, scope, out),
         ExprKind::Binary(BinaryOp::Or, a, b) if !truth => both(a, false, b, false, scope, out),
         ExprKind::Binary(BinaryOp::Implies, a, b) if !truth => both(a, true, b, false, scope, out),
-        ExprKind::Is(of, some) if *some == truth => chain(of, scope, out),
+        ExprKind::Is(operand, some) if *some == truth => chain(operand, scope, out),
         ExprKind::Binary(BinaryOp::Ne, a, b) if !truth => {
             chain(a, scope, out);
             chain(b, scope, out);
@@ -212,8 +214,8 @@ fn chain(expr: &Expr, scope: &Scope, out: &mut Vec<String>) {
     }
     if let Some(key) = key(expr, scope) {
         out.push(key);
-        if let ExprKind::Field(of, _) | ExprKind::Index(of, _) = &expr.kind {
-            chain(of, scope, out);
+        if let ExprKind::Field(record, _) | ExprKind::Index(record, _) = &expr.kind {
+            chain(record, scope, out);
         }
     }
 }

@@ -42,7 +42,7 @@ impl TypeChecker<'_, '_> {
                 let bound = scope.is_bound(name) || scope.define(name, false).is_some();
                 !bound && !builtin && self.names.state.peek(name).is_none()
             }
-            ast::ExprKind::Unary(ast::UnaryOp::Neg, of) => self.needs_guide(of, scope),
+            ast::ExprKind::Unary(ast::UnaryOp::Neg, operand) => self.needs_guide(operand, scope),
             ast::ExprKind::Binary(op, a, b) if operator(*op).0 >= 7 => {
                 self.needs_guide(a, scope) && self.needs_guide(b, scope)
             }
@@ -154,11 +154,15 @@ impl TypeChecker<'_, '_> {
             (Type::Decimal(..), Type::Int(..)) => {
                 self.report(errors::mixed_numbers(span, spelling, a.span, b.span, false));
             }
-            (one, Type::List(of, _) | Type::Set(of, _)) if equality && fits(one, of) => {
+            (one, Type::List(element, _) | Type::Set(element, _))
+                if equality && fits(one, element) =>
+            {
                 let repaired = format!("{not}{} in {}", text(a), text(b));
                 self.report(errors::membership(span, spelling, &repaired));
             }
-            (Type::List(of, _) | Type::Set(of, _), one) if equality && fits(one, of) => {
+            (Type::List(element, _) | Type::Set(element, _), one)
+                if equality && fits(one, element) =>
+            {
                 let repaired = format!("{not}{} in {}", text(b), text(a));
                 self.report(errors::membership(span, spelling, &repaired));
             }
@@ -232,8 +236,8 @@ impl TypeChecker<'_, '_> {
     fn caseless_column(&self, e: &Expr) -> Option<&str> {
         match &e.kind {
             ExprKind::Unwrap(inner, _) => self.caseless_column(inner),
-            ExprKind::Field(of, at) => {
-                let Type::Record(id) = of.ty.required() else { return None };
+            ExprKind::Field(record, at) => {
+                let Type::Record(id) = record.ty.required() else { return None };
                 let field = self.program.records[*id].fields.get(*at as usize)?;
                 field.caseless.then_some(&*field.name)
             }
@@ -257,7 +261,7 @@ impl TypeChecker<'_, '_> {
             return broken(span);
         }
         let element = match many.ty.required() {
-            Type::List(of, _) | Type::Set(of, _) => Some((**of).clone()),
+            Type::List(element, _) | Type::Set(element, _) => Some((**element).clone()),
             Type::Map(key, ..) => Some(key.ty()),
             Type::String(_) => Some(Type::string()),
             _ => None,
@@ -281,7 +285,7 @@ impl TypeChecker<'_, '_> {
         }
         // The other way round it would fit: the commonest slip.
         let reversed = match one.ty.required() {
-            Type::List(of, _) | Type::Set(of, _) => fits(many.ty.required(), of),
+            Type::List(element, _) | Type::Set(element, _) => fits(many.ty.required(), element),
             _ => false,
         };
         let (a, b) = if flipped { (collection, item) } else { (item, collection) };
@@ -317,7 +321,7 @@ impl TypeChecker<'_, '_> {
         if self.needs_guide(item, scope) && !self.needs_guide(collection, scope) {
             let many = self.expr(collection, None, scope);
             let guide = match many.ty.required() {
-                Type::List(of, _) | Type::Set(of, _) => Some((**of).clone()),
+                Type::List(element, _) | Type::Set(element, _) => Some((**element).clone()),
                 Type::Map(key, ..) => Some(key.ty()),
                 _ => None,
             };

@@ -99,9 +99,9 @@ impl TypeChecker<'_, '_> {
             let over = sources.pop()?;
             let steps = sources.is_empty().then(|| list_within(&self.program, &over, element));
             base = match (steps.flatten(), over.ty.required()) {
-                (Some(steps), Type::List(of, _)) => {
+                (Some(steps), Type::List(element, _)) => {
                     path.extend(steps);
-                    Type::clone(of)
+                    Type::clone(element)
                 }
                 (Some(steps), Type::Json) => {
                     path.extend(steps);
@@ -154,8 +154,8 @@ impl TypeChecker<'_, '_> {
                 }
                 ResultStep::Field(name) => name,
             };
-            while let Type::List(of, _) | Type::Set(of, _) | Type::Option(of) = &ty {
-                ty = Type::clone(of);
+            while let Type::List(element, _) | Type::Set(element, _) | Type::Option(element) = &ty {
+                ty = Type::clone(element);
             }
             ty = match &ty {
                 Type::Json => {
@@ -189,7 +189,9 @@ impl TypeChecker<'_, '_> {
     /// Returns the type of the elements of a collection.
     fn each_of(&mut self, ty: &Type, span: Span) -> Option<Type> {
         match ty.required() {
-            Type::List(of, _) | Type::Set(of, _) | Type::Map(_, of, _) => Some(Type::clone(of)),
+            Type::List(element, _) | Type::Set(element, _) | Type::Map(_, element, _) => {
+                Some(Type::clone(element))
+            }
             Type::Json => Some(Type::Json),
             Type::Error => None,
             other => {
@@ -270,15 +272,15 @@ fn list_within(program: &Program, e: &Expr, element: Option<u32>) -> Option<Vec<
     match &e.kind {
         ExprKind::Result if element.is_none() => Some(Vec::new()),
         ExprKind::Local(slot) if element == Some(*slot) => Some(Vec::new()),
-        ExprKind::Unwrap(of, _) => list_within(program, of, element),
-        ExprKind::Member(of, name) => {
-            let mut steps = list_within(program, of, element)?;
+        ExprKind::Unwrap(operand, _) => list_within(program, operand, element),
+        ExprKind::Member(object, name) => {
+            let mut steps = list_within(program, object, element)?;
             steps.push(name.clone());
             Some(steps)
         }
-        ExprKind::Field(of, at) => {
-            let mut steps = list_within(program, of, element)?;
-            let Type::Record(id) = of.ty.required() else { return None };
+        ExprKind::Field(record, at) => {
+            let mut steps = list_within(program, record, element)?;
+            let Type::Record(id) = record.ty.required() else { return None };
             steps.push(program.records[*id].fields.get(*at as usize)?.wire.clone());
             Some(steps)
         }
@@ -305,7 +307,9 @@ fn private_places(program: &Program) -> (Vec<Span>, Vec<Span>) {
 fn are_readers(ty: &Type) -> bool {
     match ty {
         Type::String(_) | Type::Json | Type::Error => true,
-        Type::List(of, _) | Type::Set(of, _) => matches!(**of, Type::String(_) | Type::Never),
+        Type::List(element, _) | Type::Set(element, _) => {
+            matches!(**element, Type::String(_) | Type::Never)
+        }
         _ => false,
     }
 }
@@ -313,7 +317,7 @@ fn are_readers(ty: &Type) -> bool {
 fn holds_text(ty: &Type) -> bool {
     match ty.required() {
         Type::String(_) | Type::Command | Type::Path | Type::Url | Type::Json | Type::Never => true,
-        Type::List(of, _) | Type::Set(of, _) => holds_text(of),
+        Type::List(element, _) | Type::Set(element, _) => holds_text(element),
         _ => false,
     }
 }

@@ -220,7 +220,7 @@ impl TypeChecker<'_, '_> {
         let mut slots = Vec::new();
         for binder in binders {
             let ty = match &rows.ty {
-                Type::List(of, _) if binders.len() == 1 => (**of).clone(),
+                Type::List(element, _) if binders.len() == 1 => (**element).clone(),
                 _ => Type::Error,
             };
             self.hides(binder, scope);
@@ -282,7 +282,7 @@ impl TypeChecker<'_, '_> {
         sources
             .iter()
             .map(|s| match &s.ty {
-                Type::List(of, _) => (**of).clone(),
+                Type::List(element, _) => (**element).clone(),
                 Type::Error => Type::Error,
                 other => {
                     let shown = self.show(other);
@@ -295,9 +295,9 @@ impl TypeChecker<'_, '_> {
 
     fn elements(&mut self, binders: &[ast::Ident], source: &Expr, span: Span) -> Vec<Type> {
         let (key, element) = match &source.ty {
-            Type::List(of, _) => (Type::Int(Some(0), None), (**of).clone()),
-            Type::Set(of, _) => (Type::Error, (**of).clone()),
-            Type::Map(key, of, _) => (key.ty(), (**of).clone()),
+            Type::List(element, _) => (Type::Int(Some(0), None), (**element).clone()),
+            Type::Set(element, _) => (Type::Error, (**element).clone()),
+            Type::Map(key, value, _) => (key.ty(), (**value).clone()),
             Type::Json => (Type::string(), Type::Json),
             Type::Error => return Vec::new(),
             other => {

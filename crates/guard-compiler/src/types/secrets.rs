@@ -158,7 +158,7 @@ fn is_hidden(program: &Program, target: &Target) -> bool {
                 }
                 &field.ty
             }
-            (Step::Index(_), Type::List(of, _) | Type::Map(_, of, _)) => of,
+            (Step::Index(_), Type::List(element, _) | Type::Map(_, element, _)) => element,
             _ => return false,
         };
     }

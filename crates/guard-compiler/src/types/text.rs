@@ -131,13 +131,13 @@ fn write_bare(expr: &Expr, out: &mut OneLine) {
         ExprKind::LastCalls(number) => out.push_str(&format!("last {number} calls")),
         ExprKind::String(s) => out.push_str(&format!("{s:?}")),
         ExprKind::Regex(s) => out.push_str(&format!("/{s}/")),
-        ExprKind::Field(of, name) => {
-            write(of, 11, out);
+        ExprKind::Field(record, name) => {
+            write(record, 11, out);
             out.push('.');
             out.push_str(&name.node);
         }
-        ExprKind::Index(of, keys) => {
-            write(of, 11, out);
+        ExprKind::Index(collection, keys) => {
+            write(collection, 11, out);
             out.push('[');
             for (nth, key) in keys.iter().enumerate() {
                 if nth > 0 {
@@ -147,8 +147,8 @@ fn write_bare(expr: &Expr, out: &mut OneLine) {
             }
             out.push(']');
         }
-        ExprKind::Each(of) => {
-            write(of, 11, out);
+        ExprKind::Each(operand) => {
+            write(operand, 11, out);
             out.push_str("[*]");
         }
         ExprKind::Call(name, args) => {
@@ -164,10 +164,10 @@ fn write_bare(expr: &Expr, out: &mut OneLine) {
             out.push_str("probe ");
             out.push_str(&name.node);
         }
-        ExprKind::Unary(op, of) => {
+        ExprKind::Unary(op, operand) => {
             let (level, spelling) = unary(*op);
             out.push_str(spelling);
-            write(of, level, out);
+            write(operand, level, out);
         }
         ExprKind::Binary(op, a, b) => {
             let (level, spelling) = operator(*op);
@@ -180,8 +180,8 @@ fn write_bare(expr: &Expr, out: &mut OneLine) {
             out.push_str(&format!(" {spelling} "));
             write(b, clear(*op, b, right), out);
         }
-        ExprKind::Is(of, some) => {
-            write(of, 6, out);
+        ExprKind::Is(operand, some) => {
+            write(operand, 6, out);
             out.push_str(if *some { " is some" } else { " is none" });
         }
         ExprKind::Else(a, b) => {

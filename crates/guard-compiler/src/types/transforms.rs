@@ -168,8 +168,10 @@ impl TypeChecker<'_, '_> {
         let mut ty = Some(returns.clone());
         for name in path {
             let mut inner = ty.take();
-            while let Some(Type::List(of, _) | Type::Set(of, _) | Type::Option(of)) = &inner {
-                inner = Some(Type::clone(of));
+            while let Some(Type::List(element, _) | Type::Set(element, _) | Type::Option(element)) =
+                &inner
+            {
+                inner = Some(Type::clone(element));
             }
             match inner {
                 Some(Type::Record(id)) => {

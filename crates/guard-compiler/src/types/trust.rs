@@ -52,8 +52,10 @@ impl TypeChecker<'_, '_> {
             let Some((path, _)) = said_of(&clause.kind) else { continue };
             let mut ty = returns.clone();
             for name in path {
-                while let Type::List(of, _) | Type::Set(of, _) | Type::Option(of) = &ty {
-                    ty = Type::clone(of);
+                while let Type::List(element, _) | Type::Set(element, _) | Type::Option(element) =
+                    &ty
+                {
+                    ty = Type::clone(element);
                 }
                 // Keys of maps and members of `json` are not known.
                 let Type::Record(id) = ty else { break };

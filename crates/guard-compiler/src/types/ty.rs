@@ -17,9 +17,13 @@ const MAX_PATTERNS: usize = 32;
 /// Returns the number of nested collections of a type.
 pub(crate) fn levels(mut ty: &Type) -> usize {
     let mut levels = 0;
-    while let Type::List(of, _) | Type::Set(of, _) | Type::Map(_, of, _) | Type::Option(of) = ty {
+    while let Type::List(element, _)
+    | Type::Set(element, _)
+    | Type::Map(_, element, _)
+    | Type::Option(element) = ty
+    {
         levels += usize::from(!ty.is_option());
-        ty = of;
+        ty = element;
     }
     levels
 }
@@ -28,10 +32,10 @@ pub(crate) fn levels(mut ty: &Type) -> usize {
 fn aliases_in(ty: &ast::Type, visit: &mut dyn FnMut(&str)) {
     match &ty.kind {
         TypeKind::Name(name) => visit(&name.node),
-        TypeKind::List(of) | TypeKind::Set(of) => aliases_in(of, visit),
-        TypeKind::Map(key, of) => {
+        TypeKind::List(element) | TypeKind::Set(element) => aliases_in(element, visit),
+        TypeKind::Map(key, value) => {
             aliases_in(key, visit);
-            aliases_in(of, visit);
+            aliases_in(value, visit);
         }
     }
 }
@@ -106,11 +110,11 @@ impl TypeChecker<'_, '_> {
             Type::Time(_) => "a time".into(),
             Type::Enum(id) => format!("a variant of `{}`", self.program.enums[*id].name),
             Type::Record(id) => format!("a record `{}`", self.program.records[*id].name),
-            Type::List(of, _) => format!("a `list<{}>`", self.short(of)),
-            Type::Set(of, _) => format!("a `set<{}>`", self.short(of)),
+            Type::List(element, _) => format!("a `list<{}>`", self.short(element)),
+            Type::Set(element, _) => format!("a `set<{}>`", self.short(element)),
             Type::Map(..) => format!("a `{}`", self.short(ty)),
-            Type::Option(of) if **of == Type::Never => "`none`".into(),
-            Type::Option(of) => format!("an optional `{}`", self.short(of)),
+            Type::Option(inner) if **inner == Type::Never => "`none`".into(),
+            Type::Option(inner) => format!("an optional `{}`", self.short(inner)),
             Type::Json => "`json`".into(),
             Type::Never => "nothing".into(),
             Type::Error => "unknown".into(),
@@ -131,10 +135,12 @@ impl TypeChecker<'_, '_> {
             Type::Time(_) => "time".into(),
             Type::Enum(id) => self.program.enums[*id].name.clone(),
             Type::Record(id) => self.program.records[*id].name.clone(),
-            Type::List(of, _) => format!("list<{}>", self.short(of)),
-            Type::Set(of, _) => format!("set<{}>", self.short(of)),
-            Type::Map(key, of, _) => format!("map<{}, {}>", self.short(&key.ty()), self.short(of)),
-            Type::Option(of) => format!("{}?", self.short(of)),
+            Type::List(element, _) => format!("list<{}>", self.short(element)),
+            Type::Set(element, _) => format!("set<{}>", self.short(element)),
+            Type::Map(key, value, _) => {
+                format!("map<{}, {}>", self.short(&key.ty()), self.short(value))
+            }
+            Type::Option(inner) => format!("{}?", self.short(inner)),
             Type::Json => "json".into(),
             Type::Never | Type::Error => "_".into(),
         }
@@ -158,9 +164,9 @@ impl TypeChecker<'_, '_> {
     fn head(&mut self, kind: &TypeKind) -> Type {
         match kind {
             TypeKind::Name(name) => self.named(name),
-            TypeKind::List(of) => Type::List(Arc::new(self.element(of)), None),
-            TypeKind::Set(of) => Type::Set(Arc::new(self.element(of)), None),
-            TypeKind::Map(key, of) => {
+            TypeKind::List(element) => Type::List(Arc::new(self.element(element)), None),
+            TypeKind::Set(element) => Type::Set(Arc::new(self.element(element)), None),
+            TypeKind::Map(key, value) => {
                 let keys = match self.ty(key) {
                     Type::Error => MapKey::Text,
                     plain if plain == Type::string() => MapKey::Text,
@@ -173,7 +179,7 @@ impl TypeChecker<'_, '_> {
                         MapKey::Text
                     }
                 };
-                Type::Map(keys, Arc::new(self.element(of)), None)
+                Type::Map(keys, Arc::new(self.element(value)), None)
             }
         }
     }
@@ -302,7 +308,7 @@ impl TypeChecker<'_, '_> {
     fn refine(&mut self, ty: Type, refinement: &Refinement) -> Type {
         match (ty, refinement) {
             (Type::Error, _) => Type::Error,
-            (Type::Option(of), r) => self.refine((*of).clone(), r).optional(),
+            (Type::Option(inner), r) => self.refine((*inner).clone(), r).optional(),
             (Type::Int(lo, hi), Refinement::Range { low, high, inclusive, span }) => {
                 let range = self.range(low, high, *inclusive, span.0, literal::int);
                 let (lo, hi) = self.within_range((lo, hi), range, span.0);
@@ -331,14 +337,14 @@ impl TypeChecker<'_, '_> {
                 }
                 Type::String(bounds)
             }
-            (Type::List(of, known), Refinement::Max(max)) => {
-                Type::List(of, least(known, self.count(max)))
+            (Type::List(element, known), Refinement::Max(max)) => {
+                Type::List(element, least(known, self.count(max)))
             }
-            (Type::Set(of, known), Refinement::Max(max)) => {
-                Type::Set(of, least(known, self.count(max)))
+            (Type::Set(element, known), Refinement::Max(max)) => {
+                Type::Set(element, least(known, self.count(max)))
             }
-            (Type::Map(key, of, known), Refinement::Max(max)) => {
-                Type::Map(key, of, least(known, self.count(max)))
+            (Type::Map(key, value, known), Refinement::Max(max)) => {
+                Type::Map(key, value, least(known, self.count(max)))
             }
             (Type::Time(known), Refinement::Format(format)) if !valid_format(&format.node) => {
                 self.report(errors::time_format(format.span));

@@ -64,7 +64,7 @@ impl TypeChecker<'_, '_> {
         scope: &mut Scope,
     ) -> Expr {
         let element = match wanted {
-            Some(Type::List(of, _) | Type::Set(of, _)) => Some((**of).clone()),
+            Some(Type::List(element, _) | Type::Set(element, _)) => Some((**element).clone()),
             _ => None,
         };
         let (xs, ty) = self.members(xs, element, scope);
@@ -79,12 +79,12 @@ impl TypeChecker<'_, '_> {
         span: Span,
         scope: &mut Scope,
     ) -> Expr {
-        if let (true, Some(Type::Map(key, of, _))) = (xs.is_empty(), wanted) {
-            let ty = Type::Map(*key, of.clone(), Some(0));
+        if let (true, Some(Type::Map(key, value, _))) = (xs.is_empty(), wanted) {
+            let ty = Type::Map(*key, value.clone(), Some(0));
             return typed(ExprKind::Map(Vec::new()), ty, span);
         }
         let element = match wanted {
-            Some(Type::List(of, _) | Type::Set(of, _)) => Some((**of).clone()),
+            Some(Type::List(element, _) | Type::Set(element, _)) => Some((**element).clone()),
             _ => None,
         };
         let (xs, ty) = self.members(xs, element, scope);
@@ -128,7 +128,7 @@ impl TypeChecker<'_, '_> {
             return self.record(*id, entries, span, scope);
         }
         let (key, element) = match wanted {
-            Some(Type::Map(key, of, _)) => (*key, Some((**of).clone())),
+            Some(Type::Map(key, value, _)) => (*key, Some((**value).clone())),
             _ => (MapKey::Text, None),
         };
         let element = element.filter(|element| *element != Type::Never);

@@ -63,15 +63,15 @@ impl Record {
     /// Returns the sealed part.
     pub fn sealed(&self) -> Option<&str> {
         match &self.payload {
-            Payload::Open(it) => it.sealed.as_deref(),
-            Payload::Propose(it) => it.sealed.as_deref(),
-            Payload::Settle(it) => it.sealed.as_deref(),
-            Payload::Approve(it) => it.sealed.as_deref(),
-            Payload::Revoke(it) => it.sealed.as_deref(),
-            Payload::Prompt(it) => it.sealed.as_deref(),
-            Payload::Stop(it) => it.sealed.as_deref(),
-            Payload::Item(it) => it.sealed.as_deref(),
-            Payload::Answers(it) => it.sealed.as_deref(),
+            Payload::Open(open) => open.sealed.as_deref(),
+            Payload::Propose(propose) => propose.sealed.as_deref(),
+            Payload::Settle(settle) => settle.sealed.as_deref(),
+            Payload::Approve(approve) => approve.sealed.as_deref(),
+            Payload::Revoke(revoke) => revoke.sealed.as_deref(),
+            Payload::Prompt(prompt) => prompt.sealed.as_deref(),
+            Payload::Stop(stop) => stop.sealed.as_deref(),
+            Payload::Item(item) => item.sealed.as_deref(),
+            Payload::Answers(answers) => answers.sealed.as_deref(),
             Payload::Usage(_) | Payload::Resume(_) => None,
             Payload::Contract(_)
             | Payload::Snapshot(_)
@@ -84,17 +84,19 @@ impl Record {
     pub fn reveal(&mut self, clear: Clear<'static>) {
         let Clear { args, result, data, answers, asked } = clear;
         let (shown, asks) = match &mut self.payload {
-            Payload::Open(it) => return it.data = data.or(it.data.take()),
+            Payload::Open(open) => return open.data = data.or(open.data.take()),
             Payload::Answers(it) => (answers.map(|clear| (&mut it.answers, clear)), None),
-            Payload::Approve(it) => (args.map(|clear| (&mut it.args, clear)), None),
-            Payload::Revoke(it) => (args.map(|clear| (&mut it.args, clear)), None),
-            Payload::Propose(it) => (args.map(|clear| (&mut it.args, clear)), Some(&mut it.asked)),
-            Payload::Settle(it) => {
-                (result.map(|clear| (&mut it.result, clear)), Some(&mut it.asked))
+            Payload::Approve(approve) => (args.map(|clear| (&mut approve.args, clear)), None),
+            Payload::Revoke(revoke) => (args.map(|clear| (&mut revoke.args, clear)), None),
+            Payload::Propose(propose) => {
+                (args.map(|clear| (&mut propose.args, clear)), Some(&mut propose.asked))
             }
-            Payload::Prompt(it) => (None, Some(&mut it.asked)),
-            Payload::Stop(it) => (None, Some(&mut it.asked)),
-            Payload::Item(it) => (None, Some(&mut it.asked)),
+            Payload::Settle(settle) => {
+                (result.map(|clear| (&mut settle.result, clear)), Some(&mut settle.asked))
+            }
+            Payload::Prompt(prompt) => (None, Some(&mut prompt.asked)),
+            Payload::Stop(stop) => (None, Some(&mut stop.asked)),
+            Payload::Item(item) => (None, Some(&mut item.asked)),
             Payload::Usage(_) | Payload::Resume(_) => return,
             Payload::Contract(_)
             | Payload::Snapshot(_)

@@ -250,11 +250,11 @@ impl Printer<'_> {
             format!("{since}{within}")
         };
         match node {
-            Node::Called { tool: of, key, since, within } => {
+            Node::Called { tool: other, key, since, within } => {
                 let keys = key.as_ref().map(|(index, values)| {
                     let params = plan.indexes.get(*index as usize).map_or(&[][..], |i| &i.params);
                     let one = |(p, v): (&u32, &NodeId)| {
-                        let field = tool(*of).and_then(|t| t.params.get(*p as usize));
+                        let field = tool(*other).and_then(|t| t.params.get(*p as usize));
                         format!(
                             ", {}: {}",
                             field.map_or("?", |f| f.name.as_str()),
@@ -263,7 +263,12 @@ impl Printer<'_> {
                     };
                     params.iter().zip(values).map(one).collect::<String>()
                 });
-                format!("called({}{}){}", name(*of), keys.unwrap_or_default(), tail(since, within))
+                format!(
+                    "called({}{}){}",
+                    name(*other),
+                    keys.unwrap_or_default(),
+                    tail(since, within)
+                )
             }
             Node::Failed { tool, since, within } => {
                 format!("failed({}){}", name(*tool), tail(since, within))
@@ -371,10 +376,12 @@ impl Printer<'_> {
         match self.nodes.get(id as usize)? {
             Node::Param(n) => Some(self.shows.tool?.params.get(*n as usize)?.ty),
             Node::State(var) => Some(plan.state.get(*var as usize)?.ty),
-            Node::Field(of, field) => self.record_field(self.ty(*of)?, *field).map(|(_, ty)| ty),
-            Node::Index(of, _) => element(plan, self.ty(*of)?),
+            Node::Field(record, field) => {
+                self.record_field(self.ty(*record)?, *field).map(|(_, ty)| ty)
+            }
+            Node::Index(collection, _) => element(plan, self.ty(*collection)?),
             Node::Row(fact, _) => Some(plan.facts.get(*fact as usize)?.row),
-            Node::Unwrap(of) | Node::Else(of, _) => self.ty(*of),
+            Node::Unwrap(operand) | Node::Else(operand, _) => self.ty(*operand),
             Node::If(_, then, _) => self.ty(*then),
             Node::LastArg(tool, n) => {
                 Some(plan.tools.get(*tool as usize)?.params.get(*n as usize)?.ty)

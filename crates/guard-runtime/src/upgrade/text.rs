@@ -93,7 +93,9 @@ fn named(plan: &Plan, tool: Option<u32>, node: &Node) -> String {
         Node::Row(id, key) => format!("row {:?} {key:?}", fact(plan, *id)),
         Node::Rows(id) => format!("rows {:?}", fact(plan, *id)),
         Node::Known(id, key) => format!("known {:?} {key:?}", fact(plan, *id)),
-        Node::Matches(of, id) => format!("matches {of} {:?}", plan.regexes.get(*id as usize)),
+        Node::Matches(operand, id) => {
+            format!("matches {operand} {:?}", plan.regexes.get(*id as usize))
+        }
         Node::Called { tool, key, since: from, within } => {
             let key = key
                 .as_ref()

@@ -110,8 +110,10 @@ impl Expr {
                 Vec::new()
             }
             E::Name(_) | E::Probe(_) | E::LastCalls(_) => Vec::new(),
-            E::Field(of, _) | E::Each(of) | E::Unary(_, of) | E::Is(of, _) => vec![of],
-            E::Index(of, keys) => std::iter::once(&**of).chain(keys).collect(),
+            E::Field(record, _) | E::Each(record) | E::Unary(_, record) | E::Is(record, _) => {
+                vec![record]
+            }
+            E::Index(collection, keys) => std::iter::once(&**collection).chain(keys).collect(),
             E::Binary(_, a, b) | E::Else(a, b) => vec![a, b],
             E::If(a, b, c) => vec![a, b, c],
             E::Call(_, args) | E::Known(_, args) => args.iter().map(|arg| &arg.value).collect(),

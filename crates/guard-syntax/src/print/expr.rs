@@ -137,8 +137,11 @@ fn inner(e: &Expr, around: ExprContext, layout: &mut ExprLayout) -> String {
                 write(r, ExprContext { min: 9, ..around }, &mut ExprLayout::flat())
             )
         }
-        ExprKind::Unary(UnaryOp::Neg, of) => {
-            format!("-{}", write(of, ExprContext { min: 11, ..around }, &mut ExprLayout::flat()))
+        ExprKind::Unary(UnaryOp::Neg, operand) => {
+            format!(
+                "-{}",
+                write(operand, ExprContext { min: 11, ..around }, &mut ExprLayout::flat())
+            )
         }
         ExprKind::Unary(op, of) => {
             let word = match op {
@@ -266,13 +269,13 @@ fn primary(e: &Expr, layout: &mut ExprLayout) -> String {
         ExprKind::LastCalls(number) => format!("last {number} calls"),
         ExprKind::String(value) => text::string(value),
         ExprKind::Regex(value) => text::regex(value),
-        ExprKind::Field(of, name) => format!("{}.{}", postfix_base(of, layout), name.node),
-        ExprKind::Index(of, keys) => {
+        ExprKind::Field(record, name) => format!("{}.{}", postfix_base(record, layout), name.node),
+        ExprKind::Index(collection, keys) => {
             let keys: Vec<String> =
                 keys.iter().map(|key| write(key, ENCLOSED, &mut ExprLayout::flat())).collect();
-            format!("{}[{}]", postfix_base(of, layout), keys.join(", "))
+            format!("{}[{}]", postfix_base(collection, layout), keys.join(", "))
         }
-        ExprKind::Each(of) => format!("{}[*]", postfix_base(of, layout)),
+        ExprKind::Each(operand) => format!("{}[*]", postfix_base(operand, layout)),
         ExprKind::Call(name, args) => {
             format!("{}{}", name.node, call_args(&name.node, args, layout))
         }

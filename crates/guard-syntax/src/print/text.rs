@@ -68,8 +68,8 @@ pub(super) fn key(text: &str) -> String {
 pub(super) fn ty(ty: &Type) -> String {
     let mut out = match &ty.kind {
         TypeKind::Name(name) => name.node.clone(),
-        TypeKind::List(of) => format!("list<{}>", self::ty(of)),
-        TypeKind::Set(of) => format!("set<{}>", self::ty(of)),
+        TypeKind::List(element) => format!("list<{}>", self::ty(element)),
+        TypeKind::Set(element) => format!("set<{}>", self::ty(element)),
         TypeKind::Map(key, value) => format!("map<{}, {}>", self::ty(key), self::ty(value)),
     };
     if ty.optional {

@@ -32,14 +32,14 @@ impl Hidden {
     /// Searches a record, whose secrets have been revealed as far as possible.
     pub fn new(record: &Record) -> Hidden {
         let (body, asked): (Option<&Json>, &[Asked]) = match &record.payload {
-            Payload::Open(it) => (it.data.as_deref(), &[]),
-            Payload::Propose(it) => (Some(&it.args), &it.asked),
-            Payload::Settle(it) => (Some(&it.result), &it.asked),
-            Payload::Approve(it) => (Some(&it.args), &[]),
-            Payload::Revoke(it) => (Some(&it.args), &[]),
-            Payload::Prompt(it) => (None, &it.asked),
-            Payload::Stop(it) => (None, &it.asked),
-            Payload::Item(it) => (None, &it.asked),
+            Payload::Open(open) => (open.data.as_deref(), &[]),
+            Payload::Propose(propose) => (Some(&propose.args), &propose.asked),
+            Payload::Settle(settle) => (Some(&settle.result), &settle.asked),
+            Payload::Approve(approve) => (Some(&approve.args), &[]),
+            Payload::Revoke(revoke) => (Some(&revoke.args), &[]),
+            Payload::Prompt(prompt) => (None, &prompt.asked),
+            Payload::Stop(stop) => (None, &stop.asked),
+            Payload::Item(item) => (None, &item.asked),
             _ => (None, &[]),
         };
         Hidden { body: body.is_some_and(holds_marks), asked: asked.iter().any(is_marked) }
@@ -61,11 +61,11 @@ fn is_marked(asked: &Asked) -> bool {
 /// Returns the arguments, result or data of a record that holds marks, as they were recorded.
 pub(super) fn marked(record: &Record) -> Option<Json> {
     let body: Option<&Json> = match &record.payload {
-        Payload::Open(it) => it.data.as_deref(),
-        Payload::Propose(it) => Some(&it.args),
-        Payload::Settle(it) => Some(&it.result),
-        Payload::Approve(it) => Some(&it.args),
-        Payload::Revoke(it) => Some(&it.args),
+        Payload::Open(open) => open.data.as_deref(),
+        Payload::Propose(propose) => Some(&propose.args),
+        Payload::Settle(settle) => Some(&settle.result),
+        Payload::Approve(approve) => Some(&approve.args),
+        Payload::Revoke(revoke) => Some(&revoke.args),
         _ => None,
     };
     body.filter(|body| holds_marks(body)).cloned()

@@ -49,7 +49,7 @@ impl<'k> Replay<'k> {
         }
         let id = match &record.payload {
             Payload::Open(open) => open.session.to_string(),
-            Payload::Snapshot(it) => return Replay::recalled(judge, options, it, line),
+            Payload::Snapshot(snapshot) => return Replay::recalled(judge, options, snapshot, line),
             _ => return Err(ReplayError::NoOpening),
         };
         let secrets = options.keys.map(|keys| Arc::new(keys.session(&id)) as Arc<dyn Secrets>);

@@ -84,7 +84,7 @@ pub(crate) fn is_total(e: &Expr) -> bool {
 pub(crate) fn faults_without(e: Placed, wanted: &dyn Fn(&Expr) -> bool) -> bool {
     let in_any = |parts: &[&Expr]| parts.iter().any(|part| faults_without(e.at(part), wanted));
     match &e.e.kind {
-        K::Unwrap(of, _) => is_absent(of, wanted) || in_any(&[of]),
+        K::Unwrap(operand, _) => is_absent(operand, wanted) || in_any(&[operand]),
         // Evaluated from the left: the second part may be passed over.
         K::And(a, _) | K::Or(a, _) | K::Implies(a, _) | K::Else(a, _) | K::If(a, ..) => {
             in_any(&[a])
@@ -123,7 +123,7 @@ pub(crate) fn is_false_without(
     match &e.e.kind {
         K::And(a, b) => part(a) || part(b),
         K::Or(a, b) => part(a) && part(b),
-        K::IsSome(of) => is_absent(of, wanted),
+        K::IsSome(operand) => is_absent(operand, wanted),
         // Nothing is neither equal to anything nor more or less.
         K::Compare(op, a, b) if *op != CompareOp::Ne => {
             let none = is_absent(a, wanted) || is_absent(b, wanted);
@@ -146,9 +146,10 @@ pub(crate) fn is_false_without(
 pub(crate) fn is_absent(e: &Expr, wanted: &dyn Fn(&Expr) -> bool) -> bool {
     wanted(e)
         || match &e.kind {
-            K::Field(of, _) | K::Member(of, _) | K::UrlPart(of, _) | K::Index(of, _) => {
-                is_absent(of, wanted)
-            }
+            K::Field(record, _)
+            | K::Member(record, _)
+            | K::UrlPart(record, _)
+            | K::Index(record, _) => is_absent(record, wanted),
             _ => false,
         }
 }
@@ -175,7 +176,7 @@ pub(crate) fn filled_lists(program: &Program, tool: &Tool) -> Vec<String> {
 /// The lists that have an item wherever the condition has this outcome.
 fn lists_with_items(e: Placed, outcome: bool, lists: &mut Vec<String>) {
     match &e.e.kind {
-        K::Not(of) => lists_with_items(e.at(of), !outcome, lists),
+        K::Not(operand) => lists_with_items(e.at(operand), !outcome, lists),
         K::And(a, b) if outcome => {
             lists_with_items(e.at(a), true, lists);
             lists_with_items(e.at(b), true, lists);
@@ -213,7 +214,7 @@ fn bounded(op: CompareOp, m: &Expr, n: &Expr) -> bool {
 fn constant(e: &Expr) -> Option<i64> {
     match &e.kind {
         K::Int(v) | K::Decimal(v) | K::Duration(v) | K::Time(v) => Some(*v),
-        K::Neg(of) => constant(of)?.checked_neg(),
+        K::Neg(operand) => constant(operand)?.checked_neg(),
         _ => None,
     }
 }

@@ -250,7 +250,9 @@ impl<'p> Classes<'p> {
             ValuePlace::Result(tool) => program.tools[*tool].returns.clone()?,
             ValuePlace::Probe(probe) => program.probes[*probe].returns.clone(),
             ValuePlace::Elem(of) => match self.type_of(*of)?.required() {
-                Type::List(of, _) | Type::Set(of, _) | Type::Map(_, of, _) => (**of).clone(),
+                Type::List(element, _) | Type::Set(element, _) | Type::Map(_, element, _) => {
+                    (**element).clone()
+                }
                 _ => return None,
             },
             ValuePlace::Key(_)
@@ -266,14 +268,14 @@ impl<'p> Classes<'p> {
 /// Returns the parent of a place, and the place with its parent left out.
 fn part_of(place: &ValuePlace) -> Option<(usize, ValuePlace)> {
     Some(match place {
-        ValuePlace::Elem(of) => (*of, ValuePlace::Elem(0)),
-        ValuePlace::Key(of) => (*of, ValuePlace::Key(0)),
-        ValuePlace::Member(of, name) => (*of, ValuePlace::Member(0, name.clone())),
-        ValuePlace::Url(of, kind) => (*of, ValuePlace::Url(0, *kind)),
-        ValuePlace::Found(of, what) => (*of, ValuePlace::Found(0, what.clone())),
-        ValuePlace::Length(of) => (*of, ValuePlace::Length(0)),
-        ValuePlace::Domain(of) => (*of, ValuePlace::Domain(0)),
-        ValuePlace::Local(of) => (*of, ValuePlace::Local(0)),
+        ValuePlace::Elem(base) => (*base, ValuePlace::Elem(0)),
+        ValuePlace::Key(base) => (*base, ValuePlace::Key(0)),
+        ValuePlace::Member(base, name) => (*base, ValuePlace::Member(0, name.clone())),
+        ValuePlace::Url(base, kind) => (*base, ValuePlace::Url(0, *kind)),
+        ValuePlace::Found(base, what) => (*base, ValuePlace::Found(0, what.clone())),
+        ValuePlace::Length(base) => (*base, ValuePlace::Length(0)),
+        ValuePlace::Domain(base) => (*base, ValuePlace::Domain(0)),
+        ValuePlace::Local(base) => (*base, ValuePlace::Local(0)),
         _ => return None,
     })
 }

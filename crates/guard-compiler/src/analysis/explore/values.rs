@@ -66,8 +66,8 @@ impl Maker<'_, '_> {
             Type::Path => self.paths(class),
             Type::Url => self.urls(class, node),
             Type::Command => self.commands(class, node),
-            Type::Option(of) => {
-                let mut values = self.make(of, node, depth);
+            Type::Option(inner) => {
+                let mut values = self.make(inner, node, depth);
                 if used || values.is_empty() {
                     values.push(Value::None);
                 } else {
@@ -76,8 +76,8 @@ impl Maker<'_, '_> {
                 return values;
             }
             Type::Record(id) => self.records(*id, depth),
-            Type::List(of, _) | Type::Set(of, _) => self.lists(ty, of, node, depth),
-            Type::Map(key, of, _) => self.maps(*key, of, node, depth),
+            Type::List(element, _) | Type::Set(element, _) => self.lists(ty, element, node, depth),
+            Type::Map(key, value, _) => self.maps(*key, value, node, depth),
             Type::Json => {
                 // `null` cannot be written as an argument in a test.
                 let json =
@@ -212,21 +212,21 @@ impl Maker<'_, '_> {
                 let rows = fact.into_iter().flat_map(|fact| self.session.rows_of(fact));
                 rows.filter_map(|row| row.get(*at as usize).cloned()).collect()
             }
-            ValuePlace::Elem(of) => {
+            ValuePlace::Elem(base) => {
                 let mut elements = Vec::new();
-                for value in below(*of) {
+                for value in below(*base) {
                     if matches!(value, Value::List(_) | Value::Set(_) | Value::Map(_)) {
                         each_element(&value, &mut |v| elements.push(v.clone()));
                     }
                 }
                 elements
             }
-            ValuePlace::Key(of) => {
+            ValuePlace::Key(base) => {
                 let keys = |value: Value| match value {
                     Value::Map(entries) => entries.into_keys().map(Value::String).collect(),
                     _ => Vec::new(),
                 };
-                below(*of).into_iter().flat_map(keys).collect()
+                below(*base).into_iter().flat_map(keys).collect()
             }
             _ => Vec::new(),
         }

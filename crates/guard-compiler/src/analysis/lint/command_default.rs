@@ -55,7 +55,7 @@ impl UnreadableFlag<'_> {
     fn is_param(&self, e: &Expr) -> bool {
         match &e.kind {
             K::Param(at) => *at == self.param,
-            K::Unwrap(of, _) => self.is_param(of),
+            K::Unwrap(operand, _) => self.is_param(operand),
             _ => false,
         }
     }
@@ -83,7 +83,7 @@ impl UnreadableFlag<'_> {
             {
                 Some(false)
             }
-            K::IsSome(of) if self.is_param(of) => Some(true),
+            K::IsSome(operand) if self.is_param(operand) => Some(true),
             K::Not(a) => Some(!self.truth(a)?),
             K::And(a, b) => match (self.truth(a), self.truth(b)) {
                 (Some(false), _) | (_, Some(false)) => Some(false),

@@ -354,7 +354,7 @@ impl Loss<'_> {
     /// Returns true if a test is false when the value is missing.
     fn fails(&self, e: &Expr) -> bool {
         match &e.kind {
-            K::IsSome(of) | K::Matches(of, _) => self.is_missing(of),
+            K::IsSome(operand) | K::Matches(operand, _) => self.is_missing(operand),
             K::Known(fact, key) => self.is_row(*fact, key),
             K::Called { tool, .. } => *self.lost == LostValue::Success(*tool),
             K::In(_, b) if self.is_emptied(b) => true,

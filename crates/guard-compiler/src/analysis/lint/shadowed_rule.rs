@@ -57,7 +57,7 @@ fn establishes(program: &Program, tool: &Tool, at: usize) -> bool {
     let mut asked = BTreeSet::new();
     condition.walk(&mut |e| {
         match &e.kind {
-            ExprKind::IsSome(of) => asked.insert(canon(of)),
+            ExprKind::IsSome(operand) => asked.insert(canon(operand)),
             ExprKind::Known(fact, key) => {
                 let row = ExprKind::Row(*fact, key.clone());
                 asked.insert(canon(&Expr { kind: row, ..e.clone() }))

@@ -87,7 +87,7 @@ impl ReferenceSession<'_> {
     fn parts(&self, e: &Expr, wanted: bool, env: Env) -> u32 {
         let (both, either) = (u32::saturating_add, |a: u32, b: u32| a.min(b));
         match (&e.kind, wanted) {
-            (K::Not(of), _) => self.parts(of, !wanted, env),
+            (K::Not(operand), _) => self.parts(operand, !wanted, env),
             (K::And(a, b), _) => {
                 let join = if wanted { both } else { either };
                 join(self.parts(a, wanted, env), self.parts(b, wanted, env))
@@ -137,10 +137,10 @@ impl ReferenceSession<'_> {
                 let nearest = rows.map(|row| differing(&key, row)).min();
                 nearest.unwrap_or_else(|| 1 + key.iter().map(leaves).sum::<u32>())
             }
-            K::Index(of, _) => {
-                let map = self.part(of, env).is_ok_and(|map| matches!(*map, Value::Map(_)));
+            K::Index(collection, _) => {
+                let map = self.part(collection, env).is_ok_and(|map| matches!(*map, Value::Map(_)));
                 let missing = map && self.part(e, env).map_or(true, |entry| *entry == Value::None);
-                below(of).saturating_add(u32::from(missing))
+                below(collection).saturating_add(u32::from(missing))
             }
             _ => below(e),
         }
@@ -184,7 +184,7 @@ impl ReferenceSession<'_> {
 /// The parts that a condition has, at most, in the way of an outcome: where nothing is there that it could be asked of.
 fn most(e: &Expr, wanted: bool) -> u32 {
     match (&e.kind, wanted) {
-        (K::Not(of), _) => most(of, !wanted),
+        (K::Not(operand), _) => most(operand, !wanted),
         (K::And(a, b), true) | (K::Or(a, b), false) => most(a, wanted) + most(b, wanted),
         (K::And(a, b), false) | (K::Or(a, b), true) => most(a, wanted).min(most(b, wanted)),
         (K::Quantified { body, .. }, _) => 1 + most(body, wanted),

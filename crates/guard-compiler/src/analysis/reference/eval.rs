@@ -117,7 +117,7 @@ impl ReferenceSession<'_> {
                 Value::Decimal(budget.saturating_sub(self.spent[*unit]))
             }
             K::Spent(unit) => Value::Decimal(self.spent[*unit]),
-            K::Member(of, name) => match &*self.part(of, env)? {
+            K::Member(object, name) => match &*self.part(object, env)? {
                 Value::Json(json) => json.get(name).map_or(Value::None, opened),
                 _ => Value::None,
             },
@@ -125,11 +125,11 @@ impl ReferenceSession<'_> {
                 Value::Url(url) => url_part(&url, *part),
                 _ => Value::None,
             },
-            K::ToKey(of, key) => match self.eval(of, env)? {
+            K::ToKey(operand, key) => match self.eval(operand, env)? {
                 Value::None => Value::None,
                 value => Value::String(self.key_text(*key, &value).into()),
             },
-            K::FromKey(of, key) => match self.eval(of, env)? {
+            K::FromKey(operand, key) => match self.eval(operand, env)? {
                 Value::String(text) => self.key_of(*key, &text),
                 other => other,
             },
@@ -146,8 +146,8 @@ impl ReferenceSession<'_> {
                 let key = all(key)?;
                 Value::Bool(self.facts[*fact].with(&key).is_some())
             }
-            K::Not(of) => Value::Bool(!self.holds(of, env)?),
-            K::Neg(of) => negate(self.eval(of, env)?)?,
+            K::Not(operand) => Value::Bool(!self.holds(operand, env)?),
+            K::Neg(operand) => negate(self.eval(operand, env)?)?,
             K::And(a, b) => Value::Bool(self.holds(a, env)? && self.holds(b, env)?),
             K::Or(a, b) => Value::Bool(self.holds(a, env)? || self.holds(b, env)?),
             K::Implies(a, b) => Value::Bool(!self.holds(a, env)? || self.holds(b, env)?),
@@ -160,13 +160,13 @@ impl ReferenceSession<'_> {
                 (Value::Path(a), Value::Path(b)) => Value::Bool(is_below(&a, &b)),
                 _ => Value::Bool(false),
             },
-            K::Matches(of, pattern) => match &*self.part(of, env)? {
+            K::Matches(operand, pattern) => match &*self.part(operand, env)? {
                 Value::String(text) => {
                     Value::Bool(self.regexes.get(pattern).is_some_and(|r| r.is_match(text)))
                 }
                 _ => Value::Bool(false),
             },
-            K::IsSome(of) => Value::Bool(*self.part(of, env)? != Value::None),
+            K::IsSome(operand) => Value::Bool(*self.part(operand, env)? != Value::None),
             K::Else(a, b) => match self.eval(a, env)? {
                 Value::None => self.eval(b, env)?,
                 value => value,
@@ -212,8 +212,8 @@ impl ReferenceSession<'_> {
                 self.last(*tool).map_or(Value::None, |s| s.args[*at as usize].clone())
             }
             K::LastResult(tool) => self.last(*tool).map_or(Value::None, |s| s.result.clone()),
-            K::Temporal(op, of, trigger) => {
-                Value::Bool(self.temporal(*op, of, trigger.as_deref(), env)?)
+            K::Temporal(op, operand, trigger) => {
+                Value::Bool(self.temporal(*op, operand, trigger.as_deref(), env)?)
             }
             K::Exists(path) => match self.eval(path, env)? {
                 Value::Path(path) => match (env.world)(&Ask::Exists(path.to_string())) {
@@ -226,8 +226,8 @@ impl ReferenceSession<'_> {
                 },
                 _ => return Err(Fault::Decode("no path".into())),
             },
-            K::Origin(of) => self.origin(&self.eval(of, env)?),
-            K::Seen(of) => self.all_origins(&self.eval(of, env)?),
+            K::Origin(operand) => self.origin(&self.eval(operand, env)?),
+            K::Seen(operand) => self.all_origins(&self.eval(operand, env)?),
             K::MayRead(who, text) => {
                 let who = self.eval(who, env)?;
                 self.may_read(&who, &self.eval(text, env)?)?

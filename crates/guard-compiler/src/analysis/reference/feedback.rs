@@ -219,7 +219,7 @@ impl ReferenceSession<'_> {
                 ExprKind::LastArg(tool, at) => {
                     self.program.tools[*tool].params[*at as usize].secret
                 }
-                ExprKind::Field(of, at) => match of.ty.required() {
+                ExprKind::Field(record, at) => match record.ty.required() {
                     crate::hir::Type::Record(id) => {
                         self.program.records[*id].fields[*at as usize].secret
                     }

@@ -12,7 +12,7 @@ impl ReferenceSession<'_> {
         let sized = |count: usize, max: &Option<u64>| max.is_none_or(|max| count as u64 <= max);
         match (ty, value) {
             (_, Value::None) => ty.is_option(),
-            (Type::Option(of), _) => self.fits(of, value),
+            (Type::Option(inner), _) => self.fits(inner, value),
             (Type::Int(least, most), Value::Int(number))
             | (Type::Decimal(least, most), Value::Decimal(number))
             | (Type::Duration(least, most), Value::Duration(number)) => {
@@ -25,11 +25,11 @@ impl ReferenceSession<'_> {
                 fields.len() == values.len()
                     && fields.iter().zip(values).all(|(field, value)| self.fits(&field.ty, value))
             }
-            (Type::List(of, max), Value::List(items)) => {
-                sized(items.len(), max) && items.iter().all(|item| self.fits(of, item))
+            (Type::List(element, max), Value::List(items)) => {
+                sized(items.len(), max) && items.iter().all(|item| self.fits(element, item))
             }
-            (Type::Set(of, max), Value::Set(items)) => {
-                sized(items.len(), max) && items.iter().all(|item| self.fits(of, item))
+            (Type::Set(element, max), Value::Set(items)) => {
+                sized(items.len(), max) && items.iter().all(|item| self.fits(element, item))
             }
             (Type::Map(_, of, max), Value::Map(entries)) => {
                 sized(entries.len(), max) && entries.values().all(|value| self.fits(of, value))

@@ -15,8 +15,8 @@ impl TypeChecker<'_, '_> {
     pub(super) fn json(&mut self, e: &ast::Expr, ty: Option<&Type>) -> Option<Json> {
         use ast::ExprKind as E;
         let element = match ty.map(Type::required) {
-            Some(Type::List(of, _) | Type::Set(of, _) | Type::Map(_, of, _)) => {
-                Some((**of).clone())
+            Some(Type::List(element, _) | Type::Set(element, _) | Type::Map(_, element, _)) => {
+                Some((**element).clone())
             }
             _ => None,
         };
@@ -24,7 +24,7 @@ impl TypeChecker<'_, '_> {
             E::None => Json::Null,
             E::Bool(b) => Json::Bool(*b),
             E::Number(text) => Json::parse(text).ok()?,
-            E::Unary(ast::UnaryOp::Neg, of) => match &of.kind {
+            E::Unary(ast::UnaryOp::Neg, operand) => match &operand.kind {
                 E::Number(text) => Json::parse(&format!("-{text}")).ok()?,
                 _ => return self.no_literal(e),
             },

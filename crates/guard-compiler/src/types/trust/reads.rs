@@ -221,10 +221,10 @@ pub(super) fn element(collection: &Expr) -> Option<String> {
 /// Returns the expression that an expression is a part of: its operand, for a member, field, index or unwrap.
 pub(in crate::types) fn inner(e: &Expr) -> Option<&Expr> {
     match &e.kind {
-        ExprKind::Member(of, _)
-        | ExprKind::Field(of, _)
-        | ExprKind::Index(of, _)
-        | ExprKind::Unwrap(of, _) => Some(of),
+        ExprKind::Member(object, _)
+        | ExprKind::Field(object, _)
+        | ExprKind::Index(object, _)
+        | ExprKind::Unwrap(object, _) => Some(object),
         _ => None,
     }
 }

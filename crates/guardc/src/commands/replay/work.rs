@@ -194,7 +194,7 @@ impl Work<'_> {
     fn begin(&self, record: Record, line: Option<&[u8]>) -> Result<(usize, Replay<'_>), String> {
         let plan = match &record.payload {
             Payload::Open(open) if self.from.is_none() => self.judge(&open.plan)?,
-            Payload::Snapshot(it) => self.judge(&it.plan)?,
+            Payload::Snapshot(snapshot) => self.judge(&snapshot.plan)?,
             _ => 0,
         };
         let replay = Replay::begin(&self.judges[plan], self.options(), record, line);

@@ -51,51 +51,57 @@ fn row(at: &At<'_>, record: &Record) -> [String; 17] {
         json => json.to_string(),
     };
     match &record.payload {
-        Payload::Propose(it) => {
-            let reasons = &it.verdict.reasons;
+        Payload::Propose(propose) => {
+            let reasons = &propose.verdict.reasons;
             let list = |list: Vec<&str>| list.join("; ");
-            row[7] = it.verdict.decision.as_str().into();
+            row[7] = propose.verdict.decision.as_str().into();
             row[8] = list(reasons.iter().map(|reason| reason.code.as_str()).collect());
             row[9] = list(reasons.iter().map(|reason| &*reason.rule).collect());
             row[10] = list(reasons.iter().map(|reason| &*reason.message).collect());
-            row[11] = if it.served.is_some() { "true".into() } else { String::new() };
-            row[12] = it.halted.to_string();
+            row[11] = if propose.served.is_some() { "true".into() } else { String::new() };
+            row[12] = propose.halted.to_string();
             let charge = |Charge { unit, amount }: &Charge| format!("{amount} {unit}");
-            row[13] = it.charged.iter().map(charge).collect::<Vec<_>>().join("; ");
-            row[14] = list(it.feedback.iter().map(|message| &*message.provider).collect());
-            row[15] = json(&it.args);
-            row[16] = it.served.as_ref().map(|served| json(served)).unwrap_or_default();
+            row[13] = propose.charged.iter().map(charge).collect::<Vec<_>>().join("; ");
+            row[14] = list(propose.feedback.iter().map(|message| &*message.provider).collect());
+            row[15] = json(&propose.args);
+            row[16] = propose.served.as_ref().map(|served| json(served)).unwrap_or_default();
         }
-        Payload::Settle(it) => {
-            row[11] = it.success.to_string();
-            row[12] = it.halted.to_string();
+        Payload::Settle(settle) => {
+            row[11] = settle.success.to_string();
+            row[12] = settle.halted.to_string();
             let returned = |Charge { unit, amount }: &Charge| format!("-{amount} {unit}");
-            row[13] = it.returned.iter().map(returned).collect::<Vec<_>>().join("; ");
-            row[14] =
-                it.feedback.iter().map(|message| &*message.provider).collect::<Vec<_>>().join("; ");
-            row[16] = json(&it.result);
+            row[13] = settle.returned.iter().map(returned).collect::<Vec<_>>().join("; ");
+            row[14] = settle
+                .feedback
+                .iter()
+                .map(|message| &*message.provider)
+                .collect::<Vec<_>>()
+                .join("; ");
+            row[16] = json(&settle.result);
         }
-        Payload::Approve(it) => {
-            row[10] = format!("{} by {}", it.role, it.by);
-            row[15] = json(&it.args);
+        Payload::Approve(approve) => {
+            row[10] = format!("{} by {}", approve.role, approve.by);
+            row[15] = json(&approve.args);
         }
-        Payload::Revoke(it) => {
-            row[10] = format!("{} by {}", it.role, it.by);
-            row[15] = json(&it.args);
+        Payload::Revoke(revoke) => {
+            row[10] = format!("{} by {}", revoke.role, revoke.by);
+            row[15] = json(&revoke.args);
         }
-        Payload::Usage(it) => row[13] = format!("{} {}", it.amount, it.unit),
-        Payload::Resume(it) => row[10] = format!("{} by {}", it.role, it.by),
-        Payload::Prompt(it) => row[10] = it.text.to_string(),
-        Payload::Stop(it) => {
-            row[7] = if it.decision == StopDecision::Allow { "allow" } else { "block" }.into();
-            row[10] = it.message.to_string();
+        Payload::Usage(usage) => row[13] = format!("{} {}", usage.amount, usage.unit),
+        Payload::Resume(resume) => row[10] = format!("{} by {}", resume.role, resume.by),
+        Payload::Prompt(prompt) => row[10] = prompt.text.to_string(),
+        Payload::Stop(stop) => {
+            row[7] = if stop.decision == StopDecision::Allow { "allow" } else { "block" }.into();
+            row[10] = stop.message.to_string();
         }
-        Payload::Item(it) => row[10] = format!("{} is {}", it.item, it.change.after),
-        Payload::Contract(it) => row[10] = format!("{} is {}", it.contract, it.state),
-        Payload::Ledger(it) => row[10] = it.to_string(),
-        Payload::Upgrade(it) => {
-            let by = it.forced.as_ref().map(|forced| format!(", forced by {}", forced.by));
-            row[10] = format!("to {}{}", it.snapshot.plan, by.unwrap_or_default());
+        Payload::Item(item) => row[10] = format!("{} is {}", item.item, item.change.after),
+        Payload::Contract(contract) => {
+            row[10] = format!("{} is {}", contract.contract, contract.state)
+        }
+        Payload::Ledger(ledger) => row[10] = ledger.to_string(),
+        Payload::Upgrade(upgrade) => {
+            let by = upgrade.forced.as_ref().map(|forced| format!(", forced by {}", forced.by));
+            row[10] = format!("to {}{}", upgrade.snapshot.plan, by.unwrap_or_default());
         }
         Payload::Open(_) | Payload::Answers(_) | Payload::Snapshot(_) => {}
     }

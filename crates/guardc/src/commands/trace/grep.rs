@@ -179,69 +179,73 @@ fn parts(at: &At<'_>, record: &Record) -> Vec<(RecordPart, String)> {
         asked => serde_json::to_string(asked).unwrap_or_default(),
     };
     match &record.payload {
-        Payload::Open(it) => {
-            put(RecordPart::Args, it.data.as_ref().map(|data| data.to_string()).unwrap_or_default())
-        }
-        Payload::Propose(it) => {
-            put(RecordPart::Args, it.args.to_string());
-            let reasons = it.verdict.reasons.iter().chain(&it.verdict.shadowed).map(reason_text);
+        Payload::Open(open) => put(
+            RecordPart::Args,
+            open.data.as_ref().map(|data| data.to_string()).unwrap_or_default(),
+        ),
+        Payload::Propose(propose) => {
+            put(RecordPart::Args, propose.args.to_string());
+            let reasons =
+                propose.verdict.reasons.iter().chain(&propose.verdict.shadowed).map(reason_text);
             put(RecordPart::Reason, reasons.collect::<Vec<_>>().join("; "));
             put(
                 RecordPart::Result,
-                it.served.as_ref().map(|served| served.to_string()).unwrap_or_default(),
+                propose.served.as_ref().map(|served| served.to_string()).unwrap_or_default(),
             );
-            put(RecordPart::Feedback, rendered(&it.feedback));
-            put(RecordPart::Change, json(&it.changes));
+            put(RecordPart::Feedback, rendered(&propose.feedback));
+            put(RecordPart::Change, json(&propose.changes));
             let item = |change: &guard_plan::record::ItemChange| {
                 format!("{} {} {}", change.item, change.after, change.reasons.join("; "))
             };
-            put(RecordPart::Item, it.items.iter().map(item).collect::<Vec<_>>().join("; "));
-            put(RecordPart::Note, notes(&it.notes));
-            put(RecordPart::Asked, asked(&it.asked));
+            put(RecordPart::Item, propose.items.iter().map(item).collect::<Vec<_>>().join("; "));
+            put(RecordPart::Note, notes(&propose.notes));
+            put(RecordPart::Asked, asked(&propose.asked));
         }
-        Payload::Settle(it) => {
-            put(RecordPart::Result, it.result.to_string());
-            put(RecordPart::Change, json(&it.changes));
-            put(RecordPart::Feedback, rendered(&it.feedback));
-            put(RecordPart::Note, notes(&it.notes));
-            put(RecordPart::Asked, asked(&it.asked));
+        Payload::Settle(settle) => {
+            put(RecordPart::Result, settle.result.to_string());
+            put(RecordPart::Change, json(&settle.changes));
+            put(RecordPart::Feedback, rendered(&settle.feedback));
+            put(RecordPart::Note, notes(&settle.notes));
+            put(RecordPart::Asked, asked(&settle.asked));
         }
-        Payload::Approve(it) => {
-            put(RecordPart::Args, it.args.to_string());
-            put(RecordPart::By, format!("{} {}", it.role, it.by));
+        Payload::Approve(approve) => {
+            put(RecordPart::Args, approve.args.to_string());
+            put(RecordPart::By, format!("{} {}", approve.role, approve.by));
         }
-        Payload::Revoke(it) => {
-            put(RecordPart::Args, it.args.to_string());
-            put(RecordPart::By, format!("{} {}", it.role, it.by));
+        Payload::Revoke(revoke) => {
+            put(RecordPart::Args, revoke.args.to_string());
+            put(RecordPart::By, format!("{} {}", revoke.role, revoke.by));
         }
-        Payload::Usage(it) => put(RecordPart::Args, format!("{} {}", it.amount, it.unit)),
-        Payload::Resume(it) => put(RecordPart::By, format!("{} {}", it.role, it.by)),
-        Payload::Prompt(it) => {
-            put(RecordPart::Prompt, it.text.to_string());
-            put(RecordPart::Note, notes(&it.notes));
+        Payload::Usage(usage) => put(RecordPart::Args, format!("{} {}", usage.amount, usage.unit)),
+        Payload::Resume(resume) => put(RecordPart::By, format!("{} {}", resume.role, resume.by)),
+        Payload::Prompt(prompt) => {
+            put(RecordPart::Prompt, prompt.text.to_string());
+            put(RecordPart::Note, notes(&prompt.notes));
         }
-        Payload::Stop(it) => {
-            let missing = it.missing.iter().map(|check| check.message.clone());
+        Payload::Stop(stop) => {
+            let missing = stop.missing.iter().map(|check| check.message.clone());
             let all: Vec<String> =
-                it.reason.iter().map(|reason| reason.to_string()).chain(missing).collect();
+                stop.reason.iter().map(|reason| reason.to_string()).chain(missing).collect();
             put(RecordPart::Stop, all.join("; "));
-            put(RecordPart::Asked, asked(&it.asked));
+            put(RecordPart::Asked, asked(&stop.asked));
         }
-        Payload::Item(it) => {
-            let change = &it.change;
+        Payload::Item(item) => {
+            let change = &item.change;
             put(
                 RecordPart::Item,
-                format!("{} {} {}", it.item, change.after, change.reasons.join("; ")),
+                format!("{} {} {}", item.item, change.after, change.reasons.join("; ")),
             );
-            put(RecordPart::By, it.by.as_ref().map(|by| by.to_string()).unwrap_or_default());
+            put(RecordPart::By, item.by.as_ref().map(|by| by.to_string()).unwrap_or_default());
         }
-        Payload::Answers(it) => put(RecordPart::Asked, it.answers.to_string()),
-        Payload::Contract(it) => put(RecordPart::Item, format!("{} {}", it.contract, it.state)),
-        Payload::Ledger(it) => put(RecordPart::Note, it.to_string()),
-        Payload::Upgrade(it) => {
-            let forgotten = it.anew.iter().chain(it.dropped.iter());
+        Payload::Answers(answers) => put(RecordPart::Asked, answers.answers.to_string()),
+        Payload::Contract(contract) => {
+            put(RecordPart::Item, format!("{} {}", contract.contract, contract.state))
+        }
+        Payload::Ledger(ledger) => put(RecordPart::Note, ledger.to_string()),
+        Payload::Upgrade(upgrade) => {
+            let forgotten = upgrade.anew.iter().chain(upgrade.dropped.iter());
             put(RecordPart::Note, forgotten.cloned().collect::<Vec<_>>().join("; "));
-            if let Some(forced) = &it.forced {
+            if let Some(forced) = &upgrade.forced {
                 put(RecordPart::By, forced.by.to_string());
                 put(RecordPart::Reason, forced.reason.as_deref().unwrap_or_default().to_owned());
             }

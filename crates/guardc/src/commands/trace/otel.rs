@@ -76,7 +76,7 @@ impl SpanSession {
             Payload::Open(open) => {
                 (open.plan.to_string(), open.actor.as_ref().map(|actor| actor.to_string()))
             }
-            Payload::Snapshot(it) => (it.plan.to_string(), None),
+            Payload::Snapshot(snapshot) => (snapshot.plan.to_string(), None),
             _ => (String::new(), None),
         };
         let now = nanos(&record.time);
@@ -153,15 +153,15 @@ impl Spans<'_> {
                     ],
                 ));
             }
-            Payload::Approve(it) => session.events.push(event(
+            Payload::Approve(approve) => session.events.push(event(
                 "guard.approval",
                 &record.time,
-                by_person(&it.tool, &it.role, &it.by),
+                by_person(&approve.tool, &approve.role, &approve.by),
             )),
-            Payload::Revoke(it) => session.events.push(event(
+            Payload::Revoke(revoke) => session.events.push(event(
                 "guard.revocation",
                 &record.time,
-                by_person(&it.tool, &it.role, &it.by),
+                by_person(&revoke.tool, &revoke.role, &revoke.by),
             )),
             _ => {}
         }

@@ -89,36 +89,42 @@ impl TraceStats {
         }
         match &record.payload {
             Payload::Open(_) => self.sessions += 1,
-            Payload::Propose(it) => {
-                if let Some(calls) = entry(&mut self.tools, it.tool.to_string()) {
-                    match it.verdict.decision {
+            Payload::Propose(propose) => {
+                if let Some(calls) = entry(&mut self.tools, propose.tool.to_string()) {
+                    match propose.verdict.decision {
                         Decision::Allow => calls.allowed += 1,
                         Decision::Wait => calls.waiting += 1,
                         Decision::Ask => calls.asked += 1,
                         Decision::Deny => calls.denied += 1,
                     }
-                    calls.succeeded += u64::from(it.served.is_some());
+                    calls.succeeded += u64::from(propose.served.is_some());
                 }
-                for reason in &it.verdict.reasons {
+                for reason in &propose.verdict.reasons {
                     let key = (reason.code, reason.rule.clone());
                     entry(&mut self.reasons, key).into_iter().for_each(|count| *count += 1);
                 }
-                it.charged.iter().for_each(|Charge { unit, amount }| self.spend(unit, amount, 1));
-                self.halts += u64::from(it.halted);
-                self.said(&it.feedback);
+                propose
+                    .charged
+                    .iter()
+                    .for_each(|Charge { unit, amount }| self.spend(unit, amount, 1));
+                self.halts += u64::from(propose.halted);
+                self.said(&propose.feedback);
             }
-            Payload::Settle(it) => {
+            Payload::Settle(settle) => {
                 if let Some(calls) = tool.and_then(|tool| entry(&mut self.tools, tool.to_owned())) {
-                    if it.success { calls.succeeded += 1 } else { calls.failed += 1 }
+                    if settle.success { calls.succeeded += 1 } else { calls.failed += 1 }
                 }
-                it.returned.iter().for_each(|Charge { unit, amount }| self.spend(unit, amount, -1));
-                self.halts += u64::from(it.halted);
-                self.said(&it.feedback);
+                settle
+                    .returned
+                    .iter()
+                    .for_each(|Charge { unit, amount }| self.spend(unit, amount, -1));
+                self.halts += u64::from(settle.halted);
+                self.said(&settle.feedback);
             }
-            Payload::Usage(it) => self.spend(&it.unit, &it.amount, 1),
+            Payload::Usage(usage) => self.spend(&usage.unit, &usage.amount, 1),
             Payload::Approve(_) => self.approvals += 1,
-            Payload::Stop(it) => {
-                let kind = match (it.decision, it.incomplete) {
+            Payload::Stop(stop) => {
+                let kind = match (stop.decision, stop.incomplete) {
                     (StopDecision::Allow, false) => 0,
                     (StopDecision::Allow, true) => 1,
                     (StopDecision::Block, _) => 2,

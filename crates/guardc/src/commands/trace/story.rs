@@ -73,59 +73,63 @@ impl StoryText {
             }
             Payload::Propose(propose) => self.propose(record, propose),
             Payload::Settle(settle) => self.settle(at, record, settle),
-            Payload::Approve(it) => {
-                let (role, by) = (cut(&it.role, 60), cut(&it.by, 60));
-                let what = format!("{} {}", cut(&it.tool, 60), value(&it.args));
+            Payload::Approve(approve) => {
+                let (role, by) = (cut(&approve.role, 60), cut(&approve.by, 60));
+                let what = format!("{} {}", cut(&approve.tool, 60), value(&approve.args));
                 self.line(&format!("{} by {by} as {role}: {what}", self.style.green("approved")));
             }
-            Payload::Revoke(it) => {
-                let (role, by) = (cut(&it.role, 60), cut(&it.by, 60));
-                let what = format!("{} {}", cut(&it.tool, 60), value(&it.args));
+            Payload::Revoke(revoke) => {
+                let (role, by) = (cut(&revoke.role, 60), cut(&revoke.by, 60));
+                let what = format!("{} {}", cut(&revoke.tool, 60), value(&revoke.args));
                 self.line(&format!("{} by {by} as {role}: {what}", self.style.red("revoked")));
             }
-            Payload::Usage(it) => self.line(&format!("used {} {}", it.amount, cut(&it.unit, 60))),
-            Payload::Resume(it) => {
+            Payload::Usage(usage) => {
+                self.line(&format!("used {} {}", usage.amount, cut(&usage.unit, 60)))
+            }
+            Payload::Resume(resume) => {
                 self.line(&format!(
                     "{} by {} as {}",
                     self.style.green("resumed"),
-                    cut(&it.by, 60),
-                    cut(&it.role, 60)
+                    cut(&resume.by, 60),
+                    cut(&resume.role, 60)
                 ));
             }
-            Payload::Prompt(it) => {
+            Payload::Prompt(prompt) => {
                 self.line(&format!(
                     "{} {}",
                     self.style.cyan("the user says"),
-                    cut(&it.text, TEXT_CHARS)
+                    cut(&prompt.text, TEXT_CHARS)
                 ));
-                self.learned(it.learned, it.forgotten);
-                self.asked(&it.asked);
-                self.notes(&it.notes);
+                self.learned(prompt.learned, prompt.forgotten);
+                self.asked(&prompt.asked);
+                self.notes(&prompt.notes);
             }
-            Payload::Stop(it) => self.stop(it),
-            Payload::Item(it) => {
-                let what = it.transition.as_deref().unwrap_or("verify");
+            Payload::Stop(stop) => self.stop(stop),
+            Payload::Item(item) => {
+                let what = item.transition.as_deref().unwrap_or("verify");
                 self.line(&format!(
                     "{} {}: {}",
                     self.style.cyan("item"),
-                    cut(&it.item, 60),
+                    cut(&item.item, 60),
                     cut(what, 60)
                 ));
-                self.item(&it.change);
-                self.asked(&it.asked);
+                self.item(&item.change);
+                self.asked(&item.asked);
             }
-            Payload::Answers(it) => self.line(&format!("the host answers {}", value(&it.answers))),
-            Payload::Contract(it) => {
-                let (kept, gone) = (it.kept, it.quarantined);
+            Payload::Answers(answers) => {
+                self.line(&format!("the host answers {}", value(&answers.answers)))
+            }
+            Payload::Contract(contract) => {
+                let (kept, gone) = (contract.kept, contract.quarantined);
                 self.line(&format!(
                     "contract `{}`: {}, {kept} kept, {gone} quarantined, of {} bytes",
-                    cut(&it.contract, 60),
-                    it.state,
-                    it.bytes
+                    cut(&contract.contract, 60),
+                    contract.state,
+                    contract.bytes
                 ));
             }
-            Payload::Ledger(it) => self.line(&cut(&it.to_string(), 200)),
-            Payload::Upgrade(it) => self.upgrade(it),
+            Payload::Ledger(ledger) => self.line(&cut(&ledger.to_string(), 200)),
+            Payload::Upgrade(upgrade) => self.upgrade(upgrade),
             Payload::Snapshot(_) => {
                 self.line(&self.style.dim("a snapshot stands for what was before"))
             }

@@ -97,10 +97,10 @@ fn place(at: &mut At<'_>, tools: &mut HashMap<String, String>, record: &Record) 
             (at.session, at.guard) = (open.session.to_string(), open.guard.to_string());
             tools.clear();
         }
-        Payload::Snapshot(it) => {
-            (at.session, at.guard) = (it.session.to_string(), it.guard.to_string());
+        Payload::Snapshot(snapshot) => {
+            (at.session, at.guard) = (snapshot.session.to_string(), snapshot.guard.to_string());
         }
-        Payload::Upgrade(it) => at.guard = it.snapshot.guard.to_string(),
+        Payload::Upgrade(upgrade) => at.guard = upgrade.snapshot.guard.to_string(),
         Payload::Propose(propose) => {
             at.tool = Some(propose.tool.to_string());
             if let Some(call) = record.call.as_ref().filter(|_| tools.len() < IN_FLIGHT) {

@@ -112,8 +112,8 @@ fn members_of(
         e.walk(&mut |e| match &e.kind {
             ExprKind::Param(at) => _ = names.insert(tool.params[*at as usize].name.clone()),
             ExprKind::State(var) => read(*var),
-            ExprKind::Field(of, at) => {
-                if let Type::Record(id) = of.ty.required() {
+            ExprKind::Field(record, at) => {
+                if let Type::Record(id) = record.ty.required() {
                     names.insert(program.records[*id].fields[*at as usize].wire.clone());
                 }
             }

@@ -65,7 +65,7 @@ fn asks(e: &Expr) -> bool {
 fn falls(e: &Expr, positive: bool) -> bool {
     match &e.kind {
         K::MayRead(who, text) => !positive && !asks(who) && !asks(text),
-        K::Not(of) => falls(of, !positive),
+        K::Not(operand) => falls(operand, !positive),
         K::And(a, b) | K::Or(a, b) => falls(a, positive) && falls(b, positive),
         K::Implies(a, b) => falls(a, !positive) && falls(b, positive),
         K::Quantified { op, over, body, .. } => {

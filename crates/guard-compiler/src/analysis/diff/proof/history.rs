@@ -381,8 +381,8 @@ impl<'h, 'p> HistoryBuilder<'h, 'p> {
 fn fits(program: &Program, tool: &Tool, target: &Target, value: &Expr) -> bool {
     let var = &program.state[target.var];
     let mut part = value;
-    while let K::Field(of, _) = &part.kind {
-        part = of;
+    while let K::Field(record, _) = &part.kind {
+        part = record;
     }
     let own = |ty: &Type| Canon(program).ty(ty) == Canon(program).ty(&value.ty);
     let is_own = own(&var.ty) || matches!(&var.ty, Type::Option(ty) if own(ty));

@@ -163,7 +163,7 @@ impl<'p> Classes<'p> {
                     }
                     node = self.node(ValuePlace::Elem(node));
                     ty = match &ty {
-                        Type::Map(_, of, _) | Type::List(of, _) => of.required().clone(),
+                        Type::Map(_, value, _) | Type::List(value, _) => value.required().clone(),
                         other => other.clone(),
                     };
                 }
@@ -289,9 +289,9 @@ impl<'p> Classes<'p> {
                 self.used[cx.result?] = true;
                 cx.result
             }
-            K::Field(of, at) => {
-                self.visit(of, cx, session);
-                match of.ty.required() {
+            K::Field(record, at) => {
+                self.visit(record, cx, session);
+                match record.ty.required() {
                     Type::Record(id) => self.read_node(ValuePlace::Field(*id, *at)),
                     _ => None,
                 }
@@ -310,8 +310,8 @@ impl<'p> Classes<'p> {
                 self.opaque[of] = true;
                 self.read_node(ValuePlace::Url(of, kind))
             }
-            K::Index(of, at) => {
-                let whole = self.visit(of, cx, session);
+            K::Index(collection, at) => {
+                let whole = self.visit(collection, cx, session);
                 let key = self.visit(at, cx, session);
                 let Some(whole) = whole else {
                     if !mutant!("a key of constants is any") {
@@ -319,7 +319,7 @@ impl<'p> Classes<'p> {
                     }
                     return None;
                 };
-                if matches!(of.ty.required(), Type::List(..)) {
+                if matches!(collection.ty.required(), Type::List(..)) {
                     self.cloud(key);
                 } else {
                     let place = self.node(ValuePlace::Key(whole));
@@ -328,8 +328,8 @@ impl<'p> Classes<'p> {
                 self.read_node(ValuePlace::Elem(whole))
             }
             // The text of a key is no value of the class of the key.
-            K::ToKey(of, _) | K::FromKey(of, _) => {
-                let node = self.visit(of, cx, session);
+            K::ToKey(operand, _) | K::FromKey(operand, _) => {
+                let node = self.visit(operand, cx, session);
                 self.cloud(node);
                 None
             }
@@ -359,21 +359,21 @@ impl<'p> Classes<'p> {
                 }
                 None
             }
-            K::Matches(of, pattern) => {
-                let node = self.visit(of, cx, session);
+            K::Matches(operand, pattern) => {
+                let node = self.visit(operand, cx, session);
                 self.cloud(node);
                 self.hint(node, Hint::Matches(pattern.clone()));
                 None
             }
-            K::Unwrap(of, _) => self.visit(of, cx, session),
+            K::Unwrap(operand, _) => self.visit(operand, cx, session),
             K::Arith(_, a, b) => {
                 let (na, nb) = (self.visit(a, cx, session), self.visit(b, cx, session));
                 self.cloud(na);
                 self.cloud(nb);
                 na.or(nb)
             }
-            K::Neg(of) => {
-                let node = self.visit(of, cx, session);
+            K::Neg(operand) => {
+                let node = self.visit(operand, cx, session);
                 self.cloud(node);
                 node
             }
@@ -402,8 +402,8 @@ impl<'p> Classes<'p> {
             K::LastResult(tool) => self.read_node(ValuePlace::Result(*tool)),
             K::Said => self.read_node(ValuePlace::Prompt),
             K::Probe(probe) => self.read_node(ValuePlace::Probe(*probe)),
-            K::Origin(of) | K::Seen(of) => {
-                let node = self.visit(of, cx, session);
+            K::Origin(operand) | K::Seen(operand) => {
+                let node = self.visit(operand, cx, session);
                 self.cloud(node);
                 None
             }

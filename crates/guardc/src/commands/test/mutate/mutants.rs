@@ -102,7 +102,7 @@ impl Weaker<'_> {
     /// The condition, less often true if `less`, else more often.
     fn expr(&mut self, e: &Expr, less: bool) {
         match &e.kind {
-            K::Not(of) => self.expr(of, !less),
+            K::Not(operand) => self.expr(operand, !less),
             K::And(a, b) | K::Or(a, b) => {
                 if matches!(e.kind, K::Or(..)) == less {
                     for side in [a, b] {
