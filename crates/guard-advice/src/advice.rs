@@ -166,7 +166,7 @@ fn cost_ratio(scene: &AdviceScene<'_>, charges: &[(UnitId, i64)]) -> i64 {
 
 /// Returns the value of the best alternative that is affordable now but not after an action.
 fn opportunity(scene: &AdviceScene<'_>, scored: &Scored, all: &[Scored]) -> Decimal {
-    let of = |scored: &Scored, unit: UnitId| {
+    let charged = |scored: &Scored, unit: UnitId| {
         let charge = scored.candidate.charges.iter().find(|(charged, _)| *charged == unit);
         charge.map_or(0, |(_, amount)| *amount)
     };
@@ -177,7 +177,7 @@ fn opportunity(scene: &AdviceScene<'_>, scored: &Scored, all: &[Scored]) -> Deci
             if *cost > left {
                 return false;
             }
-            gone |= cost.saturating_add(of(scored, *unit)) > left;
+            gone |= cost.saturating_add(charged(scored, *unit)) > left;
         }
         gone
     };

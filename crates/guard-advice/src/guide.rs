@@ -70,7 +70,7 @@ impl MarkdownPage {
 fn listed(names: &[String], and: &str) -> String {
     match names {
         [] => String::new(),
-        [one] => one.clone(),
+        [tool] => tool.clone(),
         [head @ .., last] => format!("{} {and} {last}", head.join(", ")),
     }
 }

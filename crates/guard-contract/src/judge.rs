@@ -126,9 +126,9 @@ impl UnitJudge<'_> {
         }
         let longest = if coerced.is_empty() { tape.longest } else { usize::MAX };
         self.bounds(&value, longest)?;
-        let of =
+        let is_of_field =
             |at: &&usize| self.prepared.contract.references[**at].path.first() == Some(&field.name);
-        for at in self.prepared.references.iter().filter(of) {
+        for at in self.prepared.references.iter().filter(is_of_field) {
             let reference = &self.prepared.contract.references[*at];
             self.reference(*at, reference, &reference.path[1..], &value)?;
         }

@@ -221,7 +221,7 @@ impl SchemaWriter<'_> {
                 let pattern = |id: &u32| self.plan.regexes.get(*id as usize);
                 match &patterns.iter().filter_map(pattern).collect::<Vec<_>>()[..] {
                     [] => {}
-                    [one] => schema["pattern"] = one.as_str().into(),
+                    [pattern] => schema["pattern"] = pattern.as_str().into(),
                     all => {
                         schema["allOf"] =
                             all.iter().map(|pattern| json!({"pattern": pattern})).collect();

@@ -191,8 +191,8 @@ fn coercions(plan: &Plan) -> HashMap<(TypeId, u32), CoercedForm> {
 }
 
 fn references(contract: &plan::Contract, list: Option<u32>) -> Vec<usize> {
-    let of = |at: &usize| contract.references[*at].list == list;
-    (0..contract.references.len()).filter(of).collect()
+    let is_of_list = |at: &usize| contract.references[*at].list == list;
+    (0..contract.references.len()).filter(is_of_list).collect()
 }
 
 fn prepare(

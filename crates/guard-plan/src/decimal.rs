@@ -108,10 +108,10 @@ fn exponent(text: &str) -> Option<i64> {
 /// Formats as the shortest text: `12.5`, `3`, `-0.000001`.
 pub fn format(units: i64) -> String {
     let size = units.unsigned_abs();
-    let one = DECIMAL_ONE.unsigned_abs();
+    let unit = DECIMAL_ONE.unsigned_abs();
     let sign = if units < 0 { "-" } else { "" };
-    let mut text = format!("{sign}{}", size / one);
-    let fraction = size % one;
+    let mut text = format!("{sign}{}", size / unit);
+    let fraction = size % unit;
     if fraction != 0 {
         let digits = format!("{fraction:06}");
         text.push('.');

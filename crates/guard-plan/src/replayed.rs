@@ -154,8 +154,8 @@ impl View {
 
     /// Adds the counts of another view.
     pub fn add(&mut self, other: &View) {
-        for one in &other.decisions {
-            self.shifts(one.then, one.now, one.count);
+        for change in &other.decisions {
+            self.shifts(change.then, change.now, change.count);
         }
         for (mine, theirs) in [
             (&mut self.calls, other.calls),

@@ -381,8 +381,8 @@ impl<'p> Reads<'p> {
         if let Some(Node::Index(_, key)) = expr.0.get(node as usize) {
             self.visit(expr, *key);
         }
-        if let Some(of) = inner(expr, node) {
-            self.keys(expr, of);
+        if let Some(base) = inner(expr, node) {
+            self.keys(expr, base);
         }
     }
 
@@ -454,10 +454,10 @@ fn inner(expr: &Expr, node: NodeId) -> Option<NodeId> {
 
 /// The variable that a value is reached in by an index.
 fn variable(expr: &Expr, node: NodeId) -> Option<VarId> {
-    let of = inner(expr, node)?;
-    match (expr.0.get(node as usize)?, expr.0.get(of as usize)?) {
+    let base = inner(expr, node)?;
+    match (expr.0.get(node as usize)?, expr.0.get(base as usize)?) {
         (Node::Index(..), Node::State(var)) => Some(*var),
-        _ => variable(expr, of),
+        _ => variable(expr, base),
     }
 }
 

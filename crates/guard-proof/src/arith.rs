@@ -85,13 +85,13 @@ impl Encoder<'_> {
         // Of two durations there is no product: the factors have the sort of the product, or are a duration and an int.
         let mut args = [x, y].map(|side| self.term_of_number(sort, side));
         args.sort_unstable();
-        let of = if mutant!("products of all sorts are one") { Sort::Int } else { sort };
+        let kind = if mutant!("products of all sorts are one") { Sort::Int } else { sort };
         let args = match mutant!("products of all sorts are one") {
             true => [x, y].map(|side| self.term_of_number(Sort::Int, side)),
             false => args,
         };
         let args = if mutant!("a product has one factor") { vec![args[0]] } else { args.to_vec() };
-        let term = self.terms.intern(Op::Product(of), args);
+        let term = self.terms.intern(Op::Product(kind), args);
         let (product, is_new) = self.new_var(term, (None, None));
         if is_new {
             self.know_signs(x, y, &product)?;

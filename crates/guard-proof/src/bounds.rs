@@ -189,7 +189,9 @@ impl<'p> Encoder<'p> {
                 Some(linear)
             }
             (SessionMeasure::State(_), SymbolicValue::Bool(truth)) => Some(self.as_number(&truth)?),
-            (SessionMeasure::Size(_), SymbolicValue::Collection(of)) => Some(self.len(&of)?),
+            (SessionMeasure::Size(_), SymbolicValue::Collection(collection)) => {
+                Some(self.len(&collection)?)
+            }
             _ => None,
         })
     }
@@ -364,7 +366,7 @@ impl<'p> SystemBuilder<'p> {
                 let (spent, _) = self.encoder.new_var(term, self.encoder.any());
                 self.give_all(Formula::le(count, &spent).map(|fact| (Given::Costs, fact)));
             }
-            SessionMeasure::Called(of) => {
+            SessionMeasure::Called(other) => {
                 for (at, rule) in
                     tool.requires.iter().enumerate().filter(|(_, clause)| !clause.rule.shadow)
                 {
@@ -373,10 +375,10 @@ impl<'p> SystemBuilder<'p> {
                 }
                 // A success that counts by a key, a `since` or an age is one.
                 let flag = Formula::le(&Linear::constant(1), count);
-                for asked in self.encoder.successes_of(of) {
+                for asked in self.encoder.successes_of(other) {
                     let asked = self.encoder.flag_of(asked);
                     let fact = flag.clone().and_then(|flag| asked.implies(flag));
-                    self.give_all(fact.map(|fact| (Given::Success(of), fact)));
+                    self.give_all(fact.map(|fact| (Given::Success(other), fact)));
                 }
             }
             _ => {}

@@ -331,8 +331,8 @@ impl<'p> Encoder<'p> {
     ) -> Encoded<Formula> {
         let flag = self.flag_of(flag);
         let count = self.calls_of(tool, failures, window);
-        let one = Formula::le(&Linear::constant(1), &count).ok_or(TooMuch)?;
-        Ok(self.not(&flag)?.or(one))
+        let at_least_one = Formula::le(&Linear::constant(1), &count).ok_or(TooMuch)?;
+        Ok(self.not(&flag)?.or(at_least_one))
     }
 
     /// Adds what the answer of a temporal operator implies about the current committed state.

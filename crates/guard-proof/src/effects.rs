@@ -250,18 +250,18 @@ impl<'p> Encoder<'p> {
         }
         let (has_operand, operand) = self.split(operand);
         let SymbolicValue::Collection(of) = &value else { return Ok(self.unknown()) };
-        let of = of.clone();
-        let changed = match (op, of.kind()) {
+        let collection = of.clone();
+        let changed = match (op, collection.kind()) {
             _ if has_operand != Formula::True => return Ok(self.unknown()),
-            (EffectOp::Append, CollectionKind::List) => Collection::Append(of, operand),
-            (EffectOp::Insert, CollectionKind::Set) => Collection::Insert(of, operand),
+            (EffectOp::Append, CollectionKind::List) => Collection::Append(collection, operand),
+            (EffectOp::Insert, CollectionKind::Set) => Collection::Insert(collection, operand),
             (EffectOp::Remove, CollectionKind::Set | CollectionKind::List) => {
-                Collection::Remove(of, operand)
+                Collection::Remove(collection, operand)
             }
             (EffectOp::Remove, CollectionKind::Map)
                 if matches!(operand, SymbolicValue::Number(Sort::Text, _)) =>
             {
-                Collection::Drop(of, operand)
+                Collection::Drop(collection, operand)
             }
             _ => return Ok(self.unknown()),
         };
@@ -302,7 +302,9 @@ impl<'p> Encoder<'p> {
             (Some(def), SymbolicValue::Number(sort, linear)) => {
                 self.number_fits(def, ty, *sort, linear)?
             }
-            (Some(def), SymbolicValue::Collection(of)) => self.collection_fits(def, of)?,
+            (Some(def), SymbolicValue::Collection(collection)) => {
+                self.collection_fits(def, collection)?
+            }
             _ => None,
         };
         let term = self.term(&value);

@@ -366,9 +366,9 @@ impl<'p> Encoder<'p> {
         let mut args: Vec<TermId> =
             of.map(|base| self.term_of_collection(base)).into_iter().collect();
         if mutant!("a changed collection is the old one")
-            && let [of] = args[..]
+            && let [base] = args[..]
         {
-            return of;
+            return base;
         }
         args.extend(parts.into_iter().map(|part| self.term(part)).collect::<Vec<_>>());
         self.terms.intern(Op::Changed(name), args)
@@ -465,8 +465,8 @@ impl<'p> Encoder<'p> {
 
     /// The range of a sum, by those of its variables.
     pub fn range(&self, linear: &Linear) -> VarRange {
-        let of = |var: Var| self.vars[var as usize].range();
-        (linear.least(of), linear.greatest(of))
+        let range = |var: Var| self.vars[var as usize].range();
+        (linear.least(range), linear.greatest(range))
     }
 
     /// Encodes that a number fits the integer width. The formula is constant if the number's range decides it.

@@ -46,10 +46,10 @@ fn breakable<'p>(plan: &'p Plan, targets: impl Iterator<Item = &'p Target>) -> V
 /// The variables that the conditions, costs and effects of a tool read or write.
 pub fn reads(tool: &Tool) -> Vec<VarId> {
     let mut read = Vec::new();
-    let mut of = |expr: &Expr| read.extend(variables(expr));
-    tool.denies.iter().for_each(|deny| of(&deny.condition));
-    tool.costs.iter().for_each(|cost| of(&cost.amount));
-    tool.effects.iter().flat_map(Effect::exprs).for_each(of);
+    let mut collect = |expr: &Expr| read.extend(variables(expr));
+    tool.denies.iter().for_each(|deny| collect(&deny.condition));
+    tool.costs.iter().for_each(|cost| collect(&cost.amount));
+    tool.effects.iter().flat_map(Effect::exprs).for_each(collect);
     read.extend(tool.effects.iter().map(|effect| effect.target.var));
     sorted(read.into_iter())
 }

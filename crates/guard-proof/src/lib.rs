@@ -118,11 +118,11 @@ fn describe(plan: &Plan, claim: &Claim) -> String {
         plan.invariants.get(id as usize).map_or("?", |invariant| &invariant.rule.owner)
     };
     match claim {
-        Claim::Observed { tool: id, invariant: of } => {
-            format!("what `{}` observes keeping `{}`", tool(*id), invariant(*of))
+        Claim::Observed { tool: id, invariant: owner } => {
+            format!("what `{}` observes keeping `{}`", tool(*id), invariant(*owner))
         }
-        Claim::Preserved { tool: id, invariant: of, part } => {
-            format!("`{}` keeping part {part} of `{}`", tool(*id), invariant(*of))
+        Claim::Preserved { tool: id, invariant: owner, part } => {
+            format!("`{}` keeping part {part} of `{}`", tool(*id), invariant(*owner))
         }
         Claim::Refined { tool: id, var } => {
             let var = plan.state.get(*var as usize).map_or("?", |var| &var.name);

@@ -260,8 +260,8 @@ impl<'p> Encoder<'p> {
         universal: &Universal<'p>,
         element: &SymbolicElement,
     ) -> Encoded<()> {
-        let one = self.one(&universal.closure, element.key.clone(), element.value.clone())?;
-        let Some((truth, sound)) = one else {
+        let outcome = self.one(&universal.closure, element.key.clone(), element.value.clone())?;
+        let Some((truth, sound)) = outcome else {
             if mutant!("an element without index is any") {
                 let shared = self.flag(Op::Node("element".into()), Vec::new());
                 let shared = match universal.closure.op {
@@ -305,13 +305,13 @@ impl<'p> Encoder<'p> {
         key: Option<SymbolicValue>,
         value: SymbolicValue,
     ) -> Encoded<()> {
-        let (this, this_sound) = match self.one(closure, key, value)? {
-            Some(one) => one,
+        let (this_truth, this_sound) = match self.one(closure, key, value)? {
+            Some(outcome) => outcome,
             None => (self.fresh_flag(), self.fresh_flag()),
         };
         let skipped = self.not(truth)?;
         *sound = std::mem::replace(sound, Formula::True).and(skipped.or(this_sound.clone()));
-        *truth = std::mem::replace(truth, Formula::True).and(this).and(this_sound);
+        *truth = std::mem::replace(truth, Formula::True).and(this_truth).and(this_sound);
         Ok(())
     }
 

@@ -58,8 +58,8 @@ impl<'p> Encoder<'p> {
             }
             (Lower | Upper | Trim, _) if texts => self.named(Sort::Text, name, terms),
             // Numbers of two kinds may be one term and two texts.
-            (Text, [of, _]) => {
-                let kind = match of {
+            (Text, [operand, _]) => {
+                let kind = match operand {
                     SymbolicValue::Number(sort, _) => format!("{sort:?}"),
                     _ => String::new(),
                 };

@@ -62,9 +62,9 @@ fn bypass(compiled: &CompiledPlan, session: &Session) -> Option<String> {
 fn message(missing: &[Missing], incomplete: bool) -> String {
     let lead = if incomplete { "Stopped with work missing:" } else { "The work is not complete:" };
     let mut out = String::from(lead);
-    for one in missing {
+    for check in missing {
         out.push_str("\n- ");
-        out.push_str(&one.message);
+        out.push_str(&check.message);
     }
     if !incomplete {
         out.push_str("\nDo what is missing, then stop again.");

@@ -136,8 +136,8 @@ fn replace(at: &mut Json, path: &[String], value: &Json) {
     };
     match at {
         Json::Array(items) => {
-            let one = guard_proof::mutant!("a part is changed in the first element");
-            let count = if one { 1 } else { items.len() };
+            let only_first = guard_proof::mutant!("a part is changed in the first element");
+            let count = if only_first { 1 } else { items.len() };
             items.iter_mut().take(count).for_each(|item| replace(item, path, value));
         }
         Json::Object(members) => {

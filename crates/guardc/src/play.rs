@@ -354,8 +354,8 @@ impl Play {
         units
             .filter_map(|(id, unit)| {
                 let spent = decimal::format(self.session.state().spent(id)?);
-                let of = unit.budget.map(|budget| format!(" of {}", decimal::format(budget)));
-                Some((unit.name.clone(), format!("{spent}{} spent", of.unwrap_or_default())))
+                let budget = unit.budget.map(|budget| format!(" of {}", decimal::format(budget)));
+                Some((unit.name.clone(), format!("{spent}{} spent", budget.unwrap_or_default())))
             })
             .collect()
     }

@@ -33,20 +33,20 @@ pub fn markdown(report: &AckReport, command: &str) -> String {
         report.seed,
         report.suite
     );
-    for one in &report.unreadable {
-        for problem in &one.problems {
-            let _ = writeln!(out, "\n- `{}:{}`: {problem}", one.file, problem.line);
+    for file in &report.unreadable {
+        for problem in &file.problems {
+            let _ = writeln!(out, "\n- `{}:{}`: {problem}", file.file, problem.line);
         }
     }
-    for one in report.outcomes.iter().filter(|outcome| outcome.is_finding()) {
+    for outcome in report.outcomes.iter().filter(|outcome| outcome.is_finding()) {
         let _ = writeln!(
             out,
             "\n<details><summary>{}: <code>{}</code> {}</summary>\n",
-            one.verdict.word(),
-            one.name,
-            escape(&one.claim)
+            outcome.verdict.word(),
+            outcome.name,
+            escape(&outcome.claim)
         );
-        for (promise, expected, observed) in findings(one) {
+        for (promise, expected, observed) in findings(outcome) {
             let _ = writeln!(
                 out,
                 "- **{promise}**\n  - expected: {}\n  - observed: {}",
@@ -54,10 +54,10 @@ pub fn markdown(report: &AckReport, command: &str) -> String {
                 code(&observed)
             );
         }
-        if one.known {
+        if outcome.known {
             let _ = writeln!(out, "- it is known to fail, and passed: take it off the list");
         }
-        let _ = writeln!(out, "\n`{}`\n\n</details>", rerun(report, one, command));
+        let _ = writeln!(out, "\n`{}`\n\n</details>", rerun(report, outcome, command));
     }
     out
 }

@@ -39,9 +39,9 @@ pub fn text(report: &AckReport, command: &str) -> String {
             tier.passed, tier.failed, tier.errored, tier.skipped
         );
     }
-    for one in &report.unreadable {
-        for problem in &one.problems {
-            let _ = writeln!(out, "\n{}:{}: {problem}", one.file, problem.line);
+    for file in &report.unreadable {
+        for problem in &file.problems {
+            let _ = writeln!(out, "\n{}:{}: {problem}", file.file, problem.line);
         }
     }
     let mut findings: Vec<&CaseOutcome> =
@@ -125,11 +125,11 @@ fn slowest(report: &AckReport, out: &mut String) {
     if !slow.is_empty() {
         let _ = writeln!(out, "slowest: {}", slow.join(", "));
     }
-    for one in report.outcomes.iter().filter(|outcome| outcome.is_flaky) {
+    for outcome in report.outcomes.iter().filter(|outcome| outcome.is_flaky) {
         let _ = writeln!(
             out,
             "{} could be judged only when it was played again alone: the machine was busy, or the adapter is unsteady",
-            one.name
+            outcome.name
         );
     }
 }

@@ -238,11 +238,11 @@ impl Drawing {
     }
 
     fn grants(&mut self) -> Vec<GeneratedGrant> {
-        let one = |rng: &mut Rng| GeneratedGrant {
+        let grant = |rng: &mut Rng| GeneratedGrant {
             granted: rng.chance(70),
             lasts: rng.chance(30).then_some("1m"),
         };
-        (0..1 + self.rng.below(3)).map(|_| one(&mut self.rng)).collect()
+        (0..1 + self.rng.below(3)).map(|_| grant(&mut self.rng)).collect()
     }
 
     fn turns(&mut self) -> Vec<GeneratedTurn> {

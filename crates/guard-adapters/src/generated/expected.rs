@@ -45,10 +45,10 @@ impl Expected {
                 (0..turn.calls.len()).map(|place| GeneratedScenario::id(at, place)).collect();
             let ran: Vec<_> =
                 seen.executed.iter().filter(|call| here.contains(&id(&call.call.call))).collect();
-            for (place, one) in ran.iter().enumerate() {
+            for (place, call) in ran.iter().enumerate() {
                 for other in &ran[place + 1..] {
-                    let pair = [id(&one.call.call), id(&other.call.call)];
-                    match one.beside(other) {
+                    let pair = [id(&call.call.call), id(&other.call.call)];
+                    match call.beside(other) {
                         true => expected.together.push(pair),
                         false => expected.apart.push(pair),
                     }

@@ -115,15 +115,15 @@ fn of_invariant(cx: &Supposition<'_, '_>, id: InvariantId) -> i64 {
 
 /// Returns how near a condition is to no longer being `wanted`.
 fn of_node(cx: &Supposition<'_, '_>, expr: &Expr, id: NodeId, wanted: bool) -> i64 {
-    let of = |id: &NodeId, wanted| of_node(cx, expr, *id, wanted);
+    let nearness = |id: &NodeId, wanted| of_node(cx, expr, *id, wanted);
     match (&expr.0[id as usize], wanted) {
-        (Node::Not(a), _) => of(a, !wanted),
-        (Node::And(a, b), true) => of(a, true).max(of(b, true)),
-        (Node::And(a, b), false) => of(a, false).min(of(b, false)),
-        (Node::Or(a, b), true) => of(a, true).min(of(b, true)),
-        (Node::Or(a, b), false) => of(a, false).max(of(b, false)),
-        (Node::Implies(a, b), true) => of(a, false).min(of(b, true)),
-        (Node::Implies(a, b), false) => of(a, true).max(of(b, false)),
+        (Node::Not(a), _) => nearness(a, !wanted),
+        (Node::And(a, b), true) => nearness(a, true).max(nearness(b, true)),
+        (Node::And(a, b), false) => nearness(a, false).min(nearness(b, false)),
+        (Node::Or(a, b), true) => nearness(a, true).min(nearness(b, true)),
+        (Node::Or(a, b), false) => nearness(a, false).max(nearness(b, false)),
+        (Node::Implies(a, b), true) => nearness(a, false).min(nearness(b, true)),
+        (Node::Implies(a, b), false) => nearness(a, true).max(nearness(b, false)),
         (Node::Compare(op, a, b), _) => match ordered(*op, wanted) {
             Some(op) => margin(cx, expr, op, *a, *b),
             None => truth(cx, expr, id, wanted),

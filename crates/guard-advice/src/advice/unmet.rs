@@ -27,8 +27,8 @@ impl Unmet {
         });
         let unmet = applies.filter_map(|requires| {
             let mut alternatives = Vec::new();
-            for one in &requires.any_of {
-                match alternative(supposed, one) {
+            for requirement in &requires.any_of {
+                match alternative(supposed, requirement) {
                     AlternativeState::Met => return None,
                     AlternativeState::Missing(alternative) => alternatives.push(alternative),
                     AlternativeState::Faulty => {}

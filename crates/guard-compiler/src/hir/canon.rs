@@ -136,10 +136,10 @@ impl Canon<'_> {
             K::Calls { tool: other, failures, recent } => {
                 format!("calls {} {failures} {recent:?}", name(*other))
             }
-            K::LastArg(of, at) => {
-                format!("last {} {}", name(*of), p.tools[*of].params[*at as usize].name)
+            K::LastArg(other, at) => {
+                format!("last {} {}", name(*other), p.tools[*other].params[*at as usize].name)
             }
-            K::LastResult(of) => format!("result {}", name(*of)),
+            K::LastResult(other) => format!("result {}", name(*other)),
             K::Probe(probe) => format!("probe {}", p.probes[*probe].name),
             K::Compare(op, ..) => format!("{op:?}"),
             K::Arith(op, a, _) => format!("{op:?} {}", self.kind_of(&a.ty)),
@@ -193,18 +193,18 @@ impl Canon<'_> {
     }
 
     fn requirement(self, tool: &Tool, r: &Requirement) -> String {
-        let of = &self.0.tools[r.tool];
+        let tool_def = &self.0.tools[r.tool];
         let key: Vec<String> = r
             .key
             .iter()
             .map(|(at, e)| {
-                format!("{}: {}", of.params[*at as usize].name, self.expr(Some(tool), e))
+                format!("{}: {}", tool_def.params[*at as usize].name, self.expr(Some(tool), e))
             })
             .collect();
         let since = r.since.map_or("-".into(), |s| wire(&self.0.tools[s]));
         let latest = if r.latest { "latest " } else { "" };
         let keys = key.join(", ");
-        format!("{latest}{}({keys}) since {since} within {:?}", wire(of), r.within)
+        format!("{latest}{}({keys}) since {since} within {:?}", wire(tool_def), r.within)
     }
 
     /// A clause, enforced or in shadow; limits say their counter and not who else is held to it.

@@ -85,11 +85,11 @@ fn computed(tree: &ExprTree) -> Option<Value> {
         (Node::Neg(_), [value]) => negate(value.clone()),
         (Node::Compare(op, ..), [a, b]) => Ok(Value::Bool(compare(*op, a, b))),
         (Node::Arith(op, ..), [a, b]) => arithmetic(*op, a.clone(), b.clone()),
-        (Node::In(..), [one, many]) => Ok(Value::Bool(is_in(one, many))),
+        (Node::In(..), [item, many]) => Ok(Value::Bool(is_in(item, many))),
         (Node::IsSome(_), [value]) => Ok(Value::Bool(*value != Value::None)),
         (Node::Unwrap(_), [value]) if *value != Value::None => Ok(value.clone()),
         (Node::Field(_, at), [Value::Record(fields)]) => Ok(fields.get(*at as usize)?.clone()),
-        (Node::Index(..), [of, at]) => Ok(index(of.clone(), at.clone())),
+        (Node::Index(..), [collection, at]) => Ok(index(collection.clone(), at.clone())),
         (Node::Call(builtin, _), _) if !kids.contains(&Value::None) => {
             builtin.eval(&kids.iter().collect::<Vec<_>>())
         }

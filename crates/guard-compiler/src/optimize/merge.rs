@@ -63,8 +63,8 @@ fn join(
     }
     let pattern = {
         let table = table.borrow();
-        let of = |id: RegexId| table.get(id as usize).filter(|pattern| plain(pattern));
-        format!("{}|(?:{})", grouped(of(*first)?), of(*second)?)
+        let pattern = |id: RegexId| table.get(id as usize).filter(|pattern| plain(pattern));
+        format!("{}|(?:{})", grouped(pattern(*first)?), pattern(*second)?)
     };
     let id = number(pattern, table)?;
     Some(ExprTree { node: Node::Matches(0, id), kids: a.kids.clone() })

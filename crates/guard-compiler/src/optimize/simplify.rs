@@ -99,6 +99,6 @@ fn membership(tree: ExprTree) -> ExprTree {
         return tree;
     }
     let mut kids = tree.kids;
-    let (many, one) = (kids.swap_remove(1), kids.swap_remove(0));
-    ExprTree::two(|a, b| Node::Compare(CompareOp::Eq, a, b), one, first(many))
+    let (many, item) = (kids.swap_remove(1), kids.swap_remove(0));
+    ExprTree::two(|a, b| Node::Compare(CompareOp::Eq, a, b), item, first(many))
 }

@@ -294,9 +294,9 @@ impl TypeChecker<'_, '_> {
             return None;
         }
         let Some(at) = def.fields.iter().position(|field| field.name == name.node) else {
-            let of = format!("the record `{}`", def.name);
+            let owner = format!("the record `{}`", def.name);
             let known = def.fields.iter().map(|field| field.name.as_str());
-            self.report(errors::unknown_field(name, &of, known));
+            self.report(errors::unknown_field(name, &owner, known));
             return None;
         };
         let held = matches!(&def.fields[at].ty, Type::List(of, _) if **of == item);
@@ -363,9 +363,9 @@ impl TypeChecker<'_, '_> {
                 None
             }
             None => {
-                let of = self.holder_name(*id);
+                let owner = self.holder_name(*id);
                 let known = fields.iter().map(|f| f.name.as_str());
-                self.report(errors::unknown_field(by, &of, known));
+                self.report(errors::unknown_field(by, &owner, known));
                 None
             }
         }
@@ -460,9 +460,9 @@ impl TypeChecker<'_, '_> {
         match fields.iter().find(|field| field.name == name.node) {
             Some(field) => Some((field.ty.clone(), field.wire.clone())),
             None => {
-                let of = self.holder_name(id);
+                let owner = self.holder_name(id);
                 let known = fields.iter().map(|field| field.name.as_str());
-                self.report(errors::unknown_field(name, &of, known));
+                self.report(errors::unknown_field(name, &owner, known));
                 None
             }
         }

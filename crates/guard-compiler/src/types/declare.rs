@@ -372,8 +372,8 @@ impl<'a> TypeChecker<'a, '_> {
                     }
                     Some(OtherMeaning::Declared("fact", _)) | None => {}
                     Some(OtherMeaning::BuiltIn) if name == "result" => {
-                        let (what, of) = ("value", "parameter");
-                        self.report(errors::hidden_name(what, name, span, of, None));
+                        let (what, kind) = ("value", "parameter");
+                        self.report(errors::hidden_name(what, name, span, kind, None));
                     }
                     Some(other) => {
                         let d = errors::hidden_name(

@@ -176,8 +176,9 @@ impl<'a> TypeChecker<'a, '_> {
             let params = self.fields("parameter", &define.params);
             for param in &params {
                 if let Some(other) = self.other_meaning(&param.name, &param.ty) {
-                    let (of, declared) = (other.kind(), other.declared());
-                    let d = errors::hidden_name("parameter", &param.name, param.span, of, declared);
+                    let (kind, declared) = (other.kind(), other.declared());
+                    let d =
+                        errors::hidden_name("parameter", &param.name, param.span, kind, declared);
                     self.report(d);
                 }
             }

@@ -256,19 +256,19 @@ impl TypeChecker<'_, '_> {
                 if let Some(at) = def.fields.iter().position(|f| f.name == name.node) {
                     return Some((Step::Field(at as u32), def.fields[at].ty.clone()));
                 }
-                let of = format!("the record `{}`", def.name);
+                let owner = format!("the record `{}`", def.name);
                 let d =
-                    errors::unknown_field(name, &of, def.fields.iter().map(|f| f.name.as_str()));
+                    errors::unknown_field(name, &owner, def.fields.iter().map(|f| f.name.as_str()));
                 self.report(d);
                 None
             }
             (ast::Step::Index(at), Type::Map(key, of, _)) => {
-                let (key, of) = (*key, (**of).clone());
-                Some((Step::Index(self.key(at, key, scope)), of))
+                let (key, element) = (*key, (**of).clone());
+                Some((Step::Index(self.key(at, key, scope)), element))
             }
             (ast::Step::Index(at), Type::List(of, _)) => {
-                let of = (**of).clone();
-                Some((Step::Index(self.value(at, &Type::int(), scope)), of))
+                let element = (**of).clone();
+                Some((Step::Index(self.value(at, &Type::int(), scope)), element))
             }
             (ast::Step::Field(name), other) => {
                 let shown = self.show(other);
@@ -422,8 +422,8 @@ impl TypeChecker<'_, '_> {
                 Some(name) => match names.iter().position(|n| *n == name.node) {
                     Some(at) => at,
                     None => {
-                        let of = format!("the fact `{}`", learn.fact.node);
-                        self.report(errors::unknown_field(name, &of, names.iter().copied()));
+                        let owner = format!("the fact `{}`", learn.fact.node);
+                        self.report(errors::unknown_field(name, &owner, names.iter().copied()));
                         return None;
                     }
                 },

@@ -59,15 +59,15 @@ impl TypeChecker<'_, '_> {
     }
 
     fn coerced(&mut self, from: &Ident, ty: &Type, place: FormPlace) -> Option<CoercedForm> {
-        let of = ty.required();
-        if *of == Type::Error {
+        let required = ty.required();
+        if *required == Type::Error {
             return None;
         }
         let whole = matches!(
-            of,
+            required,
             Type::Record(_) | Type::List(..) | Type::Set(..) | Type::Map(..) | Type::Json
         );
-        let fits = |form: CoercedForm| match (form, of) {
+        let fits = |form: CoercedForm| match (form, required) {
             (CoercedForm::String, Type::Int(..) | Type::Decimal(..) | Type::Bool) => true,
             (CoercedForm::String, _) => whole && place == FormPlace::Result,
             (CoercedForm::Number, ty) => matches!(ty, Type::Int(..) | Type::String(_)),

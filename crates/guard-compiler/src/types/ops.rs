@@ -154,14 +154,14 @@ impl TypeChecker<'_, '_> {
             (Type::Decimal(..), Type::Int(..)) => {
                 self.report(errors::mixed_numbers(span, spelling, a.span, b.span, false));
             }
-            (one, Type::List(element, _) | Type::Set(element, _))
-                if equality && fits(one, element) =>
+            (item, Type::List(element, _) | Type::Set(element, _))
+                if equality && fits(item, element) =>
             {
                 let repaired = format!("{not}{} in {}", text(a), text(b));
                 self.report(errors::membership(span, spelling, &repaired));
             }
-            (Type::List(element, _) | Type::Set(element, _), one)
-                if equality && fits(one, element) =>
+            (Type::List(element, _) | Type::Set(element, _), item)
+                if equality && fits(item, element) =>
             {
                 let repaired = format!("{not}{} in {}", text(b), text(a));
                 self.report(errors::membership(span, spelling, &repaired));
@@ -327,13 +327,13 @@ impl TypeChecker<'_, '_> {
             };
             return (self.expr(item, guide.as_ref(), scope), many);
         }
-        let one = self.expr(item, None, scope);
-        let guide = match one.ty.required() {
+        let item_expr = self.expr(item, None, scope);
+        let guide = match item_expr.ty.required() {
             Type::List(..) | Type::Set(..) | Type::Map(..) => None,
             other => Some(Type::Set(other.clone().into(), None)),
         };
         let many = self.expr(collection, guide.as_ref(), scope);
-        (one, many)
+        (item_expr, many)
     }
 
     pub(super) fn arithmetic(

@@ -168,9 +168,9 @@ impl TypeChecker<'_, '_> {
                     else {
                         let known: Vec<String> =
                             record.fields.iter().map(|field| field.name.clone()).collect();
-                        let of = format!("the record `{}`", record.name);
+                        let owner = format!("the record `{}`", record.name);
                         let known = known.iter().map(String::as_str);
-                        self.report(errors::unknown_field(name, &of, known));
+                        self.report(errors::unknown_field(name, &owner, known));
                         return None;
                     };
                     steps.push(field.wire.clone());
@@ -260,7 +260,7 @@ impl TypeChecker<'_, '_> {
 /// Returns true if a value is computed, or a part of what is.
 fn is_computed(e: &Expr) -> bool {
     match inner(e) {
-        Some(of) => is_computed(of),
+        Some(element) => is_computed(element),
         None => {
             matches!(e.kind, ExprKind::Call(..) | ExprKind::Quantified { .. } | ExprKind::If(..))
         }

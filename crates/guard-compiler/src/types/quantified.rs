@@ -34,8 +34,8 @@ impl TypeChecker<'_, '_> {
         span: Span,
         scope: &mut Scope,
     ) -> Expr {
-        if let Some(of) = paired(over, scope) {
-            return self.of_pairs((op, span), binders, of, body, scope);
+        if let Some(collection) = paired(over, scope) {
+            return self.of_pairs((op, span), binders, collection, body, scope);
         }
         let depth = scope.locals.len();
         let outer = scope.missing;

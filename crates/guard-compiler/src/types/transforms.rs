@@ -184,9 +184,9 @@ impl TypeChecker<'_, '_> {
                         None => {
                             let fields: Vec<String> =
                                 record.fields.iter().map(|field| field.name.clone()).collect();
-                            let of = format!("the record `{}`", record.name);
+                            let owner = format!("the record `{}`", record.name);
                             let known = fields.iter().map(String::as_str);
-                            self.report(errors::unknown_field(name, &of, known));
+                            self.report(errors::unknown_field(name, &owner, known));
                             return None;
                         }
                     }

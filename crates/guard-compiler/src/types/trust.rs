@@ -63,9 +63,9 @@ impl TypeChecker<'_, '_> {
                 let Some(field) = record.fields.iter().find(|field| field.name == name.node) else {
                     let known: Vec<String> =
                         record.fields.iter().map(|field| field.name.clone()).collect();
-                    let of = format!("the record `{}`", record.name);
+                    let owner = format!("the record `{}`", record.name);
                     let known = known.iter().map(String::as_str);
-                    self.report_once(errors::unknown_field(name, &of, known));
+                    self.report_once(errors::unknown_field(name, &owner, known));
                     break;
                 };
                 ty = field.ty.clone();

@@ -185,22 +185,22 @@ impl TypeChecker<'_, '_> {
     }
 
     fn element(&mut self, ty: &ast::Type) -> Type {
-        let of = self.ty(ty);
-        if of.is_option() {
+        let element = self.ty(ty);
+        if element.is_option() {
             let help = "leave missing elements out instead";
             self.report(errors::impossible_type(ty.span, "a collection of options", help));
             return Type::Error;
         }
-        if of == Type::Command {
+        if element == Type::Command {
             let help = "declare a parameter `command` for each command that the tool runs";
             self.report(errors::impossible_type(ty.span, "a collection of commands", help));
             return Type::Error;
         }
-        if levels(&of) >= MAX_LEVELS {
+        if levels(&element) >= MAX_LEVELS {
             self.too_deep(ty.span);
             return Type::Error;
         }
-        of
+        element
     }
 
     fn named(&mut self, name: &ast::Ident) -> Type {

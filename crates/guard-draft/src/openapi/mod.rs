@@ -190,12 +190,15 @@ fn operations<'d>(document: &'d ApiDocument<'d>) -> Result<Vec<FoundOperation<'d
             if !METHODS.contains(&method) {
                 continue;
             }
-            let one = FoundOperation { path, method, operation, item, document };
+            let found_operation = FoundOperation { path, method, operation, item, document };
             if !matches!(operation, Json::Object(_)) {
                 let kind = operation.kind();
-                return Err(ApiError::new(format!("`{}` is {kind}, not an object", one.place())));
+                return Err(ApiError::new(format!(
+                    "`{}` is {kind}, not an object",
+                    found_operation.place()
+                )));
             }
-            found.push(one);
+            found.push(found_operation);
         }
     }
     Ok(found)
@@ -206,12 +209,13 @@ fn operations<'d>(document: &'d ApiDocument<'d>) -> Result<Vec<FoundOperation<'d
 fn tool_names(found: &[FoundOperation<'_>]) -> Result<Vec<(String, Option<String>)>, ApiError> {
     let mut owners: BTreeMap<String, usize> = BTreeMap::new();
     let mut own = Vec::new();
-    for (at, one) in found.iter().enumerate() {
-        let id = match one.operation.get("operationId") {
+    for (at, operation) in found.iter().enumerate() {
+        let id = match operation.operation.get("operationId") {
             None | Some(Json::Null) => String::new(),
             Some(Json::String(id)) => one_line(id),
             Some(other) => {
-                let message = format!("the `operationId` of `{}` is {}", one.place(), other.kind());
+                let message =
+                    format!("the `operationId` of `{}` is {}", operation.place(), other.kind());
                 return Err(ApiError::new(message).help("an `operationId` is a text"));
             }
         };

@@ -137,8 +137,8 @@ impl<'w> GuardWriter<'w> {
 
     /// Returns true if the value of a parameter can be the key, and was not always the same.
     fn tells(&self, id: usize, other: usize, param: &str) -> bool {
-        let of = |tool: usize| self.types.get(&(tool, param)).map(String::as_str);
-        let fits = matches!(of(id), Some("string" | "int" | "path" | "url")) && of(id) == of(other);
+        let ty = |tool: usize| self.types.get(&(tool, param)).map(String::as_str);
+        let fits = matches!(ty(id), Some("string" | "int" | "path" | "url")) && ty(id) == ty(other);
         let values = self.seen.tools[id].params.get(param);
         let varies = values.is_some_and(|values| match values.int_range {
             Some((low, high)) => low != high,

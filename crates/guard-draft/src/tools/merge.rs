@@ -120,7 +120,7 @@ fn describe_twice(known: &mut Json, schema: &Json) {
 fn common_type(known: &Json, other: &Json) -> Option<Json> {
     let list = |json: &Json| match json {
         Json::Array(kinds) => kinds.clone(),
-        one => vec![one.clone()],
+        single => vec![single.clone()],
     };
     let (known, other) = (list(known), list(other));
     let integer = Json::string("integer");

@@ -406,14 +406,14 @@ impl ConditionReader<'_> {
 
 /// The beginnings that are of both sets.
 fn joined(left: &BTreeSet<Beginning>, right: &BTreeSet<Beginning>) -> BTreeSet<Beginning> {
-    let one = |a: &Option<String>, b: &Option<String>| match (a, b) {
+    let same = |a: &Option<String>, b: &Option<String>| match (a, b) {
         (Some(a), Some(b)) if a != b => Err(()),
         (a, b) => Ok(a.clone().or_else(|| b.clone())),
     };
     let pairs = left.iter().flat_map(|a| right.iter().map(move |b| (a, b)));
     let joined = pairs.filter_map(|(a, b)| {
-        let program = one(&a.program, &b.program).ok()?;
-        Some(Beginning { program, subcommand: one(&a.subcommand, &b.subcommand).ok()? })
+        let program = same(&a.program, &b.program).ok()?;
+        Some(Beginning { program, subcommand: same(&a.subcommand, &b.subcommand).ok()? })
     });
     joined.take(MAX_PATTERNS).collect()
 }

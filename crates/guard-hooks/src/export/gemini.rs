@@ -56,7 +56,7 @@ pub(super) fn text(rules: &[StaticRule]) -> String {
 /// The conditions of the rules for a pattern, a line each; patterns are tested on the arguments as JSON.
 fn conditions(pattern: &CallPattern) -> Vec<String> {
     let start = |param: &str| format!("\"{}\":\"", escaped(param));
-    let of = |patterns: &[String]| -> Vec<String> {
+    let pattern_line = |patterns: &[String]| -> Vec<String> {
         patterns.iter().map(|pattern| format!("argsPattern = {}\n", json!(pattern))).collect()
     };
     match pattern {
@@ -66,20 +66,25 @@ fn conditions(pattern: &CallPattern) -> Vec<String> {
         }
         CallPattern::FileName { param, name } => {
             let name = in_json(name);
-            of(&[format!("{}{name}\"", start(param)), format!("{}[^\"]*/{name}\"", start(param))])
+            pattern_line(&[
+                format!("{}{name}\"", start(param)),
+                format!("{}[^\"]*/{name}\"", start(param)),
+            ])
         }
         CallPattern::FileEnding { param, ending } => {
-            of(&[format!("{}[^\"]*{}\"", start(param), in_json(ending))])
+            pattern_line(&[format!("{}[^\"]*{}\"", start(param), in_json(ending))])
         }
         CallPattern::Below { param, folder } => {
             let folder = in_json(folder);
             // What leads out again is left to the guard.
-            of(&[format!("{}(?![^\"]*\\.\\.){folder}[/\"]", start(param))])
+            pattern_line(&[format!("{}(?![^\"]*\\.\\.){folder}[/\"]", start(param))])
         }
         CallPattern::Host { param, host } => {
-            of(&[format!("{}[a-z]+://{}[/:?#\"]", start(param), in_json(host))])
+            pattern_line(&[format!("{}[a-z]+://{}[/:?#\"]", start(param), in_json(host))])
         }
-        CallPattern::Text { param, text } => of(&[format!("{}{}\"", start(param), in_json(text))]),
+        CallPattern::Text { param, text } => {
+            pattern_line(&[format!("{}{}\"", start(param), in_json(text))])
+        }
     }
 }
 

@@ -44,9 +44,9 @@ impl Advice {
         }
         self.budgets.iter().for_each(|budget| budget_to(budget, &mut out));
         if let Some(deadline) = &self.deadline {
-            let of = time::describe_duration(deadline.total);
+            let total = time::describe_duration(deadline.total);
             let left = time::describe_duration(deadline.remaining);
-            let _ = writeln!(out, "TIME: {left} remaining of {of}");
+            let _ = writeln!(out, "TIME: {left} remaining of {total}");
         }
         if !self.recent.is_empty() {
             out.push_str("RECENT:\n");

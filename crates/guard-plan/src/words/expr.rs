@@ -253,7 +253,7 @@ impl Printer<'_> {
             Node::Called { tool: other, key, since, within } => {
                 let keys = key.as_ref().map(|(index, values)| {
                     let params = plan.indexes.get(*index as usize).map_or(&[][..], |i| &i.params);
-                    let one = |(p, v): (&u32, &NodeId)| {
+                    let arg = |(p, v): (&u32, &NodeId)| {
                         let field = tool(*other).and_then(|t| t.params.get(*p as usize));
                         format!(
                             ", {}: {}",
@@ -261,7 +261,7 @@ impl Printer<'_> {
                             self.node(*v, 0, field.map(|field| TypeHint::Type(field.ty)))
                         )
                     };
-                    params.iter().zip(values).map(one).collect::<String>()
+                    params.iter().zip(values).map(arg).collect::<String>()
                 });
                 format!(
                     "called({}{}){}",
@@ -283,11 +283,11 @@ impl Printer<'_> {
                 };
                 format!("{what}({}){recent}", name(*tool))
             }
-            Node::LastArg(of, param) => {
-                let field = tool(*of).and_then(|t| t.params.get(*param as usize));
-                format!("last({}).{}", name(*of), field.map_or("?", |f| f.name.as_str()))
+            Node::LastArg(other, param) => {
+                let field = tool(*other).and_then(|t| t.params.get(*param as usize));
+                format!("last({}).{}", name(*other), field.map_or("?", |f| f.name.as_str()))
             }
-            Node::LastResult(of) => format!("last({}).result", name(*of)),
+            Node::LastResult(other) => format!("last({}).result", name(*other)),
             _ => "?".into(),
         }
     }
@@ -319,15 +319,15 @@ impl Printer<'_> {
         let Some(monitor) = self.shows.plan.monitors.get(monitor as usize) else {
             return "?".into();
         };
-        let of = expr(self.shows, &monitor.of);
+        let operand = expr(self.shows, &monitor.of);
         match monitor.op {
-            TemporalOp::Once => format!("once ({of})"),
-            TemporalOp::Historically => format!("historically ({of})"),
-            TemporalOp::Previous => format!("previous ({of})"),
+            TemporalOp::Once => format!("once ({operand})"),
+            TemporalOp::Historically => format!("historically ({operand})"),
+            TemporalOp::Previous => format!("previous ({operand})"),
             TemporalOp::Since => {
                 let trigger =
                     monitor.trigger.as_ref().map(|t| expr(self.shows, t)).unwrap_or_default();
-                format!("({of}) since ({trigger})")
+                format!("({operand}) since ({trigger})")
             }
         }
     }

@@ -78,11 +78,11 @@ fn range<T: Copy + Display>(
 
 /// `env: Env, count: int in 1..=5`.
 pub fn parameters(plan: &Plan, params: &[Field]) -> String {
-    let one = |field: &Field| {
+    let field_text = |field: &Field| {
         let secret = if field.secret { "secret " } else { "" };
         format!("{}: {secret}{}", field.name, ty(plan, field.ty))
     };
-    params.iter().map(one).collect::<Vec<_>>().join(", ")
+    params.iter().map(field_text).collect::<Vec<_>>().join(", ")
 }
 
 /// The maximum number of an enum's variants that are listed at its use.

@@ -34,7 +34,7 @@ impl Recorder {
         if asked.is_empty() || !probes_hold_secrets(kernel.plan()) {
             return Cow::Borrowed(asked);
         }
-        let one = |asked: &Asked| match asked {
+        let redacted = |asked: &Asked| match asked {
             Asked::Probe { name, answered, answer } => {
                 let shown = self.answer(kernel, name, answer);
                 let answer = shown.unwrap_or_else(|| answer.clone());
@@ -51,7 +51,7 @@ impl Recorder {
             }
             other => other.clone(),
         };
-        Cow::Owned(asked.iter().map(one).collect())
+        Cow::Owned(asked.iter().map(redacted).collect())
     }
 
     /// Returns the answer of a probe without its secrets; `None` if the answer cannot hold any.

@@ -7,9 +7,9 @@ use std::fmt::Write;
 /// A monitor with those that it refers to.
 pub(super) fn monitor(plan: &Plan, at: usize) -> String {
     let Some(monitor) = plan.monitors.get(at) else { return String::new() };
-    let of = expr(plan, None, &monitor.of);
+    let operand = expr(plan, None, &monitor.of);
     let trigger = monitor.trigger.as_ref().map(|trigger| expr(plan, None, trigger));
-    format!("{:?} {of} {trigger:?}", monitor.op)
+    format!("{:?} {operand} {trigger:?}", monitor.op)
 }
 
 /// Returns the completion conditions as text, with the names of what they read; empty if there are none.
@@ -19,7 +19,7 @@ pub fn completion(plan: &Plan) -> String {
 }
 
 fn checks(plan: &Plan, checks: &Checks) -> String {
-    let one = |kind: &CheckKind| match kind {
+    let check_text = |kind: &CheckKind| match kind {
         CheckKind::File(path) => format!("file {:?}", plan.paths.get(*path as usize)),
         CheckKind::Contains(path, text) => {
             format!("{text:?} in {:?}", plan.paths.get(*path as usize))
@@ -51,7 +51,7 @@ fn checks(plan: &Plan, checks: &Checks) -> String {
         // The numbers of checks of the same list.
         all @ (CheckKind::All(_) | CheckKind::Any(_)) => format!("{all:?}"),
     };
-    let all: Vec<String> = checks.0.iter().map(|check| one(&check.kind)).collect();
+    let all: Vec<String> = checks.0.iter().map(|check| check_text(&check.kind)).collect();
     format!("{all:?}")
 }
 

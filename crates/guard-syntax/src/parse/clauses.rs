@@ -251,7 +251,7 @@ impl TreeBuilder<'_> {
 
     fn result_part(&mut self, node: SyntaxNode) -> Option<PartPath> {
         let mut parts = ChildNodes::new(node);
-        let of = self.name(&mut parts)?;
+        let name = self.name(&mut parts)?;
         let mut steps = Vec::new();
         for step in parts {
             steps.push(match step.as_rule() {
@@ -259,7 +259,7 @@ impl TreeBuilder<'_> {
                 _ => ResultStep::Elements(self.span_eq(&step)),
             });
         }
-        Some(PartPath { of, steps })
+        Some(PartPath { of: name, steps })
     }
 
     fn take_each(&mut self, parts: &mut ChildNodes) -> Option<Vec<(Vec<Ident>, Expr)>> {

@@ -163,25 +163,25 @@ impl TreeBuilder<'_> {
             }
             Rule::access => {
                 let field = self.name(&mut ChildNodes::new(node))?;
-                let of = climb.value.take()?;
-                let whole = of.expr.span.to(span);
-                climb.value = Some(self.over(of, whole, |e| ExprKind::Field(e, field)));
+                let operand = climb.value.take()?;
+                let whole = operand.expr.span.to(span);
+                climb.value = Some(self.over(operand, whole, |e| ExprKind::Field(e, field)));
             }
             Rule::every_element => {
-                let of = climb.value.take()?;
-                let whole = of.expr.span.to(span);
-                climb.value = Some(self.over(of, whole, ExprKind::Each));
+                let operand = climb.value.take()?;
+                let whole = operand.expr.span.to(span);
+                climb.value = Some(self.over(operand, whole, ExprKind::Each));
             }
             Rule::index => {
-                let mut of = climb.value.take()?;
+                let mut operand = climb.value.take()?;
                 let mut keys = Vec::new();
                 for part in ChildNodes::new(node) {
                     let key = self.value(part)?;
-                    of.depth = of.depth.max(key.depth);
+                    operand.depth = operand.depth.max(key.depth);
                     keys.push(key.expr);
                 }
-                let whole = of.expr.span.to(span);
-                climb.value = Some(self.over(of, whole, |base| ExprKind::Index(base, keys)));
+                let whole = operand.expr.span.to(span);
+                climb.value = Some(self.over(operand, whole, |base| ExprKind::Index(base, keys)));
             }
             _ => climb.value = Some(self.primary(node, span)?),
         }

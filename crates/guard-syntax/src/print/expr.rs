@@ -143,7 +143,7 @@ fn inner(e: &Expr, around: ExprContext, layout: &mut ExprLayout) -> String {
                 write(operand, ExprContext { min: 11, ..around }, &mut ExprLayout::flat())
             )
         }
-        ExprKind::Unary(op, of) => {
+        ExprKind::Unary(op, operand_expr) => {
             let word = match op {
                 UnaryOp::Once => "once",
                 UnaryOp::Historically => "historically",
@@ -152,13 +152,20 @@ fn inner(e: &Expr, around: ExprContext, layout: &mut ExprLayout) -> String {
             };
             format!(
                 "{word} {}",
-                write(of, ExprContext { min: operand(4, None, of), ..around }, layout)
+                write(
+                    operand_expr,
+                    ExprContext { min: operand(4, None, operand_expr), ..around },
+                    layout
+                )
             )
         }
-        ExprKind::Is(of, some) => {
-            let min = operand(6, None, of);
-            let left =
-                write(of, ExprContext { min, tail: false, ..around }, &mut ExprLayout::flat());
+        ExprKind::Is(operand_expr, some) => {
+            let min = operand(6, None, operand_expr);
+            let left = write(
+                operand_expr,
+                ExprContext { min, tail: false, ..around },
+                &mut ExprLayout::flat(),
+            );
             format!("{left} is {}", if *some { "some" } else { "none" })
         }
         ExprKind::If(c, then, other) => {
@@ -286,14 +293,14 @@ fn primary(e: &Expr, layout: &mut ExprLayout) -> String {
         ExprKind::List(items) => sequence("[", items.iter().map(enclosed).collect(), "]", layout),
         ExprKind::Set(items) => sequence("{", items.iter().map(enclosed).collect(), "}", layout),
         ExprKind::Map(entries) => {
-            let one = |(key, value): &(Ident, Expr)| {
+            let entry = |(key, value): &(Ident, Expr)| {
                 // Quotes are kept: without them the text is an int or a bool.
                 let length = (key.span.end - key.span.start) as usize;
                 let bare = length == key.node.len() && is_key_value(&key.node);
                 let key = if bare { key.node.clone() } else { text::key(&key.node) };
                 format!("{key}: {}", enclosed(value))
             };
-            sequence("{", entries.iter().map(one).collect(), "}", layout)
+            sequence("{", entries.iter().map(entry).collect(), "}", layout)
         }
         _ => format!("({})", inner(e, ENCLOSED, layout)),
     }
@@ -313,12 +320,12 @@ fn postfix_base(base: &Expr, layout: &mut ExprLayout) -> String {
 fn call_args(name: &str, args: &[Arg], layout: &mut ExprLayout) -> String {
     // `count(x in xs)` would be read as an aggregate.
     let guarded = matches!(name, "count" | "sum");
-    let one = |arg: &Arg| match &arg.name {
+    let arg_text = |arg: &Arg| match &arg.name {
         Some(name) => format!("{}: {}", name.node, enclosed(&arg.value)),
         None if guarded && binds(&arg.value) < 10 => format!("({})", enclosed(&arg.value)),
         None => enclosed(&arg.value),
     };
-    sequence("(", args.iter().map(one).collect(), ")", layout)
+    sequence("(", args.iter().map(arg_text).collect(), ")", layout)
 }
 
 /// Prints parts between brackets, each on its own line if the layout is broken and one line would

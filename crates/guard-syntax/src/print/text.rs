@@ -132,11 +132,11 @@ pub(super) fn wire(wire: &Option<Str>) -> String {
 }
 
 pub(super) fn args(args: &[Arg]) -> String {
-    let one = |arg: &Arg| match &arg.name {
+    let arg_text = |arg: &Arg| match &arg.name {
         Some(name) => format!("{}: {}", name.node, expr::enclosed(&arg.value)),
         None => expr::enclosed(&arg.value),
     };
-    format!("({})", args.iter().map(one).collect::<Vec<_>>().join(", "))
+    format!("({})", args.iter().map(arg_text).collect::<Vec<_>>().join(", "))
 }
 
 pub(super) fn member(member: &Member) -> String {

@@ -232,7 +232,7 @@ impl Importer {
         let room = self.passed.len() < CAUSES;
         let why = if room { why } else { "for other causes".into() };
         match self.passed.iter_mut().find(|passed| passed.why == why) {
-            Some(one) => one.lines += 1,
+            Some(known) => known.lines += 1,
             None => {
                 let (file, first) = (self.file.clone(), self.line);
                 self.passed.push(PassedOver { file, why, first, lines: 1 });

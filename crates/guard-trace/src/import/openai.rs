@@ -57,12 +57,12 @@ fn message(importer: &mut Importer, json: &Json, session: Option<&str>, give: &m
         Some("assistant") => {
             let Some(Json::Array(calls)) = json.get("tool_calls") else { return };
             for call in calls {
-                let of = call.get("function").unwrap_or(call);
-                let (Some(id), Some(tool)) = (text(call, "id"), text(of, "name")) else {
+                let function = call.get("function").unwrap_or(call);
+                let (Some(id), Some(tool)) = (text(call, "id"), text(function, "name")) else {
                     importer.pass("a tool call without id or name");
                     continue;
                 };
-                let args = arguments(of.get("arguments"));
+                let args = arguments(function.get("arguments"));
                 importer.call(&name, at, &id, &tool, args, true, give);
             }
         }

@@ -253,9 +253,9 @@ fn check(text: &ContractText, plan: &LoadedPlan, contract: usize) -> Result<Repo
 /// Reads the lists that the host provides.
 fn given(known: &[String]) -> Result<BTreeMap<String, Vec<Json>>, Failure> {
     let mut given = BTreeMap::new();
-    for one in known {
-        let Some((name, file)) = one.split_once('=') else {
-            return Err(Failure::new(format!("`{one}` is no list with a file"))
+    for pair in known {
+        let Some((name, file)) = pair.split_once('=') else {
+            return Err(Failure::new(format!("`{pair}` is no list with a file"))
                 .help("write `--known NAME=FILE`"));
         };
         match json_file(Path::new(file))? {

@@ -93,12 +93,12 @@ impl FindingReport {
         let shown = if max == 0 { self.findings.len() } else { max.min(self.findings.len()) };
         let mut text = String::new();
         for finding in &self.findings[..shown] {
-            let one = if term.out_tty || term.out.on {
+            let rendered = if term.out_tty || term.out.on {
                 terminal::render(self, finding, term)
             } else {
                 diagnostics::render(self, finding)
             };
-            text.push_str(&one);
+            text.push_str(&rendered);
             text.push('\n');
         }
         let hidden = self.findings.len() - shown;

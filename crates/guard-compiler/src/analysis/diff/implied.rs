@@ -362,9 +362,11 @@ fn of_all<'e>(
 /// Returns true if the rule `a` refuses only where a list is empty, and `b` wants something of one of its items.
 fn wants_items((b, y): (ImpliedRule, &Expr), (a, x): (ImpliedRule, &Expr)) -> bool {
     let K::Compare(CompareOp::Eq, len, zero) = &x.kind else { return false };
-    let (K::Call(Builtin::Len, of), Some(0)) = (&len.kind, constant(zero)) else { return false };
+    let (K::Call(Builtin::Len, collection), Some(0)) = (&len.kind, constant(zero)) else {
+        return false;
+    };
     let K::Not(unless) = &y.kind else { return false };
-    is_total(&of[0]) && is_false_where_empty(b.at(unless), &a.at(&of[0]).text())
+    is_total(&collection[0]) && is_false_where_empty(b.at(unless), &a.at(&collection[0]).text())
 }
 
 /// Returns true if `e` is false or faults wherever the list, as text, is empty.
@@ -466,9 +468,9 @@ pub(crate) fn writes_part(target: &Target) -> bool {
 fn stricter((b, r): (ImpliedRule, &Requirement), (a, s): (ImpliedRule, &Requirement)) -> bool {
     let name = |rule: ImpliedRule, tool: usize| rule.program.tools[tool].wire_name.clone();
     let key = |rule: ImpliedRule, r: &Requirement| -> Vec<(String, String)> {
-        let of = &rule.program.tools[r.tool];
+        let tool = &rule.program.tools[r.tool];
         let text = |e: &Expr| Canon(rule.program).expr(Some(rule.tool), e);
-        r.key.iter().map(|(at, e)| (of.params[*at as usize].name.clone(), text(e))).collect()
+        r.key.iter().map(|(at, e)| (tool.params[*at as usize].name.clone(), text(e))).collect()
     };
     let since = |rule: ImpliedRule, r: &Requirement| r.since.map(|tool| name(rule, tool));
     let (mine, theirs) = (key(b, r), key(a, s));

@@ -22,8 +22,8 @@ pub(crate) fn at_the_rest<'s, 'p>(
     for tool in 0..program.tools.len() {
         aims.push((SearchGoal::Tool(tool), Slice::of_tool(program, tool)));
     }
-    for (goal, of) in program.goals.iter().enumerate() {
-        let slice = Slice::of_exprs(program, of.conditions.iter().map(|(_, e)| e));
+    for (goal, declared) in program.goals.iter().enumerate() {
+        let slice = Slice::of_exprs(program, declared.conditions.iter().map(|(_, e)| e));
         aims.push((SearchGoal::Named(goal), slice));
     }
     if program.completion.is_some() {

@@ -206,8 +206,8 @@ impl<'p> Classes<'p> {
             let mut seen: HashMap<(usize, ValuePlace), usize> = HashMap::new();
             let mut united = false;
             for node in 0..self.places.len() {
-                let Some((of, blank)) = part_of(&self.places[node]) else { continue };
-                let key = (self.root(of), blank);
+                let Some((base, blank)) = part_of(&self.places[node]) else { continue };
+                let key = (self.root(base), blank);
                 let known = *seen.entry(key).or_insert(node);
                 if self.root(known) != self.root(node) {
                     self.unite(known, node);
@@ -232,8 +232,8 @@ impl<'p> Classes<'p> {
         }
         for node in 0..self.places.len() {
             if let Some((of, _)) = part_of(&self.places[node]) {
-                let of = self.root(of);
-                self.parts.entry(of).or_default().push(node);
+                let root = self.root(of);
+                self.parts.entry(root).or_default().push(node);
             }
         }
     }

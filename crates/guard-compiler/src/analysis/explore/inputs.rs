@@ -67,17 +67,17 @@ impl<'p> Inputs<'p> {
 
     /// Returns true if the arguments of a tool are the same in every state: nothing flows into them.
     fn is_fixed(&self, tool: ToolId) -> bool {
-        let of = &self.program.tools[tool];
-        of.served.is_none()
-            && (0..of.params.len()).all(|at| {
+        let tool_def = &self.program.tools[tool];
+        tool_def.served.is_none()
+            && (0..tool_def.params.len()).all(|at| {
                 let class = self.classes.class(&ValuePlace::Param(tool, at as u32));
                 class.is_none_or(|class| {
-                    let free = matches!(of.params[at].ty, Type::Bool | Type::Enum(_));
+                    let free = matches!(tool_def.params[at].ty, Type::Bool | Type::Enum(_));
                     let parts = class.members.iter().all(|m| self.classes.parts(*m).is_empty());
                     free || !class.opaque || (class.members.len() == 1 && parts && !moves(class))
                 })
             })
-            && of.params.iter().all(|p| {
+            && tool_def.params.iter().all(|p| {
                 !matches!(p.ty, Type::Record(_) | Type::List(..) | Type::Set(..) | Type::Map(..))
             })
     }
@@ -104,7 +104,7 @@ impl<'p> Inputs<'p> {
                 let plain = plain && !class.opaque && class.hints.len() <= 3;
                 let few = match ty.required() {
                     Type::Bool => true,
-                    Type::Enum(of) => program.enums[*of].variants.len() <= 12,
+                    Type::Enum(definition) => program.enums[*definition].variants.len() <= 12,
                     _ => false,
                 };
                 !class.used && !class.opaque || plain || few
@@ -171,15 +171,19 @@ impl<'p> Inputs<'p> {
 
     /// Returns true if a tool has a limit on identical calls, and more calls are possible than are tried.
     fn repeats(&self, tool: ToolId, session: &ReferenceSession<'p>) -> bool {
-        let of = &self.program.tools[tool];
-        let identical = of.clauses.iter().any(|clause| match &clause.kind {
+        let tool_def = &self.program.tools[tool];
+        let identical = tool_def.clauses.iter().any(|clause| match &clause.kind {
             crate::hir::ClauseKind::Limit { limit, .. } => {
                 self.program.limits[*limit].scope == LimitScope::Identical
             }
             _ => false,
         });
         let all = self.calls(tool, session).len()
-            == of.params.iter().map(|p| size(self.program, &p.ty)).fold(1, usize::saturating_mul);
+            == tool_def
+                .params
+                .iter()
+                .map(|p| size(self.program, &p.ty))
+                .fold(1, usize::saturating_mul);
         identical && !all
     }
 
@@ -192,11 +196,11 @@ impl<'p> Inputs<'p> {
     }
 
     fn made(&self, tool: ToolId, session: &ReferenceSession<'p>) -> Vec<Vec<Value>> {
-        let of = &self.program.tools[tool];
+        let tool_def = &self.program.tools[tool];
         let maker = self.maker(session);
         let mut lists: Vec<Vec<Value>> = Vec::new();
-        for (at, param) in of.params.iter().enumerate() {
-            let list = match of.served {
+        for (at, param) in tool_def.params.iter().enumerate() {
+            let list = match tool_def.served {
                 Some(served) => self.served(served, at, &param.ty, session),
                 None => None,
             };
@@ -242,7 +246,7 @@ impl<'p> Inputs<'p> {
     }
 
     fn criterion(&self, kind: CriterionKind) -> Option<Json> {
-        let one = match kind {
+        let criterion = match kind {
             CriterionKind::File => object("file", Json::string("a.txt")),
             CriterionKind::FileContains => Json::Object(vec![
                 ("file".into(), Json::string("a.txt")),
@@ -259,7 +263,7 @@ impl<'p> Inputs<'p> {
                 object("probe", Json::string(&probe.name))
             }
         };
-        Some(Json::Array(vec![one]))
+        Some(Json::Array(vec![criterion]))
     }
 
     /// Arguments of a tool, drawn at random; none where a parameter has no value.
@@ -270,11 +274,11 @@ impl<'p> Inputs<'p> {
         constants: &Constants,
         rng: &mut Rng,
     ) -> Option<Json> {
-        let of = &self.program.tools[tool];
+        let tool_def = &self.program.tools[tool];
         let maker = self.maker(session);
         let mut args = Vec::new();
-        for (at, param) in of.params.iter().enumerate() {
-            let served = of.served.and_then(|s| self.served(s, at, &param.ty, session));
+        for (at, param) in tool_def.params.iter().enumerate() {
+            let served = tool_def.served.and_then(|s| self.served(s, at, &param.ty, session));
             args.push(match served {
                 Some(list) if list.is_empty() => return None,
                 Some(list) => rng.pick(&list).clone(),
@@ -306,14 +310,14 @@ impl<'p> Inputs<'p> {
 
     /// Returns the possible results of a call of a tool; `null` where nothing reads the result.
     pub fn results(&self, tool: ToolId, session: &ReferenceSession<'p>) -> Vec<Option<Json>> {
-        let of = &self.program.tools[tool];
+        let tool_def = &self.program.tools[tool];
         let node = self.classes.find(&ValuePlace::Result(tool));
         let class = node.and_then(|node| self.classes.class_of(node));
         let read = class.is_some_and(|class| class.used || class.opaque);
-        if !read && of.returns.is_none() {
+        if !read && tool_def.returns.is_none() {
             return vec![None];
         }
-        let mut results = self.maker(session).results(of.returns.as_ref(), node);
+        let mut results = self.maker(session).results(tool_def.returns.as_ref(), node);
         let most = self.few.saturating_mul(2).min(MOST_RESULTS);
         results.truncate(if read { most } else { 1 });
         if results.is_empty() {
@@ -449,7 +453,7 @@ fn moves(class: &super::classes::Class) -> bool {
 fn size(program: &Program, ty: &Type) -> usize {
     match ty.required() {
         Type::Bool => 2,
-        Type::Enum(of) => program.enums[*of].variants.len(),
+        Type::Enum(definition) => program.enums[*definition].variants.len(),
         _ => usize::MAX / 64,
     }
 }

@@ -190,14 +190,14 @@ impl<'p> Questions<'p> {
             K::Now | K::Elapsed | K::Clock(_) | K::RemainingTime => self.time = true,
             _ => {}
         });
-        for of in &counted {
-            let (tool, failures, recent) = *of;
+        for count in &counted {
+            let (tool, failures, recent) = *count;
             self.asked.insert(SessionQuestion::Calls { tool, failures, recent });
             let bounded: Vec<i64> =
-                compared.iter().filter(|(c, _)| c == of).map(|(_, most)| *most).collect();
-            let all = bounded.len() == counted.iter().filter(|c| *c == of).count();
+                compared.iter().filter(|(c, _)| c == count).map(|(_, most)| *most).collect();
+            let all = bounded.len() == counted.iter().filter(|c| *c == count).count();
             let most = all.then(|| bounded.into_iter().max().unwrap_or(0).saturating_add(1));
-            let known = self.caps.entry(*of).or_insert(Some(0));
+            let known = self.caps.entry(*count).or_insert(Some(0));
             *known = match (*known, most) {
                 (Some(a), Some(b)) => Some(a.max(b)),
                 _ => None,

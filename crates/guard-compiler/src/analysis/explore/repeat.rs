@@ -32,16 +32,16 @@ pub(crate) fn complete(search: &mut Search) {
         if search.found.rules[rule].is_some() {
             continue;
         }
-        let of = search.rules[rule].clone();
-        let found = match of.kind {
-            RuleKind::Limit => limit(search, &of),
-            RuleKind::Budget => budget(search, &of),
+        let target = search.rules[rule].clone();
+        let found = match target.kind {
+            RuleKind::Limit => limit(search, &target),
+            RuleKind::Budget => budget(search, &target),
             RuleKind::Deadline => {
                 let wait = search.program.deadline.map(Act::Wait);
-                wait.and_then(|wait| after(search, vec![wait], &of, None))
+                wait.and_then(|wait| after(search, vec![wait], &target, None))
             }
-            RuleKind::Feedback => feedback(search, &of),
-            RuleKind::Invariant | RuleKind::Monitor => moving(search, &of),
+            RuleKind::Feedback => feedback(search, &target),
+            RuleKind::Invariant | RuleKind::Monitor => moving(search, &target),
             _ => None,
         };
         search.found.rules[rule] = found;
@@ -74,9 +74,9 @@ fn limit(search: &Search, rule: &Rule) -> Option<ExploredSession> {
 
 fn budget(search: &Search, rule: &Rule) -> Option<ExploredSession> {
     let unit = search.program.units.iter().position(|u| u.name == rule.owner)?;
-    let of = &search.program.units[unit];
-    if of.host_charged {
-        let usage = Act::Usage(of.name.clone(), of.budget?);
+    let spent = &search.program.units[unit];
+    if spent.host_charged {
+        let usage = Act::Usage(spent.name.clone(), spent.budget?);
         return after(search, vec![usage], rule, None);
     }
     let costs =
@@ -124,9 +124,9 @@ fn charge(search: &Search, tool: ToolId, unit: usize) -> i64 {
 
 /// An invariant: the calls that move its variables, again and again.
 fn moving(search: &Search, rule: &Rule) -> Option<ExploredSession> {
-    let of = search.program.invariants.iter().find(|i| i.rule.span == rule.span)?;
+    let invariant = search.program.invariants.iter().find(|i| i.rule.span == rule.span)?;
     let mut vars = Vec::new();
-    of.condition.walk(&mut |e| {
+    invariant.condition.walk(&mut |e| {
         if let crate::hir::ExprKind::State(var) = e.kind {
             vars.push(var);
         }

@@ -84,8 +84,8 @@ impl Slice {
                 Some(slice)
             }
             RuleKind::Invariant | RuleKind::Monitor => {
-                let of = program.invariants.iter().find(|i| i.rule.span == rule.span)?;
-                Some(Slice::of_exprs(program, std::iter::once(&of.condition)))
+                let invariant = program.invariants.iter().find(|i| i.rule.span == rule.span)?;
+                Some(Slice::of_exprs(program, std::iter::once(&invariant.condition)))
             }
             RuleKind::Check => {
                 let completion = program.completion.as_ref()?;
@@ -150,15 +150,15 @@ impl Slice {
     /// Adds what a call of a tool reads and requires, and the tool.
     fn needs(&mut self, program: &Program, tool: ToolId) {
         self.tools.insert(tool);
-        let of = &program.tools[tool];
-        for clause in &of.clauses {
+        let tool_def = &program.tools[tool];
+        for clause in &tool_def.clauses {
             exprs_of(&clause.kind, &mut |e| self.reads(program, e));
             if let ClauseKind::Requires { any_of, .. } = &clause.kind {
                 self.tools.extend(any_of.iter().map(|r| r.tool));
                 self.tools.extend(any_of.iter().filter_map(|r| r.since));
             }
         }
-        let writes = written(of);
+        let writes = written(tool_def);
         for invariant in &program.invariants {
             let mut touched = false;
             invariant.condition.walk(&mut |e| {
@@ -168,7 +168,7 @@ impl Slice {
                 self.reads(program, &invariant.condition);
             }
         }
-        if let Some(served) = of.served {
+        if let Some(served) = tool_def.served {
             let beside = |t: &Tool| {
                 t.served.is_some_and(|s| s.lifecycle == served.lifecycle && s.op != ServedOp::List)
             };
@@ -181,9 +181,9 @@ impl Slice {
     fn close(&mut self, program: &Program) {
         loop {
             let before = (self.tools.len(), self.vars.len(), self.facts.len());
-            for (tool, of) in program.tools.iter().enumerate() {
-                let writes = written(of).iter().any(|var| self.vars.contains(var));
-                let teaches = of.clauses.iter().any(|clause| match &clause.kind {
+            for (tool, tool_def) in program.tools.iter().enumerate() {
+                let writes = written(tool_def).iter().any(|var| self.vars.contains(var));
+                let teaches = tool_def.clauses.iter().any(|clause| match &clause.kind {
                     ClauseKind::Learn(learn) => self.facts.contains(&learn.fact),
                     _ => false,
                 });

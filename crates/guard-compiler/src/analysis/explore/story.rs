@@ -125,7 +125,7 @@ struct Repeats {
 impl Repeats {
     /// The run that steps begin with, of up to three steps each; a block alone where nothing repeats.
     fn find(steps: &[SessionStep]) -> Repeats {
-        let of = |block: usize, exact: bool| {
+        let repeats = |block: usize, exact: bool| {
             let first = &steps[..block.min(steps.len())];
             let same = |next: &&[SessionStep]| {
                 next.len() == block && first.iter().zip(*next).all(|(a, b)| alike(a, b, exact))
@@ -133,7 +133,7 @@ impl Repeats {
             Repeats { block, count: steps.chunks(block).take_while(same).count(), exact }
         };
         let tried = [(1, true), (1, false), (2, false), (3, false)];
-        let mut runs = tried.into_iter().map(|(block, exact)| of(block, exact));
+        let mut runs = tried.into_iter().map(|(block, exact)| repeats(block, exact));
         runs.find(|run| run.count > SHOWN + 1).unwrap_or(Repeats {
             block: 1,
             count: 1,
@@ -386,11 +386,11 @@ fn name(id: &str) -> String {
 }
 
 fn call(program: &Program, tool: &str, args: &Json) -> String {
-    let of = program.tools.iter().find(|t| t.wire_name == tool);
-    let shown = of.map_or(tool, |t| t.name.as_str());
+    let tool_def = program.tools.iter().find(|t| t.wire_name == tool);
+    let shown = tool_def.map_or(tool, |t| t.name.as_str());
     let Json::Object(members) = args else { return format!("{shown}({})", json(args)) };
     let value = |(name, value): &(Box<str>, Json)| {
-        let ty = of.and_then(|t| t.params.iter().find(|p| *p.name == **name)).map(|p| &p.ty);
+        let ty = tool_def.and_then(|t| t.params.iter().find(|p| *p.name == **name)).map(|p| &p.ty);
         let text = match (ty.map(Type::required), value) {
             (Some(Type::Enum(_)), Json::String(variant)) if is_name(variant) => variant.to_string(),
             _ => json(value),

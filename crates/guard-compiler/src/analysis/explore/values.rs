@@ -110,10 +110,10 @@ impl Maker<'_, '_> {
         unit: i64,
         wrap: fn(i64) -> Value,
     ) -> Vec<Value> {
-        let one = if unit == 10_000 { DECIMAL_ONE } else { 1 };
+        let unit_size = if unit == 10_000 { DECIMAL_ONE } else { 1 };
         let plain = match wrap(0) {
             Value::Time(_) => self.session.clock_at().0,
-            _ => lo.unwrap_or(one.min(hi.unwrap_or(one))).max(lo.unwrap_or(i64::MIN)),
+            _ => lo.unwrap_or(unit_size.min(hi.unwrap_or(unit_size))).max(lo.unwrap_or(i64::MIN)),
         };
         let mut numbers = vec![plain];
         let Some(class) = class.filter(|class| class.used || class.opaque) else {

@@ -13,8 +13,8 @@ pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
     let program = lint.program;
     let costs: Vec<BTreeMap<usize, i64>> = program.tools.iter().map(costs).collect();
     let mut holders: Vec<Vec<usize>> = vec![Vec::new(); program.limits.len()];
-    for (tool, of) in program.tools.iter().enumerate() {
-        for clause in &of.clauses {
+    for (tool, tool_def) in program.tools.iter().enumerate() {
+        for clause in &tool_def.clauses {
             if let ClauseKind::Limit { limit, .. } = &clause.kind {
                 holders[*limit].push(tool);
             }

@@ -34,20 +34,20 @@ pub(super) fn check(lint: &mut Lint, found: &mut Vec<Diagnostic>) {
     }
     lint.impossible = all.difference(&callable).copied().collect();
     for tool in &lint.impossible {
-        let of = &lint.program.tools[*tool];
-        if is_meant(of) {
+        let tool_def = &lint.program.tools[*tool];
+        if is_meant(tool_def) {
             continue;
         }
         if let Some((span, why)) = obstacle(lint, *tool, &callable) {
-            found.push(errors::never_called(of.span, &of.name, span, &why));
+            found.push(errors::never_called(tool_def.span, &tool_def.name, span, &why));
         }
     }
     let Some(explored) = lint.exhausted() else { return };
     for (tool, session) in explored.tools.iter().enumerate() {
-        let of = &lint.program.tools[tool];
+        let tool_def = &lint.program.tools[tool];
         if session.is_none() && !lint.impossible.contains(&tool) {
             let why = "everything was tried, and it is refused each time";
-            found.push(errors::never_called(of.span, &of.name, of.span, why));
+            found.push(errors::never_called(tool_def.span, &tool_def.name, tool_def.span, why));
         }
     }
 }
@@ -63,8 +63,8 @@ fn is_meant(tool: &Tool) -> bool {
 
 /// Returns the clause that prevents every call of a tool if only the `callable` tools can be called, with the reason.
 fn obstacle(lint: &Lint, tool: ToolId, callable: &BTreeSet<ToolId>) -> Option<(Span, String)> {
-    let of = &lint.program.tools[tool];
-    for clause in of.clauses.iter().filter(|clause| !clause.rule.shadow) {
+    let tool_def = &lint.program.tools[tool];
+    for clause in tool_def.clauses.iter().filter(|clause| !clause.rule.shadow) {
         let why = match &clause.kind {
             ClauseKind::Requires { any_of, when: None } => {
                 let met = any_of.iter().any(|r| callable.contains(&r.tool));
@@ -95,7 +95,7 @@ fn obstacle(lint: &Lint, tool: ToolId, callable: &BTreeSet<ToolId>) -> Option<(S
             return Some((clause.rule.span, why));
         }
     }
-    together(lint, of)
+    together(lint, tool_def)
 }
 
 /// Conditions that exclude one another, if somebody can prove it.

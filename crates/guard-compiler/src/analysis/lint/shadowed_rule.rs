@@ -71,9 +71,9 @@ fn establishes(program: &Program, tool: &Tool, at: usize) -> bool {
             let ClauseKind::Deny { condition, .. } = &clause.kind else { return false };
             let mut takes = false;
             condition.walk(&mut |e| {
-                let ExprKind::Unwrap(of, _) = &e.kind else { return };
+                let ExprKind::Unwrap(operand, _) = &e.kind else { return };
                 // A field is there where its record is.
-                let whole = std::iter::successors(Some(&**of), |base| match &base.kind {
+                let whole = std::iter::successors(Some(&**operand), |base| match &base.kind {
                     ExprKind::Field(whole, _) => Some(&**whole),
                     _ => None,
                 });

@@ -37,11 +37,11 @@ pub(super) fn follows(program: &Program, clause: &Clause) -> bool {
                 .any(|(at, keys)| program.limits[*at].count <= claimed.count && counts(keys, tool))
         });
     }
-    let one = others.iter().any(|(at, keys)| {
+    let covered = others.iter().any(|(at, keys)| {
         (program.limits[*at].count <= claimed.count || guard_proof::mutant!("any count is enough"))
             && held.keys().all(|tool| counts(keys, tool))
     });
-    one || {
+    covered || {
         let mut used: BTreeSet<LimitId> = BTreeSet::new();
         for tool in held.keys() {
             // Of several counters, one that asks may be far beyond its count.

@@ -56,8 +56,8 @@ pub enum PropertyOutcome {
 /// Says of every clause of every property, for each of its tools, whether it follows from the guard's rules.
 pub(crate) fn prove(claimed: &Program, files: &[SourceFile]) -> Vec<PropertyClaim> {
     let mut claims = Vec::new();
-    for (tool, of) in claimed.tools.iter().enumerate() {
-        for clause in &of.clauses {
+    for (tool, tool_def) in claimed.tools.iter().enumerate() {
+        for clause in &tool_def.clauses {
             let Some(property) = clause.rule.property else { continue };
             let text = written(files, clause);
             let span = clause.rule.span;
@@ -90,9 +90,9 @@ fn at_sight(
     tool: ToolId,
     clause: &Clause,
 ) -> Option<Vec<Basis>> {
-    let of = &claimed.tools[tool];
-    let place = |clause| ImpliedRule { program: claimed, tool: of, clause };
-    let enforced = of.clauses.iter().filter(|other| !other.rule.shadow);
+    let tool_def = &claimed.tools[tool];
+    let place = |clause| ImpliedRule { program: claimed, tool: tool_def, clause };
+    let enforced = tool_def.clauses.iter().filter(|other| !other.rule.shadow);
     let mut covering = enforced.filter(|other| covers(place(other), place(clause)));
     if let Some(other) = covering.next() {
         return Some(vec![Basis::Rule(written(files, other))]);
@@ -124,9 +124,11 @@ impl<'p> OpenClaims<'p> {
                 Some(_) => Stance::Watches,
                 None => Stance::Absent,
             });
-            for (tool, of) in watched.tools.iter_mut().enumerate() {
-                of.clauses.retain(|clause| !clause.rule.shadow || clause.rule.property.is_some());
-                for clause in of.clauses.iter_mut().filter(|c| c.rule.property.is_some()) {
+            for (tool, tool_def) in watched.tools.iter_mut().enumerate() {
+                tool_def
+                    .clauses
+                    .retain(|clause| !clause.rule.shadow || clause.rule.property.is_some());
+                for clause in tool_def.clauses.iter_mut().filter(|c| c.rule.property.is_some()) {
                     let at = open(claims, tool, clause);
                     clause.rule.owner = at.map_or(String::new(), |at| at.to_string());
                 }

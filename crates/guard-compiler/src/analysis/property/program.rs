@@ -18,8 +18,8 @@ pub(crate) enum Stance {
 pub(crate) fn with(program: &Program, stance: impl Fn(usize, &Clause) -> Stance) -> Program {
     let mut copy = program.clone();
     let mut gone = vec![false; program.limits.len()];
-    for (tool, of) in copy.tools.iter_mut().enumerate() {
-        let clauses = std::mem::take(&mut of.clauses);
+    for (tool, tool_def) in copy.tools.iter_mut().enumerate() {
+        let clauses = std::mem::take(&mut tool_def.clauses);
         for mut clause in clauses {
             if clause.rule.property.is_some() {
                 let stance = stance(tool, &clause);
@@ -36,7 +36,7 @@ pub(crate) fn with(program: &Program, stance: impl Fn(usize, &Clause) -> Stance)
                 }
                 clause.rule = standing(&clause.rule, stance);
             }
-            of.clauses.push(clause);
+            tool_def.clauses.push(clause);
         }
     }
     without_limits(&mut copy, &gone);

@@ -121,7 +121,7 @@ impl ReferenceSession<'_> {
                 Value::Json(json) => json.get(name).map_or(Value::None, opened),
                 _ => Value::None,
             },
-            K::UrlPart(of, part) => match self.eval(of, env)? {
+            K::UrlPart(url_expr, part) => match self.eval(url_expr, env)? {
                 Value::Url(url) => url_part(&url, *part),
                 _ => Value::None,
             },
@@ -239,11 +239,11 @@ impl ReferenceSession<'_> {
     /// The value of an expression, borrowed where it is a part of what is there: maps are large, and most rules read an entry.
     pub(super) fn part<'v>(&'v self, e: &'v Expr, env: Env<'v>) -> Result<Cow<'v, Value>, Fault> {
         use ExprKind as K;
-        let of = |part: Option<&'v Value>| Cow::Borrowed(part.unwrap_or(&Value::None));
+        let borrowed = |part: Option<&'v Value>| Cow::Borrowed(part.unwrap_or(&Value::None));
         Ok(match &e.kind {
-            K::Param(at) => of(env.args.get(*at as usize)),
+            K::Param(at) => borrowed(env.args.get(*at as usize)),
             K::State(var) => Cow::Borrowed(&env.state[*var]),
-            K::Local(slot) => of(env.locals.get(*slot as usize)),
+            K::Local(slot) => borrowed(env.locals.get(*slot as usize)),
             K::Result | K::Text => match env.result {
                 Some(result) => Cow::Borrowed(result),
                 None => return Err(Fault::Decode("there is no result".into())),
@@ -252,10 +252,10 @@ impl ReferenceSession<'_> {
                 (K::Row(fact, key), at) => {
                     let key: Result<Vec<Value>, Fault> =
                         key.iter().map(|x| self.eval(x, env)).collect();
-                    of(self.facts[*fact].with(&key?).and_then(|row| row.get(at)))
+                    borrowed(self.facts[*fact].with(&key?).and_then(|row| row.get(at)))
                 }
                 (_, at) => match self.part(record, env)? {
-                    Cow::Borrowed(Value::Record(fields)) => of(fields.get(at)),
+                    Cow::Borrowed(Value::Record(fields)) => borrowed(fields.get(at)),
                     Cow::Owned(Value::Record(fields)) => {
                         Cow::Owned(fields.into_iter().nth(at).unwrap_or(Value::None))
                     }
@@ -266,7 +266,7 @@ impl ReferenceSession<'_> {
                 let (whole, at) = (self.part(whole, env)?, self.part(at, env)?);
                 match (whole, &*at) {
                     (Cow::Borrowed(Value::Map(entries)), Value::String(key)) => {
-                        of(entries.get(&**key))
+                        borrowed(entries.get(&**key))
                     }
                     (whole, _) => Cow::Owned(index(whole.into_owned(), at.into_owned())),
                 }

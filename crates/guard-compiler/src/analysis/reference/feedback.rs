@@ -126,7 +126,7 @@ impl ReferenceSession<'_> {
             }
             Trigger::Denied(of) => match (event, of) {
                 (FeedbackEvent::Denied(_), None) => (true, was),
-                (FeedbackEvent::Denied(Some(tool)), Some(of)) => (of.contains(&tool), was),
+                (FeedbackEvent::Denied(Some(tool)), Some(denied)) => (denied.contains(&tool), was),
                 _ => (false, was),
             },
             Trigger::Becomes(condition) => {

@@ -193,11 +193,11 @@ impl ReferenceSession<'_> {
     /// Changes an item; without a transition it is a new one.
     fn change(&mut self, lifecycle: LifecycleId, at: usize, change: ItemMove) -> ItemChange {
         let id = self.id(lifecycle, at);
-        let of = &self.program.lifecycles[lifecycle];
+        let declared = &self.program.lifecycles[lifecycle];
         let item = &mut self.items[lifecycle][at];
-        let before = change.transition.map(|_| of.states[item.state].clone());
-        let step = change.transition.map(|at| &of.transitions[at]);
-        item.state = step.map_or(of.initial, |step| step.to);
+        let before = change.transition.map(|_| declared.states[item.state].clone());
+        let step = change.transition.map(|at| &declared.transitions[at]);
+        item.state = step.map_or(declared.initial, |step| step.to);
         item.rejections += u64::from(change.rejects);
         item.reasons = change.reasons.clone();
         let transition = step.map_or("create", |step| &step.name).to_string();
@@ -209,12 +209,12 @@ impl ReferenceSession<'_> {
         };
         ItemChange {
             item: id,
-            lifecycle: of.name.clone(),
+            lifecycle: declared.name.clone(),
             actor: change.actor,
             by: change.by.into(),
             transition: Some(transition),
             before,
-            after: of.states[item.state].clone(),
+            after: declared.states[item.state].clone(),
             reasons: change.reasons,
             unanswered: Vec::new(),
             rejections: item.rejections,
@@ -235,7 +235,7 @@ impl ReferenceSession<'_> {
     }
 
     fn brief(&self, lifecycle: LifecycleId, at: usize) -> Vec<(Box<str>, Json)> {
-        let of = &self.program.lifecycles[lifecycle];
+        let declared = &self.program.lifecycles[lifecycle];
         let item = &self.items[lifecycle][at];
         let field = |(field, value): (&crate::hir::Field, &Value)| {
             let secret = &mut |_: &Value| text(render::SECRET);
@@ -246,11 +246,11 @@ impl ReferenceSession<'_> {
             };
             (field.name.as_str().into(), json)
         };
-        let fields = of.fields.iter().zip(&item.fields).map(field).collect();
+        let fields = declared.fields.iter().zip(&item.fields).map(field).collect();
         let reasons = item.reasons.iter().map(|reason| text(reason)).collect();
         let members = [
             ("id", text(&self.id(lifecycle, at))),
-            ("state", text(&of.states[item.state])),
+            ("state", text(&declared.states[item.state])),
             ("fields", Json::Object(fields)),
             ("rejections", Json::Int(item.rejections as i64)),
             ("reasons", Json::Array(reasons)),
@@ -304,7 +304,7 @@ impl ReferenceSession<'_> {
         now: i64,
     ) -> Result<ItemChange, Misuse> {
         let (lifecycle, item) = self.anywhere(id)?;
-        let of = &self.program.lifecycles[lifecycle];
+        let declared = &self.program.lifecycles[lifecycle];
         let state = self.items[lifecycle][item].state;
         let by_hand = |step: &&Transition| {
             step.name == transition
@@ -312,11 +312,11 @@ impl ReferenceSession<'_> {
                 && step.criteria.is_none()
                 && step.from.contains(&state)
         };
-        let Some(at) = of.transitions.iter().position(|step| by_hand(&step)) else {
+        let Some(at) = declared.transitions.iter().position(|step| by_hand(&step)) else {
             return Err(Misuse(format!("`{transition}` cannot be made by hand here")));
         };
         self.advance(now);
-        let rejects = reason.is_some() && !of.finals.contains(&of.transitions[at].to);
+        let rejects = reason.is_some() && !declared.finals.contains(&declared.transitions[at].to);
         let reasons = reason.iter().map(|why| why.chars().take(REASON).collect()).collect();
         let change = ItemMove { actor: Actor::Harness, by, transition: Some(at), reasons, rejects };
         Ok(self.change(lifecycle, item, change))
@@ -325,7 +325,7 @@ impl ReferenceSession<'_> {
     /// The harness looks at the criteria of an item.
     pub fn verify(&mut self, id: &str, now: i64, world: Answerer) -> Result<ItemChange, Misuse> {
         let (lifecycle, at) = self.anywhere(id)?;
-        let of = &self.program.lifecycles[lifecycle];
+        let declared = &self.program.lifecycles[lifecycle];
         let item = self.items[lifecycle][at].clone();
         let judged = |passes: bool| {
             let fits = |step: &Transition| {
@@ -333,8 +333,9 @@ impl ReferenceSession<'_> {
                     && step.actor == Actor::Harness
                     && step.from.contains(&item.state)
             };
-            let places = (0..of.transitions.len()).filter(|at| fits(&of.transitions[*at]));
-            places.min_by_key(|at| &of.transitions[*at].name)
+            let places =
+                (0..declared.transitions.len()).filter(|at| fits(&declared.transitions[*at]));
+            places.min_by_key(|at| &declared.transitions[*at].name)
         };
         let (passed, failed) = (judged(true), judged(false));
         if passed.is_none() {
@@ -376,16 +377,16 @@ impl ReferenceSession<'_> {
     }
 
     fn unmoved(&self, lifecycle: LifecycleId, at: usize) -> ItemChange {
-        let of = &self.program.lifecycles[lifecycle];
+        let declared = &self.program.lifecycles[lifecycle];
         let item = &self.items[lifecycle][at];
         ItemChange {
             item: self.id(lifecycle, at),
-            lifecycle: of.name.clone(),
+            lifecycle: declared.name.clone(),
             actor: Actor::Harness,
             by: "verify".into(),
             transition: None,
-            before: Some(of.states[item.state].clone()),
-            after: of.states[item.state].clone(),
+            before: Some(declared.states[item.state].clone()),
+            after: declared.states[item.state].clone(),
             reasons: Vec::new(),
             unanswered: Vec::new(),
             rejections: item.rejections,

@@ -340,18 +340,21 @@ impl ReferenceSession<'_> {
                 Ok(Value::Record(typed.collect::<Result<_, _>>()?))
             }
             Value::List(items) => {
-                let Type::List(of, _) = ty.required() else { return Ok(Value::List(items)) };
-                let typed = items.into_iter().map(|item| self.as_typed(item, of));
+                let Type::List(element, _) = ty.required() else { return Ok(Value::List(items)) };
+                let typed = items.into_iter().map(|item| self.as_typed(item, element));
                 Ok(Value::List(typed.collect::<Result<_, _>>()?))
             }
             Value::Set(items) => {
-                let Type::Set(of, _) = ty.required() else { return Ok(Value::Set(items)) };
-                let typed = items.into_iter().map(|item| self.as_typed(item, of));
+                let Type::Set(element, _) = ty.required() else { return Ok(Value::Set(items)) };
+                let typed = items.into_iter().map(|item| self.as_typed(item, element));
                 Ok(Value::Set(typed.collect::<Result<_, _>>()?))
             }
             Value::Map(entries) => {
-                let Type::Map(_, of, _) = ty.required() else { return Ok(Value::Map(entries)) };
-                let typed = entries.into_iter().map(|(key, v)| Ok((key, self.as_typed(v, of)?)));
+                let Type::Map(_, element, _) = ty.required() else {
+                    return Ok(Value::Map(entries));
+                };
+                let typed =
+                    entries.into_iter().map(|(key, v)| Ok((key, self.as_typed(v, element)?)));
                 Ok(Value::Map(typed.collect::<Result<_, Fault>>()?))
             }
             value => Ok(value),

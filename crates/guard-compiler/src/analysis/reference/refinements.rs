@@ -31,8 +31,8 @@ impl ReferenceSession<'_> {
             (Type::Set(element, max), Value::Set(items)) => {
                 sized(items.len(), max) && items.iter().all(|item| self.fits(element, item))
             }
-            (Type::Map(_, of, max), Value::Map(entries)) => {
-                sized(entries.len(), max) && entries.values().all(|value| self.fits(of, value))
+            (Type::Map(_, element, max), Value::Map(entries)) => {
+                sized(entries.len(), max) && entries.values().all(|value| self.fits(element, value))
             }
             (Type::Bool, Value::Bool(_))
             | (Type::Enum(_), Value::Enum(_))

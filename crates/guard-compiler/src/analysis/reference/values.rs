@@ -194,16 +194,16 @@ pub(super) fn is_below(path: &str, base: &str) -> bool {
 /// Two numbers of fitting kinds, computed exactly and narrowed.
 pub(crate) fn arithmetic(op: ArithOp, a: Value, b: Value) -> ComputedValue {
     let (x, y) = (i128::from(number(&a)), i128::from(number(&b)));
-    let one = i128::from(DECIMAL_ONE);
+    let unit = i128::from(DECIMAL_ONE);
     let decimal = matches!((&a, &b), (Value::Decimal(_), Value::Decimal(_)));
     let spelling = ["+", "-", "*", "/", "%"][op as usize];
     let exact = match op {
         ArithOp::Add => x + y,
         ArithOp::Sub => x - y,
-        ArithOp::Mul if decimal => half_even(x * y, one),
+        ArithOp::Mul if decimal => half_even(x * y, unit),
         ArithOp::Mul => x * y,
         ArithOp::Div | ArithOp::Rem if y == 0 => return Err(Fault::DivisionByZero),
-        ArithOp::Div if decimal => half_even(x * one * y.signum(), y.abs()),
+        ArithOp::Div if decimal => half_even(x * unit * y.signum(), y.abs()),
         ArithOp::Div => x / y,
         ArithOp::Rem => x % y,
     };

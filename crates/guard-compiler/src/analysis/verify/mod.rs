@@ -428,7 +428,7 @@ pub(crate) fn claims(plan: &Plan) -> Vec<(String, Vec<Basis>)> {
     let assumed = observations(plan, Width::REAL, &allowance, &mut Verification::default());
     let mut proved = Vec::new();
     for tool in 0..plan.tools.len() as ToolId {
-        let of = &plan.tools[tool as usize];
+        let tool_def = &plan.tools[tool as usize];
         let claims = Claims::new(plan, tool, &assumed, Width::REAL);
         for (rule, formula) in &claims.rules {
             let problem = formula.as_ref().and_then(|formula| claims.problem(formula));
@@ -438,8 +438,8 @@ pub(crate) fn claims(plan: &Plan) -> Vec<(String, Vec<Basis>)> {
                 continue;
             };
             let owner = match rule {
-                ClaimedRule::Deny(at) => &of.denies[*at].rule.owner,
-                ClaimedRule::Requires(at) => &of.requires[*at].rule.owner,
+                ClaimedRule::Deny(at) => &tool_def.denies[*at].rule.owner,
+                ClaimedRule::Requires(at) => &tool_def.requires[*at].rule.owner,
             };
             proved.push((owner.clone(), basis(plan, tool, &claims.system, &certificate.uses, &[])));
         }

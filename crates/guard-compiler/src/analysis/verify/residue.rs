@@ -144,15 +144,17 @@ fn name(plan: &Plan, tool: ToolId, system: &System, var: Var) -> Option<String> 
 
 fn term(plan: &Plan, params: &[String], system: &System, id: u32) -> Option<String> {
     let term_of = |id: &u32| term(plan, params, system, *id);
-    let one = system.terms.get(id);
-    Some(match (&one.op, &one.args[..]) {
+    let term = system.terms.get(id);
+    Some(match (&term.op, &term.args[..]) {
         (Op::State(var), []) => plan.state[*var as usize].name.clone(),
         (Op::Param(at), []) => params.get(*at as usize)?.clone(),
         (Op::Text(text), []) => format!("\"{text}\""),
-        (Op::Len, [of]) => format!("len({})", term_of(of)?),
-        (Op::Has, [of, element]) => format!("{} in {}", term_of(element)?, term_of(of)?),
-        (Op::Inner, [of]) => term_of(of)?,
-        (Op::IsSome, [of]) => format!("{} is some", term_of(of)?),
+        (Op::Len, [collection]) => format!("len({})", term_of(collection)?),
+        (Op::Has, [collection, element]) => {
+            format!("{} in {}", term_of(element)?, term_of(collection)?)
+        }
+        (Op::Inner, [inner]) => term_of(inner)?,
+        (Op::IsSome, [inner]) => format!("{} is some", term_of(inner)?),
         _ => return None,
     })
 }

@@ -158,10 +158,10 @@ impl OpenGoal {
         let beside = |code: &Code| {
             matches!(code, Code::Requires | Code::Approval | Code::Gated | Code::NotReady)
         };
-        let this = |code: &Code, rule: &String| *code == Code::Invariant && rule == name;
+        let is_this = |code: &Code, rule: &String| *code == Code::Invariant && rule == name;
         let breaks = judged.decision == Decision::Deny
-            && judged.reasons.iter().any(|(code, rule, ..)| this(code, rule))
-            && judged.reasons.iter().all(|(code, rule, ..)| this(code, rule) || beside(code));
+            && judged.reasons.iter().any(|(code, rule, ..)| is_this(code, rule))
+            && judged.reasons.iter().all(|(code, rule, ..)| is_this(code, rule) || beside(code));
         let state = if shown.is_empty() { "any state".into() } else { shown.join(", ") };
         breaks.then(|| format!("with {state}, `{}` called with {args}", tool.name))
     }

@@ -114,12 +114,18 @@ impl<'a> TypeChecker<'a, '_> {
         let named = scope.lets.find(name).map(|binding| binding.name);
         let defined =
             self.names.defines.peek(name).map(|at| self.names.defines.items[at].name.span);
-        let (of, declared) = match (named, defined) {
+        let (meaning, declared) = match (named, defined) {
             (Some(named), _) => ("`let`", named.span),
             (None, Some(span)) => ("define", span),
             (None, None) => return,
         };
-        self.report(errors::hidden_name("bound variable", name, binder.span, of, Some(declared)));
+        self.report(errors::hidden_name(
+            "bound variable",
+            name,
+            binder.span,
+            meaning,
+            Some(declared),
+        ));
     }
 
     /// Judges the expressions that no clause reads, so that their mistakes are found, and says that nobody does.

@@ -164,8 +164,8 @@ impl TrustReads<'_> {
         if let ExprKind::Index(_, key) = &e.kind {
             self.visit(key);
         }
-        if let Some(of) = inner(e) {
-            self.keys(of);
+        if let Some(base) = inner(e) {
+            self.keys(base);
         }
     }
 
@@ -182,9 +182,9 @@ impl TrustReads<'_> {
             ExprKind::LastResult(last) => Some(whole(PartRoot::Last(*last))),
             ExprKind::Local(slot) => self.bound.get(slot).cloned(),
             _ => {
-                let of = inner(e)?;
-                let mut part = self.part(of)?;
-                part.path.extend(self.step(e, of));
+                let base = inner(e)?;
+                let mut part = self.part(base)?;
+                part.path.extend(self.step(e, base));
                 part.picked |= matches!(e.kind, ExprKind::Index(..));
                 Some(part)
             }
@@ -206,10 +206,10 @@ impl TrustReads<'_> {
 
 /// The variable that a value is reached in by an index.
 pub(super) fn variable(e: &Expr) -> Option<hir::VarId> {
-    let of = inner(e)?;
-    match (&e.kind, &of.kind) {
+    let base = inner(e)?;
+    match (&e.kind, &base.kind) {
         (ExprKind::Index(..), ExprKind::State(var)) => Some(*var),
-        _ => variable(of),
+        _ => variable(base),
     }
 }
 

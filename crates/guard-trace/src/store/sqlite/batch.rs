@@ -169,11 +169,11 @@ impl BatchWriter {
         let keys = self.keys.as_ref();
         let sessions: Vec<&str> = jobs.iter().map(|job| job.session.as_str()).collect();
         let written = self.handle.writing(&sessions, |rows, ledger| {
-            let mut one = |job: &BatchJob| match job.commit(rows, keys, ledger) {
+            let mut write = |job: &BatchJob| match job.commit(rows, keys, ledger) {
                 Err(error) if error.is_of_writing() => Err(error),
                 done => Ok(done),
             };
-            jobs.iter().map(&mut one).collect::<Result<Vec<_>, _>>()
+            jobs.iter().map(&mut write).collect::<Result<Vec<_>, _>>()
         });
         match written {
             Ok(done) => done,

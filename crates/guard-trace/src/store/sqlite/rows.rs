@@ -96,13 +96,13 @@ impl Rows<'_> {
         from: u64,
         most: usize,
     ) -> Result<Vec<(u64, String)>, StoreError> {
-        let Some(of) = self.session(name)? else { return Ok(Vec::new()) };
+        let Some(session) = self.session(name)? else { return Ok(Vec::new()) };
         let fail = |why| error(self.path, &why);
         let sql = "SELECT place & 4294967295, line FROM record WHERE place >= ?1 AND place < ?2
                    ORDER BY place LIMIT ?3";
         let mut statement = self.connection.prepare_cached(sql).map_err(fail)?;
         let most = i64::try_from(most).unwrap_or(i64::MAX);
-        let range = params![place(of.id, from), place(of.id + 1, 0), most];
+        let range = params![place(session.id, from), place(session.id + 1, 0), most];
         let number = |n: i64| u64::try_from(n).unwrap_or_default();
         let rows = statement.query_map(range, |row| Ok((number(row.get(0)?), row.get(1)?)));
         rows.map_err(fail)?.collect::<Result<_, _>>().map_err(fail)

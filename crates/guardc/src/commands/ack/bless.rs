@@ -39,10 +39,10 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
             continue;
         }
         differs = true;
-        let of = |text: &str| -> Vec<String> { expected(text).map(str::to_owned).collect() };
+        let lines = |text: &str| -> Vec<String> { expected(text).map(str::to_owned).collect() };
         let mut out = format!("{}\n", files::display(path));
-        of(&text).iter().for_each(|line| out.push_str(&format!("  - {line}\n")));
-        of(&filled).iter().for_each(|line| out.push_str(&format!("  + {line}\n")));
+        lines(&text).iter().for_each(|line| out.push_str(&format!("  - {line}\n")));
+        lines(&filled).iter().for_each(|line| out.push_str(&format!("  + {line}\n")));
         term.print(&out)?;
         if args.write {
             files::write_atomic(path, filled.as_bytes())?;
@@ -115,8 +115,8 @@ fn lines(run: &RunSeen) -> [String; 2] {
 
 /// Returns the lines of `[expect]` that are filled in.
 fn expected(text: &str) -> impl Iterator<Item = &str> {
-    let of = |line: &&str| KEYS.iter().any(|key| line.starts_with(&format!("{key} =")));
-    text.lines().skip_while(|line| line.trim() != "[expect]").skip(1).filter(of)
+    let is_expectation = |line: &&str| KEYS.iter().any(|key| line.starts_with(&format!("{key} =")));
+    text.lines().skip_while(|line| line.trim() != "[expect]").skip(1).filter(is_expectation)
 }
 
 /// Returns the text with these lines in its `[expect]`: they replace existing ones, or precede the

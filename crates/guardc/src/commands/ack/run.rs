@@ -192,8 +192,8 @@ fn save(
         report.outcomes.iter().any(|outcome| outcome.name == scenario.name && outcome.is_finding())
     };
     let mut saved = 0;
-    for one in generated.into_iter().filter(failed) {
-        let small = one.shrunk(contestant, report.seed);
+    for scenario in generated.into_iter().filter(failed) {
+        let small = scenario.shrunk(contestant, report.seed);
         let path = folder.join(format!("{}.toml", small.name));
         if let Some(area) = path.parent() {
             std::fs::create_dir_all(area).map_err(|error| Failure::output(&error))?;

@@ -86,9 +86,9 @@ fn guard(path: &Path, tool: Option<&str>, term: &Console) -> CommandResult {
         true => Verification::default(),
         false => verify(plan),
     };
-    for one in tools {
+    for tool in tools {
         let rewrites = &opened.sources().rewrites;
-        text.push_str(&tools::explain(plan, one, rewrites, &verification, term.out));
+        text.push_str(&tools::explain(plan, tool, rewrites, &verification, term.out));
     }
     term.print(text.trim_start_matches('\n'))?;
     Ok(Exit::Fine)

@@ -104,9 +104,10 @@ fn proved(plan: &Plan, tool: &Tool, verification: &Verification) -> Vec<String> 
             ObligationStatus::Checked(_) | ObligationStatus::Vacuous => {}
         }
     }
-    for one in verification.refinements.iter().filter(|refinement| is_mine(refinement.tool)) {
-        if let ObligationStatus::Proved(by) = &one.status {
-            let name = rules::code(&plan.state[one.var as usize].name);
+    for refinement in verification.refinements.iter().filter(|refinement| is_mine(refinement.tool))
+    {
+        if let ObligationStatus::Proved(by) = &refinement.status {
+            let name = rules::code(&plan.state[refinement.var as usize].name);
             lines.push(format!("leaves {name} in its type, by {}", bases(by)));
         }
     }

@@ -45,8 +45,8 @@ pub fn page(report: &ReplayReport) -> String {
         "<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>"
     );
     let _ = writeln!(out, "<p>{}.</p>", code(&heading(report)));
-    for one in &report.guards {
-        let _ = writeln!(out, "<p class=\"soft\"><code>{}</code></p>", escape(&one.plan));
+    for guard in &report.guards {
+        let _ = writeln!(out, "<p class=\"soft\"><code>{}</code></p>", escape(&guard.plan));
     }
     summary(&mut out, report);
     rules(&mut out, report);
@@ -77,8 +77,12 @@ fn summary(out: &mut String, report: &ReplayReport) {
         );
     };
     row("decided again", recorded.calls, strict.calls);
-    for one in &recorded.decisions {
-        row(&shifted(one.then, one.now, 2), one.count, strict.shifted(one.then, one.now));
+    for change in &recorded.decisions {
+        row(
+            &shifted(change.then, change.now, 2),
+            change.count,
+            strict.shifted(change.then, change.now),
+        );
     }
     let columns: [(&str, HistogramOf); 8] = [
         ("with the same decision for other reasons", |view| view.reasons),
@@ -90,8 +94,8 @@ fn summary(out: &mut String, report: &ReplayReport) {
         ("events with other feedback", |view| view.feedback),
         ("that cannot be decided", |view| view.unsaid.total()),
     ];
-    for (what, of) in columns.iter().filter(|(_, count)| count(recorded) > 0) {
-        row(what, of(recorded), of(strict));
+    for (what, counted) in columns.iter().filter(|(_, count)| count(recorded) > 0) {
+        row(what, counted(recorded), counted(strict));
     }
     *out += "</tbody>\n</table>\n";
     if let Some(line) = unsaid(recorded) {
@@ -105,15 +109,15 @@ fn rules(out: &mut String, report: &ReplayReport) {
         return;
     }
     *out += "<h2>By rule</h2>\n<table>\n<thead><tr><th class=\"n\">calls</th><th>then</th><th>now</th><th>code</th><th>rule</th><th>where</th></tr></thead>\n<tbody>\n";
-    for one in &report.rules {
-        let (then, now) = (one.then.as_str(), one.now.as_str());
-        let span = escape(one.span.as_deref().unwrap_or_default());
+    for rule in &report.rules {
+        let (then, now) = (rule.then.as_str(), rule.now.as_str());
+        let span = escape(rule.span.as_deref().unwrap_or_default());
         let _ = writeln!(
             out,
             "<tr><td class=\"n\">{}</td><td class=\"{then}\">{then}</td><td class=\"{now}\">{now}</td><td><code>{}</code></td><td><code>{}</code></td><td><code>{span}</code></td></tr>",
-            grouped(one.count),
-            one.code.as_str(),
-            escape(&render::cut(&one.rule, 100)),
+            grouped(rule.count),
+            rule.code.as_str(),
+            escape(&render::cut(&rule.rule, 100)),
         );
     }
     *out += "</tbody>\n</table>\n";
@@ -256,23 +260,23 @@ fn problems(out: &mut String, report: &ReplayReport) {
         return;
     }
     *out += "<h2>Not decided</h2>\n<ul>\n";
-    for one in &report.failures {
-        let line = one.line.map(|line| format!(":{line}")).unwrap_or_default();
+    for failure in &report.failures {
+        let line = failure.line.map(|line| format!(":{line}")).unwrap_or_default();
         let _ = writeln!(
             out,
             "<li class=\"deny\"><code>{}{line}</code>: {}</li>",
-            escape(&one.file),
-            escape(&one.message)
+            escape(&failure.file),
+            escape(&failure.message)
         );
     }
-    for one in &report.passed_over {
-        let lines = counted(one.lines, "line");
+    for passed in &report.passed_over {
+        let lines = counted(passed.lines, "line");
         let _ = writeln!(
             out,
             "<li><code>{}:{}</code>: {} ({lines})</li>",
-            escape(&one.file),
-            one.first,
-            escape(&one.why)
+            escape(&passed.file),
+            passed.first,
+            escape(&passed.why)
         );
     }
     *out += "</ul>\n";

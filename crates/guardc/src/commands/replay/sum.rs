@@ -91,8 +91,8 @@ impl Sum {
         mine.strict.add(&its.strict);
         self.inexact += after.inexact;
         mine.unlisted += its.unlisted;
-        for one in its.differences {
-            push(&mut mine.differences, &mut mine.unlisted, one, self.list);
+        for difference in its.differences {
+            push(&mut mine.differences, &mut mine.unlisted, difference, self.list);
         }
         mine.lanes.extend(its.lanes);
         mine.lanes.truncate(LANES.min(self.list));

@@ -136,13 +136,13 @@ pub fn report(report: &ReplayReport, exact: bool, style: Style) -> String {
     if !notes.is_empty() {
         gap(&mut out);
         out += "passed over:\n";
-        for one in notes {
-            let lines = if one.lines == 1 {
+        for note in notes {
+            let lines = if note.lines == 1 {
                 String::new()
             } else {
-                format!(" ({} lines)", grouped(one.lines))
+                format!(" ({} lines)", grouped(note.lines))
             };
-            let _ = writeln!(out, "  {}:{}{lines}: {}", one.file, one.first, one.why);
+            let _ = writeln!(out, "  {}:{}{lines}: {}", note.file, note.first, note.why);
         }
     }
     out
@@ -164,8 +164,9 @@ fn verdicts(out: &mut String, report: &ReplayReport, exact: bool, style: Style) 
     };
     decisions.sort_by_key(order);
     let mut first = true;
-    for one in &decisions {
-        let sentence = format!("{} {}", grouped(one.count), shifted(one.then, one.now, one.count));
+    for change in &decisions {
+        let sentence =
+            format!("{} {}", grouped(change.count), shifted(change.then, change.now, change.count));
         let lead = if first { format!("of {calls}, ") } else { String::new() };
         first = false;
         let told: Vec<&Difference> = report
@@ -173,12 +174,12 @@ fn verdicts(out: &mut String, report: &ReplayReport, exact: bool, style: Style) 
             .iter()
             .filter(|d| {
                 d.aspect == Aspect::Decision
-                    && d.then == one.then.as_str()
-                    && d.now == one.now.as_str()
+                    && d.then == change.then.as_str()
+                    && d.now == change.now.as_str()
             })
             .take(TOLD)
             .collect();
-        let colon = match (told.len() as u64, one.count) {
+        let colon = match (told.len() as u64, change.count) {
             (0, _) => String::new(),
             (n, count) if n == count => ":".into(),
             (1, _) => "; the first is".into(),

@@ -137,12 +137,12 @@ impl Server {
     fn about(&self) -> Vec<(String, SessionSummary, Option<usize>)> {
         let sessions: Vec<_> =
             lock(&self.sessions).iter().map(|(id, open)| (id.clone(), open.clone())).collect();
-        let one = |(id, open): (String, std::sync::Arc<super::server::OpenSession>)| {
+        let summary = |(id, open): (String, std::sync::Arc<super::server::OpenSession>)| {
             let in_flight = open.session.try_lock().ok().map(|session| session.in_flight().len());
             let about = lock(&open.about).clone();
             (id, about, in_flight)
         };
-        let mut all: Vec<_> = sessions.into_iter().map(one).collect();
+        let mut all: Vec<_> = sessions.into_iter().map(summary).collect();
         all.sort_by(|a, b| a.0.cmp(&b.0));
         all
     }

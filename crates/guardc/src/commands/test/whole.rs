@@ -57,7 +57,7 @@ impl Runner<'_> {
         let delivered = self.play.feedback();
         let expected = format!("feedback of `{name}`");
         match delivered.iter().find(|message| message.provider == name) {
-            Some(it) => contains(text, &it.text),
+            Some(message) => contains(text, &message.text),
             None if delivered.is_empty() => Err(FailedStep::new(expected, "none").into()),
             None => {
                 let others: Vec<&str> =
@@ -70,7 +70,7 @@ impl Runner<'_> {
     fn no_feedback(&self, name: Option<&str>) -> Stepped {
         let mut delivered = self.play.feedback().iter();
         match delivered.find(|message| name.is_none_or(|name| message.provider == name)) {
-            Some(it) => Err(FailedStep::new("no such feedback", it.text.clone()).into()),
+            Some(message) => Err(FailedStep::new("no such feedback", message.text.clone()).into()),
             None => Ok(()),
         }
     }

@@ -37,10 +37,10 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
         return Ok(Exit::Findings);
     }
     let mut entries = Vec::with_capacity(checked.len());
-    for (source, it) in found.iter().zip(checked) {
+    for (source, trace) in found.iter().zip(checked) {
         let nameless =
             || Failure::new(format!("`{}` does not say of which session it is", source.name));
-        entries.push(it.entry.ok_or_else(nameless)?);
+        entries.push(trace.entry.ok_or_else(nameless)?);
     }
     let made = Checkpoint::new(entries, key.as_ref());
     let made = made.map_err(|doubt| Failure::new(format!("no checkpoint can be made: {doubt}")))?;

@@ -88,8 +88,8 @@ fn jsonl(args: &Args, term: &Console) -> CommandResult {
         Failure::new(format!("cannot write `{}`: {}", files::display(&args.output), reason(&error)))
     };
     std::fs::create_dir_all(&args.output).map_err(folder)?;
-    for (source, it) in found.iter().zip(&checked) {
-        let id = source.session.as_ref().or(it.session.as_ref()).ok_or_else(|| {
+    for (source, trace) in found.iter().zip(&checked) {
+        let id = source.session.as_ref().or(trace.session.as_ref()).ok_or_else(|| {
             Failure::new(format!("`{}` does not say of which session it is", source.name))
         })?;
         into_file(source, &args.output.join(format!("{id}.jsonl")))?;

@@ -165,14 +165,15 @@ fn parts(at: &At<'_>, record: &Record) -> Vec<(RecordPart, String)> {
     };
     put(RecordPart::Tool, at.tool.clone().unwrap_or_default());
     let json = |changes: &[guard_plan::record::Change]| {
-        let one = |change: &guard_plan::record::Change| {
+        let change_text = |change: &guard_plan::record::Change| {
             format!("{}: {} → {}", change.name, change.before, change.after)
         };
-        changes.iter().map(one).collect::<Vec<_>>().join("; ")
+        changes.iter().map(change_text).collect::<Vec<_>>().join("; ")
     };
     let notes = |notes: &[guard_plan::record::Note]| {
-        let one = |note: &guard_plan::record::Note| format!("{}: {}", note.rule, note.message);
-        notes.iter().map(one).collect::<Vec<_>>().join("; ")
+        let note_text =
+            |note: &guard_plan::record::Note| format!("{}: {}", note.rule, note.message);
+        notes.iter().map(note_text).collect::<Vec<_>>().join("; ")
     };
     let asked = |asked: &[guard_plan::record::Asked]| match asked {
         [] => String::new(),

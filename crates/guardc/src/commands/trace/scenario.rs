@@ -168,8 +168,8 @@ impl<'p> TestWriter<'p> {
         match verdict.decision {
             Decision::Deny => self.denied(call, verdict),
             Decision::Ask => {
-                let of = need(verdict, Decision::Ask);
-                self.step(TestStepKind::Asks { call, of });
+                let roles = need(verdict, Decision::Ask);
+                self.step(TestStepKind::Asks { call, of: roles });
             }
             Decision::Wait => {
                 let for_tool = need(verdict, Decision::Wait)
@@ -283,8 +283,8 @@ impl<'p> TestWriter<'p> {
 
     fn feedback(&mut self, delivered: &[Delivered]) {
         if !self.slim {
-            for one in delivered {
-                self.step(TestStepKind::Feedback(node(one.provider.clone()), None));
+            for message in delivered {
+                self.step(TestStepKind::Feedback(node(message.provider.clone()), None));
             }
         }
     }

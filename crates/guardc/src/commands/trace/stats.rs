@@ -142,8 +142,8 @@ impl TraceStats {
     }
 
     fn said(&mut self, feedback: &[Delivered]) {
-        for one in feedback {
-            entry(&mut self.feedback, one.provider.clone())
+        for message in feedback {
+            entry(&mut self.feedback, message.provider.clone())
                 .into_iter()
                 .for_each(|count| *count += 1);
         }
@@ -205,8 +205,15 @@ impl TraceStats {
         tools.sort_by_key(|(_, counts)| {
             std::cmp::Reverse(counts.allowed + counts.asked + counts.waiting + counts.denied)
         });
-        for (tool, it) in tools.iter().take(4 * TOLD) {
-            let numbers = [it.allowed, it.asked, it.waiting, it.denied, it.succeeded, it.failed];
+        for (tool, counts) in tools.iter().take(4 * TOLD) {
+            let numbers = [
+                counts.allowed,
+                counts.asked,
+                counts.waiting,
+                counts.denied,
+                counts.succeeded,
+                counts.failed,
+            ];
             let cells: Vec<String> =
                 numbers.iter().map(|n| format!("{:>9}", grouped(*n))).collect();
             let _ = writeln!(out, "{}  {}", cells.join(" "), style.bold(&render::cut(tool, 60)));

@@ -264,8 +264,8 @@ impl StoryText {
     }
 
     fn asked(&mut self, asked: &[Asked]) {
-        for one in asked {
-            let line = format!("  {}", cut(&question(one), VALUE_CHARS));
+        for question_asked in asked {
+            let line = format!("  {}", cut(&question(question_asked), VALUE_CHARS));
             let line = self.style.dim(&line);
             self.line(&line);
         }
@@ -287,12 +287,12 @@ impl StoryText {
     }
 
     fn feedback(&mut self, feedback: &[Delivered]) {
-        for one in feedback {
-            let severity = format!("{:?}", one.severity).to_lowercase();
+        for message in feedback {
+            let severity = format!("{:?}", message.severity).to_lowercase();
             let mut lines =
-                one.text.lines().filter(|line| !line.starts_with('<') && !line.is_empty());
+                message.text.lines().filter(|line| !line.starts_with('<') && !line.is_empty());
             let first = cut(lines.next().unwrap_or_default(), TEXT_CHARS);
-            let provider = self.style.cyan(&cut(&one.provider, 60));
+            let provider = self.style.cyan(&cut(&message.provider, 60));
             self.line(&format!("  feedback {provider}, {severity}: {first}"));
             for line in lines {
                 self.line(&format!("    {}", cut(line, TEXT_CHARS)));

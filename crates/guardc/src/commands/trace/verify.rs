@@ -167,7 +167,7 @@ pub fn verify_all(
     let meter = Meter::new(term, "verifying", total);
     let (large, small): (Vec<usize>, Vec<usize>) =
         (0..found.len()).partition(|at| found[*at].bytes >= LARGE || found.len() == 1);
-    let one = |at: usize, threads: usize| {
+    let verify = |at: usize, threads: usize| {
         let source = &found[at];
         // A trace without a session name is compared with the only session of a checkpoint.
         let entry = checkpoint.and_then(|listed| match &source.session {
@@ -183,9 +183,9 @@ pub fn verify_all(
     std::thread::scope(|scope| {
         let watching = term.err_tty.then(|| scope.spawn(|| meter.follow(&watch.bytes, &ended)));
         for at in large {
-            done.insert(at, one(at, jobs));
+            done.insert(at, verify(at, jobs));
         }
-        done.extend(side_by_side(&small, jobs, &|at| one(at, 1)));
+        done.extend(side_by_side(&small, jobs, &|at| verify(at, 1)));
         ended.store(true, Ordering::Release);
         if let Some(watching) = watching {
             watching.thread().unpark();
@@ -258,16 +258,16 @@ impl ChainReport<'_> {
 
     fn text(&self, term: &Console) -> String {
         let mut out = String::new();
-        for (source, it) in self.found.iter().zip(self.checked) {
-            if !it.is_sound() {
+        for (source, trace) in self.found.iter().zip(self.checked) {
+            if !trace.is_sound() {
                 out += &format!("{}: {}\n", term.out.bold(&source.name), term.out.red("not sound"));
-                it.findings.iter().for_each(|finding| out += &line(finding));
-                if it.more > 0 {
-                    out += &format!("  … and {} more\n", it.more);
+                trace.findings.iter().for_each(|finding| out += &line(finding));
+                if trace.more > 0 {
+                    out += &format!("  … and {} more\n", trace.more);
                 }
             } else if self.checked.len() == 1 {
-                let head = hash_text(&it.head.hash);
-                let records = count(usize::try_from(it.records).unwrap_or(usize::MAX), "record");
+                let head = hash_text(&trace.head.hash);
+                let records = count(usize::try_from(trace.records).unwrap_or(usize::MAX), "record");
                 out += &format!("{}: {records}, {head}\n", source.name);
             }
         }
@@ -281,16 +281,16 @@ impl ChainReport<'_> {
         let bad = bad + self.lost.len() + self.stores.len();
         let records: u64 = self.checked.iter().map(|trace| trace.records).sum();
         let records = count(usize::try_from(records).unwrap_or(usize::MAX), "record");
-        let of = format!("{}, {records}", count(self.checked.len(), "trace"));
+        let total = format!("{}, {records}", count(self.checked.len(), "trace"));
         out += &match bad {
-            0 => format!("{of}: {}\n", term.out.green("sound")),
-            bad => format!("{of}: {}\n", term.out.red(&format!("{bad} not sound"))),
+            0 => format!("{total}: {}\n", term.out.green("sound")),
+            bad => format!("{total}: {}\n", term.out.red(&format!("{bad} not sound"))),
         };
         out
     }
 
     fn json(&self) -> Value {
-        let one = |(source, trace): (&SessionTrace, &VerifiedTrace)| {
+        let row = |(source, trace): (&SessionTrace, &VerifiedTrace)| {
             json!({
                 "trace": source.name,
                 "session": source.session.as_ref().or(trace.session.as_ref()),
@@ -303,7 +303,7 @@ impl ChainReport<'_> {
                 "more": trace.more,
             })
         };
-        let traces: Vec<Value> = self.found.iter().zip(self.checked).map(one).collect();
+        let traces: Vec<Value> = self.found.iter().zip(self.checked).map(row).collect();
         json!({ "sound": self.is_sound(), "traces": traces, "missing": self.lost, "stores": self.stores })
     }
 }

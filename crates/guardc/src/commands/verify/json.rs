@@ -131,8 +131,8 @@ fn residues(left: &[Residue]) -> Value {
         UnprovedReason::Inexpressible => "inexpressible",
         UnprovedReason::Monitored => "monitored",
     };
-    let one = |residue: &Residue| json!({ "text": residue.text, "needs": residue.needs, "why": why(residue.why) });
-    left.iter().map(one).collect()
+    let residue_json = |residue: &Residue| json!({ "text": residue.text, "needs": residue.needs, "why": why(residue.why) });
+    left.iter().map(residue_json).collect()
 }
 
 fn played(session: &ExploredSession) -> Value {

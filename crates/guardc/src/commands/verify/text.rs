@@ -32,13 +32,13 @@ pub fn report(verified: &VerifyParts<'_>, style: Style) -> String {
     if plan.shadow {
         out.push_str("  in shadow: it allows what it would refuse, so nothing is proved\n");
     }
-    for one in &verification.impossible {
-        let name = code(tool(plan, one.tool));
+    for impossible in &verification.impossible {
+        let name = code(tool(plan, impossible.tool));
         let _ = writeln!(
             out,
             "  {} {name} can never be called: {}",
             style.yellow("!"),
-            bases(&one.basis)
+            bases(&impossible.basis)
         );
     }
     let page = TextPage { verified, plan, verification, style };
@@ -53,8 +53,9 @@ pub fn report(verified: &VerifyParts<'_>, style: Style) -> String {
 /// Formats the findings about the guard that only exploration can detect.
 pub fn findings(found: &[Diagnostic], style: Style) -> String {
     let mut out = String::new();
-    for one in found {
-        let _ = writeln!(out, "  {} {} [{}]", style.yellow("!"), one.message, one.code);
+    for diagnostic in found {
+        let _ =
+            writeln!(out, "  {} {} [{}]", style.yellow("!"), diagnostic.message, diagnostic.code);
     }
     out
 }
@@ -73,12 +74,12 @@ impl TextPage<'_> {
             return;
         }
         let pairs = &self.verification.pairs;
-        let of = |wanted: fn(&ObligationStatus) -> bool| {
+        let count_of = |wanted: fn(&ObligationStatus) -> bool| {
             pairs.iter().filter(|pair| wanted(&pair.status)).count()
         };
-        let proved = of(ObligationStatus::is_proved);
-        let simplified = of(|status| matches!(status, ObligationStatus::Simplified(..)));
-        let vacuous = of(|status| matches!(status, ObligationStatus::Vacuous));
+        let proved = count_of(ObligationStatus::is_proved);
+        let simplified = count_of(|status| matches!(status, ObligationStatus::Simplified(..)));
+        let vacuous = count_of(|status| matches!(status, ObligationStatus::Vacuous));
         let checked = pairs.len() - proved - simplified - vacuous;
         let untouched = tools * invariants - pairs.len();
         let _ = writeln!(
@@ -174,9 +175,9 @@ impl TextPage<'_> {
             self.status(tool(self.plan, pair.tool), &pair.status, out);
             self.solved(pair, out);
         }
-        for one in observed() {
-            let what = format!("{}, observing", tool(self.plan, one.tool));
-            self.status(&what, &one.status, out);
+        for observation in observed() {
+            let what = format!("{}, observing", tool(self.plan, observation.tool));
+            self.status(&what, &observation.status, out);
         }
         let checked = pairs().any(|pair| !pair.status.is_proved());
         if checked && let Some(explored) = &self.verified.explored {
@@ -212,9 +213,9 @@ impl TextPage<'_> {
     /// Describes the solver's answers to open goals.
     fn solved(&self, pair: &Pair, out: &mut String) {
         for (goal, said) in &self.verified.solved {
-            let of = matches!(goal.claim, Claim::Preserved { tool, invariant, .. }
+            let is_about = matches!(goal.claim, Claim::Preserved { tool, invariant, .. }
                 if tool == pair.tool && invariant == pair.invariant);
-            if !of {
+            if !is_about {
                 continue;
             }
             let text = code(&goal.text);
@@ -301,13 +302,13 @@ impl TextPage<'_> {
             all.len() - left.len(),
             left.len(),
         );
-        for one in left {
-            let var = &self.plan.state[one.var as usize].name;
-            if let ObligationStatus::Checked(left) = &one.status {
+        for refinement in left {
+            let var = &self.plan.state[refinement.var as usize].name;
+            if let ObligationStatus::Checked(left) = &refinement.status {
                 let needs = left.iter().find_map(|residue| residue.needs.as_deref());
                 let needs = needs
                     .map_or(String::new(), |needs| format!("; {} would prove it", code(needs)));
-                let name = tool(self.plan, one.tool);
+                let name = tool(self.plan, refinement.tool);
                 let _ = writeln!(out, "  {name}: {} stays in its type{needs}", code(var));
                 self.refuses(name, var, out);
             }
@@ -390,9 +391,9 @@ impl TextPage<'_> {
 
     /// Returns whether a rule is an invariant that needs no check: that it never fires is expected.
     fn is_proved(&self, rule: &Rule) -> bool {
-        let of = |pair: &&Pair| self.invariant_name(pair.invariant) == rule.owner;
+        let is_own = |pair: &&Pair| self.invariant_name(pair.invariant) == rule.owner;
         rule.kind == RuleKind::Invariant
-            && self.verification.pairs.iter().filter(of).all(|pair| pair.status.is_proved())
+            && self.verification.pairs.iter().filter(is_own).all(|pair| pair.status.is_proved())
     }
 
     fn happens(&self, out: &mut String) {
@@ -503,15 +504,15 @@ fn texts(left: &[Residue]) -> String {
 
 fn reasons(left: &[Residue]) -> String {
     let mut out = String::new();
-    for one in left {
-        let why = match one.why {
+    for residue in left {
+        let why = match residue.why {
             UnprovedReason::Open => "",
             UnprovedReason::Exhausted => ", too hard to prove",
             UnprovedReason::Inexpressible => ", not a thing the prover can say",
             UnprovedReason::Monitored => ", though it would hold",
         };
         out.push_str(why);
-        if let Some(needs) = &one.needs {
+        if let Some(needs) = &residue.needs {
             let _ = write!(out, "; {} would prove it", code(&format!("deny unless {needs}")));
         }
     }

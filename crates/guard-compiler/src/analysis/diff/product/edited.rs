@@ -8,13 +8,13 @@ use std::collections::BTreeSet;
 
 /// The clauses of these kinds as they compare, and the handling of results that are not read, with the tool by wire name.
 pub(super) fn clauses(program: &Program, kinds: fn(&ClauseKind) -> bool) -> ClauseTexts {
-    let of = |tool: &Tool| {
+    let clauses = |tool: &Tool| {
         let clauses = Canon(program).clauses(tool).into_iter();
         let texts = clauses.filter(|(clause, _)| kinds(&clause.kind)).map(|(_, text)| text);
         let texts = texts.chain([format!("{:?}", tool.undecoded)]);
         texts.map(|text| (tool.wire_name.clone(), text)).collect::<Vec<_>>()
     };
-    program.tools.iter().flat_map(of).collect()
+    program.tools.iter().flat_map(clauses).collect()
 }
 
 /// Clauses as they compare, by tool.

@@ -231,9 +231,9 @@ impl<'p> Classes<'p> {
         let parts: Vec<Option<usize>> = if sources.len() > 1 {
             sources.iter().map(|s| s.map(|s| self.node(ValuePlace::Elem(s)))).collect()
         } else {
-            let of = sources.first().copied().flatten();
-            let key = of.map(|s| self.node(ValuePlace::Key(s)));
-            let elem = of.map(|s| self.node(ValuePlace::Elem(s)));
+            let source = sources.first().copied().flatten();
+            let key = source.map(|s| self.node(ValuePlace::Key(s)));
+            let elem = source.map(|s| self.node(ValuePlace::Elem(s)));
             match (binders.len(), types.first().map(Type::required)) {
                 (2, _) => vec![key, elem],
                 (_, Some(Type::Map(..))) => vec![key],

@@ -42,8 +42,8 @@ impl<'s, 'p> Search<'s, 'p> {
             return;
         }
         for rule in 0..self.rules.len() {
-            let of = &self.rules[rule];
-            let lacks = of.kind == RuleKind::Check && notes.contains(&of.text);
+            let goal = &self.rules[rule];
+            let lacks = goal.kind == RuleKind::Check && notes.contains(&goal.text);
             let blocks = lacks && step.said.decision == Some(Decision::Deny);
             if blocks && longer(&self.found.rules[rule], self.nodes[at].depth + 1) {
                 self.found.rules[rule] = Some(self.with(at, vec![step.clone()]));
@@ -162,8 +162,8 @@ impl<'s, 'p> Search<'s, 'p> {
             provider.triggers.iter().any(|t| matches!(t, crate::hir::Trigger::Denied(_)))
         };
         let silent = |provider: &&crate::hir::Feedback| {
-            let of = |r: &Rule| r.kind == RuleKind::Feedback && r.span == provider.span;
-            let rule = self.rules.iter().position(of);
+            let is_provider = |r: &Rule| r.kind == RuleKind::Feedback && r.span == provider.span;
+            let rule = self.rules.iter().position(is_provider);
             on_denial(provider) && rule.is_some_and(|rule| self.found.rules[rule].is_none())
         };
         self.program.feedback.iter().any(|provider| silent(&provider))
@@ -173,15 +173,16 @@ impl<'s, 'p> Search<'s, 'p> {
     pub(super) fn heard(&mut self, at: usize, steps: &[SessionStep]) {
         let Some(last) = steps.last() else { return };
         for rule in 0..self.rules.len() {
-            let of = &self.rules[rule];
+            let goal = &self.rules[rule];
             if !longer(&self.found.rules[rule], self.nodes[at].depth + steps.len()) {
                 continue;
             }
-            let speaks = of.kind == RuleKind::Feedback && last.said.feedback.contains(&of.owner);
-            let halts = of.kind == RuleKind::Reconcile
+            let speaks =
+                goal.kind == RuleKind::Feedback && last.said.feedback.contains(&goal.owner);
+            let halts = goal.kind == RuleKind::Reconcile
                 && last.said.notes.iter().any(|note| {
-                    *note == format!("halt: {}", of.owner)
-                        || *note == format!("shadow: {}", of.owner)
+                    *note == format!("halt: {}", goal.owner)
+                        || *note == format!("shadow: {}", goal.owner)
                 });
             if speaks || halts {
                 self.found.rules[rule] = Some(self.with(at, steps.to_vec()));

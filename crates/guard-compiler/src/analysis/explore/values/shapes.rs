@@ -57,9 +57,9 @@ impl Maker<'_, '_> {
         let mut names: Vec<&str> = members.iter().map(|(name, _)| *name).collect();
         names.sort_unstable();
         names.dedup();
-        let of = |name: &&str| members.iter().find(|(n, _)| n == name).map(|(_, part)| *part);
+        let member = |name: &&str| members.iter().find(|(n, _)| n == name).map(|(_, part)| *part);
         let parts: Vec<Vec<Json>> =
-            names.iter().filter_map(of).map(|part| self.json(part, depth - 1)).collect();
+            names.iter().filter_map(member).map(|part| self.json(part, depth - 1)).collect();
         let rows = combinations(&parts, MOST_RECORDS);
         let object = |row: Vec<Json>| {
             Json::Object(names.iter().map(|name| (*name).into()).zip(row).collect())

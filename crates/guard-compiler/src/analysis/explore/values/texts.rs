@@ -158,13 +158,13 @@ impl Maker<'_, '_> {
         let mut urls: Vec<String> = Vec::new();
         let parts = node.map_or(&[][..], |node| self.classes.parts(node));
         for part in parts {
-            let (Some(of), ValuePlace::Url(_, kind)) =
+            let (Some(class), ValuePlace::Url(_, kind)) =
                 (self.classes.class_of(*part), &self.classes.places[*part])
             else {
                 continue;
             };
-            let mut texts = self.texts(of);
-            texts.extend(self.hinted(of));
+            let mut texts = self.texts(class);
+            texts.extend(self.hinted(class));
             for text in texts {
                 match kind {
                     UrlKind::Host => urls.push(format!("https://{text}/a")),

@@ -56,10 +56,10 @@ impl<'s, 'p> Candidates<'s, 'p> {
         let mut candidates = Candidates { search, plan, found: Vec::new() };
         let measured: Vec<Measured> =
             wanted.iter().filter_map(|var| measured(plan, *var)).take(MOST_VARIABLES).collect();
-        for one in &measured {
-            candidates.growth(one);
-            candidates.interval(one);
-            candidates.after_success(one);
+        for measured_var in &measured {
+            candidates.growth(measured_var);
+            candidates.interval(measured_var);
+            candidates.after_success(measured_var);
         }
         candidates.relations(&measured);
         let mut known = BTreeSet::new();
@@ -228,10 +228,10 @@ impl<'s, 'p> Candidates<'s, 'p> {
 pub(super) fn beginning(plan: &Plan, wanted: &BTreeSet<VarId>) -> Vec<SessionBound> {
     let required = required(plan);
     let mut found = Vec::new();
-    for one in wanted.iter().filter_map(|var| measured(plan, *var)) {
-        let Some(opposite) = one.first.checked_neg() else { continue };
-        for (sign, constant) in [(1, opposite), (-1, one.first)] {
-            let value = (sign, one.measure);
+    for measured_var in wanted.iter().filter_map(|var| measured(plan, *var)) {
+        let Some(opposite) = measured_var.first.checked_neg() else { continue };
+        for (sign, constant) in [(1, opposite), (-1, measured_var.first)] {
+            let value = (sign, measured_var.measure);
             found.extend(bound(vec![value], Some(constant)));
             let calls = required.iter().map(|tool| (1, SessionMeasure::Called(*tool)));
             found.extend(calls.filter_map(|call| bound(vec![value, call], Some(constant))));
@@ -354,8 +354,8 @@ fn constants(plan: &Plan, var: VarId, kind: GrowthKind) -> Vec<i64> {
             of_expr(&invariant.condition, kind, &mut all);
         }
     }
-    let one = if kind == GrowthKind::Decimal { DECIMAL_ONE } else { 1 };
-    all.extend([0, one]);
+    let unit = if kind == GrowthKind::Decimal { DECIMAL_ONE } else { 1 };
+    all.extend([0, unit]);
     all.into_iter().collect()
 }
 

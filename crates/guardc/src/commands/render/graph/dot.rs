@@ -66,10 +66,14 @@ fn machine(at: usize, items: &Machine, out: &mut String) {
         };
         let _ = writeln!(out, "    l{at}_{id} [label={}{rest}]", quoted(&state.name));
     }
-    for one in &items.moves {
-        let style = if one.harness { ", style=dotted" } else { "" };
-        let label = quoted(&format!("{}: {}", items.actor(one), one.label));
-        let _ = writeln!(out, "    l{at}_{} -> l{at}_{} [label={label}{style}]", one.from, one.to);
+    for transition in &items.moves {
+        let style = if transition.harness { ", style=dotted" } else { "" };
+        let label = quoted(&format!("{}: {}", items.actor(transition), transition.label));
+        let _ = writeln!(
+            out,
+            "    l{at}_{} -> l{at}_{} [label={label}{style}]",
+            transition.from, transition.to
+        );
     }
     out.push_str("  }\n");
 }

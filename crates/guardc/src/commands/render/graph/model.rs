@@ -238,12 +238,12 @@ fn arrows(
         out.arrows.push(Arrow { from, to: tool_at, label, conditional, tip: whole });
     }
     let when = when.filter(|_| to == tool_at);
-    for one in &clause.any_of {
-        let Some(from) = place.get(&one.tool).copied() else {
+    for requirement in &clause.any_of {
+        let Some(from) = place.get(&requirement.tool).copied() else {
             continue;
         };
-        let label = join(which(&shows, one).into_iter().chain(when.clone()));
-        let tip = tip(words::requirement(&shows, one));
+        let label = join(which(&shows, requirement).into_iter().chain(when.clone()));
+        let tip = tip(words::requirement(&shows, requirement));
         out.arrows.push(Arrow { from, to, label, conditional: condition.is_some(), tip });
     }
 }
@@ -285,17 +285,17 @@ fn join(parts: impl IntoIterator<Item = String>) -> String {
 fn merge(picture: &mut Picture) {
     let mut merged: BTreeMap<(usize, usize), Arrow> = BTreeMap::new();
     for arrow in picture.arrows.drain(..) {
-        let Some(one) = merged.get_mut(&(arrow.from, arrow.to)) else {
+        let Some(known) = merged.get_mut(&(arrow.from, arrow.to)) else {
             merged.insert((arrow.from, arrow.to), arrow);
             continue;
         };
         let alternatives = picture.shapes[arrow.to].tool.is_none();
-        let parts = [one.label.as_str(), arrow.label.as_str()];
+        let parts = [known.label.as_str(), arrow.label.as_str()];
         let parts: Vec<&str> = parts.into_iter().filter(|label| !label.is_empty()).collect();
         let label = cut(&parts.join(if alternatives { " or " } else { ", " }), LABEL);
-        one.label = label;
-        one.conditional &= arrow.conditional;
-        one.tip.push_str(&format!("\n{}", arrow.tip));
+        known.label = label;
+        known.conditional &= arrow.conditional;
+        known.tip.push_str(&format!("\n{}", arrow.tip));
     }
     picture.arrows.extend(merged.into_values());
 }

@@ -143,15 +143,15 @@ fn states(machine: &Machine, paint: &mut Paint) {
     paint.rect("lane", moved(frame, at), 10);
     let title = format!("lifecycle {}", machine.name);
     paint.text((at.0 + 12, at.1 + 18), "tag", &title);
-    for (one, route) in machine.moves.iter().zip(&laid.routes) {
-        let (class, head) = if one.harness {
+    for (transition, route) in machine.moves.iter().zip(&laid.routes) {
+        let (class, head) = if transition.harness {
             ("arrow harness", "guard-harness")
         } else {
             ("arrow agent", "guard-agent")
         };
-        let tip = format!("{}: {}", machine.actor(one), one.label);
+        let tip = format!("{}: {}", machine.actor(transition), transition.label);
         paint.arrow((class, head), &path(route, at), Some(&tip));
-        paint.label(route, at, &one.label);
+        paint.label(route, at, &transition.label);
     }
     for (state, rect) in machine.states.iter().zip(&laid.boxes) {
         let rect = moved(*rect, at);
