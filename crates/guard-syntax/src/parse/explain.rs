@@ -147,10 +147,11 @@ fn slip(site: &Site, index: usize, expected: &[Rule]) -> Option<Diagnostic> {
         return Some(errors::missing_operand(site.span(index - 1), before));
     }
     // A mark of a column with a typo is read as the name of the next one.
-    if wants(Rule::colon) && !before.is_empty() {
-        if let Some(meant) = nearest(before, &["key", "caseless"]) {
-            return Some(errors::misspelled_word(site.span(index - 1), before, meant));
-        }
+    if wants(Rule::colon)
+        && !before.is_empty()
+        && let Some(meant) = nearest(before, &["key", "caseless"])
+    {
+        return Some(errors::misspelled_word(site.span(index - 1), before, meant));
     }
     // `else` itself is right, and what follows is not.
     if wants(Rule::else_halt) && found == "else" && index + 1 < site.last {
