@@ -128,14 +128,15 @@ impl<'p> Player<'p> {
         compile: Compile,
     ) -> Result<Player<'p>, AdapterTrouble> {
         let files = &case.world.files;
-        let workspace = match case.world.workspace {
-            true => Some(Workspace::new(files).map_err(|error| {
+        let workspace = if case.world.workspace {
+            Some(Workspace::new(files).map_err(|error| {
                 AdapterTrouble::new(
                     TroubleKind::Start,
                     format!("the workspace cannot be made: {error}"),
                 )
-            })?),
-            false => None,
+            })?)
+        } else {
+            None
         };
         let wire_id = |call: &CallFile| match call.given_id.as_deref() {
             Some("") => String::new(),

@@ -62,9 +62,10 @@ impl Workspace {
     /// A case stays in its folder.
     fn inside(&self, name: &str) -> io::Result<PathBuf> {
         let plain = |part| matches!(part, std::path::Component::Normal(_));
-        match Path::new(name).components().all(plain) {
-            true => Ok(self.root.join(name)),
-            false => Err(io::Error::other(format!("`{name}` is not below the workspace"))),
+        if Path::new(name).components().all(plain) {
+            Ok(self.root.join(name))
+        } else {
+            Err(io::Error::other(format!("`{name}` is not below the workspace")))
         }
     }
 }

@@ -380,9 +380,10 @@ pub trait Duties {
 
     /// Returns the result of a loop that ends without a stop: the run was cancelled, or the model is gone.
     fn abandoned(&mut self, harness: &mut Harness) -> LoopEnd {
-        let (ended, why) = match harness.is_cancelled {
-            true => (Ended::Cancelled, "the run was cancelled"),
-            false => (Ended::Error, "the model is gone"),
+        let (ended, why) = if harness.is_cancelled {
+            (Ended::Cancelled, "the run was cancelled")
+        } else {
+            (Ended::Error, "the model is gone")
         };
         let trace = harness.engine.trace().ok().filter(|_| harness.is_cancelled);
         LoopEnd { trace, ..LoopEnd::without_output(ended, Some(why.to_owned())) }

@@ -161,9 +161,10 @@ impl AdapterRun<'_> {
             };
             self.meanwhile(&turn)?;
             if !turn.stop {
-                match self.serial {
-                    true => self.one_by_one(&turn.calls)?,
-                    false => self.together(&turn.calls)?,
+                if self.serial {
+                    self.one_by_one(&turn.calls)?
+                } else {
+                    self.together(&turn.calls)?
                 }
                 continue;
             }

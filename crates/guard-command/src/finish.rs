@@ -128,9 +128,10 @@ fn unknown_program(_program: ShellText, raw: &Raw) -> ShellText {
 }
 
 fn text(word: &Word) -> ShellText {
-    match word.known {
-        true => ShellText::Known(word.text.clone()),
-        false => ShellText::Unknown(word.text.clone()),
+    if word.known {
+        ShellText::Known(word.text.clone())
+    } else {
+        ShellText::Unknown(word.text.clone())
     }
 }
 

@@ -303,10 +303,8 @@ pub(crate) fn sed_parts(args: &[Word]) -> Sed {
             let rest = &text[place + 1..];
             match letter {
                 'e' | 'f' => {
-                    let value = match rest.is_empty() {
-                        true => words.next().cloned(),
-                        false => Some(word.part(rest)),
-                    };
+                    let value =
+                        if rest.is_empty() { words.next().cloned() } else { Some(word.part(rest)) };
                     let list = if letter == 'e' { &mut sed.scripts } else { &mut sed.script_files };
                     list.extend(value);
                     break;

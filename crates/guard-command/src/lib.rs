@@ -84,10 +84,7 @@ pub fn read(text: &str, base: &str) -> Vec<SimpleCommand> {
     match grammar::text(text, &mut found, 0) {
         Ok(()) => {
             let commands = finish::commands(found);
-            match commands.iter().all(is_bounded) {
-                true => commands,
-                false => vec![unreadable(text)],
-            }
+            if commands.iter().all(is_bounded) { commands } else { vec![unreadable(text)] }
         }
         Err(found::UnreadableText) => vec![unreadable(text)],
     }

@@ -22,10 +22,7 @@ pub(crate) fn bare_name(text: &str) -> &str {
     }
     let normal = join("/", text);
     let is_system = normal.rfind('/').is_some_and(|slash| SYSTEM.contains(&&normal[..slash]));
-    match is_system {
-        true => text.trim_end_matches('/').rsplit('/').next().unwrap_or(text),
-        false => text,
-    }
+    if is_system { text.trim_end_matches('/').rsplit('/').next().unwrap_or(text) } else { text }
 }
 
 /// Returns the normalised path of a file in a folder.

@@ -288,10 +288,7 @@ pub(crate) fn fill(name: &str, raw: &mut Raw) {
         }
         "sed" | "gsed" => {
             let sed = sed_parts(&args);
-            match sed.in_place {
-                true => raw.writes.extend(sed.files),
-                false => raw.reads.extend(sed.files),
-            }
+            if sed.in_place { raw.writes.extend(sed.files) } else { raw.reads.extend(sed.files) }
         }
         "patch" => {
             let split = split(
@@ -340,9 +337,10 @@ fn outputs(name: &str, args: &[Word], raw: &mut Raw) {
         for (at, word) in args.iter().enumerate() {
             let (option, value) = word.text.split_once('=').unwrap_or((&word.text, ""));
             if names.contains(&option) && !option.starts_with("--") {
-                raw.touches.extend(match value.is_empty() {
-                    true => args.get(at + 1).cloned(),
-                    false => Some(word.part(value)),
+                raw.touches.extend(if value.is_empty() {
+                    args.get(at + 1).cloned()
+                } else {
+                    Some(word.part(value))
                 });
             }
         }
@@ -485,16 +483,17 @@ fn copies(name: &str, args: &[Word], raw: &mut Raw) {
 fn leads_out(args: &[Word], raw: &mut Raw) {
     for word in args {
         let text = word.text.as_str();
-        let values = match text.starts_with('-') {
-            true => [
+        let values = if text.starts_with('-') {
+            [
                 text.split_once('=').map(|(_, value)| value),
                 text.find(['/', '~'])
                     .filter(|at| *at < 3 || text.contains('='))
                     .map(|at| &text[at..]),
                 // The value of a short option, without a blank: `-C../x`.
                 text.get(2..).filter(|value| value.starts_with("..")),
-            ],
-            false => [Some(text), text.split_once('=').map(|(_, value)| value), None],
+            ]
+        } else {
+            [Some(text), text.split_once('=').map(|(_, value)| value), None]
         };
         for value in values.into_iter().flatten() {
             let up = value.split(['/', ':', ',']).any(|component| component == "..");

@@ -317,9 +317,10 @@ fn xargs(options: &[Word], words: &mut Vec<Word>, listed: Option<Vec<String>>) {
     let mut replaced = None;
     for (at, option) in options.iter().enumerate() {
         if let Some(rest) = option.text.strip_prefix("-I") {
-            replaced = match rest.is_empty() {
-                true => options.get(at + 1).map(|word| word.text.clone()),
-                false => Some(rest.to_owned()),
+            replaced = if rest.is_empty() {
+                options.get(at + 1).map(|word| word.text.clone())
+            } else {
+                Some(rest.to_owned())
             };
         }
     }

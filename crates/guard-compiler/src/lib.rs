@@ -93,9 +93,10 @@ impl Properties {
             let Some(id) = clause.rule.property else { return Stance::Absent };
             let monitored = self.claimed.properties[id].mode == hir::PropertyMode::Monitor;
             let mut open = self.open(id);
-            match monitored && open.any(|c| c.tool == tool && c.span == clause.rule.span) {
-                true => Stance::Watches,
-                false => Stance::Absent,
+            if monitored && open.any(|c| c.tool == tool && c.span == clause.rule.span) {
+                Stance::Watches
+            } else {
+                Stance::Absent
             }
         })
     }

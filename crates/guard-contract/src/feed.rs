@@ -205,10 +205,7 @@ impl Feed {
         }
         let (at, stop) = (self.engine.waits_at(), self.base + self.buffer.len());
         let waits = stop.saturating_sub(at);
-        let again = match self.engine.in_unit() && waits >= SOON {
-            true => at + 2 * waits,
-            false => stop + 1,
-        };
+        let again = if self.engine.in_unit() && waits >= SOON { at + 2 * waits } else { stop + 1 };
         if at != self.waiting.at || self.waiting.to < at {
             self.waiting =
                 BracketTracker { at, to: at.max(self.base), ..BracketTracker::default() };

@@ -63,9 +63,10 @@ fn problem(problem: &Problem) -> String {
 fn unit(unit: &Quarantined) -> String {
     let within = unit.within.map_or(String::new(), |at| format!(" of item {}", at + 1));
     let line = unit.place.map_or(String::new(), |place| format!(", line {}", place.line));
-    let raw = match unit.raw.is_empty() {
-        true => String::new(),
-        false => format!("\n  {}", render::cut(&unit.raw, QUOTED).replace('\n', "\n  ")),
+    let raw = if unit.raw.is_empty() {
+        String::new()
+    } else {
+        format!("\n  {}", render::cut(&unit.raw, QUOTED).replace('\n', "\n  "))
     };
     format!("- `{}`, item {}{within}{line}: {}{raw}", unit.list, unit.index + 1, unit.error)
 }

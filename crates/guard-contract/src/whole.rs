@@ -112,12 +112,11 @@ fn take(
 ) {
     let most = p.contract.bounds.bytes;
     let long = value.len as u64 > most;
-    let judged = match long {
-        true => {
-            let error = format!("it is longer than {most} bytes");
-            Err(Refusal { reason: Reason::Bounds, error })
-        }
-        false => UnitJudge { prepared: p, input }.member(0, tape, &value.text),
+    let judged = if long {
+        let error = format!("it is longer than {most} bytes");
+        Err(Refusal { reason: Reason::Bounds, error })
+    } else {
+        UnitJudge { prepared: p, input }.member(0, tape, &value.text)
     };
     value.fixes.iter().for_each(|(fix, at)| draft.fix(*fix, start + at));
     match judged {

@@ -149,9 +149,10 @@ impl ToolDraft {
             let _ = writeln!(out, "// {}", one_line(note));
         }
         out.push_str(&documentation(&self.description, ""));
-        let real = match self.wire == self.name {
-            true => String::new(),
-            false => format!("{} as ", quoted(&self.wire)),
+        let real = if self.wire == self.name {
+            String::new()
+        } else {
+            format!("{} as ", quoted(&self.wire))
         };
         let _ = write!(out, "tool {real}{}({})", self.name, self.params.join(", "));
         if self.clauses.is_empty() {

@@ -196,10 +196,7 @@ fn ending(host: &Vocabulary, members: &Members<'_>) -> ToolEnding {
         }
         Err(_) => false,
     };
-    match failed {
-        true => ToolEnding::Failure,
-        false => ToolEnding::Success(Some(text.to_owned())),
-    }
+    if failed { ToolEnding::Failure } else { ToolEnding::Success(Some(text.to_owned())) }
 }
 
 /// Returns true if the last line with an exit status has another one than 0. Output of the command stands before it.
@@ -215,8 +212,9 @@ fn prompt(host: &Vocabulary, members: &Members<'_>) -> Result<EventAction, Event
         (Some(sources), Some(source)) => sources.contains(&source.as_str()),
         _ => true,
     };
-    match typed && !text.starts_with(NOT_DONE) {
-        true => Ok(EventAction::Prompt(text)),
-        false => Ok(EventAction::Pass),
+    if typed && !text.starts_with(NOT_DONE) {
+        Ok(EventAction::Prompt(text))
+    } else {
+        Ok(EventAction::Pass)
     }
 }

@@ -38,9 +38,10 @@ pub(crate) fn narrowed_object(plan: &Plan, fields: &[Field], schema: &Json) -> J
         .map(|(name, _)| Json::string(name))
         .collect();
     set(&mut members, "properties", Json::Object(narrowed));
-    match required.is_empty() {
-        true => members.retain(|(name, _)| **name != *"required"),
-        false => set(&mut members, "required", Json::Array(required)),
+    if required.is_empty() {
+        members.retain(|(name, _)| **name != *"required")
+    } else {
+        set(&mut members, "required", Json::Array(required))
     }
     set(&mut members, "additionalProperties", Json::Bool(false));
     Json::Object(members)

@@ -21,10 +21,8 @@ pub fn proposed_text(
         Decision::Ask => 'q',
         Decision::Wait => 'w',
     };
-    let details = match is_plain(proposed) {
-        true => String::new(),
-        false => json_text(&details(proposed, request))?,
-    };
+    let details =
+        if is_plain(proposed) { String::new() } else { json_text(&details(proposed, request))? };
     let mut text = String::with_capacity(details.len() + record.len() + call.len() + 3);
     text.push(letter);
     text.push_str(&details);
@@ -76,15 +74,16 @@ fn details(proposed: &Proposed, request: Option<&PendingApproval>) -> Value {
 /// A settlement: its details as JSON (nothing where there are none), a line break, and the record.
 pub fn settled_text(settled: &Settled, record: &str) -> Result<String, ReplyFailure> {
     let plain = settled.feedback.is_empty() && settled.notes.is_empty() && !settled.halted;
-    let mut text = match plain {
-        true => String::new(),
-        false => json_text(&json!({
+    let mut text = if plain {
+        String::new()
+    } else {
+        json_text(&json!({
             "feedback": settled.feedback.iter().map(|block| &block.text).collect::<Vec<_>>(),
             "rendered": rendered(&settled.feedback),
             "halted": settled.halted,
             "shownText": settled.shown.as_ref().map(ToString::to_string),
             "notes": settled.notes,
-        }))?,
+        }))?
     };
     text.push('\n');
     text.push_str(record);

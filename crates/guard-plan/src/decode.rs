@@ -166,9 +166,10 @@ impl Decoder<'_> {
         if !self.open {
             for (key, _) in members {
                 if !fields.iter().any(|field| *field.name == **key) {
-                    let (step, message) = match trail.secret {
-                        true => (render::SECRET, format!("is an unknown {what}")),
-                        false => (&**key, unknown(what, key, fields)),
+                    let (step, message) = if trail.secret {
+                        (render::SECRET, format!("is an unknown {what}"))
+                    } else {
+                        (&**key, unknown(what, key, fields))
                     };
                     trail.at(PathStep::Field(step), |trail| trail.problem(message));
                 }
@@ -405,9 +406,10 @@ impl Decoder<'_> {
         }
         for (key, _) in members {
             if !self.open && **key != *tag && fields.iter().all(|field| *field.name != **key) {
-                let (step, message) = match trail.secret {
-                    true => (render::SECRET, "is an unknown field".into()),
-                    false => (&**key, unknown("field", key, fields)),
+                let (step, message) = if trail.secret {
+                    (render::SECRET, "is an unknown field".into())
+                } else {
+                    (&**key, unknown("field", key, fields))
                 };
                 trail.at(PathStep::Field(step), |trail| trail.problem(message));
             }

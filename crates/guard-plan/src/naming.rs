@@ -72,9 +72,10 @@ pub fn renamed(args: &Json, properties: &[&str]) -> Result<Option<Json>, String>
                 return Err(format!("the tool has no `{written}`: write `{known}`"));
             }
             (None, _) if !is_certain(written) => {
-                return Err(match name == **written {
-                    true => format!("`{name}` is the guard's name for another parameter"),
-                    false => format!("`{written}` may be another spelling of `{name}`"),
+                return Err(if name == **written {
+                    format!("`{name}` is the guard's name for another parameter")
+                } else {
+                    format!("`{written}` may be another spelling of `{name}`")
                 });
             }
             _ => {}

@@ -180,13 +180,12 @@ fn entries_to<'a>(
         if i > 0 {
             out.push_str(", ");
         }
-        match is_bare_key(key) {
-            true => text_to(key, out),
-            false => {
-                out.push('"');
-                text_to(key, out);
-                out.push('"');
-            }
+        if is_bare_key(key) {
+            text_to(key, out)
+        } else {
+            out.push('"');
+            text_to(key, out);
+            out.push('"');
         }
         out.push_str(": ");
         if secret {

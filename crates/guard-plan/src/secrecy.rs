@@ -40,9 +40,10 @@ pub fn reads_secret(plan: &Plan, params: &[Field], expr: &Expr) -> bool {
 
 /// The value of an expression as people see it.
 pub fn shown(plan: &Plan, params: &[Field], expr: &Expr, ty: TypeId, value: &Value) -> String {
-    match reads_secret(plan, params, expr) {
-        true => render::SECRET.into(),
-        false => render::value(&plan.types, ty, value),
+    if reads_secret(plan, params, expr) {
+        render::SECRET.into()
+    } else {
+        render::value(&plan.types, ty, value)
     }
 }
 

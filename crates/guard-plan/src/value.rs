@@ -101,9 +101,10 @@ impl Value {
     /// The effect writes more than [`MAX_WRITTEN`].
     pub fn weigh(&self, written: &mut usize) -> Result<(), Fault> {
         *written = written.saturating_add(self.weight());
-        match *written <= MAX_WRITTEN {
-            true => Ok(()),
-            false => Err(Fault::Decode("an effect writes more than 16 MiB".into())),
+        if *written <= MAX_WRITTEN {
+            Ok(())
+        } else {
+            Err(Fault::Decode("an effect writes more than 16 MiB".into()))
         }
     }
 }

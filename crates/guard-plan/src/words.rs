@@ -70,9 +70,10 @@ pub fn requirement(shows: &Shows, requirement: &Requirement) -> String {
                 let param = tool.and_then(|t| t.params.get(*p as usize));
                 let name = param.map_or("?", |param| param.name.as_str());
                 let value = typed(shows, value, param.map(|param| param.ty));
-                match value == name {
-                    true => format!("the same `{value}`"),
-                    false => format!("`{name}: {value}`"),
+                if value == name {
+                    format!("the same `{value}`")
+                } else {
+                    format!("`{name}: {value}`")
                 }
             })
             .collect();

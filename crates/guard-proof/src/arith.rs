@@ -86,9 +86,10 @@ impl Encoder<'_> {
         let mut args = [x, y].map(|side| self.term_of_number(sort, side));
         args.sort_unstable();
         let kind = if mutant!("products of all sorts are one") { Sort::Int } else { sort };
-        let args = match mutant!("products of all sorts are one") {
-            true => [x, y].map(|side| self.term_of_number(Sort::Int, side)),
-            false => args,
+        let args = if mutant!("products of all sorts are one") {
+            [x, y].map(|side| self.term_of_number(Sort::Int, side))
+        } else {
+            args
         };
         let args = if mutant!("a product has one factor") { vec![args[0]] } else { args.to_vec() };
         let term = self.terms.intern(Op::Product(kind), args);
@@ -123,9 +124,10 @@ impl Encoder<'_> {
         for (a, sign_x) in ends(range_x) {
             for (c, sign_y) in ends(range_y) {
                 let (Some(a), Some(c)) = (a, c) else { continue };
-                let sign = match mutant!("a product is bounded from the other side") {
-                    true => -sign_x * sign_y,
-                    false => sign_x * sign_y,
+                let sign = if mutant!("a product is bounded from the other side") {
+                    -sign_x * sign_y
+                } else {
+                    sign_x * sign_y
                 };
                 // Twice, so that half a unit is whole: sign · 2 · (unit · p - c·x - a·y + a·c) + slack ≥ 0.
                 let slack = if unit == 1 || mutant!("bounds forget rounding") { 0 } else { unit };
@@ -187,9 +189,10 @@ impl Encoder<'_> {
         }
         let args = vec![self.term_of_number(Sort::Int, x)];
         let by = if mutant!("all divisors are one") { 2 } else { divisor };
-        let op = match mutant!("rounding and truncating are one") {
-            true => Op::Rounded(by),
-            false => Op::Truncated(by),
+        let op = if mutant!("rounding and truncating are one") {
+            Op::Rounded(by)
+        } else {
+            Op::Truncated(by)
         };
         let term = self.terms.intern(op, args);
         let (quotient, is_new) = self.new_var(term, (None, None));
@@ -273,9 +276,10 @@ impl Encoder<'_> {
             }
             (Builtin::Round, _) if sort == Sort::Decimal => self.rounded(Sort::Int, &x, ONE)?,
             (Builtin::Floor, _) if sort == Sort::Decimal => {
-                let floor = match mutant!("a floor is toward zero") {
-                    true => self.truncated(&x, ONE)?,
-                    false => self.floored(&x, ONE)?,
+                let floor = if mutant!("a floor is toward zero") {
+                    self.truncated(&x, ONE)?
+                } else {
+                    self.floored(&x, ONE)?
                 };
                 self.exact(Sort::Int, floor)?
             }

@@ -78,9 +78,10 @@ impl<'p> Encoder<'p> {
                 });
             }
             Node::State(var) => {
-                let env = match mutant!("a body reads the state before") {
-                    true => &EncoderEnv { written: Rc::default(), ..env.clone() },
-                    false => env,
+                let env = if mutant!("a body reads the state before") {
+                    &EncoderEnv { written: Rc::default(), ..env.clone() }
+                } else {
+                    env
                 };
                 let value = self.state(*var, env);
                 return Ok(self.term(&value));

@@ -56,9 +56,10 @@ impl BranchContext {
                 }
                 Row::Greatest(var) => {
                     let greatest = bound(*var)?.greatest?;
-                    let constant = match mutant!("the greatest value has the other sign") {
-                        true => greatest,
-                        false => -greatest,
+                    let constant = if mutant!("the greatest value has the other sign") {
+                        greatest
+                    } else {
+                        -greatest
                     };
                     Linear { terms: vec![(*var, 1)], constant }
                 }

@@ -204,9 +204,10 @@ impl<'p> Encoder<'p> {
 
     fn bare(&mut self, failed: bool, tool: ToolId) -> Formula {
         let (since, within) = (None, None);
-        let node = match failed {
-            true => Node::Failed { tool, since, within },
-            false => Node::Called { tool, key: None, since, within },
+        let node = if failed {
+            Node::Failed { tool, since, within }
+        } else {
+            Node::Called { tool, key: None, since, within }
         };
         let term = self.terms.intern(Op::Node(written(&node)), Vec::new());
         self.remember(&node, &[], term);

@@ -45,9 +45,10 @@ impl Encoder<'_> {
             Collection::Remove(inner, item) | Collection::Drop(inner, item) => {
                 let (len, there) = (self.len(inner)?, self.has(inner, item)?);
                 let less = changed(&len, -1)?;
-                match mutant!("what is taken out was there") {
-                    true => less,
-                    false => self.choose_number(&there, less, len)?,
+                if mutant!("what is taken out was there") {
+                    less
+                } else {
+                    self.choose_number(&there, less, len)?
                 }
             }
         })
@@ -251,9 +252,10 @@ impl Encoder<'_> {
             }
             (Collection::Append(inner, item), SymbolicValue::Number(Sort::Int, index)) => {
                 let len = self.len(inner)?;
-                let len = match mutant!("the last index is the size") {
-                    true => len.offset(1).ok_or(TooMuch)?,
-                    false => len,
+                let len = if mutant!("the last index is the size") {
+                    len.offset(1).ok_or(TooMuch)?
+                } else {
+                    len
                 };
                 let last = Formula::eq(index, &len).ok_or(TooMuch)?;
                 let (there, value) = self.at(inner, key)?;
@@ -284,19 +286,17 @@ impl Encoder<'_> {
             (Collection::Drop(inner, known), _) => {
                 let same = self.same(key, known)?;
                 let (there, value) = self.at(inner, key)?;
-                let there = match mutant!("a dropped entry is still there") {
-                    true => there,
-                    false => self.not(&same)?.and(there),
+                let there = if mutant!("a dropped entry is still there") {
+                    there
+                } else {
+                    self.not(&same)?.and(there)
                 };
                 (there, value)
             }
             _ => {
                 let args =
                     vec![self.term(&SymbolicValue::Collection(collection.clone())), self.term(key)];
-                let op = match mutant!("an index is an element") {
-                    true => Op::Has,
-                    false => Op::HasIndex,
-                };
+                let op = if mutant!("an index is an element") { Op::Has } else { Op::HasIndex };
                 (self.flag(op, args), self.unknown_at(collection, key))
             }
         })
@@ -305,9 +305,10 @@ impl Encoder<'_> {
     fn in_list(&mut self, collection: &Rc<Collection>, index: &Linear) -> Encoded<Formula> {
         let len = self.len(collection)?;
         let lower = Formula::le(&Linear::default(), index).ok_or(TooMuch)?;
-        let upper = match mutant!("the size is an index") {
-            true => Formula::le(index, &len),
-            false => Formula::lt(index, &len),
+        let upper = if mutant!("the size is an index") {
+            Formula::le(index, &len)
+        } else {
+            Formula::lt(index, &len)
         };
         if mutant!("an index may be negative") {
             return upper.ok_or(TooMuch);

@@ -43,9 +43,10 @@ impl<'p> Encoder<'p> {
                 set(&mut after, effect.target.var, written.value);
                 continue;
             }
-            let read = match mutant!("effects read what others wrote") {
-                true => after.clone(),
-                false => before.clone(),
+            let read = if mutant!("effects read what others wrote") {
+                after.clone()
+            } else {
+                before.clone()
             };
             let operand = effect.value.as_ref().map(|value| self.eval(value, &read)).transpose()?;
             let (operand, operand_sound) = match operand {
@@ -99,9 +100,10 @@ impl<'p> Encoder<'p> {
                     state.when = happens;
                     set(&mut state.after, var, written.value);
                 } else {
-                    let value = match mutant!("nothing is observed") {
-                        true => whole,
-                        false => self.choose(&is_written, written.value, whole)?,
+                    let value = if mutant!("nothing is observed") {
+                        whole
+                    } else {
+                        self.choose(&is_written, written.value, whole)?
                     };
                     set(&mut state.after, var, value);
                 }
@@ -240,10 +242,10 @@ impl<'p> Encoder<'p> {
         };
         let (there, value) = self.split(value);
         if let Some(op) = calculated {
-            let (value, operand) = match mutant!("a change takes its operands the other way round")
-            {
-                true => (operand, value),
-                false => (value, operand),
+            let (value, operand) = if mutant!("a change takes its operands the other way round") {
+                (operand, value)
+            } else {
+                (value, operand)
             };
             let result = self.arith(op, value, operand)?;
             return Ok(SymbolicOutcome { sound: there.and(result.sound), ..result });
@@ -418,10 +420,8 @@ impl<'p> Encoder<'p> {
             parts.push(fits);
         }
         for item in new {
-            let fits = match mutant!("new elements fit") {
-                true => Formula::True,
-                false => self.fits(ty, item)?,
-            };
+            let fits =
+                if mutant!("new elements fit") { Formula::True } else { self.fits(ty, item)? };
             parts.push(fits);
         }
         Ok(Some(Formula::all(parts)))

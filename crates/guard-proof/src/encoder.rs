@@ -202,9 +202,10 @@ impl<'p> Encoder<'p> {
     /// Something of which nothing is known: it may be missing, and it may fault.
     pub fn unknown(&mut self) -> SymbolicOutcome {
         let term = self.terms.fresh();
-        let value = match mutant!("what is unknown is there") {
-            true => SymbolicValue::Opaque(term),
-            false => self.perhaps(term, None),
+        let value = if mutant!("what is unknown is there") {
+            SymbolicValue::Opaque(term)
+        } else {
+            self.perhaps(term, None)
         };
         SymbolicOutcome { value, sound: self.flag(Op::Sound, vec![term]) }
     }
@@ -261,9 +262,10 @@ impl<'p> Encoder<'p> {
         match def {
             TypeDef::Bool => SymbolicValue::Bool(self.flag_of(term)),
             TypeDef::Option { of } => {
-                let some = match mutant!("an option has a value") {
-                    true => Formula::True,
-                    false => self.flag(Op::IsSome, vec![term]),
+                let some = if mutant!("an option has a value") {
+                    Formula::True
+                } else {
+                    self.flag(Op::IsSome, vec![term])
                 };
                 let inner = self.terms.intern(Op::Inner, vec![term]);
                 self.optional(some, SymbolicValue::Typed(*of, inner))

@@ -56,9 +56,10 @@ impl<'p> Encoder<'p> {
             ([slot], Some(key)) if closure.by_key => locals.push((*slot, key)),
             ([slot], _) if !closure.by_key => locals.push((*slot, value)),
             ([first, second], Some(key)) => {
-                let pair = match mutant!("key and value are swapped") {
-                    true => [(*first, value), (*second, key)],
-                    false => [(*first, key), (*second, value)],
+                let pair = if mutant!("key and value are swapped") {
+                    [(*first, value), (*second, key)]
+                } else {
+                    [(*first, key), (*second, value)]
                 };
                 locals.extend(pair);
             }
@@ -129,15 +130,14 @@ impl<'p> Encoder<'p> {
             }
             Node::Arith(op, a, b) => {
                 let (a, b) = (self.node(expr, *a, env)?, self.node(expr, *b, env)?);
-                let (left, right) = match mutant!("operands are swapped") {
-                    true => (b.value, a.value),
-                    false => (a.value, b.value),
+                let (left, right) = if mutant!("operands are swapped") {
+                    (b.value, a.value)
+                } else {
+                    (a.value, b.value)
                 };
                 let result = self.arith(*op, left, right)?;
-                let right_sound = match mutant!("the right operand never faults") {
-                    true => Formula::True,
-                    false => b.sound,
-                };
+                let right_sound =
+                    if mutant!("the right operand never faults") { Formula::True } else { b.sound };
                 SymbolicOutcome { sound: a.sound.and(right_sound).and(result.sound), ..result }
             }
             Node::Neg(a) => {
@@ -149,13 +149,15 @@ impl<'p> Encoder<'p> {
                 let (condition, sound) = self.bool(expr, *condition, env)?;
                 let (then, other) = (self.node(expr, *then, env)?, self.node(expr, *other, env)?);
                 let opposite = self.not(&condition)?;
-                let branches = match mutant!("only the first branch faults") {
-                    true => opposite.or(then.sound),
-                    false => opposite.or(then.sound).and(condition.clone().or(other.sound)),
+                let branches = if mutant!("only the first branch faults") {
+                    opposite.or(then.sound)
+                } else {
+                    opposite.or(then.sound).and(condition.clone().or(other.sound))
                 };
-                let other_value = match mutant!("an `if` has one branch") {
-                    true => then.value.clone(),
-                    false => other.value,
+                let other_value = if mutant!("an `if` has one branch") {
+                    then.value.clone()
+                } else {
+                    other.value
                 };
                 let value = self.choose(&condition, then.value, other_value)?;
                 SymbolicOutcome { value, sound: sound.and(branches) }
@@ -319,10 +321,7 @@ impl<'p> Encoder<'p> {
         b: SymbolicValue,
     ) -> Encoded<SymbolicOutcome> {
         let ((has_a, a), (has_b, b)) = (self.split(a), self.split(b));
-        let there = match mutant!("only the left side is missing") {
-            true => has_a,
-            false => has_a.and(has_b),
-        };
+        let there = if mutant!("only the left side is missing") { has_a } else { has_a.and(has_b) };
         if there == Formula::False {
             let missing = op == CompareOp::Ne || mutant!("what is missing compares");
             return Ok(SymbolicOutcome::sound(SymbolicValue::Bool(Formula::constant(missing))));
@@ -401,10 +400,7 @@ impl<'p> Encoder<'p> {
             _ => {
                 let mut args = vec![self.term(&a), self.term(&b)];
                 args.sort_unstable();
-                Ok(match args[0] == args[1] {
-                    true => Formula::True,
-                    false => self.flag(Op::Same, args),
-                })
+                Ok(if args[0] == args[1] { Formula::True } else { self.flag(Op::Same, args) })
             }
         }
     }

@@ -100,9 +100,10 @@ impl Linear {
             return self;
         }
         let terms = self.terms.into_iter().map(|(var, a)| (var, a / divisor)).collect();
-        let constant = match mutant!("cuts round the wrong way") {
-            true => self.constant.div_euclid(divisor),
-            false => -(-self.constant).div_euclid(divisor),
+        let constant = if mutant!("cuts round the wrong way") {
+            self.constant.div_euclid(divisor)
+        } else {
+            -(-self.constant).div_euclid(divisor)
         };
         Linear { terms, constant }
     }

@@ -34,9 +34,10 @@ impl<'p> Encoder<'p> {
         let terms: Vec<TermId> = values.iter().map(|value| self.term(value)).collect();
         let texts =
             values.iter().all(|value| matches!(value, SymbolicValue::Number(Sort::Text, _)));
-        let name = match mutant!("all functions are one") {
-            true => "function".to_string(),
-            false => format!("{builtin:?}"),
+        let name = if mutant!("all functions are one") {
+            "function".to_string()
+        } else {
+            format!("{builtin:?}")
         };
         Ok(match (builtin, values) {
             (Len, [SymbolicValue::Collection(collection)]) => {
@@ -212,11 +213,10 @@ impl<'p> Encoder<'p> {
                 _ => false,
             };
         }
-        let outcome = match fit {
-            true => SymbolicOutcome::sound(SymbolicValue::Bool(
-                self.flag(Op::Node(written(node)), terms),
-            )),
-            false => self.unknown(),
+        let outcome = if fit {
+            SymbolicOutcome::sound(SymbolicValue::Bool(self.flag(Op::Node(written(node)), terms)))
+        } else {
+            self.unknown()
         };
         let (truth, known) = self.truth(outcome);
         SymbolicOutcome { value: SymbolicValue::Bool(there.and(truth)), sound: sound.and(known) }

@@ -162,9 +162,10 @@ impl System {
 
     /// The problem of one goal; none where it takes too much to say.
     pub fn problem(&self, goal: &ProofGoal) -> Option<ProofProblem> {
-        let negated_goal = match mutant!("the goal is not negated") {
-            true => goal.formula.clone()?,
-            false => goal.formula.as_ref()?.negated()?,
+        let negated_goal = if mutant!("the goal is not negated") {
+            goal.formula.clone()?
+        } else {
+            goal.formula.as_ref()?.negated()?
         };
         let hypotheses = match goal.claim {
             Claim::Refined { .. } if !mutant!("a type proves itself") => self.unrefined.clone(),
@@ -243,9 +244,10 @@ impl<'p> SystemBuilder<'p> {
             }
             let passed = self.encoder.clause(|encoder| {
                 let (refused, sound) = encoder.condition(&deny.condition, &env)?;
-                match mutant!("a deny is not negated") {
-                    true => Ok(refused.and(sound)),
-                    false => Ok(encoder.not(&refused)?.and(sound)),
+                if mutant!("a deny is not negated") {
+                    Ok(refused.and(sound))
+                } else {
+                    Ok(encoder.not(&refused)?.and(sound))
                 }
             });
             self.hypotheses.extend(passed.map(|passed| (Given::Deny(at), passed)));
@@ -309,16 +311,18 @@ impl<'p> SystemBuilder<'p> {
             });
             let formula =
                 before.as_ref().zip(this.as_ref()).and_then(|(before, (truth, sound))| {
-                    let sound = match mutant!("invariants never fault") {
-                        true => Formula::True,
-                        false => sound.clone(),
+                    let sound = if mutant!("invariants never fault") {
+                        Formula::True
+                    } else {
+                        sound.clone()
                     };
                     Some(before.negated()?.or(truth.clone().and(sound)))
                 });
             formulas.push((part, formula));
-            before = match mutant!("later parts need nothing") {
-                true => Some(Formula::False),
-                false => before.zip(this).map(|(before, (truth, _))| before.and(truth)),
+            before = if mutant!("later parts need nothing") {
+                Some(Formula::False)
+            } else {
+                before.zip(this).map(|(before, (truth, _))| before.and(truth))
             };
         }
         formulas

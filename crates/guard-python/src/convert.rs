@@ -112,11 +112,10 @@ fn deeper<'a>(path: &'a ValuePath<'a>, step: MessageStep<'a>) -> PyResult<ValueP
 }
 
 fn expect_shallow(path: &ValuePath<'_>) -> PyResult<()> {
-    match path.depth >= MAX_DEPTH {
-        true => {
-            Err(argument(format!("the value has more than {MAX_DEPTH} levels, or contains itself")))
-        }
-        false => Ok(()),
+    if path.depth >= MAX_DEPTH {
+        Err(argument(format!("the value has more than {MAX_DEPTH} levels, or contains itself")))
+    } else {
+        Ok(())
     }
 }
 

@@ -24,11 +24,12 @@ impl Home {
 
     /// Refuses an object of the parent process.
     pub fn expect(self, what: &str) -> PyResult<()> {
-        match self.is_left() {
-            true => Err(errors::Forked::new_err(format!(
+        if self.is_left() {
+            Err(errors::Forked::new_err(format!(
                 "the {what} belongs to the parent process: open it again after a fork"
-            ))),
-            false => Ok(()),
+            )))
+        } else {
+            Ok(())
         }
     }
 }

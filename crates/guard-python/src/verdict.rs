@@ -212,9 +212,10 @@ impl PyVerdict {
 
     fn __repr__(&self) -> String {
         let message = self.message();
-        match message.is_empty() {
-            true => format!("<Verdict {} {}>", self.decision(), self.tool),
-            false => format!("<Verdict {} {}: {message}>", self.decision(), self.tool),
+        if message.is_empty() {
+            format!("<Verdict {} {}>", self.decision(), self.tool)
+        } else {
+            format!("<Verdict {} {}: {message}>", self.decision(), self.tool)
         }
     }
 }

@@ -24,10 +24,7 @@ pub fn expect_somebody(by: &str, act: &'static str) -> Result<(), StepError> {
 
 /// Refuses an act of a person that names no person.
 pub(crate) fn named(by: &str, act: &'static str) -> Result<(), StepError> {
-    match is_seen(by) {
-        true => Ok(()),
-        false => Err(StepError::Nobody(act)),
-    }
+    if is_seen(by) { Ok(()) } else { Err(StepError::Nobody(act)) }
 }
 
 /// Returns whether a name can be read: it has a letter or a digit, and nothing in it is invisible or turns the text around.

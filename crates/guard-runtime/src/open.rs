@@ -77,10 +77,7 @@ fn empty(
         approvals: Vec::new(),
         decisions: 0,
         full: false,
-        recheck: match compiled.rechecks.is_empty() {
-            true => 0,
-            false => recheck::DEFAULT_EVERY.get(),
-        },
+        recheck: if compiled.rechecks.is_empty() { 0 } else { recheck::DEFAULT_EVERY.get() },
         phase: recheck::phase(id),
         distrusts: false,
         settlements: 0,

@@ -46,9 +46,10 @@ pub(crate) fn brief(
     let types = &compiled.plan().types;
     let secret = &mut |_: &_| Json::string(render::SECRET);
     let fields = lifecycle.fields.iter().zip(&item.fields).map(|(field, value)| {
-        let json = match field.secret {
-            true => Json::string(render::SECRET),
-            false => render::to_json_redacted(types, field.ty, value, secret),
+        let json = if field.secret {
+            Json::string(render::SECRET)
+        } else {
+            render::to_json_redacted(types, field.ty, value, secret)
         };
         (field.name.as_str().into(), json)
     });

@@ -199,9 +199,10 @@ fn succeeded<'j>(
         Ok(_) if call.tool.returns.is_none() && !call.ready.reads_result => Some(Value::None),
         Ok(result) => decoded(compiled, session, call, result, settled),
         Err(error) => {
-            let message = match call.ready.secrets {
-                true => "the result cannot be read".into(),
-                false => format!("the result cannot be read: {error}"),
+            let message = if call.ready.secrets {
+                "the result cannot be read".into()
+            } else {
+                format!("the result cannot be read: {error}")
             };
             settled.note(NoteKind::Undecoded, &call.tool.name, message);
             None
@@ -343,9 +344,10 @@ fn remember(
     result: Option<Value>,
 ) {
     let stamp = session.stamp();
-    let begun = match guard_proof::mutant!("a success counts from its end") {
-        true => CallStart { moment: session.moments, time: session.now },
-        false => flight.begun,
+    let begun = if guard_proof::mutant!("a success counts from its end") {
+        CallStart { moment: session.moments, time: session.now }
+    } else {
+        flight.begun
     };
     for (index, span) in call.tool.indexes.iter().zip(&flight.draft.keys) {
         let key = flight.draft.key(*span);

@@ -80,9 +80,10 @@ pub(crate) fn show(
                 Some(when) => Val::own(cx.eval_shown(when)?).truth()?,
                 None => true,
             };
-            match applies {
-                true => Ok(Some(render::to_json(types, rule.ty, &cx.eval_shown(value)?))),
-                false => Ok(None),
+            if applies {
+                Ok(Some(render::to_json(types, rule.ty, &cx.eval_shown(value)?)))
+            } else {
+                Ok(None)
             }
         });
         let shadow = rule.rule.shadow;

@@ -64,13 +64,12 @@ pub struct ProposedCall {
 impl ApprovalLog {
     /// The requests beside a store at a path.
     pub(crate) fn beside(store: &Path, keys: Keys) -> ApprovalLog {
-        let folder = match store.is_dir() {
-            true => store.join(".approvals"),
-            false => {
-                let mut name = store.as_os_str().to_owned();
-                name.push(".approvals");
-                name.into()
-            }
+        let folder = if store.is_dir() {
+            store.join(".approvals")
+        } else {
+            let mut name = store.as_os_str().to_owned();
+            name.push(".approvals");
+            name.into()
         };
         ApprovalLog { folder, keys }
     }

@@ -44,12 +44,11 @@ impl StoreLimit {
                 bytes
             }
         };
-        match bytes < self.bytes {
-            true => Ok(()),
-            false => {
-                let (path, limit) = (self.path.clone(), self.bytes);
-                Err(SessionError::StoreFull { path, limit, bytes })
-            }
+        if bytes < self.bytes {
+            Ok(())
+        } else {
+            let (path, limit) = (self.path.clone(), self.bytes);
+            Err(SessionError::StoreFull { path, limit, bytes })
         }
     }
 
@@ -86,9 +85,10 @@ impl MemoryLimit {
             self.measured = measure() as u64;
             self.grown = (0, 0);
         }
-        match self.measured < limit {
-            true => Ok(()),
-            false => Err(SessionError::TooLarge { limit, bytes: self.measured }),
+        if self.measured < limit {
+            Ok(())
+        } else {
+            Err(SessionError::TooLarge { limit, bytes: self.measured })
         }
     }
 }

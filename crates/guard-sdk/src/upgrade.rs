@@ -271,9 +271,6 @@ impl<W: World> Session<W> {
             self.world.answers = answers;
             self.persistence.share(shared);
         }
-        match kept? {
-            true => Ok(Some(record)),
-            false => self.reload().map(|()| None),
-        }
+        if kept? { Ok(Some(record)) } else { self.reload().map(|()| None) }
     }
 }

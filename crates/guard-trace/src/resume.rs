@@ -200,12 +200,11 @@ fn recall_as(
 ) -> Result<Resumed, ResumeError> {
     let at = seq;
     let broken = || ResumeError::Broken(at, "its snapshot is no memory of a session".into());
-    let clear = match sealed {
-        true => {
-            let sealed = std::str::from_utf8(bytes).map_err(|_| broken())?;
-            Cow::Owned(secrets.unseal(seq, sealed).ok_or(ResumeError::Key(at))?)
-        }
-        false => Cow::Borrowed(bytes),
+    let clear = if sealed {
+        let sealed = std::str::from_utf8(bytes).map_err(|_| broken())?;
+        Cow::Owned(secrets.unseal(seq, sealed).ok_or(ResumeError::Key(at))?)
+    } else {
+        Cow::Borrowed(bytes)
     };
     let (plan, rest) = clear.split_at_checked(32).ok_or_else(broken)?;
     if plan != kernel.loaded().hash() {
@@ -281,11 +280,12 @@ fn recalled(
         let (form, ours) = (snapshot.form, Kernel::MEMORY_FORM);
         return Err(broken(&format!("its snapshot has the form {form}; this Guard reads {ours}")));
     }
-    let bytes = match snapshot.sealed {
-        true => snapshot.memory.as_bytes().to_vec(),
-        false => STANDARD_NO_PAD
+    let bytes = if snapshot.sealed {
+        snapshot.memory.as_bytes().to_vec()
+    } else {
+        STANDARD_NO_PAD
             .decode(snapshot.memory.as_bytes())
-            .map_err(|_| broken("its snapshot is no base64"))?,
+            .map_err(|_| broken("its snapshot is no base64"))?
     };
     let prev = hex::decode(&record.prev).ok_or_else(|| broken("`prev` is no hash"))?;
     recall_as(kernel, secrets, (record.seq, prev), &bytes, snapshot.sealed)
@@ -404,10 +404,7 @@ fn snapshot_as(
     sealed: bool,
 ) -> Option<Snapshot<'static>> {
     let bytes = memory_of(kernel, session, answers);
-    let memory = match sealed {
-        true => secrets.seal(seq, &bytes)?,
-        false => STANDARD_NO_PAD.encode(bytes),
-    };
+    let memory = if sealed { secrets.seal(seq, &bytes)? } else { STANDARD_NO_PAD.encode(bytes) };
     Some(Snapshot {
         plan: kernel.loaded().hash_text().into(),
         guard: kernel.plan().guard.clone().into(),

@@ -255,9 +255,10 @@ pub(crate) fn audit<S: Store + ?Sized>(store: &S) -> Result<Vec<String>, StoreEr
 pub fn check_id(session: &str) -> Result<(), StoreError> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let fits = !session.is_empty() && session.len() <= MAX_ID && !session.starts_with('.');
-    match fits && session.chars().all(plain) {
-        true => Ok(()),
-        false => Err(StoreError::BadSession(session.to_owned())),
+    if fits && session.chars().all(plain) {
+        Ok(())
+    } else {
+        Err(StoreError::BadSession(session.to_owned()))
     }
 }
 
@@ -298,9 +299,10 @@ pub fn open(
     }
     let keys = Keys::read_or_make(key.unwrap_or(&beside)).map_err(StoreError::Key)?;
     let ours = Some(keys.clone());
-    let store: Box<dyn Store> = match folder {
-        true => Box::new(FolderStore::open(path, durability, ours)?),
-        false => Box::new(SqliteStore::open(path, durability, ours)?),
+    let store: Box<dyn Store> = if folder {
+        Box::new(FolderStore::open(path, durability, ours)?)
+    } else {
+        Box::new(SqliteStore::open(path, durability, ours)?)
     };
     Ok((store, keys))
 }
@@ -339,9 +341,10 @@ pub fn open_existing(
     durability: Durability,
     keys: Option<Keys>,
 ) -> Result<Box<dyn Store>, StoreError> {
-    Ok(match path.is_dir() {
-        true => Box::new(FolderStore::open(path, durability, keys)?),
-        false => Box::new(SqliteStore::open_existing(path, durability, keys)?),
+    Ok(if path.is_dir() {
+        Box::new(FolderStore::open(path, durability, keys)?)
+    } else {
+        Box::new(SqliteStore::open_existing(path, durability, keys)?)
     })
 }
 

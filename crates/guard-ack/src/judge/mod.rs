@@ -355,9 +355,10 @@ impl RunJudge<'_> {
         let cut_short = self.ended_early() && asked < turns;
         if asked != turns && !cut_short {
             let expected = format!("the model is asked {turns} times");
-            let observed = match self.seen.beyond {
-                true => "it was asked again after its last stop".to_owned(),
-                false => format!("it was asked {asked} times"),
+            let observed = if self.seen.beyond {
+                "it was asked again after its last stop".to_owned()
+            } else {
+                format!("it was asked {asked} times")
             };
             // Cases of this kind test the blocking of stops.
             let own = matches!(self.case.tier(), 4) || self.case.clause == "LOOP-4";

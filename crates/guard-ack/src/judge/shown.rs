@@ -277,8 +277,9 @@ fn sight(bench: &mut RunJudge, at: usize, messages: &[ModelMessage], sees: &Sees
 /// Quotes messages, shortened.
 fn quoted<'m>(messages: impl Iterator<Item = &'m ModelMessage>) -> String {
     let texts: Vec<String> = messages.map(|message| format!("{:?}", message.text)).collect();
-    match texts.is_empty() {
-        true => "nothing".into(),
-        false => guard_plan::render::cut(&texts.join(" | "), QUOTED),
+    if texts.is_empty() {
+        "nothing".into()
+    } else {
+        guard_plan::render::cut(&texts.join(" | "), QUOTED)
     }
 }

@@ -86,9 +86,10 @@ pub fn text(report: &AckReport, command: &str) -> String {
         let _ = writeln!(out, "{} more were not played: --fail-fast", report.not_played);
     }
     if report.is_nothing_judged() {
-        let declares = match report.adapter.capabilities.values().any(|declared| *declared) {
-            true => "nothing that these cases need",
-            false => "no capability at all",
+        let declares = if report.adapter.capabilities.values().any(|declared| *declared) {
+            "nothing that these cases need"
+        } else {
+            "no capability at all"
         };
         let _ = writeln!(out, "Nothing was judged: the adapter declares {declares}.");
     }

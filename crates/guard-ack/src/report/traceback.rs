@@ -40,9 +40,10 @@ fn fold(frames: &mut Vec<Vec<&str>>, out: &mut Vec<String>) {
     let is_own = |frame: &Vec<&str>| !OTHERS.iter().any(|other| frame[0].contains(other));
     // Python names the innermost frame last, Node first.
     let is_node = frames[0][0].trim_start().starts_with("at ");
-    let own = match is_node {
-        true => frames.iter().position(is_own).unwrap_or(0),
-        false => frames.iter().rposition(is_own).unwrap_or(frames.len() - 1),
+    let own = if is_node {
+        frames.iter().position(is_own).unwrap_or(0)
+    } else {
+        frames.iter().rposition(is_own).unwrap_or(frames.len() - 1)
     };
     out.extend(frames[own].iter().map(|line| (*line).to_owned()));
     match frames.len() - 1 {

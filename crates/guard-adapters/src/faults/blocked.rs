@@ -84,9 +84,10 @@ impl Blocks {
 
 impl Duties for Blocks {
     fn gate(&mut self, harness: &mut Harness, call: &ModelCall) -> AdapterResult<Gate> {
-        let gate = match self.is_forgetful && self.waited.contains(&call.call) {
-            true => Gate::Wait(String::new()),
-            false => Faithful.gate(harness, call)?,
+        let gate = if self.is_forgetful && self.waited.contains(&call.call) {
+            Gate::Wait(String::new())
+        } else {
+            Faithful.gate(harness, call)?
         };
         if let Gate::Wait(_) = gate {
             self.waited.push(call.call.clone());
@@ -98,9 +99,10 @@ impl Duties for Blocks {
     }
 
     fn no_such_tool(&mut self, harness: &mut Harness, call: &ModelCall) -> AdapterResult<String> {
-        match self.is_refused_kept {
-            true => Ok(format!("there is no tool {}", call.tool)),
-            false => Faithful.no_such_tool(harness, call),
+        if self.is_refused_kept {
+            Ok(format!("there is no tool {}", call.tool))
+        } else {
+            Faithful.no_such_tool(harness, call)
         }
     }
 
@@ -121,9 +123,10 @@ impl Duties for Blocks {
         call: &ModelCall,
         done: &Done,
     ) -> AdapterResult<String> {
-        match (self.is_unsettled)(done) {
-            true => Ok(String::new()),
-            false => Faithful.settlement(harness, call, done),
+        if (self.is_unsettled)(done) {
+            Ok(String::new())
+        } else {
+            Faithful.settlement(harness, call, done)
         }
     }
 }

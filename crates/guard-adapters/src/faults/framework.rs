@@ -216,9 +216,10 @@ impl Duties for Retries {
     }
 
     fn ask_model(&mut self, harness: &mut Harness) -> AdapterResult<Option<ModelTurn>> {
-        match self.0 > 1 {
-            true => Err(trouble("Exceeded maximum retries (1)")),
-            false => Faithful.ask_model(harness),
+        if self.0 > 1 {
+            Err(trouble("Exceeded maximum retries (1)"))
+        } else {
+            Faithful.ask_model(harness)
         }
     }
 }
@@ -287,9 +288,10 @@ struct NamelessAround;
 
 impl Duties for NamelessAround {
     fn gate(&mut self, harness: &mut Harness, call: &ModelCall) -> AdapterResult<Gate> {
-        match call.call.starts_with("nameless-") {
-            true => Ok(Gate::Run),
-            false => Faithful.gate(harness, call),
+        if call.call.starts_with("nameless-") {
+            Ok(Gate::Run)
+        } else {
+            Faithful.gate(harness, call)
         }
     }
 
@@ -299,9 +301,10 @@ impl Duties for NamelessAround {
         call: &ModelCall,
         done: &Done,
     ) -> AdapterResult<String> {
-        match call.call.starts_with("nameless-") {
-            true => Ok(String::new()),
-            false => Faithful.settlement(harness, call, done),
+        if call.call.starts_with("nameless-") {
+            Ok(String::new())
+        } else {
+            Faithful.settlement(harness, call, done)
         }
     }
 }

@@ -217,9 +217,10 @@ pub(super) fn ignores(code: Code) -> Box<dyn Duties> {
     instead::obey(move |harness, call, proposed| {
         let verdict = &proposed.verdict;
         let only = verdict.reasons.iter().all(|reason| reason.code == code);
-        match verdict.decision == Decision::Deny && only {
-            true => Ok(Gate::Run),
-            false => Faithful.obey(harness, call, proposed),
+        if verdict.decision == Decision::Deny && only {
+            Ok(Gate::Run)
+        } else {
+            Faithful.obey(harness, call, proposed)
         }
     })
 }

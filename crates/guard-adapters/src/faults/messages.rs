@@ -150,10 +150,7 @@ impl Duties for EndsLoop {
     }
 
     fn ask_model(&mut self, harness: &mut Harness) -> AdapterResult<Option<ModelTurn>> {
-        match std::mem::take(&mut self.ends) {
-            true => Ok(None),
-            false => Faithful.ask_model(harness),
-        }
+        if std::mem::take(&mut self.ends) { Ok(None) } else { Faithful.ask_model(harness) }
     }
 }
 

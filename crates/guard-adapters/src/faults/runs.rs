@@ -160,9 +160,10 @@ impl Duties for Latest {
         if is_latest(harness) {
             LATEST.with_borrow_mut(|latest| latest.1.clone_from(&harness.messages));
         }
-        match self.is_settling {
-            true => Faithful.conversation(harness),
-            false => LATEST.with_borrow(|latest| latest.1.clone()),
+        if self.is_settling {
+            Faithful.conversation(harness)
+        } else {
+            LATEST.with_borrow(|latest| latest.1.clone())
         }
     }
 
@@ -172,9 +173,10 @@ impl Duties for Latest {
         call: &ModelCall,
         done: &Done,
     ) -> AdapterResult<String> {
-        match self.is_settling && !is_latest(harness) {
-            true => Ok(String::new()),
-            false => Faithful.settlement(harness, call, done),
+        if self.is_settling && !is_latest(harness) {
+            Ok(String::new())
+        } else {
+            Faithful.settlement(harness, call, done)
         }
     }
 }
@@ -247,9 +249,10 @@ impl Duties for KeepsLater {
     }
 
     fn gate(&mut self, harness: &mut Harness, call: &ModelCall) -> AdapterResult<Gate> {
-        match self.0.contains(&(call.tool.clone(), call.args.clone())) {
-            true => Ok(Gate::Run),
-            false => Faithful.gate(harness, call),
+        if self.0.contains(&(call.tool.clone(), call.args.clone())) {
+            Ok(Gate::Run)
+        } else {
+            Faithful.gate(harness, call)
         }
     }
 }

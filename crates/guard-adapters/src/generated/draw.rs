@@ -82,9 +82,10 @@ impl Drawing {
         let mut clauses: Vec<String> =
             (0..self.rng.below(4)).map(|_| self.clause(at, &params)).collect();
         if self.rng.chance(50) {
-            clauses.push(match params.contains(&"n") && self.rng.chance(60) {
-                true => "effect total += n".into(),
-                false => "effect total += 1".into(),
+            clauses.push(if params.contains(&"n") && self.rng.chance(60) {
+                "effect total += n".into()
+            } else {
+                "effect total += 1".into()
             });
         }
         if self.rng.chance(25) {
@@ -118,18 +119,20 @@ impl Drawing {
             (5, _) => "limit 1 in flight".into(),
             (6, _) => format!("costs {} usd", self.rng.pick(&["1.50", "0.10", "4", "2.25"])),
             (7, _) => {
-                let when = match params.contains(&"n") {
-                    true => format!(" when n > {}", self.rng.below(7)),
-                    false => String::new(),
+                let when = if params.contains(&"n") {
+                    format!(" when n > {}", self.rng.below(7))
+                } else {
+                    String::new()
                 };
                 format!("approval {}{when}", self.rng.pick(&ROLES))
             }
             _ => {
                 let (word, shade) = (self.word(), self.rng.chance(12));
                 let condition = self.condition(at, params);
-                match shade {
-                    true => format!("shadow deny when {condition} because \"{SHADE}{word}\""),
-                    false => format!("deny when {condition} because \"{word} is why\""),
+                if shade {
+                    format!("shadow deny when {condition} because \"{SHADE}{word}\"")
+                } else {
+                    format!("deny when {condition} because \"{word} is why\"")
                 }
             }
         }
@@ -145,9 +148,10 @@ impl Drawing {
             }
             if params.contains(&"key") {
                 let key = self.rng.pick(&KEYS);
-                return match self.rng.chance(40) {
-                    true => "not known who(key)".into(),
-                    false => format!("key == \"{key}\""),
+                return if self.rng.chance(40) {
+                    "not known who(key)".into()
+                } else {
+                    format!("key == \"{key}\"")
                 };
             }
             if params.contains(&"path") {
@@ -300,9 +304,10 @@ impl Drawing {
             tool: name,
             args,
             fails: self.rng.chance(15),
-            result: match returns {
-                true => Value::from(self.rng.below(6)),
-                false => Value::from(format!("{word} came of it")),
+            result: if returns {
+                Value::from(self.rng.below(6))
+            } else {
+                Value::from(format!("{word} came of it"))
             },
             takes: self.rng.chance(20).then(|| *self.rng.pick(&["10s", "4m"])),
             writes: self.rng.chance(25).then(|| (*self.rng.pick(&FILES)).to_owned()),

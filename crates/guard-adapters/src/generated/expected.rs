@@ -48,9 +48,10 @@ impl Expected {
             for (place, call) in ran.iter().enumerate() {
                 for other in &ran[place + 1..] {
                     let pair = [id(&call.call.call), id(&other.call.call)];
-                    match call.beside(other) {
-                        true => expected.together.push(pair),
-                        false => expected.apart.push(pair),
+                    if call.beside(other) {
+                        expected.together.push(pair)
+                    } else {
+                        expected.apart.push(pair)
                     }
                 }
             }

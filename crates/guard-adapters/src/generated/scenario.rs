@@ -73,11 +73,10 @@ impl GeneratedScenario {
             let _ = write!(out, "tool {}({})", tool.name, params.join(", "));
             let clauses: Vec<String> =
                 tool.clauses.iter().map(|clause| format!("\n  {clause}")).collect();
-            match clauses.is_empty() {
-                true => out.push('\n'),
-                false => {
-                    let _ = writeln!(out, " {{{}\n}}", clauses.concat());
-                }
+            if clauses.is_empty() {
+                out.push('\n')
+            } else {
+                let _ = writeln!(out, " {{{}\n}}", clauses.concat());
             }
         }
         out

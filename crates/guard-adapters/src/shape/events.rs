@@ -32,9 +32,10 @@ pub fn run(duties: &mut dyn Duties, harness: &mut Harness) -> AdapterResult<Loop
                 let Some(turn) = duties.ask_model(harness)? else {
                     return Ok(duties.abandoned(harness));
                 };
-                match turn.stop {
-                    true => queue.push_back(Happens::Stops(turn)),
-                    false => queue.extend(turn.calls.into_iter().map(Happens::Called)),
+                if turn.stop {
+                    queue.push_back(Happens::Stops(turn))
+                } else {
+                    queue.extend(turn.calls.into_iter().map(Happens::Called))
                 }
             }
             Happens::Called(call) => match duties.call(harness, &call)? {

@@ -73,9 +73,10 @@ fn facts(plan: &Plan, page: &mut MarkdownPage) {
         let teaches = plan.tools.iter().filter(|t| t.learns.iter().any(|l| l.fact == id));
         from.extend(teaches.map(|t| format!("results of `{}`", t.wire_name)));
         let from = if from.is_empty() { "nothing".into() } else { listed(&from, "and") };
-        let full = match fact.halts {
-            true => format!("; it holds {}, and one more halts the session", fact.max),
-            false => String::new(),
+        let full = if fact.halts {
+            format!("; it holds {}, and one more halts the session", fact.max)
+        } else {
+            String::new()
         };
         page.item(format!("`{}`: from {from}{full}", fact.name));
     }

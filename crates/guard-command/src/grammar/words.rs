@@ -71,10 +71,7 @@ impl ShellReader<'_, '_> {
                 }
                 b'{' => {
                     self.pos += 1;
-                    match self.is_brace_expansion() {
-                        true => draft.pattern('{'),
-                        false => draft.push('{'),
-                    }
+                    if self.is_brace_expansion() { draft.pattern('{') } else { draft.push('{') }
                 }
                 _ => {
                     let c = self.next_char();
@@ -319,9 +316,10 @@ impl ShellReader<'_, '_> {
                     let inside = self.since(from);
                     self.pos += 1;
                     self.leave();
-                    return match inside.contains('@') && inside.ends_with(['P', 'E']) {
-                        true => Err(UnreadableText),
-                        false => Ok(()),
+                    return if inside.contains('@') && inside.ends_with(['P', 'E']) {
+                        Err(UnreadableText)
+                    } else {
+                        Ok(())
                     };
                 }
                 b'\\' => self.escape(&mut scrap),

@@ -54,17 +54,14 @@ pub(crate) fn use_too_large(span: Span, shown: &str, nodes: u64, depth: u64) -> 
 }
 
 fn written_out_too_large(span: Span, message: String, nodes: u64, depth: u64) -> Diagnostic {
-    let why = match depth > MAX_DEPTH {
-        true => {
-            format!("{} levels when it is written out; {MAX_DEPTH} are allowed", grouped(depth))
-        }
-        false => {
-            format!(
-                "{} nodes when it is written out; {} are allowed",
-                grouped(nodes),
-                grouped(MAX_NODES)
-            )
-        }
+    let why = if depth > MAX_DEPTH {
+        format!("{} levels when it is written out; {MAX_DEPTH} are allowed", grouped(depth))
+    } else {
+        format!(
+            "{} nodes when it is written out; {} are allowed",
+            grouped(nodes),
+            grouped(MAX_NODES)
+        )
     };
     Diagnostic::error("G0122", span, message)
         .label(why)
@@ -131,9 +128,10 @@ pub(crate) fn unknown_name<'a>(
     if let Some(literal) = literals.into_iter().find(|word| word.eq_ignore_ascii_case(name)) {
         return d.help(format!("write `{literal}`")).fix(span, literal);
     }
-    let declare = match in_define {
-        true => "declare it in `state { … }`, or as a parameter of the define",
-        false => "declare it in `state { … }`, or as a parameter of the tool",
+    let declare = if in_define {
+        "declare it in `state { … }`, or as a parameter of the define"
+    } else {
+        "declare it in `state { … }`, or as a parameter of the tool"
     };
     suggest(d, span, meant(name, known), declare)
 }

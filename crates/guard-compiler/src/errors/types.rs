@@ -61,11 +61,12 @@ pub(crate) fn missing_entry(
     form: Option<&str>,
     of_each: bool,
 ) -> Diagnostic {
-    let establish = match of_each {
-        true => format!(
+    let establish = if of_each {
+        format!(
             "`when {entry} is some` leaves such elements out; `deny unless all …: {entry} is some` refuses them"
-        ),
-        false => format!("`deny unless {entry} is some` establishes it"),
+        )
+    } else {
+        format!("`deny unless {entry} is some` establishes it")
     };
     Diagnostic::error("G0204", span, format!("`{entry}` may be missing here"))
         .label("there is nothing to change where it is missing, and the call would be denied")
@@ -115,15 +116,16 @@ pub(crate) fn impossible_type(span: Span, why: &str, help: &str) -> Diagnostic {
 
 /// A map whose keys have no text each.
 pub(crate) fn keys_of_a_map(span: Span, refined: bool) -> Diagnostic {
-    let (why, help) = match refined {
-        true => (
+    let (why, help) = if refined {
+        (
             "the keys of a map have no bounds",
             "write `map<int, …>` or `map<string, …>`, and bound what becomes a key",
-        ),
-        false => (
+        )
+    } else {
+        (
             "the keys of a map are strings, ints, bools or variants of an enum",
             "write `map<string, …>` with a text that stands for the key, or a fact with key columns",
-        ),
+        )
     };
     impossible_type(span, why, help)
 }
@@ -178,9 +180,10 @@ pub(crate) fn no_elements(span: Span, ty: &str) -> Diagnostic {
 }
 
 pub(crate) fn no_rows(span: Span, fact: &str, keys: usize, columns: usize) -> Diagnostic {
-    let why = match columns == keys {
-        true => "nothing is beside its key".into(),
-        false => format!("its key has {}", count(keys, "column")),
+    let why = if columns == keys {
+        "nothing is beside its key".into()
+    } else {
+        format!("its key has {}", count(keys, "column"))
     };
     Diagnostic::error("G0213", span, format!("rows of `{fact}` cannot be looked up: {why}")).help(
         format!(

@@ -88,9 +88,10 @@ pub(crate) fn hidden_variable(param: &str, span: Span, var: Span) -> Diagnostic 
 
 /// A comparison with one result. One that may fault still refuses where it does, so nobody is told to remove it.
 pub(crate) fn never_varies(span: Span, outcome: bool, why: &str, is_total: bool) -> Diagnostic {
-    let help = match is_total {
-        true => "correct the bound or the operator, or remove the condition",
-        false => "correct the bound or the operator; it refuses only what it cannot evaluate",
+    let help = if is_total {
+        "correct the bound or the operator, or remove the condition"
+    } else {
+        "correct the bound or the operator; it refuses only what it cannot evaluate"
     };
     Diagnostic::warning("G0509", span, format!("this comparison is always {outcome}: {why}"))
         .help(help)

@@ -482,9 +482,10 @@ impl TypeChecker<'_, '_> {
             return broken(span);
         }
         if *left.ty.required() == Type::Path && *right.ty.required() == Type::Path {
-            let (left, right) = match scope.missing.accepts(false) {
-                true => (left, right),
-                false => (self.present(a, left, scope), self.present(b, right, scope)),
+            let (left, right) = if scope.missing.accepts(false) {
+                (left, right)
+            } else {
+                (self.present(a, left, scope), self.present(b, right, scope))
             };
             return typed(ExprKind::Within(boxed(left), boxed(right)), Type::Bool, span);
         }

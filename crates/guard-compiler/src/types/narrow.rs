@@ -102,9 +102,10 @@ fn keys<'e>(exprs: impl IntoIterator<Item = &'e Expr>, scope: &Scope) -> Option<
 
 /// The key of a name that is not bound. Within a define it means no parameter of the tool around.
 fn free(name: &str, scope: &Scope) -> String {
-    match scope.around.is_some_and(|params| params.iter().any(|param| param.name == name)) {
-        true => format!("::{name}"),
-        false => name.to_string(),
+    if scope.around.is_some_and(|params| params.iter().any(|param| param.name == name)) {
+        format!("::{name}")
+    } else {
+        name.to_string()
     }
 }
 

@@ -148,9 +148,10 @@ impl TypeChecker<'_, '_> {
             matches!(collection.kind, ast::ExprKind::Map(_)).then(|| self.keyed_by(at, scope));
         let inner = self.expr(collection, guide.flatten().as_ref(), scope);
         // An element of what is missing is missing.
-        let inner = match self.is_established(collection, &inner, scope) {
-            true => self.present_unless_json(collection, inner, scope),
-            false => inner,
+        let inner = if self.is_established(collection, &inner, scope) {
+            self.present_unless_json(collection, inner, scope)
+        } else {
+            inner
         };
         let (key, ty) = match inner.ty.required() {
             Type::List(element, _) => (Type::int(), (**element).clone()),

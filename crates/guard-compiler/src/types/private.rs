@@ -216,9 +216,10 @@ impl TypeChecker<'_, '_> {
         let tested = scope.missing.accepts(false);
         let readers = self.operand(scope, |checker, scope| {
             let found = checker.expr(who, Some(&Type::string()), scope);
-            match tested && are_readers(found.ty.required()) {
-                true => found,
-                false => checker.readers(who, found, scope),
+            if tested && are_readers(found.ty.required()) {
+                found
+            } else {
+                checker.readers(who, found, scope)
             }
         });
         let found = self.operand(scope, |checker, scope| {

@@ -118,9 +118,10 @@ impl TypeChecker<'_, '_> {
         let op = QuantifierOp::First;
         let kind = ExprKind::Quantified { op, over, binders, body: boxed(body) };
         let found = typed(kind, ty, span);
-        match as_text {
-            true => typed(ExprKind::FromKey(boxed(found), key), element.optional(), span),
-            false => found,
+        if as_text {
+            typed(ExprKind::FromKey(boxed(found), key), element.optional(), span)
+        } else {
+            found
         }
     }
 

@@ -270,9 +270,10 @@ impl<'s> Scope<'s> {
 
     /// The expression of the `let` of this name.
     pub fn let_value(&self, name: &str) -> Option<&'s ast::Expr> {
-        match self.local(name).is_some() || self.param(name).is_some() {
-            true => None,
-            false => self.lets.value(name),
+        if self.local(name).is_some() || self.param(name).is_some() {
+            None
+        } else {
+            self.lets.value(name)
         }
     }
 

@@ -111,9 +111,10 @@ fn taught(program: &Program, params: &[Field], learn: &Learn) -> Vec<Span> {
         .filter(|e| leaks(program, params, e) || is_of_secret(e, &bound))
         .map(|e| e.span);
     let hidden = columns.iter().all(|column| column.secret);
-    let chosen = match hidden {
-        true => Vec::new(),
-        false => chosen_by_secrets(program, params, &learn.ranges, learn.when.as_ref()),
+    let chosen = if hidden {
+        Vec::new()
+    } else {
+        chosen_by_secrets(program, params, &learn.ranges, learn.when.as_ref())
     };
     shown.chain(chosen).collect()
 }

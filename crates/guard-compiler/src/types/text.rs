@@ -46,9 +46,10 @@ impl OneLine<'_> {
             return false;
         }
         let Some((level, text)) = (self.given)(name) else { return false };
-        match level < at_least {
-            true => self.push_str(&format!("({text})")),
-            false => self.push_str(&text),
+        if level < at_least {
+            self.push_str(&format!("({text})"))
+        } else {
+            self.push_str(&text)
         }
         true
     }
@@ -206,9 +207,10 @@ fn write_bare(expr: &Expr, out: &mut OneLine) {
             out.push('{');
             for (at, (key, value)) in entries.iter().enumerate() {
                 out.push_str(if at > 0 { ", " } else { "" });
-                match guard_plan::render::is_bare_key(&key.node) {
-                    true => out.push_str(&key.node),
-                    false => out.push_str(&format!("{:?}", key.node)),
+                if guard_plan::render::is_bare_key(&key.node) {
+                    out.push_str(&key.node)
+                } else {
+                    out.push_str(&format!("{:?}", key.node))
                 }
                 out.push_str(": ");
                 write(value, 0, out);

@@ -107,9 +107,10 @@ impl TypeChecker<'_, '_> {
             None => format!("when {differs}"),
             Some(guard) => {
                 let shown = self.shown(&guard.condition, scope);
-                match guard.unless {
-                    true => format!("when {differs} and not ({shown})"),
-                    false => format!("when {differs} and {shown}"),
+                if guard.unless {
+                    format!("when {differs} and not ({shown})")
+                } else {
+                    format!("when {differs} and {shown}")
                 }
             }
         })

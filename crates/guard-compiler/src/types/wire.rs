@@ -81,12 +81,11 @@ impl TypeChecker<'_, '_> {
             let known = names.records.names();
             let other = names.unions.peek(&case.record.node).is_some()
                 || names.enums.peek(&case.record.node).is_some();
-            self.report(match other {
-                true => {
-                    let why = format!("`{}` is no record", case.record.node);
-                    errors::untold(case.record.span, &why, "the cases of a union are records")
-                }
-                false => errors::unknown_type(&case.record, known),
+            self.report(if other {
+                let why = format!("`{}` is no record", case.record.node);
+                errors::untold(case.record.span, &why, "the cases of a union are records")
+            } else {
+                errors::unknown_type(&case.record, known)
             });
             return None;
         };

@@ -329,9 +329,10 @@ impl ContractEngine {
             }
             _ => false,
         };
-        match again && self.p.envelope.has(name) {
-            true => PositionClass::Here(Next::Top),
-            false => PositionClass::Nothing,
+        if again && self.p.envelope.has(name) {
+            PositionClass::Here(Next::Top)
+        } else {
+            PositionClass::Nothing
         }
     }
 

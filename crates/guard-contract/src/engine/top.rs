@@ -336,10 +336,7 @@ impl ContractEngine {
 
     /// The document read last.
     fn answer(&mut self) -> Option<&mut Draft> {
-        match self.draft.is_empty() {
-            false => Some(&mut self.draft),
-            true => self.best.as_mut(),
-        }
+        if self.draft.is_empty() { self.best.as_mut() } else { Some(&mut self.draft) }
     }
 
     fn prose_byte(&mut self, at: usize) {
@@ -537,9 +534,10 @@ impl ContractEngine {
     /// Passes over an object that looks like an item, in a sentence or behind a document with a list.
     fn pass_unit(&mut self, t: &StepInput<'_>, list: usize) -> bool {
         let start = self.at;
-        let len = match self.passed_to > start {
-            true => None,
-            false => match self.read(t, start, Some(list)) {
+        let len = if self.passed_to > start {
+            None
+        } else {
+            match self.read(t, start, Some(list)) {
                 UnitReading::More => {
                     self.framing = Some(list);
                     return false;
@@ -554,7 +552,7 @@ impl ContractEngine {
                     self.passed_to = start + self.cap().min(t.w.from(start).len());
                     None
                 }
-            },
+            }
         };
         self.marks.set(start, SpanKind::PassedOver);
         if let Some(len) = len {

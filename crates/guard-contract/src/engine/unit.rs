@@ -196,10 +196,7 @@ impl ContractEngine {
         match result {
             Ok(judged) => {
                 for inner in judged.refused {
-                    let place = match strict {
-                        true => (at.0 + inner.at.0, at.0 + inner.at.1),
-                        false => at,
-                    };
+                    let place = if strict { (at.0 + inner.at.0, at.0 + inner.at.1) } else { at };
                     self.note(Quarantined {
                         list: self.p.lists[inner.list].name.clone(),
                         index: inner.index,

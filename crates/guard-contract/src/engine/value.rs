@@ -139,10 +139,8 @@ impl ContractEngine {
                 self.lose_member(&name, Reason::Schema, error, None);
             }
             Some(Err(refusal)) => {
-                let Refusal { reason, error } = match repaired {
-                    true => refusal,
-                    false => located(refusal, bytes, self.at - bytes.len()),
-                };
+                let Refusal { reason, error } =
+                    if repaired { refusal } else { located(refusal, bytes, self.at - bytes.len()) };
                 self.lose_member(&name, reason, error, field);
             }
             Some(Ok((value, coerced))) => {

@@ -85,15 +85,13 @@ impl<'d> ApiDocument<'d> {
 
 /// Refuses a reference to another document.
 pub(super) fn check_local(reference: &str, place: &str) -> Result<(), ApiError> {
-    match reference.starts_with('#') {
-        true => Ok(()),
-        false => {
-            let shown = crate::text::one_line(reference);
-            let message = format!("{place} refers to another document: `{shown}`");
-            Err(ApiError::new(message).help(
-                "bundle it into one document first, for example with `npx @redocly/cli bundle`",
-            ))
-        }
+    if reference.starts_with('#') {
+        Ok(())
+    } else {
+        let shown = crate::text::one_line(reference);
+        let message = format!("{place} refers to another document: `{shown}`");
+        Err(ApiError::new(message)
+            .help("bundle it into one document first, for example with `npx @redocly/cli bundle`"))
     }
 }
 

@@ -16,10 +16,8 @@ pub(super) fn is_credential(document: &Json, place: &str, name: &str) -> bool {
     let Some(Json::Object(schemes)) = schemes else { return false };
     schemes.iter().any(|(_, scheme)| {
         let text = |key: &str| scheme.get(key).and_then(Json::as_str).unwrap_or_default();
-        let same = match is_header {
-            true => text("name").eq_ignore_ascii_case(name),
-            false => text("name") == name,
-        };
+        let same =
+            if is_header { text("name").eq_ignore_ascii_case(name) } else { text("name") == name };
         text("type") == "apiKey" && text("in") == place && same
     })
 }

@@ -68,18 +68,20 @@ impl YamlBuilder {
                 let tag = tag.map(|tag| format!("{}{}", tag.handle(), tag.suffix()));
                 if self.expects_key() {
                     let merge = style == ScalarStyle::Plain && tag.is_none() && *text == *"<<";
-                    return match merge {
-                        true => Err("merge keys (`<<`) are no part of YAML 1.2".into()),
-                        false => self.key(&text),
+                    return if merge {
+                        Err("merge keys (`<<`) are no part of YAML 1.2".into())
+                    } else {
+                        self.key(&text)
                     };
                 }
                 let value = match (tag.as_deref(), style) {
                     (Some(STRING_TAG | "!"), _) => Json::string(&text),
                     (tag, style) => {
                         check_tag(tag)?;
-                        match style == ScalarStyle::Plain || tag.is_some() {
-                            true => plain(&text)?,
-                            false => Json::string(&text),
+                        if style == ScalarStyle::Plain || tag.is_some() {
+                            plain(&text)?
+                        } else {
+                            Json::string(&text)
                         }
                     }
                 };
@@ -189,9 +191,10 @@ impl YamlBuilder {
 
 fn check_tag(tag: Option<&str>) -> Result<(), String> {
     let Some(tag) = tag else { return Ok(()) };
-    match tag.strip_prefix("tag:yaml.org,2002:").is_some_and(|name| KNOWN_TAGS.contains(&name)) {
-        true => Ok(()),
-        false => Err(format!("the tag `{tag}` is not known")),
+    if tag.strip_prefix("tag:yaml.org,2002:").is_some_and(|name| KNOWN_TAGS.contains(&name)) {
+        Ok(())
+    } else {
+        Err(format!("the tag `{tag}` is not known"))
     }
 }
 

@@ -66,17 +66,19 @@ impl ParamRules<'_> {
 
     /// `deny unless CONDITION`, or what is the same where the parameter may be missing.
     fn unless(&self, condition: String) -> String {
-        match self.optional {
-            false => format!("deny unless {condition}"),
-            true => format!("deny when {} is some and not ({condition})", self.name),
+        if self.optional {
+            format!("deny when {} is some and not ({condition})", self.name)
+        } else {
+            format!("deny unless {condition}")
         }
     }
 
     fn range(&self, range: Option<(String, String)>) -> Option<String> {
         let (name, (low, high)) = (self.name, range?);
-        Some(match low == high {
-            true => self.unless(format!("{name} == {low}")),
-            false => self.unless(format!("{name} >= {low} and {name} <= {high}")),
+        Some(if low == high {
+            self.unless(format!("{name} == {low}"))
+        } else {
+            self.unless(format!("{name} >= {low} and {name} <= {high}"))
         })
     }
 

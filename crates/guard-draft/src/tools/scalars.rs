@@ -172,9 +172,10 @@ fn number_text(value: &Json, integer: bool) -> Option<String> {
         Json::Int(number) => number.checked_mul(1_000_000).map(decimal::format),
         Json::Number(text) => {
             let exact = decimal::parse(text)?;
-            match integer {
-                true => (exact % 1_000_000 == 0).then(|| (exact / 1_000_000).to_string()),
-                false => Some(decimal::format(exact)),
+            if integer {
+                (exact % 1_000_000 == 0).then(|| (exact / 1_000_000).to_string())
+            } else {
+                Some(decimal::format(exact))
             }
         }
         _ => None,

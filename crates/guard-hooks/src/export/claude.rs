@@ -24,11 +24,12 @@ pub(super) fn says(rule: &StaticRule) -> Result<&'static str, &'static str> {
         | CallPattern::FileEnding { param, ending: text }
         | CallPattern::Below { param, folder: text } => {
             let named = |(tool, its, _): &&(&str, &str, &str)| *tool == rule.tool && its == param;
-            match PATH_TOOLS.iter().any(|tool| named(&tool)) && is_plain_path(text) {
-                true => Ok(
+            if PATH_TOOLS.iter().any(|tool| named(&tool)) && is_plain_path(text) {
+                Ok(
                     "shell commands and links pass; the host has one rule for all tools that change files",
-                ),
-                false => Err("the host has no rule for paths of this tool"),
+                )
+            } else {
+                Err("the host has no rule for paths of this tool")
             }
         }
         _ => Err("the host has no rule for this argument"),

@@ -219,12 +219,13 @@ impl ConditionReader<'_> {
                     .trim_start_matches('/')
                     .split('/')
                     .all(|part| !matches!(part, "" | "." | ".."));
-                match plain {
-                    true => ReadCondition::from_pattern(CallPattern::Below {
+                if plain {
+                    ReadCondition::from_pattern(CallPattern::Below {
                         param: self.param(*param),
                         folder,
-                    }),
-                    false => self.unread(id),
+                    })
+                } else {
+                    self.unread(id)
                 }
             }
             _ => self.unread(id),

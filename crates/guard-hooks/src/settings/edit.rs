@@ -102,11 +102,12 @@ impl Editor {
         let rest = &self.text[from..end];
         let line = &rest[..rest.find(['\n', '\r']).unwrap_or(rest.len())];
         let comment = line.trim_start();
-        match comment.starts_with("//")
+        if comment.starts_with("//")
             || (comment.starts_with("/*") && comment.trim_end().ends_with("*/"))
         {
-            true => from + line.trim_end().len(),
-            false => from,
+            from + line.trim_end().len()
+        } else {
+            from
         }
     }
 

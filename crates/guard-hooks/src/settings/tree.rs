@@ -87,10 +87,7 @@ pub fn parse(text: &str) -> Result<JsonNode, SettingsError> {
     }
     let node = reader.value(0)?;
     reader.blank()?;
-    match reader.at == text.len() {
-        true => Ok(node),
-        false => Err(reader.wrong("the end of the text")),
-    }
+    if reader.at == text.len() { Ok(node) } else { Err(reader.wrong("the end of the text")) }
 }
 
 struct TreeReader<'t> {

@@ -65,10 +65,8 @@ impl<G: CallGate> McpProxy<G> {
         call.deadline = self.now + self.options.call_time;
         // It is not needed again.
         let line = std::mem::take(&mut call.line);
-        let line = match call.guarded.transformed {
-            true => self.with_arguments(&line, &call.guarded),
-            false => line,
-        };
+        let line =
+            if call.guarded.transformed { self.with_arguments(&line, &call.guarded) } else { line };
         self.out.push(ProxyOutput::ToServer(call.link, line));
         self.insert(call);
     }

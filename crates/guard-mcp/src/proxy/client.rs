@@ -107,9 +107,10 @@ impl<G: CallGate> McpProxy<G> {
             "tools/list" => PendingRequest::List(self.link.exchange),
             "initialize" => {
                 let capabilities = json.get("params").and_then(|params| params.get("capabilities"));
-                match has_forms(capabilities) {
-                    true => _ = self.eliciting.insert(self.link.peer),
-                    false => _ = self.eliciting.remove(&self.link.peer),
+                if has_forms(capabilities) {
+                    _ = self.eliciting.insert(self.link.peer);
+                } else {
+                    _ = self.eliciting.remove(&self.link.peer);
                 }
                 PendingRequest::Other(self.link.exchange)
             }
@@ -172,9 +173,10 @@ impl<G: CallGate> McpProxy<G> {
         };
         let meta = get(params, "_meta");
         let modern = meta.is_some_and(|meta| meta.get(META_VERSION).is_some());
-        let can_ask = match modern {
-            true => has_forms(meta.and_then(|meta| meta.get(META_CAPABILITIES))),
-            false => self.eliciting.contains(&self.link.peer),
+        let can_ask = if modern {
+            has_forms(meta.and_then(|meta| meta.get(META_CAPABILITIES)))
+        } else {
+            self.eliciting.contains(&self.link.peer)
         };
         let args = match get(params, "arguments") {
             None | Some(Json::Null) => Ok(Json::Object(Vec::new())),

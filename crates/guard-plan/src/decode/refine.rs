@@ -27,12 +27,10 @@ impl Decoder<'_> {
                 fields.iter().zip(values).try_for_each(|(field, value)| {
                     self.conform(field.ty, value).map_err(|problem| {
                         // Keys of a map on the way are secret, too.
-                        let problem = match field.secret {
-                            true => DecodeProblem {
-                                path: String::new(),
-                                message: self.hidden(field.ty),
-                            },
-                            false => problem,
+                        let problem = if field.secret {
+                            DecodeProblem { path: String::new(), message: self.hidden(field.ty) }
+                        } else {
+                            problem
                         };
                         within(problem, field.name.clone())
                     })

@@ -159,9 +159,10 @@ impl Printer<'_> {
             Node::Map(entries) => {
                 let entry = |(key, value): &(String, NodeId)| {
                     let value = self.node(*value, 0, self.elements(hint));
-                    match render::is_bare_key(key) {
-                        true => format!("{key}: {value}"),
-                        false => format!("{key:?}: {value}"),
+                    if render::is_bare_key(key) {
+                        format!("{key}: {value}")
+                    } else {
+                        format!("{key:?}: {value}")
                     }
                 };
                 format!("{{{}}}", entries.iter().map(entry).collect::<Vec<_>>().join(", "))

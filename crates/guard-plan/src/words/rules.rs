@@ -210,9 +210,10 @@ pub fn after<'a>(plan: &'a Plan, tool: &'a Tool) -> Vec<RulePhrase<'a>> {
     out.extend(keeps(plan, PhraseSubject::ObserveKeeps, &tool.observe_frame));
     for learn in &tool.learns {
         let Some(fact) = plan.facts.get(learn.fact as usize) else { continue };
-        let full = match fact.halts {
-            true => format!(", and halts the session if it has {} already", fact.max),
-            false => String::new(),
+        let full = if fact.halts {
+            format!(", and halts the session if it has {} already", fact.max)
+        } else {
+            String::new()
         };
         let text = format!("{}{full}", code(&fact.name));
         out.push(RulePhrase { about: PhraseSubject::Learn, rule: Some(&learn.rule), text });

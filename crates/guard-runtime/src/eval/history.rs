@@ -85,9 +85,10 @@ impl<'a> Context<'a> {
 
     /// Returns whether successes meet a requirement.
     pub fn meets(&self, requirement: &Requirement, done: Option<Successes>) -> bool {
-        let begun = match requirement.latest {
-            true => done.and_then(|done| done.latest),
-            false => done.map(|done| done.begun),
+        let begun = if requirement.latest {
+            done.and_then(|done| done.latest)
+        } else {
+            done.map(|done| done.begun)
         };
         self.counts(begun, requirement.since, requirement.within)
     }

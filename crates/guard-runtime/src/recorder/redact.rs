@@ -68,9 +68,10 @@ impl Recorder {
         let start = plan.sources.iter().filter(|source| source.kind == SourceKind::Start);
         let mut facts = start.flat_map(|source| &source.learns).map(|learn| learn.fact);
         let secret = |fact: FactId| holds_secrets(&plan.types, plan.facts[fact as usize].row);
-        match facts.any(secret) {
-            true => Cow::Owned(self.secret(data.to_string().as_bytes())),
-            false => Cow::Borrowed(data),
+        if facts.any(secret) {
+            Cow::Owned(self.secret(data.to_string().as_bytes()))
+        } else {
+            Cow::Borrowed(data)
         }
     }
 

@@ -83,10 +83,7 @@ fn check_observed(
     after: &AfterCall<'_>,
     settled: &mut Settled,
 ) {
-    let proven = match session.distrusts {
-        true => &[][..],
-        false => &after.call.ready.proven.observed,
-    };
+    let proven = if session.distrusts { &[][..] } else { &after.call.ready.proven.observed };
     let open = after.call.tool.observe_frame.iter().filter(|id| proven.binary_search(id).is_err());
     let found: Vec<BrokenInvariant> = after
         .read(compiled, session, |cx| open.filter_map(|id| broken(cx, after.call, *id)).collect());

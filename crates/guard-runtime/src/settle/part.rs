@@ -61,10 +61,7 @@ fn within<'s, 'p, 'j>(
     for (json, (key, element)) in raw.iter().zip(items) {
         let both = [key, element];
         let values = if range.binders.len() == 1 { &both[1..] } else { &both };
-        let json = match guard_proof::mutant!("every element is the first") {
-            true => &raw[0],
-            false => json,
-        };
+        let json = if guard_proof::mutant!("every element is the first") { &raw[0] } else { json };
         let scope = Bindings { slots: &range.binders, values, outer: Some(outer.scope) };
         within(cx, inner, &PartElement { scope: &scope, json, rest: &rest[1..] }, visit)?;
     }

@@ -12,9 +12,10 @@ use guard_plan::verdict::{Code, Reason};
 
 pub(crate) fn check<'a>(cx: &Context<'a>, call: DecidedCall<'a>, findings: &mut FoundReasons) {
     for place in &call.ready.unscreened {
-        match call.ready.asks[*place as usize] {
-            true => unless_asking(cx, call, *place, findings),
-            false => one(cx, call, *place as usize, findings),
+        if call.ready.asks[*place as usize] {
+            unless_asking(cx, call, *place, findings)
+        } else {
+            one(cx, call, *place as usize, findings)
         }
     }
     for screen in &call.ready.screens {

@@ -82,9 +82,10 @@ impl Migration<'_> {
         for (limit, _) in old.iter().zip(&places).filter(|(_, place)| place.is_none()) {
             let is_there =
                 |tool: &str| self.new.plan().tools.iter().any(|known| known.wire_name == tool);
-            let memory = match limit.uses.iter().any(|(tool, _)| is_there(tool)) {
-                true => Memory::Limit,
-                false => Memory::Tool,
+            let memory = if limit.uses.iter().any(|(tool, _)| is_there(tool)) {
+                Memory::Limit
+            } else {
+                Memory::Tool
             };
             self.drops(memory, limit.words());
         }
@@ -274,9 +275,10 @@ impl Migration<'_> {
         let Some(at) = self.names.new_tool(was) else {
             return Err(self.unfit(flight, was, "no place in the new guard"));
         };
-        match self.names.same_params(was, at) {
-            true => Ok(at),
-            false => Err(self.unfit(flight, was, "other parameters")),
+        if self.names.same_params(was, at) {
+            Ok(at)
+        } else {
+            Err(self.unfit(flight, was, "other parameters"))
         }
     }
 

@@ -226,10 +226,8 @@ impl<'m> Migration<'m> {
             let same = self.names.same_type(was_asked.returns, probe.returns)
                 && text::asks(old, was_asked) == text::asks(new, probe);
             // An answer to another question is no answer; asking again is always possible.
-            self.to.probes[at] = match same {
-                true => self.from.probes[was].clone(),
-                false => Attempts::default(),
-            };
+            self.to.probes[at] =
+                if same { self.from.probes[was].clone() } else { Attempts::default() };
             if !same && self.from.probes[was].answer().is_some() {
                 self.drops(Memory::Probe, format!("the answers of the probe `{}`", probe.name));
             }

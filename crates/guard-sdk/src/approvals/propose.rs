@@ -52,9 +52,10 @@ impl<W: World> Session<W> {
             }
         }
         let proposed = self.at(now).propose(call, tool, args)?;
-        let request = match asks(&proposed) {
-            true => Some(self.request(&mut file, id, call, &proposed, now)?),
-            false => None,
+        let request = if asks(&proposed) {
+            Some(self.request(&mut file, id, call, &proposed, now)?)
+        } else {
+            None
         };
         Ok(ProposedCall { proposed, request })
     }

@@ -168,10 +168,7 @@ impl<W: World> Session<W> {
     }
 
     pub(crate) fn expect_sound(&self) -> Result<(), SessionError> {
-        match self.persistence.failed {
-            true => Err(SessionError::Broken),
-            false => Ok(()),
-        }
+        if self.persistence.failed { Err(SessionError::Broken) } else { Ok(()) }
     }
 
     /// Loads what other processes have written to the session meanwhile.
@@ -185,9 +182,10 @@ impl<W: World> Session<W> {
             return Ok(());
         }
         let head = storage.store.head(self.state.id())?;
-        match head.is_some_and(|head| head.version != self.recorder.seq()) {
-            true => self.reload(),
-            false => Ok(()),
+        if head.is_some_and(|head| head.version != self.recorder.seq()) {
+            self.reload()
+        } else {
+            Ok(())
         }
     }
 

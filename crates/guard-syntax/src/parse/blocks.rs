@@ -184,9 +184,10 @@ impl TreeBuilder<'_> {
         let Some(more) = parts.next() else { return Some(CheckKind::File(path)) };
         let contains = more.as_rule() == Rule::ck_contains;
         let mut inner = ChildNodes::new(more);
-        Some(match contains {
-            true => CheckKind::FileContains(path, self.take_string(&mut inner)?),
-            false => CheckKind::FileConforms(path, self.name(&mut inner)?),
+        Some(if contains {
+            CheckKind::FileContains(path, self.take_string(&mut inner)?)
+        } else {
+            CheckKind::FileConforms(path, self.name(&mut inner)?)
         })
     }
 

@@ -193,9 +193,10 @@ impl TreeBuilder<'_> {
         for step in inner {
             let is_field = step.as_rule() == Rule::access;
             let mut parts = ChildNodes::new(step);
-            path.push(match is_field {
-                true => Step::Field(self.name(&mut parts)?),
-                false => Step::Index(self.take_expr(&mut parts)?),
+            path.push(if is_field {
+                Step::Field(self.name(&mut parts)?)
+            } else {
+                Step::Index(self.take_expr(&mut parts)?)
             });
         }
         Some(Target { var, path, span })

@@ -232,10 +232,8 @@ impl TreeBuilder<'_> {
         let name = self.name(&mut parts)?;
         parts.has(Rule::for_word);
         let tools = self.take_tool_set(&mut parts)?;
-        let except = match parts.has(Rule::except) {
-            true => Some(self.take_tool_set(&mut parts)?),
-            false => None,
-        };
+        let except =
+            if parts.has(Rule::except) { Some(self.take_tool_set(&mut parts)?) } else { None };
         let shadow = parts.has(Rule::shadow);
         Some(Policy { name, tools, except, shadow, clauses: self.take_clauses(&mut parts)? })
     }
@@ -249,14 +247,13 @@ impl TreeBuilder<'_> {
         };
         let of_all = !parts.has(Rule::for_word);
         let span = SpanEq(name.span);
-        let tools = match of_all {
-            true => ToolSet { members: vec![Member::All(span)], bare: true, span },
-            false => self.take_tool_set(&mut parts)?,
+        let tools = if of_all {
+            ToolSet { members: vec![Member::All(span)], bare: true, span }
+        } else {
+            self.take_tool_set(&mut parts)?
         };
-        let except = match parts.has(Rule::except) {
-            true => Some(self.take_tool_set(&mut parts)?),
-            false => None,
-        };
+        let except =
+            if parts.has(Rule::except) { Some(self.take_tool_set(&mut parts)?) } else { None };
         let clauses = self.take_clauses(&mut parts)?;
         let policy = Policy { name, tools, except, shadow: false, clauses };
         Some(Property { mode, of_all, policy })

@@ -62,9 +62,10 @@ impl PrintedText<'_> {
                 (_, false) => self.line(),
             }
             let begins = self.out.len();
-            match fits {
-                true => self.push(&flat),
-                false => part.iter().for_each(|piece| self.laid_out(piece)),
+            if fits {
+                self.push(&flat)
+            } else {
+                part.iter().for_each(|piece| self.laid_out(piece))
             }
             is_broken = self.out[begins..].contains('\n');
         }
@@ -353,9 +354,10 @@ impl PrintedText<'_> {
         };
         let Policy { name, tools, except, clauses, .. } = &property.policy;
         let except = except.as_ref().map(|set| format!(" except {}", text::tools(set)));
-        let tools = match property.of_all {
-            true => String::new(),
-            false => format!(" for {}{}", text::tools(tools), except.unwrap_or_default()),
+        let tools = if property.of_all {
+            String::new()
+        } else {
+            format!(" for {}{}", text::tools(tools), except.unwrap_or_default())
         };
         self.push(&format!("property {}{mode}{tools}", name.node));
         self.block(span, clauses);

@@ -80,9 +80,10 @@ fn reported(kind: &TestStepKind) -> String {
     };
     let cut = if *truncated { " truncated" } else { "" };
     let items = items.as_ref().map_or(String::new(), |count| format!(" items {}", count.node));
-    let lost = match quarantined.is_empty() {
-        true => String::new(),
-        false => format!(" quarantined {}", names(quarantined)),
+    let lost = if quarantined.is_empty() {
+        String::new()
+    } else {
+        format!(" quarantined {}", names(quarantined))
     };
     format!("is {}{cut}{items}{lost}{}", state.node, quoted("contains", contains.as_ref()))
 }

@@ -71,9 +71,10 @@ fn message(importer: &mut Importer, json: &Json, session: Option<&str>, give: &m
                 return importer.pass("a message of role `tool` without `tool_call_id`");
             };
             let failed = text(json, "status").as_deref() == Some("error");
-            let outcome = match failed {
-                true => LoggedOutcome::Failure,
-                false => LoggedOutcome::Success(result(json.get("content"))),
+            let outcome = if failed {
+                LoggedOutcome::Failure
+            } else {
+                LoggedOutcome::Success(result(json.get("content")))
             };
             importer.outcome(&name, at, &id, outcome, give);
         }

@@ -156,10 +156,8 @@ impl<'k> Replay<'k> {
         let marked = hidden::marked(&record);
         hidden::reveal(&mut record, self.secrets.as_deref());
         self.said.keep_marks(&record, marked);
-        let hidden = match self.said.options.foreign {
-            true => Hidden::default(),
-            false => Hidden::new(&record),
-        };
+        let hidden =
+            if self.said.options.foreign { Hidden::default() } else { Hidden::new(&record) };
         let closed = closed || hidden.any();
         let event = replay::event(&record).ok_or(ReplayError::Senseless)?;
         let certain = self.recorder.is_some() && !closed && !self.unsure;

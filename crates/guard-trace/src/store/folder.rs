@@ -374,19 +374,18 @@ impl Store for FolderStore {
     fn audit(&self) -> Result<Vec<String>, StoreError> {
         // A folder of exported traces is no store: it has neither key nor ledger.
         let is_store = self.keys.is_some() || self.ledger.path().exists();
-        match is_store {
-            true => {
-                let mut found = audit(self)?;
-                let ids = self.sessions()?;
-                let ids = ids.iter().map(String::as_str);
-                found.extend(self.marks.audit(ids, |id| match self.head(id) {
-                    // What is wrong with its records is said of the session itself.
-                    Err(StoreError::Damaged { .. }) => Ok(None),
-                    head => head,
-                })?);
-                Ok(found)
-            }
-            false => Ok(Vec::new()),
+        if is_store {
+            let mut found = audit(self)?;
+            let ids = self.sessions()?;
+            let ids = ids.iter().map(String::as_str);
+            found.extend(self.marks.audit(ids, |id| match self.head(id) {
+                // What is wrong with its records is said of the session itself.
+                Err(StoreError::Damaged { .. }) => Ok(None),
+                head => head,
+            })?);
+            Ok(found)
+        } else {
+            Ok(Vec::new())
         }
     }
 

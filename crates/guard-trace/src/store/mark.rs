@@ -47,9 +47,10 @@ impl ChainMarks {
 
     /// Writes how far a chain has come; not for every record where commits are grouped.
     pub fn write(&self, chain: &str, head: &Head) -> Result<(), StoreError> {
-        match head.version.is_multiple_of(self.every) || head.version == 1 {
-            true => self.write_now(chain, head),
-            false => Ok(()),
+        if head.version.is_multiple_of(self.every) || head.version == 1 {
+            self.write_now(chain, head)
+        } else {
+            Ok(())
         }
     }
 

@@ -52,13 +52,12 @@ impl Seen {
             return Ok(());
         }
         let Some(seen) = self.heads().get(session).copied() else { return Ok(()) };
-        match has_head(begun, &seen) {
-            true => Ok(()),
-            false => {
-                let last = seen.version - 1;
-                let why = format!("does not have record {last} of session `{session}` any more");
-                Err(StoreError::lost(path, &why))
-            }
+        if has_head(begun, &seen) {
+            Ok(())
+        } else {
+            let last = seen.version - 1;
+            let why = format!("does not have record {last} of session `{session}` any more");
+            Err(StoreError::lost(path, &why))
         }
     }
 }

@@ -91,9 +91,10 @@ impl<'a> Links<'a> {
     }
 
     fn add(&mut self, finding: TraceFinding) {
-        match self.findings.len() < MAX_FINDINGS {
-            true => self.findings.push(finding),
-            false => self.more += 1,
+        if self.findings.len() < MAX_FINDINGS {
+            self.findings.push(finding)
+        } else {
+            self.more += 1;
         }
     }
 

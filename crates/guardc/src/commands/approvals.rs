@@ -238,9 +238,10 @@ fn shown(request: &PendingApproval, now: i64) -> String {
 }
 
 fn granted(grant: &Granted, now: i64) -> String {
-    let extent = match grant.once {
-        true => "for one call".to_owned(),
-        false => format!("for {}", time::speak_duration(grant.until.saturating_sub(grant.at))),
+    let extent = if grant.once {
+        "for one call".to_owned()
+    } else {
+        format!("for {}", time::speak_duration(grant.until.saturating_sub(grant.at)))
     };
     let state = match &grant.revoked {
         Some(by) => format!("revoked by {by}"),

@@ -114,9 +114,10 @@ fn edits(tool: &ToolDiff, old: &ComparedGuard, new: &ComparedGuard) -> Vec<(Stri
 
 /// Returns an edited rule in words. Its own text is the same where only a define or a `let` has changed.
 fn edit(before: &str, after: &str) -> String {
-    match before == after {
-        true => format!("edited: `{after}`, by a name that stands for something else now"),
-        false => format!("edited: `{before}` → `{after}`"),
+    if before == after {
+        format!("edited: `{after}`, by a name that stands for something else now")
+    } else {
+        format!("edited: `{before}` → `{after}`")
     }
 }
 
@@ -139,10 +140,7 @@ fn exit(found: &Diff, allow: Allow) -> Exit {
     }
     // Which of two contracts is stricter is not decided.
     let unknown = judged.iter().any(|answer| matches!(answer, Answer::Unknown { .. }));
-    match unknown || !found.contracts.is_empty() {
-        true => Exit::Unknown,
-        false => Exit::Fine,
-    }
+    if unknown || !found.contracts.is_empty() { Exit::Unknown } else { Exit::Fine }
 }
 
 /// Returns whether no change was found for a tool.

@@ -138,11 +138,11 @@ fn registered(
     };
     let missing = host.registered.iter().filter(|(event, matcher)| !here(event, *matcher));
     let missing: Vec<&str> = missing.map(|(event, _)| *event).collect();
-    match missing.is_empty() {
-        true => findings
-            .fine(format!("installed in {name} for {}", count(host.registered.len(), "event"))),
-        false => findings
-            .problem(format!("{name} has no hook for all calls at {}", missing.join(", ")), again),
+    if missing.is_empty() {
+        findings.fine(format!("installed in {name} for {}", count(host.registered.len(), "event")))
+    } else {
+        findings
+            .problem(format!("{name} has no hook for all calls at {}", missing.join(", ")), again)
     }
     if hooks.len() > host.registered.len() {
         findings.problem(format!("{name} has the hook more than once for an event"), again);
@@ -195,10 +195,10 @@ fn program(line: &HookLine, again: &str, findings: &mut DoctorFindings) {
         return;
     }
     let ours = std::env::current_exe().and_then(std::fs::canonicalize).ok();
-    match std::fs::canonicalize(&line.guardc).ok() == ours {
-        true => findings
-            .fine(format!("the hook is this program, version {}", env!("CARGO_PKG_VERSION"))),
-        false => findings.problem(format!("the hook is another program, `{name}`"), again),
+    if std::fs::canonicalize(&line.guardc).ok() == ours {
+        findings.fine(format!("the hook is this program, version {}", env!("CARGO_PKG_VERSION")))
+    } else {
+        findings.problem(format!("the hook is another program, `{name}`"), again)
     }
 }
 
@@ -278,12 +278,13 @@ fn clock(findings: &mut DoctorFindings) {
     // The year of this version of Guard, and a time by which nobody uses it any more.
     let sane = time::parse_rfc3339("2025-01-01T00:00:00Z").unwrap_or_default()
         ..time::parse_rfc3339("2100-01-01T00:00:00Z").unwrap_or(i64::MAX);
-    match sane.contains(&now) {
-        true => findings.fine("the clock is plausible"),
-        false => findings.problem(
+    if sane.contains(&now) {
+        findings.fine("the clock is plausible")
+    } else {
+        findings.problem(
             format!("the clock says {}", time::format_rfc3339(now)),
             "set the system's clock: deadlines and approvals go by it",
-        ),
+        )
     }
 }
 

@@ -141,9 +141,10 @@ fn text(host: &Vocabulary, exported: &ExportedRules) -> String {
         }
         let _ = writeln!(out, "\n{title}");
         for rule in rules {
-            let tools = match rule.tools.is_empty() {
-                true => String::new(),
-                false => format!("  {}", rule.tools.join(", ")),
+            let tools = if rule.tools.is_empty() {
+                String::new()
+            } else {
+                format!("  {}", rule.tools.join(", "))
             };
             let _ = writeln!(
                 out,

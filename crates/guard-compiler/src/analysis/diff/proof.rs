@@ -71,10 +71,8 @@ pub(super) struct Sides<'p> {
 
 impl<'p> Sides<'p> {
     pub fn new(old: &'p Program, new: &'p Program, running: bool) -> Self {
-        let never = match running {
-            true => Default::default(),
-            false => (never_called(old), never_called(new)),
-        };
+        let never =
+            if running { Default::default() } else { (never_called(old), never_called(new)) };
         let either: Rc<BTreeSet<String>> = Rc::new(never.0.union(&never.1).cloned().collect());
         let view = |program, beside| HistoryView { program, beside, never: either.clone() };
         let told = (Histories::new(view(old, new)), Histories::new(view(new, old)));

@@ -394,9 +394,10 @@ impl<'s, 'p> Climber<'s, 'p> {
 
     fn call(&mut self, wire: &str) -> Option<Act> {
         let args = self.args(wire)?;
-        let then = match self.rng.chance(6) {
-            true => ExploredEnding::Fails,
-            false => ExploredEnding::Succeeds(self.result(wire)),
+        let then = if self.rng.chance(6) {
+            ExploredEnding::Fails
+        } else {
+            ExploredEnding::Succeeds(self.result(wire))
         };
         Some(Act::Call { id: String::new(), tool: wire.to_string(), args, then })
     }

@@ -344,10 +344,7 @@ impl<'p> Inputs<'p> {
         super::rules::each_condition(self.program, &mut |root| {
             root.walk(&mut |e| clock |= matches!(e.kind, crate::hir::ExprKind::Clock(_)));
         });
-        match clock {
-            true => vec![start, start - 6 * HOUR, start + 5 * 24 * HOUR],
-            false => vec![start],
-        }
+        if clock { vec![start, start - 6 * HOUR, start + 5 * 24 * HOUR] } else { vec![start] }
     }
 
     /// Returns the possible start values, besides none.

@@ -94,12 +94,11 @@ impl Exploration {
     /// Returns the text for a goal that was not found: `never` after an exhaustive search, or else the extent of the
     /// search.
     pub fn absence(&self) -> String {
-        match self.exhausted {
-            true => "never".into(),
-            false => {
-                let states = crate::errors::count(self.states, "state");
-                format!("not found within depth {}, {states}", self.depth)
-            }
+        if self.exhausted {
+            "never".into()
+        } else {
+            let states = crate::errors::count(self.states, "state");
+            format!("not found within depth {}, {states}", self.depth)
         }
     }
 }

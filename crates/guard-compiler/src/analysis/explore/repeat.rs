@@ -157,10 +157,8 @@ fn pump(
     flying: bool,
     most: usize,
 ) -> Option<ExploredSession> {
-    let ends: &[Option<ExploredEnding>] = match flying {
-        true => &[Some(ExploredEnding::Flies)],
-        false => &[None, Some(ExploredEnding::Fails)],
-    };
+    let ends: &[Option<ExploredEnding>] =
+        if flying { &[Some(ExploredEnding::Flies)] } else { &[None, Some(ExploredEnding::Fails)] };
     let mut pumped = ends
         .iter()
         .filter_map(|end| RepeatedCall::new(search, found, end.clone())?.run(rule, most));

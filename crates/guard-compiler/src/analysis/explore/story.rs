@@ -108,9 +108,10 @@ fn moment(millis: i64) -> String {
     let civil = guard_plan::time::Civil::from_millis(millis);
     let clock = format!("{:02}:{:02}", civil.hour, civil.minute);
     // A week around the usual start only the day matters.
-    match (millis - START).abs() < 7 * 86_400_000 {
-        true => format!("on a {day} at {clock}"),
-        false => format!("on {}, a {day}, at {clock}", &format_rfc3339(millis)[..10]),
+    if (millis - START).abs() < 7 * 86_400_000 {
+        format!("on a {day} at {clock}")
+    } else {
+        format!("on {}, a {day}, at {clock}", &format_rfc3339(millis)[..10])
     }
 }
 

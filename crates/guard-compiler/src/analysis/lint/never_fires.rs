@@ -40,9 +40,10 @@ pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
     for ((span, kind), silent) in &rules {
         // What is wrong with a tool that cannot be called is said of the tool.
         if *silent && !impossible(*span) {
-            found.push(match faulting.contains(span) {
-                true => errors::only_faults(*span),
-                false => said(*kind, *span, "its condition is never true"),
+            found.push(if faulting.contains(span) {
+                errors::only_faults(*span)
+            } else {
+                said(*kind, *span, "its condition is never true")
             });
         }
     }

@@ -56,11 +56,12 @@ impl ReferenceSession<'_> {
             }
             written_vars.insert(target.var);
             let effect = (target, *op, value.as_ref());
-            let written = match ranges.is_empty() {
-                true => self.apply(effect, env, &mut simulated).map(|(keys, _)| {
+            let written = if ranges.is_empty() {
+                self.apply(effect, env, &mut simulated).map(|(keys, _)| {
                     places.push((&clause.rule, target.var, keys));
-                }),
-                false => self.apply_to_each(ranges, when.as_ref(), effect, env, &mut simulated),
+                })
+            } else {
+                self.apply_to_each(ranges, when.as_ref(), effect, env, &mut simulated)
             };
             faulted |= findings.ok(&clause.rule, written).is_none();
         }

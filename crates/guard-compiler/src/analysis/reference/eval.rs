@@ -313,10 +313,7 @@ impl ReferenceSession<'_> {
     pub(super) fn called(&self, asked: &AskedCall) -> bool {
         let counts = |s: &Rc<PastSettlement>| s.success && self.is_undisturbed(asked, s.begun);
         let mut like_it = self.settled.iter().rev().filter(|s| asked.is_of(s.tool, &s.args));
-        match asked.latest {
-            true => like_it.next().is_some_and(counts),
-            false => like_it.any(counts),
-        }
+        if asked.latest { like_it.next().is_some_and(counts) } else { like_it.any(counts) }
     }
 
     /// True if a call is in flight that would have succeeded so, if it succeeded now.

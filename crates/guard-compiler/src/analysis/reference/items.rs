@@ -113,10 +113,8 @@ impl ReferenceSession<'_> {
                 if !step.from.contains(&items[number].state) {
                     return None;
                 }
-                let evidence = match step.evidence {
-                    true => self.evidence(&env.args[1], env)?,
-                    false => Vec::new(),
-                };
+                let evidence =
+                    if step.evidence { self.evidence(&env.args[1], env)? } else { Vec::new() };
                 Some(ItemAction::Move(number, transition as usize, evidence))
             }
         }
@@ -240,9 +238,10 @@ impl ReferenceSession<'_> {
         let field = |(field, value): (&crate::hir::Field, &Value)| {
             let secret = &mut |_: &Value| text(render::SECRET);
             let ty = self.tables.ty(&field.ty);
-            let json = match field.secret {
-                true => text(render::SECRET),
-                false => render::to_json_redacted(&self.types, ty, value, secret),
+            let json = if field.secret {
+                text(render::SECRET)
+            } else {
+                render::to_json_redacted(&self.types, ty, value, secret)
             };
             (field.name.as_str().into(), json)
         };

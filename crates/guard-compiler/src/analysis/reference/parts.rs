@@ -161,9 +161,10 @@ fn inner<'j>((json, place): (&'j Json, Vec<String>), step: &str) -> Vec<(&'j Jso
     match json {
         Json::Array(items) => {
             let items = items.iter().enumerate().map(|(at, item)| (item, below(format!("[{at}]"))));
-            match step == ELEMENT {
-                true => items.collect(),
-                false => items.flat_map(|item| inner(item, step)).collect(),
+            if step == ELEMENT {
+                items.collect()
+            } else {
+                items.flat_map(|item| inner(item, step)).collect()
             }
         }
         Json::Object(members) => {

@@ -183,10 +183,7 @@ pub fn verify(plan: &Plan) -> Verification {
     let new = |claim: &&Claim| !pass.known.contains_key(*claim);
     let claims = verification.proofs.iter().map(|proof| &proof.claim);
     verification.bounded = claims.filter(new).cloned().collect();
-    match bounds::are_kept(plan, &verification) {
-        true => verification,
-        false => alone,
-    }
+    if bounds::are_kept(plan, &verification) { verification } else { alone }
 }
 
 /// The same from one step alone, without bounds of sessions, for integers of so many bits: at few, what it says can be
@@ -276,9 +273,10 @@ fn effects(plan: &Plan, tool: ToolId, pass: &VerifySettings<'_>, verification: &
     let system = System::with_bounds(plan, tool, pass.assumed, &bounds, pass.width);
     verification.bounds = bounds;
     // A second pass adds nothing to what is impossible: that rests on the rules of the tool alone.
-    let impossible = match verification.bounds.is_empty() {
-        true => prove(&system.vacuity(), Effort::USUAL, pass.allowance),
-        false => ProverAnswer::Open,
+    let impossible = if verification.bounds.is_empty() {
+        prove(&system.vacuity(), Effort::USUAL, pass.allowance)
+    } else {
+        ProverAnswer::Open
     };
     if let ProverAnswer::Proved(certificate) = impossible {
         let basis = basis(plan, tool, &system, &certificate.uses, &[]);
@@ -287,9 +285,10 @@ fn effects(plan: &Plan, tool: ToolId, pass: &VerifySettings<'_>, verification: &
     let is_impossible = verification.impossible.iter().any(|impossible| impossible.tool == tool);
     for goal in &system.goals {
         let is_bound = matches!(goal.claim, Claim::Bounded { .. });
-        match is_impossible && !is_bound {
-            true => record(verification, goal, ObligationStatus::Vacuous),
-            false => decide(plan, tool, &system, goal, pass, verification),
+        if is_impossible && !is_bound {
+            record(verification, goal, ObligationStatus::Vacuous)
+        } else {
+            decide(plan, tool, &system, goal, pass, verification)
         }
     }
 }

@@ -122,9 +122,10 @@ pub(crate) fn certify(problem: &ProofProblem, uses: &[u32], effort: Effort) -> P
     let Some(context) = BranchContext::new(problem, uses) else { return ProverAnswer::Open };
     let allowance = &Allowance::unlimited();
     let mut search = ProofSearch { problem, effort, allowance, steps: Vec::new() };
-    match search.refute(&context, &[]) {
-        true => ProverAnswer::Proved(Certificate { uses: uses.to_vec(), steps: search.steps }),
-        false => ProverAnswer::Open,
+    if search.refute(&context, &[]) {
+        ProverAnswer::Proved(Certificate { uses: uses.to_vec(), steps: search.steps })
+    } else {
+        ProverAnswer::Open
     }
 }
 

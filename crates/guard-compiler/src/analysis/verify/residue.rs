@@ -118,9 +118,10 @@ fn comparison(plan: &Plan, tool: ToolId, system: &System, linear: &Linear) -> Op
     };
     let (left, right) = (side(true)?, side(false)?);
     // A lone bound from below reads better with its variable first.
-    match linear.terms.iter().all(|(_, factor)| *factor < 0) {
-        true => Some(format!("{right} >= {left}")),
-        false => Some(format!("{left} <= {right}")),
+    if linear.terms.iter().all(|(_, factor)| *factor < 0) {
+        Some(format!("{right} >= {left}"))
+    } else {
+        Some(format!("{left} <= {right}"))
     }
 }
 

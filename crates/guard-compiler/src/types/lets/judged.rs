@@ -73,15 +73,17 @@ impl<'a> TypeChecker<'a, '_> {
                 };
                 seen.push(name);
                 let params: Vec<&str> = params.iter().map(|param| &*param.name.node).collect();
-                let head = match params.is_empty() {
-                    true => name.to_owned(),
-                    false => format!("{name}({})", params.join(", ")),
+                let head = if params.is_empty() {
+                    name.to_owned()
+                } else {
+                    format!("{name}({})", params.join(", "))
                 };
                 out += if seen.len() == 1 { " where " } else { ", " };
                 let shown = text(value);
-                match out.len() + shown.len() > SHOWN_MEANING {
-                    true => out += &format!("{head} = …"),
-                    false => out += &format!("{head} = {shown}"),
+                if out.len() + shown.len() > SHOWN_MEANING {
+                    out += &format!("{head} = …");
+                } else {
+                    out += &format!("{head} = {shown}");
                 }
                 if seen.len() == SHOWN_NAMES {
                     return out;

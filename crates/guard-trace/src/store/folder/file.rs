@@ -47,9 +47,10 @@ pub struct FilePosition {
 
 /// Refuses a symbolic link: what it leads to is no file of this folder.
 pub fn refuse_link(path: &Path) -> Result<(), StoreError> {
-    match std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink()) {
-        true => Err(damaged(path, "it is a symbolic link, and no record is kept behind one")),
-        false => Ok(()),
+    if std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink()) {
+        Err(damaged(path, "it is a symbolic link, and no record is kept behind one"))
+    } else {
+        Ok(())
     }
 }
 
@@ -133,9 +134,10 @@ impl Held {
     pub fn check_place(&mut self) -> Result<(), StoreError> {
         self.check_file(self.len)?;
         let end = FilePosition { offset: self.len, head: self.head };
-        match self.len == 0 || self.ends_at(&end) {
-            true => Ok(()),
-            false => Err(StoreError::lost(&self.path, OVERWRITTEN)),
+        if self.len == 0 || self.ends_at(&end) {
+            Ok(())
+        } else {
+            Err(StoreError::lost(&self.path, OVERWRITTEN))
         }
     }
 
@@ -167,10 +169,10 @@ impl Held {
     /// nothing more is accepted, since the session's memory and the file differ.
     pub fn append(&mut self, lines: &[u8], head: Head, sync: bool) -> Result<(), StoreError> {
         self.broken = true;
-        let written = self.file.write_all(lines).and_then(|()| match sync {
-            true => self.file.sync_data(),
-            false => Ok(()),
-        });
+        let written = self
+            .file
+            .write_all(lines)
+            .and_then(|()| if sync { self.file.sync_data() } else { Ok(()) });
         if let Err(error) = written {
             // The next reader sees complete records; if this fails too, the reader truncates the
             // file itself.

@@ -99,10 +99,7 @@ impl FolderLedger {
             return Err(StoreError::lost(&self.path, GONE));
         }
         let Some(dir) = self.path.parent() else { return Ok(()) };
-        match dir.join(BUDGETS).exists() || has_sessions(dir)? {
-            true => Err(missing(dir)),
-            false => Ok(()),
-        }
+        if dir.join(BUDGETS).exists() || has_sessions(dir)? { Err(missing(dir)) } else { Ok(()) }
     }
 
     fn lost<T>(&self, why: &str) -> Result<T, StoreError> {
@@ -170,10 +167,9 @@ impl Locked<'_> {
         let Some(mut file) = self.file.as_ref() else { return Ok(()) };
         let mut text = lines.join("\n").into_bytes();
         text.push(b'\n');
-        let written = file.write_all(&text).and_then(|()| match self.store.sync {
-            true => file.sync_data(),
-            false => Ok(()),
-        });
+        let written = file
+            .write_all(&text)
+            .and_then(|()| if self.store.sync { file.sync_data() } else { Ok(()) });
         if let Err(error) = written {
             let _ = file.set_len(self.read.bytes);
             return Err(fail(error));

@@ -18,9 +18,10 @@ impl Rows<'_> {
             if ledger.head.version > 0 {
                 return Err(StoreError::lost(self.path, "has lost its ledger"));
             }
-            return match make || self.sessions()?.is_empty() {
-                true => Ok(()),
-                false => Err(missing(self.path)),
+            return if make || self.sessions()?.is_empty() {
+                Ok(())
+            } else {
+                Err(missing(self.path))
             };
         };
         if found.head.version < ledger.head.version {
@@ -29,12 +30,11 @@ impl Rows<'_> {
         for line in self.lines(&found, ledger.head.version, usize::MAX)? {
             ledger.take(self.path, &line)?;
         }
-        match (Head { first: 0, ..found.head }) == ledger.head {
-            true => Ok(()),
-            false => {
-                let why = "its records end elsewhere than it says".into();
-                Err(self.damaged(LEDGER, None, why))
-            }
+        if (Head { first: 0, ..found.head }) == ledger.head {
+            Ok(())
+        } else {
+            let why = "its records end elsewhere than it says".into();
+            Err(self.damaged(LEDGER, None, why))
         }
     }
 

@@ -65,10 +65,7 @@ impl DatabaseFiles {
             }
             *before = now;
         }
-        match self.is_log() {
-            true => Ok(()),
-            false => Err(StoreError::lost(&self.files[1].0, OVERWRITTEN)),
-        }
+        if self.is_log() { Ok(()) } else { Err(StoreError::lost(&self.files[1].0, OVERWRITTEN)) }
     }
 
     /// Returns whether the log, if it has anything, begins like one.

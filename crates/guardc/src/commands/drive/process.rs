@@ -163,9 +163,10 @@ impl BufRead for TimedReader {
         if self.used == self.piece.len() {
             let left = self.turn.left();
             // Output without pauses has a time limit too.
-            let next = match left.is_zero() {
-                true => Err(RecvTimeoutError::Timeout),
-                false => self.pieces.recv_timeout(left),
+            let next = if left.is_zero() {
+                Err(RecvTimeoutError::Timeout)
+            } else {
+                self.pieces.recv_timeout(left)
             };
             match next {
                 Ok(piece) => (self.piece, self.used) = (piece, 0),

@@ -82,10 +82,7 @@ fn guard(path: &Path, tool: Option<&str>, term: &Console) -> CommandResult {
         text.push_str(&tools::elsewhere(&opened.sources().rewrites));
     }
     // Without proofs the plan omits no check; with proofs, their bases are computed again.
-    let verification = match plan.proofs.is_empty() {
-        true => Verification::default(),
-        false => verify(plan),
-    };
+    let verification = if plan.proofs.is_empty() { Verification::default() } else { verify(plan) };
     for tool in tools {
         let rewrites = &opened.sources().rewrites;
         text.push_str(&tools::explain(plan, tool, rewrites, &verification, term.out));

@@ -154,9 +154,10 @@ fn read_input() -> Result<Vec<u8>, HookFailure> {
     let mut stdin = io::stdin().lock();
     let read = stdin.by_ref().take(MAX_EVENT + 1).read_to_end(&mut input);
     read.map_err(|error| HookFailure(format!("standard input cannot be read: {error}")))?;
-    match input.len() as u64 > MAX_EVENT {
-        true => Err(HookFailure(format!("the event is longer than {} MiB", MAX_EVENT >> 20))),
-        false => Ok(input),
+    if input.len() as u64 > MAX_EVENT {
+        Err(HookFailure(format!("the event is longer than {} MiB", MAX_EVENT >> 20)))
+    } else {
+        Ok(input)
     }
 }
 

@@ -99,9 +99,10 @@ fn mcp(args: &McpArgs, term: &Console) -> CommandResult {
 
 /// The bytes of a file; `-` is standard input.
 fn bytes(file: &Path) -> Result<Vec<u8>, Failure> {
-    let bytes = match file.as_os_str() == "-" {
-        true => sources::read_bounded(std::io::stdin().lock(), sources::MAX_BYTES),
-        false => sources::read_bytes(file),
+    let bytes = if file.as_os_str() == "-" {
+        sources::read_bounded(std::io::stdin().lock(), sources::MAX_BYTES)
+    } else {
+        sources::read_bytes(file)
     };
     let shown = sources::display(file);
     bytes.map_err(|why| Failure::new(format!("cannot read `{shown}`: {why}")))

@@ -338,15 +338,14 @@ impl CallGate for SessionGate {
             return Err("the answer is for another call".into());
         }
         let now = system_time();
-        let answered = match answer.approves {
-            true => approvals.grant(request, &answer.name, None, GrantExtent::Once, now),
-            false => {
-                let reason = match answer.reason.trim() {
-                    "" => "no reason given",
-                    reason => reason,
-                };
-                approvals.reject(request, &answer.name, reason, now)
-            }
+        let answered = if answer.approves {
+            approvals.grant(request, &answer.name, None, GrantExtent::Once, now)
+        } else {
+            let reason = match answer.reason.trim() {
+                "" => "no reason given",
+                reason => reason,
+            };
+            approvals.reject(request, &answer.name, reason, now)
         };
         answered.map(drop).map_err(|error| error.to_string())
     }

@@ -22,13 +22,12 @@ impl Liveness {
     ///
     /// Returns an error if the file cannot be made or locked.
     pub fn begin(store: &Path, token: &str) -> io::Result<Liveness> {
-        let folder = match store.is_dir() {
-            true => store.join(".proxies"),
-            false => {
-                let mut name = store.as_os_str().to_owned();
-                name.push(".proxies");
-                name.into()
-            }
+        let folder = if store.is_dir() {
+            store.join(".proxies")
+        } else {
+            let mut name = store.as_os_str().to_owned();
+            name.push(".proxies");
+            name.into()
         };
         fs::create_dir_all(&folder)?;
         let file = File::create(folder.join(token))?;

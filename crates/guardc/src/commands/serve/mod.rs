@@ -271,9 +271,10 @@ impl Service {
 /// The error of a request that took too long.
 fn timed_out(time: Duration, begun: bool) -> Error {
     let seconds = time.as_secs_f64();
-    let what = match begun {
-        true => "it runs on, and its answer does not come: what it does is on record",
-        false => "it was not begun, and nothing of it happens",
+    let what = if begun {
+        "it runs on, and its answer does not come: what it does is on record"
+    } else {
+        "it was not begun, and nothing of it happens"
     };
     let message =
         format!("the request took longer than {seconds} s (`--max-request-time`): {what}");

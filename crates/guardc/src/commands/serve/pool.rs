@@ -63,9 +63,10 @@ impl PoolShared {
             }
             state = self.state();
             state.pending -= 1;
-            match state.queues.get(&session).is_some_and(|queue| !queue.is_empty()) {
-                true => state.ready.push_back(session),
-                false => drop(state.queues.remove(&session)),
+            if state.queues.get(&session).is_some_and(|queue| !queue.is_empty()) {
+                state.ready.push_back(session)
+            } else {
+                drop(state.queues.remove(&session))
             }
             self.room.notify_all();
         }

@@ -56,8 +56,9 @@ pub fn write(
 ) -> Result<(), Failure> {
     let text =
         serde_json::to_string_pretty(what).map_err(|error| Failure::new(error.to_string()))?;
-    match path.as_os_str() == "-" {
-        true => term.print(&(text + "\n")),
-        false => files::write_atomic(path, (text + "\n").as_bytes()),
+    if path.as_os_str() == "-" {
+        term.print(&(text + "\n"))
+    } else {
+        files::write_atomic(path, (text + "\n").as_bytes())
     }
 }

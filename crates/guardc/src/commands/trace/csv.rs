@@ -110,8 +110,5 @@ fn row(at: &At<'_>, record: &Record) -> [String; 17] {
 
 /// A cell that no spreadsheet takes for a formula: an agent may have written it.
 fn without_formula(cell: String) -> String {
-    match cell.starts_with(['=', '+', '-', '@', '\t', '\r']) {
-        true => format!("'{cell}"),
-        false => cell,
-    }
+    if cell.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{cell}") } else { cell }
 }

@@ -47,15 +47,13 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     if args.format == TraceFormat::Jsonl {
         return jsonl(args, term);
     }
-    let mut out: Box<dyn Write> = match args.output.as_os_str() == "-" {
-        false => {
-            let path = &args.output;
-            let fail = |e| {
-                Failure::new(format!("cannot write `{}`: {}", files::display(path), reason(&e)))
-            };
-            Box::new(BufWriter::new(std::fs::File::create(path).map_err(fail)?))
-        }
-        true => Box::new(BufWriter::new(std::io::stdout().lock())),
+    let mut out: Box<dyn Write> = if args.output.as_os_str() == "-" {
+        Box::new(BufWriter::new(std::io::stdout().lock()))
+    } else {
+        let path = &args.output;
+        let fail =
+            |e| Failure::new(format!("cannot write `{}`: {}", files::display(path), reason(&e)));
+        Box::new(BufWriter::new(std::fs::File::create(path).map_err(fail)?))
     };
     let sound = match args.format {
         TraceFormat::Otel => otel::write(&args.traces, &args.filter, args.content, &mut out, term)?,

@@ -272,9 +272,10 @@ impl<'p> TestWriter<'p> {
         else {
             return;
         };
-        let named: Vec<&String> = match reason.needs.is_empty() {
-            true => [&reason.rule].into_iter().filter(|rule| **rule != call.tool.node).collect(),
-            false => reason.needs.iter().collect(),
+        let named: Vec<&String> = if reason.needs.is_empty() {
+            [&reason.rule].into_iter().filter(|rule| **rule != call.tool.node).collect()
+        } else {
+            reason.needs.iter().collect()
         };
         let names = named.iter().filter(|name| is_name(name)).map(|name| node((*name).clone()));
         let (names, by) = (names.collect(), Some(node(reason.code.as_str().to_owned())));

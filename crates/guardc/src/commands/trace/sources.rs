@@ -86,12 +86,13 @@ pub fn audit(places: &[PathBuf], key: Option<&Path>) -> Result<Vec<String>, Fail
     let mut found = Vec::new();
     for place in places {
         let shown = files::display(place);
-        let (store, session) = match is_store(place) {
-            true => (place.as_path(), None),
-            false => match marked(place) {
+        let (store, session) = if is_store(place) {
+            (place.as_path(), None)
+        } else {
+            match marked(place) {
                 Some((folder, session)) => (folder, Some(format!("`{session}`"))),
                 None => continue,
-            },
+            }
         };
         let mut wrong = open(store, key)?.audit().map_err(|error| failed(&error))?;
         wrong.retain(|wrong| session.as_ref().is_none_or(|session| wrong.contains(session)));
@@ -140,10 +141,8 @@ fn at_place(place: &Path, key: Option<&Path>) -> Result<Vec<SessionTrace>, Failu
     }
     if !is_database(place).map_err(|error| fail(&error))? {
         let (name, from) = (files::display(place), TraceOrigin::File(place.to_owned()));
-        let session = match meta.is_file() {
-            true => named(place).map_err(|error| fail(&error))?,
-            false => None,
-        };
+        let session =
+            if meta.is_file() { named(place).map_err(|error| fail(&error))? } else { None };
         return Ok(vec![SessionTrace { name, session, bytes: meta.len(), from, store: None }]);
     }
     let store = open(place, key)?;

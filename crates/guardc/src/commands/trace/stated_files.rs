@@ -14,9 +14,10 @@ impl StatedFiles {
         if there == self.0.contains_key(path) {
             return None;
         }
-        match there {
-            true => _ = self.0.insert(path.to_owned(), Vec::new()),
-            false => _ = self.0.remove(path),
+        if there {
+            _ = self.0.insert(path.to_owned(), Vec::new());
+        } else {
+            _ = self.0.remove(path);
         }
         Some(TestStepKind::Exists(there, quoted(path)))
     }

@@ -72,9 +72,10 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     }
     let checked = verify_all(&found, checkpoint.as_ref(), args.jobs, false, term)?;
     let lost = checkpoint.as_ref().map(|listed| lost(listed, &found, &checked, &args.session));
-    let stores = match args.session.is_empty() {
-        true => sources::audit(&args.traces, args.key.as_deref())?,
-        false => Vec::new(),
+    let stores = if args.session.is_empty() {
+        sources::audit(&args.traces, args.key.as_deref())?
+    } else {
+        Vec::new()
     };
     let lost = lost.unwrap_or_default();
     let report = ChainReport { found: &found, checked: &checked, lost, stores };

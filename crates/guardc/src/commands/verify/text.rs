@@ -262,9 +262,10 @@ impl TextPage<'_> {
                 self.story(session, out);
             }
             Some((_, None)) => {
-                let _ = match explored.exhausted {
-                    true => writeln!(out, "    it never fires: everything was tried"),
-                    false => writeln!(out, "    it was not seen to fire: {}", explored.absence()),
+                let _ = if explored.exhausted {
+                    writeln!(out, "    it never fires: everything was tried")
+                } else {
+                    writeln!(out, "    it was not seen to fire: {}", explored.absence())
                 };
             }
             None => {}

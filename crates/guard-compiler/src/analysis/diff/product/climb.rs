@@ -91,9 +91,10 @@ impl<'s, 'p> Product<'s, 'p> {
         let Some(witness) = self.replayed(&session, oracle) else { return false };
         let witness = self.shortened(witness, oracle);
         let (before, after) = (rank(&witness.session), rank_of(&witness.new));
-        match after < before {
-            true => self.looser = Some(witness),
-            false => self.tighter = Some(witness),
+        if after < before {
+            self.looser = Some(witness);
+        } else {
+            self.tighter = Some(witness);
         }
         true
     }
@@ -116,9 +117,10 @@ fn apart(verdicts: &Ratings, way: ChangeDirection) -> u32 {
         ChangeDirection::Tighter => (1, 0),
     };
     let parts = verdicts[strict].as_ref().and_then(|verdict| verdict.to_refusal);
-    let to_refusal = match unmet(strict) > unmet(lenient) {
-        true => 0,
-        false => parts.map_or(RULE / 2, |parts| (2 * parts).min(RULE / 2)),
+    let to_refusal = if unmet(strict) > unmet(lenient) {
+        0
+    } else {
+        parts.map_or(RULE / 2, |parts| (2 * parts).min(RULE / 2))
     };
     distance(&verdicts[lenient]) + to_refusal
 }
@@ -137,9 +139,10 @@ impl<'s, 'p> Product<'s, 'p> {
         let mut played = ExploredSession { steps: Vec::new(), ..session.clone() };
         let count = session.steps.len();
         for (at, old) in session.steps.iter().enumerate() {
-            let world = match at + 1 == count {
-                true => oracle.again(),
-                false => Oracle::told(self.new.program, &self.new.answers, &old.world),
+            let world = if at + 1 == count {
+                oracle.again()
+            } else {
+                Oracle::told(self.new.program, &self.new.answers, &old.world)
             };
             let mut done = step(&mut before, old.act.clone(), &world)?;
             let said = act(&mut after, &old.act, &|ask| world.answer(ask))?;

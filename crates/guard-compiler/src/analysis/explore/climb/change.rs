@@ -17,13 +17,12 @@ impl Climber<'_, '_> {
     pub(super) fn changed(&mut self, draft: &SessionDraft, open: &[Span], free: bool) -> Changed {
         let mut last = draft.last.clone();
         if self.rng.chance(45) || self.tools.is_empty() {
-            match self.rng.chance(30) {
-                true => self.set_leaf(&mut [&mut last], &[], open),
-                false => {
-                    for _ in 0..=self.rng.below(2) {
-                        if let Some(drawn) = self.args(self.wire) {
-                            last = spliced(&last, drawn, &self.focus, &mut self.rng);
-                        }
+            if self.rng.chance(30) {
+                self.set_leaf(&mut [&mut last], &[], open)
+            } else {
+                for _ in 0..=self.rng.below(2) {
+                    if let Some(drawn) = self.args(self.wire) {
+                        last = spliced(&last, drawn, &self.focus, &mut self.rng);
                     }
                 }
             }

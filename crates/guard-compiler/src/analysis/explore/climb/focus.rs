@@ -23,9 +23,10 @@ impl Focus {
 
     /// Chooses one of so many places, of which these are in focus.
     pub(super) fn choose(&self, count: usize, seen: &[usize], rng: &mut Rng) -> usize {
-        match !seen.is_empty() && seen.len() < count && rng.chance(OFTEN) {
-            true => *rng.pick(seen),
-            false => rng.below(count),
+        if !seen.is_empty() && seen.len() < count && rng.chance(OFTEN) {
+            *rng.pick(seen)
+        } else {
+            rng.below(count)
         }
     }
 

@@ -249,22 +249,22 @@ impl Maker<'_, '_> {
             }
             // A list has no keys that anything is compared with.
             let named = keys.and_then(|key| self.classes.class_of(key)).is_some_and(|c| c.opaque);
-            return Some(match named {
-                true => {
-                    let entries: BTreeMap<_, _> = items.into_iter().collect();
-                    Json::Object(entries.into_iter().map(|(k, v)| ((*k).into(), v)).collect())
-                }
-                false => Json::Array(items.into_iter().map(|(_, value)| value).collect()),
+            return Some(if named {
+                let entries: BTreeMap<_, _> = items.into_iter().collect();
+                Json::Object(entries.into_iter().map(|(k, v)| ((*k).into(), v)).collect())
+            } else {
+                Json::Array(items.into_iter().map(|(_, value)| value).collect())
             });
         }
         let plain = self.json(node, 2);
-        match rng.chance(60) && !plain.is_empty() {
-            true => Some(rng.pick(&plain).clone()),
-            false => Some(match rng.below(4) {
+        if rng.chance(60) && !plain.is_empty() {
+            Some(rng.pick(&plain).clone())
+        } else {
+            Some(match rng.below(4) {
                 0 => Json::Int(*rng.pick(&constants.numbers)),
                 1 => Json::Bool(rng.chance(50)),
                 _ => Json::string(rng.pick(&constants.texts).as_str()),
-            }),
+            })
         }
     }
 }

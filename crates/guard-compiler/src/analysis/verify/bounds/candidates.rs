@@ -110,9 +110,10 @@ impl<'s, 'p> Candidates<'s, 'p> {
         let declared = &self.plan.tools[tool as usize];
         let (limits, budgets) =
             (self.limits(declared, measured.kind), self.budgets(declared, measured.kind));
-        let all: Vec<GrowthSource> = match budgets_first {
-            true => budgets.into_iter().chain(limits).collect(),
-            false => limits.into_iter().chain(budgets).collect(),
+        let all: Vec<GrowthSource> = if budgets_first {
+            budgets.into_iter().chain(limits).collect()
+        } else {
+            limits.into_iter().chain(budgets).collect()
         };
         all.into_iter().find(grows)
     }

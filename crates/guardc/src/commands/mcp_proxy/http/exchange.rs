@@ -207,16 +207,13 @@ impl AnswerBody {
             Some(kind) => _ = headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind)),
             None => _ = headers.remove(CONTENT_TYPE),
         }
-        let body = match streams {
-            true => {
-                headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-                let first = first.map(|event| event.written().into());
-                AnswerBody { first, answers, guard }.boxed_unsync()
-            }
-            false => {
-                guard.over = true;
-                full(first.map(|event| event.data.trim_ascii_end().to_vec()).unwrap_or_default())
-            }
+        let body = if streams {
+            headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+            let first = first.map(|event| event.written().into());
+            AnswerBody { first, answers, guard }.boxed_unsync()
+        } else {
+            guard.over = true;
+            full(first.map(|event| event.data.trim_ascii_end().to_vec()).unwrap_or_default())
         };
         let mut response = Response::new(body);
         (*response.status_mut(), *response.headers_mut()) = (status.unwrap_or(none), headers);

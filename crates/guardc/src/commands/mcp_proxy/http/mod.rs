@@ -212,10 +212,7 @@ impl HttpProxy {
                 (outputs, proxy.next_deadline().is_some() || proxy.gate().is_active())
             });
             self.deliver(outputs);
-            match active {
-                true => tokio::time::sleep(TICK).await,
-                false => self.awake.notified().await,
-            }
+            if active { tokio::time::sleep(TICK).await } else { self.awake.notified().await }
         }
     }
 

@@ -168,9 +168,10 @@ fn named_by(method: &str) -> Option<&'static str> {
 fn param_agrees(arguments: &Json, name: &str, text: &str) -> bool {
     let mut named = Vec::new();
     members_named(arguments, name, &mut named);
-    match named.is_empty() {
-        true => holds(arguments, text),
-        false => named.iter().any(|value| holds(value, text)),
+    if named.is_empty() {
+        holds(arguments, text)
+    } else {
+        named.iter().any(|value| holds(value, text))
     }
 }
 
