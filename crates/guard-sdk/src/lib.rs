@@ -69,6 +69,7 @@ mod queries;
 mod recorded;
 mod session;
 pub mod sources;
+mod texts;
 mod upgrade;
 mod world;
 

@@ -44,6 +44,7 @@ pub struct SessionOptions<'o, W> {
     now: Option<Millis>,
     recheck: Option<Option<NonZeroU32>>,
     max_memory: Option<u64>,
+    replays: bool,
     source: UnstoredLines<'o>,
 }
 
@@ -131,6 +132,7 @@ impl<'o, W: World> SessionOptions<'o, W> {
             now: None,
             recheck: None,
             max_memory: None,
+            replays: false,
             source: UnstoredLines::New,
         }
     }
@@ -191,6 +193,13 @@ impl<'o, W: World> SessionOptions<'o, W> {
         self
     }
 
+    /// Resumes the session from all records of its store, even where the store has a snapshot: each record must come out
+    /// as it was. Slower, and for those who are about to drop records.
+    pub fn replayed(mut self) -> Self {
+        self.replays = true;
+        self
+    }
+
     /// Resumes the session from the lines of its trace. Each record must come out as it was. Not together with a
     /// store, which has the trace itself.
     pub fn trace(mut self, lines: &'o [String]) -> Self {
@@ -230,6 +239,7 @@ impl<'o, W: World> SessionOptions<'o, W> {
         let mut persistence =
             Persistence::new(self.storage, self.keys, &self.id, self.shared, &guard)?;
         persistence.memory.bytes = self.max_memory;
+        persistence.replays = self.replays;
         let recorder = persistence.recorder();
         let world = AnsweringWorld::new(world);
         let actor = self.actor.map(str::to_owned);

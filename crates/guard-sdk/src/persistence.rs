@@ -127,6 +127,8 @@ pub(crate) struct Persistence {
     retained_bytes: usize,
     snapshot_at: u64,
     pub(crate) memory: MemoryLimit,
+    /// Records are decided again when the session resumes, even where its store has a snapshot.
+    pub(crate) replays: bool,
     /// Store and session may differ: nothing is taken until the session is opened again.
     failed: bool,
 }
@@ -158,6 +160,7 @@ impl Persistence {
             retained_bytes: 0,
             snapshot_at: SNAPSHOT_EVERY,
             memory: MemoryLimit::default(),
+            replays: false,
             failed: false,
         })
     }
@@ -225,7 +228,6 @@ pub(crate) fn unit_of(
     }
 }
 
-/// A salt that nobody can guess, for the hashes of secrets that no key seals.
 /// Returns bytes that nobody can guess, of the system's randomness.
 ///
 /// # Errors

@@ -1,7 +1,6 @@
 //! A session that lasts: kernel, world, recorder and store behind one door.
 
 use crate::clock::system_time;
-use crate::contract::{TextFeed, TextOptions};
 use crate::error::SessionError;
 use crate::guard::Guard;
 use crate::persistence::Persistence;
@@ -10,8 +9,6 @@ use crate::world::AnsweringWorld;
 use guard_hosts::Host;
 use guard_plan::json::Json;
 use guard_plan::plan::Millis;
-use guard_plan::record::Judged;
-use guard_plan::report::{Item, Report};
 use guard_runtime::{
     Arguments, CallApproval, Ending, Event, HaltEnd, Learned, Move, Moved, Outcome, Proposal,
     Proposed, Recorder, Revocation, Session as SessionState, Settled, Settlement, StopAttempt,
@@ -368,12 +365,16 @@ impl<W: World> Session<W> {
         self.outcome(&Event::Move(Move { item, transition, by, reason, now }), moved)
     }
 
-    /// Tells the host's answers to its probes, which hold until the next ones. Nothing is recorded where all are known.
+    /// Tells the host's answers to its probes, which hold until the next ones. Nothing is recorded where all are known:
+    /// then the result is `None`.
     ///
     /// # Errors
     ///
     /// [`SessionError::UnknownProbe`]; the store's errors.
-    pub fn answer_probes(&mut self, answers: Vec<(Box<str>, Json)>) -> Result<(), SessionError> {
+    pub fn answer_probes(
+        &mut self,
+        answers: Vec<(Box<str>, Json)>,
+    ) -> Result<Option<Recorded<()>>, SessionError> {
         let names = || self.guard.plan().probes.iter().map(|probe| probe.name.as_str());
         if let Some((name, _)) =
             answers.iter().find(|(name, _)| !names().any(|known| *known == **name))
@@ -383,75 +384,19 @@ impl<W: World> Session<W> {
         }
         let known = |(name, json): &(Box<str>, Json)| self.world.answers.get(&**name) == Some(json);
         if answers.iter().all(known) {
-            return Ok(());
+            return Ok(None);
         }
         self.expect_room()?;
         let json = Json::Object(answers);
-        self.commit_record(|session| {
+        let record = self.commit_record(|session| {
             let Session { guard, state, recorder, .. } = session;
             recorder.answers(guard.kernel(), state, &json).to_vec()
         })?;
-        let Json::Object(answers) = json else { return Ok(()) };
-        self.world.answers.extend(answers.into_iter().map(|(name, json)| (name.into(), json)));
-        Ok(())
-    }
-
-    /// Judges a text that an agent wrote by a contract of the guard and by what the session knows.
-    ///
-    /// # Errors
-    ///
-    /// [`SessionError::Guard`] where there is no such contract, or it cannot be used; the store's errors.
-    pub fn check_text(
-        &mut self,
-        contract: &str,
-        text: impl AsRef<[u8]>,
-        options: &TextOptions<'_>,
-    ) -> Result<Recorded<Report>, SessionError> {
-        let report =
-            self.guard.contract(contract)?.check_in(&self.state, text.as_ref(), options)?;
-        self.judged(contract, options.finish_reason, report)
-    }
-
-    /// Takes a piece of a text, judged by what the session knows now.
-    pub fn push_text(&self, feed: &mut TextFeed, piece: &[u8]) -> Vec<Item> {
-        feed.push_in(&self.state, piece)
-    }
-
-    /// Ends a text that came in pieces, and records its report.
-    ///
-    /// # Errors
-    ///
-    /// The record cannot be kept.
-    pub fn finish_text(
-        &mut self,
-        feed: TextFeed,
-        finish_reason: Option<&str>,
-    ) -> Result<Recorded<Report>, SessionError> {
-        let contract = feed.contract().to_owned();
-        let report = feed.finish_in(&self.state, finish_reason);
-        self.judged(&contract, finish_reason, report)
-    }
-
-    /// Records a report.
-    fn judged(
-        &mut self,
-        contract: &str,
-        finish_reason: Option<&str>,
-        report: Report,
-    ) -> Result<Recorded<Report>, SessionError> {
-        let judged = Judged {
-            contract: contract.into(),
-            bytes: report.text.length,
-            sha256: report.text.sha256.as_str().into(),
-            finish_reason: finish_reason.map(Into::into),
-            state: report.state.name().into(),
-            kept: report.kept() as u64,
-            quarantined: report.quarantined_count,
-            truncated: report.truncated,
-        };
-        let record = self
-            .commit_record(|session| session.recorder.judged(&session.state, &judged).to_vec())?;
-        Ok(Recorded::new(report, record))
+        if let Json::Object(answers) = json {
+            let answers = answers.into_iter().map(|(name, json)| (name.into(), json));
+            self.world.answers.extend(answers);
+        }
+        Ok(Some(Recorded::new((), record)))
     }
 
     fn outcome<T>(

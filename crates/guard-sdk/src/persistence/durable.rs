@@ -2,6 +2,7 @@
 
 use super::{MAX_ATTEMPTS, SNAPSHOT_EVERY, Storage};
 use crate::error::SessionError;
+use crate::recorded::Recorded;
 use crate::session::Session;
 use guard_plan::encode::Hash;
 use guard_plan::plan::UnitId;
@@ -38,6 +39,15 @@ impl<W: World> Session<W> {
     }
 
     fn resume_stored(&mut self, begun: &StoredStart) -> Result<(), SessionError> {
+        if let Some(storage) = self.persistence.storage.clone().filter(|_| self.persistence.replays)
+        {
+            let records = storage.store.records(self.state.id(), 0)?;
+            let records = records.collect::<Result<Vec<_>, _>>()?;
+            let (kernel, secrets) = (self.guard.kernel(), &self.persistence.secrets);
+            let resumed = resume(kernel, secrets, records.iter().map(String::as_str))?;
+            self.adopt(resumed);
+            return Ok(());
+        }
         let (kernel, secrets) = (self.guard.kernel(), &self.persistence.secrets);
         let resumed = match (&begun.snapshot, last_upgrade(&begun.records)) {
             // A snapshot from before an upgrade is of another plan. The store has followed the chain.
@@ -291,16 +301,16 @@ impl<W: World> Session<W> {
         head.map_or(0, |head| head.version.saturating_sub(head.first))
     }
 
-    /// Writes a record of all that the session remembers, and drops the records before it from the store. Returns how many
-    /// were dropped; none without a store.
+    /// Writes a record of all that the session remembers, and drops the records before it from the store. The outcome is
+    /// the number of dropped records; `None` without a store.
     ///
     /// # Errors
     ///
     /// [`SessionError::NoKey`]; the store's errors.
-    pub fn compact(&mut self) -> Result<u64, SessionError> {
-        let Some(storage) = self.persistence.storage.clone() else { return Ok(0) };
+    pub fn compact(&mut self) -> Result<Option<Recorded<u64>>, SessionError> {
+        let Some(storage) = self.persistence.storage.clone() else { return Ok(None) };
         let before = self.stored_records();
-        self.commit_record(|session| {
+        let record = self.commit_record(|session| {
             let resumed = Resumed {
                 session: session.state.clone(),
                 recorder: session.recorder.clone(),
@@ -313,7 +323,7 @@ impl<W: World> Session<W> {
             written.unwrap_or_default()
         })?;
         storage.store.forget(self.state.id(), self.recorder.seq().saturating_sub(1))?;
-        Ok(before)
+        Ok(Some(Recorded::new(before, record)))
     }
 
     /// Returns true if the session's secrets are sealed with a key. Without a key they are only hashed.

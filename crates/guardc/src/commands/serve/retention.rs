@@ -94,10 +94,10 @@ impl Server {
         }
         let id = session.id().to_owned();
         match session.compact() {
-            Ok(0) => {}
-            Ok(dropped) => {
+            Ok(None) => {}
+            Ok(Some(dropped)) => {
                 self.stats.compacted();
-                log::event("compacted", json!({ "session": id, "records": dropped }));
+                log::event("compacted", json!({ "session": id, "records": *dropped }));
             }
             Err(error) => log::event(
                 "compact_failed",

@@ -7,13 +7,10 @@ use crate::files;
 use crate::plans;
 use crate::play;
 use crate::term::{Console, count};
-use guard_runtime::{Kernel, Secrets};
-use guard_trace::store::{
-    Commit, Committed, Durability, Store, StoreError, key_path, open_existing,
-};
-use guard_trace::{Keys, ResumeError, resume, snapshot};
+use guard_sdk::{Durability, Guard, Recorded, SessionError, Storage};
+use guard_trace::store::{StoreError, key_path, open_existing};
+use guard_trace::{Keys, ResumeError};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// Drops records for which a snapshot stands; the chain stays verifiable. Take a checkpoint before
 #[derive(Debug, clap::Args)]
@@ -45,15 +42,15 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     let keys = Keys::read(&key).map_err(|error| Failure::new(error.to_string()))?;
     let opened = open_existing(&args.store, Durability::Full, Some(keys.clone()));
     let store = opened.map_err(|error| failed(&error))?;
-    let all = store.sessions().map_err(|error| failed(&error))?;
+    let storage = Storage::of_store(store.into(), keys);
+    let all = storage.store().sessions().map_err(|error| failed(&error))?;
     if let Some(wanted) = args.session.iter().find(|id| !all.contains(id)) {
         return Err(no_session(wanted, all.iter().map(String::as_str)));
     }
     let meant = |id: &&String| args.session.is_empty() || args.session.contains(id);
     let (mut done, mut dropped, mut others, mut left) = (0, 0, 0, 0);
     for id in all.iter().filter(meant) {
-        let secrets: Arc<dyn Secrets> = Arc::new(keys.session(id));
-        match compact(&*store, guard.kernel(), &secrets, id, args.at_least) {
+        match compact(&guard, &storage, id, args.at_least) {
             Ok(Some(records)) => (done, dropped) = (done + 1, dropped + records),
             Ok(None) => {}
             // For a named session the mismatch is reported; without names, only sessions of this
@@ -67,7 +64,6 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
                 );
             }
         }
-        store.release(id);
     }
     let dropped = count(usize::try_from(dropped).unwrap_or(usize::MAX), "record");
     let others = match others {
@@ -81,30 +77,18 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
 /// Writes the snapshot record of a session, then drops the records before it; returns their number,
 /// or the reason for a failure.
 fn compact(
-    store: &dyn Store,
-    kernel: &Kernel,
-    secrets: &Arc<dyn Secrets>,
+    guard: &Guard,
+    storage: &Storage,
     id: &str,
     at_least: u64,
 ) -> Result<Option<u64>, CompactFailure> {
-    let head = store.begin(id)?.head;
+    let head = storage.store().head(id)?.unwrap_or_default();
     if head.version - head.first < at_least.max(2) {
         return Ok(None);
     }
-    // All records, even if the store has a snapshot: records are replayed before they are dropped.
-    let records = store.records(id, 0)?.collect::<Result<Vec<_>, _>>()?;
-    let mut resumed = resume(kernel, secrets, records.iter().map(String::as_str))?;
-    let taken = snapshot(kernel, &resumed, &**secrets);
-    let taken = taken.ok_or("the guard has secrets, and nobody can seal them")?;
-    let line = resumed.recorder.snapshot(&resumed.session, &taken).to_vec();
-    let line = String::from_utf8(line).map_err(|_| "its snapshot is no text")?;
-    let commit = Commit { version: head.version, records: &[&line], ..Commit::default() };
-    match store.commit(id, &commit)? {
-        Committed::Yes(_) => {}
-        _ => return Err("somebody else writes to it".into()),
-    }
-    store.forget(id, head.version)?;
-    Ok(Some(head.version - head.first))
+    // Every record is decided again before it is dropped.
+    let mut session = guard.session(id).storage(storage).replayed().open()?;
+    Ok(session.compact()?.map(Recorded::into_outcome))
 }
 
 /// The reason why a session is not compacted.
@@ -114,22 +98,18 @@ enum CompactFailure {
     Other(String),
 }
 
-impl From<&str> for CompactFailure {
-    fn from(why: &str) -> CompactFailure {
-        CompactFailure::Other(why.to_owned())
-    }
-}
-
 impl From<StoreError> for CompactFailure {
     fn from(error: StoreError) -> CompactFailure {
         CompactFailure::Other(error.to_string())
     }
 }
 
-impl From<ResumeError> for CompactFailure {
-    fn from(error: ResumeError) -> CompactFailure {
+impl From<SessionError> for CompactFailure {
+    fn from(error: SessionError) -> CompactFailure {
         match error {
-            ResumeError::Mismatch(_) => CompactFailure::Mismatch(error.to_string()),
+            SessionError::Resume(ResumeError::Mismatch(_)) => {
+                CompactFailure::Mismatch(error.to_string())
+            }
             other => CompactFailure::Other(other.to_string()),
         }
     }

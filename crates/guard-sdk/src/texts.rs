@@ -1,0 +1,69 @@
+//! Texts that an agent wrote, judged by what its session knows.
+
+use crate::contract::{TextFeed, TextOptions};
+use crate::error::SessionError;
+use crate::recorded::Recorded;
+use crate::session::Session;
+use guard_plan::record::Judged;
+use guard_plan::report::{Item, Report};
+use guard_runtime::World;
+
+impl<W: World> Session<W> {
+    /// Judges a text that an agent wrote by a contract of the guard and by what the session knows.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::Guard`] where there is no such contract, or it cannot be used; the store's errors.
+    pub fn check_text(
+        &mut self,
+        contract: &str,
+        text: impl AsRef<[u8]>,
+        options: &TextOptions<'_>,
+    ) -> Result<Recorded<Report>, SessionError> {
+        let report =
+            self.guard.contract(contract)?.check_in(&self.state, text.as_ref(), options)?;
+        self.judged(contract, options.finish_reason, report)
+    }
+
+    /// Takes a piece of a text, judged by what the session knows now.
+    pub fn push_text(&self, feed: &mut TextFeed, piece: &[u8]) -> Vec<Item> {
+        feed.push_in(&self.state, piece)
+    }
+
+    /// Ends a text that came in pieces, and records its report.
+    ///
+    /// # Errors
+    ///
+    /// The record cannot be kept.
+    pub fn finish_text(
+        &mut self,
+        feed: TextFeed,
+        finish_reason: Option<&str>,
+    ) -> Result<Recorded<Report>, SessionError> {
+        let contract = feed.contract().to_owned();
+        let report = feed.finish_in(&self.state, finish_reason);
+        self.judged(&contract, finish_reason, report)
+    }
+
+    /// Records a report.
+    fn judged(
+        &mut self,
+        contract: &str,
+        finish_reason: Option<&str>,
+        report: Report,
+    ) -> Result<Recorded<Report>, SessionError> {
+        let judged = Judged {
+            contract: contract.into(),
+            bytes: report.text.length,
+            sha256: report.text.sha256.as_str().into(),
+            finish_reason: finish_reason.map(Into::into),
+            state: report.state.name().into(),
+            kept: report.kept() as u64,
+            quarantined: report.quarantined_count,
+            truncated: report.truncated,
+        };
+        let record = self
+            .commit_record(|session| session.recorder.judged(&session.state, &judged).to_vec())?;
+        Ok(Recorded::new(report, record))
+    }
+}
