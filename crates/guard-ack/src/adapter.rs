@@ -105,6 +105,10 @@ pub trait Contestant: Sync {
 /// The world outside of the adapter.
 pub trait AdapterWorld {
     /// Asks the model.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`] where the model gives no turn.
     fn model(&mut self, messages: &[ModelMessage]) -> Result<ModelTurn, Refused>;
     /// Records that a tool begins to run.
     fn begin(&mut self, call: &ModelCall);

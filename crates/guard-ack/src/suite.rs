@@ -52,6 +52,10 @@ impl CaseSuite {
     }
 
     /// The cases of a folder: `AREA/NAME.toml`.
+    ///
+    /// # Errors
+    ///
+    /// A folder or file that cannot be read, or is not UTF-8.
     pub fn read(folder: &Path) -> io::Result<CaseSuite> {
         let mut texts = Vec::new();
         for area in std::fs::read_dir(folder)? {

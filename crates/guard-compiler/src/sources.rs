@@ -21,7 +21,11 @@ pub struct SourceFile {
 /// Brings the texts that `use "…"` names. The path is already joined to the using file's folder and
 /// normalised; it never climbs out of the project.
 pub trait Loader {
-    /// The text of the file, or why there is none (`no such file`, `not UTF-8 at byte 17`).
+    /// Loads the text of a file.
+    ///
+    /// # Errors
+    ///
+    /// The reason why there is none (`no such file`, `not UTF-8 at byte 17`).
     fn load(&mut self, path: &str) -> Result<String, String>;
 }
 

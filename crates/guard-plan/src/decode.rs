@@ -108,12 +108,20 @@ fn way(steps: &[PathStep<'_>]) -> String {
 }
 
 impl Decoder<'_> {
-    /// The value of a type; or everything that is wrong with it.
+    /// Decodes the value of a type.
+    ///
+    /// # Errors
+    ///
+    /// Every problem of the value, each with its place.
     pub fn decode(&self, ty: TypeId, json: &Json) -> Result<Value, Vec<DecodeProblem>> {
         self.decode_as(ty, &TakenForms::OWN, json)
     }
 
     /// As [`Decoder::decode`], for a value that is taken in other forms too.
+    ///
+    /// # Errors
+    ///
+    /// As [`Decoder::decode`].
     pub fn decode_as(
         &self,
         ty: TypeId,
@@ -126,6 +134,10 @@ impl Decoder<'_> {
     }
 
     /// The values of a tool's parameters, from an object.
+    ///
+    /// # Errors
+    ///
+    /// Every problem of the arguments, unknown and missing ones among them.
     pub fn arguments(
         &self,
         params: &[Field],
@@ -137,6 +149,10 @@ impl Decoder<'_> {
     }
 
     /// The value of one parameter: `None` where it is absent.
+    ///
+    /// # Errors
+    ///
+    /// Every problem of the argument; one if it is required and absent.
     pub fn argument(
         &self,
         param: &Field,

@@ -68,7 +68,11 @@ pub fn assumable(plan: &Plan, proofs: &[Proof]) -> Vec<bool> {
     assumable
 }
 
-/// Checks every proof of a plan; the error says which does not stand, and why.
+/// Checks every proof of a plan.
+///
+/// # Errors
+///
+/// The first proof that does not hold, and why, in words.
 pub fn check(plan: &Plan) -> Result<(), String> {
     if plan.proofs.is_empty() {
         return Ok(());

@@ -75,6 +75,24 @@ impl ApprovalLog {
     }
 
     /// The id of the request for a call in a session. It tells nothing about the arguments to whoever has no key.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # use guard_sdk::approvals::GrantExtent;
+    /// # let source = "guard demo\ntool pay(amount: int) { approval boss }";
+    /// # let guard = guard_sdk::Guard::compile("demo.guard", source)?;
+    /// # let storage = guard_sdk::Storage::open(&folder.path().join("sessions"))?;
+    /// # let approvals = storage.approvals()?;
+    /// # let mut session = guard.session("s1").storage(&storage).actor("agent").at(0).open()?;
+    /// let call = r#"{"amount": 5}"#;
+    /// let asked = session.at(1_000).propose_with("1", "pay", call, &approvals)?;
+    /// let request = asked.request.expect("a person must approve it");
+    ///
+    /// let args = guard_sdk::Json::parse(call).unwrap();
+    /// assert_eq!(approvals.request_id("s1", "pay", &args), request.id);
+    /// assert_ne!(approvals.request_id("s2", "pay", &args), request.id);
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
     pub fn request_id(&self, session: &str, tool: &str, args: &Json) -> String {
         let mut call = format!("approval\0{tool}\0");
         args.sorted().write(&mut call);
@@ -87,6 +105,24 @@ impl ApprovalLog {
     }
 
     /// All requests, of one session or of all, oldest first.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # use guard_sdk::approvals::GrantExtent;
+    /// # let source = "guard demo\ntool pay(amount: int) { approval boss }";
+    /// # let guard = guard_sdk::Guard::compile("demo.guard", source)?;
+    /// # let storage = guard_sdk::Storage::open(&folder.path().join("sessions"))?;
+    /// # let approvals = storage.approvals()?;
+    /// # let mut session = guard.session("s1").storage(&storage).actor("agent").at(0).open()?;
+    /// let call = r#"{"amount": 5}"#;
+    /// let asked = session.at(1_000).propose_with("1", "pay", call, &approvals)?;
+    /// let request = asked.request.expect("a person must approve it");
+    ///
+    /// let waiting = approvals.requests(Some("s1"))?;
+    /// assert_eq!(waiting.len(), 1);
+    /// assert_eq!((waiting[0].tool.as_str(), &waiting[0].roles[..]), ("pay", &["boss".to_owned()][..]));
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -123,6 +159,23 @@ impl ApprovalLog {
 
     /// The request whose id begins with a text.
     ///
+    /// ```
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # use guard_sdk::approvals::GrantExtent;
+    /// # let source = "guard demo\ntool pay(amount: int) { approval boss }";
+    /// # let guard = guard_sdk::Guard::compile("demo.guard", source)?;
+    /// # let storage = guard_sdk::Storage::open(&folder.path().join("sessions"))?;
+    /// # let approvals = storage.approvals()?;
+    /// # let mut session = guard.session("s1").storage(&storage).actor("agent").at(0).open()?;
+    /// let call = r#"{"amount": 5}"#;
+    /// let asked = session.at(1_000).propose_with("1", "pay", call, &approvals)?;
+    /// let request = asked.request.expect("a person must approve it");
+    ///
+    /// assert_eq!(approvals.find(&request.id[..6])?.args, r#"{"amount":5}"#);
+    /// assert!(approvals.find("").is_err());
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`ApprovalError::Unknown`], [`ApprovalError::Ambiguous`], or as [`ApprovalLog::requests`].
@@ -140,6 +193,28 @@ impl ApprovalLog {
     }
 
     /// Grants a request in a role, which may be left out where only one is asked.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # use guard_sdk::approvals::GrantExtent;
+    /// # let source = "guard demo\ntool pay(amount: int) { approval boss }";
+    /// # let guard = guard_sdk::Guard::compile("demo.guard", source)?;
+    /// # let storage = guard_sdk::Storage::open(&folder.path().join("sessions"))?;
+    /// # let approvals = storage.approvals()?;
+    /// # let mut session = guard.session("s1").storage(&storage).actor("agent").at(0).open()?;
+    /// let call = r#"{"amount": 5}"#;
+    /// let asked = session.at(1_000).propose_with("1", "pay", call, &approvals)?;
+    /// let request = asked.request.expect("a person must approve it");
+    ///
+    /// // Whoever asked cannot answer.
+    /// assert!(approvals.grant(&request.id, "agent", None, GrantExtent::Once, 2_000).is_err());
+    /// approvals.grant(&request.id, "kim", Some("boss"), GrantExtent::For(60_000), 2_000)?;
+    /// for (call_id, at) in [("2", 3_000), ("3", 4_000)] {
+    ///     let again = session.at(at).propose_with(call_id, "pay", call, &approvals)?;
+    ///     assert!(again.proposed.verdict.is_allowed());
+    /// }
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -170,6 +245,25 @@ impl ApprovalLog {
 
     /// Refuses a request, with a reason that the agent reads when it makes the call again.
     ///
+    /// ```
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # use guard_sdk::approvals::GrantExtent;
+    /// # let source = "guard demo\ntool pay(amount: int) { approval boss }";
+    /// # let guard = guard_sdk::Guard::compile("demo.guard", source)?;
+    /// # let storage = guard_sdk::Storage::open(&folder.path().join("sessions"))?;
+    /// # let approvals = storage.approvals()?;
+    /// # let mut session = guard.session("s1").storage(&storage).actor("agent").at(0).open()?;
+    /// let call = r#"{"amount": 5}"#;
+    /// let asked = session.at(1_000).propose_with("1", "pay", call, &approvals)?;
+    /// let request = asked.request.expect("a person must approve it");
+    ///
+    /// use guard_sdk::approvals::RequestState;
+    /// let answered = approvals.reject(&request.id, "kim", "the invoice is missing", 2_000)?;
+    /// assert_eq!(answered.waiting(2_000), RequestState::Refused);
+    /// assert!(!session.at(3_000).propose_with("2", "pay", call, &approvals)?.proposed.verdict.is_allowed());
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// As [`ApprovalLog::grant`]; [`ApprovalError::NoReason`].
@@ -191,6 +285,25 @@ impl ApprovalLog {
     }
 
     /// Takes all grants of a request back, as far as they are not used up.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # use guard_sdk::approvals::GrantExtent;
+    /// # let source = "guard demo\ntool pay(amount: int) { approval boss }";
+    /// # let guard = guard_sdk::Guard::compile("demo.guard", source)?;
+    /// # let storage = guard_sdk::Storage::open(&folder.path().join("sessions"))?;
+    /// # let approvals = storage.approvals()?;
+    /// # let mut session = guard.session("s1").storage(&storage).actor("agent").at(0).open()?;
+    /// let call = r#"{"amount": 5}"#;
+    /// let asked = session.at(1_000).propose_with("1", "pay", call, &approvals)?;
+    /// let request = asked.request.expect("a person must approve it");
+    ///
+    /// approvals.grant(&request.id, "kim", None, GrantExtent::Once, 2_000)?;
+    /// approvals.revoke(&request.id, "kim", 3_000)?;
+    /// let again = session.at(4_000).propose_with("2", "pay", call, &approvals)?;
+    /// assert!(!again.proposed.verdict.is_allowed());
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -257,6 +370,10 @@ fn roles(proposed: &Proposed) -> Vec<String> {
 }
 
 /// An instant as people read it.
+///
+/// ```
+/// assert_eq!(guard_sdk::approvals::instant(0), "1970-01-01T00:00:00Z");
+/// ```
 pub fn instant(at: Millis) -> String {
     time::format_rfc3339(at)
 }

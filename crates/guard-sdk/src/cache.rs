@@ -65,6 +65,18 @@ impl GuardCache {
 
     /// As [`Guard::from_file`].
     ///
+    /// ```
+    /// # let folder = tempfile::tempdir().unwrap();
+    ///
+    /// let path = folder.path().join("demo.guard");
+    /// std::fs::write(&path, "guard demo\ntool ping()").unwrap();
+    /// let cache = guard_sdk::GuardCache::new(64);
+    /// assert_eq!(cache.load(&path)?.name(), "demo");
+    /// std::fs::write(&path, "guard other\ntool ping()").unwrap();
+    /// assert_eq!(cache.load(&path)?.name(), "other");
+    /// # Ok::<(), guard_sdk::GuardError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// As [`Guard::from_file`].
@@ -83,6 +95,14 @@ impl GuardCache {
     }
 
     /// As [`Guard::compile`].
+    ///
+    /// ```
+    /// let cache = guard_sdk::GuardCache::new(1);
+    /// cache.compile("a.guard", "guard a\ntool ping()")?;
+    /// cache.compile("b.guard", "guard b\ntool ping()")?;
+    /// assert_eq!(cache.len(), 1);
+    /// # Ok::<(), guard_sdk::GuardError>(())
+    /// ```
     ///
     /// # Errors
     ///

@@ -3,6 +3,11 @@
 use guard_plan::plan::Millis;
 
 /// Milliseconds since 1970 by the system's clock; 0 before.
+///
+/// ```
+/// // 2020-01-01, in milliseconds.
+/// assert!(guard_sdk::system_time() > 1_577_836_800_000);
+/// ```
 pub fn system_time() -> Millis {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     since.ok().and_then(|since| i64::try_from(since.as_millis()).ok()).unwrap_or(0)

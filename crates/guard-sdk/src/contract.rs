@@ -28,6 +28,16 @@ pub struct Contract {
 impl Guard {
     /// The contract with this name.
     ///
+    /// ```
+    /// # let source = "guard g\nrecord Act { what: string max 9 }\ncontract R { items acts: Act max 3 }";
+    /// # let guard = guard_sdk::Guard::compile("g.guard", source)?;
+    ///
+    /// assert_eq!(guard.contract("R")?.name(), "R");
+    /// let error = guard.contract("RR").err().expect("no such contract");
+    /// assert!(error.to_string().contains("`R`"));
+    /// # Ok::<(), guard_sdk::GuardError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`GuardError::UnknownContract`]; [`GuardError::Contract`] where it cannot be made ready.
@@ -52,21 +62,61 @@ impl Contract {
     }
 
     /// Returns the instructions for a producer, as text. They name the elements of the host's lists in `known`.
+    ///
+    /// ```
+    /// # let source = "guard g\nrecord Act { what: string max 9 }\ncontract R { items acts: Act max 3 }";
+    /// # let guard = guard_sdk::Guard::compile("g.guard", source)?;
+    ///
+    /// let prompt = guard.contract("R")?.prompt(&Default::default());
+    /// assert!(prompt.contains("acts") && prompt.contains("what"));
+    /// # Ok::<(), guard_sdk::GuardError>(())
+    /// ```
     pub fn prompt(&self, known: &Lists) -> String {
         guard_contract::prompt(self.guard.plan(), self.index, known)
     }
 
     /// The words to a producer whose text did not hold, so that it writes it again; none if the report is `valid`.
+    ///
+    /// ```
+    /// # let source = "guard g\nrecord Act { what: string max 9 }\ncontract R { items acts: Act max 3 }";
+    /// # let guard = guard_sdk::Guard::compile("g.guard", source)?;
+    ///
+    /// let (contract, known) = (guard.contract("R")?, Default::default());
+    /// let report = contract.check(r#"{"acts": [{"what": "much too long"}]}"#, &Default::default())?;
+    /// let words = contract.reask(&report, &known).expect("an item did not hold");
+    /// assert!(words.contains("what"));
+    /// let report = contract.check(r#"{"acts": []}"#, &Default::default())?;
+    /// assert!(contract.reask(&report, &known).is_none());
+    /// # Ok::<(), guard_sdk::GuardError>(())
+    /// ```
     pub fn reask(&self, report: &Report, known: &Lists) -> Option<String> {
         guard_contract::reask(self.guard.plan(), self.index, report, known)
     }
 
     /// Its JSON Schema; members that refer to a list of the host have its values.
+    ///
+    /// ```
+    /// # let source = "guard g\nrecord Act { what: string max 9 }\ncontract R { items acts: Act max 3 }";
+    /// # let guard = guard_sdk::Guard::compile("g.guard", source)?;
+    ///
+    /// let schema = guard.contract("R")?.schema(&Default::default());
+    /// assert_eq!(schema["properties"]["acts"]["maxItems"], 3);
+    /// # Ok::<(), guard_sdk::GuardError>(())
+    /// ```
     pub fn schema(&self, known: &Lists) -> serde_json::Value {
         guard_contract::schema(self.guard.plan(), self.index, known)
     }
 
     /// Its JSON Schema as APIs with strict structured outputs accept it.
+    ///
+    /// ```
+    /// # let source = "guard g\nrecord Act { what: string max 9 }\ncontract R { items acts: Act max 3 }";
+    /// # let guard = guard_sdk::Guard::compile("g.guard", source)?;
+    ///
+    /// let strict = guard.contract("R")?.strict_schema(&Default::default()).expect("it has one");
+    /// assert_eq!(strict.schema["additionalProperties"], false);
+    /// # Ok::<(), guard_sdk::GuardError>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -81,6 +131,18 @@ impl Contract {
     }
 
     /// Begins to judge a text that arrives in pieces.
+    ///
+    /// ```
+    /// # let source = "guard g\nrecord Act { what: string max 9 }\ncontract R { items acts: Act max 3 }";
+    /// # let guard = guard_sdk::Guard::compile("g.guard", source)?;
+    ///
+    /// let mut feed = guard.contract("R")?.feed(Default::default())?;
+    /// let items = feed.push(br#"{"acts": [{"what": "run"}, "#);
+    /// assert_eq!(items.len(), 1);
+    /// feed.push(br#"{"what": "stop"}]}"#);
+    /// assert_eq!(feed.finish(None).state.name(), "valid");
+    /// # Ok::<(), guard_sdk::GuardError>(())
+    /// ```
     ///
     /// # Errors
     ///

@@ -10,6 +10,28 @@ use guard_runtime::{Event, Kernel, Outcome, Session as SessionState, World};
 impl<W: World> Session<W> {
     /// Drives the session until its goals are reached, nothing more can be done, or a limit is met. Every event of the
     /// drive is recorded like any other.
+    ///
+    /// ```
+    /// use guard_sdk::driving::{Clock, DriveIo, DriveLimits, Nobody, Scripted, ToolOutcome, Tools};
+    /// use guard_sdk::{Guard, Json};
+    /// struct Shell;
+    /// impl Tools for Shell {
+    ///     fn run(&mut self, _: &str, _: &Json) -> ToolOutcome { ToolOutcome::Success(None) }
+    /// }
+    /// struct Still;
+    /// impl Clock for Still {
+    ///     fn now(&mut self) -> i64 { 0 }
+    ///     fn wait_until(&mut self, _: i64) {}
+    /// }
+    /// let source = "guard demo\nstate { built: bool = false }\ntool build() { effect built = true }\ngoal done { built }";
+    /// let mut session = Guard::compile("demo.guard", source)?.session("s1").at(0).open()?;
+    /// // Scripted replies stand for a model.
+    /// let mut reasoner = Scripted::new([r#"{"action": "build", "reasoning": "nothing is built"}"#]);
+    /// let io = DriveIo { reasoner: &mut reasoner, tools: &mut Shell, clock: &mut Still, approvals: &mut Nobody };
+    /// let report = session.drive(&mut { io }, &DriveLimits::default());
+    /// assert_eq!(report.end, guard_plan::drive::End::GoalReached);
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
     pub fn drive(&mut self, io: &mut DriveIo<'_>, limits: &DriveLimits) -> DriveReport {
         drive(self, io, limits)
     }

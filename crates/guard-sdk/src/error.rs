@@ -12,6 +12,12 @@ use std::path::PathBuf;
 
 /// The reason why a guard cannot be compiled or loaded. Its `Debug` form is its `Display` form, since `main` prints the
 /// former.
+///
+/// ```
+/// let error = guard_sdk::Guard::from_file("no-such.guard").unwrap_err();
+/// assert!(matches!(&error, guard_sdk::GuardError::Unreadable(path, _) if path == "no-such.guard"));
+/// assert!(error.to_string().contains("no such file"));
+/// ```
 pub enum GuardError {
     /// The file cannot be read; its path and the reason.
     Unreadable(String, String),
@@ -101,6 +107,16 @@ fn write_source_errors(
 
 /// The reason why an event of a session was not accepted. The event has no effect, unless [`SessionError::Broken`] says
 /// otherwise.
+///
+/// ```
+/// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
+/// # let mut session = guard.session("s1").open()?;
+/// let error = session.settle("1", Ok(None)).unwrap_err();
+/// assert_eq!(error.code(), "no_such_call");
+/// // The session goes on.
+/// assert!(session.propose("1", "ping", "{}")?.verdict.is_allowed());
+/// # Ok::<(), guard_sdk::SessionError>(())
+/// ```
 #[derive(Debug)]
 pub enum SessionError {
     /// The event does not fit the session: an unknown call, an amount below zero and the like.

@@ -69,8 +69,14 @@ impl Guard {
 
     /// Loads a guard or a compiled plan from a file, whichever it is.
     ///
-    /// ```no_run
-    /// let guard = guard_sdk::Guard::from_file("agent.guard")?;
+    /// ```
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// let path = folder.path().join("agent.guard");
+    /// std::fs::write(&path, "guard agent\ntool ping()").unwrap();
+    /// let guard = guard_sdk::Guard::from_file(&path)?;
+    /// assert_eq!(guard.name(), "agent");
+    /// std::fs::write(&path, guard.kernel().loaded().to_bytes()).unwrap();
+    /// assert_eq!(guard_sdk::Guard::from_file(&path)?.plan_hash(), guard.plan_hash());
     /// # Ok::<(), guard_sdk::GuardError>(())
     /// ```
     ///
@@ -89,6 +95,17 @@ impl Guard {
 
     /// Loads what `guardc compile` wrote, in binary or JSON form.
     ///
+    /// ```
+    /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
+    /// # let bytes = guard.kernel().loaded().to_bytes();
+    /// // `bytes` is a file that `guardc compile` wrote.
+    /// let loaded = guard_sdk::Guard::from_plan_bytes(&bytes)?;
+    /// assert_eq!(loaded.plan_hash(), guard.plan_hash());
+    /// let error = guard_sdk::Guard::from_plan_bytes(&bytes[..40]).unwrap_err();
+    /// assert_eq!(error.code(), "bad_plan");
+    /// # Ok::<(), guard_sdk::GuardError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`GuardError::Plan`] where the bytes are not a valid plan; [`GuardError::Kernel`] where it cannot be run, which
@@ -99,6 +116,17 @@ impl Guard {
 
     /// Makes a loaded plan ready.
     ///
+    /// ```
+    /// use guard_plan::LoadedPlan;
+    /// use guard_sdk::{Guard, GuardError};
+    /// # let compiled = Guard::compile("demo.guard", "guard demo\ntool ping()")?;
+    /// # let bytes = compiled.kernel().loaded().to_bytes();
+    /// let plan: LoadedPlan = guard_plan::load(&bytes).map_err(GuardError::Plan)?;
+    /// let guard = Guard::from_plan(plan)?;
+    /// assert_eq!(guard.plan().tools.len(), 1);
+    /// # Ok::<(), guard_sdk::GuardError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`GuardError::Kernel`].
@@ -107,6 +135,16 @@ impl Guard {
     }
 
     /// Makes the output of a compilation ready.
+    ///
+    /// ```
+    /// use guard_sdk::{Guard, sources};
+    /// let source = sources::compile("demo.guard".as_ref(), "guard demo\ntool ping()".into(), None);
+    /// // Warnings of the compiler do not prevent a guard.
+    /// assert!(source.compilation.diagnostics.is_empty());
+    /// let guard = Guard::from_compiled(source)?;
+    /// assert_eq!(guard.name(), "demo");
+    /// # Ok::<(), guard_sdk::GuardError>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -167,6 +205,16 @@ impl Guard {
     /// and a difference ends the session's trust in the optimized one (semantics §16). A guard that was loaded from a
     /// plan needs the plan as lowered in `lowered`.
     ///
+    /// ```
+    /// use std::num::NonZeroU32;
+    /// let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping() { limit 1 per session }")?;
+    /// let watched = guard.watched(NonZeroU32::MIN, None)?;
+    /// let mut session = watched.session("s1").open()?;
+    /// assert!(session.propose("1", "ping", "{}")?.verdict.is_allowed());
+    /// assert!(!session.propose("2", "ping", "{}")?.verdict.is_allowed());
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`GuardError::NoLoweredPlan`]; [`GuardError::Kernel`] where the two plans are of different guards.
@@ -205,6 +253,13 @@ impl Guard {
     }
 
     /// Instructions for an agent under this guard, in words: its tools and their rules.
+    ///
+    /// ```
+    /// let source = "guard demo\ntool lint()\ntool deploy() { requires lint }";
+    /// let guide = guard_sdk::Guard::compile("demo.guard", source)?.guide();
+    /// assert!(guide.contains("deploy") && guide.contains("lint"));
+    /// # Ok::<(), guard_sdk::GuardError>(())
+    /// ```
     pub fn guide(&self) -> String {
         guard_advice::guide(self.plan())
     }

@@ -16,11 +16,35 @@ use std::path::{Path, PathBuf};
 
 impl Guard {
     /// Begins or resumes the session with this id; [`SessionOptions::open`] opens it.
+    ///
+    /// ```
+    /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
+    /// let mut session = guard.session("order-17").actor("ann").open()?;
+    /// assert_eq!(session.id(), "order-17");
+    /// assert!(session.propose("1", "ping", "{}")?.verdict.is_allowed());
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
     pub fn session(&self, id: impl Into<String>) -> SessionOptions<'_, Host> {
         SessionOptions::new(self, id.into())
     }
 
     /// Begins or resumes a session whose questions a world of the caller's own answers.
+    ///
+    /// ```
+    /// use guard_sdk::{Guard, Json, World};
+    /// /// Answers one probe, and looks at no files.
+    /// struct Queue(bool);
+    /// impl World for Queue {
+    ///     fn exists(&mut self, _: &str) -> Option<bool> { None }
+    ///     fn probe(&mut self, name: &str) -> Option<Json> { (name == "idle").then(|| Json::Bool(self.0)) }
+    /// }
+    /// let guard = Guard::compile("demo.guard", "guard demo\nprobe idle { host }\ntool ping() { ready when probe idle }")?;
+    /// let mut session = guard.session_in("s1", Queue(false)).open_in_world()?;
+    /// assert!(!session.propose("1", "ping", "{}")?.verdict.is_allowed());
+    /// *session.world_mut() = Queue(true);
+    /// assert!(session.propose("2", "ping", "{}")?.verdict.is_allowed());
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
     pub fn session_in<W: World>(&self, id: impl Into<String>, world: W) -> SessionOptions<'_, W> {
         SessionOptions::in_world(self, id.into(), world)
     }
@@ -62,6 +86,17 @@ impl<'o> SessionOptions<'o, Host> {
 
     /// The folder in which the agent works. Rules that look at files, commands and git look there; without one nobody
     /// answers them, and they deny.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir().unwrap();
+    ///
+    /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool publish() { deny unless exists(\"report.md\") }")?;
+    /// let mut session = guard.session("s1").workspace(folder.path()).open()?;
+    /// assert!(!session.propose("1", "publish", "{}")?.verdict.is_allowed());
+    /// std::fs::write(folder.path().join("report.md"), "done").unwrap();
+    /// assert!(session.propose("2", "publish", "{}")?.verdict.is_allowed());
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
     pub fn workspace(mut self, folder: impl Into<PathBuf>) -> Self {
         self.workspace = Some(folder.into());
         self
@@ -69,6 +104,22 @@ impl<'o> SessionOptions<'o, Host> {
 
     /// The folder in which the agent works, if the session is new. One that is resumed keeps the workspace that its
     /// records name: hosts tell the current folder of an agent, which may change during a session.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir().unwrap();
+    ///
+    /// # let other = tempfile::tempdir().unwrap();
+    /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
+    ///
+    /// # let storage = guard_sdk::Storage::open(&folder.path().join("sessions"))?;
+    /// let session = guard.session("s1").storage(&storage).first_workspace(folder.path()).open()?;
+    /// let first = session.state().workspace().to_owned();
+    /// session.close();
+    /// // The agent has changed its folder meanwhile.
+    /// let session = guard.session("s1").storage(&storage).first_workspace(other.path()).open()?;
+    /// assert_eq!(session.state().workspace(), first);
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
     pub fn first_workspace(mut self, folder: impl Into<PathBuf>) -> Self {
         self.keeps_workspace = true;
         self.workspace(folder)
@@ -138,42 +189,116 @@ impl<'o, W: World> SessionOptions<'o, W> {
     }
 
     /// The path that relative paths start from, without looking at the disk: an absolute path.
+    ///
+    /// ```
+    /// let source = "guard demo\ntool read(file: path) { deny unless file within \"docs\" }";
+    /// let guard = guard_sdk::Guard::compile("demo.guard", source)?;
+    /// let mut session = guard.session("s1").root("/home/ann/site").open()?;
+    /// assert!(session.propose("1", "read", r#"{"file": "/home/ann/site/docs/a.md"}"#)?.verdict.is_allowed());
+    /// assert!(!session.propose("2", "read", r#"{"file": "../docs/a.md"}"#)?.verdict.is_allowed());
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
     pub fn root(mut self, path: impl Into<String>) -> Self {
         self.root = Some(path.into());
         self
     }
 
     /// Keeps the session's records in a store. A session with this id that is there already goes on.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
+    ///
+    /// let storage = guard_sdk::Storage::open(&folder.path().join("sessions"))?;
+    /// let session = guard.session("s1").storage(&storage).open()?;
+    /// assert_eq!(session.stored_records(), 1);
+    /// session.close();
+    /// assert!(guard.session("s1").storage(&storage).open()?.is_resumed());
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
     pub fn storage(mut self, storage: &'o Storage) -> Self {
         self.storage = Some(storage);
         self
     }
 
     /// The key for the secrets of a session without a store. A store brings its own.
+    ///
+    /// ```
+    /// use guard_sdk::{Guard, Keys};
+    /// let guard = Guard::compile("demo.guard", "guard demo\ntool login(password: secret string)")?;
+    /// let keys = Keys::new([7; 32]);
+    /// let mut session = guard.session("s1").keys(&keys).open()?;
+    /// let proposed = session.propose("1", "login", r#"{"password": "hunter2"}"#)?;
+    /// assert!(!proposed.record().contains("hunter2"));
+    /// let records = session.records()?;
+    /// assert!(guard.session("s1").keys(&keys).trace(&records).open().is_ok());
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
     pub fn keys(mut self, keys: &'o Keys) -> Self {
         self.keys = Some(keys);
         self
     }
 
     /// Charges a unit of the guard to a budget that sessions of the store share.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir().unwrap();
+    ///
+    /// use guard_sdk::{Guard, SessionError, SharedBudget, Storage};
+    /// let guard = Guard::compile("demo.guard", "guard demo\nbudget usd = 10.00\ntool search() { costs 3.00 usd }")?;
+    /// let storage = Storage::open(&folder.path().join("sessions"))?;
+    /// let team = SharedBudget { unit: "usd".into(), key: "team".into(), limit: 5_000_000 };
+    /// let mut ann = guard.session("ann").storage(&storage).share(team.clone()).open()?;
+    /// let mut bob = guard.session("bob").storage(&storage).share(team).open()?;
+    /// assert!(ann.propose("1", "search", "{}")?.verdict.is_allowed());
+    /// assert!(matches!(bob.propose("1", "search", "{}"), Err(SessionError::OverBudget(..))));
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
     pub fn share(mut self, budget: SharedBudget) -> Self {
         self.shared.push(budget);
         self
     }
 
     /// On whose behalf the agent acts, for the record.
+    ///
+    /// ```
+    /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
+    ///
+    /// let session = guard.session("s1").actor("ann").open()?;
+    /// assert!(session.records()?[0].contains(r#""actor":"ann""#));
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
     pub fn actor(mut self, actor: &'o str) -> Self {
         self.actor = Some(actor);
         self
     }
 
     /// The data from which the guard learns at the start (`learn … from start`), an object.
+    ///
+    /// ```
+    /// use guard_sdk::{Guard, Json};
+    /// let source = "guard demo\nfact friend(address: string)\nsource start { learn friend(data.friends[*]) }
+    /// tool send(to: string) { deny unless known friend(to) }";
+    /// let guard = Guard::compile("demo.guard", source)?;
+    /// let data = Json::parse(r#"{"friends": ["ann@example.com"]}"#).unwrap();
+    /// let mut session = guard.session("s1").data(&data).open()?;
+    /// assert!(session.propose("1", "send", r#"{"to": "ann@example.com"}"#)?.verdict.is_allowed());
+    /// assert!(!session.propose("2", "send", r#"{"to": "eve@example.com"}"#)?.verdict.is_allowed());
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
     pub fn data(mut self, data: &'o Json) -> Self {
         self.data = Some(data);
         self
     }
 
     /// The time at which the session begins, in milliseconds since 1970; otherwise the system's time.
+    ///
+    /// ```
+    /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
+    /// let session = guard.session("s1").at(1_767_603_600_000).open()?;
+    /// assert!(session.records()?[0].contains("2026-01-05T09:00:00"));
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
     pub fn at(mut self, now: Millis) -> Self {
         self.now = Some(now);
         self
@@ -181,6 +306,18 @@ impl<'o, W: World> SessionOptions<'o, W> {
 
     /// Sets the rate at which proved invariants are checked again: at one of `every` calls, or never with `None`. The
     /// default is one of 256 calls. A resumed session keeps the rate that it began with.
+    ///
+    /// ```
+    /// use std::num::NonZeroU32;
+    /// let source = "guard demo\nstate { n: int = 0 }\ninvariant small { n <= 5 }
+    /// tool add() { deny unless n < 5, effect n += 1 }";
+    /// let guard = guard_sdk::Guard::compile("demo.guard", source)?;
+    /// // What was proved is checked again at every call.
+    /// let mut session = guard.session("s1").recheck(Some(NonZeroU32::MIN)).open()?;
+    /// session.propose("1", "add", "{}")?;
+    /// assert!(session.settle("1", Ok(None))?.broken_proof.is_none());
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
     pub fn recheck(mut self, every: Option<NonZeroU32>) -> Self {
         self.recheck = Some(every);
         self
@@ -188,6 +325,15 @@ impl<'o, W: World> SessionOptions<'o, W> {
 
     /// The most that the session may remember, in bytes as it would be stored. Beyond it no call is decided
     /// ([`SessionError::TooLarge`]); calls in flight are settled all the same.
+    ///
+    /// ```
+    /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
+    ///
+    /// let mut session = guard.session("s1").max_memory(1).open()?;
+    /// let error = session.propose("1", "ping", "{}").unwrap_err();
+    /// assert_eq!(error.code(), "session_too_large");
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
     pub fn max_memory(mut self, bytes: u64) -> Self {
         self.max_memory = Some(bytes);
         self
@@ -195,6 +341,18 @@ impl<'o, W: World> SessionOptions<'o, W> {
 
     /// Resumes the session from all records of its store, even where the store has a snapshot: each record must come out
     /// as it was. Slower, and for those who are about to drop records.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
+    ///
+    /// # let storage = guard_sdk::Storage::open(&folder.path().join("sessions"))?;
+    /// # guard.session("s1").storage(&storage).open()?.close();
+    /// let mut session = guard.session("s1").storage(&storage).replayed().open()?;
+    /// assert!(session.is_resumed());
+    /// assert!(session.compact()?.is_some());
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
     pub fn replayed(mut self) -> Self {
         self.replays = true;
         self
@@ -202,18 +360,51 @@ impl<'o, W: World> SessionOptions<'o, W> {
 
     /// Resumes the session from the lines of its trace. Each record must come out as it was. Not together with a
     /// store, which has the trace itself.
+    ///
+    /// ```
+    /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping() { limit 1 per session }")?;
+    /// let mut session = guard.session("s1").open()?;
+    /// session.propose("1", "ping", "{}")?;
+    /// let mut lines = session.records()?;
+    /// let mut again = guard.session("s1").trace(&lines).open()?;
+    /// assert!(!again.propose("2", "ping", "{}")?.verdict.is_allowed());
+    /// // A line that was changed is not taken up.
+    /// lines[1] = lines[1].replace("allow", "deny");
+    /// assert!(guard.session("s1").trace(&lines).open().is_err());
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
     pub fn trace(mut self, lines: &'o [String]) -> Self {
         self.source = UnstoredLines::Trace(lines);
         self
     }
 
     /// Resumes the session from what [`Session::snapshot`] gave.
+    ///
+    /// ```
+    /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping() { limit 1 per session }")?;
+    /// # let mut session = guard.session("s1").open()?;
+    /// session.propose("1", "ping", "{}")?;
+    /// let bytes = session.snapshot()?;
+    /// let session = guard.session("s1").snapshot(&bytes).open()?;
+    /// assert_eq!(session.in_flight(), ["1"]);
+    /// assert!(guard.session("s2").snapshot(&bytes).open().is_err());
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
     pub fn snapshot(mut self, snapshot: &'o [u8]) -> Self {
         self.source = UnstoredLines::Snapshot(snapshot);
         self
     }
 
     /// Begins the session, or resumes it where its records end, in the world it was given.
+    ///
+    /// ```
+    /// use guard_runtime::NoWorld;
+    /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool publish() { deny unless exists(\"report.md\") }")?;
+    /// // Nobody answers questions in this world, and rules that ask them deny.
+    /// let mut session = guard.session_in("s1", NoWorld).open_in_world()?;
+    /// assert!(!session.propose("1", "publish", "{}")?.verdict.is_allowed());
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
     ///
     /// # Errors
     ///

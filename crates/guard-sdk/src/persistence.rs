@@ -41,6 +41,17 @@ impl Storage {
     /// Opens a folder of JSON Lines or an SQLite database, or creates one: a database where the path ends in `.db`,
     /// `.sqlite` or `.sqlite3`, else a folder. Each record is on disk when it is acknowledged.
     ///
+    /// ```
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
+    ///
+    /// use guard_sdk::Storage;
+    /// let storage = Storage::open(&folder.path().join("sessions.db"))?;
+    /// guard.session("s1").storage(&storage).open()?;
+    /// assert!(storage.contains("s1")?);
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// Where the path is something else, or cannot be used.
@@ -49,6 +60,19 @@ impl Storage {
     }
 
     /// The same, with a level of durability and a key file; without one the key lies beside the records.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
+    ///
+    /// use guard_sdk::{Durability, Storage};
+    /// // The agent may read the folder of the records, and not that of the key.
+    /// let key = folder.path().join("store.key");
+    /// let storage = Storage::open_with(&folder.path().join("sessions"), Durability::Off, Some(&key))?;
+    /// assert!(guard.session("s1").storage(&storage).open()?.is_keyed());
+    /// assert!(key.exists());
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -63,12 +87,34 @@ impl Storage {
     }
 
     /// A store that is open already, or one of the caller's own.
+    ///
+    /// ```
+    /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
+    ///
+    /// use guard_sdk::{Keys, Storage};
+    /// use guard_trace::store::MemoryStore;
+    /// let storage = Storage::of_store(std::sync::Arc::new(MemoryStore::new()), Keys::new([7; 32]));
+    /// let session = guard.session("s1").storage(&storage).open()?;
+    /// assert_eq!(session.stored_records(), 1);
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
     pub fn of_store(store: Arc<dyn Store>, keys: Keys) -> Storage {
         Storage { store, keys, path: None, limit: None }
     }
 
     /// The same store, which holds at most so many bytes. When it is full, no session begins and no call is decided
     /// ([`SessionError::StoreFull`]); calls in flight are settled all the same. The size is measured once a second.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
+    ///
+    /// let storage = guard_sdk::Storage::open(&folder.path().join("sessions"))?.limited_to(100);
+    /// guard.session("s1").storage(&storage).open()?;
+    /// let error = guard.session("s2").storage(&storage).open().err().expect("the store is full");
+    /// assert_eq!(error.code(), "store_full");
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
     #[must_use]
     pub fn limited_to(mut self, bytes: u64) -> Storage {
         self.limit = Some(StoreLimit::new(bytes, self.path.clone()));
@@ -86,6 +132,14 @@ impl Storage {
 
     /// The requests for approval of its sessions, and what people answered.
     ///
+    /// ```
+    /// # let folder = tempfile::tempdir().unwrap();
+    ///
+    /// let storage = guard_sdk::Storage::open(&folder.path().join("sessions"))?;
+    /// assert!(storage.approvals()?.requests(None)?.is_empty());
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`ApprovalError::NoFolder`] where the store is not on disk.
@@ -95,6 +149,17 @@ impl Storage {
     }
 
     /// Returns true if the store has the session.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
+    ///
+    /// let storage = guard_sdk::Storage::open(&folder.path().join("sessions"))?;
+    /// assert!(!storage.contains("s1")?);
+    /// guard.session("s1").storage(&storage).open()?;
+    /// assert!(storage.contains("s1")?);
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -229,6 +294,14 @@ pub(crate) fn unit_of(
 }
 
 /// Returns bytes that nobody can guess, of the system's randomness.
+///
+/// ```
+/// let (one, other) = (guard_sdk::random_bytes::<32>()?, guard_sdk::random_bytes::<32>()?);
+/// assert_ne!(one, other);
+/// let keys = guard_sdk::Keys::new(one);
+/// # let _ = keys;
+/// # Ok::<(), guard_sdk::SessionError>(())
+/// ```
 ///
 /// # Errors
 ///

@@ -5,6 +5,18 @@ use std::ops::Deref;
 /// The outcome of one event, and the record that the session's store holds of it.
 ///
 /// It dereferences to the outcome.
+///
+/// ```
+/// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
+/// # let mut session = guard.session("s1").open()?;
+///
+/// let proposed = session.propose("1", "ping", "{}")?;
+/// assert!(proposed.verdict.is_allowed());
+/// let (outcome, record) = proposed.into_parts();
+/// assert!(outcome.verdict.is_allowed());
+/// assert_eq!(session.records()?.last(), Some(&record));
+/// # Ok::<(), guard_sdk::SessionError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recorded<T> {
     outcome: T,

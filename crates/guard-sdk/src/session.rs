@@ -85,6 +85,18 @@ impl<W: World> Session<W> {
 
     /// Takes any event of the kernel. The typed methods below are easier to use.
     ///
+    /// ```
+    /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
+    /// # let mut session = guard.session("s1").open()?;
+    ///
+    /// use guard_sdk::{Event, Outcome};
+    /// use guard_runtime::Stop;
+    /// let stopped = session.apply(&Event::Stop(Stop { reason: None, now: 0 }))?;
+    /// assert!(matches!(*stopped, Outcome::Stopped(_)));
+    /// assert!(stopped.record().contains(r#""kind":"stop""#));
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// As the method for that event.
@@ -197,6 +209,16 @@ impl<W: World> Session<W> {
     /// Says that a call succeeded with something that is no JSON: `text` shows it, `error` says why it is none. It
     /// counts as a result that does not decode.
     ///
+    /// ```
+    /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()\ntool pong() { requires ping }")?;
+    /// # let mut session = guard.session("s1").open()?;
+    /// session.propose("1", "ping", "{}")?;
+    /// session.settle_unreadable("1", "<html>", "the server answered with a web page")?;
+    /// assert!(session.in_flight().is_empty());
+    /// assert!(!session.propose("2", "pong", "{}")?.verdict.is_allowed());
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// Those of [`Session::settle`].
@@ -279,6 +301,19 @@ impl<W: World> Session<W> {
 
     /// Adds to what was spent of a unit that the host charges; `amount` is in 10⁻⁶ units.
     ///
+    /// ```
+    /// # let source = "guard demo\nbudget tokens = 1000\ntool ping() { costs 1 tokens }";
+    /// # let source = "guard demo\nbudget tokens = 1000\ntool ping()";
+    /// # let guard = guard_sdk::Guard::compile("demo.guard", source)?;
+    /// # let mut session = guard.session("s1").open()?;
+    /// // The guard has `budget tokens = 1000`; the model has used them all.
+    /// session.usage("tokens", 1_000_000_000)?;
+    /// let refused = session.propose("1", "ping", "{}")?;
+    /// assert_eq!(refused.verdict.reasons[0].code, guard_sdk::Code::Budget);
+    /// assert!(session.usage("tokens", -1).is_err());
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`SessionError::Step`] where the host does not charge the unit, or the amount is negative; the store's errors.
@@ -288,6 +323,20 @@ impl<W: World> Session<W> {
     }
 
     /// Ends a halt, in the name of a person in a role.
+    ///
+    /// ```
+    /// # let source = "guard demo\nstate { free: int in 0..=9 = 9 }\ntool look() { returns int, observe free = result }";
+    /// # let guard = guard_sdk::Guard::compile("demo.guard", source)?;
+    /// # let mut session = guard.session("s1").open()?;
+    ///
+    /// session.propose("1", "look", "{}")?;
+    /// // The result does not fit the state `free: int in 0..=9`: nothing is allowed until a person has looked.
+    /// assert!(session.settle_text("1", "12")?.halted);
+    /// assert_eq!(session.propose("2", "look", "{}")?.verdict.reasons[0].code, guard_sdk::Code::Halted);
+    /// session.resume("operator", "kim")?;
+    /// assert!(session.propose("3", "look", "{}")?.verdict.is_allowed());
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -341,6 +390,25 @@ impl<W: World> Session<W> {
 
     /// Judges the criteria of an item, which then is verified or goes back.
     ///
+    /// ```
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let source = "guard demo
+    /// # lifecycle todo { fields { content: string }, initial open, agent claim: open -> claimed
+    /// #   harness verify: claimed -> done when criteria pass, harness reject: claimed -> open when criteria fail
+    /// #   final done, criteria file }";
+    /// # let guard = guard_sdk::Guard::compile("demo.guard", source)?;
+    ///
+    /// # let mut session = guard.session("s1").workspace(folder.path()).open()?;
+    /// let todo = r#"{"content": "write it", "criteria": [{"file": "report.md"}]}"#;
+    /// assert!(session.propose("1", "todo_create", todo)?.verdict.is_allowed());
+    /// assert!(session.propose("2", "todo_claim", r#"{"id": "todo-1"}"#)?.verdict.is_allowed());
+    /// assert_eq!(session.verify_item("todo-1")?.change.after, "open");
+    /// std::fs::write(folder.path().join("report.md"), "done").unwrap();
+    /// session.propose("3", "todo_claim", r#"{"id": "todo-1"}"#)?;
+    /// assert_eq!(session.verify_item("todo-1")?.change.after, "done");
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`SessionError::Step`] where there is no such item or nothing to verify; the store's errors.
@@ -350,6 +418,22 @@ impl<W: World> Session<W> {
     }
 
     /// Moves an item by hand, in somebody's name.
+    ///
+    /// ```
+    /// # let source = "guard demo
+    /// # lifecycle todo { fields { content: string }, initial open, agent claim: open -> claimed
+    /// #   harness verify: claimed -> done when criteria pass, harness reopen: claimed -> open
+    /// #   final done, criteria file }";
+    /// # let guard = guard_sdk::Guard::compile("demo.guard", source)?;
+    /// # let mut session = guard.session("s1").open()?;
+    ///
+    /// session.propose("1", "todo_create", r#"{"content": "write it", "criteria": [{"file": "a"}]}"#)?;
+    /// session.propose("2", "todo_claim", r#"{"id": "todo-1"}"#)?;
+    /// let moved = session.move_item("todo-1", "reopen", "kim", Some("too short"))?;
+    /// assert_eq!(moved.change.after, "open");
+    /// assert!(moved.record().contains("too short"));
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -367,6 +451,19 @@ impl<W: World> Session<W> {
 
     /// Tells the host's answers to its probes, which hold until the next ones. Nothing is recorded where all are known:
     /// then the result is `None`.
+    ///
+    /// ```
+    /// # let source = "guard demo\nprobe idle { host }\ntool ping() { ready when probe idle }";
+    /// # let guard = guard_sdk::Guard::compile("demo.guard", source)?;
+    /// # let mut session = guard.session("s1").open()?;
+    /// use guard_sdk::Json;
+    /// let told = session.answer_probes(vec![("idle".into(), Json::Bool(true))])?;
+    /// assert!(told.is_some_and(|told| told.record().contains("idle")));
+    /// assert!(session.propose("1", "ping", "{}")?.verdict.is_allowed());
+    /// // The same answer again is not recorded again.
+    /// assert!(session.answer_probes(vec![("idle".into(), Json::Bool(true))])?.is_none());
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
     ///
     /// # Errors
     ///

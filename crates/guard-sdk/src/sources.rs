@@ -28,6 +28,13 @@ pub struct CompiledSource {
 
 /// Compiles `text`, which stands at `path`. Files that it uses are loaded from below `root`, or from below
 /// [`project_root`] where none is given.
+///
+/// ```
+/// use guard_sdk::sources;
+/// let source = sources::compile("demo.guard".as_ref(), "guard demo\ntool a() { requires b }".into(), None);
+/// assert!(source.compilation.output.is_none());
+/// assert_eq!(source.shown[0].path, "demo.guard");
+/// ```
 pub fn compile(path: &Path, text: String, root: Option<&Path>) -> CompiledSource {
     let path = std::path::absolute(path).map(|p| normalize(&p)).unwrap_or_else(|_| path.to_owned());
     let root = match root.filter(|root| path.starts_with(root)) {
@@ -91,6 +98,11 @@ impl Loader for FileLoader {
 
 /// Returns true if the bytes are a plan, in binary or JSON form. A guard's source begins with a word or a comment
 /// instead.
+///
+/// ```
+/// assert!(guard_sdk::sources::is_plan(br#"{"plan": {}}"#));
+/// assert!(!guard_sdk::sources::is_plan(b"guard demo"));
+/// ```
 pub fn is_plan(bytes: &[u8]) -> bool {
     bytes.starts_with(MAGIC) || bytes.iter().find(|b| !b.is_ascii_whitespace()) == Some(&b'{')
 }
@@ -105,6 +117,11 @@ pub fn display(path: &Path) -> String {
 }
 
 /// `a/./b/../c` as `a/c`, without looking at the disk.
+///
+/// ```
+/// use std::path::Path;
+/// assert_eq!(guard_sdk::sources::normalize(Path::new("a/./b/../c")), Path::new("a/c"));
+/// ```
 pub fn normalize(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for part in path.components() {
@@ -143,6 +160,12 @@ pub fn read_bytes(path: &Path) -> Result<Vec<u8>, String> {
 
 /// All bytes of a reader that has at most so many.
 ///
+/// ```
+/// assert_eq!(guard_sdk::sources::read_bounded(&b"text"[..], 1 << 20).as_deref(), Ok(&b"text"[..]));
+/// let long = std::io::repeat(b' ');
+/// assert_eq!(guard_sdk::sources::read_bounded(long, 1 << 20), Err("it is larger than 1 MiB".into()));
+/// ```
+///
 /// # Errors
 ///
 /// As [`read_bytes`].
@@ -157,6 +180,10 @@ pub fn read_bounded(from: impl Read, max: u64) -> Result<Vec<u8>, String> {
 
 /// Bytes as text.
 ///
+/// ```
+/// assert_eq!(guard_sdk::sources::utf8(b"a\xff".to_vec()), Err("it is not UTF-8, at byte 1".into()));
+/// ```
+///
 /// # Errors
 ///
 /// Where they are not UTF-8; names the first byte that is not.
@@ -166,6 +193,14 @@ pub fn utf8(bytes: Vec<u8>) -> Result<String, String> {
 }
 
 /// The text of a regular file.
+///
+/// ```
+/// # let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("demo.guard");
+/// std::fs::write(&path, "guard demo").unwrap();
+/// assert_eq!(guard_sdk::sources::read_text(&path).as_deref(), Ok("guard demo"));
+/// assert_eq!(guard_sdk::sources::read_text(folder.path()), Err("it is a directory".into()));
+/// ```
 ///
 /// # Errors
 ///

@@ -11,6 +11,20 @@ use guard_runtime::World;
 impl<W: World> Session<W> {
     /// Judges a text that an agent wrote by a contract of the guard and by what the session knows.
     ///
+    /// ```
+    /// # let source = "guard g\nrecord Act { what: string max 9 }\ncontract R { items acts: Act }";
+    /// # let guard = guard_sdk::Guard::compile("g.guard", source)?;
+    /// # let mut session = guard.session("s1").open()?;
+    ///
+    /// use guard_sdk::TextOptions;
+    /// let text = r#"{"acts": [{"what": "run"}, {"what": "much too long"}]}"#;
+    /// let report = session.check_text("R", text, &TextOptions::default())?;
+    /// assert_eq!(report.state.name(), "partial");
+    /// assert_eq!((report.items["acts"].len(), report.quarantined_count), (1, 1));
+    /// assert!(report.record().contains(r#""kind":"contract""#));
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`SessionError::Guard`] where there is no such contract, or it cannot be used; the store's errors.
@@ -26,11 +40,35 @@ impl<W: World> Session<W> {
     }
 
     /// Takes a piece of a text, judged by what the session knows now.
+    ///
+    /// ```
+    /// # let source = "guard g\nrecord Act { what: string max 9 }\ncontract R { items acts: Act }";
+    /// # let guard = guard_sdk::Guard::compile("g.guard", source)?;
+    /// # let mut session = guard.session("s1").open()?;
+    ///
+    /// let mut feed = guard.contract("R")?.feed(Default::default())?;
+    /// assert!(session.push_text(&mut feed, br#"{"acts": [{"what": "#).is_empty());
+    /// assert_eq!(session.push_text(&mut feed, br#""run"}, "#).len(), 1);
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
     pub fn push_text(&self, feed: &mut TextFeed, piece: &[u8]) -> Vec<Item> {
         feed.push_in(&self.state, piece)
     }
 
     /// Ends a text that came in pieces, and records its report.
+    ///
+    /// ```
+    /// # let source = "guard g\nrecord Act { what: string max 9 }\ncontract R { items acts: Act }";
+    /// # let guard = guard_sdk::Guard::compile("g.guard", source)?;
+    /// # let mut session = guard.session("s1").open()?;
+    ///
+    /// let mut feed = guard.contract("R")?.feed(Default::default())?;
+    /// session.push_text(&mut feed, br#"{"acts": [{"what": "run"}, {"wh"#);
+    /// let report = session.finish_text(feed, Some("length"))?;
+    /// assert!(report.truncated);
+    /// assert_eq!(report.items["acts"].len(), 1);
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
     ///
     /// # Errors
     ///

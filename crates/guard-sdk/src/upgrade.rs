@@ -192,6 +192,18 @@ impl<W: World> Session<W> {
 
     /// Goes on under any guard, because a person says so. The name and the reason are put on record.
     ///
+    /// ```
+    /// use guard_sdk::Guard;
+    /// let guard = Guard::compile("a.guard", "guard demo\ntool ping() { limit 1 per session }")?;
+    /// let looser = Guard::compile("a.guard", "guard demo\ntool ping() { limit 3 per session }")?;
+    /// let mut session = guard.session("s1").open()?;
+    /// assert_eq!(session.upgrade(&looser).unwrap_err().code(), "not_tighter");
+    /// let upgrade = session.upgrade_forced(&looser, "kim", Some("the sale"))?;
+    /// assert!(upgrade.record.is_some_and(|record| record.contains("the sale")));
+    /// assert_eq!(session.guard().plan_hash(), looser.plan_hash());
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`SessionError::Step`] where `by` names nobody; [`SessionError::Upgrade`] where something cannot be brought over;

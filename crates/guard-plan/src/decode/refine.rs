@@ -7,6 +7,10 @@ use crate::value::Value;
 
 impl Decoder<'_> {
     /// Checks that a value conforms to a type, with all refinements, at any depth.
+    ///
+    /// # Errors
+    ///
+    /// The first refinement that the value does not fulfil.
     pub fn conform(&self, ty: TypeId, value: &Value) -> Result<(), DecodeProblem> {
         let fail = |message| Err(DecodeProblem { path: String::new(), message });
         let Some(def) = self.def(ty) else {

@@ -16,6 +16,27 @@ impl<W: World> Session<W> {
     /// Decides a call as [`Session::propose`] does. If all it lacks is an approval, and people have granted it, the
     /// approval is recorded first; a grant for one call is then used up. If nobody has, the call waits among the requests.
     ///
+    /// ```
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # use guard_sdk::approvals::GrantExtent;
+    /// # let source = "guard demo\ntool pay(amount: int) { approval boss }";
+    /// # let guard = guard_sdk::Guard::compile("demo.guard", source)?;
+    /// # let storage = guard_sdk::Storage::open(&folder.path().join("sessions"))?;
+    /// # let approvals = storage.approvals()?;
+    /// # let mut session = guard.session("s1").storage(&storage).actor("agent").at(0).open()?;
+    /// let call = r#"{"amount": 5}"#;
+    /// let asked = session.at(1_000).propose_with("1", "pay", call, &approvals)?;
+    /// let request = asked.request.expect("a person must approve it");
+    ///
+    /// // A person answers, in this process or in another one.
+    /// approvals.grant(&request.id, "kim", None, GrantExtent::Once, 2_000)?;
+    /// let again = session.at(3_000).propose_with("2", "pay", call, &approvals)?;
+    /// assert!(again.proposed.verdict.is_allowed());
+    /// // The grant was for one call.
+    /// assert!(session.at(4_000).propose_with("3", "pay", call, &approvals)?.request.is_some());
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// As [`Session::propose`]; [`SessionError::Approvals`] where the requests cannot be read or written.

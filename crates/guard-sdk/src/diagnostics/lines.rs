@@ -1,6 +1,14 @@
 //! From byte offsets to lines and columns.
 
 /// The starts of the lines of a text.
+///
+/// ```
+/// let text = "one\ntwo";
+/// let lines = guard_sdk::diagnostics::SourceLines::new(text);
+/// let position = lines.position(text, 5);
+/// assert_eq!((position.line, position.column), (2, 2));
+/// assert_eq!(lines.line(text, 2), "two");
+/// ```
 #[derive(Debug, Clone)]
 pub struct SourceLines {
     starts: Vec<usize>,

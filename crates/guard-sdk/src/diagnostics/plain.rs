@@ -4,6 +4,14 @@ use super::{DiagnosticReport, Finding, TextRange, visible};
 use std::fmt::Write as _;
 
 /// Formats one finding: message, positions with their lines and labels, help.
+///
+/// ```
+/// use guard_sdk::diagnostics::{DiagnosticReport, render};
+/// let error = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool a() { requires b }").unwrap_err();
+/// let guard_sdk::GuardError::Source { files, diagnostics } = error else { panic!("a source error") };
+/// let report = DiagnosticReport::of(&files, &diagnostics);
+/// assert!(render(&report, &report.findings[0]).contains("unknown tool `b`"));
+/// ```
 pub fn render(report: &DiagnosticReport, finding: &Finding) -> String {
     let severity = if finding.error { "error" } else { "warning" };
     let mut out = format!("{severity}[{}]: {}\n", finding.code, finding.message);

@@ -183,6 +183,19 @@ impl<W: World> Session<W> {
 
     /// Loads what other processes have written to the session meanwhile.
     ///
+    /// ```
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
+    ///
+    /// # let storage = guard_sdk::Storage::open(&folder.path().join("sessions.db"))?;
+    /// let mut here = guard.session("s1").storage(&storage).open()?;
+    /// let mut there = guard.session("s1").storage(&storage).open()?;
+    /// there.propose("1", "ping", "{}")?;
+    /// here.refresh()?;
+    /// assert_eq!(here.in_flight(), ["1"]);
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// Where the store cannot be read, or its records are not this session's.
@@ -283,6 +296,17 @@ impl<W: World> Session<W> {
 
     /// The session's records, oldest first. A session without a store keeps the last 10,000 of them, and at most 8 MiB.
     ///
+    /// ```
+    /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
+    /// # let mut session = guard.session("s1").open()?;
+    ///
+    /// session.propose("1", "ping", "{}")?;
+    /// let records = session.records()?;
+    /// assert_eq!(records.len(), 2);
+    /// assert!(records[1].contains(r#""kind":"propose""#));
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// Where the store cannot be read.
@@ -303,6 +327,20 @@ impl<W: World> Session<W> {
 
     /// Writes a record of all that the session remembers, and drops the records before it from the store. The outcome is
     /// the number of dropped records; `None` without a store.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
+    ///
+    /// # let storage = guard_sdk::Storage::open(&folder.path().join("sessions"))?;
+    /// let mut session = guard.session("s1").storage(&storage).open()?;
+    /// session.propose("1", "ping", "{}")?;
+    /// let dropped = session.compact()?.expect("it has a store");
+    /// assert_eq!(*dropped, 2);
+    /// assert!(dropped.record().contains(r#""kind":"snapshot""#));
+    /// assert_eq!(session.records()?.len(), 1);
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -332,6 +370,17 @@ impl<W: World> Session<W> {
     }
 
     /// Gives the session up, so that another process may have it. Dropping the session does the same.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
+    ///
+    /// # let storage = guard_sdk::Storage::open(&folder.path().join("sessions"))?;
+    /// let session = guard.session("s1").storage(&storage).open()?;
+    /// session.close();
+    /// assert!(guard.session("s1").storage(&storage).open()?.is_resumed());
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
     pub fn close(self) {}
 }
 

@@ -294,6 +294,10 @@ impl ReferenceSession<'_> {
     }
 
     /// The harness moves an item by hand.
+    ///
+    /// # Errors
+    ///
+    /// [`Misuse`] for an unknown item, and for a transition that the harness cannot make now.
     pub fn move_item(
         &mut self,
         id: &str,
@@ -322,6 +326,10 @@ impl ReferenceSession<'_> {
     }
 
     /// The harness looks at the criteria of an item.
+    ///
+    /// # Errors
+    ///
+    /// [`Misuse`] for an unknown item, and for a state in which nothing is verified.
     pub fn verify(&mut self, id: &str, now: i64, world: Answerer) -> Result<ItemChange, Misuse> {
         let (lifecycle, at) = self.anywhere(id)?;
         let declared = &self.program.lifecycles[lifecycle];

@@ -103,6 +103,10 @@ impl ReferenceSession<'_> {
     }
 
     /// The user has said something.
+    ///
+    /// # Errors
+    ///
+    /// None today; every event of the reference evaluator has this form.
     pub fn prompt(
         &mut self,
         text: &str,

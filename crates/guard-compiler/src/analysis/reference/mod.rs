@@ -252,8 +252,11 @@ struct Grant {
 }
 
 impl<'p> ReferenceSession<'p> {
-    /// Opens a session at `start` (milliseconds since 1970) in a workspace, with what the host gives. Fails with
-    /// the variable whose initial value cannot be computed or does not fit its type, and why.
+    /// Opens a session at `start` (milliseconds since 1970) in a workspace, with what the host gives.
+    ///
+    /// # Errors
+    ///
+    /// The variable whose initial value cannot be computed or does not fit its type, and why.
     pub fn open(
         program: &'p Program,
         start: i64,
@@ -421,6 +424,10 @@ impl<'p> ReferenceSession<'p> {
     }
 
     /// An approval by `role` of exactly this call, until `expires` or for an hour.
+    ///
+    /// # Errors
+    ///
+    /// [`Misuse`] for an unknown tool, and for arguments that are not the tool's.
     pub fn approve(
         &mut self,
         tool: &str,
@@ -439,7 +446,11 @@ impl<'p> ReferenceSession<'p> {
         Ok(())
     }
 
-    /// A role takes back what it has approved of exactly this call; an error where nothing is left of it.
+    /// A role takes back what it has approved of exactly this call.
+    ///
+    /// # Errors
+    ///
+    /// As [`ReferenceSession::approve`]; [`Misuse`] where nothing is left of the approval.
     pub fn revoke(&mut self, tool: &str, args: &Json, role: &str, now: i64) -> Result<(), Misuse> {
         let tool = self.tool(tool).ok_or_else(|| Misuse(format!("unknown tool `{tool}`")))?;
         let args = self
@@ -457,6 +468,10 @@ impl<'p> ReferenceSession<'p> {
     }
 
     /// The host reports use of a host-charged unit.
+    ///
+    /// # Errors
+    ///
+    /// [`Misuse`] for a unit that the host does not charge, and for a negative amount.
     pub fn usage(&mut self, unit: &str, amount: i64, now: i64) -> Result<(), Misuse> {
         let at = self.program.units.iter().position(|u| u.name == unit && u.host_charged);
         let at = at.ok_or_else(|| Misuse(format!("`{unit}` is not charged by the host")))?;
@@ -468,7 +483,11 @@ impl<'p> ReferenceSession<'p> {
         Ok(())
     }
 
-    /// A halt ends; an error where there is none.
+    /// A halt ends.
+    ///
+    /// # Errors
+    ///
+    /// [`Misuse`] where the session is not halted.
     pub fn resume(&mut self, now: i64) -> Result<(), Misuse> {
         if !self.halted {
             return Err(Misuse("the session is not halted".into()));

@@ -115,6 +115,10 @@ pub(super) struct Consequences {
 
 impl ReferenceSession<'_> {
     /// The judgement of a proposal; allowed, it is in flight under `id`, or served.
+    ///
+    /// # Errors
+    ///
+    /// [`Misuse`] where a call with this id is in flight.
     pub fn propose(
         &mut self,
         id: &str,

@@ -17,6 +17,10 @@ use std::rc::Rc;
 
 impl ReferenceSession<'_> {
     /// The call has run, with this outcome and result.
+    ///
+    /// # Errors
+    ///
+    /// [`Misuse`] where no call with this id is in flight.
     pub fn settle(
         &mut self,
         id: &str,
@@ -37,6 +41,10 @@ impl ReferenceSession<'_> {
     }
 
     /// The call has succeeded, and nobody can read its result as JSON.
+    ///
+    /// # Errors
+    ///
+    /// As [`ReferenceSession::settle`].
     pub fn settle_unreadable(
         &mut self,
         id: &str,
