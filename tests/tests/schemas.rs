@@ -5,6 +5,7 @@
 
 use guard_compiler::{Loader, SourceFile, compile};
 use guard_plan::random::Rng;
+use guard_plan::record::{Chain, Kind, Record};
 use guard_plan::{LoadedPlan, schema};
 use guard_tests::generate;
 use jsonschema::Validator;
@@ -147,10 +148,7 @@ fn conversations() -> Vec<(Value, Value)> {
 #[test]
 fn the_sidecar_speaks_as_its_schema_says() {
     let definitions = definitions();
-    let records: BTreeMap<&str, Validator> = schema::schemas()
-        .iter()
-        .filter_map(|(name, _)| Some((name.strip_prefix("record-")?, validator(name))))
-        .collect();
+    let records = validator("record");
     let (mut answered, mut errors) = (BTreeSet::new(), BTreeSet::new());
     for (request, answer) in conversations() {
         holds(&definitions["response"], &answer, "an answer");
@@ -165,8 +163,7 @@ fn the_sidecar_speaks_as_its_schema_says() {
             holds(params.expect("a method"), &request["params"], &method);
             holds(&definitions[&format!("{method}.result")], result, &method);
             for record in result["records"].as_array().into_iter().flatten() {
-                let kind = record["kind"].as_str().expect("a kind");
-                holds(&records[kind], &record["payload"], kind);
+                holds(&records, record, "a record");
             }
             answered.insert(format!("{method}.result"));
             continue;
@@ -180,6 +177,82 @@ fn the_sidecar_speaks_as_its_schema_says() {
     let quiet: Vec<&String> = results.filter(|name| !answered.contains(*name)).collect();
     assert!(quiet.is_empty(), "never answered: {quiet:?}");
     assert!(errors.len() >= 18, "only these errors: {errors:?}");
+}
+
+/// The records of the traces among the inputs of the CLI cases, those of the answers of the sidecar, and one of each kind
+/// that neither has.
+fn records() -> Vec<Value> {
+    let inputs = Path::new(env!("CARGO_MANIFEST_DIR")).join("suite/cli/inputs");
+    let mut records = Vec::new();
+    for trace in ["traces/sound/s1", "traces/sound/s2", "traces/forked/s1", "traces/cut/s1"] {
+        let text = std::fs::read_to_string(inputs.join(format!("{trace}.jsonl"))).expect("a trace");
+        records.extend(text.lines().map(|line| serde_json::from_str(line).expect("a record")));
+    }
+    for (_, answer) in conversations() {
+        records.extend(answer["result"]["records"].as_array().into_iter().flatten().cloned());
+    }
+    let mut chain = Chain::default();
+    let mut add = |kind, payload: Value| {
+        let line = chain.append(0, kind, None, payload.to_string().as_str());
+        let mut line: Value = serde_json::from_slice(line).expect("a record");
+        // A text is written as a JSON string.
+        line["payload"] = payload;
+        records.push(line);
+    };
+    add(Kind::Revoke, json!({"tool": "pay", "args": {}, "role": "boss", "by": "kim"}));
+    let judged = json!({"contract": "R", "bytes": 2, "sha256": "ab", "state": "lost", "kept": 0, "quarantined": 0});
+    add(Kind::Contract, judged);
+    let snapshot = json!({"plan": "sha256:ab", "guard": "g", "session": "s", "start": "1970-01-01T00:00:00Z",
+        "workspace": "/workspace", "form": 1, "memory": "AA=="});
+    add(Kind::Snapshot, snapshot);
+    add(Kind::Ledger, json!({"entry": "begun", "session": "s", "record": 0}));
+    records
+}
+
+#[test]
+fn records_are_as_their_schema_says() {
+    let schema = validator("record");
+    let records = records();
+    let mut kinds = BTreeSet::new();
+    for record in &records {
+        // What the schema takes, the reader takes too.
+        Record::parse(&record.to_string()).expect("a record");
+        holds(&schema, record, "a record");
+        kinds.insert(record["kind"].as_str().expect("a kind").to_owned());
+    }
+    let published = committed("record");
+    let published = published["oneOf"].as_array().expect("a branch for each kind");
+    let all = published.iter().map(|branch| branch["properties"]["kind"]["const"].as_str());
+    let all: BTreeSet<String> = all.map(|kind| kind.expect("a kind").to_owned()).collect();
+    assert_eq!(kinds, all, "every kind is among the records");
+}
+
+#[test]
+fn records_of_another_form_are_refused_by_their_schema() {
+    let schema = validator("record");
+    let refuses =
+        |record: &Value, what: &str| assert!(!schema.is_valid(record), "{what}: {record}");
+    for record in records() {
+        let mut other = record.clone();
+        other["kind"] = json!("other");
+        refuses(&other, "an unknown kind");
+        // No two kinds have the same payload.
+        other["kind"] = json!(if record["kind"] == "open" { "settle" } else { "open" });
+        refuses(&other, "the payload of another kind");
+        for at in ["", "/payload"] {
+            let mut more = record.clone();
+            more.pointer_mut(at).expect("it has one")["more"] = json!(1);
+            refuses(&more, "an unknown member");
+        }
+        for name in ["seq", "time", "kind", "payload", "prev", "hash"] {
+            let mut less = record.clone();
+            less.as_object_mut().expect("an object").remove(name);
+            refuses(&less, "a missing member");
+        }
+        let mut less = record.clone();
+        less["payload"] = json!({});
+        refuses(&less, "an empty payload");
+    }
 }
 
 /// The output of `guardc replay --format json` conforms to the schema of its report.
