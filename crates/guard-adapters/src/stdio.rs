@@ -1,10 +1,12 @@
 //! The adapters as a process: the line protocol on standard input and output.
 
+use guard_ack::protocol::MAX_LINE;
 use guard_ack::protocol::{
     AdapterRequest, ApprovalAnswer, ApprovalRequest, Done, LoopEnd, ModelCall, ModelMessage,
     ModelTurn, Now, OfSession, ProbeAnswer, Reset, Run,
 };
 use guard_ack::{Adapter, AdapterTrouble, AdapterWorld, Refused, TroubleKind};
+use guard_plan::lines::read_text_line;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -102,11 +104,8 @@ struct Wire<R, W> {
 
 impl<R: BufRead, W: Write> Wire<R, W> {
     fn read(&mut self) -> io::Result<Option<Value>> {
-        let mut line = String::new();
-        if self.input.read_line(&mut line)? == 0 {
-            return Ok(None);
-        }
-        Ok(Some(serde_json::from_str(&line).unwrap_or(Value::Null)))
+        let line = read_text_line(&mut self.input, MAX_LINE)?;
+        Ok(line.map(|line| serde_json::from_str(&line).unwrap_or(Value::Null)))
     }
 
     fn write(&mut self, value: &Value) -> io::Result<()> {

@@ -4,10 +4,11 @@
 
 use guard_plan::encode::Hash;
 use guard_plan::hex;
+use guard_plan::lines::{LineEnd, read_line_into, rest_of_line};
 use guard_plan::record::{Kind, Record};
 use sha2::{Digest, Sha256};
 use std::fmt;
-use std::io::{self, BufRead, Read};
+use std::io::{self, BufRead};
 
 /// The maximum length of a line, in bytes: larger than any record with its files and arguments.
 pub const LINE_BYTES: usize = 64 << 20;
@@ -55,49 +56,32 @@ impl<R: BufRead> Lines<R> {
     ///
     /// Returns the error of the reader.
     pub fn next_line(&mut self) -> io::Result<Option<TraceLine<'_>>> {
-        self.line.clear();
-        let limit = self.max as u64 + 1;
-        let read = self.reader.by_ref().take(limit).read_until(b'\n', &mut self.line)?;
-        if read == 0 {
+        let end = read_line_into(&mut self.reader, self.max, &mut self.line)?;
+        if end == LineEnd::End {
             return Ok(None);
         }
         self.number += 1;
-        self.bytes += read as u64;
-        if self.line.last() == Some(&b'\n') {
-            self.line.pop();
-            if self.line.last() == Some(&b'\r') {
-                self.line.pop();
+        self.bytes += self.line.len() as u64;
+        match end {
+            LineEnd::Feed => {
+                self.bytes += 1;
+                if self.line.last() == Some(&b'\r') {
+                    self.line.pop();
+                }
+                Ok(Some(TraceLine::Whole(&self.line)))
             }
-            return Ok(Some(TraceLine::Whole(&self.line)));
+            LineEnd::TooLong => {
+                self.line = Vec::new();
+                rest_of_line(&mut self.reader, |piece| self.bytes += piece.len() as u64)?;
+                Ok(Some(TraceLine::TooLong))
+            }
+            LineEnd::Open | LineEnd::End => Ok(Some(TraceLine::Open(&self.line))),
         }
-        if read as u64 == limit {
-            self.skip()?;
-            return Ok(Some(TraceLine::TooLong));
-        }
-        Ok(Some(TraceLine::Open(&self.line)))
     }
 
     /// Returns the input after the last line.
     pub fn rest(&mut self) -> &mut R {
         &mut self.reader
-    }
-
-    /// Skips to the end of the line.
-    fn skip(&mut self) -> io::Result<()> {
-        self.line = Vec::new();
-        loop {
-            let buffer = self.reader.fill_buf()?;
-            if buffer.is_empty() {
-                return Ok(());
-            }
-            let end = buffer.iter().position(|byte| *byte == b'\n');
-            let used = end.map_or(buffer.len(), |at| at + 1);
-            self.reader.consume(used);
-            self.bytes += used as u64;
-            if end.is_some() {
-                return Ok(());
-            }
-        }
     }
 }
 

@@ -5,9 +5,10 @@
 
 use crate::failure::{CommandResult, Exit, Failure};
 use guard_ack::process::OUTAGE;
-use guard_ack::protocol;
+use guard_ack::protocol::{self, MAX_LINE};
+use guard_plan::lines::read_text_line;
 use serde_json::{Value, json};
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -114,15 +115,16 @@ pub fn run(args: &Args) -> CommandResult {
         return Err(Failure::new("the guard has no pipes"));
     };
     std::thread::spawn(move || {
-        for line in BufReader::new(answers).lines().map_while(Result::ok) {
+        let mut answers = BufReader::new(answers);
+        while let Ok(Some(line)) = read_text_line(&mut answers, MAX_LINE) {
             if say(&line).is_err() {
                 return;
             }
         }
     });
     let mut asked = 0;
-    for line in io::stdin().lock().lines() {
-        let line = line.map_err(fail)?;
+    let mut input = io::stdin().lock();
+    while let Some(line) = read_text_line(&mut input, MAX_LINE).map_err(fail)? {
         let request: Value = serde_json::from_str(&line).unwrap_or_default();
         let is_counted = request["method"] == args.on.method();
         asked += u64::from(is_counted);

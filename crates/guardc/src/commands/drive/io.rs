@@ -46,7 +46,7 @@ impl Tools for Dry {
 }
 
 /// The longest line that reports the ending of a call, in bytes.
-const MAX_ANSWER: u64 = 16 << 20;
+const MAX_ANSWER: usize = 16 << 20;
 
 /// Runs the calls in an external program.
 pub struct External(pub Process);
@@ -58,10 +58,9 @@ impl External {
         line.push('\n');
         let Process { reader, writer } = &mut self.0;
         writer.write_all(line.as_bytes()).and_then(|()| writer.flush()).map_err(cannot)?;
-        let answer = reader.line(MAX_ANSWER).map_err(cannot)?;
-        if answer.is_empty() {
+        let Some(answer) = reader.line(MAX_ANSWER).map_err(cannot)? else {
             return Err("the program that runs the tools has gone".into());
-        }
+        };
         let answer = std::str::from_utf8(&answer).map_err(|_| "its answer is not UTF-8")?;
         let answer =
             Json::parse(answer).map_err(|error| format!("its answer is no JSON: {error}"))?;

@@ -1,6 +1,7 @@
 //! A program that receives and answers lines, with a time limit for both.
 
 use crate::failure::{Failure, reason};
+use guard_plan::lines::{NextLine, read_line};
 use std::cell::Cell;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -131,21 +132,21 @@ impl TimedReader {
         TimedReader { child, pieces, piece: Vec::new(), used: 0, turn }
     }
 
-    /// Returns its next line, with its line break, up to a maximum length; empty at the end of the
-    /// output. After a line that is too long no more output is read: the rest would be taken for
-    /// the next answer.
+    /// Returns its next line, up to a maximum length; `None` at the end of the output. After a line that is too long no
+    /// more output is read: the rest would be taken for the next answer.
     ///
     /// # Errors
     ///
     /// Returns an error after a timeout or a line that is too long.
-    pub fn line(&mut self, most: u64) -> io::Result<Vec<u8>> {
-        let mut line = Vec::new();
-        self.take(most).read_until(b'\n', &mut line)?;
-        if line.len() as u64 == most && line.last() != Some(&b'\n') {
-            self.turn.late.set(true);
-            return Err(io::Error::other(format!("its answer is longer than {most} bytes")));
+    pub fn line(&mut self, most: usize) -> io::Result<Option<Vec<u8>>> {
+        match read_line(self, most)? {
+            NextLine::Whole(line) | NextLine::Open(line) => Ok(Some(line)),
+            NextLine::End => Ok(None),
+            NextLine::TooLong => {
+                self.turn.late.set(true);
+                Err(io::Error::other(format!("its answer is longer than {most} bytes")))
+            }
         }
-        Ok(line)
     }
 }
 

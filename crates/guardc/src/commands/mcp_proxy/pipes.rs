@@ -1,6 +1,7 @@
 //! The pipes of the proxy: bounded lines in, whole lines out.
 
 use guard_mcp::{IdScanner, MAX_LINE};
+use guard_plan::lines::{LineEnd, read_line_into, rest_of_line};
 use std::io::{self, BufRead, ErrorKind, Write};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,34 +23,20 @@ pub enum PipeLine {
 /// Those of the reader; a read that was interrupted is tried again.
 pub fn read_line(reader: &mut impl BufRead) -> io::Result<PipeLine> {
     let mut line = Vec::new();
-    let mut scanner: Option<IdScanner> = None;
-    loop {
-        let available = match reader.fill_buf() {
-            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-            available => available?,
-        };
-        let end = available.iter().position(|byte| *byte == b'\n');
-        let used = end.map_or(available.len(), |end| end + 1);
-        let ended = end.is_some() || used == 0;
-        match &mut scanner {
-            Some(scanner) => scanner.feed(&available[..used]),
-            None => line.extend_from_slice(&available[..used]),
+    Ok(match read_line_into(reader, MAX_LINE, &mut line)? {
+        LineEnd::Feed => {
+            line.push(b'\n');
+            PipeLine::Whole(line)
         }
-        reader.consume(used);
-        if scanner.is_none() && line.len() > MAX_LINE {
-            let mut begun = IdScanner::default();
-            begun.feed(&line);
-            scanner = Some(begun);
-            line = Vec::new();
+        LineEnd::Open => PipeLine::Whole(line),
+        LineEnd::TooLong => {
+            let mut scanner = IdScanner::default();
+            scanner.feed(&line);
+            rest_of_line(reader, |piece| scanner.feed(piece))?;
+            PipeLine::TooLong(scanner)
         }
-        if ended {
-            return Ok(match scanner {
-                Some(scanner) => PipeLine::TooLong(scanner),
-                None if line.is_empty() => PipeLine::End,
-                None => PipeLine::Whole(line),
-            });
-        }
-    }
+        LineEnd::End => PipeLine::End,
+    })
 }
 
 /// The way to one side. The thread that reads from the other side writes directly, so that a side that does not read holds

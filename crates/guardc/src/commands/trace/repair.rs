@@ -5,7 +5,9 @@ use super::sources::{self, failed};
 use crate::failure::{CommandResult, Exit, Failure, reason};
 use crate::files;
 use crate::term::{Console, count};
+use guard_plan::lines::{LineEnd, read_line_into, rest_of_line};
 use guard_trace::line::Head;
+use guard_trace::verify;
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -106,21 +108,31 @@ fn copy(
     let mut kept = KeptPrefix { head: Head::default(), bytes: 0, cut: None };
     let mut line = Vec::new();
     loop {
-        line.clear();
-        let read = reader.read_until(b'\n', &mut line).map_err(unreadable)? as u64;
-        if read == 0 {
-            return Ok(kept);
+        let end = read_line_into(&mut reader, verify::MAX_LINE, &mut line).map_err(unreadable)?;
+        let mut read = line.len() as u64;
+        match end {
+            LineEnd::End => return Ok(kept),
+            LineEnd::Feed => read += 1,
+            LineEnd::TooLong => {
+                let count = |piece: &[u8]| read += piece.len() as u64;
+                rest_of_line(&mut reader, count).map_err(unreadable)?;
+            }
+            LineEnd::Open => {}
         }
         if let Some((_, lines, bytes)) = &mut kept.cut {
             (*lines, *bytes) = (*lines + 1, *bytes + read);
             continue;
         }
-        let next = match line.strip_suffix(b"\n") {
-            None => Err("the line has no end".to_owned()),
-            Some(line) => kept.head.follow(line).map_err(|broken| broken.to_string()),
+        let next = match end {
+            LineEnd::Feed => kept.head.follow(&line).map_err(|broken| broken.to_string()),
+            LineEnd::TooLong => {
+                Err(format!("the line is longer than {} MiB", verify::MAX_LINE >> 20))
+            }
+            LineEnd::Open | LineEnd::End => Err("the line has no end".to_owned()),
         };
         match next {
             Ok(head) => {
+                line.push(b'\n');
                 out.write_all(&line).map_err(fail)?;
                 (kept.head, kept.bytes) = (head, kept.bytes + read);
             }

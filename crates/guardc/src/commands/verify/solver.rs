@@ -6,9 +6,10 @@ use crate::files;
 use crate::term::{Console, Progress};
 use guard_compiler::Output;
 use guard_compiler::verify::smt::{OpenGoal, PROLOGUE};
+use guard_plan::lines::read_text_line;
 use guard_plan::plan::{Plan, Proof};
 use std::collections::HashMap;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -18,6 +19,8 @@ use std::time::Duration;
 const LIMIT: u64 = 5_000;
 /// The additional time until we kill it.
 const GRACE: Duration = Duration::from_secs(3);
+/// The longest line of an answer, in bytes.
+const MAX_ANSWER: usize = 16 << 20;
 
 /// The result for an open goal.
 pub enum SolverResult {
@@ -165,7 +168,9 @@ impl Solver {
         };
         let (lines, from) = channel();
         std::thread::spawn(move || {
-            for line in BufReader::new(out).lines().map_while(Result::ok) {
+            let mut out = BufReader::new(out);
+            // A solver that says anything longer has no answer that we could use.
+            while let Ok(Some(line)) = read_text_line(&mut out, MAX_ANSWER) {
                 if lines.send(line).is_err() {
                     break;
                 }
