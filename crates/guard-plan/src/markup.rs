@@ -1,4 +1,14 @@
-//! Text within markup: HTML, SVG and XML.
+//! Text within markup: HTML, SVG and XML, and what borrows their entities (feedback blocks, Markdown).
+
+/// The entity of a character that begins or ends a tag or an entity; none of any other.
+pub fn entity(c: char) -> Option<&'static str> {
+    match c {
+        '&' => Some("&amp;"),
+        '<' => Some("&lt;"),
+        '>' => Some("&gt;"),
+        _ => None,
+    }
+}
 
 /// The text with everything escaped that could end it, in content and in attributes. Control characters that XML cannot
 /// hold become U+FFFD.
@@ -10,9 +20,7 @@ pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
+            '&' | '<' | '>' => out.extend(entity(c)),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
             '\n' | '\t' => out.push(c),

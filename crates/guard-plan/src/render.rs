@@ -6,7 +6,7 @@
 use crate::json::Json;
 use crate::plan::{Millis, TypeDef, TypeId};
 use crate::value::Value;
-use crate::{decimal, time};
+use crate::{decimal, markup, time};
 use std::fmt::Write as _;
 
 /// The maximum length of a value in a message, in characters.
@@ -47,9 +47,7 @@ pub fn interpolated(types: &[TypeDef], ty: TypeId, value: &Value) -> String {
     let mut out = String::with_capacity(text.len().min(MAX_INTERPOLATED) + 16);
     for c in text.chars().take(kept) {
         match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
+            '&' | '<' | '>' => out.extend(markup::entity(c)),
             c if c.is_control() || is_invisible(c) => out.push(' '),
             c => out.push(c),
         }

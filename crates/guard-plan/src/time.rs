@@ -3,14 +3,18 @@
 //!
 //! All in milliseconds, in UTC, on the proleptic Gregorian calendar. Reads no clock.
 
+use crate::words::count;
 use std::fmt::Write as _;
 
+/// The length of an hour, in milliseconds.
+pub const HOUR: i64 = 3_600_000;
+
 /// The length of a day, in milliseconds.
-const DAY: i64 = 86_400_000;
+const DAY: i64 = 24 * HOUR;
 
 /// The units of the duration notation, ascending.
 const UNITS: [(&str, i64); 6] =
-    [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", DAY), ("w", 7 * DAY)];
+    [("ms", 1), ("s", 1000), ("m", 60_000), ("h", HOUR), ("d", DAY), ("w", 7 * DAY)];
 
 /// A date and a time of day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +51,7 @@ impl Civil {
             year: year + era * 400 + i64::from(month <= 2),
             month,
             day: of_year - (153 * march_month + 2) / 5 + 1,
-            hour: rest / 3_600_000,
+            hour: rest / HOUR,
             minute: rest / 60_000 % 60,
             second: rest / 1000 % 60,
             millisecond: rest % 1000,
@@ -288,37 +292,70 @@ pub fn format_with(format: &str, time: i64) -> String {
 
 /// Parses the language's notation: digits and a unit, units descending and distinct (`1h30m`).
 pub fn parse_duration(text: &str) -> Option<i64> {
+    read_duration(text).ok()
+}
+
+/// Parses a duration that is longer than nothing, for a timer.
+pub fn parse_span(text: &str) -> Option<std::time::Duration> {
+    let millis = u64::try_from(parse_duration(text)?).ok()?;
+    (millis > 0).then(|| std::time::Duration::from_millis(millis))
+}
+
+/// As [`parse_duration`], and says what is wrong with the text.
+///
+/// ```
+/// assert_eq!(guard_plan::time::read_duration("1h30m"), Ok(5_400_000));
+/// let error = guard_plan::time::read_duration("5q").unwrap_err();
+/// assert_eq!(error, "has the unknown unit `q`: units are w, d, h, m, s, ms");
+/// ```
+///
+/// # Errors
+///
+/// The problem, as the rest of a sentence about the text.
+pub fn read_duration(text: &str) -> Result<i64, String> {
     let mut rest = text;
     let mut total: i64 = 0;
     let mut bound = i64::MAX;
     while !rest.is_empty() || bound == i64::MAX {
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-        let letters = rest[digits..].bytes().take_while(u8::is_ascii_lowercase).count();
-        let number: i64 = rest[..digits].parse().ok()?;
-        let name = &rest[digits..digits + letters];
-        let (_, size) = UNITS.iter().find(|(unit, size)| *unit == name && *size < bound)?;
-        total = total.checked_add(number.checked_mul(*size)?)?;
+        let letters = rest[digits..].bytes().take_while(u8::is_ascii_alphabetic).count();
+        let unit = &rest[digits..digits + letters];
+        if unit.is_empty() {
+            return Err("needs a unit: w, d, h, m, s or ms".into());
+        }
+        let Some((_, size)) = UNITS.iter().find(|(name, _)| *name == unit) else {
+            return Err(format!("has the unknown unit `{unit}`: units are w, d, h, m, s, ms"));
+        };
+        if *size >= bound {
+            return Err("must name larger units first, each once".into());
+        }
+        if digits == 0 {
+            return Err("needs a number".into());
+        }
+        let number: i64 = rest[..digits].parse().map_err(|_| "is too large".to_owned())?;
+        let part = number.checked_mul(*size).ok_or("is too large")?;
+        total = total.checked_add(part).ok_or("is too large")?;
         bound = *size;
         rest = &rest[digits + letters..];
     }
-    Some(total)
+    Ok(total)
 }
 
 /// Formats in plain English: `5 minutes`, `1 hour 30 minutes`, `250 milliseconds`.
 pub fn describe_duration(millis: i64) -> String {
     const NAMES: [(&str, u64); 4] =
-        [("day", DAY as u64), ("hour", 3_600_000), ("minute", 60_000), ("second", 1000)];
+        [("day", DAY as u64), ("hour", HOUR as u64), ("minute", 60_000), ("second", 1000)];
     let mut rest = millis.unsigned_abs();
     let mut parts = Vec::new();
     for (name, size) in NAMES {
         if rest >= size {
-            parts.push(counted(rest / size, name));
+            parts.push(count(rest / size, name));
             rest %= size;
         }
     }
     // Milliseconds are shown only in short durations.
     if rest > 0 && millis.unsigned_abs() < 60_000 {
-        parts.push(counted(rest, "millisecond"));
+        parts.push(count(rest, "millisecond"));
     }
     if parts.is_empty() {
         parts.push("0 seconds".into());
@@ -327,26 +364,22 @@ pub fn describe_duration(millis: i64) -> String {
     format!("{sign}{}", parts.join(" "))
 }
 
-fn counted(number: u64, name: &str) -> String {
-    format!("{number} {name}{}", if number == 1 { "" } else { "s" })
-}
-
 /// Formats the largest unit and the next one, rounded down: `5 minutes`, `1 hour 30 minutes`.
 pub fn speak_duration(millis: i64) -> String {
     const NAMES: [(&str, u64); 4] =
-        [("day", DAY as u64), ("hour", 3_600_000), ("minute", 60_000), ("second", 1000)];
+        [("day", DAY as u64), ("hour", HOUR as u64), ("minute", 60_000), ("second", 1000)];
     let size = millis.unsigned_abs();
     let Some(first) = NAMES.iter().position(|(_, part)| size >= *part) else {
         return "0 seconds".into();
     };
     let (name, part) = NAMES[first];
     let mut out = String::from(if millis < 0 { "minus " } else { "" });
-    out.push_str(&counted(size / part, name));
+    out.push_str(&count(size / part, name));
     if let Some((name, next)) = NAMES.get(first + 1)
         && size % part >= *next
     {
         out.push(' ');
-        out.push_str(&counted(size % part / next, name));
+        out.push_str(&count(size % part / next, name));
     }
     out
 }

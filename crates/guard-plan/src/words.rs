@@ -23,6 +23,18 @@ use crate::plan::{
 /// The text that an agent reads in place of a result of which a part cannot be changed as a `transform` says.
 pub const WITHHELD: &str = "the result is withheld: a part of it would have to be changed first";
 
+/// Formats a number of things, singular or plural: `1 call`, `2 calls`.
+///
+/// ```
+/// assert_eq!(guard_plan::words::count(1, "call"), "1 call");
+/// assert_eq!(guard_plan::words::count("12,431", "call"), "12,431 calls");
+/// ```
+pub fn count(number: impl std::fmt::Display, noun: &str) -> String {
+    let number = number.to_string();
+    let plural = if number == "1" { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}
+
 /// Formats a duration in the notation of the language: `5m`, `1h30m`, `250ms`.
 pub fn duration(millis: i64) -> String {
     const UNITS: [(&str, u64); 6] = [

@@ -9,9 +9,10 @@ use guard_plan::builtin::is_hidden;
 use guard_plan::json::Json;
 use guard_plan::key;
 use guard_plan::plan::{Millis, ToolId};
+use guard_plan::time::HOUR;
 
 /// The default validity of an approval, in milliseconds.
-const DEFAULT_APPROVAL: Millis = 3_600_000;
+pub const DEFAULT_APPROVAL: Millis = HOUR;
 
 /// Refuses an act of a person that names no person: the record must say who it was.
 ///

@@ -56,7 +56,7 @@ pub use event::{
     Arguments, CallApproval, Ending, Event, HaltEnd, Move, Proposal, Revocation, Settlement,
     StopAttempt, UsageReport, UserPrompt, Verify,
 };
-pub use host::expect_somebody;
+pub use host::{DEFAULT_APPROVAL, expect_somebody};
 pub use hypothesis::{Assumed, Foreseen, Hypothesis, HypotheticalCall};
 pub use kernel::Kernel;
 pub use outcome::{Learned, Moved, Outcome, ProofViolation, Proposed, Settled, Stopped};

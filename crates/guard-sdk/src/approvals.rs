@@ -20,12 +20,9 @@ use file::{RequestEntry, RequestEvent, RequestFile};
 use guard_plan::json::Json;
 use guard_plan::plan::Millis;
 use guard_plan::{hex, time};
-use guard_runtime::Secrets;
+use guard_runtime::{DEFAULT_APPROVAL, Secrets};
 use guard_trace::Keys;
 use std::path::{Path, PathBuf};
-
-/// The validity of a grant for one call, in milliseconds.
-const ONE_HOUR: Millis = 3_600_000;
 
 /// The validity of an approval that is recorded directly before its call, in milliseconds.
 const MOMENT: Millis = 60_000;
@@ -236,7 +233,7 @@ impl ApprovalLog {
             (_, roles) => return Err(ApprovalError::Role(roles.to_vec())),
         };
         let (once, until) = match extent {
-            GrantExtent::Once => (true, now.saturating_add(ONE_HOUR)),
+            GrantExtent::Once => (true, now.saturating_add(DEFAULT_APPROVAL)),
             GrantExtent::For(span) => (false, now.saturating_add(span)),
         };
         let kind = RequestEvent::Grant { by: by.trim().to_owned(), role, once, until };

@@ -128,10 +128,7 @@ fn wants_color(choice: ColorChoice, tty: bool) -> bool {
     }
 }
 
-/// Formats a count: `1 error`, `3 errors`.
-pub fn count(n: usize, noun: &str) -> String {
-    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
-}
+pub use guard_plan::words::count;
 
 /// Reports the progress of a long run on standard error; silent in the first second and without a
 /// terminal.

@@ -75,10 +75,7 @@ pub(crate) fn chain(names: &[&str]) -> String {
     format!("{} → ({between} more) → {}", head.join(" → "), tail.join(" → "))
 }
 
-/// `1 argument`, `2 arguments`.
-pub(crate) fn count(n: usize, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
-}
+pub(crate) use guard_plan::words::count;
 
 /// `12,345,678`.
 pub(crate) fn grouped(n: u64) -> String {

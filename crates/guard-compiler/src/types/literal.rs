@@ -2,42 +2,7 @@
 
 use guard_plan::value::DECIMAL_ONE;
 
-/// Milliseconds in each unit, largest first; a duration names them in this order.
-const UNITS: [(&str, i64); 6] = [
-    ("w", 604_800_000),
-    ("d", 86_400_000),
-    ("h", 3_600_000),
-    ("m", 60_000),
-    ("s", 1_000),
-    ("ms", 1),
-];
-
-/// The value of `1h30m` in milliseconds.
-pub(crate) fn duration(text: &str) -> Result<i64, String> {
-    let mut rest = text;
-    let mut total: i64 = 0;
-    let mut last = 0;
-    while !rest.is_empty() {
-        let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-        let (number, tail) = rest.split_at(digits);
-        let letters = tail.len() - tail.trim_start_matches(|c: char| c.is_ascii_alphabetic()).len();
-        let (unit, tail) = tail.split_at(letters);
-        if unit.is_empty() {
-            return Err("needs a unit: w, d, h, m, s or ms".into());
-        }
-        let Some(at) = UNITS.iter().position(|(name, _)| *name == unit) else {
-            return Err(format!("has the unknown unit `{unit}`: units are w, d, h, m, s, ms"));
-        };
-        if rest.len() != text.len() && at <= last {
-            return Err("must name larger units first, each once".into());
-        }
-        let amount: i64 = number.parse().map_err(|_| "is too large".to_string())?;
-        let part = amount.checked_mul(UNITS[at].1).ok_or("is too large")?;
-        total = total.checked_add(part).ok_or("is too large")?;
-        (rest, last) = (tail, at);
-    }
-    Ok(total)
-}
+pub(crate) use guard_plan::time::read_duration as duration;
 
 /// The value of `1MiB` in bytes, or none where it is a plain number.
 pub(crate) fn size(text: &str) -> Result<Option<u64>, String> {

@@ -4,6 +4,7 @@ use super::rules::ParamRules;
 use super::types::TypeWriter;
 use super::{SessionObserver, Suggestion, ToolSeen};
 use crate::text::{ToolDraft, guard_name, tool_name};
+use guard_plan::words::count;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -156,8 +157,4 @@ fn held(tool: &ToolSeen, values: u64) -> String {
         count(tool.sessions, "session"),
         count(values, "call")
     )
-}
-
-fn count(number: u64, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }

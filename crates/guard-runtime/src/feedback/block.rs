@@ -2,6 +2,7 @@
 
 use crate::compiled::prepare::CompiledExpr;
 use crate::eval::context::Context;
+use guard_plan::markup;
 use guard_plan::plan::{Block, Feedback, Message, Part};
 use guard_plan::record::Delivered;
 use guard_plan::render;
@@ -62,9 +63,7 @@ fn attribute(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     for c in name.chars() {
         match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
+            '&' | '<' | '>' => out.extend(markup::entity(c)),
             '\'' => out.push_str("&apos;"),
             c if c.is_control() => out.push(' '),
             c => out.push(c),

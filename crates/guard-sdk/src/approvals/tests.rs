@@ -58,12 +58,14 @@ fn a_grant_expires() {
     let place = TestStore::new();
     let (approvals, id) = place.asked(CALL);
     approvals.grant(&id, "kim", None, GrantExtent::Once, START).expect("granted");
-    assert!(!place.allowed("late", CALL, START + ONE_HOUR));
+    assert!(!place.allowed("late", CALL, START + DEFAULT_APPROVAL));
     approvals.grant(&id, "kim", None, GrantExtent::For(1000), START).expect("granted");
     assert!(!place.allowed("later", CALL, START + 1000));
     // The clock of the person was ahead: the grant is not there yet.
-    approvals.grant(&id, "kim", None, GrantExtent::Once, START + 2 * ONE_HOUR).expect("granted");
-    assert!(!place.allowed("early", CALL, START + ONE_HOUR));
+    approvals
+        .grant(&id, "kim", None, GrantExtent::Once, START + 2 * DEFAULT_APPROVAL)
+        .expect("granted");
+    assert!(!place.allowed("early", CALL, START + DEFAULT_APPROVAL));
 }
 
 #[test]
@@ -71,7 +73,9 @@ fn the_age_of_a_grant_counts() {
     let place = TestStore::new();
     let small = r#"{"amount": 5}"#;
     let (approvals, id) = place.asked(small);
-    approvals.grant(&id, "kim", None, GrantExtent::For(10 * ONE_HOUR), START).expect("granted");
+    approvals
+        .grant(&id, "kim", None, GrantExtent::For(10 * DEFAULT_APPROVAL), START)
+        .expect("granted");
     assert!(place.allowed("fresh", small, START + 30 * 60_000));
     assert!(!place.allowed("stale", small, START + 30 * 60_000 + 1));
 }

@@ -10,6 +10,7 @@ use crate::hir::{CheckKind, ClauseKind, ExprKind, Program, Served, ServedOp, Too
 use guard_plan::json::Json;
 use guard_plan::plan::{CompareOp, CriterionKind, LimitScope};
 use guard_plan::random::Rng;
+use guard_plan::time::HOUR;
 use guard_plan::value::Value;
 use std::collections::BTreeSet;
 
@@ -21,7 +22,6 @@ const FEW_CALLS: usize = 12;
 const MOST_RESULTS: usize = 24;
 /// Most items of one lifecycle that are made.
 const MOST_ITEMS: usize = 2;
-const HOUR: i64 = 3_600_000;
 
 /// The inputs that a guard's sessions may receive.
 pub(crate) struct Inputs<'p> {

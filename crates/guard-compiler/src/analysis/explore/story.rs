@@ -6,6 +6,7 @@ use crate::hir::{Program, Type};
 use guard_plan::json::Json;
 use guard_plan::time::{describe_duration, format_rfc3339};
 use guard_plan::verdict::{Code, Decision};
+use guard_plan::words::duration;
 use std::fmt::Write as _;
 
 /// Steps of one kind in a row of which more are only counted.
@@ -372,13 +373,6 @@ fn scenario(program: &Program, step: &SessionStep, out: &mut String) {
         }
     };
     let _ = writeln!(out, "  {text}");
-}
-
-/// A duration as a guard writes it, in the largest unit that it is a multiple of.
-fn duration(millis: i64) -> String {
-    let units = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000)];
-    let whole = units.into_iter().find(|(_, size)| millis % size == 0);
-    whole.map_or_else(|| format!("{millis}ms"), |(unit, size)| format!("{}{unit}", millis / size))
 }
 
 /// The id of a call as a name.

@@ -33,6 +33,7 @@ use crate::types::trust::Flow;
 use guard_plan::json::Json;
 use guard_plan::plan::{Coercion, TypeDef};
 use guard_plan::record::{Delivered, ItemChange, NoteKind};
+use guard_plan::time::HOUR;
 use guard_plan::value::{Fault, Value};
 use guard_plan::verdict::{Code, Decision};
 use guard_syntax::span::Span;
@@ -441,7 +442,7 @@ impl<'p> ReferenceSession<'p> {
             .arguments(&self.program.tools[tool], args)
             .map_err(|n| Misuse(format!("{n} wrong arguments")))?;
         self.advance(now);
-        let expires = expires.unwrap_or(self.now.saturating_add(3_600_000));
+        let expires = expires.unwrap_or(self.now.saturating_add(HOUR));
         self.grants.push(Grant { tool, args, role: role.to_string(), given: self.now, expires });
         Ok(())
     }

@@ -140,8 +140,8 @@ impl Rows<'_> {
             let rows: Vec<(i64, i64)> =
                 rows.map_err(fail)?.collect::<Result<_, _>>().map_err(fail)?;
             found.extend(rows.iter().map(|(session, count)| {
-                let rows = if *count == 1 { "row" } else { "rows" };
-                format!("{count} {rows} of table `{table}` belong to no session (id {session})")
+                let rows = guard_plan::words::count(count, "row");
+                format!("{rows} of table `{table}` belong to no session (id {session})")
             }));
         }
         Ok(found)

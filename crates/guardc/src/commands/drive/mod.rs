@@ -116,9 +116,7 @@ fn unasked(args: &Args) -> bool {
 }
 
 fn patience(text: &str) -> Result<Duration, Failure> {
-    let millis = time::parse_duration(text).filter(|millis| *millis > 0);
-    let millis = millis.and_then(|millis| u64::try_from(millis).ok());
-    millis.map(Duration::from_millis).ok_or_else(|| {
+    time::parse_span(text).ok_or_else(|| {
         Failure::new(format!("`{text}` is no duration")).help("write one, such as `--timeout 30s`")
     })
 }

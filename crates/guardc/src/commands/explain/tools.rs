@@ -77,9 +77,8 @@ pub fn explain(
         mine.iter().for_each(|rewrite| out.push_str(&format!("    - {}\n", rewritten(rewrite))));
     }
     let steps = format!(
-        "at most {} step{} a call, {} bytes of the plan",
-        thousands(tool.steps),
-        if tool.steps == 1 { "" } else { "s" },
+        "at most {} a call, {} bytes of the plan",
+        words::count(thousands(tool.steps), "step"),
         thousands(encode::size(tool) as u64),
     );
     out.push_str(&format!("  {}\n", style.dim(&steps)));
@@ -227,8 +226,7 @@ fn session(plan: &Plan, list: &mut RuleList) {
 fn unbroken(plan: &Plan, list: &mut RuleList) {
     let kept = plan.invariants.len() - list.tool.frame.len();
     if kept > 0 && !list.tool.effects.is_empty() {
-        let what =
-            if kept == 1 { "1 other invariant".into() } else { format!("{kept} other invariants") };
+        let what = words::count(kept, "other invariant");
         list.say(&format!("{what} cannot be broken by this call, and nothing checks again"));
     }
 }

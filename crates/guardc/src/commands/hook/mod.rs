@@ -57,9 +57,7 @@ pub fn host(text: &str) -> Result<&'static Vocabulary, String> {
 
 /// Parses a duration in the language's notation.
 pub fn duration(text: &str) -> Result<Duration, String> {
-    let millis = time::parse_duration(text).and_then(|millis| u64::try_from(millis).ok());
-    let millis = millis.filter(|millis| *millis > 0).map(Duration::from_millis);
-    millis.ok_or_else(|| "write it as `20s` or `500ms`".into())
+    time::parse_span(text).ok_or_else(|| "write it as `20s` or `500ms`".into())
 }
 
 /// The reason why an event is refused although no rule refuses it.

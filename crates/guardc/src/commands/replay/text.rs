@@ -4,6 +4,7 @@ use crate::term::Style;
 use guard_plan::render;
 use guard_plan::replayed::{Aspect, Difference, PassedOver, ReplayReport, View};
 use guard_plan::verdict::Decision;
+use guard_plan::words::count;
 use std::fmt::Write as _;
 
 /// The maximum number of differences shown per kind.
@@ -28,7 +29,7 @@ pub fn grouped(number: u64) -> String {
 
 /// `1 call`, `12,431 calls`.
 pub fn counted(number: u64, noun: &str) -> String {
-    format!("{} {noun}{}", grouped(number), if number == 1 { "" } else { "s" })
+    count(grouped(number), noun)
 }
 
 /// Describes a change of decision for a sentence: `that were allowed would now be denied`.

@@ -45,9 +45,7 @@ pub fn size(text: &str) -> Result<u64, String> {
 
 /// Parses a span of time.
 pub fn duration(text: &str) -> Result<Duration, String> {
-    let millis = time::parse_duration(text).and_then(|millis| u64::try_from(millis).ok());
-    let span = millis.filter(|millis| *millis > 0).map(Duration::from_millis);
-    span.ok_or_else(|| "it is a duration, `30s` or `2m`".into())
+    time::parse_span(text).ok_or_else(|| "it is a duration, `30s` or `2m`".into())
 }
 
 /// Writes a number of bytes in the largest unit that has no remainder.

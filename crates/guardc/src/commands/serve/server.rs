@@ -16,6 +16,7 @@ use crate::config::Retention;
 use crate::near;
 use guard_plan::json::Json;
 use guard_plan::{decimal, time};
+use guard_runtime::DEFAULT_APPROVAL;
 use guard_sdk::{Durability, GuardCache, Lists, Session, SharedBudget, Storage, TextOptions};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
@@ -64,9 +65,6 @@ const ROWS: usize = 1000;
 
 /// The maximum number of compiled guards in the cache.
 const GUARDS: usize = 256;
-
-/// The default validity of an approval, in milliseconds.
-const DEFAULT_APPROVAL: i64 = 3_600_000;
 
 /// The sessions of one process.
 pub struct Server {

@@ -1,5 +1,6 @@
 //! Markdown under construction.
 
+use guard_plan::markup;
 use std::fmt::Display;
 
 /// Blocks separated by an empty line; lists without.
@@ -74,8 +75,7 @@ fn plain(text: &str) -> String {
     for c in text.chars() {
         in_code ^= c == '`' && paired;
         match c {
-            '<' if !in_code => out.push_str("&lt;"),
-            '&' if !in_code => out.push_str("&amp;"),
+            '<' | '&' if !in_code => out.extend(markup::entity(c)),
             c => out.push(c),
         }
     }

@@ -49,8 +49,7 @@ fn nature(doc: Doc, tool: &Tool) -> String {
         let lifecycle = link(&code(&items.name), &format!("lifecycle-{}", items.name));
         said.push(format!("served by the kernel for {lifecycle}"));
     }
-    let steps = if tool.steps == 1 { "step" } else { "steps" };
-    said.push(format!("at most {} {steps} a call", thousands(tool.steps)));
+    said.push(format!("at most {} a call", words::count(thousands(tool.steps), "step")));
     said.push(doc.at(tool.span));
     said.retain(|part| !part.is_empty());
     said.join(" · ")
