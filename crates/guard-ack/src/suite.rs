@@ -18,12 +18,6 @@ pub fn bundled_names() -> impl Iterator<Item = &'static str> {
     BUNDLED.iter().map(|(name, _)| *name)
 }
 
-/// Returns the three numbers of a semantic version.
-pub fn version_numbers(version: &str) -> Option<[u64; 3]> {
-    let numbers = version.split('.').map(|part| part.parse().ok());
-    numbers.collect::<Option<Vec<u64>>>()?.try_into().ok()
-}
-
 /// The texts of all cases, sorted by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CaseSuite {

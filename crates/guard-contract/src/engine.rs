@@ -22,11 +22,11 @@ use crate::tape::Tape;
 use guard_plan::json::Json;
 use guard_plan::report::{Fix, Item, LISTED, PassedOver, Problem, Reason, SpanKind};
 use search::EngineSearch;
+use search::HEAD;
 use skip::Skip;
 use std::sync::Arc;
 pub(crate) use top::TAGS;
 use top::{Aside, TopContext};
-use unit::HEAD;
 
 /// The available part of the text.
 #[derive(Clone, Copy)]

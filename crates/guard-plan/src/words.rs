@@ -64,6 +64,12 @@ pub fn line(text: &str) -> String {
     text.trim().to_owned()
 }
 
+/// Formats any text as code, on one line.
+pub fn code(text: &str) -> String {
+    let line = line(text);
+    if line.contains('`') { format!("`` {line} ``") } else { format!("`{line}`") }
+}
+
 /// Formats one requirement: `` `build`, called with `path` = `path`, since `edit`, within 10m ``.
 pub fn requirement(shows: &Shows, requirement: &Requirement) -> String {
     let plan = shows.plan;

@@ -140,7 +140,7 @@ impl CaseReader<'_> {
         if time::parse_rfc3339(&case.start).is_none() {
             self.problem(&case.start, format!("`{}` is no RFC 3339 time", case.start), None);
         }
-        if crate::suite::version_numbers(&case.since).is_none() {
+        if version_numbers(&case.since).is_none() {
             self.problem(&case.since, format!("`{}` is not a version", case.since), None);
         }
         let given = case.world.approvals.values().flatten();
@@ -255,4 +255,10 @@ impl CaseReader<'_> {
             self.problem(&format!("\"{}\"", expect.ended), message, help);
         }
     }
+}
+
+/// Returns the three numbers of a semantic version.
+fn version_numbers(version: &str) -> Option<[u64; 3]> {
+    let numbers = version.split('.').map(|part| part.parse().ok());
+    numbers.collect::<Option<Vec<u64>>>()?.try_into().ok()
 }

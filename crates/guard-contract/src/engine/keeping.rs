@@ -1,7 +1,7 @@
 //! Moves judged units into their list or into quarantine.
 
 use super::ContractEngine;
-use super::unit::HEAD;
+use super::search::HEAD;
 use crate::keep::Rank;
 use crate::keep::Refusal;
 use guard_plan::report::{Extent, Item, Quarantined, Reason, SNIPPET, SpanKind};

@@ -6,14 +6,17 @@
 //! may be missing, so what is open is followed twice: as if the search began inside a string, and
 //! outside. Every position is outside of strings in one of the two.
 
-use super::unit::HEAD;
 use super::{ContractEngine, PartialValue, Phase, StepInput};
 use crate::boundary::{self, Lead};
 use crate::keep::Refusal;
 use crate::lex::blanks;
 use crate::nest::Nest;
 use guard_plan::plan::Root;
-use guard_plan::report::{Reason, SpanKind};
+use guard_plan::report::{Reason, SNIPPET, SpanKind};
+
+/// The length of a unit's stored beginning, in bytes: enough for the characters of its snippet in
+/// any encoding length.
+pub(super) const HEAD: usize = 4 * (SNIPPET + 1);
 
 /// A lost unit.
 #[derive(Debug)]

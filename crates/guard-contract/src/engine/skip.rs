@@ -1,7 +1,6 @@
 //! Skips a unit that is too large to be parsed, to its end, by matching brackets and strings.
 
-use super::search::Gone;
-use super::unit::HEAD;
+use super::search::{Gone, HEAD};
 use super::{ContractEngine, Phase, StepInput};
 use crate::keep::Refusal;
 use crate::lex;

@@ -9,11 +9,7 @@ use crate::keep::item;
 use crate::lex::{self, LexStop};
 use crate::nest::Nest;
 use crate::repair::{Irreparable, Leads, RepairOutcome, Repaired, repair};
-use guard_plan::report::{Extent, Fix, Quarantined, Reason, SNIPPET, SpanKind};
-
-/// The length of a unit's stored beginning, in bytes: enough for the characters of its snippet in
-/// any encoding length.
-pub(super) const HEAD: usize = 4 * (SNIPPET + 1);
+use guard_plan::report::{Extent, Fix, Quarantined, Reason, SpanKind};
 
 /// The doubt about a comment.
 pub(super) const HIDES: &str = "a comment holds what may belong to the document";

@@ -1,9 +1,25 @@
 //! Schemas put together: `allOf`, and what stands beside a `$ref`. A value of all parts is a value of the whole.
 
-use super::types::SILENT;
 use guard_plan::decimal;
 use guard_plan::json::Json;
 use std::collections::HashMap;
+
+/// Keywords that say nothing about a value, or are read elsewhere.
+pub(super) const SILENT: [&str; 13] = [
+    "type",
+    "description",
+    "title",
+    "properties",
+    "required",
+    "$schema",
+    "$defs",
+    "definitions",
+    "$id",
+    "$comment",
+    "examples",
+    "nullable",
+    "deprecated",
+];
 
 /// The most parts of one schema, and the most references that lead to one part.
 const MAX_PARTS: usize = 200;

@@ -1,6 +1,6 @@
 //! A JSON Schema as types of the language. What has no counterpart becomes `json`, a wider type, or a note.
 
-use super::merge::{is_told, merged};
+use super::merge::{SILENT, is_told, merged};
 use crate::text::{documentation, type_name};
 use guard_plan::json::Json;
 use guard_plan::naming::{is_name, to_name};
@@ -21,23 +21,6 @@ pub(super) const MAX_ITEMS: usize = 400;
 
 /// The most members of a record.
 const MAX_MEMBERS: usize = 1_000;
-
-/// Keywords that say nothing about a value, or are read elsewhere.
-pub(super) const SILENT: [&str; 13] = [
-    "type",
-    "description",
-    "title",
-    "properties",
-    "required",
-    "$schema",
-    "$defs",
-    "definitions",
-    "$id",
-    "$comment",
-    "examples",
-    "nullable",
-    "deprecated",
-];
 
 /// The types of a guard: the names that are taken, and the shared schemas with the types that they have become.
 pub(crate) struct TypeScope<'c> {

@@ -2,6 +2,7 @@
 //!
 //! Every text is a phrase; explanations, references and guides put their own words around it.
 
+pub use super::code;
 use super::expr::local;
 use super::{Shows, assigned, duration, effect, expr, limit, requires, target, template, ty};
 use crate::decimal;
@@ -59,12 +60,6 @@ pub struct RulePhrase<'a> {
     pub rule: Option<&'a RuleMeta>,
     /// The phrase, with expressions and names in backticks.
     pub text: String,
-}
-
-/// Formats any text as code, on one line.
-pub fn code(text: &str) -> String {
-    let line = super::line(text);
-    if line.contains('`') { format!("`` {line} ``") } else { format!("`{line}`") }
 }
 
 /// Formats a reason: `: "why"`, or nothing.

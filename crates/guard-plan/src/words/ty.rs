@@ -1,7 +1,7 @@
 //! Types as text.
 
+use super::code;
 use super::duration;
-use super::rules::code;
 use crate::decimal;
 use crate::plan::{Field, Plan, TypeDef, TypeId};
 use std::fmt::Display;

@@ -1,7 +1,6 @@
 //! Acceptance criteria and evidence: what may be said, and whether it holds (semantics §11).
 
 use super::eval::Env;
-use super::items::{object, text};
 use super::probes::ran;
 use super::{Ask, ReferenceSession};
 use crate::hir::{Lifecycle, ProbeId, Type};
@@ -167,4 +166,12 @@ impl ReferenceSession<'_> {
         let below = self.workspace.trim_end_matches('/').to_string() + "/";
         path.strip_prefix(&below).unwrap_or(path)
     }
+}
+
+pub(super) fn text(text: &str) -> Json {
+    Json::string(text)
+}
+
+pub(super) fn object<const N: usize>(members: [(&str, Json); N]) -> Json {
+    Json::Object(members.into_iter().map(|(name, json)| (name.into(), json)).collect())
 }

@@ -1,6 +1,6 @@
 //! Lifecycles: the tools they give, and what the harness does (semantics §11).
 
-use super::criteria::{Criterion, Evidence};
+use super::criteria::{Criterion, Evidence, object, text};
 use super::eval::Env;
 use super::propose::Findings;
 use super::{Answerer, Misuse, ReferenceSession};
@@ -406,12 +406,4 @@ fn state_by_name(lifecycle: &Lifecycle, sorted: u32) -> usize {
     let mut order: Vec<usize> = (0..lifecycle.states.len()).collect();
     order.sort_by_key(|at| &lifecycle.states[*at]);
     order.get(sorted as usize).copied().unwrap_or(0)
-}
-
-pub(super) fn text(text: &str) -> Json {
-    Json::string(text)
-}
-
-pub(super) fn object<const N: usize>(members: [(&str, Json); N]) -> Json {
-    Json::Object(members.into_iter().map(|(name, json)| (name.into(), json)).collect())
 }
