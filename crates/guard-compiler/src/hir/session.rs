@@ -3,21 +3,11 @@
 use super::{
     AttestId, ContractId, Expr, Field, Learn, LifecycleId, Message, RuleMeta, ToolId, Type,
 };
+pub use guard_plan::plan::Command;
 use guard_plan::plan::{
     Actor, Backoff, CriterionKind, Escalate, Millis, ServedOp, Severity, SourceKind, TakenForms,
 };
 use guard_syntax::span::Span;
-
-/// A command, word for word.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Command {
-    /// The binary and its arguments.
-    pub argv: Vec<String>,
-    /// The environment variables it is given, sorted.
-    pub env: Vec<String>,
-    /// The time limit.
-    pub within: Millis,
-}
 
 impl Probe {
     /// Returns true if an answer may stand for later questions.

@@ -110,7 +110,7 @@ impl Lowering<'_> {
             indexes: self.tables.indexes.clone(),
             windows: self.tables.windows.clone(),
             facts: facts.iter().map(|at| self.fact(&p.facts[*at])).collect(),
-            commands: self.tables.commands.iter().map(|c| self.command(c)).collect(),
+            commands: self.tables.commands.iter().cloned().collect(),
             probes: probes.iter().map(|at| self.probe(&p.probes[*at])).collect(),
             sources: self.sources(),
             origins: self.tables.origins,

@@ -5,11 +5,6 @@ use crate::hir::{self, ExprKind};
 use guard_plan::plan::{self, CheckKind, Touch};
 
 impl Lowering<'_> {
-    pub(super) fn command(&self, command: &hir::Command) -> plan::Command {
-        let hir::Command { argv, env, within } = command.clone();
-        plan::Command { argv, env, within }
-    }
-
     pub(super) fn probe(&mut self, probe: &hir::Probe) -> plan::Probe {
         plan::Probe {
             name: probe.name.clone(),
