@@ -248,8 +248,6 @@ fn keywords(rule: Rule) -> &'static [&'static str] {
         Rule::on_break => &["halt", "warn"],
         Rule::calls_word => &["calls"],
         Rule::then_word => &["then"],
-        Rule::key => &["key"],
-        Rule::caseless => &["caseless"],
         Rule::max => &["max"],
         Rule::else_word | Rule::else_ask | Rule::else_halt => &["else"],
         Rule::begins_after => &["after"],
