@@ -111,13 +111,13 @@ impl Engine {
 }
 
 /// Asks a host whether a path is there.
-pub type Look =
+pub type PathLookup =
     Box<dyn FnMut(&mut Host, &str, fn(&mut Host, &str) -> Option<bool>) -> Option<bool>>;
 
 /// The files of a workspace.
 pub struct WorkspaceFiles {
     host: Host,
-    look: Look,
+    look: PathLookup,
 }
 
 impl WorkspaceFiles {
@@ -127,7 +127,10 @@ impl WorkspaceFiles {
     }
 
     /// The files as `look` sees them.
-    pub fn looking(workspace: Option<&str>, look: Look) -> Result<WorkspaceFiles, AdapterTrouble> {
+    pub fn looking(
+        workspace: Option<&str>,
+        look: PathLookup,
+    ) -> Result<WorkspaceFiles, AdapterTrouble> {
         let host = Host::new(workspace.map(Path::new)).map_err(trouble)?;
         Ok(WorkspaceFiles { host, look })
     }

@@ -6,7 +6,7 @@ use crate::session::{CallStart, Session};
 use guard_plan::plan::LimitScope;
 
 /// Admits an allowed call: charges its costs, counts it and adds it to the calls in flight.
-pub(crate) fn depart(session: &mut Session, flight: &mut InFlight) {
+pub(crate) fn admit(session: &mut Session, flight: &mut InFlight) {
     session.calls += 1;
     flight.number = session.calls;
     flight.begun = CallStart { moment: session.touch(flight.tool), time: session.now };
@@ -29,7 +29,7 @@ pub(crate) fn depart(session: &mut Session, flight: &mut InFlight) {
 
 /// Releases a call that is no longer in flight: removes the counts that apply only during the
 /// flight, and if the call has failed, the counts of successes and the charges that are returned.
-pub(crate) fn land(
+pub(crate) fn release(
     compiled: &CompiledPlan,
     session: &mut Session,
     flight: &InFlight,

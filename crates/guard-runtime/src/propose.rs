@@ -49,7 +49,7 @@ pub(crate) fn propose(
         match served(compiled, &flight, proposal.tool) {
             Some(id) => serve::serve(compiled, session, flight, id, &answers, &mut proposed),
             None => {
-                flights::depart(session, &mut flight);
+                flights::admit(session, &mut flight);
                 session.flights.push(flight);
             }
         }

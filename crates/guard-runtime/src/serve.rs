@@ -31,7 +31,7 @@ pub(crate) fn serve(
         // Only a guard in shadow allows a call that could not be decoded.
         _ => Err("the call could not be read".into()),
     };
-    flights::depart(session, &mut flight);
+    flights::admit(session, &mut flight);
     let (result, done) = match done {
         Ok(result) => (result, true),
         Err(why) => (page::object(vec![("error", Json::string(&why))]), false),

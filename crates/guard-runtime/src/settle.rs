@@ -70,7 +70,7 @@ pub(crate) fn finish(
     session.settlements += 1;
     session.touch(flight.tool);
     session.changes.clear();
-    flights::land(compiled, session, &flight, matches!(ending, Ending::Failure));
+    flights::release(compiled, session, &flight, matches!(ending, Ending::Failure));
     settled.tool = flight.tool;
     let end = match ending {
         Ending::Failure => {

@@ -2,11 +2,11 @@
 //! per line.
 
 use super::session::LoggedOutcome;
-use super::{Give, Importer, arguments, text_of, time_of};
+use super::{Importer, RecordSink, arguments, text_of, time_of};
 use guard_plan::json::Json;
 
 /// Imports one line of a transcript.
-pub(super) fn value(importer: &mut Importer, json: &Json, give: &mut Give<'_>) {
+pub(super) fn value(importer: &mut Importer, json: &Json, give: &mut RecordSink<'_>) {
     let text = |json: &Json, name: &str| json.get(name).and_then(Json::as_str).map(str::to_owned);
     let kind = text(json, "type").unwrap_or_default();
     let Some(message) = json.get("message").filter(|_| matches!(&*kind, "user" | "assistant"))

@@ -1,7 +1,7 @@
 //! JSON-RPC messages of the Model Context Protocol: `tools/call` and its results.
 
 use super::session::LoggedOutcome;
-use super::{Give, Importer, arguments, text_of, time_of};
+use super::{Importer, RecordSink, arguments, text_of, time_of};
 use guard_plan::json::Json;
 
 /// Returns the JSON-RPC message of a line: the line itself, or a member of an object around it.
@@ -14,7 +14,12 @@ pub(super) fn message(json: &Json) -> Option<&Json> {
 }
 
 /// Imports one line; a batch is a list.
-pub(super) fn value(importer: &mut Importer, json: &Json, at: Option<i64>, give: &mut Give<'_>) {
+pub(super) fn value(
+    importer: &mut Importer,
+    json: &Json,
+    at: Option<i64>,
+    give: &mut RecordSink<'_>,
+) {
     if let Json::Array(items) = json {
         return items.iter().for_each(|item| value(importer, item, at, give));
     }

@@ -72,7 +72,7 @@ impl Form {
 }
 
 /// The consumer of the records, called with the session's id.
-pub type Give<'g> = dyn FnMut(&str, Record) + 'g;
+pub type RecordSink<'g> = dyn FnMut(&str, Record) + 'g;
 
 /// Importer of one log.
 #[derive(Debug)]
@@ -112,7 +112,7 @@ impl Importer {
     }
 
     /// Imports one line. If text precedes the JSON, as in server logs, it may contain the time.
-    pub fn line(&mut self, number: u64, line: &[u8], give: &mut Give<'_>) {
+    pub fn line(&mut self, number: u64, line: &[u8], give: &mut RecordSink<'_>) {
         self.line = number;
         let Ok(text) = std::str::from_utf8(line) else { return self.pass("it is not UTF-8") };
         let text = text.trim();
@@ -146,7 +146,7 @@ impl Importer {
     }
 
     /// Imports one parsed value of a log.
-    pub fn value(&mut self, number: u64, json: &Json, at: Option<i64>, give: &mut Give<'_>) {
+    pub fn value(&mut self, number: u64, json: &Json, at: Option<i64>, give: &mut RecordSink<'_>) {
         self.line = number;
         let Some(form) = self.form.or_else(|| Form::detect(json)) else {
             return self.pass("it shows no form that we know");
@@ -193,7 +193,7 @@ impl Importer {
         tool: &str,
         args: Json,
         ran: bool,
-        give: &mut Give<'_>,
+        give: &mut RecordSink<'_>,
     ) {
         let Some(builder) = self.sessions.get_mut(session) else { return };
         let args = named(args);
@@ -212,7 +212,7 @@ impl Importer {
         at: Option<i64>,
         id: &str,
         outcome: LoggedOutcome,
-        give: &mut Give<'_>,
+        give: &mut RecordSink<'_>,
     ) {
         let Some(builder) = self.sessions.get_mut(session) else { return };
         match builder.outcome(at, id, outcome) {
@@ -221,7 +221,7 @@ impl Importer {
         }
     }
 
-    fn prompt(&mut self, session: &str, at: Option<i64>, text: &str, give: &mut Give<'_>) {
+    fn prompt(&mut self, session: &str, at: Option<i64>, text: &str, give: &mut RecordSink<'_>) {
         let Some(builder) = self.sessions.get_mut(session) else { return };
         builder.prompt(at, text).into_iter().for_each(|record| give(session, record));
     }

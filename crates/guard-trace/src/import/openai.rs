@@ -1,11 +1,11 @@
 //! Messages with `tool_calls`, one per line or in a list, and items of the Responses API.
 
 use super::session::LoggedOutcome;
-use super::{Give, Importer, arguments, text_of, time_of};
+use super::{Importer, RecordSink, arguments, text_of, time_of};
 use guard_plan::json::Json;
 
 /// Imports one value: a message, an item, a list of these, or an object that holds one.
-pub(super) fn value(importer: &mut Importer, json: &Json, give: &mut Give<'_>) {
+pub(super) fn value(importer: &mut Importer, json: &Json, give: &mut RecordSink<'_>) {
     let id = ["session", "session_id", "conversation_id", "thread_id", "id"]
         .iter()
         .find_map(|name| json.get(name).and_then(Json::as_str));
@@ -30,7 +30,7 @@ pub(super) fn value(importer: &mut Importer, json: &Json, give: &mut Give<'_>) {
     }
 }
 
-fn message(importer: &mut Importer, json: &Json, session: Option<&str>, give: &mut Give<'_>) {
+fn message(importer: &mut Importer, json: &Json, session: Option<&str>, give: &mut RecordSink<'_>) {
     let text = |json: &Json, name: &str| json.get(name).and_then(Json::as_str).map(str::to_owned);
     let at = time_of(json);
     let Some(builder) = importer.session(session) else { return };

@@ -2,11 +2,11 @@
 //! message.
 
 use super::session::LoggedOutcome;
-use super::{Give, Importer, arguments, time_of};
+use super::{Importer, RecordSink, arguments, time_of};
 use guard_plan::json::Json;
 
 /// Imports one line.
-pub(super) fn value(importer: &mut Importer, json: &Json, give: &mut Give<'_>) {
+pub(super) fn value(importer: &mut Importer, json: &Json, give: &mut RecordSink<'_>) {
     if let Json::Array(items) = json {
         return items.iter().for_each(|item| value(importer, item, give));
     }

@@ -194,7 +194,7 @@ impl<'p> Classes<'p> {
         }
     }
 
-    fn cloud(&mut self, node: Option<usize>) {
+    fn mark_opaque(&mut self, node: Option<usize>) {
         if let Some(node) = node {
             self.opaque[node] = true;
         }

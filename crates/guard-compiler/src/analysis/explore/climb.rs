@@ -83,12 +83,12 @@ enum DraftOutcome<'p> {
     Found,
     /// The guards disagree before its end.
     Impossible,
-    Stands(Hold<'p>),
+    Stands(PlayedDraft<'p>),
 }
 
 /// A draft that was played, and what was seen of the call at its end.
 #[derive(Clone)]
-struct Hold<'p> {
+struct PlayedDraft<'p> {
     draft: SessionDraft,
     played: Rc<PlayedSession<'p>>,
     distance: u32,
@@ -96,7 +96,7 @@ struct Hold<'p> {
     open: Vec<Span>,
 }
 
-impl Hold<'_> {
+impl PlayedDraft<'_> {
     /// No rule is in the way, so that what else happens is all that can make a difference.
     fn free(&self) -> bool {
         self.distance < RULE
@@ -150,7 +150,7 @@ impl<'s, 'p> Climber<'s, 'p> {
         score: Scorer<'_, 'p>,
     ) -> bool {
         let until = self.judged + most;
-        let mut given: Vec<Hold<'p>> = Vec::new();
+        let mut given: Vec<PlayedDraft<'p>> = Vec::new();
         for draft in drafts {
             if self.judged >= until || stop() {
                 return false;
@@ -179,7 +179,7 @@ impl<'s, 'p> Climber<'s, 'p> {
             next += 1;
             self.aim += 1;
             let SessionDraft { last, kind, .. } = hold.draft;
-            let found = match self.weigh(hold.played, last, kind, score) {
+            let found = match self.rate(hold.played, last, kind, score) {
                 DraftOutcome::Found => true,
                 DraftOutcome::Stands(hold) => self.climb_from(hold, until, score),
                 DraftOutcome::Impossible => false,
@@ -192,7 +192,12 @@ impl<'s, 'p> Climber<'s, 'p> {
     }
 
     /// Climbs until a change has brought nothing for too long.
-    fn climb_from(&mut self, mut best: Hold<'p>, until: usize, score: Scorer<'_, 'p>) -> bool {
+    fn climb_from(
+        &mut self,
+        mut best: PlayedDraft<'p>,
+        until: usize,
+        score: Scorer<'_, 'p>,
+    ) -> bool {
         let (mut idle, mut cluttered) = (0, true);
         let (mut trail, kind) = (self.players.trail(), best.draft.kind);
         while idle < PATIENCE && self.judged < until {
@@ -217,7 +222,7 @@ impl<'s, 'p> Climber<'s, 'p> {
             let changed = self.changed(&best.draft, &best.open, best.free());
             let last = changed.last;
             let trial = match changed.acts {
-                None => self.weigh(best.played.clone(), last, kind, score),
+                None => self.rate(best.played.clone(), last, kind, score),
                 Some(acts) => {
                     self.players.follow(&mut trail, &best.draft.acts, kind);
                     self.try_after(&trail, SessionDraft { acts, last, kind }, score)
@@ -267,7 +272,7 @@ impl<'s, 'p> Climber<'s, 'p> {
         score: Scorer<'_, 'p>,
     ) -> DraftOutcome<'p> {
         match played {
-            Some(played) => self.weigh(Rc::new(played), draft.last, draft.kind, score),
+            Some(played) => self.rate(Rc::new(played), draft.last, draft.kind, score),
             None => {
                 self.judged += 1;
                 DraftOutcome::Impossible
@@ -276,7 +281,7 @@ impl<'s, 'p> Climber<'s, 'p> {
     }
 
     /// Looks at a call after a session.
-    fn weigh(
+    fn rate(
         &mut self,
         played: Rc<PlayedSession<'p>>,
         last: Json,
@@ -313,7 +318,7 @@ impl<'s, 'p> Climber<'s, 'p> {
                 }
                 // What the guards refuse brings nothing, and would be tried again at every change.
                 let draft = SessionDraft { acts: played.acts(), last, kind };
-                DraftOutcome::Stands(Hold { draft, played, distance, open })
+                DraftOutcome::Stands(PlayedDraft { draft, played, distance, open })
             }
         }
     }

@@ -191,7 +191,7 @@ impl ReferenceSession<'_> {
                 return self.unread(id, findings);
             }
         };
-        let (mut findings, after, deed) = self.weigh(at, &args, world);
+        let (mut findings, after, deed) = self.evaluate_call(at, &args, world);
         let replacements = std::mem::take(&mut findings.replacements);
         let judgement = findings.judgement(self.program.shadow);
         if let (false, Json::Object(members)) = (replacements.is_empty(), json) {
@@ -221,13 +221,13 @@ impl ReferenceSession<'_> {
             findings.named("session", Code::Halted, Decision::Deny);
             return findings.judgement(self.program.shadow);
         }
-        let (findings, ..) = self.weigh(at, args, world);
+        let (findings, ..) = self.evaluate_call(at, args, world);
         self.forget_answers();
         findings.judgement(self.program.shadow)
     }
 
     /// Returns the findings of all stages after the arguments, the call's consequences and its served action.
-    fn weigh(
+    fn evaluate_call(
         &self,
         at: ToolId,
         args: &[Value],

@@ -20,13 +20,13 @@ pub struct Args {
     pub at: u64,
     /// The questions that are counted
     #[arg(long, value_enum, default_value = "propose")]
-    pub on: On,
+    pub on: CountedQuestion,
     /// It fails only while this file is there
     #[arg(long = "while", value_name = "FILE")]
     pub marker: PathBuf,
     /// The way in which it fails
     #[arg(long, value_enum)]
-    pub how: How,
+    pub how: GuardFailure,
     /// The arguments for `guardc`
     #[arg(last = true, value_name = "ARGS")]
     pub arguments: Vec<String>,
@@ -35,7 +35,7 @@ pub struct Args {
 /// The questions by which an outage counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 #[value(rename_all = "snake_case")]
-pub enum On {
+pub enum CountedQuestion {
     /// Proposals of calls.
     Propose,
     /// Settlements of calls.
@@ -48,15 +48,15 @@ pub enum On {
     Prompt,
 }
 
-impl On {
+impl CountedQuestion {
     /// Returns the method of the sidecar.
     fn method(self) -> &'static str {
         match self {
-            On::Propose => "call.propose",
-            On::Settle => "call.settle",
-            On::Usage => "session.usage",
-            On::Stop => "session.stop",
-            On::Prompt => "session.prompt",
+            CountedQuestion::Propose => "call.propose",
+            CountedQuestion::Settle => "call.settle",
+            CountedQuestion::Usage => "session.usage",
+            CountedQuestion::Stop => "session.stop",
+            CountedQuestion::Prompt => "session.prompt",
         }
     }
 }
@@ -64,7 +64,7 @@ impl On {
 /// The way in which a guard fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 #[value(rename_all = "snake_case")]
-pub enum How {
+pub enum GuardFailure {
     /// That question is answered with an error.
     ErrsOnce,
     /// That question and everything after it is answered with an error.
@@ -129,23 +129,23 @@ pub fn run(args: &Args) -> CommandResult {
         let is_counted = request["method"] == args.on.method();
         asked += u64::from(is_counted);
         let is_due = match args.how {
-            How::ErrsOnce => is_counted && asked == args.at,
-            How::Errs | How::Dies | How::Hangs => asked >= args.at,
+            GuardFailure::ErrsOnce => is_counted && asked == args.at,
+            GuardFailure::Errs | GuardFailure::Dies | GuardFailure::Hangs => asked >= args.at,
         };
         let is_down = is_due && args.marker.exists();
         match (is_down, args.how) {
             (false, _) => writeln!(told, "{line}").map_err(fail)?,
-            (true, How::Errs | How::ErrsOnce) => {
+            (true, GuardFailure::Errs | GuardFailure::ErrsOnce) => {
                 let error = json!({ "code": -32603, "message": "internal error" });
                 let answer = json!({ "jsonrpc": "2.0", "id": request["id"], "error": error });
                 say(&answer.to_string()).map_err(fail)?;
             }
-            (true, How::Dies) => {
+            (true, GuardFailure::Dies) => {
                 let _ = guard.kill();
                 return Ok(Exit::Findings);
             }
             // It does not even see the end of its input: whoever started it has to end it.
-            (true, How::Hangs) => loop {
+            (true, GuardFailure::Hangs) => loop {
                 std::thread::park();
             },
         }

@@ -30,7 +30,7 @@ impl PendingAnswer {
 }
 
 /// The callback for a request that took too long. Its argument is true if the request had begun.
-type Late = Box<dyn FnOnce(bool) + Send>;
+type TimeoutCallback = Box<dyn FnOnce(bool) + Send>;
 
 /// The requests that wait for their time to run out.
 #[derive(Default)]
@@ -42,7 +42,7 @@ pub struct Deadlines {
 #[derive(Default)]
 struct Due {
     number: u64,
-    requests: BTreeMap<(Instant, u64), (Arc<PendingAnswer>, Late)>,
+    requests: BTreeMap<(Instant, u64), (Arc<PendingAnswer>, TimeoutCallback)>,
 }
 
 impl Deadlines {
@@ -59,7 +59,7 @@ impl Deadlines {
     }
 
     /// Watches a request.
-    pub fn add(&self, time: Duration, turn: Arc<PendingAnswer>, late: Late) {
+    pub fn add(&self, time: Duration, turn: Arc<PendingAnswer>, late: TimeoutCallback) {
         let mut due = self.due();
         due.number += 1;
         let key = (Instant::now() + time, due.number);

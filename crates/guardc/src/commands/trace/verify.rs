@@ -195,12 +195,12 @@ pub fn verify_all(
     done.into_values().collect()
 }
 
-type One<'o> = &'o (dyn Fn(usize) -> Result<VerifiedTrace, Failure> + Sync);
+type SourceCheck<'o> = &'o (dyn Fn(usize) -> Result<VerifiedTrace, Failure> + Sync);
 
 fn side_by_side(
     which: &[usize],
     jobs: usize,
-    verify_source: One,
+    verify_source: SourceCheck,
 ) -> Vec<(usize, Result<VerifiedTrace, Failure>)> {
     let next = AtomicUsize::new(0);
     let work = || {

@@ -75,11 +75,11 @@ impl<'p> Classes<'p> {
             }
             ClauseKind::Limit { by: Some(by), .. } => {
                 let node = self.visit(by, cx, session);
-                self.cloud(node);
+                self.mark_opaque(node);
             }
             ClauseKind::Costs { unit, amount, .. } => {
                 let node = self.visit(amount, cx, session);
-                self.cloud(node);
+                self.mark_opaque(node);
                 self.hint(node, Hint::Pays(*unit));
             }
             ClauseKind::Risk { when, .. } => _ = self.visit(when, cx, session),
@@ -103,7 +103,7 @@ impl<'p> Classes<'p> {
             ClauseKind::Private { .. } | ClauseKind::Endorse { .. } => {
                 crate::lower::clause_exprs(&clause.kind, &mut |part| {
                     let node = self.visit(part, cx, session);
-                    self.cloud(node);
+                    self.mark_opaque(node);
                 });
             }
             ClauseKind::Limit { by: None, .. }
@@ -122,7 +122,7 @@ impl<'p> Classes<'p> {
         session: &ReferenceSession,
     ) {
         let node = self.visit(value, cx, session);
-        self.cloud(node);
+        self.mark_opaque(node);
         match op {
             EffectOp::Append | EffectOp::Insert | EffectOp::Remove => {
                 let part = match self.program.state[target.var].ty.required() {
@@ -182,7 +182,7 @@ impl<'p> Classes<'p> {
         for (param, e) in key {
             let node = self.visit(e, cx, session);
             let place = self.read_node(ValuePlace::Param(tool, *param));
-            self.cloud(place);
+            self.mark_opaque(place);
             self.relate(place, None, node, Some(e), session);
         }
     }
@@ -315,12 +315,12 @@ impl<'p> Classes<'p> {
                 let key = self.visit(at, cx, session);
                 let Some(whole) = whole else {
                     if !mutant!("a key of constants is any") {
-                        self.cloud(key);
+                        self.mark_opaque(key);
                     }
                     return None;
                 };
                 if matches!(collection.ty.required(), Type::List(..)) {
-                    self.cloud(key);
+                    self.mark_opaque(key);
                 } else {
                     let place = self.node(ValuePlace::Key(whole));
                     self.relate(Some(place), None, key, Some(at), session);
@@ -330,7 +330,7 @@ impl<'p> Classes<'p> {
             // The text of a key is no value of the class of the key.
             K::ToKey(operand, _) | K::FromKey(operand, _) => {
                 let node = self.visit(operand, cx, session);
-                self.cloud(node);
+                self.mark_opaque(node);
                 None
             }
             K::Row(fact, keys) | K::Known(fact, keys) => {
@@ -353,7 +353,7 @@ impl<'p> Classes<'p> {
             K::In(a, b) => self.member_of(a, b, cx, session),
             K::Within(a, b) => {
                 let (na, _) = (self.visit(a, cx, session), self.visit(b, cx, session));
-                self.cloud(na);
+                self.mark_opaque(na);
                 if let Ok(Value::Path(base)) = session.closed(b, &|_| None) {
                     self.hint(na, Hint::Below(base.into()));
                 }
@@ -361,20 +361,20 @@ impl<'p> Classes<'p> {
             }
             K::Matches(operand, pattern) => {
                 let node = self.visit(operand, cx, session);
-                self.cloud(node);
+                self.mark_opaque(node);
                 self.hint(node, Hint::Matches(pattern.clone()));
                 None
             }
             K::Unwrap(operand, _) => self.visit(operand, cx, session),
             K::Arith(_, a, b) => {
                 let (na, nb) = (self.visit(a, cx, session), self.visit(b, cx, session));
-                self.cloud(na);
-                self.cloud(nb);
+                self.mark_opaque(na);
+                self.mark_opaque(nb);
                 na.or(nb)
             }
             K::Neg(operand) => {
                 let node = self.visit(operand, cx, session);
-                self.cloud(node);
+                self.mark_opaque(node);
                 node
             }
             K::Quantified { op, over, binders, body } => {
@@ -385,11 +385,11 @@ impl<'p> Classes<'p> {
                 let element = binders.last().and_then(|slot| cx.locals.get(slot)).copied();
                 let node = self.visit(body, cx, session);
                 if *op == QuantifierOp::First {
-                    self.cloud(element);
+                    self.mark_opaque(element);
                     return element;
                 }
                 if !matches!(op, QuantifierOp::All | QuantifierOp::Any | QuantifierOp::Count) {
-                    self.cloud(node);
+                    self.mark_opaque(node);
                 }
                 None
             }
@@ -404,13 +404,13 @@ impl<'p> Classes<'p> {
             K::Probe(probe) => self.read_node(ValuePlace::Probe(*probe)),
             K::Origin(operand) | K::Seen(operand) => {
                 let node = self.visit(operand, cx, session);
-                self.cloud(node);
+                self.mark_opaque(node);
                 None
             }
             K::MayRead(who, text) => {
                 for part in [who, text] {
                     let node = self.visit(part, cx, session);
-                    self.cloud(node);
+                    self.mark_opaque(node);
                 }
                 None
             }
@@ -430,7 +430,7 @@ impl<'p> Classes<'p> {
                 for child in e.children() {
                     let node = self.visit(child, cx, session);
                     if !mutant!("a part of a value has classes") {
-                        self.cloud(node);
+                        self.mark_opaque(node);
                     }
                 }
                 None
@@ -460,7 +460,7 @@ impl<'p> Classes<'p> {
     ) -> Option<usize> {
         if !is_constant(e) {
             let node = self.visit(e, cx, session);
-            self.cloud(node);
+            self.mark_opaque(node);
             return node;
         }
         let constants = self.places.len();
@@ -481,8 +481,8 @@ impl<'p> Classes<'p> {
     ) -> Option<usize> {
         let (na, nb) = (self.visit(a, cx, session), self.visit(b, cx, session));
         if matches!(b.ty.required(), Type::String(_)) {
-            self.cloud(na);
-            self.cloud(nb);
+            self.mark_opaque(na);
+            self.mark_opaque(nb);
             for part in self.constants(na, a, session) {
                 self.hint(nb, Hint::Holds(part));
             }
@@ -495,7 +495,7 @@ impl<'p> Classes<'p> {
             return None;
         }
         let Some(nb) = nb else {
-            self.cloud(na);
+            self.mark_opaque(na);
             return None;
         };
         let part = if matches!(b.ty.required(), Type::Map(..)) {
@@ -536,7 +536,7 @@ impl<'p> Classes<'p> {
     ) -> Option<usize> {
         let nodes: Vec<Option<usize>> =
             args.iter().map(|arg| self.visit(arg, cx, session)).collect();
-        nodes.iter().for_each(|node| self.cloud(*node));
+        nodes.iter().for_each(|node| self.mark_opaque(*node));
         let first = nodes.first().copied().flatten();
         let texts = match args.get(1) {
             Some(arg) => self.constants(nodes[1], arg, session),
