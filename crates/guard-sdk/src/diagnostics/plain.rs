@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 /// use guard_sdk::diagnostics::{DiagnosticReport, render};
 /// let error = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool a() { requires b }").unwrap_err();
 /// let guard_sdk::GuardError::Source { files, diagnostics } = error else { panic!("a source error") };
-/// let report = DiagnosticReport::of(&files, &diagnostics);
+/// let report = DiagnosticReport::new(&files, &diagnostics);
 /// assert!(render(&report, &report.findings[0]).contains("unknown tool `b`"));
 /// ```
 pub fn render(report: &DiagnosticReport, finding: &Finding) -> String {
