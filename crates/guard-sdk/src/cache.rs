@@ -67,7 +67,6 @@ impl GuardCache {
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
-    ///
     /// let path = folder.path().join("demo.guard");
     /// std::fs::write(&path, "guard demo\ntool ping()").unwrap();
     /// let cache = guard_sdk::GuardCache::new(64);

@@ -31,7 +31,6 @@ impl Guard {
     /// ```
     /// # let source = "guard g\nrecord Act { what: string max 9 }\ncontract R { items acts: Act max 3 }";
     /// # let guard = guard_sdk::Guard::compile("g.guard", source)?;
-    ///
     /// assert_eq!(guard.contract("R")?.name(), "R");
     /// let error = guard.contract("RR").err().expect("no such contract");
     /// assert!(error.to_string().contains("`R`"));
@@ -66,7 +65,6 @@ impl Contract {
     /// ```
     /// # let source = "guard g\nrecord Act { what: string max 9 }\ncontract R { items acts: Act max 3 }";
     /// # let guard = guard_sdk::Guard::compile("g.guard", source)?;
-    ///
     /// let prompt = guard.contract("R")?.prompt(&Default::default());
     /// assert!(prompt.contains("acts") && prompt.contains("what"));
     /// # Ok::<(), guard_sdk::GuardError>(())
@@ -80,7 +78,6 @@ impl Contract {
     /// ```
     /// # let source = "guard g\nrecord Act { what: string max 9 }\ncontract R { items acts: Act max 3 }";
     /// # let guard = guard_sdk::Guard::compile("g.guard", source)?;
-    ///
     /// let (contract, known) = (guard.contract("R")?, Default::default());
     /// let report = contract.check(r#"{"acts": [{"what": "much too long"}]}"#, &Default::default())?;
     /// let words = contract.reask(&report, &known).expect("an item did not hold");
@@ -98,7 +95,6 @@ impl Contract {
     /// ```
     /// # let source = "guard g\nrecord Act { what: string max 9 }\ncontract R { items acts: Act max 3 }";
     /// # let guard = guard_sdk::Guard::compile("g.guard", source)?;
-    ///
     /// let schema = guard.contract("R")?.schema(&Default::default());
     /// assert_eq!(schema["properties"]["acts"]["maxItems"], 3);
     /// # Ok::<(), guard_sdk::GuardError>(())
@@ -112,7 +108,6 @@ impl Contract {
     /// ```
     /// # let source = "guard g\nrecord Act { what: string max 9 }\ncontract R { items acts: Act max 3 }";
     /// # let guard = guard_sdk::Guard::compile("g.guard", source)?;
-    ///
     /// let strict = guard.contract("R")?.strict_schema(&Default::default()).expect("it has one");
     /// assert_eq!(strict.schema["additionalProperties"], false);
     /// # Ok::<(), guard_sdk::GuardError>(())
@@ -135,7 +130,6 @@ impl Contract {
     /// ```
     /// # let source = "guard g\nrecord Act { what: string max 9 }\ncontract R { items acts: Act max 3 }";
     /// # let guard = guard_sdk::Guard::compile("g.guard", source)?;
-    ///
     /// let mut feed = guard.contract("R")?.feed(Default::default())?;
     /// let items = feed.push(br#"{"acts": [{"what": "run"}, "#);
     /// assert_eq!(items.len(), 1);

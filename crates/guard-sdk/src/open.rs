@@ -89,7 +89,6 @@ impl<'o> SessionOptions<'o, Host> {
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
-    ///
     /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool publish() { deny unless exists(\"report.md\") }")?;
     /// let mut session = guard.session("s1").workspace(folder.path()).open()?;
     /// assert!(!session.propose("1", "publish", "{}")?.verdict.is_allowed());
@@ -107,10 +106,8 @@ impl<'o> SessionOptions<'o, Host> {
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
-    ///
     /// # let other = tempfile::tempdir().unwrap();
     /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
-    ///
     /// # let storage = guard_sdk::Storage::open(&folder.path().join("sessions"))?;
     /// let session = guard.session("s1").storage(&storage).first_workspace(folder.path()).open()?;
     /// let first = session.state().workspace().to_owned();
@@ -208,7 +205,6 @@ impl<'o, W: World> SessionOptions<'o, W> {
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
-    ///
     /// let storage = guard_sdk::Storage::open(&folder.path().join("sessions"))?;
     /// let session = guard.session("s1").storage(&storage).open()?;
     /// assert_eq!(session.stored_records(), 1);
@@ -243,7 +239,6 @@ impl<'o, W: World> SessionOptions<'o, W> {
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
-    ///
     /// use guard_sdk::{Guard, SessionError, SharedBudget, Storage};
     /// let guard = Guard::compile("demo.guard", "guard demo\nbudget usd = 10.00\ntool search() { costs 3.00 usd }")?;
     /// let storage = Storage::open(&folder.path().join("sessions"))?;
@@ -263,7 +258,6 @@ impl<'o, W: World> SessionOptions<'o, W> {
     ///
     /// ```
     /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
-    ///
     /// let session = guard.session("s1").actor("ann").open()?;
     /// assert!(session.records()?[0].contains(r#""actor":"ann""#));
     /// # Ok::<(), guard_sdk::SessionError>(())
@@ -328,7 +322,6 @@ impl<'o, W: World> SessionOptions<'o, W> {
     ///
     /// ```
     /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
-    ///
     /// let mut session = guard.session("s1").max_memory(1).open()?;
     /// let error = session.propose("1", "ping", "{}").unwrap_err();
     /// assert_eq!(error.code(), "session_too_large");
@@ -345,7 +338,6 @@ impl<'o, W: World> SessionOptions<'o, W> {
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
-    ///
     /// # let storage = guard_sdk::Storage::open(&folder.path().join("sessions"))?;
     /// # guard.session("s1").storage(&storage).open()?.close();
     /// let mut session = guard.session("s1").storage(&storage).replayed().open()?;

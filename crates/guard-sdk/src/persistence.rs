@@ -44,7 +44,6 @@ impl Storage {
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
-    ///
     /// use guard_sdk::Storage;
     /// let storage = Storage::open(&folder.path().join("sessions.db"))?;
     /// guard.session("s1").storage(&storage).open()?;
@@ -64,7 +63,6 @@ impl Storage {
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
-    ///
     /// use guard_sdk::{Durability, Storage};
     /// // The agent may read the folder of the records, and not that of the key.
     /// let key = folder.path().join("store.key");
@@ -90,7 +88,6 @@ impl Storage {
     ///
     /// ```
     /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
-    ///
     /// use guard_sdk::{Keys, Storage};
     /// use guard_trace::store::MemoryStore;
     /// let storage = Storage::of_store(std::sync::Arc::new(MemoryStore::new()), Keys::new([7; 32]));
@@ -108,7 +105,6 @@ impl Storage {
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
-    ///
     /// let storage = guard_sdk::Storage::open(&folder.path().join("sessions"))?.limited_to(100);
     /// guard.session("s1").storage(&storage).open()?;
     /// let error = guard.session("s2").storage(&storage).open().err().expect("the store is full");
@@ -134,7 +130,6 @@ impl Storage {
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
-    ///
     /// let storage = guard_sdk::Storage::open(&folder.path().join("sessions"))?;
     /// assert!(storage.approvals()?.requests(None)?.is_empty());
     /// # Ok::<(), guard_sdk::SessionError>(())
@@ -153,7 +148,6 @@ impl Storage {
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
-    ///
     /// let storage = guard_sdk::Storage::open(&folder.path().join("sessions"))?;
     /// assert!(!storage.contains("s1")?);
     /// guard.session("s1").storage(&storage).open()?;

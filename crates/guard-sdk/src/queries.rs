@@ -36,7 +36,6 @@ impl<W: World> Session<W> {
     /// ```
     /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
     /// # let mut session = guard.session("s1").open()?;
-    ///
     /// session.propose("1", "ping", "{}")?;
     /// assert_eq!(session.in_flight(), ["1"]);
     /// session.settle("1", Ok(None))?;
@@ -81,7 +80,6 @@ impl<W: World> Session<W> {
     /// ```
     /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
     /// # let mut session = guard.session("s1").open()?;
-    ///
     /// assert_eq!(session.head().0, 1);
     /// session.propose("1", "ping", "{}")?;
     /// let (records, hash) = session.head();
@@ -99,7 +97,6 @@ impl<W: World> Session<W> {
     /// # let source = "guard demo\nstate { pages: int = 0 }\ntool read() { effect pages += 1 }";
     /// # let guard = guard_sdk::Guard::compile("demo.guard", source)?;
     /// # let mut session = guard.session("s1").open()?;
-    ///
     /// session.propose("1", "read", "{}")?;
     /// session.settle("1", Ok(None))?;
     /// let state = session.state_json();
@@ -121,7 +118,6 @@ impl<W: World> Session<W> {
     /// ```
     /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool pay(amount: int) { approval boss }")?;
     /// # let mut session = guard.session("s1").open()?;
-    ///
     /// use guard_sdk::{Decision, Json};
     /// let args = Json::parse(r#"{"amount": 5}"#).unwrap();
     /// assert_eq!(session.preview("pay", &args).verdict.decision, Decision::Ask);
@@ -141,7 +137,6 @@ impl<W: World> Session<W> {
     /// ```
     /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool count() { returns int }")?;
     /// # let mut session = guard.session("s1").open()?;
-    ///
     /// use guard_sdk::Json;
     /// assert!(session.is_result("count", &Json::parse("3").unwrap()));
     /// assert!(!session.is_result("count", &Json::string("three")));
@@ -159,7 +154,6 @@ impl<W: World> Session<W> {
     /// # tool find() { returns Customer, transform result.card = \"…\" }";
     /// # let guard = guard_sdk::Guard::compile("demo.guard", source)?;
     /// # let mut session = guard.session("s1").open()?;
-    ///
     /// assert!(session.changes_result("find"));
     /// session.propose("1", "find", "{}")?;
     /// let settled = session.settle_text("1", r#"{"name": "Ann", "card": "4111"}"#)?;
@@ -184,7 +178,6 @@ impl<W: World> Session<W> {
     /// # tool find() { returns Customer, transform result.card = \"…\" }";
     /// # let guard = guard_sdk::Guard::compile("demo.guard", source)?;
     /// # let mut session = guard.session("s1").open()?;
-    ///
     /// let denied = session.unshowable("find").expect("its result would be changed");
     /// assert_eq!(denied.verdict.reasons[0].code, guard_sdk::Code::Transform);
     /// assert!(session.unshowable("other").is_none());
@@ -212,7 +205,6 @@ impl<W: World> Session<W> {
     /// ```
     /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool lint()\ntool deploy() { requires lint }")?;
     /// # let mut session = guard.session("s1").open()?;
-    ///
     /// let advice = session.advise();
     /// let status = |tool| advice.actions.iter().find(|it| it.tool == tool).map(|it| it.status.as_str());
     /// assert_eq!((status("lint"), status("deploy")), (Some("READY"), Some("BLOCKED")));
@@ -252,7 +244,6 @@ impl<W: World> Session<W> {
     /// #   final done, criteria file }";
     /// # let guard = guard_sdk::Guard::compile("demo.guard", source)?;
     /// # let mut session = guard.session("s1").open()?;
-    ///
     /// session.propose("1", "todo_create", r#"{"content": "write it", "criteria": [{"file": "a"}]}"#)?;
     /// assert!(session.item("todo-1")?.to_string().contains("write it"));
     /// assert_eq!(session.item("todo-2").unwrap_err().code(), "no_such_item");
@@ -276,7 +267,6 @@ impl<W: World> Session<W> {
     /// #   final done, criteria file }";
     /// # let guard = guard_sdk::Guard::compile("demo.guard", source)?;
     /// # let mut session = guard.session("s1").open()?;
-    ///
     /// session.propose("1", "todo_create", r#"{"content": "write it", "criteria": [{"file": "a"}]}"#)?;
     /// assert!(session.items("todo", Some("open"), None)?.to_string().contains("todo-1"));
     /// assert_eq!(session.items("tood", None, None).unwrap_err().code(), "no_such_lifecycle");
@@ -305,7 +295,6 @@ impl<W: World> Session<W> {
     /// # tool send(to: string) { deny unless known friend(to) or origin(to) == prompt }";
     /// # let guard = guard_sdk::Guard::compile("demo.guard", source)?;
     /// # let mut session = guard.session("s1").open()?;
-    ///
     /// session.prompt("please write to ann@example.com")?;
     /// assert_eq!(session.seen("ann@example.com"), [guard_plan::origin::Origin::Prompt]);
     /// assert!(session.seen("eve@example.com").is_empty());
@@ -322,7 +311,6 @@ impl<W: World> Session<W> {
     /// # tool send(to: string) { deny unless known friend(to) or origin(to) == prompt }";
     /// # let guard = guard_sdk::Guard::compile("demo.guard", source)?;
     /// # let mut session = guard.session("s1").open()?;
-    ///
     /// session.prompt("please write to ann@example.com")?;
     /// let rows = session.facts("friend", 0, 10)?;
     /// assert_eq!(rows[0].row.to_string(), r#"{"address":"ann@example.com"}"#);

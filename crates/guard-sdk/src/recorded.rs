@@ -9,7 +9,6 @@ use std::ops::Deref;
 /// ```
 /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
 /// # let mut session = guard.session("s1").open()?;
-///
 /// let proposed = session.propose("1", "ping", "{}")?;
 /// assert!(proposed.verdict.is_allowed());
 /// let (outcome, record) = proposed.into_parts();

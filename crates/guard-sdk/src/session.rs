@@ -88,10 +88,9 @@ impl<W: World> Session<W> {
     /// ```
     /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
     /// # let mut session = guard.session("s1").open()?;
-    ///
     /// use guard_sdk::{Event, Outcome};
-    /// use guard_runtime::Stop;
-    /// let stopped = session.apply(&Event::Stop(Stop { reason: None, now: 0 }))?;
+    /// use guard_runtime::StopAttempt;
+    /// let stopped = session.apply(&Event::Stop(StopAttempt { reason: None, now: 0 }))?;
     /// assert!(matches!(*stopped, Outcome::Stopped(_)));
     /// assert!(stopped.record().contains(r#""kind":"stop""#));
     /// # Ok::<(), guard_sdk::SessionError>(())
@@ -328,7 +327,6 @@ impl<W: World> Session<W> {
     /// # let source = "guard demo\nstate { free: int in 0..=9 = 9 }\ntool look() { returns int, observe free = result }";
     /// # let guard = guard_sdk::Guard::compile("demo.guard", source)?;
     /// # let mut session = guard.session("s1").open()?;
-    ///
     /// session.propose("1", "look", "{}")?;
     /// // The result does not fit the state `free: int in 0..=9`: nothing is allowed until a person has looked.
     /// assert!(session.settle_text("1", "12")?.halted);
@@ -397,7 +395,6 @@ impl<W: World> Session<W> {
     /// #   harness verify: claimed -> done when criteria pass, harness reject: claimed -> open when criteria fail
     /// #   final done, criteria file }";
     /// # let guard = guard_sdk::Guard::compile("demo.guard", source)?;
-    ///
     /// # let mut session = guard.session("s1").workspace(folder.path()).open()?;
     /// let todo = r#"{"content": "write it", "criteria": [{"file": "report.md"}]}"#;
     /// assert!(session.propose("1", "todo_create", todo)?.verdict.is_allowed());
@@ -426,7 +423,6 @@ impl<W: World> Session<W> {
     /// #   final done, criteria file }";
     /// # let guard = guard_sdk::Guard::compile("demo.guard", source)?;
     /// # let mut session = guard.session("s1").open()?;
-    ///
     /// session.propose("1", "todo_create", r#"{"content": "write it", "criteria": [{"file": "a"}]}"#)?;
     /// session.propose("2", "todo_claim", r#"{"id": "todo-1"}"#)?;
     /// let moved = session.move_item("todo-1", "reopen", "kim", Some("too short"))?;

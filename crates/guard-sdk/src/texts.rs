@@ -15,7 +15,6 @@ impl<W: World> Session<W> {
     /// # let source = "guard g\nrecord Act { what: string max 9 }\ncontract R { items acts: Act }";
     /// # let guard = guard_sdk::Guard::compile("g.guard", source)?;
     /// # let mut session = guard.session("s1").open()?;
-    ///
     /// use guard_sdk::TextOptions;
     /// let text = r#"{"acts": [{"what": "run"}, {"what": "much too long"}]}"#;
     /// let report = session.check_text("R", text, &TextOptions::default())?;
@@ -45,7 +44,6 @@ impl<W: World> Session<W> {
     /// # let source = "guard g\nrecord Act { what: string max 9 }\ncontract R { items acts: Act }";
     /// # let guard = guard_sdk::Guard::compile("g.guard", source)?;
     /// # let mut session = guard.session("s1").open()?;
-    ///
     /// let mut feed = guard.contract("R")?.feed(Default::default())?;
     /// assert!(session.push_text(&mut feed, br#"{"acts": [{"what": "#).is_empty());
     /// assert_eq!(session.push_text(&mut feed, br#""run"}, "#).len(), 1);
@@ -61,7 +59,6 @@ impl<W: World> Session<W> {
     /// # let source = "guard g\nrecord Act { what: string max 9 }\ncontract R { items acts: Act }";
     /// # let guard = guard_sdk::Guard::compile("g.guard", source)?;
     /// # let mut session = guard.session("s1").open()?;
-    ///
     /// let mut feed = guard.contract("R")?.feed(Default::default())?;
     /// session.push_text(&mut feed, br#"{"acts": [{"what": "run"}, {"wh"#);
     /// let report = session.finish_text(feed, Some("length"))?;

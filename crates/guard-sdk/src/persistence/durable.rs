@@ -186,7 +186,6 @@ impl<W: World> Session<W> {
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
-    ///
     /// # let storage = guard_sdk::Storage::open(&folder.path().join("sessions.db"))?;
     /// let mut here = guard.session("s1").storage(&storage).open()?;
     /// let mut there = guard.session("s1").storage(&storage).open()?;
@@ -299,7 +298,6 @@ impl<W: World> Session<W> {
     /// ```
     /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
     /// # let mut session = guard.session("s1").open()?;
-    ///
     /// session.propose("1", "ping", "{}")?;
     /// let records = session.records()?;
     /// assert_eq!(records.len(), 2);
@@ -331,7 +329,6 @@ impl<W: World> Session<W> {
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
-    ///
     /// # let storage = guard_sdk::Storage::open(&folder.path().join("sessions"))?;
     /// let mut session = guard.session("s1").storage(&storage).open()?;
     /// session.propose("1", "ping", "{}")?;
@@ -374,7 +371,6 @@ impl<W: World> Session<W> {
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
-    ///
     /// # let storage = guard_sdk::Storage::open(&folder.path().join("sessions"))?;
     /// let session = guard.session("s1").storage(&storage).open()?;
     /// session.close();
