@@ -100,6 +100,8 @@ pub enum StepKind {
     Waits {
         /// What is asked.
         call: Call,
+        /// A wait reason with this code.
+        by: Option<Code>,
         /// For a call of this tool (wire name).
         for_tool: Option<String>,
     },

@@ -117,12 +117,13 @@ impl TypeChecker<'_, '_> {
                 call: self.scenario_call(call, false)?,
                 of: of.as_ref().map(|o| o.node.clone()),
             },
-            T::Waits { call, for_tool } => {
+            T::Waits { call, by, for_tool } => {
                 let for_tool = match for_tool {
                     Some(name) => Some(self.wire(name)?),
                     None => None,
                 };
-                StepKind::Waits { call: self.scenario_call(call, false)?, for_tool }
+                let by = by.as_ref().and_then(|by| self.code(by));
+                StepKind::Waits { call: self.scenario_call(call, false)?, by, for_tool }
             }
             T::Start(name, call) => {
                 if let Some(first) = started.insert(&name.node, name.span) {

@@ -67,10 +67,12 @@ pub enum TestStepKind {
         /// The role that must approve.
         of: Option<Ident>,
     },
-    /// `waits CALL [for TOOL]`.
+    /// `waits CALL [by CODE] [for TOOL]`.
     Waits {
         /// The proposed call.
         call: ToolCall,
+        /// The reason code expected among the reasons.
+        by: Option<Ident>,
         /// The tool whose call is in flight.
         for_tool: Option<Ident>,
     },

@@ -244,7 +244,7 @@ fn keywords(rule: Rule) -> &'static [&'static str] {
         Rule::limit_scope => &["per", "identical"],
         Rule::success => &["success"],
         Rule::per_session => &["per"],
-        Rule::by | Rule::by_key | Rule::by_word | Rule::denied_by => &["by"],
+        Rule::by | Rule::by_key | Rule::by_word | Rule::denied_by | Rule::waits_by => &["by"],
         Rule::on_break => &["halt", "warn"],
         Rule::calls_word => &["calls"],
         Rule::then_word => &["then"],

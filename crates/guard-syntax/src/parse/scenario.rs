@@ -43,6 +43,10 @@ impl TreeBuilder<'_> {
             }
             Rule::st_waits => TestStepKind::Waits {
                 call: self.take_call(&mut parts)?,
+                by: match parts.accept(Rule::waits_by) {
+                    Some(node) => Some(self.name(&mut ChildNodes::new(node))?),
+                    None => None,
+                },
                 for_tool: self.name(&mut parts),
             },
             Rule::st_start => {

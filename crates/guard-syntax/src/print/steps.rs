@@ -109,12 +109,10 @@ fn line(kind: &TestStepKind) -> String {
                 of.as_ref().map_or(String::new(), |r| format!(" of {}", r.node))
             )
         }
-        TestStepKind::Waits { call: c, for_tool } => {
-            format!(
-                "waits {}{}",
-                call(c),
-                for_tool.as_ref().map_or(String::new(), |t| format!(" for {}", t.node))
-            )
+        TestStepKind::Waits { call: c, by, for_tool } => {
+            let by = by.as_ref().map_or(String::new(), |code| format!(" by {}", code.node));
+            let tool = for_tool.as_ref().map_or(String::new(), |tool| format!(" for {}", tool.node));
+            format!("waits {}{by}{tool}", call(c))
         }
         TestStepKind::Start(name, c) => format!("start {} = {}", name.node, call(c)),
         TestStepKind::Approve { call: c, role, within } => {

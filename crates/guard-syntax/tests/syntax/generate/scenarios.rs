@@ -49,7 +49,11 @@ impl Choices<'_> {
                 }
             }
             3 => TestStepKind::Asks { call: self.call(), of: self.some(Self::plain) },
-            4 => TestStepKind::Waits { call: self.call(), for_tool: self.some(Self::plain) },
+            4 => TestStepKind::Waits {
+                call: self.call(),
+                by: self.some(Self::plain),
+                for_tool: self.some(Self::plain),
+            },
             5 => TestStepKind::Start(self.plain(), self.call()),
             6 => TestStepKind::Finish {
                 name: self.plain(),

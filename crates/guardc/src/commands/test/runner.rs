@@ -140,7 +140,7 @@ impl Runner<'_> {
                 self.denied(call, *by, names, because.as_deref())
             }
             StepKind::Asks { call, of } => self.asks(call, of.as_deref()),
-            StepKind::Waits { call, for_tool } => self.waits(call, for_tool.as_deref()),
+            StepKind::Waits { call, by, for_tool } => self.waits(call, *by, for_tool.as_deref()),
             StepKind::Start(name, call) => {
                 let (id, _) = self.must_allow(Some(name), call)?;
                 self.started.insert(name.clone(), (id, call.tool.clone()));
@@ -341,18 +341,20 @@ impl Runner<'_> {
         Err(FailedStep::verdict(expected, verdict).into())
     }
 
-    fn waits(&mut self, call: &Call, for_tool: Option<&str>) -> Stepped {
+    fn waits(&mut self, call: &Call, by: Option<Code>, for_tool: Option<&str>) -> Stepped {
         let verdict = self.propose(None, call)?.1.verdict;
         let name = for_tool.map(|tool| self.name(tool).to_owned());
-        let waits = name.as_ref().is_none_or(|name| {
-            let needs = |reason: &Reason| reason.needs.contains(name);
-            verdict.reasons.iter().any(|reason| reason.decision == Decision::Wait && needs(reason))
-        });
-        if verdict.decision == Decision::Wait && waits {
+        let is_meant = |reason: &Reason| {
+            reason.decision == Decision::Wait
+                && by.is_none_or(|code| reason.code == code)
+                && name.as_ref().is_none_or(|name| reason.needs.contains(name))
+        };
+        if verdict.decision == Decision::Wait && verdict.reasons.iter().any(is_meant) {
             return Ok(());
         }
-        let expected = name.map_or_else(|| "wait".into(), |name| format!("wait for `{name}`"));
-        Err(FailedStep::verdict(expected, verdict).into())
+        let by = by.map_or(String::new(), |code| format!(" by {}", code.as_str()));
+        let tool = name.map_or(String::new(), |name| format!(" for `{name}`"));
+        Err(FailedStep::verdict(format!("wait{by}{tool}"), verdict).into())
     }
 
     fn expect(&mut self, condition: &Expr, shows: &[(String, Expr, TypeId)]) -> Stepped {

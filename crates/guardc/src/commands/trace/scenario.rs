@@ -172,9 +172,14 @@ impl<'p> TestWriter<'p> {
                 self.step(TestStepKind::Asks { call, of: roles });
             }
             Decision::Wait => {
-                let for_tool = need(verdict, Decision::Wait)
-                    .map(|name| node(declared(self.plan, &name.node).to_owned()));
-                self.step(TestStepKind::Waits { call, for_tool });
+                let waits = |reason: &&Reason| reason.decision == Decision::Wait;
+                let reasons = || verdict.reasons.iter().filter(waits);
+                let named = |reason: &&Reason| reason.needs.iter().any(|name| is_name(name));
+                let reason = reasons().find(named).or_else(|| reasons().next());
+                let by = reason.map(|reason| node(reason.code.as_str().to_owned()));
+                let tool = reason.and_then(|reason| reason.needs.iter().find(|name| is_name(name)));
+                let for_tool = tool.map(|name| node(declared(self.plan, name).to_owned()));
+                self.step(TestStepKind::Waits { call, by, for_tool });
             }
             Decision::Allow => self.allowed(call, record, propose, settled),
         }
