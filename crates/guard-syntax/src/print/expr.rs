@@ -250,7 +250,11 @@ fn quantified(
 ) -> String {
     let names: Vec<&str> = binders.iter().map(|b| b.node.as_str()).collect();
     let names = names.join(", ");
-    let over = write(over, ENCLOSED, &mut ExprLayout::flat());
+    let mut over_layout = match &over.kind {
+        ExprKind::List(_) | ExprKind::Set(_) | ExprKind::Map(_) => layout.for_part(over, ENCLOSED),
+        _ => ExprLayout::flat(),
+    };
+    let over = write(over, ENCLOSED, &mut over_layout);
     let (open, close) = match op {
         Quantifier::All => ("all ", ""),
         Quantifier::Any => ("any ", ""),
@@ -328,17 +332,37 @@ fn call_args(name: &str, args: &[Arg], layout: &mut ExprLayout) -> String {
     sequence("(", args.iter().map(arg_text).collect(), ")", layout)
 }
 
-/// Prints parts between brackets, each on its own line if the layout is broken and one line would
-/// be too long.
+/// The width up to which the parts of a sequence share lines.
+const SHORT: usize = 20;
+
+/// Prints parts between brackets. If the layout is broken and one line would be too long, short parts fill
+/// lines, and others have a line each.
 fn sequence(open: &str, parts: Vec<String>, close: &str, layout: &mut ExprLayout) -> String {
     let line = format!("{open}{}{close}", parts.join(", "));
     match layout.indent {
         Some(n) if parts.len() > 1 && n + width(&line) > WIDTH => {
             let inside = layout.deeper().line();
-            format!("{open}{inside}{}{}{close}", parts.join(&format!(",{inside}")), layout.line())
+            let is_short = parts.iter().all(|part| width(part) <= SHORT);
+            let lines = if is_short { filled(&parts, WIDTH.saturating_sub(n + 2)) } else { parts };
+            format!("{open}{inside}{}{}{close}", lines.join(&format!(",{inside}")), layout.line())
         }
         _ => line,
     }
+}
+
+/// Joins parts to lines of at most this width.
+fn filled(parts: &[String], most: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for part in parts {
+        match lines.last_mut() {
+            Some(line) if width(line) + width(part) + 3 <= most => {
+                line.push_str(", ");
+                line.push_str(part);
+            }
+            _ => lines.push(part.clone()),
+        }
+    }
+    lines
 }
 
 fn symbol(op: BinaryOp) -> &'static str {

@@ -111,7 +111,8 @@ fn line(kind: &TestStepKind) -> String {
         }
         TestStepKind::Waits { call: c, by, for_tool } => {
             let by = by.as_ref().map_or(String::new(), |code| format!(" by {}", code.node));
-            let tool = for_tool.as_ref().map_or(String::new(), |tool| format!(" for {}", tool.node));
+            let tool =
+                for_tool.as_ref().map_or(String::new(), |tool| format!(" for {}", tool.node));
             format!("waits {}{by}{tool}", call(c))
         }
         TestStepKind::Start(name, c) => format!("start {} = {}", name.node, call(c)),
