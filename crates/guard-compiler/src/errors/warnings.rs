@@ -262,6 +262,14 @@ pub(crate) fn lifted_by_undecoded(span: Span, tool: &str, declared: Span) -> Dia
         .help(format!("count the calls that have run (`calls({tool}) > 0`, `limit 1 per session`), or say `undecoded halt` in `{tool}`"))
 }
 
+/// A rule of a tool that refuses nothing where the tool's own result teaches nothing.
+pub(crate) fn lifted_by_no_lesson(span: Span, tool: &str, fact: &str, lesson: Span) -> Diagnostic {
+    let message = format!("this refuses nothing after a call of `{tool}` whose result does not decode");
+    Diagnostic::warning("G0529", span, message)
+        .also(lesson, format!("such a call has run and teaches `{fact}` nothing"))
+        .help(format!("say `undecoded halt` in `{tool}`, count its calls (`calls({tool}) > 0`), or refuse by what an `effect` writes"))
+}
+
 pub(crate) fn never_asked(span: Span, why: &str) -> Diagnostic {
     Diagnostic::warning("G0518", span, format!("this approval is never asked for: {why}"))
         .help("say when somebody is to be asked, or remove it: nobody looks at these calls")

@@ -427,8 +427,9 @@ impl<'s, 'p> Product<'s, 'p> {
             if side.questions.failures.contains(&tool) && !ends.contains(&ExploredEnding::Fails) {
                 ends.push(ExploredEnding::Fails);
             }
-            if side.questions.clears.contains(&tool) && !ends.contains(&ExploredEnding::Unreadable)
-            {
+            let questions = &side.questions;
+            let matters = questions.clears.contains(&tool) || questions.unread.contains(&tool);
+            if matters && !ends.contains(&ExploredEnding::Unreadable) {
                 ends.push(ExploredEnding::Unreadable);
             }
         }

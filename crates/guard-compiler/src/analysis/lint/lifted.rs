@@ -34,18 +34,28 @@ pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
             let span = clause.rule.span;
             let lifts = |lost: &LostValue| Loss { program, tool, lost }.lifts(clause, condition);
             let rows = asked_rows(program, tool, condition);
+            let lifts_row = |fact| rows.iter().any(|lost| lost.is_of(fact) && lifts(lost));
             for (fact, teacher) in &taught {
-                if rows.iter().any(|lost| lost.is_of(*fact) && lifts(lost)) {
+                if lifts_row(*fact) {
                     let fact = &program.facts[*fact];
                     found.push(errors::lifted_by_eviction(span, &fact.name, fact.max, *teacher));
                 }
             }
+            // A second call is refused by its limit.
+            let is_repeated = most_calls(program, tool) != Some(1);
             for of in asked_successes(condition) {
                 let asked = &program.tools[of];
-                // A second call is refused by its limit.
-                let is_only = std::ptr::eq(asked, tool) && most_calls(program, tool) == Some(1);
-                if may_not_decode(asked) && !is_only && lifts(&LostValue::Success(of)) {
+                let again = is_repeated || !std::ptr::eq(asked, tool);
+                if may_not_decode(asked) && again && lifts(&LostValue::Success(of)) {
                     found.push(errors::lifted_by_undecoded(span, &asked.name, asked.span));
+                }
+            }
+            if may_not_decode(tool) && is_repeated {
+                for (fact, teacher) in own_lessons(tool) {
+                    if !taught.contains_key(&fact) && lifts_row(fact) {
+                        let fact = &program.facts[fact].name;
+                        found.push(errors::lifted_by_no_lesson(span, &tool.name, fact, teacher));
+                    }
                 }
             }
             for (var, observers) in &cleared {
@@ -229,6 +239,15 @@ fn asked_successes(condition: &Expr) -> BTreeSet<ToolId> {
     asked
 }
 
+/// Returns the facts that results of a tool teach.
+fn own_lessons(tool: &Tool) -> BTreeMap<FactId, Span> {
+    let learns = tool.clauses.iter().filter_map(|clause| match &clause.kind {
+        ClauseKind::Learn(learn) => Some((learn.fact, clause.rule.span)),
+        _ => None,
+    });
+    learns.collect()
+}
+
 /// Returns true if a call of a tool may run and be no success, though nothing has failed.
 fn may_not_decode(tool: &Tool) -> bool {
     let may_differ = |ty: &Type| !matches!(ty.required(), Type::Json);
@@ -336,9 +355,10 @@ impl Loss<'_> {
     /// Returns whether a comparison of numbers that stand for what is gone, or count it, is as wanted; none for other expressions.
     fn lifts_comparison(&self, e: &Expr, wanted: bool) -> Option<bool> {
         let K::Compare(op, a, b) = &e.kind else { return None };
-        if self.stands_in(a) || self.stands_in(b) {
-            let both = self.number(a).zip(self.number(b));
-            return Some(both.is_some_and(|(a, b)| op.holds(a.cmp(&b)) != wanted));
+        if let (true, Some(a), Some(b)) =
+            (self.stands_in(a) || self.stands_in(b), self.number(a), self.number(b))
+        {
+            return Some(op.holds(a.cmp(&b)) != wanted);
         }
         // Fewer are counted where it is gone.
         let fewer = match op {
@@ -391,6 +411,14 @@ impl Loss<'_> {
                 ..
             } => over.iter().any(|over| self.is_emptied(over)),
             K::Arith(ArithOp::Add, a, b) => self.counts(a) || self.counts(b),
+            // The least number of its type stands for what is gone.
+            K::Else(a, b) if self.is_missing(a) => {
+                let least = match a.ty.required() {
+                    Type::Int(least, _) | Type::Decimal(least, _) | Type::Duration(least, _) => *least,
+                    _ => None,
+                };
+                least.zip(self.number(b)).is_some_and(|(least, default)| default <= least)
+            }
             K::Else(a, _) => self.counts(a),
             _ => false,
         }
