@@ -269,9 +269,24 @@ pub(crate) fn figures(text: &str, emit: EmitText) {
     runs(text, is_number_char, |run, _, _| number(run, emit));
 }
 
-/// Emits a word that is a number, without the marks between groups of three digits.
+/// The units that may follow a number without a blank. None of them changes the number, as `k` and `m` may, and none is one letter: `5G` is
+/// a name.
+const UNITS: [&str; 30] = [
+    "kb", "mb", "gb", "tb", "kib", "mib", "gib", "tib", "mg", "kg", "lb", "lbs", "oz", "mm", "cm", "km",
+    "ft", "ml", "ms", "sec", "min", "hr", "hrs", "px", "kwh", "usd", "eur", "gbp", "chf", "jpy",
+];
+
+/// Returns a number without the unit behind it.
+fn without_unit(word: &str) -> &str {
+    let number = word.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = &word[number.len()..];
+    let is_unit = UNITS.iter().any(|known| unit.eq_ignore_ascii_case(known));
+    if is_unit { number } else { word }
+}
+
+/// Emits a word that is a number, without its unit and the marks between groups of three digits.
 fn number(word: &str, emit: EmitText) {
-    let word = word.trim_end_matches(['.', '-']);
+    let word = without_unit(word.trim_end_matches(['.', '-']));
     let digits = word.strip_prefix('-').unwrap_or(word);
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
     let numeric = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
