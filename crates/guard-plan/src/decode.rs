@@ -19,6 +19,10 @@ pub const MAX_PROBLEMS: usize = 32;
 /// The problem of a text that stands for what an extractor could not read: nobody else may say it, or it would be named.
 const UNREADABLE: &str = "stands for what cannot be read, as only the guard itself says it";
 
+/// The reason for which a number is no decimal.
+const NOT_EXACT: &str =
+    "expected decimal: a number of at most six places, between -9.2 · 10¹² and 9.2 · 10¹²";
+
 /// A problem of a value: its path and a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecodeProblem {
@@ -296,7 +300,9 @@ impl Decoder<'_> {
             (_, Json::String(text)) => self.of_text(def, text),
             (TypeDef::Bool, Json::Bool(value)) => Ok(Value::Bool(*value)),
             (TypeDef::Int { .. }, _) => int(json).map(Value::Int).ok_or(None),
-            (TypeDef::Decimal { .. }, _) => exact(json).map(Value::Decimal).ok_or(None),
+            (TypeDef::Decimal { .. }, Json::Int(_) | Json::Number(_)) => {
+                exact(json).map(Value::Decimal).ok_or_else(|| Some(NOT_EXACT.into()))
+            }
             (TypeDef::Duration { .. }, _) => int(json).map(Value::Duration).ok_or(None),
             _ => Err(None),
         }
