@@ -19,9 +19,8 @@ pub const MAX_PROBLEMS: usize = 32;
 /// The problem of a text that stands for what an extractor could not read: nobody else may say it, or it would be named.
 const UNREADABLE: &str = "stands for what cannot be read, as only the guard itself says it";
 
-/// The reason for which a number is no decimal.
-const NOT_EXACT: &str =
-    "expected decimal: a number of at most six places, between -9.2 · 10¹² and 9.2 · 10¹²";
+/// The limits of a decimal, behind a number that is none.
+const NOT_EXACT: &str = " (a decimal has at most six places, and lies within ±9.2 · 10¹²)";
 
 /// A problem of a value: its path and a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -240,7 +239,12 @@ impl Decoder<'_> {
     fn expected(&self, ty: TypeId, json: &Json, trail: &mut Trail<'_>) -> Option<Value> {
         let expected = render::type_name(self.types, ty);
         let found = found(json, trail.secret || holds_secrets(self.types, ty));
-        trail.problem(format!("expected {expected}, found {found}"));
+        let is_number = matches!(json, Json::Int(_) | Json::Number(_));
+        let why = match self.def(ty) {
+            Some(TypeDef::Decimal { .. }) if is_number => NOT_EXACT,
+            _ => "",
+        };
+        trail.problem(format!("expected {expected}, found {found}{why}"));
         None
     }
 
@@ -300,9 +304,7 @@ impl Decoder<'_> {
             (_, Json::String(text)) => self.of_text(def, text),
             (TypeDef::Bool, Json::Bool(value)) => Ok(Value::Bool(*value)),
             (TypeDef::Int { .. }, _) => int(json).map(Value::Int).ok_or(None),
-            (TypeDef::Decimal { .. }, Json::Int(_) | Json::Number(_)) => {
-                exact(json).map(Value::Decimal).ok_or_else(|| Some(NOT_EXACT.into()))
-            }
+            (TypeDef::Decimal { .. }, _) => exact(json).map(Value::Decimal).ok_or(None),
             (TypeDef::Duration { .. }, _) => int(json).map(Value::Duration).ok_or(None),
             _ => Err(None),
         }

@@ -22,7 +22,7 @@ pub enum LineEnd {
     Feed,
     /// The end of the reader, after a line without a line feed.
     Open,
-    /// None: the line is longer than allowed. The buffer has its beginning, and [`rest_of_line`] reads the rest.
+    /// The line is longer than allowed and goes on. The buffer has its beginning, and [`rest_of_line`] reads the rest.
     TooLong,
     /// The reader has ended before the line; the buffer is empty.
     End,

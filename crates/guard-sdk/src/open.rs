@@ -332,8 +332,9 @@ impl<'o, W: World> SessionOptions<'o, W> {
         self
     }
 
-    /// Resumes the session from all records of its store, even where the store has a snapshot: each record must come out
-    /// as it was. Slower, and for those who are about to drop records.
+    /// Resumes the session from the records of its store, even where the store has a snapshot: each record since the last
+    /// upgrade must come out as it was, and the chain of all is followed. Slower, and for those who are about to drop records.
+    /// Without a store it changes nothing.
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();

@@ -97,11 +97,18 @@ impl Play {
     /// Begins again, with opening data from the host.
     pub fn open(&mut self, data: &Json) -> Result<(), String> {
         self.reopen(self.start, Some(data))?;
-        let mut text = String::new();
-        data.write(&mut text);
-        self.note(&format!("opened with {text}"));
-        (self.data, self.is_fresh) = (Some(data.clone()), true);
+        self.data = Some(data.clone());
+        self.note_opening();
         Ok(())
+    }
+
+    fn note_opening(&mut self) {
+        if let Some(data) = &self.data {
+            let mut text = String::new();
+            data.write(&mut text);
+            self.note(&format!("opened with {text}"));
+        }
+        self.is_fresh = true;
     }
 
     /// The world that answers the session's questions.
@@ -298,6 +305,7 @@ impl Play {
     /// Advances the clock.
     pub fn advance(&mut self, millis: i64) -> Result<(), String> {
         self.now = self.now.checked_add(millis).ok_or("the clock does not reach so far")?;
+        self.is_fresh = false;
         Ok(())
     }
 
@@ -307,7 +315,9 @@ impl Play {
         if self.is_fresh {
             let data = self.data.clone();
             self.reopen(time, data.as_ref())?;
-            self.start = time;
+            (self.start, self.now) = (time, time);
+            self.trace.clear();
+            self.note_opening();
         } else if time < self.now {
             let now = self.time();
             return Err(format!(

@@ -264,7 +264,8 @@ pub(crate) fn lifted_by_undecoded(span: Span, tool: &str, declared: Span) -> Dia
 
 /// A rule of a tool that refuses nothing where the tool's own result teaches nothing.
 pub(crate) fn lifted_by_no_lesson(span: Span, tool: &str, fact: &str, lesson: Span) -> Diagnostic {
-    let message = format!("this refuses nothing after a call of `{tool}` whose result does not decode");
+    let message =
+        format!("this refuses nothing after a call of `{tool}` whose result does not decode");
     Diagnostic::warning("G0529", span, message)
         .also(lesson, format!("such a call has run and teaches `{fact}` nothing"))
         .help(format!("say `undecoded halt` in `{tool}`, count its calls (`calls({tool}) > 0`), or refuse by what an `effect` writes"))

@@ -272,8 +272,9 @@ pub(crate) fn figures(text: &str, emit: EmitText) {
 /// The units that may follow a number without a blank. None of them changes the number, as `k` and `m` may, and none is one letter: `5G` is
 /// a name.
 const UNITS: [&str; 30] = [
-    "kb", "mb", "gb", "tb", "kib", "mib", "gib", "tib", "mg", "kg", "lb", "lbs", "oz", "mm", "cm", "km",
-    "ft", "ml", "ms", "sec", "min", "hr", "hrs", "px", "kwh", "usd", "eur", "gbp", "chf", "jpy",
+    "kb", "mb", "gb", "tb", "kib", "mib", "gib", "tib", "mg", "kg", "lb", "lbs", "oz", "mm", "cm",
+    "km", "ft", "ml", "ms", "sec", "min", "hr", "hrs", "px", "kwh", "usd", "eur", "gbp", "chf",
+    "jpy",
 ];
 
 /// Returns a number without the unit behind it.

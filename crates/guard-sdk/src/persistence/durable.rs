@@ -344,7 +344,6 @@ impl<W: World> Session<W> {
     /// [`SessionError::NoKey`]; the store's errors.
     pub fn compact(&mut self) -> Result<Option<Recorded<u64>>, SessionError> {
         let Some(storage) = self.persistence.storage.clone() else { return Ok(None) };
-        let before = self.stored_records();
         let record = self.commit_record(|session| {
             let resumed = Resumed {
                 session: session.state.clone(),
@@ -357,6 +356,8 @@ impl<W: World> Session<W> {
             // A record of nothing is one that no store takes.
             written.unwrap_or_default()
         })?;
+        // Counted now: another process may have written meanwhile.
+        let before = self.stored_records().saturating_sub(1);
         storage.store.forget(self.state.id(), self.recorder.seq().saturating_sub(1))?;
         Ok(Some(Recorded::new(before, record)))
     }

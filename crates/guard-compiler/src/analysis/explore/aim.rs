@@ -46,7 +46,7 @@ pub(crate) fn at_the_rest<'s, 'p>(
         }
     }
     let few = ExplorationLimits { calls: limits.calls / 2, ..limits.clone() };
-    let most = search.judged + limits.calls * 4;
+    let most = search.judged.saturating_add(limits.calls.saturating_mul(4));
     // The same slice again finds nothing new.
     let mut tried: BTreeSet<(usize, SearchGoal, Slice)> = BTreeSet::new();
     for (width, inputs) in widths.iter().enumerate() {

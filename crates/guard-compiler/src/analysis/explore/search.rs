@@ -146,7 +146,8 @@ impl<'s, 'p> Search<'s, 'p> {
         limits: &ExplorationLimits,
     ) {
         (self.inputs, self.slice, self.goal) = (inputs, slice, goal);
-        self.limits = ExplorationLimits { calls: self.judged + limits.calls, ..limits.clone() };
+        let calls = self.judged.saturating_add(limits.calls);
+        self.limits = ExplorationLimits { calls, ..limits.clone() };
         self.nodes.clear();
         self.known.clear();
         self.queue.clear();

@@ -16,8 +16,8 @@ use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Most rows that are looked at, one after the other, in a condition.
-const MOST_ROWS: usize = 64;
+/// Most losses that are looked at, one after the other, in a condition.
+const MOST_ASKED: usize = 64;
 
 pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
     let program = lint.program;
@@ -33,24 +33,23 @@ pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
             };
             let span = clause.rule.span;
             let lifts = |lost: &LostValue| Loss { program, tool, lost }.lifts(clause, condition);
-            let rows = asked_rows(program, tool, condition);
-            let lifts_row = |fact| rows.iter().any(|lost| lost.is_of(fact) && lifts(lost));
+            let asked = asked(program, tool, condition);
+            let lifts_row = |fact| asked.iter().any(|lost| lost.is_of(fact) && lifts(lost));
             for (fact, teacher) in &taught {
                 if lifts_row(*fact) {
                     let fact = &program.facts[*fact];
                     found.push(errors::lifted_by_eviction(span, &fact.name, fact.max, *teacher));
                 }
             }
-            // A second call is refused by its limit.
-            let is_repeated = most_calls(program, tool) != Some(1);
-            for of in asked_successes(condition) {
-                let asked = &program.tools[of];
-                let again = is_repeated || !std::ptr::eq(asked, tool);
-                if may_not_decode(asked) && again && lifts(&LostValue::Success(of)) {
-                    found.push(errors::lifted_by_undecoded(span, &asked.name, asked.span));
+            for lost in &asked {
+                let LostValue::Success(id, _) = lost else { continue };
+                let called = &program.tools[*id];
+                let is_once = std::ptr::eq(called, tool) && runs_once(program, tool, lost);
+                if may_not_decode(called) && !is_once && lifts(lost) {
+                    found.push(errors::lifted_by_undecoded(span, &called.name, called.span));
                 }
             }
-            if may_not_decode(tool) && is_repeated {
+            if may_not_decode(tool) && most_calls(program, tool) != Some(1) {
                 for (fact, teacher) in own_lessons(tool) {
                     if !taught.contains_key(&fact) && lifts_row(fact) {
                         let fact = &program.facts[fact].name;
@@ -62,7 +61,7 @@ pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
                 // A call whose result does not decode ends what `latest` asks for.
                 let mut observers = observers.iter().filter(|(by, _)| !requires_latest(tool, *by));
                 if let Some((_, observer)) = observers.next()
-                    && lifts(&LostValue::Observed(*var))
+                    && asked.iter().any(|lost| lost.is_of_variable(*var) && lifts(lost))
                 {
                     let name = &program.state[*var].name;
                     found.push(errors::lifted_by_clearing(span, name, *observer));
@@ -199,44 +198,61 @@ enum LostValue {
     Row(FactId, String),
     /// A row among those of a fact that a condition walks over.
     Rows(FactId),
-    /// The value of a variable, or the entry of it that a condition reads.
+    /// The value of a variable; of a map, one of its entries.
     Observed(VarId),
-    /// The success of a call that has run: its result does not decode.
-    Success(ToolId),
+    /// The entry of a map with this key, as text.
+    Entry(VarId, String),
+    /// The success of a call that has run and whose result does not decode, as the question after it reads.
+    Success(ToolId, String),
 }
 
 impl LostValue {
     fn is_of(&self, fact: FactId) -> bool {
         matches!(self, LostValue::Row(of, _) | LostValue::Rows(of) if *of == fact)
     }
+
+    fn is_of_variable(&self, var: VarId) -> bool {
+        matches!(self, LostValue::Observed(of) | LostValue::Entry(of, _) if *of == var)
+    }
 }
 
-/// Returns the rows that a condition asks for, by key: some may be there while another one is gone.
-fn asked_rows(program: &Program, tool: &Tool, condition: &Expr) -> BTreeSet<LostValue> {
-    let mut rows = BTreeSet::new();
-    condition.walk(&mut |e| {
-        if rows.len() < MOST_ROWS {
-            match &e.kind {
-                K::Row(fact, key) | K::Known(fact, key) => {
-                    rows.insert(LostValue::Row(*fact, key_text(program, tool, key)));
-                }
-                K::Rows(fact) => _ = rows.insert(LostValue::Rows(*fact)),
-                _ => {}
-            }
-        }
-    });
-    rows
-}
-
-/// Returns the tools of which a condition asks whether they have succeeded.
-fn asked_successes(condition: &Expr) -> BTreeSet<ToolId> {
+/// Returns what a condition asks for that may be lost, by key: some may be there while another one is gone.
+fn asked(program: &Program, tool: &Tool, condition: &Expr) -> BTreeSet<LostValue> {
     let mut asked = BTreeSet::new();
+    let key_text = |key: &[Expr]| key_text(program, tool, key);
     condition.walk(&mut |e| {
-        if let K::Called { tool, .. } = e.kind {
-            asked.insert(tool);
+        let lost = match &e.kind {
+            K::Row(fact, key) | K::Known(fact, key) => LostValue::Row(*fact, key_text(key)),
+            K::Rows(fact) => LostValue::Rows(*fact),
+            K::State(var) => LostValue::Observed(*var),
+            K::Index(whole, key) => match &whole.kind {
+                K::State(var) => LostValue::Entry(*var, key_text(std::slice::from_ref(key))),
+                _ => return,
+            },
+            K::Called { tool: id, .. } => {
+                LostValue::Success(*id, key_text(std::slice::from_ref(e)))
+            }
+            _ => return,
+        };
+        if asked.len() < MOST_ASKED {
+            asked.insert(lost);
         }
     });
     asked
+}
+
+/// Returns true if the second call of a tool with this key is refused by a limit.
+fn runs_once(program: &Program, tool: &Tool, success: &LostValue) -> bool {
+    let LostValue::Success(_, question) = success else { return false };
+    tool.clauses.iter().any(|clause| {
+        let ClauseKind::Limit { limit, by } = &clause.kind else { return false };
+        let limit = &program.limits[*limit];
+        let is_one = limit.count == 1 && limit.scope == LimitScope::Session && limit.ask.is_none();
+        // A question after a call with this key names it.
+        let asks =
+            |by: &Expr| question.contains(&key_text(program, tool, std::slice::from_ref(by)));
+        is_one && !clause.rule.shadow && by.as_ref().is_none_or(asks)
+    })
 }
 
 /// Returns the facts that results of a tool teach.
@@ -347,8 +363,13 @@ impl Loss<'_> {
                 )
             }
         };
-        // Of many rows one is gone: nothing is certain of the others.
-        let truth = truth.filter(|_| !matches!(self.lost, LostValue::Rows(_)));
+        // Of many rows or entries one is gone: nothing is certain of the others.
+        let is_one_of_many = match self.lost {
+            LostValue::Rows(_) => true,
+            LostValue::Observed(var) => matches!(self.program.state[*var].ty, Type::Map(..)),
+            _ => false,
+        };
+        let truth = truth.or_else(|| self.has_run(e)).filter(|_| !is_one_of_many);
         AfterLoss { lifted: lifted && truth != Some(wanted), truth }
     }
 
@@ -376,7 +397,12 @@ impl Loss<'_> {
         match &e.kind {
             K::IsSome(operand) | K::Matches(operand, _) => self.is_missing(operand),
             K::Known(fact, key) => self.is_row(*fact, key),
-            K::Called { tool, .. } => *self.lost == LostValue::Success(*tool),
+            K::Called { tool, .. } => match self.lost {
+                LostValue::Success(id, question) if id == tool => {
+                    key_text(self.program, self.tool, std::slice::from_ref(e)) == *question
+                }
+                _ => false,
+            },
             K::In(_, b) if self.is_emptied(b) => true,
             K::Compare(_, a, b) | K::In(a, b) | K::Within(a, b) => {
                 self.is_missing(a) || self.is_missing(b)
@@ -414,7 +440,9 @@ impl Loss<'_> {
             // The least number of its type stands for what is gone.
             K::Else(a, b) if self.is_missing(a) => {
                 let least = match a.ty.required() {
-                    Type::Int(least, _) | Type::Decimal(least, _) | Type::Duration(least, _) => *least,
+                    Type::Int(least, _) | Type::Decimal(least, _) | Type::Duration(least, _) => {
+                        *least
+                    }
                     _ => None,
                 };
                 least.zip(self.number(b)).is_some_and(|(least, default)| default <= least)
@@ -438,14 +466,58 @@ impl Loss<'_> {
         is_absent(e, &|expr| match (&expr.kind, self.lost) {
             (K::Row(fact, key), LostValue::Row(..)) => self.is_row(*fact, key),
             (K::State(var), LostValue::Observed(gone)) => var == gone && expr.ty.is_option(),
-            (K::Index(whole, _), LostValue::Observed(gone)) => {
+            (K::Index(whole, key), LostValue::Entry(gone, gone_key)) => {
                 matches!(&whole.kind, K::State(var) if var == gone)
+                    && key_text(self.program, self.tool, std::slice::from_ref(key)) == *gone_key
             }
             (K::Quantified { op: Op::First, over, .. }, _) => {
                 over.iter().any(|over| self.is_emptied(over))
             }
             _ => false,
         })
+    }
+
+    /// Returns the truth of what is certain once a call has run: it is counted, and its effects are written.
+    fn has_run(&self, e: &Expr) -> Option<bool> {
+        let LostValue::Success(id, _) = self.lost else { return None };
+        match &e.kind {
+            K::Compare(op, a, b) => match (&a.kind, &b.kind) {
+                (K::Calls { tool, failures: false, recent: None }, K::Int(n)) if tool == id => {
+                    let (at_least_one, more) = (op.holds(1.cmp(n)), op.holds(i64::MAX.cmp(n)));
+                    let is_order = !matches!(op, CompareOp::Eq | CompareOp::Ne);
+                    (at_least_one == more && (is_order || *n < 1)).then_some(more)
+                }
+                _ => None,
+            },
+            K::State(var) => {
+                let mut writes =
+                    self.program.tools.iter().enumerate().flat_map(|(writer, tool)| {
+                        tool.clauses.iter().map(move |clause| (writer, &clause.kind))
+                    });
+                let (mut sets, mut others) = (false, false);
+                writes.by_ref().for_each(|(writer, kind)| match kind {
+                    ClauseKind::Effect {
+                        ranges,
+                        target,
+                        op: EffectOp::Set,
+                        value: Some(value),
+                        ..
+                    } if target.var == *var
+                        && target.path.is_empty()
+                        && ranges.is_empty()
+                        && matches!(value.kind, K::Bool(true)) =>
+                    {
+                        sets |= writer == *id;
+                    }
+                    ClauseKind::Effect { target, .. } | ClauseKind::Observe { target, .. } => {
+                        others |= target.var == *var;
+                    }
+                    _ => {}
+                });
+                (sets && !others).then_some(true)
+            }
+            _ => None,
+        }
     }
 
     /// Returns true for the row that is gone.

@@ -4,7 +4,7 @@ use super::Lint;
 use crate::analysis::diff::implied::{ImpliedRule, covers};
 use crate::errors;
 use crate::hir::canon::Canon;
-use crate::hir::{Clause, ClauseKind, Expr, ExprKind, Program, Tool};
+use crate::hir::{Clause, ClauseKind, Expr, ExprKind, Part, Program, Tool};
 use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::Span;
 use std::collections::{BTreeMap, BTreeSet};
@@ -83,8 +83,18 @@ fn establishes(program: &Program, tool: &Tool, at: usize) -> bool {
         })
 }
 
-fn says_why(clause: &Clause) -> bool {
-    matches!(&clause.kind, ClauseKind::Deny { because: Some(_), .. })
+/// Returns true if a rule gives another reason than the other one does.
+fn says_more(rule: &Clause, other: &Clause) -> bool {
+    let reason = |clause: &Clause| match &clause.kind {
+        ClauseKind::Deny { because: Some(message), .. } => {
+            let text = |part: &Part| match part {
+                Part::Text(text) | Part::Value(text, _) => text.clone(),
+            };
+            Some(message.parts.iter().map(text).collect::<Vec<_>>())
+        }
+        _ => None,
+    };
+    reason(rule).is_some_and(|own| reason(other).as_ref() != Some(&own))
 }
 
 /// Another rule of the tool that refuses all that this one does. Of two that say the same it is the earlier.
@@ -95,8 +105,9 @@ fn covering<'l>(lint: &'l Lint, tool: &'l Tool, at: usize) -> Option<Span> {
         let other = ImpliedRule { program, tool, clause };
         let (span, own) = (clause.rule.span, mine.clause.rule.span);
         let wider = refuses(clause) && span != own && covers(other, mine);
-        // A rule that says why of fewer calls says more than the wider one.
-        let is_superfluous = if covers(mine, other) { span < own } else { !says_why(mine.clause) };
+        // A rule that says of fewer calls why, in words of its own, says more than the wider one.
+        let is_same = covers(mine, other);
+        let is_superfluous = if is_same { span < own } else { !says_more(mine.clause, clause) };
         if wider && is_superfluous {
             return Some(span);
         }

@@ -106,7 +106,7 @@ impl ReferenceSession<'_> {
     ///
     /// # Errors
     ///
-    /// None today; every event of the reference evaluator has this form.
+    /// Never fails: every event of the reference evaluator returns a `Result`.
     pub fn prompt(
         &mut self,
         text: &str,

@@ -116,9 +116,15 @@ pub fn run(args: &Args) -> CommandResult {
     };
     std::thread::spawn(move || {
         let mut answers = BufReader::new(answers);
-        while let Ok(Some(line)) = read_text_line(&mut answers, MAX_LINE) {
-            if say(&line).is_err() {
-                return;
+        loop {
+            match read_text_line(&mut answers, MAX_LINE) {
+                Ok(Some(line)) if say(&line).is_ok() => {}
+                Ok(_) => return,
+                // The one who asks would wait for ever.
+                Err(error) => {
+                    eprintln!("the guard's answer cannot be read: {error}");
+                    std::process::exit(1);
+                }
             }
         }
     });

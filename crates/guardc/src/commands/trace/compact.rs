@@ -86,7 +86,7 @@ fn compact(
     if head.version - head.first < at_least.max(2) {
         return Ok(None);
     }
-    // Every record is decided again before it is dropped.
+    // Records are decided again before they are dropped, from the last upgrade on.
     let mut session = guard.session(id).storage(storage).replayed().open()?;
     Ok(session.compact()?.map(Recorded::into_outcome))
 }

@@ -39,7 +39,7 @@ pub struct Args {
     /// Most things that happen in an explored session; 0 explores nothing
     #[arg(long, value_name = "N", default_value_t = ExplorationLimits::default().depth)]
     pub depth: usize,
-    /// Most states that are kept while exploring; more states have more calls judged
+    /// Most states that are kept while exploring; the number of calls that are judged grows with it
     #[arg(long, value_name = "N", default_value_t = ExplorationLimits::default().states)]
     pub states: usize,
     /// Ask this SMT solver what the prover leaves open: `z3`, `cvc5`, or the path of either
