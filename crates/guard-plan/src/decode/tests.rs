@@ -60,7 +60,11 @@ fn scalars() {
     check(0, "3.0", "expected int in 1..=5, found 3.0");
     check(0, "\"3\"", "expected int in 1..=5, found \"3\"");
     check(1, "12.50", "12.5");
-    check(1, "1e-7", "expected decimal in 0.., found 1e-7");
+    check(
+        1,
+        "1e-7",
+        "expected decimal in 0.., found 1e-7 (a decimal has at most six places, and lies within ±9.2 · 10¹²)",
+    );
     check(2, "\"abc\"", "\"abc\"");
     check(2, "\"äöü\"", "\"äöü\"");
     check(2, "\"abcd\"", "expected at most 3 characters, found 4");

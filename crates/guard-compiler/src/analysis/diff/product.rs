@@ -424,12 +424,11 @@ impl<'s, 'p> Product<'s, 'p> {
                     ends.push(ExploredEnding::Succeeds(result));
                 }
             }
-            if side.questions.failures.contains(&tool) && !ends.contains(&ExploredEnding::Fails) {
+            let asked = &side.questions;
+            if asked.failures.contains(&tool) && !ends.contains(&ExploredEnding::Fails) {
                 ends.push(ExploredEnding::Fails);
             }
-            let questions = &side.questions;
-            let matters = questions.clears.contains(&tool) || questions.unread.contains(&tool);
-            if matters && !ends.contains(&ExploredEnding::Unreadable) {
+            if asked.of_unreadable(tool) && !ends.contains(&ExploredEnding::Unreadable) {
                 ends.push(ExploredEnding::Unreadable);
             }
         }

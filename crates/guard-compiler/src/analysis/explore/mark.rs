@@ -122,6 +122,11 @@ impl<'p> Questions<'p> {
         questions
     }
 
+    /// Returns true if a result that nobody can read makes a difference to what follows.
+    pub fn of_unreadable(&self, tool: ToolId) -> bool {
+        self.clears.contains(&tool) || self.unread.contains(&tool)
+    }
+
     /// Returns true if something asks whether calls of a tool have succeeded.
     fn is_asked_after(&self, id: ToolId) -> bool {
         let asked = self.asked.iter().any(|asked| match asked {
