@@ -77,6 +77,15 @@ class Session:
             self.notes.append((tool, settled["notes"], settled["halted"]))
         return outcome == "success"
 
+    def decide(self, tool, args):
+        """The verdict about a call that then does not run."""
+        self.calls += 1
+        call = {"session": self.session, "call": f"c{self.calls}", **self.now}
+        decided = self.sidecar.ask("call.propose", tool=tool, args=args, **call)
+        if decided["verdict"] == "allow":
+            self.sidecar.ask("call.settle", outcome="failure", result="not run", **call)
+        return decided
+
     def close(self):
         """Closes the session."""
         self.sidecar.ask("session.close", session=self.session)

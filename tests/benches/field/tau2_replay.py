@@ -49,15 +49,6 @@ class World:
         if self.session.call(tool, args, execute, True):
             self.done.add((tool, json.dumps(args, sort_keys=True)))
 
-    def decide(self, tool, args):
-        """What the guard says of a call that then does not run."""
-        self.session.calls += 1
-        call = {"session": self.session.session, "call": f"c{self.session.calls}", "now": NOW}
-        decided = self.session.sidecar.ask("call.propose", tool=tool, args=args, **call)
-        if decided["verdict"] == "allow":
-            self.session.sidecar.ask("call.settle", outcome="failure", result="not run", **call)
-        return decided
-
     def once(self, tool, **args):
         """Plays a call, unless it has succeeded already."""
         if (tool, json.dumps(args, sort_keys=True)) not in self.done:
@@ -156,10 +147,10 @@ DOMAINS = {"airline": (AirlineAgentTools, prepare_airline), "retail": (RetailAge
 
 def mutate(domain, world, tool, args, figures, verbose):
     """Proposes what the guard would let pass with one argument changed."""
-    if world.decide(tool, args)["verdict"] not in ("allow", "ask"):
+    if world.session.decide(tool, args)["verdict"] not in ("allow", "ask"):
         return
     for what, mutant in mutants(domain, tool, args, world.tools.db):
-        decided = world.decide(tool, mutant)
+        decided = world.session.decide(tool, mutant)
         figures["mutated", what, decided["verdict"]] += 1
         if verbose and decided["verdict"] != "deny":
             print(f"  {domain} {what}: {decided['verdict']} {tool} {json.dumps(mutant)[:300]}\n      {decided['message'][:300]}")

@@ -68,15 +68,6 @@ class Agent:
             self.done.append(tool)
         self.world.sync_tools()
 
-    def decide(self, tool, args):
-        """The verdict about a call that then does not run."""
-        self.session.calls += 1
-        call = {"session": self.session.session, "call": f"c{self.session.calls}", "now": NOW}
-        decided = self.session.sidecar.ask("call.propose", tool=tool, args=args, **call)
-        if decided["verdict"] == "allow":
-            self.session.sidecar.ask("call.settle", outcome="failure", result="not run", **call)
-        return decided
-
     def look_up(self, tool, args):
         """Looks up what the policy asks for before a call."""
         customer = self.tools.get_customer_by_phone(self.number)
@@ -103,7 +94,7 @@ class Agent:
 def wrong_calls(tools, tool, args):
     """Wrong variants of a write: what is wrong, the tool and the arguments."""
     customer = tools.get_customer_by_id(args["customer_id"])
-    other = next(one for one in tools.db.customers if one.customer_id != customer.customer_id and one.line_ids)
+    other = next(found for found in tools.db.customers if found.customer_id != customer.customer_id and found.line_ids)
     yield "another customer", tool, {**args, "customer_id": other.customer_id}
     if "line_id" in args:
         yield "another customer's line", tool, {**args, "line_id": other.line_ids[0]}
@@ -177,7 +168,7 @@ def forbidden_resumes(agent, figures, verbose, task):
 
 def check(agent, what, tool, args, figures, verbose, task):
     """Proposes a wrong call, and counts the verdict."""
-    decided = agent.decide(tool, args)
+    decided = agent.session.decide(tool, args)
     figures["wrong", what, decided["verdict"]] += 1
     if verbose and decided["verdict"] != "deny":
         print(f"  {task['id']} {what}: {decided['verdict']} {tool} {json.dumps(args)}\n      {decided['message'][:300]}")

@@ -41,14 +41,15 @@ pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
                     found.push(errors::lifted_by_eviction(span, &fact.name, fact.max, *teacher));
                 }
             }
-            for lost in &asked {
-                let LostValue::Success(id, _) = lost else { continue };
+            condition.walk(&mut |e| {
+                let K::Called { tool: id, key, .. } = &e.kind else { return };
                 let called = &program.tools[*id];
-                let is_once = std::ptr::eq(called, tool) && runs_once(program, tool, lost);
-                if may_not_decode(called) && !is_once && lifts(lost) {
+                let is_once = std::ptr::eq(called, tool) && runs_once(program, tool, key);
+                let question = key_text(program, tool, std::slice::from_ref(e));
+                if may_not_decode(called) && !is_once && lifts(&LostValue::Success(*id, question)) {
                     found.push(errors::lifted_by_undecoded(span, &called.name, called.span));
                 }
-            }
+            });
             if may_not_decode(tool) && most_calls(program, tool) != Some(1) {
                 for (fact, teacher) in own_lessons(tool) {
                     if !taught.contains_key(&fact) && lifts_row(fact) {
@@ -229,9 +230,6 @@ fn asked(program: &Program, tool: &Tool, condition: &Expr) -> BTreeSet<LostValue
                 K::State(var) => LostValue::Entry(*var, key_text(std::slice::from_ref(key))),
                 _ => return,
             },
-            K::Called { tool: id, .. } => {
-                LostValue::Success(*id, key_text(std::slice::from_ref(e)))
-            }
             _ => return,
         };
         if asked.len() < MOST_ASKED {
@@ -242,23 +240,31 @@ fn asked(program: &Program, tool: &Tool, condition: &Expr) -> BTreeSet<LostValue
 }
 
 /// Returns true if the second call of a tool with this key is refused by a limit.
-fn runs_once(program: &Program, tool: &Tool, success: &LostValue) -> bool {
-    let LostValue::Success(_, question) = success else { return false };
+fn runs_once(program: &Program, tool: &Tool, key: &[(u32, Expr)]) -> bool {
+    let text = |e: &Expr| key_text(program, tool, std::slice::from_ref(e));
     tool.clauses.iter().any(|clause| {
         let ClauseKind::Limit { limit, by } = &clause.kind else { return false };
         let limit = &program.limits[*limit];
         let is_one = limit.count == 1 && limit.scope == LimitScope::Session && limit.ask.is_none();
-        // A question after a call with this key names it.
-        let asks =
-            |by: &Expr| question.contains(&key_text(program, tool, std::slice::from_ref(by)));
+        let asks = |by: &Expr| key.iter().any(|(_, value)| text(value) == text(by));
         is_one && !clause.rule.shadow && by.as_ref().is_none_or(asks)
     })
+}
+
+/// Returns true if a clause sets a variable to `true`, whatever was called.
+fn sets_true(clause: &ClauseKind) -> bool {
+    match clause {
+        ClauseKind::Effect { ranges, target, op: EffectOp::Set, value: Some(value), .. } => {
+            ranges.is_empty() && target.path.is_empty() && matches!(value.kind, K::Bool(true))
+        }
+        _ => false,
+    }
 }
 
 /// Returns the facts that results of a tool teach.
 fn own_lessons(tool: &Tool) -> BTreeMap<FactId, Span> {
     let learns = tool.clauses.iter().filter_map(|clause| match &clause.kind {
-        ClauseKind::Learn(learn) => Some((learn.fact, clause.rule.span)),
+        ClauseKind::Learn(learn) if !clause.rule.shadow => Some((learn.fact, clause.rule.span)),
         _ => None,
     });
     learns.collect()
@@ -490,31 +496,16 @@ impl Loss<'_> {
                 _ => None,
             },
             K::State(var) => {
-                let mut writes =
-                    self.program.tools.iter().enumerate().flat_map(|(writer, tool)| {
-                        tool.clauses.iter().map(move |clause| (writer, &clause.kind))
-                    });
-                let (mut sets, mut others) = (false, false);
-                writes.by_ref().for_each(|(writer, kind)| match kind {
-                    ClauseKind::Effect {
-                        ranges,
-                        target,
-                        op: EffectOp::Set,
-                        value: Some(value),
-                        ..
-                    } if target.var == *var
-                        && target.path.is_empty()
-                        && ranges.is_empty()
-                        && matches!(value.kind, K::Bool(true)) =>
-                    {
-                        sets |= writer == *id;
-                    }
+                let writes = |clause: &&Clause| match &clause.kind {
                     ClauseKind::Effect { target, .. } | ClauseKind::Observe { target, .. } => {
-                        others |= target.var == *var;
+                        target.var == *var && !clause.rule.shadow
                     }
-                    _ => {}
-                });
-                (sets && !others).then_some(true)
+                    _ => false,
+                };
+                let is_set = self.program.tools[*id].clauses.iter().any(|clause| writes(&clause));
+                let all = self.program.tools.iter().flat_map(|tool| &tool.clauses);
+                let stays = all.filter(writes).all(|clause| sets_true(&clause.kind));
+                (is_set && stays).then_some(true)
             }
             _ => None,
         }
