@@ -23,6 +23,8 @@ pub enum TraceTrouble {
     Form(LineFlaw),
     /// The last line has no line break: it was cut.
     Torn,
+    /// The line is longer than any record; the lines after it are not read.
+    TooLong,
     /// The record does not match its hash.
     Changed,
     /// The next record names another predecessor: this record was replaced, with its hash.
@@ -59,6 +61,7 @@ impl TraceTrouble {
         match self {
             TraceTrouble::Form(_) => "no_record",
             TraceTrouble::Torn => "torn",
+            TraceTrouble::TooLong => "too_long",
             TraceTrouble::Changed => "changed",
             TraceTrouble::Replaced => "replaced",
             TraceTrouble::Missing(_) => "missing",
@@ -89,6 +92,9 @@ impl fmt::Display for TraceFinding {
             }
             TraceTrouble::Form(LineFlaw::NotText) => f.write_str("the line is not UTF-8"),
             TraceTrouble::Torn => f.write_str("the last line is cut: it has no end"),
+            TraceTrouble::TooLong => {
+                f.write_str("the line is longer than 64 MiB; what follows it was not read")
+            }
             TraceTrouble::Changed => write!(f, "record {n} was changed: its hash is another"),
             TraceTrouble::Replaced => {
                 write!(f, "record {n} was replaced: record {} follows another one", n + 1)

@@ -2,7 +2,7 @@
 //! after it.
 
 use super::finding::{TraceFinding, TraceTrouble};
-use super::pieces::{LineFact, LineLinks};
+use super::pieces::{LineFact, LineLinks, MAX_LINE};
 use super::{Against, MAX_FINDINGS, VerifiedTrace};
 use crate::checkpoint::{CheckpointEntry, SessionTree};
 use crate::line::Head;
@@ -100,8 +100,11 @@ impl<'a> Links<'a> {
 
     fn line(&mut self, fact: &LineFact) {
         let link = match fact.links {
-            Ok(link) if fact.ended => link,
-            Ok(_) | Err(_) if !fact.ended => return self.found(None, TraceTrouble::Torn),
+            _ if !fact.ended => {
+                let long = fact.len > MAX_LINE;
+                let trouble = if long { TraceTrouble::TooLong } else { TraceTrouble::Torn };
+                return self.found(None, trouble);
+            }
             Ok(link) => link,
             Err(flaw) => {
                 self.found(None, TraceTrouble::Form(flaw));

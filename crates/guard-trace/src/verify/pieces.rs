@@ -56,8 +56,7 @@ impl<'r> Pieces<'r> {
     ///
     /// # Errors
     ///
-    /// Returns an error if the input cannot be read. A line beyond [`MAX_LINE`] ends the reading:
-    /// it appears cut.
+    /// Returns an error if the input cannot be read. A line beyond [`MAX_LINE`] ends the reading.
     pub fn read(&mut self) -> io::Result<Option<Vec<u8>>> {
         let mut piece = std::mem::take(&mut self.rest);
         while !self.done {

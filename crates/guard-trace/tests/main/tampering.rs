@@ -65,6 +65,17 @@ fn nothing_is_found_where_nothing_was_done() {
     assert!(sound.is_sound());
 }
 
+/// A line beyond every limit is told as what it is, although reading ends there.
+#[test]
+fn a_line_that_is_too_long() {
+    let mut long = bytes(&trace()[..2]);
+    long.resize(long.len() + (66 << 20), b'x');
+    long.push(b'\n');
+    long.extend(bytes(&trace()[2..]));
+    let found = findings(&verified(&long, &Against::default()));
+    assert_eq!(found, ["line 3: the line is longer than 64 MiB; what follows it was not read"]);
+}
+
 #[test]
 fn changes() {
     let changed = with(|lines| lines[7] = lines[7].replace("ann 7", "ann 8"));
