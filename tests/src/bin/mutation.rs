@@ -69,6 +69,7 @@ const FOUND: &[(&str, &[(&str, &str)])] = &[
             ("what is observed always fits", "guard_compiler::diff::proof::history"),
             ("what is reconciled halts nothing", "guard_compiler::diff::proof::history"),
             ("a counter counts one tool", "guard_compiler::diff::proof::history"),
+            ("a counter reads one tool's key", "guard_compiler::diff::proof::reads"),
             ("observing fills nothing", "guard_compiler::diff::proof::unfilled"),
             ("who is asked need not wait", "guard_compiler::diff::product"),
         ],

@@ -41,6 +41,13 @@ impl RuleReads {
                 }
                 kind => crate::lower::clause_exprs(kind, &mut |e| reads.expr(program, e)),
             }
+            if let ClauseKind::Limit { limit, .. } = &clause.kind
+                && !mutant!("a counter reads one tool's key")
+            {
+                // The other tools' calls are counted by what their keys read.
+                let keys = program.tools.iter().flat_map(|tool| limit_key(tool, *limit));
+                keys.for_each(|key| reads.expr(program, key));
+            }
             if let ClauseKind::Requires { any_of, .. } = &clause.kind {
                 for r in any_of.iter().filter(|_| !mutant!("a requirement asks of no tool")) {
                     reads.tool(program, r.tool);
@@ -93,4 +100,12 @@ impl RuleReads {
             _ => {}
         });
     }
+}
+
+/// Returns the keys by which calls of a tool are counted for a limit.
+fn limit_key(tool: &Tool, counted: usize) -> impl Iterator<Item = &Expr> {
+    tool.clauses.iter().filter_map(move |clause| match &clause.kind {
+        ClauseKind::Limit { limit, by: Some(by) } if *limit == counted => Some(by),
+        _ => None,
+    })
 }
