@@ -6,7 +6,7 @@ use crate::clause;
 use crate::judge::{self, BrokenPromise};
 use crate::observed::{Observed, RunSeen};
 use crate::protocol::{
-    AgentTool, Declared, Ended, Hello, LoopEnd, Outage, PROTOCOL, ReplayRequest, Restore, Run,
+    AgentTool, Declared, Hello, LoopEnd, LoopEndKind, Outage, PROTOCOL, ReplayRequest, Restore, Run,
 };
 use crate::workspace::Workspace;
 use crate::world::{Outside, Stages, json_of};
@@ -310,7 +310,7 @@ impl<'p> Player<'p> {
     ) -> (Option<LoopEnd>, Result<(), AdapterTrouble>) {
         let end = match end {
             Err(trouble) if trouble.kind == TroubleKind::Error => {
-                Ok(LoopEnd::without_output(Ended::Error, Some(trouble.message)))
+                Ok(LoopEnd::without_output(LoopEndKind::Error, Some(trouble.message)))
             }
             end => end,
         };

@@ -266,7 +266,7 @@ impl OutageKind {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoopEnd {
     /// How.
-    pub ended: Ended,
+    pub ended: LoopEndKind,
     /// The last output of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
@@ -286,7 +286,7 @@ pub struct LoopEnd {
 
 impl LoopEnd {
     /// Returns the end of a loop that has nothing to hand over.
-    pub fn without_output(ended: Ended, why: Option<String>) -> LoopEnd {
+    pub fn without_output(ended: LoopEndKind, why: Option<String>) -> LoopEnd {
         LoopEnd { ended, output: None, report: None, trace: None, unguarded: Vec::new(), why }
     }
 }
@@ -295,7 +295,7 @@ impl LoopEnd {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Ended {
+pub enum LoopEndKind {
     /// The model stopped, and nothing was missing.
     Stopped,
     /// The model stopped, and was let go although something was missing.
@@ -314,18 +314,18 @@ pub enum Ended {
     Error,
 }
 
-impl Ended {
+impl LoopEndKind {
     /// The word for it.
     pub fn word(self) -> &'static str {
         match self {
-            Ended::Stopped => "stopped",
-            Ended::Incomplete => "incomplete",
-            Ended::Deadline => "deadline",
-            Ended::Budget => "budget",
-            Ended::Halted => "halted",
-            Ended::Cancelled => "cancelled",
-            Ended::Waiting => "waiting",
-            Ended::Error => "error",
+            LoopEndKind::Stopped => "stopped",
+            LoopEndKind::Incomplete => "incomplete",
+            LoopEndKind::Deadline => "deadline",
+            LoopEndKind::Budget => "budget",
+            LoopEndKind::Halted => "halted",
+            LoopEndKind::Cancelled => "cancelled",
+            LoopEndKind::Waiting => "waiting",
+            LoopEndKind::Error => "error",
         }
     }
 }

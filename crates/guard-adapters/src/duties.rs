@@ -6,7 +6,7 @@
 use crate::engine::{Engine, WorkspaceFiles, compiled, instant, json, trouble};
 use crate::harness::{AdapterResult, Gate, Harness, joined, shown_text, text_of};
 use guard_ack::protocol::{
-    ApprovalAnswer, ApprovalRequest, Done, Ended, FailureKind, HostEvent, LoopEnd, ModelCall,
+    ApprovalAnswer, ApprovalRequest, Done, FailureKind, HostEvent, LoopEnd, LoopEndKind, ModelCall,
     ModelMessage, ModelTurn, ReplayAnswer, ReplayRequest, Restore, Role, Run, ToolRun,
 };
 use guard_plan::decimal;
@@ -360,11 +360,11 @@ pub trait Duties {
         stopped: &Stopped,
     ) -> AdapterResult<LoopEnd> {
         let ended = match stopped.bypassed.as_deref() {
-            Some("deadline") => Ended::Deadline,
-            Some("halted") => Ended::Halted,
-            Some(_) => Ended::Budget,
-            None if stopped.incomplete => Ended::Incomplete,
-            None => Ended::Stopped,
+            Some("deadline") => LoopEndKind::Deadline,
+            Some("halted") => LoopEndKind::Halted,
+            Some(_) => LoopEndKind::Budget,
+            None if stopped.incomplete => LoopEndKind::Incomplete,
+            None => LoopEndKind::Stopped,
         };
         let report = self.judge(harness, turn)?;
         let trace = Some(harness.engine.trace()?);
@@ -381,9 +381,9 @@ pub trait Duties {
     /// Returns the result of a loop that ends without a stop: the run was cancelled, or the model is gone.
     fn abandoned(&mut self, harness: &mut Harness) -> LoopEnd {
         let (ended, why) = if harness.is_cancelled {
-            (Ended::Cancelled, "the run was cancelled")
+            (LoopEndKind::Cancelled, "the run was cancelled")
         } else {
-            (Ended::Error, "the model is gone")
+            (LoopEndKind::Error, "the model is gone")
         };
         let trace = harness.engine.trace().ok().filter(|_| harness.is_cancelled);
         LoopEnd { trace, ..LoopEnd::without_output(ended, Some(why.to_owned())) }

@@ -2,8 +2,8 @@
 
 use crate::harness::text_of;
 use guard_ack::protocol::{
-    Declared, Ended, Hello, LoopEnd, ModelMessage, ReplayAnswer, ReplayRequest, Restore, Role, Run,
-    ToolRun,
+    Declared, Hello, LoopEnd, LoopEndKind, ModelMessage, ReplayAnswer, ReplayRequest, Restore,
+    Role, Run, ToolRun,
 };
 use guard_ack::{Adapter, AdapterTrouble, AdapterWorld, Contestant, clause};
 use serde_json::{Value, json};
@@ -48,7 +48,8 @@ impl Adapter for Null {
     }
 
     fn run(&mut self, run: &Run, world: &mut dyn AdapterWorld) -> Result<LoopEnd, AdapterTrouble> {
-        let end = |output| LoopEnd { output, ..LoopEnd::without_output(Ended::Stopped, None) };
+        let end =
+            |output| LoopEnd { output, ..LoopEnd::without_output(LoopEndKind::Stopped, None) };
         let message = |role, text: String, call| ModelMessage {
             role,
             text,

@@ -7,8 +7,8 @@
 
 use crate::harness::{shown_text, text_of};
 use guard_ack::protocol::{
-    ApprovalRequest, Declared, Done, Ended, Hello, HostEvent, LoopEnd, ModelCall, ModelMessage,
-    ModelTurn, ReplayAnswer, ReplayRequest, Restore, Role, Run, ToolRun,
+    ApprovalRequest, Declared, Done, Hello, HostEvent, LoopEnd, LoopEndKind, ModelCall,
+    ModelMessage, ModelTurn, ReplayAnswer, ReplayRequest, Restore, Role, Run, ToolRun,
 };
 use guard_ack::{Adapter, AdapterTrouble, AdapterWorld, Contestant, TroubleKind, clause};
 use guard_compiler::hir::Program;
@@ -157,7 +157,7 @@ impl AdapterRun<'_> {
         loop {
             let Ok(turn) = self.world.model(&self.messages) else {
                 let why = Some("the script has ended".to_owned());
-                return Ok(LoopEnd::without_output(Ended::Error, why));
+                return Ok(LoopEnd::without_output(LoopEndKind::Error, why));
             };
             self.meanwhile(&turn)?;
             if !turn.stop {
@@ -372,12 +372,12 @@ fn missing(lacking: &UnmetCheck) -> Vec<String> {
     }
 }
 
-fn how(stopping: &Stopping) -> Ended {
+fn how(stopping: &Stopping) -> LoopEndKind {
     match stopping.bypassed.as_deref() {
-        Some("deadline") => Ended::Deadline,
-        Some("halted") => Ended::Halted,
-        Some(_) => Ended::Budget,
-        None if stopping.incomplete => Ended::Incomplete,
-        None => Ended::Stopped,
+        Some("deadline") => LoopEndKind::Deadline,
+        Some("halted") => LoopEndKind::Halted,
+        Some(_) => LoopEndKind::Budget,
+        None if stopping.incomplete => LoopEndKind::Incomplete,
+        None => LoopEndKind::Stopped,
     }
 }

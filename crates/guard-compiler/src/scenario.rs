@@ -7,7 +7,7 @@ pub(crate) mod fit;
 
 use guard_plan::json::Json;
 use guard_plan::plan::{Expr, TypeId};
-use guard_plan::report::{Reason, State};
+use guard_plan::report::{QuarantineReason, State};
 use guard_plan::verdict::Code;
 use guard_syntax::span::Span;
 
@@ -206,7 +206,7 @@ pub struct ReportStep {
     /// How many items survive.
     pub items: Option<u64>,
     /// Why units did not, in their order; not asked where empty.
-    pub quarantined: Vec<Reason>,
+    pub quarantined: Vec<QuarantineReason>,
     /// What the report says in words.
     pub contains: Option<String>,
 }

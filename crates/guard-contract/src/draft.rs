@@ -5,7 +5,7 @@ use crate::keep::KeptUnits;
 use crate::shape::PreparedContract;
 use guard_plan::json::Json;
 use guard_plan::plan::{Field, TypeDef};
-use guard_plan::report::{Fix, LISTED, Problem, Quarantined, Reason, Repair};
+use guard_plan::report::{Fix, LISTED, Problem, QuarantineReason, Quarantined, Repair};
 
 /// The doubt about a document in a sentence.
 pub(crate) const IN_SENTENCE: &str = "the document stands in a sentence";
@@ -102,7 +102,7 @@ impl Draft {
         }
     }
 
-    pub fn problem(&mut self, member: &str, reason: Reason, error: impl Into<String>) {
+    pub fn problem(&mut self, member: &str, reason: QuarantineReason, error: impl Into<String>) {
         if self.problems.len() < LISTED {
             let member = guard_plan::render::cut(member, 100);
             self.problems.push(Problem { member, reason, error: error.into() });
@@ -125,7 +125,11 @@ impl Draft {
             let list = prepared.list_of(None, &field.name);
             let there = self.seen[at] || list.is_some_and(|list| self.units[list] > 0);
             if !there && !optional(prepared, field) {
-                let reason = if self.truncated { Reason::Truncated } else { Reason::Schema };
+                let reason = if self.truncated {
+                    QuarantineReason::Truncated
+                } else {
+                    QuarantineReason::Schema
+                };
                 self.problem(&field.name, reason, "is missing");
             }
         }

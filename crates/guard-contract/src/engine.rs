@@ -20,7 +20,9 @@ use crate::marks::Marks;
 use crate::shape::PreparedContract;
 use crate::tape::Tape;
 use guard_plan::json::Json;
-use guard_plan::report::{Fix, Item, LISTED, PassedOver, Problem, Reason, SpanKind};
+use guard_plan::report::{
+    Fix, KeptItem, LISTED, OtherDocument, Problem, QuarantineReason, SpanKind,
+};
 use search::EngineSearch;
 use search::HEAD;
 use skip::Skip;
@@ -79,7 +81,7 @@ struct Object {
     problems: Vec<Problem>,
     fixes: Vec<(Fix, usize)>,
     /// The reason why it is refused; only for an item.
-    refused: Option<(Reason, String)>,
+    refused: Option<(QuarantineReason, String)>,
     /// The position of the comma before the next member, if any.
     comma: Option<usize>,
     /// True if no comma is expected yet.
@@ -148,12 +150,12 @@ pub(crate) struct ContractEngine {
     stack: Vec<PartialValue>,
     draft: Draft,
     best: Option<Draft>,
-    passed: Vec<PassedOver>,
+    passed: Vec<OtherDocument>,
     marks: Marks,
     tape: Tape,
     around: TopContext,
     /// The item read last, until the text behind it shows that it has ended.
-    pending: Option<(usize, Rank, Item)>,
+    pending: Option<(usize, Rank, KeptItem)>,
     /// The indentation here, if the line holds nothing yet; and the offset for which that is known.
     line: (Option<usize>, usize),
     /// The end of the text that was read in vain, and is not read again.
@@ -170,13 +172,13 @@ pub(crate) struct ContractEngine {
     cut: bool,
     /// True if items are emitted as they are completed.
     pub emit: bool,
-    pub out: Vec<Item>,
+    pub out: Vec<KeptItem>,
 }
 
 /// The result of reading.
 pub(crate) struct Finished {
     pub draft: Option<Draft>,
-    pub passed: Vec<PassedOver>,
+    pub passed: Vec<OtherDocument>,
     pub marks: Marks,
     /// True if the text ends within a unit or document.
     pub cut: bool,
@@ -301,7 +303,7 @@ impl ContractEngine {
     }
 
     /// Records a problem of the open envelope.
-    fn problem(&mut self, member: &str, reason: Reason, error: impl Into<String>) {
+    fn problem(&mut self, member: &str, reason: QuarantineReason, error: impl Into<String>) {
         match self.stack.first_mut() {
             Some(PartialValue::Object(object)) if !object.attached => {
                 if object.problems.len() < LISTED {
@@ -355,7 +357,7 @@ impl ContractEngine {
         self.marks.cover(start, end, SpanKind::PassedOver);
         if self.passed.len() < LISTED {
             let at = guard_plan::report::Extent { start: start as u64, end: end as u64 };
-            self.passed.push(PassedOver { at, units });
+            self.passed.push(OtherDocument { at, units });
         }
     }
 
@@ -376,7 +378,7 @@ impl ContractEngine {
                 PartialValue::Object(object) => {
                     if object.item.is_some() {
                         let why = "the text ends before its brace";
-                        let reason = (Reason::Truncated, format!("{why}, at byte {at}"));
+                        let reason = (QuarantineReason::Truncated, format!("{why}, at byte {at}"));
                         if let Some(object) = self.object() {
                             object.refused.get_or_insert(reason);
                         }

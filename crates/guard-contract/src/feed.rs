@@ -10,7 +10,7 @@ use crate::shape::PreparedContract;
 use crate::unwrap::Unwrap;
 use crate::whole;
 use guard_plan::plan::Root;
-use guard_plan::report::{Item, KEPT_TEXT, RawText, Report};
+use guard_plan::report::{KEPT_TEXT, KeptItem, RawText, Report};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
@@ -144,7 +144,7 @@ impl Feed {
     ///
     /// A returned item may still be replaced by better ones if `max` limits the list, and another
     /// document may turn out to be the answer: only the report is final.
-    pub fn push(&mut self, bytes: &[u8], input: &Input<'_>) -> Vec<Item> {
+    pub fn push(&mut self, bytes: &[u8], input: &Input<'_>) -> Vec<KeptItem> {
         self.text.take(bytes);
         if self.prepared.contract.root == Root::Value {
             let room = self.prepared.whole_cap() - self.buffer.len();

@@ -12,7 +12,7 @@ use guard_plan::decode::{DecodeProblem, Decoder};
 use guard_plan::json::Json;
 use guard_plan::plan::{Allowed, Reference, TypeDef, TypeId};
 use guard_plan::render;
-use guard_plan::report::Reason;
+use guard_plan::report::QuarantineReason;
 use guard_plan::value::Value;
 
 /// A valid unit, before the limit on the number of units.
@@ -44,7 +44,7 @@ pub(crate) struct UnitJudge<'a> {
     pub input: &'a Input<'a>,
 }
 
-fn refuse<T>(reason: Reason, error: impl Into<String>) -> Result<T, Refusal> {
+fn refuse<T>(reason: QuarantineReason, error: impl Into<String>) -> Result<T, Refusal> {
     Err(Refusal { reason, error: error.into() })
 }
 
@@ -73,14 +73,14 @@ impl UnitJudge<'_> {
         }
         // A type `json` says nothing of it.
         if shape.schema.is_none() && !matches!(judged.value, Json::Object(_)) {
-            return refuse(Reason::Schema, "expected an object");
+            return refuse(QuarantineReason::Schema, "expected an object");
         }
         if !shape.nested.is_empty() || !judged.coerced.is_empty() {
             // The bounds apply to the value after pruning.
             self.bounds(&judged.value, usize::MAX)?;
         } else {
             if tape.depth as u64 > u64::from(self.prepared.contract.bounds.depth) {
-                return refuse(Reason::Bounds, self.too_deep(tape.depth));
+                return refuse(QuarantineReason::Bounds, self.too_deep(tape.depth));
             }
             self.bounds(&judged.value, tape.longest)?;
         }
@@ -122,7 +122,7 @@ impl UnitJudge<'_> {
         // The member is at nesting depth one in the document.
         let depth = tape.depth;
         if depth as u64 > u64::from(self.prepared.contract.bounds.depth) {
-            return refuse(Reason::Bounds, self.too_deep(depth));
+            return refuse(QuarantineReason::Bounds, self.too_deep(depth));
         }
         let longest = if coerced.is_empty() { tape.longest } else { usize::MAX };
         self.bounds(&value, longest)?;
@@ -166,7 +166,7 @@ impl UnitJudge<'_> {
             matches: &matches,
         };
         decoder.decode(ty, value).map_err(|problems| Refusal {
-            reason: Reason::Schema,
+            reason: QuarantineReason::Schema,
             error: if secret { "it does not have its type".into() } else { said(&problems) },
         })
     }
@@ -174,7 +174,7 @@ impl UnitJudge<'_> {
     fn schema(&self, shape: &List, value: &Json) -> Result<(), Refusal> {
         if let Some(schema) = &shape.schema {
             let checked = schema.check(value);
-            return checked.or_else(|why| refuse(Reason::Schema, render::cut(&why, 500)));
+            return checked.or_else(|why| refuse(QuarantineReason::Schema, render::cut(&why, 500)));
         }
         match shape.ty {
             Some(ty) => self.decoded(ty, value, false).map(|_| ()),
@@ -188,7 +188,7 @@ impl UnitJudge<'_> {
         if longest == usize::MAX {
             let depth = depth(value);
             if depth > u64::from(bounds.depth) {
-                return refuse(Reason::Bounds, self.too_deep(depth as usize));
+                return refuse(QuarantineReason::Bounds, self.too_deep(depth as usize));
             }
         }
         if longest as u64 > bounds.string
@@ -196,7 +196,7 @@ impl UnitJudge<'_> {
         {
             let most = bounds.string;
             let why = format!("a string of {found} characters, at most {most} are allowed");
-            return refuse(Reason::Bounds, why);
+            return refuse(QuarantineReason::Bounds, why);
         }
         Ok(())
     }
@@ -259,11 +259,12 @@ impl UnitJudge<'_> {
         };
         match answer {
             Some(true) => Ok(()),
-            Some(false) => {
-                refuse(Reason::Reference, format!("{} is not known: `{}`", shown(), reference.text))
-            }
+            Some(false) => refuse(
+                QuarantineReason::Reference,
+                format!("{} is not known: `{}`", shown(), reference.text),
+            ),
             None => refuse(
-                Reason::Reference,
+                QuarantineReason::Reference,
                 format!("nobody can say whether {} is known: `{}`", shown(), reference.text),
             ),
         }
@@ -330,7 +331,7 @@ impl UnitJudge<'_> {
             };
             let result = match read {
                 Ok(_) => self.unit(list, &own, raw.as_bytes()),
-                Err(_) => refuse(Reason::Schema, "expected an object"),
+                Err(_) => refuse(QuarantineReason::Schema, "expected an object"),
             };
             let at = (start, start + raw.len());
             let gone = match result {
@@ -361,16 +362,20 @@ impl UnitJudge<'_> {
 
 fn text(bytes: &[u8]) -> Result<&str, Refusal> {
     str::from_utf8(bytes).or_else(|error| {
-        refuse(Reason::Malformed, format!("invalid UTF-8 at byte {}", error.valid_up_to()))
+        refuse(
+            QuarantineReason::Malformed,
+            format!("invalid UTF-8 at byte {}", error.valid_up_to()),
+        )
     })
 }
 
 fn distinct(tape: &Tape, text: &str) -> Result<(), Refusal> {
     match tape.twice(text, 0) {
         None => Ok(()),
-        Some(key) => {
-            refuse(Reason::Malformed, format!("duplicate key `{}`", render::cut(&key, 60)))
-        }
+        Some(key) => refuse(
+            QuarantineReason::Malformed,
+            format!("duplicate key `{}`", render::cut(&key, 60)),
+        ),
     }
 }
 

@@ -2,14 +2,14 @@
 
 use crate::shape::List;
 use guard_plan::json::Json;
-use guard_plan::report::{Extent, Item, Reason};
+use guard_plan::report::{Extent, KeptItem, QuarantineReason};
 use guard_plan::value::Value;
 use std::collections::BTreeMap;
 
 /// The reason why a unit is refused.
 #[derive(Debug)]
 pub(crate) struct Refusal {
-    pub reason: Reason,
+    pub reason: QuarantineReason,
     pub error: String,
 }
 
@@ -27,15 +27,15 @@ pub(crate) struct KeptUnits {
     max: u64,
     by: Option<String>,
     /// By rank, and by position among equals.
-    kept: BTreeMap<(Rank, u64), Item>,
+    kept: BTreeMap<(Rank, u64), KeptItem>,
     /// The first units, if there is no rank.
-    first: Vec<Item>,
+    first: Vec<KeptItem>,
 }
 
 /// An item with its index in the list and its position in the text.
-pub(crate) fn item(index: u64, at: (usize, usize), value: Json) -> Item {
+pub(crate) fn item(index: u64, at: (usize, usize), value: Json) -> KeptItem {
     let at = Extent { start: at.0 as u64, end: at.1 as u64 };
-    Item { index, at, value, repaired: false, resynchronised: false }
+    KeptItem { index, at, value, repaired: false, resynchronised: false }
 }
 
 impl KeptUnits {
@@ -55,7 +55,7 @@ impl KeptUnits {
     }
 
     /// Keeps an item unless there are enough better ones; returns the item that is dropped.
-    pub fn offer(&mut self, rank: Rank, item: Item) -> Option<Item> {
+    pub fn offer(&mut self, rank: Rank, item: KeptItem) -> Option<KeptItem> {
         if self.by.is_none() {
             if self.first.len() as u64 >= self.max {
                 return Some(item);
@@ -84,11 +84,11 @@ impl KeptUnits {
             Some(by) => format!("at most {max} are kept, and these are better by `{by}`"),
             None => format!("at most {max} are kept, the first ones"),
         };
-        Refusal { reason: Reason::OverLimit, error }
+        Refusal { reason: QuarantineReason::OverLimit, error }
     }
 
     /// Returns the kept items, in the order of the text.
-    pub fn finish(self) -> Vec<Item> {
+    pub fn finish(self) -> Vec<KeptItem> {
         let mut items = self.first;
         items.extend(self.kept.into_values());
         items.sort_by_key(|item| item.index);

@@ -1,7 +1,7 @@
 //! The classification of the text: a mark where each part begins, so that the parts always cover
 //! the whole text.
 
-use guard_plan::report::{Extent, Span, SpanKind};
+use guard_plan::report::{Extent, SpanKind, TextSpan};
 
 /// The maximum number of parts besides items.
 const MOST: usize = 10_000;
@@ -70,14 +70,14 @@ impl Marks {
     }
 
     /// Returns the parts of a text of this length.
-    pub fn spans(mut self, length: usize) -> Vec<Span> {
+    pub fn spans(mut self, length: usize) -> Vec<TextSpan> {
         self.marks.retain(|mark| mark.0 < length);
         if self.marks.first().is_none_or(|mark| mark.0 > 0) && length > 0 {
             self.marks.insert(0, (0, SpanKind::Text));
         }
         self.marks.dedup_by(|next, last| next.1 == last.1 && next.1 != SpanKind::Item);
         let ends = self.marks.iter().skip(1).map(|mark| mark.0).chain([length]);
-        let span = |((start, kind), end): (&(usize, SpanKind), usize)| Span {
+        let span = |((start, kind), end): (&(usize, SpanKind), usize)| TextSpan {
             kind: *kind,
             at: Extent { start: *start as u64, end: end as u64 },
         };

@@ -6,7 +6,7 @@ use crate::input::Input;
 use crate::shape::PreparedContract;
 use guard_plan::json::Json;
 use guard_plan::plan::{Allowed, Root};
-use guard_plan::report::{RawText, Reason, Report, State};
+use guard_plan::report::{QuarantineReason, RawText, Report, State};
 use std::collections::BTreeMap;
 
 /// The finish reasons of a text that ended by itself.
@@ -101,11 +101,11 @@ pub(crate) fn report(
     // That brackets are missing where the text is cut says nothing new.
     let doubt = draft.doubt.filter(|(at, _)| !truncated || *at < length);
     if let Some((at, why)) = left.or(doubt).or(alone).filter(|_| found) {
-        draft.problem("", Reason::Malformed, format!("{why}, at byte {at}"));
+        draft.problem("", QuarantineReason::Malformed, format!("{why}, at byte {at}"));
     }
     if let Some(reason) = input.finish_reason.filter(|reason| finish(reason).is_none()) {
         let reason = guard_plan::render::cut(reason, 60);
-        draft.problem("", Reason::Truncated, format!("unknown finish reason `{reason}`"));
+        draft.problem("", QuarantineReason::Truncated, format!("unknown finish reason `{reason}`"));
     }
     let unchecked = unchecked(p, input);
     let lossless = draft.quarantined_count == 0

@@ -3,7 +3,7 @@
 //! Decided by the first characters, so that a text in pieces is read as the whole text is.
 
 use crate::lex;
-use guard_plan::report::{self, Extent, Problem, Reason, Report};
+use guard_plan::report::{self, Extent, Problem, QuarantineReason, Report};
 
 /// The longest beginning that is looked at, in bytes.
 const BEGINNING: usize = 256;
@@ -147,7 +147,7 @@ impl Unwrap {
             let error = format!("the string around the document is not JSON, at byte {at}");
             report.problems.push(Problem {
                 member: String::new(),
-                reason: Reason::Malformed,
+                reason: QuarantineReason::Malformed,
                 error,
             });
             report.review_required = true;

@@ -12,7 +12,7 @@ use crate::outcome;
 use crate::repair::{Leads, RepairOutcome, repair};
 use crate::shape::PreparedContract;
 use crate::tape::Tape;
-use guard_plan::report::{Fix, Reason, SpanKind};
+use guard_plan::report::{Fix, QuarantineReason, SpanKind};
 use std::ops::Range;
 
 /// The number of bytes that are read of a text beyond its longest value, for the prose around it.
@@ -54,16 +54,20 @@ pub(crate) fn read(p: &PreparedContract, text: &[u8], over: bool, input: &Input<
     let read = found.as_ref().map(|found| value(text, found.at.clone(), &mut tape));
     let mut cut = thought == text.len() && thought > 0;
     match (found, read) {
-        _ if over => {
-            refused(&mut draft, Reason::Bounds, "the text is longer than the contract allows")
+        _ if over => refused(
+            &mut draft,
+            QuarantineReason::Bounds,
+            "the text is longer than the contract allows",
+        ),
+        (None, _) => {
+            refused(&mut draft, QuarantineReason::Malformed, "the text is not one JSON value")
         }
-        (None, _) => refused(&mut draft, Reason::Malformed, "the text is not one JSON value"),
         (Some(_), Some(Err(true)) | None) => {
             cut = true;
-            refused(&mut draft, Reason::Truncated, "the text ends within its value");
+            refused(&mut draft, QuarantineReason::Truncated, "the text ends within its value");
         }
         (Some(_), Some(Err(false))) => {
-            refused(&mut draft, Reason::Malformed, "the text is not one JSON value");
+            refused(&mut draft, QuarantineReason::Malformed, "the text is not one JSON value");
         }
         (Some(found), Some(Ok(value))) => {
             let start = found.at.start;
@@ -99,7 +103,7 @@ pub(crate) fn read(p: &PreparedContract, text: &[u8], over: bool, input: &Input<
     }
 }
 
-fn refused(draft: &mut Draft, reason: Reason, error: &str) {
+fn refused(draft: &mut Draft, reason: QuarantineReason, error: &str) {
     draft.problem("", reason, error);
 }
 
@@ -114,7 +118,7 @@ fn take(
     let long = value.len as u64 > most;
     let judged = if long {
         let error = format!("it is longer than {most} bytes");
-        Err(Refusal { reason: Reason::Bounds, error })
+        Err(Refusal { reason: QuarantineReason::Bounds, error })
     } else {
         UnitJudge { prepared: p, input }.member(0, tape, &value.text)
     };

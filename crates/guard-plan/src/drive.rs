@@ -74,7 +74,7 @@ pub struct Round {
     /// Why the choice was not taken; none where it was.
     pub invalid: Option<String>,
     /// What was proposed in the end, if anything was.
-    pub proposed: Option<Put>,
+    pub proposed: Option<AttemptedCall>,
     /// What became of it.
     pub outcome: RoundOutcome,
     /// The mean of the goals' progress when the round began.
@@ -84,7 +84,7 @@ pub struct Round {
 /// A call that was put to the kernel.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Put {
+pub struct AttemptedCall {
     /// Its id.
     pub call: String,
     /// The tool's wire name.

@@ -14,7 +14,7 @@ mod write;
 
 pub use broken::BrokenProof;
 pub use chain::{Chain, ChainError, Verified, verify_chain};
-pub use host::{Answers, Clear, Forced, Judged, Snapshot, Upgrade};
+pub use host::{Answers, Clear, ContractJudgement, Forced, Snapshot, Upgrade};
 pub use ledger::{Ledger, LedgerEntry};
 pub use session::{
     Content, Delivered, Item, ItemChange, Missing, OUTPUT_CHARS, Prompt, Ran, RunEnd, STDOUT_BYTES,
@@ -120,7 +120,7 @@ pub enum Payload {
     Stop(Stop<'static>),
     Item(Item<'static>),
     Answers(Answers<'static>),
-    Contract(Judged<'static>),
+    Contract(ContractJudgement<'static>),
     Snapshot(Snapshot<'static>),
     Upgrade(Box<Upgrade<'static>>),
     Ledger(Ledger<'static>),

@@ -34,11 +34,11 @@ pub struct ReplayReport {
     /// How many differences are not listed.
     pub unlisted: u64,
     /// The sessions in which something differs; the first so many.
-    pub lanes: Vec<Lane>,
+    pub lanes: Vec<TimelineRow>,
     /// What could not be decided again at all.
     pub failures: Vec<Failed>,
     /// What the readers of foreign logs passed over.
-    pub passed_over: Vec<PassedOver>,
+    pub passed_over: Vec<SkippedLines>,
 }
 
 /// A guard that decided.
@@ -66,7 +66,7 @@ pub struct View {
     /// Calls with the same decision for other reasons.
     pub reasons: u64,
     /// Calls with another decision.
-    pub decisions: Vec<Shift>,
+    pub decisions: Vec<DecisionChange>,
     /// Calls, stops and items of which it cannot be said.
     pub unsaid: Unsaid,
     /// Stops that are blocked now.
@@ -92,7 +92,7 @@ pub struct View {
 /// A decision that is another now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Shift {
+pub struct DecisionChange {
     /// As recorded.
     pub then: Decision,
     /// Now.
@@ -130,7 +130,7 @@ impl View {
         match self.decisions.binary_search_by_key(&(then, now), |change| (change.then, change.now))
         {
             Ok(at) => self.decisions[at].count += more,
-            Err(at) => self.decisions.insert(at, Shift { then, now, count: more }),
+            Err(at) => self.decisions.insert(at, DecisionChange { then, now, count: more }),
         }
     }
 
@@ -255,7 +255,7 @@ pub struct Difference {
 /// A session in which something differs, for a timeline.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Lane {
+pub struct TimelineRow {
     /// The file of the trace.
     pub file: String,
     /// The session.
@@ -299,7 +299,7 @@ pub struct Failed {
 /// Lines of a foreign log that were passed over for one cause.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct PassedOver {
+pub struct SkippedLines {
     /// The file.
     pub file: String,
     /// Why.

@@ -47,7 +47,7 @@ impl State {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Reason {
+pub enum QuarantineReason {
     /// It cannot be read.
     Malformed,
     /// The text ends within it.
@@ -62,26 +62,26 @@ pub enum Reason {
     OverLimit,
 }
 
-impl Reason {
+impl QuarantineReason {
     /// Every reason, in the order of judging.
-    pub const ALL: [Reason; 6] = [
-        Reason::Malformed,
-        Reason::Truncated,
-        Reason::Schema,
-        Reason::Bounds,
-        Reason::Reference,
-        Reason::OverLimit,
+    pub const ALL: [QuarantineReason; 6] = [
+        QuarantineReason::Malformed,
+        QuarantineReason::Truncated,
+        QuarantineReason::Schema,
+        QuarantineReason::Bounds,
+        QuarantineReason::Reference,
+        QuarantineReason::OverLimit,
     ];
 
     /// Returns its name, as in JSON.
     pub fn name(self) -> &'static str {
         match self {
-            Reason::Malformed => "malformed",
-            Reason::Truncated => "truncated",
-            Reason::Schema => "schema",
-            Reason::Bounds => "bounds",
-            Reason::Reference => "reference",
-            Reason::OverLimit => "over_limit",
+            QuarantineReason::Malformed => "malformed",
+            QuarantineReason::Truncated => "truncated",
+            QuarantineReason::Schema => "schema",
+            QuarantineReason::Bounds => "bounds",
+            QuarantineReason::Reference => "reference",
+            QuarantineReason::OverLimit => "over_limit",
         }
     }
 }
@@ -163,7 +163,7 @@ pub struct Place {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Item {
+pub struct KeptItem {
     /// Its place among the units of its list, from 0, those that did not survive included.
     pub index: u64,
     /// Where it stands.
@@ -188,7 +188,7 @@ pub struct Quarantined {
     /// The item around it, by its place; none where the document is.
     pub within: Option<u64>,
     /// Why it did not survive.
-    pub reason: Reason,
+    pub reason: QuarantineReason,
     /// What exactly is wrong.
     pub error: String,
     /// Its text, or the first [`SNIPPET`] characters of it.
@@ -219,7 +219,7 @@ pub struct Problem {
     /// The member; empty for the envelope itself.
     pub member: String,
     /// In which way.
-    pub reason: Reason,
+    pub reason: QuarantineReason,
     /// What exactly.
     pub error: String,
 }
@@ -228,7 +228,7 @@ pub struct Problem {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct PassedOver {
+pub struct OtherDocument {
     /// Where it stands.
     pub at: Extent,
     /// How many units it holds.
@@ -260,7 +260,7 @@ pub enum SpanKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Span {
+pub struct TextSpan {
     /// What it is.
     pub kind: SpanKind,
     /// Where it stands.
@@ -301,7 +301,7 @@ pub struct Report {
     /// What is wrong with the envelope.
     pub problems: Vec<Problem>,
     /// The items that survived, by list, in the order of the text.
-    pub items: BTreeMap<String, Vec<Item>>,
+    pub items: BTreeMap<String, Vec<KeptItem>>,
     /// The units that did not, in the order of the text; as many as `bounds` keeps.
     pub quarantined: Vec<Quarantined>,
     /// How many did not.
@@ -313,11 +313,11 @@ pub struct Report {
     /// References that nobody checked, because the host handed no such list over.
     pub unchecked: Vec<String>,
     /// Documents that are not the answer; the first [`LISTED`].
-    pub passed_over: Vec<PassedOver>,
+    pub passed_over: Vec<OtherDocument>,
     /// The text itself.
     pub text: RawText,
     /// What each part of the text is.
-    pub spans: Vec<Span>,
+    pub spans: Vec<TextSpan>,
 }
 
 fn is_envelope(root: &Root) -> bool {
@@ -422,7 +422,7 @@ impl Report {
         if found > 0 {
             let _ = writeln!(out, "  found again after something unreadable: {found}");
         }
-        for PassedOver { at, units } in &self.passed_over {
+        for OtherDocument { at, units } in &self.passed_over {
             let _ = writeln!(
                 out,
                 "  passed over: another document of {units} units at bytes {}..{}",

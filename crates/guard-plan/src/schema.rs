@@ -79,7 +79,7 @@ fn payloads(generator: &mut SchemaGenerator) -> Vec<(Kind, Value)> {
     add(Kind::Stop, generator.subschema_for::<record::Stop<'static>>());
     add(Kind::Item, generator.subschema_for::<record::Item<'static>>());
     add(Kind::Answers, generator.subschema_for::<record::Answers<'static>>());
-    add(Kind::Contract, generator.subschema_for::<record::Judged<'static>>());
+    add(Kind::Contract, generator.subschema_for::<record::ContractJudgement<'static>>());
     add(Kind::Snapshot, generator.subschema_for::<record::Snapshot<'static>>());
     add(Kind::Upgrade, generator.subschema_for::<record::Upgrade<'static>>());
     add(Kind::Ledger, generator.subschema_for::<record::Ledger<'static>>());

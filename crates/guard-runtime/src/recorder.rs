@@ -396,7 +396,7 @@ impl Recorder {
     }
 
     /// Records the report of a contract.
-    pub fn judged(&mut self, session: &Session, judged: &record::Judged<'_>) -> &[u8] {
+    pub fn judged(&mut self, session: &Session, judged: &record::ContractJudgement<'_>) -> &[u8] {
         self.chain.append(session.now(), Kind::Contract, None, judged)
     }
 

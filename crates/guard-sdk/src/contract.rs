@@ -4,7 +4,7 @@ use crate::error::GuardError;
 use crate::guard::{Guard, NO_WORKSPACE};
 use guard_contract::{Checker, Feed, Input, Known, Lists, NothingKnown, Strict};
 use guard_plan::json::Json;
-use guard_plan::report::{Item, Report};
+use guard_plan::report::{KeptItem, Report};
 use guard_runtime::Session as SessionState;
 use std::collections::BTreeMap;
 
@@ -201,13 +201,13 @@ impl TextFeed {
     }
 
     /// Takes a piece, and returns the valid items that it completes. Only the report is final.
-    pub fn push(&mut self, piece: &[u8]) -> Vec<Item> {
+    pub fn push(&mut self, piece: &[u8]) -> Vec<KeptItem> {
         let TextFeed { contract, session, known, feed } = self;
         push(contract, session, known, feed, piece)
     }
 
     /// The same by what a session knows.
-    pub(crate) fn push_in(&mut self, session: &SessionState, piece: &[u8]) -> Vec<Item> {
+    pub(crate) fn push_in(&mut self, session: &SessionState, piece: &[u8]) -> Vec<KeptItem> {
         push(&self.contract, session, &self.known, &mut self.feed, piece)
     }
 
@@ -230,7 +230,7 @@ fn push(
     known: &Lists,
     feed: &mut Feed,
     piece: &[u8],
-) -> Vec<Item> {
+) -> Vec<KeptItem> {
     with_input(contract, session, known, None, |input| feed.push(piece, input))
 }
 

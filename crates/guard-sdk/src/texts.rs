@@ -4,8 +4,8 @@ use crate::contract::{TextFeed, TextOptions};
 use crate::error::SessionError;
 use crate::recorded::Recorded;
 use crate::session::Session;
-use guard_plan::record::Judged;
-use guard_plan::report::{Item, Report};
+use guard_plan::record::ContractJudgement;
+use guard_plan::report::{KeptItem, Report};
 use guard_runtime::World;
 
 impl<W: World> Session<W> {
@@ -49,7 +49,7 @@ impl<W: World> Session<W> {
     /// assert_eq!(session.push_text(&mut feed, br#""run"}, "#).len(), 1);
     /// # Ok::<(), guard_sdk::SessionError>(())
     /// ```
-    pub fn push_text(&self, feed: &mut TextFeed, piece: &[u8]) -> Vec<Item> {
+    pub fn push_text(&self, feed: &mut TextFeed, piece: &[u8]) -> Vec<KeptItem> {
         feed.push_in(&self.state, piece)
     }
 
@@ -87,7 +87,7 @@ impl<W: World> Session<W> {
         finish_reason: Option<&str>,
         report: Report,
     ) -> Result<Recorded<Report>, SessionError> {
-        let judged = Judged {
+        let judged = ContractJudgement {
             contract: contract.into(),
             bytes: report.text.length,
             sha256: report.text.sha256.as_str().into(),

@@ -13,7 +13,7 @@ pub use unfinished::UnfinishedRun;
 
 use crate::case::{Case, RunFile, TurnFile};
 use crate::observed::{RanCall, RunSeen};
-use crate::protocol::{Ended, LoopEnd, ModelMessage, Question, ReplayAnswer};
+use crate::protocol::{LoopEnd, LoopEndKind, ModelMessage, Question, ReplayAnswer};
 use crate::world::json_of;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -148,15 +148,16 @@ impl RunJudge<'_> {
     /// Returns whether the loop ended without a stop, with an error or cancelled, and the case expects that.
     fn ended_early(&self) -> bool {
         let ended = self.seen.end.as_ref().map(|end| end.ended);
-        let early =
-            |ended: &Ended| matches!(ended, Ended::Error | Ended::Cancelled | Ended::Waiting);
+        let early = |ended: &LoopEndKind| {
+            matches!(ended, LoopEndKind::Error | LoopEndKind::Cancelled | LoopEndKind::Waiting)
+        };
         let ended = ended.filter(early);
         ended.is_some_and(|ended| self.run.expect.endings().any(|ending| ending == ended.word()))
     }
 
     /// Returns the end of a loop that the adapter ended with an error, where the case expects none.
     fn broke_off(&self) -> Option<&LoopEnd> {
-        let end = self.seen.end.as_ref().filter(|end| end.ended == Ended::Error);
+        let end = self.seen.end.as_ref().filter(|end| end.ended == LoopEndKind::Error);
         end.filter(|_| !self.ended_early() && !self.seen.beyond)
     }
 

@@ -5,7 +5,7 @@ use super::{Spec, faults, instead};
 use crate::duties::{Duties, Faithful};
 use crate::engine::WorkspaceFiles;
 use crate::harness::{AdapterResult, Gate, Harness};
-use guard_ack::protocol::{Ended, LoopEnd, ModelMessage, ModelTurn, Role};
+use guard_ack::protocol::{LoopEnd, LoopEndKind, ModelMessage, ModelTurn, Role};
 use guard_plan::record::StopDecision;
 use guard_plan::verdict::Decision;
 use guard_runtime::Verify;
@@ -52,7 +52,7 @@ pub(super) const TABLE: &[Spec] = faults! {
             hold(stopped);
         }
     });
-    "always-stopped" "DONE-9" "says of each end that the model stopped" => ends(|_, end| end.ended = Ended::Stopped);
+    "always-stopped" "DONE-9" "says of each end that the model stopped" => ends(|_, end| end.ended = LoopEndKind::Stopped);
     "blocked-output" "DONE-10" "hands over the first output, though its stop was blocked" => ends(|harness, end| {
         let output = |message: &&ModelMessage| message.role == Role::Assistant && message.calls.is_empty();
         if let Some(first) = harness.messages.iter().find(output).filter(|_| end.output.is_some()) {

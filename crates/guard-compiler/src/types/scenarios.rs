@@ -10,7 +10,7 @@ use crate::hir::{ExprKind, ToolId};
 use crate::scenario::{Call, ReportStep, Scenario, ScenarioStep, StepKind};
 use guard_plan::json::Json;
 use guard_plan::plan;
-use guard_plan::report::{Reason, State};
+use guard_plan::report::{QuarantineReason, State};
 use guard_plan::verdict::Code;
 use guard_syntax::ast::{self, Ident, TestStepKind as T};
 use guard_syntax::span::Span;
@@ -284,10 +284,10 @@ impl TypeChecker<'_, '_> {
         }
         let mut reasons = Vec::new();
         for reason in quarantined {
-            match Reason::ALL.into_iter().find(|known| known.name() == reason.node) {
+            match QuarantineReason::ALL.into_iter().find(|known| known.name() == reason.node) {
                 Some(known) => reasons.push(known),
                 None => {
-                    let known = Reason::ALL.into_iter().map(Reason::name);
+                    let known = QuarantineReason::ALL.into_iter().map(QuarantineReason::name);
                     self.report(errors::unknown_word("reason", reason, known));
                 }
             }

@@ -4,7 +4,7 @@ use super::ContractEngine;
 use super::search::HEAD;
 use crate::keep::Rank;
 use crate::keep::Refusal;
-use guard_plan::report::{Extent, Item, Quarantined, Reason, SNIPPET, SpanKind};
+use guard_plan::report::{Extent, KeptItem, QuarantineReason, Quarantined, SNIPPET, SpanKind};
 
 impl ContractEngine {
     /// Returns the index of the next unit of a list.
@@ -20,12 +20,12 @@ impl ContractEngine {
     }
 
     /// Counts an item: it is kept, or the item that it replaces is quarantined.
-    pub(super) fn keep(&mut self, list: usize, rank: Rank, item: Item) {
+    pub(super) fn keep(&mut self, list: usize, rank: Rank, item: KeptItem) {
         let (start, end) = (item.at.start as usize, item.at.end as usize);
         let twice = self.listing().is_some_and(|listing| listing.list == list && listing.twice);
         if twice {
             let error = "its list occurs twice".to_owned();
-            let refusal = Refusal { reason: Reason::Malformed, error };
+            let refusal = Refusal { reason: QuarantineReason::Malformed, error };
             let raw = item.value.to_string();
             return self.quarantine(list, item.index, refusal, raw.as_bytes(), (start, end));
         }
@@ -71,7 +71,7 @@ impl ContractEngine {
             self.marks.drop_item(at.0);
         }
         let error = format!("{why}, at byte {}", at.1);
-        let refusal = Refusal { reason: Reason::Malformed, error };
+        let refusal = Refusal { reason: QuarantineReason::Malformed, error };
         self.shelve(list, item.index, refusal, item.value.to_string().as_bytes(), at);
     }
 
@@ -89,7 +89,7 @@ impl ContractEngine {
         at: (usize, usize),
     ) {
         let nested = self.p.lists[list].within.is_some();
-        if !nested && refusal.reason != Reason::OverLimit {
+        if !nested && refusal.reason != QuarantineReason::OverLimit {
             self.marks.set(at.0, SpanKind::Quarantined);
         }
         self.shelve(list, index, refusal, raw, at);

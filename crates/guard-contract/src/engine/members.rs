@@ -9,7 +9,7 @@ use crate::keep::Refusal;
 use crate::keep::{KeptUnits, item};
 use crate::lex::{self, LexStop};
 use guard_plan::json::Json;
-use guard_plan::report::{Fix, Reason, SpanKind};
+use guard_plan::report::{Fix, QuarantineReason, SpanKind};
 
 /// The distance behind the envelope's brace within which more of the document is looked for, in
 /// bytes.
@@ -80,7 +80,11 @@ impl ContractEngine {
         let Some(byte) = t.w.from(self.at).first().copied() else {
             if t.w.end {
                 if let Some((key, _)) = self.object().and_then(|object| object.key.take()) {
-                    self.problem(&key, Reason::Truncated, "the text ends before its value");
+                    self.problem(
+                        &key,
+                        QuarantineReason::Truncated,
+                        "the text ends before its value",
+                    );
                 }
                 self.cut(t, self.at);
             }
@@ -152,7 +156,7 @@ impl ContractEngine {
         if let Some(object) = self.object()
             && object.item.is_some()
         {
-            object.refused.get_or_insert((Reason::Malformed, error));
+            object.refused.get_or_insert((QuarantineReason::Malformed, error));
         }
     }
 
@@ -283,7 +287,7 @@ impl ContractEngine {
         match self.read_key(t, start) {
             MemberKey::More => return false,
             MemberKey::None if t.w.end && self.ends_in_key(t) => {
-                self.problem("", Reason::Truncated, "the text ends within a key");
+                self.problem("", QuarantineReason::Truncated, "the text ends within a key");
                 self.cut(t, t.w.stop());
             }
             MemberKey::None => {
@@ -358,7 +362,7 @@ impl ContractEngine {
                 object.seen.push(name.clone());
             }
             if twice && within.is_none() {
-                self.problem(&name, Reason::Malformed, "it occurs twice");
+                self.problem(&name, QuarantineReason::Malformed, "it occurs twice");
             } else if twice {
                 self.refuse("a list within it occurs twice");
             }
@@ -474,7 +478,7 @@ impl ContractEngine {
             Some((reason, error)) => Err(Refusal { reason, error }),
             None if large => {
                 let error = format!("it is longer than {} bytes", self.p.contract.bounds.bytes);
-                Err(Refusal { reason: Reason::Bounds, error })
+                Err(Refusal { reason: QuarantineReason::Bounds, error })
             }
             None => t.judge.assembled(list, &mut value),
         };

@@ -12,7 +12,7 @@ use crate::keep::Refusal;
 use crate::lex::blanks;
 use crate::nest::Nest;
 use guard_plan::plan::Root;
-use guard_plan::report::{Reason, SNIPPET, SpanKind};
+use guard_plan::report::{QuarantineReason, SNIPPET, SpanKind};
 
 /// The length of a unit's stored beginning, in bytes: enough for the characters of its snippet in
 /// any encoding length.
@@ -24,7 +24,7 @@ pub(super) struct Gone {
     pub list: usize,
     pub index: u64,
     pub start: usize,
-    pub reason: Reason,
+    pub reason: QuarantineReason,
     pub error: String,
 }
 
@@ -510,7 +510,7 @@ impl ContractEngine {
                 Some(PartialValue::List(_)) => self.end_list(),
                 _ => {
                     if let Some(object) = self.object() {
-                        let why = (Reason::Malformed, "it is not closed".to_owned());
+                        let why = (QuarantineReason::Malformed, "it is not closed".to_owned());
                         object.refused.get_or_insert(why);
                     }
                     self.end_object(t, at);

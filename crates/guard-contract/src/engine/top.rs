@@ -92,7 +92,7 @@ pub(super) struct Aside {
     tag: usize,
     at: usize,
     best: Option<Draft>,
-    passed: Vec<guard_plan::report::PassedOver>,
+    passed: Vec<guard_plan::report::OtherDocument>,
 }
 
 /// The text at a `<` or a `/`.

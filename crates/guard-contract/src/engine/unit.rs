@@ -9,7 +9,7 @@ use crate::keep::item;
 use crate::lex::{self, LexStop};
 use crate::nest::Nest;
 use crate::repair::{Irreparable, Leads, RepairOutcome, Repaired, repair};
-use guard_plan::report::{Extent, Fix, Quarantined, Reason, SpanKind};
+use guard_plan::report::{Extent, Fix, QuarantineReason, Quarantined, SpanKind};
 
 /// The doubt about a comment.
 pub(super) const HIDES: &str = "a comment holds what may belong to the document";
@@ -148,7 +148,7 @@ impl ContractEngine {
             UnitReading::Broken(broken) => self.broken(t, list, broken),
             UnitReading::Large(error) => {
                 let index = self.next_index(list);
-                let gone = Gone { list, index, start, reason: Reason::Bounds, error };
+                let gone = Gone { list, index, start, reason: QuarantineReason::Bounds, error };
                 self.marks.set(start, SpanKind::Quarantined);
                 let back = std::mem::replace(&mut self.phase, Phase::Top);
                 self.phase = Phase::Skip(Skip::new(start, Some(gone), back));
@@ -160,15 +160,18 @@ impl ContractEngine {
     fn repaired_unit(&mut self, t: &StepInput<'_>, list: usize, start: usize, done: &Repaired) {
         let result = match self.tape.read(&done.text) {
             Ok(len) if len == done.text.len() => t.judge.unit(list, &self.tape, &done.text),
-            _ => Err(Refusal { reason: Reason::Malformed, error: "it cannot be repaired".into() }),
+            _ => Err(Refusal {
+                reason: QuarantineReason::Malformed,
+                error: "it cannot be repaired".into(),
+            }),
         };
         self.draft.truncated |= done.cut;
         if done.hides {
             self.doubt(start, HIDES);
         }
         let result = result.map_err(|refusal| match refusal.reason {
-            Reason::Schema if done.cut => Refusal {
-                reason: Reason::Truncated,
+            QuarantineReason::Schema if done.cut => Refusal {
+                reason: QuarantineReason::Truncated,
                 error: format!("the text ends within it: {}", refusal.error),
             },
             _ => refusal,
@@ -221,7 +224,7 @@ impl ContractEngine {
         let start = self.at;
         let Irreparable { at, why, cut, suspect, nest, next } = broken;
         self.draft.truncated |= cut;
-        let reason = if cut { Reason::Truncated } else { Reason::Malformed };
+        let reason = if cut { QuarantineReason::Truncated } else { QuarantineReason::Malformed };
         let error = format!("{why}, at byte {}", start + at);
         let resynchronised = self.found_again;
         if !self.p.lists[list].nested.is_empty() && t.w.from(start).starts_with(b"{") {
@@ -290,7 +293,7 @@ impl ContractEngine {
 
 /// A refusal whose offset counts from the beginning of the text.
 pub(super) fn located(mut refusal: Refusal, raw: &[u8], start: usize) -> Refusal {
-    if refusal.reason == Reason::Malformed
+    if refusal.reason == QuarantineReason::Malformed
         && let Err(error) = str::from_utf8(raw)
     {
         refusal.error = format!("invalid UTF-8 at byte {}", start + error.valid_up_to());

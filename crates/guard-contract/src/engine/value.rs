@@ -7,7 +7,7 @@ use crate::keep::Refusal;
 use crate::lex;
 use crate::nest::Nest;
 use crate::repair::Irreparable;
-use guard_plan::report::{Fix, Reason};
+use guard_plan::report::{Fix, QuarantineReason};
 
 impl ContractEngine {
     /// Returns whether the text after a member's value shows that the value has ended; `None` if
@@ -71,7 +71,11 @@ impl ContractEngine {
             UnitReading::Strict(len) => (len, None),
             UnitReading::Repaired(done) => (done.len, Some(done)),
             UnitReading::Broken(broken) => {
-                let reason = if broken.cut { Reason::Truncated } else { Reason::Malformed };
+                let reason = if broken.cut {
+                    QuarantineReason::Truncated
+                } else {
+                    QuarantineReason::Malformed
+                };
                 let error = format!("{}, at byte {}", broken.why, start + broken.at);
                 self.cut |= broken.cut;
                 self.lose_member(&name, reason, error, field);
@@ -79,7 +83,7 @@ impl ContractEngine {
                 return true;
             }
             UnitReading::Large(error) => {
-                self.lose_member(&name, Reason::Bounds, error, field);
+                self.lose_member(&name, QuarantineReason::Bounds, error, field);
                 self.phase = Phase::Skip(Skip::new(start, None, Phase::Members));
                 return true;
             }
@@ -87,7 +91,7 @@ impl ContractEngine {
         if let Some(done) = &repaired {
             if !matches!(self.tape.read(&done.text), Ok(len) if len == done.text.len()) {
                 let error = "it cannot be repaired".to_owned();
-                self.lose_member(&name, Reason::Malformed, error, field);
+                self.lose_member(&name, QuarantineReason::Malformed, error, field);
                 self.at = start + len;
                 return true;
             }
@@ -106,7 +110,7 @@ impl ContractEngine {
             object.last = (bytes.first() == Some(&b'"')).then_some(start);
         }
         if twice {
-            self.lose_member(&name, Reason::Malformed, "it occurs twice".into(), field);
+            self.lose_member(&name, QuarantineReason::Malformed, "it occurs twice".into(), field);
             return true;
         }
         self.take_member(t, name, field, bytes, repaired.is_some());
@@ -126,7 +130,7 @@ impl ContractEngine {
         let item = within.is_some();
         if within.is_some_and(|list| !self.p.lists[list].own.has(&name)) {
             let error = "is no member of an item".to_owned();
-            return self.lose_member(&name, Reason::Schema, error, None);
+            return self.lose_member(&name, QuarantineReason::Schema, error, None);
         }
         let value = match (item, field) {
             (true, _) => Some(t.judge.plain(&self.tape, bytes).map(|value| (value, Vec::new()))),
@@ -136,7 +140,7 @@ impl ContractEngine {
         match value {
             None => {
                 let error = t.judge.unknown_member(&name);
-                self.lose_member(&name, Reason::Schema, error, None);
+                self.lose_member(&name, QuarantineReason::Schema, error, None);
             }
             Some(Err(refusal)) => {
                 let Refusal { reason, error } =
@@ -169,7 +173,13 @@ impl ContractEngine {
 
     /// Drops an invalid member of the open object: an envelope loses the member, an item is lost
     /// with it.
-    fn lose_member(&mut self, name: &str, reason: Reason, error: String, field: Option<usize>) {
+    fn lose_member(
+        &mut self,
+        name: &str,
+        reason: QuarantineReason,
+        error: String,
+        field: Option<usize>,
+    ) {
         let p = self.p.clone();
         let Some(object) = self.object() else { return };
         object.key = None;
@@ -201,7 +211,7 @@ impl ContractEngine {
             object.members.retain(|(at, _)| *at != field);
         }
         self.draft_forget(field);
-        self.problem(&name, Reason::Malformed, "where its value ends is unclear");
+        self.problem(&name, QuarantineReason::Malformed, "where its value ends is unclear");
     }
 
     /// Drops a member that occurs twice: neither occurrence is valid.
@@ -223,9 +233,9 @@ impl ContractEngine {
         object.key = None;
         let from = object.last.take().unwrap_or(start);
         if object.item.is_some() {
-            object.refused.get_or_insert((Reason::Malformed, error));
+            object.refused.get_or_insert((QuarantineReason::Malformed, error));
         } else {
-            self.problem("", Reason::Malformed, error);
+            self.problem("", QuarantineReason::Malformed, error);
         }
         self.look_into(t, from, (0, Nest::default()), start, None);
         true

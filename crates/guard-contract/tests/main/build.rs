@@ -3,7 +3,7 @@
 use guard_contract::{Checker, Input, Known};
 use guard_plan::json::Json;
 use guard_plan::plan::*;
-use guard_plan::report::{Extent, Reason, Report, SpanKind};
+use guard_plan::report::{Extent, QuarantineReason, Report, SpanKind};
 
 pub const INT: TypeId = 0;
 pub const STRING: TypeId = 1;
@@ -253,6 +253,6 @@ pub fn ranks(report: &Report) -> Vec<i64> {
 }
 
 /// Returns the reason why each quarantined unit did not survive, with the unit's index.
-pub fn reasons(report: &Report) -> Vec<(u64, Reason)> {
+pub fn reasons(report: &Report) -> Vec<(u64, QuarantineReason)> {
     report.quarantined.iter().map(|unit| (unit.index, unit.reason)).collect()
 }

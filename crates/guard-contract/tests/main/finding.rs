@@ -1,12 +1,12 @@
 //! Tests of finding documents in what producers write.
 
 use super::build::*;
-use guard_plan::report::{Reason, SpanKind, State};
+use guard_plan::report::{QuarantineReason, SpanKind, State};
 
 /// The ranks that survive, and the reasons of what does not.
-fn finds(text: &str, ranks_: &[i64], reasons_: &[Reason]) -> guard_plan::report::Report {
+fn finds(text: &str, ranks_: &[i64], reasons_: &[QuarantineReason]) -> guard_plan::report::Report {
     let report = check(&triage().checker(), text);
-    let found: Vec<Reason> = report.quarantined.iter().map(|unit| unit.reason).collect();
+    let found: Vec<QuarantineReason> = report.quarantined.iter().map(|unit| unit.reason).collect();
     assert_eq!(ranks(&report), ranks_, "{text}\n{}", report.text());
     assert_eq!(found, reasons_, "{text}\n{}", report.text());
     report
@@ -51,7 +51,7 @@ fn items_that_stand_by_themselves() {
     finds(&format!("[{}, {}]", unit(1), unit(2)), &[1, 2], &[]);
     finds(&format!("```\n{lines}```"), &[1, 2, 3], &[]);
     let broken = format!("{}\n{{\"rank\": 2, \"why\": \"open\n{}\n", unit(1), unit(3));
-    finds(&broken, &[1, 3], &[Reason::Malformed]);
+    finds(&broken, &[1, 3], &[QuarantineReason::Malformed]);
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn one_broken_item_costs_itself() {
             let expected: Vec<i64> =
                 [1, 2, 3].into_iter().filter(|r| *r != at as i64 + 1).collect();
             for text in [document(&items), document(&items).replace('\n', ""), items.join("\n")] {
-                finds(&text, &expected, &[Reason::Malformed]);
+                finds(&text, &expected, &[QuarantineReason::Malformed]);
             }
         }
     }
@@ -100,7 +100,7 @@ fn one_broken_item_costs_itself() {
 fn brackets_that_are_missing_or_too_many() {
     let list = |middle: &str| document(&[unit(1), middle.to_owned(), unit(3)]);
     // Which object the members belong to is a guess.
-    let malformed = [Reason::Malformed];
+    let malformed = [QuarantineReason::Malformed];
     finds(&list(unit(2).strip_suffix("}").expect("it ends")), &[1, 3], &malformed);
     finds(&list(unit(2).strip_suffix("}}").expect("it ends")), &[1, 3], &malformed);
     finds(&list(&format!("{}}}", unit(2))), &[1, 3], &malformed);
@@ -108,10 +108,10 @@ fn brackets_that_are_missing_or_too_many() {
     let open = "{\"rank\": 2, \"candidate\": \"c2\", \"action\": \"start\", \"why\": \"w\", \"tags\": [\"a\"";
     finds(&list(open), &[1, 3], &malformed);
     finds(&list(&format!("{open}, {}", unit(4))), &[1, 3], &malformed);
-    finds(&list("{{"), &[1, 3], &[Reason::Malformed]);
-    finds(&list("x"), &[1, 3], &[Reason::Malformed]);
-    finds(&list("1"), &[1, 3], &[Reason::Schema]);
-    finds(&list("\"x\""), &[1, 3], &[Reason::Schema]);
+    finds(&list("{{"), &[1, 3], &[QuarantineReason::Malformed]);
+    finds(&list("x"), &[1, 3], &[QuarantineReason::Malformed]);
+    finds(&list("1"), &[1, 3], &[QuarantineReason::Schema]);
+    finds(&list("\"x\""), &[1, 3], &[QuarantineReason::Schema]);
     // The end of the list is missing, or the commas are.
     finds(&three().replace("\n]}", "\n}"), &[1, 2, 3], &[]);
     finds(&three().replace("\n]}", ""), &[1, 2, 3], &[]);
@@ -147,12 +147,13 @@ fn a_payload_in_a_string_becomes_no_item() {
     assert_eq!(report.state, State::Valid);
     for around in ["see \"{}\" there", "see {}", "see \"{}", "\" {} \"", "a, b: {} c"] {
         let bad = unit(2).replace("because 2", &around.replace("{}", payload));
-        let report = finds(&document(&[unit(1), bad, unit(3)]), &[1, 3], &[Reason::Malformed]);
+        let report =
+            finds(&document(&[unit(1), bad, unit(3)]), &[1, 3], &[QuarantineReason::Malformed]);
         assert!(report.items["recommendations"][1].resynchronised);
     }
     // A member of its own is not overwritten either.
     let bad = unit(2).replace("because 2", "say \"\"rank\": 0, \"x\": \"");
-    finds(&document(&[unit(1), bad, unit(3)]), &[1, 3], &[Reason::Malformed]);
+    finds(&document(&[unit(1), bad, unit(3)]), &[1, 3], &[QuarantineReason::Malformed]);
     // In other quotes, in a string that reads well, nothing is looked for.
     let text = format!("\"{{rank: 1, candidate: 'c'}}\" {}", three());
     finds(&text, &[1, 2, 3], &[]);
@@ -162,7 +163,7 @@ fn a_payload_in_a_string_becomes_no_item() {
 fn spans_name_what_they_are() {
     let text =
         format!("Hello\n<think>x</think>\n{}\nBye", document(&[unit(1), "x".into(), unit(3)]));
-    let report = finds(&text, &[1, 3], &[Reason::Malformed]);
+    let report = finds(&text, &[1, 3], &[QuarantineReason::Malformed]);
     let kinds: Vec<SpanKind> = report.spans.iter().map(|span| span.kind).collect();
     use SpanKind::*;
     assert_eq!(kinds, [Text, Reasoning, Text, Envelope, Item, Quarantined, Item, Envelope, Text]);

@@ -5,7 +5,7 @@ use super::hostile_texts;
 use guard_contract::Input;
 use guard_plan::json::Json;
 use guard_plan::plan::*;
-use guard_plan::report::{Reason, Report, State};
+use guard_plan::report::{QuarantineReason, Report, State};
 
 /// Sections that hold findings, at most two each, and notes beside them.
 fn sections() -> Builder {
@@ -85,9 +85,9 @@ fn a_unit_within_an_item_costs_itself() {
     assert_eq!(
         found,
         [
-            ("sections.findings", Some(0), 1, Reason::Schema),
-            ("sections.findings", Some(1), 0, Reason::OverLimit),
-            ("notes", None, 1, Reason::Schema),
+            ("sections.findings", Some(0), 1, QuarantineReason::Schema),
+            ("sections.findings", Some(1), 0, QuarantineReason::OverLimit),
+            ("notes", None, 1, QuarantineReason::Schema),
         ]
     );
     for unit in &report.quarantined {
@@ -121,7 +121,11 @@ fn a_unit_within_an_item_that_cannot_be_read_costs_itself() {
             assert_eq!(report.items["notes"].len(), 1, "{text}\n{}", report.text());
             let found: Vec<_> =
                 report.quarantined.iter().map(|u| (u.list.as_str(), u.within, u.reason)).collect();
-            assert_eq!(found, [("sections.findings", Some(1), Reason::Malformed)], "{text}");
+            assert_eq!(
+                found,
+                [("sections.findings", Some(1), QuarantineReason::Malformed)],
+                "{text}"
+            );
             assert_eq!(report.state, State::Partial);
         }
     }
@@ -134,7 +138,7 @@ fn an_item_that_cannot_be_read_costs_itself_with_all_in_it() {
     let text = audit(&[section("a", &[finding(1)]), bad, section("c", &[finding(2)])], "");
     let report = check(&checker, &text);
     assert_eq!(left(&report), lefts(&[("a", &[1]), ("c", &[2])]), "{text}\n{}", report.text());
-    assert_eq!(reasons(&report), [(1, Reason::Malformed)]);
+    assert_eq!(reasons(&report), [(1, QuarantineReason::Malformed)]);
 }
 
 #[test]

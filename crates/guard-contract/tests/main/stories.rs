@@ -2,7 +2,7 @@
 
 use super::build::*;
 use guard_contract::Input;
-use guard_plan::report::{Reason, State};
+use guard_plan::report::{QuarantineReason, State};
 
 #[test]
 fn a_clean_report_is_valid() {
@@ -25,7 +25,7 @@ fn seven_items_and_a_cut_tail() {
     let report = check(&triage().checker(), &text[..cut]);
     assert_eq!((report.state, report.truncated), (State::Partial, true), "{}", report.text());
     assert_eq!(ranks(&report), [1, 2, 3, 4, 5, 6, 7]);
-    assert_eq!(reasons(&report), [(7, Reason::Truncated)]);
+    assert_eq!(reasons(&report), [(7, QuarantineReason::Truncated)]);
     assert!(report.quarantined[0].raw.starts_with(r#"{"rank": 8"#));
 }
 
@@ -35,7 +35,10 @@ fn nine_items_keep_the_best_seven() {
     let report = check(&triage().checker(), &document(&items));
     assert_eq!((report.state, report.truncated), (State::Partial, false));
     assert_eq!(ranks(&report), [5, 1, 2, 7, 3, 6, 4]);
-    assert_eq!(reasons(&report), [(1, Reason::OverLimit), (3, Reason::OverLimit)]);
+    assert_eq!(
+        reasons(&report),
+        [(1, QuarantineReason::OverLimit), (3, QuarantineReason::OverLimit)]
+    );
 }
 
 #[test]
@@ -43,7 +46,7 @@ fn an_item_without_its_rank_loses_only_itself() {
     let bad = unit(2).replace("\"rank\": 2, ", "");
     let report = check(&triage().checker(), &document(&[unit(1), bad, unit(3)]));
     assert_eq!(ranks(&report), [1, 3]);
-    assert_eq!(reasons(&report), [(1, Reason::Schema)]);
+    assert_eq!(reasons(&report), [(1, QuarantineReason::Schema)]);
     assert!(report.quarantined[0].error.contains("`rank`: is missing"), "{}", report.text());
 }
 
@@ -57,7 +60,7 @@ fn each_bound_has_its_reason() {
     let text = document(&[long, unit(2), injected, unit(4)]);
     let report = check_with(&builder.checker(), text.as_bytes(), &input);
     assert_eq!(ranks(&report), [2, 4]);
-    assert_eq!(reasons(&report), [(0, Reason::Bounds), (2, Reason::Reference)]);
+    assert_eq!(reasons(&report), [(0, QuarantineReason::Bounds), (2, QuarantineReason::Reference)]);
     assert!(report.unchecked.is_empty());
 
     // Depth, where the type allows anything.
@@ -77,7 +80,7 @@ fn each_bound_has_its_reason() {
         let report = check(&checker, &text);
         assert_eq!(report.kept(), kept + 1, "{depth}: {}", report.text());
         if kept == 0 {
-            assert_eq!(reasons(&report), [(0, Reason::Bounds)], "{depth}");
+            assert_eq!(reasons(&report), [(0, QuarantineReason::Bounds)], "{depth}");
         }
     }
 }
@@ -109,7 +112,7 @@ fn a_chat_answer_gives_its_items() {
     let report = check(&triage().checker(), &text);
     assert_eq!((report.state, report.truncated), (State::Partial, true), "{}", report.text());
     assert_eq!(ranks(&report), [1, 2]);
-    assert_eq!(reasons(&report), [(2, Reason::Truncated)]);
+    assert_eq!(reasons(&report), [(2, QuarantineReason::Truncated)]);
 }
 
 #[test]

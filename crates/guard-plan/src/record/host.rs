@@ -115,7 +115,7 @@ impl Record {
 /// A contract has judged a text (contracts reference). The text itself is with whoever asked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Judged<'a> {
+pub struct ContractJudgement<'a> {
     /// The contract.
     pub contract: Cow<'a, str>,
     /// What was judged, in bytes.

@@ -3,8 +3,8 @@
 //! It is byte for byte what `serde_json` writes of the same value, which a law says; rare parts are left to it.
 
 use super::{
-    Answers, Approve, Asked, Change, Charge, Item, Judged, Ledger, Open, Prompt, Propose, Resume,
-    Revoke, Settle, Snapshot, Stop, Upgrade, Usage,
+    Answers, Approve, Asked, Change, Charge, ContractJudgement, Item, Ledger, Open, Prompt,
+    Propose, Resume, Revoke, Settle, Snapshot, Stop, Upgrade, Usage,
 };
 use crate::json::Json;
 use crate::verdict::{Reason, Verdict};
@@ -36,7 +36,7 @@ by_serde!(
     Stop<'_>,
     Item<'_>,
     Answers<'_>,
-    Judged<'_>,
+    ContractJudgement<'_>,
     Snapshot<'_>,
     Upgrade<'_>,
     Ledger<'_>,

@@ -14,7 +14,7 @@ mod session;
 use guard_plan::json::Json;
 use guard_plan::naming::renamed;
 use guard_plan::record::Record;
-use guard_plan::replayed::PassedOver;
+use guard_plan::replayed::SkippedLines;
 use guard_plan::{render, time};
 use session::{LoggedOutcome, RecordBuilder};
 use std::collections::HashMap;
@@ -82,7 +82,7 @@ pub struct Importer {
     name: String,
     file: String,
     sessions: HashMap<String, RecordBuilder>,
-    passed: Vec<PassedOver>,
+    passed: Vec<SkippedLines>,
     /// The number of the current line.
     line: u64,
     calls: u64,
@@ -107,7 +107,7 @@ impl Importer {
     }
 
     /// The lines skipped so far.
-    pub fn passed_over(&self) -> &[PassedOver] {
+    pub fn passed_over(&self) -> &[SkippedLines] {
         &self.passed
     }
 
@@ -164,7 +164,7 @@ impl Importer {
     pub fn end(&mut self) {
         let open: u64 = self.sessions.values().map(RecordBuilder::open).sum();
         if open > 0 {
-            self.passed.push(PassedOver {
+            self.passed.push(SkippedLines {
                 file: self.file.clone(),
                 why: "the outcome of a call is not in the log: it stays in flight".into(),
                 first: self.line,
@@ -235,7 +235,7 @@ impl Importer {
             Some(known) => known.lines += 1,
             None => {
                 let (file, first) = (self.file.clone(), self.line);
-                self.passed.push(PassedOver { file, why, first, lines: 1 });
+                self.passed.push(SkippedLines { file, why, first, lines: 1 });
             }
         }
     }

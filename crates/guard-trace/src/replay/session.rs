@@ -6,7 +6,7 @@ use super::hidden::{self, are_named, hide_marked};
 use guard_plan::json::Json;
 use guard_plan::plan::{Millis, Plan, Tool};
 use guard_plan::record::{Delivered, Payload, Record, rendered};
-use guard_plan::replayed::{Aspect, Difference, Lane, Mark, View};
+use guard_plan::replayed::{Aspect, Difference, Mark, TimelineRow, View};
 use guard_plan::verdict::{Code, Decision, Reason, Verdict};
 use guard_plan::{render, secrecy, time};
 use std::collections::BTreeMap;
@@ -112,8 +112,8 @@ impl Replayed {
     }
 
     /// Returns its row of a timeline.
-    pub fn lane(&self, file: &str) -> Lane {
-        Lane {
+    pub fn lane(&self, file: &str) -> TimelineRow {
+        TimelineRow {
             file: file.to_owned(),
             session: self.session.clone(),
             begin: time::format_rfc3339(self.start),

@@ -3,7 +3,7 @@
 use guard_contract::{Checker, Input};
 use guard_plan::json::Json;
 use guard_plan::plan::{Bounds, Contract, Field, Plan, Root, TypeDef};
-use guard_plan::report::Reason;
+use guard_plan::report::QuarantineReason;
 use std::sync::OnceLock;
 
 /// The members of a choice.
@@ -26,7 +26,7 @@ pub(super) fn read(text: &str) -> Result<Option<Json>, String> {
     let known = |member: &str| MEMBERS.contains(&member);
     let lost = report.problems.iter().find(|problem| {
         known(&problem.member)
-            || matches!(problem.reason, Reason::Malformed | Reason::Bounds)
+            || matches!(problem.reason, QuarantineReason::Malformed | QuarantineReason::Bounds)
                 && !problem.member.is_empty()
     });
     if let Some(problem) = lost {

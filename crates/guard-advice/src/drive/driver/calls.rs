@@ -3,7 +3,7 @@
 use super::{DriveEnd, Driver, DriverCall, strange};
 use crate::drive::io::{Approved, ToolOutcome, Wanted};
 use crate::drive::report;
-use guard_plan::drive::{Put, Round, RoundOutcome};
+use guard_plan::drive::{AttemptedCall, Round, RoundOutcome};
 use guard_plan::json::Json;
 use guard_plan::verdict::{Decision, Reason, Verdict};
 use guard_runtime::{CallApproval, Ending, Event, Outcome, Proposal, Proposed, Settlement};
@@ -26,7 +26,7 @@ impl Driver<'_, '_> {
         let Proposed { verdict, served, .. } = proposed;
         let decision = verdict.decision;
         let why = words(&verdict);
-        round.proposed = Some(Put {
+        round.proposed = Some(AttemptedCall {
             call: id.clone(),
             tool: call.tool.clone(),
             args: report::args(self.session.kernel(), &call.tool, &call.args),

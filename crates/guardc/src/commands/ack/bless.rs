@@ -7,7 +7,7 @@
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::files;
 use crate::term::Console;
-use guard_ack::protocol::Ended;
+use guard_ack::protocol::LoopEndKind;
 use guard_ack::{CaseSuite, Played, RunSeen, play};
 use guard_adapters::Evaluator;
 use std::path::{Path, PathBuf};
@@ -96,7 +96,7 @@ fn filled(path: &Path, text: &str) -> Result<String, Failure> {
     let Some(run) = seen.runs.first() else {
         return Err(Failure::new(format!("`{shown}` was not played")));
     };
-    if run.end.as_ref().is_none_or(|end| end.ended == Ended::Error) {
+    if run.end.as_ref().is_none_or(|end| end.ended == LoopEndKind::Error) {
         let failure = Failure::new(format!("the evaluator does not come to the end of `{shown}`"));
         return Err(failure.help(
             "it serves no lifecycles and answers no commands and probes; write these by hand",

@@ -4,7 +4,7 @@
 use super::text::{counted, grouped, heading, shifted, unsaid};
 use guard_plan::markup::escape;
 use guard_plan::render;
-use guard_plan::replayed::{Aspect, Difference, Lane, ReplayReport, View};
+use guard_plan::replayed::{Aspect, Difference, ReplayReport, TimelineRow, View};
 use std::fmt::Write as _;
 
 /// The width of a timeline.
@@ -138,7 +138,7 @@ fn lanes(out: &mut String, report: &ReplayReport) {
 }
 
 /// Draws one session from its beginning to its end.
-fn lane(out: &mut String, lane: &Lane) {
+fn lane(out: &mut String, lane: &TimelineRow) {
     let x = |at: i64| {
         let part = if lane.length > 0 { at as f64 / lane.length as f64 } else { 0.0 };
         MARGIN + part.clamp(0.0, 1.0) * (WIDTH - 2.0 * MARGIN)
@@ -332,7 +332,12 @@ mod tests {
             because: Some(evil()),
             strict: true,
         };
-        let lane = Lane { session: evil(), begin: evil(), marks: vec![mark], ..Lane::default() };
+        let lane = TimelineRow {
+            session: evil(),
+            begin: evil(),
+            marks: vec![mark],
+            ..TimelineRow::default()
+        };
         let report = ReplayReport {
             guards: vec![Decider { guard: evil(), plan: evil(), sessions: 1, own: 0 }],
             sessions: 1,

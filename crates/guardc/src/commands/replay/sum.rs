@@ -1,6 +1,6 @@
 //! The sums over all sessions, in the order of the files, independent of the order of completion.
 
-use guard_plan::replayed::{Decider, Failed, PassedOver, ReplayReport, RuleCount};
+use guard_plan::replayed::{Decider, Failed, ReplayReport, RuleCount, SkippedLines};
 use guard_plan::time;
 use guard_trace::replay::{Judge, Replayed, RuleDifference};
 use std::collections::BTreeMap;
@@ -68,7 +68,7 @@ impl Sum {
     }
 
     /// Adds a skipped input.
-    pub fn passed_over(&mut self, file: PassedOver) {
+    pub fn passed_over(&mut self, file: SkippedLines) {
         self.report.passed_over.push(file);
     }
 

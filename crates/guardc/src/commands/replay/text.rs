@@ -2,7 +2,7 @@
 
 use crate::term::Style;
 use guard_plan::render;
-use guard_plan::replayed::{Aspect, Difference, PassedOver, ReplayReport, View};
+use guard_plan::replayed::{Aspect, Difference, ReplayReport, SkippedLines, View};
 use guard_plan::verdict::Decision;
 use guard_plan::words::count;
 use std::fmt::Write as _;
@@ -133,7 +133,7 @@ pub fn report(report: &ReplayReport, exact: bool, style: Style) -> String {
         rules(&mut out, report, style);
         views(&mut out, report);
     }
-    let notes: Vec<&PassedOver> = report.passed_over.iter().collect();
+    let notes: Vec<&SkippedLines> = report.passed_over.iter().collect();
     if !notes.is_empty() {
         gap(&mut out);
         out += "passed over:\n";
@@ -160,7 +160,7 @@ fn verdicts(out: &mut String, report: &ReplayReport, exact: bool, style: Style) 
     }
     let mut decisions: Vec<_> = view.decisions.iter().collect();
     // Denials come first.
-    let order = |change: &&guard_plan::replayed::Shift| {
+    let order = |change: &&guard_plan::replayed::DecisionChange| {
         (change.then != Decision::Allow, std::cmp::Reverse(change.now))
     };
     decisions.sort_by_key(order);

@@ -6,7 +6,7 @@ use super::meter::ReplayMeter;
 use super::sum::Sum;
 use crate::failure::reason;
 use guard_plan::record::{Payload, Record};
-use guard_plan::replayed::PassedOver;
+use guard_plan::replayed::SkippedLines;
 use guard_trace::Keys;
 use guard_trace::import::Form;
 use guard_trace::reading::{Flaw, Records};
@@ -125,7 +125,7 @@ impl Work<'_> {
                 Err(Flaw::Cut) => {
                     let why = "the last record is cut; it was never answered".into();
                     let (file, first) = (file.clone(), records.number());
-                    sum.passed_over(PassedOver { file, why, first, lines: 1 });
+                    sum.passed_over(SkippedLines { file, why, first, lines: 1 });
                     break;
                 }
                 Err(flaw) => {
@@ -144,7 +144,7 @@ impl Work<'_> {
                     );
                     return;
                 }
-                sum.passed_over(PassedOver { file: file.clone(), why, first: number, lines: 1 });
+                sum.passed_over(SkippedLines { file: file.clone(), why, first: number, lines: 1 });
             }
             let opens = matches!(entry.record.payload, Payload::Open(_) if entry.record.seq == 0);
             if opens {

@@ -1,7 +1,7 @@
 //! Texts that arrive in pieces: `contract.feed`, `feed.push`, `feed.finish`.
 
 use super::rpc::Error;
-use guard_plan::report::{Item, Report};
+use guard_plan::report::{KeptItem, Report};
 use guard_sdk::{Session, TextFeed};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -58,7 +58,7 @@ impl Feeds {
 }
 
 /// The answer to `feed.push`.
-pub fn pushed(items: &[Item]) -> String {
+pub fn pushed(items: &[KeptItem]) -> String {
     serde_json::json!({ "items": items }).to_string()
 }
 

@@ -4,7 +4,7 @@ use super::runner::{FailedStep, Runner, Stepped};
 use guard_compiler::scenario::{ReportStep, StepKind};
 use guard_plan::plan::SourceKind;
 use guard_plan::record::{RunEnd, StopDecision};
-use guard_plan::report::Reason;
+use guard_plan::report::QuarantineReason;
 
 impl Runner<'_> {
     /// Runs the steps about the whole session and its deliveries.
@@ -104,9 +104,10 @@ impl Runner<'_> {
     fn report(&mut self, step: &ReportStep) -> Stepped {
         let report = self.play.report(&step.contract, &step.text);
         let report = report.map_err(|why| FailedStep::new("to be possible", why))?;
-        let got: Vec<Reason> = report.quarantined.iter().map(|unit| unit.reason).collect();
+        let got: Vec<QuarantineReason> =
+            report.quarantined.iter().map(|unit| unit.reason).collect();
         let all = got.len() as u64 == report.quarantined_count;
-        let reasons = |reasons: &[Reason]| {
+        let reasons = |reasons: &[QuarantineReason]| {
             let names: Vec<&str> = reasons.iter().map(|reason| reason.name()).collect();
             if names.is_empty() { "none".into() } else { names.join(", ") }
         };
