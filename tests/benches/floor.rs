@@ -5,7 +5,9 @@ use divan::{Bencher, black_box};
 use guard_compiler::{Loader, SourceFile, compile};
 use guard_plan::LoadedPlan;
 use guard_plan::json::Json;
-use guard_runtime::{Arguments, Ending, Kernel, NoWorld, Proposal, Scratch, Session, Settlement};
+use guard_runtime::{
+    Arguments, Ending, Kernel, NoWorld, Proposal, Scratch, SessionState, Settlement,
+};
 use std::collections::HashMap;
 
 #[global_allocator]
@@ -46,7 +48,7 @@ impl Loader for NoFiles {
 }
 
 /// The guard among so many tools, and a session in which the prerequisites are met.
-fn guarded(tools: usize) -> (Kernel, Session) {
+fn guarded(tools: usize) -> (Kernel, SessionState) {
     let mut text = GUARD.to_owned();
     for n in 1..tools {
         text.push_str(&format!("tool other_{n}(a: string, b: int) {{ deny when b > {n} }}\n"));
@@ -62,7 +64,7 @@ fn guarded(tools: usize) -> (Kernel, Session) {
     (kernel, session)
 }
 
-fn proposed_and_settled(kernel: &Kernel, session: &mut Session, tool: &str, args: &Json) {
+fn proposed_and_settled(kernel: &Kernel, session: &mut SessionState, tool: &str, args: &Json) {
     let proposal = Proposal { call: "call-1", tool, args: args.into(), now: 1 };
     let proposed = kernel.propose(session, &proposal, &mut NoWorld).expect("a free id");
     assert!(proposed.verdict.reasons.is_empty(), "{:?}", proposed.verdict);

@@ -7,7 +7,7 @@ use guard_compiler::{NoFiles, SourceFile, compile};
 use guard_plan::LoadedPlan;
 use guard_plan::json::Json;
 use guard_runtime::{
-    Ending, Event, Kernel, NoWorld, Proposal, Recorder, Secrets, Session, Settlement,
+    Ending, Event, Kernel, NoWorld, Proposal, Recorder, Secrets, SessionState, Settlement,
 };
 use guard_trace::store::{self, Commit, Durability};
 use guard_trace::{Keys, recall, remember, resume};
@@ -38,7 +38,7 @@ fn main() {
 struct Played {
     kernel: Kernel,
     secrets: Arc<dyn Secrets>,
-    session: Session,
+    session: SessionState,
     lines: Vec<String>,
     hash: [u8; 32],
 }

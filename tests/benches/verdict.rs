@@ -5,7 +5,7 @@ use guard_compiler::{Loader, SourceFile, compile};
 use guard_plan::LoadedPlan;
 use guard_plan::json::Json;
 use guard_runtime::{
-    CallApproval, Ending, Kernel, NoWorld, Proposal, Scratch, Session, Settlement,
+    CallApproval, Ending, Kernel, NoWorld, Proposal, Scratch, SessionState, Settlement,
 };
 
 fn main() {
@@ -119,7 +119,7 @@ fn json(text: &str) -> Json {
     Json::parse(text).expect("JSON")
 }
 
-fn call(kernel: &Kernel, session: &mut Session, tool: &str, args: &str, result: &str) {
+fn call(kernel: &Kernel, session: &mut SessionState, tool: &str, args: &str, result: &str) {
     let args = json(args);
     let proposal = Proposal { call: "c", tool, args: (&args).into(), now: 1 };
     let proposed = kernel.propose(session, &proposal, &mut NoWorld).expect("a free id");
@@ -130,7 +130,7 @@ fn call(kernel: &Kernel, session: &mut Session, tool: &str, args: &str, result: 
 }
 
 /// A conversation with one customer, three orders looked up.
-fn conversation(kernel: &Kernel) -> Session {
+fn conversation(kernel: &Kernel) -> SessionState {
     let mut session = kernel.open("s", 0, "/ws").expect("a session");
     call(kernel, &mut session, "find_user_id_by_email", r#"{"email": "mia@x.org"}"#, r#""mia""#);
     let methods = r#"{"payment_methods": {"card_1": {"source": "credit_card"}, "gift_1": {"source": "gift_card", "balance": 5}}}"#;

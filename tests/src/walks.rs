@@ -196,7 +196,7 @@ struct Point {
 }
 
 /// The kernel's reply at a point, if all assumptions hold there.
-enum Said {
+enum PointReply {
     /// Something else refuses the call, or the state cannot be.
     Infeasible,
     /// Only these invariants and types refuse it; none: it is allowed.
@@ -287,7 +287,7 @@ impl Walker<'_> {
 
     /// Looks at one point: whether it is feasible, as far as nothing but claims and checked invariants refuse it.
     fn look(&self, tool: &str, point: &Point, tried: &mut Tried) -> Result<bool, String> {
-        let Said::Refused(by) = self.say(tool, point, tried)? else { return Ok(false) };
+        let PointReply::Refused(by) = self.say(tool, point, tried)? else { return Ok(false) };
         tried.feasible += 1;
         let vars = || self.output.lowered.state.iter().map(|var| var.name.as_str());
         let types: BTreeSet<&String> =
@@ -334,7 +334,7 @@ impl Walker<'_> {
         Ok(())
     }
 
-    fn say(&self, tool: &str, point: &Point, tried: &mut Tried) -> Result<Said, String> {
+    fn say(&self, tool: &str, point: &Point, tried: &mut Tried) -> Result<PointReply, String> {
         let mut plan = self.output.lowered.clone();
         for (var, value) in plan.state.iter_mut().zip(&point.state) {
             var.init = literal(value);
@@ -342,13 +342,13 @@ impl Walker<'_> {
         let sources = self.output.sources.clone();
         let loaded = LoadedPlan::from_plan(plan, sources).map_err(|error| error.to_string())?;
         // A state that its types do not allow cannot be.
-        let Ok(kernel) = Kernel::new(loaded) else { return Ok(Said::Infeasible) };
+        let Ok(kernel) = Kernel::new(loaded) else { return Ok(PointReply::Infeasible) };
         let mut session = kernel.open("walk", 0, "/").map_err(|error| error.to_string())?;
         for invariant in &kernel.plan().invariants {
             let assumed = self.claimed.assumable.contains(&invariant.rule.owner);
             let holds = || kernel.evaluate(&session, &invariant.condition, 0, &mut NoWorld);
             if assumed && holds() != Ok(Value::Bool(true)) {
-                return Ok(Said::Infeasible);
+                return Ok(PointReply::Infeasible);
             }
         }
         let args = Json::Object(boxed(&point.args));
@@ -356,7 +356,7 @@ impl Walker<'_> {
         let proposed = kernel.propose(&mut session, &proposal, &mut NoWorld);
         let verdict = proposed.map_err(|error| error.to_string())?.verdict;
         if verdict.reasons.iter().any(|reason| reason.code != Code::Invariant) {
-            return Ok(Said::Infeasible);
+            return Ok(PointReply::Infeasible);
         }
         if verdict.decision == Decision::Allow && tool == "look" {
             for result in 0..9 {
@@ -378,7 +378,7 @@ impl Walker<'_> {
                 tried.observed += usize::from(!self.claimed.observed.is_empty());
             }
         }
-        Ok(Said::Refused(
+        Ok(PointReply::Refused(
             verdict.reasons.into_iter().map(|reason| reason.rule.to_string()).collect(),
         ))
     }

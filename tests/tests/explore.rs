@@ -14,7 +14,7 @@ use guard_plan::plan::Command;
 use guard_plan::record::{Ran, RunEnd, StopDecision};
 use guard_plan::verdict::{Code, Decision, Verdict};
 use guard_runtime::{
-    CallApproval, Ending, HaltEnd, Kernel, Move, Proposal, Session as Run, Settlement, StopAttempt,
+    CallApproval, Ending, HaltEnd, Kernel, Move, Proposal, SessionState, Settlement, StopAttempt,
     UsageReport, UserPrompt, Verify, World,
 };
 use std::fmt::Write as _;
@@ -147,7 +147,7 @@ fn outlines(verdict: &Verdict) -> Vec<(Code, String)> {
 
 fn settle(
     kernel: &Kernel,
-    run: &mut Run,
+    run: &mut SessionState,
     id: &str,
     then: &ExploredEnding,
     now: i64,
@@ -164,7 +164,12 @@ fn settle(
 }
 
 /// Plays a step on the kernel; what it says of a call or a stop must be what the session says.
-fn play(kernel: &Kernel, run: &mut Run, step: &SessionStep, now: &mut i64) -> Result<(), String> {
+fn play(
+    kernel: &Kernel,
+    run: &mut SessionState,
+    step: &SessionStep,
+    now: &mut i64,
+) -> Result<(), String> {
     let world = &mut Told(&step.world);
     let wrong = |e: guard_runtime::StepError| e.to_string();
     match &step.act {

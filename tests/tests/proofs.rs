@@ -4,7 +4,7 @@ use guard_compiler::verify::{Width, verify_at};
 use guard_plan::LoadedPlan;
 use guard_plan::json::Json;
 use guard_plan::random::Rng;
-use guard_runtime::{Ending, Kernel, NoWorld, Proposal, Session, Settlement};
+use guard_runtime::{Ending, Kernel, NoWorld, Proposal, SessionState, Settlement};
 use guard_tests::bounded;
 use guard_tests::claimed;
 use guard_tests::claims::{LAWS, first_failure};
@@ -157,7 +157,7 @@ fn a_session_that_breaks_a_bound_does_not_go_on_under_another_plan() {
     let three = guard("tool t() {\n  limit 1 per session\n  effect n += 3\n}\n");
     let one = guard("tool t() {\n  limit 1 per session\n  effect n += 1\n}\n");
     let args = Json::parse("{}").expect("JSON");
-    let call = |kernel: &Kernel, session: &mut Session, call: &str, settles: bool| {
+    let call = |kernel: &Kernel, session: &mut SessionState, call: &str, settles: bool| {
         let proposal = Proposal { call, tool: "t", args: (&args).into(), now: 0 };
         let proposed = kernel.propose(session, &proposal, &mut NoWorld).expect("an event");
         assert!(proposed.verdict.is_allowed(), "{:?}", proposed.verdict);

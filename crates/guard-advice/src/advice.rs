@@ -26,7 +26,7 @@ use guard_plan::advice::{Action, Advice, Belief, Decimal, Param, Price, Status, 
 use guard_plan::plan::{Expr, Millis, Plan, Risk, ToolId, UnitId, VarId};
 use guard_plan::render;
 use guard_plan::value::{Fault, Value};
-use guard_runtime::{Assumed, Hypothesis, Kernel, Session, World};
+use guard_runtime::{Assumed, Hypothesis, Kernel, SessionState, World};
 use std::cmp::Reverse;
 
 /// The subject of the advice: a session at a time.
@@ -34,7 +34,7 @@ struct AdviceScene<'s> {
     kernel: &'s Kernel,
     /// The plan that decides the session.
     plan: &'s Plan,
-    session: &'s Session,
+    session: &'s SessionState,
     now: Millis,
 }
 
@@ -107,7 +107,12 @@ struct Scored {
 
 /// Ranks the possible next actions of a session (semantics §13). Nothing changes; the world is
 /// asked each question at most once. Tools that the kernel serves itself are omitted.
-pub fn advise(kernel: &Kernel, session: &Session, now: Millis, world: &mut dyn World) -> Advice {
+pub fn advise(
+    kernel: &Kernel,
+    session: &SessionState,
+    now: Millis,
+    world: &mut dyn World,
+) -> Advice {
     let plan = kernel.plan_of(session);
     let scene = AdviceScene { kernel, plan, session, now: session.now().max(now) };
     let world = &mut Remembered::new(world);

@@ -3,7 +3,7 @@
 use crate::reply::{ReplyFailure, caught, json, json_text, text};
 use guard_plan::json::Json;
 use guard_plan::report::Report;
-use guard_runtime::Session as SessionState;
+use guard_runtime::SessionState;
 use guard_sdk::{Contract, Guard, TextOptions};
 use napi::bindgen_prelude::{AsyncTask, Buffer};
 use napi::{Env, Task};

@@ -4,7 +4,7 @@ use crate::convert::{json, serialized, to_python};
 use crate::errors::{self, argument};
 use guard_plan::json::Json;
 use guard_plan::report::Report as EngineReport;
-use guard_runtime::Session as SessionState;
+use guard_runtime::SessionState;
 use guard_sdk::{Contract as EngineContract, Guard, TextOptions};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString};

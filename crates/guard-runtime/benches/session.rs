@@ -9,20 +9,20 @@ use build::*;
 use divan::{Bencher, black_box};
 use guard_plan::json::Json;
 use guard_plan::plan::*;
-use guard_runtime::{Ending, Kernel, NoWorld, Proposal, Session, Settlement};
+use guard_runtime::{Ending, Kernel, NoWorld, Proposal, SessionState, Settlement};
 use std::cell::RefCell;
 
 fn main() {
     divan::main();
 }
 
-fn propose(kernel: &Kernel, session: &mut Session, tool: &str, args: &Json, now: i64) {
+fn propose(kernel: &Kernel, session: &mut SessionState, tool: &str, args: &Json, now: i64) {
     let proposal = Proposal { call: "c", tool, args: args.into(), now };
     let proposed = kernel.propose(session, &proposal, &mut NoWorld).expect("a free id");
     assert!(black_box(&proposed).verdict.reasons.is_empty());
 }
 
-fn settle(kernel: &Kernel, session: &mut Session, now: i64) {
+fn settle(kernel: &Kernel, session: &mut SessionState, now: i64) {
     let settlement = Settlement { call: "c", ending: Ending::Success(None), now };
     black_box(kernel.settle(session, &settlement, &mut NoWorld).expect("in flight"));
 }
@@ -59,7 +59,7 @@ fn guarded(providers: usize, speaks: u32) -> Kernel {
 }
 
 /// A session with so many settled calls, the last one in flight.
-fn worked(kernel: &Kernel, history: i64) -> Session {
+fn worked(kernel: &Kernel, history: i64) -> SessionState {
     let mut session = kernel.open("s", 0, "/ws").expect("a session");
     for now in 0..history {
         propose(kernel, &mut session, "wire.work", &Json::Object(vec![]), now);

@@ -6,7 +6,7 @@ mod build;
 
 use divan::{Bencher, black_box};
 use guard_plan::json::Json;
-use guard_runtime::{Ending, Kernel, NoWorld, Proposal, Recorder, Salt, Session, Settlement};
+use guard_runtime::{Ending, Kernel, NoWorld, Proposal, Recorder, Salt, SessionState, Settlement};
 use std::cell::RefCell;
 
 #[global_allocator]
@@ -16,7 +16,7 @@ fn main() {
     divan::main();
 }
 
-fn run(kernel: &Kernel, session: &mut Session, tool: &str, args: &Json, now: i64) {
+fn run(kernel: &Kernel, session: &mut SessionState, tool: &str, args: &Json, now: i64) {
     let proposal = Proposal { call: "c", tool, args: args.into(), now };
     let proposed = kernel.propose(session, &proposal, &mut NoWorld).expect("a free id");
     black_box(&proposed);
@@ -27,7 +27,7 @@ fn run(kernel: &Kernel, session: &mut Session, tool: &str, args: &Json, now: i64
 }
 
 /// A session in which `deploy` is allowed.
-fn ready(others: usize) -> (Kernel, Session) {
+fn ready(others: usize) -> (Kernel, SessionState) {
     let kernel = build::kernel(build::deployment(others));
     let mut session = kernel.open("s", 0, "/ws").expect("a session");
     for tool in ["lint", "build", "test"] {

@@ -3,7 +3,7 @@
 //! A proof by induction shows only that calls which this plan decides keep a bound. So it is looked at where a session
 //! comes from elsewhere: as it is, and as each call in flight would leave it.
 
-use crate::session::Session;
+use crate::session::SessionState;
 use crate::session::flight::InFlight;
 use guard_plan::plan::{Plan, SessionBound, SessionMeasure};
 use guard_plan::value::Value;
@@ -11,7 +11,7 @@ use guard_proof::bounds;
 use std::collections::BTreeSet;
 
 /// Returns the first bound that the session, or one of its calls in flight, breaks.
-pub(crate) fn broken(plan: &Plan, session: &Session) -> Option<SessionBound> {
+pub(crate) fn broken(plan: &Plan, session: &SessionState) -> Option<SessionBound> {
     let holds = |bound: &SessionBound| {
         let within = bound.terms.iter().all(|(_, measure)| is_within(plan, session, *measure));
         // A success is recorded only where its result decodes, which is open.
@@ -26,7 +26,7 @@ pub(crate) fn broken(plan: &Plan, session: &Session) -> Option<SessionBound> {
 }
 
 /// Returns whether a count is within what the plan allows: another plan may have allowed more.
-fn is_within(plan: &Plan, session: &Session, measure: SessionMeasure) -> bool {
+fn is_within(plan: &Plan, session: &SessionState, measure: SessionMeasure) -> bool {
     match measure {
         SessionMeasure::Counted(id) => {
             let used = session.counters[id as usize].usage(None, session.now).used;
@@ -40,13 +40,17 @@ fn is_within(plan: &Plan, session: &Session, measure: SessionMeasure) -> bool {
 }
 
 /// Returns whether the bound holds in the committed state, or after a call in flight, with its success recorded or not.
-fn is_kept(bound: &SessionBound, session: &Session, settled: Option<(&InFlight, bool)>) -> bool {
+fn is_kept(
+    bound: &SessionBound,
+    session: &SessionState,
+    settled: Option<(&InFlight, bool)>,
+) -> bool {
     bounds::value(bound, |measure| measured(session, settled, measure))
         .is_some_and(|value| value <= 0)
 }
 
 fn measured(
-    session: &Session,
+    session: &SessionState,
     settled: Option<(&InFlight, bool)>,
     measure: SessionMeasure,
 ) -> Option<i128> {
@@ -94,7 +98,7 @@ pub(crate) fn written(flight: &InFlight) -> BTreeSet<u32> {
 
 /// The value of a variable in the committed state, or after a call in flight.
 pub(crate) fn after(
-    session: &Session,
+    session: &SessionState,
     settled: Option<(&InFlight, bool)>,
     var: u32,
 ) -> Option<Value> {

@@ -5,7 +5,7 @@ use crate::compiled::CompiledPlan;
 use crate::compiled::contracts::CompiledContract;
 use crate::eval::context::Context;
 use crate::evaluate;
-use crate::session::Session;
+use crate::session::SessionState;
 use crate::world::NoWorld;
 use guard_contract::{Input, Known};
 use guard_plan::json::Json;
@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 /// The knowledge of one session, for the references of one contract.
 pub struct SessionKnown<'a> {
     compiled: &'a CompiledPlan,
-    session: &'a Session,
+    session: &'a SessionState,
     contract: &'a Contract,
     given: &'a BTreeMap<String, Vec<Json>>,
     /// The collections that references name, each evaluated at most once.
@@ -48,7 +48,7 @@ pub(crate) fn report(
 /// that the host provides, by name. `None` if the plan has no such contract.
 pub(crate) fn known<'a>(
     compiled: &'a CompiledPlan,
-    session: &'a Session,
+    session: &'a SessionState,
     contract: usize,
     given: &'a BTreeMap<String, Vec<Json>>,
 ) -> Option<SessionKnown<'a>> {

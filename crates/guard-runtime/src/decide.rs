@@ -4,7 +4,7 @@ use crate::compiled::CompiledPlan;
 use crate::eval::context::{Context, DecisionResources};
 use crate::event::{Arguments, Proposal};
 use crate::reason::FoundReasons;
-use crate::session::Session;
+use crate::session::SessionState;
 use crate::session::flight::{InFlight, PendingWrites};
 use crate::stage::arguments::{self, Decoded};
 use crate::stage::{
@@ -22,7 +22,7 @@ use guard_plan::{near, render};
 /// Returns the verdict on a call. The draft of the changes is left in the flight.
 pub(crate) fn decide(
     compiled: &CompiledPlan,
-    session: &Session,
+    session: &SessionState,
     proposal: &Proposal<'_>,
     answers: &dyn WorldQuestions,
     flight: &mut InFlight,

@@ -3,7 +3,7 @@
 use crate::compiled::CompiledPlan;
 use crate::compiled::prepare::CompiledExpr;
 use crate::eval::context::{Context, DecisionResources};
-use crate::session::Session;
+use crate::session::SessionState;
 use crate::world::{World, WorldAnswers};
 use guard_plan::LoadError;
 use guard_plan::plan::{Expr, Millis};
@@ -16,7 +16,7 @@ use guard_plan::value::{Fault, Value};
 /// Returns the fault of the expression.
 pub(crate) fn evaluate(
     compiled: &CompiledPlan,
-    session: &Session,
+    session: &SessionState,
     expr: &Expr,
     now: Millis,
     world: &mut dyn World,

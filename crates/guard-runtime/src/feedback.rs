@@ -9,7 +9,7 @@ mod block;
 use crate::compiled::CompiledPlan;
 use crate::compiled::feedback::{PreparedProvider, Providers};
 use crate::eval::context::{Context, DecisionResources};
-use crate::session::Session;
+use crate::session::SessionState;
 use crate::session::feedback::{Edge, FeedbackMemory, Provider};
 use crate::world::WorldQuestions;
 use guard_plan::path;
@@ -70,7 +70,7 @@ fn begin(ready: &PreparedProvider, memory: &mut FeedbackMemory, id: ProviderId, 
 /// Judges an event, if the plan has providers: wakes them and collects their messages.
 pub(crate) fn judge(
     compiled: &CompiledPlan,
-    session: &mut Session,
+    session: &mut SessionState,
     event: FeedbackCause,
     answers: &dyn WorldQuestions,
 ) -> FeedbackRound {
@@ -113,7 +113,7 @@ fn by_denial(compiled: &CompiledPlan, event: FeedbackCause, woken: &mut Vec<Prov
 /// Checks for the files that did not exist before, and returns the triggers whose files exist.
 fn by_file(
     compiled: &CompiledPlan,
-    session: &Session,
+    session: &SessionState,
     memory: &FeedbackMemory,
     answers: &dyn WorldQuestions,
     woken: &mut Vec<ProviderId>,
@@ -140,7 +140,7 @@ fn by_file(
 #[allow(clippy::too_many_arguments, reason = "it reads the session and changes its memory")]
 fn by_edge(
     compiled: &CompiledPlan,
-    session: &Session,
+    session: &SessionState,
     memory: &mut FeedbackMemory,
     event: FeedbackCause,
     decision: &DecisionResources,
@@ -178,7 +178,7 @@ fn by_edge(
 /// the providers that spoke, or would have but for a fault.
 fn speak(
     compiled: &CompiledPlan,
-    session: &Session,
+    session: &SessionState,
     memory: &mut FeedbackMemory,
     woken: &[ProviderId],
     decision: &DecisionResources,

@@ -2,11 +2,11 @@
 
 use crate::compiled::CompiledPlan;
 use crate::session::flight::InFlight;
-use crate::session::{CallStart, Session};
+use crate::session::{CallStart, SessionState};
 use guard_plan::plan::LimitScope;
 
 /// Admits an allowed call: charges its costs, counts it and adds it to the calls in flight.
-pub(crate) fn admit(session: &mut Session, flight: &mut InFlight) {
+pub(crate) fn admit(session: &mut SessionState, flight: &mut InFlight) {
     session.calls += 1;
     flight.number = session.calls;
     flight.begun = CallStart { moment: session.touch(flight.tool), time: session.now };
@@ -31,7 +31,7 @@ pub(crate) fn admit(session: &mut Session, flight: &mut InFlight) {
 /// flight, and if the call has failed, the counts of successes and the charges that are returned.
 pub(crate) fn release(
     compiled: &CompiledPlan,
-    session: &mut Session,
+    session: &mut SessionState,
     flight: &InFlight,
     failed: bool,
 ) {

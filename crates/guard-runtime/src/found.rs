@@ -2,7 +2,7 @@
 
 use crate::contract;
 use crate::eval::context::Context;
-use crate::session::Session;
+use crate::session::SessionState;
 use guard_plan::plan::{Command, CommandId, ContractId, ProbeId};
 use guard_plan::record::{Content, Ran, RunEnd, TEXT_BYTES};
 use guard_plan::report::State;
@@ -51,13 +51,13 @@ impl CheckResult {
 }
 
 /// Returns a path for display: relative to the workspace if it lies there.
-pub(crate) fn shown(session: &Session, path: &str) -> String {
+pub(crate) fn shown(session: &SessionState, path: &str) -> String {
     let inside = path.strip_prefix(&*session.workspace).and_then(|rest| rest.strip_prefix('/'));
     render::cut(inside.unwrap_or(path), NAME_CHARS)
 }
 
 /// Checks that a path lies in the workspace; outside of rules, no other path is read.
-pub(crate) fn inside(session: &Session, path: &str) -> CheckResult {
+pub(crate) fn inside(session: &SessionState, path: &str) -> CheckResult {
     if path::within(path, &session.workspace) {
         return CheckResult::Holds;
     }

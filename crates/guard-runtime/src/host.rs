@@ -3,7 +3,7 @@
 use crate::compiled::CompiledPlan;
 use crate::error::StepError;
 use crate::event::{CallApproval, HaltEnd, Revocation, UsageReport};
-use crate::session::{Session, UnusedApproval};
+use crate::session::{SessionState, UnusedApproval};
 use crate::stage::arguments::{self, Decoded};
 use guard_plan::builtin::is_hidden;
 use guard_plan::json::Json;
@@ -44,7 +44,7 @@ fn is_seen(name: &str) -> bool {
 /// Returns an error if the guard declares no such tool or the arguments do not fit the tool.
 pub(crate) fn approve(
     compiled: &CompiledPlan,
-    session: &mut Session,
+    session: &mut SessionState,
     approve: &CallApproval<'_>,
 ) -> Result<(), StepError> {
     named(approve.by, "approves")?;
@@ -70,7 +70,7 @@ pub(crate) fn approve(
 /// As [`approve`]; [`StepError::NotApproved`] if there is nothing to take back.
 pub(crate) fn revoke(
     compiled: &CompiledPlan,
-    session: &mut Session,
+    session: &mut SessionState,
     revoke: &Revocation<'_>,
 ) -> Result<(), StepError> {
     named(revoke.by, "takes an approval back")?;
@@ -90,7 +90,7 @@ pub(crate) fn revoke(
 /// A tool, and the key of its typed arguments.
 fn exact_call(
     compiled: &CompiledPlan,
-    session: &Session,
+    session: &SessionState,
     tool: &str,
     args: &Json,
 ) -> Result<(ToolId, Box<[u8]>), StepError> {
@@ -112,7 +112,7 @@ fn exact_call(
 /// Returns an error if the amount is negative or the host does not charge the unit.
 pub(crate) fn usage(
     compiled: &CompiledPlan,
-    session: &mut Session,
+    session: &mut SessionState,
     usage: &UsageReport<'_>,
 ) -> Result<(), StepError> {
     if usage.amount < 0 {
@@ -131,7 +131,7 @@ pub(crate) fn usage(
 /// # Errors
 ///
 /// Returns an error if the session is not halted.
-pub(crate) fn resume(session: &mut Session, resume: &HaltEnd<'_>) -> Result<(), StepError> {
+pub(crate) fn resume(session: &mut SessionState, resume: &HaltEnd<'_>) -> Result<(), StepError> {
     if session.halted.is_none() {
         return Err(StepError::NotHalted);
     }

@@ -11,7 +11,7 @@ use crate::decide;
 use crate::eval::context::{Context, DecisionResources};
 use crate::evaluate::foreign;
 use crate::reason::FoundReasons;
-use crate::session::Session;
+use crate::session::SessionState;
 use crate::session::flight::PendingWrites;
 use crate::stage::{
     DecidedCall, approvals, budgets, conflicts, effects, limits, requirements, rules,
@@ -28,7 +28,7 @@ use unchosen::Unchosen;
 /// hypothesis are bounded together, like those of one decision.
 pub struct Hypothesis<'h> {
     compiled: &'h CompiledPlan,
-    session: &'h Session,
+    session: &'h SessionState,
     now: Millis,
     decision: DecisionResources,
     answers: WorldAnswers<'h>,
@@ -109,7 +109,7 @@ impl HypotheticalCall<'_> {
 impl<'h> Hypothesis<'h> {
     pub(crate) fn new(
         compiled: &'h CompiledPlan,
-        session: &'h Session,
+        session: &'h SessionState,
         now: Millis,
         world: &'h mut dyn World,
     ) -> Hypothesis<'h> {

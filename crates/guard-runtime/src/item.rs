@@ -7,7 +7,7 @@ use crate::event::{Move, Verify};
 use crate::found::{self, CheckResult};
 use crate::host::named;
 use crate::outcome::Moved;
-use crate::session::Session;
+use crate::session::SessionState;
 use crate::session::items::{self, ItemCriterion, LastChange, SessionItem};
 use crate::stage::lifecycle::misplaced;
 use crate::world::{World, WorldAnswers};
@@ -33,7 +33,7 @@ type NumberedTransition<'p> = (u32, &'p Transition);
 /// Returns an error if there is no such item or its state has no verification.
 pub(crate) fn verify(
     compiled: &CompiledPlan,
-    session: &mut Session,
+    session: &mut SessionState,
     verify: &Verify<'_>,
     world: &mut dyn World,
 ) -> Result<Moved, StepError> {
@@ -83,7 +83,7 @@ pub(crate) fn verify(
 /// Returns an error if there is no such item or the harness cannot make the transition now.
 pub(crate) fn move_item(
     compiled: &CompiledPlan,
-    session: &mut Session,
+    session: &mut SessionState,
     by: &Move<'_>,
 ) -> Result<Moved, StepError> {
     named(by.by, "moves the item")?;
@@ -108,7 +108,7 @@ pub(crate) fn move_item(
 /// Returns the item with an id.
 fn item<'s>(
     compiled: &CompiledPlan,
-    session: &'s Session,
+    session: &'s SessionState,
     id: &str,
 ) -> Result<(ItemPlace, &'s SessionItem), StepError> {
     let unknown = || StepError::UnknownItem(id.into());
@@ -120,7 +120,7 @@ fn item<'s>(
 /// Moves an item, or reports that nothing moved.
 fn change(
     compiled: &CompiledPlan,
-    session: &mut Session,
+    session: &mut SessionState,
     (id, number): ItemPlace,
     step: Option<NumberedTransition<'_>>,
     by: &str,

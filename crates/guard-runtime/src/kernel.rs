@@ -13,7 +13,7 @@ use crate::event::{
 use crate::hypothesis::Hypothesis;
 use crate::outcome::{Learned, Moved, Outcome, Proposed, Settled, Stopped};
 use crate::propose::Scratch;
-use crate::session::Session;
+use crate::session::SessionState;
 use crate::shadow::Shadow;
 use crate::upgrade::{self, Upgraded};
 use crate::world::World;
@@ -35,7 +35,7 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// The format version of [`Session::memory`]; other versions are not read.
+    /// The format version of [`SessionState::memory`]; other versions are not read.
     pub const MEMORY_FORM: u32 = 4;
 
     /// Builds a kernel: compiles the plan's regular expressions, builds its constants and checks
@@ -95,7 +95,7 @@ impl Kernel {
 
     /// Returns the plan that decides a session: the full one if the session stays on it (semantics
     /// §16).
-    pub fn plan_of(&self, session: &Session) -> &Plan {
+    pub fn plan_of(&self, session: &SessionState) -> &Plan {
         self.deciding(session).plan()
     }
 
@@ -111,7 +111,7 @@ impl Kernel {
     }
 
     /// The plan that decides a session.
-    fn deciding(&self, session: &Session) -> &CompiledPlan {
+    fn deciding(&self, session: &SessionState) -> &CompiledPlan {
         match &self.shadow {
             Some(shadow) if session.full => &shadow.full,
             _ => &self.compiled,
@@ -120,7 +120,7 @@ impl Kernel {
 
     /// Returns the full plan that watches a session. A session that stays on the full plan is not
     /// watched.
-    fn watching(&self, session: &Session) -> Option<&Shadow> {
+    fn watching(&self, session: &SessionState) -> Option<&Shadow> {
         self.shadow.as_deref().filter(|_| !session.full)
     }
 
@@ -130,7 +130,12 @@ impl Kernel {
     ///
     /// Returns an error if the workspace is not a valid path or a variable has no initial value in
     /// it.
-    pub fn open(&self, id: &str, start: Millis, workspace: &str) -> Result<Session, StepError> {
+    pub fn open(
+        &self,
+        id: &str,
+        start: Millis,
+        workspace: &str,
+    ) -> Result<SessionState, StepError> {
         self.open_with(id, start, workspace, None)
     }
 
@@ -145,14 +150,14 @@ impl Kernel {
         start: Millis,
         workspace: &str,
         data: Option<&Json>,
-    ) -> Result<Session, StepError> {
+    ) -> Result<SessionState, StepError> {
         open::open(&self.compiled, id, start, workspace, data)
     }
 
     /// Sets how many of a session's calls have their proved invariants checked again: one of
     /// `every`, or none. The default is one of 256. Belongs right behind [`Kernel::open`]; changes
     /// nothing if the plan proves nothing.
-    pub fn set_recheck(&self, session: &mut Session, every: Option<NonZeroU32>) {
+    pub fn set_recheck(&self, session: &mut SessionState, every: Option<NonZeroU32>) {
         if !self.compiled.rechecks.is_empty() {
             session.recheck = every.map_or(0, NonZeroU32::get);
         }
@@ -164,7 +169,7 @@ impl Kernel {
     ///
     /// Returns an error if the bytes are not a session memory, do not fit the plan, or hold a state
     /// that violates a proved invariant.
-    pub fn recall(&self, memory: &[u8]) -> Result<Session, RecallError> {
+    pub fn recall(&self, memory: &[u8]) -> Result<SessionState, RecallError> {
         recall::recall(&self.compiled, memory)
     }
 
@@ -176,7 +181,7 @@ impl Kernel {
     /// Returns an error if the session's memory cannot be brought over; the session is as it was.
     pub fn upgrade(
         &self,
-        session: &Session,
+        session: &SessionState,
         to: &Kernel,
         now: Millis,
     ) -> Result<Upgraded, UpgradeError> {
@@ -191,7 +196,7 @@ impl Kernel {
     /// refusal is not an error.
     pub fn step(
         &self,
-        session: &mut Session,
+        session: &mut SessionState,
         event: &Event<'_>,
         world: &mut dyn World,
     ) -> Result<Outcome, StepError> {
@@ -221,7 +226,7 @@ impl Kernel {
     /// Returns an error if a call with this id is in flight.
     pub fn propose(
         &self,
-        session: &mut Session,
+        session: &mut SessionState,
         proposal: &Proposal<'_>,
         world: &mut dyn World,
     ) -> Result<Proposed, StepError> {
@@ -232,7 +237,7 @@ impl Kernel {
     /// Decides a call without side effects.
     pub fn check(
         &self,
-        session: &Session,
+        session: &SessionState,
         proposal: &Proposal<'_>,
         world: &mut dyn World,
     ) -> Proposed {
@@ -243,7 +248,7 @@ impl Kernel {
     /// the call, it allocates nothing.
     pub fn check_with(
         &self,
-        session: &Session,
+        session: &SessionState,
         proposal: &Proposal<'_>,
         world: &mut dyn World,
         scratch: &mut Scratch,
@@ -258,7 +263,7 @@ impl Kernel {
     /// Returns an error if no call with this id is in flight.
     pub fn settle(
         &self,
-        session: &mut Session,
+        session: &mut SessionState,
         settlement: &Settlement<'_>,
         world: &mut dyn World,
     ) -> Result<Settled, StepError> {
@@ -267,7 +272,7 @@ impl Kernel {
     }
 
     /// Returns true if a value has the declared type of a tool's results. A tool without one takes any value.
-    pub fn is_result(&self, session: &Session, tool: &str, json: &Json) -> bool {
+    pub fn is_result(&self, session: &SessionState, tool: &str, json: &Json) -> bool {
         let Some(tool) = self.tool(tool).map(|id| &self.plan().tools[id as usize]) else {
             return true;
         };
@@ -286,7 +291,7 @@ impl Kernel {
     /// Returns an error if the guard declares no such tool or the arguments do not fit the tool.
     pub fn approve(
         &self,
-        session: &mut Session,
+        session: &mut SessionState,
         approve: &CallApproval<'_>,
     ) -> Result<(), StepError> {
         host::approve(&self.compiled, session, approve)
@@ -297,7 +302,11 @@ impl Kernel {
     /// # Errors
     ///
     /// As [`Kernel::approve`]; [`StepError::NotApproved`] if there is nothing to take back.
-    pub fn revoke(&self, session: &mut Session, revoke: &Revocation<'_>) -> Result<(), StepError> {
+    pub fn revoke(
+        &self,
+        session: &mut SessionState,
+        revoke: &Revocation<'_>,
+    ) -> Result<(), StepError> {
         host::revoke(&self.compiled, session, revoke)
     }
 
@@ -306,7 +315,11 @@ impl Kernel {
     /// # Errors
     ///
     /// Returns an error if the amount is negative or the host does not charge the unit.
-    pub fn usage(&self, session: &mut Session, usage: &UsageReport<'_>) -> Result<(), StepError> {
+    pub fn usage(
+        &self,
+        session: &mut SessionState,
+        usage: &UsageReport<'_>,
+    ) -> Result<(), StepError> {
         host::usage(&self.compiled, session, usage)
     }
 
@@ -315,7 +328,11 @@ impl Kernel {
     /// # Errors
     ///
     /// Returns an error if the session is not halted.
-    pub fn resume(&self, session: &mut Session, resume: &HaltEnd<'_>) -> Result<(), StepError> {
+    pub fn resume(
+        &self,
+        session: &mut SessionState,
+        resume: &HaltEnd<'_>,
+    ) -> Result<(), StepError> {
         host::resume(session, resume)
     }
 
@@ -326,7 +343,7 @@ impl Kernel {
     /// Returns no error today.
     pub fn prompt(
         &self,
-        session: &mut Session,
+        session: &mut SessionState,
         prompt: &UserPrompt<'_>,
         world: &mut dyn World,
     ) -> Result<Learned, StepError> {
@@ -340,7 +357,7 @@ impl Kernel {
     /// Returns no error today.
     pub fn stop(
         &self,
-        session: &mut Session,
+        session: &mut SessionState,
         stop: &StopAttempt<'_>,
         world: &mut dyn World,
     ) -> Result<Stopped, StepError> {
@@ -354,7 +371,7 @@ impl Kernel {
     /// Returns an error if there is no such item or its state has no verification.
     pub fn verify(
         &self,
-        session: &mut Session,
+        session: &mut SessionState,
         verify: &Verify<'_>,
         world: &mut dyn World,
     ) -> Result<Moved, StepError> {
@@ -366,7 +383,7 @@ impl Kernel {
     /// # Errors
     ///
     /// Returns an error if there is no such item or the harness cannot make the transition now.
-    pub fn move_item(&self, session: &mut Session, by: &Move<'_>) -> Result<Moved, StepError> {
+    pub fn move_item(&self, session: &mut SessionState, by: &Move<'_>) -> Result<Moved, StepError> {
         item::move_item(&self.compiled, session, by)
     }
 
@@ -382,7 +399,7 @@ impl Kernel {
     /// a fault.
     pub fn evaluate(
         &self,
-        session: &Session,
+        session: &SessionState,
         expr: &Expr,
         now: Millis,
         world: &mut dyn World,
@@ -394,7 +411,7 @@ impl Kernel {
     /// changes. For advice.
     pub fn suppose<'h>(
         &'h self,
-        session: &'h Session,
+        session: &'h SessionState,
         now: Millis,
         world: &'h mut dyn World,
     ) -> Hypothesis<'h> {
@@ -405,7 +422,7 @@ impl Kernel {
     /// lists that the host provides, by name. `None` if the plan has no such contract.
     pub fn known<'a>(
         &'a self,
-        session: &'a Session,
+        session: &'a SessionState,
         contract: usize,
         given: &'a BTreeMap<String, Vec<Json>>,
     ) -> Option<SessionKnown<'a>> {

@@ -63,7 +63,7 @@ pub use outcome::{Learned, Moved, Outcome, ProofViolation, Proposed, Settled, St
 pub use propose::Scratch;
 pub use recorder::Recorder;
 pub use secrets::{Salt, Secrets};
-pub use session::{Halt, ProbeTurn, Session, Spoken};
+pub use session::{Halt, ProbeTurn, SessionState, Spoken};
 pub use upgrade::{Forgotten, Memory, Upgraded, completion_text};
 pub use view::{FactRow, LastSettlement};
 pub use world::{NoWorld, Recalled, World};

@@ -12,7 +12,7 @@ use crate::session::origins::Origins;
 use crate::session::private::PrivateIndex;
 use crate::session::probes::Attempts;
 use crate::session::sorted::Keyed;
-use crate::session::{History, RecentCalls, Session, Truth};
+use crate::session::{History, RecentCalls, SessionState, Truth};
 use crate::settle::monitors;
 use crate::world::{NoWorld, WorldAnswers};
 use crate::{feedback, prompt, recheck};
@@ -32,7 +32,7 @@ pub(crate) fn open(
     start: Millis,
     workspace: &str,
     data: Option<&Json>,
-) -> Result<Session, StepError> {
+) -> Result<SessionState, StepError> {
     let mut session = empty(compiled, id, start, workspace)?;
     session.state = initial_state(compiled, &session)?;
     if let Some(data) = data {
@@ -48,7 +48,7 @@ fn empty(
     id: &str,
     start: Millis,
     workspace: &str,
-) -> Result<Session, StepError> {
+) -> Result<SessionState, StepError> {
     let plan = compiled.plan();
     let path = |path: &str, base: &str| {
         let normal = guard_plan::path::normalise(base, path);
@@ -56,7 +56,7 @@ fn empty(
     };
     let workspace = path(workspace, "/")?;
     let paths = plan.paths.iter().map(|literal| path(literal, &workspace));
-    Ok(Session {
+    Ok(SessionState {
         id: id.into(),
         start,
         now: start,
@@ -99,7 +99,10 @@ fn empty(
     })
 }
 
-fn initial_state(compiled: &CompiledPlan, session: &Session) -> Result<Box<[Value]>, StepError> {
+fn initial_state(
+    compiled: &CompiledPlan,
+    session: &SessionState,
+) -> Result<Box<[Value]>, StepError> {
     let mut world = NoWorld;
     let (decision, answers) = (DecisionResources::default(), WorldAnswers::new(&mut world));
     let context = Context::new(compiled, session, &decision, &answers);
@@ -117,13 +120,16 @@ fn initial_state(compiled: &CompiledPlan, session: &Session) -> Result<Box<[Valu
 
 /// Checks that the proved invariants hold in the session's initial state: a proof shows only that
 /// calls preserve them.
-pub(crate) fn begins_sound(compiled: &CompiledPlan, session: &Session) -> Result<(), KernelError> {
+pub(crate) fn begins_sound(
+    compiled: &CompiledPlan,
+    session: &SessionState,
+) -> Result<(), KernelError> {
     let plan = compiled.plan();
     if plan.proofs.is_empty() {
         return Ok(());
     }
     let assumed = guard_proof::assumable(plan, &plan.proofs);
-    let broken = |session: &Session| {
+    let broken = |session: &SessionState| {
         let (decision, mut world) = (DecisionResources::default(), NoWorld);
         let answers = WorldAnswers::new(&mut world);
         let cx = Context::new(compiled, session, &decision, &answers);

@@ -79,7 +79,7 @@ pub struct ProofViolation {
 }
 
 /// The outcome of a settlement. The changed variables are in
-/// [`Session::changes`](crate::Session::changes).
+/// [`SessionState::changes`](crate::SessionState::changes).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Settled {
     /// The tool of the call, if the guard declares the tool.

@@ -5,7 +5,7 @@ use crate::compiled::CompiledPlan;
 use crate::compiled::prepare::{self, CompiledExpr};
 use crate::eval::context::{Bindings, Context};
 use crate::outcome::Settled;
-use crate::session::Session;
+use crate::session::SessionState;
 use crate::session::private::{Disclosure, Leak};
 use crate::settle::after::AfterCall;
 use crate::settle::part;
@@ -36,7 +36,7 @@ fn matters(compiled: &CompiledPlan, tool: &Tool) -> bool {
 /// Remembers the private parts of a result that was decoded.
 pub(crate) fn disclose(
     compiled: &CompiledPlan,
-    session: &mut Session,
+    session: &mut SessionState,
     after: &AfterCall<'_>,
     raw: &Json,
     settled: &mut Settled,
@@ -110,7 +110,7 @@ fn parts<'j>(
 /// Remembers all of a result that does not decode as private, for nobody.
 pub(crate) fn disclose_undecoded(
     compiled: &CompiledPlan,
-    session: &mut Session,
+    session: &mut SessionState,
     tool: ToolId,
     raw: Result<&Json, &str>,
     settled: &mut Settled,
@@ -140,7 +140,12 @@ pub(crate) fn disclose_undecoded(
     keep(session, &disclosure, &texts, settled);
 }
 
-fn keep(session: &mut Session, disclosure: &Disclosure, texts: &[String], settled: &mut Settled) {
+fn keep(
+    session: &mut SessionState,
+    disclosure: &Disclosure,
+    texts: &[String],
+    settled: &mut Settled,
+) {
     let full = session.private.disclose(disclosure, texts);
     note_full(full, settled);
 }
@@ -154,7 +159,11 @@ fn note_full(full: bool, settled: &mut Settled) {
 }
 
 /// Remembers what the user says: it is no secret.
-pub(crate) fn hear(compiled: &CompiledPlan, session: &mut Session, prompt: &str) -> Option<Note> {
+pub(crate) fn hear(
+    compiled: &CompiledPlan,
+    session: &mut SessionState,
+    prompt: &str,
+) -> Option<Note> {
     let heard = !compiled.plan().confidential || session.private.hear(prompt);
     (!heard).then(|| Note {
         kind: NoteKind::Warning,

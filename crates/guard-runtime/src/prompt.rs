@@ -7,7 +7,7 @@ use crate::event::UserPrompt;
 use crate::feedback;
 use crate::outcome::Learned;
 use crate::private;
-use crate::session::{Opening, Session};
+use crate::session::{Opening, SessionState};
 use crate::settle::learn;
 use crate::world::{NoWorld, World, WorldAnswers, WorldQuestions};
 use guard_plan::builtin::{self, MAX_SAID};
@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// Learns facts from a user message.
 pub(crate) fn prompt(
     compiled: &CompiledPlan,
-    session: &mut Session,
+    session: &mut SessionState,
     prompt: &UserPrompt<'_>,
     world: &mut dyn World,
 ) -> Learned {
@@ -55,7 +55,7 @@ pub(crate) fn prompt(
 }
 
 /// Learns facts from the opening data of a session; the world is not asked.
-pub(crate) fn start(compiled: &CompiledPlan, session: &mut Session, data: &Json) {
+pub(crate) fn start(compiled: &CompiledPlan, session: &mut SessionState, data: &Json) {
     let mut learned = Learned::default();
     let mut world = NoWorld;
     let answers = WorldAnswers::new(&mut world);
@@ -71,7 +71,7 @@ pub(crate) fn start(compiled: &CompiledPlan, session: &mut Session, data: &Json)
 /// Teaches the rows of all sources of a kind.
 fn teach(
     compiled: &CompiledPlan,
-    session: &mut Session,
+    session: &mut SessionState,
     kind: SourceKind,
     read: &Value,
     by: &Arc<str>,

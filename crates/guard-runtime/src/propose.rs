@@ -5,7 +5,7 @@ use crate::error::StepError;
 use crate::event::Proposal;
 use crate::feedback::{self, FeedbackCause};
 use crate::outcome::Proposed;
-use crate::session::Session;
+use crate::session::SessionState;
 use crate::session::flight::InFlight;
 use crate::shadow::{self, Shadow};
 use crate::world::{World, WorldAnswers};
@@ -26,7 +26,7 @@ pub struct Scratch(InFlight);
 pub(crate) fn propose(
     compiled: &CompiledPlan,
     shadow: Option<&Shadow>,
-    session: &mut Session,
+    session: &mut SessionState,
     proposal: &Proposal<'_>,
     world: &mut dyn World,
 ) -> Result<Proposed, StepError> {
@@ -76,7 +76,7 @@ fn served(compiled: &CompiledPlan, flight: &InFlight, name: &str) -> Option<Opti
 /// Decides a call without side effects, reusing the buffers of an earlier check.
 pub(crate) fn check(
     compiled: &CompiledPlan,
-    session: &Session,
+    session: &SessionState,
     proposal: &Proposal<'_>,
     world: &mut dyn World,
     scratch: &mut Scratch,

@@ -7,7 +7,7 @@ use crate::bounds;
 use crate::compiled::{CompiledPlan, resolved};
 use crate::error::RecallError;
 use crate::open;
-use crate::session::Session;
+use crate::session::SessionState;
 use crate::session::flight::{InFlight, PartStep, PendingWrites, WrittenPart};
 use crate::session::items::{ItemCriterion, SessionItem};
 use guard_plan::builtin::MAX_SAID;
@@ -15,7 +15,7 @@ use guard_plan::plan::{Field, Plan, TypeDef, TypeId};
 use guard_plan::value::Value;
 use std::collections::BTreeSet;
 
-impl Session {
+impl SessionState {
     /// Serializes the session's memory, including secrets: store it where only its owner can read
     /// it. The same memory gives the same bytes. Data that is already in records (the opening data,
     /// the last changes) is omitted.
@@ -31,8 +31,8 @@ impl Session {
 ///
 /// Returns an error if the bytes are not a session memory, do not fit the plan, or hold a state
 /// that violates a proved invariant.
-pub(crate) fn recall(compiled: &CompiledPlan, memory: &[u8]) -> Result<Session, RecallError> {
-    let mut session: Session =
+pub(crate) fn recall(compiled: &CompiledPlan, memory: &[u8]) -> Result<SessionState, RecallError> {
+    let mut session: SessionState =
         postcard::from_bytes(memory).map_err(|error| RecallError::Bytes(error.to_string()))?;
     // A new session of the same workspace provides every shape that does not change.
     let new = open::open(compiled, &session.id, session.start, &session.workspace, None);
@@ -53,8 +53,8 @@ pub(crate) fn recall(compiled: &CompiledPlan, memory: &[u8]) -> Result<Session, 
 
 fn adopt(
     compiled: &CompiledPlan,
-    session: &mut Session,
-    new: &Session,
+    session: &mut SessionState,
+    new: &SessionState,
 ) -> Result<(), &'static str> {
     let plan = compiled.plan();
     let matches = |id, text: &str| compiled.matches(id, text);
@@ -166,7 +166,7 @@ impl MemoryShape<'_> {
             && pairs.all(|(param, arg)| *arg == Value::None || self.fits(param.ty, arg))
     }
 
-    fn history(&self, session: &Session, new: &Session) -> bool {
+    fn history(&self, session: &SessionState, new: &SessionState) -> bool {
         let mut tools = self.plan.tools.iter().zip(&session.tools);
         session.tools.len() == new.tools.len()
             && session.succeeded.len() == new.succeeded.len()
@@ -179,7 +179,7 @@ impl MemoryShape<'_> {
             })
     }
 
-    fn flights(&self, session: &Session) -> bool {
+    fn flights(&self, session: &SessionState) -> bool {
         let mut calls = BTreeSet::new();
         session.flights.iter().all(|flight| {
             self.flight(flight) && flight.number <= session.calls && calls.insert(&flight.call)
@@ -204,7 +204,7 @@ impl MemoryShape<'_> {
     }
 
     /// Returns whether every variable has its type after each call in flight, too.
-    fn landed(&self, session: &Session) -> bool {
+    fn landed(&self, session: &SessionState) -> bool {
         session.flights.iter().all(|flight| {
             bounds::written(flight).into_iter().all(|var| {
                 let value = bounds::after(session, Some((flight, true)), var);

@@ -9,7 +9,7 @@
 use crate::compiled::CompiledPlan;
 use crate::eval::context::{Context, DecisionResources};
 use crate::outcome::{ProofViolation, Settled};
-use crate::session::Session;
+use crate::session::SessionState;
 use crate::session::flight::InFlight;
 use crate::world::{NoWorld, WorldAnswers};
 use guard_plan::plan::{Plan, ToolId, VarId};
@@ -30,7 +30,7 @@ pub(crate) fn phase(id: &str) -> u64 {
 
 /// Returns whether the next of a session's calls or settlements, of which there were `before`, is
 /// in the sample.
-fn is_sampled(session: &Session, before: u64) -> bool {
+fn is_sampled(session: &SessionState, before: u64) -> bool {
     let every = u64::from(session.recheck);
     every != 0 && session.phase.wrapping_add(before).is_multiple_of(every) && !session.distrusts
 }
@@ -40,7 +40,7 @@ fn is_sampled(session: &Session, before: u64) -> bool {
 /// and the session halts.
 pub(crate) fn before_admission(
     compiled: &CompiledPlan,
-    session: &mut Session,
+    session: &mut SessionState,
     flight: &InFlight,
     verdict: &mut Verdict,
 ) -> (u64, Option<Box<ProofViolation>>) {
@@ -61,7 +61,7 @@ pub(crate) fn before_admission(
 /// is in the sample.
 pub(crate) fn after_settlement(
     compiled: &CompiledPlan,
-    session: &mut Session,
+    session: &mut SessionState,
     settled: &mut Settled,
 ) {
     if !is_sampled(session, session.settlements) {
@@ -82,7 +82,7 @@ pub(crate) fn after_settlement(
 /// and variables were checked, and the first that does not hold.
 fn check(
     compiled: &CompiledPlan,
-    session: &Session,
+    session: &SessionState,
     tool: Option<ToolId>,
     writes: &[(VarId, Value)],
 ) -> (u64, Option<Box<ProofViolation>>) {
@@ -130,7 +130,7 @@ fn check(
 
 /// Returns variables with their committed values and those that the call would write.
 fn shown(
-    session: &Session,
+    session: &SessionState,
     writes: &[(VarId, Value)],
     vars: &[VarId],
 ) -> Vec<(VarId, Value, Value)> {
@@ -143,12 +143,12 @@ fn shown(
     shown.collect()
 }
 
-fn halt(compiled: &CompiledPlan, session: &mut Session, broken: &ProofViolation) {
+fn halt(compiled: &CompiledPlan, session: &mut SessionState, broken: &ProofViolation) {
     session.distrusts = true;
     session.halt(name(compiled.plan(), broken), &message(compiled, broken));
 }
 
-fn reason(compiled: &CompiledPlan, session: &Session, broken: &ProofViolation) -> Reason {
+fn reason(compiled: &CompiledPlan, session: &SessionState, broken: &ProofViolation) -> Reason {
     let (decision, mut world) = (DecisionResources::default(), NoWorld);
     let answers = WorldAnswers::new(&mut world);
     let cx = Context::new(compiled, session, &decision, &answers);

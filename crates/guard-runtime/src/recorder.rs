@@ -12,7 +12,7 @@ use crate::event::{
 use crate::kernel::Kernel;
 use crate::outcome::{Learned, Moved, Outcome, ProofViolation, Proposed, Settled, Stopped};
 use crate::secrets::Secrets;
-use crate::session::Session;
+use crate::session::SessionState;
 use guard_plan::decode::holds_secrets;
 use guard_plan::encode::Hash;
 use guard_plan::json::Json;
@@ -59,7 +59,7 @@ impl Recorder {
 
     /// Records the beginning of the session: the first record. The actor is the person on whose
     /// behalf the agent acts.
-    pub fn open(&mut self, kernel: &Kernel, session: &Session, actor: Option<&str>) -> &[u8] {
+    pub fn open(&mut self, kernel: &Kernel, session: &SessionState, actor: Option<&str>) -> &[u8] {
         let opening = session.opening.as_deref();
         let learned = opening.map(|opening| &opening.learned);
         let data = opening.map(|opening| self.data(kernel, &opening.data));
@@ -88,7 +88,7 @@ impl Recorder {
     pub fn event(
         &mut self,
         kernel: &Kernel,
-        session: &Session,
+        session: &SessionState,
         event: &Event<'_>,
         outcome: &Outcome,
     ) -> &[u8] {
@@ -122,7 +122,7 @@ impl Recorder {
     pub fn proposed(
         &mut self,
         kernel: &Kernel,
-        session: &Session,
+        session: &SessionState,
         proposal: &Proposal<'_>,
         proposed: &Proposed,
     ) -> &[u8] {
@@ -184,7 +184,7 @@ impl Recorder {
     pub fn settled(
         &mut self,
         kernel: &Kernel,
-        session: &Session,
+        session: &SessionState,
         settlement: &Settlement<'_>,
         settled: &Settled,
     ) -> &[u8] {
@@ -246,7 +246,7 @@ impl Recorder {
     pub fn approved(
         &mut self,
         kernel: &Kernel,
-        session: &Session,
+        session: &SessionState,
         approve: &CallApproval<'_>,
     ) -> &[u8] {
         let args = self.args(kernel, approve.tool, approve.args);
@@ -266,7 +266,7 @@ impl Recorder {
     pub fn revoked(
         &mut self,
         kernel: &Kernel,
-        session: &Session,
+        session: &SessionState,
         revoke: &Revocation<'_>,
     ) -> &[u8] {
         let args = self.args(kernel, revoke.tool, revoke.args);
@@ -282,14 +282,14 @@ impl Recorder {
     }
 
     /// Records a usage report.
-    pub fn used(&mut self, session: &Session, usage: &UsageReport<'_>) -> &[u8] {
+    pub fn used(&mut self, session: &SessionState, usage: &UsageReport<'_>) -> &[u8] {
         let amount = decimal::format(usage.amount).into();
         let payload = record::Usage { unit: usage.unit.into(), amount };
         self.chain.append(session.now(), Kind::Usage, None, &payload)
     }
 
     /// Records the end of a halt.
-    pub fn resumed(&mut self, session: &Session, resume: &HaltEnd<'_>) -> &[u8] {
+    pub fn resumed(&mut self, session: &SessionState, resume: &HaltEnd<'_>) -> &[u8] {
         let payload = record::Resume { role: resume.role.into(), by: resume.by.into() };
         self.chain.append(session.now(), Kind::Resume, None, &payload)
     }
@@ -298,7 +298,7 @@ impl Recorder {
     pub fn prompted(
         &mut self,
         kernel: &Kernel,
-        session: &Session,
+        session: &SessionState,
         prompt: &UserPrompt<'_>,
         learned: &Learned,
     ) -> &[u8] {
@@ -318,7 +318,7 @@ impl Recorder {
     pub fn stopped(
         &mut self,
         kernel: &Kernel,
-        session: &Session,
+        session: &SessionState,
         stop: &StopAttempt<'_>,
         stopped: &Stopped,
     ) -> &[u8] {
@@ -341,7 +341,7 @@ impl Recorder {
     pub fn verified(
         &mut self,
         kernel: &Kernel,
-        session: &Session,
+        session: &SessionState,
         verify: &Verify<'_>,
         moved: &Moved,
     ) -> &[u8] {
@@ -362,7 +362,7 @@ impl Recorder {
     pub fn moved(
         &mut self,
         kernel: &Kernel,
-        session: &Session,
+        session: &SessionState,
         by: &Move<'_>,
         moved: &Moved,
     ) -> &[u8] {
@@ -380,7 +380,7 @@ impl Recorder {
     }
 
     /// Records the new answers of the host's probes, an object.
-    pub fn answers(&mut self, kernel: &Kernel, session: &Session, answers: &Json) -> &[u8] {
+    pub fn answers(&mut self, kernel: &Kernel, session: &SessionState, answers: &Json) -> &[u8] {
         let shown = match answers {
             Json::Object(members) if probes_hold_secrets(kernel.plan()) => {
                 let member = |(name, json): &(Box<str>, Json)| {
@@ -396,17 +396,21 @@ impl Recorder {
     }
 
     /// Records the report of a contract.
-    pub fn judged(&mut self, session: &Session, judged: &record::ContractJudgement<'_>) -> &[u8] {
+    pub fn judged(
+        &mut self,
+        session: &SessionState,
+        judged: &record::ContractJudgement<'_>,
+    ) -> &[u8] {
         self.chain.append(session.now(), Kind::Contract, None, judged)
     }
 
     /// Records the session's memory, which replaces the records before it.
-    pub fn snapshot(&mut self, session: &Session, snapshot: &record::Snapshot<'_>) -> &[u8] {
+    pub fn snapshot(&mut self, session: &SessionState, snapshot: &record::Snapshot<'_>) -> &[u8] {
         self.chain.append(session.now(), Kind::Snapshot, None, snapshot)
     }
 
     /// Records that the session goes on under another plan.
-    pub fn upgraded(&mut self, session: &Session, upgrade: &record::Upgrade<'_>) -> &[u8] {
+    pub fn upgraded(&mut self, session: &SessionState, upgrade: &record::Upgrade<'_>) -> &[u8] {
         self.chain.append(session.now(), Kind::Upgrade, None, upgrade)
     }
 
@@ -414,7 +418,7 @@ impl Recorder {
     pub fn report(
         &self,
         kernel: &Kernel,
-        session: &Session,
+        session: &SessionState,
         broken: &ProofViolation,
     ) -> record::BrokenProof {
         let plan = kernel.plan();

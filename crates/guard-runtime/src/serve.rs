@@ -4,7 +4,7 @@
 use crate::compiled::CompiledPlan;
 use crate::event::Ending;
 use crate::outcome::{Proposed, Settled};
-use crate::session::Session;
+use crate::session::SessionState;
 use crate::session::flight::InFlight;
 use crate::session::items::{self, LastChange, ServedAction, SessionItem};
 use crate::world::WorldQuestions;
@@ -16,7 +16,7 @@ use guard_plan::record::ItemChange;
 /// Performs an allowed call of the tool of a lifecycle, or of a statement if there is none, and settles it.
 pub(crate) fn serve(
     compiled: &CompiledPlan,
-    session: &mut Session,
+    session: &mut SessionState,
     mut flight: Box<InFlight>,
     id: Option<LifecycleId>,
     answers: &dyn WorldQuestions,
@@ -50,7 +50,7 @@ pub(crate) fn serve(
 /// Performs an action and returns its result.
 fn act(
     compiled: &CompiledPlan,
-    session: &mut Session,
+    session: &mut SessionState,
     id: LifecycleId,
     call: &str,
     action: ServedAction,

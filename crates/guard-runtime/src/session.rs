@@ -40,7 +40,7 @@ use std::sync::Arc;
 /// A session of one guard: its decisions, spending, learned facts and calls in flight. Opened by
 /// [`Kernel::open`](crate::Kernel::open); a clone is independent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Session {
+pub struct SessionState {
     pub(crate) id: Box<str>,
     pub(crate) start: Millis,
     pub(crate) now: Millis,
@@ -261,7 +261,7 @@ pub struct Halt {
     pub time: Millis,
 }
 
-impl Session {
+impl SessionState {
     /// The session's id.
     pub fn id(&self) -> &str {
         &self.id
@@ -358,7 +358,7 @@ impl Session {
     }
 
     /// Remembers the origin of the values in a result or in the opening data, like
-    /// [`Session::see_text`].
+    /// [`SessionState::see_text`].
     pub(crate) fn see_result(
         &mut self,
         json: &Json,

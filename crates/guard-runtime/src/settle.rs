@@ -20,7 +20,7 @@ use crate::private;
 use crate::recheck;
 use crate::session::flight::InFlight;
 use crate::session::origins::short;
-use crate::session::{CallEnd, CallStart, Session, Successes};
+use crate::session::{CallEnd, CallStart, SessionState, Successes};
 use crate::shadow::{self, Shadow};
 use crate::stage::DecidedCall;
 use crate::transform;
@@ -38,7 +38,7 @@ use guard_plan::value::Value;
 pub(crate) fn settle(
     compiled: &CompiledPlan,
     shadow: Option<&Shadow>,
-    session: &mut Session,
+    session: &mut SessionState,
     settlement: &Settlement<'_>,
     world: &mut dyn World,
 ) -> Result<Settled, StepError> {
@@ -47,7 +47,7 @@ pub(crate) fn settle(
     session.advance(settlement.now);
     let mut answers = WorldAnswers::new(world);
     let mut settled = Settled::default();
-    let finish = |compiled: &CompiledPlan, session: &mut Session, settled: &mut Settled| {
+    let finish = |compiled: &CompiledPlan, session: &mut SessionState, settled: &mut Settled| {
         let flight = session.flights.swap_remove(place);
         finish(compiled, session, flight, settlement.ending, &answers, settled);
     };
@@ -61,7 +61,7 @@ pub(crate) fn settle(
 /// caller holds it: it is large, and copies of it are a part of the time of a settlement.
 pub(crate) fn finish(
     compiled: &CompiledPlan,
-    session: &mut Session,
+    session: &mut SessionState,
     mut flight: Box<InFlight>,
     ending: Ending<'_>,
     answers: &dyn WorldQuestions,
@@ -114,7 +114,12 @@ pub(crate) fn finish(
 }
 
 /// Stores the ending of a call, if it may serve as evidence.
-fn remember_end(compiled: &CompiledPlan, session: &mut Session, flight: &InFlight, end: CallEnd) {
+fn remember_end(
+    compiled: &CompiledPlan,
+    session: &mut SessionState,
+    flight: &InFlight,
+    end: CallEnd,
+) {
     if !compiled.evidence {
         return;
     }
@@ -123,7 +128,7 @@ fn remember_end(compiled: &CompiledPlan, session: &mut Session, flight: &InFligh
     session.ended.insert(short(&flight.call), end);
 }
 
-fn failed(compiled: &CompiledPlan, session: &mut Session, flight: &InFlight) {
+fn failed(compiled: &CompiledPlan, session: &mut SessionState, flight: &InFlight) {
     let Some(id) = flight.tool else { return };
     let stamp = session.stamp();
     let history = &mut session.tools[id as usize];
@@ -134,7 +139,7 @@ fn failed(compiled: &CompiledPlan, session: &mut Session, flight: &InFlight) {
 }
 
 /// Notes that the last settled call of a tool, and of its keys, is no success.
-fn end_latest(compiled: &CompiledPlan, session: &mut Session, flight: &InFlight, id: ToolId) {
+fn end_latest(compiled: &CompiledPlan, session: &mut SessionState, flight: &InFlight, id: ToolId) {
     if let Some(done) = &mut session.tools[id as usize].done {
         done.latest = None;
     }
@@ -148,7 +153,7 @@ fn end_latest(compiled: &CompiledPlan, session: &mut Session, flight: &InFlight,
 }
 
 /// Counts a settled call in the tool's windows.
-fn count(compiled: &CompiledPlan, session: &mut Session, flight: &InFlight, failure: bool) {
+fn count(compiled: &CompiledPlan, session: &mut SessionState, flight: &InFlight, failure: bool) {
     let Some(id) = flight.tool else { return };
     let stamp = session.stamp();
     for window in &compiled.plan().tools[id as usize].windows {
@@ -161,7 +166,7 @@ fn count(compiled: &CompiledPlan, session: &mut Session, flight: &InFlight, fail
 /// Applies what a call that ran has done, and returns how it ended, and what of its result is vouched for.
 fn succeeded<'j>(
     compiled: &CompiledPlan,
-    session: &mut Session,
+    session: &mut SessionState,
     flight: &mut InFlight,
     result: Result<Option<&'j Json>, &str>,
     answers: &dyn WorldQuestions,
@@ -241,7 +246,7 @@ fn succeeded<'j>(
 
 /// Marks the variables into which something was written that is not trusted. What was read is judged by what
 /// variables held before any of it was written.
-fn stain(session: &mut Session, written: &[(VarId, Reading)]) {
+fn stain(session: &mut SessionState, written: &[(VarId, Reading)]) {
     let level = |(var, reading): &(VarId, Reading)| (*var, reading.level(&session.stains));
     // A call as it has been before marks nothing anew, and allocates nothing.
     let is_worse = |(var, level): &(VarId, Stain)| *level > session.stains[*var as usize];
@@ -255,7 +260,7 @@ fn stain(session: &mut Session, written: &[(VarId, Reading)]) {
 /// Remembers what a result says as seen. What a lifecycle's tool gives is the agent's own word, and not seen.
 fn see(
     compiled: &CompiledPlan,
-    session: &mut Session,
+    session: &mut SessionState,
     tool: Option<ToolId>,
     result: &Json,
     vouched: &Vouched<'_>,
@@ -272,7 +277,7 @@ fn see(
 /// Returns the decoded result; `None`, with a note, if it does not decode.
 fn decoded(
     compiled: &CompiledPlan,
-    session: &Session,
+    session: &SessionState,
     call: DecidedCall<'_>,
     result: Option<&Json>,
     settled: &mut Settled,
@@ -301,7 +306,7 @@ fn decoded(
 
 fn reconcile(
     compiled: &CompiledPlan,
-    session: &mut Session,
+    session: &mut SessionState,
     after: &AfterCall<'_>,
     settled: &mut Settled,
 ) {
@@ -338,7 +343,7 @@ fn unreconciled(cx: &Context<'_>, rule: &Reconcile) -> String {
 /// Records the success.
 fn remember(
     compiled: &CompiledPlan,
-    session: &mut Session,
+    session: &mut SessionState,
     flight: &mut InFlight,
     call: DecidedCall<'_>,
     result: Option<Value>,

@@ -11,7 +11,7 @@ use crate::error::KernelError;
 use crate::eval::context::{Context, DecisionResources};
 use crate::event::Proposal;
 use crate::outcome::Settled;
-use crate::session::Session;
+use crate::session::SessionState;
 use crate::session::flight::{InFlight, PendingWrites};
 
 use crate::world::WorldQuestions;
@@ -63,7 +63,7 @@ impl Shadow {
 pub(crate) fn decide_watched(
     compiled: &CompiledPlan,
     shadow: Option<&Shadow>,
-    session: &mut Session,
+    session: &mut SessionState,
     proposal: &Proposal<'_>,
     answers: &dyn WorldQuestions,
     flight: &mut InFlight,
@@ -97,9 +97,9 @@ pub(crate) fn decide_watched(
 pub(crate) fn settle_watched(
     compiled: &CompiledPlan,
     shadow: Option<&Shadow>,
-    session: &mut Session,
+    session: &mut SessionState,
     settled: &mut Settled,
-    settle: impl Fn(&CompiledPlan, &mut Session, &mut Settled),
+    settle: impl Fn(&CompiledPlan, &mut SessionState, &mut Settled),
 ) {
     let watching = shadow.filter(|shadow| shadow.watches(session.settlements + 1));
     let Some(shadow) = watching else { return settle(compiled, session, settled) };
@@ -127,7 +127,7 @@ pub(crate) fn settle_watched(
 }
 
 /// Returns the changes that an allowed call would make, independent of the way they were drafted.
-fn changes(session: &Session, draft: &PendingWrites) -> Changes {
+fn changes(session: &SessionState, draft: &PendingWrites) -> Changes {
     let mut draft = draft.clone();
     let mut state: BTreeMap<VarId, Value> = draft.writes.iter().cloned().collect();
     for at in 0..draft.parts.len() {

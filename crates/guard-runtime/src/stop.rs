@@ -6,14 +6,14 @@ use crate::compiled::CompiledPlan;
 use crate::eval::context::{Context, DecisionResources};
 use crate::event::StopAttempt;
 use crate::outcome::Stopped;
-use crate::session::Session;
+use crate::session::SessionState;
 use crate::world::{World, WorldAnswers};
 use guard_plan::record::{Missing, StopDecision};
 
 /// Decides whether the agent may stop.
 pub(crate) fn stop(
     compiled: &CompiledPlan,
-    session: &mut Session,
+    session: &mut SessionState,
     stop: &StopAttempt<'_>,
     world: &mut dyn World,
 ) -> Stopped {
@@ -44,7 +44,7 @@ pub(crate) fn stop(
 }
 
 /// Returns the reason why nothing is checked: the session cannot continue.
-fn bypass(compiled: &CompiledPlan, session: &Session) -> Option<String> {
+fn bypass(compiled: &CompiledPlan, session: &SessionState) -> Option<String> {
     if session.halted.is_some() {
         return Some("halted".into());
     }

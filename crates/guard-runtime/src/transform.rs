@@ -6,7 +6,7 @@ use crate::compiled::prepare::CompiledExpr;
 use crate::eval::context::Context;
 use crate::outcome::Settled;
 use crate::reason::FoundReasons;
-use crate::session::Session;
+use crate::session::SessionState;
 use crate::settle::after::AfterCall;
 use crate::val::Val;
 use guard_plan::json::Json;
@@ -64,7 +64,7 @@ pub(crate) fn rewritten(tool: &Tool, args: &Json, values: &[(u32, Json)]) -> Opt
 /// Works out the result as the agent may read it.
 pub(crate) fn show(
     compiled: &CompiledPlan,
-    session: &Session,
+    session: &SessionState,
     after: &AfterCall<'_>,
     settled: &mut Settled,
 ) {

@@ -5,7 +5,7 @@ mod state;
 use crate::found;
 use crate::kernel::Kernel;
 use crate::page::{brief, object, page};
-use crate::session::Session;
+use crate::session::SessionState;
 use crate::session::items::{self, ItemCriterion, ItemEvidence, SessionItem};
 use crate::session::{ProbeTurn, Spoken};
 use guard_plan::json::Json;
@@ -39,7 +39,7 @@ fn text(text: &str) -> Json {
     Json::string(text)
 }
 
-impl Session {
+impl SessionState {
     /// Returns the number of successful and failed calls of a tool.
     pub fn outcomes(&self, tool: ToolId) -> Option<(u64, u64)> {
         let history = self.tools.get(tool as usize)?;

@@ -1,6 +1,6 @@
 //! Questions to the outside world, each asked at most once per decision, and their answers.
 
-use crate::session::Session;
+use crate::session::SessionState;
 use crate::session::probes::Attempts;
 use guard_plan::json::Json;
 use guard_plan::plan::{Command, ProbeId};
@@ -189,7 +189,7 @@ impl<'w> WorldAnswers<'w> {
 
     /// Returns the questions that were asked, in order, and stores the probe attempts in the
     /// session.
-    pub fn commit(&mut self, session: &mut Session) -> Vec<Asked> {
+    pub fn commit(&mut self, session: &mut SessionState) -> Vec<Asked> {
         for (id, attempts) in self.probed.get_mut().drain(..) {
             let known = &mut session.probes[id as usize];
             *known = if self.refused.get() { attempts.moot(known) } else { attempts };

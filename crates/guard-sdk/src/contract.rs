@@ -5,7 +5,7 @@ use crate::guard::{Guard, NO_WORKSPACE};
 use guard_contract::{Checker, Feed, Input, Known, Lists, NothingKnown, Strict};
 use guard_plan::json::Json;
 use guard_plan::report::{KeptItem, Report};
-use guard_runtime::Session as SessionState;
+use guard_runtime::SessionState;
 use std::collections::BTreeMap;
 
 /// Facts about a text beside the text itself.

@@ -5,7 +5,7 @@ use guard_advice::drive::{DriveIo, DriveLimits, DriveSession, drive};
 use guard_plan::advice::Advice;
 use guard_plan::drive::DriveReport;
 use guard_plan::plan::Millis;
-use guard_runtime::{Event, Kernel, Outcome, Session as SessionState, World};
+use guard_runtime::{Event, Kernel, Outcome, SessionState, World};
 
 impl<W: World> Session<W> {
     /// Drives the session until its goals are reached, nothing more can be done, or a limit is met. Every event of the

@@ -11,9 +11,7 @@ use guard_plan::plan::Expr;
 use guard_plan::record;
 use guard_plan::value::{Fault, Value};
 use guard_plan::verdict::{Code, Decision, Reason};
-use guard_runtime::{
-    FactRow, ProofViolation, Proposal, Proposed, Session as SessionState, StepError, World,
-};
+use guard_runtime::{FactRow, ProofViolation, Proposal, Proposed, SessionState, StepError, World};
 
 impl<W: World> Session<W> {
     /// The session's id.

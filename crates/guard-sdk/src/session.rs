@@ -11,8 +11,8 @@ use guard_plan::json::Json;
 use guard_plan::plan::Millis;
 use guard_runtime::{
     Arguments, CallApproval, Ending, Event, HaltEnd, Learned, Move, Moved, Outcome, Proposal,
-    Proposed, Recorder, Revocation, Session as SessionState, Settled, Settlement, StopAttempt,
-    Stopped, UsageReport, UserPrompt, Verify, World,
+    Proposed, Recorder, Revocation, SessionState, Settled, Settlement, StopAttempt, Stopped,
+    UsageReport, UserPrompt, Verify, World,
 };
 
 /// The arguments of a call: the text that the model wrote, or a value that was read already.

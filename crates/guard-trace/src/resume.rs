@@ -12,7 +12,7 @@ use guard_plan::json::Json;
 use guard_plan::record::{Answers, Clear, Forced, Open, Payload, Record, Snapshot, Upgrade};
 use guard_plan::{hex, time};
 use guard_runtime::{
-    Forgotten, Kernel, RecallError, Recorder, Secrets, Session, StepError, Upgraded, replay,
+    Forgotten, Kernel, RecallError, Recorder, Secrets, SessionState, StepError, Upgraded, replay,
 };
 use std::borrow::Cow;
 use std::fmt;
@@ -22,7 +22,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Resumed {
     /// The session.
-    pub session: Session,
+    pub session: SessionState,
     /// The recorder of its next record.
     pub recorder: Recorder,
     /// The host's answers for its probes, by probe.
@@ -152,7 +152,7 @@ fn follow(lines: &[&str]) -> Result<(), ResumeError> {
 /// has secrets; `None` if they cannot be sealed. The number is that of the next record.
 pub fn remember(
     kernel: &Kernel,
-    session: &Session,
+    session: &SessionState,
     answers: &[(Box<str>, Json)],
     secrets: &dyn Secrets,
     seq: u64,
@@ -165,7 +165,7 @@ pub fn remember(
     }
 }
 
-fn memory_of(kernel: &Kernel, session: &Session, answers: &[(Box<str>, Json)]) -> Vec<u8> {
+fn memory_of(kernel: &Kernel, session: &SessionState, answers: &[(Box<str>, Json)]) -> Vec<u8> {
     let answers = Json::Object(answers.to_vec()).to_string();
     let mut bytes = kernel.loaded().hash().to_vec();
     bytes.extend((answers.len() as u64).to_le_bytes());
@@ -250,7 +250,7 @@ fn begin(kernel: &Kernel, secrets: &Arc<dyn Secrets>, line: &str) -> Result<Resu
     }
 }
 
-fn opened(kernel: &Kernel, open: &Open<'_>, time: &str) -> Result<Session, ResumeError> {
+fn opened(kernel: &Kernel, open: &Open<'_>, time: &str) -> Result<SessionState, ResumeError> {
     of_this_plan(kernel, &open.plan)?;
     let start = time::parse_rfc3339(time)
         .ok_or_else(|| ResumeError::Broken(0, "its time is no time".into()))?;
@@ -335,7 +335,7 @@ pub(crate) fn refused(record: &Record, error: &StepError) -> ResumeError {
 pub(crate) fn rewritten<'r>(
     kernel: &Kernel,
     secrets: &Arc<dyn Secrets>,
-    session: &Session,
+    session: &SessionState,
     recorder: &'r mut Recorder,
     record: &Record,
 ) -> Result<Option<&'r [u8]>, ResumeError> {
@@ -398,7 +398,7 @@ pub fn snapshot(
 
 fn snapshot_as(
     kernel: &Kernel,
-    session: &Session,
+    session: &SessionState,
     answers: &[(Box<str>, Json)],
     (secrets, seq): (&dyn Secrets, u64),
     sealed: bool,

@@ -3,7 +3,7 @@
 
 use guard_plan::LoadedPlan;
 use guard_plan::json::Json;
-use guard_runtime::{Ending, Kernel, NoWorld, Proposal, Session, Settlement};
+use guard_runtime::{Ending, Kernel, NoWorld, Proposal, SessionState, Settlement};
 use guard_tests::compiled;
 use std::hint::black_box;
 use std::num::NonZeroU32;
@@ -49,7 +49,7 @@ fn round(kernel: &Kernel, every: u32, calls: u32) -> f64 {
     begun.elapsed().as_nanos() as f64 / f64::from(calls)
 }
 
-fn call(kernel: &Kernel, session: &mut Session, args: &Json) {
+fn call(kernel: &Kernel, session: &mut SessionState, args: &Json) {
     let proposal = Proposal { call: "c", tool: "work", args: args.into(), now: 0 };
     let proposed = kernel.propose(session, &proposal, &mut NoWorld).expect("an answer");
     assert!(black_box(proposed).verdict.is_allowed());

@@ -16,7 +16,7 @@ use guard_plan::random::Rng;
 use guard_plan::render;
 use guard_plan::value::Value;
 use guard_plan::verdict::{Code, Decision};
-use guard_runtime::{Ending, Kernel, NoWorld, Proposal, Session, Settlement};
+use guard_runtime::{Ending, Kernel, NoWorld, Proposal, SessionState, Settlement};
 use std::collections::BTreeMap;
 
 /// The counts of what was tried.
@@ -84,7 +84,7 @@ impl Both<'_> {
         let open = |kernel: &Kernel| {
             let mut session = kernel.open("s", 0, "/").map_err(|error| error.to_string())?;
             kernel.set_recheck(&mut session, None);
-            Ok::<Session, String>(session)
+            Ok::<SessionState, String>(session)
         };
         let (mut a, mut b) = (open(&self.checked)?, open(&self.proved)?);
         let (mut now, mut story) = (0, String::new());
@@ -129,8 +129,8 @@ impl Both<'_> {
 
     fn propose(
         &self,
-        a: &mut Session,
-        b: &mut Session,
+        a: &mut SessionState,
+        b: &mut SessionState,
         (at, now): (usize, i64),
         story: &mut String,
         (rng, fired, tried): (&mut Rng, &mut usize, &mut Tried),

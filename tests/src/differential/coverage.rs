@@ -1,6 +1,6 @@
 //! Coverage of a run, so that an empty run is noticed.
 
-use super::heard::{Heard, Said};
+use super::heard::{EventReply, Heard};
 use crate::generate::Event;
 use guard_plan::plan::Severity;
 use guard_plan::record::NoteKind;
@@ -161,7 +161,7 @@ impl Coverage {
     }
 
     /// Counts an event and the reply to it.
-    pub(super) fn count(&mut self, event: &Event, said: &Result<Said, ()>) {
+    pub(super) fn count(&mut self, event: &Event, said: &Result<EventReply, ()>) {
         self.events += 1;
         let Ok(said) = said else {
             self.saw_if(matches!(event, Event::Verify(_) | Event::Move(..)), "item error");
@@ -209,7 +209,7 @@ impl Coverage {
         self.saw_if(heard.shown.is_some(), "a result shown otherwise");
     }
 
-    fn items(&mut self, event: &Event, said: &Said) {
+    fn items(&mut self, event: &Event, said: &EventReply) {
         self.saw_if(said.served.as_ref().is_some_and(|s| s.get("items").is_some()), "items listed");
         self.saw_if(said.served.as_ref().is_some_and(|s| s.get("stated").is_some()), "stated");
         let known = ["id", "items", "stated"];

@@ -1,6 +1,6 @@
 //! Two guards on the same events, until they say different things: what `diff` must have foreseen.
 
-use super::heard::{START, Said};
+use super::heard::{EventReply, START};
 use super::reference;
 use crate::generate::{Event, Timed};
 use guard_compiler::hir::Program;
@@ -40,7 +40,7 @@ pub fn first_difference(old: &Program, new: &Program, events: &[Timed]) -> Optio
 }
 
 /// Allowed, asked, or not now: a wait is a refusal, also where somebody is asked beside it.
-fn rank(said: &Said) -> u8 {
+fn rank(said: &EventReply) -> u8 {
     let waits = said.reasons.iter().any(|(_, _, outcome, _)| *outcome == Decision::Wait);
     match said.decision {
         Some(Decision::Allow) => 0,

@@ -13,7 +13,7 @@ pub(super) const UNREADABLE: &str = "{\"u\":1,\"u\":\"4711\"}";
 
 /// The reply to an event, without sentences.
 #[derive(Debug, Default, Clone)]
-pub(super) struct Said {
+pub(super) struct EventReply {
     pub decision: Option<Decision>,
     pub reasons: Vec<Outline>,
     pub shadowed: Vec<Outline>,
@@ -78,12 +78,12 @@ impl Stopping {
     }
 }
 
-impl Said {
-    pub fn new(heard: Heard) -> Said {
-        Said { heard, ..Said::default() }
+impl EventReply {
+    pub fn new(heard: Heard) -> EventReply {
+        EventReply { heard, ..EventReply::default() }
     }
 
-    pub fn same(&self, other: &Said) -> bool {
+    pub fn same(&self, other: &EventReply) -> bool {
         self.decision == other.decision
             && self.reasons == other.reasons
             && self.shadowed == other.shadowed

@@ -1,6 +1,6 @@
 //! Replies of the kernel to events, without its sentences.
 
-use super::heard::{Ending, Heard, Said, Stopping, UNREADABLE};
+use super::heard::{Ending, EventReply, Heard, Stopping, UNREADABLE};
 use super::world::Answering;
 use crate::generate::Event;
 use guard_compiler::reference::Outline;
@@ -9,7 +9,7 @@ use guard_plan::record::{ItemChange, Missing, Note, NoteKind, StopDecision};
 use guard_plan::verdict::{Code, Decision, Reason};
 use guard_runtime::{
     CallApproval, Ending as Ended, Event as Taken, HaltEnd, Kernel, Move, Outcome, Proposal,
-    Revocation, Session, Settlement, StopAttempt, UsageReport, UserPrompt, Verify,
+    Revocation, SessionState, Settlement, StopAttempt, UsageReport, UserPrompt, Verify,
 };
 
 /// The event as the kernel takes it; none where there is nothing to take.
@@ -49,24 +49,24 @@ pub(super) fn taken(event: &Event, now: i64) -> Option<Taken<'_>> {
 /// Returns the kernel's reply to an event, with its exact text.
 pub(super) fn step(
     kernel: &Kernel,
-    session: &mut Session,
+    session: &mut SessionState,
     event: &Event,
     now: i64,
     at: usize,
-) -> Result<Said, ()> {
-    let Some(event) = taken(event, now) else { return Ok(Said::default()) };
+) -> Result<EventReply, ()> {
+    let Some(event) = taken(event, now) else { return Ok(EventReply::default()) };
     let outcome = kernel.step(session, &event, &mut Answering(at)).map_err(drop)?;
     Ok(said(&event, session, outcome))
 }
 
 /// Converts an outcome of the kernel.
-pub(super) fn said(event: &Taken<'_>, session: &Session, outcome: Outcome) -> Said {
+pub(super) fn said(event: &Taken<'_>, session: &SessionState, outcome: Outcome) -> EventReply {
     match outcome {
         Outcome::Proposed(proposed) => {
             let exact = format!("{proposed:?}");
             let verdict = proposed.verdict;
             let escalated = verdict.reasons.iter().any(|r| r.message.contains("was rejected"));
-            Said {
+            EventReply {
                 decision: Some(verdict.decision),
                 reasons: outlines(&verdict.reasons),
                 shadowed: outlines(&verdict.shadowed),
@@ -96,9 +96,9 @@ pub(super) fn said(event: &Taken<'_>, session: &Session, outcome: Outcome) -> Sa
                 shown: settled.shown,
                 ..Heard::default()
             };
-            Said { exact, ..Said::new(heard) }
+            EventReply { exact, ..EventReply::new(heard) }
         }
-        Outcome::Taken => Said::default(),
+        Outcome::Taken => EventReply::default(),
         Outcome::Prompted(learned) => {
             let exact = format!("{learned:?}");
             let heard = Heard {
@@ -107,11 +107,11 @@ pub(super) fn said(event: &Taken<'_>, session: &Session, outcome: Outcome) -> Sa
                 notes: notes(&learned.notes),
                 ..Heard::default()
             };
-            Said { exact, ..Said::new(heard) }
+            EventReply { exact, ..EventReply::new(heard) }
         }
         Outcome::Stopped(stopped) => {
             let exact = format!("{stopped:?}");
-            Said {
+            EventReply {
                 exact,
                 stop: Some(Stopping {
                     allowed: stopped.decision == StopDecision::Allow,
@@ -119,7 +119,7 @@ pub(super) fn said(event: &Taken<'_>, session: &Session, outcome: Outcome) -> Sa
                     incomplete: stopped.incomplete,
                     missing: stopped.missing.into_iter().map(missing).collect(),
                 }),
-                ..Said::default()
+                ..EventReply::default()
             }
         }
         Outcome::Item(moved) => {
@@ -130,7 +130,7 @@ pub(super) fn said(event: &Taken<'_>, session: &Session, outcome: Outcome) -> Sa
                     *sentence = "?".into();
                 }
             }
-            Said { exact, ..Said::new(changed(change)) }
+            EventReply { exact, ..EventReply::new(changed(change)) }
         }
     }
 }
@@ -177,7 +177,7 @@ fn outlines(reasons: &[Reason]) -> Vec<Outline> {
 }
 
 /// All of the session that can be seen from outside.
-pub(super) fn ending(kernel: &Kernel, session: &Session, known: &Ending) -> Ending {
+pub(super) fn ending(kernel: &Kernel, session: &SessionState, known: &Ending) -> Ending {
     let plan = kernel.plan();
     let state = known.state.iter().map(|(name, _)| {
         let var = plan.state.iter().position(|v| v.name == *name);

@@ -1,7 +1,7 @@
 //! One guard, and its sessions played on both evaluators.
 
 use super::coverage::Coverage;
-use super::heard::{START, Said};
+use super::heard::{EventReply, START};
 use super::trace::Trace;
 use super::{kernel, reference};
 use crate::generate::{Event, Timed, escapes, sinces};
@@ -12,7 +12,7 @@ use guard_plan::LoadedPlan;
 use guard_plan::json::Json;
 use guard_plan::random::Rng;
 use guard_plan::verdict::Decision;
-use guard_runtime::{Kernel, Session};
+use guard_runtime::{Kernel, SessionState};
 use guard_syntax::span::Span;
 
 /// The name of every generated guard.
@@ -73,7 +73,8 @@ impl Subject {
             if (place + at) % 4 == 0 {
                 twin = recalled(&self.plain, &twin).map_err(|what| (place, what))?;
             }
-            let exact = |said: &Result<Said, ()>| said.as_ref().ok().map(|said| said.exact.clone());
+            let exact =
+                |said: &Result<EventReply, ()>| said.as_ref().ok().map(|said| said.exact.clone());
             if exact(&ours) != exact(&plain) {
                 return Err((place, format!("optimized {ours:?}\nlowered   {plain:?}")));
             }
@@ -83,8 +84,10 @@ impl Subject {
             {
                 ours.served = Some(kernel::masked(served, known));
             }
-            if let (Ok(Said { stop: Some(ours), .. }), Ok(Said { stop: Some(theirs), .. })) =
-                (&mut ours, &theirs)
+            if let (
+                Ok(EventReply { stop: Some(ours), .. }),
+                Ok(EventReply { stop: Some(theirs), .. }),
+            ) = (&mut ours, &theirs)
             {
                 ours.complete(theirs);
             }
@@ -174,7 +177,7 @@ impl Subject {
 }
 
 /// The session as it comes back from what it remembers; from here on it must say what one says that went on.
-fn recalled(kernel: &Kernel, session: &Session) -> Result<Session, String> {
+fn recalled(kernel: &Kernel, session: &SessionState) -> Result<SessionState, String> {
     let memory = session.memory();
     let again = kernel.recall(&memory).map_err(|error| error.to_string())?;
     if again.memory() != memory {

@@ -1,6 +1,6 @@
 //! Replies of the reference evaluator to events.
 
-use super::heard::{Ending, Heard, Said, Stopping, UNREADABLE};
+use super::heard::{Ending, EventReply, Heard, Stopping, UNREADABLE};
 use super::world::answer;
 use crate::generate::Event;
 use guard_compiler::reference::{Ask, EventEffects, Misuse, ReferenceSession, UnmetCheck};
@@ -12,7 +12,7 @@ pub(super) fn step(
     now: i64,
     at: usize,
     place: &dyn Fn(guard_syntax::span::Span) -> String,
-) -> Result<Said, ()> {
+) -> Result<EventReply, ()> {
     said(session, event, now, at, place).map_err(drop)
 }
 
@@ -22,13 +22,13 @@ fn said(
     now: i64,
     at: usize,
     place: &dyn Fn(guard_syntax::span::Span) -> String,
-) -> Result<Said, Misuse> {
+) -> Result<EventReply, Misuse> {
     let world = &|ask: &Ask| answer(ask, at);
     Ok(match event {
-        Event::Open(_) => Said::default(),
+        Event::Open(_) => EventReply::default(),
         Event::Propose(call, tool, args) => {
             let judgement = session.propose(call, tool, args, now, world)?;
-            Said {
+            EventReply {
                 decision: Some(judgement.decision),
                 reasons: judgement.reasons,
                 shadowed: judgement.shadowed,
@@ -37,48 +37,49 @@ fn said(
                     denied: judgement.decision == Decision::Deny,
                     ..heard(judgement.outcome)
                 },
-                ..Said::default()
+                ..EventReply::default()
             }
         }
         Event::Settle(call, success, result) => {
-            Said::new(heard(session.settle(call, *success, result.as_ref(), now, world)?))
+            EventReply::new(heard(session.settle(call, *success, result.as_ref(), now, world)?))
         }
         Event::Garble(call) => {
-            Said::new(heard(session.settle_unreadable(call, UNREADABLE, now, world)?))
+            EventReply::new(heard(session.settle_unreadable(call, UNREADABLE, now, world)?))
         }
         Event::Approve(tool, args, role, ttl) => {
             session.approve(tool, args, role, ttl.map(|ttl| now + ttl), now)?;
-            Said::default()
+            EventReply::default()
         }
         Event::Revoke(tool, args, role) => {
             session.revoke(tool, args, role, now)?;
-            Said::default()
+            EventReply::default()
         }
         Event::Usage(amount) => {
             session.usage("tokens", *amount, now)?;
-            Said::default()
+            EventReply::default()
         }
         Event::Resume => {
             session.resume(now)?;
-            Said::default()
+            EventReply::default()
         }
-        Event::Prompt(text) => Said::new(heard(session.prompt(text, now, world)?)),
+        Event::Prompt(text) => EventReply::new(heard(session.prompt(text, now, world)?)),
         Event::Stop => {
             let stopping = session.stop(now, world);
-            Said {
+            EventReply {
                 stop: Some(Stopping {
                     allowed: stopping.allowed,
                     bypassed: stopping.bypassed,
                     incomplete: stopping.incomplete,
                     missing: stopping.missing.into_iter().map(|one| lacking(one, place)).collect(),
                 }),
-                ..Said::default()
+                ..EventReply::default()
             }
         }
-        Event::Verify(item) => {
-            Said::new(Heard { items: vec![session.verify(item, now, world)?], ..Heard::default() })
-        }
-        Event::Move(item, transition, reason) => Said::new(Heard {
+        Event::Verify(item) => EventReply::new(Heard {
+            items: vec![session.verify(item, now, world)?],
+            ..Heard::default()
+        }),
+        Event::Move(item, transition, reason) => EventReply::new(Heard {
             items: vec![session.move_item(item, transition, "ann", reason.as_deref(), now)?],
             ..Heard::default()
         }),

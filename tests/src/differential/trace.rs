@@ -1,11 +1,11 @@
 //! The trace of a played session, and the law that a session is again what it was from its trace alone.
 
-use super::heard::Said;
+use super::heard::EventReply;
 use super::kernel;
 use super::world::Answering;
 use crate::generate::Event;
 use guard_plan::record::verify_chain;
-use guard_runtime::{Kernel, Recorder, Secrets, Session};
+use guard_runtime::{Kernel, Recorder, Secrets, SessionState};
 use guard_trace::{Keys, resume};
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub(super) struct Trace {
 
 impl Trace {
     /// With the first record.
-    pub fn new(kernel: &Kernel, session: &Session) -> Trace {
+    pub fn new(kernel: &Kernel, session: &SessionState) -> Trace {
         let secrets: Arc<dyn Secrets> = Arc::new(Keys::new([7; 32]).session(session.id()));
         let mut recorder = Recorder::new(Arc::clone(&secrets));
         let lines = vec![text(recorder.open(kernel, session, None))];
@@ -32,12 +32,12 @@ impl Trace {
     pub fn step(
         &mut self,
         kernel: &Kernel,
-        session: &mut Session,
+        session: &mut SessionState,
         event: &Event,
         now: i64,
         at: usize,
-    ) -> Result<Said, ()> {
-        let Some(event) = kernel::taken(event, now) else { return Ok(Said::default()) };
+    ) -> Result<EventReply, ()> {
+        let Some(event) = kernel::taken(event, now) else { return Ok(EventReply::default()) };
         let outcome = kernel.step(session, &event, &mut Answering(at)).map_err(drop)?;
         self.lines.push(text(self.recorder.event(kernel, session, &event, &outcome)));
         Ok(kernel::said(&event, session, outcome))
@@ -49,7 +49,7 @@ impl Trace {
     }
 
     /// Checks that the hash chain is intact, that it shows no secret, and that the session resumes from it unchanged.
-    pub fn check(&self, kernel: &Kernel, session: &Session) -> Result<(), String> {
+    pub fn check(&self, kernel: &Kernel, session: &SessionState) -> Result<(), String> {
         let lines = || self.lines.iter().map(String::as_str);
         verify_chain(lines()).map_err(|error| error.to_string())?;
         if let Some(line) = lines().find(|line| line.contains(SECRET)) {

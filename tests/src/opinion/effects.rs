@@ -1,7 +1,7 @@
 //! Effects as terms of a solver (semantics §3.8): operands and keys read the state before the call.
 
 use super::Script;
-use super::exprs::{Env, Said};
+use super::exprs::{CheckedValue, Env};
 use super::values::{Val, and, not, or};
 use guard_compiler::hir::{ClauseKind, Step, Tool};
 use guard_plan::plan::{ArithOp, EffectOp};
@@ -59,7 +59,7 @@ impl Script {
         way: &[Way],
         op: EffectOp,
         operand: Option<Val>,
-    ) -> Option<Said> {
+    ) -> Option<CheckedValue> {
         let Some((step, rest)) = way.split_first() else { return self.change(value, op, operand) };
         match (step, value) {
             (Way::Field(at), Val::Record(mut fields)) => {
@@ -92,7 +92,7 @@ impl Script {
         rest: &[Way],
         op: EffectOp,
         operand: Option<Val>,
-    ) -> Option<Said> {
+    ) -> Option<CheckedValue> {
         let mut written = Vec::new();
         let (mut oks, mut places) = (Vec::new(), Vec::new());
         let plain = rest.is_empty() && op == EffectOp::Set;
@@ -118,7 +118,7 @@ impl Script {
         Some((Val::Map(written), and(&oks)))
     }
 
-    fn change(&mut self, value: Val, op: EffectOp, operand: Option<Val>) -> Option<Said> {
+    fn change(&mut self, value: Val, op: EffectOp, operand: Option<Val>) -> Option<CheckedValue> {
         let sure = |value| Some((value, "true".to_string()));
         let arith = |op| match op {
             EffectOp::Add => Some(ArithOp::Add),

@@ -20,7 +20,7 @@ pub(crate) struct Env<'e> {
 }
 
 /// A value, and the condition under which it is without fault.
-pub(crate) type Said = (Val, String);
+pub(crate) type CheckedValue = (Val, String);
 
 impl Script {
     /// A condition, and whether it is without fault.
@@ -45,7 +45,7 @@ impl Script {
 
     /// Returns an expression's value and the condition of its soundness; `None` where this model does not cover the
     /// expression.
-    pub fn eval(&mut self, e: &Expr, env: &Env<'_>) -> Option<Said> {
+    pub fn eval(&mut self, e: &Expr, env: &Env<'_>) -> Option<CheckedValue> {
         let sure = |value| Some((value, "true".to_string()));
         match &e.kind {
             ExprKind::None => sure(Val::None),
@@ -197,7 +197,7 @@ impl Script {
         env: &Env<'_>,
         needed: impl Fn(&str) -> String,
         join: impl Fn(String, String) -> String,
-    ) -> Option<Said> {
+    ) -> Option<CheckedValue> {
         let ((a, ok_a), (b, ok_b)) = (self.condition(a, env)?, self.condition(b, env)?);
         let ok = and(&[ok_a, either(&not(&needed(&a)), &ok_b)]);
         let truth = join(a, b);
@@ -244,7 +244,7 @@ impl Script {
     }
 
     /// One operation on two numbers that are there.
-    pub fn arith(&mut self, op: ArithOp, a: &Val, b: &Val) -> Option<Said> {
+    pub fn arith(&mut self, op: ArithOp, a: &Val, b: &Val) -> Option<CheckedValue> {
         let (Val::Number(kind, a), Val::Number(other, b)) = (a, b) else { return None };
         let decimal = *kind == Kind::Decimal && *other == Kind::Decimal;
         if !decimal && (*kind != Kind::Int || *other != Kind::Int) {
@@ -361,7 +361,7 @@ impl Script {
         binders: &[u32],
         body: &Expr,
         env: &Env<'_>,
-    ) -> Option<Said> {
+    ) -> Option<CheckedValue> {
         let (over, mut ok) = self.eval(over, env)?;
         let is_list = matches!(over, Val::List(..));
         let int = |at: usize| Val::Number(Kind::Int, at.to_string());
@@ -434,7 +434,7 @@ impl Script {
         })
     }
 
-    fn call(&mut self, builtin: Builtin, args: &[Val]) -> Option<Said> {
+    fn call(&mut self, builtin: Builtin, args: &[Val]) -> Option<CheckedValue> {
         let sure = |value| Some((value, "true".to_string()));
         match (builtin, args) {
             (Builtin::Len, [Val::List(len, _)]) => sure(Val::Number(Kind::Int, len.clone())),

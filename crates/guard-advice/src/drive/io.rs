@@ -3,7 +3,7 @@
 use guard_plan::advice::Advice;
 use guard_plan::json::Json;
 use guard_plan::plan::Millis;
-use guard_runtime::{Event, Kernel, Outcome, Session, World};
+use guard_runtime::{Event, Kernel, Outcome, SessionState, World};
 
 /// The input of a reasoner.
 #[derive(Debug, Clone, Copy)]
@@ -102,7 +102,7 @@ pub trait DriveSession {
     fn kernel(&self) -> &Kernel;
 
     /// The session's memory.
-    fn state(&self) -> &Session;
+    fn state(&self) -> &SessionState;
 
     /// Takes an event.
     ///
@@ -120,7 +120,7 @@ pub struct UnrecordedSession<'s> {
     /// The kernel that decides.
     pub kernel: &'s Kernel,
     /// The session's memory, which this kernel has opened.
-    pub session: &'s mut Session,
+    pub session: &'s mut SessionState,
     /// Answers the kernel's questions.
     pub world: &'s mut dyn World,
 }
@@ -130,7 +130,7 @@ impl DriveSession for UnrecordedSession<'_> {
         self.kernel
     }
 
-    fn state(&self) -> &Session {
+    fn state(&self) -> &SessionState {
         self.session
     }
 

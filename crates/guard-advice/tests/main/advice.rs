@@ -9,7 +9,7 @@ use guard_runtime::*;
 /// A session under test: calls are written `tool {args}`.
 struct Run {
     kernel: Kernel,
-    session: Session,
+    session: SessionState,
     now: i64,
     world: Answers,
 }

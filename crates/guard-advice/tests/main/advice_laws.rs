@@ -9,25 +9,25 @@ use guard_runtime::*;
 use proptest::prelude::*;
 
 /// A session at a time, and its advice.
-struct Scene {
+struct AdvisedSession {
     dice: Dice,
     kernel: Kernel,
-    session: Session,
+    session: SessionState,
     now: i64,
     world: Probes,
     advice: Advice,
 }
 
-fn scene(seed: u64) -> Scene {
+fn advised_session(seed: u64) -> AdvisedSession {
     let mut dice = Dice::new(seed);
     let kernel = kernel(wild::plan(&mut dice));
     let mut world = Probes::any(&mut dice);
     let (session, now) = wild::session(&mut dice, &kernel, &mut world);
     let advice = guard_advice::advise(&kernel, &session, now, &mut world);
-    Scene { dice, kernel, session, now, world, advice }
+    AdvisedSession { dice, kernel, session, now, world, advice }
 }
 
-impl Scene {
+impl AdvisedSession {
     fn decision(&mut self, action: &Action, args: &Json) -> Decision {
         let proposal =
             Proposal { call: "law", tool: &action.wire_name, args: args.into(), now: self.now };
@@ -53,8 +53,8 @@ proptest! {
     /// Advice never disagrees with the verdict.
     #[test]
     fn status_is_the_verdict(seed: u64) {
-        let mut scene = scene(seed);
-        for action in scene.advice.actions.clone() {
+        let mut advised = advised_session(seed);
+        for action in advised.advice.actions.clone() {
             if let Some(args) = &action.args {
                 let expected = match action.status {
                     Status::Ready => Decision::Allow,
@@ -62,14 +62,14 @@ proptest! {
                     Status::Wait => Decision::Wait,
                     Status::Blocked => Decision::Deny,
                 };
-                prop_assert_eq!(scene.decision(&action, args), expected, "{:?}", action);
+                prop_assert_eq!(advised.decision(&action, args), expected, "{:?}", action);
             } else if action.status != Status::Ready {
                 // Whatever the arguments.
-                let tool = scene.kernel.tool(&action.wire_name).unwrap();
-                let tool = scene.kernel.plan().tools[tool as usize].clone();
+                let tool = advised.kernel.tool(&action.wire_name).unwrap();
+                let tool = advised.kernel.plan().tools[tool as usize].clone();
                 for _ in 0..20 {
-                    let args = wild::args(&mut scene.dice, &tool);
-                    let decision = scene.decision(&action, &args);
+                    let args = wild::args(&mut advised.dice, &tool);
+                    let decision = advised.decision(&action, &args);
                     prop_assert_ne!(decision, Decision::Allow, "{:?} {}", action, args);
                 }
             }
@@ -80,13 +80,13 @@ proptest! {
     /// is.
     #[test]
     fn ready_if_any_is(seed: u64) {
-        let mut scene = scene(seed);
-        for action in scene.advice.actions.clone() {
-            let tool = scene.kernel.tool(&action.wire_name).unwrap();
-            let tool = scene.kernel.plan().tools[tool as usize].clone();
+        let mut advised = advised_session(seed);
+        for action in advised.advice.actions.clone() {
+            let tool = advised.kernel.tool(&action.wire_name).unwrap();
+            let tool = advised.kernel.plan().tools[tool as usize].clone();
             for _ in 0..20 {
-                let args = wild::args(&mut scene.dice, &tool);
-                let allowed = scene.decision(&action, &args) == Decision::Allow;
+                let args = wild::args(&mut advised.dice, &tool);
+                let allowed = advised.decision(&action, &args) == Decision::Allow;
                 prop_assert!(!allowed || action.status == Status::Ready, "{:?} {}", action, args);
             }
         }
@@ -94,7 +94,7 @@ proptest! {
 
     #[test]
     fn terms_are_parts_and_actions_are_ranked(seed: u64) {
-        let Scene { kernel, advice, .. } = scene(seed);
+        let AdvisedSession { kernel, advice, .. } = advised_session(seed);
         prop_assert_eq!(advice.actions.len(), kernel.plan().tools.len());
         let part = |number: Decimal| (0..=1_000_000).contains(&number.0);
         for action in &advice.actions {
@@ -115,7 +115,7 @@ proptest! {
     /// Asking changes nothing, and the same question has the same answer.
     #[test]
     fn advice_is_pure(seed: u64) {
-        let Scene { kernel, session, now, mut world, advice, .. } = scene(seed);
+        let AdvisedSession { kernel, session, now, mut world, advice, .. } = advised_session(seed);
         let before = format!("{session:?}");
         prop_assert_eq!(guard_advice::advise(&kernel, &session, now, &mut world), advice);
         prop_assert_eq!(format!("{session:?}"), before);
@@ -149,7 +149,7 @@ proptest! {
     /// The text says the numbers that the ranking used, in the order of the ranking.
     #[test]
     fn text_is_the_advice(seed: u64) {
-        let Scene { advice, .. } = scene(seed);
+        let AdvisedSession { advice, .. } = advised_session(seed);
         let text = advice.text();
         let blocks: Vec<&str> = text.split("\n### ").skip(1).collect();
         prop_assert_eq!(blocks.len(), advice.actions.len());

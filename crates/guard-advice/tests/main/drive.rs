@@ -71,7 +71,7 @@ impl Approvals for Ann {
 /// A drive under test.
 struct Run {
     kernel: Kernel,
-    session: Session,
+    session: SessionState,
     tools: Log,
     world: Later,
     clock: Still,

@@ -78,7 +78,7 @@ impl DriveSession for Notary<'_> {
         self.0.kernel()
     }
 
-    fn state(&self) -> &Session {
+    fn state(&self) -> &SessionState {
         self.0.state()
     }
 

@@ -271,7 +271,7 @@ pub fn args(dice: &mut Dice, tool: &Tool) -> Json {
 }
 
 /// A session in which something has happened.
-pub fn session(dice: &mut Dice, kernel: &Kernel, world: &mut Probes) -> (Session, i64) {
+pub fn session(dice: &mut Dice, kernel: &Kernel, world: &mut Probes) -> (SessionState, i64) {
     let mut session = kernel.open("s", 0, "/ws").unwrap();
     let (mut now, mut flying) = (0, Vec::<String>::new());
     for step in 0..dice.below(20) {

@@ -1,7 +1,7 @@
 //! The inputs of an evaluation: the compiled plan, the session, the answers of the world, the call.
 
 use crate::compiled::CompiledPlan;
-use crate::session::Session;
+use crate::session::SessionState;
 use crate::val::Val;
 use crate::world::WorldQuestions;
 use guard_plan::plan::VarId;
@@ -61,7 +61,7 @@ impl Default for DecisionResources {
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'a> {
     pub compiled: &'a CompiledPlan,
-    pub session: &'a Session,
+    pub session: &'a SessionState,
     pub decision: &'a DecisionResources,
     pub answers: &'a dyn WorldQuestions,
     /// The clock of the session at this decision.
@@ -88,7 +88,7 @@ impl<'a> Context<'a> {
     /// The inputs of an expression without arguments, at the session's own time.
     pub fn new(
         compiled: &'a CompiledPlan,
-        session: &'a Session,
+        session: &'a SessionState,
         decision: &'a DecisionResources,
         answers: &'a dyn WorldQuestions,
     ) -> Context<'a> {

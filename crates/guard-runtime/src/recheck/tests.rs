@@ -6,7 +6,7 @@ mod build;
 
 use crate::compiled::CompiledPlan;
 use crate::{
-    Ending, Event, HaltEnd, Kernel, NoWorld, Outcome, Proposal, Proposed, Recorder, Session,
+    Ending, Event, HaltEnd, Kernel, NoWorld, Outcome, Proposal, Proposed, Recorder, SessionState,
     Settled, Settlement,
 };
 use build::*;
@@ -43,27 +43,27 @@ fn believing(plan: Plan) -> Kernel {
     Kernel::of_compiled(compiled).unwrap()
 }
 
-fn opened(kernel: &Kernel, every: u32) -> Session {
+fn opened(kernel: &Kernel, every: u32) -> SessionState {
     let mut session = kernel.open("s", 0, "/").unwrap();
     kernel.set_recheck(&mut session, NonZeroU32::new(every));
     session
 }
 
-fn propose(kernel: &Kernel, session: &mut Session, call: u64, count: i64) -> Proposed {
+fn propose(kernel: &Kernel, session: &mut SessionState, call: u64, count: i64) -> Proposed {
     let args = Json::parse(&format!("{{\"count\": {count}}}")).unwrap();
     let id = call.to_string();
     let proposal = Proposal { call: &id, tool: "wire.work", args: (&args).into(), now: 0 };
     kernel.propose(session, &proposal, &mut NoWorld).unwrap()
 }
 
-fn settle(kernel: &Kernel, session: &mut Session, call: u64) -> Settled {
+fn settle(kernel: &Kernel, session: &mut SessionState, call: u64) -> Settled {
     let id = call.to_string();
     let settlement = Settlement { call: &id, ending: Ending::Success(None), now: 0 };
     kernel.settle(session, &settlement, &mut NoWorld).unwrap()
 }
 
 /// Admits and settles calls that add 5 each, until one is refused; returns how many were admitted.
-fn until_refused(kernel: &Kernel, session: &mut Session) -> (u64, Proposed) {
+fn until_refused(kernel: &Kernel, session: &mut SessionState) -> (u64, Proposed) {
     for call in 0..1000 {
         let proposed = propose(kernel, session, call, 5);
         if !proposed.verdict.is_allowed() {
@@ -188,7 +188,7 @@ fn a_refused_call_is_not_in_the_sample() {
 #[test]
 fn the_trace_says_so_and_replays() {
     let kernel = believing(planted());
-    let play = |session: &mut Session| {
+    let play = |session: &mut SessionState| {
         let mut recorder = Recorder::new(Arc::new(crate::Salt::new(&[7; 32])));
         let mut lines = vec![line(recorder.open(&kernel, session, None))];
         for call in 0..4 {

@@ -2,7 +2,7 @@
 
 use super::Recorder;
 use crate::kernel::Kernel;
-use crate::session::Session;
+use crate::session::SessionState;
 use guard_plan::decode::holds_secrets;
 use guard_plan::json::Json;
 use guard_plan::plan::{FactId, Plan, ProbeAsks, SourceKind, TypeDef, TypeId, VarId};
@@ -75,7 +75,7 @@ impl Recorder {
         }
     }
 
-    pub(super) fn changes(&self, kernel: &Kernel, session: &Session) -> Vec<Change> {
+    pub(super) fn changes(&self, kernel: &Kernel, session: &SessionState) -> Vec<Change> {
         let changes = session.changes().iter();
         let change =
             |(id, before): &(VarId, Value)| self.change(kernel, *id, before, session.value(*id)?);

@@ -3,7 +3,7 @@
 use crate::compiled::CompiledPlan;
 use crate::eval::context::{Context, DecisionResources};
 use crate::outcome::Settled;
-use crate::session::Session;
+use crate::session::SessionState;
 use crate::stage::DecidedCall;
 use crate::val::Val;
 use crate::world::WorldQuestions;
@@ -25,7 +25,7 @@ impl AfterCall<'_> {
     pub fn read<T>(
         &self,
         compiled: &CompiledPlan,
-        session: &Session,
+        session: &SessionState,
         read: impl FnOnce(&Context<'_>) -> T,
     ) -> T {
         let args: Vec<Val<'_>> = self.args.iter().map(Val::from_value).collect();
@@ -35,7 +35,7 @@ impl AfterCall<'_> {
 }
 
 /// Writes a variable, and keeps its previous value for the record.
-pub(super) fn write(session: &mut Session, var: VarId, value: Value) {
+pub(super) fn write(session: &mut SessionState, var: VarId, value: Value) {
     let before = std::mem::replace(&mut session.state[var as usize], value);
     if !session.changes.iter().any(|(changed, _)| *changed == var) {
         session.changes.push((var, before));
@@ -44,7 +44,7 @@ pub(super) fn write(session: &mut Session, var: VarId, value: Value) {
 
 /// Adds a note; the most severe kind halts the session.
 pub(super) fn note(
-    session: &mut Session,
+    session: &mut SessionState,
     settled: &mut Settled,
     kind: NoteKind,
     rule: &str,

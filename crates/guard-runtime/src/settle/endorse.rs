@@ -5,7 +5,7 @@ use super::part;
 use crate::compiled::CompiledPlan;
 use crate::compiled::prepare;
 use crate::outcome::Settled;
-use crate::session::Session;
+use crate::session::SessionState;
 use guard_plan::json::Json;
 use guard_plan::origin::Vouched;
 use guard_plan::record::NoteKind;
@@ -21,7 +21,7 @@ pub(super) fn counts(endorsement: &prepare::Vouching, stains: &[Stain]) -> bool 
 /// Returns what the endorsements of a tool vouch for in a result, where a rule asks about origins.
 pub(super) fn vouched<'j>(
     compiled: &CompiledPlan,
-    session: &Session,
+    session: &SessionState,
     after: &AfterCall<'_>,
     raw: &'j Json,
     settled: &mut Settled,

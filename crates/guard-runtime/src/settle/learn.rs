@@ -8,7 +8,7 @@ use crate::eval;
 use crate::eval::collections::{Items, bound};
 use crate::eval::context::{Bindings, Context};
 use crate::outcome::{Learned, Settled};
-use crate::session::Session;
+use crate::session::SessionState;
 use crate::session::facts::AddedRow;
 use crate::val::Val;
 use guard_plan::decode::holds_secrets;
@@ -32,7 +32,7 @@ pub(crate) type LearnedRow = Result<Vec<Value>, Fault>;
 /// Adds the rows that a result teaches.
 pub(super) fn learn(
     compiled: &CompiledPlan,
-    session: &mut Session,
+    session: &mut SessionState,
     after: &AfterCall<'_>,
     by: &str,
     settled: &mut Settled,
@@ -72,7 +72,7 @@ pub(super) fn learn(
 /// Adds the rows of one lesson, taught by a call, a prompt or the session's start.
 pub(crate) fn take_rows(
     compiled: &CompiledPlan,
-    session: &mut Session,
+    session: &mut SessionState,
     rule: &Learn,
     rows: Vec<LearnedRow>,
     by: &Arc<str>,

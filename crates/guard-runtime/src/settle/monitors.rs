@@ -3,7 +3,7 @@
 
 use crate::compiled::CompiledPlan;
 use crate::eval::context::{Context, DecisionResources};
-use crate::session::{Session, Truth};
+use crate::session::{SessionState, Truth};
 use crate::world::{NoWorld, WorldAnswers};
 use guard_plan::plan::{Monitor, TemporalOp};
 use guard_plan::value::Fault;
@@ -11,7 +11,7 @@ use guard_plan::value::Fault;
 type Maybe = Result<bool, Fault>;
 
 /// The monitors at the initial state.
-pub(crate) fn begin_monitors(compiled: &CompiledPlan, session: &mut Session) {
+pub(crate) fn begin_monitors(compiled: &CompiledPlan, session: &mut SessionState) {
     for monitor in session.monitors.iter_mut() {
         *monitor = Truth { value: Ok(false), operand: Ok(false) };
     }
@@ -23,7 +23,7 @@ pub(crate) fn begin_monitors(compiled: &CompiledPlan, session: &mut Session) {
 }
 
 /// Updates the monitors with the committed state.
-pub(crate) fn step_monitors(compiled: &CompiledPlan, session: &mut Session) {
+pub(crate) fn step_monitors(compiled: &CompiledPlan, session: &mut SessionState) {
     let mut world = NoWorld;
     for (id, monitor) in compiled.plan().monitors.iter().enumerate() {
         let (decision, answers) = (DecisionResources::default(), WorldAnswers::new(&mut world));

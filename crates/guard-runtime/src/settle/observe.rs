@@ -5,7 +5,7 @@ use super::learn;
 use crate::compiled::CompiledPlan;
 use crate::eval::context::Context;
 use crate::outcome::Settled;
-use crate::session::Session;
+use crate::session::SessionState;
 use crate::stage::DecidedCall;
 use crate::target::{self, PathKey};
 use crate::val::Val;
@@ -20,7 +20,7 @@ type EvaluatedObservation = Result<(Vec<PathKey>, Value), Fault>;
 /// violate.
 pub(crate) fn observe(
     compiled: &CompiledPlan,
-    session: &mut Session,
+    session: &mut SessionState,
     after: &AfterCall<'_>,
     settled: &mut Settled,
 ) {
@@ -61,7 +61,7 @@ pub(crate) fn observe(
 /// Returns the variable with the observed value in it, if that has the variable's type.
 fn fit(
     compiled: &CompiledPlan,
-    session: &Session,
+    session: &SessionState,
     rule: &Observe,
     way: &[PathKey],
     value: Value,
@@ -79,7 +79,7 @@ fn fit(
 
 fn check_observed(
     compiled: &CompiledPlan,
-    session: &mut Session,
+    session: &mut SessionState,
     after: &AfterCall<'_>,
     settled: &mut Settled,
 ) {

@@ -6,7 +6,7 @@ use super::stain;
 use crate::compiled::CompiledPlan;
 use crate::eval::context::{Context, DecisionResources};
 use crate::outcome::Settled;
-use crate::session::Session;
+use crate::session::SessionState;
 use crate::stage::DecidedCall;
 use crate::target::{self, PathKey};
 use crate::val::Val;
@@ -19,7 +19,7 @@ use guard_plan::value::{Fault, Value};
 /// Applies the tool's `undecoded` to what its observations would have written (semantics §4).
 pub(super) fn forget(
     compiled: &CompiledPlan,
-    session: &mut Session,
+    session: &mut SessionState,
     call: DecidedCall<'_>,
     args: &[Value],
     answers: &dyn WorldQuestions,
@@ -47,7 +47,7 @@ pub(super) fn forget(
 
 fn clear(
     compiled: &CompiledPlan,
-    session: &mut Session,
+    session: &mut SessionState,
     call: DecidedCall<'_>,
     args: &[Value],
     answers: &dyn WorldQuestions,
@@ -89,7 +89,7 @@ fn clear(
 /// observations that cannot be cleared.
 fn emptied<'c>(
     compiled: &CompiledPlan,
-    session: &Session,
+    session: &SessionState,
     call: DecidedCall<'c>,
     args: &[Value],
     answers: &dyn WorldQuestions,

@@ -15,7 +15,7 @@ use crate::open;
 use crate::recall;
 use crate::recheck;
 use crate::session::probes::Attempts;
-use crate::session::{Session, Truth};
+use crate::session::{SessionState, Truth};
 use crate::settle::monitors;
 use guard_plan::plan::Millis;
 use names::OldPositions;
@@ -69,7 +69,7 @@ impl fmt::Display for Forgotten {
 #[derive(Debug)]
 pub struct Upgraded {
     /// The session.
-    pub session: Session,
+    pub session: SessionState,
     /// What the new plan remembers and begins anew.
     pub anew: Vec<Forgotten>,
     /// What the session remembered and the new plan does not.
@@ -94,7 +94,7 @@ impl Upgraded {
 pub(crate) fn upgrade(
     old: &CompiledPlan,
     new: &CompiledPlan,
-    session: &Session,
+    session: &SessionState,
     now: Millis,
 ) -> Result<Upgraded, UpgradeError> {
     let mut move_ = Migration::new(old, new, session)?;
@@ -123,8 +123,8 @@ struct Migration<'m> {
     old: &'m CompiledPlan,
     new: &'m CompiledPlan,
     names: OldPositions,
-    from: &'m Session,
-    to: Session,
+    from: &'m SessionState,
+    to: SessionState,
     anew: Vec<Forgotten>,
     dropped: Vec<Forgotten>,
 }
@@ -133,7 +133,7 @@ impl<'m> Migration<'m> {
     fn new(
         old: &'m CompiledPlan,
         new: &'m CompiledPlan,
-        from: &'m Session,
+        from: &'m SessionState,
     ) -> Result<Migration<'m>, UpgradeError> {
         let to = open::open(new, &from.id, from.start, &from.workspace, None);
         let to = to.map_err(|error| UpgradeError::Other(error.to_string()))?;

@@ -3,7 +3,7 @@
 use crate::kernel::Kernel;
 use crate::page::object;
 use crate::session::flight::InFlight;
-use crate::session::{ProbeTurn, Session, Spoken};
+use crate::session::{ProbeTurn, SessionState, Spoken};
 use guard_plan::json::Json;
 use guard_plan::plan::UnitId;
 use guard_plan::{decimal, render, time};
@@ -25,7 +25,7 @@ fn spoken_json(spoken: &Spoken<'_>) -> Json {
     ])
 }
 
-impl Session {
+impl SessionState {
     /// Returns its state, budgets, history and calls in flight.
     pub fn state_json(&self, kernel: &Kernel) -> Json {
         let plan = kernel.plan();

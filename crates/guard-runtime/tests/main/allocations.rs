@@ -7,7 +7,7 @@ use guard_plan::json::Json;
 use guard_plan::plan::*;
 use guard_runtime::*;
 
-fn cycle(kernel: &Kernel, session: &mut Session, tool: &str, args: &Json, now: i64) {
+fn cycle(kernel: &Kernel, session: &mut SessionState, tool: &str, args: &Json, now: i64) {
     let proposal = Proposal { call: "call-1", tool, args: args.into(), now };
     let proposed = kernel.propose(session, &proposal, &mut NoWorld).unwrap();
     assert!(proposed.verdict.reasons.is_empty());

@@ -192,7 +192,7 @@ pub fn ran(ended: RunEnd, output: &str) -> Ran {
 /// A session whose calls are written `tool {args}`.
 pub struct Live {
     pub kernel: Kernel,
-    pub session: Session,
+    pub session: SessionState,
     pub now: i64,
     pub world: Small,
     calls: u32,

@@ -6,14 +6,20 @@ use guard_plan::plan::*;
 use guard_plan::value::Value;
 use guard_runtime::*;
 
-fn propose(kernel: &Kernel, session: &mut Session, tool: &str, args: &str, call: &str) -> Proposed {
+fn propose(
+    kernel: &Kernel,
+    session: &mut SessionState,
+    tool: &str,
+    args: &str,
+    call: &str,
+) -> Proposed {
     let args = Json::parse(args).unwrap();
     kernel
         .propose(session, &Proposal { call, tool, args: (&args).into(), now: 0 }, &mut NoWorld)
         .unwrap()
 }
 
-fn succeed(kernel: &Kernel, session: &mut Session, call: &str) {
+fn succeed(kernel: &Kernel, session: &mut SessionState, call: &str) {
     let settlement = Settlement { call, ending: Ending::Success(None), now: 0 };
     kernel.settle(session, &settlement, &mut NoWorld).unwrap();
 }

@@ -43,20 +43,20 @@ fn shadowed(optimized: Plan, every: u32) -> Kernel {
     watched_by(loaded(honest()), loaded(optimized), every).unwrap()
 }
 
-fn propose(kernel: &Kernel, session: &mut Session, call: &str, count: i64) -> Proposed {
+fn propose(kernel: &Kernel, session: &mut SessionState, call: &str, count: i64) -> Proposed {
     let args = Json::parse(&format!("{{\"count\": {count}}}")).unwrap();
     let proposal = Proposal { call, tool: "wire.work", args: (&args).into(), now: 0 };
     kernel.propose(session, &proposal, &mut NoWorld).unwrap()
 }
 
-fn settle(kernel: &Kernel, session: &mut Session, call: &str) -> Settled {
+fn settle(kernel: &Kernel, session: &mut SessionState, call: &str) -> Settled {
     let settlement = Settlement { call, ending: Ending::Success(None), now: 0 };
     kernel.settle(session, &settlement, &mut NoWorld).unwrap()
 }
 
 /// The codes of the reasons of calls with these counts, one after the other.
 #[track_caller]
-fn check(optimized: Plan, every: u32, counts: &[i64], expected: &[&str]) -> Session {
+fn check(optimized: Plan, every: u32, counts: &[i64], expected: &[&str]) -> SessionState {
     let kernel = shadowed(optimized, every);
     let mut session = kernel.open("s", 0, "/ws").unwrap();
     let mut said = Vec::new();

@@ -20,7 +20,7 @@ fn a_session_is_recorded() {
     let mut session = kernel.open("s1", 1_000, "/ws").unwrap();
     let mut recorder = Recorder::new(std::sync::Arc::new(Salt::new(b"salt")));
     let mut lines = vec![recorder.open(&kernel, &session, None).to_vec()];
-    let mut step = |session: &mut Session, event: Event<'_>| {
+    let mut step = |session: &mut SessionState, event: Event<'_>| {
         let outcome = kernel.step(session, &event, &mut NoWorld).unwrap();
         lines.push(recorder.event(&kernel, session, &event, &outcome).to_vec());
     };
@@ -75,7 +75,7 @@ fn what_may_be_a_secret_is_none_of_the_trace() {
     let kernel = kernel(plan);
     let mut session = kernel.open("s1", 1_000, "/ws").unwrap();
     let mut recorder = Recorder::new(std::sync::Arc::new(Salt::new(b"salt")));
-    let mut record = |session: &mut Session, event: Event<'_>| {
+    let mut record = |session: &mut SessionState, event: Event<'_>| {
         let outcome = kernel.step(session, &event, &mut NoWorld).unwrap();
         let line = recorder.event(&kernel, session, &event, &outcome).to_vec();
         String::from_utf8(line).unwrap()

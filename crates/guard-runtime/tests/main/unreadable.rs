@@ -16,7 +16,7 @@ fn guard() -> Plan {
 }
 
 /// Proposes unreadable arguments, and gives the verdict and the record.
-fn refused(plan: Plan, tool: &str, text: &str) -> (Proposed, Session, String) {
+fn refused(plan: Plan, tool: &str, text: &str) -> (Proposed, SessionState, String) {
     let kernel = kernel(plan);
     let mut session = kernel.open("s", 1_000, "/w").unwrap();
     let mut recorder = Recorder::new(Arc::new(Salt::new(b"salt")));

@@ -9,7 +9,7 @@ use guard_plan::record::{self, Payload, Record};
 use guard_plan::replayed::Aspect;
 use guard_plan::{hex, time};
 use guard_runtime::{
-    Event, Outcome, Recorder, Salt, Scratch, Secrets, Session, Settlement, StepError, replay,
+    Event, Outcome, Recorder, Salt, Scratch, Secrets, SessionState, Settlement, StepError, replay,
 };
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ const LAST: u64 = u64::MAX / 2;
 #[derive(Debug)]
 pub struct Replay<'k> {
     pub(super) judge: &'k Judge,
-    pub(super) session: Session,
+    pub(super) session: SessionState,
     secrets: Option<Arc<dyn Secrets>>,
     /// Writes the records again; only if the plan is the recorded one.
     pub(super) recorder: Option<Recorder>,

@@ -5,7 +5,7 @@ use guard_compiler::{NoFiles, SourceFile, compile};
 use guard_plan::LoadedPlan;
 use guard_plan::json::Json;
 use guard_plan::verdict::Decision;
-use guard_runtime::{Ending, Kernel, NoWorld, Proposal, Scratch, Session, Settlement};
+use guard_runtime::{Ending, Kernel, NoWorld, Proposal, Scratch, SessionState, Settlement};
 
 fn kernel(text: String) -> Kernel {
     let root = SourceFile { path: "peers.guard".into(), text };
@@ -32,7 +32,7 @@ fn requests(calls: &[Call]) -> Vec<(String, Json)> {
     calls.iter().map(request).collect()
 }
 
-fn verdicts(kernel: Kernel, session: Session, requests: Vec<(String, Json)>) -> Engine<'static> {
+fn verdicts(kernel: Kernel, session: SessionState, requests: Vec<(String, Json)>) -> Engine<'static> {
     let mut scratch = Scratch::default();
     Box::new(move |n| {
         let (tool, args) = &requests[n];
@@ -42,7 +42,7 @@ fn verdicts(kernel: Kernel, session: Session, requests: Vec<(String, Json)>) -> 
     })
 }
 
-fn settled(kernel: Kernel, mut session: Session, requests: Vec<(String, Json)>) -> Engine<'static> {
+fn settled(kernel: Kernel, mut session: SessionState, requests: Vec<(String, Json)>) -> Engine<'static> {
     Box::new(move |n| {
         let (tool, args) = &requests[n];
         call(&kernel, &mut session, tool, args, NOW * 1000)
@@ -50,7 +50,7 @@ fn settled(kernel: Kernel, mut session: Session, requests: Vec<(String, Json)>) 
 }
 
 /// Proposes, and settles what is allowed.
-fn call(kernel: &Kernel, session: &mut Session, tool: &str, args: &Json, now: i64) -> bool {
+fn call(kernel: &Kernel, session: &mut SessionState, tool: &str, args: &Json, now: i64) -> bool {
     let proposal = Proposal { call: "c", tool, args: args.into(), now };
     let proposed = kernel.propose(session, &proposal, &mut NoWorld).expect("a free id");
     let allowed = proposed.verdict.decision == Decision::Allow;
@@ -75,7 +75,7 @@ pub fn rules_settled(calls: Vec<Call>, rules: usize) -> Engine<'static> {
     settled(kernel, session, requests(&calls))
 }
 
-fn read_after_login(logins: &[Login]) -> (Kernel, Session) {
+fn read_after_login(logins: &[Login]) -> (Kernel, SessionState) {
     let text = "guard peers\ntool login(user: string)\ntool read(user: string) { requires login(user) within 1h }\n";
     let kernel = kernel(text.into());
     let mut session = kernel.open("s", 0, "/w").expect("a session");
