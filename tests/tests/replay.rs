@@ -4,7 +4,7 @@ use crate::cli::build_guardc;
 use crate::inputs::Folder;
 use guard_plan::LoadedPlan;
 use guard_plan::random::Rng;
-use guard_plan::replayed::{Aspect, View};
+use guard_plan::replay_report::{Aspect, View};
 use guard_runtime::Kernel;
 use guard_tests::{compiled, differential, generate};
 use guard_trace::Keys;

@@ -1,6 +1,6 @@
 //! The commands as they are handed out: programs by name, files as absolute paths.
 
-use crate::found::{Folders, FoundCommands, Raw};
+use crate::raw_commands::{Folders, FoundCommands, Raw};
 use crate::word::Word;
 use crate::{ShellText, SimpleCommand, paths};
 

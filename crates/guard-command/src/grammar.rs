@@ -6,7 +6,7 @@ mod compound;
 mod simple;
 mod words;
 
-use crate::found::{Folders, FoundCommands, Read, UnreadableText};
+use crate::raw_commands::{Folders, FoundCommands, Read, UnreadableText};
 use crate::word::{Word, ends_word};
 use crate::{MAX_COMMANDS, MAX_DEPTH, MAX_TEXT, MAX_WORDS, interpreters, roles, runs};
 

@@ -1,7 +1,7 @@
 //! Programs that carry a program in their words, and options that make a harmless program run another.
 
-use crate::found::{InnerCommand, Raw, is_device, script};
 use crate::operands::split;
+use crate::raw_commands::{InnerCommand, Raw, is_device, script};
 use crate::runs::{holds_substitution, is_harmless_value};
 use crate::scripts;
 use crate::word::Word;

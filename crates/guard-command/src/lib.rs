@@ -8,11 +8,11 @@
 #![forbid(unsafe_code)]
 
 mod finish;
-mod found;
 mod grammar;
 mod interpreters;
 mod operands;
 mod paths;
+mod raw_commands;
 mod roles;
 mod runs;
 mod scripts;
@@ -76,7 +76,7 @@ pub struct SimpleCommand {
 /// Returns every simple command that a shell in the folder `base`, a normalised absolute path, could run for this text.
 /// A text that cannot be read gives one command of which nothing is known.
 pub fn read(text: &str, base: &str) -> Vec<SimpleCommand> {
-    let mut found = found::FoundCommands::new(base);
+    let mut found = raw_commands::FoundCommands::new(base);
     let hidden = |c: char| c == '\0' || (c.is_control() && !matches!(c, '\n' | '\t' | '\r'));
     if text.len() > MAX_TEXT || text.chars().any(hidden) {
         return vec![unreadable(text)];
@@ -86,7 +86,7 @@ pub fn read(text: &str, base: &str) -> Vec<SimpleCommand> {
             let commands = finish::commands(found);
             if commands.iter().all(is_bounded) { commands } else { vec![unreadable(text)] }
         }
-        Err(found::UnreadableText) => vec![unreadable(text)],
+        Err(raw_commands::UnreadableText) => vec![unreadable(text)],
     }
 }
 

@@ -9,9 +9,9 @@ mod git;
 pub(crate) use find::{find, listed};
 pub(crate) use git::git;
 
-use crate::found::Raw;
 use crate::interpreters::sed_parts;
 use crate::operands::split;
+use crate::raw_commands::Raw;
 use crate::word::Word;
 
 /// Programs that only read, whose operands are files.

@@ -4,9 +4,11 @@ mod variables;
 
 pub(crate) use variables::{harmless_assignment, holds_substitution, is_harmless_value};
 
-use crate::found::{FoundCommands, InnerCommand, Raw, Read, UnreadableText, is_device, script};
 use crate::grammar::text;
 use crate::operands::{OptionSet, first_operand};
+use crate::raw_commands::{
+    FoundCommands, InnerCommand, Raw, Read, UnreadableText, is_device, script,
+};
 use crate::word::{Word, is_name};
 use crate::{MAX_DEPTH, interpreters, paths, roles};
 

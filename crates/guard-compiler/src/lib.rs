@@ -9,13 +9,13 @@ mod analysis;
 mod defines;
 mod errors;
 mod fixes;
+mod generated_tools;
 pub mod hir;
 mod limits;
 mod lower;
 mod names;
 mod optimize;
 pub mod scenario;
-mod served;
 mod sources;
 mod types;
 

@@ -3,7 +3,7 @@
 //! Reads nothing itself: a [`Loader`] brings texts. Knows `use`, and no other item.
 
 use crate::errors;
-use crate::served;
+use crate::generated_tools;
 use guard_syntax::ast::{ContractClause, File, ItemKind, ItemShape, UseTarget, Whole};
 use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::{FileId, Span};
@@ -94,7 +94,7 @@ pub(crate) fn load(root: SourceFile, loader: &mut dyn Loader) -> LoadedSources {
         }
     }
     sources.schemas(loader);
-    let served = served::declare(&sources.trees, &mut sources.diagnostics);
+    let served = generated_tools::declare(&sources.trees, &mut sources.diagnostics);
     sources.trees.push(served);
     sources.bundled.push(true);
     sources

@@ -7,8 +7,8 @@ use crate::lex;
 use crate::lines::LineBreaks;
 use crate::outcome;
 use crate::shape::PreparedContract;
+use crate::single_value;
 use crate::unwrap::Unwrap;
-use crate::whole;
 use guard_plan::plan::Root;
 use guard_plan::report::{KEPT_TEXT, KeptItem, RawText, Report};
 use sha2::{Digest, Sha256};
@@ -165,7 +165,7 @@ impl Feed {
     /// Ends the text and returns its report.
     pub fn finish(mut self, input: &Input<'_>) -> Report {
         if self.prepared.contract.root == Root::Value {
-            let mut read = whole::read(&self.prepared, &self.buffer, self.over, input);
+            let mut read = single_value::read(&self.prepared, &self.buffer, self.over, input);
             let (text, lines) = self.text.finish();
             read.length = text.length as usize;
             let mut report = outcome::report(&self.prepared, read, input, text);

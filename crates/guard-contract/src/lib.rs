@@ -26,10 +26,10 @@ mod reask;
 mod repair;
 mod schema;
 mod shape;
+mod single_value;
 mod strict;
 mod tape;
 mod unwrap;
-mod whole;
 
 pub use checker::Checker;
 pub use feed::Feed;

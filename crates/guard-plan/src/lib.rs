@@ -25,7 +25,7 @@ pub mod plan;
 pub mod random;
 pub mod record;
 pub mod render;
-pub mod replayed;
+pub mod replay_report;
 pub mod report;
 #[cfg(feature = "schema")]
 pub mod schema;

@@ -1,7 +1,7 @@
 //! The JSON Schemas of all types that cross a process.
 
 use crate::record::{self, Kind};
-use crate::{advice, drive, encode, replayed, report, verdict};
+use crate::{advice, drive, encode, replay_report, report, verdict};
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::{JsonSchema, schema_for};
 use serde_json::{Map, Value, json};
@@ -17,7 +17,7 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         ("advice", schema::<advice::Advice>()),
         ("drive-report", schema::<drive::DriveReport>()),
         ("record", record()),
-        ("replay-report", schema::<replayed::ReplayReport>()),
+        ("replay-report", schema::<replay_report::ReplayReport>()),
         ("report", schema::<report::Report>()),
     ]
 }

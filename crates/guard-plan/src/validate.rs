@@ -6,7 +6,7 @@
 
 mod contract;
 mod expression;
-mod served;
+mod lifecycle_tools;
 mod session;
 
 use crate::builtin::Builtin;
@@ -32,7 +32,7 @@ pub(crate) fn plan(plan: &Plan, sources: &Sources) -> ValidationResult {
     checker.tables()?;
     for tool in &plan.tools {
         checker.tool(tool).map_err(|why| format!("tool `{}`: {why}", tool.name))?;
-        served::tool(plan, tool).map_err(|why| format!("tool `{}`: {why}", tool.name))?;
+        lifecycle_tools::tool(plan, tool).map_err(|why| format!("tool `{}`: {why}", tool.name))?;
     }
     checker.contracts()?;
     checker.session()

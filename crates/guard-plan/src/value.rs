@@ -99,7 +99,7 @@ impl Value {
     /// # Errors
     ///
     /// The effect writes more than [`MAX_WRITTEN`].
-    pub fn weigh(&self, written: &mut usize) -> Result<(), Fault> {
+    pub fn add_weight(&self, written: &mut usize) -> Result<(), Fault> {
         *written = written.saturating_add(self.weight());
         if *written <= MAX_WRITTEN {
             Ok(())

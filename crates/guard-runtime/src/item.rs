@@ -4,13 +4,13 @@ use crate::compiled::CompiledPlan;
 use crate::error::StepError;
 use crate::eval::context::{Context, DecisionResources};
 use crate::event::{Move, Verify};
-use crate::found::{self, CheckResult};
 use crate::host::named;
 use crate::outcome::Moved;
 use crate::session::SessionState;
 use crate::session::items::{self, ItemCriterion, LastChange, SessionItem};
 use crate::stage::lifecycle::misplaced;
 use crate::world::{World, WorldAnswers};
+use crate::world_checks::{self, CheckResult};
 use guard_plan::plan::{Actor, Lifecycle, LifecycleId, Transition};
 use guard_plan::record::ItemChange;
 use guard_plan::{near, render};
@@ -177,11 +177,11 @@ fn judge(cx: &Context<'_>, criteria: &[ItemCriterion]) -> (Vec<String>, Vec<Stri
     let (mut reasons, mut unanswered) = (Vec::new(), Vec::new());
     for criterion in criteria {
         let found = match criterion {
-            ItemCriterion::File(path) => found::file(cx, path),
-            ItemCriterion::Contains(path, text) => found::contains(cx, path, text),
-            ItemCriterion::Command(id) => found::command(cx, *id, 0),
-            ItemCriterion::Committed => found::committed(cx),
-            ItemCriterion::Probe(id) => found::probe(cx, *id),
+            ItemCriterion::File(path) => world_checks::file(cx, path),
+            ItemCriterion::Contains(path, text) => world_checks::contains(cx, path, text),
+            ItemCriterion::Command(id) => world_checks::command(cx, *id, 0),
+            ItemCriterion::Committed => world_checks::committed(cx),
+            ItemCriterion::Probe(id) => world_checks::probe(cx, *id),
         };
         match found {
             CheckResult::Holds => {}

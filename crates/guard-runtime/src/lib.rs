@@ -20,7 +20,6 @@ mod evaluate;
 mod event;
 mod feedback;
 mod flights;
-mod found;
 mod host;
 mod hypothesis;
 mod item;
@@ -49,6 +48,7 @@ mod upgrade;
 mod val;
 mod view;
 mod world;
+mod world_checks;
 
 pub use contract::SessionKnown;
 pub use error::{KernelError, RecallError, StepError, UpgradeError};

@@ -2,12 +2,12 @@
 
 mod state;
 
-use crate::found;
 use crate::kernel::Kernel;
 use crate::page::{brief, object, page};
 use crate::session::SessionState;
 use crate::session::items::{self, ItemCriterion, ItemEvidence, SessionItem};
 use crate::session::{ProbeTurn, Spoken};
+use crate::world_checks;
 use guard_plan::json::Json;
 use guard_plan::origin::Origin;
 use guard_plan::plan::{Actor, Lifecycle, Millis, ToolId};
@@ -166,7 +166,7 @@ impl SessionState {
     }
 
     fn criterion(&self, kernel: &Kernel, criterion: &ItemCriterion) -> Json {
-        let path = |path: &str| text(&found::shown(self, path));
+        let path = |path: &str| text(&world_checks::shown(self, path));
         object(match criterion {
             ItemCriterion::File(file) => vec![("file", path(file))],
             ItemCriterion::Contains(file, part) => {
@@ -187,7 +187,7 @@ impl SessionState {
         object(match evidence {
             ItemEvidence::Call(id) => vec![("call", text(id))],
             ItemEvidence::File(path, hash) => {
-                vec![("file", text(&found::shown(self, path))), ("sha256", text(hash))]
+                vec![("file", text(&world_checks::shown(self, path))), ("sha256", text(hash))]
             }
         })
     }

@@ -1,7 +1,7 @@
 //! Compound commands: groups, conditions, loops, `case`, tests and functions.
 
 use super::{ShellReader, cut, union};
-use crate::found::{Raw, Read, UnreadableText};
+use crate::raw_commands::{Raw, Read, UnreadableText};
 use crate::runs;
 use crate::word::{Word, ends_word, is_name};
 

@@ -1,7 +1,7 @@
 //! Simple commands: assignments, words and redirections.
 
 use super::{Here, ShellReader, cut, is_descriptor};
-use crate::found::{Raw, Read, UnreadableText};
+use crate::raw_commands::{Raw, Read, UnreadableText};
 use crate::runs;
 use crate::word::{Word, ends_word, is_name};
 

@@ -1,7 +1,7 @@
 //! Reads a word: removes quotes and escapes, and marks what only the shell could know.
 
 use super::ShellReader;
-use crate::found::UnreadableText;
+use crate::raw_commands::UnreadableText;
 use crate::word::{Word, ends_word};
 
 /// The word in the making.

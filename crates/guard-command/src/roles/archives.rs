@@ -1,8 +1,8 @@
 //! Files of archives, compressed files and downloads.
 
 use super::{READERS, SPEAKERS, cloned, leads_out};
-use crate::found::Raw;
 use crate::operands::split;
+use crate::raw_commands::Raw;
 use crate::word::Word;
 
 /// Archives, compressed files and downloads; then programs of which little is known.

@@ -1,7 +1,7 @@
 //! Files of programs that list files: `find`, `ls` and their kin.
 
-use crate::found::{InnerCommand, Raw};
 use crate::operands::split;
+use crate::raw_commands::{InnerCommand, Raw};
 use crate::word::Word;
 
 /// `find`: what it removes, writes and runs.

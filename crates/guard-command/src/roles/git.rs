@@ -1,8 +1,8 @@
 //! Files and inner commands of `git`.
 
 use super::{cloned, leads_out};
-use crate::found::{InnerCommand, Raw};
 use crate::operands::{Split, split};
+use crate::raw_commands::{InnerCommand, Raw};
 use crate::word::Word;
 
 /// `git`: its own options are taken off the words; what its subcommands run and touch.

@@ -1,7 +1,7 @@
 //! Variables of the environment: which of them decide what runs, and which values are harmless.
 
 use super::is_dangerous;
-use crate::found::{FoundCommands, Raw};
+use crate::raw_commands::{FoundCommands, Raw};
 use crate::word::{Word, is_name};
 
 /// Variables whose value some program runs as a command.

@@ -4,8 +4,8 @@
 
 use super::TypeChecker;
 use crate::errors;
+use crate::generated_tools;
 use crate::hir;
-use crate::served;
 use guard_plan::plan::{Actor, CriterionKind, Escalate};
 use guard_syntax::ast::{self, Ident, LifecycleClause};
 use guard_syntax::span::Span;
@@ -26,7 +26,7 @@ impl TypeChecker<'_, '_> {
         for (at, entry) in names.lifecycles.items.iter().enumerate() {
             let lifecycle = self.lifecycle(entry.decl, entry.docs.join("\n"));
             self.program.lifecycles.push(lifecycle);
-            for (tool, op) in served::operations(entry.decl) {
+            for (tool, op) in generated_tools::operations(entry.decl) {
                 if let Some(id) = names.tools.peek(&tool) {
                     self.program.tools[id].served = Some(hir::Served { lifecycle: at, op });
                 }
@@ -44,7 +44,7 @@ impl TypeChecker<'_, '_> {
     }
 
     fn lifecycle(&mut self, lifecycle: &ast::Lifecycle, doc: String) -> hir::Lifecycle {
-        let states = served::states(lifecycle);
+        let states = generated_tools::states(lifecycle);
         let state = |name: &Ident| states.iter().position(|s| *s == name.node).unwrap_or(0);
         let mut initial: Option<&Ident> = None;
         let mut finals: Vec<&Ident> = Vec::new();
@@ -87,7 +87,7 @@ impl TypeChecker<'_, '_> {
             }
         }
         out.finals = finals.iter().map(|s| state(s)).collect();
-        let transitions = served::transitions(lifecycle);
+        let transitions = generated_tools::transitions(lifecycle);
         self.reachable(lifecycle, initial, &finals, &transitions);
         self.sensible(&out, &transitions);
         out

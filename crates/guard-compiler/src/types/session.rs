@@ -5,9 +5,9 @@ use super::scope::{ExprPlace, MissingMeaning, Scope};
 use super::text::text;
 use super::{TypeChecker, literal};
 use crate::errors;
+use crate::generated_tools;
 use crate::hir::{self, Block, Check, CheckKind, Command, ExprKind, ProbeAsks, RuleMeta, Type};
 use crate::names::Names;
-use crate::served;
 use guard_plan::plan::{Backoff, Millis, Severity, SourceKind, TakenForms};
 use guard_plan::value::DECIMAL_ONE;
 use guard_syntax::ast::{self, BlockCondition, Ident, Str};
@@ -253,7 +253,7 @@ impl TypeChecker<'_, '_> {
             self.report(errors::unknown_word("lifecycle", lifecycle, known));
             return None;
         };
-        let states = served::states(self.names.lifecycles.items[at].decl);
+        let states = generated_tools::states(self.names.lifecycles.items[at].decl);
         match states.iter().position(|s| *s == state.node) {
             Some(state) => Some(CheckKind::Every(at, state)),
             None => {

@@ -3,7 +3,6 @@
 
 use super::DecidedCall;
 use crate::eval::context::Context;
-use crate::found::{self, CheckResult};
 use crate::reason::{FoundReasons, listed};
 use crate::session::CallEnd;
 use crate::session::items::{
@@ -11,6 +10,7 @@ use crate::session::items::{
 };
 use crate::session::origins::short;
 use crate::val::Val;
+use crate::world_checks::{self, CheckResult};
 use guard_plan::plan::{Actor, CriterionKind, Lifecycle, Served, ServedOp, Transition, TypeDef};
 use guard_plan::render;
 use guard_plan::value::Value;
@@ -244,7 +244,7 @@ fn criterion(
 
 /// Returns the path, if it lies in the workspace.
 fn inside(cx: &Context<'_>, path: &str) -> Result<Box<str>, RefusalText> {
-    match found::inside(cx.session, path) {
+    match world_checks::inside(cx.session, path) {
         CheckResult::Holds => Ok(path.into()),
         outside => Err(outside.lack().unwrap_or_default()),
     }
@@ -285,7 +285,7 @@ fn called(cx: &Context<'_>, id: &str) -> Result<(), RefusalText> {
 /// Checks that a file exists, and returns it with its hash.
 fn hashed(cx: &Context<'_>, path: &str, wanted: Option<&str>) -> Result<ItemEvidence, RefusalText> {
     let path = inside(cx, path)?;
-    let name = found::shown(cx.session, &path);
+    let name = world_checks::shown(cx.session, &path);
     let found = match cx.answers.sha256(&path) {
         None => return Err(format!("nobody can say whether `{name}` is there")),
         Some(None) => return Err(format!("`{name}` is missing")),

@@ -3,9 +3,9 @@
 use crate::compiled::checks::CheckTree;
 use crate::compiled::prepare::CompiledExpr;
 use crate::eval::context::Context;
-use crate::found::{self, CheckResult};
 use crate::session::items;
 use crate::val::Val;
+use crate::world_checks::{self, CheckResult};
 use guard_plan::plan::{AttestId, Check, CheckKind, LifecycleId, PathId};
 use guard_plan::record::Missing;
 use guard_plan::value::DECIMAL_ONE;
@@ -95,17 +95,17 @@ impl CheckJudge<'_, '_> {
         let path = |path: &PathId| &*self.cx.session.paths[*path as usize];
         match kind {
             CheckKind::Contains(file, text) => {
-                let outside = found::inside(self.cx.session, path(file)).lack();
-                outside.or_else(|| found::contains(self.cx, path(file), text).lack())
+                let outside = world_checks::inside(self.cx.session, path(file)).lack();
+                outside.or_else(|| world_checks::contains(self.cx, path(file), text).lack())
             }
             CheckKind::Conforms(file, contract) => {
-                let outside = found::inside(self.cx.session, path(file)).lack();
-                outside.or_else(|| found::conforms(self.cx, path(file), *contract).lack())
+                let outside = world_checks::inside(self.cx.session, path(file)).lack();
+                outside.or_else(|| world_checks::conforms(self.cx, path(file), *contract).lack())
             }
             CheckKind::Command(command, status) => {
-                found::command(self.cx, *command, i32::from(*status)).lack()
+                world_checks::command(self.cx, *command, i32::from(*status)).lack()
             }
-            CheckKind::Committed => found::committed(self.cx).lack(),
+            CheckKind::Committed => world_checks::committed(self.cx).lack(),
             CheckKind::Every(lifecycle, state) => self.every(*lifecycle, *state),
             CheckKind::Attest(attest) => self.attest(*attest),
             CheckKind::Condition(_) => self.condition(id),
@@ -122,14 +122,14 @@ impl CheckJudge<'_, '_> {
             let CheckKind::File(file) = self.checks[*id as usize].kind else { continue };
             let session = self.cx.session;
             let place = &session.paths[file as usize];
-            let found = match found::inside(session, place) {
-                CheckResult::Holds => found::file(self.cx, place),
+            let found = match world_checks::inside(session, place) {
+                CheckResult::Holds => world_checks::file(self.cx, place),
                 outside => CheckResult::Unknown(outside.lack().unwrap_or_default()),
             };
             match found {
                 CheckResult::Holds => continue,
                 CheckResult::Lacks(_) => {
-                    missing.push(format!("`{}`", found::shown(session, place)))
+                    missing.push(format!("`{}`", world_checks::shown(session, place)))
                 }
                 CheckResult::Unknown(why) => others.push(why),
             }

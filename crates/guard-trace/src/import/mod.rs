@@ -14,7 +14,7 @@ mod session;
 use guard_plan::json::Json;
 use guard_plan::naming::renamed;
 use guard_plan::record::Record;
-use guard_plan::replayed::SkippedLines;
+use guard_plan::replay_report::SkippedLines;
 use guard_plan::{render, time};
 use session::{LoggedOutcome, RecordBuilder};
 use std::collections::HashMap;

@@ -6,7 +6,7 @@ use super::hidden::Hidden;
 use super::world::RecordedAnswers;
 use guard_plan::json::Json;
 use guard_plan::record::{self, Asked, Record};
-use guard_plan::replayed::Aspect;
+use guard_plan::replay_report::Aspect;
 use guard_plan::verdict::{Code, Decision, Verdict};
 use guard_runtime::{Ending, Outcome, Proposal, Proposed, Settlement};
 

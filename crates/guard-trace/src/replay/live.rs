@@ -6,7 +6,7 @@ use super::world::RecordedAnswers;
 use super::{Judge, Options, ReplayError, Replayed};
 use crate::resume::{self, ResumeError, resume};
 use guard_plan::record::{self, Payload, Record};
-use guard_plan::replayed::Aspect;
+use guard_plan::replay_report::Aspect;
 use guard_plan::{hex, time};
 use guard_runtime::{
     Event, Outcome, Recorder, Salt, Scratch, Secrets, SessionState, Settlement, StepError, replay,

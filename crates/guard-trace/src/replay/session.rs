@@ -6,7 +6,7 @@ use super::hidden::{self, are_named, hide_marked};
 use guard_plan::json::Json;
 use guard_plan::plan::{Millis, Plan, Tool};
 use guard_plan::record::{Delivered, Payload, Record, rendered};
-use guard_plan::replayed::{Aspect, Difference, Mark, TimelineRow, View};
+use guard_plan::replay_report::{Aspect, Difference, Mark, TimelineRow, View};
 use guard_plan::verdict::{Code, Decision, Reason, Verdict};
 use guard_plan::{render, secrecy, time};
 use std::collections::BTreeMap;

@@ -117,7 +117,7 @@ impl FolderStore {
     }
 
     /// Takes a session up from the file at its path.
-    fn take_up(&self, session: &str) -> Result<StoredStart, StoreError> {
+    fn resume(&self, session: &str) -> Result<StoredStart, StoreError> {
         check_id(session)?;
         let path = self.path(session)?;
         let locked = self.ledger.lock()?;
@@ -271,7 +271,7 @@ impl FolderStore {
 impl Store for FolderStore {
     fn begin(&self, session: &str) -> Result<StoredStart, StoreError> {
         // After a failure nothing of the session stays open or locked.
-        self.take_up(session).inspect_err(|_| self.release(session))
+        self.resume(session).inspect_err(|_| self.release(session))
     }
 
     fn commit(&self, session: &str, commit: &Commit<'_>) -> Result<Committed, StoreError> {

@@ -2,21 +2,21 @@
 //!
 //! A heuristic search: what it finds replays on both; what it does not find proves nothing.
 
-mod again;
 mod climb;
 mod edited;
 pub(super) mod known;
+mod repetition;
 
 use super::{LEAST, WitnessLimits};
 use crate::analysis::explore::climb::PlayedSession;
 use crate::analysis::explore::inputs::{Inputs, read, written};
-use crate::analysis::explore::mark::Questions;
 use crate::analysis::explore::search::{MOST_HELD, step};
 use crate::analysis::explore::session::{
     Act, ExploredEnding, ExploredSession, SessionStep, StepReply, WORKSPACE, act, call_id,
 };
 use crate::analysis::explore::slice::{Slice, tools_for};
 use crate::analysis::explore::start_of;
+use crate::analysis::explore::state_key::Questions;
 use crate::analysis::explore::world::Oracle;
 use crate::analysis::reference::{Judgement, Outline, ReferenceSession};
 use crate::hir::{Program, ToolId};

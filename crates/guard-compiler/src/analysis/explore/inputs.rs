@@ -1,8 +1,8 @@
 //! Inputs of an exploration: calls with their arguments, results, prompts and the passing of time.
 
 use super::classes::{Classes, Hint, ValuePlace};
-use super::mark::Questions;
 use super::session::{named_times, start_of};
+use super::state_key::Questions;
 use super::values::draw::Constants;
 use super::values::{Maker, combinations, tidy};
 use crate::analysis::reference::ReferenceSession;

@@ -7,12 +7,12 @@ mod notice;
 
 use super::ExplorationLimits;
 use super::inputs::{Inputs, written};
-use super::mark::{Questions, Resources, within};
 use super::rules::{Places, Rule};
 use super::session::{
     Act, ExploredEnding, ExploredSession, SessionStep, StepReply, WORKSPACE, act, call_id,
 };
 use super::slice::Slice;
+use super::state_key::{Questions, Resources, within};
 use super::world::Oracle;
 use crate::analysis::reference::{Judgement, ReferenceSession};
 use crate::hir::{Program, ToolId};

@@ -16,8 +16,8 @@ mod shadowed_rule;
 mod silent_feedback;
 mod truth;
 mod ungated;
+mod unlearnable_fact;
 mod unreachable;
-mod untaught;
 
 use crate::analysis::explore::Exploration;
 use crate::analysis::verify::Verification;
@@ -96,7 +96,7 @@ pub fn all(
     moot_limit::check(&lint, &mut found);
     unreachable::check(&lint, &mut found);
     silent_feedback::check(&lint, &mut found);
-    untaught::check(&lint, &mut found);
+    unlearnable_fact::check(&lint, &mut found);
     ungated::check(&lint, &mut found);
     old_success::check(&lint, &mut found);
     any_call::check(&lint, &mut found);

@@ -132,11 +132,11 @@ impl ReferenceSession<'_> {
             let (keys, value) = self.apply(effect, env, state)?;
             for key in &keys {
                 if let WrittenKey::Entry(key) = key {
-                    key.weigh(&mut weight)?;
+                    key.add_weight(&mut weight)?;
                 }
             }
             if effect.1 != EffectOp::Delete {
-                value.weigh(&mut weight)?;
+                value.add_weight(&mut weight)?;
             }
             if effect.1 == EffectOp::Set {
                 if assigned.iter().any(|(known, other)| *known == keys && *other != value) {

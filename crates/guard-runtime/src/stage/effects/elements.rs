@@ -81,12 +81,12 @@ fn element<'a>(
     let place = simulated(cx, writes, effect.target.var);
     for step in &way {
         if let PathKey::Index(key) = step {
-            key.weigh(&mut written.weight)?;
+            key.add_weight(&mut written.weight)?;
         }
     }
     let Some(operand) = operand else { return target::apply(place, &way, effect.op, None) };
     let value = operand.into_value();
-    value.weigh(&mut written.weight)?;
+    value.add_weight(&mut written.weight)?;
     if effect.op == EffectOp::Set {
         written.assign(way.clone(), &value)?;
     }

@@ -4,7 +4,7 @@
 use super::text::{counted, grouped, heading, shifted, unsaid};
 use guard_plan::markup::escape;
 use guard_plan::render;
-use guard_plan::replayed::{Aspect, Difference, ReplayReport, TimelineRow, View};
+use guard_plan::replay_report::{Aspect, Difference, ReplayReport, TimelineRow, View};
 use std::fmt::Write as _;
 
 /// The width of a timeline.
@@ -309,7 +309,7 @@ fn code(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use guard_plan::replayed::{Decider, Mark};
+    use guard_plan::replay_report::{Decider, Mark};
 
     /// The text of agents and logs stays text, and nothing is fetched or run.
     #[test]

@@ -4,7 +4,7 @@ mod files;
 mod html;
 mod logs;
 mod meter;
-mod sum;
+mod summary;
 mod text;
 mod work;
 
@@ -18,7 +18,7 @@ use crate::failure::{CommandResult, Exit, Failure};
 use crate::files as disk;
 use crate::plans;
 use crate::term::Console;
-use guard_plan::replayed::ReplayReport;
+use guard_plan::replay_report::ReplayReport;
 use guard_trace::Keys;
 use guard_trace::import::Form;
 use guard_trace::replay::Judge;

@@ -2,7 +2,7 @@
 
 use crate::term::Style;
 use guard_plan::render;
-use guard_plan::replayed::{Aspect, Difference, ReplayReport, SkippedLines, View};
+use guard_plan::replay_report::{Aspect, Difference, ReplayReport, SkippedLines, View};
 use guard_plan::verdict::Decision;
 use guard_plan::words::count;
 use std::fmt::Write as _;
@@ -160,7 +160,7 @@ fn verdicts(out: &mut String, report: &ReplayReport, exact: bool, style: Style) 
     }
     let mut decisions: Vec<_> = view.decisions.iter().collect();
     // Denials come first.
-    let order = |change: &&guard_plan::replayed::DecisionChange| {
+    let order = |change: &&guard_plan::replay_report::DecisionChange| {
         (change.then != Decision::Allow, std::cmp::Reverse(change.now))
     };
     decisions.sort_by_key(order);

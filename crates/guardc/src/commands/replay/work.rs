@@ -3,10 +3,10 @@
 use super::files::ReplayInput;
 use super::logs::{ReadLog, read_log};
 use super::meter::ReplayMeter;
-use super::sum::Sum;
+use super::summary::ReplaySummary;
 use crate::failure::reason;
 use guard_plan::record::{Payload, Record};
-use guard_plan::replayed::SkippedLines;
+use guard_plan::replay_report::SkippedLines;
 use guard_trace::Keys;
 use guard_trace::import::Form;
 use guard_trace::reading::{Flaw, Records};
@@ -43,7 +43,7 @@ pub fn all(
     sources: &[ReplayInput],
     jobs: Option<usize>,
     meter: &ReplayMeter,
-) -> Sum {
+) -> ReplaySummary {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let jobs = jobs.unwrap_or(cores).clamp(1, sources.len().max(1));
     let next = AtomicUsize::new(0);
@@ -62,7 +62,7 @@ pub fn all(
             });
         }
         drop(send);
-        let mut whole = Sum::new(work.judges.len(), work.list);
+        let mut whole = ReplaySummary::new(work.judges.len(), work.list);
         let (mut waiting, mut turn) = (BTreeMap::new(), 0);
         for (index, sum) in receive {
             waiting.insert(index, sum);
@@ -76,8 +76,8 @@ pub fn all(
 }
 
 impl Work<'_> {
-    fn file(&self, source: &ReplayInput, meter: &ReplayMeter) -> Sum {
-        let mut sum = Sum::new(self.judges.len(), self.list);
+    fn file(&self, source: &ReplayInput, meter: &ReplayMeter) -> ReplaySummary {
+        let mut sum = ReplaySummary::new(self.judges.len(), self.list);
         match source.open() {
             Err(error) => sum.failed(&source.name, None, reason(&error)),
             Ok(reader) => match self.from {
@@ -110,7 +110,7 @@ impl Work<'_> {
         source: &ReplayInput,
         reader: Box<dyn BufRead + '_>,
         meter: &ReplayMeter,
-        sum: &mut Sum,
+        sum: &mut ReplaySummary,
     ) {
         let file = &source.name;
         let mut records = Records::new(reader);
@@ -208,7 +208,7 @@ impl Work<'_> {
         form: Option<Form>,
         reader: Box<dyn BufRead + '_>,
         meter: &ReplayMeter,
-        sum: &mut Sum,
+        sum: &mut ReplaySummary,
     ) {
         let mut sessions =
             Sessions { work: self, order: Vec::new(), by_name: HashMap::new(), failed: Vec::new() };

@@ -2,7 +2,7 @@
 
 mod call;
 mod session;
-mod whole;
+mod session_lines;
 
 use crate::config::Config;
 use crate::failure::{CommandResult, Exit, Failure, reason};

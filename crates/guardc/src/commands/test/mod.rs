@@ -6,8 +6,8 @@ mod json;
 mod junit;
 mod mutate;
 mod runner;
+mod session_steps;
 mod text;
-mod whole;
 
 use crate::config::Config;
 use crate::failure::{CommandResult, Exit, Failure};

@@ -1,9 +1,9 @@
 //! Doing the same again, beside an unsettled call, or a while later: what a search that does not count would miss.
 
 use super::{FLYING, FULL, Product, ProductNode, ROUNDS};
-use crate::analysis::explore::mark::Resources;
 use crate::analysis::explore::session::{Act, ExploredEnding, SessionStep};
 use crate::analysis::explore::slice::Slice;
+use crate::analysis::explore::state_key::Resources;
 use crate::analysis::explore::world::Oracle;
 use guard_plan::json::Json;
 use std::collections::BTreeSet;

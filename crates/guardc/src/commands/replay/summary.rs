@@ -1,18 +1,18 @@
 //! The sums over all sessions, in the order of the files, independent of the order of completion.
 
-use guard_plan::replayed::{Decider, Failed, ReplayReport, RuleCount, SkippedLines};
+use guard_plan::replay_report::{Decider, Failed, ReplayReport, RuleCount, SkippedLines};
 use guard_plan::time;
 use guard_trace::replay::{Judge, Replayed, RuleDifference};
 use std::collections::BTreeMap;
 
 /// The maximum number of timeline rows.
-const LANES: usize = 200;
+const TIMELINE_ROWS: usize = 200;
 /// The maximum number of distinct rules.
 const RULES: usize = 1000;
 
 /// Sums up sessions.
 #[derive(Debug, Default)]
-pub struct Sum {
+pub struct ReplaySummary {
     report: ReplayReport,
     rules: BTreeMap<RuleDifference, u64>,
     /// By judge: the number of decided sessions, and of those with its own plan.
@@ -24,10 +24,10 @@ pub struct Sum {
     inexact: u64,
 }
 
-impl Sum {
+impl ReplaySummary {
     /// Returns empty sums that list up to a number of differences.
-    pub fn new(judges: usize, list: usize) -> Sum {
-        Sum { decided: vec![(0, 0); judges], list, ..Sum::default() }
+    pub fn new(judges: usize, list: usize) -> ReplaySummary {
+        ReplaySummary { decided: vec![(0, 0); judges], list, ..ReplaySummary::default() }
     }
 
     /// Adds one session.
@@ -43,7 +43,7 @@ impl Sum {
         self.inexact += u64::from(!replayed.exact);
         self.begin = self.begin.into_iter().chain([replayed.start]).min();
         self.end = self.end.into_iter().chain([replayed.end]).max();
-        if !replayed.recorded.is_same() && report.lanes.len() < LANES.min(self.list) {
+        if !replayed.recorded.is_same() && report.lanes.len() < TIMELINE_ROWS.min(self.list) {
             report.lanes.push(replayed.lane(file));
         }
         report.unlisted += replayed.unlisted;
@@ -82,7 +82,7 @@ impl Sum {
     }
 
     /// Adds the sums of later files.
-    pub fn merge(&mut self, after: Sum) {
+    pub fn merge(&mut self, after: ReplaySummary) {
         let (mine, its) = (&mut self.report, after.report);
         mine.sessions += its.sessions;
         mine.same_sessions += its.same_sessions;
@@ -95,7 +95,7 @@ impl Sum {
             push(&mut mine.differences, &mut mine.unlisted, difference, self.list);
         }
         mine.lanes.extend(its.lanes);
-        mine.lanes.truncate(LANES.min(self.list));
+        mine.lanes.truncate(TIMELINE_ROWS.min(self.list));
         mine.failures.extend(its.failures);
         mine.passed_over.extend(its.passed_over);
         for (mine, its) in self.decided.iter_mut().zip(after.decided) {
