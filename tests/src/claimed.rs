@@ -97,9 +97,10 @@ pub fn source(rng: &mut Rng) -> Guard {
     for at in 0..2 + rng.below(3) {
         let tool = rng.below(TOOLS.len());
         let near = own[tool].clone();
-        let claimed = match near.is_empty() || rng.chance(25) {
-            true => claim(rng, tool),
-            false => weakened(rng, rng_pick(&near, at)),
+        let claimed = if near.is_empty() || rng.chance(25) {
+            claim(rng, tool)
+        } else {
+            weakened(rng, rng_pick(&near, at))
         };
         let _ =
             writeln!(text, "\nproperty p{at} for {} {{\n  {}\n}}", TOOLS[tool], words(&claimed));
@@ -228,10 +229,13 @@ fn weakened(rng: &mut Rng, rule: &Refusal) -> Refusal {
             (Condition::Calls { tool, failures: true, more: 0 }, _) => {
                 Condition::Failed { tool: *tool, since: None, within: age(rng) }
             }
-            (Condition::Once(wanted), _) => match wanted {
-                true => Condition::Flag,
-                false => Condition::Not(Box::new(Condition::Flag)),
-            },
+            (Condition::Once(wanted), _) => {
+                if *wanted {
+                    Condition::Flag
+                } else {
+                    Condition::Not(Box::new(Condition::Flag))
+                }
+            }
             (Condition::Flag, 2) => Condition::Not(Box::new(Condition::Historically(false))),
             (Condition::Not(of), 1 | 2) if matches!(**of, Condition::Once(_)) => {
                 Condition::Not(Box::new(Condition::Flag))
@@ -373,9 +377,10 @@ impl OwnHistory {
                     ended.extend(of.map(|(call, (event, _))| (event, call, success)));
                 }
                 let last = ended.iter().max_by_key(|(event, ..)| *event);
-                match latest {
-                    true => !last.is_some_and(|(_, call, success)| *success && met(call)),
-                    false => !ended.iter().any(|(_, call, success)| *success && met(call)),
+                if *latest {
+                    !last.is_some_and(|(_, call, success)| *success && met(call))
+                } else {
+                    !ended.iter().any(|(_, call, success)| *success && met(call))
                 }
             }
             Refusal::Deny(condition) => self.holds(condition),
@@ -422,9 +427,10 @@ pub fn try_guard(
     for _ in 0..sessions {
         session(guard, &output.program, rng, tried, &mut |at, history| {
             broken[at] = true;
-            match proved[at] {
-                true => Err(format!("p{at} is proved, and broken after {history}")),
-                false => Ok(()),
+            if proved[at] {
+                Err(format!("p{at} is proved, and broken after {history}"))
+            } else {
+                Ok(())
             }
         })?;
     }

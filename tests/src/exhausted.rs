@@ -116,9 +116,10 @@ fn of_one_fault(rng: &mut Rng) -> String {
     let counts = rng.chance(60);
     let fault = fault.replace('i', if counts { "n" } else { "i" });
     let params = if counts { "" } else { "i: int in 0..=3, f: bool" };
-    let other = match counts {
-        true => rng.pick(&["called(dead)", "n < 9", "n > 9"]),
-        false => rng.pick(&["called(dead)", "i < 9", "i > 9", "f"]),
+    let other = if counts {
+        rng.pick(&["called(dead)", "n < 9", "n > 9"])
+    } else {
+        rng.pick(&["called(dead)", "i < 9", "i > 9", "f"])
     };
     let joined = rng.pick(&["and", "or", "implies"]);
     let condition = match rng.below(3) {

@@ -240,12 +240,13 @@ fn try_claims(output: &Output, said: &Verification, tried: &mut Tried) -> Result
                 if impossible {
                     return Err(format!("`{}` can be called: {state:?} {args:?}", tool.name));
                 }
-                match claims.iter().all(|claim| holds(claim, &after)) {
-                    true => Ok(()),
-                    false => Err(format!(
+                if claims.iter().all(|claim| holds(claim, &after)) {
+                    Ok(())
+                } else {
+                    Err(format!(
                         "`{}` breaks what is proved: {state:?} {args:?} → {after:?}",
                         tool.name
-                    )),
+                    ))
                 }
             })
         })?;

@@ -294,9 +294,10 @@ impl Walker<'_> {
             by.iter().filter(|name| vars().any(|var| var == *name)).collect();
         let claims = |name: &String| self.claimed.whole.contains(&(tool.to_string(), name.clone()));
         // What is claimed of invariants is claimed where the variables stay in their types.
-        let wrong = match types.is_empty() {
-            true => by.iter().find(|name| claims(name)),
-            false => types.into_iter().find(|name| claims(name)),
+        let wrong = if types.is_empty() {
+            by.iter().find(|name| claims(name))
+        } else {
+            types.into_iter().find(|name| claims(name))
         };
         if let Some(name) = wrong {
             let args = Json::Object(boxed(&point.args));

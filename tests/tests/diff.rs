@@ -28,9 +28,10 @@ fn answers_hold() {
         let text = edited(&drawn.text(), &mut rng);
         let Some(new) = compiled(&text) else { continue };
         // One of the two comes first.
-        let (old, new, texts) = match rng.chance(50) {
-            true => (old, new, (drawn.text(), text)),
-            false => (new, old, (text, drawn.text())),
+        let (old, new, texts) = if rng.chance(50) {
+            (old, new, (drawn.text(), text))
+        } else {
+            (new, old, (text, drawn.text()))
         };
         pairs += 1;
         let limits = WitnessLimits { states: 6, calls: 24, climbs: 24, ..WitnessLimits::default() };

@@ -106,9 +106,10 @@ fn harmed(guardc: &Path, name: &str, harm: Harm, steps: usize) -> usize {
     let mut later = Vec::new();
     for step in 0..STEPS {
         let call = format!("after{step}");
-        match pay(&mut sidecar, &call) {
-            true => later.push(call),
-            false => refused += 1,
+        if pay(&mut sidecar, &call) {
+            later.push(call)
+        } else {
+            refused += 1
         }
         let kept = on_record(&store);
         let lost: Vec<&String> = later.iter().filter(|call| !kept.contains(call)).collect();

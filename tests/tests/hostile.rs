@@ -185,9 +185,10 @@ fn many_rules_and_names() {
     assert_eq!(codes("500 expressions", tool(matches(500))), "clean");
     let chain = |at: usize| {
         let before: Vec<String> = (0..at).map(|one| format!("t{one}")).collect();
-        match before.is_empty() {
-            true => format!("tool t{at}()"),
-            false => format!("tool t{at}() {{ requires {} }}", before.join(", ")),
+        if before.is_empty() {
+            format!("tool t{at}()")
+        } else {
+            format!("tool t{at}() {{ requires {} }}", before.join(", "))
         }
     };
     codes("300 tools, each requires all before", guard(&repeated(300, chain)));

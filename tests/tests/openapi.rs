@@ -194,10 +194,7 @@ fn damaged_documents_give_guards_or_reasons() {
         let text = json.to_string();
         let shown = std::panic::catch_unwind(|| imported(text.as_bytes()));
         let got = shown.unwrap_or_else(|_| panic!("seed {seed}: {text}"));
-        match got.starts_with("error: ") {
-            true => reasons += 1,
-            false => guards += 1,
-        }
+        if got.starts_with("error: ") { reasons += 1 } else { guards += 1 }
     }
     assert!(guards > 400 && reasons > 200, "{guards} guards, {reasons} reasons");
 }

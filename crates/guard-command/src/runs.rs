@@ -199,9 +199,12 @@ fn change_folder(name: &str, raw: &Raw, found: &mut FoundCommands) {
             Some("-") | None => None,
             Some(folder) if folder.starts_with(['+', '-']) => None,
             Some(folder) => raw.folders.as_ref().map(|folders| {
-                let at = |base: &String| match word.home {
-                    true => paths::join(paths::HOME, &folder[1..].replacen('/', "", 1)),
-                    false => paths::join(base, folder),
+                let at = |base: &String| {
+                    if word.home {
+                        paths::join(paths::HOME, &folder[1..].replacen('/', "", 1))
+                    } else {
+                        paths::join(base, folder)
+                    }
                 };
                 folders.iter().map(at).collect()
             }),

@@ -130,10 +130,10 @@ pub fn compile_despite(
     if !diagnostics.iter().any(|d| stops(&d)) {
         let made = finish(checked, &sources.files, &mut diagnostics);
         let codes: Vec<_> = diagnostics.iter().filter(stops).map(|d| d.code).collect();
-        match codes.iter().all(|code| *code == errors::NOT_PROVED) {
-            true if codes.is_empty() => output = Some(made),
-            true => unproved = Some(made),
-            false => {}
+        if codes.is_empty() {
+            output = Some(made);
+        } else if codes.iter().all(|code| *code == errors::NOT_PROVED) {
+            unproved = Some(made);
         }
     }
     let accepted = accept::apply(&sources.files, &mut diagnostics);

@@ -253,10 +253,8 @@ impl UnitJudge<'_> {
             Allowed::Values(_) => known.value(at, value),
         };
         let secret = reference.path.iter().any(|name| self.prepared.secrets.has(name));
-        let shown = || match secret {
-            true => "the value".to_owned(),
-            false => render::cut(&value.to_string(), 100),
-        };
+        let shown =
+            || if secret { "the value".to_owned() } else { render::cut(&value.to_string(), 100) };
         match answer {
             Some(true) => Ok(()),
             Some(false) => refuse(

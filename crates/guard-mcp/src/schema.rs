@@ -84,9 +84,8 @@ fn narrowed(plan: &Plan, ty: TypeId, schema: &Json) -> Json {
     for key in ["anyOf", "oneOf"] {
         if let Some(Json::Array(branches)) = get(members, key) {
             let is_null = |branch: &Json| branch.get("type").and_then(Json::as_str) == Some("null");
-            let branch = |branch: &Json| match is_null(branch) {
-                true => branch.clone(),
-                false => narrowed(plan, ty, branch),
+            let branch = |branch: &Json| {
+                if is_null(branch) { branch.clone() } else { narrowed(plan, ty, branch) }
             };
             let branches = branches.iter().filter(|branch| optional || !is_null(branch));
             let branches = branches.map(branch).collect();

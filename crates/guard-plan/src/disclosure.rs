@@ -221,18 +221,19 @@ pub fn unreadable_texts(text: &str, visit: &mut dyn FnMut(String)) -> bool {
     visit(fold(&parts.iter().map(|(_, part)| part.as_str()).collect::<Vec<_>>().join(" ")));
     for (at, (is_quoted, part)) in parts.iter().enumerate() {
         let next = parts.get(at + 1).map_or("", |(_, next)| next.as_str());
-        match is_quoted {
+        if *is_quoted {
+            let is_name = next.trim_start().starts_with(':');
             // A member's name is no content.
-            true if next.trim_start().starts_with(':') => {}
-            true => visit(fold(part)),
-            false => {
-                let values = part.split([',', ':', '{', '}', '[', ']', '\n']).map(str::trim);
-                let is_word = |value: &&str| !matches!(*value, "true" | "false" | "null");
-                values.filter(is_word).for_each(|value| match value.parse::<f64>() {
-                    Ok(_) => number(value, visit),
-                    Err(_) => visit(fold(value)),
-                });
+            if !is_name {
+                visit(fold(part));
             }
+        } else {
+            let values = part.split([',', ':', '{', '}', '[', ']', '\n']).map(str::trim);
+            let is_word = |value: &&str| !matches!(*value, "true" | "false" | "null");
+            values.filter(is_word).for_each(|value| match value.parse::<f64>() {
+                Ok(_) => number(value, visit),
+                Err(_) => visit(fold(value)),
+            });
         }
     }
     kept.chars().count() <= MAX_UNREADABLE

@@ -89,9 +89,12 @@ fn by_name(names: &BTreeSet<&str>, json: &Json, hide: Hide<'_>) -> Json {
         Json::Object(members) => Json::Object(
             members
                 .iter()
-                .map(|(name, json)| match names.contains(&**name) {
-                    true => (name.clone(), hide(json)),
-                    false => (name.clone(), by_name(names, json, hide)),
+                .map(|(name, json)| {
+                    if names.contains(&**name) {
+                        (name.clone(), hide(json))
+                    } else {
+                        (name.clone(), by_name(names, json, hide))
+                    }
                 })
                 .collect(),
         ),

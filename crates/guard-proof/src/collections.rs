@@ -84,10 +84,13 @@ impl Encoder<'_> {
             | Collection::Put(inner, item, _) => {
                 let before = self.has(inner, element)?;
                 let same = self.same(element, item)?;
-                Ok(match mutant!("what is put in is not there") {
-                    true => before,
-                    false if mutant!("what is put in is alone") => same,
-                    false => same.or(before),
+                let is_lost = mutant!("what is put in is not there");
+                Ok(if is_lost {
+                    before
+                } else if mutant!("what is put in is alone") {
+                    same
+                } else {
+                    same.or(before)
                 })
             }
             Collection::Drop(inner, item) => self.has_other(inner, element, item),

@@ -449,11 +449,10 @@ impl<'p> Encoder<'p> {
         let term = self.terms.intern(Op::Choice, args);
         let (range_a, range_b) = (self.range(&a), self.range(&b));
         let least = range_a.0.zip(range_b.0).map(|(a, b)| a.min(b));
-        let greatest =
-            range_a.1.zip(range_b.1).map(|(a, b)| match mutant!("a choice is the lesser") {
-                true => a.min(b),
-                false => a.max(b),
-            });
+        let greatest = range_a
+            .1
+            .zip(range_b.1)
+            .map(|(a, b)| if mutant!("a choice is the lesser") { a.min(b) } else { a.max(b) });
         let (chosen, is_new) = self.new_var(term, (least, greatest));
         if is_new {
             let (a, b) = if mutant!("a choice takes the other") { (b, a) } else { (a, b) };

@@ -64,10 +64,11 @@ impl<'p> Encoder<'p> {
             Collection::Base { term, .. } => {
                 let truth = self.base_all(collection, *term, closure)?;
                 let generic = self.generic(collection, closure)?;
-                let sound = match generic.is_some_and(|generic| generic.sound) {
-                    true => Formula::True,
-                    false if mutant!("bodies never fault") => Formula::True,
-                    false => self.walked(collection, closure, &truth, &Formula::False)?,
+                let is_sound = generic.is_some_and(|generic| generic.sound);
+                let sound = if is_sound || mutant!("bodies never fault") {
+                    Formula::True
+                } else {
+                    self.walked(collection, closure, &truth, &Formula::False)?
                 };
                 (truth, sound)
             }
@@ -107,34 +108,16 @@ impl<'p> Encoder<'p> {
                     let truth = self.all_flag(collection, closure);
                     return Ok((truth, self.sound_flag(collection, closure)));
                 };
-                let truth = match mutant!("a new element is like the old ones") {
-                    true => before.and(Formula::True),
-                    false => before.and(new.and(new_sound.clone())),
+                let truth = if mutant!("a new element is like the old ones") {
+                    before.and(Formula::True)
+                } else {
+                    before.and(new.and(new_sound.clone()))
                 };
                 let sound = self.walked(collection, closure, &truth, &sound.and(new_sound))?;
                 (truth, sound)
             }
             Collection::Put(inner, key, value) | Collection::Replace(inner, key, value) => {
-                let (before, sound) = self.all(inner, closure)?;
-                let after = self.all_flag(collection, closure);
-                let Some((new, new_sound)) = self.one(closure, Some(key.clone()), value.clone())?
-                else {
-                    return Ok((after, self.sound_flag(collection, closure)));
-                };
-                let new = match mutant!("a new entry is like the old ones") {
-                    true => Formula::True,
-                    false => new.and(new_sound.clone()),
-                };
-                let given = match mutant!("old entries count for nothing") {
-                    true => new.clone(),
-                    false => before.and(new.clone()),
-                };
-                self.know(ProofRule::AllAfterWrite, given.implies(after.clone()).ok_or(TooMuch)?)?;
-                if collection.kind() == CollectionKind::Map {
-                    self.know(ProofRule::PutIsThere, after.implies(new).ok_or(TooMuch)?)?;
-                }
-                let sound = self.walked(collection, closure, &after, &sound.and(new_sound))?;
-                (after, sound)
+                self.all_after_write(collection, closure, inner, (key, value))?
             }
             Collection::Remove(inner, _) | Collection::Drop(inner, _) => {
                 // Later elements move up: what is said of them by index may change.
@@ -153,6 +136,37 @@ impl<'p> Encoder<'p> {
                 (after, sound)
             }
         })
+    }
+
+    /// Encodes what [`Encoder::all`] does, of a collection in which the entry at `key` has a new value.
+    fn all_after_write(
+        &mut self,
+        collection: &Rc<Collection>,
+        closure: &Closure<'p>,
+        inner: &Rc<Collection>,
+        (key, value): (&SymbolicValue, &SymbolicValue),
+    ) -> Encoded<(Formula, Formula)> {
+        let (before, sound) = self.all(inner, closure)?;
+        let after = self.all_flag(collection, closure);
+        let Some((new, new_sound)) = self.one(closure, Some(key.clone()), value.clone())? else {
+            return Ok((after, self.sound_flag(collection, closure)));
+        };
+        let new = if mutant!("a new entry is like the old ones") {
+            Formula::True
+        } else {
+            new.and(new_sound.clone())
+        };
+        let given = if mutant!("old entries count for nothing") {
+            new.clone()
+        } else {
+            before.and(new.clone())
+        };
+        self.know(ProofRule::AllAfterWrite, given.implies(after.clone()).ok_or(TooMuch)?)?;
+        if collection.kind() == CollectionKind::Map {
+            self.know(ProofRule::PutIsThere, after.implies(new).ok_or(TooMuch)?)?;
+        }
+        let sound = self.walked(collection, closure, &after, &sound.and(new_sound))?;
+        Ok((after, sound))
     }
 
     /// Encodes that the evaluation over a changed collection is without fault. If `never` is `True`, the body faults at
@@ -237,9 +251,10 @@ impl<'p> Encoder<'p> {
         let element =
             SymbolicElement { there: there.clone(), key: key.clone(), value: value.clone() };
         if is_new && let Some((truth, sound)) = self.one(&universal.closure, key, value)? {
-            let fails = match mutant!("a witness holds") {
-                true => truth.and(sound),
-                false => self.not(&truth.and(sound))?,
+            let fails = if mutant!("a witness holds") {
+                truth.and(sound)
+            } else {
+                self.not(&truth.and(sound))?
             };
             self.know(ProofRule::Witness, universal.holds.clone().or(there.clone().and(fails)))?;
             let some = Formula::le(&Linear::constant(1), &self.len(collection)?).ok_or(TooMuch)?;
@@ -273,9 +288,10 @@ impl<'p> Encoder<'p> {
             }
             return Ok(());
         };
-        let there = match mutant!("what is true of all is true of the absent") {
-            true => Formula::True,
-            false => element.there.clone(),
+        let there = if mutant!("what is true of all is true of the absent") {
+            Formula::True
+        } else {
+            element.there.clone()
         };
         let given = universal.holds.clone().and(there);
         self.know(ProofRule::Instance, given.implies(truth.and(sound)).ok_or(TooMuch)?)
@@ -352,9 +368,10 @@ impl<'p> Encoder<'p> {
         closure: &Closure<'p>,
     ) -> Encoded<Option<Generic>> {
         let Some(ty) = element_type(collection) else { return Ok(None) };
-        let key = match mutant!("bound names of all quantifiers are one") {
-            true => self.terms.intern(Op::Bound(1_000), Vec::new()),
-            false => self.terms.fresh(),
+        let key = if mutant!("bound names of all quantifiers are one") {
+            self.terms.intern(Op::Bound(1_000), Vec::new())
+        } else {
+            self.terms.fresh()
         };
         let key = match collection.kind() {
             CollectionKind::Map => Some(self.number(Sort::Text, key, (None, None))),
@@ -364,9 +381,10 @@ impl<'p> Encoder<'p> {
                 Some(self.number(Sort::Int, key, (Some(0), Some(i64::MAX.into()))))
             }
         };
-        let element = match mutant!("bound names of all quantifiers are one") {
-            true => self.terms.intern(Op::Bound(1_001), Vec::new()),
-            false => self.terms.fresh(),
+        let element = if mutant!("bound names of all quantifiers are one") {
+            self.terms.intern(Op::Bound(1_001), Vec::new())
+        } else {
+            self.terms.fresh()
         };
         self.generic += 1;
         let outcome = self.apply(closure, key, SymbolicValue::Typed(ty, element));
@@ -504,9 +522,10 @@ impl<'p> Encoder<'p> {
         if is_new {
             let len = self.len(collection)?;
             let (least, greatest) = generic.range;
-            let greatest = match mutant!("a sum has one summand less") {
-                true => greatest.map(|greatest| greatest - 1),
-                false => greatest,
+            let greatest = if mutant!("a sum has one summand less") {
+                greatest.map(|greatest| greatest - 1)
+            } else {
+                greatest
             };
             // least · len ≤ sum ≤ greatest · len, since every summand is in the range.
             if let Some(lower) = least.and_then(|least| Formula::le(&len.times(least)?, &sum)) {

@@ -30,9 +30,10 @@ fn read(text: &str) -> (Case<'_>, &str) {
 }
 
 fn verdict(recorded: &Recorded<guard_sdk::Proposed>) -> String {
-    match recorded.verdict.is_allowed() {
-        true => "allow".into(),
-        false => format!("{} {}", recorded.verdict.decision.as_str(), recorded.verdict.message()),
+    if recorded.verdict.is_allowed() {
+        "allow".into()
+    } else {
+        format!("{} {}", recorded.verdict.decision.as_str(), recorded.verdict.message())
     }
 }
 

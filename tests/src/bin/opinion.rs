@@ -112,8 +112,9 @@ fn ask(solver: &str, asked: &Questions) -> Result<Vec<String>, String> {
     let _ = writer.join();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let answers: Vec<String> = text.lines().map(|line| line.trim().to_owned()).collect();
-    match answers.len() == asked.claims.len() {
-        true => Ok(answers),
-        false => Err(format!("`{solver}` says:\n{text}\nto\n{}", asked.script)),
+    if answers.len() == asked.claims.len() {
+        Ok(answers)
+    } else {
+        Err(format!("`{solver}` says:\n{text}\nto\n{}", asked.script))
     }
 }

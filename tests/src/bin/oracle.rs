@@ -93,8 +93,5 @@ fn ask(z3: &str, goals: &[OpenGoal]) -> Result<Vec<String>, String> {
     let _ = writer.join();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let answers: Vec<String> = text.lines().map(|line| line.trim().to_owned()).collect();
-    match answers.len() == goals.len() {
-        true => Ok(answers),
-        false => Err(format!("z3 says:\n{text}")),
-    }
+    if answers.len() == goals.len() { Ok(answers) } else { Err(format!("z3 says:\n{text}")) }
 }

@@ -215,20 +215,19 @@ pub fn source(rng: &mut Rng) -> String {
         tools = tools.replace("session by x", "session by c");
     }
     let deploys = if tools.contains("deploys") { "tool deploys() { }\n" } else { "" };
-    let shared = match rng.chance(25) {
-        true => {
-            let names: Vec<&str> = tools
-                .lines()
-                .filter_map(|line| line.strip_prefix("tool ")?.split('(').next())
-                .take(2)
-                .collect();
-            format!(
-                "policy shared for {{ {} }} {{ limit {} per session }}\n",
-                names.join(", "),
-                1 + rng.below(5)
-            )
-        }
-        false => String::new(),
+    let shared = if rng.chance(25) {
+        let names: Vec<&str> = tools
+            .lines()
+            .filter_map(|line| line.strip_prefix("tool ")?.split('(').next())
+            .take(2)
+            .collect();
+        format!(
+            "policy shared for {{ {} }} {{ limit {} per session }}\n",
+            names.join(", "),
+            1 + rng.below(5)
+        )
+    } else {
+        String::new()
     };
     let fill = |text: &str| {
         text.replace('K', &k.to_string())

@@ -112,9 +112,10 @@ impl Subject {
                 return Err((place, format!("optimized {ending:?}\nlowered   {plain:?}")));
             }
             if !same || ending != known {
-                let said = match same {
-                    true => String::new(),
-                    false => format!("kernel    {ours:?}\nreference {theirs:?}"),
+                let said = if same {
+                    String::new()
+                } else {
+                    format!("kernel    {ours:?}\nreference {theirs:?}")
                 };
                 if ending == known {
                     return Err((place, said));

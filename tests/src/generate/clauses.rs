@@ -40,9 +40,10 @@ pub(super) fn rule(rng: &mut Rng, tools: &[Shape], at: usize) -> String {
             };
             let scope = *rng.pick(&["per 10m", "per session", "in flight", "identical", "per 1h"]);
             let success = if scope != "in flight" && rng.chance(35) { "success " } else { "" };
-            let ask = match scope != "in flight" && rng.chance(30) {
-                true => format!(" else ask {}", rng.pick(&["human", "boss"])),
-                false => String::new(),
+            let ask = if scope != "in flight" && rng.chance(30) {
+                format!(" else ask {}", rng.pick(&["human", "boss"]))
+            } else {
+                String::new()
             };
             format!("limit {} {success}{scope}{by}{ask}", 1 + rng.below(3))
         }

@@ -349,9 +349,10 @@ pub(super) fn truth(rng: &mut Rng, speaks: &Speaks, tools: &[Shape], depth: usiz
 /// A condition that reads something which may be missing, mostly with a value for when it is: without one it compiles in
 /// few places only.
 fn maybe(rng: &mut Rng, condition: &str, missing: &str, instead: &str) -> String {
-    match rng.chance(90) {
-        true => condition.replace(missing, &format!("({missing} else {instead})")),
-        false => condition.into(),
+    if rng.chance(90) {
+        condition.replace(missing, &format!("({missing} else {instead})"))
+    } else {
+        condition.into()
     }
 }
 
@@ -359,9 +360,10 @@ fn maybe(rng: &mut Rng, condition: &str, missing: &str, instead: &str) -> String
 fn readers(rng: &mut Rng, speaks: &Speaks) -> String {
     let readers =
         ["\"u\"", "[\"u\", \"v\"]", "{\"v\"}", "[]", "(owner else \"\")", "hosts(\"u@v.org\")"];
-    match speaks.params.contains(&3) && rng.chance(40) {
-        true => "s".into(),
-        false => (*rng.pick(&readers)).into(),
+    if speaks.params.contains(&3) && rng.chance(40) {
+        "s".into()
+    } else {
+        (*rng.pick(&readers)).into()
     }
 }
 

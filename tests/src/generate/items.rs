@@ -36,9 +36,10 @@ impl Drawn {
             _ => {
                 let (step, evidence) = *rng.pick(&self.agent);
                 let id = format!("\"id\": \"{}\"", item(rng, self.name));
-                let evidence = match evidence {
-                    true => format!(", \"evidence\": [{}]", self::evidence(rng, calls)),
-                    false => String::new(),
+                let evidence = if evidence {
+                    format!(", \"evidence\": [{}]", self::evidence(rng, calls))
+                } else {
+                    String::new()
                 };
                 (step, format!("{{{id}{evidence}}}"))
             }
@@ -58,9 +59,10 @@ impl Drawn {
         let item = format!("{}-{number}", self.name);
         let mut way = vec![propose("create", self.create(rng))];
         for (step, evidence) in &self.agent {
-            let evidence = match evidence {
-                true => format!(", \"evidence\": [{}]", self::evidence(rng, calls)),
-                false => String::new(),
+            let evidence = if *evidence {
+                format!(", \"evidence\": [{}]", self::evidence(rng, calls))
+            } else {
+                String::new()
             };
             way.push(propose(step, format!("{{\"id\": \"{item}\"{evidence}}}")));
         }

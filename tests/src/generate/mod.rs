@@ -188,9 +188,10 @@ fn tool(rng: &mut Rng, tools: &[Shape], at: usize) -> String {
     }
     if rng.chance(8) {
         let speaks = Speaks { params: &shape.params, asks: true };
-        let when = match rng.chance(50) {
-            true => format!(" when {}", expr::truth(rng, &speaks, tools, 1)),
-            false => String::new(),
+        let when = if rng.chance(50) {
+            format!(" when {}", expr::truth(rng, &speaks, tools, 1))
+        } else {
+            String::new()
         };
         clauses.push(format!("risk critical{when}\n  irreversible"));
     }

@@ -90,10 +90,8 @@ pub fn any_call(rng: &mut Rng) -> (String, Json) {
 }
 
 fn call_of(rng: &mut Rng, fence: &Fence) -> (String, Json) {
-    let mut place = match rng.chance(40) {
-        true => (*rng.pick(fence.within)).to_string(),
-        false => (fence.beyond)(rng),
-    };
+    let mut place =
+        if rng.chance(40) { (*rng.pick(fence.within)).to_string() } else { (fence.beyond)(rng) };
     for _ in 0..1 + rng.below(3) {
         let (before, after) = *rng.pick(&AROUND);
         place = format!("{before}{place}{after}");

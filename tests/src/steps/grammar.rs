@@ -120,15 +120,17 @@ fn coupled(rng: &mut Rng) -> String {
     let budget = if tool.contains("money") { "budget money = 20\n" } else { "" };
     let stage = if state.contains("Stage") { "enum Stage { low, mid, high }\n\n" } else { "" };
     let watched = if state.contains("sw:") { "sw" } else { "sz" };
-    let look = match watched == "sw" || rng.chance(10) {
-        true => format!(
+    let look = if watched == "sw" || rng.chance(10) {
+        format!(
             "\ntool look() {{\n  trusted\n  returns int in -9..=12\n  observe {watched} = result\n}}\n"
-        ),
-        false => String::new(),
+        )
+    } else {
+        String::new()
     };
-    let known = match rng.chance(20) {
-        true => format!("invariant told {{ sz <= {} }}\n", [6, 9, 12][rng.below(3)]),
-        false => String::new(),
+    let known = if rng.chance(20) {
+        format!("invariant told {{ sz <= {} }}\n", [6, 9, 12][rng.below(3)])
+    } else {
+        String::new()
     };
     format!(
         "guard stepped\n\n{budget}\n{stage}{ITEM}\nstate {{\n{state}}}\n\n{invariant}{known}\n{tool}{look}"
@@ -272,9 +274,10 @@ impl Draft<'_> {
             0 => {
                 let (a, b) = (self.named(Kind::Int), self.named(Kind::Int));
                 let ints = format!("({a} * 1000000) * ({b} * 1000000)");
-                let guarded = match exact {
-                    true => format!("{ints} <= {}", bound * 1_000_000),
-                    false => format!("decimal({a}) * decimal({b}) <= {bound}"),
+                let guarded = if exact {
+                    format!("{ints} <= {}", bound * 1_000_000)
+                } else {
+                    format!("decimal({a}) * decimal({b}) <= {bound}")
                 };
                 (guarded, ints)
             }

@@ -342,9 +342,10 @@ impl Walk<'_> {
         };
         // Whether the result decodes is open.
         let decodes = tool.returns.is_none() || rng.chance(70);
-        let result = match decodes {
-            true => tool.returns.map(|ty| json(ty, &self.pools.draw(self.plan, ty, rng))),
-            false => Some(guard_plan::json::Json::Array(Vec::new())),
+        let result = if decodes {
+            tool.returns.map(|ty| json(ty, &self.pools.draw(self.plan, ty, rng)))
+        } else {
+            Some(guard_plan::json::Json::Array(Vec::new()))
         };
         if session.settle("1", true, result.as_ref(), 0, &|_| None).is_err() {
             return Ok(());

@@ -508,9 +508,10 @@ pub fn draw(rng: &mut Rng, at: usize) -> (String, String, String) {
             .replace("K", &k.to_string())
             .replace("J", &j.to_string())
     };
-    let also = match body.contains("sz2") {
-        true => "  sz: int = 0\n  sz2: decimal = 0\n",
-        false => "  sz: int = 0\n",
+    let also = if body.contains("sz2") {
+        "  sz: int = 0\n  sz2: decimal = 0\n"
+    } else {
+        "  sz: int = 0\n"
     };
     let tool = format!(
         "tool s{at}(x: int in 0..=9, y: int, g: string max 5, h: string, f: bool, c: decimal in 0..=9, u: int in -9..=9) {{\n  {}\n}}\n",

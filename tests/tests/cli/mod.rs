@@ -181,12 +181,11 @@ pub fn played(folder: &Path, extension: &str, play: impl Fn(&str) -> String) -> 
         if answered == text {
             continue;
         }
-        match std::env::var_os("GUARD_BLESS").is_some() {
-            true => std::fs::write(&case, answered).expect("the suite is writable"),
-            false => {
-                let difference = difference(&text, &answered);
-                let _ = writeln!(failures, "\n=== {}\n{difference}", case.display());
-            }
+        if std::env::var_os("GUARD_BLESS").is_some() {
+            std::fs::write(&case, answered).expect("the suite is writable")
+        } else {
+            let difference = difference(&text, &answered);
+            let _ = writeln!(failures, "\n=== {}\n{difference}", case.display());
         }
     }
     failures

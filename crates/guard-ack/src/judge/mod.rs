@@ -401,9 +401,12 @@ impl RunJudge<'_> {
         let named = sorted(&end.unguarded);
         // An adapter that refuses to begin a run with such tools says which they are.
         if expected != named {
-            let words = |names: &[String]| match names.is_empty() {
-                true => "no tool is named as unguarded".to_owned(),
-                false => format!("named as unguarded: {}", names.join(", ")),
+            let words = |names: &[String]| {
+                if names.is_empty() {
+                    "no tool is named as unguarded".to_owned()
+                } else {
+                    format!("named as unguarded: {}", names.join(", "))
+                }
             };
             self.breaks("NATIVE-3", None, words(&expected), words(&named));
         }

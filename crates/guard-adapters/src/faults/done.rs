@@ -90,9 +90,12 @@ pub(super) const TABLE: &[Spec] = faults! {
     });
     "all-or-nothing" "EDGE-3" "drops all items when one is bad" => instead::judge(|harness, turn| {
         let report = Faithful.judge(harness, turn)?;
-        Ok(report.map(|report| match report["state"] == "valid" {
-            true => report,
-            false => json!({ "state": "total_loss", "lists": [] }),
+        Ok(report.map(|report| {
+            if report["state"] == "valid" {
+                report
+            } else {
+                json!({ "state": "total_loss", "lists": [] })
+            }
         }))
     });
     "judges-afresh" "EDGE-4" "judges the output in a new session" => instead::judge(|harness, turn| {

@@ -147,9 +147,8 @@ pub(super) const TABLE: &[Spec] = faults! {
 
 /// Does not report some events.
 pub(super) fn forgets(forgotten: fn(&Event) -> bool) -> Box<dyn Duties> {
-    instead::report(move |harness, event| match forgotten(event) {
-        true => Ok(Outcome::Taken),
-        false => Faithful.report(harness, event),
+    instead::report(move |harness, event| {
+        if forgotten(event) { Ok(Outcome::Taken) } else { Faithful.report(harness, event) }
     })
 }
 

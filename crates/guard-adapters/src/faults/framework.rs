@@ -59,9 +59,12 @@ pub(super) const TABLE: &[Spec] = faults! {
         }
     });
     "absent-around" "GATE-17" "leaves tools that the agent does not have to the framework" => instead::gate(
-        |harness, call| match harness.has_tool(&call.tool) {
-            true => Faithful.gate(harness, call),
-            false => Ok(Gate::Refused(format!("Unknown tool name: {:?}", call.tool))),
+        |harness, call| {
+            if harness.has_tool(&call.tool) {
+                Faithful.gate(harness, call)
+            } else {
+                Ok(Gate::Refused(format!("Unknown tool name: {:?}", call.tool)))
+            }
         },
     );
     "refused-is-success" "GATE-18" "settles as a success what the framework refused" => instead::no_such_tool(
@@ -79,9 +82,10 @@ pub(super) const TABLE: &[Spec] = faults! {
         Faithful.call(harness, &ModelCall { args, ..call.clone() })
     });
     "malformed-ends-run" "GATE-19" "ends the run at arguments that are no object" => instead::call(|harness, call| {
-        match call.args.is_object() {
-            true => Faithful.call(harness, call),
-            false => Err(trouble("Expecting value: line 1 column 1 (char 0)")),
+        if call.args.is_object() {
+            Faithful.call(harness, call)
+        } else {
+            Err(trouble("Expecting value: line 1 column 1 (char 0)"))
         }
     });
     "verdict-by-id" "GATE-20" "keeps verdicts by the id of a call" => Box::new(VerdictById::default());
@@ -155,9 +159,12 @@ pub(super) const TABLE: &[Spec] = faults! {
 
 /// Does not settle calls that fail in this way.
 fn unsettled(kind: FailureKind) -> Box<dyn Duties> {
-    instead::settlement(move |harness, call, done| match done.failure == Some(kind) {
-        true => Ok(String::new()),
-        false => Faithful.settlement(harness, call, done),
+    instead::settlement(move |harness, call, done| {
+        if done.failure == Some(kind) {
+            Ok(String::new())
+        } else {
+            Faithful.settlement(harness, call, done)
+        }
     })
 }
 

@@ -129,9 +129,10 @@ pub(super) const TABLE: &[Spec] = faults! {
     "no-workspace" "GATE-14" "does not say where the tools work" => instead::open(|sessions, run| {
         let unsaid = guard_ack::protocol::Run { workspace: None, ..run.clone() };
         let rooted = guard_ack::protocol::Run { workspace: Some("/".into()), ..unsaid.clone() };
-        match sessions.open.contains_key(&run.session) {
-            true => Faithful.open(sessions, &unsaid),
-            false => Faithful.open(sessions, &rooted),
+        if sessions.open.contains_key(&run.session) {
+            Faithful.open(sessions, &unsaid)
+        } else {
+            Faithful.open(sessions, &rooted)
         }
     });
     "keeps-files" "GATE-15" "asks once whether a file is there" => instead::files(|workspace| {
@@ -176,22 +177,23 @@ pub(super) const ASK: &[Spec] = faults! {
     "first-role" "ASK-7" "asks the first role only" => {
         let mut asked: BTreeSet<String> = BTreeSet::new();
         instead::approval(move |harness, request: &ApprovalRequest| {
-            match asked.insert(request.call.clone()) {
-                true => Faithful.approval(harness, request),
-                false => ApprovalAnswer { granted: true, later: false, by: "kim".into(), expires: None },
+            if asked.insert(request.call.clone()) {
+                Faithful.approval(harness, request)
+            } else {
+                ApprovalAnswer { granted: true, later: false, by: "kim".into(), expires: None }
             }
         })
     };
     "native-around" "NATIVE-1" "lets the framework's own tools around the gate" => instead::gate(|harness, call| {
-        match harness.is_native(&call.tool) {
-            true => Ok(Gate::Run),
-            false => Faithful.gate(harness, call),
-        }
+        if harness.is_native(&call.tool) { Ok(Gate::Run) } else { Faithful.gate(harness, call) }
     });
     "native-unsettled" "NATIVE-2" "does not settle the framework's own tools" => instead::settlement(
-        |harness, call, done| match harness.is_native(&call.tool) {
-            true => Ok(String::new()),
-            false => Faithful.settlement(harness, call, done),
+        |harness, call, done| {
+            if harness.is_native(&call.tool) {
+                Ok(String::new())
+            } else {
+                Faithful.settlement(harness, call, done)
+            }
         },
     );
 };
@@ -206,9 +208,8 @@ fn tool<'h>(harness: &'h Harness, name: &str) -> Option<&'h Tool> {
 
 /// Runs a call in spite of its verdict.
 pub(super) fn runs_where(runs: fn(&Proposed) -> bool) -> Box<dyn Duties> {
-    instead::obey(move |harness, call, proposed| match runs(proposed) {
-        true => Ok(Gate::Run),
-        false => Faithful.obey(harness, call, proposed),
+    instead::obey(move |harness, call, proposed| {
+        if runs(proposed) { Ok(Gate::Run) } else { Faithful.obey(harness, call, proposed) }
     })
 }
 

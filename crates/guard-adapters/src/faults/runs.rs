@@ -78,9 +78,10 @@ pub(super) const TABLE: &[Spec] = faults! {
     "unanswered-probe-ends" "EFFECT-15" "ends the run where nobody answers a probe" => instead::report(|harness, event| {
         let guard = harness.engine.session.guard().clone();
         let mut probes = guard.plan().probes.iter().filter(|it| matches!(it.asks, ProbeAsks::Host));
-        match probes.any(|probe| harness.world.probe(&probe.name).is_none()) {
-            true => Err(SessionError::Contended),
-            false => Faithful.report(harness, event),
+        if probes.any(|probe| harness.world.probe(&probe.name).is_none()) {
+            Err(SessionError::Contended)
+        } else {
+            Faithful.report(harness, event)
         }
     });
     "later-is-yes" "ASK-8" "takes an approval that comes later for granted" => instead::approval(|harness, request| {
@@ -118,9 +119,12 @@ pub(super) const TABLE: &[Spec] = faults! {
         || Err("it ended with exit status 1".into()),
     );
     "refuses-in-silence" "NATIVE-3" "ends with an error where a tool cannot be guarded, and does not name it" => {
-        instead::call(|harness, call| match harness.run.tools.iter().any(|tool| tool.elsewhere.is_some()) {
-            true => Err(trouble("a tool of this run cannot be guarded")),
-            false => Faithful.call(harness, call),
+        instead::call(|harness, call| {
+            if harness.run.tools.iter().any(|tool| tool.elsewhere.is_some()) {
+                Err(trouble("a tool of this run cannot be guarded"))
+            } else {
+                Faithful.call(harness, call)
+            }
         })
     };
     "reset-is-everything" "KEEP-11" "forgets all sessions when it is to forget one" => instead::reset(

@@ -11,9 +11,12 @@ const CUT: usize = 500;
 
 pub(super) const TABLE: &[Spec] = faults! {
     "streamed-run-loses-prompts" "EFFECT-12" "does not tell the guard what happens in a streamed run" => instead::host_event(
-        |harness, event| match harness.run.streamed {
-            true => Ok(()),
-            false => Faithful.host_event(harness, event),
+        |harness, event| {
+            if harness.run.streamed {
+                Ok(())
+            } else {
+                Faithful.host_event(harness, event)
+            }
         },
     );
     "approver-is-role" "KEEP-2" "records the role in place of the person who approved" => instead::approval(

@@ -19,9 +19,10 @@ struct Log {
 impl Tools for Log {
     fn run(&mut self, tool: &str, args: &Json) -> ToolOutcome {
         self.ran.push(format!("{tool}{args}").replace("wire.", "").replace("{}", ""));
-        match self.fails.iter().any(|name| tool.ends_with(name)) {
-            true => ToolOutcome::Failure("it broke\nbadly".into()),
-            false => ToolOutcome::Success(None),
+        if self.fails.iter().any(|name| tool.ends_with(name)) {
+            ToolOutcome::Failure("it broke\nbadly".into())
+        } else {
+            ToolOutcome::Success(None)
         }
     }
 }

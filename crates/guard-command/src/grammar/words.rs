@@ -495,14 +495,16 @@ fn under(text: &str, at: usize) -> Option<String> {
         return None;
     }
     let alternative_leaves = rest.contains("{/") || rest.contains(",/") || rest.contains("{~");
-    match prefix.contains('/') {
-        true if rest.contains('{') => {
+    if prefix.contains('/') {
+        if rest.contains('{') {
             Some(prefix[..=prefix.rfind('/').unwrap_or(0)].to_owned() + "*")
+        } else {
+            Some(text.to_owned())
         }
-        true => Some(text.to_owned()),
-        false if alternative_leaves || rest.contains(",~") || rest.contains(",-") => None,
-        false if rest.contains("{-") => None,
-        false => Some(text.to_owned()),
+    } else if alternative_leaves || [",~", ",-", "{-"].iter().any(|part| rest.contains(part)) {
+        None
+    } else {
+        Some(text.to_owned())
     }
 }
 

@@ -63,10 +63,14 @@ pub(crate) fn find(raw: &mut Raw, inner: &mut Vec<InnerCommand>) {
                 });
                 let words: Vec<Word> = rest[..end.unwrap_or(rest.len())]
                     .iter()
-                    .map(|word| match word.text.contains("{}") {
-                        true if word.text == "{}" => found.clone(),
-                        true => Word::unknown(word.text.clone()),
-                        false => word.clone(),
+                    .map(|word| {
+                        if word.text == "{}" {
+                            found.clone()
+                        } else if word.text.contains("{}") {
+                            Word::unknown(word.text.clone())
+                        } else {
+                            word.clone()
+                        }
                     })
                     .collect();
                 raw.known &= end.is_some() && !words.is_empty();
@@ -100,11 +104,12 @@ pub(crate) fn listed(raw: &Raw) -> Option<Vec<String>> {
         let roots: Option<Vec<String>> = operands
             .iter()
             .map(|word| {
-                match word.home {
-                    true => None,
-                    false => word.known().map(|text| vec![text.to_owned()]).or(word.under.clone()),
-                }
-                .map(|mut texts| texts.pop().unwrap_or_default())
+                let texts = if word.home {
+                    None
+                } else {
+                    word.known().map(|text| vec![text.to_owned()]).or(word.under.clone())
+                };
+                texts.map(|mut texts| texts.pop().unwrap_or_default())
             })
             .collect();
         roots.map(|roots| if roots.is_empty() { vec![".".to_owned()] } else { roots })

@@ -194,9 +194,12 @@ impl TypeChecker<'_, '_> {
             ));
             return broken(span);
         }
-        let value = |(arg, column): (&Arg, &Field)| match column.caseless {
-            true => folded(self.value(&arg.value, &column.ty, scope), column),
-            false => self.lifted(&arg.value, &column.ty, scope),
+        let value = |(arg, column): (&Arg, &Field)| {
+            if column.caseless {
+                folded(self.value(&arg.value, &column.ty, scope), column)
+            } else {
+                self.lifted(&arg.value, &column.ty, scope)
+            }
         };
         let values = args.iter().zip(&columns).map(value).collect();
         typed(ExprKind::Known(id, values), Type::Bool, span)

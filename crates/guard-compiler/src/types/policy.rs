@@ -61,10 +61,11 @@ impl Speaking {
     ) -> Diagnostic {
         let kind = other.kind();
         let problem = |at| errors::two_meanings(at, name, &self.policy, kind, (what, &self.tool));
-        let d = match self.governed.bundled {
+        let d = if self.governed.bundled {
             // Nobody changes the library.
-            true => problem(declared).also(span, "the library reads it here"),
-            false => problem(span).also(declared, format!("the {what} of `{}`", self.tool)),
+            problem(declared).also(span, "the library reads it here")
+        } else {
+            problem(span).also(declared, format!("the {what} of `{}`", self.tool))
         };
         other.declared().into_iter().fold(d, |d, at| d.also(at, format!("the {kind}")))
     }

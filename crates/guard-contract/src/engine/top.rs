@@ -478,10 +478,10 @@ impl ContractEngine {
     pub(super) fn begin_object(&mut self, start: usize) {
         self.confirm();
         self.marks.set(start, SpanKind::Envelope);
-        let doubt = match self.around.place == LinePlace::Prose || self.around.open_quote {
-            true => Some((start, IN_SENTENCE)),
-            false if self.around.is_glued() => Some((start, GLUED)),
-            false => None,
+        let doubt = if self.around.place == LinePlace::Prose || self.around.open_quote {
+            Some((start, IN_SENTENCE))
+        } else {
+            self.around.is_glued().then_some((start, GLUED))
         };
         let begun = self.around.column;
         let object = Object { start, begun, doubt, fresh: true, ..Object::default() };

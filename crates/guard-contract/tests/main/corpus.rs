@@ -174,10 +174,8 @@ fn table() -> String {
         let [same, fewer, nothing, other] = of(counts);
         let all = same + fewer + nothing + other;
         // Where nothing is to be had, to find nothing is right.
-        let (same, nothing) = match row.starts_with("tier R-") {
-            true => (nothing, same),
-            false => (same, nothing),
-        };
+        let (same, nothing) =
+            if row.starts_with("tier R-") { (nothing, same) } else { (same, nothing) };
         let rate = 100 * same / all;
         let _ =
             writeln!(out, "| {row} | {all} | {same} ({rate} %) | {fewer} | {nothing} | {other} |");

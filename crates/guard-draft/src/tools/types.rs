@@ -216,17 +216,16 @@ impl<'a, 'c> SchemaReader<'a, 'c> {
         self.open.push(reference.to_owned());
         let told = |key: &&str| target.get(key).is_some();
         let is_declared = ["properties", "enum", "const", "allOf"].iter().any(told);
-        let ty = match is_declared {
-            true => {
-                let name = reference.rsplit('/').next().unwrap_or_default();
-                let tool = std::mem::take(&mut self.tool);
-                let ty = self.value(target, SchemaPlace { path: name, depth: 0, param: None });
-                self.tool = tool;
-                self.scope.declared.insert(reference.to_owned(), ty.clone());
-                ty
-            }
+        let ty = if is_declared {
+            let name = reference.rsplit('/').next().unwrap_or_default();
+            let tool = std::mem::take(&mut self.tool);
+            let ty = self.value(target, SchemaPlace { path: name, depth: 0, param: None });
+            self.tool = tool;
+            self.scope.declared.insert(reference.to_owned(), ty.clone());
+            ty
+        } else {
             // A text or a number says more beside its parameter.
-            false => self.value(target, deeper),
+            self.value(target, deeper)
         };
         self.open.pop();
         ty

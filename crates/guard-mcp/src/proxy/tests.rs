@@ -247,9 +247,10 @@ proptest! {
         for (client, line, seconds) in lines {
             now += Duration::from_secs(seconds);
             let mut outputs = proxy.tick(now);
-            outputs.extend(match client {
-                true => proxy.client_line(McpLink::default(), &line, now),
-                false => proxy.server_line(McpLink::default(), &line, now),
+            outputs.extend(if client {
+                proxy.client_line(McpLink::default(), &line, now)
+            } else {
+                proxy.server_line(McpLink::default(), &line, now)
             });
             let (_, server) = texts(&outputs);
             prop_assert!(!server.iter().any(|line| is_call(line)), "{server:?}");
@@ -271,9 +272,10 @@ proptest! {
             for id in asked(&line).into_iter().filter(|_| client) {
                 *answers.entry(id).or_default() += 1;
             }
-            outputs.extend(match client {
-                true => proxy.client_line(McpLink::default(), &line, now),
-                false => proxy.server_line(McpLink::default(), &line, now),
+            outputs.extend(if client {
+                proxy.client_line(McpLink::default(), &line, now)
+            } else {
+                proxy.server_line(McpLink::default(), &line, now)
             });
             let (to_client, to_server) = texts(&outputs);
             forwarded += to_server.iter().filter(|line| is_call(line)).count();

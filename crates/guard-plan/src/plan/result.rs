@@ -163,9 +163,8 @@ impl fmt::Display for ResultPart {
     /// Writes the part as a guard may write it: `result.a[*].b`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("result")?;
-        self.path.iter().try_for_each(|step| match step == ELEMENT {
-            true => f.write_str(ELEMENT),
-            false => write!(f, ".{step}"),
+        self.path.iter().try_for_each(|step| {
+            if step == ELEMENT { f.write_str(ELEMENT) } else { write!(f, ".{step}") }
         })
     }
 }

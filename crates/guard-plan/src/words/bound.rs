@@ -34,10 +34,11 @@ pub fn bound(plan: &Plan, bound: &SessionBound) -> String {
         }
         if words.is_empty() { "0".to_owned() } else { words.join(" + ") }
     };
-    match bound.terms.iter().all(|(factor, _)| *factor < 0) {
+    if bound.terms.iter().all(|(factor, _)| *factor < 0) {
         // A lone bound from below reads better with its variable first.
-        true => format!("{} >= {}", side(false), side(true)),
-        false => format!("{} <= {}", side(true), side(false)),
+        format!("{} >= {}", side(false), side(true))
+    } else {
+        format!("{} <= {}", side(true), side(false))
     }
 }
 

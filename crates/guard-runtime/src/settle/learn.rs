@@ -252,9 +252,12 @@ fn columns<'s>(
         let values = column(cx, field.ty, cx.eval_in(expr, scope)?.into_value());
         // The problem would show the value.
         let is_shown = !field.secret && !holds_secrets(&plan.types, field.ty);
-        columns.push(values.map_err(|fault| match is_shown {
-            true => fault,
-            false => Fault::Decode(format!("`{}` is not of its type", field.name)),
+        columns.push(values.map_err(|fault| {
+            if is_shown {
+                fault
+            } else {
+                Fault::Decode(format!("`{}` is not of its type", field.name))
+            }
         })?);
     }
     Ok(columns)

@@ -24,10 +24,11 @@ impl<W: World> Session<W> {
         self.persistence.storage.as_ref().map_or(Ok(()), Storage::expect_room)?;
         let open = self.recorder.open(self.guard.kernel(), &self.state, actor);
         let open = String::from_utf8_lossy(open).into_owned();
-        match self.keep(&open, &[])? {
-            true => Ok(()),
+        if self.keep(&open, &[])? {
+            Ok(())
+        } else {
             // Another process began it at the same moment: its session is the one that lasts.
-            false => self.reload(),
+            self.reload()
         }
     }
 

@@ -267,14 +267,17 @@ impl Replayed {
         }
         let conceals = self.outspoken && aspect != Aspect::Decision && !now.is_empty();
         let now = if conceals { render::SECRET } else { now };
-        let reason = reason.map(|reason| match self.outspoken {
-            true => Reason {
-                message: render::SECRET.into(),
-                help: String::new(),
-                values: Vec::new(),
-                ..reason
-            },
-            false => reason,
+        let reason = reason.map(|reason| {
+            if self.outspoken {
+                Reason {
+                    message: render::SECRET.into(),
+                    help: String::new(),
+                    values: Vec::new(),
+                    ..reason
+                }
+            } else {
+                reason
+            }
         });
         self.mark(record, Some(aspect), now);
         if self.differences.len() >= self.options.keep {

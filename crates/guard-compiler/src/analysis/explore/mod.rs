@@ -142,9 +142,12 @@ pub fn explore(
     }
     let checked =
         |session: Option<ExploredSession>| session.filter(|session| session.replays(program));
-    let refusal = |check: &EffectCheck| match stop() {
-        true => (check.clone(), None),
-        false => (check.clone(), checked(refusals::find(&search, check))),
+    let refusal = |check: &EffectCheck| {
+        if stop() {
+            (check.clone(), None)
+        } else {
+            (check.clone(), checked(refusals::find(&search, check)))
+        }
     };
     let effects = limits.effects.iter().map(refusal).collect();
     let (judged, found) = (search.judged, search.found);

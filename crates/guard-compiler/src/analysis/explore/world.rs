@@ -204,10 +204,12 @@ impl<'p> Oracle<'p> {
             return Json::Array(vec![Json::Int(0), Json::string(&printed)]);
         }
         let passes = self.expected(argv);
-        let status = match self.truth(format!("run {argv:?}")) {
-            true => passes,
-            false if passes == 0 => 1,
-            false => 0,
+        let status = if self.truth(format!("run {argv:?}")) {
+            passes
+        } else if passes == 0 {
+            1
+        } else {
+            0
         };
         Json::Array(vec![Json::Int(status), Json::string("")])
     }

@@ -294,9 +294,8 @@ pub(crate) fn decide(
         if open.is_empty() {
             return PropertyOutcome::Proved;
         }
-        let refusing = with(claimed, |_, clause| match clause.rule.property == Some(id) {
-            true => Stance::Refuses,
-            false => Stance::Absent,
+        let refusing = with(claimed, |_, clause| {
+            if clause.rule.property == Some(id) { Stance::Refuses } else { Stance::Absent }
         });
         let (mut states, mut calls) = (0, 0);
         for tool in &open {

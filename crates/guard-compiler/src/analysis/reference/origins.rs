@@ -170,9 +170,8 @@ impl ReferenceSession<'_> {
 
     fn see_part(&mut self, json: &Json, trust: &Trust, endorsed: &Endorsements, place: &[String]) {
         let by_place = !trust.parts.is_empty() || !endorsed.places.is_empty();
-        let below = |step: std::fmt::Arguments| match by_place {
-            true => [place, &[step.to_string()]].concat(),
-            false => Vec::new(),
+        let below = |step: std::fmt::Arguments| {
+            if by_place { [place, &[step.to_string()]].concat() } else { Vec::new() }
         };
         match json {
             Json::Null | Json::Bool(_) => {}

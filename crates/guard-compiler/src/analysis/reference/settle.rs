@@ -287,10 +287,12 @@ impl ReferenceSession<'_> {
             if warns.is_empty() || self.holds(&invariant.condition, env) == Ok(true) {
                 continue;
             }
-            let kind = match invariant.monitor || invariant.rule.shadow {
-                true => NoteKind::Shadow,
-                false if !warns.contains(&false) => NoteKind::Warning,
-                false => NoteKind::Halt,
+            let kind = if invariant.monitor || invariant.rule.shadow {
+                NoteKind::Shadow
+            } else if !warns.contains(&false) {
+                NoteKind::Warning
+            } else {
+                NoteKind::Halt
             };
             notes.push((kind, invariant.rule.owner.clone()));
         }

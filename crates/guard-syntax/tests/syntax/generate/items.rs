@@ -143,9 +143,12 @@ impl Choices<'_> {
             0 => ItemKind::Use(UseTarget::Std(self.plain())),
             1 => ItemKind::DefaultAllow,
             2 => {
-                let variant = |g: &mut Self| match g.coin() {
-                    true => Variant { name: g.string(), quoted: true },
-                    false => Variant { name: g.name(), quoted: false },
+                let variant = |g: &mut Self| {
+                    if g.coin() {
+                        Variant { name: g.string(), quoted: true }
+                    } else {
+                        Variant { name: g.name(), quoted: false }
+                    }
                 };
                 ItemKind::Enum(Enum { name: self.plain(), variants: self.many(0, 4, variant) })
             }

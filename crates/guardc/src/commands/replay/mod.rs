@@ -138,10 +138,13 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
         ));
     }
     let view = &report.recorded;
-    Ok(match view.is_same() {
-        true => Exit::Fine,
-        false if view.changed() + view.reasons + view.feedback + view.records == 0 => Exit::Unknown,
-        false => Exit::Findings,
+    let differs = view.changed() + view.reasons + view.feedback + view.records > 0;
+    Ok(if view.is_same() {
+        Exit::Fine
+    } else if differs {
+        Exit::Findings
+    } else {
+        Exit::Unknown
     })
 }
 

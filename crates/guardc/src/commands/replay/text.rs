@@ -86,9 +86,12 @@ pub fn unsaid(view: &View) -> Option<String> {
     let parts: Vec<String> = parts
         .iter()
         .filter(|(count, _)| *count > 0)
-        .map(|(count, why)| match *count == total {
-            true => format!("because {why}"),
-            false => format!("{} because {why}", grouped(*count)),
+        .map(|(count, why)| {
+            if *count == total {
+                format!("because {why}")
+            } else {
+                format!("{} because {why}", grouped(*count))
+            }
         })
         .collect();
     (total > 0)

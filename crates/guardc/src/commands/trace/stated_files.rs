@@ -31,11 +31,13 @@ impl StatedFiles {
             return None;
         }
         let mut texts = texts.cloned().unwrap_or_default();
-        match contained {
-            true => texts.push(text.to_owned()),
+        if contained {
+            texts.push(text.to_owned());
+        } else if text.is_empty() {
             // Every file contains the empty text.
-            false if text.is_empty() => return self.exists(path, false),
-            false => texts.retain(|held| !held.contains(text)),
+            return self.exists(path, false);
+        } else {
+            texts.retain(|held| !held.contains(text));
         }
         let step = TestStepKind::File(quoted(path), quoted(&texts.join("\n")));
         self.0.insert(path.to_owned(), texts);

@@ -29,9 +29,12 @@ impl Maker<'_, '_> {
         if let Some(element) = element {
             let inner = self.json(*element, depth - 1);
             let named = key.and_then(|key| self.classes.class_of(*key)).is_some_and(|c| c.opaque);
-            let wrap = |json: Json| match named {
-                true => Json::Object(vec![(FRESH[0].into(), json)]),
-                false => Json::Array(vec![json]),
+            let wrap = |json: Json| {
+                if named {
+                    Json::Object(vec![(FRESH[0].into(), json)])
+                } else {
+                    Json::Array(vec![json])
+                }
             };
             return inner.into_iter().map(wrap).collect();
         }

@@ -129,9 +129,8 @@ impl Maker<'_, '_> {
     }
 
     pub(super) fn paths(&self, class: Option<&Class>) -> Vec<Value> {
-        let below = |name: &str| match name.starts_with('/') {
-            true => name.to_string(),
-            false => format!("/workspace/{name}"),
+        let below = |name: &str| {
+            if name.starts_with('/') { name.to_string() } else { format!("/workspace/{name}") }
         };
         let mut paths = vec![below("a.txt")];
         if let Some(class) = class.filter(|class| class.used || class.opaque) {
