@@ -17,7 +17,8 @@ fn main() {
     let Some(guardc) = args.next() else { return println!("give the path of guardc") };
     let guardc = Path::new("..").join(guardc).canonicalize().expect("a program");
     let mut number = |default: usize| args.next().map_or(default, |n| n.parse().expect("a number"));
-    let (tools, calls) = (number(1_000), number(10_000));
+    let tools = number(1_000);
+    let calls = number(10_000);
     let folder = tempfile::tempdir().expect("a temporary folder");
     let at = |name: &str| folder.path().join(name);
     let plans = [("one", 1), ("many", tools)]
@@ -64,8 +65,8 @@ fn plan(guardc: &Path, folder: &Path, name: &str, tools: usize) -> PathBuf {
              deny when text contains \"rm -rf\"\n  limit 100000 per session\n}}\n"
         );
     }
-    let (source, plan) =
-        (folder.join(format!("{name}.guard")), folder.join(format!("{name}.plan")));
+    let source = folder.join(format!("{name}.guard"));
+    let plan = folder.join(format!("{name}.plan"));
     std::fs::write(&source, text).expect("a file");
     let compiled = Command::new(guardc).arg("compile").arg(&source).arg("-o").arg(&plan).output();
     assert!(compiled.expect("guardc runs").status.success(), "{name} compiles");

@@ -41,7 +41,8 @@ fn session() -> Vec<String> {
     let text = |line: &[u8]| String::from_utf8_lossy(line).into_owned();
     let mut lines = vec![text(recorder.open(&kernel, &session, None))];
     for number in 0..CALLS {
-        let (call, now) = (format!("c{number}"), number as i64 * 1000);
+        let call = format!("c{number}");
+        let now = number as i64 * 1000;
         let (tool, args) = match number {
             0 => ("verify_customer", "{\"code\":\"123456\"}".to_owned()),
             _ => (
@@ -86,20 +87,23 @@ fn judge(stricter: bool) -> Judge {
 
 #[divan::bench(args = [false, true])]
 fn decided_again(bencher: divan::Bencher, stricter: bool) {
-    let (judge, lines) = (judge(stricter), session());
+    let judge = judge(stricter);
+    let lines = session();
     let bencher = bencher.counter(ItemsCount::new(CALLS));
     bencher.with_inputs(|| read(&lines)).bench_values(|records| decide(&judge, records));
 }
 
 #[divan::bench(args = [false, true])]
 fn from_lines(bencher: divan::Bencher, stricter: bool) {
-    let (judge, lines) = (judge(stricter), session());
+    let judge = judge(stricter);
+    let lines = session();
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
     bencher.counter(ItemsCount::new(CALLS)).bench(|| {
         let mut records = Records::new(text.as_bytes());
         let mut replay = None;
         while let Some(entry) = records.next_record().expect("a record") {
-            let (record, line) = (entry.record, Some(entry.line));
+            let record = entry.record;
+            let line = Some(entry.line);
             match &mut replay {
                 None => {
                     replay = Some(Replay::begin(&judge, options(), record, line).expect("it opens"))

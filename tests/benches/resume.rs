@@ -61,7 +61,8 @@ static PLAYED: LazyLock<Played> = LazyLock::new(|| {
         [("look", args(r#"{"item": "a"}"#)), ("buy", args(r#"{"item": "a", "amount": 12.5}"#))];
     for at in 0..CALLS {
         let (tool, args) = &calls[at % 2];
-        let (call, now) = (format!("c{at}"), NOW + at as i64);
+        let call = format!("c{at}");
+        let now = NOW + at as i64;
         let events = [
             Event::Propose(Proposal { call: &call, tool, args: args.into(), now }),
             Event::Settle(Settlement { call: &call, ending: Ending::Success(None), now }),

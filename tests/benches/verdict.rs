@@ -55,8 +55,8 @@ fn passes(bencher: Bencher, (pass, optimized): (&str, bool)) {
     let kernel = Kernel::new(loaded).expect("a kernel");
     let session = kernel.open("s", 0, "/ws").expect("a session");
     let args = json(args);
-    let (mut scratch, proposal) =
-        (Scratch::default(), Proposal { call: "c", tool: "work", args: (&args).into(), now: 1 });
+    let mut scratch = Scratch::default();
+    let proposal = Proposal { call: "c", tool: "work", args: (&args).into(), now: 1 };
     let proposed = kernel.check(&session, &proposal, &mut NoWorld);
     assert!(proposed.verdict.reasons.is_empty(), "{:?}", proposed.verdict);
     bencher.bench_local(|| {
@@ -150,7 +150,8 @@ fn verdict(bencher: Bencher, others: usize, tool: &str, args: &str, approved: bo
     let mut session = conversation(&kernel);
     let args = json(args);
     if approved {
-        let (role, by) = ("customer", "mia");
+        let role = "customer";
+        let by = "mia";
         let approve =
             CallApproval { tool, args: &args, role, by, expires: Some(1_000_000), now: 1 };
         kernel.approve(&mut session, &approve).expect("an approval");

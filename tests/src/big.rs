@@ -34,7 +34,8 @@ pub fn ledger(tools: usize, invariants: usize) -> String {
         let _ = writeln!(text, "invariant i{at} {{ v{at} + v{next} <= 150000 }}");
     }
     for at in 0..tools {
-        let (a, b) = (at % invariants, (at + 1) % invariants);
+        let a = at % invariants;
+        let b = (at + 1) % invariants;
         let _ = write!(
             text,
             "\ntool t{at}(n: int in 0..=1000, m: int in 0..=1000) {{\n  deny unless v{a} + n + v{b} + m <= 150000\n  \

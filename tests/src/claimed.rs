@@ -213,7 +213,8 @@ fn weakened(rng: &mut Rng, rule: &Refusal) -> Refusal {
             }
             _ => {
                 let tool = rng.below(TOOLS.len());
-                let (failures, more) = (rng.chance(40), count + rng.below(2) - 1);
+                let failures = rng.chance(40);
+                let more = count + rng.below(2) - 1;
                 Refusal::Deny(Condition::Calls { tool, failures, more })
             }
         },

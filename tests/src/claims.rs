@@ -83,7 +83,8 @@ fn bounded_cases(n: u64) -> Option<Result<(), String>> {
     let Some(output) = compiled(&format!("guard bounded\n{text}")) else {
         return Some(Err(format!("`{claim}` does not compile")));
     };
-    let (plan, said) = (&output.plan, &output.verification);
+    let plan = &output.plan;
+    let said = &output.verification;
     let open = |status: &ObligationStatus| !status.is_proved();
     let of = |tool: u32| follows || plan.tools[tool as usize].name == "t";
     let pairs = said.pairs.iter().filter(|one| of(one.tool)).map(|one| &one.status);
@@ -278,7 +279,8 @@ fn open(n: u64) -> Option<Result<(), String>> {
         return Some(Err("it does not compile".into()));
     };
     // By one step alone: a bound of the session may prove it.
-    let (plan, said) = (&output.plan, &verify_at(&output.plan, Width::REAL));
+    let plan = &output.plan;
+    let said = &verify_at(&output.plan, Width::REAL);
     let of = |tool: u32| plan.tools[tool as usize].name == "t";
     let pair = said
         .pairs
@@ -352,7 +354,8 @@ fn optimized(n: u64) -> Option<Result<(), String>> {
         Ok(format!("{:?}", kernel.check(&session, &proposal, &mut NoWorld).verdict))
     };
     Some((|| {
-        let (lowered, plan) = (kernel(&output.lowered)?, kernel(&output.plan)?);
+        let lowered = kernel(&output.lowered)?;
+        let plan = kernel(&output.plan)?;
         for x in -1..=3 {
             for f in [false, true] {
                 if say(&lowered, x, f)? != say(&plan, x, f)? {

@@ -36,7 +36,8 @@ pub fn pairs() -> Vec<(String, String)> {
 /// Case `n`: a pair as it stands, and after all of them a guard of a pair beside itself with an edit. None after so many
 /// `rounds` of edits.
 pub fn case(pairs: &[(String, String)], n: u64, rounds: u64) -> Option<(String, String)> {
-    let (round, at) = (n / pairs.len() as u64, n as usize % pairs.len());
+    let round = n / pairs.len() as u64;
+    let at = n as usize % pairs.len();
     let (old, new) = &pairs[at];
     match round {
         0 => Some((old.clone(), new.clone())),

@@ -98,10 +98,12 @@ fn with_name(line: &str, text: &str, rng: &mut Rng) -> String {
         let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
         words.filter(|word| !word.is_empty()).map(String::from).collect()
     };
-    let (here, all) = (names(line), names(text));
+    let here = names(line);
+    let all = names(text);
     if here.is_empty() {
         return line.to_string();
     }
-    let (old, new) = (rng.pick(&here).clone(), rng.pick(&all).clone());
+    let old = rng.pick(&here).clone();
+    let new = rng.pick(&all).clone();
     line.replacen(&old, &new, 1)
 }

@@ -139,7 +139,8 @@ fn of_one_fault(rng: &mut Rng) -> String {
 
 fn condition(rng: &mut Rng, paid: bool, depth: usize) -> String {
     if depth > 0 && rng.chance(35) {
-        let (a, b) = (condition(rng, paid, depth - 1), condition(rng, paid, depth - 1));
+        let a = condition(rng, paid, depth - 1);
+        let b = condition(rng, paid, depth - 1);
         return format!("({a}) {} ({b})", rng.pick(&["and", "or", "implies"]));
     }
     let c = format!("\"{}\"", rng.pick(&["a", "b", "ab", "zz", "a/b"]));
@@ -323,7 +324,8 @@ fn argument(ty: &Type, rng: &mut Rng) -> Option<Json> {
         Type::Enum(_) => Json::string(rng.pick::<&str>(&["dev", "stage", "prod"])),
         Type::Int(..) => Json::Int(rng.below(14) as i64 - 4),
         _ => {
-            let (a, b) = (rng.pick(&TEXTS), rng.pick(&TEXTS));
+            let a = rng.pick(&TEXTS);
+            let b = rng.pick(&TEXTS);
             let joined = if rng.chance(70) { a.to_string() } else { format!("{a}{b}") };
             Json::string(&joined)
         }

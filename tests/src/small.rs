@@ -26,7 +26,8 @@ pub enum Small {
 /// A random guard: two ints, a bool, a few invariants and tools.
 pub fn source(rng: &mut Rng) -> String {
     let mut out = String::from("guard small\n\nstate {\n");
-    let (x, y) = (rng.below(8), rng.below(8));
+    let x = rng.below(8);
+    let y = rng.below(8);
     let _ = writeln!(out, "  x: int = {x}\n  y: int = {y}\n  b: bool = {}\n}}\n", rng.chance(50));
     let vars = ["x", "y"];
     for at in 0..1 + rng.below(3) {

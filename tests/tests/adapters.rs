@@ -12,7 +12,8 @@ fn faults() -> Vec<(String, String, String)> {
     let line = |line: &str| {
         let (fault, case) = line.split_once(" by its clause: ").expect("a fault and a case");
         let mut words = fault.split_whitespace();
-        let (clause, name) = (words.next().expect("a clause"), words.next().expect("a fault"));
+        let clause = words.next().expect("a clause");
+        let name = words.next().expect("a fault");
         (name.to_owned(), clause.to_owned(), case.to_owned())
     };
     matrix.lines().map(line).collect()

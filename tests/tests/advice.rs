@@ -36,7 +36,8 @@ impl World for Bright {
     }
 
     fn run(&mut self, _: &Command) -> Option<Ran> {
-        let (output, stdout) = (String::new(), String::new());
+        let output = String::new();
+        let stdout = String::new();
         Some(Ran { ended: RunEnd::Exited(0), output, stdout })
     }
 }

@@ -96,7 +96,8 @@ fn page(code: &str, title: &str, text: &str, problems: &mut String) -> String {
 fn every_code_has_its_page() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let folder = root.join("../docs/codes");
-    let (mut problems, mut messages) = (String::new(), String::new());
+    let mut problems = String::new();
+    let mut messages = String::new();
     for (code, title) in codes() {
         match std::fs::read_to_string(folder.join(format!("{code}.md"))) {
             Ok(text) => messages.push_str(&page(code, title, &text, &mut problems)),

@@ -19,7 +19,11 @@ const EVENTS: usize = 30;
 #[test]
 fn answers_hold() {
     let mut rng = Rng::new(405);
-    let (mut pairs, mut proofs, mut witnesses, mut open, mut differences) = (0, 0, 0, 0, 0);
+    let mut pairs = 0;
+    let mut proofs = 0;
+    let mut witnesses = 0;
+    let mut open = 0;
+    let mut differences = 0;
     // Few pairs differ in what a short search finds: it goes on until one does.
     let wanted = seeds(PAIRS);
     while pairs < wanted || (witnesses.min(differences) == 0 && pairs < 10 * wanted) {

@@ -208,7 +208,9 @@ fn play(
             kernel.verify(run, &Verify { item, now: *now }, world).map_err(wrong)?;
         }
         Act::Move(item, transition) => {
-            let (by, reason, now) = ("harness", None, *now);
+            let by = "harness";
+            let reason = None;
+            let now = *now;
             kernel.move_item(run, &Move { item, transition, by, reason, now }).map_err(wrong)?;
         }
         Act::Stop => {
@@ -236,7 +238,8 @@ fn sessions_replay() {
         for (name, session) in found(&output.program, &of) {
             let Some(session) = session else { continue };
             assert!(session.replays(&output.program), "{name} of {path:?}");
-            let (data, mut now) = (session.data.as_ref(), session.start);
+            let data = session.data.as_ref();
+            let mut now = session.start;
             let mut run = kernel.open_with("s", now, "/workspace", data).expect("it opens");
             for (at, step) in session.steps.iter().enumerate() {
                 if let Err(what) = play(&kernel, &mut run, step, &mut now) {

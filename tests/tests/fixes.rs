@@ -19,14 +19,16 @@ fn findings(text: &str) -> Vec<Diagnostic> {
 }
 
 fn applied(text: &str, fix: &SuggestedFix) -> String {
-    let (start, end) = (fix.span.start as usize, fix.span.end as usize);
+    let start = fix.span.start as usize;
+    let end = fix.span.end as usize;
     format!("{}{}{}", &text[..start], fix.replacement, &text[end..])
 }
 
 /// Says what is wrong with a fix, if anything is.
 fn objection(text: &str, finding: &Diagnostic, fix: &SuggestedFix) -> Option<String> {
     let after = findings(&applied(text, fix));
-    let (start, end) = (fix.span.start, fix.span.start + fix.replacement.len() as u32);
+    let start = fix.span.start;
+    let end = fix.span.start + fix.replacement.len() as u32;
     let here = |found: &&Diagnostic| {
         let span = found.primary.span;
         span.start <= end && start <= span.end
@@ -50,7 +52,8 @@ fn each_fix_removes_its_finding_and_makes_no_other() {
             if let Some(objection) = objection(&text, &finding, fix) {
                 let name = path.file_name().unwrap_or_default().display();
                 let was = &text[fix.span.start as usize..fix.span.end as usize];
-                let (message, new) = (&finding.message, &fix.replacement);
+                let message = &finding.message;
+                let new = &fix.replacement;
                 let _ = writeln!(objections, "{name}: {message}: {was:?} → {new:?}: {objection}");
             }
         }

@@ -77,7 +77,8 @@ fn on_record(store: &Path) -> Vec<String> {
 
 fn harmed(guardc: &Path, name: &str, harm: Harm, steps: usize) -> usize {
     let temporary = tempfile::tempdir().expect("a folder");
-    let (store, older) = (temporary.path().join(name), temporary.path().join("older"));
+    let store = temporary.path().join(name);
+    let older = temporary.path().join("older");
     let place = format!("{harm:?} of {name} after {steps}");
     let mut sidecar = start(guardc, &store);
     let file = file(&store);

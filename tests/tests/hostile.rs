@@ -202,7 +202,8 @@ fn many_hard_proofs() {
     let vars = repeated(N, |at| format!("  v{at}: int in 0..400 = {at}"));
     let cases: Vec<String> = (0..N).map(|at| format!("(a != {at} or v{at} == {at})")).collect();
     let choices = repeated(N, |at| {
-        let (next, last) = ((at + 1) % N, (at + 2) % N);
+        let next = (at + 1) % N;
+        let last = (at + 2) % N;
         format!("invariant j{at} {{ v{at} == 1 or v{next} == 2 or v{last} >= v{at} - 400 }}")
     });
     let tools = repeated(N, |at| format!("tool t{at}(x: int in 0..400) {{ effect v{at} = x }}"));

@@ -47,7 +47,8 @@ impl Shop {
     }
 
     fn settle(&mut self, call: &str, result: Value) -> Value {
-        let (outcome, now) = ("success", "2026-01-05T09:06:00Z");
+        let outcome = "success";
+        let now = "2026-01-05T09:06:00Z";
         let params = json!({ "session": "s1", "call": call, "outcome": outcome, "result": result, "now": now });
         self.ask("call.settle", params)
     }
@@ -110,7 +111,8 @@ fn a_killed_session_goes_on_as_it_was() {
 fn two_processes_share_a_session_in_a_database() {
     let guardc = build_guardc();
     let store = folder("shared").join("traces.db");
-    let (mut one, mut two) = (Shop::start(&guardc, &store), Shop::start(&guardc, &store));
+    let mut one = Shop::start(&guardc, &store);
+    let mut two = Shop::start(&guardc, &store);
     one.open();
     assert_eq!(two.open()["restored"], json!(true));
     let login = json!({ "session": "s1", "call": "l", "tool": "log_in", "args": { "code": "x" },

@@ -44,7 +44,8 @@ fn fences_hold() {
         let plan = LoadedPlan::from_plan(output.plan, output.sources).expect("its plan loads");
         let kernel = Kernel::new(plan).expect("its plan runs");
         let session = kernel.open("s", 0, "/").expect("a session opens");
-        let (mut allowed, mut escaped) = (0, BTreeSet::new());
+        let mut allowed = 0;
+        let mut escaped = BTreeSet::new();
         for _ in 0..100_000 {
             let (tool, args) = any_call(&mut rng);
             let proposal = Proposal { call: "c", tool: &tool, args: (&args).into(), now: 0 };

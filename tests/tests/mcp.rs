@@ -199,7 +199,8 @@ fn play(text: &str) -> String {
     let mut options = options;
     if !head("lock: ").is_empty() {
         std::fs::write(place.path("tools.json"), head("lock: ")).expect("a file");
-        let (tools, guard) = (place.path("tools.json"), place.path("imported.guard"));
+        let tools = place.path("tools.json");
+        let guard = place.path("imported.guard");
         let mut import = place.command();
         let done =
             import.args(["import", "mcp", &tools, "-o", &guard]).output().expect("guardc runs");

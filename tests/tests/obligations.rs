@@ -31,8 +31,8 @@ fn obligations(report: &Value) -> Vec<Obligation> {
         [("invariants", "invariant"), ("types", "variable"), ("observations", "invariant")]
     {
         for one in report[group].as_array().expect("a list") {
-            let (tool, name) =
-                (one["tool"].as_str().expect("text"), one[key].as_str().expect("text"));
+            let tool = one["tool"].as_str().expect("text");
+            let name = one[key].as_str().expect("text");
             let left = one["left"].as_array().cloned().unwrap_or_default();
             let sentences: Vec<&str> =
                 left.iter().filter_map(|one| one["needs"].as_str()).collect();
@@ -59,8 +59,12 @@ fn obligations(report: &Value) -> Vec<Obligation> {
 fn what_is_not_proved_of_the_bundled_guards_is_explained() {
     let guardc = build_guardc();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let (mut out, mut unexplained) = (String::new(), String::new());
-    let (mut all, mut proved, mut by_bound, mut broken) = (0, 0, 0, 0);
+    let mut out = String::new();
+    let mut unexplained = String::new();
+    let mut all = 0;
+    let mut proved = 0;
+    let mut by_bound = 0;
+    let mut broken = 0;
     for file in guards_below(&root.join("specs")) {
         let text = std::fs::read_to_string(&file).expect("a guard");
         if !text.lines().any(|line| line.starts_with("guard ")) {

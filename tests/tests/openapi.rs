@@ -176,7 +176,8 @@ fn damaged_documents_give_guards_or_reasons() {
         .filter(|path| !path.to_string_lossy().contains("damaged_"))
         .filter_map(|path| Json::parse_bytes(&std::fs::read(path).expect("a document")).ok())
         .collect();
-    let (mut guards, mut reasons) = (0, 0);
+    let mut guards = 0;
+    let mut reasons = 0;
     for seed in 0..1_500 {
         let mut rng = Rng::new(seed);
         let mut json = rng.pick(&sound).clone();

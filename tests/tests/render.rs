@@ -50,7 +50,8 @@ fn diagnostic(files: &[SourceFile], d: &Diagnostic) -> String {
         let _ = writeln!(out, "  help: {help}");
     }
     if let Some(fix) = &d.fix {
-        let (at, old) = (place(files, fix.span), excerpt(files, fix.span));
+        let at = place(files, fix.span);
+        let old = excerpt(files, fix.span);
         let _ = writeln!(out, "  fix: {at} `{old}` → `{}`", fix.replacement);
     }
     out
@@ -59,8 +60,8 @@ fn diagnostic(files: &[SourceFile], d: &Diagnostic) -> String {
 /// `line:column-column`, with the file where it is not the first one.
 fn place(files: &[SourceFile], span: Span) -> String {
     let file = &files[span.file.0 as usize];
-    let (start, end) =
-        (position(&file.text, span.start as usize), position(&file.text, span.end as usize));
+    let start = position(&file.text, span.start as usize);
+    let end = position(&file.text, span.end as usize);
     let named = if span.file.0 == 0 { String::new() } else { format!("{}:", file.path) };
     if start.0 == end.0 {
         format!("{named}{}:{}-{}", start.0, start.1, end.1)
@@ -83,7 +84,8 @@ fn excerpt(files: &[SourceFile], span: Span) -> String {
     if words.len() <= 72 {
         return words.into_iter().collect();
     }
-    let (head, tail) = (&words[..40], &words[words.len() - 24..]);
+    let head = &words[..40];
+    let tail = &words[words.len() - 24..];
     format!("{} … {}", head.iter().collect::<String>(), tail.iter().collect::<String>())
 }
 
@@ -98,7 +100,8 @@ pub fn compare(beside: &Path, got: &str) -> Option<String> {
         return None;
     }
     let name = beside.file_name().unwrap_or_default().to_string_lossy();
-    let (old, new): (Vec<&str>, Vec<&str>) = (expected.lines().collect(), got.lines().collect());
+    let old: Vec<&str> = expected.lines().collect();
+    let new: Vec<&str> = got.lines().collect();
     let same = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
     let mut out = format!("\n=== {name}, from line {}\n", same + 1);
     old[same..].iter().take(20).for_each(|l| out.push_str(&format!("- {l}\n")));

@@ -66,7 +66,8 @@ fn sessions(
 #[test]
 fn the_same_plan_reproduces_everything() {
     let keys = Keys::new([7; 32]);
-    let (mut total, mut blind) = (View::default(), View::default());
+    let mut total = View::default();
+    let mut blind = View::default();
     sessions(0..170, |guard, judge, lines| {
         let with = replayed(judge, Some(&keys), lines);
         let shown = || format!("{:#?}\n{}\n{}", with.differences, guard.text(), lines.join("\n"));
@@ -98,18 +99,21 @@ fn the_same_plan_reproduces_everything() {
 fn recorded_sessions_are_tests() {
     let guardc = build_guardc();
     let folder = Folder::new("to-test");
-    let (guard_file, trace) = (folder.0.join("g.guard"), folder.0.join("s.jsonl"));
+    let guard_file = folder.0.join("g.guard");
+    let trace = folder.0.join("s.jsonl");
     let run = |args: &[&std::ffi::OsStr]| {
         std::process::Command::new(&guardc).args(args).output().expect("guardc runs")
     };
-    let (mut whole, mut cut) = (0, 0);
+    let mut whole = 0;
+    let mut cut = 0;
     sessions(0..100, |guard, _, lines| {
         // Of a long session something is always left out.
         let lines = &lines[..lines.len().min(8)];
         let text = guard.text();
         std::fs::write(&guard_file, &text).expect("a guard");
         std::fs::write(&trace, lines.join("\n") + "\n").expect("a trace");
-        let (trace, named) = (trace.as_os_str(), guard_file.as_os_str());
+        let trace = trace.as_os_str();
+        let named = guard_file.as_os_str();
         let written =
             run(&["trace".as_ref(), "to-test".as_ref(), trace, "--guard".as_ref(), named]);
         assert!(written.status.success(), "{}", String::from_utf8_lossy(&written.stderr));
@@ -226,7 +230,9 @@ tool sure(path: path) {
 /// Whatever becomes of a trace, nothing panics, and what is not as it was is said.
 #[test]
 fn traces_may_be_hostile() {
-    let (mut rng, mut refused, mut flawed) = (Rng::new(11), 0, 0);
+    let mut rng = Rng::new(11);
+    let mut refused = 0;
+    let mut flawed = 0;
     sessions(0..40, |_, judge, lines| {
         let mut bytes = lines.join("\n").into_bytes();
         for _ in 0..1 + rng.below(3) {

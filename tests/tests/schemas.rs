@@ -149,7 +149,8 @@ fn conversations() -> Vec<(Value, Value)> {
 fn the_sidecar_speaks_as_its_schema_says() {
     let definitions = definitions();
     let records = validator("record");
-    let (mut answered, mut errors) = (BTreeSet::new(), BTreeSet::new());
+    let mut answered = BTreeSet::new();
+    let mut errors = BTreeSet::new();
     for (request, answer) in conversations() {
         holds(&definitions["response"], &answer, "an answer");
         // Only results may be what no other reader of JSON takes.

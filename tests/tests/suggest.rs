@@ -124,7 +124,8 @@ fn value(rng: &mut Rng, kind: usize, depth: u32) -> String {
             let names = ["k", "when", "a-b", "token", "n", "command"];
             let members: BTreeMap<&str, String> = (0..rng.below(3))
                 .map(|_| {
-                    let (name, kind) = (names[rng.below(6)], rng.below(13));
+                    let name = names[rng.below(6)];
+                    let kind = rng.below(13);
                     (name, value(rng, kind, depth + 1))
                 })
                 .collect();
@@ -217,7 +218,9 @@ fn denied(guard: &str, records: &[(String, Record)]) -> u64 {
 
 #[test]
 fn nothing_that_was_allowed_is_denied() {
-    let (mut rules, mut lists, mut undeclarable) = (0, 0, 0);
+    let mut rules = 0;
+    let mut lists = 0;
+    let mut undeclarable = 0;
     for seed in 0..3_000 {
         let mut rng = Rng::new(seed);
         let log = log(&mut rng);

@@ -94,7 +94,8 @@ fn optimize() {
             out.push_str(&format!("{tool} ({passes})\n  {}\n  {after}\n", one.before));
         }
         for (before, after) in output.lowered.tools.iter().zip(&output.plan.tools) {
-            let (name, least) = (&after.name, after.steps);
+            let name = &after.name;
+            let least = after.steps;
             out.push_str(&format!("{name}: {} steps, now {least}\n", before.steps));
         }
         out

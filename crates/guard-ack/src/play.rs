@@ -225,7 +225,8 @@ impl<'p> Player<'p> {
         runs: &[RunSeen],
         trouble: &AdapterTrouble,
     ) -> Vec<BrokenPromise> {
-        let (case, ids) = (self.case, &self.outside.ids);
+        let case = self.case;
+        let ids = &self.outside.ids;
         judge::UnfinishedRun { case, number, before, runs, ids, trouble }.broken()
     }
 

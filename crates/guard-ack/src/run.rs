@@ -155,7 +155,8 @@ pub fn run(
 ) -> AckReport {
     let begun = Instant::now();
     let hash = suite.hash();
-    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let next = AtomicUsize::new(0);
+    let done = AtomicUsize::new(0);
     let stopped = AtomicBool::new(false);
     let silent = AtomicUsize::new(0);
     let slots: Vec<Mutex<Option<(CaseOutcome, bool)>>> =

@@ -86,7 +86,8 @@ impl CaseSuite {
 
     /// Every case, for a seed, by tier and name; and those that cannot be read.
     pub fn cases(&self, seed: u64) -> (Vec<Case>, Vec<Unreadable>) {
-        let (mut cases, mut bad) = (Vec::new(), Vec::new());
+        let mut cases = Vec::new();
+        let mut bad = Vec::new();
         for (name, text) in &self.texts {
             match case::parse(name, text, seed) {
                 Ok(case) => cases.push(case),

@@ -450,7 +450,8 @@ fn pieces(say: Option<&str>, calls: &[ModelCall]) -> Vec<StreamChunk> {
     let mut left: Vec<VecDeque<String>> =
         calls.iter().map(|call| cut(&call.args.to_string())).collect();
     for (at, call) in calls.iter().enumerate() {
-        let (id, tool) = (Some(call.call.clone()), Some(call.tool.clone()));
+        let id = Some(call.call.clone());
+        let tool = Some(call.tool.clone());
         pieces.push(StreamChunk { at: Some(at), call: id, tool, ..StreamChunk::default() });
     }
     while left.iter().any(|pieces| !pieces.is_empty()) {

@@ -192,8 +192,10 @@ pub trait Duties {
 
     /// Proposes a call to the guard.
     fn propose(&mut self, harness: &mut Harness, call: &ModelCall) -> AdapterResult<Proposed> {
-        let (args, now) = (json(&call.args)?, self.now(harness));
-        let (id, tool) = (&call.call, &call.tool);
+        let args = json(&call.args)?;
+        let now = self.now(harness);
+        let id = &call.call;
+        let tool = &call.tool;
         let proposal = Proposal { call: id, tool, args: (&args).into(), now };
         match self.report(harness, &Event::Propose(proposal)).map_err(trouble)? {
             Outcome::Proposed(proposed) => Ok(proposed),
@@ -216,7 +218,9 @@ pub trait Duties {
             if !approval.granted {
                 return Ok(false);
             }
-            let (tool, by, now) = (&request.tool, &approval.by, self.now(harness));
+            let tool = &request.tool;
+            let by = &approval.by;
+            let now = self.now(harness);
             let expires = approval.expires.as_deref().map(instant);
             let approve = CallApproval { tool, args: &args, role, by, expires, now };
             self.report(harness, &Event::Approve(approve)).map_err(trouble)?;
@@ -292,7 +296,8 @@ pub trait Duties {
         call: &ModelCall,
         done: &Done,
     ) -> AdapterResult<String> {
-        let (result, now) = (json(&done.result)?, self.now(harness));
+        let result = json(&done.result)?;
+        let now = self.now(harness);
         let ending = match done.outcome {
             ToolRun::Success => Ending::Success(Some(&result)),
             ToolRun::Failure => Ending::Failure,
@@ -327,7 +332,8 @@ pub trait Duties {
 
     /// Reports a stop to the guard.
     fn stop(&mut self, harness: &mut Harness, turn: &ModelTurn) -> AdapterResult<Stopped> {
-        let (reason, now) = (Some(turn.finish_reason.as_str()), self.now(harness));
+        let reason = Some(turn.finish_reason.as_str());
+        let now = self.now(harness);
         match self.report(harness, &Event::Stop(StopAttempt { reason, now })).map_err(trouble)? {
             Outcome::Stopped(stopped) => Ok(stopped),
             _ => Err(trouble("no answer to a stop")),

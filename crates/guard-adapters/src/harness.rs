@@ -53,7 +53,8 @@ impl Harness<'_> {
 
     /// Adds the answer to a call.
     pub fn answer(&mut self, call: &ModelCall, text: &str) {
-        let (role, call) = (Role::Tool, Some(call.call.clone()));
+        let role = Role::Tool;
+        let call = Some(call.call.clone());
         self.messages.push(ModelMessage {
             role,
             text: text.into(),
@@ -66,7 +67,8 @@ impl Harness<'_> {
     /// Adds what the model said.
     pub fn said(&mut self, turn: &ModelTurn) {
         let text = turn.say.clone().or(turn.output.clone()).unwrap_or_default();
-        let (role, calls) = (Role::Assistant, turn.calls.clone());
+        let role = Role::Assistant;
+        let calls = turn.calls.clone();
         self.messages.push(ModelMessage { role, text, call: None, calls, failed: false });
     }
 

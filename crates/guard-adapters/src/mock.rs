@@ -117,7 +117,8 @@ impl Both<'_, '_> {
             guards: self.sessions.guards,
             open: std::mem::take(&mut self.sessions.open),
         };
-        let (shape, fault) = (self.shape, self.fault);
+        let shape = self.shape;
+        let fault = self.fault;
         let mut instance = Instance { shape, fault, duties, sessions };
         let end = instance.run(&run, self.world);
         self.sessions.open = instance.sessions.open;

@@ -226,7 +226,8 @@ impl AdapterRun<'_> {
             self.session.usage(unit, amount, now).map_err(misuse)?;
         }
         let text = turn.say.clone().or(turn.output.clone()).unwrap_or_default();
-        let (role, calls) = (Role::Assistant, turn.calls.clone());
+        let role = Role::Assistant;
+        let calls = turn.calls.clone();
         self.messages.push(ModelMessage { role, text, call: None, calls, failed: false });
         Ok(())
     }
@@ -287,7 +288,8 @@ impl AdapterRun<'_> {
         let args = json(&call.args)?;
         let mut asked = false;
         loop {
-            let (now, host) = (self.now(), self.host);
+            let now = self.now();
+            let host = self.host;
             let world = &|ask: &Ask| answer(host, ask);
             let judged = self.session.propose(&call.call, &call.tool, &args, now, world);
             let judged = judged.map_err(misuse)?;
@@ -325,14 +327,17 @@ impl AdapterRun<'_> {
             if !approval.granted {
                 return Ok(false);
             }
-            let (now, expires) = (self.now(), approval.expires.as_deref().map(millis));
+            let now = self.now();
+            let expires = approval.expires.as_deref().map(millis);
             self.session.approve(&call.tool, args, role, expires, now).map_err(misuse)?;
         }
         Ok(true)
     }
 
     fn settle(&mut self, call: &ModelCall, done: &Done) -> Result<(), AdapterTrouble> {
-        let (now, host, result) = (self.now(), self.host, json(&done.result)?);
+        let now = self.now();
+        let host = self.host;
+        let result = json(&done.result)?;
         let success = done.outcome == ToolRun::Success;
         let result = success.then_some(&result);
         let world = &|ask: &Ask| answer(host, ask);

@@ -15,7 +15,8 @@ fn main() {
         let program = &output.program;
         let begin = std::time::Instant::now();
         let found = explore(program, &ExplorationLimits::default(), &|| false);
-        let (took, absent) = (begin.elapsed(), found.absence());
+        let took = begin.elapsed();
+        let absent = found.absence();
         println!(
             "{path}: {took:.0?}, {} states, {} calls judged, depth {}, exhausted {}",
             found.states, found.judged, found.depth, found.exhausted

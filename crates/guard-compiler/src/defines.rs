@@ -213,7 +213,8 @@ pub(crate) fn free_names<'e>(e: &'e Expr, bound: &mut Vec<&'e str>, out: &mut Ve
 /// place where each names the next. Iterative, since declarations may chain as long as the file.
 pub(crate) fn ordered(uses: &[Vec<(usize, Span)>]) -> (Vec<usize>, Vec<Vec<(usize, Span)>>) {
     let mut mark = vec![0u8; uses.len()];
-    let (mut order, mut circles) = (Vec::new(), Vec::new());
+    let mut order = Vec::new();
+    let mut circles = Vec::new();
     for start in 0..uses.len() {
         let mut path: Vec<(usize, usize)> =
             if mark[start] == 0 { vec![(start, 0)] } else { vec![] };

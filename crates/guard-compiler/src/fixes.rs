@@ -74,8 +74,10 @@ fn helps(
 fn applied(files: &[SourceFile], fix: &SuggestedFix) -> Option<(SourceFile, usize)> {
     let number = fix.span.file.0 as usize;
     let file = files.get(number)?;
-    let (start, end) = (fix.span.start as usize, fix.span.end as usize);
-    let (before, after) = (file.text.get(..start)?, file.text.get(end..)?);
+    let start = fix.span.start as usize;
+    let end = fix.span.end as usize;
+    let before = file.text.get(..start)?;
+    let after = file.text.get(end..)?;
     let text = format!("{before}{}{after}", fix.replacement);
     Some((SourceFile { path: file.path.clone(), text }, number))
 }

@@ -125,7 +125,8 @@ impl GeneratedSpan {
     }
 
     fn field(self, name: &str, ty: Type) -> Field {
-        let (name, span) = (self.ident(name), SpanEq(self.0));
+        let name = self.ident(name);
+        let span = SpanEq(self.0);
         Field {
             docs: Vec::new(),
             name,
@@ -231,7 +232,8 @@ impl GeneratedSpan {
             refinements: vec![Refinement::Max(max)],
             span: self.0,
         };
-        let (span, var) = (SpanEq(self.0), self.ident(&name.node));
+        let span = SpanEq(self.0);
+        let var = self.ident(&name.node);
         let init = Expr { kind: ExprKind::Set(Vec::new()), span: self.0 };
         let variable = StateVar { docs: docs.to_vec(), name: var.clone(), ty: kept, init, span };
         out.push(self.item("", ItemKind::State(vec![variable])));

@@ -154,7 +154,9 @@ const BUILTIN_TYPES: [&str; 12] = [
 
 impl<'a> Collector<'a, '_> {
     fn item(&mut self, item: &'a ast::FileItem, root: bool, bundled: bool) {
-        let (names, docs, d) = (&mut self.names, item.docs.as_slice(), &mut *self.diagnostics);
+        let names = &mut self.names;
+        let docs = item.docs.as_slice();
+        let d = &mut *self.diagnostics;
         match &item.kind {
             ItemKind::Use(_) => {}
             ItemKind::DefaultAllow => names.default_allow = Some(item.span.0),
@@ -239,7 +241,8 @@ impl<'a> Collector<'a, '_> {
         if !self.type_name(name) {
             return;
         }
-        let (names, d) = (&mut self.names, &mut *self.diagnostics);
+        let names = &mut self.names;
+        let d = &mut *self.diagnostics;
         match kind {
             ItemKind::Enum(x) => add(&mut names.enums, "enum", name, x, docs, bundled, d),
             ItemKind::Record(x) => add(&mut names.records, "record", name, x, docs, bundled, d),
@@ -250,7 +253,8 @@ impl<'a> Collector<'a, '_> {
     }
 
     fn property(&mut self, property: &'a ast::Property, docs: &'a [String], bundled: bool) {
-        let (names, name) = (&mut self.names, &property.policy.name);
+        let names = &mut self.names;
+        let name = &property.policy.name;
         if names.policies.peek(&name.node).is_none() {
             names.properties.insert(&name.node, property.mode);
         }

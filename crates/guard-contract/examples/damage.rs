@@ -29,7 +29,8 @@ fn main() -> ExitCode {
     for broken in &outcome.broken {
         println!("{broken}");
     }
-    let (broken, valid) = (outcome.count, outcome.falsely_valid);
+    let broken = outcome.count;
+    let valid = outcome.falsely_valid;
     println!("{broken} of {count} documents break a law, {valid} of them are valid");
     let alike = look_alikes::run(count, arg(2, 1));
     alike

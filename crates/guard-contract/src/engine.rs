@@ -399,7 +399,8 @@ impl ContractEngine {
         if self.around.wrapped > 0 {
             self.leftover.get_or_insert(length);
         }
-        let (leftover, prose) = (self.leftover, self.around.ever_prose);
+        let leftover = self.leftover;
+        let prose = self.around.ever_prose;
         let ContractEngine { best, passed, marks, cut, .. } = self;
         Finished { draft: best, passed, marks, cut, leftover, prose, length }
     }

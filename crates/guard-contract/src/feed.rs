@@ -203,7 +203,8 @@ impl Feed {
             self.buffer.drain(..hold - self.base);
             self.base = hold;
         }
-        let (at, stop) = (self.engine.waits_at(), self.base + self.buffer.len());
+        let at = self.engine.waits_at();
+        let stop = self.base + self.buffer.len();
         let waits = stop.saturating_sub(at);
         let again = if self.engine.in_unit() && waits >= SOON { at + 2 * waits } else { stop + 1 };
         if at != self.waiting.at || self.waiting.to < at {

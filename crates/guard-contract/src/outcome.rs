@@ -61,7 +61,8 @@ pub fn finish_reasons() -> impl Iterator<Item = &'static str> {
 /// text with an unknown one is never `valid`.
 pub fn finish(reason: &str) -> Option<bool> {
     let is = |known: &&str| known.eq_ignore_ascii_case(reason.trim());
-    let (cut, ended) = (CUT.iter().any(&is), ENDED.iter().any(is));
+    let cut = CUT.iter().any(&is);
+    let ended = ENDED.iter().any(is);
     (cut || ended).then_some(cut)
 }
 
@@ -85,7 +86,8 @@ pub(crate) fn report(
         draft
     });
     let truncated = draft.truncated || cut || says_cut(input.finish_reason);
-    let (kept, total) = (draft.kept(), draft.total());
+    let kept = draft.kept();
+    let total = draft.total();
     let held = draft.members.iter().any(Option::is_some);
     let nothing = kept == 0 && (total > 0 || (!held && !draft.problems.is_empty()));
     let alone = match (draft.framed && total > 0, p.contract.root) {

@@ -194,7 +194,9 @@ impl PromptWriter<'_> {
 
     fn rules(&mut self) {
         let bounds = &self.contract.bounds;
-        let (depth, string, bytes) = (bounds.depth, bounds.string, bounds.bytes);
+        let depth = bounds.depth;
+        let string = bounds.string;
+        let bytes = bounds.bytes;
         self.line("");
         self.line("Rules:");
         self.line("- Write each item on a line of its own, as one complete JSON object; an item that cannot be read is lost.");

@@ -66,7 +66,8 @@ pub(crate) fn declaration(
     let mut known = BTreeSet::new();
     let mut notes = std::mem::take(&mut reader.notes);
     notes.retain(|note| known.insert(note.clone()));
-    let (wire, description) = (wire.to_owned(), text("description").to_owned());
+    let wire = wire.to_owned();
+    let description = text("description").to_owned();
     ToolDraft { wire, name, description, items, notes, params, clauses }.text()
 }
 

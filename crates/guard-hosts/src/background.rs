@@ -28,7 +28,8 @@ impl Background {
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(command, 0);
         let mut child = running::begin(command)?;
-        let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
+        let stdin = child.stdin.take();
+        let stdout = child.stdout.take();
         let watcher = watch(child.id());
         let background = Background { child, watcher, ended: false };
         match (stdin, stdout) {

@@ -66,7 +66,8 @@ pub fn run(command: &Command, directory: &Path) -> Ran {
         Some(output) => output.lock().unwrap_or_else(PoisonError::into_inner).clone(),
         None => PipeOutput::default(),
     };
-    let (stdout, stderr) = (text(stdout), text(stderr));
+    let stdout = text(stdout);
+    let stderr = text(stderr);
     let mut tail: Vec<u8> = stdout.tail.into();
     tail.extend(stderr.tail);
     Ran {

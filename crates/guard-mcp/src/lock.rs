@@ -170,7 +170,8 @@ impl ToolLock {
         let changed = self.shared.changed(&newer.shared);
         let mut differences = Vec::new();
         for name in names {
-            let (before, after) = (self.tools.get(name), newer.tools.get(name));
+            let before = self.tools.get(name);
+            let after = newer.tools.get(name);
             let state = before.zip(after).map(|(before, after)| {
                 compared(&hashes(before, &self.shared), &hashes(after, &newer.shared))
             });

@@ -80,7 +80,8 @@ impl Task for LaterCheck {
     type JsValue = String;
 
     fn compute(&mut self) -> napi::Result<String> {
-        let (finish, known) = (self.finish_reason.as_deref(), self.known.as_deref());
+        let finish = self.finish_reason.as_deref();
+        let known = self.known.as_deref();
         Ok(checked(&self.contract, &self.text, finish, known))
     }
 
@@ -111,7 +112,8 @@ impl NodeContract {
         known: Option<String>,
     ) -> AsyncTask<LaterCheck> {
         // A copy: the caller may write into its buffer while the other thread reads.
-        let (contract, text) = (self.contract.clone(), bytes.to_vec());
+        let contract = self.contract.clone();
+        let text = bytes.to_vec();
         AsyncTask::new(LaterCheck { contract, text, finish_reason, known })
     }
 

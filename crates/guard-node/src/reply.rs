@@ -22,7 +22,8 @@ pub struct ReplyFailure {
 impl ReplyFailure {
     /// A value that a method does not take.
     pub fn argument(message: impl Into<String>) -> ReplyFailure {
-        let (class, code) = ("ArgumentError", "invalid_arguments");
+        let class = "ArgumentError";
+        let code = "invalid_arguments";
         ReplyFailure { class, code, message: message.into(), seq: None }
     }
 
@@ -103,7 +104,8 @@ impl From<SessionError> for ReplyFailure {
 
 impl From<ApprovalError> for ReplyFailure {
     fn from(error: ApprovalError) -> ReplyFailure {
-        let (class, code) = ("SessionError", "approvals_failed");
+        let class = "SessionError";
+        let code = "approvals_failed";
         ReplyFailure { class, code, message: error.to_string(), seq: None }
     }
 }

@@ -231,7 +231,8 @@ impl NodeSession {
         now: Option<f64>,
         answers: Option<String>,
     ) -> AsyncTask<LaterRequest> {
-        let (shared, moment) = (self.shared.clone(), EventMoment { now, answers });
+        let shared = self.shared.clone();
+        let moment = EventMoment { now, answers };
         AsyncTask::new(LaterRequest { shared, moment, request })
     }
 

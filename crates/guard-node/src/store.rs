@@ -69,7 +69,8 @@ impl NodeStore {
                     return Err(ReplyFailure::argument(why));
                 }
             };
-            let (path, key) = (PathBuf::from(path), key.map(PathBuf::from));
+            let path = PathBuf::from(path);
+            let key = key.map(PathBuf::from);
             let opened = Storage::open_with(&path, durability, key.as_deref());
             Ok(NodeStore { storage: opened.map_err(SessionError::from)? })
         });

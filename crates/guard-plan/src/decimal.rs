@@ -145,7 +145,8 @@ pub fn floor(units: i64) -> i64 {
 }
 
 fn divide_half_even(a: i128, b: i128) -> Option<i64> {
-    let (quotient, remainder) = (a / b, a % b);
+    let quotient = a / b;
+    let remainder = a % b;
     let twice = remainder.unsigned_abs() * 2;
     let size = b.unsigned_abs();
     let away = twice > size || (twice == size && quotient % 2 != 0);

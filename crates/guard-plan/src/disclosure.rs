@@ -95,7 +95,8 @@ pub fn candidates(folded: &str, visit: &mut dyn FnMut(&str) -> bool) {
                 return;
             }
         }
-        let (mut joined, mut length) = (String::new(), 0);
+        let mut joined = String::new();
+        let mut length = 0;
         for (parts, (start, end)) in spans[at..].iter().take(MAX_CODE_WORDS).enumerate() {
             let word = &flat[*start..*end];
             length += word.chars().count();

@@ -58,7 +58,8 @@ pub fn decode_lower(digits: &[u8]) -> Option<[u8; 32]> {
     // Invalid bytes set bits that no digit has; the bits are checked once, at the end.
     let mut seen = 0;
     for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
-        let (high, low) = (VALUES[usize::from(pair[0])], VALUES[usize::from(pair[1])]);
+        let high = VALUES[usize::from(pair[0])];
+        let low = VALUES[usize::from(pair[1])];
         seen |= high | low;
         *byte = high << 4 | low & 15;
     }

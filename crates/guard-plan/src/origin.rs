@@ -195,7 +195,8 @@ impl<'j> ResultWalk<'_, 'j> {
     }
 
     fn leaf(&self, json: &Json, see: &mut dyn FnMut(&str, bool)) {
-        let (workspace, trusted) = (self.workspace, self.is_trusted());
+        let workspace = self.workspace;
+        let trusted = self.is_trusted();
         let see = &mut |text: &str| see(text, trusted);
         match json {
             Json::Int(number) => see(&number.to_string()),

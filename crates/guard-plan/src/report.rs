@@ -390,7 +390,9 @@ impl Report {
         }
         for unit in &self.quarantined {
             let within = unit.within.map_or(String::new(), |index| format!(" of item {index}"));
-            let (list, index, reason) = (&unit.list, unit.index, unit.reason.name());
+            let list = &unit.list;
+            let index = unit.index;
+            let reason = unit.reason.name();
             let Extent { start, end } = unit.at;
             let _ =
                 writeln!(out, "  {list}[{index}]{within} quarantined: {reason}: {}", unit.error);

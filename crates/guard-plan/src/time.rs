@@ -38,7 +38,8 @@ pub struct Civil {
 impl Civil {
     /// Returns the date and time at an instant.
     pub fn from_millis(time: i64) -> Civil {
-        let (days, rest) = (time.div_euclid(DAY), time.rem_euclid(DAY));
+        let days = time.div_euclid(DAY);
+        let rest = time.rem_euclid(DAY);
         // Eras of 400 years that begin on 1 March: the leap day is the last day of its year.
         let shifted = days + 719_468;
         let era = shifted.div_euclid(146_097);

@@ -201,7 +201,9 @@ impl EndorsedPlace {
 fn endorsed(tool: &Tool, learn: &Learn, places: &[Option<ReadPlace>]) -> Vec<EndorsedPlace> {
     let reached = |(at, endorsement): (usize, &Endorsement)| {
         let (lists, rest) = endorsement.part.steps();
-        let (mut base, mut ranges, mut slots) = (None, Vec::new(), Vec::new());
+        let mut base = None;
+        let mut ranges = Vec::new();
+        let mut slots = Vec::new();
         for (own, list) in endorsement.part.ranges.iter().zip(lists) {
             let binds = |place: &ReadPlace| {
                 place.root == ResultCall::Result
@@ -219,7 +221,8 @@ fn endorsed(tool: &Tool, learn: &Learn, places: &[Option<ReadPlace>]) -> Vec<End
             base = theirs.last().copied();
             ranges.push(nth);
         }
-        let (members, extractor) = (members(rest).cloned().collect(), endorsement.extractor);
+        let members = members(rest).cloned().collect();
+        let extractor = endorsement.extractor;
         let depth = self::members(&endorsement.part.path).count();
         let need = EndorsementNeed { endorsement: at, slots };
         Some(EndorsedPlace { base, members, extractor, depth, ranges, need })
@@ -238,7 +241,8 @@ struct Reads<'p> {
 
 impl<'p> Reads<'p> {
     fn new(plan: &'p Plan, tool: &'p Tool) -> Reads<'p> {
-        let (bound, endorsed) = (Vec::new(), Vec::new());
+        let bound = Vec::new();
+        let endorsed = Vec::new();
         Reads { plan, tool, bound, endorsed, parts: false, reading: Reading::default() }
     }
 
@@ -388,7 +392,9 @@ impl<'p> Reads<'p> {
 
     /// Returns the part of a result that a node reads; `None` if it reads none.
     fn place(&self, expr: &Expr, node: NodeId) -> Option<ReadPlace> {
-        let (path, within, picked) = (Path::new(), Vec::new(), false);
+        let path = Path::new();
+        let within = Vec::new();
+        let picked = false;
         let whole = |root, ty| ReadPlace { root, path, ty, within, picked };
         match expr.0.get(node as usize)? {
             Node::Result => Some(whole(ResultCall::Result, self.tool.returns)),

@@ -118,7 +118,8 @@ impl Encoder<'_> {
 
     /// Adds what the ranges of two factors imply about their product: `±(x - a)(y - c) ≥ 0` for ends `a` and `c`.
     fn know_bounds(&mut self, x: &Linear, y: &Linear, product: &Linear, unit: i128) -> Encoded<()> {
-        let (range_x, range_y) = (self.range(x), self.range(y));
+        let range_x = self.range(x);
+        let range_y = self.range(y);
         // Below a least end nothing lies, above a greatest: the difference has this sign.
         let ends = |(least, greatest): (Option<i128>, Option<i128>)| [(least, 1), (greatest, -1)];
         for (a, sign_x) in ends(range_x) {

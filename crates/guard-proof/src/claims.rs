@@ -187,7 +187,10 @@ impl<'p> Encoder<'p> {
             return Ok(self.flag_of(term).and(sound));
         }
         let term = self.terms.intern(Op::Node(format!("latest {}", written(&node))), terms.clone());
-        let (tool, since, within, latest) = (r.tool, r.since, r.within, true);
+        let tool = r.tool;
+        let since = r.since;
+        let within = r.within;
+        let latest = true;
         let key = r.key.as_ref().map(|key| (key.index, terms));
         self.recall(HistoryQuestion::Called { tool, key, since, within, latest }, term);
         Ok(self.flag_of(term).and(sound))
@@ -203,7 +206,8 @@ impl<'p> Encoder<'p> {
     }
 
     fn bare(&mut self, failed: bool, tool: ToolId) -> Formula {
-        let (since, within) = (None, None);
+        let since = None;
+        let within = None;
         let node = if failed {
             Node::Failed { tool, since, within }
         } else {
@@ -269,7 +273,8 @@ impl<'p> Encoder<'p> {
                 Called { tool, key: None, latest: true, .. },
                 Failed { tool: other, since: Some(from), .. },
             ) if (tool == other || mutant!("the last call is of all tools")) && other == from => {
-                let (a, b) = (self.flag_of(a.term), self.flag_of(b.term));
+                let a = self.flag_of(a.term);
+                let b = self.flag_of(b.term);
                 Some(self.not(&a)?.or(self.not(&b)?))
             }
             (Called { tool, within, .. }, Calls { tool: other, failures: false, window })
@@ -307,8 +312,8 @@ impl<'p> Encoder<'p> {
                 && failures == other
                 && narrower(self.window_size(*window), self.window_size(*wider)) =>
             {
-                let (few, many) =
-                    (self.calls_of(*tool, *failures, *window), self.calls_of(*of, *other, *wider));
+                let few = self.calls_of(*tool, *failures, *window);
+                let many = self.calls_of(*of, *other, *wider);
                 Some(Formula::le(&few, &many).ok_or(TooMuch)?)
             }
             _ => None,
@@ -320,7 +325,8 @@ impl<'p> Encoder<'p> {
     }
 
     fn implies(&mut self, a: TermId, b: TermId) -> Encoded<Formula> {
-        let (a, b) = (self.flag_of(a), self.flag_of(b));
+        let a = self.flag_of(a);
+        let b = self.flag_of(b);
         Ok(self.not(&a)?.or(b))
     }
 

@@ -35,7 +35,8 @@ impl Encoder<'_> {
             Collection::Append(inner, _) => changed(&self.len(inner)?, 1)?,
             Collection::Replace(inner, ..) => self.len(inner)?,
             Collection::Insert(inner, item) | Collection::Put(inner, item, _) => {
-                let (len, there) = (self.len(inner)?, self.has(inner, item)?);
+                let len = self.len(inner)?;
+                let there = self.has(inner, item)?;
                 if mutant!("what is put in is never new") {
                     return Ok(len);
                 }
@@ -43,7 +44,8 @@ impl Encoder<'_> {
                 self.choose_number(&there, len, more)?
             }
             Collection::Remove(inner, item) | Collection::Drop(inner, item) => {
-                let (len, there) = (self.len(inner)?, self.has(inner, item)?);
+                let len = self.len(inner)?;
+                let there = self.has(inner, item)?;
                 let less = changed(&len, -1)?;
                 if mutant!("what is taken out was there") {
                     less
@@ -180,7 +182,8 @@ impl Encoder<'_> {
         if asked.met.contains(&(at, by_key)) || !Encoder::is_few(asked.elements.len()) {
             return Ok(());
         }
-        let (others, universal) = (asked.elements.clone(), asked.universal.clone());
+        let others = asked.elements.clone();
+        let universal = asked.universal.clone();
         asked.met.push((at, by_key));
         asked.elements.push(element.clone());
         let len = self.len(collection)?;
@@ -237,7 +240,7 @@ impl Encoder<'_> {
                 let there = self.in_list(collection, index)?;
                 let at = self.term(key);
                 let value = SymbolicValue::Typed(*ty, self.terms.intern(Op::At, vec![*term, at]));
-                let (key, there) = (Some(key.clone()), there);
+                let key = Some(key.clone());
                 let element = SymbolicElement { there: there.clone(), key, value: value.clone() };
                 self.meet(collection, *term, at, element)?;
                 (there, value)

@@ -388,7 +388,8 @@ impl<'p> Encoder<'p> {
             Formula::False => return Ok(b),
             _ => {}
         }
-        let (a, b) = (self.open(a), self.open(b));
+        let a = self.open(a);
+        let b = self.open(b);
         Ok(match (a, b) {
             (SymbolicValue::Number(sort, a), SymbolicValue::Number(other, b)) if sort == other => {
                 SymbolicValue::Number(sort, self.choose_number(condition, a, b)?)
@@ -447,7 +448,8 @@ impl<'p> Encoder<'p> {
             args.truncate(2);
         }
         let term = self.terms.intern(Op::Choice, args);
-        let (range_a, range_b) = (self.range(&a), self.range(&b));
+        let range_a = self.range(&a);
+        let range_b = self.range(&b);
         let least = range_a.0.zip(range_b.0).map(|(a, b)| a.min(b));
         let greatest = range_a
             .1
@@ -472,7 +474,8 @@ impl<'p> Encoder<'p> {
 
     /// Encodes that a number fits the integer width. The formula is constant if the number's range decides it.
     pub fn fits_width(&self, linear: &Linear) -> Encoded<Formula> {
-        let (least, greatest) = (self.width.least(), self.width.greatest());
+        let least = self.width.least();
+        let greatest = self.width.greatest();
         if mutant!("overflow is ignored") {
             return Ok(Formula::True);
         }

@@ -124,12 +124,14 @@ impl<'p> Encoder<'p> {
             }
             Node::Implies(a, b) => self.connective(expr, (*a, false), *b, false, env)?,
             Node::Compare(op, a, b) => {
-                let (a, b) = (self.node(expr, *a, env)?, self.node(expr, *b, env)?);
+                let a = self.node(expr, *a, env)?;
+                let b = self.node(expr, *b, env)?;
                 let compared = self.compare(*op, a.value, b.value)?;
                 SymbolicOutcome { sound: a.sound.and(b.sound).and(compared.sound), ..compared }
             }
             Node::Arith(op, a, b) => {
-                let (a, b) = (self.node(expr, *a, env)?, self.node(expr, *b, env)?);
+                let a = self.node(expr, *a, env)?;
+                let b = self.node(expr, *b, env)?;
                 let (left, right) = if mutant!("operands are swapped") {
                     (b.value, a.value)
                 } else {
@@ -147,7 +149,8 @@ impl<'p> Encoder<'p> {
             }
             Node::If(condition, then, other) => {
                 let (condition, sound) = self.bool(expr, *condition, env)?;
-                let (then, other) = (self.node(expr, *then, env)?, self.node(expr, *other, env)?);
+                let then = self.node(expr, *then, env)?;
+                let other = self.node(expr, *other, env)?;
                 let opposite = self.not(&condition)?;
                 let branches = if mutant!("only the first branch faults") {
                     opposite.or(then.sound)
@@ -163,7 +166,8 @@ impl<'p> Encoder<'p> {
                 SymbolicOutcome { value, sound: sound.and(branches) }
             }
             Node::Else(a, b) => {
-                let (a, b) = (self.node(expr, *a, env)?, self.node(expr, *b, env)?);
+                let a = self.node(expr, *a, env)?;
+                let b = self.node(expr, *b, env)?;
                 let (there, value) = self.split(a.value);
                 let sound = a.sound.and(there.clone().or(b.sound));
                 let there = if mutant!("`else` is never needed") { Formula::True } else { there };
@@ -378,7 +382,8 @@ impl<'p> Encoder<'p> {
     /// Encodes that two values are the same. Two missing options are the same here.
     pub fn same(&mut self, a: &SymbolicValue, b: &SymbolicValue) -> Encoded<Formula> {
         self.step()?;
-        let (a, b) = (self.open(a.clone()), self.open(b.clone()));
+        let a = self.open(a.clone());
+        let b = self.open(b.clone());
         match (&a, &b) {
             (SymbolicValue::Number(left, x), SymbolicValue::Number(right, y)) if left == right => {
                 Formula::eq(x, y).ok_or(TooMuch)
@@ -412,7 +417,8 @@ impl<'p> Encoder<'p> {
         key: NodeId,
         env: &EncoderEnv<'p>,
     ) -> Encoded<SymbolicOutcome> {
-        let (base, key) = (self.node(expr, base, env)?, self.node(expr, key, env)?);
+        let base = self.node(expr, base, env)?;
+        let key = self.node(expr, key, env)?;
         let sound = base.sound.and(key.sound);
         let ((has_of, base), (has_key, key)) = (self.split(base.value), self.split(key.value));
         let there = has_of.and(has_key);
@@ -437,7 +443,8 @@ impl<'p> Encoder<'p> {
         b: NodeId,
         env: &EncoderEnv<'p>,
     ) -> Encoded<SymbolicOutcome> {
-        let (a, b) = (self.node(expr, a, env)?, self.node(expr, b, env)?);
+        let a = self.node(expr, a, env)?;
+        let b = self.node(expr, b, env)?;
         let sound = a.sound.and(b.sound);
         let ((has_a, a), (has_b, b)) = (self.split(a.value), self.split(b.value));
         let there = has_a.and(has_b);

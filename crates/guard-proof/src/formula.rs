@@ -129,7 +129,8 @@ impl Formula {
         if self == other {
             return Some(Formula::True);
         }
-        let (a, b) = (self.negated()?, other.negated()?);
+        let a = self.negated()?;
+        let b = other.negated()?;
         if mutant!("if and only if goes one way") {
             return Some(a.or(other.clone()));
         }

@@ -60,7 +60,8 @@ pub(crate) fn holds(plan: &Plan, tool: &Tool) -> Result<(), String> {
     let within = |mine: &[InvariantId], declared: &[InvariantId]| {
         mine.iter().all(|id| declared.binary_search(id).is_ok())
     };
-    let (after_effects, after_observations) = (effects(plan, tool), observations(plan, tool));
+    let after_effects = effects(plan, tool);
+    let after_observations = observations(plan, tool);
     if !within(&after_effects, &tool.frame) || !within(&after_observations, &tool.observe_frame) {
         return Err(format!("tool `{}`: its frame leaves out an invariant", tool.name));
     }

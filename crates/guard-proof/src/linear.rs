@@ -37,7 +37,8 @@ impl Linear {
     /// `self + factor · other`.
     pub fn plus(&self, factor: i128, other: &Linear) -> Option<Linear> {
         let mut terms = Vec::with_capacity(self.terms.len() + other.terms.len());
-        let (mut left, mut right) = (self.terms.iter().peekable(), other.terms.iter().peekable());
+        let mut left = self.terms.iter().peekable();
+        let mut right = other.terms.iter().peekable();
         loop {
             let (var, coefficient) = match (left.peek(), right.peek()) {
                 (None, None) => break,

@@ -73,7 +73,8 @@ impl<'p> Encoder<'p> {
                 (truth, sound)
             }
             Collection::Literal(kind, items) => {
-                let (mut truth, mut sound) = (Formula::True, Formula::True);
+                let mut truth = Formula::True;
+                let mut sound = Formula::True;
                 for (index, item) in items.iter().enumerate() {
                     let index = SymbolicValue::Number(Sort::Int, Linear::constant(index as i128));
                     let key = (*kind == CollectionKind::List).then_some(index);
@@ -84,7 +85,8 @@ impl<'p> Encoder<'p> {
                 (truth, if walked { sound } else { self.sound_flag(collection, closure) })
             }
             Collection::Entries(entries) => {
-                let (mut truth, mut sound) = (Formula::True, Formula::True);
+                let mut truth = Formula::True;
+                let mut sound = Formula::True;
                 for (key, value) in entries {
                     let key = Some(key.clone());
                     self.and_then((&mut truth, &mut sound), closure, key, value.clone())?;
@@ -204,7 +206,8 @@ impl<'p> Encoder<'p> {
         {
             return Ok(holds);
         }
-        let (elements, others) = (asked.elements.clone(), asked.universal.clone());
+        let elements = asked.elements.clone();
+        let others = asked.universal.clone();
         let universal = Universal { holds: holds.clone(), closure: closure.clone() };
         asked.universal.push(universal.clone());
         for element in &elements {
@@ -476,7 +479,8 @@ impl<'p> Encoder<'p> {
         closure: &Closure<'p>,
         elements: Vec<(SymbolicValue, SymbolicValue)>,
     ) -> Encoded<(Linear, Formula)> {
-        let (mut sum, mut sound) = (Linear::default(), Formula::True);
+        let mut sum = Linear::default();
+        let mut sound = Formula::True;
         for (key, value) in elements {
             let Some(summand) = self.summand(closure, Some(key), value)? else {
                 return self.unknown_sum(collection, closure);

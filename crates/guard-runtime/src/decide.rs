@@ -74,7 +74,8 @@ fn decide_tool(
         arguments::decode(cx.compiled, &cx.session.workspace, &call.tool.params, json, &mut decoded)
     {
         for problem in problems {
-            let (name, span) = (&call.tool.name, Some(call.tool.span));
+            let name = &call.tool.name;
+            let span = Some(call.tool.span);
             let mut reason = cx.reason_at(Code::InvalidArguments, name, span, problem.to_string());
             reason.help = signature(cx.compiled, call.id);
             findings.reasons.push(reason);
@@ -129,7 +130,8 @@ fn undeclared(
     draft: &mut PendingWrites,
     findings: &mut FoundReasons,
 ) {
-    let (plan, name) = (cx.compiled.plan(), proposal.tool);
+    let plan = cx.compiled.plan();
+    let name = proposal.tool;
     match proposal.args {
         // The tool may parse the text differently, so even a guard that allows undeclared tools
         // refuses the call.

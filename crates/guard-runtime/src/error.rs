@@ -141,7 +141,8 @@ impl fmt::Display for StepError {
             StepError::NegativeAmount(_) => f.write_str("an amount is negative"),
             StepError::NotHalted => f.write_str("the session is not halted"),
             StepError::NotApproved(tool, role) => {
-                let (tool, role) = (render::cut(tool, 100), render::cut(role, 100));
+                let tool = render::cut(tool, 100);
+                let role = render::cut(role, 100);
                 write!(f, "no unused approval of this call of `{tool}` by `{role}` stands")
             }
             StepError::Nobody(what) => {

@@ -22,7 +22,8 @@ pub(crate) fn evaluate(
     world: &mut dyn World,
 ) -> Result<Value, Fault> {
     compiled.loaded().admits(expr).map_err(foreign)?;
-    let (decision, answers) = (DecisionResources::default(), WorldAnswers::new(world));
+    let decision = DecisionResources::default();
+    let answers = WorldAnswers::new(world);
     let context = Context::new(compiled, session, &decision, &answers);
     Context { now: session.now.max(now), ..context }.eval_shown(&CompiledExpr::new(expr))
 }

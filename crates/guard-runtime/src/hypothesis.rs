@@ -113,7 +113,8 @@ impl<'h> Hypothesis<'h> {
         now: Millis,
         world: &'h mut dyn World,
     ) -> Hypothesis<'h> {
-        let (decision, answers) = (DecisionResources::default(), WorldAnswers::new(world));
+        let decision = DecisionResources::default();
+        let answers = WorldAnswers::new(world);
         Hypothesis { compiled, session, now: session.now.max(now), decision, answers }
     }
 
@@ -183,7 +184,8 @@ impl<'h> Hypothesis<'h> {
     pub fn foresee(&self, call: &HypotheticalCall<'_>) -> Foreseen {
         self.read(call.args.unwrap_or_default(), |cx| {
             let stages = call.stages();
-            let (mut draft, mut findings) = (PendingWrites::default(), FoundReasons::default());
+            let mut draft = PendingWrites::default();
+            let mut findings = FoundReasons::default();
             budgets::check(cx, stages, &mut draft, &mut findings);
             effects::check(cx, stages, &mut draft, &mut findings);
             Foreseen { charges: draft.charges, writes: draft.writes }
@@ -200,7 +202,8 @@ impl<'h> Hypothesis<'h> {
 
 /// Returns the findings of the stages.
 fn judged<'a>(cx: &Context<'a>, call: DecidedCall<'a>) -> FoundReasons {
-    let (mut draft, mut findings) = (PendingWrites::default(), FoundReasons::default());
+    let mut draft = PendingWrites::default();
+    let mut findings = FoundReasons::default();
     requirements::check(cx, call, &mut draft, &mut findings);
     rules::check(cx, call, &mut findings);
     limits::check(cx, call, &mut draft, &mut findings);

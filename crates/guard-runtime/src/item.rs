@@ -128,12 +128,14 @@ fn change(
 ) -> ItemChange {
     let lifecycle = &compiled.plan().lifecycles[id as usize];
     let name = |state: u32| lifecycle.states[state as usize].clone();
-    let (now, table) = (session.now, &mut session.items[id as usize]);
+    let now = session.now;
+    let table = &mut session.items[id as usize];
     let before = table.get(number).map_or(lifecycle.initial, SessionItem::state);
     if let Some((at, transition)) = step {
         table.enter(number, transition.to);
         if let Some(item) = table.get_mut(number) {
-            let (actor, by) = (Actor::Harness, by.into());
+            let actor = Actor::Harness;
+            let by = by.into();
             item.last = LastChange { time: now, actor, transition: Some(at), by };
             item.rejections = item.rejections.saturating_add(u32::from(rejects));
         }
@@ -174,7 +176,8 @@ fn by_hand<'p>(lifecycle: &'p Lifecycle, by: &Move<'_>) -> Result<NumberedTransi
 
 /// Returns the unmet criteria, and the criteria that cannot be judged.
 fn judge(cx: &Context<'_>, criteria: &[ItemCriterion]) -> (Vec<String>, Vec<String>) {
-    let (mut reasons, mut unanswered) = (Vec::new(), Vec::new());
+    let mut reasons = Vec::new();
+    let mut unanswered = Vec::new();
     for criterion in criteria {
         let found = match criterion {
             ItemCriterion::File(path) => world_checks::file(cx, path),

@@ -230,7 +230,8 @@ impl Kernel {
         proposal: &Proposal<'_>,
         world: &mut dyn World,
     ) -> Result<Proposed, StepError> {
-        let (compiled, shadow) = (self.deciding(session), self.watching(session));
+        let compiled = self.deciding(session);
+        let shadow = self.watching(session);
         propose::propose(compiled, shadow, session, proposal, world)
     }
 
@@ -267,7 +268,8 @@ impl Kernel {
         settlement: &Settlement<'_>,
         world: &mut dyn World,
     ) -> Result<Settled, StepError> {
-        let (compiled, shadow) = (self.deciding(session), self.watching(session));
+        let compiled = self.deciding(session);
+        let shadow = self.watching(session);
         settle::settle(compiled, shadow, session, settlement, world)
     }
 

@@ -104,7 +104,8 @@ fn initial_state(
     session: &SessionState,
 ) -> Result<Box<[Value]>, StepError> {
     let mut world = NoWorld;
-    let (decision, answers) = (DecisionResources::default(), WorldAnswers::new(&mut world));
+    let decision = DecisionResources::default();
+    let answers = WorldAnswers::new(&mut world);
     let context = Context::new(compiled, session, &decision, &answers);
     let matches = |id, text: &str| compiled.matches(id, text);
     let decoder = compiled.decoder(&session.workspace, false, &matches);
@@ -130,7 +131,8 @@ pub(crate) fn begins_sound(
     }
     let assumed = guard_proof::assumable(plan, &plan.proofs);
     let broken = |session: &SessionState| {
-        let (decision, mut world) = (DecisionResources::default(), NoWorld);
+        let decision = DecisionResources::default();
+        let mut world = NoWorld;
         let answers = WorldAnswers::new(&mut world);
         let cx = Context::new(compiled, session, &decision, &answers);
         let ids = assumed.iter().enumerate().filter(|(_, assumed)| **assumed).map(|(id, _)| id);
@@ -148,7 +150,8 @@ pub(crate) fn begins_sound(
             landed.state[var as usize] = value;
         }
         if let Some(id) = broken(&landed) {
-            let (name, call) = (name(id), &flight.call);
+            let name = name(id);
+            let call = &flight.call;
             return Err(KernelError::State(format!("`{name}` does not hold after `{call}`")));
         }
     }

@@ -40,7 +40,9 @@ pub struct Proposed {
 impl Proposed {
     /// The denial of a call by its host, for one reason. The guard has not seen the call.
     pub fn denied(reason: Reason) -> Proposed {
-        let (decision, reasons, shadowed) = (Decision::Deny, vec![reason], Vec::new());
+        let decision = Decision::Deny;
+        let reasons = vec![reason];
+        let shadowed = Vec::new();
         Proposed::new(Verdict { decision, reasons, shadowed })
     }
 

@@ -90,7 +90,8 @@ fn parts<'j>(
     ready: &prepare::Private,
     raw: &'j Json,
 ) -> (Vec<Readable<'j>>, Option<Fault>) {
-    let (mut parts, mut fault) = (Vec::new(), None);
+    let mut parts = Vec::new();
+    let mut fault = None;
     let walked = part::each(cx, &private.part, &ready.ranges, raw, &mut |element| {
         let readers = readers_of(cx, ready, element.scope).unwrap_or_else(|found| {
             fault.get_or_insert(found);
@@ -115,7 +116,8 @@ pub(crate) fn disclose_undecoded(
     raw: Result<&Json, &str>,
     settled: &mut Settled,
 ) {
-    let (ready, tool) = (&compiled.tools[tool as usize], &compiled.plan().tools[tool as usize]);
+    let ready = &compiled.tools[tool as usize];
+    let tool = &compiled.plan().tools[tool as usize];
     if !matters(compiled, tool) || tool.privates.iter().all(|part| part.rule.shadow) {
         return;
     }

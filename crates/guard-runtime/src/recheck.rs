@@ -86,7 +86,8 @@ fn check(
     tool: Option<ToolId>,
     writes: &[(VarId, Value)],
 ) -> (u64, Option<Box<ProofViolation>>) {
-    let (decision, mut world) = (DecisionResources::default(), NoWorld);
+    let decision = DecisionResources::default();
+    let mut world = NoWorld;
     let answers = WorldAnswers::new(&mut world);
     let before = Context::new(compiled, session, &decision, &answers);
     let after = Context { writes, ..before };
@@ -149,10 +150,12 @@ fn halt(compiled: &CompiledPlan, session: &mut SessionState, broken: &ProofViola
 }
 
 fn reason(compiled: &CompiledPlan, session: &SessionState, broken: &ProofViolation) -> Reason {
-    let (decision, mut world) = (DecisionResources::default(), NoWorld);
+    let decision = DecisionResources::default();
+    let mut world = NoWorld;
     let answers = WorldAnswers::new(&mut world);
     let cx = Context::new(compiled, session, &decision, &answers);
-    let (name, span) = (name(compiled.plan(), broken), span(compiled.plan(), broken));
+    let name = name(compiled.plan(), broken);
+    let span = span(compiled.plan(), broken);
     let mut reason = cx.reason_at(Code::BrokenProof, name, span, message(compiled, broken));
     reason.help =
         "the session is halted; report the defect with `broken_proof` of its trace".into();

@@ -189,7 +189,8 @@ impl Recorder {
         settled: &Settled,
     ) -> &[u8] {
         let secrets = settled.tool.is_some_and(|id| kernel.compiled.tools[id as usize].secrets);
-        let (text, mut unreadable) = (settlement_text(settlement, secrets), None);
+        let text = settlement_text(settlement, secrets);
+        let mut unreadable = None;
         let (success, result) = match settlement.ending {
             Ending::Success(result) => (true, result.unwrap_or(&Json::Null)),
             Ending::Unreadable { error, .. } => {

@@ -71,7 +71,8 @@ fn act(
             let before = table.get(number).map(SessionItem::state);
             table.enter(number, transition.to);
             if let Some(item) = table.get_mut(number) {
-                let (actor, by) = (Actor::Agent, call.into());
+                let actor = Actor::Agent;
+                let by = call.into();
                 item.last = LastChange { time: now, actor, transition: Some(at), by };
                 if let Some(evidence) = evidence {
                     item.evidence = evidence;

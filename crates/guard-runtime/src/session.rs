@@ -199,7 +199,8 @@ impl RecentCalls {
 
     /// Adds a call that has settled now.
     pub fn push(&mut self, now: Stamp) {
-        let (old, now) = (self.old(now), self.place(now));
+        let old = self.old(now);
+        let now = self.place(now);
         self.settled.drain(..old);
         self.settled.push_back(now);
     }
@@ -349,7 +350,8 @@ impl SessionState {
     /// Remembers the origin of the values in a text; returns a note the first time that the table
     /// is full.
     pub(crate) fn see_text(&mut self, text: &str, origin: Origin) -> Option<Note> {
-        let (workspace, origins) = (&self.workspace, &mut self.origins);
+        let workspace = &self.workspace;
+        let origins = &mut self.origins;
         origins.noting(|origins| {
             let trusted = origin != Origin::Untrusted;
             let see = &mut |text: &str| origins.see(text, origin);
@@ -365,7 +367,8 @@ impl SessionState {
         trust: &Trust,
         vouched: &Vouched<'_>,
     ) -> Option<Note> {
-        let (workspace, origins) = (&self.workspace, &mut self.origins);
+        let workspace = &self.workspace;
+        let origins = &mut self.origins;
         origins.noting(|origins| {
             guard_plan::origin::in_json(json, workspace, (trust, vouched), &mut |text, trusted| {
                 origins.see(text, if trusted { Origin::Trusted } else { Origin::Untrusted });

@@ -68,13 +68,16 @@ pub(crate) fn show(
     after: &AfterCall<'_>,
     settled: &mut Settled,
 ) {
-    let (tool, types) = (after.call.tool, &compiled.plan().types);
+    let tool = after.call.tool;
+    let types = &compiled.plan().types;
     if tool.transforms.is_empty() || compiled.plan().shadow {
         return;
     }
-    let (mut changes, mut withheld) = (Vec::new(), false);
+    let mut changes = Vec::new();
+    let mut withheld = false;
     for (rule, (when, value)) in tool.transforms.iter().zip(&after.call.ready.transforms) {
-        let (path, owner) = (format!("`result{}`", dotted(&rule.path)), &rule.rule.owner);
+        let path = format!("`result{}`", dotted(&rule.path));
+        let owner = &rule.rule.owner;
         let replacing: Result<Option<Json>, Fault> = after.read(compiled, session, |cx| {
             let applies = match when {
                 Some(when) => Val::own(cx.eval_shown(when)?).truth()?,

@@ -280,7 +280,8 @@ impl WorldQuestions for WorldAnswers<'_> {
             },
             |world| {
                 let found = world.sha256(path);
-                let (answered, answer) = (found.is_some(), found.clone().flatten());
+                let answered = found.is_some();
+                let answer = found.clone().flatten();
                 (Asked::Sha256 { path: path.into(), answered, answer }, found)
             },
         )
@@ -316,7 +317,8 @@ impl WorldQuestions for WorldAnswers<'_> {
 
     fn host(&self, name: &str) -> Option<Json> {
         let found = self.world.borrow_mut().probe(name);
-        let (answered, answer) = (found.is_some(), found.clone().unwrap_or(Json::Null));
+        let answered = found.is_some();
+        let answer = found.clone().unwrap_or(Json::Null);
         self.asked.borrow_mut().push(Asked::Probe { name: name.into(), answered, answer });
         found
     }

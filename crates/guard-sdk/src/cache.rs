@@ -111,7 +111,8 @@ impl GuardCache {
         path: impl AsRef<Path>,
         text: impl Into<String>,
     ) -> Result<Guard, GuardError> {
-        let (path, text) = (path.as_ref(), text.into());
+        let path = path.as_ref();
+        let text = text.into();
         let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let key = (absolute, hash(text.as_bytes()));
         if let Some(guard) = self.find(&key) {

@@ -180,7 +180,8 @@ impl Contract {
         let known = self.guard.kernel().known(session, self.index, &options.known);
         let missing = || GuardError::Contract(format!("the plan does not have `{}`", self.name()));
         let known = known.ok_or_else(missing)?;
-        let (finish_reason, workspace) = (options.finish_reason, session.workspace());
+        let finish_reason = options.finish_reason;
+        let workspace = session.workspace();
         Ok(self.checker.check(text, &Input { finish_reason, known: &known, workspace }))
     }
 }

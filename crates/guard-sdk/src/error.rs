@@ -98,7 +98,8 @@ fn write_source_errors(
             let before = file.text.get(..span.start as usize).unwrap_or_default();
             (file.path.as_str(), before.matches('\n').count() + 1)
         });
-        let (code, message) = (diagnostic.code, &diagnostic.message);
+        let code = diagnostic.code;
+        let message = &diagnostic.message;
         write!(f, "\n{name}:{line}: error[{code}]: {message}")?;
         diagnostic.help.iter().try_for_each(|help| write!(f, " ({help})"))?;
     }

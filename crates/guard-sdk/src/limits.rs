@@ -47,7 +47,8 @@ impl StoreLimit {
         if bytes < self.bytes {
             Ok(())
         } else {
-            let (path, limit) = (self.path.clone(), self.bytes);
+            let path = self.path.clone();
+            let limit = self.bytes;
             Err(SessionError::StoreFull { path, limit, bytes })
         }
     }

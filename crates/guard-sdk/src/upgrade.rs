@@ -93,7 +93,8 @@ fn looser(found: &Diff) -> Vec<String> {
 /// Returns the relaxations that a comparison of call decisions does not cover: those of secrets, of completion and of
 /// shadow mode.
 fn unsaid(old: &Plan, new: &Plan) -> Vec<String> {
-    let (was, is) = (secrets(old), secrets(new));
+    let was = secrets(old);
+    let is = secrets(new);
     // A record under another name may hold what was secret; of a parameter that is gone nothing comes any more.
     let records: BTreeSet<&String> = was.keys().filter(|place| is_of_record(old, place)).collect();
     let open = was.iter().filter(|(place, secret)| {
@@ -245,7 +246,8 @@ impl<W: World> Session<W> {
                 return Err(SessionError::NotTighter(lost.collect()));
             }
             let texts = |all: &[Forgotten]| all.iter().map(ToString::to_string).collect();
-            let (anew, dropped) = (texts(&upgraded.anew), texts(&upgraded.dropped));
+            let anew = texts(&upgraded.anew);
+            let dropped = texts(&upgraded.dropped);
             if let Some(record) = self.switch(guard, upgraded, forced.clone())? {
                 return Ok(SessionUpgrade { from, anew, dropped, record: Some(record) });
             }

@@ -166,7 +166,8 @@ fn a_changed_verdict_is_located() {
     for line in honest(&guard) {
         let record = Record::parse(&line).expect("a record");
         let time = guard_plan::time::parse_rfc3339(&record.time).expect("a time");
-        let (kind, call) = (record.kind(), record.call.as_deref());
+        let kind = record.kind();
+        let call = record.call.as_deref();
         let line = match record.payload {
             Payload::Open(open) => chain.append(time, kind, call, &open).to_vec(),
             Payload::Propose(mut then) => {

@@ -100,7 +100,8 @@ fn a_result_of_an_undeclared_tool_keeps_no_member_with_the_name_of_a_secret() {
 fn two_holders_of_one_session_see_each_other() {
     let folder = tempfile::tempdir().expect("a folder");
     let guard = guard();
-    let (mut first, mut second) = (open(&guard, folder.path()), open(&guard, folder.path()));
+    let mut first = open(&guard, folder.path());
+    let mut second = open(&guard, folder.path());
     assert!(allowed(&mut first, "c1", "check", "{}"));
     first.settle("c1", Ok(None)).expect("settled");
     assert!(allowed(&mut second, "c2", "pay", r#"{"amount": 6}"#));
@@ -146,7 +147,8 @@ fn records_of_another_session_or_guard_are_refused() {
 #[test]
 fn a_cached_guard_is_compiled_again_when_a_file_that_it_uses_changes() {
     let folder = tempfile::tempdir().expect("a folder");
-    let (root, used) = (folder.path().join("a.guard"), folder.path().join("b.guard"));
+    let root = folder.path().join("a.guard");
+    let used = folder.path().join("b.guard");
     std::fs::write(&root, "guard a\nuse \"b.guard\"\ntool t(x: Kind)\n").expect("written");
     std::fs::write(&used, "type Kind = int in 0..=1\n").expect("written");
     let cache = GuardCache::new(4);

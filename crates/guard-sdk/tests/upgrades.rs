@@ -136,7 +136,8 @@ fn check(case: &Case<'_>, session: &Session) {
     if !session.guard().kernel().has_secrets() && !case.old.kernel().has_secrets() {
         let again = again.open().expect("it comes up from its lines");
         assert_eq!(again.state_json(), session.state_json());
-        let (old, new) = (judge(&case.old), judge(&case.new));
+        let old = judge(&case.old);
+        let new = judge(&case.new);
         replay(&old, &new, &lines);
     }
 }

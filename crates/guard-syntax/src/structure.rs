@@ -380,7 +380,9 @@ impl StructurePass<'_> {
         self.open.push((what, index as u32));
         if self.open.len() > MAX_DEPTH {
             let token = &self.tokens[index];
-            let (at, span, quiet) = (token.start, token.span(self.file), self.deep);
+            let at = token.start;
+            let span = token.span(self.file);
+            let quiet = self.deep;
             self.deep = true;
             self.fault(at, quiet, || errors::too_deep(span));
         }
@@ -401,7 +403,8 @@ impl StructurePass<'_> {
             _ => (b'{', 2),
         };
         if self.counts[wanted_slot] == 0 {
-            let (span, text) = (token.span(self.file), self.text);
+            let span = token.span(self.file);
+            let text = self.text;
             return self
                 .fault(token.start, self.deep, || errors::stray_close(span, token.text(text)));
         }
@@ -451,7 +454,8 @@ impl StructurePass<'_> {
                 (None, None) => open.span(self.file),
             };
         let found = self.tokens.get(index).map(|t| t.text(self.text));
-        let (span, bracket) = (open.span(self.file), open.text(self.text));
+        let span = open.span(self.file);
+        let bracket = open.text(self.text);
         let quiet = std::mem::replace(reported, true);
         self.fault(open.start, quiet, || errors::unclosed(place, found, span, bracket));
     }

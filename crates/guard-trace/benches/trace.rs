@@ -84,7 +84,8 @@ fn pair(chain: &mut Chain, call: &Call, n: u64, each: &mut dyn FnMut(&[u8])) {
 
 /// The lines of so many calls.
 fn lines(calls: u64) -> Vec<String> {
-    let (mut chain, call) = (Chain::default(), call());
+    let mut chain = Chain::default();
+    let call = call();
     let mut lines = Vec::new();
     for n in 0..calls {
         pair(&mut chain, &call, n, &mut |line| {
@@ -224,7 +225,8 @@ fn batched(folder: &Path) {
         let begun = Instant::now();
         std::thread::scope(|scope| {
             for id in &ids {
-                let (store, lines) = (&store, &lines);
+                let store = &store;
+                let lines = &lines;
                 scope.spawn(move || {
                     one_by_one(store, id, lines, at_once);
                     store.release(id);
@@ -279,7 +281,8 @@ fn sha256(bencher: Bencher) {
 
 #[divan::bench]
 fn encode_and_chain(bencher: Bencher) {
-    let (mut chain, call) = (Chain::default(), call());
+    let mut chain = Chain::default();
+    let call = call();
     bencher.bench_local(|| pair(&mut chain, &call, 7, &mut |line| _ = black_box(line)));
 }
 
@@ -293,7 +296,8 @@ fn follow(bencher: Bencher) {
 #[divan::bench]
 fn memory_commit_with_a_charge(bencher: Bencher) {
     let store = MemoryStore::new();
-    let (mut chain, call) = (Chain::default(), call());
+    let mut chain = Chain::default();
+    let call = call();
     let mut version = 0;
     bencher.bench_local(|| {
         pair(&mut chain, &call, version, &mut |line| {

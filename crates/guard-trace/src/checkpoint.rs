@@ -215,7 +215,8 @@ impl Checkpoint {
             key: key.public().to_string(),
             signature: digits(&key.sign(&message(sessions.len() as u64, &root))),
         });
-        let (format, root) = (CHECKPOINT.to_owned(), hex::encode(&root));
+        let format = CHECKPOINT.to_owned();
+        let root = hex::encode(&root);
         Ok(Checkpoint { format, version: VERSION, sessions, root, signature })
     }
 
@@ -280,7 +281,8 @@ impl Checkpoint {
         for entry in &self.sessions {
             leaves.push(anchored(entry)?);
         }
-        let (index, sessions) = (place as u64, self.sessions.len() as u64);
+        let index = place as u64;
+        let sessions = self.sessions.len() as u64;
         let anchor = merkle::path(index, sessions, leaves).map_err(|_| CheckpointError::Path)?.0;
         let texts = |path: &[Hash]| path.iter().map(|hash| hex::encode(hash)).collect();
         let proof = InclusionProof {

@@ -100,7 +100,8 @@ fn walk(
 /// Returns the root that a path leads to from a leaf (RFC 9162 §2.1.3.2); `None` if the path has
 /// the wrong length.
 pub fn climb(index: u64, size: u64, data: &[u8], path: &[Hash]) -> Option<Hash> {
-    let (mut at, mut last) = (index, size.checked_sub(1)?);
+    let mut at = index;
+    let mut last = size.checked_sub(1)?;
     if at > last {
         return None;
     }
@@ -111,7 +112,7 @@ pub fn climb(index: u64, size: u64, data: &[u8], path: &[Hash]) -> Option<Hash> 
         }
         if at % 2 == 1 || at == last {
             hash = node(sibling, &hash);
-            while at % 2 == 0 && at != 0 {
+            while at.is_multiple_of(2) && at != 0 {
                 (at, last) = (at / 2, last / 2);
             }
         } else {

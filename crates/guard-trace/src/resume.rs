@@ -277,7 +277,8 @@ fn recalled(
     of_this_plan(kernel, &snapshot.plan)?;
     let broken = |why: &str| ResumeError::Broken(record.seq, why.into());
     if snapshot.form != Kernel::MEMORY_FORM {
-        let (form, ours) = (snapshot.form, Kernel::MEMORY_FORM);
+        let form = snapshot.form;
+        let ours = Kernel::MEMORY_FORM;
         return Err(broken(&format!("its snapshot has the form {form}; this Guard reads {ours}")));
     }
     let bytes = if snapshot.sealed {
@@ -309,7 +310,8 @@ impl Resumed {
         if let Payload::Answers(Answers { answers, .. }) = &record.payload {
             keep(&mut self.answers, answers);
         }
-        let (session, recorder) = (&self.session, &mut self.recorder);
+        let session = &self.session;
+        let recorder = &mut self.recorder;
         if let Some(again) = rewritten(kernel, secrets, session, recorder, &record)? {
             return same(again, line, at);
         }

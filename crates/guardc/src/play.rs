@@ -65,7 +65,8 @@ impl Play {
         let start = time::parse_rfc3339(START).unwrap_or_default();
         let cannot = |why| Failure::new(format!("the guard cannot begin a session: {why}"));
         let session = open(guard, Simulated::default(), start, None).map_err(cannot)?;
-        let (trace, feedback) = (String::new(), Vec::new());
+        let trace = String::new();
+        let feedback = Vec::new();
         Ok(Play {
             session,
             now: start,

@@ -8,7 +8,8 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let rounds = std::env::args().nth(1).map_or(1, |text| text.parse().expect("a number"));
     let pairs = pairs();
-    let (mut asked, mut broken) = (0, 0);
+    let mut asked = 0;
+    let mut broken = 0;
     for n in 0.. {
         let Some(pair) = case(&pairs, n, rounds) else { break };
         match compare(&pair) {

@@ -8,8 +8,11 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let numbers: Vec<u64> = std::env::args().skip(1).filter_map(|arg| arg.parse().ok()).collect();
     let number = |at: usize, usual| numbers.get(at).copied().unwrap_or(usual);
-    let (guards, first) = (number(0, 2_000), number(1, 0));
-    let (mut tried, mut compiles, mut broken) = (Tried::default(), 0, 0);
+    let guards = number(0, 2_000);
+    let first = number(1, 0);
+    let mut tried = Tried::default();
+    let mut compiles = 0;
+    let mut broken = 0;
     for seed in first..first + guards {
         let rng = &mut Rng::new(seed);
         let text = source(rng);

@@ -350,7 +350,8 @@ fn main() -> ExitCode {
         None => found.collect(),
     };
     println!("| bug | where | killed by | case |\n| --- | --- | --- | --- |");
-    let (next, survivors) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let next = AtomicUsize::new(0);
+    let survivors = AtomicUsize::new(0);
     // A bug is switched on in its own thread alone.
     std::thread::scope(|scope| {
         for _ in 0..WORKERS {

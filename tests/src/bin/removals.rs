@@ -41,8 +41,12 @@ fn measure(path: &str, text: &str, program: &Program) {
         println!("  not called: {}", tool.wire_name);
     }
     let mut times: Vec<f64> = Vec::new();
-    let (mut looser, mut tighter, mut same, mut open) = (0, 0, 0, 0);
-    let (skip, most) = (number("SKIP", 0), number("MOST", usize::MAX));
+    let mut looser = 0;
+    let mut tighter = 0;
+    let mut same = 0;
+    let mut open = 0;
+    let skip = number("SKIP", 0);
+    let most = number("MOST", usize::MAX);
     let limits = WitnessLimits::default();
     let limits = WitnessLimits { climbs: number("CLIMBS", limits.climbs), ..limits };
     for (start, end) in places.iter().skip(skip).take(most) {

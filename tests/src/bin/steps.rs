@@ -11,10 +11,13 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let numbers: Vec<u64> = std::env::args().skip(1).filter_map(|arg| arg.parse().ok()).collect();
     let number = |at: usize, usual| numbers.get(at).copied().unwrap_or(usual);
-    let (claims, first, calls) = (number(0, 10_000), number(1, 0), number(2, 150));
+    let claims = number(0, 10_000);
+    let first = number(1, 0);
+    let calls = number(2, 150);
     let show_all = std::env::args().any(|arg| arg == "--all");
     let mut tried = Tried::default();
-    let (mut drawn, mut broken) = (0, 0);
+    let mut drawn = 0;
+    let mut broken = 0;
     for seed in first.. {
         if tried.claims as u64 >= claims {
             break;

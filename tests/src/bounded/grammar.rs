@@ -172,7 +172,9 @@ const REQUIRED: &[&str] = &[
 /// A random guard.
 pub fn source(rng: &mut Rng) -> String {
     let (state, invariant, tools) = SCENARIOS[rng.below(SCENARIOS.len())];
-    let (k, j, most) = (rng.below(7), 1 + rng.below(6), 1 + rng.below(40));
+    let k = rng.below(7);
+    let j = 1 + rng.below(6);
+    let most = 1 + rng.below(40);
     let mut tools = tools.to_string();
     for (place, words) in [
         (

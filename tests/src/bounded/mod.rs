@@ -86,8 +86,10 @@ impl Both<'_> {
             kernel.set_recheck(&mut session, None);
             Ok::<SessionState, String>(session)
         };
-        let (mut a, mut b) = (open(&self.checked)?, open(&self.proved)?);
-        let (mut now, mut story) = (0, String::new());
+        let mut a = open(&self.checked)?;
+        let mut b = open(&self.proved)?;
+        let mut now = 0;
+        let mut story = String::new();
         let busy = rng.chance(60);
         for at in 0..24 {
             now += [0, 1_000, 61_000][rng.below(3)];
@@ -182,7 +184,8 @@ impl Both<'_> {
 fn draw(plan: &Plan, ty: TypeId, rng: &mut Rng) -> Value {
     match &plan.types[ty as usize] {
         TypeDef::Int { min, max } => {
-            let (least, most) = (min.unwrap_or(-9), max.unwrap_or(9));
+            let least = min.unwrap_or(-9);
+            let most = max.unwrap_or(9);
             let drawn = least + rng.below((most - least + 1) as usize) as i64;
             Value::Int(if rng.chance(40) { most } else { drawn })
         }

@@ -27,7 +27,8 @@ pub fn first_difference(old: &Program, new: &Program, events: &[Timed]) -> Optio
             _ => return None,
         };
         if let Event::Propose(_, tool, _) = event {
-            let (old, new) = (rank(&a), rank(&b));
+            let old = rank(&a);
+            let new = rank(&b);
             if old != new {
                 return Some((tool.clone(), new < old));
             }

@@ -39,7 +39,8 @@ impl Subject {
             Kernel::new(loaded)
                 .unwrap_or_else(|e| panic!("a compiled plan does not run: {e}\n{text}"))
         };
-        let (kernel, plain) = (kernel(output.plan), kernel(output.lowered));
+        let plain = kernel(output.lowered);
+        let kernel = kernel(output.plan);
         Some(Subject { program: output.program, kernel, plain, text: text.into() })
     }
 
@@ -54,7 +55,8 @@ impl Subject {
             let session = kernel.open_with("s", START, "/workspace", data);
             session.map_err(|e| (0, e.to_string()))
         };
-        let (mut session, mut twin) = (open(&self.kernel)?, open(&self.plain)?);
+        let mut session = open(&self.kernel)?;
+        let mut twin = open(&self.plain)?;
         let mut other = ReferenceSession::open(&self.program, START, "/workspace", data)
             .map_err(|e| (0, e.1))?;
         // One in four: to record and decide again costs more than all the rest.
@@ -143,7 +145,9 @@ impl Subject {
     /// taken and refused.
     pub fn spoil(&self, events: &[Timed], rng: &mut Rng) -> (u64, u64) {
         let Ok(mut session) = self.kernel.open("s", START, "/workspace") else { return (0, 0) };
-        let (mut now, mut taken, mut refused) = (START, 0, 0);
+        let mut now = START;
+        let mut taken = 0;
+        let mut refused = 0;
         for (place, Timed { at, step, event }) in events.iter().enumerate() {
             now += step;
             let _ = kernel::step(&self.kernel, &mut session, event, now, *at);

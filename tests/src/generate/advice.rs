@@ -47,7 +47,8 @@ fn trigger(rng: &mut Rng, tools: &[Shape]) -> String {
         3 => format!("on created(\"{}\")", rng.pick(&["a", "marker.txt", "docs/x.md"])),
         4 => "on denied".to_string(),
         5 => {
-            let (x, y) = (&rng.pick(tools).name, &rng.pick(tools).name);
+            let x = &rng.pick(tools).name;
+            let y = &rng.pick(tools).name;
             if rng.chance(50) {
                 format!("on denied {x}")
             } else {

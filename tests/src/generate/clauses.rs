@@ -395,7 +395,8 @@ fn posts(rng: &mut Rng) -> Vec<String> {
     }
     if rng.chance(50) {
         let to = [" to post.names", " to post.by", " to items[post.by].id else post.by", ""];
-        let (to, condition) = (*rng.pick(&to), when(rng));
+        let to = *rng.pick(&to);
+        let condition = when(rng);
         let when = *rng.pick(&["when", "unless"]);
         clauses.push(format!("private post.text{to} for {bind}post in result {when} {condition}"));
     }

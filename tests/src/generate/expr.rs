@@ -76,7 +76,8 @@ fn path_truth(rng: &mut Rng, speaks: &Speaks) -> String {
 
 /// Two texts, one after the other.
 fn joined(rng: &mut Rng, params: &[usize]) -> String {
-    let (first, second) = (text(rng, params), text(rng, params));
+    let first = text(rng, params);
+    let second = text(rng, params);
     match rng.below(3) {
         0 => format!("({first} + {second})"),
         1 => format!("({first} + \"\" + {second})"),
@@ -88,7 +89,8 @@ fn joined(rng: &mut Rng, params: &[usize]) -> String {
 pub(super) fn int(rng: &mut Rng, speaks: &Speaks, tools: &[Shape], depth: usize) -> String {
     let tool = |rng: &mut Rng| rng.pick(tools).name.clone();
     if depth > 0 && rng.chance(30) {
-        let (x, y) = (int(rng, speaks, tools, depth - 1), int(rng, speaks, tools, depth - 1));
+        let x = int(rng, speaks, tools, depth - 1);
+        let y = int(rng, speaks, tools, depth - 1);
         return match rng.below(6) {
             0 => format!("({x} + {y})"),
             1 => format!("({x} - {y})"),
@@ -141,7 +143,8 @@ pub(super) fn int(rng: &mut Rng, speaks: &Speaks, tools: &[Shape], depth: usize)
 /// The first of some ints, or another int.
 fn first_int(rng: &mut Rng, speaks: &Speaks) -> String {
     let has = |p: usize| speaks.params.contains(&p);
-    let (k, order) = (rng.below(4), *rng.pick(&["<", ">", "!=", ">="]));
+    let k = rng.below(4);
+    let order = *rng.pick(&["<", ">", "!=", ">="]);
     match rng.below(8) {
         0 if has(5) => format!("((first x in xs: x {order} {k}) else m)"),
         1 if has(5) => format!("((first i, x in xs: i {order} {k} and x != m) else {k})"),

@@ -163,7 +163,9 @@ impl WrittenText {
 
 /// The parts of a use or a `let` at the start of a text, and where it ends.
 fn parts(text: &str) -> (Vec<&str>, usize) {
-    let (mut depth, mut from, mut parts) = (0, 1, Vec::new());
+    let mut depth = 0;
+    let mut from = 1;
+    let mut parts = Vec::new();
     for (at, c) in text.char_indices() {
         match c {
             OPEN | LET => depth += 1,

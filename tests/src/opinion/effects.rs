@@ -94,7 +94,8 @@ impl Script {
         operand: Option<Val>,
     ) -> Option<CheckedValue> {
         let mut written = Vec::new();
-        let (mut oks, mut places) = (Vec::new(), Vec::new());
+        let mut oks = Vec::new();
+        let mut places = Vec::new();
         let plain = rest.is_empty() && op == EffectOp::Set;
         for (there, known, value) in entries {
             let here = and(&[there.clone(), format!("(= {known} {key})")]);

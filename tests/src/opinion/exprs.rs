@@ -180,7 +180,8 @@ impl Script {
         items: impl Iterator<Item = &'e Expr>,
         env: &Env<'_>,
     ) -> Option<(Vec<Val>, String)> {
-        let (mut values, mut oks) = (Vec::new(), Vec::new());
+        let mut values = Vec::new();
+        let mut oks = Vec::new();
         for item in items {
             let (value, ok) = self.eval(item, env)?;
             values.push(value);

@@ -214,7 +214,8 @@ impl Given<'_> {
                 let owner = &self.plan.invariants[invariant as usize].rule.owner;
                 let spent: Vec<String> =
                     self.program.units.iter().map(|_| script.declare("Int")).collect();
-                let (state, locals) = (&after.state[..], Vec::new());
+                let state = &after.state[..];
+                let locals = Vec::new();
                 let env = Env { state, args: &[], spent: &spent, locals };
                 let mut needed = Vec::new();
                 for (_, fits) in &after.typed {

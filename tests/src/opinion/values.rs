@@ -70,7 +70,8 @@ impl Script {
     pub fn any(&mut self, program: &Program, ty: &Type, most: usize) -> Option<Val> {
         let bounded = |script: &mut Script, kind, min: Option<i64>, max: Option<i64>| {
             let name = script.declare("Int");
-            let (min, max) = (min.unwrap_or(i64::MIN), max.unwrap_or(i64::MAX));
+            let min = min.unwrap_or(i64::MIN);
+            let max = max.unwrap_or(i64::MAX);
             script.assert(&format!(
                 "(and (<= {} {name}) (<= {name} {}))",
                 number(min),
@@ -152,7 +153,8 @@ impl Script {
     /// Returns the condition that a value satisfies a type.
     pub fn fits(&mut self, program: &Program, ty: &Type, value: &Val) -> Option<String> {
         let between = |term: &str, min: Option<i64>, max: Option<i64>| {
-            let (min, max) = (min.unwrap_or(i64::MIN), max.unwrap_or(i64::MAX));
+            let min = min.unwrap_or(i64::MIN);
+            let max = max.unwrap_or(i64::MAX);
             format!("(and (<= {} {term}) (<= {term} {}))", number(min), number(max))
         };
         Some(match (ty, value) {

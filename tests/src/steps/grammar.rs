@@ -272,7 +272,8 @@ impl Draft<'_> {
         let exact = self.rng.chance(60);
         match self.rng.below(6) {
             0 => {
-                let (a, b) = (self.named(Kind::Int), self.named(Kind::Int));
+                let a = self.named(Kind::Int);
+                let b = self.named(Kind::Int);
                 let ints = format!("({a} * 1000000) * ({b} * 1000000)");
                 let guarded = if exact {
                     format!("{ints} <= {}", bound * 1_000_000)
@@ -282,7 +283,8 @@ impl Draft<'_> {
                 (guarded, ints)
             }
             1 => {
-                let (a, b) = (self.sum(), self.sum());
+                let a = self.sum();
+                let b = self.sum();
                 let guarded = format!("{a} <= {bound}");
                 (guarded, if exact { a } else { b })
             }

@@ -105,7 +105,8 @@ pub fn try_guard(
             continue;
         }
         tried.claims += claims.count();
-        let (bounds, pools) = (&said.bounds[..], &pools);
+        let bounds = &said.bounds[..];
+        let pools = &pools;
         let walk = Walk { plan, program: &program, pools, assumed: &assumed, tool, claims, bounds };
         walk.walk(rng, calls, tried)?;
     }

@@ -87,7 +87,8 @@ impl Pools {
         unit: i64,
         rng: &mut Rng,
     ) -> i64 {
-        let (least, greatest) = (min.unwrap_or(i64::MIN), max.unwrap_or(i64::MAX));
+        let least = min.unwrap_or(i64::MIN);
+        let greatest = max.unwrap_or(i64::MAX);
         let drawn = match rng.below(20) {
             0 => least,
             1 => greatest,

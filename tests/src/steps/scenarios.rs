@@ -498,7 +498,8 @@ const SCENARIOS: &[(&str, &str, &str)] = &[
 /// A random one with the number `at`: state, invariant, tool.
 pub fn draw(rng: &mut Rng, at: usize) -> (String, String, String) {
     let (state, invariant, body) = SCENARIOS[rng.below(SCENARIOS.len())];
-    let (k, j) = (rng.below(7), rng.below(7));
+    let k = rng.below(7);
+    let j = rng.below(7);
     let j = if rng.chance(50) { k } else { j };
     let order = ["<=", "<=", "<", ">=", ">", "==", "!="][rng.below(7)];
     let fill = |text: &str| {

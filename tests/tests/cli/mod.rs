@@ -193,7 +193,8 @@ pub fn played(folder: &Path, extension: &str, play: impl Fn(&str) -> String) -> 
 
 /// The lines around the first difference.
 pub fn difference(expected: &str, got: &str) -> String {
-    let (a, b): (Vec<&str>, Vec<&str>) = (expected.lines().collect(), got.lines().collect());
+    let a: Vec<&str> = expected.lines().collect();
+    let b: Vec<&str> = got.lines().collect();
     let head = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
     let from = head.saturating_sub(3);
     let mut out = String::new();

@@ -132,7 +132,8 @@ impl RunJudge<'_> {
             at.push_str(if at.is_empty() { "" } else { ", " });
             at.push_str(&format!("turn {}", turn + 1));
         }
-        let (expected, observed) = (expected.into(), observed.into());
+        let expected = expected.into();
+        let observed = observed.into();
         self.broken.push(BrokenPromise { clause: clause.into(), at, expected, observed });
     }
 
@@ -208,7 +209,8 @@ impl RunJudge<'_> {
         let same = if same > LISTED { same - 1 } else { 0 };
         let expected = self.calls_from(same, expected.iter().map(String::as_str));
         let seen = self.calls_from(same, seen.into_iter());
-        let (expected, seen) = (format!("run: {expected}"), format!("run: {seen}{answers}"));
+        let expected = format!("run: {expected}");
+        let seen = format!("run: {seen}{answers}");
         // What runs without the guard's word breaks the promise about that, whatever the case is about.
         let outage = self.case.world.outage_in(self.number);
         match outage.filter(|outage| outage.on == Question::Propose) {
@@ -343,7 +345,8 @@ impl RunJudge<'_> {
     }
 
     fn ended(&mut self) {
-        let (turns, asked) = (self.run.turn.len(), self.seen.shown.len());
+        let turns = self.run.turn.len();
+        let asked = self.seen.shown.len();
         if let Some(end) = self.broke_off() {
             let why = end.why.as_deref().unwrap_or("it does not say why");
             let expected = format!("the loop ended `{}`", self.run.expect.ended);

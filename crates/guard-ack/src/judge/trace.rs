@@ -98,7 +98,8 @@ pub fn rechained(records: impl IntoIterator<Item = String>) -> Vec<String> {
 
 /// Reverses the first decision in a record, which is its verdict.
 fn turned(body: &str) -> Option<String> {
-    let (deny, allow) = ("\"decision\":\"deny\"", "\"decision\":\"allow\"");
+    let deny = "\"decision\":\"deny\"";
+    let allow = "\"decision\":\"allow\"";
     match (body.find(deny), body.find(allow)) {
         (Some(at), other) if other.is_none_or(|other| at < other) => {
             Some(body.replacen(deny, allow, 1))

@@ -42,7 +42,9 @@ impl UnfinishedRun<'_> {
     pub fn broken(&self) -> Vec<BrokenPromise> {
         let Some(seen) = self.runs.first() else { return Vec::new() };
         let run = &self.case.run[self.number];
-        let (case, ids, number) = (self.case, self.ids, self.number);
+        let case = self.case;
+        let ids = self.ids;
+        let number = self.number;
         let bench = &mut RunJudge { case, run, seen, ids, number, broken: Vec::new() };
         if matches!(self.trouble.kind, TroubleKind::Hang | TroubleKind::Crash)
             && !self.during_outage(bench)

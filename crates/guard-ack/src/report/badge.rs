@@ -15,7 +15,8 @@ pub fn badge(report: &AckReport) -> String {
         Conformance::Failed => "#b3261e",
         Conformance::NotJudged => "#777777",
     };
-    let (left, right) = (width("guard"), width(&text));
+    let left = width("guard");
+    let right = width(&text);
     let whole = left + right;
     format!(
         concat!(

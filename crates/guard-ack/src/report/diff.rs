@@ -19,8 +19,12 @@ pub fn diff(old: &AckReport, new: &AckReport) -> ReportDiff {
         let word = |outcome: &CaseOutcome| (outcome.name.clone(), outcome.verdict.word());
         report.outcomes.iter().map(word).collect()
     };
-    let (before, after) = (by_name(old), by_name(new));
-    let (mut worse, mut better, mut other, mut added) = (vec![], vec![], vec![], vec![]);
+    let before = by_name(old);
+    let after = by_name(new);
+    let mut worse = vec![];
+    let mut better = vec![];
+    let mut other = vec![];
+    let mut added = vec![];
     for (name, was) in &before {
         let is = after.get(name).copied().unwrap_or("gone");
         let line = format!("{name}: {was} -> {is}");

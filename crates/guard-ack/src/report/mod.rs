@@ -130,7 +130,8 @@ fn findings(outcome: &CaseOutcome) -> Vec<(String, String, String)> {
 
 /// Returns the command that runs one case again.
 pub fn rerun(report: &AckReport, outcome: &CaseOutcome, command: &str) -> String {
-    let (name, seed) = (&outcome.name, report.seed);
+    let name = &outcome.name;
+    let seed = report.seed;
     // Generated cases are generated again: their number is the last part of the name.
     let number = name.contains("/generated_").then(|| name.rsplit('_').next()).flatten();
     let generate = number.map(|number| format!(" --generate {number}")).unwrap_or_default();

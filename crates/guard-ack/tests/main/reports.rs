@@ -138,7 +138,8 @@ fn the_page_links_each_case_and_says_what_one_cause_explains() {
     report.outcomes.push(twice);
     let page = html::html(&[(&report, "./it")]);
     for outcome in &report.outcomes {
-        let (id, link) = (format!("id=\"0-{}\"", outcome.name), format!("\"#0-{}\"", outcome.name));
+        let id = format!("id=\"0-{}\"", outcome.name);
+        let link = format!("\"#0-{}\"", outcome.name);
         assert!(page.contains(&id) && page.contains(&link), "{id}");
     }
     for part in [
@@ -204,7 +205,8 @@ fn a_report_in_which_everything_was_skipped_is_not_fine() {
 
 #[test]
 fn a_case_that_passed_before_and_does_not_now_is_worse() {
-    let (old, mut new) = (report(), report());
+    let old = report();
+    let mut new = report();
     assert_eq!(diff::diff(&old, &new).text, "no difference\n");
     new.outcomes[0].verdict = new.outcomes[1].verdict.clone();
     new.outcomes[2].verdict = CaseVerdict::Passed;

@@ -65,7 +65,8 @@ struct Blocks {
 
 impl Default for Blocks {
     fn default() -> Blocks {
-        let (waited, running) = (Vec::new(), 0);
+        let waited = Vec::new();
+        let running = 0;
         Blocks {
             is_unsettled: |_| false,
             is_refused_kept: false,

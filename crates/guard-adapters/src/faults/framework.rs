@@ -69,7 +69,8 @@ pub(super) const TABLE: &[Spec] = faults! {
     );
     "refused-is-success" "GATE-18" "settles as a success what the framework refused" => instead::no_such_tool(
         |harness, call| {
-            let (outcome, result) = (ToolRun::Success, json!(format!("no tool {}", call.tool)));
+            let outcome = ToolRun::Success;
+            let result = json!(format!("no tool {}", call.tool));
             Ok(Faithful.settle(harness, call, &Done { outcome, result, failure: None })?.0)
         },
     );

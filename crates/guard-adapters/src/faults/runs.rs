@@ -103,7 +103,9 @@ pub(super) const TABLE: &[Spec] = faults! {
     "role-does-not-matter" "ASK-10" "reports an approval by anybody in the role that the guard asks" => instead::host_event(
         |harness, event| match event {
             HostEvent::Approve { tool, args, by, .. } => asked_role(harness, tool).map_or(Ok(()), |role| {
-                let (tool, args, by) = (tool.clone(), args.clone(), by.clone());
+                let tool = tool.clone();
+                let args = args.clone();
+                let by = by.clone();
                 Faithful.host_event(harness, &HostEvent::Approve { tool, args, role, by })
             }),
             _ => Faithful.host_event(harness, event),

@@ -127,7 +127,8 @@ impl Drawing {
                 format!("approval {}{when}", self.rng.pick(&ROLES))
             }
             _ => {
-                let (word, shade) = (self.word(), self.rng.chance(12));
+                let word = self.word();
+                let shade = self.rng.chance(12);
                 let condition = self.condition(at, params);
                 if shade {
                     format!("shadow deny when {condition} because \"{SHADE}{word}\"")
@@ -184,7 +185,8 @@ impl Drawing {
         let usd = rng.pick(&["5", "3.00", "20"]).to_string();
         // Costs without a budget do not compile; then the scenario is drawn again.
         maybe(rng, 60, format!("budget usd = {usd}"), &mut items);
-        let (calls, cap) = (2 + rng.below(6), 4 + rng.below(12));
+        let calls = 2 + rng.below(6);
+        let cap = 4 + rng.below(12);
         maybe(rng, 20, format!("budget calls = {calls}"), &mut items);
         maybe(rng, 25, "budget tokens = 1000".into(), &mut items);
         maybe(rng, 25, "deadline 30m".into(), &mut items);
@@ -194,7 +196,8 @@ impl Drawing {
         maybe(rng, 40, "source prompt { learn who(quoted(text)) }".into(), &mut items);
         maybe(rng, 8, "default allow".into(), &mut items);
         if self.rng.chance(20) {
-            let (tool, word) = (self.rng.below(self.tools.len()), self.word());
+            let tool = self.rng.below(self.tools.len());
+            let word = self.word();
             let name = self.tools[tool].name.clone();
             items.push(format!(
                 "policy extra for {{ {name} }} {{\n  deny when total > 5 because \"{word} is why\"\n}}"
@@ -210,7 +213,8 @@ impl Drawing {
     }
 
     fn feedback(&mut self, at: usize) -> String {
-        let (tool, word) = (self.rng.below(self.tools.len()), self.word());
+        let tool = self.rng.below(self.tools.len());
+        let word = self.word();
         let tool = self.tools[tool].name.clone();
         let trigger = match self.rng.below(7) {
             0 | 1 => format!("every {} calls", 1 + self.rng.below(3)),

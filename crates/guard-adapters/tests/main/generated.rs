@@ -59,7 +59,8 @@ fn most_faults_are_found_by_generated_scenarios_alone() {
     };
     let missed: Vec<&str> =
         faults.iter().filter(|fault| !found(**fault)).map(|fault| fault.name()).collect();
-    let (all, found) = (faults.len(), faults.len() - missed.len());
+    let all = faults.len();
+    let found = faults.len() - missed.len();
     println!("{found} of {all} faults found by {COUNT} scenarios; not {}", missed.join(", "));
     assert!(found * 100 >= all * 75, "only {found} of {all}: {missed:?} are missed");
 }

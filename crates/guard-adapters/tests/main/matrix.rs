@@ -24,7 +24,8 @@ fn kills(outcomes: &[CaseOutcome]) -> Kills {
 fn every_fault_is_found_for_its_own_reason_and_every_case_finds_one() {
     let guards = GuardCache::new(1000);
     let mut matrix = String::new();
-    let (mut alive, mut idle) = (Vec::new(), BTreeSet::new());
+    let mut alive = Vec::new();
+    let mut idle = BTreeSet::new();
     let mut catching: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let suite = CaseSuite::bundled();
     let cases = suite.cases(SEED).0;
@@ -47,7 +48,8 @@ fn every_fault_is_found_for_its_own_reason_and_every_case_finds_one() {
             let seen: BTreeSet<&String> = kills.values().flatten().collect();
             alive.push(format!("{} ({}): {seen:?}", fault.name(), fault.clause()));
         }
-        let (clause, name) = (fault.clause(), fault.name());
+        let clause = fault.clause();
+        let name = fault.name();
         let _ = writeln!(
             matrix,
             "{clause:<9} {name:<22} {:>3} cases, {:>3} by its clause: {}",

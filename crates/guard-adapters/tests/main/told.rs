@@ -305,7 +305,8 @@ pub fn report(report: &serde_json::Value) -> String {
     }
     out.push('\n');
     for lost in report["quarantined"].as_array().into_iter().flatten() {
-        let (index, reason) = (&lost["index"], lost["reason"].as_str().unwrap_or_default());
+        let index = &lost["index"];
+        let reason = lost["reason"].as_str().unwrap_or_default();
         let _ =
             writeln!(out, "    {index} {reason}: {}", lost["error"].as_str().unwrap_or_default());
     }

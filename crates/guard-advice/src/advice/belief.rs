@@ -31,7 +31,8 @@ pub(super) fn read(scene: &AdviceScene<'_>, id: ToolId) -> Belief {
         let count = i64::try_from(count).unwrap_or(i64::MAX).saturating_mul(ONE);
         prior.saturating_add(count).clamp(1, MAX)
     };
-    let (alpha, beta) = (with(alpha, successes), with(beta, failures));
+    let alpha = with(alpha, successes);
+    let beta = with(beta, failures);
     let mean = Decimal(fixed::part(alpha, alpha + beta));
     Belief { alpha: Decimal(alpha), beta: Decimal(beta), mean }
 }
@@ -81,7 +82,8 @@ fn expected_cost(scene: &AdviceScene<'_>, tool: &Tool) -> i64 {
 
 /// Returns the expected fraction of a gain that comes only with success.
 pub(super) fn expected(belief: &Belief, part: i64) -> i64 {
-    let (alpha, beta) = (i128::from(belief.alpha.0), i128::from(belief.beta.0));
+    let alpha = i128::from(belief.alpha.0);
+    let beta = i128::from(belief.beta.0);
     fixed::quotient(alpha * i128::from(part), (alpha + beta) * i128::from(ONE))
 }
 
@@ -89,7 +91,8 @@ pub(super) fn expected(belief: &Belief, part: i64) -> i64 {
 /// the first outcome of an unknown tool, Beta(1, 1): `36·αβ / (n²(n + 1)²)`, n = α + β, at most 1.
 pub(super) fn info(belief: &Belief) -> i64 {
     const TWELVE: i128 = 1_000_000_000_000;
-    let (alpha, beta) = (i128::from(belief.alpha.0), i128::from(belief.beta.0));
+    let alpha = i128::from(belief.alpha.0);
+    let beta = i128::from(belief.beta.0);
     let n = alpha + beta;
     // INVARIANT: both are at most 10¹², so no product exceeds 10³⁷.
     let spread = alpha * beta * TWELVE / (n * n);
@@ -107,7 +110,8 @@ mod tests {
     #[test]
     fn information() {
         let check = |alpha: i64, beta: i64, expected| {
-            let (alpha, beta) = (Decimal(alpha), Decimal(beta));
+            let alpha = Decimal(alpha);
+            let beta = Decimal(beta);
             assert_eq!(info(&Belief { alpha, beta, mean: Decimal(0) }), expected);
         };
         check(ONE, ONE, ONE);

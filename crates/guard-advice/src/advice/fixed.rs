@@ -25,7 +25,8 @@ pub(super) fn quotient(a: i128, b: i128) -> i64 {
         return 0;
     }
     let twice = 2 * a * i128::from(ONE);
-    let (whole, rest) = (twice / (2 * b), twice % (2 * b));
+    let whole = twice / (2 * b);
+    let rest = twice % (2 * b);
     let up = rest > b || (rest == b && whole % 2 == 1);
     i64::try_from(whole + i128::from(up)).unwrap_or(ONE).min(ONE)
 }

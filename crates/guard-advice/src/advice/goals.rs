@@ -44,7 +44,8 @@ impl<'k> Goals<'k> {
             let expr = after.rewritten(cx, expr);
             if cx.holds(&expr) { 2 } else { i64::from(after.may_change(&expr)) }
         };
-        let (mut gained, mut left) = (0, 0);
+        let mut gained = 0;
+        let mut left = 0;
         for (goal, holds) in self.goals.iter().zip(&self.holds) {
             let whole = 2 * goal.conditions.len() as i64;
             let conditions = goal.conditions.iter().zip(holds);
@@ -96,7 +97,8 @@ fn halves(holds: bool) -> i64 {
 
 /// Returns the fraction of conditions that hold, from the halves that each counts for.
 fn part(halves: impl Iterator<Item = i64>) -> i64 {
-    let (mut sum, mut whole) = (0, 0);
+    let mut sum = 0;
+    let mut whole = 0;
     for half in halves {
         sum += half;
         whole += 2;
@@ -105,7 +107,8 @@ fn part(halves: impl Iterator<Item = i64>) -> i64 {
 }
 
 fn overall(parts: impl Iterator<Item = i64>) -> Option<i64> {
-    let (mut sum, mut count) = (0, 0);
+    let mut sum = 0;
+    let mut count = 0;
     for part in parts {
         sum += part;
         count += ONE;

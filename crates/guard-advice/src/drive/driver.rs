@@ -250,7 +250,8 @@ impl<'d, 'o> Driver<'d, 'o> {
             }
             return Ok(());
         };
-        let (tool, value) = (action.wire_name.clone(), Some(action.value));
+        let tool = action.wire_name.clone();
+        let value = Some(action.value);
         let call = DriverCall { tool, args, fallback: true, value };
         match self.perform(&call, round)? {
             Ok(()) => {}

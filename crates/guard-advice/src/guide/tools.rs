@@ -56,7 +56,8 @@ pub(super) fn parameter(plan: &Plan, field: &Field) -> String {
     let secret = if field.secret { "; secret, never shown or recorded in the clear" } else { "" };
     let inner = words::open(plan, field.ty);
     let missing = if inner == field.ty { "" } else { "; may be left out" };
-    let (kind, doc) = (words::plain(plan, inner), words::further(&field.doc));
+    let kind = words::plain(plan, inner);
+    let doc = words::further(&field.doc);
     format!("`{}`: {kind}{missing}{secret}{doc}", field.name)
 }
 

@@ -414,7 +414,8 @@ fn what_is_given_up() {
     plan.tools = vec![dear, useful];
     plan.goals.push(goal("g", vec![is_true(0)]));
     let mut run = Run::new(plan);
-    let (dear, useful) = (run.action("dear"), run.action("useful"));
+    let dear = run.action("dear");
+    let useful = run.action("useful");
     assert_eq!(dear.terms.opportunity, useful.value);
     assert_eq!(useful.terms.opportunity.0, 0);
     run.ok("useful");

@@ -138,7 +138,8 @@ proptest! {
         other.goals.iter_mut().for_each(|goal| goal.conditions.reverse());
         let rolled = dice.below(usize::MAX) as u64;
         let actions = |plan| {
-            let (kernel, mut dice) = (kernel(plan), Dice::new(rolled));
+            let kernel = kernel(plan);
+            let mut dice = Dice::new(rolled);
             let mut world = Probes::any(&mut dice);
             let (session, now) = wild::session(&mut dice, &kernel, &mut world);
             guard_advice::advise(&kernel, &session, now, &mut world).actions

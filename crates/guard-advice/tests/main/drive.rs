@@ -84,7 +84,10 @@ impl Run {
     fn new(plan: Plan) -> Run {
         let kernel = kernel(plan);
         let session = kernel.open("s", 0, "/ws").unwrap();
-        let (tools, world, clock, ann) = (Log::default(), Later(0), Still::default(), Ann(false));
+        let tools = Log::default();
+        let world = Later(0);
+        let clock = Still::default();
+        let ann = Ann(false);
         Run { kernel, session, tools, world, clock, ann, limits: DriveLimits::default() }
     }
 

@@ -273,14 +273,16 @@ pub fn args(dice: &mut Dice, tool: &Tool) -> Json {
 /// A session in which something has happened.
 pub fn session(dice: &mut Dice, kernel: &Kernel, world: &mut Probes) -> (SessionState, i64) {
     let mut session = kernel.open("s", 0, "/ws").unwrap();
-    let (mut now, mut flying) = (0, Vec::<String>::new());
+    let mut now = 0;
+    let mut flying = Vec::<String>::new();
     for step in 0..dice.below(20) {
         now += dice.below(3_000) as i64;
         let tools = &kernel.plan().tools;
         let tool = &tools[dice.below(tools.len())];
         let args = args(dice, tool);
         if dice.one_in(4) {
-            let (tool, args) = (&tool.wire_name, &args);
+            let tool = &tool.wire_name;
+            let args = &args;
             let approve = CallApproval { tool, args, role: "human", by: "ann", expires: None, now };
             kernel.approve(&mut session, &approve).unwrap();
         }

@@ -26,7 +26,8 @@ pub(super) fn meant<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Opt
     let alike = |x: Option<char>, y: Option<char>| {
         x.zip(y).is_some_and(|(x, y)| x.eq_ignore_ascii_case(&y))
     };
-    let (first, last) = (name.chars().next(), name.chars().next_back());
+    let first = name.chars().next();
+    let last = name.chars().next_back();
     let plausible = known.take(COMPARED * 64).filter(|k| {
         *k != name
             && k.len().abs_diff(name.len()) <= 12
@@ -70,7 +71,8 @@ pub(crate) fn chain(names: &[&str]) -> String {
     if names.len() <= 16 {
         return names.join(" → ");
     }
-    let (head, tail) = (&names[..8], &names[names.len() - 7..]);
+    let head = &names[..8];
+    let tail = &names[names.len() - 7..];
     let between = names.len() - head.len() - tail.len();
     format!("{} → ({between} more) → {}", head.join(" → "), tail.join(" → "))
 }

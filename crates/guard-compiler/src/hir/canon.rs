@@ -277,11 +277,13 @@ impl Canon<'_> {
             ClauseKind::Ready(probe) => format!("ready {}", self.probe(*probe)),
             ClauseKind::Effect { ranges, when: wanted, target, op, value } => {
                 let each = self.ranges(Some(tool), ranges);
-                let (target, value) = (self.target(tool, target), when(value));
+                let target = self.target(tool, target);
+                let value = when(value);
                 format!("effect {target} {op:?} {value} for {each} when {}", when(wanted))
             }
             ClauseKind::Observe { target, value, ty, warn } => {
-                let (target, ty) = (self.target(tool, target), self.ty(ty));
+                let target = self.target(tool, target);
+                let ty = self.ty(ty);
                 format!("observe {target} = {} as {ty} {warn}", e(value))
             }
             ClauseKind::Learn(learn) => self.learn(Some(tool), learn),
@@ -388,9 +390,11 @@ impl Canon<'_> {
     /// The whole program without its places in the source.
     pub fn whole(self) -> String {
         let text = format!("{:?}", self.0);
-        let (mut out, mut rest) = (String::new(), text.as_str());
+        let mut out = String::new();
+        let mut rest = text.as_str();
         // What looks like a place within a text is none.
-        let (mut quoted, mut escaped) = (false, false);
+        let mut quoted = false;
+        let mut escaped = false;
         while let Some(c) = rest.chars().next() {
             if !quoted && rest.starts_with("Span {") {
                 rest = rest.split_once('}').map_or("", |(_, after)| after);

@@ -347,7 +347,8 @@ impl<'p> Tables<'p> {
 
     fn field(&mut self, field: &hir::Field) -> plan::Field {
         let ty = self.intern(&field.ty);
-        let (name, doc) = (field.wire.clone(), field.doc.clone());
+        let name = field.wire.clone();
+        let doc = field.doc.clone();
         plan::Field { name, ty, secret: field.secret, doc }
     }
 

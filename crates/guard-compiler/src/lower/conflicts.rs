@@ -35,7 +35,8 @@ pub(super) fn fill(program: &Program, tables: &Tables, plan: &mut Plan) {
     };
     let mut footprints: Vec<Footprint> = program.tools.iter().map(footprint).collect();
     for (declared, footprint) in footprints.iter_mut().enumerate() {
-        let (effects, observes) = (frame(&footprint.effect_vars), frame(&footprint.observe_vars));
+        let effects = frame(&footprint.effect_vars);
+        let observes = frame(&footprint.observe_vars);
         for invariant in effects.iter().chain(&observes) {
             footprint.read_vars.extend(&reads[*invariant]);
         }
@@ -58,7 +59,8 @@ pub(super) fn fill(program: &Program, tables: &Tables, plan: &mut Plan) {
 /// Returns whether a call of `tool` must wait for an unsettled one of `other`, computed for this
 /// pair alone: the precomputed conflicts must agree with it.
 pub(crate) fn waits_for(program: &Program, tool: usize, other: usize) -> bool {
-    let (mine, theirs) = (footprint(&program.tools[tool]), footprint(&program.tools[other]));
+    let mine = footprint(&program.tools[tool]);
+    let theirs = footprint(&program.tools[other]);
     let written: BTreeSet<usize> =
         theirs.effect_vars.union(&theirs.observe_vars).copied().collect();
     let own: BTreeSet<usize> = mine.effect_vars.union(&mine.observe_vars).copied().collect();

@@ -77,7 +77,8 @@ impl Lowering<'_> {
         let id = self.tables.tools.id(declared);
         // Both tables are sorted by tool.
         let run = |first: usize, end: usize| (first as u32..end as u32).collect();
-        let (indexes, windows) = (&self.tables.indexes, &self.tables.windows);
+        let indexes = &self.tables.indexes;
+        let windows = &self.tables.windows;
         out.indexes = run(
             indexes.partition_point(|i| i.tool < id),
             indexes.partition_point(|i| i.tool <= id),

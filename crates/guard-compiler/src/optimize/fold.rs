@@ -37,7 +37,8 @@ fn kid(mut tree: ExprTree, at: usize) -> ExprTree {
 /// Simplifies a connective with one constant operand. The right operand is dropped if the left one
 /// decides; the left operand is dropped if the right one decides and the left cannot fault.
 fn connective(facts: &TypeFacts, tool: Option<ToolId>, tree: ExprTree) -> ExprTree {
-    let (left, right) = (tree.kids[0].known(), tree.kids[1].known());
+    let left = tree.kids[0].known();
+    let right = tree.kids[1].known();
     let total = facts.total(tool, &tree.kids[0]);
     match (&tree.node, left, right) {
         (Node::And(..), Some(false), _) if guard_proof::mutant!("`false and x` is x") => {

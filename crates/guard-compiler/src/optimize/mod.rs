@@ -70,7 +70,9 @@ impl PassWork<'_> {
         &mut self,
         rewrite: impl Fn(&TypeFacts, Option<ToolId>, tree::ExprTree) -> tree::ExprTree,
     ) {
-        let (facts, notes, verb) = (&self.facts, &mut self.notes, self.verb);
+        let facts = &self.facts;
+        let notes = &mut self.notes;
+        let verb = self.verb;
         visit::deciding(self.plan, &mut |tool, expr| {
             // A leaf cannot be simplified.
             if expr.0.len() < 2 {

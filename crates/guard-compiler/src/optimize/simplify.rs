@@ -99,6 +99,7 @@ fn membership(tree: ExprTree) -> ExprTree {
         return tree;
     }
     let mut kids = tree.kids;
-    let (many, item) = (kids.swap_remove(1), kids.swap_remove(0));
+    let many = kids.swap_remove(1);
+    let item = kids.swap_remove(0);
     ExprTree::two(|a, b| Node::Compare(CompareOp::Eq, a, b), item, first(many))
 }

@@ -40,7 +40,8 @@ impl TypeChecker<'_, '_> {
         let mut typed_args: Vec<Option<Expr>> = vec![None; args.len()];
         let mut same: Option<Type> = None;
         for at in self.guides_first(row, args, scope) {
-            let (arg, kind) = (&args[at], row.takes[at]);
+            let arg = &args[at];
+            let kind = row.takes[at];
             let found = self.argument(row, arg, kind, same.as_ref(), scope);
             if found.ty == Type::Error {
                 return broken(span);
@@ -49,7 +50,8 @@ impl TypeChecker<'_, '_> {
             | (Some(Type::Decimal(..)), Type::Int(..)) = (&same, &found.ty)
             {
                 let first = typed_args.iter().flatten().next().map_or(span, |first| first.span);
-                let (is_int, name) = (matches!(same, Some(Type::Int(..))), name.node.as_str());
+                let is_int = matches!(same, Some(Type::Int(..)));
+                let name = name.node.as_str();
                 self.report(errors::mixed_numbers(span, name, first, arg.value.span, is_int));
                 return broken(span);
             }
@@ -239,7 +241,8 @@ fn same_bounds(builtin: Builtin, args: &[Expr]) -> Type {
             _ => first.ty.clone(),
         };
     }
-    let (a, b) = (range(&first.ty), args.get(1).map_or((None, None), |b| range(&b.ty)));
+    let a = range(&first.ty);
+    let b = args.get(1).map_or((None, None), |b| range(&b.ty));
     let (low, high) = match builtin {
         Builtin::Max => (a.0.max(b.0), a.1.zip(b.1).map(|(x, y)| x.max(y))),
         Builtin::Min => {

@@ -61,7 +61,8 @@ impl<'a> TypeChecker<'a, '_> {
         for entry in &names.policies.items {
             let Some(mode) = names.properties.get(entry.name.node.as_str()) else { continue };
             let name = entry.name.node.clone();
-            let (doc, span) = (entry.docs.join("\n"), entry.name.span);
+            let doc = entry.docs.join("\n");
+            let span = entry.name.span;
             self.program.properties.push(hir::Property { name, doc, mode: *mode, span });
         }
     }
@@ -502,7 +503,8 @@ impl<'a> TypeChecker<'a, '_> {
                     overlap(first, target, compared && *also)
                 };
                 if let Some((first, _)) = before.iter().find(overlaps) {
-                    let (second, first) = (target.span.0, first.span.0);
+                    let second = target.span.0;
+                    let first = first.span.0;
                     self.report(errors::written_twice(&target.var.node, second, first, &tool.name));
                 }
                 before.push((target, compared));

@@ -84,7 +84,8 @@ impl TypeChecker<'_, '_> {
         why: &str,
         scope: &mut Scope,
     ) {
-        let (name, span) = (tool.params[at].name.clone(), tool.params[at].span);
+        let name = tool.params[at].name.clone();
+        let span = tool.params[at].span;
         let guard = ast::ClauseCondition {
             unless: false,
             condition: condition(&name, flag, tool.params[at].ty.is_option(), span),
@@ -108,7 +109,8 @@ impl TypeChecker<'_, '_> {
 
 /// Returns true if an expression reads this field of the commands in the parameter.
 pub(crate) fn reads_field(program: &hir::Program, e: &Expr, param: u32, name: &str) -> bool {
-    let (mut of_param, mut reads) = (false, false);
+    let mut of_param = false;
+    let mut reads = false;
     e.walk(&mut |e| match &e.kind {
         ExprKind::Call(Builtin::Commands, args) => args[0].walk(&mut |e| {
             of_param |= matches!(&e.kind, ExprKind::Param(at) if *at == param);

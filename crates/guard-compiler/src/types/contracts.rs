@@ -74,7 +74,8 @@ impl TypeChecker<'_, '_> {
     }
 
     fn contract(&mut self, contract: &ast::Contract, doc: String) {
-        let (name, span) = (contract.name.node.clone(), contract.name.span);
+        let name = contract.name.node.clone();
+        let span = contract.name.span;
         let mut fields: Vec<hir::Field> = Vec::new();
         let mut lists: Vec<hir::ItemList> = Vec::new();
         let mut bounds = BOUNDS;
@@ -320,7 +321,8 @@ impl TypeChecker<'_, '_> {
         if let Some(first) = fields.iter().find(|field| field.name == name.node) {
             self.report(errors::duplicate("member", name, first.span));
         }
-        let (name, span) = (name.node.clone(), name.span);
+        let span = name.span;
+        let name = name.node.clone();
         let forms = TakenForms::OWN;
         let doc = String::new();
         fields.push(hir::Field { name, wire, forms, ty, secret, caseless: false, doc, span });
@@ -485,7 +487,8 @@ impl TypeChecker<'_, '_> {
             let row = &self.program.records[self.program.facts[fact].row];
             let column = row.fields.first().map_or(Type::Error, |field| field.ty.clone());
             if !fits(ty.required(), &column) {
-                let (wanted, shown) = (self.show(ty), self.show(&column));
+                let wanted = self.show(ty);
+                let shown = self.show(&column);
                 let wanted = format!("a fact of what refers, {wanted}");
                 self.report(errors::mismatch(allowed.span, &wanted, &shown));
             }
@@ -505,7 +508,8 @@ impl TypeChecker<'_, '_> {
             }
         };
         if !fits(ty.required(), &element) {
-            let (l, r) = (self.show(ty), self.show(&element));
+            let l = self.show(ty);
+            let r = self.show(&element);
             self.report(errors::mismatch(
                 allowed.span,
                 &format!("a collection of what refers, {l}"),

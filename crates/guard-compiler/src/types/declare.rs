@@ -365,14 +365,16 @@ impl<'a> TypeChecker<'a, '_> {
         for (at, entry) in names.tools.items.iter().enumerate() {
             let params = self.fields("parameter", &entry.decl.params);
             for param in &params {
-                let (name, span) = (&param.name, param.span);
+                let name = &param.name;
+                let span = param.span;
                 match self.other_meaning(name, &param.ty) {
                     Some(OtherMeaning::Declared("variable", at)) => {
                         self.report(errors::hidden_variable(name, span, at));
                     }
                     Some(OtherMeaning::Declared("fact", _)) | None => {}
                     Some(OtherMeaning::BuiltIn) if name == "result" => {
-                        let (what, kind) = ("value", "parameter");
+                        let what = "value";
+                        let kind = "parameter";
                         self.report(errors::hidden_name(what, name, span, kind, None));
                     }
                     Some(other) => {

@@ -176,7 +176,8 @@ impl<'a> TypeChecker<'a, '_> {
             let params = self.fields("parameter", &define.params);
             for param in &params {
                 if let Some(other) = self.other_meaning(&param.name, &param.ty) {
-                    let (kind, declared) = (other.kind(), other.declared());
+                    let kind = other.kind();
+                    let declared = other.declared();
                     let d =
                         errors::hidden_name("parameter", &param.name, param.span, kind, declared);
                     self.report(d);
@@ -311,7 +312,8 @@ impl<'a> TypeChecker<'a, '_> {
             Ok(_) | Err(WrongArgument::Count) => return self.wrong_count(define, e, args.len()),
             Err(WrongArgument::Unknown(name)) => {
                 let known: Vec<&str> = define.params.iter().map(|p| p.name.node.as_str()).collect();
-                let (define, declared) = (&define.name.node, define.name.span);
+                let declared = define.name.span;
+                let define = &define.name.node;
                 self.report(errors::unknown_parameter(&name, define, declared, known.into_iter()));
                 return broken(e.span);
             }
@@ -391,12 +393,14 @@ impl<'a> TypeChecker<'a, '_> {
     /// A problem within something that is written out, with the use that leads there; none where it was said before:
     /// for a define by itself, or for the same use.
     pub(super) fn of_use(&mut self, diagnostic: Diagnostic) -> Option<Diagnostic> {
-        let (at, message) = (diagnostic.primary.span, diagnostic.message.clone());
+        let at = diagnostic.primary.span;
+        let message = diagnostic.message.clone();
         let Some(outermost) = self.uses.first() else {
             let said = self.alone && !self.said.insert((at, message));
             return (!said).then_some(diagnostic);
         };
-        let (of, define) = (outermost.span, self.uses.iter().any(|used| used.define));
+        let of = outermost.span;
+        let define = self.uses.iter().any(|used| used.define);
         let known = !self.alone && self.said.contains(&(at, message.clone()));
         if define && !diagnostic.is_error() || known {
             return None;

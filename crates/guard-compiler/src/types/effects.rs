@@ -23,7 +23,8 @@ impl TypeChecker<'_, '_> {
         tool: &mut hir::Tool,
         scope: &mut Scope,
     ) {
-        let (depth, established) = (scope.locals.len(), scope.established.len());
+        let depth = scope.locals.len();
+        let established = scope.established.len();
         let help = "take one collection, a statement each";
         let ranges = self.ranges(&effect.each, ("an effect", help), scope);
         let when = effect.when.as_ref().map(|when| {
@@ -263,7 +264,8 @@ impl TypeChecker<'_, '_> {
                 None
             }
             (ast::Step::Index(at), Type::Map(key, of, _)) => {
-                let (key, element) = (*key, (**of).clone());
+                let key = *key;
+                let element = (**of).clone();
                 Some((Step::Index(self.key(at, key, scope)), element))
             }
             (ast::Step::Index(at), Type::List(of, _)) => {
@@ -385,7 +387,8 @@ impl TypeChecker<'_, '_> {
     ) -> Option<hir::Learn> {
         let projected = projected(learn);
         let learn = projected.as_ref().unwrap_or(learn);
-        let (depth, established) = (scope.locals.len(), scope.established.len());
+        let depth = scope.locals.len();
+        let established = scope.established.len();
         let help = "learn from one collection, a clause each";
         let ranges = self.ranges(&learn.each, ("a lesson", help), scope);
         // A missing value teaches nothing.
@@ -455,7 +458,8 @@ impl TypeChecker<'_, '_> {
             if fits(element, &column.ty) && !column.caseless {
                 return found;
             }
-            let (wanted, shown) = (self.show(&column.ty), self.show(&found.ty));
+            let wanted = self.show(&column.ty);
+            let shown = self.show(&found.ty);
             self.report(errors::mismatch(e.span, &wanted, &shown));
             return broken(e.span);
         }

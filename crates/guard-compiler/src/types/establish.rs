@@ -196,7 +196,8 @@ pub(crate) fn after_writes(
     returns: Option<&Type>,
 ) -> [Vec<(usize, String)>; 2] {
     let may_be_null = returns.is_none_or(Type::is_option);
-    let (mut effects, mut observations) = (Vec::new(), Vec::new());
+    let mut effects = Vec::new();
+    let mut observations = Vec::new();
     for governing in clauses {
         match &governing.clause.kind {
             ClauseKind::Effect(all) => effects.extend(all.iter().map(|effect| {

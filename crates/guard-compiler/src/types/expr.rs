@@ -64,7 +64,8 @@ impl TypeChecker<'_, '_> {
             self.report(errors::json_value(e.span, &what));
             return broken(e.span);
         }
-        let (wanted, found) = (self.show(wanted), self.show(&found.ty));
+        let wanted = self.show(wanted);
+        let found = self.show(&found.ty);
         self.report(errors::mismatch(e.span, &wanted, &found));
         broken(e.span)
     }
@@ -350,7 +351,8 @@ impl TypeChecker<'_, '_> {
         match join(left.ty.required(), &right.ty) {
             Some(ty) => typed(ExprKind::Else(boxed(left), boxed(right)), ty, span),
             None => {
-                let (l, r) = (self.show(left.ty.required()), self.show(&right.ty));
+                let l = self.show(left.ty.required());
+                let r = self.show(&right.ty);
                 self.report(errors::mismatch(b.span, &l, &r));
                 broken(span)
             }
@@ -381,7 +383,8 @@ impl TypeChecker<'_, '_> {
         match join(&left.ty, &right.ty) {
             Some(ty) => typed(ExprKind::If(boxed(condition), boxed(left), boxed(right)), ty, span),
             None => {
-                let (l, r) = (self.show(&left.ty), self.show(&right.ty));
+                let l = self.show(&left.ty);
+                let r = self.show(&right.ty);
                 self.report(errors::mismatch(b.span, &l, &r));
                 broken(span)
             }
@@ -462,7 +465,8 @@ impl TypeChecker<'_, '_> {
         let left = self.lifted(a, &Type::string(), scope);
         let ast::ExprKind::Regex(pattern) = &b.kind else {
             let right = self.expr(b, None, scope);
-            let (l, r) = (self.show(&left.ty), self.show(&right.ty));
+            let l = self.show(&left.ty);
+            let r = self.show(&right.ty);
             let help = "write the expression between slashes: `text matches /^a+$/`";
             self.report(errors::operator(span, "matches", (a.span, &l), Some((b.span, &r)), help));
             return broken(span);
@@ -489,7 +493,8 @@ impl TypeChecker<'_, '_> {
             };
             return typed(ExprKind::Within(boxed(left), boxed(right)), Type::Bool, span);
         }
-        let (l, r) = (self.show(&left.ty), self.show(&right.ty));
+        let l = self.show(&left.ty);
+        let r = self.show(&right.ty);
         let help = "`within` compares paths (`path within workspace`) or history and a duration \
                     (`called(test) within 10m`)";
         self.report(errors::operator(span, "within", (a.span, &l), Some((b.span, &r)), help));

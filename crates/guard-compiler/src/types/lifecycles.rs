@@ -130,7 +130,8 @@ impl TypeChecker<'_, '_> {
     /// Criteria are the harness's and evidence the agent's; what is never checked must not be waited for.
     fn sensible(&mut self, lifecycle: &hir::Lifecycle, transitions: &[&ast::Transition]) {
         for transition in transitions {
-            let (name, span) = (&transition.name.node, transition.name.span);
+            let name = &transition.name.node;
+            let span = transition.name.span;
             let agent = transition.actor.node == "agent";
             let (why, help) = match transition.criteria {
                 Some(_) if agent => (

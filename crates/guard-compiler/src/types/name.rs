@@ -38,7 +38,8 @@ impl TypeChecker<'_, '_> {
         scope: &mut Scope,
     ) -> Expr {
         if let Some(local) = scope.local(name) {
-            let (key, ty) = (local.key, local.ty.clone());
+            let key = local.key;
+            let ty = local.ty.clone();
             let local = ExprKind::Local(local.slot);
             if key == MapKey::Text {
                 return typed(local, ty, span);

@@ -105,7 +105,8 @@ impl TypeChecker<'_, '_> {
         right: &Expr,
         span: Span,
     ) -> bool {
-        let (l, r) = (left.ty.required(), right.ty.required());
+        let l = left.ty.required();
+        let r = right.ty.required();
         let spelling = operator(op).1;
         if *l == Type::Json || *r == Type::Json {
             let what = format!("`{spelling}` compares typed values");
@@ -126,7 +127,8 @@ impl TypeChecker<'_, '_> {
                 | Type::String(_)
         );
         if !ordered && !matches!(op, BinaryOp::Eq | BinaryOp::Ne) {
-            let (l, r) = (self.show(l), self.show(r));
+            let l = self.show(l);
+            let r = self.show(r);
             let help = "numbers, durations, times, strings and enums have an order; the rest is compared with `==`";
             self.report(errors::operator(span, spelling, (a.span, &l), Some((b.span, &r)), help));
             return false;
@@ -143,7 +145,8 @@ impl TypeChecker<'_, '_> {
         right: &Expr,
         span: Span,
     ) {
-        let (l, r) = (left.ty.required(), right.ty.required());
+        let l = left.ty.required();
+        let r = right.ty.required();
         let spelling = operator(op).1;
         let equality = matches!(op, BinaryOp::Eq | BinaryOp::Ne);
         let not = if op == BinaryOp::Ne { "not " } else { "" };
@@ -167,7 +170,8 @@ impl TypeChecker<'_, '_> {
                 self.report(errors::membership(span, spelling, &repaired));
             }
             _ => {
-                let (l, r) = (self.show(l), self.show(r));
+                let l = self.show(l);
+                let r = self.show(r);
                 let help = "both sides must have one type; nothing converts silently";
                 self.report(errors::operator(
                     span,
@@ -224,7 +228,8 @@ impl TypeChecker<'_, '_> {
             ExprKind::String(text) => *text == text.to_lowercase(),
             _ => self.caseless_column(e).is_some(),
         };
-        let (is_left, is_right) = (folded(left), folded(right));
+        let is_left = folded(left);
+        let is_right = folded(right);
         let column = self.caseless_column(left).filter(|_| !is_right);
         let column = column.or_else(|| self.caseless_column(right).filter(|_| !is_left));
         if let Some(name) = column.map(str::to_owned) {
@@ -299,7 +304,8 @@ impl TypeChecker<'_, '_> {
             return broken(span);
         }
         let (l, r) = if flipped { (&many, &one) } else { (&one, &many) };
-        let (l, r) = (self.show(&l.ty), self.show(&r.ty));
+        let l = self.show(&l.ty);
+        let r = self.show(&r.ty);
         let help = "`x in xs` and `xs contains x` ask for an element of a list or set, a key of a map, or a part of a string";
         self.report(errors::operator(span, spelling, (a.span, &l), Some((b.span, &r)), help));
         broken(span)
@@ -375,7 +381,8 @@ impl TypeChecker<'_, '_> {
                     &format!("`{spelling}` computes with typed values"),
                 ));
             } else {
-                let (l, r) = (self.show(&left.ty), self.show(&right.ty));
+                let l = self.show(&left.ty);
+                let r = self.show(&right.ty);
                 let help = match (&left.ty, &right.ty) {
                     (Type::List(..), Type::List(..)) | (Type::Set(..), Type::Set(..))
                         if op == BinaryOp::Add =>
@@ -428,7 +435,8 @@ fn is_written(ty: &Type) -> bool {
 
 /// One text after the other. Where both have a bound, so has the result.
 fn joined_texts(left: Expr, right: Expr, span: Span) -> Expr {
-    let (first, second) = (bounds(&left), bounds(&right));
+    let first = bounds(&left);
+    let second = bounds(&right);
     let sum = |a: Option<u64>, b: Option<u64>| a?.checked_add(b?);
     let ty = Type::String(StringBounds {
         max_chars: sum(first.0, second.0),

@@ -156,7 +156,8 @@ impl TypeChecker<'_, '_> {
         let (key, ty) = match inner.ty.required() {
             Type::List(element, _) => (Type::int(), (**element).clone()),
             Type::Map(key, value, _) => {
-                let (key, ty) = (*key, (**value).clone());
+                let key = *key;
+                let ty = (**value).clone();
                 let at = self.key(at, key, scope);
                 return typed(ExprKind::Index(boxed(inner), boxed(at)), ty.optional(), span);
             }

@@ -171,6 +171,7 @@ impl TypeChecker<'_, '_> {
 }
 
 fn matches_glob(text: &str, pattern: &str) -> bool {
-    let (text, pattern) = (Value::String(text.into()), Value::String(pattern.into()));
+    let text = Value::String(text.into());
+    let pattern = Value::String(pattern.into());
     Builtin::Glob.eval(&[&text, &pattern]) == Ok(Value::Bool(true))
 }

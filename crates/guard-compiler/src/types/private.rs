@@ -87,7 +87,8 @@ impl TypeChecker<'_, '_> {
         scope: &mut Scope,
     ) -> Option<(SelectedPart, Type)> {
         let mut base = self.signatures[at].returns.clone().unwrap_or(Type::Json);
-        let (mut path, mut ranges) = (Vec::new(), Vec::new());
+        let mut path = Vec::new();
+        let mut ranges = Vec::new();
         let mut begin: &str = "result";
         let mut element = None;
         for (binders, source) in each {

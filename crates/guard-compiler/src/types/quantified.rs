@@ -141,7 +141,8 @@ impl TypeChecker<'_, '_> {
             self.report(errors::arguments(collection.span, message, FORM));
             return broken(span);
         };
-        let (depth, outer) = (scope.locals.len(), scope.missing);
+        let depth = scope.locals.len();
+        let outer = scope.missing;
         let found = self.operand(scope, |checker, scope| checker.expr(collection, None, scope));
         let list = self.present(collection, found, scope);
         let Type::List(element, _) = list.ty.required() else {
@@ -160,7 +161,8 @@ impl TypeChecker<'_, '_> {
             let index = scope.bind(index, Type::int(), None);
             vec![index, scope.bind(&name.node, (**element).clone(), None)]
         };
-        let (first, second) = (bind("#first", a), bind("#second", b));
+        let first = bind("#first", a);
+        let second = bind("#second", b);
         if op == Quantifier::Count {
             scope.missing = MissingMeaning::Strict;
         }
@@ -332,7 +334,9 @@ fn swallowed(op: Quantifier, body: &ast::Expr, typed: &Expr, slots: &[u32]) -> O
         Quantifier::Any => QuantifierOp::All,
         _ => return None,
     };
-    let (mut body, mut typed, mut slots) = (body, typed, slots.to_vec());
+    let mut body = body;
+    let mut typed = typed;
+    let mut slots = slots.to_vec();
     // Through a quantifier of the other kind its last operand moves outwards.
     while let (
         ast::ExprKind::Quantified { body: written, .. },

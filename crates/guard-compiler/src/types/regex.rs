@@ -73,8 +73,11 @@ fn ends(pattern: &str) -> bool {
 
 /// The alternatives of the whole expression: an anchor belongs to the one it stands in.
 fn alternatives(pattern: &str) -> Vec<&str> {
-    let (mut found, mut from) = (Vec::new(), 0);
-    let (mut groups, mut class, mut escaped) = (0usize, false, false);
+    let mut found = Vec::new();
+    let mut from = 0;
+    let mut groups = 0usize;
+    let mut class = false;
+    let mut escaped = false;
     for (at, c) in pattern.char_indices() {
         match c {
             _ if escaped => escaped = false,

@@ -97,7 +97,8 @@ impl TypeChecker<'_, '_> {
             T::Run { success, call, name, returns, undecoded } => {
                 let call = self.scenario_call(call, false)?;
                 let name = name.as_ref().map(|n| n.node.clone());
-                let (result, undecoded) = (self.returned(returns), *undecoded);
+                let result = self.returned(returns);
+                let undecoded = *undecoded;
                 StepKind::Run { result, undecoded, call, name, success: *success }
             }
             T::Allowed(call) => StepKind::Allowed(self.scenario_call(call, false)?),

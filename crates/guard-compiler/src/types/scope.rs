@@ -316,7 +316,8 @@ impl<'s> Scope<'s> {
         let symbol = symbol.filter(|symbol| {
             !self.locals.iter().any(|local| local.symbol.as_ref() == Some(symbol))
         });
-        let (name, key) = (name.to_string(), MapKey::Text);
+        let name = name.to_string();
+        let key = MapKey::Text;
         self.locals.push(Local { name, ty, slot, key, symbol });
         slot
     }

@@ -59,7 +59,8 @@ impl TypeChecker<'_, '_> {
                 conditions.push((self.shown(condition, &scope), typed));
             }
             let doc = entry.docs.join("\n");
-            let (name, span) = (entry.name.node.clone(), entry.name.span);
+            let name = entry.name.node.clone();
+            let span = entry.name.span;
             self.program.goals.push(hir::Goal { name, doc, span, conditions });
         }
     }
@@ -100,7 +101,8 @@ impl TypeChecker<'_, '_> {
             }
             blocks.push(self.block(block));
         }
-        let (name, span) = (feedback.name.node.clone(), feedback.name.span);
+        let name = feedback.name.node.clone();
+        let span = feedback.name.span;
         if feedback.blocks.is_empty() {
             let why = format!("the feedback `{name}` has nothing to say");
             self.report(errors::impossible_type(span, &why, "write a block: `info: \"…\"`"));
@@ -279,7 +281,8 @@ impl TypeChecker<'_, '_> {
                 dimensions.push((dimension.node.clone(), check));
             }
         }
-        let (name, span) = (attest.name.node.clone(), attest.name.span);
+        let name = attest.name.node.clone();
+        let span = attest.name.span;
         if attest.dimensions.is_empty() {
             let why = format!("the attest `{name}` has no dimensions");
             self.report(errors::impossible_type(span, &why, "name at least one"));
@@ -478,7 +481,8 @@ impl TypeChecker<'_, '_> {
             let wanted = "a string, path, url, int or decimal";
             self.report(errors::mismatch(value.span, wanted, &shown));
         }
-        let (found, origin) = (Box::new(found), Type::Enum(hir::ORIGIN));
+        let found = Box::new(found);
+        let origin = Type::Enum(hir::ORIGIN);
         match name {
             "seen" => {
                 super::typed::typed(ExprKind::Seen(found), Type::Set(origin.into(), Some(3)), span)

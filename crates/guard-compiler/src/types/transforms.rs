@@ -74,7 +74,8 @@ impl TypeChecker<'_, '_> {
         let (when, value) =
             self.conditioned(transform, Some(&scope.params[param].ty.clone()), scope);
         if value.ty.is_option() && *value.ty.required() != Type::Never {
-            let (wanted, found) = ("a value, or `none`", self.show(&value.ty));
+            let wanted = "a value, or `none`";
+            let found = self.show(&value.ty);
             self.report(errors::mismatch(transform.value.span, wanted, &found));
             return None;
         }
@@ -95,7 +96,8 @@ impl TypeChecker<'_, '_> {
             let word = if guard.unless { "unless" } else { "when" };
             shortened(format!("{word} {}", self.shown(&guard.condition, scope)))
         });
-        let (param, said) = (param as u32, said.unwrap_or_default());
+        let param = param as u32;
+        let said = said.unwrap_or_default();
         let replacement = Some(hir::Replacement { param, value, text: said });
         Some(ClauseKind::Deny { condition, text, because, replacement })
     }
@@ -216,7 +218,8 @@ impl TypeChecker<'_, '_> {
                     && path.iter().zip(other_path.iter()).all(|(a, b)| a.node == b.node)
             };
             if let Some((first, _)) = seen.iter().find(overlaps) {
-                let (second, first) = (target.span, first.span);
+                let second = target.span;
+                let first = first.span;
                 self.report(errors::transformed_twice(&target.node, second, first, &tool.name));
             }
             seen.push((target, path));

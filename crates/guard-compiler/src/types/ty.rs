@@ -432,7 +432,8 @@ impl TypeChecker<'_, '_> {
                 .map_err(|why| self.report(errors::literal(literal.span, &literal.node, &why)))
                 .ok()
         };
-        let (lo, mut hi) = (bound(low), bound(high));
+        let lo = bound(low);
+        let mut hi = bound(high);
         if !inclusive {
             hi = hi.map(|h| h.saturating_sub(1));
         }

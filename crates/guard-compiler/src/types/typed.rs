@@ -19,7 +19,8 @@ pub(super) fn folded(e: Expr, column: &Field) -> Expr {
     if !column.caseless || e.ty == Type::Error {
         return e;
     }
-    let (span, name) = (e.span, e.name.clone());
+    let span = e.span;
+    let name = e.name.clone();
     Expr { name, ..typed(ExprKind::Call(Builtin::Lower, vec![e]), Type::string(), span) }
 }
 

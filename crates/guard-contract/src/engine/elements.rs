@@ -115,7 +115,8 @@ impl ContractEngine {
 
     /// Begins a unit, an object or something else; records a comma that is missing before it.
     pub(super) fn begin_unit(&mut self, object: bool) {
-        let (at, column) = (self.at, self.column());
+        let at = self.at;
+        let column = self.column();
         let Some(listing) = self.listing() else { return };
         let missing = !listing.fresh && listing.comma.is_none();
         (listing.comma, listing.fresh) = (None, false);

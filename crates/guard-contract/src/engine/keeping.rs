@@ -21,7 +21,8 @@ impl ContractEngine {
 
     /// Counts an item: it is kept, or the item that it replaces is quarantined.
     pub(super) fn keep(&mut self, list: usize, rank: Rank, item: KeptItem) {
-        let (start, end) = (item.at.start as usize, item.at.end as usize);
+        let start = item.at.start as usize;
+        let end = item.at.end as usize;
         let twice = self.listing().is_some_and(|listing| listing.list == list && listing.twice);
         if twice {
             let error = "its list occurs twice".to_owned();

@@ -349,7 +349,8 @@ impl ContractEngine {
     fn member_value(&mut self, t: &StepInput<'_>, byte: u8) -> bool {
         let Some(object) = self.object() else { return false };
         let Some((name, key)) = object.key.clone() else { return false };
-        let (within, twice) = (object.item, object.seen.contains(&name));
+        let within = object.item;
+        let twice = object.seen.contains(&name);
         let list = self.p.list_of(within, &name);
         let field = match within {
             None => self.p.fields.iter().position(|field| *field.name == *name),
@@ -440,7 +441,8 @@ impl ContractEngine {
         if let Some(list) = object.item {
             return self.end_item(t, list, end);
         }
-        let (start, known) = (object.start, object.known);
+        let start = object.start;
+        let known = object.known;
         let alone = self.draft.is_empty() && self.best.is_none() && !self.around.prose;
         let other = known == 0 && !alone && !object.attached;
         if other {

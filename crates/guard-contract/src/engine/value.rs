@@ -40,7 +40,8 @@ impl ContractEngine {
         if ended {
             return Some(read);
         }
-        let (why, cut) = ("where its value ends is unclear", rest.len() == next);
+        let why = "where its value ends is unclear";
+        let cut = rest.len() == next;
         let suspect = if string { 0 } else { len };
         Some(UnitReading::Broken(Irreparable {
             at: next,

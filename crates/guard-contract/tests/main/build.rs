@@ -85,7 +85,8 @@ impl Builder {
     pub fn act(&mut self, more: &str, ty: TypeId) -> TypeId {
         let more = field(more, self.ty(TypeDef::Option { of: ty }));
         let any = self.ty(TypeDef::Option { of: JSON });
-        let (action, target) = (field("action", STRING), field("target", STRING));
+        let action = field("action", STRING);
+        let target = field("target", STRING);
         self.record("Act", vec![action, target, more, field("evidence", any)])
     }
 

@@ -213,7 +213,8 @@ pub struct Damaged {
 /// The offsets of the marks outside of strings; a mark that is inserted there stands outside too.
 fn marks(text: &str) -> Vec<(usize, bool)> {
     let mut found = Vec::new();
-    let (mut inside, mut escaped) = (false, false);
+    let mut inside = false;
+    let mut escaped = false;
     for (at, byte) in text.bytes().enumerate() {
         match byte {
             _ if std::mem::take(&mut escaped) => {}
@@ -276,7 +277,8 @@ pub fn damage(rng: &mut Rng, document: &Document, kind: Kind) -> Damaged {
             text.truncate(at);
         }
         Kind::Gap => {
-            let (a, b) = (place(rng, &text), place(rng, &text));
+            let a = place(rng, &text);
+            let b = place(rng, &text);
             let from = a.min(b);
             let mut to = if rng.chance(50) { a.max(b) } else { a.max(b).min(from + 20) };
             while !text.is_char_boundary(to) {
@@ -288,7 +290,8 @@ pub fn damage(rng: &mut Rng, document: &Document, kind: Kind) -> Damaged {
         Kind::Splice => {
             let other = self::document(rng);
             let at = place(rng, &text);
-            let (a, b) = (place(rng, &other.text), place(rng, &other.text));
+            let a = place(rng, &other.text);
+            let b = place(rng, &other.text);
             others = other.items.iter().map(|item| item.0.clone()).collect();
             if rng.chance(50) {
                 touched.push((at, text.len()));
@@ -396,7 +399,8 @@ pub fn judge(
 
 /// Line breaks in strings, escaped.
 fn lines_escaped(text: &str) -> String {
-    let (mut inside, mut escaped) = (false, false);
+    let mut inside = false;
+    let mut escaped = false;
     let mut out = String::new();
     for c in text.chars() {
         match c {
@@ -457,7 +461,8 @@ fn run_with(
             outcome.count += 1;
             outcome.falsely_valid += u64::from(why == FALSELY_VALID);
             if outcome.broken.len() < most && seen.insert(damaged.text.clone()) {
-                let (was, is) = (&document.text, &damaged.text);
+                let was = &document.text;
+                let is = &damaged.text;
                 outcome.broken.push(format!("{n} {kind:?}: {why}\n--- was\n{was}\n--- is\n{is}\n"));
             }
         }

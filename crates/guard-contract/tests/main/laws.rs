@@ -116,7 +116,8 @@ fn stands(value: &Json, text: &str) {
 
 /// A text in these pieces gives what it gives whole.
 fn fed(checker: &Checker, text: &[u8], sizes: &[usize]) -> Report {
-    let (mut feed, mut at) = (checker.feed(), 0);
+    let mut feed = checker.feed();
+    let mut at = 0;
     for size in sizes.iter().cycle() {
         if at == text.len() {
             break;
@@ -157,7 +158,8 @@ fn damaged(text: &str, damage: &Damage) -> String {
         Damage::Insert(at, byte) => chars.insert(at % (len + 1), byte),
         Damage::Replace(at, byte) => chars[at % len] = byte,
         Damage::Cut(a, b) => {
-            let (a, b) = (a % len, b % len);
+            let a = a % len;
+            let b = b % len;
             chars.drain(a.min(b)..a.max(b));
         }
     }

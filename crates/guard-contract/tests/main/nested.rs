@@ -230,7 +230,8 @@ fn what_is_held_while_a_text_streams_does_not_grow_with_it() {
         counted.bytes_max
     };
     // The first 64 KiB of the text are kept, and the bounded lists of the report.
-    let (some, many) = (held(5_000), held(50_000));
+    let some = held(5_000);
+    let many = held(50_000);
     assert!(some < 1 << 20 && many < 1 << 20, "{some} {many}");
 }
 

@@ -93,7 +93,8 @@ impl YamlBuilder {
             }
             Event::MappingStart(_, anchor, tag) => {
                 check_tag(tag.map(|tag| format!("{}{}", tag.handle(), tag.suffix())).as_deref())?;
-                let (members, keys) = (Vec::new(), HashSet::new());
+                let members = Vec::new();
+                let keys = HashSet::new();
                 self.begin(OpenValue::Object { members, keys, key: None }, anchor)
             }
             Event::SequenceEnd | Event::MappingEnd => self.end(),
@@ -108,7 +109,9 @@ impl YamlBuilder {
                 if self.repeated > MAX_REPEATED {
                     return Err(format!("aliases repeat more than {MAX_REPEATED} values"));
                 }
-                let (value, size, depth) = (known.value.clone(), known.size, known.depth);
+                let value = known.value.clone();
+                let size = known.size;
+                let depth = known.depth;
                 self.value(value, 0, size, depth)
             }
             Event::DocumentStart(..) if self.result.is_some() => Err("a second document".into()),

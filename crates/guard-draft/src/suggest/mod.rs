@@ -207,7 +207,8 @@ impl SessionObserver {
             return None;
         }
         self.by_name.insert(wire.to_owned(), self.tools.len());
-        let (params, orders) = (BTreeMap::new(), OrdersSeen::default());
+        let params = BTreeMap::new();
+        let orders = OrdersSeen::default();
         let wire = wire.to_owned();
         self.tools.push(ToolSeen { wire, calls: 0, sessions: 0, most: 0, params, orders });
         Some(self.tools.len() - 1)

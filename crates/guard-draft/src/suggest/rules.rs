@@ -32,7 +32,8 @@ pub(super) struct ParamRules<'r> {
 impl ParamRules<'_> {
     /// Returns the clauses that held.
     pub fn clauses(&self) -> Vec<String> {
-        let (name, values) = (self.name, self.values);
+        let name = self.name;
+        let values = self.values;
         let sayable = !UNSAYABLE.contains(&name);
         if values.count < self.min_support || !sayable || values.is_secret(name) {
             return Vec::new();

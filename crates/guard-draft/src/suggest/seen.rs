@@ -118,7 +118,8 @@ impl TextsSeen {
 
     fn see_command(&mut self, text: &str, workspace: &str) {
         let Value::List(commands) = commands_of(text, workspace) else { return };
-        let (mut certain, mut literal) = (true, true);
+        let mut certain = true;
+        let mut literal = true;
         for command in &commands {
             let Value::Record(fields) = command else { return };
             let (Some(Value::String(program)), Some(Value::Bool(known)), Some(Value::Bool(whole))) =

@@ -73,7 +73,8 @@ impl TypeWriter<'_> {
 
 /// Returns the type of texts: a narrower one than `string` only if enough of them were seen and all have it.
 pub(super) fn text_type(name: &str, values: &ValuesSeen, min_support: u64) -> &'static str {
-    let (texts, count) = (&values.texts, values.texts.count);
+    let texts = &values.texts;
+    let count = values.texts.count;
     if count < min_support || values.is_secret(name) {
         return "string";
     }

@@ -17,7 +17,8 @@ pub(super) fn suggestion(seen: &SessionObserver, name: &str, min_support: u64) -
     let mut type_names = BTreeSet::new();
     let drafts: Vec<(ToolDraft, usize)> =
         writer.order.iter().map(|tool| writer.tool(*tool, &mut type_names)).collect();
-    let (tools, rules) = (drafts.len(), drafts.iter().map(|(_, rules)| rules).sum());
+    let tools = drafts.len();
+    let rules = drafts.iter().map(|(_, rules)| rules).sum();
     let mut text = format!(
         "//! A first guard, suggested by {} with {}. Its types are those of the calls.\n\
          //! Each rule held in every session; it rests on at least {}.\n\
@@ -31,7 +32,9 @@ pub(super) fn suggestion(seen: &SessionObserver, name: &str, min_support: u64) -
     for (draft, _) in &drafts {
         let _ = write!(text, "\n{}", draft.text());
     }
-    let (sessions, calls, unseen) = (seen.sessions, seen.calls, seen.unseen);
+    let sessions = seen.sessions;
+    let calls = seen.calls;
+    let unseen = seen.unseen;
     Suggestion { text, tools, rules, sessions, calls, unseen }
 }
 
@@ -77,7 +80,8 @@ impl<'w> GuardWriter<'w> {
             min_support: self.min_support,
             items: Vec::new(),
         };
-        let (mut params, mut clauses) = (Vec::new(), Vec::new());
+        let mut params = Vec::new();
+        let mut clauses = Vec::new();
         clauses.extend(self.orders(id));
         for (param, values) in &tool.params {
             let ty = types.field(param, param, values, tool.calls);

@@ -138,7 +138,8 @@ fn common_type(known: &Json, other: &Json) -> Option<Json> {
         Json::Array(kinds) => kinds.clone(),
         single => vec![single.clone()],
     };
-    let (known, other) = (list(known), list(other));
+    let known = list(known);
+    let other = list(other);
     let integer = Json::string("integer");
     let number = Json::string("number");
     let mut common: Vec<Json> = Vec::new();

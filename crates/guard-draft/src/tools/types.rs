@@ -38,7 +38,8 @@ impl<'c> TypeScope<'c> {
         components: &'c BTreeMap<String, Json>,
         is_pattern: &'c dyn Fn(&str) -> bool,
     ) -> TypeScope<'c> {
-        let (tools, names) = (BTreeSet::new(), BTreeSet::new());
+        let tools = BTreeSet::new();
+        let names = BTreeSet::new();
         TypeScope { tools, names, is_pattern, components, declared: BTreeMap::new() }
     }
 }
@@ -95,7 +96,9 @@ impl<'a, 'c> SchemaReader<'a, 'c> {
         tool: &'a str,
         scope: &'a mut TypeScope<'c>,
     ) -> SchemaReader<'a, 'c> {
-        let (items, clauses, notes) = (Vec::new(), Vec::new(), Vec::new());
+        let items = Vec::new();
+        let clauses = Vec::new();
+        let notes = Vec::new();
         SchemaReader { root, tool, scope, open: Vec::new(), items, clauses, notes }
     }
 
@@ -146,7 +149,8 @@ impl<'a, 'c> SchemaReader<'a, 'c> {
         let mut ty = match alias(schema) {
             Some(reference) => self.referred(reference, place),
             None if schema.get("allOf").is_some() || schema.get("$ref").is_some() => {
-                let (components, root) = (self.scope.components, self.root);
+                let components = self.scope.components;
+                let root = self.root;
                 let found = |reference: &str| resolve(components, root, reference);
                 match merged(schema, &found) {
                     Some(whole) => self.single(&whole, place),
@@ -196,7 +200,8 @@ impl<'a, 'c> SchemaReader<'a, 'c> {
 
     /// The type of the schema that a `$ref` names. A shared enum or record is declared once for all tools.
     fn referred(&mut self, reference: &str, place: SchemaPlace<'_>) -> TypeText {
-        let (components, root) = (self.scope.components, self.root);
+        let components = self.scope.components;
+        let root = self.root;
         let Some(target) = resolve(components, root, reference) else {
             return self.unknown(&format!("$ref {reference}"), place);
         };

@@ -48,7 +48,8 @@ pub(super) fn text(rules: &[StaticRule]) -> String {
     let of = |decision: StaticDecision| -> BTreeSet<String> {
         rules.iter().filter(|rule| rule.decision == decision).map(written).collect()
     };
-    let (deny, ask) = (of(StaticDecision::Deny), of(StaticDecision::Ask));
+    let deny = of(StaticDecision::Deny);
+    let ask = of(StaticDecision::Ask);
     let settings = json!({ "permissions": { "ask": ask, "deny": deny } });
     format!("{settings:#}\n")
 }

@@ -29,7 +29,8 @@ pub(super) fn text(rules: &[StaticRule], examples: &[ExportExample]) -> String {
             StaticDecision::Ask => "prompt",
         };
         let of_tool = examples.iter().filter(|example| example.tool == rule.tool);
-        let (mut met, mut other) = (Vec::new(), Vec::new());
+        let mut met = Vec::new();
+        let mut other = Vec::new();
         for example in of_tool {
             let Some(command) = example.words(param) else { continue };
             match (example.runs, command.starts_with(words)) {

@@ -238,7 +238,8 @@ impl ConditionReader<'_> {
             (Node::Call(Builtin::FileName, path), Node::String(ending)) => {
                 match path.first().map(|p| self.get(*p)) {
                     Some(Node::Param(param)) => {
-                        let (param, ending) = (self.param(*param), ending.clone());
+                        let param = self.param(*param);
+                        let ending = ending.clone();
                         ReadCondition::from_pattern(CallPattern::FileEnding { param, ending })
                     }
                     _ => self.unread(id),

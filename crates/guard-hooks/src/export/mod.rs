@@ -205,7 +205,8 @@ impl Exporter<'_> {
                 None => format!(" when {}", expr(&shows, when)),
             });
             let words = format!("approval {}{}", approval.role, when.unwrap_or_default());
-            let (when, because) = (approval.when.as_ref(), &approval.because);
+            let when = approval.when.as_ref();
+            let because = &approval.because;
             self.rule(tool, &approval.rule, words, StaticDecision::Ask, when, because);
         }
         let gate = "irreversible and critical";
@@ -215,7 +216,8 @@ impl Exporter<'_> {
             self.rule(tool, &meta, gate.into(), StaticDecision::Ask, None, &None);
         }
         for risk in tool.gates() {
-            let (words, when) = (format!("{gate} {}", risk.text), Some(&risk.when));
+            let words = format!("{gate} {}", risk.text);
+            let when = Some(&risk.when);
             self.rule(tool, &risk.rule, words, StaticDecision::Ask, when, &None);
         }
         for said in before(plan, tool) {

@@ -107,7 +107,8 @@ pub fn installed(host: &Vocabulary, text: &str) -> Result<Vec<InstalledHook>, Se
             for hook in group.member("hooks").into_iter().flat_map(JsonNode::items) {
                 let hook = hook.to_value(&editor.text);
                 if hook["command"].as_str().is_some_and(|command| is_ours(host, command)) {
-                    let (event, matcher) = (event.to_owned(), matcher.clone());
+                    let event = event.to_owned();
+                    let matcher = matcher.clone();
                     found.push(InstalledHook { event, matcher, hook });
                 }
             }

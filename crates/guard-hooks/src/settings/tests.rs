@@ -45,7 +45,8 @@ fn uninstalling_undoes_installing() {
         let without = uninstall(gemini(), &with).expect(&with);
         assert_eq!(installed(gemini(), &without), Ok(Vec::new()), "{without}");
         let plain = |text: &str| super::tree::parse(text).map(|node| node.to_value(text));
-        let (mut was, mut is) = (plain(text).expect(text), plain(&without).expect(&without));
+        let mut was = plain(text).expect(text);
+        let mut is = plain(&without).expect(&without);
         // Empty objects and arrays of hooks go with ours.
         for value in [&mut was, &mut is] {
             if let Some(hooks) = value.get_mut("hooks").and_then(|hooks| hooks.as_object_mut()) {

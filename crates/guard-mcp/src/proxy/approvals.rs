@@ -42,7 +42,8 @@ impl<G: CallGate> McpProxy<G> {
         self.own.remove(own);
         let Some(mut call) = self.calls.remove(&number) else { return };
         let CallStage::Asking(_, question) = &call.stage else { return };
-        let (request, denial) = (question.request.clone(), question.denial.clone());
+        let request = question.request.clone();
+        let denial = question.denial.clone();
         call.asked = true;
         match json.get("result").and_then(answer) {
             Some(answer) => self.answered(call, &request, &answer),

@@ -149,7 +149,8 @@ impl<G: CallGate> McpProxy<G> {
             }
             CallStage::Cancelled => self.pass_to_server(line),
             CallStage::Asking(own, _) => {
-                let (own, link) = (own.clone(), call.link);
+                let own = own.clone();
+                let link = call.link;
                 self.withdraw_question(link, &own);
                 self.forget(number);
             }

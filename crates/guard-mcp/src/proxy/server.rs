@@ -111,7 +111,8 @@ impl<G: CallGate> McpProxy<G> {
     /// The server still works on a call.
     fn progressed(&mut self, json: &Json) {
         let token = json.get("params").and_then(|params| params.get("progressToken"));
-        let (deadline, peer) = (self.now + self.options.call_time, self.link.peer);
+        let deadline = self.now + self.options.call_time;
+        let peer = self.link.peer;
         let call = self.calls.values_mut().find(|call| {
             let known = call.meta.as_ref().and_then(|meta| meta.get("progressToken"));
             let own = call.link.peer == peer && call.stage == CallStage::Forwarded;

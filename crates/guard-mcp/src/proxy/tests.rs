@@ -69,7 +69,8 @@ fn proxy(answer: GateAnswer) -> McpProxy<CountingGate> {
 }
 
 fn texts(outputs: &[ProxyOutput]) -> (Vec<String>, Vec<String>) {
-    let (mut client, mut server) = (Vec::new(), Vec::new());
+    let mut client = Vec::new();
+    let mut server = Vec::new();
     for output in outputs {
         match output {
             ProxyOutput::ToClient(_, line) => {

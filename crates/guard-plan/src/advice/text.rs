@@ -128,7 +128,8 @@ fn action_to(action: &Action, out: &mut String) {
         "  Value: {} (progress={}, info={}, cost_ratio={}, risk={}, opportunity={})",
         action.value, terms.progress, terms.info, terms.cost_ratio, terms.risk, terms.opportunity
     );
-    let (alpha, beta) = (belief.alpha, belief.beta);
+    let alpha = belief.alpha;
+    let beta = belief.beta;
     let _ = writeln!(out, "  Beliefs: Beta({alpha},{beta}) → {} success\n", percent(belief.mean));
 }
 

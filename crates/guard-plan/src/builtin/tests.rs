@@ -421,7 +421,8 @@ proptest! {
     #[test]
     fn an_address_has_both_parts(input in "[a-zA-Z.@ -]{0,12}(@[a-z.]{0,8})?") {
         let part = |builtin: Builtin| builtin.eval(&[&text(&input)]).unwrap();
-        let (local, domain) = (part(B::EmailLocal), part(B::EmailDomain));
+        let local = part(B::EmailLocal);
+        let domain = part(B::EmailDomain);
         match (&local, &domain) {
             (Value::String(local), Value::String(domain)) => {
                 prop_assert!(input.starts_with(&**local));

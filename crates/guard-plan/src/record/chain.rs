@@ -54,7 +54,8 @@ impl Chain {
         call: Option<&str>,
         payload: &(impl WritePayload + ?Sized),
     ) -> &[u8] {
-        let (line, text) = (&mut self.line, &mut self.text);
+        let line = &mut self.line;
+        let text = &mut self.text;
         line.clear();
         put(line, "{\"seq\":");
         count(self.seq, line);

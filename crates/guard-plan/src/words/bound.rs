@@ -24,8 +24,8 @@ pub fn bound(plan: &Plan, bound: &SessionBound) -> String {
         let terms = bound.terms.iter().filter(|(factor, _)| (*factor > 0) == positive);
         let mut words: Vec<String> = terms
             .map(|(times, measure)| {
-                let (times, measure) =
-                    (factor(times.unsigned_abs(), *measure), (name(plan, *measure)));
+                let times = factor(times.unsigned_abs(), *measure);
+                let measure = name(plan, *measure);
                 if times == "1" { measure } else { format!("{times} * {measure}") }
             })
             .collect();

@@ -105,7 +105,8 @@ impl Printer<'_> {
             Node::Else(a, b) => (9, two(a, "else", b, 10, 9)),
             Node::Neg(a) => (10, format!("-{}", sub(a, 10))),
             Node::If(c, a, b) => {
-                let (then, other) = (self.node(*a, 10, hint), self.node(*b, 0, hint));
+                let then = self.node(*a, 10, hint);
+                let other = self.node(*b, 0, hint);
                 (0, format!("if {} then {then} else {other}", sub(c, 1)))
             }
             Node::Quantified { op, over, binders, body } => {

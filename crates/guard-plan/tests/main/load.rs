@@ -247,7 +247,8 @@ fn damage_is_named() {
     let json = loaded.to_json();
     let other = json.replace("\"keeps_args\": false", "\"keeps_args\": true");
     assert_eq!(load(other.as_bytes()), Err(LoadError::Hash));
-    let (ours, next) = (encode::FORMAT_VERSION, encode::FORMAT_VERSION + 1);
+    let ours = encode::FORMAT_VERSION;
+    let next = encode::FORMAT_VERSION + 1;
     let future = json.replace(&format!("\"version\": {ours}"), &format!("\"version\": {next}"));
     assert_eq!(load(future.as_bytes()), Err(LoadError::Version(next)));
 }

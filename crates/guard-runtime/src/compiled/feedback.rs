@@ -37,7 +37,9 @@ impl Providers {
         }
         let mut created = Vec::new();
         let mut edges = Vec::new();
-        let (mut always, mut by_fact, mut denied_any) = (Vec::new(), Vec::new(), Vec::new());
+        let mut always = Vec::new();
+        let mut by_fact = Vec::new();
+        let mut denied_any = Vec::new();
         let mut by_tool: Vec<Vec<u32>> = vec![Vec::new(); plan.tools.len()];
         let mut denied: Vec<Vec<ProviderId>> = vec![Vec::new(); plan.tools.len()];
         let triggers = (0..).zip(&plan.feedback);

@@ -465,7 +465,8 @@ type Words = Box<[(u32, u64)]>;
 /// Splits the requirements: bits for those that only require tools to have succeeded, and the
 /// positions of the others.
 fn needs(tool: &plan::Tool) -> (Words, Box<[u32]>) {
-    let (mut words, mut others) = (BTreeMap::new(), Vec::new());
+    let mut words = BTreeMap::new();
+    let mut others = Vec::new();
     for (place, requires) in (0..).zip(&tool.requires) {
         match requires.any_of.as_slice() {
             [plan::Requirement { latest: false, tool, key: None, since: None, within: None }]

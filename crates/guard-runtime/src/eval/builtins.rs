@@ -20,7 +20,8 @@ impl<'a> Context<'a> {
         match (builtin, ids) {
             (Builtin::Len, [a]) => Ok(length(&self.node(expr, *a, scope)?)),
             (Builtin::StartsWith | Builtin::EndsWith, [a, b]) => {
-                let (a, b) = (self.node(expr, *a, scope)?, self.node(expr, *b, scope)?);
+                let a = self.node(expr, *a, scope)?;
+                let b = self.node(expr, *b, scope)?;
                 let (Some(whole), Some(part)) = (a.text().or(a.path()), b.text().or(b.path()))
                 else {
                     return Ok(None);
@@ -31,15 +32,16 @@ impl<'a> Context<'a> {
                 })))
             }
             (Builtin::Mentions, [named, said]) => {
-                let (named, said) =
-                    (self.node(expr, *named, scope)?, self.node(expr, *said, scope)?);
+                let named = self.node(expr, *named, scope)?;
+                let said = self.node(expr, *said, scope)?;
                 let (Some(named), Some(said)) = (named.text(), said.text()) else {
                     return Ok(None);
                 };
                 Ok(Some(Val::Bool(is_mentioned(named, said))))
             }
             (Builtin::Min | Builtin::Max, [a, b]) => {
-                let (a, b) = (self.node(expr, *a, scope)?, self.node(expr, *b, scope)?);
+                let a = self.node(expr, *a, scope)?;
+                let b = self.node(expr, *b, scope)?;
                 let greater = match (&a, &b) {
                     (Val::Int(x), Val::Int(y))
                     | (Val::Decimal(x), Val::Decimal(y))
@@ -50,7 +52,8 @@ impl<'a> Context<'a> {
                 Ok(Some(if greater == (builtin == Builtin::Max) { a } else { b }))
             }
             (Builtin::Concat, [a, b]) => {
-                let (a, b) = (self.node(expr, *a, scope)?, self.node(expr, *b, scope)?);
+                let a = self.node(expr, *a, scope)?;
+                let b = self.node(expr, *b, scope)?;
                 let (Some(first), Some(second)) = (a.text(), b.text()) else { return Ok(None) };
                 let bytes = first.len() + second.len();
                 if bytes > MAX_JOINED {

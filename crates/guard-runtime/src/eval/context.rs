@@ -92,7 +92,8 @@ impl<'a> Context<'a> {
         decision: &'a DecisionResources,
         answers: &'a dyn WorldQuestions,
     ) -> Context<'a> {
-        let (args, writes): (&[Val<'a>], &[(VarId, Value)]) = (&[], &[]);
+        let args: &[Val<'a>] = &[];
+        let writes: &[(VarId, Value)] = &[];
         let now = session.now;
         Context { compiled, session, decision, answers, now, args, writes, result: None }
     }

@@ -62,7 +62,8 @@ impl<'a> Context<'a> {
                 let history = &session.tools[*tool as usize];
                 let count = match window {
                     Some(window) => {
-                        let (settlement, time) = (session.settlements, self.now);
+                        let settlement = session.settlements;
+                        let time = self.now;
                         session.windows[*window as usize].count(Stamp { settlement, time })
                     }
                     None if *failures => history.failures,

@@ -18,7 +18,8 @@ pub(super) fn first_message<'a>(
     for (block, when) in feedback.blocks.iter().zip(when) {
         if cx.holds_if_any(when)? {
             let text = rendered(cx, &feedback.name, block)?;
-            let (provider, severity) = (feedback.name.clone(), block.severity);
+            let provider = feedback.name.clone();
+            let severity = block.severity;
             return Ok(Some(Delivered { provider, severity, text, judged }));
         }
     }

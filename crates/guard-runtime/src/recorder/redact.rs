@@ -45,7 +45,8 @@ impl Recorder {
                     "" => String::new(),
                     text => self.marked(text.as_bytes()),
                 };
-                let (output, stdout) = (mark(&ran.output), mark(&ran.stdout));
+                let output = mark(&ran.output);
+                let stdout = mark(&ran.stdout);
                 let ran = Ran { ended: ran.ended.clone(), output, stdout };
                 Asked::Run { command: command.clone(), answer: Some(ran) }
             }

@@ -172,7 +172,9 @@ impl CounterWindow {
         if self.count == 0 {
             return;
         }
-        let (span, count, stay) = (self.span, self.count, !self.all);
+        let span = self.span;
+        let count = self.count;
+        let stay = !self.all;
         let push = |times: &mut VecDeque<Millis>| {
             let old = |time: &Millis| now.saturating_sub(*time) >= span;
             while stay && times.len() >= count || times.front().is_some_and(old) {

@@ -175,7 +175,8 @@ mod tests {
         let int = Value::Int;
         let known =
             |table: &FactRows, values: &[Value]| table.known(values.len(), &key::encode(values));
-        let (start, call): (Arc<str>, Arc<str>) = ("start".into(), "c1".into());
+        let start: Arc<str> = "start".into();
+        let call: Arc<str> = "c1".into();
         table.add(vec![int(1), int(10)], &start);
         table.add(vec![int(2), int(20)], &start);
         assert_eq!(table.add(vec![int(1), int(11)], &call), AddedRow::Kept);

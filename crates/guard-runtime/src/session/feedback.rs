@@ -74,7 +74,8 @@ impl FeedbackMemory {
             self.by_count.extend(provider.due.0.map(|at| (at, id)));
             self.by_time.extend(provider.due.1.map(|at| (at, id)));
         }
-        let (created, edges) = (new.created.len() as u32, new.edges.len() as u32);
+        let created = new.created.len() as u32;
+        let edges = new.edges.len() as u32;
         self.providers.len() == new.providers.len()
             && self.edges.len() == new.edges.len()
             && self.created.is_sorted_by(|a, b| a < b)
@@ -87,7 +88,8 @@ impl FeedbackMemory {
         let provider = self.providers.get(id as usize)?;
         let (delivered, time) = provider.last.as_ref()?;
         let Delivered { severity, text, judged, .. } = delivered;
-        let (times, time) = (provider.spoke, *time);
+        let times = provider.spoke;
+        let time = *time;
         Some(Spoken { times, text, severity: *severity, time, judged: *judged })
     }
 }

@@ -138,7 +138,8 @@ impl ItemTable {
             return false;
         }
         for item in self.all.drain(..) {
-            let (state, moved) = (item.state as usize, item.last.transition);
+            let state = item.state as usize;
+            let moved = item.last.transition;
             let known = state < lifecycle.states.len()
                 && moved.is_none_or(|at| (at as usize) < lifecycle.transitions.len());
             if !known || !fits(&item) {

@@ -88,7 +88,8 @@ mod tests {
 
     fn probe(every: Option<Millis>, up_to: Option<Millis>, within: Option<Millis>) -> Probe {
         let backoff = up_to.map(|up_to| Backoff { factor: 2 * DECIMAL_ONE, up_to });
-        let (name, asks) = ("p".into(), ProbeAsks::Host);
+        let name = "p".into();
+        let asks = ProbeAsks::Host;
         let forms = Default::default();
         Probe { name, returns: 0, forms, asks, every, backoff, timeout: 1, within }
     }
@@ -96,7 +97,8 @@ mod tests {
     #[test]
     fn waits_grow_to_their_bound() {
         let probe = probe(None, Some(3_000), None);
-        let (mut attempts, mut now) = (Attempts::default(), 0);
+        let mut attempts = Attempts::default();
+        let mut now = 0;
         for wait in [1_000, 2_000, 3_000, 3_000] {
             attempts = attempts.with(&probe, Ok(Value::Bool(false)), now);
             assert_eq!(attempts.turn(&probe, now), ProbeTurn::At(now + wait));

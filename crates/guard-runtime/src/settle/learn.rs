@@ -47,7 +47,8 @@ pub(super) fn learn(
     let mut taught = Vec::new();
     let lessons = call.tool.learns.iter().zip(&call.ready.learns);
     for ((rule, ready), reading) in lessons.zip(&call.ready.readings.learns) {
-        let (ready_endorsements, stains) = (&call.ready.endorsements[..], &session.stains);
+        let ready_endorsements = &call.ready.endorsements[..];
+        let stains = &session.stains;
         let counts =
             |need: &EndorsementNeed| endorse::counts(&ready_endorsements[need.endorsement], stains);
         let endorsed = reading.needs.iter().all(|needs| needs.iter().any(counts));

@@ -26,7 +26,8 @@ pub(crate) fn begin_monitors(compiled: &CompiledPlan, session: &mut SessionState
 pub(crate) fn step_monitors(compiled: &CompiledPlan, session: &mut SessionState) {
     let mut world = NoWorld;
     for (id, monitor) in compiled.plan().monitors.iter().enumerate() {
-        let (decision, answers) = (DecisionResources::default(), WorldAnswers::new(&mut world));
+        let decision = DecisionResources::default();
+        let answers = WorldAnswers::new(&mut world);
         let (of, trigger) = &compiled.monitors[id];
         let context = Context::new(compiled, session, &decision, &answers);
         let operand = context.holds(of);

@@ -100,7 +100,8 @@ fn emptied<'c>(
     let context = Context { args: &args, ..Context::new(compiled, session, &decision, answers) };
     let matches = |id, text: &str| compiled.matches(id, text);
     let decoder = compiled.decoder(&session.workspace, true, &matches);
-    let (mut cleared, mut left) = (Vec::<(VarId, Value)>::new(), Vec::new());
+    let mut cleared = Vec::<(VarId, Value)>::new();
+    let mut left = Vec::new();
     let rules = call.tool.observes.iter().zip(&call.ready.observes);
     for (rule, (ready, _)) in rules.filter(|(rule, _)| !rule.rule.shadow) {
         let var = rule.target.var;

@@ -105,7 +105,8 @@ fn exceeded(cx: &Context<'_>, id: UnitId, amount: i64) -> Option<Reason> {
         return None;
     }
     let left = decimal::format(budget.saturating_sub(spent).max(0));
-    let (budget, cost) = (decimal::format(budget), decimal::format(amount));
+    let budget = decimal::format(budget);
+    let cost = decimal::format(amount);
     let message = format!("{left} of {budget} {} left, this call costs {cost}", unit.name);
     Some(cx.reason_at(Code::Budget, &unit.name, Some(unit.span), message))
 }

@@ -260,7 +260,8 @@ fn broken(before: &Context<'_>, after: &Context<'_>, id: InvariantId) -> Reason 
         .shows
         .iter()
         .map(|show| {
-            let (was, is) = (before.show(show), after.show(show));
+            let was = before.show(show);
+            let is = after.show(show);
             let shown = if was == is { is } else { format!("{was} → {is}") };
             (show.label.clone(), shown)
         })

@@ -47,7 +47,8 @@ fn one_of<'a>(
     draft: &mut PendingWrites,
     findings: &mut FoundReasons,
 ) {
-    let (requires, ready) = (&call.tool.requires[place], &call.ready.requires[place]);
+    let requires = &call.tool.requires[place];
+    let ready = &call.ready.requires[place];
     {
         let standing = match cx.holds_if_any(&ready.when) {
             Ok(true) => standing(cx, requires, &ready.keys, draft),

@@ -31,7 +31,8 @@ struct CheckJudge<'j, 'a> {
 /// Returns the failed checks of the completion.
 pub(crate) fn missing(cx: &Context<'_>) -> Vec<Missing> {
     let Some(completion) = &cx.compiled.plan().completion else { return Vec::new() };
-    let (checks, ready) = (&completion.checks.0, &cx.compiled.checks);
+    let checks = &completion.checks.0;
+    let ready = &cx.compiled.checks;
     let judge = CheckJudge { cx, checks, ready: &ready.completion, attests: &ready.attests };
     let missing = |lack: FailedCheck| {
         let check = &checks[lack.check as usize];
@@ -117,7 +118,9 @@ impl CheckJudge<'_, '_> {
 
     /// Judges files that must all exist.
     fn files(&self, group: &[u32]) -> Option<FailedCheck> {
-        let (mut first, mut missing, mut others) = (None, Vec::new(), Vec::new());
+        let mut first = None;
+        let mut missing = Vec::new();
+        let mut others = Vec::new();
         for id in group {
             let CheckKind::File(file) = self.checks[*id as usize].kind else { continue };
             let session = self.cx.session;

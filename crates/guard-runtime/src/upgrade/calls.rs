@@ -59,7 +59,8 @@ fn counted(plan: &Plan) -> Vec<Counted> {
 impl Migration<'_> {
     /// By limit of the old plan: its place in the new one. Equal limits are paired in their order.
     fn limit_places(&self) -> Vec<Option<usize>> {
-        let (old, new) = (counted(self.old.plan()), counted(self.new.plan()));
+        let old = counted(self.old.plan());
+        let new = counted(self.new.plan());
         let mut taken = vec![false; new.len()];
         let place = |limit: &Counted| {
             let at = (0..new.len()).find(|at| !taken[*at] && new[*at].is_same(limit))?;
@@ -78,7 +79,8 @@ impl Migration<'_> {
                 self.to.counters[*at] = counter;
             }
         }
-        let (old, new) = (counted(self.old.plan()), counted(self.new.plan()));
+        let old = counted(self.old.plan());
+        let new = counted(self.new.plan());
         for (limit, _) in old.iter().zip(&places).filter(|(_, place)| place.is_none()) {
             let is_there =
                 |tool: &str| self.new.plan().tools.iter().any(|known| known.wire_name == tool);
@@ -106,7 +108,8 @@ impl Migration<'_> {
 
     /// Carries over each tool's history: how its calls ended, and the values that rules look up of them.
     pub(super) fn history(&mut self) -> Result<(), UpgradeError> {
-        let (old, new) = (self.old.plan(), self.new.plan());
+        let old = self.old.plan();
+        let new = self.new.plan();
         for (at, tool) in new.tools.iter().enumerate() {
             let Some(was) = self.names.tool(at) else { continue };
             let known = &old.tools[was];
@@ -152,7 +155,8 @@ impl Migration<'_> {
 
     /// By memory of the old plan: its place in the new one.
     fn index_place(&self, was: usize) -> Option<usize> {
-        let (old, new) = (self.old.plan(), self.new.plan());
+        let old = self.old.plan();
+        let new = self.new.plan();
         let index = &old.indexes[was];
         let tool = self.names.new_tool(index.tool as usize)?;
         let same = self.names.same_params(index.tool as usize, tool);
@@ -163,7 +167,8 @@ impl Migration<'_> {
     }
 
     fn indexes(&mut self) {
-        let (old, new) = (self.old.plan(), self.new.plan());
+        let old = self.old.plan();
+        let new = self.new.plan();
         let places: Vec<Option<usize>> =
             (0..old.indexes.len()).map(|was| self.index_place(was)).collect();
         let words = |plan: &Plan, at: usize| {
@@ -186,7 +191,8 @@ impl Migration<'_> {
     }
 
     fn windows(&mut self) {
-        let (old, new) = (self.old.plan(), self.new.plan());
+        let old = self.old.plan();
+        let new = self.new.plan();
         let place = |was: &guard_plan::plan::Window| {
             let tool = self.names.new_tool(was.tool as usize)? as ToolId;
             let same = (tool, was.failures, was.size);
@@ -230,7 +236,8 @@ impl Migration<'_> {
         if let Some(was) = flight.tool.map(|id| id as usize) {
             let at = self.in_flight(flight, was)?;
             moved.tool = Some(at as ToolId);
-            let (known, tool) = (&self.old.plan().tools[was], &self.new.plan().tools[at]);
+            let known = &self.old.plan().tools[was];
+            let tool = &self.new.plan().tools[at];
             draft.keys.clear();
             for index in &tool.indexes {
                 let place = known

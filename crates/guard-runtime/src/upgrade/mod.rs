@@ -151,7 +151,8 @@ impl<'m> Migration<'m> {
 
     /// The values of variables, with the trust in what they held.
     fn state(&mut self) -> Result<(), UpgradeError> {
-        let (old, new) = (self.old.plan(), self.new.plan());
+        let old = self.old.plan();
+        let new = self.new.plan();
         for (at, var) in new.state.iter().enumerate() {
             let Some(was) = self.names.var(at) else {
                 self.begins(Memory::Variable, format!("the variable `{}`", var.name));
@@ -174,7 +175,8 @@ impl<'m> Migration<'m> {
     }
 
     fn spending(&mut self) {
-        let (old, new) = (self.old.plan(), self.new.plan());
+        let old = self.old.plan();
+        let new = self.new.plan();
         for (at, unit) in new.units.iter().enumerate() {
             match self.names.unit(at) {
                 Some(was) => self.to.spent[at] = self.from.spent[was],
@@ -189,7 +191,8 @@ impl<'m> Migration<'m> {
     }
 
     fn facts(&mut self) -> Result<(), UpgradeError> {
-        let (old, new) = (self.old.plan(), self.new.plan());
+        let old = self.old.plan();
+        let new = self.new.plan();
         for (at, fact) in new.facts.iter().enumerate() {
             let Some(was) = old.facts.iter().position(|known| known.name == fact.name) else {
                 self.begins(Memory::Fact, format!("the fact `{}`", fact.name));
@@ -202,7 +205,8 @@ impl<'m> Migration<'m> {
             }
             let rows = self.from.facts[was].len();
             if rows as u64 > fact.max {
-                let (name, max) = (&fact.name, fact.max);
+                let name = &fact.name;
+                let max = fact.max;
                 let why = format!("the fact `{name}` has {rows} rows, and holds {max} now");
                 return Err(UpgradeError::Other(why));
             }
@@ -217,7 +221,8 @@ impl<'m> Migration<'m> {
     }
 
     fn probes(&mut self) -> Result<(), UpgradeError> {
-        let (old, new) = (self.old.plan(), self.new.plan());
+        let old = self.old.plan();
+        let new = self.new.plan();
         for (at, probe) in new.probes.iter().enumerate() {
             let Some(was) = old.probes.iter().position(|known| known.name == probe.name) else {
                 continue;
@@ -237,7 +242,8 @@ impl<'m> Migration<'m> {
 
     /// The origins of values, the words of the user, and how calls ended.
     fn seen(&mut self) {
-        let (old, new) = (self.old.plan(), self.new.plan());
+        let old = self.old.plan();
+        let new = self.new.plan();
         match (old.origins, new.origins) {
             (true, true) => self.to.origins = self.from.origins.clone(),
             (false, true) => self.begins(Memory::Seen, "where values come from".into()),
@@ -261,7 +267,8 @@ impl<'m> Migration<'m> {
     }
 
     fn items(&mut self) -> Result<(), UpgradeError> {
-        let (old, new) = (self.old.plan(), self.new.plan());
+        let old = self.old.plan();
+        let new = self.new.plan();
         for (at, lifecycle) in new.lifecycles.iter().enumerate() {
             let Some(was) = old.lifecycles.iter().position(|known| known.name == lifecycle.name)
             else {
@@ -295,7 +302,8 @@ impl<'m> Migration<'m> {
 
     /// Carries over the counters that belong to no declaration. A halt stays, and so do the findings about proofs.
     fn counts(&mut self) {
-        let (from, to) = (self.from, &mut self.to);
+        let from = self.from;
+        let to = &mut self.to;
         (to.decisions, to.settlements) = (from.decisions, from.settlements);
         (to.moments, to.calls) = (from.moments, from.calls);
         (to.prompts, to.blocked) = (from.prompts, from.blocked);
@@ -310,7 +318,8 @@ impl<'m> Migration<'m> {
 
     /// Temporal operators, which are judged by the state that has come over where they are new.
     fn monitors(&mut self) {
-        let (old, new) = (self.old.plan(), self.new.plan());
+        let old = self.old.plan();
+        let new = self.new.plan();
         monitors::begin_monitors(self.new, &mut self.to);
         let known: Vec<String> =
             (0..old.monitors.len()).map(|monitor| text::monitor(old, monitor)).collect();

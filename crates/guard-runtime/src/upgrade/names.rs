@@ -109,7 +109,8 @@ impl OldPositions {
 
     /// The criterion under the new plan; what it asks where that is gone.
     pub fn criterion(&self, criterion: &ItemCriterion) -> Result<ItemCriterion, String> {
-        let (old, new) = (&self.old, &self.new);
+        let old = &self.old;
+        let new = &self.new;
         match criterion {
             ItemCriterion::Command(id) => {
                 let words = &old.commands[*id as usize].argv;

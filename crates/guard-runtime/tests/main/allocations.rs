@@ -57,7 +57,8 @@ fn an_allowed_check_allocates_nothing() {
         cycle(&kernel, &mut session, tool, &Json::Object(vec![]), 0);
     }
     let args = Json::parse(r#"{"env": "prod", "count": 2}"#).unwrap();
-    let (role, by) = ("human", "ann");
+    let role = "human";
+    let by = "ann";
     let approve = CallApproval { tool: "deploy", args: &args, role, by, expires: None, now: 0 };
     kernel.approve(&mut session, &approve).unwrap();
     let proposal = Proposal { call: "c", tool: "deploy", args: (&args).into(), now: 1 };
@@ -88,7 +89,8 @@ fn an_entry_of_a_map_is_written_without_copying_the_map() {
     for n in 0..1_000 {
         cycle(&kernel, &mut session, "put", &args(n), n);
     }
-    let (args, mut scratch) = (args(500), Scratch::default());
+    let args = args(500);
+    let mut scratch = Scratch::default();
     let proposal = Proposal { call: "c", tool: "put", args: (&args).into(), now: 1_000 };
     let mut check = || {
         let proposed = kernel.check_with(&session, &proposal, &mut NoWorld, &mut scratch);

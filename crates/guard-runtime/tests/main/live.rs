@@ -109,8 +109,12 @@ pub fn command(words: &str) -> Command {
 }
 
 pub fn probe(name: &str, returns: TypeId) -> Probe {
-    let (asks, every, backoff, within) = (ProbeAsks::Host, None, None, None);
-    let (name, forms) = (name.into(), None);
+    let asks = ProbeAsks::Host;
+    let every = None;
+    let backoff = None;
+    let within = None;
+    let name = name.into();
+    let forms = None;
     Probe { name, returns, forms, asks, every, backoff, timeout: 10_000, within }
 }
 

@@ -148,8 +148,10 @@ fn answer(request: &mut PendingApproval, kind: &RequestEvent, at: Millis) {
         RequestEvent::Ask { .. } => {}
         RequestEvent::Grant { by, role, once, until } => {
             (request.rejected, request.open) = (None, false);
-            let (by, role) = (by.clone(), role.clone());
-            let (until, once) = (*until, *once);
+            let by = by.clone();
+            let role = role.clone();
+            let until = *until;
+            let once = *once;
             request.grants.push(Granted { by, role, at, until, once, used: 0, revoked: None });
         }
         RequestEvent::Reject { by, reason } => {

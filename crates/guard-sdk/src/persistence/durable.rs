@@ -44,12 +44,14 @@ impl<W: World> Session<W> {
         {
             let records = storage.store.records(self.state.id(), 0)?;
             let records = records.collect::<Result<Vec<_>, _>>()?;
-            let (kernel, secrets) = (self.guard.kernel(), &self.persistence.secrets);
+            let kernel = self.guard.kernel();
+            let secrets = &self.persistence.secrets;
             let resumed = resume(kernel, secrets, records.iter().map(String::as_str))?;
             self.adopt(resumed);
             return Ok(());
         }
-        let (kernel, secrets) = (self.guard.kernel(), &self.persistence.secrets);
+        let kernel = self.guard.kernel();
+        let secrets = &self.persistence.secrets;
         let resumed = match (&begun.snapshot, last_upgrade(&begun.records)) {
             // A snapshot from before an upgrade is of another plan. The store has followed the chain.
             (_, Some(at)) => {
@@ -73,7 +75,8 @@ impl<W: World> Session<W> {
 
     /// Resumes the session from a trace that no store holds.
     pub(crate) fn resume_trace(&mut self, lines: &[String]) -> Result<(), SessionError> {
-        let (kernel, secrets) = (self.guard.kernel(), &self.persistence.secrets);
+        let kernel = self.guard.kernel();
+        let secrets = &self.persistence.secrets;
         let resumed = resume(kernel, secrets, lines.iter().map(String::as_str))?;
         self.adopt(resumed);
         lines.iter().for_each(|line| self.persistence.retain(line));
@@ -85,7 +88,8 @@ impl<W: World> Session<W> {
         let short = || SessionError::Snapshot("it is too short".into());
         let (seq, rest) = snapshot.split_first_chunk::<8>().ok_or_else(short)?;
         let (hash, memory) = rest.split_first_chunk::<32>().ok_or_else(short)?;
-        let (kernel, secrets) = (self.guard.kernel(), &self.persistence.secrets);
+        let kernel = self.guard.kernel();
+        let secrets = &self.persistence.secrets;
         let hash: Hash = *hash;
         let resumed = recall(kernel, secrets, u64::from_le_bytes(*seq), hash, memory)
             .map_err(|error| SessionError::Snapshot(error.to_string()))?;

@@ -187,7 +187,8 @@ fn foreign(found: &str) -> Option<&'static str> {
 fn separated_bracket(site: &Site, index: usize, inside: bool) -> Option<Diagnostic> {
     let open = site.word(index);
     let before = index.checked_sub(1).filter(|&i| inside && i >= site.first)?;
-    let (name, bracket) = (site.token(before)?, site.token(index)?);
+    let name = site.token(before)?;
+    let bracket = site.token(index)?;
     let gap = site.text.get(name.end as usize..bracket.start as usize)?;
     let word = name.text(site.text);
     let separated = !gap.is_empty()

@@ -211,7 +211,8 @@ impl TreeBuilder<'_> {
                 let whole = span.to(right.expr.span);
                 let depth = condition.depth.max(then.depth);
                 let value = ParsedExpr { depth: right.depth.max(depth), ..right };
-                let (condition, then) = (Box::new(condition.expr), Box::new(then.expr));
+                let condition = Box::new(condition.expr);
+                let then = Box::new(then.expr);
                 self.over(value, whole, |e| ExprKind::If(condition, then, e))
             }
             Pending::Quantified { op, binders, over, span } => {

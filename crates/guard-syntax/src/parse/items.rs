@@ -129,7 +129,8 @@ impl TreeBuilder<'_> {
                 let params = self.fields(parts.next()?)?;
                 let max = self.take_max(&mut parts);
                 let node = parts.next()?;
-                let (docs, span) = (self.docs(&node), self.span_eq(&node));
+                let docs = self.docs(&node);
+                let span = self.span_eq(&node);
                 let kind = self.clause_kind(node)?;
                 let approval = Clause { docs, shadow: false, kind, span };
                 ItemKind::Statement(Statement { name, params, max, approval })

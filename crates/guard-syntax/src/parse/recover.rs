@@ -57,7 +57,8 @@ impl<'t> Parser<'t> {
 
     /// Returns the item that the chunk would be if its first word were `keyword`.
     fn repaired(&mut self, chunk: Chunk, keyword: &str) -> Option<FileItem> {
-        let (rule, site) = (rule_of(keyword)?, self.site(chunk.first, chunk.last));
+        let rule = rule_of(keyword)?;
+        let site = self.site(chunk.first, chunk.last);
         let length = site.word(chunk.first).len();
         let text = format!("{keyword}{}", &site.slice()[length..]);
         let base = site.start() as i64 + length as i64 - keyword.len() as i64;
@@ -228,7 +229,8 @@ impl<'t> Parser<'t> {
         if !self.clean(first, last) {
             return;
         }
-        let (word, base) = (site.word(first), site.start() as i64);
+        let word = site.word(first);
+        let base = site.start() as i64;
         let rule = if kind.rule == Rule::check && word == "at" { Rule::at_most } else { kind.rule };
         if let Some(node) = grammar::whole(rule, site.slice()) {
             self.builder.keep(base, node, item);

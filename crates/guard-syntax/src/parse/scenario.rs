@@ -161,7 +161,8 @@ impl TreeBuilder<'_> {
     }
 
     fn report_step(&mut self, mut parts: ChildNodes) -> Option<TestStepKind> {
-        let (contract, lines) = (self.name(&mut parts)?, self.strings(&mut parts));
+        let contract = self.name(&mut parts)?;
+        let lines = self.strings(&mut parts);
         parts.has(Rule::is_word);
         let state = self.name(&mut parts)?;
         let truncated = parts.has(Rule::cut_off);
@@ -184,7 +185,8 @@ impl TreeBuilder<'_> {
 
     fn denied(&mut self, mut parts: ChildNodes) -> Option<TestStepKind> {
         let call = self.take_call(&mut parts)?;
-        let (mut by, mut names) = (None, Vec::new());
+        let mut by = None;
+        let mut names = Vec::new();
         if let Some(node) = parts.accept(Rule::denied_by) {
             let mut inner = ChildNodes::new(node);
             by = self.name(&mut inner);

@@ -103,7 +103,8 @@ pub(super) fn field(field: &Field) -> String {
     let secret = if field.secret { "secret " } else { "" };
     let key = if field.key { " key" } else { "" };
     let caseless = if field.caseless { " caseless" } else { "" };
-    let (forms, wire) = (forms(&field.forms), wire(&field.wire));
+    let forms = forms(&field.forms);
+    let wire = wire(&field.wire);
     format!("{}: {secret}{}{key}{caseless}{forms}{wire}", field.name.node, ty(&field.ty))
 }
 

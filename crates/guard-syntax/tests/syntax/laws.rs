@@ -25,7 +25,8 @@ fn gaps(text: &str) -> Vec<usize> {
     let mut offset = 0;
     for line in text.split_inclusive('\n') {
         let comment = line.trim_start().starts_with("//");
-        let (mut in_string, mut escaped) = (false, false);
+        let mut in_string = false;
+        let mut escaped = false;
         for (at, c) in line.char_indices().filter(|_| !comment) {
             match c {
                 _ if escaped => escaped = false,
@@ -44,7 +45,9 @@ fn gaps(text: &str) -> Vec<usize> {
 fn comments(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for line in text.lines() {
-        let (mut in_string, mut escaped, mut slash) = (false, false, false);
+        let mut in_string = false;
+        let mut escaped = false;
+        let mut slash = false;
         for (at, c) in line.char_indices() {
             if slash && c == '/' && !in_string {
                 found.push(line[at + 1..].trim_start_matches(['/', '!']).trim().to_owned());
@@ -132,7 +135,8 @@ proptest! {
 
     #[test]
     fn items_are_read_by_themselves(one in bytes(), other in bytes()) {
-        let (one, mut other) = (tree(&one), tree(&other));
+        let one = tree(&one);
+        let mut other = tree(&other);
         other.header = None;
         other.docs = Vec::new();
         let both = read(&format!("{}\n{}", print(&one), print(&other)));

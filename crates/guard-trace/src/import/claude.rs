@@ -20,7 +20,8 @@ pub(super) fn value(importer: &mut Importer, json: &Json, give: &mut RecordSink<
     let name = text(json, "sessionId").or_else(|| text(json, "session_id"));
     let Some(session) = importer.session(name.as_deref()) else { return };
     session.workspace(json.get("cwd").and_then(Json::as_str));
-    let (name, at) = (session.name().to_owned(), time_of(json));
+    let name = session.name().to_owned();
+    let at = time_of(json);
     let content = message.get("content").unwrap_or(&Json::Null);
     let blocks = match content {
         Json::Array(blocks) => &blocks[..],

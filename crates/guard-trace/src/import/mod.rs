@@ -91,8 +91,10 @@ pub struct Importer {
 impl Importer {
     /// Returns an importer for a format, or for the format that the first lines show.
     pub fn new(form: Option<Form>, file: &str, name: &str) -> Importer {
-        let (file, name) = (file.to_owned(), name.to_owned());
-        let (sessions, passed) = (HashMap::new(), Vec::new());
+        let file = file.to_owned();
+        let name = name.to_owned();
+        let sessions = HashMap::new();
+        let passed = Vec::new();
         Importer { form, name, file, sessions, passed, line: 0, calls: 0 }
     }
 
@@ -234,7 +236,8 @@ impl Importer {
         match self.passed.iter_mut().find(|passed| passed.why == why) {
             Some(known) => known.lines += 1,
             None => {
-                let (file, first) = (self.file.clone(), self.line);
+                let file = self.file.clone();
+                let first = self.line;
                 self.passed.push(SkippedLines { file, why, first, lines: 1 });
             }
         }

@@ -38,7 +38,8 @@ pub(super) struct RecordBuilder {
 
 impl RecordBuilder {
     pub fn new(name: &str) -> RecordBuilder {
-        let (name, pending) = (name.to_owned(), HashMap::new());
+        let name = name.to_owned();
+        let pending = HashMap::new();
         RecordBuilder { name, workspace: None, now: None, seq: 0, pending, calls: 0 }
     }
 
@@ -109,7 +110,8 @@ impl RecordBuilder {
     }
 
     fn numbered(&mut self, now: Millis, call: Option<String>, payload: Payload) -> Record {
-        let (seq, time) = (self.seq, time::format_rfc3339(now));
+        let seq = self.seq;
+        let time = time::format_rfc3339(now);
         self.seq += 1;
         Record { seq, time, call, payload, prev: String::new(), hash: String::new() }
     }

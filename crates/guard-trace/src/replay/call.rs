@@ -183,7 +183,8 @@ impl Replay<'_> {
         let Some(now) = now.filter(|now| now.verdict.decision == Decision::Allow) else { return };
         match (&then.served, &now.served) {
             (Some(then), Some(now)) if **then != *now => {
-                let (then, now) = (short(then), short(now));
+                let then = short(then);
+                let now = short(now);
                 self.said.aspect(record, Aspect::Item, &then, &now, self.unsure);
             }
             (Some(result), None) => {

@@ -50,12 +50,15 @@ pub(super) fn mark_of(decision: StopDecision, incomplete: bool) -> &'static str 
 /// Lists the members in which two records differ; those of the payload individually.
 pub(super) fn parts(a: &[u8], b: &[u8]) -> String {
     let read = |line| serde_json::from_slice::<serde_json::Value>(line).unwrap_or_default();
-    let (mut a, mut b) = (read(a), read(b));
+    let mut a = read(a);
+    let mut b = read(b);
     let mut differing = Vec::new();
-    let (pa, pb) = (a["payload"].take(), b["payload"].take());
+    let pa = a["payload"].take();
+    let pb = b["payload"].take();
     for (a, b) in [(&pa, &pb), (&a, &b)] {
         let empty = serde_json::Map::new();
-        let (a, b) = (a.as_object().unwrap_or(&empty), b.as_object().unwrap_or(&empty));
+        let a = a.as_object().unwrap_or(&empty);
+        let b = b.as_object().unwrap_or(&empty);
         let names = a.keys().chain(b.keys().filter(|name| !a.contains_key(*name)));
         let other = |name: &&String| a.get(*name) != b.get(*name) && *name != "hash";
         differing.extend(names.filter(other).map(|name| format!("`{name}`")));

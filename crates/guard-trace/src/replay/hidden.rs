@@ -149,7 +149,8 @@ impl Looks {
     /// Returns whether the guard would read a part of a call that is known only as a mark.
     pub fn at_call(&self, kernel: &Kernel, tool: &str, args: &Json) -> bool {
         let Some(id) = kernel.tool(tool) else { return false };
-        let (tool, read) = (&kernel.plan().tools[id as usize], &self.0[id as usize]);
+        let tool = &kernel.plan().tools[id as usize];
+        let read = &self.0[id as usize];
         let Json::Object(members) = args else { return true };
         members.iter().filter(|(_, json)| holds_marks(json)).any(|(name, _)| {
             let place = tool.params.iter().position(|param| *param.name == **name);

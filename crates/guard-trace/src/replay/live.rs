@@ -327,7 +327,8 @@ impl<'k> Replay<'k> {
         self.unsure |= hidden.body && looks_into_result(&self.judge.kernel);
         if then.halted != settled.halted {
             let word = |halted: bool| if halted { "halted" } else { "goes on" };
-            let (was, now) = (word(then.halted), word(settled.halted));
+            let was = word(then.halted);
+            let now = word(settled.halted);
             match missing {
                 Some(missing) => {
                     self.unsure = true;
@@ -371,10 +372,8 @@ impl<'k> Replay<'k> {
         }
         match (&record.payload, &outcome) {
             (Payload::Stop(then), Outcome::Stopped(now)) => {
-                let (was, is) = (
-                    mark_of(then.decision, then.incomplete),
-                    mark_of(now.decision, now.incomplete),
-                );
+                let was = mark_of(then.decision, then.incomplete);
+                let is = mark_of(now.decision, now.incomplete);
                 match missing {
                     Some(missing) if is != "allow" => self.said.unsaid_world(record, missing),
                     _ if was != is => {
@@ -393,7 +392,8 @@ impl<'k> Replay<'k> {
                         self.said.unsaid_world(record, missing);
                     }
                     _ if !same => {
-                        let (was, now) = (&then.change.after, &change.after);
+                        let was = &then.change.after;
+                        let now = &change.after;
                         self.said.aspect(record, Aspect::Item, was, now, self.unsure);
                     }
                     _ => {}

@@ -147,7 +147,8 @@ impl Replayed {
                 return self.mark(record, None, now.decision.as_str());
             }
             self.count(|view| view.reasons += 1);
-            let (was, is) = (then.decision.as_str(), now.decision.as_str());
+            let was = then.decision.as_str();
+            let is = now.decision.as_str();
             let reason = deciding(now, then).first().map(|reason| (*reason).clone());
             return self.differs(record, Aspect::Reasons, was, is, reason, None);
         }
@@ -170,7 +171,8 @@ impl Replayed {
             *self.rules.entry(key).or_default() += 1;
         }
         let reason = deciding.first().map(|reason| (*reason).clone());
-        let (was, is) = (then.decision.as_str(), now.decision.as_str());
+        let was = then.decision.as_str();
+        let is = now.decision.as_str();
         self.differs(record, Aspect::Decision, was, is, reason, None);
         self.diverged = true;
     }

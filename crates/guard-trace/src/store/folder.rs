@@ -60,7 +60,9 @@ impl FolderStore {
         keys: Option<Keys>,
     ) -> Result<FolderStore, StoreError> {
         fs::create_dir_all(dir).map_err(|error| StoreError::io(dir, &error))?;
-        let (dir, held, seen) = (dir.to_owned(), Mutex::default(), Seen::default());
+        let dir = dir.to_owned();
+        let held = Mutex::default();
+        let seen = Seen::default();
         let ledger = FolderLedger::new(&dir, durability);
         let opening = Mutex::default();
         let marks = ChainMarks::among(&dir, durability);
@@ -121,7 +123,8 @@ impl FolderStore {
         check_id(session)?;
         let path = self.path(session)?;
         let locked = self.ledger.lock()?;
-        let (known, exists) = (locked.ledger().knows(session), locked.exists());
+        let known = locked.ledger().knows(session);
+        let exists = locked.exists();
         drop(locked);
         if known == KnownSession::Begun && !path.exists() {
             return Err(gone(&self.dir, session));

@@ -92,7 +92,8 @@ pub fn hash(
     let (done, results) = channel();
     std::thread::scope(|scope| {
         for _ in 0..threads {
-            let (pieces, done) = (&pieces, done.clone());
+            let pieces = &pieces;
+            let done = done.clone();
             scope.spawn(move || {
                 while let Some((index, piece)) = received(pieces) {
                     if done.send((index, facts(&piece))).is_err() {
@@ -119,7 +120,8 @@ fn in_order(
     most: usize,
     take: &mut dyn FnMut(Vec<LineFact>),
 ) -> io::Result<()> {
-    let (mut given, mut taken) = (0_u64, 0_u64);
+    let mut given = 0_u64;
+    let mut taken = 0_u64;
     let mut early: BTreeMap<u64, Vec<LineFact>> = BTreeMap::new();
     let mut work = Some(work);
     loop {
@@ -159,7 +161,8 @@ pub fn facts(piece: &[u8]) -> Vec<LineFact> {
 
 fn fact(whole: &[u8], first: bool) -> LineFact {
     let line = whole.strip_suffix(b"\n");
-    let (ended, line) = (line.is_some(), line.unwrap_or(whole));
+    let ended = line.is_some();
+    let line = line.unwrap_or(whole);
     let read = LineFields::read(line);
     let session = match &read {
         Ok(line) if line.kind == "open" || (first && line.kind == "snapshot") => named(whole),

@@ -76,7 +76,8 @@ fn process() {
     let Ok(task) = std::env::var(TASK) else { return };
     let words: Vec<&str> = task.split('|').collect();
     let [task, kind, folder, session, count] = words[..] else { panic!("{task}") };
-    let (kind, folder) = (Kind::parse(kind), Path::new(folder));
+    let kind = Kind::parse(kind);
+    let folder = Path::new(folder);
     let count = count.parse().unwrap();
     // What the harness prints before has no end.
     say("");

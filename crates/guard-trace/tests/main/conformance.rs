@@ -213,7 +213,8 @@ fn what_does_not_follow_is_refused(open: Open, _: Sharing) {
 }
 
 fn conflicts_are_told_and_not_merged(open: Open, sharing: Sharing) {
-    let (one, two) = (open(), open());
+    let one = open();
+    let two = open();
     one.begin("s1").unwrap();
     let all = lines::first(&["ann", "bob"]);
     commit(&*one, "s1", 0, &all[..1]);

@@ -53,7 +53,8 @@ fn killed(kind: Kind, seed: u64) {
     let kills = often("GUARD_KILLS", 12);
     let folder = tempfile::tempdir().unwrap();
     let mut random = Random(seed);
-    let (mut acks, mut records) = (Acks::new(), 0);
+    let mut acks = Acks::new();
+    let mut records = 0;
     for _ in 0..kills {
         let mut child = command("write", kind, folder.path(), "-", 8).spawn().unwrap();
         let mut heard = Heard::new(&mut child);
@@ -201,7 +202,9 @@ fn bits_flip_in_the_database() {
     let good = std::fs::read(&path).unwrap();
     assert!(!folder.path().join("traces.db-wal").exists(), "all of it is in one file");
     let mut random = Random(5);
-    let (mut unopened, mut found, mut harmless) = (0, 0, 0);
+    let mut unopened = 0;
+    let mut found = 0;
+    let mut harmless = 0;
     for _ in 0..often("GUARD_FLIPS", 300) {
         let at = random.below(good.len() as u64) as usize;
         let mut bad = good.clone();

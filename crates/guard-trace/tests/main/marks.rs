@@ -54,7 +54,8 @@ fn an_older_copy_is_noticed_at_every_step() {
     for kind in KINDS {
         for steps in 1..RECORDS {
             let temporary = tempfile::tempdir().unwrap();
-            let (folder, older) = (temporary.path().join("store"), temporary.path().join("older"));
+            let folder = temporary.path().join("store");
+            let older = temporary.path().join("older");
             fs::create_dir(&folder).unwrap();
             for step in 0..RECORDS {
                 // Each step is a run of its own: a clean end writes the mark, whatever the durability.

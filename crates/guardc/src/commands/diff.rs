@@ -67,7 +67,8 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     let seeds = scenarios.into_iter().flat_map(|all| events_of(all, &programs));
     let limits = WitnessLimits { seeds: seeds.collect(), ..WitnessLimits::default() };
     let found = diff(&before.program, &after.program, &limits, &|| false);
-    let (old, new) = (&before, &after);
+    let old = &before;
+    let new = &after;
     let text = match args.format {
         DiffFormat::Text => text(&found, old, new, term),
         DiffFormat::Markdown => markdown(&found, old, new),
@@ -102,7 +103,8 @@ fn compiled(path: &Path, term: &Console) -> Result<Option<ComparedGuard>, Failur
     let Some(compiled) = project::compile_one(path, &config, term)? else { return Ok(None) };
     let files = compiled.shown;
     Ok(compiled.compilation.output.map(|output| {
-        let (program, scenarios) = (output.program, output.scenarios);
+        let program = output.program;
+        let scenarios = output.scenarios;
         ComparedGuard { program, scenarios, files }
     }))
 }
@@ -208,7 +210,8 @@ fn text(found: &Diff, old: &ComparedGuard, new: &ComparedGuard, term: &Console) 
                 }
                 Answer::Unknown { because, tried } => {
                     let because = because.join(", ");
-                    let (states, calls) = (count(tried.0, "state"), count(tried.1, "call"));
+                    let states = count(tried.0, "state");
+                    let calls = count(tried.1, "call");
                     let _ =
                         writeln!(out, "  may allow {what}: {because} ({states} and {calls} tried)");
                 }
@@ -243,7 +246,8 @@ fn markdown(found: &Diff, old: &ComparedGuard, new: &ComparedGuard) -> String {
         Answer::Unknown { .. } => "not decided",
     };
     for tool in found.tools.iter().filter(|tool| !is_same(tool)) {
-        let (more, less) = (word(&tool.looser), word(&tool.tighter));
+        let more = word(&tool.looser);
+        let less = word(&tool.tighter);
         let _ = writeln!(out, "| `{}` | {more} | {less} |", heading(tool));
     }
     for tool in &found.tools {
@@ -258,7 +262,8 @@ fn markdown(found: &Diff, old: &ComparedGuard, new: &ComparedGuard) -> String {
                 }
                 Answer::Unknown { because, tried } => {
                     let because = because.join(", ");
-                    let (states, calls) = (count(tried.0, "state"), count(tried.1, "call"));
+                    let states = count(tried.0, "state");
+                    let calls = count(tried.1, "call");
                     let _ = writeln!(
                         out,
                         "\n**`{}`**, perhaps {what}: {because} ({states} and {calls} tried).",

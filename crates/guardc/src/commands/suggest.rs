@@ -120,7 +120,8 @@ fn trace(
             }
             // A crash cut it before its event was answered.
             Err(Flaw::Cut) => {
-                let (name, line) = (&source.name, records.number());
+                let name = &source.name;
+                let line = records.number();
                 term.note(&format!("`{name}:{line}`: the last record is cut"));
                 return Ok(());
             }

@@ -88,7 +88,8 @@ fn tree(text: &str, before: &[String], found: &mut Vec<(String, ModulePath)>) {
                 .map(str::to_owned),
         );
         let inner = text[open + 1..].trim_end().trim_end_matches('}');
-        let (mut depth, mut from) = (0, 0);
+        let mut depth = 0;
+        let mut from = 0;
         for (at, c) in inner.char_indices().chain([(inner.len(), ',')]) {
             match c {
                 '{' => depth += 1,
@@ -157,7 +158,8 @@ fn circles<'m>(
     edges: &BTreeMap<&'m ModulePath, BTreeSet<&'m ModulePath>>,
 ) -> Vec<BTreeSet<&'m ModulePath>> {
     let reached = |from: &'m ModulePath| {
-        let (mut seen, mut waiting) = (BTreeSet::new(), vec![from]);
+        let mut seen = BTreeSet::new();
+        let mut waiting = vec![from];
         while let Some(place) = waiting.pop() {
             let next = edges.get(place).into_iter().flatten();
             waiting.extend(next.filter(|next| seen.insert(**next)));

@@ -354,7 +354,8 @@ impl Draft<'_> {
     pub(super) fn nested(&mut self) -> Option<String> {
         let lists = self.of(Shape::List, Element::Ints);
         let list = lists.first()?.name;
-        let (outer, inner) = (["all", "any"][self.rng.below(2)], ["all", "any"][self.rng.below(2)]);
+        let outer = ["all", "any"][self.rng.below(2)];
+        let inner = ["all", "any"][self.rng.below(2)];
         let bound = self.int(0);
         Some(match self.rng.below(2) {
             0 => format!("({outer} us in {list}: {inner} ui in us: ui <= {bound})"),

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 
 /// The contracts that differ, in words, sorted.
 pub(super) fn changed(old: &Program, new: &Program) -> Vec<String> {
-    let (before, after) = (texts(old), texts(new));
+    let before = texts(old);
+    let after = texts(new);
     let mut changed: Vec<String> = Vec::new();
     for (name, text) in &after {
         match before.get(name) {

@@ -473,7 +473,8 @@ fn stricter((b, r): (ImpliedRule, &Requirement), (a, s): (ImpliedRule, &Requirem
         r.key.iter().map(|(at, e)| (tool.params[*at as usize].name.clone(), text(e))).collect()
     };
     let since = |rule: ImpliedRule, r: &Requirement| r.since.map(|tool| name(rule, tool));
-    let (mine, theirs) = (key(b, r), key(a, s));
+    let mine = key(b, r);
+    let theirs = key(a, s);
     name(b, r.tool) == name(a, s.tool)
         && theirs.iter().all(|part| mine.contains(part))
         && since(a, s).is_none_or(|_| since(a, s) == since(b, r))

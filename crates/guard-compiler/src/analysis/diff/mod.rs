@@ -124,7 +124,8 @@ pub fn diff(old: &Program, new: &Program, limits: &WitnessLimits, stop: &dyn Fn(
         old.tools.iter().chain(&new.tools).map(|tool| tool.wire_name.as_str()).collect();
     names.sort_unstable();
     names.dedup();
-    let (before, after) = (Side::new(old), Side::new(new));
+    let before = Side::new(old);
+    let after = Side::new(new);
     let mut tools = Vec::new();
     let sides = Sides::new(old, new, limits.running);
     let compared = names.into_iter().map(|wire| {
@@ -137,7 +138,8 @@ pub fn diff(old: &Program, new: &Program, limits: &WitnessLimits, stop: &dyn Fn(
     };
     // The tools that are looked into share what may be tried; what one leaves of its climbing the others have.
     let share = compared.iter().filter(open).count().max(1);
-    let (mut climbs, mut to_come) = (limits.climbs, share);
+    let mut climbs = limits.climbs;
+    let mut to_come = share;
     let sides_of = before.as_ref().zip(after.as_ref());
     let mut known =
         sides_of.and_then(|(old, new)| PairSessions::new([old, new], 2 * limits.climbs, stop));
@@ -147,7 +149,8 @@ pub fn diff(old: &Program, new: &Program, limits: &WitnessLimits, stop: &dyn Fn(
             [] => Answer::No,
             because => Answer::Unknown { because: because.to_vec(), tried: (0, 0) },
         };
-        let (mut looser, mut tighter) = (unknown(&change.looser), unknown(&change.tighter));
+        let mut looser = unknown(&change.looser);
+        let mut tighter = unknown(&change.tighter);
         if let (Some((before, after)), Some(known), true) =
             (sides_of, &mut known, wants.0 || wants.1)
         {
@@ -299,7 +302,8 @@ fn changed(
     before: Option<ToolId>,
     after: Option<ToolId>,
 ) -> (ToolChange, PossibleChange) {
-    let (old, new) = (sides.old, sides.new);
+    let old = sides.old;
+    let new = sides.new;
     let other = |what: &str| PossibleChange {
         looser: vec![what.to_string()],
         tighter: vec![what.to_string()],

@@ -102,7 +102,8 @@ impl<'p> Sides<'p> {
     /// Returns the changes for calls of a tool that both guards declare.
     pub fn tool(&self, old: ToolId, new: ToolId) -> PossibleChange {
         let mut change = PossibleChange::default();
-        let (a, b) = (&self.old.tools[old], &self.new.tools[new]);
+        let a = &self.old.tools[old];
+        let b = &self.new.tools[new];
         self.guard(&mut change);
         self.params(a, b, &mut change);
         self.clauses(a, b, &mut change);
@@ -126,7 +127,8 @@ impl<'p> Sides<'p> {
 
     /// Compares the declarations that hold for all calls: shadow mode, the deadline and what halts a session.
     fn guard(&self, change: &mut PossibleChange) {
-        let (old, new) = (self.old, self.new);
+        let old = self.old;
+        let new = self.new;
         if old.shadow != new.shadow {
             let list = if new.shadow { &mut change.looser } else { &mut change.tighter };
             list.push("the whole guard's shadow".into());
@@ -190,7 +192,8 @@ impl<'p> Sides<'p> {
 
     /// Conditions and approvals: each of them only refuses.
     fn clauses(&self, a: &'p Tool, b: &'p Tool, change: &mut PossibleChange) {
-        let (old, new) = (rules(self.old, a), rules(self.new, b));
+        let old = rules(self.old, a);
+        let new = rules(self.new, b);
         let added: Vec<&ImpliedRule> =
             new.iter().filter(|rule| !old.iter().any(|known| covers(*known, **rule))).collect();
         let gone: Vec<&ImpliedRule> =
@@ -252,7 +255,8 @@ impl<'p> Sides<'p> {
         let conditions = |program: &'p Program, tool: &Tool| -> BTreeSet<String> {
             tool.gates().map(|(_, when)| Canon(program).expr(Some(tool), when)).collect()
         };
-        let (old, new) = (conditions(self.old, a), conditions(self.new, b));
+        let old = conditions(self.old, a);
+        let new = conditions(self.new, b);
         if (faults(a) || faults(b)) && (a.is_gated() || b.is_gated() || old != new) {
             return change.other("the conditions of its gate".into());
         }
@@ -283,7 +287,8 @@ impl<'p> Sides<'p> {
             }
             own
         };
-        let (mut gone, mut added) = (only(old, new), only(new, old));
+        let mut gone = only(old, new);
+        let mut added = only(new, old);
         let mut pairs = Vec::new();
         loop {
             let mut best: Option<(usize, usize, usize)> = None;
@@ -307,7 +312,8 @@ impl<'p> Sides<'p> {
             let others = (0..program.tools.len()).filter(|other| waits_for(program, tool, *other));
             others.map(|other| program.tools[other].wire_name.clone()).collect()
         };
-        let (a, b) = (waits(self.old, old), waits(self.new, new));
+        let a = waits(self.old, old);
+        let b = waits(self.new, new);
         if mutant!("nothing waits") {
             return;
         }
@@ -362,8 +368,8 @@ impl<'p> Sides<'p> {
     /// Everything that the decision reads must have come about alike.
     fn inputs(&self, a: &'p Tool, b: &'p Tool, change: &mut PossibleChange) {
         let common = self.common(a, b);
-        let (old, new) =
-            (RuleReads::new(self.old, a, &common), RuleReads::new(self.new, b, &common));
+        let old = RuleReads::new(self.old, a, &common);
+        let new = RuleReads::new(self.new, b, &common);
         let mut influences = old.influences();
         influences.append(&mut new.influences());
         // What is private is weighed clause by clause, below.
@@ -418,7 +424,8 @@ fn shared_words(a: &str, b: &str) -> usize {
         let parts = text.split(|c: char| !c.is_alphanumeric() && c != '_');
         parts.filter(|word| !word.is_empty()).map(String::from).collect()
     };
-    let (a, b) = (words(a), words(b));
+    let a = words(a);
+    let b = words(b);
     a.intersection(&b).count() * 100 / a.union(&b).count().max(1)
 }
 

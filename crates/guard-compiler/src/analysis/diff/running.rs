@@ -37,13 +37,15 @@ pub(super) fn anew(old: &Program, new: &Program) -> Vec<String> {
             anew.push(format!("there is no {} yet", lifecycle.name));
         }
     }
-    let (before, after) = (counters(old, new), counters(new, old));
+    let before = counters(old, new);
+    let after = counters(new, old);
     for (text, words) in after {
         if !before.contains_key(&text) {
             anew.push(format!("{words} has counted nothing"));
         }
     }
-    let (before, after) = (memories(old), memories(new));
+    let before = memories(old);
+    let after = memories(new);
     anew.extend(after.into_iter().filter(|memory| !before.contains(memory)));
     anew.sort();
     anew.dedup();

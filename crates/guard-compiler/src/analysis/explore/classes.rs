@@ -176,7 +176,8 @@ impl<'p> Classes<'p> {
     }
 
     fn unite(&mut self, a: usize, b: usize) {
-        let (a, b) = (self.root(a), self.root(b));
+        let a = self.root(a);
+        let b = self.root(b);
         self.parent[a.max(b)] = a.min(b);
     }
 

@@ -135,8 +135,10 @@ impl<'s, 'p> Climber<'s, 'p> {
     /// A search for calls of `wire`.
     pub fn new(players: Players<'s, 'p>, wire: &'s str, tools: Vec<String>, salt: usize) -> Self {
         let last = &players.guards[players.guards.len() - 1];
-        let (constants, rng) = (Constants::new(last.program), Rng::new(seed(wire) ^ salt as u64));
-        let (focus, stakes) = (Focus::default(), vec![Vec::new(); players.guards.len()]);
+        let constants = Constants::new(last.program);
+        let rng = Rng::new(seed(wire) ^ salt as u64);
+        let focus = Focus::default();
+        let stakes = vec![Vec::new(); players.guards.len()];
         Climber { players, wire, tools, constants, rng, focus, stakes, aim: 0, judged: 0 }
     }
 
@@ -198,8 +200,10 @@ impl<'s, 'p> Climber<'s, 'p> {
         until: usize,
         score: Scorer<'_, 'p>,
     ) -> bool {
-        let (mut idle, mut cluttered) = (0, true);
-        let (mut trail, kind) = (self.players.trail(), best.draft.kind);
+        let mut idle = 0;
+        let mut cluttered = true;
+        let mut trail = self.players.trail();
+        let kind = best.draft.kind;
         while idle < PATIENCE && self.judged < until {
             if cluttered && !best.free() {
                 // Fewer events are played faster, and a change of one of them is likelier to matter.

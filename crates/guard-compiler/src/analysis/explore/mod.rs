@@ -150,7 +150,8 @@ pub fn explore(
         }
     };
     let effects = limits.effects.iter().map(refusal).collect();
-    let (judged, found) = (search.judged, search.found);
+    let judged = search.judged;
+    let found = search.found;
     Exploration {
         tools: found.tools.into_iter().map(checked).collect(),
         rules: rules.iter().cloned().zip(found.rules.into_iter().map(checked)).collect(),

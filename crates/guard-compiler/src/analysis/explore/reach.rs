@@ -54,7 +54,9 @@ fn draft(session: &ExploredSession) -> Option<SessionDraft> {
 /// The session of a draft, up to the call at its end with the approvals that it needs.
 fn ended(players: &Players<'_, '_>, draft: &SessionDraft, wire: &str) -> Option<ExploredSession> {
     let mut played = players.play(&draft.acts, draft.kind)?;
-    let (tool, args, then) = (wire.to_string(), draft.last.clone(), ExploredEnding::Succeeds(None));
+    let tool = wire.to_string();
+    let args = draft.last.clone();
+    let then = ExploredEnding::Succeeds(None);
     let call = Rc::new(Act::Call { id: String::new(), tool, args, then });
     let before = played.steps.len();
     players.advance(&mut played, &call, draft.kind)?;

@@ -194,7 +194,8 @@ impl Filling<'_, '_, '_> {
         });
         let mut all = vec![longer, only.collect(), args.to_vec()];
         all.dedup();
-        let (program, session) = (self.pump.search.program, &self.pump.session);
+        let program = self.pump.search.program;
+        let session = &self.pump.session;
         let fits = |args: &Vec<Value>| {
             read(program, session, tool, &written(program, session, tool, args)).is_some()
         };

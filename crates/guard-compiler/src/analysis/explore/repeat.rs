@@ -199,14 +199,16 @@ impl<'s, 'p> RepeatedCall<'s, 'p> {
         }
         let tool = program.tools.iter().position(|t| t.wire_name == tool)?;
         let args = read(program, &session, tool, &args)?;
-        let (then, world) = (end.unwrap_or(then), last.world);
+        let then = end.unwrap_or(then);
+        let world = last.world;
         Some(RepeatedCall { search, session, out, tool, args, then, world, round: 0 })
     }
 
     /// The same with other steps before; none where one of them cannot be done.
     pub fn replayed(&self, steps: &[SessionStep]) -> Option<Self> {
         let mut pump = self.clone();
-        let (out, program) = (&mut pump.out, self.search.program);
+        let out = &mut pump.out;
+        let program = self.search.program;
         out.steps.clear();
         pump.session =
             ReferenceSession::open(program, out.start, WORKSPACE, out.data.as_ref()).ok()?;

@@ -234,7 +234,9 @@ impl<'s, 'p> Search<'s, 'p> {
         }
         let at = self.nodes.len();
         self.known.entry(core).or_default().push((spent, at));
-        let (next, completes, expanded) = (Vec::new(), false, false);
+        let next = Vec::new();
+        let completes = false;
+        let expanded = false;
         self.nodes.push(SearchNode {
             session,
             parent,
@@ -252,7 +254,8 @@ impl<'s, 'p> Search<'s, 'p> {
 
     /// The session that leads to a state.
     pub fn path(&self, at: usize) -> ExploredSession {
-        let (mut steps, mut node) = (Vec::new(), at);
+        let mut steps = Vec::new();
+        let mut node = at;
         loop {
             steps.extend(self.nodes[node].steps.iter().rev().cloned());
             match self.nodes[node].parent {
@@ -408,7 +411,9 @@ impl<'s, 'p> Search<'s, 'p> {
             let mut steps = Vec::new();
             for role in &roles {
                 let Act::Call { tool, args, .. } = &what else { continue };
-                let (tool, args, role) = (tool.clone(), args.clone(), role.clone());
+                let tool = tool.clone();
+                let args = args.clone();
+                let role = role.clone();
                 let approval = Act::Approve { tool, args, role };
                 steps.extend(step(&mut session, approval, &oracle.again()));
             }

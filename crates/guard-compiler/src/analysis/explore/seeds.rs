@@ -44,7 +44,8 @@ fn wait_until(time: i64, now: &mut i64, acts: &mut Vec<Act>) {
 
 fn event(step: &StepKind) -> Option<Act> {
     let call = |call: &Call, then: ExploredEnding| {
-        let (tool, args) = (call.tool.clone(), call.args.clone());
+        let tool = call.tool.clone();
+        let args = call.args.clone();
         Some(Act::Call { id: String::new(), tool, args, then })
     };
     match step {

@@ -29,7 +29,8 @@ pub(super) fn named_times(program: &Program) -> BTreeSet<i64> {
             if !matches!(e.kind, ExprKind::Compare(..)) {
                 return;
             }
-            let (mut reads, mut times) = (false, Vec::new());
+            let mut reads = false;
+            let mut times = Vec::new();
             e.walk(&mut |part| match &part.kind {
                 ExprKind::Now => reads = true,
                 ExprKind::Time(time) => times.push(*time),

@@ -164,13 +164,16 @@ impl<'p> Questions<'p> {
                 // A call that fails ends what was so since the one before, as one that succeeds does.
                 self.failures.extend(since);
                 let params = key.iter().map(|(p, _)| *p).collect();
-                let (since, within) = (*since, *within);
-                let (tool, latest) = (*tool, false);
+                let since = *since;
+                let within = *within;
+                let tool = *tool;
+                let latest = false;
                 self.asked.insert(SessionQuestion::Called { tool, params, since, within, latest });
             }
             K::Failed { tool, since, within } => {
                 self.failures.insert(*tool);
-                let (since, within) = (*since, *within);
+                let since = *since;
+                let within = *within;
                 self.asked.insert(SessionQuestion::Failed { tool: *tool, since, within });
             }
             K::Calls { tool, failures, recent } => {

@@ -159,7 +159,8 @@ fn alike(a: &SessionStep, b: &SessionStep, exact: bool) -> bool {
 }
 
 fn line(program: &Program, session: &ExploredSession, place: usize, out: &mut String) {
-    let (step, number) = (&session.steps[place], place + 1);
+    let step = &session.steps[place];
+    let number = place + 1;
     let last = number == session.steps.len();
     for (ask, answer) in &step.world {
         if let Some(said) = world_words(ask, answer) {

@@ -84,7 +84,8 @@ impl<'p> Oracle<'p> {
 
     /// The same world, asked nothing yet.
     pub fn again(&self) -> Oracle<'p> {
-        let (choices, told) = (self.choices.clone(), self.told.clone());
+        let choices = self.choices.clone();
+        let told = self.told.clone();
         Oracle { choices, told, ..Oracle::new(self.program, self.probes, self.kind) }
     }
 

@@ -16,7 +16,8 @@ pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
                 && bare.tool != *tool
             {
                 let name = |tool: usize| &program.tools[tool].name;
-                let (bare, first) = (name(bare.tool), name(*tool));
+                let bare = name(bare.tool);
+                let first = name(*tool);
                 found.push(errors::bare_alternative(clause.rule.span, bare, first));
             }
         }

@@ -80,7 +80,8 @@ fn taught(program: &Program) -> BTreeMap<FactId, Span> {
     {
         let mut told = program.sources.iter().flat_map(|source| &source.learns);
         let told = told.any(|(_, learn)| learn.fact == id);
-        let (mut rows, mut teacher) = ((!told).then_some(0_u64), None);
+        let mut rows = (!told).then_some(0_u64);
+        let mut teacher = None;
         for tool in &program.tools {
             for clause in &tool.clauses {
                 let ClauseKind::Learn(learn) = &clause.kind else { continue };
@@ -323,12 +324,14 @@ impl Loss<'_> {
                 (a.lifted, a.truth.map(|truth| !truth))
             }
             K::And(a, b) | K::Or(a, b) => {
-                let (a, b) = (self.after(a, wanted), self.after(b, wanted));
+                let a = self.after(a, wanted);
+                let b = self.after(b, wanted);
                 let decides = matches!(e.kind, K::Or(..));
                 (a.lifted || b.lifted, truth_of([a.truth, b.truth], decides))
             }
             K::Implies(a, b) => {
-                let (a, b) = (self.after(a, !wanted), self.after(b, wanted));
+                let a = self.after(a, !wanted);
+                let b = self.after(b, wanted);
                 let denied = a.truth.map(|truth| !truth);
                 (a.lifted || b.lifted, truth_of([denied, b.truth], true))
             }
@@ -489,7 +492,8 @@ impl Loss<'_> {
         match &e.kind {
             K::Compare(op, a, b) => match (&a.kind, &b.kind) {
                 (K::Calls { tool, failures: false, recent: None }, K::Int(n)) if tool == id => {
-                    let (at_least_one, more) = (op.holds(1.cmp(n)), op.holds(i64::MAX.cmp(n)));
+                    let at_least_one = op.holds(1.cmp(n));
+                    let more = op.holds(i64::MAX.cmp(n));
                     let is_order = !matches!(op, CompareOp::Eq | CompareOp::Ne);
                     (at_least_one == more && (is_order || *n < 1)).then_some(more)
                 }

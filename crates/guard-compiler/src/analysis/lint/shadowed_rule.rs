@@ -103,7 +103,8 @@ fn covering<'l>(lint: &'l Lint, tool: &'l Tool, at: usize) -> Option<Span> {
     let mine = ImpliedRule { program, tool, clause: &tool.clauses[at] };
     for clause in &tool.clauses {
         let other = ImpliedRule { program, tool, clause };
-        let (span, own) = (clause.rule.span, mine.clause.rule.span);
+        let span = clause.rule.span;
+        let own = mine.clause.rule.span;
         let wider = refuses(clause) && span != own && covers(other, mine);
         // A rule that says of fewer calls why, in words of its own, says more than the wider one.
         let is_same = covers(mine, other);

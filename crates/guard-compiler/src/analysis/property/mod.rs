@@ -297,7 +297,8 @@ pub(crate) fn decide(
         let refusing = with(claimed, |_, clause| {
             if clause.rule.property == Some(id) { Stance::Refuses } else { Stance::Absent }
         });
-        let (mut states, mut calls) = (0, 0);
+        let mut states = 0;
+        let mut calls = 0;
         for tool in &open {
             let wire = &claimed.tools[*tool].wire_name;
             let share = open.len();

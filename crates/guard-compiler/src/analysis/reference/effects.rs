@@ -43,8 +43,10 @@ impl ReferenceSession<'_> {
         with_shadow: bool,
         findings: &mut Findings,
     ) -> Option<Vec<Rc<Value>>> {
-        let (mut simulated, mut faulted) = (self.state.to_vec(), false);
-        let (mut written_vars, mut touched) = (BTreeSet::new(), BTreeSet::new());
+        let mut simulated = self.state.to_vec();
+        let mut faulted = false;
+        let mut written_vars = BTreeSet::new();
+        let mut touched = BTreeSet::new();
         let mut places: Vec<(&RuleMeta, VarId, Vec<WrittenKey>)> = Vec::new();
         for clause in &tool.clauses {
             let ClauseKind::Effect { ranges, when, target, op, value } = &clause.kind else {
@@ -123,7 +125,8 @@ impl ReferenceSession<'_> {
         env: Env,
         state: &mut [Rc<Value>],
     ) -> Result<(), Fault> {
-        let (mut assigned, mut weight): (Vec<AppliedEffect>, usize) = (Vec::new(), 0);
+        let mut assigned: Vec<AppliedEffect> = Vec::new();
+        let mut weight: usize = 0;
         for locals in self.combinations(ranges, env)? {
             let env = Env { locals: &locals, ..env };
             if !when.map_or(Ok(true), |when| self.holds(when, env))? {

@@ -187,7 +187,10 @@ impl ReferenceSession<'_> {
                 for (param, value) in key {
                     wanted.push((*param as usize, self.eval(value, env)?));
                 }
-                let (tool, key, since, within) = (*tool, &*wanted, *since, *within);
+                let tool = *tool;
+                let key = &*wanted;
+                let since = *since;
+                let within = *within;
                 let asked = AskedCall { latest: false, tool, key, since, within };
                 Value::Bool(self.called(&asked))
             }
@@ -263,7 +266,8 @@ impl ReferenceSession<'_> {
                 },
             },
             K::Index(whole, at) => {
-                let (whole, at) = (self.part(whole, env)?, self.part(at, env)?);
+                let whole = self.part(whole, env)?;
+                let at = self.part(at, env)?;
                 match (whole, &*at) {
                     (Cow::Borrowed(Value::Map(entries)), Value::String(key)) => {
                         borrowed(entries.get(&**key))

@@ -344,7 +344,8 @@ impl ReferenceSession<'_> {
                 (0..declared.transitions.len()).filter(|at| fits(&declared.transitions[*at]));
             places.min_by_key(|at| &declared.transitions[*at].name)
         };
-        let (passed, failed) = (judged(true), judged(false));
+        let passed = judged(true);
+        let failed = judged(false);
         if passed.is_none() {
             return Err(Misuse(format!("nothing is verified where `{id}` is")));
         }

@@ -211,7 +211,8 @@ fn believed(trust: &Trust, endorsed: &Endorsements, place: &[String]) -> u32 {
     let way = members(place);
     let around = endorsed.places.iter().filter(|part| place.starts_with(part));
     let deepest = around.map(|part| members(part).len()).max();
-    let (mut ruled, mut trusted) = (0, trust.whole);
+    let mut ruled = 0;
+    let mut trusted = trust.whole;
     for length in 1..=way.len() {
         if let Some((_, says)) = trust.parts.iter().find(|(part, _)| *part == way[..length]) {
             (ruled, trusted) = (length, *says);

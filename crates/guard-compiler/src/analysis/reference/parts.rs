@@ -69,7 +69,9 @@ impl ReferenceSession<'_> {
             },
             _ => None,
         };
-        let (mut json, mut place, mut rest) = (outer.json, outer.place, outer.rest);
+        let mut json = outer.json;
+        let mut place = outer.place;
+        let mut rest = outer.rest;
         while let [step, inner @ ..] = rest {
             rest = inner;
             if step == ELEMENT {

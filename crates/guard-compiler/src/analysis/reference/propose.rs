@@ -96,7 +96,9 @@ impl Findings {
             list.dedup();
         }
         let decision = self.reasons.iter().map(|r| r.2).max().unwrap_or(Decision::Allow);
-        let (reasons, shadowed, fired) = (self.reasons, self.shadowed, self.fired);
+        let reasons = self.reasons;
+        let shadowed = self.shadowed;
+        let fired = self.fired;
         Judgement { decision, reasons, shadowed, fired, unmet, outcome: EventEffects::default() }
     }
 }
@@ -154,7 +156,8 @@ impl ReferenceSession<'_> {
     /// guard in shadow let it pass.
     fn serve(&mut self, tool: ToolId, id: &str, world: Answerer) {
         let Some(at) = self.flights.iter().position(|f| f.id == id) else { return };
-        let (deed, served) = (self.flights[at].deed.clone(), self.program.tools[tool].served);
+        let deed = self.flights[at].deed.clone();
+        let served = self.program.tools[tool].served;
         let stated = self.program.tools[tool].states && self.flights[at].tool.is_some();
         match (deed, served) {
             _ if stated => {
@@ -310,7 +313,8 @@ impl ReferenceSession<'_> {
         let call = self.allowed.len() as u64;
         let mark = tool.unwrap_or(usize::MAX);
         let args = Rc::new(args);
-        let (time, limits) = (self.now, after.limits);
+        let time = self.now;
+        let limits = after.limits;
         self.allowed.push(Rc::new(AllowedCall {
             call,
             time,

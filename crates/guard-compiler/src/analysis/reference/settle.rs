@@ -108,8 +108,12 @@ impl ReferenceSession<'_> {
         self.moments += 1;
         if let Some(tool) = flight.tool {
             let Flight { args, begun, .. } = flight;
-            let (time, number, success, failed) = (self.now, self.moments, kept.is_some(), !ran);
-            let (result, nth) = (kept.unwrap_or(Value::None), self.settlements);
+            let time = self.now;
+            let number = self.moments;
+            let success = kept.is_some();
+            let failed = !ran;
+            let result = kept.unwrap_or(Value::None);
+            let nth = self.settlements;
             let settled =
                 PastSettlement { tool, args, result, success, failed, time, number, nth, begun };
             self.settled.push(Rc::new(settled));

@@ -193,7 +193,8 @@ pub(super) fn is_below(path: &str, base: &str) -> bool {
 
 /// Two numbers of fitting kinds, computed exactly and narrowed.
 pub(crate) fn arithmetic(op: ArithOp, a: Value, b: Value) -> ComputedValue {
-    let (x, y) = (i128::from(number(&a)), i128::from(number(&b)));
+    let x = i128::from(number(&a));
+    let y = i128::from(number(&b));
     let unit = i128::from(DECIMAL_ONE);
     let decimal = matches!((&a, &b), (Value::Decimal(_), Value::Decimal(_)));
     let spelling = ["+", "-", "*", "/", "%"][op as usize];
@@ -220,7 +221,8 @@ pub(crate) fn arithmetic(op: ArithOp, a: Value, b: Value) -> ComputedValue {
 
 /// `numerator / denominator`, rounded to the nearest, half to even; the denominator is positive.
 pub(super) fn half_even(numerator: i128, denominator: i128) -> i128 {
-    let (floor, rest) = (numerator.div_euclid(denominator), numerator.rem_euclid(denominator));
+    let floor = numerator.div_euclid(denominator);
+    let rest = numerator.rem_euclid(denominator);
     match (2 * rest).cmp(&denominator) {
         Ordering::Less => floor,
         Ordering::Greater => floor + 1,

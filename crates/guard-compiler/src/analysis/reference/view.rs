@@ -60,7 +60,8 @@ impl<'p> ReferenceSession<'p> {
         for at in limits.filter(|at| self.tables.limits.id(*at) == limit) {
             for _ in 0..calls {
                 let call = self.allowed.len() as u64;
-                let (args, limits) = (Rc::default(), vec![(at, None)]);
+                let args = Rc::default();
+                let limits = vec![(at, None)];
                 let counted = AllowedCall { call, time: self.now, tool: usize::MAX, args, limits };
                 self.allowed.push(Rc::new(counted));
             }
@@ -190,7 +191,8 @@ impl<'p> ReferenceSession<'p> {
         let changed = self.program.state.iter().zip(before).zip(self.state.iter());
         let changed = changed.filter(|((_, before), after)| before != after);
         let words = |((var, before), after): ((&crate::hir::StateVar, &Rc<Value>), &Rc<Value>)| {
-            let (before, after) = (self.words_of(&var.ty, before), self.words_of(&var.ty, after));
+            let before = self.words_of(&var.ty, before);
+            let after = self.words_of(&var.ty, after);
             (var.name.clone(), before, after)
         };
         changed.map(words).collect()

@@ -63,7 +63,8 @@ fn open_claims(plan: &Plan, alone: &Verification) -> Vec<Claim> {
         matches!(status, ObligationStatus::Checked(_) | ObligationStatus::Simplified(..))
     };
     for pair in alone.pairs.iter().filter(|pair| is_open(&pair.status)) {
-        let (tool, invariant) = (pair.tool, pair.invariant);
+        let tool = pair.tool;
+        let invariant = pair.invariant;
         let declared = &plan.invariants[invariant as usize];
         if declared.monitor || declared.rule.shadow {
             continue;

@@ -501,7 +501,8 @@ impl Tableau {
             let terms = &self.rows[at].0.terms;
             terms.iter().find(|(known, _)| *known == var).map_or(0, |(_, factor)| factor.abs())
         };
-        let (a, b) = (factor(up), factor(down));
+        let a = factor(up);
+        let b = factor(down);
         let (a, b) = if guard_proof::mutant!("multipliers are swapped") { (b, a) } else { (a, b) };
         let shared = gcd(a, b).max(1);
         let (Ok(up_times), Ok(down_times)) = (u64::try_from(b / shared), u64::try_from(a / shared))

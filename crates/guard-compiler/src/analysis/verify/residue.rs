@@ -116,7 +116,8 @@ fn comparison(plan: &Plan, tool: ToolId, system: &System, linear: &Linear) -> Op
         }
         Some(if words.is_empty() { number(0)? } else { words.join(" + ") })
     };
-    let (left, right) = (side(true)?, side(false)?);
+    let left = side(true)?;
+    let right = side(false)?;
     // A lone bound from below reads better with its variable first.
     if linear.terms.iter().all(|(_, factor)| *factor < 0) {
         Some(format!("{right} >= {left}"))

@@ -82,7 +82,9 @@ pub(super) fn endorsed(
     for (at, clause) in tool.clauses.iter().enumerate() {
         let hir::ClauseKind::Endorse { part, extractor, .. } = &clause.kind else { continue };
         let mut steps = part.path.as_slice();
-        let (mut element, mut ranges, mut slots) = (None, Vec::new(), Vec::new());
+        let mut element = None;
+        let mut ranges = Vec::new();
+        let mut slots = Vec::new();
         for own in &part.ranges {
             let Some(end) = steps.iter().position(|step| step == ELEMENT) else { break };
             let is_same = |part: &Option<TrustedPart>| {

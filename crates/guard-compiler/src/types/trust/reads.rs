@@ -70,7 +70,8 @@ impl TrustReads<'_> {
                 doubtful.push((part, covering(part, None)));
             }
         }
-        let (mut causes, mut reliances) = (Vec::new(), Vec::new());
+        let mut causes = Vec::new();
+        let mut reliances = Vec::new();
         for (part, by) in doubtful {
             match (by.is_empty(), part.root) {
                 (false, _) => {

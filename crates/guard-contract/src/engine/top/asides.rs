@@ -26,7 +26,8 @@ impl ContractEngine {
         let opening = TAGS.iter().position(|tag| is(tag.0));
         if let Some(tag) = opening.filter(|_| self.around.inked && self.aside.is_none()) {
             self.finish_draft();
-            let (at, best) = (self.at + i, self.best.take());
+            let at = self.at + i;
+            let best = self.best.take();
             let passed = std::mem::take(&mut self.passed);
             self.aside = Some(Box::new(Aside { tag, at, best, passed }));
             self.stay(i);

@@ -122,7 +122,8 @@ impl Choices<'_> {
 
     pub(super) fn property(&mut self) -> Property {
         let modes = [PropertyMode::Claimed, PropertyMode::Monitor, PropertyMode::Proved];
-        let (mode, of_all) = (modes[self.below(3)], self.coin());
+        let mode = modes[self.below(3)];
+        let of_all = self.coin();
         let name = self.plain();
         let all = ToolSet { members: vec![Member::All(here())], bare: true, span: here() };
         let tools = if of_all { all } else { self.tool_set() };
@@ -194,7 +195,8 @@ impl Choices<'_> {
             13 => ItemKind::Property(self.property()),
             14 => ItemKind::Invariant(self.invariant()),
             15 => {
-                let (name, columns) = (self.plain(), self.many(0, 3, Self::field));
+                let name = self.plain();
+                let columns = self.many(0, 3, Self::field);
                 let max = self.some(Self::number);
                 let halts = max.is_some() && self.coin();
                 ItemKind::Fact(Fact { name, columns, max, halts })

@@ -34,7 +34,8 @@ impl Handle {
         // The log and its index are there once somebody has read.
         rows::Rows { path, connection: &connection }.sessions()?;
         let place = DatabaseFiles::new(path)?;
-        let (path, ledger) = (path.to_owned(), LedgerSums::default());
+        let path = path.to_owned();
+        let ledger = LedgerSums::default();
         let marks = ChainMarks::beside(&path, Durability::Full);
         let mut handle = Handle { path, durability, connection, place, ledger, marks };
         if schema::version(&handle.path, &handle.connection)? == schema::FORMER_VERSION {

@@ -85,7 +85,9 @@ pub fn script(folder: &Path, outage: &protocol::Outage) -> io::Result<String> {
     let quoted = format!("'{}'", binary.to_string_lossy().replace('\'', "'\\''"));
     let marker = folder.join(OUTAGE);
     std::fs::write(&marker, "")?;
-    let (at, how, on) = (outage.at, outage.how.word(), outage.on.word());
+    let at = outage.at;
+    let how = outage.how.word();
+    let on = outage.on.word();
     let text = format!(
         "#!/bin/sh\nexec {quoted} ack outage --at {at} --how {how} --on {on} --while '{}' -- \"$@\"\n",
         marker.display()

@@ -97,7 +97,8 @@ fn proved(plan: &Plan, tool: &Tool, verification: &Verification) -> Vec<String> 
             ObligationStatus::Simplified(by, left) => {
                 let left: Vec<String> =
                     left.iter().map(|residue| rules::code(&residue.text)).collect();
-                let (by, left) = (bases(by), left.join(" and "));
+                let by = bases(by);
+                let left = left.join(" and ");
                 lines.push(format!("keeps {name}, by {by}, but for {left}, which is looked at"));
             }
             ObligationStatus::Checked(_) | ObligationStatus::Vacuous => {}

@@ -150,7 +150,8 @@ fn asks(proposed: &Proposed, request: &PendingApproval, store: Option<&Path>) ->
     let mut text = proposed.verdict.message();
     match &request.rejected {
         Some(answer) => {
-            let (by, reason) = (&answer.by, &answer.reason);
+            let by = &answer.by;
+            let reason = &answer.reason;
             text.push_str(&format!("\n{by} refused exactly this call: {reason}"));
         }
         None => {

@@ -69,7 +69,8 @@ impl HookLine {
         let mut words = line.into_iter();
         let guardc = PathBuf::from(words.next()?);
         let named = words.next()? == "hook" && words.next()? == host.name;
-        let (mut plan, mut store) = (None, None);
+        let mut plan = None;
+        let mut store = None;
         while let Some(word) = words.next() {
             match word.as_str() {
                 "--plan" => plan = words.next().map(PathBuf::from),

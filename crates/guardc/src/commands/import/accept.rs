@@ -111,7 +111,8 @@ impl ImportedTools<'_> {
         seen: &mut BTreeSet<&'d str>,
         out: &mut String,
     ) {
-        let (is_new, is_gone) = (difference.before.is_empty(), difference.after.is_empty());
+        let is_new = difference.before.is_empty();
+        let is_gone = difference.after.is_empty();
         let what = match (is_new, is_gone) {
             (true, _) => "new",
             (_, true) => "gone",
@@ -125,7 +126,8 @@ impl ImportedTools<'_> {
             let again = if is_shown { ": as above" } else { ":" };
             let _ = writeln!(out, "  {}{again}", visible(schema));
             if !is_shown {
-                let (before, after) = (locked.schema_text(schema), self.lock.schema_text(schema));
+                let before = locked.schema_text(schema);
+                let after = self.lock.schema_text(schema);
                 write_changes(&before, &after, "    ", out);
             }
         }

@@ -99,7 +99,8 @@ pub fn sources(paths: &[PathBuf], endings: &[&str]) -> Result<Vec<ReplayInput>, 
             continue;
         }
         if !meta.is_dir() {
-            let (name, bytes) = (files::display(path), meta.len());
+            let name = files::display(path);
+            let bytes = meta.len();
             found.push(ReplayInput { path: path.clone(), name, bytes, session: None });
             continue;
         }
@@ -136,7 +137,8 @@ fn walk(folder: &Path, endings: &[&str], found: &mut Vec<ReplayInput>) -> Result
     let mut entries = entries.collect::<Result<Vec<_>, _>>().map_err(fail)?;
     entries.sort_by_key(std::fs::DirEntry::file_name);
     for entry in entries {
-        let (path, kind) = (entry.path(), entry.file_type().map_err(fail)?);
+        let path = entry.path();
+        let kind = entry.file_type().map_err(fail)?;
         if entry.file_name().as_encoded_bytes() == LEDGER_FILE {
             continue;
         }

@@ -61,7 +61,8 @@ type HistogramOf = fn(&View) -> u64;
 
 /// Writes both views, side by side.
 fn summary(out: &mut String, report: &ReplayReport) {
-    let (recorded, strict) = (&report.recorded, &report.strict);
+    let recorded = &report.recorded;
+    let strict = &report.strict;
     if recorded.is_same() {
         let calls = counted(recorded.calls, "recorded call");
         let _ = writeln!(out, "<p class=\"allow\">Every verdict on {calls} is reproduced.</p>");
@@ -110,7 +111,8 @@ fn rules(out: &mut String, report: &ReplayReport) {
     }
     *out += "<h2>By rule</h2>\n<table>\n<thead><tr><th class=\"n\">calls</th><th>then</th><th>now</th><th>code</th><th>rule</th><th>where</th></tr></thead>\n<tbody>\n";
     for rule in &report.rules {
-        let (then, now) = (rule.then.as_str(), rule.now.as_str());
+        let then = rule.then.as_str();
+        let now = rule.now.as_str();
         let span = escape(rule.span.as_deref().unwrap_or_default());
         let _ = writeln!(
             out,
@@ -217,7 +219,8 @@ fn difference(out: &mut String, difference: &Difference) {
         }
         aspect => format!("<span class=\"other\">{}</span>", name_of(aspect)),
     };
-    let (time, session) = (escape(&difference.time), escape(&render::cut(&difference.session, 60)));
+    let time = escape(&difference.time);
+    let session = escape(&render::cut(&difference.session, 60));
     let tool = tool.unwrap_or_default();
     let _ = writeln!(
         out,

@@ -83,7 +83,8 @@ impl ReplaySummary {
 
     /// Adds the sums of later files.
     pub fn merge(&mut self, after: ReplaySummary) {
-        let (mine, its) = (&mut self.report, after.report);
+        let mine = &mut self.report;
+        let its = after.report;
         mine.sessions += its.sessions;
         mine.same_sessions += its.same_sessions;
         mine.records += its.records;
@@ -134,7 +135,8 @@ impl ReplaySummary {
             own,
         });
         let shown = |at: Option<i64>| at.map(time::format_rfc3339);
-        let (begin, end) = (shown(self.begin), shown(self.end));
+        let begin = shown(self.begin);
+        let end = shown(self.end);
         ReplayReport { guards: guards.collect(), rules, begin, end, ..self.report }
     }
 }

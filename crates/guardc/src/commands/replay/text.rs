@@ -236,7 +236,8 @@ fn gap(out: &mut String) {
 fn tell(out: &mut String, difference: &Difference, style: Style) {
     let tool = difference.tool.as_deref().unwrap_or_default();
     let call = difference.call.as_deref().unwrap_or_default();
-    let (session, call) = (render::cut(&difference.session, 60), render::cut(call, 60));
+    let session = render::cut(&difference.session, 60);
+    let call = render::cut(call, 60);
     let what = format!("{} {}", render::cut(tool, 60), render::cut(&difference.args, ARGS_CHARS));
     let _ = writeln!(
         out,
@@ -280,7 +281,8 @@ fn rules(out: &mut String, report: &ReplayReport, style: Style) {
 
 /// The strict view beside the recorded one.
 fn views(out: &mut String, report: &ReplayReport) {
-    let (strict, recorded) = (&report.strict, &report.recorded);
+    let strict = &report.strict;
+    let recorded = &report.recorded;
     if recorded.changed() == 0 {
         return;
     }

@@ -50,7 +50,8 @@ pub fn all(
     let (send, receive) = mpsc::channel();
     std::thread::scope(|scope| {
         for _ in 0..jobs {
-            let (send, next) = (send.clone(), &next);
+            let send = send.clone();
+            let next = &next;
             scope.spawn(move || {
                 loop {
                     let index = next.fetch_add(1, Ordering::Relaxed);
@@ -63,7 +64,8 @@ pub fn all(
         }
         drop(send);
         let mut whole = ReplaySummary::new(work.judges.len(), work.list);
-        let (mut waiting, mut turn) = (BTreeMap::new(), 0);
+        let mut waiting = BTreeMap::new();
+        let mut turn = 0;
         for (index, sum) in receive {
             waiting.insert(index, sum);
             while let Some(sum) = waiting.remove(&turn) {
@@ -124,7 +126,8 @@ impl Work<'_> {
                 Ok(Some(entry)) => entry,
                 Err(Flaw::Cut) => {
                     let why = "the last record is cut; it was never answered".into();
-                    let (file, first) = (file.clone(), records.number());
+                    let file = file.clone();
+                    let first = records.number();
                     sum.passed_over(SkippedLines { file, why, first, lines: 1 });
                     break;
                 }

@@ -252,7 +252,8 @@ impl<'a> Repl<'a> {
 
     fn finish(&mut self, text: &str) -> LineAnswer {
         let mut words = text.splitn(3, char::is_whitespace);
-        let (name, how) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        let name = words.next().unwrap_or_default();
+        let how = words.next().unwrap_or_default();
         let success = match how {
             "ok" => true,
             "fails" | "fail" => false,

@@ -107,9 +107,11 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
         term.note("guardc serves JSON-RPC 2.0, one object a line; the end of the input ends it");
     }
     crate::signals::end_commands_with_us(args.plan.is_none());
-    let (at, key) = (args.journal.clone(), args.key.clone());
+    let at = args.journal.clone();
+    let key = args.key.clone();
     let storage = StorageOptions { at, durability: args.durability, key };
-    let (shadow, limits) = (args.shadow, args.limits);
+    let shadow = args.shadow;
+    let limits = args.limits;
     let recheck = args.recheck.map(|sample| sample.0);
     let stats = Arc::new(Stats::default());
     if let Some(address) = args.metrics {
@@ -209,7 +211,8 @@ impl Service {
     fn reload(&self) {
         let begun = Instant::now();
         let result = self.server.call("plan.reload", None);
-        let (error, took) = (result.as_ref().err(), begun.elapsed());
+        let error = result.as_ref().err();
+        let took = begun.elapsed();
         self.stats.answered("plan.reload", error.map(|error| error.code), took);
         log::request(log::LogLevel::Info, "plan.reload", None, error, took);
     }
@@ -218,8 +221,10 @@ impl Service {
     fn watched(self: &Arc<Service>, request: &Request) -> Arc<PendingAnswer> {
         let turn = Arc::<PendingAnswer>::default();
         if let Some((watch, time)) = &self.watch {
-            let (service, time) = (Arc::clone(self), *time);
-            let (id, method) = (request.id.clone(), request.method().to_owned());
+            let service = Arc::clone(self);
+            let time = *time;
+            let id = request.id.clone();
+            let method = request.method().to_owned();
             let session = request.session();
             let late = Box::new(move |begun: bool| {
                 let error = timed_out(time, begun);
@@ -242,7 +247,8 @@ impl Service {
             return;
         }
         let begun = Instant::now();
-        let (method, params) = (request.method(), request.params.as_deref());
+        let method = request.method();
+        let params = request.params.as_deref();
         let result = self.server.call(method, params);
         if !turn.answer() {
             return;

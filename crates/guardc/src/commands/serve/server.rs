@@ -363,7 +363,8 @@ impl Server {
     }
 
     fn facts(&self, request: FactsRequest) -> RpcAnswer {
-        let (from, limit) = (request.from.unwrap_or(0), request.limit.unwrap_or(ROWS).min(ROWS));
+        let from = request.from.unwrap_or(0);
+        let limit = request.limit.unwrap_or(ROWS).min(ROWS);
         self.with(&request.session, None, |session| {
             Ok(answers::facts(&session.facts(&request.fact, from, limit)?))
         })
@@ -405,7 +406,9 @@ impl Server {
         let now = instant(request.now)?;
         let expires = request.expires.map(|text| instant(Some(text))).transpose()?;
         let args = exact_args(request.args)?;
-        let (tool, role, by) = (request.tool, request.role, request.by.unwrap_or_default());
+        let tool = request.tool;
+        let role = request.role;
+        let by = request.by.unwrap_or_default();
         self.with(&request.session, None, |session| {
             session.at(now).approve(&tool, &args, &role, &by, expires)?;
             let until = session.state().now().saturating_add(DEFAULT_APPROVAL);
@@ -445,7 +448,8 @@ impl Server {
         let known = request.known.as_ref().map(|known| json("known", known)).transpose()?;
         let known = known.map(known_lists).transpose()?.unwrap_or_default();
         let options = TextOptions { finish_reason: request.finish_reason.as_deref(), known };
-        let (contract, text) = (&request.contract, &request.text);
+        let contract = &request.contract;
+        let text = &request.text;
         match (&request.session, &request.plan) {
             (Some(id), None) => self.with(id, None, |session| {
                 answers::report(&*session.check_text(contract, text, &options)?)

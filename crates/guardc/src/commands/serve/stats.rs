@@ -114,7 +114,8 @@ impl Stats {
                     "guard_request_seconds_bucket{{method=\"{method}\",le=\"{le}\"}} {sum}"
                 ));
             }
-            let (all, seconds) = (latencies.count(), latencies.micros as f64 / 1e6);
+            let all = latencies.count();
+            let seconds = latencies.micros as f64 / 1e6;
             line(format_args!(
                 "guard_request_seconds_bucket{{method=\"{method}\",le=\"+Inf\"}} {all}"
             ));

@@ -85,7 +85,8 @@ pub fn run(
     };
     for step in &scenario.steps {
         if let Err(failed) = runner.step(step) {
-            let (at, step) = (place(step.span, shown), step.text.clone());
+            let at = place(step.span, shown);
+            let step = step.text.clone();
             let after = scenario.after.filter(|_| ran.steps < scenario.beginning);
             let beginning = after.map(|test| scenarios[test].title.clone());
             ran.failure = Some(FailedStep { at, step, beginning, notes, ..*failed });

@@ -122,7 +122,8 @@ impl Runner<'_> {
         }
         let asked = !step.quarantined.is_empty();
         if asked && !(all && got == step.quarantined) {
-            let (wanted, got) = (reasons(&step.quarantined), reasons(&got));
+            let wanted = reasons(&step.quarantined);
+            let got = reasons(&got);
             let some = if all { "" } else { " and more" };
             return Err(FailedStep::new(
                 format!("quarantined: {wanted}"),

@@ -48,7 +48,10 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
         return Err(no_session(wanted, all.iter().map(String::as_str)));
     }
     let meant = |id: &&String| args.session.is_empty() || args.session.contains(id);
-    let (mut done, mut dropped, mut others, mut left) = (0, 0, 0, 0);
+    let mut done = 0;
+    let mut dropped = 0;
+    let mut others = 0;
+    let mut left = 0;
     for id in all.iter().filter(meant) {
         match compact(&guard, &storage, id, args.at_least) {
             Ok(Some(records)) => (done, dropped) = (done + 1, dropped + records),

@@ -74,7 +74,8 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     args.filter.check()?;
     let pattern = pattern(&args.pattern)?;
     let mut out = BufWriter::new(std::io::stdout().lock());
-    let (mut found, mut last) = (0_u64, String::new());
+    let mut found = 0_u64;
+    let mut last = String::new();
     let sound = walk(&args.traces, "searching", term, &mut |at, record, _| {
         if !args.filter.takes(at, record) {
             return Ok(());

@@ -38,7 +38,8 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     }
     let (store, _) =
         store::open(&args.store, Durability::Full, None).map_err(|error| failed(&error))?;
-    let (mut taken, mut different) = (0, false);
+    let mut taken = 0;
+    let mut different = false;
     for (source, trace) in found.iter().zip(&checked) {
         let id = source.session.as_ref().or(trace.session.as_ref()).ok_or_else(|| {
             Failure::new(format!("`{}` does not say of which session it is", source.name))

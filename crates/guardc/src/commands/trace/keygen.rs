@@ -22,7 +22,8 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
         }
         other => Failure::new(other.to_string()),
     })?;
-    let (secret, public) = (files::display(&args.file), files::display(&made.1));
+    let secret = files::display(&args.file);
+    let public = files::display(&made.1);
     term.print(&format!("{secret}: signs; keep it to yourself\n{public}: checks what it signs\n"))?;
     Ok(Exit::Fine)
 }

@@ -52,7 +52,8 @@ impl Age {
 
 /// Runs the command.
 pub fn run(args: &Args, term: &Console) -> CommandResult {
-    let (mut older_than, mut keep) = (args.older_than, args.keep);
+    let mut older_than = args.older_than;
+    let mut keep = args.keep;
     if older_than.is_none() && keep.is_none() {
         let project = Config::discover(Path::new("."))?.retention;
         (older_than, keep) = (project.older_than.map(Age::For), project.keep);

@@ -124,7 +124,8 @@ impl<'p> TestWriter<'p> {
                 self.step(TestStepKind::Revoke { call, role: node(revoke.role.to_string()) });
             }
             Payload::Usage(usage) => {
-                let (amount, unit) = (usage.amount.to_string(), usage.unit.to_string());
+                let amount = usage.amount.to_string();
+                let unit = usage.unit.to_string();
                 self.step(TestStepKind::Usage(node(amount), node(unit)));
             }
             Payload::Resume(resume) => {
@@ -203,13 +204,16 @@ impl<'p> TestWriter<'p> {
         if let Some(settle) = settle {
             self.asked(&settle.asked);
             let (returns, undecoded) = self.result(settle);
-            let (success, name) = (settle.success, self.cited_name(record, &call));
+            let success = settle.success;
+            let name = self.cited_name(record, &call);
             self.step(TestStepKind::Run { success, call, name, returns, undecoded });
             return self.after_settlement(settle);
         }
         if propose.served.is_some() {
             let name = self.cited_name(record, &call);
-            let (success, returns, undecoded) = (true, None, false);
+            let success = true;
+            let returns = None;
+            let undecoded = false;
             return self.step(TestStepKind::Run { success, call, name, returns, undecoded });
         }
         let id = record.call.clone().unwrap_or_default();
@@ -283,7 +287,8 @@ impl<'p> TestWriter<'p> {
             reason.needs.iter().collect()
         };
         let names = named.iter().filter(|name| is_name(name)).map(|name| node((*name).clone()));
-        let (names, by) = (names.collect(), Some(node(reason.code.as_str().to_owned())));
+        let names = names.collect();
+        let by = Some(node(reason.code.as_str().to_owned()));
         self.step(TestStepKind::Denied { call, by, names, because: None });
     }
 

@@ -74,7 +74,8 @@ pub fn all_with_ledgers(
         let store = open(place, key)?;
         if store.head(LEDGER).map_err(|error| failed(&error))?.is_some() {
             let name = format!("{}:{LEDGER}", files::display(place));
-            let (session, store) = (Some(LEDGER.to_owned()), Some(store));
+            let session = Some(LEDGER.to_owned());
+            let store = Some(store);
             found.push(SessionTrace { name, session, bytes: 0, from: TraceOrigin::Stored, store });
         }
     }
@@ -131,7 +132,8 @@ pub fn nothing(place: &Path) -> Failure {
 
 fn at_place(place: &Path, key: Option<&Path>) -> Result<Vec<SessionTrace>, Failure> {
     if place.as_os_str() == "-" {
-        let (name, from) = ("standard input".into(), TraceOrigin::Stdin);
+        let name = "standard input".into();
+        let from = TraceOrigin::Stdin;
         return Ok(vec![SessionTrace { name, session: None, bytes: 0, from, store: None }]);
     }
     let fail = |error: &std::io::Error| files::unreadable(place, &reason(error));
@@ -140,7 +142,8 @@ fn at_place(place: &Path, key: Option<&Path>) -> Result<Vec<SessionTrace>, Failu
         return folder(place, key);
     }
     if !is_database(place).map_err(|error| fail(&error))? {
-        let (name, from) = (files::display(place), TraceOrigin::File(place.to_owned()));
+        let name = files::display(place);
+        let from = TraceOrigin::File(place.to_owned());
         let session =
             if meta.is_file() { named(place).map_err(|error| fail(&error))? } else { None };
         return Ok(vec![SessionTrace { name, session, bytes: meta.len(), from, store: None }]);
@@ -191,7 +194,9 @@ fn folder(place: &Path, key: Option<&Path>) -> Result<Vec<SessionTrace>, Failure
         };
         let stem = path.file_stem().and_then(|stem| stem.to_str());
         let session = stem.filter(|stem| check_id(stem).is_ok()).map(str::to_owned);
-        let (name, bytes, store) = (files::display(&path), meta.len(), Some(store.clone()));
+        let name = files::display(&path);
+        let bytes = meta.len();
+        let store = Some(store.clone());
         found.push(SessionTrace { name, session, bytes, from: TraceOrigin::File(path), store });
     }
     if found.is_empty() {

@@ -24,7 +24,8 @@ pub fn tell(at: &At<'_>, record: &Record, last: &mut String, style: Style) -> St
     let heading = format!("{} {}, {day}", at.guard, at.session);
     if *last != heading {
         let blank = if last.is_empty() { "" } else { "\n" };
-        let (guard, session) = (cut(&at.guard, 60), cut(&at.session, 100));
+        let guard = cut(&at.guard, 60);
+        let session = cut(&at.session, 100);
         let _ = writeln!(
             out,
             "{blank}{} of `{guard}`, {day}",
@@ -74,12 +75,14 @@ impl StoryText {
             Payload::Propose(propose) => self.propose(record, propose),
             Payload::Settle(settle) => self.settle(at, record, settle),
             Payload::Approve(approve) => {
-                let (role, by) = (cut(&approve.role, 60), cut(&approve.by, 60));
+                let role = cut(&approve.role, 60);
+                let by = cut(&approve.by, 60);
                 let what = format!("{} {}", cut(&approve.tool, 60), value(&approve.args));
                 self.line(&format!("{} by {by} as {role}: {what}", self.style.green("approved")));
             }
             Payload::Revoke(revoke) => {
-                let (role, by) = (cut(&revoke.role, 60), cut(&revoke.by, 60));
+                let role = cut(&revoke.role, 60);
+                let by = cut(&revoke.by, 60);
                 let what = format!("{} {}", cut(&revoke.tool, 60), value(&revoke.args));
                 self.line(&format!("{} by {by} as {role}: {what}", self.style.red("revoked")));
             }
@@ -120,7 +123,8 @@ impl StoryText {
                 self.line(&format!("the host answers {}", value(&answers.answers)))
             }
             Payload::Contract(contract) => {
-                let (kept, gone) = (contract.kept, contract.quarantined);
+                let kept = contract.kept;
+                let gone = contract.quarantined;
                 self.line(&format!(
                     "contract `{}`: {}, {kept} kept, {gone} quarantined, of {} bytes",
                     cut(&contract.contract, 60),

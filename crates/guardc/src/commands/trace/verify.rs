@@ -138,7 +138,8 @@ fn proof(args: &Args, path: &Path, signer: Option<&PublicKey>, term: &Console) -
     if let Err(doubt) = holds {
         return said(term, args.format, &format!("proof `{shown}`: {doubt}"));
     }
-    let (seq, id) = (read.seq().unwrap_or_default(), &read.entry.session);
+    let seq = read.seq().unwrap_or_default();
+    let id = &read.entry.session;
     match args.format {
         TextOrJson::Text => {
             let good = term.out.green("proved:");

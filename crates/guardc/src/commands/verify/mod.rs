@@ -166,7 +166,8 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
 
 /// Returns the checks of effects that are left to the kernel.
 fn unproved(output: &Output) -> Vec<EffectCheck> {
-    let (plan, verification) = (&output.plan, &output.verification);
+    let plan = &output.plan;
+    let verification = &output.verification;
     let pairs = verification.pairs.iter().map(|pair| {
         (pair.tool, &plan.invariants[pair.invariant as usize].rule.owner, &pair.status)
     });

@@ -371,7 +371,8 @@ impl TextPage<'_> {
                     }
                 }
                 PropertyOutcome::NotDecided { states, calls } => {
-                    let (states, calls) = (count(*states, "state"), count(*calls, "call"));
+                    let states = count(*states, "state");
+                    let calls = count(*calls, "call");
                     let _ = writeln!(
                         out,
                         "    no session was found that breaks it: {states} and {calls} tried"
@@ -449,7 +450,8 @@ impl TextPage<'_> {
         let words = |rules: Vec<(RuleKind, String)>| -> Vec<String> {
             rules.into_iter().map(|(_, words)| words).collect()
         };
-        let (unseen, quiet) = (words(unseen), words(quiet));
+        let unseen = words(unseen);
+        let quiet = words(quiet);
         let all = explored.rules.iter().filter(|(rule, _)| !self.is_proved(rule)).count();
         let fire = all - quiet.len() - unseen.len();
         let fires = if explored.exhausted || fire == all { "can fire" } else { "fired" };

@@ -36,7 +36,8 @@ fn main() {
     println!("| --- | --- | --- | --- | --- | --- |");
     let row = |text: &str, how: &str, time: (f64, f64), items: Items| {
         let strange = items.iter().filter(|item| !good.contains(&item.to_string())).count();
-        let (median, fastest) = (time.0 * 1e3, time.1 * 1e3);
+        let median = time.0 * 1e3;
+        let fastest = time.1 * 1e3;
         println!(
             "| {text} | {how} | {median:.1} ms | {fastest:.1} ms | {} | {strange} |",
             items.len()
@@ -93,7 +94,8 @@ fn streaming(checker: &Checker, text: &str) {
             }
             drop(black_box(feed.finish(&Input::none())));
         });
-        let (length, most) = (text.len() as f64, held.bytes_max as f64);
+        let length = text.len() as f64;
+        let most = held.bytes_max as f64;
         println!("| {name}, of {:.1} MB | {:.2} MB |", length / 1e6, most / 1e6);
     }
     let whole =

@@ -15,7 +15,8 @@ fn request(call: &Call) -> Request {
         ("count".to_owned(), RestrictedExpression::new_long(call.count)),
     ]);
     let action = uid(&format!(r#"Action::"tool_{}""#, call.tool));
-    let (agent, gateway) = (uid(r#"Agent::"a""#), uid(r#"Gateway::"g""#));
+    let agent = uid(r#"Agent::"a""#);
+    let gateway = uid(r#"Gateway::"g""#);
     Request::new(agent, action, gateway, context.expect("a context"), None).expect("a request")
 }
 
@@ -30,7 +31,8 @@ pub fn rules(calls: Vec<Call>, rules: usize) -> Engine<'static> {
     }
     let policies: PolicySet = text.parse().expect("policies");
     let requests: Vec<Request> = calls.iter().map(request).collect();
-    let (authorizer, entities) = (Authorizer::new(), Entities::empty());
+    let authorizer = Authorizer::new();
+    let entities = Entities::empty();
     Box::new(move |n| {
         let response = authorizer.is_authorized(&requests[n], &policies, &entities);
         response.decision() == Decision::Allow

@@ -39,7 +39,9 @@ pub fn rules(calls: Vec<Call>, rules: usize) -> Engine<'static> {
         ));
     }
     let input = |call: &Call| {
-        let (tool, env, count) = (call.tool, call.env, call.count);
+        let tool = call.tool;
+        let env = call.env;
+        let count = call.count;
         let text = format!(r#"{{"tool": "tool_{tool}", "env": "{env}", "count": {count}}}"#);
         Value::from_json_str(&text).expect("JSON")
     };

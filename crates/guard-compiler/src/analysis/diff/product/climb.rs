@@ -46,14 +46,18 @@ impl<'s, 'p> Product<'s, 'p> {
         climber: &mut Climber<'_, 'p>,
         drafts: Vec<SessionDraft>,
     ) {
-        let (old, new, wire, stop) = (self.old, self.new, self.wire, self.stop);
+        let old = self.old;
+        let new = self.new;
+        let wire = self.wire;
+        let stop = self.stop;
         climber.climb(drafts, self.climbs, stop, &mut |played, args, verdicts, oracle| {
             let known = |side: &super::Side| side.tool(wire).is_some();
             let judged = |at: usize, side: &super::Side<'p>| match &verdicts[at] {
                 Some(verdict) => JudgedCall::Said(Box::new(verdict.said.clone())),
                 None => JudgedCall::Unread(!side.program.default_allow || known(side)),
             };
-            let (before, after) = (judged(0, old), judged(1, new));
+            let before = judged(0, old);
+            let after = judged(1, new);
             let differs = match way {
                 ChangeDirection::Looser => after.rank() < before.rank(),
                 ChangeDirection::Tighter => after.rank() > before.rank(),
@@ -90,7 +94,8 @@ impl<'s, 'p> Product<'s, 'p> {
         session.steps.push(done);
         let Some(witness) = self.replayed(&session, oracle) else { return false };
         let witness = self.shortened(witness, oracle);
-        let (before, after) = (rank(&witness.session), rank_of(&witness.new));
+        let before = rank(&witness.session);
+        let after = rank_of(&witness.new);
         if after < before {
             self.looser = Some(witness);
         } else {
@@ -174,7 +179,8 @@ impl<'s, 'p> Product<'s, 'p> {
                 witness = shorter;
             }
         }
-        let (mut entry, mut tried) = (0, 0);
+        let mut entry = 0;
+        let mut tried = 0;
         while tried < MOST_ENTRIES {
             let mut less = witness.session.clone();
             let mut left = entry;

@@ -52,7 +52,8 @@ impl<'p> EditedClauses<'p> {
 
     /// The members of arguments and results that they are about, by name.
     pub fn members(&self) -> BTreeSet<String> {
-        let (mut names, mut vars) = (BTreeSet::new(), BTreeSet::new());
+        let mut names = BTreeSet::new();
+        let mut vars = BTreeSet::new();
         for (program, tool, kind) in self.all() {
             members_of(program, tool, kind, &mut names, |var| {
                 vars.insert(program.state[var].name.as_str());

@@ -74,9 +74,11 @@ impl<'s, 'p> PairSessions<'s, 'p> {
         let draft = self.known.get(&tools[0])?;
         let mut played = self.players.play(&draft.acts, draft.kind)?;
         let before = played.steps.len();
-        let (side, wire) = (self.sides[0], &tools[0]);
+        let side = self.sides[0];
+        let wire = &tools[0];
         let results = side.inputs.results(side.tool(wire)?, &played.states[0]);
-        let (tool, args) = (wire.clone(), draft.last.clone());
+        let tool = wire.clone();
+        let args = draft.last.clone();
         let then = ExploredEnding::Succeeds(results.into_iter().next().flatten());
         let call = Rc::new(Act::Call { id: String::new(), tool, args, then });
         self.players.advance(&mut played, &call, draft.kind)?;
@@ -147,7 +149,8 @@ impl<'s, 'p> PairSessions<'s, 'p> {
         from: &SessionDraft,
         (count, most): (usize, usize),
     ) -> Vec<Vec<Rc<Act>>> {
-        let (sides, players) = (self.sides, &self.players);
+        let sides = self.sides;
+        let players = &self.players;
         let slice = self.known.slice(writer);
         let mut climber = self.known.climber(&slice, 0);
         climber.focus.clone_from(&self.focus);
@@ -182,12 +185,15 @@ fn remembered_otherwise(
     // A result that was seen before changes little else.
     let seen = seen_results(old, played, wire).into_iter().map(Some);
     seen.chain(results).take(RESULTS).find_map(|result| {
-        let (tool, args, then) = (wire.to_string(), args.clone(), ExploredEnding::Succeeds(result));
+        let tool = wire.to_string();
+        let args = args.clone();
+        let then = ExploredEnding::Succeeds(result);
         let call = Rc::new(Act::Call { id: String::new(), tool, args, then });
         let mut after_it = played.clone();
         players.advance(&mut after_it, &call, true)?;
         let [before, after] = &after_it.states[..] else { return None };
-        let (before, after) = (memory(before, old.program), memory(after, new.program));
+        let before = memory(before, old.program);
+        let after = memory(after, new.program);
         let others = before.iter().filter(|(name, value)| after.get(*name) != Some(value));
         let others: Vec<_> = others.map(|(name, value)| format!("{name}: {value}")).collect();
         (before != after).then(|| (others.join(", "), after_it.acts()))

@@ -42,12 +42,15 @@ impl<'s, 'p> Product<'s, 'p> {
         else {
             return;
         };
-        let (args, then, world) = (args.clone(), then.clone(), world.clone());
+        let args = args.clone();
+        let then = then.clone();
+        let world = world.clone();
         for then in [then, ExploredEnding::Fails] {
             if self.done() || (self.stop)() {
                 return;
             }
-            let (old, new) = (first.old.clone(), first.new.clone());
+            let old = first.old.clone();
+            let new = first.new.clone();
             let node = ProductNode { old, new, session: first.session.clone() };
             self.again(node, &args, &then, &world, approved);
         }
@@ -117,8 +120,8 @@ impl<'s, 'p> Product<'s, 'p> {
                     return;
                 }
                 members[at].1 = Json::string(&format!("{text}{round}"));
-                let (node, args) =
-                    (filled.as_ref().unwrap_or(first), Json::Object(members.clone()));
+                let node = filled.as_ref().unwrap_or(first);
+                let args = Json::Object(members.clone());
                 let old = self.judge(self.old, &node.old, wire, &args, &fixed.again());
                 let new = self.judge(self.new, &node.new, wire, &args, &fixed.again());
                 if old.rank() != new.rank() {

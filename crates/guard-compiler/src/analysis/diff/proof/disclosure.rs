@@ -11,8 +11,10 @@ pub(super) fn compare(
     new: (&Histories, &Tool),
     change: &mut PossibleChange,
 ) {
-    let (before, after) = (old.0.disclosures(), new.0.disclosures());
-    let (grows, shrinks) = (before.is_subset(&after), after.is_subset(&before));
+    let before = old.0.disclosures();
+    let after = new.0.disclosures();
+    let grows = before.is_subset(&after);
+    let shrinks = after.is_subset(&before);
     let refuses = |negated: bool| asks_only(old.1, negated) && asks_only(new.1, negated);
     let what = if grows { "a `private` is new" } else { "a `private` is gone" };
     match (grows, shrinks) {

@@ -15,7 +15,8 @@ impl Sides<'_> {
             let effects = own.filter(|(c, _)| matches!(c.kind, ClauseKind::Effect { .. }));
             effects.map(|(_, text)| text).collect::<BTreeSet<_>>()
         };
-        let (before, after) = (texts(self.old, a), texts(self.new, b));
+        let before = texts(self.old, a);
+        let after = texts(self.new, b);
         if before != after && !self.effects_beside(a, b, change) {
             change.other("its effects".into());
             return;
@@ -33,7 +34,8 @@ impl Sides<'_> {
         if tolerated(self.old) != tolerated(self.new) && !mutant!("a warning is a refusal") {
             change.other("whether a broken invariant is held against calls".into());
         }
-        let (old, new) = (invariants(self.old, &vars), invariants(self.new, &vars));
+        let old = invariants(self.old, &vars);
+        let new = invariants(self.new, &vars);
         for invariant in new.iter().filter(|i| !old.iter().any(|known| implies(*known, **i))) {
             let _ = invariant;
             change.tighter.push("an invariant is new".into());
@@ -60,7 +62,8 @@ impl Sides<'_> {
             }
             texts
         };
-        let (old, new) = (effects(self.old, a), effects(self.new, b));
+        let old = effects(self.old, a);
+        let new = effects(self.new, b);
         let spoken: BTreeSet<String> = [self.old, self.new]
             .into_iter()
             .flat_map(|p| p.invariants.iter().map(move |i| variables(p, &i.condition)))
@@ -70,7 +73,8 @@ impl Sides<'_> {
             let beside = texts.iter().filter(|(text, _)| !other.contains_key(*text));
             beside.map(|(_, var)| var.clone()).collect::<BTreeSet<String>>()
         };
-        let (gone, added) = (own(&old, &new), own(&new, &old));
+        let gone = own(&old, &new);
+        let added = own(&new, &old);
         let touched = |var: &String| {
             spoken.contains(var) || old.iter().any(|(t, v)| v == var && new.contains_key(t))
         };

@@ -27,7 +27,8 @@ impl<'p> HistoryView<'p> {
     /// The tools that count.
     pub(super) fn tools(&self) -> impl Iterator<Item = &'p Tool> {
         let lenient = self.program.default_allow || self.beside.default_allow;
-        let (beside, never) = (self.beside, self.never.clone());
+        let beside = self.beside;
+        let never = self.never.clone();
         let known = move |tool: &&Tool| {
             !never.contains(&tool.wire_name)
                 && (lenient || beside.tools.iter().any(|other| other.wire_name == tool.wire_name))
@@ -285,7 +286,9 @@ impl<'h, 'p> HistoryBuilder<'h, 'p> {
         for tool in self.of.view.tools() {
             let program = self.of.view.program;
             let returns = tool.returns.as_ref().map(|ty| Canon(program).taken(ty, &tool.forms));
-            let (name, trust, undecoded) = (wire(tool), &tool.trust, tool.undecoded);
+            let name = wire(tool);
+            let trust = &tool.trust;
+            let undecoded = tool.undecoded;
             self.texts.insert(format!("{name} {trust:?} {returns:?} {undecoded:?}"));
         }
         self.endorsements(None);
@@ -435,7 +438,8 @@ pub(super) fn signature(program: &Program, name: &str) -> Option<String> {
     let params: Vec<String> =
         tool.params.iter().map(|p| format!("{}: {}", p.name, ty(&p.ty))).collect();
     let returns = tool.returns.as_ref().map(|ty| Canon(program).taken(ty, &tool.forms));
-    let (undecoded, states) = (tool.undecoded, tool.states);
+    let undecoded = tool.undecoded;
+    let states = tool.states;
     let served = tool
         .served
         .map(|served| format!("{} {:?}", Canon(program).lifecycle(served.lifecycle), served.op));

@@ -40,11 +40,13 @@ fn refuses_as_much(mine: &Option<BTreeSet<&str>>, other: &Option<BTreeSet<&str>>
 impl<'p> Sides<'p> {
     /// Counters: the same one with a lower count refuses more, and one that refuses refuses more than one that asks.
     pub(super) fn limits(&self, a: &'p Tool, b: &'p Tool, change: &mut PossibleChange) {
-        let (old, new) = (counters(self.told.0.view(), a), counters(self.told.1.view(), b));
+        let old = counters(self.told.0.view(), a);
+        let new = counters(self.told.1.view(), b);
         let all: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
         let none = Vec::new();
         for text in all {
-            let (old, new) = (old.get(text).unwrap_or(&none), new.get(text).unwrap_or(&none));
+            let old = old.get(text).unwrap_or(&none);
+            let new = new.get(text).unwrap_or(&none);
             if old.iter().chain(new).all(|(_, role)| role.is_none()) {
                 let least = |limits: &[CounterLimit]| limits.iter().map(|(count, _)| *count).min();
                 change.bound("a limit", least(old), least(new));
@@ -52,7 +54,8 @@ impl<'p> Sides<'p> {
             }
             // Between two of these counts nothing changes.
             for (counted, _) in old.iter().chain(new) {
-                let (before, after) = (refusal(old, *counted), refusal(new, *counted));
+                let before = refusal(old, *counted);
+                let after = refusal(new, *counted);
                 if !refuses_as_much(&before, &after) {
                     change.tighter.push("a limit refuses or asks more".into());
                 }

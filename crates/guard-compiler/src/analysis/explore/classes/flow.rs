@@ -346,7 +346,8 @@ impl<'p> Classes<'p> {
                 if let K::If(condition, ..) = &e.kind {
                     self.visit(condition, cx, session);
                 }
-                let (na, nb) = (self.visit(a, cx, session), self.visit(b, cx, session));
+                let na = self.visit(a, cx, session);
+                let nb = self.visit(b, cx, session);
                 self.link(na, nb);
                 na.or(nb)
             }
@@ -367,7 +368,8 @@ impl<'p> Classes<'p> {
             }
             K::Unwrap(operand, _) => self.visit(operand, cx, session),
             K::Arith(_, a, b) => {
-                let (na, nb) = (self.visit(a, cx, session), self.visit(b, cx, session));
+                let na = self.visit(a, cx, session);
+                let nb = self.visit(b, cx, session);
                 self.mark_opaque(na);
                 self.mark_opaque(nb);
                 na.or(nb)
@@ -445,7 +447,8 @@ impl<'p> Classes<'p> {
         cx: &mut ClassContext,
         session: &ReferenceSession,
     ) -> Option<usize> {
-        let (na, nb) = (self.visit(a, cx, session), self.visit(b, cx, session));
+        let na = self.visit(a, cx, session);
+        let nb = self.visit(b, cx, session);
         self.relate(na, Some(a), nb, Some(b), session);
         None
     }
@@ -479,7 +482,8 @@ impl<'p> Classes<'p> {
         cx: &mut ClassContext,
         session: &ReferenceSession,
     ) -> Option<usize> {
-        let (na, nb) = (self.visit(a, cx, session), self.visit(b, cx, session));
+        let na = self.visit(a, cx, session);
+        let nb = self.visit(b, cx, session);
         if matches!(b.ty.required(), Type::String(_)) {
             self.mark_opaque(na);
             self.mark_opaque(nb);

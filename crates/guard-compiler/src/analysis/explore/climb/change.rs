@@ -49,7 +49,8 @@ impl Climber<'_, '_> {
             3 => {
                 // The same call as at the end before it, and perhaps all that led to it once more.
                 let then = ExploredEnding::Succeeds(self.result(self.wire));
-                let (tool, args) = (self.wire.to_string(), last.clone());
+                let tool = self.wire.to_string();
+                let args = last.clone();
                 let before = acts.clone();
                 acts.push(Rc::new(Act::Call { id: String::new(), tool, args, then }));
                 if before.len() * 2 < MOST_ACTS && self.rng.chance(50) {
@@ -225,7 +226,8 @@ impl Climber<'_, '_> {
     fn change_act(&mut self, acts: &mut [Rc<Act>], at: usize) {
         let Some(act) = acts.get(at).cloned() else { return };
         let Act::Call { tool, args, then, .. } = &*act else { return };
-        let (mut new_args, mut new_then) = (args.clone(), then.clone());
+        let mut new_args = args.clone();
+        let mut new_then = then.clone();
         match (self.rng.below(3), then) {
             (0, _) => {
                 if let Some(drawn) = self.args(tool) {
@@ -244,7 +246,8 @@ impl Climber<'_, '_> {
             }
             _ => new_then = ExploredEnding::Succeeds(self.result(tool)),
         }
-        let (id, tool) = (String::new(), tool.clone());
+        let id = String::new();
+        let tool = tool.clone();
         acts[at] = Rc::new(Act::Call { id, tool, args: new_args, then: new_then });
     }
 }

@@ -49,7 +49,8 @@ impl PlayedSession<'_> {
             if let Act::Call { id, .. } = &mut act {
                 *id = call_id(at);
             }
-            let (world, said) = (step.world.clone(), step.said.clone());
+            let world = step.world.clone();
+            let said = step.said.clone();
             SessionStep { world, act, said, changes: Vec::new() }
         };
         let steps = self.steps.iter().enumerate().map(told).collect();
@@ -196,7 +197,8 @@ impl<'s, 'p> Players<'s, 'p> {
             approvals = Some(wanted);
         }
         for role in approvals.unwrap_or_default() {
-            let (tool, args) = (tool.clone(), args.clone());
+            let tool = tool.clone();
+            let args = args.clone();
             self.both(played, &Rc::new(Act::Approve { tool, args, role }), kind)?;
         }
         self.both(played, what, kind)
@@ -220,7 +222,8 @@ impl<'s, 'p> Players<'s, 'p> {
                 return None;
             }
         }
-        let (world, act) = (oracle.answers(), what.clone());
+        let world = oracle.answers();
+        let act = what.clone();
         played.steps.push(Rc::new(PlayedStep { world, act, said }));
         Some(())
     }

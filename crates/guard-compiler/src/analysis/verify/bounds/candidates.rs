@@ -108,8 +108,8 @@ impl<'s, 'p> Candidates<'s, 'p> {
             return Some(still);
         }
         let declared = &self.plan.tools[tool as usize];
-        let (limits, budgets) =
-            (self.limits(declared, measured.kind), self.budgets(declared, measured.kind));
+        let limits = self.limits(declared, measured.kind);
+        let budgets = self.budgets(declared, measured.kind);
         let all: Vec<GrowthSource> = if budgets_first {
             budgets.into_iter().chain(limits).collect()
         } else {

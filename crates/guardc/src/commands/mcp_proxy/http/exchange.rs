@@ -157,7 +157,9 @@ impl ExchangeGuard {
 
 impl Drop for ExchangeGuard {
     fn drop(&mut self) {
-        let (shared, link, left) = (Arc::clone(&self.shared), self.link, !self.over);
+        let shared = Arc::clone(&self.shared);
+        let link = self.link;
+        let left = !self.over;
         tokio::spawn(async move { shared.close(link, left) });
     }
 }
@@ -175,8 +177,10 @@ impl AnswerBody {
         mut answers: AnswerReceiver,
         mut guard: ExchangeGuard,
     ) -> Response<AnyBody> {
-        let (mut status, mut headers, mut first, mut streams) =
-            (None, HeaderMap::new(), None, false);
+        let mut status = None;
+        let mut headers = HeaderMap::new();
+        let mut first = None;
+        let mut streams = false;
         while let Some(answer) = answers.recv().await {
             match answer {
                 AnswerPart::Head(code, passed, stream) => {

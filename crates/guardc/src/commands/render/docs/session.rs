@@ -57,7 +57,8 @@ pub(super) fn lifecycles(doc: Doc) -> String {
         let rows = served.map(|t| [tools::link_to(&t.name), tools::serves(doc.plan, t)]);
         page.table(["tool", "does"], rows.collect());
         if let Some(escalate) = &items.escalate {
-            let (role, after) = (&escalate.role, escalate.after);
+            let role = &escalate.role;
+            let after = escalate.after;
             page.block(format!(
                 "After {after} rejections of an item, {role} is asked about each step."
             ));

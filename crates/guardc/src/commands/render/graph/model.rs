@@ -227,7 +227,9 @@ fn arrows(
         let lane = out.shapes[tool_at].lane;
         let whole = tip(words::requires(&shows, clause));
         to = out.shapes.len();
-        let (from, conditional, label) = (to, when.is_some(), join(when.iter().cloned()));
+        let from = to;
+        let conditional = when.is_some();
+        let label = join(when.iter().cloned());
         out.shapes.push(BoxShape {
             tool: None,
             name: "or".into(),

@@ -37,7 +37,8 @@ pub fn svg(picture: &Picture) -> String {
 
 /// The whole file.
 fn document(picture: &Picture, paint: &Paint) -> String {
-    let (width, height) = ((paint.width + MARGIN).max(240), paint.y + MARGIN - PART);
+    let width = (paint.width + MARGIN).max(240);
+    let height = paint.y + MARGIN - PART;
     let name = escape(&picture.name);
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} \

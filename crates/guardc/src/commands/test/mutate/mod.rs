@@ -120,7 +120,8 @@ impl MutatedGuard<'_> {
             Some(output) if self.decides_like(&output) => MutantFate::Same,
             Some(_) => MutantFate::Survives,
         };
-        let (start, end) = (mutant.rule.start as usize, mutant.rule.end as usize);
+        let start = mutant.rule.start as usize;
+        let end = mutant.rule.end as usize;
         let old = self.text.get(start..end).unwrap_or_default();
         let new = (!mutant.removes()).then(|| self.changed_rule(mutant));
         let (line, column) = place(self.text, mutant.part.start);
@@ -138,7 +139,8 @@ impl MutatedGuard<'_> {
 
     /// The changed rule as it stands in the mutant.
     fn changed_rule(&self, mutant: &Mutant) -> String {
-        let (start, end) = (mutant.rule.start as usize, mutant.rule.end as usize);
+        let start = mutant.rule.start as usize;
+        let end = mutant.rule.end as usize;
         let before = self.text.get(start..mutant.part.start).unwrap_or_default();
         let after = self.text.get(mutant.part.end..end).unwrap_or_default();
         [before, &mutant.new, after].concat()

@@ -21,7 +21,8 @@ pub struct Mutant {
 impl Mutant {
     /// The whole text of the mutant.
     pub fn text(&self, text: &str) -> String {
-        let (before, after) = (text.get(..self.part.start), text.get(self.part.end..));
+        let before = text.get(..self.part.start);
+        let after = text.get(self.part.end..);
         [before.unwrap_or_default(), &self.new, after.unwrap_or_default()].concat()
     }
 
@@ -169,7 +170,9 @@ impl Weaker<'_> {
 
 /// The words of a clause outside of its strings.
 fn words(text: &str) -> Vec<Range<usize>> {
-    let (mut words, mut start, mut quoted) = (Vec::new(), None, false);
+    let mut words = Vec::new();
+    let mut start = None;
+    let mut quoted = false;
     let mut escaped = false;
     for (at, c) in text.char_indices() {
         let in_word = !quoted && (c.is_alphanumeric() || matches!(c, '_' | '.' | '*'));

@@ -90,7 +90,8 @@ fn settle(
         offsets.push(below + height / 2);
         below += height + SPACE;
     }
-    let (low, high) = (lane.0 + head, (lane.1 - foot - (below - SPACE)).max(lane.0 + head));
+    let low = lane.0 + head;
+    let high = (lane.1 - foot - (below - SPACE)).max(lane.0 + head);
     let mut pools: Vec<(i64, i64)> = Vec::new();
     for (cell, offset) in run.iter().zip(&offsets) {
         pools.push((wish(grid, *cell) - offset, 1));

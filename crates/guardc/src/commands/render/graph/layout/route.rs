@@ -91,7 +91,8 @@ fn forward(
     boxes: &[Rect],
     (id, passes, end): (usize, &[usize], i64),
 ) -> Route {
-    let (from, to) = (boxes[graph.links[id].from], boxes[graph.links[id].to]);
+    let from = boxes[graph.links[id].from];
+    let to = boxes[graph.links[id].to];
     let out = grid.cells[graph.links[id].from].column;
     let mut points = vec![(from.x + from.width, from.y + from.height / 2)];
     // First to the border of the column, so that no curve begins beside a wider neighbour.
@@ -110,15 +111,18 @@ fn forward(
 /// between columns.
 fn back(graph: &Graph, boxes: &[Rect], id: usize, bottom: i64, backs: &mut i64) -> Route {
     let link = graph.links[id];
-    let (from, to) = (boxes[link.from], boxes[link.to]);
+    let from = boxes[link.from];
+    let to = boxes[link.to];
     if link.from == link.to {
         return Route::Own(from.x + from.width / 2, from.y);
     }
     *backs += 1;
     let aside = 8 + (*backs * 6) % (GAP / 2);
     let y = bottom + APART / 2 + *backs * RETURN - RETURN / 2;
-    let (left, right) = (from.x - aside, to.x + to.width + aside);
-    let (leave, enter) = (from.y + from.height - 6, to.y + to.height - 6);
+    let left = from.x - aside;
+    let right = to.x + to.width + aside;
+    let leave = from.y + from.height - 6;
+    let enter = to.y + to.height - 6;
     Route::Back(vec![
         (from.x, leave),
         (left, leave),

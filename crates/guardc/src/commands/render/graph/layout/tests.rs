@@ -35,7 +35,8 @@ fn check(graph: &Graph) -> Layout {
         assert!(inside, "{one:?} stands out of {lane:?}");
     }
     for (link, route) in graph.links.iter().zip(&laid.routes) {
-        let (from, to) = (laid.boxes[link.from], laid.boxes[link.to]);
+        let from = laid.boxes[link.from];
+        let to = laid.boxes[link.to];
         if let Route::Forward(points) = route {
             assert!(from.x + from.width < to.x, "{link:?} does not go to the right");
             assert_eq!(points.len() % 2, 0);
@@ -48,7 +49,9 @@ fn check(graph: &Graph) -> Layout {
 /// Checks that the horizontal parts of a route, which pass columns, cross no box.
 fn straight(points: &[(i64, i64)], boxes: &[Rect], link: &LayoutArrow) {
     for pair in points.chunks(2).skip(1).take((points.len() / 2).saturating_sub(2)) {
-        let (left, y, right) = (pair[0].0, pair[0].1, pair[1].0);
+        let left = pair[0].0;
+        let y = pair[0].1;
+        let right = pair[1].0;
         for one in boxes {
             let across = left < one.x + one.width && one.x < right;
             let through = across && y > one.y && y < one.y + one.height;

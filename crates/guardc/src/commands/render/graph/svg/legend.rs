@@ -18,7 +18,8 @@ enum LegendMark {
 pub(super) fn legend(picture: &Picture, paint: &mut Paint) {
     let entries = entries(picture);
     let right = paint.width.max(560);
-    let (mut x, mut y) = (MARGIN, paint.y);
+    let mut x = MARGIN;
+    let mut y = paint.y;
     for (mark, text) in entries {
         let sign_width = if matches!(mark, LegendMark::Stripe(_)) { 4 } else { 28 };
         let width = sign_width + 8 + wide(text, LINE) + 22;

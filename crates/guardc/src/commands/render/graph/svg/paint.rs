@@ -137,7 +137,8 @@ pub(super) fn path(route: &Route, by: (i64, i64)) -> String {
         Route::Forward(points) => curves(&moved(points)),
         Route::Back(corners) => rounded(&moved(corners)),
         Route::Own(x, y) => {
-            let (x, y) = (x + by.0, y + by.1);
+            let x = x + by.0;
+            let y = y + by.1;
             format!("M{} {y}C{} {} {} {} {} {y}", x - 10, x - 16, y - 20, x + 16, y - 20, x + 10)
         }
     }
@@ -171,7 +172,8 @@ fn rounded(corners: &[(i64, i64)]) -> String {
             (None, _) => _ = write!(out, "M{} {}", at.0, at.1),
             (Some(_), None) => _ = write!(out, "L{} {}", at.0, at.1),
             (Some(before), Some(next)) => {
-                let (enter, leave) = (toward(*at, *before), toward(*at, *next));
+                let enter = toward(*at, *before);
+                let leave = toward(*at, *next);
                 let _ = write!(
                     out,
                     "L{} {}Q{} {} {} {}",
