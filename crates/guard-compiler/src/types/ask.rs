@@ -111,14 +111,17 @@ impl TypeChecker<'_, '_> {
         if name.node == "spent" {
             return typed(ExprKind::Spent(id), Type::Decimal(Some(0), None), span);
         }
-        if self.program.units[id].budget.is_none() {
+        let unit_of = &self.program.units[id];
+        if unit_of.budget.is_none() {
             self.report(errors::unknown_unit(
                 &Ident { node: unit.clone(), span: *at },
                 self.names.budgets.names(),
             ));
             return broken(span);
         }
-        typed(ExprKind::Remaining(id), Type::Decimal(Some(0), None), span)
+        // What the host reports is spent, whatever is left.
+        let least = (!unit_of.host_charged && !self.program.shadow).then_some(0);
+        typed(ExprKind::Remaining(id), Type::Decimal(least, None), span)
     }
 
     fn exists(&mut self, args: &[Arg], span: Span, scope: &mut Scope) -> Expr {

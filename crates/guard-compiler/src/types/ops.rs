@@ -193,7 +193,8 @@ impl TypeChecker<'_, '_> {
             Type::Int(l, h) | Type::Decimal(l, h) | Type::Duration(l, h) => Some((*l, *h)),
             _ => None,
         };
-        if !literal(right) || literal(left) {
+        // A guard in shadow refuses no value that its types exclude.
+        if self.program.shadow || !literal(right) || literal(left) {
             return;
         }
         let (Some((low, high)), Some((Some(value), _))) = (range(&left.ty), range(&right.ty))
@@ -240,7 +241,7 @@ impl TypeChecker<'_, '_> {
     /// The name of the column of texts in lower case that an expression reads.
     fn caseless_column(&self, e: &Expr) -> Option<&str> {
         match &e.kind {
-            ExprKind::Unwrap(inner, _) => self.caseless_column(inner),
+            ExprKind::Unwrap(inner, _) | ExprKind::Else(inner, _) => self.caseless_column(inner),
             ExprKind::Field(record, at) => {
                 let Type::Record(id) = record.ty.required() else { return None };
                 let field = self.program.records[*id].fields.get(*at as usize)?;
@@ -276,6 +277,10 @@ impl TypeChecker<'_, '_> {
         {
             if matches!(many.ty.required(), Type::String(_)) {
                 self.empty_needle(&one);
+                self.lint_case(&one, &many, span);
+            }
+            if let ExprKind::List(elements) | ExprKind::Set(elements) = &many.kind {
+                elements.iter().for_each(|element| self.lint_case(&one, element, span));
             }
             let (one, many) = if scope.missing.accepts(false) {
                 (one, many)

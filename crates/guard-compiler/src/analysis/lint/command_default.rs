@@ -43,6 +43,10 @@ pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
     }
 }
 
+fn is_commands(e: &Expr) -> bool {
+    matches!(e.kind, K::Call(Builtin::Commands, _))
+}
+
 /// A command of which one field is false for some simple command.
 struct UnreadableFlag<'p> {
     program: &'p Program,
@@ -74,6 +78,9 @@ impl UnreadableFlag<'_> {
             K::Bool(value) => Some(*value),
             K::Field(..) if self.is_flag(e) => Some(false),
             K::Field(..) if matches!(self.field(e), Some("certain" | "literal")) => Some(true),
+            K::Compare(op @ (CompareOp::Eq | CompareOp::Ne), a, b) if a.ty == Type::Bool => {
+                Some((self.truth(a)? == self.truth(b)?) == (*op == CompareOp::Eq))
+            }
             K::Compare(CompareOp::Ne, a, _) if self.field(a).is_some() => Some(true),
             K::Compare(_, a, _) | K::In(a, _) | K::Matches(a, _) if self.field(a).is_some() => {
                 Some(false)
@@ -97,11 +104,18 @@ impl UnreadableFlag<'_> {
                 (Some(false), _) | (_, Some(true)) => Some(true),
                 (a, b) => a.and(b),
             },
-            K::Quantified { op: QuantifierOp::Any, body, .. } => {
-                self.truth(body).filter(|holds| *holds)
-            }
-            K::Quantified { op: QuantifierOp::All, body, .. } => {
-                self.truth(body).filter(|holds| !holds)
+            K::Quantified {
+                op: op @ (QuantifierOp::Any | QuantifierOp::All), over, body, ..
+            } => {
+                let is_all = *op == QuantifierOp::All;
+                match &over[..] {
+                    [only] if is_commands(only) => {
+                        self.truth(body).filter(|holds| *holds != is_all)
+                    }
+                    // A command may write, remove and name nothing.
+                    [only] if self.field(only).is_some() => Some(is_all),
+                    _ => None,
+                }
             }
             _ => None,
         }

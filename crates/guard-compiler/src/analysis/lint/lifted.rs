@@ -3,17 +3,18 @@
 //! Rows go when a fact is full, and what was observed goes when a later result does not decode. A part of a condition for which the
 //! rule refuses, and that never holds without them, is lifted. A call whose result does not decode is no success, and lifts what asks for one.
 
+mod loss;
+
 use super::Lint;
-use crate::analysis::diff::implied::is_absent;
 use crate::errors;
-use crate::hir::canon::Canon;
 use crate::hir::{
-    Clause, ClauseKind, Expr, ExprKind as K, FactId, Learn, Program, Tool, ToolId, Type, VarId,
+    Clause, ClauseKind, Expr, ExprKind as K, FactId, Learn, Program, Step, Target, Tool, ToolId,
+    Type, VarId,
 };
-use guard_plan::builtin::ReturnKind;
-use guard_plan::plan::{ArithOp, CompareOp, EffectOp, LimitScope, QuantifierOp as Op, Undecoded};
+use guard_plan::plan::{EffectOp, LimitScope, Risk, Undecoded};
 use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::Span;
+use loss::{Loss, LostValue, key_text};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most losses that are looked at, one after the other, in a condition.
@@ -29,6 +30,7 @@ pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
                 ClauseKind::Deny { condition, .. } => condition,
                 ClauseKind::Approval { when: Some(when), .. }
                 | ClauseKind::Requires { when: Some(when), .. } => when,
+                ClauseKind::Risk { level: Risk::Critical, when, .. } if tool.irreversible => when,
                 _ => continue,
             };
             let span = clause.rule.span;
@@ -42,11 +44,17 @@ pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
                 }
             }
             condition.walk(&mut |e| {
-                let K::Called { tool: id, key, .. } = &e.kind else { return };
-                let called = &program.tools[*id];
+                let (id, key, lost) = match &e.kind {
+                    K::Called { tool: id, key, .. } => {
+                        let question = key_text(program, tool, std::slice::from_ref(e));
+                        (*id, &key[..], LostValue::Success(*id, question))
+                    }
+                    K::LastArg(id, _) | K::LastResult(id) => (*id, &[][..], LostValue::Last(*id)),
+                    _ => return,
+                };
+                let called = &program.tools[id];
                 let is_once = std::ptr::eq(called, tool) && runs_once(program, tool, key);
-                let question = key_text(program, tool, std::slice::from_ref(e));
-                if may_not_decode(called) && !is_once && lifts(&LostValue::Success(*id, question)) {
+                if may_not_decode(called) && !is_once && lifts(&lost) {
                     found.push(errors::lifted_by_undecoded(span, &called.name, called.span));
                 }
             });
@@ -59,13 +67,14 @@ pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
                 }
             }
             for (var, observers) in &cleared {
-                // A call whose result does not decode ends what `latest` asks for.
-                let mut observers = observers.iter().filter(|(by, _)| !requires_latest(tool, *by));
-                if let Some((_, observer)) = observers.next()
-                    && asked.iter().any(|lost| lost.is_of_variable(*var) && lifts(lost))
-                {
+                let lifted = asked.iter().filter(|lost| lost.is_of_variable(*var) && lifts(lost));
+                let lifted: Vec<&LostValue> = lifted.collect();
+                let observer = observers
+                    .iter()
+                    .find(|by| lifted.iter().any(|lost| !requires_latest(program, tool, by, lost)));
+                if let Some(observer) = observer {
                     let name = &program.state[*var].name;
-                    found.push(errors::lifted_by_clearing(span, name, *observer));
+                    found.push(errors::lifted_by_clearing(span, name, observer.span));
                 }
             }
         }
@@ -150,20 +159,38 @@ fn most_values(program: &Program, ty: &Type) -> Option<u64> {
     }
 }
 
-/// Returns true if every call of a tool requires that the last call of another one has succeeded.
-fn requires_latest(tool: &Tool, required: ToolId) -> bool {
+/// A clause that observes a variable, and clears it when a result does not decode.
+struct Observer<'p> {
+    tool: ToolId,
+    target: &'p Target,
+    span: Span,
+}
+
+/// Returns true if every call of a tool requires that the last call that observes the lost value has succeeded: a call whose result does
+/// not decode ends what `latest` asks for.
+fn requires_latest(program: &Program, tool: &Tool, by: &Observer, lost: &LostValue) -> bool {
     let enforced = tool.clauses.iter().filter(|clause| !clause.rule.shadow);
     enforced.into_iter().any(|clause| match &clause.kind {
-        ClauseKind::Requires { any_of, when: None } => {
-            matches!(&any_of[..], [only] if only.latest && only.key.is_empty() && only.tool == required)
-        }
+        ClauseKind::Requires { any_of, when: None } => match &any_of[..] {
+            [only] if only.latest && only.tool == by.tool => {
+                match (&only.key[..], &by.target.path[..], lost) {
+                    ([(at, value)], [Step::Index(index)], LostValue::Entry(_, key)) => {
+                        matches!(index.kind, K::Param(param) if param == *at)
+                            && key_text(program, tool, std::slice::from_ref(value)) == *key
+                    }
+                    ([], path, _) => path.iter().all(|step| matches!(step, Step::Field(_))),
+                    _ => false,
+                }
+            }
+            _ => false,
+        },
         _ => false,
     })
 }
 
-/// Returns the variables that a result which does not decode clears, with the tools that observe them and their clauses.
-fn cleared(program: &Program) -> BTreeMap<VarId, Vec<(ToolId, Span)>> {
-    let mut cleared: BTreeMap<VarId, Vec<(ToolId, Span)>> = BTreeMap::new();
+/// Returns the variables that a result which does not decode clears, with the clauses that observe them.
+fn cleared(program: &Program) -> BTreeMap<VarId, Vec<Observer<'_>>> {
+    let mut cleared: BTreeMap<VarId, Vec<Observer>> = BTreeMap::new();
     let tools = program.tools.iter().enumerate();
     for (id, tool) in tools.filter(|(_, tool)| tool.undecoded == Undecoded::Clear) {
         for clause in tool.clauses.iter().filter(|clause| !clause.rule.shadow) {
@@ -176,7 +203,8 @@ fn cleared(program: &Program) -> BTreeMap<VarId, Vec<(ToolId, Span)>> {
                 _ => false,
             };
             if !tool.clauses.iter().any(refuses) && !deletes(program, target.var) {
-                cleared.entry(target.var).or_default().push((id, clause.rule.span));
+                let observer = Observer { tool: id, target, span: clause.rule.span };
+                cleared.entry(target.var).or_default().push(observer);
             }
         }
     }
@@ -191,31 +219,6 @@ fn deletes(program: &Program, deleted: VarId) -> bool {
         _ => None,
     });
     effects.any(|(var, op)| var == deleted && matches!(op, EffectOp::Delete))
-}
-
-/// Something that is there no more.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum LostValue {
-    /// The row of a fact with this key, as text.
-    Row(FactId, String),
-    /// A row among those of a fact that a condition walks over.
-    Rows(FactId),
-    /// The value of a variable; of a map, one of its entries.
-    Observed(VarId),
-    /// The entry of a map with this key, as text.
-    Entry(VarId, String),
-    /// The success of a call that has run and whose result does not decode, as the question after it reads.
-    Success(ToolId, String),
-}
-
-impl LostValue {
-    fn is_of(&self, fact: FactId) -> bool {
-        matches!(self, LostValue::Row(of, _) | LostValue::Rows(of) if *of == fact)
-    }
-
-    fn is_of_variable(&self, var: VarId) -> bool {
-        matches!(self, LostValue::Observed(of) | LostValue::Entry(of, _) if *of == var)
-    }
 }
 
 /// Returns what a condition asks for that may be lost, by key: some may be there while another one is gone.
@@ -240,26 +243,29 @@ fn asked(program: &Program, tool: &Tool, condition: &Expr) -> BTreeSet<LostValue
     asked
 }
 
-/// Returns true if the second call of a tool with this key is refused by a limit.
+/// Returns true if a limit refuses a second call of a tool whose arguments are those of the question: `called(pay, order: order)`.
 fn runs_once(program: &Program, tool: &Tool, key: &[(u32, Expr)]) -> bool {
-    let text = |e: &Expr| key_text(program, tool, std::slice::from_ref(e));
+    let is_asked = |param: u32| {
+        key.iter()
+            .any(|(at, value)| *at == param && matches!(value.kind, K::Param(of) if of == param))
+    };
+    let counts_asked = |by: &Expr| {
+        let mut asked = true;
+        by.walk(&mut |part| {
+            asked &= match &part.kind {
+                K::Param(param) => is_asked(*param),
+                K::Field(..) | K::Index(..) | K::Else(..) | K::Call(..) => true,
+                _ => is_literal(part),
+            }
+        });
+        asked
+    };
     tool.clauses.iter().any(|clause| {
         let ClauseKind::Limit { limit, by } = &clause.kind else { return false };
         let limit = &program.limits[*limit];
         let is_one = limit.count == 1 && limit.scope == LimitScope::Session && limit.ask.is_none();
-        let asks = |by: &Expr| key.iter().any(|(_, value)| text(value) == text(by));
-        is_one && !clause.rule.shadow && by.as_ref().is_none_or(asks)
+        is_one && !clause.rule.shadow && by.as_ref().is_none_or(counts_asked)
     })
-}
-
-/// Returns true if a clause sets a variable to `true`, whatever was called.
-fn sets_true(clause: &ClauseKind) -> bool {
-    match clause {
-        ClauseKind::Effect { ranges, target, op: EffectOp::Set, value: Some(value), .. } => {
-            ranges.is_empty() && target.path.is_empty() && matches!(value.kind, K::Bool(true))
-        }
-        _ => false,
-    }
 }
 
 /// Returns the facts that results of a tool teach.
@@ -275,249 +281,4 @@ fn own_lessons(tool: &Tool) -> BTreeMap<FactId, Span> {
 fn may_not_decode(tool: &Tool) -> bool {
     let may_differ = |ty: &Type| !matches!(ty.required(), Type::Json);
     tool.undecoded != Undecoded::Halt && tool.returns.as_ref().is_some_and(may_differ)
-}
-
-fn key_text(program: &Program, tool: &Tool, key: &[Expr]) -> String {
-    let parts: Vec<String> = key.iter().map(|part| Canon(program).expr(Some(tool), part)).collect();
-    parts.join(", ")
-}
-
-/// A loss, where it is looked at: in the conditions of a tool.
-struct Loss<'l> {
-    program: &'l Program,
-    tool: &'l Tool,
-    lost: &'l LostValue,
-}
-
-/// A condition after a loss.
-struct AfterLoss {
-    /// True if a part of it never is as it is wanted.
-    lifted: bool,
-    /// Its truth, where that follows from the loss alone.
-    truth: Option<bool>,
-}
-
-impl Loss<'_> {
-    /// Returns true if a clause refuses less after the loss, and no other one of the tool refuses every call then.
-    fn lifts(&self, clause: &Clause, condition: &Expr) -> bool {
-        let refuses = |other: &Clause| match &other.kind {
-            ClauseKind::Deny { condition, replacement: None, .. } => {
-                !other.rule.shadow && self.after(condition, true).truth == Some(true)
-            }
-            _ => false,
-        };
-        let others = self.tool.clauses.iter().filter(|other| other.rule.span != clause.rule.span);
-        self.after(condition, true).lifted && !others.into_iter().any(refuses)
-    }
-
-    fn after(&self, e: &Expr, wanted: bool) -> AfterLoss {
-        let truth_of = |parts: [Option<bool>; 2], decides: bool| match parts {
-            [Some(a), _] if a == decides => Some(decides),
-            [_, Some(b)] if b == decides => Some(decides),
-            [Some(_), Some(_)] => Some(!decides),
-            _ => None,
-        };
-        let (lifted, truth) = match &e.kind {
-            K::Bool(value) => (false, Some(*value)),
-            K::Not(a) => {
-                let a = self.after(a, !wanted);
-                (a.lifted, a.truth.map(|truth| !truth))
-            }
-            K::And(a, b) | K::Or(a, b) => {
-                let a = self.after(a, wanted);
-                let b = self.after(b, wanted);
-                let decides = matches!(e.kind, K::Or(..));
-                (a.lifted || b.lifted, truth_of([a.truth, b.truth], decides))
-            }
-            K::Implies(a, b) => {
-                let a = self.after(a, !wanted);
-                let b = self.after(b, wanted);
-                let denied = a.truth.map(|truth| !truth);
-                (a.lifted || b.lifted, truth_of([denied, b.truth], true))
-            }
-            K::If(condition, a, b) => {
-                let [condition, a, b] = [condition, a, b].map(|part| self.after(part, wanted));
-                let truth = match condition.truth {
-                    Some(true) => a.truth,
-                    Some(false) => b.truth,
-                    None => a.truth.filter(|truth| b.truth == Some(*truth)),
-                };
-                (condition.lifted || a.lifted || b.lifted, truth)
-            }
-            K::Quantified { op: op @ (Op::Any | Op::All), over, body, .. } => {
-                let is_empty = over.iter().any(|over| self.is_emptied(over));
-                let of_nothing = *op == Op::All;
-                let body = self.after(body, wanted).lifted;
-                (is_empty && of_nothing != wanted || body, is_empty.then_some(of_nothing))
-            }
-            K::Compare(op @ (CompareOp::Eq | CompareOp::Ne), a, b) if b.ty == Type::Bool => {
-                let K::Bool(value) = b.kind else {
-                    return AfterLoss { lifted: false, truth: None };
-                };
-                let same = value == (*op == CompareOp::Eq);
-                let a = self.after(a, wanted == same);
-                (a.lifted, a.truth.map(|truth| truth == same))
-            }
-            // A test of what is missing is false, but for `!=`.
-            K::Compare(CompareOp::Ne, a, b) => {
-                let is_missing = self.is_missing(a) || self.is_missing(b);
-                let counted = wanted && self.counts(a) && matches!(b.kind, K::Int(0));
-                (!wanted && is_missing || counted, is_missing.then_some(true))
-            }
-            _ => {
-                let fails = self.fails(e);
-                (
-                    self.lifts_comparison(e, wanted).unwrap_or(wanted && fails),
-                    fails.then_some(false),
-                )
-            }
-        };
-        // Of many rows or entries one is gone: nothing is certain of the others.
-        let is_one_of_many = match self.lost {
-            LostValue::Rows(_) => true,
-            LostValue::Observed(var) => matches!(self.program.state[*var].ty, Type::Map(..)),
-            _ => false,
-        };
-        let truth = truth.or_else(|| self.has_run(e)).filter(|_| !is_one_of_many);
-        AfterLoss { lifted: lifted && truth != Some(wanted), truth }
-    }
-
-    /// Returns whether a comparison of numbers that stand for what is gone, or count it, is as wanted; none for other expressions.
-    fn lifts_comparison(&self, e: &Expr, wanted: bool) -> Option<bool> {
-        let K::Compare(op, a, b) = &e.kind else { return None };
-        if let (true, Some(a), Some(b)) =
-            (self.stands_in(a) || self.stands_in(b), self.number(a), self.number(b))
-        {
-            return Some(op.holds(a.cmp(&b)) != wanted);
-        }
-        // Fewer are counted where it is gone.
-        let fewer = match op {
-            CompareOp::Ge | CompareOp::Gt if wanted => a,
-            CompareOp::Lt | CompareOp::Le if !wanted => a,
-            CompareOp::Le | CompareOp::Lt => b,
-            CompareOp::Gt | CompareOp::Ge => b,
-            _ => return None,
-        };
-        self.counts(fewer).then_some(true)
-    }
-
-    /// Returns true if a test is false when the value is missing.
-    fn fails(&self, e: &Expr) -> bool {
-        match &e.kind {
-            K::IsSome(operand) | K::Matches(operand, _) => self.is_missing(operand),
-            K::Known(fact, key) => self.is_row(*fact, key),
-            K::Called { tool, .. } => match self.lost {
-                LostValue::Success(id, question) if id == tool => {
-                    key_text(self.program, self.tool, std::slice::from_ref(e)) == *question
-                }
-                _ => false,
-            },
-            K::In(_, b) if self.is_emptied(b) => true,
-            K::Compare(_, a, b) | K::In(a, b) | K::Within(a, b) => {
-                self.is_missing(a) || self.is_missing(b)
-            }
-            K::Call(builtin, args) if builtin.row().gives == ReturnKind::Bool => {
-                args.iter().any(|arg| self.is_missing(arg))
-            }
-            _ => false,
-        }
-    }
-
-    /// Returns true for a value that `else` gives where it is gone.
-    fn stands_in(&self, e: &Expr) -> bool {
-        matches!(&e.kind, K::Else(a, _) if self.is_missing(a))
-    }
-
-    /// Returns the number that an expression is where it is gone, if it is a literal then.
-    fn number(&self, e: &Expr) -> Option<i64> {
-        match &e.kind {
-            K::Int(n) | K::Decimal(n) | K::Duration(n) => Some(*n),
-            K::Else(a, b) if self.is_missing(a) => self.number(b),
-            _ => None,
-        }
-    }
-
-    /// Returns true for a number that grows with what is there: a count of it, or a sum over it.
-    fn counts(&self, e: &Expr) -> bool {
-        match &e.kind {
-            K::Quantified {
-                op: Op::Count | Op::SumInt | Op::SumDecimal | Op::SumDuration,
-                over,
-                ..
-            } => over.iter().any(|over| self.is_emptied(over)),
-            K::Arith(ArithOp::Add, a, b) => self.counts(a) || self.counts(b),
-            // The least number of its type stands for what is gone.
-            K::Else(a, b) if self.is_missing(a) => {
-                let least = match a.ty.required() {
-                    Type::Int(least, _) | Type::Decimal(least, _) | Type::Duration(least, _) => {
-                        *least
-                    }
-                    _ => None,
-                };
-                least.zip(self.number(b)).is_some_and(|(least, default)| default <= least)
-            }
-            K::Else(a, _) => self.counts(a),
-            _ => false,
-        }
-    }
-
-    /// Returns true if a collection holds nothing of what is gone.
-    fn is_emptied(&self, e: &Expr) -> bool {
-        match (&e.kind, self.lost) {
-            (K::State(var), LostValue::Observed(gone)) => var == gone,
-            (K::Rows(fact), LostValue::Rows(gone)) => fact == gone,
-            _ => self.is_missing(e),
-        }
-    }
-
-    /// Returns true if a value is missing where it is gone. What a rule takes for established is a fault then, which refuses.
-    fn is_missing(&self, e: &Expr) -> bool {
-        is_absent(e, &|expr| match (&expr.kind, self.lost) {
-            (K::Row(fact, key), LostValue::Row(..)) => self.is_row(*fact, key),
-            (K::State(var), LostValue::Observed(gone)) => var == gone && expr.ty.is_option(),
-            (K::Index(whole, key), LostValue::Entry(gone, gone_key)) => {
-                matches!(&whole.kind, K::State(var) if var == gone)
-                    && key_text(self.program, self.tool, std::slice::from_ref(key)) == *gone_key
-            }
-            (K::Quantified { op: Op::First, over, .. }, _) => {
-                over.iter().any(|over| self.is_emptied(over))
-            }
-            _ => false,
-        })
-    }
-
-    /// Returns the truth of what is certain once a call has run: it is counted, and its effects are written.
-    fn has_run(&self, e: &Expr) -> Option<bool> {
-        let LostValue::Success(id, _) = self.lost else { return None };
-        match &e.kind {
-            K::Compare(op, a, b) => match (&a.kind, &b.kind) {
-                (K::Calls { tool, failures: false, recent: None }, K::Int(n)) if tool == id => {
-                    let at_least_one = op.holds(1.cmp(n));
-                    let more = op.holds(i64::MAX.cmp(n));
-                    let is_order = !matches!(op, CompareOp::Eq | CompareOp::Ne);
-                    (at_least_one == more && (is_order || *n < 1)).then_some(more)
-                }
-                _ => None,
-            },
-            K::State(var) => {
-                let writes = |clause: &&Clause| match &clause.kind {
-                    ClauseKind::Effect { target, .. } | ClauseKind::Observe { target, .. } => {
-                        target.var == *var && !clause.rule.shadow
-                    }
-                    _ => false,
-                };
-                let is_set = self.program.tools[*id].clauses.iter().any(|clause| writes(&clause));
-                let all = self.program.tools.iter().flat_map(|tool| &tool.clauses);
-                let stays = all.filter(writes).all(|clause| sets_true(&clause.kind));
-                (is_set && stays).then_some(true)
-            }
-            _ => None,
-        }
-    }
-
-    /// Returns true for the row that is gone.
-    fn is_row(&self, fact: FactId, key: &[Expr]) -> bool {
-        let LostValue::Row(gone, gone_key) = self.lost else { return false };
-        fact == *gone && key_text(self.program, self.tool, key) == *gone_key
-    }
 }
