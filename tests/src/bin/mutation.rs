@@ -70,6 +70,8 @@ const FOUND: &[(&str, &[(&str, &str)])] = &[
             ("what is reconciled halts nothing", "guard_compiler::diff::proof::history"),
             ("a counter counts one tool", "guard_compiler::diff::proof::history"),
             ("a counter reads one tool's key", "guard_compiler::diff::proof::reads"),
+            ("a part that faults is passed over", "guard_compiler::diff::outcome"),
+            ("more is as much", "guard_compiler::diff::outcome"),
             ("observing fills nothing", "guard_compiler::diff::proof::unfilled"),
             ("who is asked need not wait", "guard_compiler::diff::product"),
         ],

@@ -1,7 +1,8 @@
-//! Implication between two conditions, as far as their shape shows it: equal parts, and bounds that are constants.
+//! Implication between rules, as far as their shape shows it: equal parts, bounds that are constants, values that must be there.
 //!
 //! Sound and small: an implication that needs a proof is not found here.
 
+use super::outcome::{ConditionOutcome, follows};
 use crate::hir::canon::Canon;
 use crate::hir::{
     Clause, ClauseKind, Expr, ExprKind as K, Program, Requirement, Step, Target, Tool, Type, VarId,
@@ -30,34 +31,18 @@ impl<'p> Placed<'p> {
     }
 }
 
-/// Returns true if it is shown that `b` is true wherever `a` is true, and faults wherever `a` faults.
+/// Returns true if it is shown that `b` is true wherever `a` is true.
 pub(crate) fn implies(a: Placed, b: Placed) -> bool {
-    if a.text() == b.text() {
-        return true;
-    }
-    match (&a.e.kind, &b.e.kind) {
-        // Two comparisons of the same fault alike, so this one may be turned round.
-        (K::Not(x), K::Not(y)) => match (&x.kind, &y.kind) {
-            (K::Compare(..), K::Compare(..)) => implies(b.at(y), a.at(x)),
-            _ => false,
-        },
-        // Evaluated from the left: where `x` faults, `p` must fault too, or `q` decides.
-        (K::And(x, y), K::And(p, q))
-            if (is_total(x) || a.at(x).text() == b.at(p).text())
-                && implies(a.at(x), b.at(p))
-                && implies(a.at(y), b.at(q)) =>
-        {
-            true
-        }
-        (K::Or(x, y), _) => implies(a.at(x), b) && implies(a.at(y), b),
-        (_, K::And(x, y)) => implies(a, b.at(x)) && implies(a, b.at(y)),
-        // The second part of `a` may fault where `b` would not.
-        (K::And(x, _), _) if implies(a.at(x), b) => true,
-        (K::Compare(op, x, m), K::Compare(other, y, n)) => {
-            op == other && a.at(x).text() == b.at(y).text() && bounded(*op, m, n)
-        }
-        _ => false,
-    }
+    let has = |condition| ConditionOutcome { condition, value: true };
+    follows(&[has(a)], has(b))
+}
+
+/// Returns true if it is shown that one of the rules' conditions is true or faults wherever `a` is true or faults: where they all are
+/// false, so is `a`.
+fn refuses_wherever(rules: &[Placed], a: Placed) -> bool {
+    let lacks = |condition| ConditionOutcome { condition, value: false };
+    let rules: Vec<ConditionOutcome> = rules.iter().map(|rule| lacks(*rule)).collect();
+    follows(&rules, lacks(a))
 }
 
 /// Returns true if evaluating `e` never faults.
@@ -201,17 +186,7 @@ fn lists_with_items(e: Placed, outcome: bool, lists: &mut Vec<String>) {
     }
 }
 
-/// Returns true if `x op m` implies `x op n`.
-fn bounded(op: CompareOp, m: &Expr, n: &Expr) -> bool {
-    let (Some(m), Some(n)) = (constant(m), constant(n)) else { return false };
-    match op {
-        CompareOp::Gt | CompareOp::Ge => m >= n,
-        CompareOp::Lt | CompareOp::Le => m <= n,
-        CompareOp::Eq | CompareOp::Ne => m == n,
-    }
-}
-
-fn constant(e: &Expr) -> Option<i64> {
+pub(super) fn constant(e: &Expr) -> Option<i64> {
     match &e.kind {
         K::Int(v) | K::Decimal(v) | K::Duration(v) | K::Time(v) => Some(*v),
         K::Neg(operand) => constant(operand)?.checked_neg(),
@@ -249,12 +224,13 @@ pub(crate) fn covers<'p>(b: ImpliedRule<'p>, a: ImpliedRule<'p>) -> bool {
         (None, Some(_)) => false,
         (Some(x), None) => is_total(x),
         (Some(x), Some(y)) => {
-            a.at(x).text() == b.at(y).text() || (is_total(x) && implies(a.at(x), b.at(y)))
+            a.at(x).text() == b.at(y).text()
+                || (is_total(x) && refuses_wherever(&[b.at(y)], a.at(x)))
         }
     };
     match (&a.clause.kind, &b.clause.kind) {
         (ClauseKind::Deny { condition: x, .. }, ClauseKind::Deny { condition: y, .. }) => {
-            implies(a.at(x), b.at(y))
+            refuses_wherever(&[b.at(y)], a.at(x))
                 || wants_more((b, y), (a, x))
                 || wants_items((b, y), (a, x))
                 || wants_unasked((b, y), (a, x))
@@ -280,6 +256,17 @@ pub(crate) fn covers<'p>(b: ImpliedRule<'p>, a: ImpliedRule<'p>) -> bool {
         }
         _ => false,
     }
+}
+
+/// Returns true if it is shown that of these rules one refuses every call that rule `a` refuses.
+pub(crate) fn covered_by_any<'p>(rules: &[ImpliedRule<'p>], a: ImpliedRule<'p>) -> bool {
+    let condition = |rule: &ImpliedRule<'p>| match &rule.clause.kind {
+        ClauseKind::Deny { condition, .. } => Some(rule.at(condition)),
+        _ => None,
+    };
+    let denies: Vec<Placed> = rules.iter().filter_map(condition).collect();
+    rules.iter().any(|rule| covers(*rule, a))
+        || condition(&a).is_some_and(|own| refuses_wherever(&denies, own))
 }
 
 /// Returns true if the rule `a` refuses only where a value is missing, and `b` refuses there too.

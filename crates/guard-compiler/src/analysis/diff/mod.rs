@@ -6,6 +6,7 @@
 
 mod contracts;
 pub(crate) mod implied;
+mod outcome;
 mod product;
 mod proof;
 mod running;

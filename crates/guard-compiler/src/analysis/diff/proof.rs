@@ -13,7 +13,7 @@ mod unfilled;
 
 pub(super) use history::{HistoryView, counter};
 
-use super::implied::{ImpliedRule, Placed, covers, implies, is_total};
+use super::implied::{ImpliedRule, Placed, covered_by_any, covers, implies, is_total};
 use crate::hir::canon::Canon;
 use crate::hir::{CheckKind, Clause, ClauseKind, Expr, ExprKind as K, Program, Tool, ToolId, Type};
 use crate::lower::waits_for;
@@ -195,9 +195,9 @@ impl<'p> Sides<'p> {
         let old = rules(self.old, a);
         let new = rules(self.new, b);
         let added: Vec<&ImpliedRule> =
-            new.iter().filter(|rule| !old.iter().any(|known| covers(*known, **rule))).collect();
+            new.iter().filter(|rule| !covered_by_any(&old, **rule)).collect();
         let gone: Vec<&ImpliedRule> =
-            old.iter().filter(|rule| !new.iter().any(|known| covers(*known, **rule))).collect();
+            old.iter().filter(|rule| !covered_by_any(&new, **rule)).collect();
         change.same += new.len() - added.len();
         let edited = self.edited(&old, &new);
         change.edited.extend(edited.iter().map(|(x, y)| (x.clause.rule.span, y.clause.rule.span)));
@@ -330,9 +330,20 @@ impl<'p> Sides<'p> {
     /// what it reads changes nothing more.
     fn common(&self, a: &'p Tool, b: &'p Tool) -> BTreeSet<String> {
         let mut common: BTreeSet<String> = BTreeSet::new();
-        for x in rules(self.old, a) {
-            for y in rules(self.new, b).into_iter().filter(|y| covers(*y, x) || covers(x, *y)) {
+        let (old, new) = (rules(self.old, a), rules(self.new, b));
+        for x in &old {
+            for y in new.iter().filter(|y| covers(**y, *x) || covers(*x, **y)) {
                 common.extend([x.text(), y.text()]);
+            }
+        }
+        // One rule may stand for several.
+        let jointly = [(&old, &new), (&new, &old)];
+        for (mine, others) in
+            jointly.iter().flat_map(|(mine, others)| mine.iter().map(move |rule| (rule, others)))
+        {
+            if !others.iter().any(|other| covers(*other, *mine)) && covered_by_any(others, *mine) {
+                common.insert(mine.text());
+                common.extend(others.iter().map(|other| other.text()));
             }
         }
         let every = |program: &'p Program| {

@@ -3,6 +3,7 @@
 //! Taken backwards: a tool needs those it requires or asks of, those that write what it reads, and what these need.
 
 use super::rules::{Rule, RuleKind};
+use super::state_key::reads_state;
 use crate::hir::{ClauseKind, Expr, ExprKind as K, FactId, Program, ServedOp, Tool, ToolId, VarId};
 use guard_plan::plan::WindowSize;
 use std::collections::BTreeSet;
@@ -17,7 +18,12 @@ pub(crate) fn tools_for<'p>(
         let Some(tool) = program.tools.iter().position(|tool| tool.wire_name == wire) else {
             continue;
         };
-        for tool in Slice::of_tool(program, tool).tools {
+        let mut slice = Slice::of_tool(program, tool);
+        for holder in holders(program, &program.tools[tool]) {
+            slice.tools.extend(Slice::of_tool(program, holder).tools);
+            slice.tools.insert(holder);
+        }
+        for tool in slice.tools {
             let wire = &program.tools[tool].wire_name;
             if !tools.contains(wire) {
                 tools.push(wire.clone());
@@ -25,6 +31,23 @@ pub(crate) fn tools_for<'p>(
         }
     }
     tools
+}
+
+/// Returns the tools whose calls a limit of this one counts by what the state says.
+fn holders(program: &Program, tool: &Tool) -> BTreeSet<ToolId> {
+    let counted = tool.clauses.iter().filter_map(|clause| match &clause.kind {
+        ClauseKind::Limit { limit, .. } => Some(*limit),
+        _ => None,
+    });
+    let counted: BTreeSet<usize> = counted.collect();
+    let by_state = |tool: &Tool| {
+        tool.clauses.iter().any(|clause| match &clause.kind {
+            ClauseKind::Limit { limit, by: Some(by) } => counted.contains(limit) && reads_state(by),
+            _ => false,
+        })
+    };
+    let tools = program.tools.iter().enumerate();
+    tools.filter(|(_, other)| by_state(other)).map(|(id, _)| id).collect()
 }
 
 /// The dependencies of a goal: tools, variables and facts.

@@ -59,6 +59,8 @@ pub(crate) struct Questions<'p> {
     caps: BTreeMap<(ToolId, bool, Option<WindowSize>), Option<i64>>,
     temporal: Vec<&'p Expr>,
     spent: BTreeSet<usize>,
+    /// Limits with a key that reads the state: which key a call counts for tells sessions apart.
+    keyed_by_state: BTreeSet<usize>,
     facts: BTreeSet<FactId>,
     /// Something asks what time it is.
     pub time: bool,
@@ -82,6 +84,7 @@ impl<'p> Questions<'p> {
             caps: BTreeMap::new(),
             temporal: Vec::new(),
             spent: BTreeSet::new(),
+            keyed_by_state: BTreeSet::new(),
             facts: BTreeSet::new(),
             time: false,
             failures: BTreeSet::new(),
@@ -90,6 +93,11 @@ impl<'p> Questions<'p> {
         };
         for tool in &program.tools {
             for clause in &tool.clauses {
+                if let ClauseKind::Limit { limit, by: Some(by) } = &clause.kind
+                    && reads_state(by)
+                {
+                    questions.keyed_by_state.insert(*limit);
+                }
                 let ClauseKind::Requires { any_of, .. } = &clause.kind else {
                     continue;
                 };
@@ -270,6 +278,12 @@ impl<'p> Questions<'p> {
         for unit in &self.spent {
             put(session.spent_of(*unit), &mut out);
         }
+        for (limit, by, ..) in session.counted() {
+            if let (true, Some(by)) = (self.keyed_by_state.contains(&limit), by) {
+                put(limit as i64, &mut out);
+                key::write(by, &mut out);
+            }
+        }
         for fact in self.facts.intersection(&slice.facts) {
             self.rows(*fact, session, &mut out);
         }
@@ -424,6 +438,13 @@ impl<'p> Questions<'p> {
         }
         spent
     }
+}
+
+/// Returns true if the value of an expression depends on more than the arguments of the call.
+pub(super) fn reads_state(e: &Expr) -> bool {
+    let mut reads = false;
+    e.walk(&mut |part| reads |= matches!(part.kind, K::State(_) | K::Row(..) | K::LastResult(_)));
+    reads
 }
 
 /// Returns true if the first session has spent no more of any resource than the second.

@@ -49,7 +49,7 @@ pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
                         let question = key_text(program, tool, std::slice::from_ref(e));
                         (*id, &key[..], LostValue::Success(*id, question))
                     }
-                    K::LastArg(id, _) | K::LastResult(id) => (*id, &[][..], LostValue::Last(*id)),
+                    K::LastArg(id, _) => (*id, &[][..], LostValue::Last(*id)),
                     _ => return,
                 };
                 let called = &program.tools[id];

@@ -253,7 +253,7 @@ impl Loss<'_> {
     /// Returns true if a value is missing where it is gone. What a rule takes for established is a fault then, which refuses.
     fn is_missing(&self, e: &Expr) -> bool {
         is_absent(e, &|expr| match (&expr.kind, self.lost) {
-            (K::LastArg(of, _) | K::LastResult(of), LostValue::Last(id)) => of == id,
+            (K::LastArg(of, _), LostValue::Last(id)) => of == id,
             (K::Row(fact, key), LostValue::Row(..)) => self.is_row(*fact, key),
             (K::State(var), LostValue::Observed(gone)) => var == gone && expr.ty.is_option(),
             (K::Index(whole, key), LostValue::Entry(gone, gone_key)) => {

@@ -173,7 +173,7 @@ fn as_text(all: &[Mutated], style: Style) -> String {
         let survive = guard.count(MutantFate::Survives);
         let noticed = guard.count(MutantFate::Noticed) + guard.count(MutantFate::Refused);
         let said = match survive {
-            0 => style.green("no test is missing"),
+            0 => style.green("none survives"),
             n => style.red(&format!("{n} noticed by no test")),
         };
         let same = match guard.count(MutantFate::Same) {

@@ -3,7 +3,7 @@
 //! Input: the text of a guard and its program. Output: mutants, in the order of the text. Rules of other files stay.
 
 use guard_compiler::hir::{Clause, ClauseKind, Expr, ExprKind as K, Program, RuleMeta};
-use guard_plan::plan::{CompareOp, QuantifierOp};
+use guard_plan::plan::{ArithOp, CompareOp, QuantifierOp};
 use guard_syntax::span::Span;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -134,10 +134,20 @@ impl Weaker<'_> {
         }
     }
 
-    /// A literal number, one more or one less at its last digit.
+    /// A literal number, one more or one less at its last digit. Of a sum, its last literal.
     fn number(&mut self, e: &Expr, up: bool) {
-        if !matches!(e.kind, K::Int(_) | K::Decimal(_) | K::Duration(_)) {
-            return;
+        match &e.kind {
+            K::Int(_) | K::Decimal(_) | K::Duration(_) => {}
+            K::Neg(operand) => return self.number(operand, !up),
+            K::Arith(op @ (ArithOp::Add | ArithOp::Sub), a, b) => {
+                let before = self.found.len();
+                self.number(b, up == (*op == ArithOp::Add));
+                if self.found.len() == before {
+                    self.number(a, up);
+                }
+                return;
+            }
+            _ => return,
         }
         if let Some(new) = stepped(self.slice(e.span), up) {
             self.push(range(e.span), new);
@@ -193,6 +203,9 @@ fn words(text: &str) -> Vec<Range<usize>> {
 
 /// A literal with its last digit stepped up or down; none where there is none below.
 fn stepped(literal: &str, up: bool) -> Option<String> {
+    if let Some(digits) = literal.strip_prefix('-') {
+        return Some(format!("-{}", stepped(digits, !up)?));
+    }
     let end = literal.rfind(|c: char| c.is_ascii_digit())? + 1;
     let (number, unit) = literal.split_at(end);
     let point = number.find('.').map(|at| end - at - 1);
