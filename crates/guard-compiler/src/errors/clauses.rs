@@ -250,7 +250,20 @@ pub(crate) fn scenario(span: Span, why: String, help: &str) -> Diagnostic {
     Diagnostic::error("G0315", span, why).help(help)
 }
 
-pub(crate) fn over_bound(span: Span, tool: &str, steps: u64, bound: u64) -> Diagnostic {
+/// A tool over the bound; with the place of its costliest rule and the steps of that.
+pub(crate) fn over_bound(
+    span: Span,
+    tool: &str,
+    (steps, bound): (u64, u64),
+    costliest: Option<(String, u64)>,
+) -> Diagnostic {
+    let bounds = "bound the collections and texts it walks with `max N`, or nest fewer quantifiers";
+    let help = match costliest {
+        Some((place, most)) => {
+            format!("the rule at {place} takes {} of them; {bounds}", grouped(most))
+        }
+        None => bounds.to_owned(),
+    };
     Diagnostic::error(
         "G0316",
         span,
@@ -260,7 +273,7 @@ pub(crate) fn over_bound(span: Span, tool: &str, steps: u64, bound: u64) -> Diag
             grouped(bound)
         ),
     )
-    .help("bound the collections it walks with `max N`, or nest fewer quantifiers")
+    .help(help)
 }
 
 pub(crate) fn too_many_patterns(span: Span, bound: usize) -> Diagnostic {
@@ -281,7 +294,7 @@ pub(crate) fn untrusted_learn(span: Span, tool: &str, declared: Span, partly: bo
     if partly {
         let message = format!("not everything that this reads of `{tool}` is trusted");
         return Diagnostic::error("G0317", span, message).also(declared, "declared here").help(
-            "learn from trusted parts only: with `returns TYPE` parts can be told apart, and `trusted m.PART for m in LIST when …` trusts some elements",
+            "learn from trusted parts only. A `for` reads the list itself, too: `trusted m.PART for m in LIST` trusts it with a part of each element, `… when CONDITION` with a part of some; parts can be told apart with `returns TYPE`",
         );
     }
     Diagnostic::error("G0317", span, format!("`{tool}` is not trusted, so its result teaches nothing"))

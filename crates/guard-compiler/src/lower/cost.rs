@@ -4,9 +4,10 @@
 //! of its collection; a collection that is not a parameter, variable or literal counts with the
 //! default bound.
 
-use guard_plan::builtin::{Builtin, MAX_COMMANDS};
+use guard_plan::builtin::{Builtin, MAX_COMMANDS, ReturnKind};
 use guard_plan::plan::{
-    Effect, EffectOp, Expr, Message, Node, Part, Plan, Show, Step, Target, Tool, TypeDef, TypeId,
+    Effect, EffectOp, Expr, Message, Node, Part, Plan, RuleMeta, Show, Step, Target, Tool, TypeDef,
+    TypeId,
 };
 use guard_plan::typing::{required, type_of};
 
@@ -21,6 +22,15 @@ pub(crate) fn fill(plan: &mut Plan) {
     for at in 0..plan.tools.len() {
         plan.tools[at].steps = decision(plan, &plan.tools[at]);
     }
+}
+
+/// Returns the rule of a tool whose condition takes the most steps, with their number.
+pub(crate) fn costliest<'p>(plan: &'p Plan, tool: &'p Tool) -> Option<(&'p RuleMeta, u64)> {
+    let denies = tool.denies.iter().map(|deny| (&deny.rule, &deny.condition));
+    let invariants = tool.frame.iter().map(|at| &plan.invariants[*at as usize]);
+    let invariants = invariants.map(|invariant| (&invariant.rule, &invariant.condition));
+    let rules = denies.chain(invariants);
+    rules.map(|(rule, condition)| (rule, steps(plan, tool, condition))).max_by_key(|(_, n)| *n)
 }
 
 fn decision(plan: &Plan, tool: &Tool) -> u64 {
@@ -129,11 +139,49 @@ fn elements(plan: &Plan, tool: &Tool, e: &Expr, node: u32) -> u64 {
         }
         Node::None => 0,
         Node::Call(Builtin::Commands, _) => MAX_COMMANDS as u64,
+        Node::Call(builtin, args) if builtin.row().gives == ReturnKind::Strings => {
+            let text = args.first().and_then(|text| characters(plan, tool, e, *text));
+            text.map_or(UNKNOWN_ELEMENTS, |most| pieces(*builtin, most).min(UNKNOWN_ELEMENTS))
+        }
+        // An entry of a constant table.
+        Node::Index(table, _) => match &e.0[*table as usize] {
+            Node::Map(entries) => {
+                let each = entries.iter().map(|(_, value)| elements(plan, tool, e, *value));
+                each.max().unwrap_or(0)
+            }
+            _ => bound(plan, type_of(plan, &tool.params, e, node)),
+        },
         Node::Call(Builtin::Joined, lists) => {
             let each = lists.iter().map(|list| elements(plan, tool, e, *list));
             each.fold(0, u64::saturating_add)
         }
         _ => bound(plan, type_of(plan, &tool.params, e, node)),
+    }
+}
+
+/// Returns the most pieces that a builtin makes of a text with so many characters. What extractors find has a mark between.
+fn pieces(builtin: Builtin, characters: u64) -> u64 {
+    match builtin {
+        Builtin::Split => characters.saturating_add(1),
+        _ => characters / 2 + 1,
+    }
+}
+
+/// Returns the most characters of the text at a node, if its type or the text itself says so.
+fn characters(plan: &Plan, tool: &Tool, e: &Expr, node: u32) -> Option<u64> {
+    match &e.0[node as usize] {
+        Node::String(text) => Some(text.chars().count() as u64),
+        Node::Else(a, b) | Node::If(_, a, b) => {
+            let (a, b) = (characters(plan, tool, e, *a)?, characters(plan, tool, e, *b)?);
+            Some(a.max(b))
+        }
+        _ => match required(plan, type_of(plan, &tool.params, e, node)?)? {
+            TypeDef::String { max_chars, max_bytes, .. } => {
+                let fewer = |a: Option<u64>, b: Option<u64>| a.into_iter().chain(b).min();
+                fewer(*max_chars, *max_bytes)
+            }
+            _ => None,
+        },
     }
 }
 

@@ -150,6 +150,18 @@ enum WrongArgument {
     Count,
 }
 
+/// Returns the first type with a refinement: this one, or one within.
+fn refined(ty: &ast::Type) -> Option<&ast::Type> {
+    if !ty.refinements.is_empty() {
+        return Some(ty);
+    }
+    match &ty.kind {
+        ast::TypeKind::Name(_) => None,
+        ast::TypeKind::List(element) | ast::TypeKind::Set(element) => refined(element),
+        ast::TypeKind::Map(key, value) => refined(key).or_else(|| refined(value)),
+    }
+}
+
 impl<'a> TypeChecker<'a, '_> {
     /// The types of all defines, which state and rules use.
     pub(super) fn define_types(&mut self) {
@@ -166,11 +178,11 @@ impl<'a> TypeChecker<'a, '_> {
                 self.report(errors::refinement(param.span.0, &why, &help));
             }
             for ty in define.params.iter().map(|p| &p.ty).chain([&define.ty]) {
-                if !ty.refinements.is_empty() {
+                if let Some(refined) = refined(ty) {
                     let why =
                         "types of a define are not refined: nothing is checked when it is used";
                     let help = "remove the refinement; refine the parameter of the tool, the variable or the result";
-                    self.report(errors::refinement(ty.span, why, help));
+                    self.report(errors::refinement(refined.span, why, help));
                 }
             }
             let params = self.fields("parameter", &define.params);

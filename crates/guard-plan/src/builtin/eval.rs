@@ -1,5 +1,6 @@
 //! The evaluation of the builtins; total for all arguments.
 
+use super::extract::EmitText;
 use super::is_unreadable;
 use crate::json::Json;
 use crate::value::{DECIMAL_ONE, Fault, Value};
@@ -9,7 +10,7 @@ use std::cmp::Ordering;
 pub(super) type BuiltinResult = Result<Value, Fault>;
 
 /// Extracts parts of a text.
-type Extractor = fn(&str, super::extract::EmitText);
+type Extractor = fn(&str, EmitText);
 
 /// The fault of arguments that do not have the declared kinds.
 pub(super) fn confused() -> Fault {
@@ -317,22 +318,34 @@ pub(super) fn round(args: &[&Value]) -> BuiltinResult {
 
 /// Returns the results of an extractor on a string, or on the strings of `json`, keys too, each once, in
 /// order.
+/// Lists each piece once, in the order of the text.
 pub(super) fn extracted(args: &[&Value], extract: Extractor) -> BuiltinResult {
     let mut seen = std::collections::HashSet::new();
     let mut found = Vec::new();
-    let mut emit = |part: &str| {
+    extract_from(args, extract, &mut |part| {
         if seen.insert(part.to_owned()) {
             found.push(string(part));
         }
-    };
+    })?;
+    Ok(Value::List(found))
+}
+
+/// Lists every piece, in the order of the text.
+pub(super) fn sequence(args: &[&Value], extract: Extractor) -> BuiltinResult {
+    let mut found = Vec::new();
+    extract_from(args, extract, &mut |part| found.push(string(part)))?;
+    Ok(Value::List(found))
+}
+
+fn extract_from(args: &[&Value], extract: Extractor, emit: EmitText) -> Result<(), Fault> {
     match args[0] {
-        Value::String(text) => extract(text, &mut emit),
-        Value::Json(json) => strings_of(json, &mut |text| extract(text, &mut emit)),
+        Value::String(text) => extract(text, emit),
+        Value::Json(json) => strings_of(json, &mut |text| extract(text, emit)),
         // What is missing in a `json`.
         Value::None => {}
         _ => return Err(confused()),
     }
-    Ok(Value::List(found))
+    Ok(())
 }
 
 fn strings_of(json: &Json, visit: &mut dyn FnMut(&str)) {

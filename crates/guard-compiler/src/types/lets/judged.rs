@@ -58,6 +58,7 @@ impl<'a> TypeChecker<'a, '_> {
         // Names that wait, and the names given around them: a define sees no `let` and no parameter of a tool.
         let mut waiting = VecDeque::from([(condition, Some(scope.lets.clone()), Vec::new())]);
         let mut seen: Vec<&str> = Vec::new();
+        let mut told = 0;
         while let Some((e, lets, mut bound)) = waiting.pop_front() {
             let mut free = Vec::new();
             free_names(e, &mut bound, &mut free);
@@ -78,14 +79,15 @@ impl<'a> TypeChecker<'a, '_> {
                 } else {
                     format!("{name}({})", params.join(", "))
                 };
-                out += if seen.len() == 1 { " where " } else { ", " };
                 let shown = text(value);
-                if out.len() + shown.len() > SHOWN_MEANING {
-                    out += &format!("{head} = …");
-                } else {
-                    out += &format!("{head} = {shown}");
+                // A long meaning says less than its name, and the names in it say nothing then.
+                if out.len() + head.len() + shown.len() > SHOWN_MEANING {
+                    continue;
                 }
-                if seen.len() == SHOWN_NAMES {
+                out += if told == 0 { " where " } else { ", " };
+                out += &format!("{head} = {shown}");
+                told += 1;
+                if told == SHOWN_NAMES {
                     return out;
                 }
                 let lets = lets.filter(|lets| lets.find(name).is_some());
