@@ -1,6 +1,7 @@
-//! An agent's tools behind a guard, in one process. Kill it at any time, and start it again: its session goes on.
+//! The tools of an agent behind a guard, in one process. If the process is killed and started
+//! again, the session continues.
 //!
-//! `cargo run -p guard-sdk --example refunds -- FOLDER` keeps the session in FOLDER.
+//! `cargo run -p guard-sdk --example refunds -- FOLDER` stores the session in FOLDER.
 
 use guard_sdk::{Guard, Json, Session, Storage};
 use std::{env, error::Error, path::Path};
@@ -19,7 +20,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Runs a tool if the guard allows the call, and tells the guard how it ended.
+/// Runs a tool if the guard allows the call, and reports the result to the guard.
 fn call(session: &mut Session, tool: &str, args: &str) -> Result<(), Box<dyn Error>> {
     let id = format!("call-{}", session.head().0);
     let proposed = session.propose(&id, tool, args)?;
@@ -28,7 +29,7 @@ fn call(session: &mut Session, tool: &str, args: &str) -> Result<(), Box<dyn Err
         println!("  {}", proposed.verdict.message());
         return Ok(());
     }
-    // The real tool runs here, and nowhere else.
+    // The real tool would run here, and nowhere else.
     session.settle(&id, Ok(Some(&Json::string("done"))))?;
     Ok(())
 }

@@ -1,7 +1,7 @@
-//! The time of one call, proposed and settled, in a session in memory: the median in nanoseconds.
+//! The time of one call, proposed and settled, in an in-memory session: the median in nanoseconds.
 //!
-//! `cargo run --release -p guard-sdk --example speed`; `crates/guard-python/benches/speed.py` puts it beside Python and the
-//! sidecar.
+//! Run with `cargo run --release -p guard-sdk --example speed`.
+//! `crates/guard-python/benches/speed.py` compares it with Python and the sidecar.
 
 use guard_sdk::{Guard, Json};
 use std::error::Error;

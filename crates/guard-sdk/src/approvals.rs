@@ -1,11 +1,15 @@
-//! Calls that wait for a person: asked in one process, granted or refused in another.
+//! Calls that wait for a person's approval: requested in one process, granted or refused in
+//! another.
 //!
-//! The requests of a session stand in a file beside its store, `.approvals/SESSION.jsonl`, an entry a line. A grant is for
-//! exactly one call: the same session, tool and arguments. It does nothing by itself. When the agent makes the call
-//! again, [`Session::propose_with`](crate::Session::propose_with) takes the grant, records the approval in the session and decides.
+//! The requests of a session are in a file beside its store, `.approvals/SESSION.jsonl`, with one
+//! entry per line. A grant is for exactly one call: the same session, tool and arguments. The grant
+//! alone does nothing. When the agent makes the call again,
+//! [`Session::propose_with`](crate::Session::propose_with) takes the grant, records the approval in
+//! the session and decides.
 //!
-//! Each line carries a tag of the store's key over itself and the line before. Whoever can write the store's folder and
-//! read its key can approve: keep both from the agent where that matters.
+//! Each line has a tag, computed with the store's key over the line and the line before. A process
+//! that can write the store's folder and read its key can approve calls: where that matters, give
+//! the agent access to neither.
 
 mod file;
 mod propose;
@@ -24,13 +28,13 @@ use guard_runtime::{DEFAULT_APPROVAL, Secrets};
 use guard_trace::Keys;
 use std::path::{Path, PathBuf};
 
-/// The validity of an approval that is recorded directly before its call, in milliseconds.
+/// The validity in milliseconds of an approval that is recorded directly before its call.
 const MOMENT: Millis = 60_000;
 
 /// The length of a request's id, in hexadecimal digits.
 const ID_DIGITS: usize = 12;
 
-/// The role of an approval that the guard asks of no role in particular.
+/// The role of an approval where the guard does not require a particular role.
 const ANY_ROLE: &str = "operator";
 
 /// The requests for approval beside a store.
@@ -43,23 +47,23 @@ pub struct ApprovalLog {
 /// The extent of a grant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GrantExtent {
-    /// One call, within an hour.
+    /// One call, within one hour.
     Once,
-    /// Any number of identical calls, for so many milliseconds.
+    /// Any number of identical calls, for this many milliseconds.
     For(Millis),
 }
 
-/// A decided call, and the request that it left if it waits for a person.
+/// A decided call, with its request if the call waits for a person.
 #[derive(Debug)]
 pub struct ProposedCall {
-    /// The decision, on record.
+    /// The decision, which is recorded.
     pub proposed: Recorded<Proposed>,
-    /// The request, where all that is missing is an approval.
+    /// The request, if an approval is all that the call lacks.
     pub request: Option<PendingApproval>,
 }
 
 impl ApprovalLog {
-    /// The requests beside a store at a path.
+    /// Returns the requests of the store at this path.
     pub(crate) fn beside(store: &Path, keys: Keys) -> ApprovalLog {
         let folder = if store.is_dir() {
             store.join(".approvals")
@@ -71,7 +75,8 @@ impl ApprovalLog {
         ApprovalLog { folder, keys }
     }
 
-    /// The id of the request for a call in a session. It tells nothing about the arguments to whoever has no key.
+    /// The id of the request for a call in a session. Without the key, the id tells nothing about
+    /// the arguments.
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
@@ -101,7 +106,7 @@ impl ApprovalLog {
         RequestFile::new(self.folder.join(format!("{session}.jsonl")), self.keys.session(session))
     }
 
-    /// All requests, of one session or of all, oldest first.
+    /// Returns the requests of one session, or of all sessions, oldest first.
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
@@ -154,7 +159,7 @@ impl ApprovalLog {
         Ok(sessions)
     }
 
-    /// The request whose id begins with a text.
+    /// Returns the request whose id begins with `id`.
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
@@ -175,7 +180,8 @@ impl ApprovalLog {
     ///
     /// # Errors
     ///
-    /// [`ApprovalError::Unknown`], [`ApprovalError::Ambiguous`], or as [`ApprovalLog::requests`].
+    /// [`ApprovalError::Unknown`], [`ApprovalError::Ambiguous`], or the errors of
+    /// [`ApprovalLog::requests`].
     pub fn find(&self, id: &str) -> Result<PendingApproval, ApprovalError> {
         let mut found = self.requests(None)?;
         found.retain(|request| request.id.starts_with(id) && !id.is_empty());
@@ -189,7 +195,7 @@ impl ApprovalLog {
         }
     }
 
-    /// Grants a request in a role, which may be left out where only one is asked.
+    /// Grants a request in a role. The role may be omitted if the request needs only one.
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
@@ -215,8 +221,8 @@ impl ApprovalLog {
     ///
     /// # Errors
     ///
-    /// Returns an error if the request is not known, nobody is named, the asker answers, or the role is another; as
-    /// [`ApprovalLog::requests`].
+    /// Returns an error if the request is unknown, `by` is empty, the answerer is the asker, or the
+    /// role is not one that the request needs; also the errors of [`ApprovalLog::requests`].
     pub fn grant(
         &self,
         id: &str,
@@ -240,7 +246,7 @@ impl ApprovalLog {
         self.answer(&request, kind, now)
     }
 
-    /// Refuses a request, with a reason that the agent reads when it makes the call again.
+    /// Refuses a request. The agent reads the reason when it makes the call again.
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
@@ -263,7 +269,7 @@ impl ApprovalLog {
     ///
     /// # Errors
     ///
-    /// As [`ApprovalLog::grant`]; [`ApprovalError::NoReason`].
+    /// The errors of [`ApprovalLog::grant`]; [`ApprovalError::NoReason`].
     pub fn reject(
         &self,
         id: &str,
@@ -281,7 +287,7 @@ impl ApprovalLog {
         self.answer(&request, kind, now)
     }
 
-    /// Takes all grants of a request back, as far as they are not used up.
+    /// Revokes all grants of a request that are not used up.
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
@@ -304,7 +310,7 @@ impl ApprovalLog {
     ///
     /// # Errors
     ///
-    /// As [`ApprovalLog::grant`]; [`ApprovalError::NotGranted`].
+    /// The errors of [`ApprovalLog::grant`]; [`ApprovalError::NotGranted`].
     pub fn revoke(
         &self,
         id: &str,
@@ -333,7 +339,7 @@ impl ApprovalLog {
     }
 }
 
-/// Refuses an answer by nobody, or by who asked.
+/// Refuses an answer without a name, or by the person who asked.
 fn answerable(request: &PendingApproval, by: &str) -> Result<(), ApprovalError> {
     let by = by.trim();
     if by.is_empty() {
@@ -347,7 +353,7 @@ fn answerable(request: &PendingApproval, by: &str) -> Result<(), ApprovalError> 
     }
 }
 
-/// Returns true if an approval is all that a call lacks.
+/// Returns true if an approval is all that the call lacks.
 fn asks(proposed: &Proposed) -> bool {
     let lacks = |reason: &Reason| matches!(reason.code, Code::Approval | Code::Gated);
     let verdict = &proposed.verdict;
@@ -366,7 +372,7 @@ fn roles(proposed: &Proposed) -> Vec<String> {
     roles
 }
 
-/// An instant as people read it.
+/// Formats an instant for people.
 ///
 /// ```
 /// assert_eq!(guard_sdk::approvals::instant(0), "1970-01-01T00:00:00Z");

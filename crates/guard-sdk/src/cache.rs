@@ -1,4 +1,5 @@
-//! Compiled guards by the content of their sources, so that opening a session does not compile.
+//! A cache of compiled guards, keyed by the content of their sources. Opening a session then does
+//! not compile the guard again.
 
 use crate::error::GuardError;
 use crate::guard::Guard;
@@ -9,10 +10,10 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Guards that stay ready, by the content of their files. Threads share it.
+/// A cache of compiled guards, keyed by the content of their files. Threads share it.
 ///
-/// A guard is compiled anew when its text, or a file that it uses, has changed. The oldest guard goes when there are
-/// too many; sessions that use it keep it.
+/// A guard is compiled again if its text, or a file that it uses, has changed. When the cache is
+/// full, the oldest guard is removed. Sessions that use that guard keep it.
 ///
 /// ```
 /// let cache = guard_sdk::GuardCache::new(64);
@@ -33,12 +34,12 @@ struct Entries {
     uses: u64,
 }
 
-/// A guard's path, which decides what its `use` means, and the hash of its text.
+/// The path of a guard, which its `use` paths are relative to, and the hash of its text.
 type CachedSource = (PathBuf, Hash);
 
 struct CachedGuard {
     guard: Guard,
-    /// The files that it uses, with the hashes of their texts.
+    /// The files that the guard uses, with the hashes of their texts.
     used: Vec<(PathBuf, Hash)>,
     last_use: u64,
 }
@@ -48,7 +49,7 @@ fn hash(text: &[u8]) -> Hash {
 }
 
 impl GuardCache {
-    /// An empty cache for at most `capacity` guards.
+    /// Creates an empty cache for at most `capacity` guards.
     pub fn new(capacity: usize) -> GuardCache {
         GuardCache { capacity: capacity.max(1), entries: Mutex::default() }
     }
@@ -63,7 +64,7 @@ impl GuardCache {
         self.len() == 0
     }
 
-    /// As [`Guard::from_file`].
+    /// Loads a guard like [`Guard::from_file`], and keeps it in the cache.
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
@@ -78,7 +79,7 @@ impl GuardCache {
     ///
     /// # Errors
     ///
-    /// As [`Guard::from_file`].
+    /// The errors of [`Guard::from_file`].
     pub fn load(&self, path: impl AsRef<Path>) -> Result<Guard, GuardError> {
         let path = path.as_ref();
         let unreadable = |why| GuardError::Unreadable(sources::display(path), why);
@@ -93,7 +94,7 @@ impl GuardCache {
         }
     }
 
-    /// As [`Guard::compile`].
+    /// Compiles a guard like [`Guard::compile`], and keeps it in the cache.
     ///
     /// ```
     /// let cache = guard_sdk::GuardCache::new(1);
@@ -105,7 +106,7 @@ impl GuardCache {
     ///
     /// # Errors
     ///
-    /// As [`Guard::compile`].
+    /// The errors of [`Guard::compile`].
     pub fn compile(
         &self,
         path: impl AsRef<Path>,
@@ -118,14 +119,14 @@ impl GuardCache {
         if let Some(guard) = self.find(&key) {
             return Ok(guard);
         }
-        // The lock is not held: other threads go on while this one compiles.
+        // The lock is not held, so that other threads continue while this one compiles.
         let source = sources::compile(path, text, None);
         let used = source.used.iter();
         let used = used.map(|(path, text)| (path.clone(), hash(text.as_bytes()))).collect();
         Ok(self.keep(key, Guard::from_compiled(source)?, used))
     }
 
-    /// The guard under a key, if the files that it uses are as they were.
+    /// Returns the guard under a key, if the files that it uses have not changed.
     fn find(&self, key: &CachedSource) -> Option<Guard> {
         let mut entries = self.entries();
         entries.uses += 1;
@@ -155,7 +156,8 @@ impl GuardCache {
         guard
     }
 
-    /// A panic of another thread leaves nothing half done here: each change is one insertion or removal.
+    /// A panic of another thread leaves the entries consistent: each change is one insertion or
+    /// removal.
     fn entries(&self) -> MutexGuard<'_, Entries> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }

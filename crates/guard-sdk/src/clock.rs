@@ -1,8 +1,8 @@
-//! The system's clock, for events that no caller times.
+//! The system's clock, for events without a time from the caller.
 
 use guard_plan::plan::Millis;
 
-/// Milliseconds since 1970 by the system's clock; 0 before.
+/// Returns the system's time in milliseconds since 1970, or 0 if it is before 1970.
 ///
 /// ```
 /// // 2020-01-01, in milliseconds.

@@ -1,4 +1,4 @@
-//! Contracts: texts that an agent or another producer wrote, judged unit by unit.
+//! Contracts: texts that an agent or another producer wrote, checked unit by unit.
 
 use crate::error::GuardError;
 use crate::guard::{Guard, NO_WORKSPACE};
@@ -8,16 +8,17 @@ use guard_plan::report::{KeptItem, Report};
 use guard_runtime::SessionState;
 use std::collections::BTreeMap;
 
-/// Facts about a text beside the text itself.
+/// Facts about a text in addition to the text itself.
 #[derive(Debug, Clone, Default)]
 pub struct TextOptions<'a> {
-    /// The reason the producer gave for ending, such as `length`: then the text was cut.
+    /// The reason that the producer gave for ending, such as `length`, which means that the text is
+    /// cut off.
     pub finish_reason: Option<&'a str>,
-    /// The lists of known values that the host hands over, by name.
+    /// The lists of known values from the host, by name.
     pub known: BTreeMap<String, Vec<Json>>,
 }
 
-/// One contract of a guard, made ready. Cloning it is cheap.
+/// One contract of a guard, ready for use. Cloning it is cheap.
 #[derive(Clone)]
 pub struct Contract {
     guard: Guard,
@@ -26,7 +27,7 @@ pub struct Contract {
 }
 
 impl Guard {
-    /// The contract with this name.
+    /// Returns the contract with this name.
     ///
     /// ```
     /// # let source = "guard g\nrecord Act { what: string max 9 }\ncontract R { items acts: Act max 3 }";
@@ -39,7 +40,8 @@ impl Guard {
     ///
     /// # Errors
     ///
-    /// [`GuardError::UnknownContract`]; [`GuardError::Contract`] where it cannot be made ready.
+    /// [`GuardError::UnknownContract`]; [`GuardError::Contract`] if the contract cannot be
+    /// prepared.
     pub fn contract(&self, name: &str) -> Result<Contract, GuardError> {
         let names = || self.plan().contracts.iter().map(|contract| contract.name.as_str());
         let Some(index) = names().position(|known| known == name) else {
@@ -55,12 +57,13 @@ impl Contract {
         Contract { guard, index, checker }
     }
 
-    /// Its name.
+    /// Returns the name of the contract.
     pub fn name(&self) -> &str {
         self.checker.name()
     }
 
-    /// Returns the instructions for a producer, as text. They name the elements of the host's lists in `known`.
+    /// Returns the instructions for a producer, as text. They contain the elements of the host's
+    /// lists in `known`.
     ///
     /// ```
     /// # let source = "guard g\nrecord Act { what: string max 9 }\ncontract R { items acts: Act max 3 }";
@@ -73,7 +76,8 @@ impl Contract {
         guard_contract::prompt(self.guard.plan(), self.index, known)
     }
 
-    /// The words to a producer whose text did not hold, so that it writes it again; none if the report is `valid`.
+    /// Returns the instructions for a retry, for a producer whose text was not valid. Returns
+    /// `None` if the report is `valid`.
     ///
     /// ```
     /// # let source = "guard g\nrecord Act { what: string max 9 }\ncontract R { items acts: Act max 3 }";
@@ -90,7 +94,8 @@ impl Contract {
         guard_contract::reask(self.guard.plan(), self.index, report, known)
     }
 
-    /// Its JSON Schema; members that refer to a list of the host have its values.
+    /// Returns the JSON Schema of the contract. Members that refer to a list of the host have the
+    /// values of that list.
     ///
     /// ```
     /// # let source = "guard g\nrecord Act { what: string max 9 }\ncontract R { items acts: Act max 3 }";
@@ -103,7 +108,7 @@ impl Contract {
         guard_contract::schema(self.guard.plan(), self.index, known)
     }
 
-    /// Its JSON Schema as APIs with strict structured outputs accept it.
+    /// Returns the JSON Schema in the form that APIs with strict structured outputs accept.
     ///
     /// ```
     /// # let source = "guard g\nrecord Act { what: string max 9 }\ncontract R { items acts: Act max 3 }";
@@ -115,17 +120,18 @@ impl Contract {
     ///
     /// # Errors
     ///
-    /// What such a schema cannot express, each with its name.
+    /// The parts of the contract that such a schema cannot express, by name.
     pub fn strict_schema(&self, known: &Lists) -> Result<Strict, Vec<String>> {
         guard_contract::strict(self.guard.plan(), self.index, known)
     }
 
-    /// The checker below, which can also read a text as it comes (`Checker::feed`).
+    /// Returns the underlying checker, which can also read a text while it arrives
+    /// (`Checker::feed`).
     pub fn checker(&self) -> &Checker {
         &self.checker
     }
 
-    /// Begins to judge a text that arrives in pieces.
+    /// Begins to check a text that arrives in pieces.
     ///
     /// ```
     /// # let source = "guard g\nrecord Act { what: string max 9 }\ncontract R { items acts: Act max 3 }";
@@ -140,14 +146,14 @@ impl Contract {
     ///
     /// # Errors
     ///
-    /// [`GuardError::Contract`] where the guard cannot begin a session.
+    /// [`GuardError::Contract`] if the guard cannot begin a session.
     pub fn feed(&self, known: Lists) -> Result<TextFeed, GuardError> {
         let session = self.guard.kernel().open("contract", 0, NO_WORKSPACE);
         let session = session.map_err(|error| GuardError::Contract(error.to_string()))?;
         Ok(TextFeed { contract: self.clone(), session, known, feed: self.checker.feed() })
     }
 
-    /// Judges a text outside of any session: facts have the rows that a new session begins with.
+    /// Checks a text outside of any session. Facts have the rows that a new session begins with.
     ///
     /// ```
     /// let source = "guard g\nrecord Act { what: string }\ncontract R {\n  items acts: Act\n}";
@@ -159,7 +165,7 @@ impl Contract {
     ///
     /// # Errors
     ///
-    /// [`GuardError::Contract`] where the guard cannot begin a session.
+    /// [`GuardError::Contract`] if the guard cannot begin a session.
     pub fn check(
         &self,
         text: impl AsRef<[u8]>,
@@ -170,7 +176,7 @@ impl Contract {
         self.check_in(&session, text.as_ref(), options)
     }
 
-    /// Judges a text by what a session knows.
+    /// Checks a text against the state of a session.
     pub(crate) fn check_in(
         &self,
         session: &SessionState,
@@ -186,17 +192,18 @@ impl Contract {
     }
 }
 
-/// A text that arrives in pieces. The report is the same as for the whole text, wherever it was cut.
+/// A text that arrives in pieces. The report is the same as for the whole text, however the text
+/// was split.
 pub struct TextFeed {
     contract: Contract,
-    /// What is known outside of any session.
+    /// The state that applies outside of any session.
     session: SessionState,
     known: Lists,
     feed: Feed,
 }
 
 impl TextFeed {
-    /// The contract's name.
+    /// Returns the name of the contract.
     pub fn contract(&self) -> &str {
         self.contract.name()
     }
@@ -207,7 +214,7 @@ impl TextFeed {
         push(contract, session, known, feed, piece)
     }
 
-    /// The same by what a session knows.
+    /// Takes a piece, as [`TextFeed::push`] does, and checks it against the state of a session.
     pub(crate) fn push_in(&mut self, session: &SessionState, piece: &[u8]) -> Vec<KeptItem> {
         push(&self.contract, session, &self.known, &mut self.feed, piece)
     }
@@ -218,7 +225,7 @@ impl TextFeed {
         with_input(&contract, &session, &known, finish_reason, |input| feed.finish(input))
     }
 
-    /// The same by what a session knows.
+    /// Ends the text, as [`TextFeed::finish`] does, and checks it against the state of a session.
     pub(crate) fn finish_in(self, session: &SessionState, finish_reason: Option<&str>) -> Report {
         let TextFeed { contract, known, feed, .. } = self;
         with_input(&contract, session, &known, finish_reason, |input| feed.finish(input))
@@ -235,7 +242,7 @@ fn push(
     with_input(contract, session, known, None, |input| feed.push(piece, input))
 }
 
-/// Runs something with what a session and the host know.
+/// Runs a function on the state of the session and the host's lists.
 fn with_input<T>(
     contract: &Contract,
     session: &SessionState,

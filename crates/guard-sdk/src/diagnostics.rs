@@ -1,4 +1,5 @@
-//! Diagnostics with their positions in texts, and as plain text, as `guardc check` prints them to a pipe.
+//! Diagnostics with their positions in texts, and their form as plain text, as `guardc check`
+//! prints them to a pipe.
 
 mod lines;
 mod plain;
@@ -14,13 +15,13 @@ use std::sync::Arc;
 
 /// One text that findings refer to.
 pub struct Text {
-    /// Its displayed name.
+    /// The name that is shown.
     pub name: String,
     /// The text.
     pub text: Arc<str>,
-    /// The text in displayable form, with the same byte offsets.
+    /// The text in a form that is safe to print, with the same byte offsets.
     pub shown: Arc<str>,
-    /// Its lines.
+    /// The lines of the text.
     pub lines: SourceLines,
 }
 
@@ -38,9 +39,9 @@ pub struct TextRange {
 /// One finding: a diagnostic with positions in the report's texts.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Finding {
-    /// Its code.
+    /// The diagnostic code.
     pub code: &'static str,
-    /// True if it is or counts as an error.
+    /// True if the finding is an error or counts as one.
     pub error: bool,
     /// The message, one line.
     pub message: String,
@@ -80,14 +81,14 @@ impl DiagnosticReport {
         report
     }
 
-    /// Formats the errors: message, positions with their lines and labels, help, fix.
+    /// Formats the errors: message, positions with their lines and labels, help and fix.
     pub fn errors(&self) -> String {
         let errors = self.findings.iter().filter(|finding| finding.error);
         let texts: Vec<String> = errors.map(|finding| render(self, finding)).collect();
         texts.join("\n").trim_end().to_owned()
     }
 
-    /// Returns the index of a text; the same name is the same text.
+    /// Returns the index of a text. The text is added unless the report has one with this name.
     pub fn text(&mut self, name: &str, text: &str) -> usize {
         *self.names.entry(name.to_owned()).or_insert_with(|| {
             self.texts.push(Text {
@@ -100,7 +101,7 @@ impl DiagnosticReport {
         })
     }
 
-    /// Adds the diagnostics of one compilation; `files` have their displayed names.
+    /// Adds the diagnostics of one compilation. `files` have the names that are shown.
     pub fn add(&mut self, files: &[SourceFile], diagnostics: &[Diagnostic]) {
         let map: Vec<usize> = files.iter().map(|f| self.text(&f.path, &f.text)).collect();
         for diagnostic in diagnostics {
@@ -133,20 +134,20 @@ impl DiagnosticReport {
         TextRange { file, start, end }
     }
 
-    /// Returns the start and end positions of a range.
+    /// Returns the positions of the start and the end of a range.
     pub fn positions(&self, place: TextRange) -> (Position, Position) {
         let text = &self.texts[place.file];
         let at = |offset| text.lines.position(&text.text, offset);
         (at(place.start), at(place.end))
     }
 
-    /// Returns `file:line:column` of a range.
+    /// Returns the start of a range as `file:line:column`.
     pub fn at(&self, place: TextRange) -> String {
         let (start, _) = self.positions(place);
         format!("{}:{}:{}", self.texts[place.file].name, start.line, start.column)
     }
 
-    /// Returns the number of errors, and of other findings.
+    /// Returns the number of errors and the number of other findings.
     pub fn counts(&self) -> (usize, usize) {
         let errors = self.findings.iter().filter(|f| f.error).count();
         (errors, self.findings.len() - errors)
@@ -168,8 +169,8 @@ impl DiagnosticReport {
     }
 }
 
-/// Replaces the characters that move the cursor, colour or hide text by others with the same number
-/// of bytes.
+/// Replaces the characters that move the cursor, change colours or hide text by others with the
+/// same number of bytes.
 pub fn visible(text: &str) -> String {
     text.chars()
         .map(|c| match c {

@@ -1,4 +1,4 @@
-//! Drives: a loop that asks a reasoner for the next call, and runs what the guard allows.
+//! Drives: a loop that asks a reasoner for the next call, and runs the calls that the guard allows.
 
 use crate::session::Session;
 use guard_advice::drive::{DriveIo, DriveLimits, DriveSession, drive};
@@ -8,8 +8,8 @@ use guard_plan::plan::Millis;
 use guard_runtime::{Event, Kernel, Outcome, SessionState, World};
 
 impl<W: World> Session<W> {
-    /// Drives the session until its goals are reached, nothing more can be done, or a limit is met. Every event of the
-    /// drive is recorded like any other.
+    /// Drives the session until its goals are reached, no step is possible, or a limit is reached.
+    /// Every event of the drive is recorded like any other event.
     ///
     /// ```
     /// use guard_sdk::driving::{Clock, DriveIo, DriveLimits, Nobody, Scripted, ToolOutcome, Tools};

@@ -1,4 +1,4 @@
-//! Errors of loading guards and of running sessions. A refused call is a verdict, never one of these.
+//! Errors of loading guards and of running sessions. A refused call is a verdict, not an error.
 
 use crate::sources::TOO_MANY_FILES;
 use guard_compiler::SourceFile;
@@ -10,8 +10,8 @@ use guard_trace::store::StoreError;
 use std::fmt;
 use std::path::PathBuf;
 
-/// The reason why a guard cannot be compiled or loaded. Its `Debug` form is its `Display` form, since `main` prints the
-/// former.
+/// The reason why a guard cannot be compiled or loaded. The `Debug` form is the same as the
+/// `Display` form, because `main` prints the `Debug` form of an error.
 ///
 /// ```
 /// let error = guard_sdk::Guard::from_file("no-such.guard").unwrap_err();
@@ -19,7 +19,7 @@ use std::path::PathBuf;
 /// assert!(error.to_string().contains("no such file"));
 /// ```
 pub enum GuardError {
-    /// The file cannot be read; its path and the reason.
+    /// The file cannot be read. Contains its path and the reason.
     Unreadable(String, String),
     /// The source has errors.
     Source {
@@ -32,16 +32,17 @@ pub enum GuardError {
     Plan(LoadError),
     /// The plan cannot be run.
     Kernel(KernelError),
-    /// The guard has no such contract; its name and a similar name, if there is one.
+    /// The guard has no such contract. Contains the name, and a similar name if there is one.
     UnknownContract(String, Option<String>),
-    /// The contract cannot be used; the reason.
+    /// The contract cannot be used. Contains the reason.
     Contract(String),
-    /// Watching the optimized plan needs the plan as lowered, which only sources have.
+    /// Watching the optimized plan needs the plan as lowered, which is available only if the guard
+    /// was compiled from source.
     NoLoweredPlan,
 }
 
 impl GuardError {
-    /// A stable word for the kind of error, as the sidecar answers it.
+    /// A stable code for the kind of error, which the sidecar also uses.
     pub fn code(&self) -> &'static str {
         match self {
             GuardError::Source { .. } => "bad_source",
@@ -84,7 +85,7 @@ impl fmt::Debug for GuardError {
 
 impl std::error::Error for GuardError {}
 
-/// The errors among the diagnostics, a line each: `file:line: error[CODE]: message`.
+/// Writes the errors among the diagnostics, one per line: `file:line: error[CODE]: message`.
 fn write_source_errors(
     f: &mut fmt::Formatter<'_>,
     files: &[SourceFile],
@@ -120,64 +121,68 @@ fn write_source_errors(
 /// ```
 #[derive(Debug)]
 pub enum SessionError {
-    /// The event does not fit the session: an unknown call, an amount below zero and the like.
+    /// The event does not fit the session, for example an unknown call or a negative amount.
     Step(StepError),
     /// The guard or one of its contracts cannot be used.
     Guard(GuardError),
-    /// The workspace cannot be used; its path and the reason.
+    /// The workspace cannot be used. Contains its path and the reason.
     Workspace(String, String),
     /// The store refused or failed.
     Store(StoreError),
-    /// The session's records cannot be taken up.
+    /// The session cannot be resumed from its records.
     Resume(ResumeError),
-    /// The records under this id are of another session or workspace; says which.
+    /// The records under this id belong to another session or workspace. Contains the difference.
     Mismatch(String),
-    /// Other processes wrote to the session each time this one tried.
+    /// Each attempt failed because another process had written to the session.
     Contended,
-    /// A budget that sessions share does not cover the call; its key and what is spent, in 10⁻⁶ units.
+    /// A shared budget does not cover the call. Contains the budget's key and the amount spent, in
+    /// 10⁻⁶ units.
     OverBudget(String, i64),
-    /// An earlier record could not be written: close the session and open it again.
+    /// An earlier record could not be written. The session must be closed and opened again.
     Broken,
-    /// The guard declares no such probe; its name and a similar name, if there is one.
+    /// The guard declares no such probe. Contains the name, and a similar name if there is one.
     UnknownProbe(String, Option<String>),
-    /// A shared budget or a unit of it cannot be used; the reason.
+    /// A shared budget or its unit cannot be used. Contains the reason.
     SharedBudget(String),
-    /// No snapshot can be made: the guard has secrets, and the session has no key to seal them.
+    /// A snapshot is impossible: the guard has secrets, and the session has no key to seal them.
     NoKey,
-    /// The snapshot is not one of this guard's; the reason.
+    /// The snapshot does not belong to this guard. Contains the reason.
     Snapshot(String),
-    /// The guard declares no such item, lifecycle or fact; which, its name, and a similar name.
+    /// The guard declares no such item, lifecycle or fact. Contains the kind, the name, and a
+    /// similar name.
     Unknown(&'static str, String, Option<String>),
-    /// The other guard may allow what this one refuses; says what, a sentence each.
+    /// The new guard may allow calls that this guard refuses. Contains the differences, one
+    /// sentence each.
     NotTighter(Vec<String>),
-    /// The session remembers more than it may, in bytes.
+    /// The state of the session is larger than its limit. Both sizes are in bytes.
     TooLarge {
-        /// The limit.
+        /// The limit, in bytes.
         limit: u64,
-        /// What it remembers.
+        /// The size of the state, in bytes.
         bytes: u64,
     },
-    /// The store holds as much as it may, in bytes.
+    /// The store has reached its size limit. Both sizes are in bytes.
     StoreFull {
-        /// Its path, if it is on disk.
+        /// The path of the store, if it is on disk.
         path: Option<PathBuf>,
-        /// The limit.
+        /// The limit, in bytes.
         limit: u64,
-        /// What it holds.
+        /// The size of the store, in bytes.
         bytes: u64,
     },
-    /// Two guards can be compared only from their sources, and one of them was loaded from a plan.
+    /// The guards cannot be compared: a comparison needs both sources, and one of the guards was
+    /// loaded from a plan.
     NotCompared,
-    /// The session cannot be taken to another guard.
+    /// The session cannot continue under the other guard.
     Upgrade(UpgradeError),
-    /// The system gives no randomness for the session's salt.
+    /// The system provides no random bytes for the session's salt.
     Random(String),
     /// The requests for approval cannot be used.
     Approvals(ApprovalError),
 }
 
 impl SessionError {
-    /// A stable word for the kind of error, as the sidecar answers it.
+    /// A stable code for the kind of error, which the sidecar also uses.
     pub fn code(&self) -> &'static str {
         match self {
             SessionError::Step(error) => step_code(error),
@@ -218,7 +223,7 @@ impl SessionError {
         }
     }
 
-    /// The `seq` of the record from which on the session's trace cannot be taken up, where there is one.
+    /// The `seq` of the first record that the session cannot be resumed from, if there is one.
     pub fn seq(&self) -> Option<u64> {
         match self {
             SessionError::Resume(ResumeError::Empty | ResumeError::Mismatch(_)) => None,
@@ -351,28 +356,28 @@ impl From<ApprovalError> for SessionError {
     }
 }
 
-/// The reason why a request or an answer was not taken.
+/// The reason why a request or an answer was not accepted.
 #[derive(Debug)]
 pub enum ApprovalError {
-    /// The store is not on disk, so nobody else could answer.
+    /// The store is not on disk, so no other process could answer.
     NoFolder,
-    /// A file cannot be used; which, and the reason.
+    /// A file cannot be used. Contains its path and the reason.
     Io(PathBuf, String),
-    /// A file was changed by somebody else than Guard; which, and the line.
+    /// A file was changed by another program than Guard. Contains its path and the line.
     Damaged(PathBuf, usize),
-    /// There is no such request.
+    /// There is no request with this id.
     Unknown(String),
-    /// Several requests begin like this.
+    /// Several requests have ids that begin with this text.
     Ambiguous(String, Vec<String>),
-    /// The answer names nobody.
+    /// The answer has no name.
     Nobody,
-    /// Who asked may not grant; the name.
+    /// The person who asked may not grant the request. Contains the name.
     Asker(String),
-    /// The request needs another role; those it needs.
+    /// The request needs another role. Contains the roles that it needs.
     Role(Vec<String>),
-    /// There is nothing to revoke.
+    /// There is no grant to revoke.
     NotGranted(String),
-    /// A refusal gives a reason.
+    /// A refusal must give a reason.
     NoReason,
 }
 

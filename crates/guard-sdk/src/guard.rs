@@ -1,4 +1,4 @@
-//! A guard made ready: loaded once, shared by all its sessions.
+//! A guard that is ready for use: loaded once, shared by all its sessions.
 
 use crate::error::GuardError;
 use crate::sources::{self, CompiledSource};
@@ -16,10 +16,10 @@ use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// The workspace of a session that names none: paths are compared, and nobody can look at a file.
+/// The workspace of a session without a workspace. Paths can be compared, but files cannot be read.
 pub(crate) const NO_WORKSPACE: &str = "/workspace";
 
-/// The compiler's results for a guard beyond its plan.
+/// The results of the compiler for a guard, in addition to its plan.
 pub(crate) struct CheckedGuard {
     pub program: Program,
     pub scenarios: Vec<Scenario>,
@@ -33,13 +33,13 @@ pub struct Guard {
 
 struct ReadyGuard {
     kernel: Kernel,
-    /// The plan before it was optimized, where the guard comes from source.
+    /// The plan before optimization, if the guard was compiled from source.
     lowered: Option<LoadedPlan>,
-    /// By contract; each is made ready when it is first used.
+    /// The checkers, by contract. Each is prepared at its first use.
     checkers: Box<[OnceLock<Result<Checker, String>>]>,
-    /// What it is compared by, where it comes from source.
+    /// The compiler's results for comparisons, if the guard was compiled from source.
     checked: Option<Arc<CheckedGuard>>,
-    /// What guards with other plans may allow and this one refuses, by their hash.
+    /// By the hash of another plan: the calls that the other guard may allow and this one refuses.
     compared: Mutex<HashMap<Hash, Vec<String>>>,
 }
 
@@ -50,7 +50,8 @@ impl std::fmt::Debug for Guard {
 }
 
 impl Guard {
-    /// Compiles a guard. Files that it uses are found relative to `path`, which need not exist itself.
+    /// Compiles a guard. Files that it uses are found relative to `path`. The file at `path` need
+    /// not exist.
     ///
     /// ```
     /// let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
@@ -62,12 +63,13 @@ impl Guard {
     ///
     /// # Errors
     ///
-    /// [`GuardError::Source`] with every error of the text; [`GuardError::Kernel`] where the plan cannot be run.
+    /// [`GuardError::Source`] with every error of the text; [`GuardError::Kernel`] if the plan
+    /// cannot be run.
     pub fn compile(path: impl AsRef<Path>, text: impl Into<String>) -> Result<Guard, GuardError> {
         Guard::from_compiled(sources::compile(path.as_ref(), text.into(), None))
     }
 
-    /// Loads a guard or a compiled plan from a file, whichever it is.
+    /// Loads a file that contains the source of a guard or a compiled plan.
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
@@ -82,7 +84,8 @@ impl Guard {
     ///
     /// # Errors
     ///
-    /// [`GuardError::Unreadable`], or as [`Guard::compile`] and [`Guard::from_plan_bytes`].
+    /// [`GuardError::Unreadable`], or the errors of [`Guard::compile`] and
+    /// [`Guard::from_plan_bytes`].
     pub fn from_file(path: impl AsRef<Path>) -> Result<Guard, GuardError> {
         let path = path.as_ref();
         let unreadable = |why| GuardError::Unreadable(sources::display(path), why);
@@ -93,7 +96,7 @@ impl Guard {
         Guard::compile(path, sources::utf8(bytes).map_err(unreadable)?)
     }
 
-    /// Loads what `guardc compile` wrote, in binary or JSON form.
+    /// Loads the output of `guardc compile`, in binary or JSON form.
     ///
     /// ```
     /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
@@ -108,13 +111,13 @@ impl Guard {
     ///
     /// # Errors
     ///
-    /// [`GuardError::Plan`] where the bytes are not a valid plan; [`GuardError::Kernel`] where it cannot be run, which
-    /// includes a proof that does not hold.
+    /// [`GuardError::Plan`] if the bytes are not a valid plan; [`GuardError::Kernel`] if the plan
+    /// cannot be run, for example because a proof in it is not valid.
     pub fn from_plan_bytes(bytes: &[u8]) -> Result<Guard, GuardError> {
         Guard::from_plan(load(bytes).map_err(GuardError::Plan)?)
     }
 
-    /// Makes a loaded plan ready.
+    /// Prepares a loaded plan.
     ///
     /// ```
     /// use guard_plan::LoadedPlan;
@@ -134,7 +137,7 @@ impl Guard {
         Guard::new(plan, None, None)
     }
 
-    /// Makes the output of a compilation ready.
+    /// Prepares the output of a compilation.
     ///
     /// ```
     /// use guard_sdk::{Guard, sources};
@@ -148,7 +151,7 @@ impl Guard {
     ///
     /// # Errors
     ///
-    /// As [`Guard::compile`].
+    /// The errors of [`Guard::compile`].
     pub fn from_compiled(source: CompiledSource) -> Result<Guard, GuardError> {
         let CompiledSource { compilation, shown, .. } = source;
         let Some(Output { plan, lowered, sources, program, scenarios, .. }) = compilation.output
@@ -183,8 +186,8 @@ impl Guard {
         self.ready.checked.as_deref()
     }
 
-    /// Returns what the guard `new` may allow beyond this one, as sentences. `compare` runs once for each new plan; its
-    /// result is kept.
+    /// Returns what the guard `new` may allow beyond this one, one sentence each. `compare` runs
+    /// once for each new plan, and its result is kept.
     pub(crate) fn compared(
         &self,
         new: &Guard,
@@ -195,15 +198,16 @@ impl Guard {
         if let Some(known) = lock().get(&hash) {
             return known.clone();
         }
-        // The lock is not held: a comparison takes a while.
+        // The lock is not held, because a comparison can take long.
         let found = compare();
         lock().insert(hash, found.clone());
         found
     }
 
-    /// The same guard, whose optimized plan is watched: every `every`th decision is made by the plan as lowered too,
-    /// and a difference ends the session's trust in the optimized one (semantics §16). A guard that was loaded from a
-    /// plan needs the plan as lowered in `lowered`.
+    /// Returns the same guard with its optimized plan watched: at one of `every` decisions, the
+    /// plan as lowered decides too. After a difference, the session no longer uses the optimized
+    /// plan (semantics §16). A guard that was loaded from a plan needs the plan as lowered in
+    /// `lowered`.
     ///
     /// ```
     /// use std::num::NonZeroU32;
@@ -217,7 +221,8 @@ impl Guard {
     ///
     /// # Errors
     ///
-    /// [`GuardError::NoLoweredPlan`]; [`GuardError::Kernel`] where the two plans are of different guards.
+    /// [`GuardError::NoLoweredPlan`]; [`GuardError::Kernel`] if the two plans belong to different
+    /// guards.
     pub fn watched(
         &self,
         every: NonZeroU32,
@@ -232,27 +237,27 @@ impl Guard {
         Ok(Guard::of_kernel(kernel, Some(lowered), self.ready.checked.clone()))
     }
 
-    /// The name that the guard gives itself.
+    /// Returns the name of the guard, from its source.
     pub fn name(&self) -> &str {
         &self.plan().guard
     }
 
-    /// The plan.
+    /// Returns the plan.
     pub fn plan(&self) -> &Plan {
         self.ready.kernel.plan()
     }
 
-    /// The content hash of the plan, as `sha256:…`.
+    /// Returns the content hash of the plan, as `sha256:…`.
     pub fn plan_hash(&self) -> String {
         self.ready.kernel.loaded().hash_text()
     }
 
-    /// The kernel below, for those who need no session that lasts.
+    /// Returns the underlying kernel, for callers that need no durable session.
     pub fn kernel(&self) -> &Kernel {
         &self.ready.kernel
     }
 
-    /// Instructions for an agent under this guard, in words: its tools and their rules.
+    /// Returns the instructions for an agent under this guard, as text: its tools and their rules.
     ///
     /// ```
     /// let source = "guard demo\ntool lint()\ntool deploy() { requires lint }";
@@ -264,11 +269,11 @@ impl Guard {
         guard_advice::guide(self.plan())
     }
 
-    /// Returns the checker of a contract, by its place in the plan.
+    /// Returns the checker of the contract with this index in the plan.
     ///
     /// # Errors
     ///
-    /// [`GuardError::Contract`] where it cannot be made ready.
+    /// [`GuardError::Contract`] if the contract cannot be prepared.
     pub(crate) fn checker(&self, index: usize) -> Result<Checker, GuardError> {
         let prepare = || Checker::with_schemas(self.plan(), index, &JsonSchemas);
         let checker =

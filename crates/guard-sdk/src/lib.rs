@@ -1,9 +1,11 @@
-//! Guard, embedded: load a guard once, open sessions that last, decide every tool call before it runs.
+//! Guard as a library: load a guard once, open durable sessions, and decide every tool call before
+//! it runs.
 //!
-//! A [`Guard`] is a compiled guard; it is cheap to clone and serves any number of sessions. A [`Session`] is one
-//! agent's run under it. Each method takes one event and returns its outcome together with its record, which is in
-//! the session's store by then, as durable as the store was asked to be. A session that is opened again under the
-//! same id goes on where its records end.
+//! A [`Guard`] is a compiled guard. It is cheap to clone and serves any number of sessions. A
+//! [`Session`] is one agent's run under a guard. Each method takes one event and returns its
+//! outcome together with its record. By then the record is in the session's store, with the
+//! durability of that store. A session that is opened again under the same id continues where its
+//! records end.
 //!
 //! ```
 //! use guard_sdk::{Guard, Storage};
@@ -49,8 +51,9 @@
 //! | judge a text that an agent wrote | [`Session::check_text`], [`Contract::check`] |
 //! | keep a session yourself | [`Session::snapshot`], [`SessionOptions::snapshot`], [`SessionOptions::trace`] |
 //!
-//! The kernel decides (`guard-runtime`), stores keep (`guard-trace`), hosts answer questions about the workspace
-//! (`guard-hosts`). This crate only joins them, in the one order that is safe: decide, keep, answer.
+//! The kernel decides (`guard-runtime`), stores keep records (`guard-trace`), and hosts answer
+//! questions about the workspace (`guard-hosts`). This crate joins them in the one order that is
+//! safe: decide, store, return.
 
 #![forbid(unsafe_code)]
 

@@ -1,5 +1,6 @@
-//! Limits on what a session remembers and on what a store holds. Beyond them no call is decided and no session begins;
-//! what was allowed before can still be settled, and people still have their say.
+//! Limits on the size of a session's state and on the size of a store. Beyond them no call is
+//! decided and no session begins. Calls that were allowed before can still be settled, and people
+//! can still approve, refuse and resume.
 
 use crate::error::SessionError;
 use guard_trace::store::Store;
@@ -7,13 +8,14 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The time for which a measured size stays in use. Bytes that are written meanwhile are added to it.
+/// The time for which a measured size is used. Bytes that are written in that time are added to it.
 const FRESH: Duration = Duration::from_secs(1);
 
-/// A record changes what is remembered by so many times its own size at most, unless rows are made of each other.
+/// The maximum growth of the state by one record, as a multiple of the record's size, unless rows
+/// are derived from each other.
 const GROWTH: u64 = 8;
 
-/// A session is measured after so many records, whatever their size.
+/// The number of records after which the state of a session is measured, whatever their size.
 const MEASURE_EVERY: u64 = 64;
 
 /// The limit on the size of a store.
@@ -33,7 +35,7 @@ impl StoreLimit {
         self.measured.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Refuses what would add to a store that is full.
+    /// Returns an error if the store is full.
     pub fn expect_room(&self, store: &dyn Store) -> Result<(), SessionError> {
         let mut measured = self.measured();
         let bytes = match *measured {
@@ -53,7 +55,7 @@ impl StoreLimit {
         }
     }
 
-    /// Counts what was added.
+    /// Adds the size of written records.
     pub fn added(&self, bytes: usize) {
         if let Some((_, sum)) = &mut *self.measured() {
             *sum = sum.saturating_add(bytes as u64);
@@ -61,13 +63,14 @@ impl StoreLimit {
     }
 }
 
-/// The limit on what a session remembers.
+/// The limit on the size of a session's state.
 #[derive(Debug, Default)]
 pub(crate) struct MemoryLimit {
-    /// None where there is no limit.
+    /// The limit in bytes; `None` if there is no limit.
     pub bytes: Option<u64>,
     measured: u64,
-    /// What may have been added since, and by how many records.
+    /// The maximum growth since the last measurement, in bytes, and the number of records since
+    /// then.
     grown: (u64, u64),
 }
 
@@ -78,7 +81,7 @@ impl MemoryLimit {
         self.grown = (bytes.saturating_add(GROWTH.saturating_mul(record as u64)), records + 1);
     }
 
-    /// Refuses what would add to a session that remembers too much.
+    /// Returns an error if the state of the session is larger than the limit.
     pub fn expect_room(&mut self, measure: impl FnOnce() -> usize) -> Result<(), SessionError> {
         let Some(limit) = self.bytes else { return Ok(()) };
         let (grown, records) = self.grown;

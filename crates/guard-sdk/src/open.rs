@@ -28,7 +28,7 @@ impl Guard {
         SessionOptions::new(self, id.into())
     }
 
-    /// Begins or resumes a session whose questions a world of the caller's own answers.
+    /// Begins or resumes a session with a world of the caller, which answers its questions.
     ///
     /// ```
     /// use guard_sdk::{Guard, Json, World};
@@ -50,14 +50,15 @@ impl Guard {
     }
 }
 
-/// The options of a session. [`SessionOptions::open`] begins it, or resumes it where its records end.
+/// The options of a session. [`SessionOptions::open`] begins the session, or resumes it where its
+/// records end.
 #[must_use = "`open` opens the session"]
 pub struct SessionOptions<'o, W> {
     guard: &'o Guard,
     id: String,
     world: Option<W>,
     workspace: Option<PathBuf>,
-    /// A resumed session keeps the workspace that its records name.
+    /// True if a resumed session keeps the workspace that its records name.
     keeps_workspace: bool,
     root: Option<String>,
     storage: Option<&'o Storage>,
@@ -72,7 +73,7 @@ pub struct SessionOptions<'o, W> {
     source: UnstoredLines<'o>,
 }
 
-/// The records of a session that no store holds.
+/// The records of a session without a store.
 enum UnstoredLines<'o> {
     New,
     Trace(&'o [String]),
@@ -84,8 +85,8 @@ impl<'o> SessionOptions<'o, Host> {
         SessionOptions::with(guard, id, None)
     }
 
-    /// The folder in which the agent works. Rules that look at files, commands and git look there; without one nobody
-    /// answers them, and they deny.
+    /// The folder in which the agent works. Rules that read files, commands and git use this
+    /// folder. Without a folder, nothing answers these rules, and they deny.
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
@@ -101,8 +102,9 @@ impl<'o> SessionOptions<'o, Host> {
         self
     }
 
-    /// The folder in which the agent works, if the session is new. One that is resumed keeps the workspace that its
-    /// records name: hosts tell the current folder of an agent, which may change during a session.
+    /// The folder in which the agent works, if the session is new. A resumed session keeps the
+    /// workspace that its records name, because hosts report the current folder of an agent, which
+    /// may change during a session.
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
@@ -140,7 +142,7 @@ impl<'o> SessionOptions<'o, Host> {
     ///
     /// # Errors
     ///
-    /// [`SessionError::Workspace`]; and as [`SessionOptions::open_in_world`].
+    /// [`SessionError::Workspace`], and the errors of [`SessionOptions::open_in_world`].
     pub fn open(mut self) -> Result<Session<Host>, SessionError> {
         if let Some(folder) = self.workspace.take() {
             self.root = Some(absolute(&folder)?);
@@ -185,7 +187,7 @@ impl<'o, W: World> SessionOptions<'o, W> {
         }
     }
 
-    /// The path that relative paths start from, without looking at the disk: an absolute path.
+    /// The absolute path that relative paths start from. The disk is not read.
     ///
     /// ```
     /// let source = "guard demo\ntool read(file: path) { deny unless file within \"docs\" }";
@@ -200,7 +202,8 @@ impl<'o, W: World> SessionOptions<'o, W> {
         self
     }
 
-    /// Keeps the session's records in a store. A session with this id that is there already goes on.
+    /// Keeps the session's records in a store. If the store has a session with this id, that
+    /// session is resumed.
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
@@ -217,7 +220,7 @@ impl<'o, W: World> SessionOptions<'o, W> {
         self
     }
 
-    /// The key for the secrets of a session without a store. A store brings its own.
+    /// The key for the secrets of a session without a store. A store has its own key.
     ///
     /// ```
     /// use guard_sdk::{Guard, Keys};
@@ -235,7 +238,7 @@ impl<'o, W: World> SessionOptions<'o, W> {
         self
     }
 
-    /// Charges a unit of the guard to a budget that sessions of the store share.
+    /// Charges a unit of the guard to a budget that the sessions of the store share.
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
@@ -254,7 +257,7 @@ impl<'o, W: World> SessionOptions<'o, W> {
         self
     }
 
-    /// On whose behalf the agent acts, for the record.
+    /// The person or system for whom the agent acts, for the record.
     ///
     /// ```
     /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
@@ -267,7 +270,7 @@ impl<'o, W: World> SessionOptions<'o, W> {
         self
     }
 
-    /// The data from which the guard learns at the start (`learn … from start`), an object.
+    /// The data from which the guard learns at the start (`learn … from start`), as an object.
     ///
     /// ```
     /// use guard_sdk::{Guard, Json};
@@ -285,7 +288,8 @@ impl<'o, W: World> SessionOptions<'o, W> {
         self
     }
 
-    /// The time at which the session begins, in milliseconds since 1970; otherwise the system's time.
+    /// The time at which the session begins, in milliseconds since 1970. The default is the
+    /// system's time.
     ///
     /// ```
     /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
@@ -298,8 +302,8 @@ impl<'o, W: World> SessionOptions<'o, W> {
         self
     }
 
-    /// Sets the rate at which proved invariants are checked again: at one of `every` calls, or never with `None`. The
-    /// default is one of 256 calls. A resumed session keeps the rate that it began with.
+    /// Sets the rate at which proved invariants are checked again: at one of `every` calls, or
+    /// never with `None`. The default is one of 256 calls. A resumed session keeps its first rate.
     ///
     /// ```
     /// use std::num::NonZeroU32;
@@ -317,8 +321,8 @@ impl<'o, W: World> SessionOptions<'o, W> {
         self
     }
 
-    /// The most that the session may remember, in bytes as it would be stored. Beyond it no call is decided
-    /// ([`SessionError::TooLarge`]); calls in flight are settled all the same.
+    /// The maximum size of the session's state in bytes, measured in its stored form. Beyond it no
+    /// call is decided ([`SessionError::TooLarge`]), but calls in flight can be settled.
     ///
     /// ```
     /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
@@ -332,9 +336,10 @@ impl<'o, W: World> SessionOptions<'o, W> {
         self
     }
 
-    /// Resumes the session from the records of its store, even where the store has a snapshot: each record since the last
-    /// upgrade must come out as it was, and the chain of all is followed. Slower, and for those who are about to drop records.
-    /// Without a store it changes nothing.
+    /// Resumes the session from the records of its store, even if the store has a snapshot. Each
+    /// record since the last upgrade must be reproduced, and the whole hash chain is checked. This
+    /// is slower, and intended for callers that are about to drop records. It has no effect without
+    /// a store.
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
@@ -351,8 +356,8 @@ impl<'o, W: World> SessionOptions<'o, W> {
         self
     }
 
-    /// Resumes the session from the lines of its trace. Each record must come out as it was. Not together with a
-    /// store, which has the trace itself.
+    /// Resumes the session from the lines of its trace. Each record must be reproduced. This cannot
+    /// be combined with a store, which contains the trace itself.
     ///
     /// ```
     /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping() { limit 1 per session }")?;
@@ -371,7 +376,7 @@ impl<'o, W: World> SessionOptions<'o, W> {
         self
     }
 
-    /// Resumes the session from what [`Session::snapshot`] gave.
+    /// Resumes the session from the output of [`Session::snapshot`].
     ///
     /// ```
     /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping() { limit 1 per session }")?;
@@ -388,7 +393,7 @@ impl<'o, W: World> SessionOptions<'o, W> {
         self
     }
 
-    /// Begins the session, or resumes it where its records end, in the world it was given.
+    /// Begins the session in the given world, or resumes it where its records end.
     ///
     /// ```
     /// use guard_runtime::NoWorld;
@@ -401,13 +406,15 @@ impl<'o, W: World> SessionOptions<'o, W> {
     ///
     /// # Errors
     ///
-    /// [`SessionError::Store`] where the store refuses the id or fails; [`SessionError::Resume`],
-    /// [`SessionError::Mismatch`] and [`SessionError::Snapshot`] where the records are not of this guard, id and
-    /// workspace; [`SessionError::SharedBudget`]; [`SessionError::Step`] where the guard cannot begin.
+    /// [`SessionError::Store`] if the store refuses the id or fails; [`SessionError::Resume`],
+    /// [`SessionError::Mismatch`] and [`SessionError::Snapshot`] if the records do not belong to
+    /// this guard, id and workspace; [`SessionError::SharedBudget`]; [`SessionError::Step`] if the
+    /// guard cannot begin.
     pub fn open_in_world(mut self) -> Result<Session<W>, SessionError> {
         match self.world.take() {
             Some(world) => self.begin(world),
-            // `in_world` gives every such session a world, and `open` is for the others.
+            // `in_world` gives every such session a world, and `open` is for the sessions without
+            // one.
             None => Err(SessionError::Workspace(self.id, "has no world".into())),
         }
     }
@@ -455,7 +462,8 @@ fn unusable(folder: &Path, error: &std::io::Error) -> SessionError {
     SessionError::Workspace(folder.display().to_string(), why)
 }
 
-/// A workspace as an absolute path. Its links stay: paths are compared as they are written.
+/// Returns a workspace as an absolute path. Symbolic links are not resolved, because paths are
+/// compared as they are written.
 fn absolute(path: &Path) -> Result<String, SessionError> {
     let bad = |why: &str| SessionError::Workspace(path.display().to_string(), why.into());
     let absolute: PathBuf = std::path::absolute(path).map_err(|_| bad("is not a path"))?;

@@ -1,5 +1,5 @@
-//! Persistence of a session: each record is in the store before the caller gets its result, and a session resumes from
-//! these records.
+//! Persistence of a session: each record is in the store before the caller gets the result, and a
+//! session resumes from these records.
 
 mod durable;
 
@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A snapshot is left in the store after so many records.
+/// The number of records after which a snapshot is written to the store.
 const SNAPSHOT_EVERY: u64 = 500;
 
 /// The maximum number of attempts to decide an event. An attempt fails when another process has written to the session.
@@ -24,22 +24,24 @@ const MAX_ATTEMPTS: usize = 100;
 /// The maximum number of records that a session without a store keeps in memory. The last ones are kept.
 const MAX_RETAINED: usize = 10_000;
 
-/// The maximum size of the records that a session without a store keeps in memory, in bytes, besides the last record.
+/// The maximum size of the records that a session without a store keeps in memory, in bytes. The
+/// last record is not counted.
 const MAX_RETAINED_BYTES: usize = 8 << 20;
 
-/// A store of sessions, and the key to their secrets. Cloning it is cheap; threads share it.
+/// A store of sessions, with the key for their secrets. Cloning it is cheap, and threads share it.
 #[derive(Clone)]
 pub struct Storage {
     store: Arc<dyn Store>,
     keys: Keys,
-    /// Its path, if it is on disk.
+    /// The path of the store, if it is on disk.
     path: Option<PathBuf>,
     limit: Option<Arc<StoreLimit>>,
 }
 
 impl Storage {
-    /// Opens a folder of JSON Lines or an SQLite database, or creates one: a database where the path ends in `.db`,
-    /// `.sqlite` or `.sqlite3`, else a folder. Each record is on disk when it is acknowledged.
+    /// Opens or creates a store: an SQLite database if the path ends in `.db`, `.sqlite` or
+    /// `.sqlite3`, otherwise a folder of JSON Lines. Each record is on disk when it is
+    /// acknowledged.
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
@@ -53,12 +55,13 @@ impl Storage {
     ///
     /// # Errors
     ///
-    /// Where the path is something else, or cannot be used.
+    /// Returns an error if the path is something else, or cannot be used.
     pub fn open(path: &Path) -> Result<Storage, StoreError> {
         Storage::open_with(path, Durability::Full, None)
     }
 
-    /// The same, with a level of durability and a key file; without one the key lies beside the records.
+    /// Opens a store as [`Storage::open`] does, with a durability level and a key file. Without a
+    /// key file, the key is stored beside the records.
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
@@ -74,7 +77,7 @@ impl Storage {
     ///
     /// # Errors
     ///
-    /// As [`Storage::open`].
+    /// The errors of [`Storage::open`].
     pub fn open_with(
         path: &Path,
         durability: Durability,
@@ -84,7 +87,7 @@ impl Storage {
         Ok(Storage { store: store.into(), keys, path: Some(path.to_owned()), limit: None })
     }
 
-    /// A store that is open already, or one of the caller's own.
+    /// Uses a store that is already open, or an implementation of the caller.
     ///
     /// ```
     /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
@@ -99,8 +102,9 @@ impl Storage {
         Storage { store, keys, path: None, limit: None }
     }
 
-    /// The same store, which holds at most so many bytes. When it is full, no session begins and no call is decided
-    /// ([`SessionError::StoreFull`]); calls in flight are settled all the same. The size is measured once a second.
+    /// Limits the size of the store, in bytes. When the store is full, no session begins and no
+    /// call is decided ([`SessionError::StoreFull`]), but calls in flight can be settled. The size
+    /// is measured once a second.
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
@@ -121,12 +125,12 @@ impl Storage {
         self.limit.as_ref().map_or(Ok(()), |limit| limit.expect_room(&*self.store))
     }
 
-    /// The store below.
+    /// Returns the underlying store.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.store
     }
 
-    /// The requests for approval of its sessions, and what people answered.
+    /// Returns the requests for approval of its sessions, with their answers.
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
@@ -137,13 +141,13 @@ impl Storage {
     ///
     /// # Errors
     ///
-    /// [`ApprovalError::NoFolder`] where the store is not on disk.
+    /// [`ApprovalError::NoFolder`] if the store is not on disk.
     pub fn approvals(&self) -> Result<ApprovalLog, ApprovalError> {
         let path = self.path.as_deref().ok_or(ApprovalError::NoFolder)?;
         Ok(ApprovalLog::beside(path, self.keys.clone()))
     }
 
-    /// Returns true if the store has the session.
+    /// Returns true if the store contains the session.
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
@@ -157,20 +161,21 @@ impl Storage {
     ///
     /// # Errors
     ///
-    /// Where the store cannot be read.
+    /// Returns an error if the store cannot be read.
     pub fn contains(&self, session: &str) -> Result<bool, StoreError> {
         self.store.head(session).map(|head| head.is_some())
     }
 }
 
-/// A unit of a guard that is charged to a budget in the store, which other sessions charge too.
+/// A unit of a guard that is charged to a budget in the store. Other sessions charge the same
+/// budget.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SharedBudget {
     /// The unit of the guard.
     pub unit: String,
     /// The budget's key in the store.
     pub key: String,
-    /// The most that may be spent in all, in 10⁻⁶ units.
+    /// The limit on the total amount spent, in 10⁻⁶ units.
     pub limit: i64,
 }
 
@@ -178,17 +183,19 @@ pub struct SharedBudget {
 pub(crate) struct Persistence {
     storage: Option<Storage>,
     secrets: Arc<dyn Secrets>,
-    /// Whether `secrets` can seal.
+    /// True if `secrets` can seal.
     keyed: bool,
     shared: Vec<(UnitId, SharedBudget)>,
-    /// The last records, where no store has them.
+    /// The last records of a session without a store.
     retained: VecDeque<String>,
     retained_bytes: usize,
     snapshot_at: u64,
     pub(crate) memory: MemoryLimit,
-    /// Records are decided again when the session resumes, even where its store has a snapshot.
+    /// True if records are decided again when the session resumes, even if its store has a
+    /// snapshot.
     pub(crate) replays: bool,
-    /// Store and session may differ: nothing is taken until the session is opened again.
+    /// True if the store and the session may differ. No event is accepted until the session is
+    /// opened again.
     failed: bool,
 }
 
@@ -232,12 +239,12 @@ impl Persistence {
         Arc::clone(&self.secrets)
     }
 
-    /// The budgets that the session shares.
+    /// Returns the budgets that the session shares.
     pub(crate) fn shared_budgets(&self) -> Vec<SharedBudget> {
         self.shared.iter().map(|(_, budget)| budget.clone()).collect()
     }
 
-    /// Charges these budgets from now on; returns those before.
+    /// Charges these budgets from now on, and returns the previous ones.
     pub(crate) fn share(
         &mut self,
         shared: Vec<(UnitId, SharedBudget)>,
@@ -256,7 +263,7 @@ impl Persistence {
         }
     }
 
-    /// The charges of an allowed call to shared budgets.
+    /// Returns the charges of an allowed call to shared budgets.
     fn charges(&self, charged: &[(UnitId, i64)]) -> Vec<SharedCharge<'_>> {
         let shared = self.shared.iter().flat_map(|(unit, budget)| {
             let amounts = charged.iter().filter(move |(charged, _)| charged == unit);
@@ -270,7 +277,7 @@ impl Persistence {
     }
 }
 
-/// The place of the unit of a shared budget in a guard.
+/// Returns the id in a guard of the unit of a shared budget.
 pub(crate) fn unit_of(
     guard: &Guard,
     budget: SharedBudget,
@@ -287,7 +294,7 @@ pub(crate) fn unit_of(
     }
 }
 
-/// Returns bytes that nobody can guess, of the system's randomness.
+/// Returns unpredictable random bytes from the system.
 ///
 /// ```
 /// let (one, other) = (guard_sdk::random_bytes::<32>()?, guard_sdk::random_bytes::<32>()?);
@@ -299,7 +306,7 @@ pub(crate) fn unit_of(
 ///
 /// # Errors
 ///
-/// [`SessionError::Random`] where the system has none.
+/// [`SessionError::Random`] if the system provides none.
 pub fn random_bytes<const N: usize>() -> Result<[u8; N], SessionError> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(|error| SessionError::Random(error.to_string()))?;

@@ -1,4 +1,5 @@
-//! Questions to a session that change nothing: what would be decided, what it remembers, what could be done next.
+//! Queries to a session, which change nothing: the decision about a call, the state, the possible
+//! next steps.
 
 use crate::error::SessionError;
 use crate::guard::Guard;
@@ -14,12 +15,12 @@ use guard_plan::verdict::{Code, Decision, Reason};
 use guard_runtime::{FactRow, ProofViolation, Proposal, Proposed, SessionState, StepError, World};
 
 impl<W: World> Session<W> {
-    /// The session's id.
+    /// Returns the session's id.
     pub fn id(&self) -> &str {
         self.state.id()
     }
 
-    /// The guard it runs under.
+    /// Returns the guard of the session.
     pub fn guard(&self) -> &Guard {
         &self.guard
     }
@@ -29,7 +30,8 @@ impl<W: World> Session<W> {
         self.resumed
     }
 
-    /// The ids of the calls that were allowed and are not settled, in the order of their proposals.
+    /// Returns the ids of the calls that were allowed and are not settled, in the order of their
+    /// proposals.
     ///
     /// ```
     /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
@@ -44,17 +46,17 @@ impl<W: World> Session<W> {
         self.state.in_flight()
     }
 
-    /// Its memory: state, budgets, history.
+    /// Returns the state of the session: values, budgets, history.
     pub fn state(&self) -> &SessionState {
         &self.state
     }
 
-    /// The world that answers its questions.
+    /// Returns the world that answers the session's questions.
     pub fn world(&self) -> &W {
         &self.world.world
     }
 
-    /// The same, to change it.
+    /// Returns the world that answers the session's questions, for changes.
     ///
     /// ```
     /// # use guard_sdk::{Guard, Json, World};
@@ -89,7 +91,7 @@ impl<W: World> Session<W> {
         (self.recorder.seq(), hash_text(self.recorder.hash()))
     }
 
-    /// Its memory as JSON, without secrets.
+    /// Returns the state as JSON, without secrets.
     ///
     /// ```
     /// # let source = "guard demo\nstate { pages: int = 0 }\ntool read() { effect pages += 1 }";
@@ -105,13 +107,13 @@ impl<W: World> Session<W> {
         self.state.state_json(self.guard.kernel())
     }
 
-    /// The report of a wrong proof, as the record of its event holds it: without secrets, to be sent to the makers of
-    /// Guard.
+    /// Returns the report of a wrong proof, in the form of the event's record: without secrets, so
+    /// that it can be sent to the makers of Guard.
     pub fn report(&self, broken: &ProofViolation) -> record::BrokenProof {
         self.recorder.report(self.guard.kernel(), &self.state, broken)
     }
 
-    /// The verdict that a call would get now; nothing changes and nothing is recorded.
+    /// Returns the verdict that a call would get now. Nothing changes and nothing is recorded.
     ///
     /// ```
     /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool pay(amount: int) { approval boss }")?;
@@ -129,8 +131,8 @@ impl<W: World> Session<W> {
         self.guard.kernel().check(&self.state, &proposal, &mut self.world)
     }
 
-    /// Returns true if a value has the declared type of a tool's results; the tool under the name that the host uses. A
-    /// tool without a declared type takes any value.
+    /// Returns true if a value has the declared type of a tool's results. The tool has the name
+    /// that the host uses. A tool without a declared type accepts any value.
     ///
     /// ```
     /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool count() { returns int }")?;
@@ -144,8 +146,10 @@ impl<W: World> Session<W> {
         self.guard.kernel().is_result(&self.state, tool, json)
     }
 
-    /// Returns true if a `transform` may change what a tool returns before the agent reads it, the tool under the host's name
-    /// or the guard's. A host that cannot show [`Settled::shown`](guard_runtime::Settled::shown) in place of a result must not run such a tool.
+    /// Returns true if a `transform` may change a tool's result before the agent reads it. The tool
+    /// has the host's name or the guard's name. A host that cannot show
+    /// [`Settled::shown`](guard_runtime::Settled::shown) in place of a result must not run such a
+    /// tool.
     ///
     /// ```
     /// # let source = "guard demo\nrecord Customer { name: string, card: string }
@@ -168,8 +172,8 @@ impl<W: World> Session<W> {
         changes && !plan.shadow
     }
 
-    /// Returns the denial of a call whose result a `transform` may change, for a host that hands results on as they are. The
-    /// session does not see the call.
+    /// Returns the denial of a call whose result a `transform` may change, for a host that passes
+    /// results on unchanged. The call is not an event of the session.
     ///
     /// ```
     /// # let source = "guard demo\nrecord Customer { name: string, card: string }
@@ -198,7 +202,7 @@ impl<W: World> Session<W> {
         })
     }
 
-    /// Every tool judged and ranked: what could be done next. Nothing changes.
+    /// Returns every tool, judged and ranked: the possible next steps. Nothing changes.
     ///
     /// ```
     /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool lint()\ntool deploy() { requires lint }")?;
@@ -213,7 +217,7 @@ impl<W: World> Session<W> {
         guard_advice::advise(self.guard.kernel(), &self.state, now, &mut self.world)
     }
 
-    /// The value of an expression of this guard's plan now. Nothing changes.
+    /// Returns the current value of an expression of this guard's plan. Nothing changes.
     ///
     /// ```
     /// # let source = "guard demo\nstate { pages: int = 0 }\ninvariant few { pages <= 9 }\ntool read() { effect pages += 1 }";
@@ -227,13 +231,13 @@ impl<W: World> Session<W> {
     ///
     /// # Errors
     ///
-    /// Why it has no value.
+    /// The reason why the expression has no value.
     pub fn evaluate(&mut self, expr: &Expr) -> Result<Value, Fault> {
         let now = self.now();
         self.guard.kernel().evaluate(&self.state, expr, now, &mut self.world)
     }
 
-    /// All of one item, as JSON.
+    /// Returns all data of one item, as JSON.
     ///
     /// ```
     /// # let source = "guard demo
@@ -250,13 +254,14 @@ impl<W: World> Session<W> {
     ///
     /// # Errors
     ///
-    /// [`SessionError::Step`] where there is no such item.
+    /// [`SessionError::Step`] if there is no such item.
     pub fn item(&self, id: &str) -> Result<Json, SessionError> {
         let item = self.state.item(self.guard.kernel(), id);
         item.ok_or_else(|| StepError::UnknownItem(id.to_owned()).into())
     }
 
-    /// A page of the items of a lifecycle, as its list tool shows them: in a state, after an id.
+    /// Returns a page of the items of a lifecycle, as its list tool shows them. The page can be
+    /// limited to one state, and starts after an id.
     ///
     /// ```
     /// # let source = "guard demo
@@ -273,7 +278,7 @@ impl<W: World> Session<W> {
     ///
     /// # Errors
     ///
-    /// [`SessionError::Unknown`] where there is no such lifecycle or state.
+    /// [`SessionError::Unknown`] if there is no such lifecycle or state.
     pub fn items(
         &self,
         lifecycle: &str,
@@ -285,8 +290,8 @@ impl<W: World> Session<W> {
         page.ok_or_else(|| unknown("lifecycle", lifecycle, names))
     }
 
-    /// Returns where a value was seen so far, by its text (`seen(x)`, semantics §8); nothing where no rule of the guard asks
-    /// for origins.
+    /// Returns the origins of a value so far, found by its text (`seen(x)`, semantics §8). The list
+    /// is empty if no rule of the guard asks for origins.
     ///
     /// ```
     /// # let source = "guard demo\nfact friend(address: string)\nsource prompt { learn friend(emails(text)) }
@@ -302,7 +307,7 @@ impl<W: World> Session<W> {
         self.state.seen(text).collect()
     }
 
-    /// At most `limit` rows of a fact, oldest first, from a row's number on.
+    /// Returns at most `limit` rows of a fact, oldest first, from a row number on.
     ///
     /// ```
     /// # let source = "guard demo\nfact friend(address: string)\nsource prompt { learn friend(emails(text)) }
@@ -318,7 +323,7 @@ impl<W: World> Session<W> {
     ///
     /// # Errors
     ///
-    /// [`SessionError::Unknown`] where there is no such fact.
+    /// [`SessionError::Unknown`] if there is no such fact.
     pub fn facts(&self, fact: &str, from: u64, limit: usize) -> Result<Vec<FactRow>, SessionError> {
         let rows = self.state.facts(self.guard.kernel(), fact, from, limit);
         let names = self.guard.plan().facts.iter().map(|known| known.name.as_str());

@@ -2,9 +2,9 @@
 
 use std::ops::Deref;
 
-/// The outcome of one event, and the record that the session's store holds of it.
+/// The outcome of one event, and its record in the session's store.
 ///
-/// It dereferences to the outcome.
+/// A `Recorded` dereferences to its outcome.
 ///
 /// ```
 /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
@@ -27,7 +27,7 @@ impl<T> Recorded<T> {
         Recorded { outcome, record }
     }
 
-    /// The record: one line of JSON, without its end (reference: plans and traces).
+    /// The record: one line of JSON without a line break (reference: plans and traces).
     pub fn record(&self) -> &str {
         &self.record
     }

@@ -1,4 +1,4 @@
-//! A session that lasts: kernel, world, recorder and store behind one door.
+//! A durable session: kernel, world, recorder and store behind one interface.
 
 use crate::clock::system_time;
 use crate::error::SessionError;
@@ -15,15 +15,15 @@ use guard_runtime::{
     UsageReport, UserPrompt, Verify, World,
 };
 
-/// The arguments of a call: the text that the model wrote, or a value that was read already.
+/// The arguments of a call: the text that the model wrote, or a parsed value.
 ///
-/// Text is the better choice: it is judged exactly as written, and text that is not valid JSON becomes a verdict
-/// that the agent can read.
+/// Text is the better choice: it is checked exactly as written, and text that is not valid JSON
+/// becomes a verdict that the agent can read.
 #[derive(Debug, Clone, Copy)]
 pub enum CallArguments<'a> {
     /// JSON text, as the model wrote it.
     Text(&'a str),
-    /// A value.
+    /// A parsed value.
     Value(&'a Json),
 }
 
@@ -47,25 +47,25 @@ impl<'a> From<&'a Json> for CallArguments<'a> {
 
 /// One agent's run under a guard.
 ///
-/// Every method that takes an event returns when the event's record is kept. After an error nothing of the event
-/// happened, unless the store failed: then the session refuses everything ([`SessionError::Broken`]) until it is
-/// opened again.
+/// Every method that takes an event returns after the event's record is stored. After an error the
+/// event has no effect, unless the store failed: then the session refuses everything
+/// ([`SessionError::Broken`]) until it is opened again.
 pub struct Session<W = Host> {
     pub(crate) guard: Guard,
     pub(crate) state: SessionState,
     pub(crate) recorder: Recorder,
     pub(crate) world: AnsweringWorld<W>,
     pub(crate) persistence: Persistence,
-    /// The time of the next event, where it is not the system's.
+    /// The time of the next event, if it is not the system's time.
     pub(crate) next_time: Option<Millis>,
     pub(crate) resumed: bool,
-    /// On whose behalf the agent acts, as the host said when it opened the session here.
+    /// The person or system for whom the agent acts, from the host that opened the session.
     pub(crate) actor: Option<String>,
 }
 
 impl<W: World> Session<W> {
-    /// The next event happens at this time, in milliseconds since 1970, instead of the system's time. The session's
-    /// clock never runs backwards.
+    /// Sets the time of the next event, in milliseconds since 1970, in place of the system's time.
+    /// The session's clock never runs backwards.
     ///
     /// ```
     /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ndeadline 1h\ntool ping()")?;
@@ -83,7 +83,7 @@ impl<W: World> Session<W> {
         self.next_time.take().unwrap_or_else(system_time)
     }
 
-    /// Takes any event of the kernel. The typed methods below are easier to use.
+    /// Applies any event of the kernel. The typed methods below are easier to use.
     ///
     /// ```
     /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
@@ -98,14 +98,15 @@ impl<W: World> Session<W> {
     ///
     /// # Errors
     ///
-    /// As the method for that event.
+    /// The errors of the method for that event.
     pub fn apply(&mut self, event: &Event<'_>) -> Result<Recorded<Outcome>, SessionError> {
         let (outcome, record) = self.commit_event(event)?;
         Ok(Recorded::new(outcome, record))
     }
 
-    /// Decides a call before it runs. An allowed call is in flight until it is settled; the tool may run only then.
-    /// CallArguments that cannot be read are a verdict too, and on record.
+    /// Decides a call before it runs. An allowed call is in flight until it is settled, and only
+    /// then may the tool run. Arguments that cannot be parsed also lead to a verdict, which is
+    /// recorded.
     ///
     /// ```
     /// use guard_sdk::{Decision, Guard};
@@ -122,7 +123,7 @@ impl<W: World> Session<W> {
     ///
     /// # Errors
     ///
-    /// [`SessionError::Step`] where a call with this id is in flight; the store's errors.
+    /// [`SessionError::Step`] if a call with this id is in flight; the store's errors.
     pub fn propose<'a>(
         &mut self,
         call: &str,
@@ -147,7 +148,7 @@ impl<W: World> Session<W> {
         })
     }
 
-    /// Says how an allowed call ended: with a result, without one, or with an error.
+    /// Reports the end of an allowed call: with a result, without a result, or with an error.
     ///
     /// ```
     /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()\ntool pong() { requires ping }")?;
@@ -161,7 +162,7 @@ impl<W: World> Session<W> {
     ///
     /// # Errors
     ///
-    /// [`SessionError::Step`] where no call with this id is in flight; the store's errors.
+    /// [`SessionError::Step`] if no call with this id is in flight; the store's errors.
     pub fn settle(
         &mut self,
         call: &str,
@@ -176,8 +177,9 @@ impl<W: World> Session<W> {
         )
     }
 
-    /// Says that a call succeeded, with its result as text. A text that cannot be read (a key twice, a lone surrogate,
-    /// too deep) settles the call as well: the result counts as one that does not decode.
+    /// Reports that a call succeeded, with its result as text. A text that cannot be parsed (a
+    /// duplicate key, a lone surrogate, too deep) settles the call as well: the result counts as
+    /// one that does not decode.
     ///
     /// ```
     /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()\ntool pong() { requires ping }")?;
@@ -190,7 +192,7 @@ impl<W: World> Session<W> {
     ///
     /// # Errors
     ///
-    /// [`SessionError::Step`] where no call with this id is in flight; the store's errors.
+    /// [`SessionError::Step`] if no call with this id is in flight; the store's errors.
     pub fn settle_text(
         &mut self,
         call: &str,
@@ -205,8 +207,8 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// Says that a call succeeded with something that is no JSON: `text` shows it, `error` says why it is none. It
-    /// counts as a result that does not decode.
+    /// Reports that a call succeeded with a result that is not JSON. `text` shows the result, and
+    /// `error` is the reason why it is not JSON. It counts as a result that does not decode.
     ///
     /// ```
     /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()\ntool pong() { requires ping }")?;
@@ -220,7 +222,7 @@ impl<W: World> Session<W> {
     ///
     /// # Errors
     ///
-    /// Those of [`Session::settle`].
+    /// The errors of [`Session::settle`].
     pub fn settle_unreadable(
         &mut self,
         call: &str,
@@ -242,8 +244,8 @@ impl<W: World> Session<W> {
         })
     }
 
-    /// Records that a person in a role approves exactly this call, until `expires` (milliseconds since 1970) or for
-    /// an hour.
+    /// Records that a person in a role approves exactly this call, until `expires` (milliseconds
+    /// since 1970) or for one hour.
     ///
     /// ```
     /// # let source = "guard demo\ntool pay(amount: int) { approval boss }";
@@ -258,7 +260,8 @@ impl<W: World> Session<W> {
     ///
     /// # Errors
     ///
-    /// [`SessionError::Step`] where the tool or its arguments are not the guard's; the store's errors.
+    /// [`SessionError::Step`] if the tool or its arguments do not fit the guard; the store's
+    /// errors.
     pub fn approve(
         &mut self,
         tool: &str,
@@ -271,7 +274,8 @@ impl<W: World> Session<W> {
         self.outcome(&Event::Approve(CallApproval { tool, args, role, by, expires, now }), accepted)
     }
 
-    /// Records that a person takes back what a role has approved of exactly this call. What a call has used is used.
+    /// Records that a person revokes a role's approval of exactly this call. An approval that a
+    /// call has used stays used.
     ///
     /// ```
     /// # let source = "guard demo\ntool pay(amount: int) { approval boss }";
@@ -286,7 +290,8 @@ impl<W: World> Session<W> {
     ///
     /// # Errors
     ///
-    /// As [`Session::approve`]; [`SessionError::Step`] where there is nothing to take back.
+    /// The errors of [`Session::approve`]; [`SessionError::Step`] if there is no approval to
+    /// revoke.
     pub fn revoke(
         &mut self,
         tool: &str,
@@ -298,7 +303,7 @@ impl<W: World> Session<W> {
         self.outcome(&Event::Revoke(Revocation { tool, args, role, by, now }), accepted)
     }
 
-    /// Adds to what was spent of a unit that the host charges; `amount` is in 10⁻⁶ units.
+    /// Adds to the amount spent of a unit that the host charges. `amount` is in 10⁻⁶ units.
     ///
     /// ```
     /// # let source = "guard demo\nbudget tokens = 1000\ntool ping() { costs 1 tokens }";
@@ -315,7 +320,8 @@ impl<W: World> Session<W> {
     ///
     /// # Errors
     ///
-    /// [`SessionError::Step`] where the host does not charge the unit, or the amount is negative; the store's errors.
+    /// [`SessionError::Step`] if the host does not charge the unit, or the amount is negative; the
+    /// store's errors.
     pub fn usage(&mut self, unit: &str, amount: i64) -> Result<Recorded<()>, SessionError> {
         let now = self.now();
         self.outcome(&Event::Usage(UsageReport { unit, amount, now }), accepted)
@@ -338,13 +344,14 @@ impl<W: World> Session<W> {
     ///
     /// # Errors
     ///
-    /// [`SessionError::Step`] where the session is not halted; the store's errors.
+    /// [`SessionError::Step`] if the session is not halted; the store's errors.
     pub fn resume(&mut self, role: &str, by: &str) -> Result<Recorded<()>, SessionError> {
         let now = self.now();
         self.outcome(&Event::Resume(HaltEnd { role, by, now }), accepted)
     }
 
-    /// Tells what the user has said: facts are learned from it, and values in it come from the prompt.
+    /// Reports a message of the user. Facts are learned from it, and values in it have the prompt
+    /// as their origin.
     ///
     /// ```
     /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
@@ -365,7 +372,7 @@ impl<W: World> Session<W> {
         })
     }
 
-    /// Asks whether the agent may stop. A blocked stop says what is missing.
+    /// Asks whether the agent may stop. The outcome of a blocked stop says what is missing.
     ///
     /// ```
     /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\nstate { done: bool = false }\ncompletion { done }")?;
@@ -386,7 +393,7 @@ impl<W: World> Session<W> {
         })
     }
 
-    /// Judges the criteria of an item, which then is verified or goes back.
+    /// Checks the criteria of an item. The item then is verified or goes back.
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
@@ -408,13 +415,13 @@ impl<W: World> Session<W> {
     ///
     /// # Errors
     ///
-    /// [`SessionError::Step`] where there is no such item or nothing to verify; the store's errors.
+    /// [`SessionError::Step`] if there is no such item or nothing to verify; the store's errors.
     pub fn verify_item(&mut self, item: &str) -> Result<Recorded<Moved>, SessionError> {
         let now = self.now();
         self.outcome(&Event::Verify(Verify { item, now }), moved)
     }
 
-    /// Moves an item by hand, in somebody's name.
+    /// Moves an item by hand, in the name of a person.
     ///
     /// ```
     /// # let source = "guard demo
@@ -433,7 +440,7 @@ impl<W: World> Session<W> {
     ///
     /// # Errors
     ///
-    /// [`SessionError::Step`] where there is no such item or transition; the store's errors.
+    /// [`SessionError::Step`] if there is no such item or transition; the store's errors.
     pub fn move_item(
         &mut self,
         item: &str,
@@ -445,8 +452,8 @@ impl<W: World> Session<W> {
         self.outcome(&Event::Move(Move { item, transition, by, reason, now }), moved)
     }
 
-    /// Tells the host's answers to its probes, which hold until the next ones. Nothing is recorded where all are known:
-    /// then the result is `None`.
+    /// Reports the host's answers to its probes, which are valid until the next ones. If all
+    /// answers are already known, nothing is recorded and the result is `None`.
     ///
     /// ```
     /// # let source = "guard demo\nprobe idle { host }\ntool ping() { ready when probe idle }";

@@ -1,33 +1,34 @@
-//! Guards on disk: bounded reading of files, and what `use` loads below the project's root.
+//! Guards on disk: bounded reading of files, and loading of `use` files below the project's root.
 //!
-//! Decides nothing and prints nothing. Only regular files are read: a pipe or a device could block for ever.
+//! This module decides nothing and prints nothing. Only regular files are read, because a pipe or a
+//! device could block for ever.
 
 use guard_compiler::{Compilation, Loader, SourceFile, library_path, std_library};
 use guard_plan::encode::MAGIC;
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
-/// The reason where the process, or the system, has no more file descriptors.
+/// The error text if the process, or the system, has no more file descriptors.
 pub(crate) const TOO_MANY_FILES: &str = "too many files are open";
 
-/// Files and texts above this size are not read, in bytes.
+/// The maximum size of files and texts, in bytes. Larger ones are not read.
 pub const MAX_BYTES: u64 = 16 << 20;
 
 /// The file that marks the root of a project.
 pub const PROJECT_FILE: &str = "guard.toml";
 
-/// A compilation, with its files named as a person would type them from the current folder.
+/// A compilation. Its files are named as a person would type them from the current folder.
 pub struct CompiledSource {
     /// The compiler's output.
     pub compilation: Compilation,
-    /// The files of the compilation under the names that are shown.
+    /// The files of the compilation under the names that are shown to people.
     pub shown: Vec<SourceFile>,
-    /// The files that were read from disk, absolute, without the root file itself.
+    /// The files that were read from disk, with absolute paths, without the root file itself.
     pub used: Vec<(PathBuf, String)>,
 }
 
-/// Compiles `text`, which stands at `path`. Files that it uses are loaded from below `root`, or from below
-/// [`project_root`] where none is given.
+/// Compiles `text`, the content of `path`. Files that it uses are loaded from below `root`. The
+/// default root is [`project_root`].
 ///
 /// ```
 /// use guard_sdk::sources;
@@ -49,8 +50,9 @@ pub fn compile(path: &Path, text: String, root: Option<&Path>) -> CompiledSource
     CompiledSource { compilation, shown, used: loader.used }
 }
 
-/// The root of the project that the file at an absolute path belongs to: the nearest folder above it with a
-/// `guard.toml`, else the current folder if the file is below it, else the file's own folder.
+/// Returns the root of the project of the file at an absolute path. The root is the nearest folder
+/// above the file with a `guard.toml`, otherwise the current folder if the file is below it,
+/// otherwise the file's own folder.
 pub fn project_root(path: &Path) -> PathBuf {
     let folder = path.parent().unwrap_or(Path::new(""));
     if let Some(root) = folder.ancestors().find(|folder| folder.join(PROJECT_FILE).is_file()) {
@@ -70,7 +72,7 @@ fn shown(root: &Path, file: &SourceFile) -> SourceFile {
     SourceFile { path, text: file.text.clone() }
 }
 
-/// Loads what `use "…"` names, from below the project's root.
+/// A loader of `use "…"` files from below the project's root.
 struct FileLoader {
     root: PathBuf,
     used: Vec<(PathBuf, String)>,
@@ -79,7 +81,7 @@ struct FileLoader {
 impl Loader for FileLoader {
     fn load(&mut self, path: &str) -> Result<String, String> {
         let path = self.root.join(path);
-        // A symbolic link may lead anywhere: the file itself must be below the root.
+        // A symbolic link may lead anywhere, so the target itself must be below the root.
         let inside = match (std::fs::canonicalize(&path), std::fs::canonicalize(&self.root)) {
             (Ok(target), Ok(root)) => target.starts_with(root),
             _ => true,
@@ -96,8 +98,8 @@ impl Loader for FileLoader {
     }
 }
 
-/// Returns true if the bytes are a plan, in binary or JSON form. A guard's source begins with a word or a comment
-/// instead.
+/// Returns true if the bytes are a plan, in binary or JSON form. The source of a guard begins with
+/// a word or a comment instead.
 ///
 /// ```
 /// assert!(guard_sdk::sources::is_plan(br#"{"plan": {}}"#));
@@ -107,7 +109,7 @@ pub fn is_plan(bytes: &[u8]) -> bool {
     bytes.starts_with(MAGIC) || bytes.iter().find(|b| !b.is_ascii_whitespace()) == Some(&b'{')
 }
 
-/// A path as a person would type it from the current folder, with `/`.
+/// Returns a path as a person would type it from the current folder, with `/`.
 pub fn display(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let path = &normalize(path);
@@ -116,7 +118,7 @@ pub fn display(path: &Path) -> String {
     shown.to_string_lossy().replace('\\', "/")
 }
 
-/// `a/./b/../c` as `a/c`, without looking at the disk.
+/// Normalizes `a/./b/../c` to `a/c`, without reading the disk.
 ///
 /// ```
 /// use std::path::Path;
@@ -138,11 +140,11 @@ pub fn normalize(path: &Path) -> PathBuf {
     normal
 }
 
-/// The bytes of a regular file of at most [`MAX_BYTES`].
+/// Reads a regular file of at most [`MAX_BYTES`].
 ///
 /// # Errors
 ///
-/// The reason in words: lower case, without a full stop.
+/// The reason as text: lower case, without a full stop.
 pub fn read_bytes(path: &Path) -> Result<Vec<u8>, String> {
     let meta = std::fs::metadata(path).map_err(|e| reason(&e))?;
     if meta.is_dir() {
@@ -158,7 +160,7 @@ pub fn read_bytes(path: &Path) -> Result<Vec<u8>, String> {
     read_bounded(file, MAX_BYTES)
 }
 
-/// All bytes of a reader that has at most so many.
+/// Reads all bytes of a reader that has at most `max` bytes.
 ///
 /// ```
 /// assert_eq!(guard_sdk::sources::read_bounded(&b"text"[..], 1 << 20).as_deref(), Ok(&b"text"[..]));
@@ -168,7 +170,7 @@ pub fn read_bytes(path: &Path) -> Result<Vec<u8>, String> {
 ///
 /// # Errors
 ///
-/// As [`read_bytes`].
+/// The errors of [`read_bytes`].
 pub fn read_bounded(from: impl Read, max: u64) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     from.take(max + 1).read_to_end(&mut bytes).map_err(|e| reason(&e))?;
@@ -178,7 +180,7 @@ pub fn read_bounded(from: impl Read, max: u64) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// Bytes as text.
+/// Converts bytes to text.
 ///
 /// ```
 /// assert_eq!(guard_sdk::sources::utf8(b"a\xff".to_vec()), Err("it is not UTF-8, at byte 1".into()));
@@ -186,13 +188,13 @@ pub fn read_bounded(from: impl Read, max: u64) -> Result<Vec<u8>, String> {
 ///
 /// # Errors
 ///
-/// Where they are not UTF-8; names the first byte that is not.
+/// The bytes are not UTF-8. The message names the first invalid byte.
 pub fn utf8(bytes: Vec<u8>) -> Result<String, String> {
     String::from_utf8(bytes)
         .map_err(|e| format!("it is not UTF-8, at byte {}", e.utf8_error().valid_up_to()))
 }
 
-/// The text of a regular file.
+/// Reads the text of a regular file.
 ///
 /// ```
 /// # let folder = tempfile::tempdir().unwrap();
@@ -204,15 +206,15 @@ pub fn utf8(bytes: Vec<u8>) -> Result<String, String> {
 ///
 /// # Errors
 ///
-/// As [`read_bytes`] and [`utf8`].
+/// The errors of [`read_bytes`] and [`utf8`].
 pub fn read_text(path: &Path) -> Result<String, String> {
     utf8(read_bytes(path)?)
 }
 
-/// An error of the operating system in words: lower case, without its number.
+/// Returns an error of the operating system as text: lower case, without its number.
 pub fn reason(error: &io::Error) -> String {
     match error.kind() {
-        // `EMFILE` and `ENFILE`, which have no kind.
+        // `EMFILE` and `ENFILE` have no `ErrorKind`.
         _ if cfg!(unix) && matches!(error.raw_os_error(), Some(23 | 24)) => TOO_MANY_FILES.into(),
         io::ErrorKind::NotFound => "no such file or directory".into(),
         io::ErrorKind::PermissionDenied => "permission denied".into(),

@@ -1,4 +1,4 @@
-//! Texts that an agent wrote, judged by what its session knows.
+//! Texts that an agent wrote, checked against the state of its session.
 
 use crate::contract::{TextFeed, TextOptions};
 use crate::error::SessionError;
@@ -9,7 +9,8 @@ use guard_plan::report::{KeptItem, Report};
 use guard_runtime::World;
 
 impl<W: World> Session<W> {
-    /// Judges a text that an agent wrote by a contract of the guard and by what the session knows.
+    /// Checks a text that an agent wrote by a contract of the guard, against the state of the
+    /// session.
     ///
     /// ```
     /// # let source = "guard g\nrecord Act { what: string max 9 }\ncontract R { items acts: Act }";
@@ -26,7 +27,8 @@ impl<W: World> Session<W> {
     ///
     /// # Errors
     ///
-    /// [`SessionError::Guard`] where there is no such contract, or it cannot be used; the store's errors.
+    /// [`SessionError::Guard`] if there is no such contract, or it cannot be used; the store's
+    /// errors.
     pub fn check_text(
         &mut self,
         contract: &str,
@@ -38,7 +40,7 @@ impl<W: World> Session<W> {
         self.judged(contract, options.finish_reason, report)
     }
 
-    /// Takes a piece of a text, judged by what the session knows now.
+    /// Takes a piece of a text, and checks it against the current state of the session.
     ///
     /// ```
     /// # let source = "guard g\nrecord Act { what: string max 9 }\ncontract R { items acts: Act }";
@@ -53,7 +55,7 @@ impl<W: World> Session<W> {
         feed.push_in(&self.state, piece)
     }
 
-    /// Ends a text that came in pieces, and records its report.
+    /// Ends a text that arrived in pieces, and records its report.
     ///
     /// ```
     /// # let source = "guard g\nrecord Act { what: string max 9 }\ncontract R { items acts: Act }";
@@ -69,7 +71,7 @@ impl<W: World> Session<W> {
     ///
     /// # Errors
     ///
-    /// The record cannot be kept.
+    /// The record cannot be stored.
     pub fn finish_text(
         &mut self,
         feed: TextFeed,

@@ -1,7 +1,8 @@
-//! A session that goes on under another guard: one that allows nothing more, or one that a person forces.
+//! A session that continues under another guard: one that allows nothing more, or one that a person
+//! forces.
 //!
-//! What is remembered is brought over by the kernel; here it is asked whether that needs a person's word, and the change is
-//! put on record before the new guard decides anything.
+//! The kernel transfers the state. This module determines whether a person must approve the change,
+//! and records the change before the new guard decides anything.
 
 use crate::error::SessionError;
 use crate::guard::Guard;
@@ -21,20 +22,20 @@ const MAX_ATTEMPTS: usize = 100;
 /// The result of an upgrade.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionUpgrade {
-    /// The content hash of the plan before.
+    /// The content hash of the old plan.
     pub from: String,
-    /// What begins anew under the new guard: it was not remembered before.
+    /// The state that is new under the new guard: the old session did not have it.
     pub anew: Vec<String>,
-    /// What was remembered before, and is not any more.
+    /// The state of the old session that the new guard does not keep.
     pub dropped: Vec<String>,
-    /// The record; none where the session was on this plan already.
+    /// The record; `None` if the session used this plan already.
     pub record: Option<String>,
 }
 
 impl Guard {
-    /// Returns what the guard `new` may allow and this one refuses, one sentence each. Sessions of this guard must not
-    /// go on under `new` until a person approves these changes. The list is empty if every decision is proved to be the
-    /// same or tighter.
+    /// Returns what the guard `new` may allow and this one refuses, one sentence each. Sessions of
+    /// this guard must not continue under `new` until a person approves these changes. The list is
+    /// empty if every decision is proved to be the same or tighter.
     ///
     /// ```
     /// let guard = guard_sdk::Guard::compile("a.guard", "guard demo\ntool pay(amount: int in 1..=9)")?;
@@ -46,7 +47,8 @@ impl Guard {
     ///
     /// # Errors
     ///
-    /// [`SessionError::NotCompared`] where one of them was loaded from a plan: only sources can be compared.
+    /// [`SessionError::NotCompared`] if one of the guards was loaded from a plan: only sources can
+    /// be compared.
     pub fn looser_under(&self, new: &Guard) -> Result<Vec<String>, SessionError> {
         if self.plan_hash() == new.plan_hash() {
             return Ok(Vec::new());
@@ -71,7 +73,7 @@ impl Guard {
     }
 }
 
-/// Returns what the new guard may allow beyond the old one, as found by a comparison.
+/// Returns what the new guard may allow beyond the old one, from a comparison.
 fn looser(found: &Diff) -> Vec<String> {
     let mut looser = Vec::new();
     for tool in &found.tools {
@@ -95,7 +97,8 @@ fn looser(found: &Diff) -> Vec<String> {
 fn unsaid(old: &Plan, new: &Plan) -> Vec<String> {
     let was = secrets(old);
     let is = secrets(new);
-    // A record under another name may hold what was secret; of a parameter that is gone nothing comes any more.
+    // A record under another name may contain values that were secret. A removed parameter receives
+    // no more values.
     let records: BTreeSet<&String> = was.keys().filter(|place| is_of_record(old, place)).collect();
     let open = was.iter().filter(|(place, secret)| {
         let known = is.get(*place);
@@ -115,7 +118,8 @@ fn unsaid(old: &Plan, new: &Plan) -> Vec<String> {
     found
 }
 
-/// A session that cannot go on may stop whatever is missing: at its deadline, and where a budget is used up.
+/// Returns the conditions under which only the new guard lets a session stop. A session that cannot
+/// continue may stop whatever is missing: at its deadline, and when a budget is used up.
 fn stops_sooner(old: &Plan, new: &Plan) -> Vec<String> {
     let mut found = Vec::new();
     let sooner =
@@ -142,7 +146,8 @@ fn is_of_record(plan: &Plan, place: &str) -> bool {
     })
 }
 
-/// By place, whether it is secret: the parameters of tools, and the fields of records.
+/// Returns, for each place, whether it is secret. Places are the parameters of tools and the fields
+/// of records.
 fn secrets(plan: &Plan) -> BTreeMap<String, bool> {
     let params = plan.tools.iter().flat_map(|tool| {
         let place = |name: &str| format!("`{name}` of `{}`", tool.wire_name);
@@ -156,7 +161,7 @@ fn secrets(plan: &Plan) -> BTreeMap<String, bool> {
         _ => Vec::new(),
     });
     let mut all = BTreeMap::new();
-    // One place may stand in several tables: it is secret where each of them says so.
+    // One place may be in several tables. It is secret if each of them says so.
     for (place, secret) in params.chain(records) {
         all.entry(place).and_modify(|known: &mut bool| *known &= secret).or_insert(secret);
     }
@@ -164,7 +169,8 @@ fn secrets(plan: &Plan) -> BTreeMap<String, bool> {
 }
 
 impl<W: World> Session<W> {
-    /// Goes on under a guard that allows nothing that this one refuses. What is remembered comes over by name.
+    /// Continues under a guard that allows nothing that this one refuses. The state is transferred
+    /// by name.
     ///
     /// ```
     /// use guard_sdk::Guard;
@@ -180,9 +186,9 @@ impl<W: World> Session<W> {
     ///
     /// # Errors
     ///
-    /// [`SessionError::NotTighter`] and [`SessionError::NotCompared`], where only a person can say so;
-    /// [`SessionError::Upgrade`] where something cannot be brought over; the store's errors. After any but the last
-    /// the session is as it was.
+    /// [`SessionError::NotTighter`] and [`SessionError::NotCompared`], where only a person can
+    /// approve the change; [`SessionError::Upgrade`] if part of the state cannot be transferred;
+    /// the store's errors. After any of these except the last, the session is unchanged.
     pub fn upgrade(&mut self, guard: &Guard) -> Result<SessionUpgrade, SessionError> {
         let looser = self.guard.looser_under(guard)?;
         if !looser.is_empty() {
@@ -191,7 +197,8 @@ impl<W: World> Session<W> {
         self.go_on(guard, None)
     }
 
-    /// Goes on under any guard, because a person says so. The name and the reason are put on record.
+    /// Continues under any guard, because a person says so. The person's name and reason are
+    /// recorded.
     ///
     /// ```
     /// use guard_sdk::Guard;
@@ -207,8 +214,8 @@ impl<W: World> Session<W> {
     ///
     /// # Errors
     ///
-    /// [`SessionError::Step`] where `by` names nobody; [`SessionError::Upgrade`] where something cannot be brought over;
-    /// the store's errors.
+    /// [`SessionError::Step`] if `by` is empty; [`SessionError::Upgrade`] if part of the state
+    /// cannot be transferred; the store's errors.
     pub fn upgrade_forced(
         &mut self,
         guard: &Guard,
@@ -255,7 +262,8 @@ impl<W: World> Session<W> {
         Err(SessionError::Contended)
     }
 
-    /// Puts the upgrade on record, and decides by the new guard from then on. `None` where another process was first.
+    /// Records the upgrade, and uses the new guard from then on. Returns `None` if another process
+    /// has written first.
     fn switch(
         &mut self,
         guard: &Guard,

@@ -1,4 +1,5 @@
-//! The host's answers to its own probes, laid over whatever else answers the kernel's questions.
+//! The host's answers to its own probes, in front of another world that answers all other
+//! questions.
 
 use guard_plan::json::Json;
 use guard_plan::plan::Command;
@@ -6,12 +7,12 @@ use guard_plan::record::{Content, Ran};
 use guard_runtime::World;
 use std::collections::BTreeMap;
 
-/// A world whose host has answered some probes. All other questions go to the world below.
+/// A world whose host has answered some probes. All other questions go to the inner world.
 #[derive(Debug, Clone, Default)]
 pub struct AnsweringWorld<W> {
-    /// The world below.
+    /// The inner world.
     pub world: W,
-    /// The last answer of the host to each probe.
+    /// The host's latest answer to each probe.
     pub(crate) answers: BTreeMap<String, Json>,
 }
 
@@ -20,7 +21,7 @@ impl<W> AnsweringWorld<W> {
         AnsweringWorld { world, answers: BTreeMap::new() }
     }
 
-    /// The answers in the form in which snapshots keep them.
+    /// The answers in the form of snapshots.
     pub(crate) fn answer_list(&self) -> Vec<(Box<str>, Json)> {
         self.answers.iter().map(|(name, json)| (name.as_str().into(), json.clone())).collect()
     }

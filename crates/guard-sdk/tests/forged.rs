@@ -1,5 +1,5 @@
-//! One judgement: what `session.open` refuses of a trace, a replay with the trace's own plan refuses too, for the same
-//! reason.
+//! Agreement of two checks: a trace that `session.open` refuses is also refused by a replay with
+//! the trace's own plan, for the same reason.
 
 use guard_plan::json::Json;
 use guard_plan::record::{
@@ -29,7 +29,7 @@ fn honest(guard: &Guard) -> Vec<String> {
     session.records().expect("records")
 }
 
-/// The trace with one more record, hashed as it should be.
+/// The trace with one more record, with a correct hash.
 fn forged(
     lines: &[String],
     kind: Kind,
@@ -58,7 +58,7 @@ fn replay(guard: &Guard, lines: &[String]) -> Result<Replayed, ReplayError> {
     Ok(replay.end())
 }
 
-/// The replay's objection to a trace; none where it vouches for it.
+/// The replay's objection to a trace; none if the replay accepts it.
 fn replayed(guard: &Guard, lines: &[String]) -> Option<String> {
     match replay(guard, lines) {
         Ok(end) => (end.recorded.records > 0).then(|| "it differs".to_owned()),
@@ -125,7 +125,7 @@ fn forged_records_are_refused_by_both() {
     );
 }
 
-/// Both vouch for records that are not refused, and neither for records that differ.
+/// Both accept valid records, and both refuse records that differ.
 #[test]
 fn both_agree_on_other_records() {
     let guard = guard();
@@ -157,7 +157,7 @@ fn both_agree_on_other_records() {
     }
 }
 
-/// A verdict that was changed is told where it stands, although the end of its call could not follow it.
+/// A changed verdict is reported at its position, although the end of its call could not follow it.
 #[test]
 fn a_changed_verdict_is_located() {
     let guard = guard();

@@ -1,4 +1,4 @@
-//! Sessions that last, as a host sees them.
+//! Durable sessions, from the point of view of a host.
 
 use guard_sdk::{
     Code, Decision, Guard, GuardCache, Json, Session, SessionError, SharedBudget, Storage,
@@ -11,7 +11,7 @@ const GUARD: &str = "guard demo\n\
     tool check()\n\
     tool pay(amount: decimal in 0..=9) {\n  requires check\n  costs amount usd\n}\n";
 
-/// The variable that makes this test's own executable play the agent that is killed.
+/// The environment variable that makes this test's own executable act as the agent that is killed.
 const CHILD: &str = "GUARD_SDK_TEST_FOLDER";
 
 fn guard() -> Guard {
@@ -27,7 +27,7 @@ fn allowed(session: &mut Session, call: &str, tool: &str, args: &str) -> bool {
     session.propose(call, tool, args).expect("a verdict").verdict.is_allowed()
 }
 
-/// Plays an agent up to an allowed call, and dies without a word.
+/// Acts as an agent up to an allowed call, and exits without settling it.
 #[test]
 fn agent_that_is_killed() {
     let Some(folder) = std::env::var_os(CHILD) else { return };

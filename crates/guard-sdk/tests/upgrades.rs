@@ -1,8 +1,9 @@
-//! Sessions that go on under another guard: one case, one file of `tests/upgrades`.
+//! Sessions that continue under another guard. Each file of `tests/upgrades` is one case.
 //!
-//! A case has the old guard, the new one, what happens, and what is said of it (`GUARD_BLESS=1` writes it). After each case the
-//! trace must verify, its session must come up again as it is, from the store and from the lines alone, and a replay with
-//! both plans must reproduce every record.
+//! A case has the old guard, the new guard, the events, and the expected output (`GUARD_BLESS=1`
+//! writes it). After each case the trace must verify, its session must resume in the same state,
+//! from the store and from the lines alone, and a replay with both plans must reproduce every
+//! record.
 
 use guard_plan::record::{Payload, Record, verify_chain};
 use guard_sdk::{Guard, Json, Recorded, Session, SessionError, Storage};
@@ -12,7 +13,8 @@ use std::path::Path;
 
 const PARTS: [&str; 3] = ["=== new\n", "=== events\n", "=== said\n"];
 
-/// The instant at which every case begins: 2026-01-05T09:00:00Z. An event comes a second after the one before it.
+/// The instant at which every case begins: 2026-01-05T09:00:00Z. Each event is one second after the
+/// one before.
 const START: i64 = 1_767_603_600_000;
 
 struct Case<'c> {
@@ -50,7 +52,7 @@ fn upgraded(upgrade: Result<guard_sdk::SessionUpgrade, SessionError>) -> String 
     format!("{what}{}{}", list("begins anew:", &upgrade.anew), list("forgotten:", &upgrade.dropped))
 }
 
-/// The words of an event; the last one may hold blanks.
+/// The words of an event. The last one may contain whitespace.
 fn words(line: &str, most: usize) -> Vec<&str> {
     line.splitn(most, ' ').collect()
 }
@@ -73,7 +75,7 @@ fn play(case: &Case<'_>, storage: &Storage) -> String {
                         "opened".into()
                     }
                     Err(error) => {
-                        // The next event finds it as it was.
+                        // The next event finds the session as it was.
                         session = open(if event == "reopen old" { &case.new } else { &case.old })
                             .expect("it opens");
                         format!("{}: {error}", error.code())
@@ -127,12 +129,12 @@ fn settled(settled: &Recorded<guard_sdk::Settled>) -> String {
     format!("settled{}{notes}", if notes.is_empty() { "" } else { ": " })
 }
 
-/// Checks what must hold after every case.
+/// Checks the properties that must hold after every case.
 fn check(case: &Case<'_>, session: &Session) {
     let lines = session.records().expect("records");
     verify_chain(lines.iter().map(String::as_str)).expect("the chain is whole");
     let again = session.guard().session("s1").trace(&lines).at(START);
-    // Without the store's key what is secret cannot be read.
+    // Without the store's key, secrets cannot be read.
     if !session.guard().kernel().has_secrets() && !case.old.kernel().has_secrets() {
         let again = again.open().expect("it comes up from its lines");
         assert_eq!(again.state_json(), session.state_json());

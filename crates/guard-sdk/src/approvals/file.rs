@@ -1,4 +1,4 @@
-//! The file of one session's requests: locked while it is written, each line tagged.
+//! The file of one session's requests. It is locked while it is written, and each line has a tag.
 
 use super::ApprovalError;
 use crate::Reason;
@@ -11,7 +11,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
 use std::path::PathBuf;
 
-/// One line.
+/// One line of the file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct RequestEntry {
     /// The request.
@@ -22,7 +22,7 @@ pub(super) struct RequestEntry {
     pub kind: RequestEvent,
 }
 
-/// The request, or the answer to one.
+/// A request, or an answer to a request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(super) enum RequestEvent {
@@ -49,25 +49,25 @@ pub(super) enum RequestEvent {
     },
     Used {
         call: String,
-        /// The numbers of the grants.
+        /// The indexes of the grants.
         grants: Vec<usize>,
     },
 }
 
-/// A line as it stands in the file.
+/// A line as it is in the file.
 #[derive(Serialize, Deserialize)]
 struct Tagged {
     entry: Box<serde_json::value::RawValue>,
     tag: String,
 }
 
-/// The path of a session's requests.
+/// The path of the file of a session's requests.
 pub(super) struct RequestFile {
     path: PathBuf,
     keys: SessionKeys,
 }
 
-/// The same, locked, with what it holds.
+/// A locked file of requests, with its entries.
 pub(super) struct OpenFile {
     file: File,
     place: RequestFile,
@@ -85,7 +85,7 @@ impl RequestFile {
         ApprovalError::Io(self.path.clone(), crate::sources::reason(error))
     }
 
-    /// The entries, without a lock: a line that is being written does not count yet.
+    /// Reads the entries without a lock. A line that is still being written is ignored.
     pub fn read(&self) -> Result<Vec<RequestEntry>, ApprovalError> {
         match std::fs::read(&self.path) {
             Ok(bytes) => self.parse(&bytes).map(|(entries, ..)| entries),
@@ -94,7 +94,7 @@ impl RequestFile {
         }
     }
 
-    /// Opens and locks the file, or creates it. A line that a crash has cut is removed.
+    /// Opens and locks the file, or creates it. A line that a crash has cut off is removed.
     pub fn open(self) -> Result<OpenFile, ApprovalError> {
         if let Some(folder) = self.path.parent() {
             std::fs::create_dir_all(folder).map_err(|error| self.fail(&error))?;
@@ -112,7 +112,7 @@ impl RequestFile {
         Ok(OpenFile { file, place: self, entries, last })
     }
 
-    /// The entries, the last tag, and the length of the complete lines.
+    /// Returns the entries, the last tag, and the length of the complete lines.
     fn parse(&self, bytes: &[u8]) -> Result<(Vec<RequestEntry>, String, usize), ApprovalError> {
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         let mut entries = Vec::new();
@@ -139,7 +139,7 @@ impl OpenFile {
         &self.entries
     }
 
-    /// Adds an entry, which is on disk when this returns.
+    /// Appends an entry. The entry is on disk when this function returns.
     pub fn append(&mut self, entry: RequestEntry) -> Result<(), ApprovalError> {
         let bad = |error: serde_json::Error| {
             ApprovalError::Io(self.place.path.clone(), error.to_string())

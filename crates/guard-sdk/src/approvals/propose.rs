@@ -1,4 +1,5 @@
-//! Proposals that ask people: a grant is recorded as an approval, and a call without one leaves a request.
+//! Proposals that ask people: a grant is recorded as an approval, and a call without a grant leaves
+//! a request.
 
 use super::file::{self, RequestEntry, RequestEvent};
 use super::request::{self, Granted, PendingApproval, RequestState};
@@ -13,8 +14,9 @@ use guard_plan::record::{Payload, Record};
 use guard_runtime::World;
 
 impl<W: World> Session<W> {
-    /// Decides a call as [`Session::propose`] does. If all it lacks is an approval, and people have granted it, the
-    /// approval is recorded first; a grant for one call is then used up. If nobody has, the call waits among the requests.
+    /// Decides a call as [`Session::propose`] does. If the call lacks only an approval, and people
+    /// have granted it, the approval is recorded first, and a grant for one call is then used up.
+    /// If nobody has granted it, the call is added to the requests.
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
@@ -39,7 +41,8 @@ impl<W: World> Session<W> {
     ///
     /// # Errors
     ///
-    /// As [`Session::propose`]; [`SessionError::Approvals`] where the requests cannot be read or written.
+    /// The errors of [`Session::propose`]; [`SessionError::Approvals`] if the requests cannot be
+    /// read or written.
     pub fn propose_with(
         &mut self,
         call: &str,
@@ -62,7 +65,8 @@ impl<W: World> Session<W> {
             let known = known.into_iter().find(|request| request.id == id);
             let grants = known.map(|request| self.usable(&request, &roles(&preview), now));
             if let Some(grants) = grants.flatten() {
-                // The grant is used up before the call is decided: a crash loses a grant, and never uses it twice.
+                // The grant is used up before the call is decided: a crash can lose a grant, but
+                // never use it twice.
                 let numbers = grants.iter().map(|(number, _)| *number).collect();
                 let kind = RequestEvent::Used { call: call.to_owned(), grants: numbers };
                 file.append(RequestEntry { id: id.clone(), at: now, kind })?;
@@ -81,7 +85,8 @@ impl<W: World> Session<W> {
         Ok(ProposedCall { proposed, request })
     }
 
-    /// Returns true if some call of a tool may need an approval: no other tool pays for the look into the requests.
+    /// Returns true if some call of the tool may need an approval. The requests are not read for
+    /// other tools.
     fn can_ask(&self, tool: &str) -> bool {
         let plan = self.guard.plan();
         let tool = plan.tools.iter().find(|known| known.wire_name == tool);
@@ -95,7 +100,7 @@ impl<W: World> Session<W> {
         })
     }
 
-    /// A live grant for each role, no older than the guard accepts.
+    /// Returns a live grant for each role, no older than the guard accepts.
     fn usable(
         &self,
         request: &PendingApproval,
@@ -123,7 +128,7 @@ impl<W: World> Session<W> {
         proposed: &Recorded<Proposed>,
         now: Millis,
     ) -> Result<PendingApproval, SessionError> {
-        // Secrets stand as marks in the record, and so they do here.
+        // Secrets are marks in the record, so the request shows the same marks.
         let shown = match Record::parse(proposed.record()).map(|record| record.payload) {
             Ok(Payload::Propose(propose)) => (propose.tool.into_owned(), propose.args.to_string()),
             _ => (String::new(), String::new()),
@@ -138,7 +143,8 @@ impl<W: World> Session<W> {
         };
         let waits = request::fold(self.id(), file.entries());
         let waits = waits.iter().find(|known| known.id == id);
-        // The same request again is not a new one, unless the guard asks for something else or the answers are used up.
+        // An identical request is not added again, unless the guard requires something else or the
+        // answers are used up.
         let stands = |known: &PendingApproval| {
             known.roles == roles(proposed) && known.waiting(now) != RequestState::Over
         };

@@ -1,83 +1,83 @@
-//! A request, with all that was answered to it.
+//! A request, with all answers to it.
 
 use super::file::{RequestEntry, RequestEvent};
 use crate::Reason;
 use guard_plan::plan::Millis;
 
-/// A call that waits, or waited, for a person.
+/// A call that waits, or has waited, for a person.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PendingApproval {
-    /// The id: the same for the same call of the same session.
+    /// The id. The same call of the same session has the same id.
     pub id: String,
     /// The session.
     pub session: String,
     /// The tool.
     pub tool: String,
-    /// The arguments, JSON text; secrets are marks.
+    /// The arguments as JSON text, with marks in place of secrets.
     pub args: String,
     /// The roles that must approve.
     pub roles: Vec<String>,
     /// The reasons of the verdict.
     pub reasons: Vec<Reason>,
-    /// The id of the call that asked last.
+    /// The id of the call that asked most recently.
     pub call: String,
-    /// On whose behalf the agent acts.
+    /// The person or system for whom the agent acts.
     pub actor: Option<String>,
-    /// The time of the first request.
+    /// The time of the first request, in milliseconds since 1970.
     pub asked_at: Millis,
     /// The grants, oldest first.
     pub grants: Vec<Granted>,
-    /// The refusal that stands.
+    /// The refusal that is in force.
     pub rejected: Option<Answered>,
-    /// True if nobody has granted it since it was asked last.
+    /// True if nobody has granted the request since it was last asked.
     pub open: bool,
 }
 
 /// A grant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Granted {
-    /// Who gave it.
+    /// The person who granted it.
     pub by: String,
-    /// In which role.
+    /// The role of that person.
     pub role: String,
-    /// When.
+    /// The time of the grant.
     pub at: Millis,
-    /// The time from which it is gone.
+    /// The time at which the grant expires.
     pub until: Millis,
-    /// It is for one call.
+    /// True if the grant is for one call.
     pub once: bool,
-    /// How many calls have used it.
+    /// The number of calls that have used it.
     pub used: u32,
-    /// Who took it back.
+    /// The person who revoked it.
     pub revoked: Option<String>,
 }
 
 /// A refusal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answered {
-    /// Who refused.
+    /// The person who refused.
     pub by: String,
-    /// The reason, for the agent.
+    /// The reason, which the agent reads.
     pub reason: String,
-    /// When.
+    /// The time of the refusal.
     pub at: Millis,
 }
 
-/// The state of a request.
+/// The state of a request: the next step that it waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestState {
-    /// A person's answer.
+    /// It waits for a person's answer.
     Answer,
-    /// The agent, which may make the call.
+    /// It waits for the agent, which may make the call.
     Call,
-    /// Nothing: it was refused.
+    /// It was refused, and waits for nothing.
     Refused,
-    /// Nothing: its grants are used up, expired or revoked.
+    /// Its grants are used up, expired or revoked. It waits for nothing.
     Over,
 }
 
 impl Granted {
-    /// Returns true if a call can use it.
+    /// Returns true if a call can use the grant.
     pub fn is_live(&self, now: Millis) -> bool {
         self.revoked.is_none()
             && now < self.until
@@ -87,12 +87,13 @@ impl Granted {
 }
 
 impl PendingApproval {
-    /// The grants that a call can use, with their numbers. A refusal ends all before it.
+    /// Returns the grants that a call can use, with their indexes. A refusal ends all grants before
+    /// it.
     pub fn live(&self, now: Millis) -> impl Iterator<Item = (usize, &Granted)> {
         self.grants.iter().enumerate().filter(move |(_, grant)| grant.is_live(now))
     }
 
-    /// Returns its state now.
+    /// Returns the state of the request at `now`.
     pub fn waiting(&self, now: Millis) -> RequestState {
         let granted = |role: &String| self.live(now).any(|(_, grant)| grant.role == *role);
         match () {
@@ -104,7 +105,7 @@ impl PendingApproval {
     }
 }
 
-/// The requests that a session's entries make, oldest first.
+/// Returns the requests that the entries of a session describe, oldest first.
 pub(super) fn fold(session: &str, entries: &[RequestEntry]) -> Vec<PendingApproval> {
     let mut requests: Vec<PendingApproval> = Vec::new();
     for entry in entries {
@@ -126,7 +127,7 @@ pub(super) fn fold(session: &str, entries: &[RequestEntry]) -> Vec<PendingApprov
                     open: true,
                 };
                 match known {
-                    // Asked again: what people have answered stays.
+                    // The request was repeated: the earlier answers stay.
                     Some(at) => {
                         let before = std::mem::replace(&mut requests[at], request);
                         let now = &mut requests[at];

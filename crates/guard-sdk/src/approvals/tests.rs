@@ -12,7 +12,7 @@ tool note(text: string)
 
 const CALL: &str = r#"{"amount": 200}"#;
 
-/// The time of the first call; grants and calls come after it.
+/// The time of the first call. The grants and later calls follow it.
 const START: Millis = 1_000_000;
 
 struct TestStore {
@@ -61,7 +61,7 @@ fn a_grant_expires() {
     assert!(!place.allowed("late", CALL, START + DEFAULT_APPROVAL));
     approvals.grant(&id, "kim", None, GrantExtent::For(1000), START).expect("granted");
     assert!(!place.allowed("later", CALL, START + 1000));
-    // The clock of the person was ahead: the grant is not there yet.
+    // The person's clock was ahead: the grant is not valid yet.
     approvals
         .grant(&id, "kim", None, GrantExtent::Once, START + 2 * DEFAULT_APPROVAL)
         .expect("granted");
@@ -85,7 +85,7 @@ fn a_grant_is_used_once_whatever_stops_the_process() {
     let place = TestStore::new();
     let (approvals, id) = place.asked(CALL);
     approvals.grant(&id, "kim", None, GrantExtent::Once, START).expect("granted");
-    // The process ended between the two steps: the grant is lost, and not used twice.
+    // The process ended between the two steps: the grant is lost, but not used twice.
     let mut file = approvals.file("s1").open().expect("a file");
     let kind = RequestEvent::Used { call: "crashed".into(), grants: vec![0] };
     file.append(RequestEntry { id, at: START, kind }).expect("written");
@@ -116,7 +116,7 @@ fn a_file_that_somebody_changed_blocks() {
         let mut session = place.guard.session("s1").storage(&storage).open().expect("a session");
         assert!(session.propose_with("c", "pay", CALL, &approvals).is_err());
     }
-    // A line that a crash has cut was never acknowledged.
+    // A line that a crash has cut off was never acknowledged.
     std::fs::write(&path, format!("{text}{{\"entry\"")).expect("written");
     assert_eq!(approvals.requests(None).expect("readable").len(), 1);
     assert!(!place.allowed("next", CALL, START + 1));

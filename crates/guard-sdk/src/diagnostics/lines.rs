@@ -1,4 +1,4 @@
-//! From byte offsets to lines and columns.
+//! Conversion of byte offsets to lines and columns.
 
 /// The starts of the lines of a text.
 ///
@@ -14,7 +14,7 @@ pub struct SourceLines {
     starts: Vec<usize>,
 }
 
-/// A position: line and column from 1, the column in Unicode scalar values.
+/// A position: line and column, both from 1. The column counts Unicode scalar values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
     /// The line, from 1.
@@ -24,7 +24,7 @@ pub struct Position {
 }
 
 impl SourceLines {
-    /// The lines of `text`.
+    /// Finds the lines of `text`.
     pub fn new(text: &str) -> SourceLines {
         let breaks = text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i + 1);
         SourceLines { starts: std::iter::once(0).chain(breaks).collect() }
@@ -58,7 +58,7 @@ impl SourceLines {
     }
 }
 
-/// The nearest character boundary at or before `offset`.
+/// Returns the nearest character boundary at or before `offset`.
 pub fn floor(text: &str, offset: usize) -> usize {
     text.floor_char_boundary(offset.min(text.len()))
 }

@@ -3,7 +3,7 @@
 use super::{DiagnosticReport, Finding, TextRange, visible};
 use std::fmt::Write as _;
 
-/// Formats one finding: message, positions with their lines and labels, help.
+/// Formats one finding: message, positions with their lines and labels, and help.
 ///
 /// ```
 /// use guard_sdk::diagnostics::{DiagnosticReport, render};
@@ -46,7 +46,7 @@ pub fn render(report: &DiagnosticReport, finding: &Finding) -> String {
 /// The maximum length of a shown line.
 const MAX_LINE: usize = 240;
 
-/// Returns whether some line is too long to be drawn as a whole.
+/// Returns true if some line is too long to be shown as a whole.
 pub fn is_long(report: &DiagnosticReport, finding: &Finding) -> bool {
     let places = std::iter::once(&finding.primary).chain(&finding.secondary);
     let long = |place: TextRange| {
@@ -57,7 +57,7 @@ pub fn is_long(report: &DiagnosticReport, finding: &Finding) -> bool {
 }
 
 /// Returns the first line of a range: the number of omitted columns, the shown text, and the width
-/// of line numbers.
+/// of the line numbers.
 fn line_of(report: &DiagnosticReport, place: TextRange) -> (usize, String, usize) {
     let text = &report.texts[place.file];
     let start = report.positions(place).0;
@@ -74,8 +74,8 @@ fn source_line(out: &mut String, report: &DiagnosticReport, place: TextRange) {
     let _ = writeln!(out, "{}", format!("{number:>width$} | {line}").trim_end());
 }
 
-/// Marks the part of the line that a range covers, with its label. `under` is the range that the
-/// line was shown for.
+/// Marks the part of the line that a range covers, with its label. `under` is the range for which
+/// the line is shown.
 fn marks(
     out: &mut String,
     report: &DiagnosticReport,
@@ -99,7 +99,7 @@ fn marks(
     let _ = writeln!(out, "{:>width$} | {pad}{marks}{label}", "");
 }
 
-/// Describes the edit.
+/// Describes the fix.
 pub fn fix_line(report: &DiagnosticReport, finding: &Finding) -> Option<String> {
     let (place, replacement) = finding.fix.as_ref()?;
     let old = &report.texts[place.file].text[place.start..place.end];

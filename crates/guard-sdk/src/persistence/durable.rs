@@ -1,4 +1,4 @@
-//! Steps of a session that its store keeps: beginning, resuming, writing records and snapshots.
+//! Steps of a session in its store: beginning, resuming, and writing records and snapshots.
 
 use super::{MAX_ATTEMPTS, SNAPSHOT_EVERY, Storage};
 use crate::error::SessionError;
@@ -27,12 +27,12 @@ impl<W: World> Session<W> {
         if self.keep(&open, &[])? {
             Ok(())
         } else {
-            // Another process began it at the same moment: its session is the one that lasts.
+            // Another process began the session at the same moment: its session is used.
             self.reload()
         }
     }
 
-    /// Resumes the session as its store has it now.
+    /// Resumes the session from the current records of its store.
     pub(crate) fn reload(&mut self) -> Result<(), SessionError> {
         let Some(storage) = &self.persistence.storage else { return Ok(()) };
         let begun = storage.store.begin(self.state.id())?;
@@ -53,7 +53,8 @@ impl<W: World> Session<W> {
         let kernel = self.guard.kernel();
         let secrets = &self.persistence.secrets;
         let resumed = match (&begun.snapshot, last_upgrade(&begun.records)) {
-            // A snapshot from before an upgrade is of another plan. The store has followed the chain.
+            // A snapshot from before an upgrade belongs to another plan. The store has checked the
+            // chain.
             (_, Some(at)) => {
                 let records = begun.records[at..].iter();
                 resume_from(kernel, secrets, records.map(String::as_str))?
@@ -73,7 +74,7 @@ impl<W: World> Session<W> {
         Ok(())
     }
 
-    /// Resumes the session from a trace that no store holds.
+    /// Resumes the session from a trace outside of a store.
     pub(crate) fn resume_trace(&mut self, lines: &[String]) -> Result<(), SessionError> {
         let kernel = self.guard.kernel();
         let secrets = &self.persistence.secrets;
@@ -83,7 +84,7 @@ impl<W: World> Session<W> {
         Ok(())
     }
 
-    /// Resumes the session from [`Session::snapshot`].
+    /// Resumes the session from the output of [`Session::snapshot`].
     pub(crate) fn resume_snapshot(&mut self, snapshot: &[u8]) -> Result<(), SessionError> {
         let short = || SessionError::Snapshot("it is too short".into());
         let (seq, rest) = snapshot.split_first_chunk::<8>().ok_or_else(short)?;
@@ -104,13 +105,14 @@ impl<W: World> Session<W> {
         self.resumed = true;
     }
 
-    /// Refuses records of another session or workspace.
+    /// Refuses the records of another session or workspace.
     pub(crate) fn expect_identity(&self, id: &str, root: Option<&str>) -> Result<(), SessionError> {
         if self.state.id() != id {
             let other = format!("session, `{}`", self.state.id());
             return Err(SessionError::Mismatch(other));
         }
-        // Files, commands and git would be looked at elsewhere than where the session's paths lead.
+        // With another root, files, commands and git would be read in another place than the paths
+        // of the session name.
         match root {
             Some(root) if self.state.workspace() != root => {
                 let other = format!("workspace, `{}`", self.state.workspace());
@@ -120,8 +122,9 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// Takes an event: the kernel decides, the store keeps, the caller hears. Where another process was first, the
-    /// session is loaded again and the event decided again.
+    /// Takes an event: the kernel decides, the store keeps the record, and the caller gets the
+    /// result. If another process has written first, the session is reloaded and the event is
+    /// decided again.
     pub(crate) fn commit_event(
         &mut self,
         event: &Event<'_>,
@@ -131,7 +134,8 @@ impl<W: World> Session<W> {
             if matches!(event, Event::Propose(_) | Event::Prompt(_)) {
                 self.expect_room()?;
             }
-            // A shared budget can refuse what the kernel has allowed; nothing else is undone.
+            // A shared budget can refuse a call that the kernel has allowed; only that must be
+            // undone.
             let before = (!self.persistence.shared.is_empty())
                 .then(|| (self.state.clone(), self.recorder.clone()));
             let kernel = self.guard.kernel();
@@ -159,7 +163,7 @@ impl<W: World> Session<W> {
         Err(SessionError::Contended)
     }
 
-    /// Records something that is not an event of the kernel.
+    /// Records an entry that is not an event of the kernel.
     pub(crate) fn commit_record(
         &mut self,
         write: impl Fn(&mut Session<W>) -> Vec<u8>,
@@ -175,7 +179,7 @@ impl<W: World> Session<W> {
         Err(SessionError::Contended)
     }
 
-    /// Refuses to add to a store that is full, or to a session that remembers too much.
+    /// Returns an error if the store is full, or the state of the session is larger than its limit.
     pub(crate) fn expect_room(&mut self) -> Result<(), SessionError> {
         self.persistence.storage.as_ref().map_or(Ok(()), Storage::expect_room)?;
         let state = &self.state;
@@ -186,7 +190,7 @@ impl<W: World> Session<W> {
         if self.persistence.failed { Err(SessionError::Broken) } else { Ok(()) }
     }
 
-    /// Loads what other processes have written to the session meanwhile.
+    /// Loads the records that other processes have written to the session since.
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
@@ -202,7 +206,7 @@ impl<W: World> Session<W> {
     ///
     /// # Errors
     ///
-    /// Where the store cannot be read, or its records are not this session's.
+    /// Returns an error if the store cannot be read, or its records do not belong to this session.
     pub fn refresh(&mut self) -> Result<(), SessionError> {
         let Some(storage) = &self.persistence.storage else { return Ok(()) };
         if self.persistence.failed {
@@ -216,13 +220,14 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// Keeps a record, and a snapshot of what the session remembers after it.
+    /// Keeps a record, and a snapshot of the state after it.
     pub(crate) fn keep_with_snapshot(&mut self, record: &str) -> Result<bool, SessionError> {
         self.persistence.snapshot_at = 0;
         self.keep(record, &[])
     }
 
-    /// Keeps the record that the recorder has just written; false where another process was first.
+    /// Keeps the record that the recorder has just written. Returns false if another process has
+    /// written first.
     fn keep(&mut self, record: &str, charged: &[(UnitId, i64)]) -> Result<bool, SessionError> {
         self.persistence.memory.added(record.len());
         let Some(storage) = self.persistence.storage.clone() else {
@@ -255,14 +260,15 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// All that the session needs to go on, but its records.
+    /// Returns the state that the session needs to continue, without its records.
     fn memory(&self, seq: u64) -> Option<Vec<u8>> {
         let answers = self.world.answer_list();
         remember(self.guard.kernel(), &self.state, &answers, &*self.persistence.secrets, seq)
     }
 
-    /// The session's whole memory as bytes, for hosts that keep it themselves. [`SessionOptions::snapshot`] resumes
-    /// from it. Secrets in it are sealed with the session's key.
+    /// Returns the whole state of the session as bytes, for hosts that store it themselves.
+    /// [`SessionOptions::snapshot`] resumes from it. Secrets in it are sealed with the session's
+    /// key.
     ///
     /// ```
     /// let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping() { limit 1 per session }")?;
@@ -278,7 +284,8 @@ impl<W: World> Session<W> {
     ///
     /// # Errors
     ///
-    /// [`SessionError::NoKey`] where the guard has secrets and the session no key; [`SessionError::Broken`].
+    /// [`SessionError::NoKey`] if the guard has secrets and the session has no key;
+    /// [`SessionError::Broken`].
     pub fn snapshot(&self) -> Result<Vec<u8>, SessionError> {
         self.expect_sound()?;
         let seq = self.recorder.seq();
@@ -289,8 +296,8 @@ impl<W: World> Session<W> {
         Ok(bytes)
     }
 
-    /// The number of records that a session without a store has dropped from memory: it keeps the last 10,000, and at
-    /// most 8 MiB of them.
+    /// The number of records that a session without a store has dropped from memory. It keeps the
+    /// last 10,000 records, and at most 8 MiB of them.
     pub fn dropped_records(&self) -> u64 {
         match &self.persistence.storage {
             Some(_) => 0,
@@ -298,7 +305,8 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// The session's records, oldest first. A session without a store keeps the last 10,000 of them, and at most 8 MiB.
+    /// Returns the session's records, oldest first. A session without a store keeps the last 10,000
+    /// of them, and at most 8 MiB.
     ///
     /// ```
     /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
@@ -312,7 +320,7 @@ impl<W: World> Session<W> {
     ///
     /// # Errors
     ///
-    /// Where the store cannot be read.
+    /// Returns an error if the store cannot be read.
     pub fn records(&self) -> Result<Vec<String>, SessionError> {
         let Some(storage) = &self.persistence.storage else {
             return Ok(self.persistence.retained.iter().cloned().collect());
@@ -321,15 +329,15 @@ impl<W: World> Session<W> {
         Ok(records.collect::<Result<_, _>>()?)
     }
 
-    /// The number of records that the store has of the session.
+    /// The number of the session's records in the store.
     pub fn stored_records(&self) -> u64 {
         let Some(storage) = &self.persistence.storage else { return 0 };
         let head = storage.store.head(self.state.id()).ok().flatten();
         head.map_or(0, |head| head.version.saturating_sub(head.first))
     }
 
-    /// Writes a record of all that the session remembers, and drops the records before it from the store. The outcome is
-    /// the number of dropped records; `None` without a store.
+    /// Writes a record of the whole state of the session, and drops the records before it from the
+    /// store. The outcome is the number of dropped records, or `None` without a store.
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
@@ -358,10 +366,10 @@ impl<W: World> Session<W> {
             let secrets = &*session.persistence.secrets;
             let written = snapshot(session.guard.kernel(), &resumed, secrets)
                 .map(|snapshot| session.recorder.snapshot(&session.state, &snapshot).to_vec());
-            // A record of nothing is one that no store takes.
+            // Stores do not accept an empty record.
             written.unwrap_or_default()
         })?;
-        // Counted now: another process may have written meanwhile.
+        // The count is taken now, because another process may have written in the meantime.
         let before = self.stored_records().saturating_sub(1);
         storage.store.forget(self.state.id(), self.recorder.seq().saturating_sub(1))?;
         Ok(Some(Recorded::new(before, record)))
@@ -372,7 +380,7 @@ impl<W: World> Session<W> {
         self.persistence.keyed
     }
 
-    /// Gives the session up, so that another process may have it. Dropping the session does the same.
+    /// Closes the session, so that another process may open it. Dropping the session does the same.
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
