@@ -1,7 +1,7 @@
-//! Advice: every action a session could take next, judged and ranked.
+//! Advice: every action that a session could take next, judged and ranked.
 //!
-//! The serialized form, the formula of the value, and the text. The kernel crates compute the
-//! numbers; `docs/reference/advice.md` defines them.
+//! This module has the serialized form, the formula of the value, and the text. The kernel crates
+//! compute the numbers. `docs/reference/advice.md` defines them.
 
 mod text;
 
@@ -12,7 +12,7 @@ use crate::verdict::Code;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// An exact decimal in units of 10⁻⁶; in JSON a number.
+/// An exact decimal in units of 10⁻⁶; a number in JSON.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Decimal(pub i64);
 
@@ -23,7 +23,7 @@ impl fmt::Display for Decimal {
 }
 
 impl Serialize for Decimal {
-    /// Only for `serde_json`, as [`Json`] is.
+    /// Supports only `serde_json`, like [`Json`].
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Json::number(&self.to_string()).unwrap_or(Json::Null).serialize(serializer)
     }
@@ -51,29 +51,31 @@ impl schemars::JsonSchema for Decimal {
     }
 }
 
-/// Advice for a session: its possible next actions, and the goals, state and budgets behind them (semantics §13).
+/// Advice for a session: its possible next actions, with the goals, state and budgets that they are
+/// judged by (semantics §13).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Advice {
     /// The guard's name.
     pub guard: String,
-    /// The session denies everything; why.
+    /// The reason why the session is halted and denies everything, if it is.
     pub halted: Option<String>,
-    /// Its goals, by name.
+    /// The goals, sorted by name.
     pub goals: Vec<GoalView>,
     /// The mean of the goals' progress, 0 to 1; none without goals.
     pub progress: Option<Decimal>,
-    /// State variables, secrets hidden and long values cut: those that goals read first, then by name.
+    /// The state variables, with secrets hidden and long values truncated. Variables that goals
+    /// read come first; each group is sorted by name.
     pub state: Vec<Shown>,
-    /// How many more state variables there are.
+    /// The number of state variables that are not listed.
     pub state_more: u64,
-    /// What may be spent, by name; units without a budget are not here.
+    /// The budgets, sorted by name. Units without a budget are not included.
     pub budgets: Vec<BudgetView>,
-    /// The deadline, where there is one.
+    /// The deadline, if there is one.
     pub deadline: Option<DeadlineView>,
-    /// Tools that were called, the latest first; at most ten.
+    /// The tools that were called, most recent first; at most ten.
     pub recent: Vec<Recent>,
-    /// One per tool, the most valuable first, then by name.
+    /// The actions, one per tool: the most valuable first, then by name.
     pub actions: Vec<Action>,
 }
 
@@ -81,23 +83,23 @@ pub struct Advice {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GoalView {
-    /// Its name.
+    /// The name of the goal.
     pub name: String,
-    /// Its `///` text.
+    /// The `///` text of the goal.
     pub doc: String,
-    /// The part of its conditions that is true, 0 to 1.
+    /// The fraction of the goal's conditions that are true, 0 to 1.
     pub progress: Decimal,
-    /// Its conditions as text, and whether each is true.
+    /// The conditions as text, each with true if it holds.
     pub conditions: Vec<(String, bool)>,
 }
 
-/// A state variable and its value, as far as it may and can be shown.
+/// A state variable and its value, unless the value is secret or too long.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Shown {
-    /// Its name.
+    /// The name of the variable.
     pub name: String,
-    /// Its value: a number, a truth value, `null`, or the rendering of anything else.
+    /// The value: a number, a boolean, `null`, or any other value rendered as text.
     pub value: Json,
 }
 
@@ -105,23 +107,23 @@ pub struct Shown {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BudgetView {
-    /// The unit.
+    /// The name of the unit.
     pub unit: String,
-    /// The whole.
+    /// The total budget.
     pub budget: Decimal,
-    /// What was spent.
+    /// The amount spent.
     pub spent: Decimal,
-    /// What is left; never negative.
+    /// The amount that remains; never negative.
     pub remaining: Decimal,
 }
 
-/// The session's deadline, and the time that remains until it.
+/// The session's deadline, and the time that remains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeadlineView {
-    /// How long the session may last, in milliseconds.
+    /// The maximum length of the session, in milliseconds.
     pub total: Millis,
-    /// How much of it is left; never negative.
+    /// The remaining time, in milliseconds; never negative.
     pub remaining: Millis,
 }
 
@@ -129,15 +131,15 @@ pub struct DeadlineView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Recent {
-    /// The tool, by its name in the guard.
+    /// The name of the tool in the guard.
     pub tool: String,
-    /// How often it succeeded.
+    /// The number of successful calls.
     pub succeeded: u64,
-    /// How often it failed.
+    /// The number of failed calls.
     pub failed: u64,
-    /// Whether the last call succeeded.
+    /// True if the last call succeeded.
     pub success: bool,
-    /// How long ago that was, in milliseconds.
+    /// The time since the last call, in milliseconds.
     pub ago: Millis,
 }
 
@@ -146,18 +148,19 @@ pub struct Recent {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// The kernel would allow it. Without arguments: nothing but its arguments can hold it back.
+    /// The kernel would allow the call. If the arguments are not known, only they can prevent it.
     Ready,
-    /// Somebody must approve it.
+    /// A person must approve the call.
     Ask,
-    /// A call in flight must settle first.
+    /// A call in flight must be settled first.
     Wait,
-    /// The kernel would deny it, whatever the arguments where there are none.
+    /// The kernel would deny the call. If the arguments are not known, it would deny the call with
+    /// any arguments.
     Blocked,
 }
 
 impl Status {
-    /// Returns its name in the text.
+    /// Returns the name of the status in the text.
     pub fn as_str(self) -> &'static str {
         match self {
             Status::Ready => "READY",
@@ -168,47 +171,47 @@ impl Status {
     }
 }
 
-/// One thing that an action waits for.
+/// One condition that an action waits for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Need {
     /// The kind of reason.
     pub code: Code,
-    /// The tools to call, in this order; the role, probe or tool that is waited for.
+    /// The tools to call, in this order; or the role, probe or tool that the action waits for.
     pub names: Vec<String>,
-    /// It in words: `lint, then build`, `approval of human`.
+    /// The condition as text: `lint, then build`, `approval of human`.
     pub text: String,
 }
 
-/// An action and what speaks for and against it.
+/// An action, with its value, status, cost and risk.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Action {
-    /// The tool, by its name in the guard.
+    /// The name of the tool in the guard.
     pub tool: String,
-    /// The name the harness uses.
+    /// The name of the tool that the harness uses.
     pub wire_name: String,
-    /// The name a person reads.
+    /// The title of the tool for people.
     pub title: Option<String>,
-    /// The arguments it was judged with; none where they are for the reasoner to choose.
+    /// The arguments with which the action was judged; none if the reasoner must choose them.
     pub args: Option<Json>,
-    /// What it takes.
+    /// The parameters of the action.
     pub params: Vec<Param>,
-    /// How it stands.
+    /// The status of the action.
     pub status: Status,
-    /// What it waits for, where it is not ready.
+    /// The conditions that the action waits for, if it is not ready.
     pub needs: Vec<Need>,
-    /// What the ranking goes by: [`Terms::value`].
+    /// The value by which actions are ranked: [`Terms::value`].
     pub value: Decimal,
-    /// What the value is made of.
+    /// The terms of the value.
     pub terms: Terms,
-    /// The belief in its success.
+    /// The belief in the success of the action.
     pub belief: Belief,
-    /// What it costs.
+    /// The cost of the action.
     pub cost: Vec<Price>,
-    /// How dangerous it is declared to be.
+    /// The declared risk level.
     pub risk: Risk,
-    /// It cannot be undone.
+    /// True if the action cannot be undone.
     pub irreversible: bool,
 }
 
@@ -216,9 +219,9 @@ pub struct Action {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Param {
-    /// Its name.
+    /// The name of the parameter.
     pub name: String,
-    /// Its type in words.
+    /// The type of the parameter as text.
     #[serde(rename = "type")]
     pub ty: String,
 }
@@ -227,19 +230,19 @@ pub struct Param {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Terms {
-    /// How much nearer to the goals it is expected to lead.
+    /// The expected progress towards the goals.
     pub progress: Decimal,
-    /// How much is learned from trying it.
+    /// The information that is gained by trying the action.
     pub info: Decimal,
-    /// Its cost as a part of what is left.
+    /// The cost as a fraction of the remaining budget.
     pub cost_ratio: Decimal,
-    /// How dangerous it is, and how near it comes to breaking an invariant.
+    /// The danger of the action, and how close it comes to breaking an invariant.
     pub risk: Decimal,
-    /// What can no longer be afforded after it.
+    /// The actions that can no longer be afforded after this one.
     pub opportunity: Decimal,
 }
 
-/// The weights of the terms in hundredths, in their order.
+/// The weights of the terms in hundredths, in the order of the fields.
 pub const WEIGHTS: [i64; 5] = [50, 15, -10, -15, -10];
 
 impl Terms {
@@ -255,9 +258,9 @@ impl Terms {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Belief {
-    /// Successes, with those of the prior.
+    /// The number of successes, including those of the prior.
     pub alpha: Decimal,
-    /// Failures, with those of the prior.
+    /// The number of failures, including those of the prior.
     pub beta: Decimal,
     /// The expected probability of success, α / (α + β).
     pub mean: Decimal,
@@ -267,17 +270,17 @@ pub struct Belief {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Price {
-    /// The unit.
+    /// The name of the unit.
     pub unit: String,
-    /// How much.
+    /// The amount.
     pub amount: Decimal,
-    /// It may be more: a part of it depends on the arguments.
+    /// True if the price may be higher, because a part of it depends on the arguments.
     pub at_least: bool,
 }
 
 impl Advice {
     /// Returns the most valuable action that is ready and whose arguments are known; `None` if no
-    /// action is better than none.
+    /// action is better than doing nothing.
     pub fn best(&self) -> Option<&Action> {
         let ready = |action: &&Action| action.status == Status::Ready && action.args.is_some();
         self.actions.iter().find(ready).filter(|action| action.value > Decimal(0))

@@ -1,8 +1,9 @@
-//! The table of pure builtin functions: name, type, evaluation and documentation, one row each.
+//! The table of pure builtin functions, with one row per function: name, type, evaluation and
+//! documentation.
 //!
-//! The compiler types calls by this table, the kernel and the reference evaluator evaluate by it,
-//! and the reference documentation is generated from it. Functions that read the history or the
-//! world are not included.
+//! The compiler takes the types of calls from this table, the kernel and the reference evaluator
+//! evaluate with it, and the reference documentation is generated from it. Functions that read the
+//! history or the world are not included.
 
 mod commands;
 mod eval;
@@ -87,13 +88,16 @@ pub enum ParamKind {
     Text,
     /// A list or a set; all such arguments of a call are of one kind.
     Elements,
-    /// `path`, `url`, `int`, `decimal`, `bool` or an enum: what has one text.
+    /// `path`, `url`, `int`, `decimal`, `bool` or an enum: types whose values have exactly one
+    /// text.
     Shown,
-    /// The words of the session's prompts; a guard does not write this argument, the compiler adds it.
+    /// The words of the session's prompts. The compiler adds this argument; a guard does not write
+    /// it.
     Said,
-    /// The workspace; the compiler adds it.
+    /// The workspace. The compiler adds this argument.
     Workspace,
-    /// The names of the variants of an enum, in order, as a list; empty for another type. The compiler adds it.
+    /// The names of an enum's variants, in order, as a list; empty for another type. The compiler
+    /// adds this argument.
     Variants,
 }
 
@@ -128,15 +132,15 @@ pub enum ReturnKind {
 pub struct BuiltinRow {
     /// The function.
     pub builtin: Builtin,
-    /// Its name.
+    /// The name of the function.
     pub name: &'static str,
-    /// The kinds of its parameters.
+    /// The kinds of the parameters.
     pub takes: &'static [ParamKind],
-    /// The kind of its result.
+    /// The kind of the result.
     pub gives: ReturnKind,
-    /// Its documentation, one line.
+    /// The documentation, one line.
     pub doc: &'static str,
-    /// Its evaluation; the arguments have the kinds of `takes`.
+    /// The evaluation. The arguments have the kinds of `takes`.
     pub eval: fn(&[&Value]) -> Result<Value, Fault>,
 }
 
@@ -199,7 +203,7 @@ const fn row(
 }
 
 impl ParamKind {
-    /// Returns true for an argument that a guard writes; others the compiler adds.
+    /// Returns true for an argument that a guard writes. The compiler adds the others.
     pub fn is_written(self) -> bool {
         !matches!(self, ParamKind::Said | ParamKind::Workspace | ParamKind::Variants)
     }
@@ -216,25 +220,25 @@ impl ReturnKind {
 }
 
 impl BuiltinRow {
-    /// Returns the number of arguments that a guard writes; they come first.
+    /// Returns the number of arguments that a guard writes. They come first.
     pub fn written(&self) -> usize {
         self.takes.iter().filter(|kind| kind.is_written()).count()
     }
 
-    /// Returns true if a guard calls it by its name; others are operators.
+    /// Returns true if a guard calls the builtin by its name. Other builtins are operators.
     pub fn is_function(&self) -> bool {
         self.name.starts_with(|c: char| c.is_ascii_alphabetic())
     }
 }
 
 impl Builtin {
-    /// Returns true if it reads strings in one text.
+    /// Returns true if the builtin extracts strings from one text.
     pub fn is_extractor(self) -> bool {
         let row = self.row();
         matches!((row.takes, row.gives), ([ParamKind::Text], ReturnKind::Strings))
     }
 
-    /// Returns its row.
+    /// Returns the row of the builtin.
     pub fn row(self) -> &'static BuiltinRow {
         &TABLE[self as usize]
     }
@@ -244,7 +248,8 @@ impl Builtin {
         TABLE.iter().find(|row| row.name == name).map(|row| row.builtin)
     }
 
-    /// Evaluates it. Arguments of other kinds, which a checked guard never passes, are a fault.
+    /// Evaluates the builtin. Arguments of other kinds, which a checked guard never passes, are a
+    /// fault.
     ///
     /// # Errors
     ///
@@ -254,7 +259,7 @@ impl Builtin {
         if arguments.len() != row.takes.len() {
             return Err(eval::confused());
         }
-        // A test of a missing text is false.
+        // A predicate on a missing text is false.
         if row.gives == ReturnKind::Bool && arguments.contains(&&Value::None) {
             return Ok(Value::Bool(false));
         }

@@ -2,11 +2,11 @@
 
 use crate::value::DECIMAL_ONE;
 
-/// Decimal places.
+/// The number of decimal places.
 pub const PLACES: i64 = 6;
 
-/// Parses a JSON number, or a literal of the same form; `None` unless it is exactly a multiple of
-/// 10⁻⁶ in range.
+/// Parses a JSON number, or a literal of the same form. Returns `None` unless the number is an
+/// exact multiple of 10⁻⁶ in range.
 pub fn parse(text: &str) -> Option<i64> {
     let Number { negative, whole, fraction, exponent } = Number::read(text)?;
     let digits = || whole.bytes().chain(fraction.bytes());
@@ -32,8 +32,8 @@ pub fn parse(text: &str) -> Option<i64> {
     i64::try_from(if negative { -units } else { units }).ok()
 }
 
-/// Parses a number as JSON writes it, rounded half to even; returns units of 10^-places. `None` for text that is no
-/// number, and out of range.
+/// Parses a number in the JSON notation, rounded half to even, and returns units of 10^-places.
+/// Returns `None` for text that is not a number, and for numbers out of range.
 pub fn half_even(text: &str, places: i64) -> Option<i64> {
     let Number { negative, whole, fraction, exponent } = Number::read(text)?;
     let digits = whole.bytes().chain(fraction.bytes());
@@ -41,7 +41,7 @@ pub fn half_even(text: &str, places: i64) -> Option<i64> {
     if digits.is_empty() {
         return Some(0);
     }
-    // The digits before the place to which is rounded; behind them are zeros, or digits that go.
+    // The digits before the rounding position. After them are zeros, or digits that are dropped.
     let kept = exponent
         .checked_add(places)?
         .checked_add(digits.len() as i64)?
@@ -54,7 +54,7 @@ pub fn half_even(text: &str, places: i64) -> Option<i64> {
     let units = (0..kept_digits).fold(0_i128, |units, at| units * 10 + digit(at));
     let rest = digits.get(kept_digits..).unwrap_or_default();
     let more = match rest.split_first() {
-        // The first digit that goes is a zero before these.
+        // The first dropped digit is a zero before these.
         _ if kept < 0 => false,
         None | Some((b'0'..=b'4', _)) => false,
         Some((b'5', rest)) if rest.iter().all(|digit| *digit == b'0') => units % 2 == 1,
@@ -64,12 +64,12 @@ pub fn half_even(text: &str, places: i64) -> Option<i64> {
     i64::try_from(if negative { -units } else { units }).ok()
 }
 
-/// The parts of a number as JSON writes it.
+/// The parts of a number in the JSON notation.
 struct Number<'a> {
     negative: bool,
-    /// Digits, at least one.
+    /// The digits before the decimal point, at least one.
     whole: &'a str,
-    /// Digits.
+    /// The digits after the decimal point.
     fraction: &'a str,
     exponent: i64,
 }
@@ -91,7 +91,7 @@ impl Number<'_> {
     }
 }
 
-/// Parses an exponent; an exponent out of range saturates.
+/// Parses an exponent. An exponent out of range saturates.
 fn exponent(text: &str) -> Option<i64> {
     let (negative, digits) = match text.as_bytes().first()? {
         b'-' => (true, &text[1..]),
@@ -105,7 +105,7 @@ fn exponent(text: &str) -> Option<i64> {
     Some(if negative { -size } else { size }.clamp(-(i64::MAX / 4), i64::MAX / 4))
 }
 
-/// Formats as the shortest text: `12.5`, `3`, `-0.000001`.
+/// Formats a decimal as its shortest text: `12.5`, `3`, `-0.000001`.
 pub fn format(units: i64) -> String {
     let size = units.unsigned_abs();
     let unit = DECIMAL_ONE.unsigned_abs();
@@ -120,13 +120,13 @@ pub fn format(units: i64) -> String {
     text
 }
 
-/// Multiplies, rounding half to even; `None` if the result does not fit 64 bits.
+/// Multiplies, rounding half to even. Returns `None` if the result does not fit 64 bits.
 pub fn multiply(a: i64, b: i64) -> Option<i64> {
     divide_half_even(i128::from(a) * i128::from(b), i128::from(DECIMAL_ONE))
 }
 
-/// Divides, rounding half to even; `None` for division by zero or if the result does not fit 64
-/// bits.
+/// Divides, rounding half to even. Returns `None` for division by zero or if the result does not
+/// fit 64 bits.
 pub fn divide(a: i64, b: i64) -> Option<i64> {
     if b == 0 {
         return None;
@@ -139,7 +139,7 @@ pub fn round(units: i64) -> i64 {
     divide_half_even(i128::from(units), i128::from(DECIMAL_ONE)).unwrap_or_default()
 }
 
-/// Returns the greatest int that is not greater.
+/// Returns the greatest int that is not greater than the decimal.
 pub fn floor(units: i64) -> i64 {
     units.div_euclid(DECIMAL_ONE)
 }
@@ -211,7 +211,7 @@ mod tests {
         ] {
             assert_eq!(half_even(text, places), expected, "{text}");
         }
-        // As a quotient is rounded.
+        // Rounds in the same way as a quotient.
         for units in -12_345..12_345 {
             let quotient = divide(units, 1_000 * DECIMAL_ONE);
             assert_eq!(half_even(&format(units), 3), quotient, "{units}");

@@ -1,7 +1,8 @@
-//! JSON to typed values, and the check of refinements.
+//! The conversion of JSON to typed values, and the check of refinements.
 //!
-//! Closed for arguments: what a record does not declare is refused. Open for results: it is ignored. Every
-//! problem is reported, up to a bound. Regular expressions are the caller's to run.
+//! Arguments are closed: undeclared members of a record are refused. Results are open: undeclared
+//! members are ignored. Every problem is reported, up to a limit. The caller runs the regular
+//! expressions.
 
 use crate::builtin::is_unreadable;
 use crate::json::Json;
@@ -16,18 +17,19 @@ use std::fmt;
 /// The maximum number of problems that are reported for one value.
 pub const MAX_PROBLEMS: usize = 32;
 
-/// The problem of a text that stands for what an extractor could not read: nobody else may say it, or it would be named.
+/// The problem of a text that imitates an unreadable element of an extractor. Only the guard may
+/// use such a text; otherwise a caller could name the element.
 const UNREADABLE: &str = "stands for what cannot be read, as only the guard itself says it";
 
-/// The limits of a decimal, behind a number that is none.
+/// The limits of a decimal, which follow a number outside of them in a message.
 const NOT_EXACT: &str = " (a decimal has at most six places, and lies within ±9.2 · 10¹²)";
 
 /// A problem of a value: its path and a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecodeProblem {
-    /// The way to it: `items[2].price`; empty for the whole.
+    /// The path to the value, such as `items[2].price`; empty for the whole value.
     pub path: String,
-    /// What is wrong and what is expected.
+    /// The problem, and what was expected.
     pub message: String,
 }
 
@@ -46,17 +48,17 @@ impl fmt::Display for DecodeProblem {
 pub struct Decoder<'a> {
     /// The plan's types.
     pub types: &'a [TypeDef],
-    /// Where relative paths start: a normalised path.
+    /// The normalised path that relative paths start from.
     pub workspace: &'a str,
-    /// Unknown record fields are ignored rather than refused.
+    /// True if unknown record fields are ignored rather than refused.
     pub open: bool,
-    /// The fields that are taken in other forms too, by record and field; none for arguments.
+    /// The fields that are also accepted in other forms, by record and field; empty for arguments.
     pub coercions: &'a [Coercion],
-    /// Whether a regular expression of the plan matches somewhere in a string.
+    /// Returns true if a regular expression of the plan matches somewhere in a string.
     pub matches: &'a dyn Fn(RegexId, &str) -> bool,
 }
 
-/// One step of the way to a problem.
+/// One step of the path to a problem.
 #[derive(Clone, Copy)]
 enum PathStep<'s> {
     Field(&'s str),
@@ -64,12 +66,12 @@ enum PathStep<'s> {
     Key(&'s str),
 }
 
-/// The way to where decoding is, and what it met.
+/// The path to the current value, and the problems so far.
 #[derive(Default)]
 struct Trail<'s> {
     steps: Vec<PathStep<'s>>,
     problems: Vec<DecodeProblem>,
-    /// Inside of a secret: values are not shown.
+    /// True inside of a secret, where values are not shown.
     secret: bool,
 }
 
@@ -80,7 +82,7 @@ impl<'s> Trail<'s> {
         }
     }
 
-    /// Goes one step, and back.
+    /// Takes one step, runs the function, and goes back.
     fn at<T>(&mut self, step: PathStep<'s>, go: impl FnOnce(&mut Self) -> T) -> T {
         // The keys of a secret map are as secret as its values.
         self.steps.push(match step {
@@ -115,16 +117,16 @@ impl Decoder<'_> {
     ///
     /// # Errors
     ///
-    /// Every problem of the value, each with its place.
+    /// Every problem of the value, each with its path.
     pub fn decode(&self, ty: TypeId, json: &Json) -> Result<Value, Vec<DecodeProblem>> {
         self.decode_as(ty, &TakenForms::OWN, json)
     }
 
-    /// As [`Decoder::decode`], for a value that is taken in other forms too.
+    /// Decodes like [`Decoder::decode`] a value that is also accepted in other forms.
     ///
     /// # Errors
     ///
-    /// As [`Decoder::decode`].
+    /// The same as [`Decoder::decode`].
     pub fn decode_as(
         &self,
         ty: TypeId,
@@ -136,11 +138,11 @@ impl Decoder<'_> {
         finish(value, trail)
     }
 
-    /// The values of a tool's parameters, from an object.
+    /// Decodes the values of a tool's parameters from an object.
     ///
     /// # Errors
     ///
-    /// Every problem of the arguments, unknown and missing ones among them.
+    /// Every problem of the arguments, including unknown and missing ones.
     pub fn arguments(
         &self,
         params: &[Field],
@@ -151,11 +153,11 @@ impl Decoder<'_> {
         finish(values, trail)
     }
 
-    /// The value of one parameter: `None` where it is absent.
+    /// Decodes the value of one parameter; `None` if it is absent.
     ///
     /// # Errors
     ///
-    /// Every problem of the argument; one if it is required and absent.
+    /// Every problem of the argument, or one problem if it is required and absent.
     pub fn argument(
         &self,
         param: &Field,
@@ -197,7 +199,7 @@ impl Decoder<'_> {
         (values.len() == fields.len()).then_some(values)
     }
 
-    /// The other forms in which a field of a record is taken.
+    /// Returns the other forms in which a field of a record is accepted.
     fn forms(&self, record: Option<TypeId>, field: usize) -> &TakenForms {
         let Some(record) = record.filter(|_| !self.coercions.is_empty()) else {
             return &TakenForms::OWN;
@@ -235,7 +237,7 @@ impl Decoder<'_> {
         self.types.get(ty as usize)
     }
 
-    /// Reports that something else was expected.
+    /// Reports that another type was expected.
     fn expected(&self, ty: TypeId, json: &Json, trail: &mut Trail<'_>) -> Option<Value> {
         let expected = render::type_name(self.types, ty);
         let found = found(json, trail.secret || holds_secrets(self.types, ty));
@@ -277,7 +279,7 @@ impl Decoder<'_> {
             Ok(value) => match self.refinement(ty, &value) {
                 None => Some(value),
                 Some(_) if trail.secret => match (def, &value) {
-                    // Its length and its text are not shown.
+                    // Neither its length nor its text is shown.
                     (TypeDef::String { .. }, Value::String(_)) => {
                         let expected = render::type_name(self.types, ty);
                         trail.problem(format!("the text does not fit its type, {expected}"));
@@ -298,7 +300,8 @@ impl Decoder<'_> {
         }
     }
 
-    /// A scalar in its own form; the error says why not, where there is more to say than the type.
+    /// Decodes a scalar in its own form. The error has a message if it says more than the type
+    /// does.
     fn scalar(&self, def: &TypeDef, json: &Json) -> Result<Value, Option<String>> {
         match (def, json) {
             (_, Json::String(text)) => self.of_text(def, text),
@@ -310,7 +313,8 @@ impl Decoder<'_> {
         }
     }
 
-    /// A scalar written as a string; the error says why not, where there is more to say than the type.
+    /// Decodes a scalar that is written as a string. The error has a message if it says more than
+    /// the type does.
     fn of_text(&self, def: &TypeDef, text: &str) -> Result<Value, Option<String>> {
         match def {
             TypeDef::String { .. } if is_unreadable(text) => Err(Some(UNREADABLE.into())),
@@ -390,7 +394,7 @@ impl Decoder<'_> {
         Some(value)
     }
 
-    /// The fields of the record that the tag names.
+    /// Returns the fields of the record that the tag names.
     fn case<'s>(
         &'s self,
         tag: &'s str,
@@ -461,7 +465,7 @@ impl Decoder<'_> {
     }
 }
 
-/// The value, unless there were problems.
+/// Returns the value, unless there were problems.
 fn finish<T>(value: Option<T>, trail: Trail<'_>) -> Result<T, Vec<DecodeProblem>> {
     match value {
         Some(value) if trail.problems.is_empty() => Ok(value),

@@ -1,6 +1,7 @@
-//! Private content: how texts are compared, and which pieces of a private text stand in another text (semantics §8).
+//! Private content: the comparison of texts, and the search for pieces of a private text in another
+//! text (semantics §8).
 //!
-//! Purely textual. The session keeps the pieces, and who may read them.
+//! This module only compares texts. The session stores the pieces and their readers.
 
 mod fold;
 
@@ -15,19 +16,19 @@ use crate::value::Value;
 /// The maximum length of the private texts that a session keeps, and of the prompts beside them, in bytes each.
 pub const MAX_PRIVATE: usize = 1 << 20;
 
-/// The maximum number of characters that a record keeps of a result that nobody could read.
+/// The maximum number of characters that a record keeps of a result that could not be parsed.
 pub const MAX_UNREADABLE: usize = 4000;
 
-/// The number of consecutive words that two texts share only if one repeats the other.
+/// The number of consecutive words that counts as a repetition when two texts share it.
 pub const RUN: usize = 4;
 
 /// The minimum number of characters of a code.
 pub const MIN_CODE: usize = 8;
 
-/// The minimum number of characters of a code in several parts that has no letter: a date is shorter.
+/// The minimum number of characters of a code in several parts without a letter; a date is shorter.
 pub const MIN_LONG_NUMBER: usize = 10;
 
-/// The maximum number of words that a code is written as.
+/// The maximum number of words in which a code is written.
 pub const MAX_CODE_WORDS: usize = 8;
 
 /// The maximum number of characters of a code in several parts.
@@ -46,12 +47,12 @@ pub fn words(folded: &str) -> impl Iterator<Item = &str> {
     folded.split([' ', '-']).filter(|word| !word.is_empty())
 }
 
-/// Returns true if a word is a code: an id, a number or a key that nobody writes by chance.
+/// Returns true if a word is a code: an id, a number or a key that is unlikely to occur by chance.
 pub fn is_code(word: &str) -> bool {
     word.chars().count() >= MIN_CODE && has_digit(word)
 }
 
-/// Returns true if the parts of a word with punctuation in it are a code when they are taken together.
+/// Returns true if the parts of a word with punctuation in it are a code when they are joined.
 fn is_code_in_parts(joined: &str, parts: usize) -> bool {
     let length = joined.chars().count();
     let long = length >= MIN_CODE && joined.chars().any(char::is_alphabetic);
@@ -63,8 +64,8 @@ fn has_digit(word: &str) -> bool {
     word.bytes().any(|byte| byte.is_ascii_digit())
 }
 
-/// Calls `visit` with each piece of a folded private text. Each run of [`RUN`] words is a piece; a text of fewer words is one
-/// piece; so is each code.
+/// Calls `visit` with each piece of a folded private text. Each run of [`RUN`] words is a piece; a
+/// shorter text is one piece; each code is a piece.
 pub fn pieces(folded: &str, visit: &mut dyn FnMut(&str)) {
     let flat = folded.replace('-', " ");
     let spans = spans(&flat);
@@ -84,8 +85,9 @@ pub fn pieces(folded: &str, visit: &mut dyn FnMut(&str)) {
     }
 }
 
-/// Calls `visit` with everything in a folded text that may be a piece of a private one, in order, until `visit`
-/// returns false: each run of up to [`RUN`] words, and what up to [`MAX_CODE_WORDS`] words are as one code.
+/// Calls `visit` with every part of a folded text that may be a piece of a private text, in order,
+/// until `visit` returns false: each run of up to [`RUN`] words, and up to [`MAX_CODE_WORDS`] words
+/// joined to one code.
 pub fn candidates(folded: &str, visit: &mut dyn FnMut(&str) -> bool) {
     let flat = folded.replace('-', " ");
     let spans = spans(&flat);
@@ -111,7 +113,7 @@ pub fn candidates(folded: &str, visit: &mut dyn FnMut(&str) -> bool) {
     }
 }
 
-/// Returns where each word of a text begins and ends.
+/// Returns the start and end of each word of a text.
 fn spans(flat: &str) -> Vec<(usize, usize)> {
     let mut spans = Vec::new();
     let mut start = 0;
@@ -124,20 +126,21 @@ fn spans(flat: &str) -> Vec<(usize, usize)> {
     spans
 }
 
-/// Adds the words of a prompt to those that the user said before. Returns false, and adds nothing, where they would be too long.
+/// Adds the words of a prompt to the words of the user's earlier prompts. Returns false, and adds
+/// nothing, if they would exceed the limit.
 pub fn hear(told: &mut String, prompt: &str) -> bool {
     let folded = fold(prompt);
     let fits = told.len() + folded.len() + 3 <= MAX_PRIVATE;
     if fits && !folded.is_empty() {
         told.push(' ');
         told.push_str(&folded.replace('-', " "));
-        // No word holds a line break: a piece stands in one prompt.
+        // No word contains a line break, so a piece lies within one prompt.
         told.push_str(" \n");
     }
     fits
 }
 
-/// Returns true if a piece stands in one of the prompts that were heard.
+/// Returns true if one of the user's prompts contains the piece.
 pub fn is_told(told: &str, piece: &str) -> bool {
     told.contains(&format!(" {piece} "))
         || (!piece.contains(' ') && is_code(piece) && told.replace(' ', "").contains(piece))
@@ -200,7 +203,7 @@ fn private_content(json: &Json, visit: &mut dyn FnMut(String)) {
         Json::Object(members) => {
             for (name, member) in members {
                 let name = fold(name);
-                // A field's name is no content; a key may be.
+                // The name of a field is not content, but a key of a map may be.
                 if word_count(&name) >= RUN || words(&name).any(is_code) {
                     visit(name);
                 }
@@ -214,8 +217,9 @@ fn private_content(json: &Json, visit: &mut dyn FnMut(String)) {
     }
 }
 
-/// Calls `visit` with each private text of a result that nobody could read as JSON, folded: the whole, and each value that it
-/// seems to hold. Reads what a record keeps of such a text; returns false where that is not all of it.
+/// Calls `visit` with each private text of a result that could not be parsed as JSON, folded: the
+/// whole text, and each value that it appears to contain. The input is the text that a record keeps
+/// of such a result. Returns false if that is not the whole text.
 pub fn unreadable_texts(text: &str, visit: &mut dyn FnMut(String)) -> bool {
     let kept = cut(text, MAX_UNREADABLE);
     let parts = quoted_parts(&kept);
@@ -224,7 +228,7 @@ pub fn unreadable_texts(text: &str, visit: &mut dyn FnMut(String)) -> bool {
         let next = parts.get(at + 1).map_or("", |(_, next)| next.as_str());
         if *is_quoted {
             let is_name = next.trim_start().starts_with(':');
-            // A member's name is no content.
+            // The name of a member is not content.
             if !is_name {
                 visit(fold(part));
             }
@@ -240,7 +244,8 @@ pub fn unreadable_texts(text: &str, visit: &mut dyn FnMut(String)) -> bool {
     kept.chars().count() <= MAX_UNREADABLE
 }
 
-/// Returns the parts of a text in and between quotation marks, and whether each stands in them; escaped characters are read.
+/// Returns the parts of a text inside and outside quotation marks, each with true if it was inside.
+/// Escaped characters are decoded.
 fn quoted_parts(text: &str) -> Vec<(bool, String)> {
     let mut parts = vec![(false, String::new())];
     let mut chars = text.chars().peekable();
@@ -278,7 +283,7 @@ fn quoted_parts(text: &str) -> Vec<(bool, String)> {
     parts
 }
 
-/// A short number stands in many texts by chance.
+/// Visits a number, unless it is so short that it occurs in many texts by chance.
 fn number(text: &str, visit: &mut dyn FnMut(String)) {
     if text.bytes().filter(u8::is_ascii_digit).count() >= MIN_DIGITS {
         visit(fold(text));

@@ -1,4 +1,5 @@
-//! The report of a drive: what a reasoner chose round by round, what became of it, and why it ended.
+//! The report of a drive: the reasoner's choice in each round, its outcome, and the reason for the
+//! end.
 
 use crate::advice::Decimal;
 use crate::json::Json;
@@ -10,15 +11,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DriveReport {
-    /// Its rounds, in order.
+    /// The rounds, in order.
     pub rounds: Vec<Round>,
-    /// Why it ended.
+    /// The reason for the end.
     pub end: End,
-    /// It stopped although something was missing (semantics §12).
+    /// True if the drive stopped although something was missing (semantics §12).
     pub incomplete: bool,
     /// The mean of the goals' progress at the end; none without goals.
     pub progress: Option<Decimal>,
-    /// What the session has spent, by unit.
+    /// The amounts that the session has spent, by unit.
     pub spent: Vec<Spent>,
 }
 
@@ -26,9 +27,9 @@ pub struct DriveReport {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Spent {
-    /// The unit.
+    /// The name of the unit.
     pub unit: String,
-    /// How much.
+    /// The amount.
     pub amount: Decimal,
 }
 
@@ -39,65 +40,65 @@ pub struct Spent {
 pub enum End {
     /// Every goal is reached.
     GoalReached,
-    /// No action can be afforded any more.
+    /// No remaining action can be afforded.
     BudgetExhausted,
     /// The deadline has passed.
     Deadline,
     /// The session is halted.
     Halted,
-    /// The reasoner asked to stop, and might.
+    /// The reasoner asked to stop, and the stop was allowed.
     Stopped,
-    /// Too many rounds brought nothing new.
+    /// Too many rounds made no progress.
     Stuck,
     /// Too many calls failed one after another.
     Failures,
     /// Too many choices were invalid one after another.
     InvalidChoices,
-    /// As many rounds as there may be.
+    /// The maximum number of rounds was reached.
     StepLimit,
-    /// The kernel did not take an event; why.
+    /// The kernel did not accept an event. Contains the reason.
     Error(String),
 }
 
-/// One round: a choice and what became of it.
+/// One round: a choice and its outcome.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Round {
-    /// Its number, from 1.
+    /// The number of the round, from 1.
     pub number: u64,
-    /// When it began, RFC 3339.
+    /// The time at which the round began, in RFC 3339.
     pub time: String,
-    /// The action that the reasoner named, if it named one; cut.
+    /// The action that the reasoner named, if it named one; truncated.
     pub choice: Option<String>,
-    /// Why it chose so, in its own words; cut.
+    /// The reasoner's reasons for the choice, in its own words; truncated.
     pub reasoning: String,
-    /// Why the choice was not taken; none where it was.
+    /// The reason why the choice was not accepted; none if it was.
     pub invalid: Option<String>,
-    /// What was proposed in the end, if anything was.
+    /// The call that was proposed in the end, if there was one.
     pub proposed: Option<AttemptedCall>,
-    /// What became of it.
+    /// The outcome of the round.
     pub outcome: RoundOutcome,
     /// The mean of the goals' progress when the round began.
     pub progress: Option<Decimal>,
 }
 
-/// A call that was put to the kernel.
+/// A call that was proposed to the kernel.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AttemptedCall {
-    /// Its id.
+    /// The id of the call.
     pub call: String,
     /// The tool's wire name.
     pub tool: String,
-    /// The arguments, secrets hidden; cut to a string where they are long.
+    /// The arguments, with secrets hidden. Long arguments are truncated and become a string.
     pub args: Json,
-    /// It is not the choice of the reasoner but what was done in its place.
+    /// True if the call is a fallback that replaced the reasoner's choice.
     pub fallback: bool,
-    /// What the advice said it is worth, if it judged this call.
+    /// The value of the call in the advice, if the advice judged this call.
     pub value: Option<Decimal>,
-    /// What the kernel said.
+    /// The decision of the kernel.
     pub decision: Decision,
-    /// Why.
+    /// The reasons of the decision.
     pub reasons: Vec<Reason>,
 }
 
@@ -108,18 +109,19 @@ pub struct AttemptedCall {
 pub enum RoundOutcome {
     /// The call succeeded.
     Succeeded,
-    /// The call failed; what the tool said, cut.
+    /// The call failed. Contains the message of the tool, truncated.
     Failed(String),
-    /// The kernel did not allow it, and there was nothing else to do.
+    /// The kernel did not allow the call, and no fallback was possible.
     Refused,
     /// Nobody approved it.
     NotApproved,
-    /// Something was not ready; until when the drive waited, milliseconds since 1970.
+    /// Something was not ready. Contains the time until which the drive waited, in milliseconds
+    /// since 1970.
     Waited(Millis),
-    /// The reasoner wanted to stop, and might not; what is missing.
+    /// The reasoner wanted to stop, and the stop was blocked. Contains the missing conditions.
     StopBlocked(String),
-    /// The reasoner wanted to stop, and might.
+    /// The reasoner wanted to stop, and the stop was allowed.
     Stopped,
-    /// There was nothing to do.
+    /// No action was possible.
     Nothing,
 }

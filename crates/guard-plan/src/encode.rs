@@ -1,13 +1,13 @@
-//! A plan as bytes: content hash, binary form, JSON form.
+//! The encoding of a plan as bytes: content hash, binary form, JSON form.
 //!
-//! The same plan gives the same bytes on every machine. `load` reads them back.
+//! The same plan gives the same bytes on every machine. `load` decodes them.
 
 use crate::hex;
 use crate::plan::{Plan, Sources};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// The version of the plan's formats; a loader reads no other version.
+/// The version of the plan's formats. A loader reads no other version.
 pub const FORMAT_VERSION: u32 = 12;
 
 /// The first bytes of the binary form.
@@ -19,7 +19,7 @@ pub const FORMAT: &str = "guard-plan";
 /// The length of the binary form's header, in bytes: magic, version, content hash, checksum.
 pub(crate) const HEADER: usize = MAGIC.len() + 4 + 32 + 32;
 
-/// A SHA-256.
+/// A SHA-256 hash.
 pub type Hash = [u8; 32];
 
 /// The JSON form of a plan.
@@ -27,15 +27,15 @@ pub type Hash = [u8; 32];
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Document {
-    /// `guard-plan`.
+    /// The format name, `guard-plan`.
     pub format: String,
-    /// [`FORMAT_VERSION`].
+    /// The format version, [`FORMAT_VERSION`].
     pub version: u32,
     /// The content hash, `sha256:` and 64 hexadecimal digits.
     pub hash: String,
     /// The plan.
     pub plan: Plan,
-    /// Where its rules stand in the source; not part of the hash.
+    /// The source positions of the rules; not part of the hash.
     pub sources: Sources,
 }
 
@@ -50,7 +50,7 @@ pub fn size<T: Serialize>(part: &T) -> usize {
     body(part).len()
 }
 
-/// Returns the content hash of a plan: it covers the decisions, not the source positions.
+/// Returns the content hash of a plan. It covers the decisions, but not the source positions.
 pub fn content_hash(plan: &Plan) -> Hash {
     hash_body(&body(plan))
 }
@@ -76,8 +76,8 @@ pub fn to_bytes(plan: &Plan, sources: &Sources) -> Vec<u8> {
     seal(&rest, &hash)
 }
 
-/// Returns the binary form of canonical bytes: those of a plan with this hash, followed by those of
-/// its sources.
+/// Returns the binary form of canonical bytes. `body` has the bytes of a plan with this hash,
+/// followed by the bytes of its sources.
 pub fn seal(body: &[u8], hash: &Hash) -> Vec<u8> {
     let mut out = Vec::with_capacity(HEADER + body.len());
     out.extend_from_slice(MAGIC);
@@ -88,7 +88,7 @@ pub fn seal(body: &[u8], hash: &Hash) -> Vec<u8> {
     out
 }
 
-/// Returns the checksum of a file: over everything but itself.
+/// Returns the checksum of a file: over everything except the checksum itself.
 pub(crate) fn checksum(hash: &Hash, body: &[u8]) -> Hash {
     let mut hasher = Sha256::new();
     hasher.update(MAGIC);

@@ -1,13 +1,13 @@
 //! Bytes as lower-case hexadecimal digits.
 
-/// Returns the digits of some bytes.
+/// Returns the hexadecimal digits of some bytes.
 pub fn encode(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len() * 2);
     write(bytes, &mut out);
     out
 }
 
-/// Returns the digits of a hash.
+/// Returns the hexadecimal digits of a hash.
 pub fn digits(bytes: &[u8; 32]) -> [u8; 64] {
     let mut digits = [0; 64];
     for (pair, byte) in digits.chunks_exact_mut(2).zip(bytes) {
@@ -16,7 +16,7 @@ pub fn digits(bytes: &[u8; 32]) -> [u8; 64] {
     digits
 }
 
-/// Appends the digits of some bytes.
+/// Appends the hexadecimal digits of some bytes.
 pub fn write(bytes: &[u8], out: &mut String) {
     for some in bytes.chunks(32) {
         let mut digits = [0; 64];
@@ -40,7 +40,7 @@ const PAIRS: [[u8; 2]; 256] = {
     pairs
 };
 
-/// Returns the 32 bytes encoded by 64 digits, in either case; `None` for any other text.
+/// Decodes 64 digits, in either case, to 32 bytes. Returns `None` for any other text.
 pub fn decode(digits: &str) -> Option<[u8; 32]> {
     let digits: &[u8; 64] = digits.as_bytes().try_into().ok()?;
     let mut bytes = [0; 32];
@@ -50,12 +50,12 @@ pub fn decode(digits: &str) -> Option<[u8; 32]> {
     Some(bytes)
 }
 
-/// Returns the 32 bytes encoded by 64 lower-case digits; `None` for any other text. The form is
-/// unique for each value, and parsing is faster than [`decode`].
+/// Decodes 64 lower-case digits to 32 bytes. Returns `None` for any other text. The form is unique
+/// for each value, and parsing is faster than [`decode`].
 pub fn decode_lower(digits: &[u8]) -> Option<[u8; 32]> {
     let digits: &[u8; 64] = digits.try_into().ok()?;
     let mut bytes = [0; 32];
-    // Invalid bytes set bits that no digit has; the bits are checked once, at the end.
+    // Invalid bytes set bits that no digit sets. The bits are checked once, at the end.
     let mut seen = 0;
     for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
         let high = VALUES[usize::from(pair[0])];

@@ -1,7 +1,8 @@
 //! JSON, parsed strictly and stored exactly.
 //!
 //! The parser rejects everything that RFC 8259 rejects, and also duplicate keys, more than 128
-//! levels and lone surrogates. Numbers keep their text. Independent of types; see `decode`.
+//! levels and lone surrogates. Numbers keep their text. This module does not know the types of a
+//! guard; see `decode`.
 
 mod number;
 mod read;
@@ -14,8 +15,8 @@ use std::hash::{Hash, Hasher};
 /// The maximum nesting depth of arrays and objects.
 pub const MAX_DEPTH: usize = 128;
 
-/// A JSON value. Objects keep the order of the source, but compare independent of it. Numbers
-/// compare by their text: `1.0` is not `1`.
+/// A JSON value. Objects keep the order of the source, but are compared regardless of order.
+/// Numbers are compared by their text: `1.0` is not `1`.
 #[derive(Debug, Clone)]
 pub enum Json {
     /// `null`.
@@ -37,11 +38,11 @@ pub enum Json {
 /// A parse error and its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JsonError {
-    /// Byte offset.
+    /// The byte offset.
     pub offset: usize,
-    /// Line, from 1.
+    /// The line, from 1.
     pub line: usize,
-    /// Column in characters, from 1.
+    /// The column in characters, from 1.
     pub column: usize,
     /// The problem.
     pub message: Cow<'static, str>,
@@ -82,7 +83,7 @@ impl Json {
         }
     }
 
-    /// Returns the number with this text, if it is one.
+    /// Returns the number with this text, or `None` if the text is not a JSON number.
     pub fn number(text: &str) -> Option<Json> {
         read::parse(text).ok().filter(|json| matches!(json, Json::Int(_) | Json::Number(_)))
     }
@@ -110,7 +111,7 @@ impl Json {
         }
     }
 
-    /// Returns the kind of value, with its article: `an object`.
+    /// Returns the kind of the value, with its article: `an object`.
     pub fn kind(&self) -> &'static str {
         match self {
             Json::Null => "null",
@@ -122,7 +123,8 @@ impl Json {
         }
     }
 
-    /// Appends the canonical text: no whitespace, the order of the source, numbers as written.
+    /// Appends the canonical text: no whitespace, members in the order of the source, numbers as
+    /// written.
     pub fn write(&self, out: &mut String) {
         match self {
             Json::Null => out.push_str("null"),
@@ -214,7 +216,7 @@ impl Json {
         }
     }
 
-    /// Returns the members of an object, sorted by key; empty for any other value.
+    /// Returns the members of an object, sorted by key; an empty list for any other value.
     pub fn sorted_members(&self) -> Vec<&(Box<str>, Json)> {
         match self {
             Json::Object(members) => sorted(members),
@@ -222,7 +224,8 @@ impl Json {
         }
     }
 
-    /// Returns the same value with the members of every object sorted by key: equal values have the same text.
+    /// Returns the same value with the members of every object sorted by key, so that equal values
+    /// have the same text.
     #[must_use]
     pub fn sorted(&self) -> Json {
         match self {
@@ -278,7 +281,7 @@ impl Hash for Json {
 }
 
 impl serde::Serialize for Json {
-    /// Only for `serde_json`: an exact number passes through as raw text.
+    /// Supports only `serde_json`: an exact number passes through as raw text.
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         use serde::ser::Error;
         match self {
@@ -296,7 +299,7 @@ impl serde::Serialize for Json {
 }
 
 impl<'de> serde::Deserialize<'de> for Json {
-    /// Only for `serde_json`, whose raw text is parsed by our own parser.
+    /// Supports only `serde_json`, whose raw text is parsed by our own parser.
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = <Box<serde_json::value::RawValue>>::deserialize(deserializer)?;
         Json::parse(raw.get()).map_err(serde::de::Error::custom)

@@ -1,16 +1,17 @@
-//! Canonical bytes of values: the keys of memories, counters and approvals.
+//! Canonical bytes of values, used as the keys of memories, counters and approvals.
 //!
-//! Injective: two values have the same bytes exactly if they are equal. Long keys are replaced by
-//! their SHA-256, so that the size of a memory does not depend on the size of the values.
+//! The encoding is injective: two values have the same bytes exactly if they are equal. Long keys
+//! are replaced by their SHA-256, so that the size of a memory does not depend on the size of the
+//! values.
 
 use crate::json::Json;
 use crate::value::Value;
 use sha2::{Digest, Sha256};
 
-/// The maximum length of a key, in bytes; longer keys are replaced by their digest.
+/// The maximum length of a key, in bytes. Longer keys are replaced by their digest.
 pub const MAX_KEY_BYTES: usize = 64;
 
-/// The prefix of a digest; no value begins with it.
+/// The prefix of a digest. No value begins with it.
 const DIGEST: u8 = 0xFF;
 
 /// Appends the bytes of a value.
@@ -112,7 +113,7 @@ fn write_json(json: &Json, out: &mut Vec<u8>) {
     }
 }
 
-/// Replaces what was appended since `start` by its digest, if it is long.
+/// Replaces the bytes since `start` by their digest, if they are long.
 pub fn shorten(start: usize, out: &mut Vec<u8>) {
     if out.len() - start > MAX_KEY_BYTES {
         let digest: [u8; 32] = Sha256::digest(&out[start..]).into();
@@ -122,7 +123,7 @@ pub fn shorten(start: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// Returns the key of some values.
+/// Returns the key of a sequence of values.
 pub fn encode(values: &[Value]) -> Box<[u8]> {
     let mut out = Vec::new();
     for value in values {

@@ -1,7 +1,8 @@
-//! Every type of Guard that crosses a process: plan, values, events, verdicts, trace records.
+//! The types of Guard that are exchanged between processes: plan, values, events, verdicts, trace
+//! records.
 //!
-//! Includes canonical encoding, hashing and the loading of untrusted bytes. Independent of source
-//! text, compilation and evaluation.
+//! This includes canonical encoding, hashing and the loading of untrusted bytes. The crate does not
+//! depend on source text, compilation or evaluation.
 
 pub mod advice;
 pub mod builtin;

@@ -1,15 +1,15 @@
-//! Lines of bytes, bounded: whoever sends a line without end must not fill our memory.
+//! Bounded reading of lines of bytes: a sender of an endless line must not fill our memory.
 
 use std::io::{self, BufRead, ErrorKind, Read};
 
 /// The next line of a reader.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NextLine {
-    /// A line, without the line feed that ended it.
+    /// A line, without its line feed.
     Whole(Vec<u8>),
-    /// The last line, whose line feed is missing.
+    /// The last line, without a line feed at its end.
     Open(Vec<u8>),
-    /// A longer line than allowed. The rest of it was not read: [`skip_line`] passes over it.
+    /// A line that is longer than allowed. Its rest was not read: [`skip_line`] skips it.
     TooLong,
     /// The reader has ended.
     End,
@@ -22,13 +22,14 @@ pub enum LineEnd {
     Feed,
     /// The end of the reader, after a line without a line feed.
     Open,
-    /// The line is longer than allowed and goes on. The buffer has its beginning, and [`rest_of_line`] reads the rest.
+    /// The line is longer than allowed and continues. The buffer has its beginning, and
+    /// [`rest_of_line`] reads the rest.
     TooLong,
-    /// The reader has ended before the line; the buffer is empty.
+    /// The reader has ended before the line. The buffer is empty.
     End,
 }
 
-/// Reads the next line, and of a longer one no more than `max` bytes and one.
+/// Reads the next line. Of a line longer than `max` bytes, at most `max + 1` bytes are read.
 ///
 /// ```
 /// use guard_plan::lines::{NextLine, read_line, skip_line};
@@ -43,7 +44,7 @@ pub enum LineEnd {
 ///
 /// # Errors
 ///
-/// Those of the reader; a read that was interrupted is tried again.
+/// The errors of the reader. An interrupted read is retried.
 pub fn read_line(reader: &mut (impl BufRead + ?Sized), max: usize) -> io::Result<NextLine> {
     let mut line = Vec::new();
     Ok(match read_line_into(reader, max, &mut line)? {
@@ -54,11 +55,11 @@ pub fn read_line(reader: &mut (impl BufRead + ?Sized), max: usize) -> io::Result
     })
 }
 
-/// Reads the next line into a buffer, whose content it replaces.
+/// Reads the next line into a buffer and replaces the buffer's content.
 ///
 /// # Errors
 ///
-/// As [`read_line`].
+/// The errors of [`read_line`].
 pub fn read_line_into(
     reader: &mut (impl BufRead + ?Sized),
     max: usize,
@@ -71,7 +72,8 @@ pub fn read_line_into(
         line.pop();
         return Ok(LineEnd::Feed);
     }
-    // Where a line is too long, its line feed was not read, so that the end of this line is found.
+    // If a line is too long, its line feed was not read, so that the end of this line can still be
+    // found.
     Ok(match line.len() {
         0 => LineEnd::End,
         length if length > max => LineEnd::TooLong,
@@ -79,7 +81,7 @@ pub fn read_line_into(
     })
 }
 
-/// Reads the next line as text, without its line break; `None` at the end.
+/// Reads the next line as text, without its line break. Returns `None` at the end.
 ///
 /// ```
 /// use guard_plan::lines::read_text_line;
@@ -92,7 +94,8 @@ pub fn read_line_into(
 ///
 /// # Errors
 ///
-/// As [`read_line`]; [`ErrorKind::InvalidData`] for a line that is longer than `max` bytes, or is not UTF-8.
+/// The errors of [`read_line`]; [`ErrorKind::InvalidData`] for a line that is longer than `max`
+/// bytes or is not UTF-8.
 pub fn read_text_line(
     reader: &mut (impl BufRead + ?Sized),
     max: usize,
@@ -109,20 +112,20 @@ pub fn read_text_line(
     String::from_utf8(line).map(Some).map_err(|_| bad("a line is not UTF-8".into()))
 }
 
-/// Passes over the rest of a line, with its line feed.
+/// Skips the rest of a line, including its line feed.
 ///
 /// # Errors
 ///
-/// As [`read_line`].
+/// The errors of [`read_line`].
 pub fn skip_line(reader: &mut (impl BufRead + ?Sized)) -> io::Result<()> {
     rest_of_line(reader, |_| {})
 }
 
-/// Reads the rest of a line with its line feed, piece by piece.
+/// Reads the rest of a line including its line feed, piece by piece.
 ///
 /// # Errors
 ///
-/// As [`read_line`].
+/// The errors of [`read_line`].
 pub fn rest_of_line(
     reader: &mut (impl BufRead + ?Sized),
     mut take: impl FnMut(&[u8]),

@@ -1,8 +1,9 @@
-//! The only way to obtain a [`LoadedPlan`]: all bytes are untrusted until they are loaded here.
+//! The loader, the only way to obtain a [`LoadedPlan`]: all bytes are untrusted until they are
+//! loaded here.
 //!
-//! Checks size, form, version, checksum and content hash first, then the structure of everything,
-//! so that a loaded plan needs no further checks. The kernel compiles regular expressions and
-//! evaluates constants.
+//! The loader checks size, form, version, checksum and content hash first, and then the structure
+//! of everything, so that a loaded plan needs no further checks. The kernel compiles regular
+//! expressions and evaluates constants.
 
 use crate::encode::{self, Document, FORMAT, FORMAT_VERSION, HEADER, Hash, MAGIC};
 use crate::plan::{Expr, Plan, SourceSpan, Sources, SpanId, ToolId};
@@ -16,7 +17,7 @@ pub const MAX_BINARY_BYTES: usize = 8 << 20;
 /// The maximum size of the JSON form, in bytes.
 pub const MAX_JSON_BYTES: usize = 64 << 20;
 
-/// A plan with a valid structure. Created only by [`load`] and [`LoadedPlan::from_plan`].
+/// A plan with a valid structure. Only [`load`] and [`LoadedPlan::from_plan`] create it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoadedPlan {
     plan: Plan,
@@ -27,24 +28,24 @@ pub struct LoadedPlan {
 /// The reason why bytes are not a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LoadError {
-    /// They exceed the maximum size.
+    /// The bytes exceed the maximum size.
     TooLarge {
         /// The actual size, in bytes.
         bytes: usize,
         /// The maximum size, in bytes.
         max: usize,
     },
-    /// They begin like neither form.
+    /// The bytes start like neither form.
     UnknownForm,
-    /// The form has another version.
+    /// The format version is not supported. Contains the version.
     Version(u32),
     /// The checksum does not match: the bytes were damaged.
     Checksum,
     /// The content hash does not match the plan.
     Hash,
-    /// They cannot be decoded.
+    /// The bytes cannot be decoded. Contains the reason.
     Malformed(String),
-    /// They decode to an invalid plan: the position and the problem.
+    /// The bytes decode to an invalid plan. Contains the position and the problem.
     Invalid(String),
 }
 
@@ -70,7 +71,7 @@ impl fmt::Display for LoadError {
 impl std::error::Error for LoadError {}
 
 impl LoadedPlan {
-    /// Wraps a plan that was just compiled; it is checked like any other.
+    /// Wraps a plan that was just compiled. It is checked like any other plan.
     ///
     /// # Errors
     ///
@@ -81,11 +82,11 @@ impl LoadedPlan {
         LoadedPlan::new(plan, sources, encode::hash_body(&body))
     }
 
-    /// Returns the first problem for which a plan that was just compiled would not be loaded.
+    /// Checks that a plan that was just compiled would be loaded.
     ///
     /// # Errors
     ///
-    /// Returns that problem.
+    /// Returns the first problem for which the plan would not be loaded.
     pub fn check(plan: &Plan, sources: &Sources) -> Result<(), LoadError> {
         limit(encode::body(plan).len(), MAX_BINARY_BYTES)?;
         validate::plan(plan, sources).map_err(LoadError::Invalid)
@@ -96,22 +97,22 @@ impl LoadedPlan {
         Ok(LoadedPlan { plan, sources, hash })
     }
 
-    /// The plan.
+    /// Returns the plan.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// Returns the source positions of its rules.
+    /// Returns the source positions of the plan's rules.
     pub fn sources(&self) -> &Sources {
         &self.sources
     }
 
-    /// Its content hash.
+    /// Returns the content hash.
     pub fn hash(&self) -> &Hash {
         &self.hash
     }
 
-    /// Its content hash as text, `sha256:…`.
+    /// Returns the content hash as text, `sha256:…`.
     pub fn hash_text(&self) -> String {
         encode::hash_text(&self.hash)
     }
@@ -134,7 +135,7 @@ impl LoadedPlan {
         LoadedPlan::admits_beside(&self.plan, expr)
     }
 
-    /// As [`LoadedPlan::admits`], for a plan that was just compiled.
+    /// Checks an expression like [`LoadedPlan::admits`], for a plan that was just compiled.
     ///
     /// # Errors
     ///
@@ -152,12 +153,12 @@ impl LoadedPlan {
         validate::beside_call(&self.plan, tool, expr).map_err(LoadError::Invalid)
     }
 
-    /// The binary form.
+    /// Returns the binary form.
     pub fn to_bytes(&self) -> Vec<u8> {
         encode::to_bytes(&self.plan, &self.sources)
     }
 
-    /// The JSON form.
+    /// Returns the JSON form.
     pub fn to_json(&self) -> String {
         encode::to_json(&self.plan, &self.sources)
     }

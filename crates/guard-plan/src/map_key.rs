@@ -1,9 +1,11 @@
-//! Keys of maps that are not strings: each bool, int and variant has one text, by which a map knows it.
+//! Keys of maps that are not strings. Each bool, int and variant has exactly one text, which is the
+//! key in the map.
 
 use crate::plan::{TypeDef, TypeId};
 use crate::value::Value;
 
-/// Returns the text of a key: `true`, `-5`, or the name of a variant. `None` for a value that is not of the type.
+/// Returns the text of a key: `true`, `-5`, or the name of a variant. Returns `None` for a value
+/// that is not of the type.
 pub fn text(types: &[TypeDef], ty: TypeId, key: &Value) -> Option<Box<str>> {
     match (types.get(ty as usize)?, key) {
         (TypeDef::Bool, Value::Bool(truth)) => Some(if *truth { "true" } else { "false" }.into()),
@@ -15,7 +17,7 @@ pub fn text(types: &[TypeDef], ty: TypeId, key: &Value) -> Option<Box<str>> {
     }
 }
 
-/// Returns the key that has a text. `None` for a text that no key has, such as `05`.
+/// Returns the key with this text. Returns `None` for a text that no key has, such as `05`.
 pub fn value(types: &[TypeDef], ty: TypeId, text: &str) -> Option<Value> {
     match types.get(ty as usize)? {
         TypeDef::Bool => match text {

@@ -1,6 +1,8 @@
-//! Text within markup: HTML, SVG and XML, and what borrows their entities (feedback blocks, Markdown).
+//! Text within markup: HTML, SVG and XML, and formats with the same entities (feedback blocks,
+//! Markdown).
 
-/// The entity of a character that begins or ends a tag or an entity; none of any other.
+/// Returns the entity of a character that begins or ends a tag or an entity; `None` for any other
+/// character.
 pub fn entity(c: char) -> Option<&'static str> {
     match c {
         '&' => Some("&amp;"),
@@ -10,8 +12,8 @@ pub fn entity(c: char) -> Option<&'static str> {
     }
 }
 
-/// The text with everything escaped that could end it, in content and in attributes. Control characters that XML cannot
-/// hold become U+FFFD.
+/// Escapes all characters of a text that could end it, in content and in attributes. Control
+/// characters that XML does not permit become U+FFFD.
 ///
 /// ```
 /// assert_eq!(guard_plan::markup::escape("<a b='c'> & \u{0}"), "&lt;a b=&#39;c&#39;&gt; &amp; \u{fffd}");

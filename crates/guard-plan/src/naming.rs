@@ -1,4 +1,4 @@
-//! Arguments of a call under names that a guard can declare.
+//! Renaming of call arguments to names that a guard can declare.
 
 use crate::json::Json;
 
@@ -31,14 +31,14 @@ const RESERVED: [&str; 25] = [
     "because",
 ];
 
-/// Renames the parameters of a call whose names a guard cannot declare: `-n` is `_n`, `in` is `_in`, `1st` is `_1st`. All
-/// else stays exactly as the agent wrote it.
+/// Renames the parameters of a call whose names a guard cannot declare: `-n` becomes `_n`, `in`
+/// becomes `_in`, `1st` becomes `_1st`. Everything else stays exactly as the agent wrote it.
 ///
 /// # Errors
 ///
-/// As [`renamed`].
+/// The errors of [`renamed`].
 pub fn named_arguments(text: &str) -> Result<String, String> {
-    // Text that cannot be read is a verdict of the kernel.
+    // Text that cannot be parsed leads to a verdict of the kernel.
     let Ok(json) = Json::parse(text) else { return Ok(text.to_owned()) };
     match renamed(&json, &[])? {
         Some(json) => Ok(json.to_string()),
@@ -46,15 +46,16 @@ pub fn named_arguments(text: &str) -> Result<String, String> {
     }
 }
 
-/// Returns the arguments with names that a guard can declare; `None` if they have such names already. `properties` are
-/// the names that the tool is known to have; empty where they are not known.
+/// Returns the arguments with names that a guard can declare; `None` if they have such names
+/// already. `properties` are the known parameter names of the tool; empty if they are not known.
 ///
-/// A rule must not be met by a name that the tool does not read, so each name of a guard stands for one spelling: that of the
-/// property, or else the one that [`named_arguments`] says.
+/// A name that the tool does not read must not satisfy a rule, so each name in a guard stands for
+/// exactly one spelling: that of the property, or else the one that [`named_arguments`] defines.
 ///
 /// # Errors
 ///
-/// Returns an error if a name could be another spelling of a parameter, or two would have the same name.
+/// Returns an error if a name could be another spelling of a parameter, or two parameters would
+/// have the same name.
 pub fn renamed(args: &Json, properties: &[&str]) -> Result<Option<Json>, String> {
     let Json::Object(members) = args else { return Ok(None) };
     if properties.is_empty() && members.iter().all(|(name, _)| is_name(name) && is_certain(name)) {
@@ -80,7 +81,7 @@ pub fn renamed(args: &Json, properties: &[&str]) -> Result<Option<Json>, String>
             }
             _ => {}
         }
-        // A key twice is the kernel's to refuse.
+        // The kernel refuses a duplicate key.
         if name != **written && renamed.iter().any(|(known, _)| **known == *name) {
             return Err(format!("two arguments would be called `{name}`"));
         }
@@ -90,7 +91,8 @@ pub fn renamed(args: &Json, properties: &[&str]) -> Result<Option<Json>, String>
     Ok((!same).then_some(Json::Object(renamed)))
 }
 
-/// Returns arguments under the names of a guard as the tool knows them: as they were `written` before, or by its properties.
+/// Returns arguments with the guard's names under the names of the tool: those of `written`, or
+/// else those of the tool's properties.
 pub fn restored(args: &Json, written: &Json, properties: &[&str]) -> Json {
     let Json::Object(members) = args else { return args.clone() };
     let spelled = |name: &str| -> Box<str> {
@@ -105,7 +107,8 @@ pub fn restored(args: &Json, written: &Json, properties: &[&str]) -> Json {
     Json::Object(members.iter().map(|(name, value)| (spelled(name), value.clone())).collect())
 }
 
-/// Returns true if a spelling is the only one that a guard's name stands for, where nothing is known of the tool.
+/// Returns true if a spelling is the only one that the guard's name stands for, if nothing is known
+/// about the tool.
 fn is_certain(written: &str) -> bool {
     let begins_with_digit = |name: &str| name.starts_with(|c: char| c.is_ascii_digit());
     let is_letter = |name: &str| name.len() == 1 && name.as_bytes()[0].is_ascii_alphabetic();

@@ -1,12 +1,13 @@
-//! Suggests the name that was probably meant.
+//! Suggestions of the name that was probably meant.
 
-/// Longer names are not compared, in characters.
+/// The maximum length of names that are compared, in characters.
 const MAX_CHARS: usize = 64;
 
-/// The most edits between a name and a candidate.
+/// The maximum number of edits between a name and a candidate.
 const MAX_EDITS: usize = 3;
 
-/// Returns the candidate with the fewest edits to the name, if they are few; the first of equals.
+/// Returns the candidate with the fewest edits to the name, if they are few. Among equal
+/// candidates, returns the first.
 pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let name = name.to_lowercase();
     let length = name.chars().take(MAX_CHARS + 1).count();

@@ -1,7 +1,7 @@
-//! Origins of values: the values that are seen in texts and results, and the text by which a value
-//! is looked up (semantics §8).
+//! Origins of values: the values that occur in texts and results, and the text by which a value is
+//! looked up (semantics §8).
 //!
-//! Purely textual. The session stores the origins.
+//! This module only compares texts. The session stores the origins.
 
 use crate::builtin::extract;
 use crate::builtin::{Builtin, is_unreadable};
@@ -20,7 +20,7 @@ pub const MAX_SEEN: usize = 65_536;
 /// The maximum length of a text that may be a path as a whole, in bytes.
 const MAX_PATH: usize = 4096;
 
-/// The origin where a value was first seen; its position is the variant of the built-in enum.
+/// The origin where a value was first seen. Its index is that of the variant in the built-in enum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Origin {
     /// The user's messages.
@@ -29,7 +29,7 @@ pub enum Origin {
     Trusted,
     /// An untrusted result.
     Untrusted,
-    /// No known origin.
+    /// An unknown origin.
     Unknown,
 }
 
@@ -49,11 +49,11 @@ pub fn lookup(value: &Value) -> Option<Cow<'_, str>> {
     })
 }
 
-/// Calls `see` with every value that is seen in a text; some more than once. In a text that is not `trusted`, digits are seen
-/// in every reading.
+/// Calls `see` with every value that occurs in a text, with some values more than once. In a text
+/// that is not `trusted`, digits are seen in every reading.
 pub fn in_text(text: &str, trusted: bool, workspace: &str, see: &mut dyn FnMut(&str)) {
     for word in text.split_whitespace() {
-        // An id may begin with a mark.
+        // An id may start with a mark.
         see(word.trim_end_matches(is_punctuation));
         see(word.trim_matches(is_punctuation));
     }
@@ -93,12 +93,13 @@ pub fn figures(text: &str, visit: &mut dyn FnMut(&str)) {
 pub struct Vouched<'j> {
     /// The parts, by identity.
     pub parts: HashSet<*const Json>,
-    /// The texts in which only what a function extracts is vouched for.
+    /// The texts of which only the strings that a function extracts are vouched for.
     pub texts: Vec<(Builtin, &'j str)>,
 }
 
 impl<'j> Vouched<'j> {
-    /// Vouches for the parts at a path, or for what a function extracts from their texts.
+    /// Vouches for the parts at a path, or for the strings that a function extracts from their
+    /// texts.
     pub fn add(&mut self, json: &'j Json, path: &[String], extractor: Option<Builtin>) {
         parts_at(json, path, &mut |part| match extractor {
             None => _ = self.parts.insert(part),
@@ -107,8 +108,8 @@ impl<'j> Vouched<'j> {
     }
 }
 
-/// Calls `visit` with each part of a result at a path, through the elements of lists; `[*]` is each element of a list, or each
-/// member of an object.
+/// Calls `visit` with each part of a result at a path. The path goes through the elements of lists.
+/// `[*]` means each element of a list or each member of an object.
 pub fn parts_at<'j>(json: &'j Json, path: &[String], visit: &mut dyn FnMut(&'j Json)) {
     match (json, path) {
         (_, []) => visit(json),
@@ -134,7 +135,7 @@ fn texts<'j>(json: &'j Json, visit: &mut dyn FnMut(&'j str)) {
     }
 }
 
-/// Calls `see` with every value that is seen in a result, and its trust level there. Lists do not
+/// Calls `see` with every value that occurs in a result, and its trust level there. Lists do not
 /// count as path steps: their elements have the path of the list.
 pub fn in_json(
     json: &Json,
@@ -162,14 +163,14 @@ pub fn in_json(
     walk.visit(json, see);
 }
 
-/// The way down into a result.
+/// The traversal of a result.
 struct ResultWalk<'w, 'j> {
     workspace: &'w str,
     trust: &'w Trust,
     vouched: &'w Vouched<'w>,
-    /// The members on the way.
+    /// The members on the current path.
     way: Vec<&'j str>,
-    /// The length of the way to the innermost part around that is vouched for.
+    /// The length of the path to the innermost enclosing part that is vouched for.
     from: Option<usize>,
 }
 
@@ -213,8 +214,8 @@ impl<'j> ResultWalk<'_, 'j> {
         }
     }
 
-    /// Returns whether the value at the end of the way is trusted: the longest path to it decides, and an endorsement before a
-    /// rule of the same length.
+    /// Returns true if the value at the end of the path is trusted. The longest matching path
+    /// decides; at equal length, an endorsement takes precedence over a rule.
     fn is_trusted(&self) -> bool {
         let leads = |path: &[String]| {
             path.len() <= self.way.len() && path.iter().zip(&self.way).all(|(a, b)| a == b)
@@ -237,7 +238,7 @@ fn as_path(text: &str, workspace: &str, see: &mut dyn FnMut(&str)) {
     }
 }
 
-/// Reports a number as written, and in its look-up form.
+/// Reports a number as written, and in the form by which it is looked up.
 fn number(text: &str, see: &mut dyn FnMut(&str)) {
     see(text);
     if let Some(units) = decimal::parse(text) {

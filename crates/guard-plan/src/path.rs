@@ -1,17 +1,17 @@
-//! Paths: normalised, absolute, compared by components.
+//! Paths: normalised, absolute, compared component by component.
 //!
-//! Purely textual; the world answers whether a file exists or is a link.
+//! This module only compares texts. The world answers whether a file exists or is a link.
 
 use std::borrow::Cow;
 
 /// The reason why a string is not a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PathError {
-    /// It is empty.
+    /// The string is empty.
     Empty,
-    /// It holds a NUL.
+    /// The string contains a NUL character.
     Nul,
-    /// It holds a backslash.
+    /// The string contains a backslash.
     Backslash,
 }
 
@@ -78,9 +78,9 @@ fn is_normal(path: &str) -> bool {
         })
 }
 
-/// Returns whether a normalised path equals another or lies below it.
+/// Returns true if a normalised path equals another or lies below it.
 pub fn within(path: &str, base: &str) -> bool {
-    // A path that cannot be read lies nowhere, neither below the root nor in itself.
+    // A path that cannot be read lies nowhere, neither below the root nor within itself.
     path.starts_with('/')
         && (base == "/"
             || path.strip_prefix(base).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
@@ -91,7 +91,7 @@ pub fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or_default()
 }
 
-/// Returns the path without its last component; the parent of the root is the root.
+/// Returns the path without its last component. The parent of the root is the root.
 pub fn parent(path: &str) -> &str {
     match path.rfind('/') {
         None | Some(0) => "/",

@@ -1,9 +1,10 @@
 //! The plan: a checked guard as flat data.
 //!
-//! Everything a kernel needs to decide, nothing else. No type here is recursive: expressions are arrays of
-//! nodes in which children precede parents, types are rows of a table, so that hostile bytes can neither
-//! overflow a stack nor loop. Names are kept where a verdict speaks them. Source positions live beside
-//! the plan (`Sources`), since moving a declaration changes no meaning and must change no hash.
+//! The plan contains everything that a kernel needs to decide, and nothing else. No type here is
+//! recursive: expressions are arrays of nodes in which children precede parents, and types are rows
+//! of a table, so that hostile bytes can neither overflow a stack nor cause a loop. The plan keeps
+//! only names that a verdict mentions. Source positions are stored beside the plan (`Sources`),
+//! because moving a declaration changes no meaning and must not change the hash.
 
 mod children;
 mod contract;
@@ -65,7 +66,7 @@ pub type PathId = u32;
 pub type NodeId = u32;
 /// Index into [`Sources::spans`].
 pub type SpanId = u32;
-/// Milliseconds.
+/// A number of milliseconds.
 pub type Millis = i64;
 
 /// A compiled guard (language reference §11).
@@ -73,67 +74,68 @@ pub type Millis = i64;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// The language edition the guard was written in.
+    /// The language edition in which the guard was written.
     pub edition: u32,
-    /// The guard's name.
+    /// The name of the guard.
     pub guard: String,
-    /// Nothing is refused; what would be is recorded.
+    /// True in shadow mode: nothing is refused, and calls that would be refused are recorded.
     pub shadow: bool,
-    /// Undeclared tools are allowed.
+    /// True if undeclared tools are allowed.
     pub default_allow: bool,
-    /// How long a session may last.
+    /// The maximum length of a session, in milliseconds.
     pub deadline: Option<Millis>,
-    /// Types; a row refers to earlier rows only.
+    /// The types. A row refers only to earlier rows.
     pub types: Vec<TypeDef>,
-    /// State variables, by name.
+    /// The state variables, sorted by name.
     pub state: Vec<StateVar>,
-    /// What may be spent, by name. `calls` is always present.
+    /// The units that can be spent, sorted by name. `calls` is always present.
     pub units: Vec<Unit>,
-    /// Counters of allowed calls.
+    /// The counters of allowed calls.
     pub limits: Vec<Limit>,
-    /// Regular expressions, in `regex` syntax.
+    /// The regular expressions, in the syntax of the `regex` crate.
     pub regexes: Vec<String>,
-    /// Path literals, as written.
+    /// The path literals, as written.
     pub paths: Vec<String>,
-    /// Invariants, by name.
+    /// The invariants, sorted by name.
     pub invariants: Vec<Invariant>,
-    /// Past-time temporal operators; a monitor refers to earlier monitors only.
+    /// The past-time temporal operators. A monitor refers only to earlier monitors.
     pub monitors: Vec<Monitor>,
-    /// Keyed memories of successful calls.
+    /// The keyed memories of successful calls.
     pub indexes: Vec<SuccessIndex>,
-    /// Memories of the times of settled calls.
+    /// The memories of the times of settled calls.
     pub windows: Vec<Window>,
-    /// Relations filled from trusted input, by name.
+    /// The facts: relations that are filled from trusted input, sorted by name.
     pub facts: Vec<Fact>,
-    /// Every command that may ever be run, by its words.
+    /// All commands that may ever be run, sorted by their words.
     pub commands: Vec<Command>,
-    /// Questions to the environment, by name.
+    /// The probes: questions to the environment, sorted by name.
     pub probes: Vec<Probe>,
-    /// What the host's own words teach, by kind.
+    /// The facts that are learned from the host's own input, sorted by kind.
     pub sources: Vec<Source>,
-    /// Some rule asks where a value comes from.
+    /// True if some rule asks for the origin of a value.
     pub origins: bool,
-    /// Some rule asks what the user named: a session keeps the words of its prompts.
+    /// True if some rule asks whether the user mentioned something: a session then keeps the words
+    /// of its prompts.
     pub mentions: bool,
-    /// Some rule asks who may read a text: a session keeps what is private.
+    /// True if some rule asks who may read a text: a session then keeps private texts.
     pub confidential: bool,
-    /// Items with stable ids, by name.
+    /// The lifecycles of items with stable ids, sorted by name.
     pub lifecycles: Vec<Lifecycle>,
-    /// Advice, by name.
+    /// The feedback providers, sorted by name.
     pub feedback: Vec<Feedback>,
-    /// Several dimensions in one verdict, by name.
+    /// The attests, each of which combines several dimensions in one verdict, sorted by name.
     pub attests: Vec<Attest>,
-    /// What must hold before the agent may stop.
+    /// The conditions under which the agent may stop.
     pub completion: Option<Completion>,
-    /// What progress is measured against, by name.
+    /// The goals that progress is measured against, sorted by name.
     pub goals: Vec<Goal>,
-    /// The fields that are taken in other forms too, by record and field.
+    /// The fields that are also accepted in other forms, sorted by record and field.
     pub coercions: Vec<Coercion>,
-    /// What a producer may hand over, by name.
+    /// The contracts for the output of a producer, sorted by name.
     pub contracts: Vec<Contract>,
-    /// Tools, by name.
+    /// The tools, sorted by name.
     pub tools: Vec<Tool>,
-    /// What needs no check when a call is decided, by claim.
+    /// The claims that need no check when a call is decided, sorted by claim.
     pub proofs: Vec<Proof>,
 }
 
@@ -146,25 +148,25 @@ pub enum TypeDef {
     Bool,
     /// `int in min..=max`.
     Int {
-        /// Least value.
+        /// The minimum value.
         min: Option<i64>,
-        /// Greatest value.
+        /// The maximum value.
         max: Option<i64>,
     },
     /// `decimal in min..=max`, in units of 10⁻⁶.
     Decimal {
-        /// Least value.
+        /// The minimum value.
         min: Option<i64>,
-        /// Greatest value.
+        /// The maximum value.
         max: Option<i64>,
     },
     /// `string max N matches /re/`.
     String {
-        /// Most characters.
+        /// The maximum number of characters.
         max_chars: Option<u64>,
-        /// Most bytes.
+        /// The maximum number of bytes.
         max_bytes: Option<u64>,
-        /// All of these match somewhere in it.
+        /// The patterns. Each of them must match somewhere in the string.
         patterns: Vec<RegexId>,
     },
     /// `path`.
@@ -173,69 +175,69 @@ pub enum TypeDef {
     Url,
     /// `duration in min..=max`.
     Duration {
-        /// Least value.
+        /// The minimum value.
         min: Option<Millis>,
-        /// Greatest value.
+        /// The maximum value.
         max: Option<Millis>,
     },
-    /// `time`, RFC 3339 unless a format (`%Y-%m-%d %H:%M:%S` subset) is given.
+    /// `time`, in RFC 3339 unless a format (a subset of `%Y-%m-%d %H:%M:%S`) is given.
     Time {
         /// The format.
         format: Option<String>,
     },
     /// An enum.
     Enum {
-        /// Its name.
+        /// The name of the enum.
         name: String,
-        /// Its variants; a value is an index.
+        /// The names of the variants. A value is an index.
         variants: Vec<String>,
     },
     /// A record.
     Record {
-        /// Its name.
+        /// The name of the record.
         name: String,
-        /// Its fields.
+        /// The fields of the record.
         fields: Vec<Field>,
     },
-    /// One of several records, told apart by a member with a literal text; only in contracts.
+    /// One of several records, distinguished by a member with a literal text; only in contracts.
     Union {
-        /// Its name.
+        /// The name of the union.
         name: String,
-        /// The member that tells them apart.
+        /// The member that distinguishes the cases.
         tag: String,
-        /// Its cases.
+        /// The cases of the union.
         cases: Vec<UnionCase>,
     },
     /// `list<T> max N`.
     List {
         /// The element type.
         of: TypeId,
-        /// Most elements.
+        /// The maximum number of elements.
         max: Option<u64>,
     },
     /// `set<T> max N`.
     Set {
         /// The element type.
         of: TypeId,
-        /// Most elements.
+        /// The maximum number of elements.
         max: Option<u64>,
     },
     /// `map<K, T> max N`.
     Map {
-        /// The type of the keys, where they are not strings: `bool`, `int` or an enum. A value has its keys
-        /// as texts.
+        /// The type of the keys, if they are not strings: `bool`, `int` or an enum. A value stores
+        /// its keys as texts.
         key: Option<TypeId>,
         /// The type of the values.
         of: TypeId,
-        /// Most entries.
+        /// The maximum number of entries.
         max: Option<u64>,
     },
     /// `T?`.
     Option {
-        /// The type of the value when there is one; never itself an option.
+        /// The type of the value if it is present; never an option itself.
         of: TypeId,
     },
-    /// `json`: passed on and measured.
+    /// `json`: passed through and measured.
     Json,
     /// `command`: a text that a shell runs.
     Command,
@@ -246,9 +248,9 @@ pub enum TypeDef {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct UnionCase {
-    /// The text of the tag.
+    /// The literal text of the tag member.
     pub tag: String,
-    /// The record of the other members.
+    /// The record with the other members.
     pub ty: TypeId,
 }
 
@@ -257,13 +259,13 @@ pub struct UnionCase {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Field {
-    /// Its name in JSON.
+    /// The name in JSON.
     pub name: String,
-    /// Its type.
+    /// The type.
     pub ty: TypeId,
-    /// Never leaves the kernel in the clear.
+    /// True if the value is secret and never leaves the kernel in clear text.
     pub secret: bool,
-    /// Its `///` text.
+    /// The `///` text.
     pub doc: String,
 }
 
@@ -272,26 +274,26 @@ pub struct Field {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct StateVar {
-    /// Its name.
+    /// The name of the variable.
     pub name: String,
-    /// Its type; the refinement is an invariant.
+    /// The type of the variable. Its refinement is an invariant.
     pub ty: TypeId,
-    /// Its value when a session begins; constant.
+    /// The constant value when a session begins.
     pub init: Expr,
 }
 
-/// Something that is spent.
+/// A unit that can be spent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Unit {
-    /// Its name.
+    /// The name of the unit.
     pub name: String,
-    /// The budget in units of 10⁻⁶; none where it is only counted.
+    /// The budget in units of 10⁻⁶; none if the unit is only counted.
     pub budget: Option<i64>,
-    /// Charged by the host's reports, not by calls.
+    /// True if the host's reports charge the unit, rather than calls.
     pub host_charged: bool,
-    /// Where the budget was declared.
+    /// The source position of the budget's declaration.
     pub span: SpanId,
 }
 
@@ -302,15 +304,15 @@ pub struct Unit {
 pub struct Limit {
     /// The rule that declares it.
     pub rule: RuleMeta,
-    /// How many calls are allowed.
+    /// The number of allowed calls.
     pub count: u32,
-    /// Calls that failed do not count.
+    /// True if failed calls do not count.
     pub success: bool,
-    /// Over which span.
+    /// The scope of the count.
     pub scope: LimitScope,
-    /// A count per key.
+    /// True if there is a separate count for each key.
     pub keyed: bool,
-    /// Who approves calls over the limit; where nobody does, they are refused.
+    /// The role that approves calls over the limit. Without a role they are refused.
     pub ask: Option<String>,
 }
 
@@ -319,42 +321,42 @@ pub struct Limit {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum LimitScope {
-    /// Calls allowed less than this long ago.
+    /// The calls that were allowed less than this many milliseconds ago.
     Window(Millis),
-    /// The whole session.
+    /// The calls of the whole session.
     Session,
-    /// Calls not settled.
+    /// The calls that are not settled.
     InFlight,
-    /// Calls with the same canonical arguments, whole session.
+    /// The calls of the whole session with the same canonical arguments.
     Identical,
 }
 
-/// The effect on the variables that a tool observes of a result that does not decode.
+/// The effect of a result that does not decode on the variables that the tool observes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Undecoded {
-    /// They keep their values.
+    /// The variables keep their values.
     Keep,
-    /// The variables are cleared; where one cannot be, the session halts.
+    /// The variables are cleared. If one of them cannot be cleared, the session halts.
     #[default]
     Clear,
     /// The session halts.
     Halt,
 }
 
-/// The origin of a rule: its owner, its documentation and its place in the source.
+/// The origin of a rule: its owner, its documentation and its position in the source.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RuleMeta {
     /// The tool, policy or invariant that declares it.
     pub owner: String,
-    /// Its `///` text.
+    /// The `///` text.
     pub doc: String,
-    /// Evaluated and recorded, without effect.
+    /// True if the rule is in shadow mode: evaluated and recorded, without effect.
     pub shadow: bool,
-    /// Where it stands.
+    /// The source position of the rule.
     pub span: SpanId,
 }
 
@@ -363,19 +365,19 @@ pub struct RuleMeta {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Invariant {
-    /// Its name is the owner.
+    /// The origin of the invariant. The owner is the invariant's name.
     pub rule: RuleMeta,
-    /// Reported only.
+    /// True if the invariant is only reported.
     pub monitor: bool,
-    /// What must be true of the state.
+    /// The condition on the state.
     pub condition: Expr,
     /// The condition as text.
     pub text: String,
-    /// Why.
+    /// The reason from the source.
     pub because: Option<Message>,
-    /// The values to show when it breaks.
+    /// The values to show when the invariant breaks.
     pub shows: Vec<Show>,
-    /// The variables it reads, ascending.
+    /// The variables that the condition reads, ascending.
     pub reads: Vec<VarId>,
 }
 
@@ -384,9 +386,9 @@ pub struct Invariant {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Monitor {
-    /// Which operator.
+    /// The temporal operator.
     pub op: TemporalOp,
-    /// Its operand (the left one of `since`).
+    /// The operand; the left operand of `since`.
     pub of: Expr,
     /// The right operand of `since`.
     pub trigger: Option<Expr>,
@@ -397,37 +399,37 @@ pub struct Monitor {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum TemporalOp {
-    /// True now or at some earlier step.
+    /// The operand is true now or was true at some earlier step.
     Once,
-    /// True now and at every earlier step.
+    /// The operand is true now and was true at every earlier step.
     Historically,
-    /// True at the step before; false at the first.
+    /// The operand was true at the previous step; false at the first step.
     Previous,
-    /// `p since q`: q at some step up to now, and p at every later one.
+    /// `p since q`: q was true at some step up to now, and p at every later step.
     Since,
 }
 
-/// The memory of which argument values a tool has succeeded with.
+/// A memory of the argument values with which a tool has succeeded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SuccessIndex {
     /// The tool.
     pub tool: ToolId,
-    /// The parameters that make the key, ascending.
+    /// The parameters that form the key, ascending.
     pub params: Vec<u32>,
 }
 
-/// The memory of when a tool's calls settled, for counts of the recent ones.
+/// A memory of the times at which a tool's calls were settled, for counts of recent calls.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Window {
     /// The tool.
     pub tool: ToolId,
-    /// Failures rather than successes.
+    /// True if failures are counted rather than successes.
     pub failures: bool,
-    /// Which calls are recent.
+    /// The size of the window.
     pub size: WindowSize,
 }
 
@@ -436,17 +438,18 @@ pub struct Window {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum WindowSize {
-    /// Calls that settled not longer ago than this, in milliseconds.
+    /// The calls that were settled at most this many milliseconds ago.
     Within(Millis),
-    /// Calls among so many that settled last, of whatever tool; 1 to [`MAX_LAST_CALLS`].
+    /// The calls of this tool among this many most recently settled calls of any tool; 1 to
+    /// [`MAX_LAST_CALLS`].
     Last(u32),
 }
 
-/// The greatest N of `within last N calls`.
+/// The maximum N of `within last N calls`.
 pub const MAX_LAST_CALLS: u32 = 1_000;
 
 impl WindowSize {
-    /// Returns true if every call in this window is in the other one, whatever the session.
+    /// Returns true if every call in this window is also in the other one, in every session.
     pub fn is_within(self, other: WindowSize) -> bool {
         match (self, other) {
             (WindowSize::Within(age), WindowSize::Within(other)) => age <= other,
@@ -456,20 +459,21 @@ impl WindowSize {
     }
 }
 
-/// A relation filled from trusted input.
+/// A relation that is filled from trusted input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Fact {
-    /// Its name.
+    /// The name of the fact.
     pub name: String,
     /// The table type of one row: a record of all columns.
     pub row: TypeId,
-    /// How many leading columns are the key; all of them where none was marked.
+    /// The number of leading columns that form the key; all of them if none was marked.
     pub keys: u32,
     /// The maximum number of rows.
     pub max: u64,
-    /// True if one row more is not learned and halts the session; else the oldest row goes.
+    /// True if a further row is not learned and halts the session when the fact is full. Otherwise
+    /// the oldest row is removed.
     pub halts: bool,
 }
 
@@ -478,42 +482,42 @@ pub struct Fact {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Sources {
-    /// File names as the compiler was given them, relative to the project, with `/`.
+    /// The file names as given to the compiler, relative to the project, with `/`.
     pub files: Vec<String>,
-    /// One per [`SpanId`].
+    /// The positions, one for each [`SpanId`].
     pub spans: Vec<SourceSpan>,
-    /// What the optimizer made of what was written, for explanations.
+    /// The changes that the optimizer made to rules, for explanations.
     pub rewrites: Vec<Rewrite>,
 }
 
-/// One thing that the optimizer did; it changes no verdict, reason or state.
+/// One change of the optimizer. It changes no verdict, reason or state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Rewrite {
-    /// The tool whose rule it is, by name; none where it is no tool's.
+    /// The name of the tool whose rule was changed; none if the rule does not belong to a tool.
     pub tool: Option<String>,
-    /// The passes that did it, in order: `fold`, `order`.
+    /// The passes that made the change, in order: `fold`, `order`.
     pub passes: Vec<String>,
-    /// What was written.
+    /// The rule as written.
     pub before: String,
-    /// What is decided instead; empty where the rule is dropped.
+    /// The rule that is decided instead; empty if the rule is dropped.
     pub after: String,
 }
 
-/// A place in a source file.
+/// A range in a source file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SourceSpan {
     /// Index into [`Sources::files`].
     pub file: u32,
-    /// Line of the first character, from 1.
+    /// The line of the first character, from 1.
     pub line: u32,
-    /// Column of the first character, from 1.
+    /// The column of the first character, from 1.
     pub column: u32,
-    /// Line of the end.
+    /// The line of the end.
     pub end_line: u32,
-    /// Column after the last character.
+    /// The column after the last character.
     pub end_column: u32,
 }

@@ -1,6 +1,6 @@
 //! Seeded pseudo-random numbers, for searches and generated tests. No decision depends on them.
 
-/// A SplitMix64 generator: each seed gives another sequence, the same one on every machine.
+/// A SplitMix64 generator. Each seed gives its own sequence, which is the same on every machine.
 ///
 /// ```
 /// use guard_plan::random::Rng;
@@ -12,7 +12,7 @@
 pub struct Rng(u64);
 
 impl Rng {
-    /// Returns the sequence of a seed.
+    /// Creates the generator of a seed.
     pub fn new(seed: u64) -> Rng {
         Rng(seed)
     }
@@ -26,17 +26,17 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// Returns a number below `bound`; 0 if the bound is 0.
+    /// Returns a number below `bound`, or 0 if the bound is 0.
     pub fn below(&mut self, bound: usize) -> usize {
         (self.bits() % bound.max(1) as u64) as usize
     }
 
-    /// Returns true with a probability of `percent` in a hundred.
+    /// Returns true with a probability of `percent` per cent.
     pub fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
 
-    /// Returns one of the items, of which there must be at least one.
+    /// Returns one of the items. There must be at least one.
     pub fn pick<'t, T>(&mut self, items: &'t [T]) -> &'t T {
         &items[self.below(items.len())]
     }

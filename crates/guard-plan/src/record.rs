@@ -1,9 +1,9 @@
-//! The trace: the events of a session, one JSON object per line, each with the hash of the previous
-//! one.
+//! The trace: the events of a session, one JSON object per line. Each line contains the hash of the
+//! previous one.
 //!
 //! The hash of a record is the SHA-256 of its line up to `,"hash":`. Changing, removing, inserting
-//! or reordering a line breaks the chain there; only a removed tail needs a checkpoint to be
-//! detected. Secrets appear only as salted hashes.
+//! or reordering a line breaks the chain at that line. Only the removal of the last lines needs a
+//! checkpoint to be detected. Secrets appear only as salted hashes.
 
 mod broken;
 mod chain;
@@ -41,7 +41,7 @@ pub enum Kind {
     Settle,
     /// A call is approved.
     Approve,
-    /// An approval is taken back.
+    /// An approval is revoked.
     Revoke,
     /// The host reports usage.
     Usage,
@@ -53,20 +53,20 @@ pub enum Kind {
     Stop,
     /// The harness verifies or moves an item.
     Item,
-    /// The host says what its probes answer from now on.
+    /// The host reports answers to its probes, valid from then on.
     Answers,
-    /// A contract has judged a text.
+    /// A text was judged by a contract.
     Contract,
-    /// All that the session remembers, in place of the records before.
+    /// The whole state of the session, in place of the records before.
     Snapshot,
-    /// The session goes on under another plan.
+    /// The session continues under another plan.
     Upgrade,
-    /// A store's own: a session, or a charge to a shared budget.
+    /// An entry of a store's own chain: a session, or a charge to a shared budget.
     Ledger,
 }
 
 impl Kind {
-    /// Returns its name in a record.
+    /// Returns the name of the kind in a record.
     pub fn word(self) -> &'static str {
         match self {
             Kind::Open => "open",
@@ -91,17 +91,17 @@ impl Kind {
 /// One line of the trace.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
-    /// Its number, from 0.
+    /// The number of the record, from 0.
     pub seq: u64,
-    /// The session's clock, RFC 3339.
+    /// The time by the session's clock, in RFC 3339.
     pub time: String,
-    /// The call it is about, if it is about one.
+    /// The id of the call, if the record is about one.
     pub call: Option<String>,
-    /// What happened.
+    /// The event.
     pub payload: Payload,
-    /// The hash of the record before, zeros where there is none.
+    /// The hash of the previous record; zeros if there is none.
     pub prev: String,
-    /// Its own hash.
+    /// The hash of this record.
     pub hash: String,
 }
 
@@ -126,7 +126,7 @@ pub enum Payload {
     Ledger(Ledger<'static>),
 }
 
-/// The session begins.
+/// The start of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Open<'a> {
@@ -136,130 +136,133 @@ pub struct Open<'a> {
     pub guard: Cow<'a, str>,
     /// The session's id.
     pub session: Cow<'a, str>,
-    /// Where relative paths start.
+    /// The folder that relative paths start from.
     pub workspace: Cow<'a, str>,
-    /// The version of Guard that decides.
+    /// The version of Guard that makes the decisions.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub version: Cow<'a, str>,
-    /// On whose behalf the agent acts, as the host says.
+    /// The person or system for whom the agent acts, as reported by the host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actor: Option<Cow<'a, str>>,
-    /// What the host gave (semantics §8).
+    /// The opening data from the host (semantics §8).
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub data: Option<Cow<'a, Json>>,
-    /// How many rows facts were taught by it.
+    /// The number of rows that the opening data taught.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub learned: u64,
-    /// How many rows went for others.
+    /// The number of rows that were removed to make room for others.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub forgotten: u64,
-    /// What was noticed.
+    /// The notes of the kernel.
     #[serde(default, skip_serializing_if = "is_empty")]
     pub notes: Cow<'a, [Note]>,
-    /// Of a plan with proofs: one of so many calls has its proved invariants checked again. Left out where none has.
+    /// The rate at which proved invariants are checked again: at one of this many calls. Only for a
+    /// plan with proofs; omitted if nothing is checked again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recheck: Option<NonZeroU32>,
-    /// What stands as hashes here, for whoever has the key.
+    /// The clear text of the hashed secrets in this record, encrypted with the session's key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sealed: Option<String>,
 }
 
-/// A call is proposed.
+/// The proposal of a call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Propose<'a> {
-    /// The tool, by the name it was called.
+    /// The name under which the tool was called.
     pub tool: Cow<'a, str>,
-    /// The arguments; of arguments that could not be read, their text.
+    /// The arguments. If they could not be parsed, their text.
     pub args: Cow<'a, Json>,
-    /// The error of the reader, where the arguments could not be read as JSON.
+    /// The error of the parser, if the arguments could not be parsed as JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unreadable: Option<Cow<'a, str>>,
     /// The verdict of the kernel.
     pub verdict: Cow<'a, Verdict>,
-    /// What the world was asked.
+    /// The questions to the world, with the answers.
     pub asked: Cow<'a, [Asked]>,
-    /// The result, where the kernel served the call; it is settled then.
+    /// The result, if the kernel served the call, which is then settled.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub served: Option<Cow<'a, Json>>,
     /// Of a served call: the state variables that changed.
     #[serde(default, skip_serializing_if = "is_empty")]
     pub changes: Cow<'a, [Change]>,
-    /// Of a served call: how many rows facts were taught.
+    /// Of a served call: the number of rows that were taught.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub learned: u64,
-    /// Of a served call: how many rows went for others.
+    /// Of a served call: the number of rows that were removed to make room for others.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub forgotten: u64,
-    /// Of a served call, or of one that showed a proof to be wrong: the session is halted now.
+    /// True if the session is now halted. Only for a served call, or for a call that showed a proof
+    /// to be wrong.
     #[serde(default, skip_serializing_if = "is_false")]
     pub halted: bool,
-    /// Of an allowed call: what it was charged.
+    /// Of an allowed call: its charges.
     #[serde(default, skip_serializing_if = "is_empty")]
     pub charged: Cow<'a, [Charge]>,
-    /// The items it changed.
+    /// The items that changed.
     #[serde(default, skip_serializing_if = "is_empty")]
     pub items: Cow<'a, [ItemChange]>,
-    /// What was noticed.
+    /// The notes of the kernel.
     #[serde(default, skip_serializing_if = "is_empty")]
     pub notes: Cow<'a, [Note]>,
-    /// The feedback it called for.
+    /// The feedback that the call triggered.
     #[serde(default, skip_serializing_if = "is_empty")]
     pub feedback: Cow<'a, [Delivered]>,
-    /// How many proved invariants and types were checked again.
+    /// The number of proved invariants and types that were checked again.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub rechecked: u64,
-    /// The proof that was found wrong.
+    /// The proof that was found to be wrong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub broken_proof: Option<Box<BrokenProof>>,
-    /// What stands as hashes here, for whoever has the key.
+    /// The clear text of the hashed secrets in this record, encrypted with the session's key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sealed: Option<String>,
 }
 
-/// A call has ended.
+/// The settlement of a call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Settle<'a> {
-    /// It did what it should.
+    /// True if the call succeeded.
     pub success: bool,
-    /// Its result, `null` where there is none.
+    /// The result; `null` if there is none.
     pub result: Cow<'a, Json>,
-    /// Why the result could not be read; `result` is then its text, cut, or `null` where that may be secret.
+    /// The reason why the result could not be parsed. `result` is then its text, truncated, or
+    /// `null` if the text may contain secrets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unreadable: Option<Cow<'a, str>>,
     /// The state variables that changed.
     pub changes: Cow<'a, [Change]>,
-    /// How many rows facts were taught.
+    /// The number of rows that were taught.
     pub learned: u64,
-    /// What was noticed.
+    /// The notes of the kernel.
     pub notes: Cow<'a, [Note]>,
-    /// The session is halted now.
+    /// True if the session is now halted.
     pub halted: bool,
-    /// What the world was asked.
+    /// The questions to the world, with the answers.
     pub asked: Cow<'a, [Asked]>,
-    /// How many rows went for others.
+    /// The number of rows that were removed to make room for others.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub forgotten: u64,
-    /// Of a call that failed: what it gives back of its charges.
+    /// Of a failed call: the charges that are given back.
     #[serde(default, skip_serializing_if = "is_empty")]
     pub returned: Cow<'a, [Charge]>,
-    /// The feedback it called for.
+    /// The feedback that the settlement triggered.
     #[serde(default, skip_serializing_if = "is_empty")]
     pub feedback: Cow<'a, [Delivered]>,
-    /// How many proved invariants and types were checked again.
+    /// The number of proved invariants and types that were checked again.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub rechecked: u64,
-    /// The proof that was found wrong.
+    /// The proof that was found to be wrong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub broken_proof: Option<Box<BrokenProof>>,
-    /// What stands as hashes here, for whoever has the key.
+    /// The clear text of the hashed secrets in this record, encrypted with the session's key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sealed: Option<String>,
 }
 
 impl<'a> Settle<'a> {
-    /// Returns the end of a call after which nothing changed, was noticed or was asked.
+    /// Returns a settlement without changes, notes or questions.
     pub fn plain(success: bool, result: Cow<'a, Json>) -> Settle<'a> {
         Settle {
             success,
@@ -284,7 +287,7 @@ fn is_empty<T>(items: &[T]) -> bool {
     items.is_empty()
 }
 
-/// Deserializes a member that is present as `Some`, also where it is `null`.
+/// Deserializes a member that is present as `Some`, even if it is `null`.
 fn present<'de, D: serde::Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Cow<'static, Json>>, D::Error> {
@@ -303,7 +306,7 @@ fn is_false(flag: &bool) -> bool {
     !flag
 }
 
-/// A call is approved.
+/// An approval of a call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Approve<'a> {
@@ -311,18 +314,18 @@ pub struct Approve<'a> {
     pub tool: Cow<'a, str>,
     /// The arguments.
     pub args: Cow<'a, Json>,
-    /// In which role.
+    /// The role of the person.
     pub role: Cow<'a, str>,
-    /// By whom.
+    /// The person who approves.
     pub by: Cow<'a, str>,
-    /// From when on it is gone, RFC 3339.
+    /// The time at which the approval expires, in RFC 3339.
     pub expires: Option<String>,
-    /// What stands as hashes here, for whoever has the key.
+    /// The clear text of the hashed secrets in this record, encrypted with the session's key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sealed: Option<String>,
 }
 
-/// An approval is taken back.
+/// The revocation of an approval.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Revoke<'a> {
@@ -330,11 +333,11 @@ pub struct Revoke<'a> {
     pub tool: Cow<'a, str>,
     /// The arguments.
     pub args: Cow<'a, Json>,
-    /// The role whose approvals are taken back.
+    /// The role whose approvals are revoked.
     pub role: Cow<'a, str>,
-    /// By whom.
+    /// The person who revokes.
     pub by: Cow<'a, str>,
-    /// What stands as hashes here, for whoever has the key.
+    /// The clear text of the hashed secrets in this record, encrypted with the session's key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sealed: Option<String>,
 }
@@ -345,93 +348,93 @@ pub struct Revoke<'a> {
 pub struct Charge {
     /// The unit.
     pub unit: Box<str>,
-    /// How much, a decimal.
+    /// The amount, a decimal.
     pub amount: Box<str>,
 }
 
-/// The host reports usage.
+/// A report of usage by the host.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Usage<'a> {
     /// The unit.
     pub unit: Cow<'a, str>,
-    /// How much, a decimal.
+    /// The amount, a decimal.
     pub amount: Cow<'a, str>,
 }
 
-/// A halt ends.
+/// The end of a halt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Resume<'a> {
-    /// In which role.
+    /// The role of the person.
     pub role: Cow<'a, str>,
-    /// By whom.
+    /// The person who ends the halt.
     pub by: Cow<'a, str>,
 }
 
-/// A question that the world was asked, and its answer.
+/// A question to the world, and its answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Asked {
-    /// Whether a file exists.
+    /// A question whether a file exists.
     Exists {
-        /// Its normalised path.
+        /// The normalised path of the file.
         path: Box<str>,
-        /// The answer; none where nobody could say.
+        /// The answer; none if the world could not answer.
         answer: Option<bool>,
     },
-    /// What a probe answers.
+    /// A question for the answer of a probe.
     Probe {
-        /// Its name.
+        /// The name of the probe.
         name: Box<str>,
-        /// There was an answer.
+        /// True if there was an answer.
         answered: bool,
         /// The answer.
         answer: Json,
     },
-    /// Whether a regular file is there.
+    /// A question whether a regular file exists.
     File {
-        /// Its normalised path.
+        /// The normalised path of the file.
         path: Box<str>,
-        /// The answer; none where nobody could say.
+        /// The answer; none if the world could not answer.
         answer: Option<bool>,
     },
-    /// Whether a file contains a text.
+    /// A question whether a file contains a text.
     Contains {
-        /// Its normalised path.
+        /// The normalised path of the file.
         path: Box<str>,
         /// The text.
         text: Box<str>,
-        /// The answer; none where nobody could say.
+        /// The answer; none if the world could not answer.
         answer: Option<bool>,
     },
-    /// What a file holds.
+    /// A question for the content of a file.
     Text {
-        /// Its normalised path.
+        /// The normalised path of the file.
         path: Box<str>,
-        /// The answer; none where nobody could say.
+        /// The answer; none if the world could not answer.
         answer: Option<Content>,
     },
-    /// What a file's content is.
+    /// A question for the hash of a file's content.
     Sha256 {
-        /// Its normalised path.
+        /// The normalised path of the file.
         path: Box<str>,
-        /// There was an answer.
+        /// True if there was an answer.
         answered: bool,
-        /// The hash, lower-case hexadecimal; none where no regular file is there.
+        /// The SHA-256 in lower-case hexadecimal; none if there is no regular file.
         answer: Option<String>,
     },
-    /// What a command does.
+    /// A question for the outcome of a command.
     Run {
-        /// The command, word for word.
+        /// The words of the command.
         command: Vec<String>,
-        /// What became of it; none where nobody could run it.
+        /// The outcome; none if the command could not be run.
         answer: Option<Ran>,
     },
-    /// Whether nothing is uncommitted.
+    /// A question whether there are no uncommitted changes.
     Committed {
-        /// The answer; none where nobody could say.
+        /// The answer; none if the world could not answer.
         answer: Option<bool>,
     },
 }
@@ -440,11 +443,11 @@ pub enum Asked {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Change {
-    /// The variable.
+    /// The name of the variable.
     pub name: Box<str>,
-    /// Its value before.
+    /// The value before.
     pub before: Json,
-    /// Its value now.
+    /// The value after.
     pub after: Json,
 }
 
@@ -452,19 +455,19 @@ pub struct Change {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Note {
-    /// How grave it is.
+    /// The kind of the note.
     pub kind: NoteKind,
     /// The rule, tool or variable.
     pub rule: String,
-    /// What was wrong.
+    /// The message.
     pub message: String,
 }
 
-/// The beginning of a note on a row that a result does not teach, before the name of the fact.
+/// The start of a note on a row that a result does not teach, before the name of the fact.
 const UNLEARNED: &str = "a row of ";
 
 impl Note {
-    /// Returns the message of a row that was not taught, and why.
+    /// Returns the message for a row that was not taught, with the reason.
     pub fn unlearned(fact: &str, why: &dyn std::fmt::Display) -> String {
         format!("{UNLEARNED}`{fact}` was not learned: {why}")
     }
@@ -481,23 +484,24 @@ impl Note {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum NoteKind {
-    /// A rule in shadow, or a monitor, would have spoken.
+    /// A rule in shadow mode, or a monitor, would have given a reason.
     Shadow,
-    /// Reported only.
+    /// A problem that is only reported.
     Warning,
-    /// The result does not decode; nothing was learned from it.
+    /// The result does not decode. Nothing was learned from it.
     Undecoded,
-    /// A part of the result is shown to the agent with another value, or could not be.
+    /// A part of the result is shown to the agent with another value, or could not be replaced.
     Transform,
-    /// A provider of feedback could not be evaluated.
+    /// A feedback provider could not be evaluated.
     Feedback,
-    /// It halted the session.
+    /// The problem halted the session.
     Halt,
-    /// The optimized plan did not settle as the full plan does; what the full plan says counts.
+    /// The optimized plan settled the call differently from the full plan. The outcome of the full
+    /// plan is used.
     Mismatch,
 }
 
-/// A line as it is read; the payload waits for its kind.
+/// A line as it is parsed. The payload is parsed after its kind is known.
 #[derive(Deserialize)]
 struct RawRecord {
     seq: u64,
@@ -540,7 +544,7 @@ impl Record {
         Ok(Record { seq, time, call, payload, prev, hash })
     }
 
-    /// Returns the kind of its event.
+    /// Returns the kind of the record's event.
     pub fn kind(&self) -> Kind {
         match self.payload {
             Payload::Open(_) => Kind::Open,

@@ -1,7 +1,7 @@
 //! Values and types as text for messages, and as JSON.
 //!
-//! Total for every value and type: rendering never fails and the output is bounded. Control and
-//! direction characters are escaped, so that no value can forge a message.
+//! Rendering is total: it never fails for any value and type, and the output is bounded. Control
+//! and direction characters are escaped, so that no value can forge a message.
 
 use crate::json::Json;
 use crate::plan::{Millis, TypeDef, TypeId};
@@ -15,10 +15,10 @@ pub const MAX_CHARS: usize = 200;
 /// The maximum length of a value in feedback, in characters, before escaping.
 pub const MAX_INTERPOLATED: usize = 500;
 
-/// The text in place of a secret.
+/// The text that replaces a secret.
 pub const SECRET: &str = "(secret)";
 
-/// Replaces each secret by another value.
+/// A function that returns the replacement of a secret.
 pub type Redact<'a> = &'a mut dyn FnMut(&Value) -> Json;
 
 /// Renders a value for a message. A string at the top level has no quotes.
@@ -31,9 +31,9 @@ pub fn value(types: &[TypeDef], ty: TypeId, value: &Value) -> String {
     shorten(out, MAX_CHARS)
 }
 
-/// Renders a value for a text with several lines, none of which it can forge (semantics §10): at
-/// most 500 characters, spaces for line breaks and invisible characters, entities for `&`, `<` and
-/// `>`; durations in plain English.
+/// Renders a value for a text with several lines, so that the value cannot forge a line (semantics
+/// §10). The output has at most 500 characters, spaces for line breaks and invisible characters,
+/// and entities for `&`, `<` and `>`. Durations are in plain English.
 pub fn interpolated(types: &[TypeDef], ty: TypeId, value: &Value) -> String {
     let mut text = String::new();
     match value {
@@ -96,7 +96,7 @@ fn escape(text: &str, out: &mut String) {
     }
 }
 
-/// Returns whether a character changes the direction of text, or is invisible.
+/// Returns true if a character changes the direction of text or is invisible.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}')
 }
@@ -201,7 +201,7 @@ pub fn is_bare_key(key: &str) -> bool {
     !key.is_empty() && key.bytes().all(plain)
 }
 
-/// Returns the definition of a type; for an option, that of its inner type.
+/// Returns the definition of a type. For an option, returns the definition of its inner type.
 fn resolved(types: &[TypeDef], ty: Option<TypeId>) -> Option<&TypeDef> {
     match types.get(ty? as usize) {
         Some(TypeDef::Option { of }) => types.get(*of as usize),
@@ -232,7 +232,7 @@ fn format_time(def: Option<&TypeDef>, at: Millis) -> String {
     }
 }
 
-/// Returns a value as the JSON it decodes from, with secrets in clear text.
+/// Returns the JSON from which a value decodes, with secrets in clear text.
 pub fn to_json(types: &[TypeDef], ty: TypeId, value: &Value) -> Json {
     json(types, Some(ty), value, &mut None)
 }

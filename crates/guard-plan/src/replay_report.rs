@@ -1,127 +1,130 @@
 //! The report of a replay: the results of deciding recorded sessions again.
 //!
-//! The replay reference defines the numbers. Nothing here decides.
+//! The replay reference defines the numbers. This module decides nothing.
 
 use crate::verdict::{Code, Decision, Reason};
 use serde::{Deserialize, Serialize};
 
-/// Recorded sessions, decided again.
+/// The results of recorded sessions that were decided again.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReplayReport {
-    /// The guards that decided now.
+    /// The guards that made the new decisions.
     pub guards: Vec<Decider>,
-    /// The form of the logs, where they are no traces of Guard.
+    /// The form of the logs, if they are not traces of Guard.
     pub from: Option<String>,
-    /// How many sessions were decided again to their end.
+    /// The number of sessions that were decided again to their end.
     pub sessions: u64,
-    /// In how many of them everything was as recorded.
+    /// The number of sessions in which everything was as recorded.
     pub same_sessions: u64,
-    /// How many records were read.
+    /// The number of records that were read.
     pub records: u64,
-    /// When the first session began, RFC 3339.
+    /// The time at which the first session began, in RFC 3339.
     pub begin: Option<String>,
-    /// When the last one ended, RFC 3339.
+    /// The time at which the last session ended, in RFC 3339.
     pub end: Option<String>,
-    /// Everything that is recorded, given to the guard one event after the other.
+    /// The view *as recorded*: all recorded events, given to the guard one after the other.
     pub recorded: View,
-    /// Of each session only what came up to the first difference, that included.
+    /// The strict view: the events of each session up to and including the first difference.
     pub strict: View,
-    /// Which rules make the difference, most frequent first.
+    /// The rules that cause differences, most frequent first.
     pub rules: Vec<RuleCount>,
-    /// The differences, in the order of the sessions; the first so many.
+    /// The differences, in the order of the sessions, up to a maximum number.
     pub differences: Vec<Difference>,
-    /// How many differences are not listed.
+    /// The number of differences that are not listed.
     pub unlisted: u64,
-    /// The sessions in which something differs; the first so many.
+    /// The sessions with differences, up to a maximum number.
     pub lanes: Vec<TimelineRow>,
-    /// What could not be decided again at all.
+    /// The files and records that could not be decided again.
     pub failures: Vec<Failed>,
-    /// What the readers of foreign logs passed over.
+    /// The lines that the readers of foreign logs skipped.
     pub passed_over: Vec<SkippedLines>,
 }
 
-/// A guard that decided.
+/// A guard that made the new decisions.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Decider {
-    /// Its name.
+    /// The name of the guard.
     pub guard: String,
-    /// The content hash of its plan, `sha256:…`.
+    /// The content hash of the plan, `sha256:…`.
     pub plan: String,
-    /// How many sessions it decided.
+    /// The number of sessions that the guard decided.
     pub sessions: u64,
-    /// How many of these were recorded with this very plan.
+    /// The number of these sessions that were recorded with the same plan.
     pub own: u64,
 }
 
-/// The counts of a replay: calls, stops and items by how their decisions compare with the recorded ones.
+/// The counts of a replay: calls, stops and items, by the comparison of their decisions with the
+/// recorded ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct View {
-    /// Proposed calls.
+    /// The number of proposed calls.
     pub calls: u64,
-    /// Calls with the same decision and the same reasons.
+    /// The number of calls with the same decision and the same reasons.
     pub same: u64,
-    /// Calls with the same decision for other reasons.
+    /// The number of calls with the same decision and other reasons.
     pub reasons: u64,
-    /// Calls with another decision.
+    /// The numbers of calls with another decision.
     pub decisions: Vec<DecisionChange>,
-    /// Calls, stops and items of which it cannot be said.
+    /// The calls, stops and items whose decision cannot be determined.
     pub unsaid: Unsaid,
-    /// Stops that are blocked now.
+    /// The number of stops that are now blocked.
     pub stops_blocked: u64,
-    /// Stops that are allowed now.
+    /// The number of stops that are now allowed.
     pub stops_allowed: u64,
-    /// Settlements that halt the session now.
+    /// The number of settlements that now halt the session.
     pub halts: u64,
-    /// Settlements that no longer halt it.
+    /// The number of settlements that no longer halt the session.
     pub halts_gone: u64,
-    /// Results of served calls, and items, that come out otherwise.
+    /// The number of results of served calls, and of items, that are different.
     pub items: u64,
-    /// Events whose feedback is another.
+    /// The number of events with different feedback.
     pub feedback: u64,
-    /// Records that say the same and are not the same to the byte; only where the plan is the recorded one.
+    /// The number of records with the same meaning but other bytes; only counted if the plan is the
+    /// recorded one.
     pub records: u64,
-    /// Settlements of calls that the guard does not allow now: skipped with their call.
+    /// The number of settlements of calls that the guard does not allow now. They are skipped
+    /// together with their call.
     pub skipped: u64,
-    /// Approvals, reports and other events that the guard has no use for.
+    /// The number of approvals, reports and other events that the guard does not accept.
     pub untaken: u64,
 }
 
-/// A decision that is another now.
+/// A changed decision, with the number of calls.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DecisionChange {
-    /// As recorded.
+    /// The recorded decision.
     pub then: Decision,
-    /// Now.
+    /// The decision now.
     pub now: Decision,
-    /// How often.
+    /// The number of calls.
     pub count: u64,
 }
 
-/// The counts of undecidable replays, by reason.
+/// The numbers of decisions that cannot be determined, by reason.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Unsaid {
-    /// It depends on an answer of the world that was not asked for then.
+    /// The decision depends on an answer of the world that was not asked for in the recording.
     pub world: u64,
-    /// It depends on a secret of which only the mark is on record.
+    /// The decision depends on a secret, and the record has only its mark.
     pub secrets: u64,
-    /// It differs, but after something in the session that cannot be said.
+    /// The decision differs, but an earlier decision of the session cannot be determined.
     pub after: u64,
 }
 
 impl Unsaid {
-    /// Returns the total.
+    /// Returns the sum of the counts.
     pub fn total(&self) -> u64 {
         self.world + self.secrets + self.after
     }
 }
 
 impl View {
-    /// Counts a decision that differs now.
+    /// Counts a changed decision.
     pub fn shift(&mut self, then: Decision, now: Decision) {
         self.shifts(then, now, 1);
     }
@@ -147,7 +150,7 @@ impl View {
         decisions + stops + self.halts + self.halts_gone + self.items
     }
 
-    /// Returns whether everything is as recorded: texts too, and nothing is unknown.
+    /// Returns true if everything is as recorded, including texts, and nothing is undetermined.
     pub fn is_same(&self) -> bool {
         self.changed() + self.reasons + self.feedback + self.records + self.unsaid.total() == 0
     }
@@ -183,17 +186,17 @@ impl View {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RuleCount {
-    /// Its code.
+    /// The reason code.
     pub code: Code,
     /// The rule's owner.
     pub rule: String,
-    /// `file:line:column`, where it is known.
+    /// `file:line:column` of the rule, if it is known.
     pub span: Option<String>,
-    /// The decision as recorded.
+    /// The recorded decision.
     pub then: Decision,
     /// The decision now.
     pub now: Decision,
-    /// How often.
+    /// The number of calls.
     pub count: u64,
 }
 
@@ -204,83 +207,85 @@ pub struct RuleCount {
 pub enum Aspect {
     /// The decision on a call.
     Decision,
-    /// Whether the agent may stop.
+    /// The decision on a stop.
     Stop,
-    /// Whether the session is halted.
+    /// The halt of the session.
     Halt,
     /// The result of a served call, or an item.
     Item,
-    /// It cannot be said.
+    /// The decision cannot be determined.
     Unsaid,
     /// The reasons of the same decision.
     Reasons,
     /// The feedback.
     Feedback,
-    /// Something else of the record.
+    /// Another part of the record.
     Record,
 }
 
-/// Something that is another now.
+/// A difference between a record and the replay.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Difference {
-    /// The file of the trace.
+    /// The path of the trace's file.
     pub file: String,
-    /// The session.
+    /// The id of the session.
     pub session: String,
     /// The number of the record in its session.
     pub seq: u64,
     /// The session's clock, RFC 3339.
     pub time: String,
-    /// The call, if it is of one.
+    /// The id of the call, if the difference is about one.
     pub call: Option<String>,
-    /// Its tool.
+    /// The tool of the call.
     pub tool: Option<String>,
-    /// Its arguments as they are on record, shortened.
+    /// The arguments as recorded, shortened.
     pub args: String,
-    /// What differs.
+    /// The aspect that differs.
     pub aspect: Aspect,
-    /// How it was, in a word or two.
+    /// The recorded value, in a word or two.
     pub then: String,
-    /// How it is now.
+    /// The value now.
     pub now: String,
-    /// The reason that makes the difference: of now, or of then where there is none now.
+    /// The reason that causes the difference: the new reason, or the recorded one if there is no
+    /// reason now.
     pub reason: Option<Reason>,
-    /// Why it cannot be said, or which part of a record differs.
+    /// The reason why the decision cannot be determined, or the part of the record that differs.
     pub because: Option<String>,
-    /// It is in the strict view too: nothing before it in its session was another.
+    /// True if the difference is also in the strict view: there is no earlier difference in its
+    /// session.
     pub strict: bool,
 }
 
-/// A session in which something differs, for a timeline.
+/// A session with differences, for a timeline.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TimelineRow {
-    /// The file of the trace.
+    /// The path of the trace's file.
     pub file: String,
-    /// The session.
+    /// The id of the session.
     pub session: String,
-    /// When it began, RFC 3339.
+    /// The time at which the session began, in RFC 3339.
     pub begin: String,
-    /// How long it took, in milliseconds.
+    /// The length of the session, in milliseconds.
     pub length: i64,
-    /// Its calls.
+    /// The number of calls.
     pub calls: u64,
-    /// Its calls, and what else differs, in order; the first so many.
+    /// The calls and the other differences, in order, up to a maximum number.
     pub marks: Vec<Mark>,
 }
 
-/// A call on a timeline.
+/// A mark on a timeline: a call or another difference.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Mark {
-    /// Milliseconds since the session began.
+    /// The time since the session began, in milliseconds.
     pub at: i64,
-    /// The number of its record.
+    /// The number of the record.
     pub seq: u64,
-    /// What differs; none where nothing does.
+    /// The aspect that differs; none if nothing differs.
     pub aspect: Option<Aspect>,
-    /// How it is now.
+    /// The value now.
     pub now: String,
 }
 
@@ -288,24 +293,24 @@ pub struct Mark {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Failed {
-    /// The file.
+    /// The path of the file.
     pub file: String,
-    /// The line in it, from 1; none where it is the file itself.
+    /// The line, from 1; none if the whole file failed.
     pub line: Option<u64>,
-    /// Why.
+    /// The reason.
     pub message: String,
 }
 
-/// Lines of a foreign log that were passed over for one cause.
+/// The lines of a foreign log that were skipped for the same reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SkippedLines {
-    /// The file.
+    /// The path of the file.
     pub file: String,
-    /// Why.
+    /// The reason.
     pub why: String,
     /// The first such line, from 1.
     pub first: u64,
-    /// How many.
+    /// The number of skipped lines.
     pub lines: u64,
 }

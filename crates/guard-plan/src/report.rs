@@ -1,6 +1,6 @@
 //! The report of a producer's text under a contract (semantics §14), as data and as text.
 //!
-//! Independent of parsing and judging. Every offset counts bytes of the text, from 0.
+//! This module neither parses nor judges. Every offset is in bytes of the text, from 0.
 
 use crate::json::Json;
 use crate::plan::Root;
@@ -8,24 +8,25 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// The maximum length of the text kept in its report, in bytes.
+/// The maximum length of the text that the report keeps, in bytes.
 pub const KEPT_TEXT: usize = 64 * 1024;
 /// The maximum length of a quarantined unit's snippet, in characters.
 pub const SNIPPET: usize = 500;
-/// The maximum number of listed repairs, problems and passed-over documents; all repairs are
+/// The maximum number of listed repairs, problems and passed-over documents. All repairs are
 /// counted.
 pub const LISTED: usize = 1000;
 
-/// The state of a text after it was read against its contract.
+/// The state of a text after it was checked against its contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// Nothing was lost: every unit survived, the envelope is whole, the text was not cut, no other document holds units.
+    /// Nothing was lost: every unit is valid, the envelope is complete, the text was not cut off,
+    /// and no other document contains units.
     Valid,
-    /// Something was lost, and something can be used.
+    /// Something was lost, and something is usable.
     Partial,
-    /// No document was found, or no item survived where there were some.
+    /// No document was found, or the text has items and none of them is valid.
     Lost,
 }
 
@@ -33,7 +34,7 @@ impl State {
     /// Every state, best first.
     pub const ALL: [State; 3] = [State::Valid, State::Partial, State::Lost];
 
-    /// Returns its name, as in JSON.
+    /// Returns the name of the state, as in JSON.
     pub fn name(self) -> &'static str {
         match self {
             State::Valid => "valid",
@@ -43,27 +44,27 @@ impl State {
     }
 }
 
-/// The reason why a unit did not survive, in the order of judging.
+/// The reason why a unit is not valid, in the order of checking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum QuarantineReason {
-    /// It cannot be read.
+    /// The unit cannot be parsed.
     Malformed,
-    /// The text ends within it.
+    /// The text ends within the unit.
     Truncated,
-    /// It has not the declared shape.
+    /// The unit does not have the declared shape.
     Schema,
-    /// It is too deep, too long, or holds too long a string.
+    /// The unit is too deep, is too long, or contains a string that is too long.
     Bounds,
-    /// It refers to what is not known.
+    /// The unit refers to an unknown value.
     Reference,
-    /// There are enough better ones.
+    /// There are enough units that rank higher.
     OverLimit,
 }
 
 impl QuarantineReason {
-    /// Every reason, in the order of judging.
+    /// All reasons, in the order of checking.
     pub const ALL: [QuarantineReason; 6] = [
         QuarantineReason::Malformed,
         QuarantineReason::Truncated,
@@ -73,7 +74,7 @@ impl QuarantineReason {
         QuarantineReason::OverLimit,
     ];
 
-    /// Returns its name, as in JSON.
+    /// Returns the name of the reason, as in JSON.
     pub fn name(self) -> &'static str {
         match self {
             QuarantineReason::Malformed => "malformed",
@@ -86,7 +87,7 @@ impl QuarantineReason {
     }
 }
 
-/// The number of lines of a text in which places are told by line and column.
+/// The number of lines of a text up to which positions are given by line and column.
 pub const LINES: usize = 20_000;
 
 /// A repair of the text that neither loses nor invents data.
@@ -94,32 +95,32 @@ pub const LINES: usize = 20_000;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Fix {
-    /// A comment was left out.
+    /// A comment was removed.
     Comment,
-    /// A blank that is none in JSON was replaced.
+    /// A whitespace character that JSON does not permit was replaced.
     Blank,
-    /// A comma was left out or supplied.
+    /// A comma was removed or added.
     Comma,
-    /// A colon was supplied.
+    /// A colon was added.
     Colon,
     /// A key was quoted.
     Key,
-    /// Other quotes around a string were replaced.
+    /// The quotes around a string were replaced.
     Quotes,
     /// A control character in a string was escaped.
     Control,
     /// `\'` in a string became `'`.
     Escape,
-    /// `True`, `False`, `None` and the like became JSON's words.
+    /// `True`, `False`, `None` and similar words became those of JSON.
     Literal,
-    /// A closing bracket was supplied, or one too many was left out.
+    /// A closing bracket was added or removed.
     Closer,
-    /// A value was taken in another form, as the contract says.
+    /// A value was converted from another form, as the contract permits.
     Coercion,
 }
 
 impl Fix {
-    /// Returns its name, as in JSON.
+    /// Returns the name of the repair, as in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Fix::Comment => "comment",
@@ -137,77 +138,79 @@ impl Fix {
     }
 }
 
-/// A part of the text.
+/// A range of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Extent {
-    /// Its first byte.
+    /// The first byte.
     pub start: u64,
-    /// The byte after its last.
+    /// The byte after the last one.
     pub end: u64,
 }
 
-/// A position as an editor counts it.
+/// A position as an editor shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Place {
     /// The line, from 1.
     pub line: u64,
-    /// The byte of the line, from 1.
+    /// The byte in the line, from 1.
     pub column: u64,
 }
 
-/// An item that survived.
+/// A valid item.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct KeptItem {
-    /// Its place among the units of its list, from 0, those that did not survive included.
+    /// The index of the item among the units of its list, from 0. Units that are not valid are
+    /// counted, too.
     pub index: u64,
-    /// Where it stands.
+    /// The range of the item in the text.
     pub at: Extent,
-    /// Its value, without those of its own items that did not survive.
+    /// The value of the item, without those of its own items that are not valid.
     pub value: Json,
-    /// Something in it was repaired.
+    /// True if a part of the item was repaired.
     pub repaired: bool,
-    /// It was found by looking for it, after something that could not be read.
+    /// True if the item was found by resynchronising after text that could not be parsed.
     pub resynchronised: bool,
 }
 
-/// A unit that did not survive.
+/// A unit that is not valid.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Quarantined {
-    /// Its list; a list within items is named with those around it: `sections.findings`.
+    /// The name of the list. The name of a list within items contains the enclosing lists:
+    /// `sections.findings`.
     pub list: String,
-    /// Its place among the units of its list, from 0.
+    /// The index of the unit among the units of its list, from 0.
     pub index: u64,
-    /// The item around it, by its place; none where the document is.
+    /// The index of the enclosing item; none if the list belongs to the document.
     pub within: Option<u64>,
-    /// Why it did not survive.
+    /// The reason why the unit is not valid.
     pub reason: QuarantineReason,
-    /// What exactly is wrong.
+    /// The exact problem.
     pub error: String,
-    /// Its text, or the first [`SNIPPET`] characters of it.
+    /// The text of the unit, or its first [`SNIPPET`] characters.
     pub raw: String,
-    /// Where it stands.
+    /// The range of the unit in the text.
     pub at: Extent,
-    /// The place where it begins; none behind the first [`LINES`] lines.
+    /// The position of its start; none after the first [`LINES`] lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
 }
 
-/// A repair, and where it was made.
+/// A repair and its position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Repair {
-    /// The byte at which it was made.
+    /// The byte offset of the repair.
     pub at: u64,
-    /// What was put right.
+    /// The kind of repair.
     pub fix: Fix,
 }
 
@@ -216,22 +219,22 @@ pub struct Repair {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Problem {
-    /// The member; empty for the envelope itself.
+    /// The name of the member; empty for the envelope itself.
     pub member: String,
-    /// In which way.
+    /// The kind of problem.
     pub reason: QuarantineReason,
-    /// What exactly.
+    /// The exact problem.
     pub error: String,
 }
 
-/// A document that is not the answer, because another one is.
+/// A document that is not the answer, because another document is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct OtherDocument {
-    /// Where it stands.
+    /// The range of the document in the text.
     pub at: Extent,
-    /// How many units it holds.
+    /// The number of units in the document.
     pub units: u64,
 }
 
@@ -240,83 +243,86 @@ pub struct OtherDocument {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SpanKind {
-    /// Prose, fences, blanks: what stands around documents.
+    /// The text around documents: prose, fences, whitespace.
     Text,
-    /// What the producer thought before it answered.
+    /// The reasoning of the producer before its answer.
     Reasoning,
-    /// The document but for its items.
+    /// The document without its items.
     Envelope,
-    /// An item that survived, and the separator behind it.
+    /// A valid item, and the separator after it.
     Item,
-    /// Units that did not survive, and the separators behind them.
+    /// Units that are not valid, and the separators after them.
     Quarantined,
     /// A document that is not the answer.
     PassedOver,
-    /// More parts than are told apart.
+    /// Several parts that are not distinguished, because there are too many.
     Mixed,
 }
 
-/// A part of the text and what it is. Together they are the whole text, in order, without overlap.
+/// A range of the text and its kind. Together the ranges cover the whole text, in order, without
+/// overlap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TextSpan {
-    /// What it is.
+    /// The kind of the range.
     pub kind: SpanKind,
-    /// Where it stands.
+    /// The range in the text.
     pub at: Extent,
 }
 
-/// The text that was judged.
+/// The text that was checked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RawText {
-    /// Its length in bytes.
+    /// The length in bytes.
     pub length: u64,
-    /// Its SHA-256, in hexadecimal digits.
+    /// The SHA-256, in hexadecimal digits.
     pub sha256: String,
-    /// Its first [`KEPT_TEXT`] bytes; what is not UTF-8 in them is replaced.
+    /// The first [`KEPT_TEXT`] bytes. Invalid UTF-8 in them is replaced.
     pub start: String,
 }
 
-/// The report on a text that was read against a contract.
+/// The report on a text that was checked against a contract.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Report {
     /// The contract's name.
     pub contract: String,
-    /// What the document is.
+    /// The form of the document.
     #[serde(default, skip_serializing_if = "is_envelope")]
     pub root: Root,
-    /// What remains.
+    /// The state of the text.
     pub state: State,
-    /// A person should look: it is not `valid`, or something was repaired, found again or passed over.
+    /// True if a person should look at the text: it is not `valid`, or something was repaired,
+    /// resynchronised or passed over.
     pub review_required: bool,
-    /// The text ends within a unit or the document, or the producer's finish reason says that it was cut.
+    /// True if the text ends within a unit or the document, or the producer's finish reason says
+    /// that the text was cut off.
     pub truncated: bool,
-    /// The envelope's members that hold, but for its item lists: an object.
+    /// The valid members of the envelope without its item lists, as an object.
     pub envelope: Json,
-    /// What is wrong with the envelope.
+    /// The problems of the envelope.
     pub problems: Vec<Problem>,
-    /// The items that survived, by list, in the order of the text.
+    /// The valid items, by list, in the order of the text.
     pub items: BTreeMap<String, Vec<KeptItem>>,
-    /// The units that did not, in the order of the text; as many as `bounds` keeps.
+    /// The units that are not valid, in the order of the text, up to the number in `bounds`.
     pub quarantined: Vec<Quarantined>,
-    /// How many did not.
+    /// The number of units that are not valid.
     pub quarantined_count: u64,
-    /// What was repaired, in the order of the text; the first [`LISTED`].
+    /// The repairs, in the order of the text; the first [`LISTED`].
     pub repairs: Vec<Repair>,
-    /// How much was repaired.
+    /// The number of repairs.
     pub repairs_count: u64,
-    /// References that nobody checked, because the host handed no such list over.
+    /// The references that were not checked, because the host provided no such list.
     pub unchecked: Vec<String>,
-    /// Documents that are not the answer; the first [`LISTED`].
+    /// The documents that are not the answer; the first [`LISTED`].
     pub passed_over: Vec<OtherDocument>,
     /// The text itself.
     pub text: RawText,
-    /// What each part of the text is.
+    /// The kinds of all ranges of the text.
     pub spans: Vec<TextSpan>,
 }
 
@@ -325,13 +331,13 @@ fn is_envelope(root: &Root) -> bool {
 }
 
 impl Report {
-    /// The number of valid items.
+    /// Returns the number of valid items.
     pub fn kept(&self) -> usize {
         self.items.values().map(Vec::len).sum()
     }
 
-    /// Returns what survived, and nothing else: an object of the envelope's members and the items, or
-    /// the list or value that the document is.
+    /// Returns only the valid values: an object of the envelope's members and the items, or the
+    /// list or value that is the document.
     pub fn values(&self) -> Json {
         let mut members = match &self.envelope {
             Json::Object(members) => members.to_vec(),
@@ -347,7 +353,7 @@ impl Report {
         }
     }
 
-    /// Describes the problems that keep it from being `valid` and the unchecked references, up to a
+    /// Describes the problems that prevent the state `valid`, and the unchecked references, up to a
     /// maximum number.
     pub fn lacks(&self, most: usize) -> String {
         let envelope = self.problems.iter().map(|problem| {
@@ -374,7 +380,7 @@ impl Report {
         said.join("; ")
     }
 
-    /// Returns the report as text: one fact per line.
+    /// Returns the report as text, with one fact per line.
     pub fn text(&self) -> String {
         let mut out = String::new();
         let state = self.state.name();

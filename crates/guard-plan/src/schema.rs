@@ -1,4 +1,4 @@
-//! The JSON Schemas of all types that cross a process.
+//! The JSON Schemas of all types that are exchanged between processes.
 
 use crate::record::{self, Kind};
 use crate::{advice, drive, encode, replay_report, report, verdict};
@@ -22,8 +22,9 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// The schema of a line of the trace: what all records share, and one branch for each kind. An unknown member is refused
-/// in the record, in its payload and in every object that Guard defines.
+/// Returns the schema of a line of the trace: the common members of all records, and one branch for
+/// each kind. An unknown member is refused in the record, in its payload and in every object that
+/// Guard defines.
 fn record() -> Value {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
     let kinds = payloads(&mut generator);
@@ -64,7 +65,7 @@ fn record() -> Value {
     })
 }
 
-/// The payload of each kind, as a reference into the generator's definitions.
+/// Returns the payload of each kind, as a reference into the generator's definitions.
 fn payloads(generator: &mut SchemaGenerator) -> Vec<(Kind, Value)> {
     let mut all = Vec::new();
     let mut add = |kind, payload: schemars::Schema| all.push((kind, payload.to_value()));
@@ -101,7 +102,7 @@ fn close(schema: &mut Value) {
     }
 }
 
-/// Returns true if other schemas beside the properties may list more members.
+/// Returns true if other schemas than the properties may list more members.
 fn is_composed(members: &Map<String, Value>) -> bool {
     ["$ref", "allOf", "anyOf", "oneOf"].iter().any(|key| members.contains_key(*key))
 }

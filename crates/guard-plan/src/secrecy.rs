@@ -1,7 +1,8 @@
-//! Secrets: which expressions read one, how values are shown to people, and arguments without their secrets.
+//! Secrets: which expressions read a secret, how values are shown to people, and the redaction of
+//! arguments.
 //!
-//! The one place where that is decided. What is marked `secret` is shown as `(secret)`, and so is whatever is
-//! worked out from it.
+//! This is the only place that decides it. A value that is marked `secret` is shown as `(secret)`,
+//! and so is every value that is computed from it.
 
 use crate::decode::{holds_secrets, is_secret};
 use crate::json::Json;
@@ -11,11 +12,11 @@ use crate::typing::{required, type_of};
 use crate::value::Value;
 use std::collections::BTreeSet;
 
-/// Replaces a secret by what stands for it.
+/// A function that returns the replacement of a secret.
 pub type Hide<'a> = &'a dyn Fn(&Json) -> Json;
 
-/// Returns true if an expression reads something that is marked `secret`. `params` are the parameters of the tool that
-/// the expression belongs to.
+/// Returns true if an expression reads a value that is marked `secret`. `params` are the parameters
+/// of the tool that the expression belongs to.
 pub fn reads_secret(plan: &Plan, params: &[Field], expr: &Expr) -> bool {
     expr.0.iter().any(|node| match node {
         Node::Param(at) => {
@@ -38,7 +39,7 @@ pub fn reads_secret(plan: &Plan, params: &[Field], expr: &Expr) -> bool {
     })
 }
 
-/// The value of an expression as people see it.
+/// Returns the value of an expression as it is shown to people.
 pub fn shown(plan: &Plan, params: &[Field], expr: &Expr, ty: TypeId, value: &Value) -> String {
     if reads_secret(plan, params, expr) {
         render::SECRET.into()
@@ -47,8 +48,9 @@ pub fn shown(plan: &Plan, params: &[Field], expr: &Expr, ty: TypeId, value: &Val
     }
 }
 
-/// The arguments of a call with something else for every secret. Of a tool that is not declared: for whatever has
-/// the name of some secret, at any depth, since a declared tool may have been meant.
+/// Returns the arguments of a call with every secret replaced. For an undeclared tool, every member
+/// with the name of some secret is replaced, at any depth, because a declared tool may have been
+/// meant.
 pub fn without_secrets(plan: &Plan, tool: Option<&Tool>, args: &Json, hide: Hide<'_>) -> Json {
     match tool {
         Some(tool) if tool.params.iter().any(|param| is_secret(&plan.types, param)) => {
@@ -58,13 +60,13 @@ pub fn without_secrets(plan: &Plan, tool: Option<&Tool>, args: &Json, hide: Hide
         None => match (secret_names(plan), args) {
             (names, _) if names.is_empty() => args.clone(),
             (names, Json::Object(_)) => by_name(&names, args, hide),
-            // What is no object holds no secret that could be told from the rest.
+            // A secret in a value that is not an object cannot be distinguished from the rest.
             _ => hide(args),
         },
     }
 }
 
-/// A value with something else for every member, at any depth, that has the name of some secret.
+/// Returns a value in which every member with the name of some secret is replaced, at any depth.
 pub fn without_named(plan: &Plan, json: &Json, hide: Hide<'_>) -> Json {
     by_name(&secret_names(plan), json, hide)
 }
@@ -74,7 +76,7 @@ pub fn has_secret_name(plan: &Plan, name: &str) -> bool {
     secret_names(plan).contains(name)
 }
 
-/// The names of all parameters and fields that are secret.
+/// Returns the names of all secret parameters and fields.
 fn secret_names(plan: &Plan) -> BTreeSet<&str> {
     let params = plan.tools.iter().flat_map(|tool| &tool.params);
     let fields = plan.types.iter().flat_map(|def| match def {
@@ -107,7 +109,7 @@ fn by_name(names: &BTreeSet<&str>, json: &Json, hide: Hide<'_>) -> Json {
 
 fn of_fields(types: &[TypeDef], fields: &[Field], json: &Json, hide: Hide<'_>) -> Json {
     let Json::Object(members) = json else {
-        // What is no object holds no secret that could be told from the rest.
+        // A secret in a value that is not an object cannot be distinguished from the rest.
         return hide(json);
     };
     let member = |(name, json): &(Box<str>, Json)| {
@@ -122,7 +124,7 @@ fn of_fields(types: &[TypeDef], fields: &[Field], json: &Json, hide: Hide<'_>) -
     Json::Object(members.iter().map(member).collect())
 }
 
-/// A value of a type with something else for every secret.
+/// Returns a value of a type with every secret replaced.
 pub fn of_type(types: &[TypeDef], ty: TypeId, json: &Json, hide: Hide<'_>) -> Json {
     match (types.get(ty as usize), json) {
         (_, Json::Null) => Json::Null,
@@ -136,7 +138,8 @@ pub fn of_type(types: &[TypeDef], ty: TypeId, json: &Json, hide: Hide<'_>) -> Js
                 |(key, json): &(Box<str>, Json)| (key.clone(), of_type(types, *of, json, hide));
             Json::Object(members.iter().map(member).collect())
         }
-        // Not of its type: what is secret in it cannot be told from the rest.
+        // The value does not have its type, so a secret in it cannot be distinguished from the
+        // rest.
         _ if holds_secrets(types, ty) => hide(json),
         _ => json.clone(),
     }

@@ -1,7 +1,8 @@
 //! Instants and durations as text: RFC 3339, simple formats, the language's notation, plain
 //! English.
 //!
-//! All in milliseconds, in UTC, on the proleptic Gregorian calendar. Reads no clock.
+//! All values are in milliseconds, in UTC, on the proleptic Gregorian calendar. This module does
+//! not read a clock.
 
 use crate::words::count;
 use std::fmt::Write as _;
@@ -12,7 +13,7 @@ pub const HOUR: i64 = 3_600_000;
 /// The length of a day, in milliseconds.
 const DAY: i64 = 24 * HOUR;
 
-/// The units of the duration notation, ascending.
+/// The units of the duration notation, in ascending order.
 const UNITS: [(&str, i64); 6] =
     [("ms", 1), ("s", 1000), ("m", 60_000), ("h", HOUR), ("d", DAY), ("w", 7 * DAY)];
 
@@ -40,7 +41,7 @@ impl Civil {
     pub fn from_millis(time: i64) -> Civil {
         let days = time.div_euclid(DAY);
         let rest = time.rem_euclid(DAY);
-        // Eras of 400 years that begin on 1 March: the leap day is the last day of its year.
+        // Eras of 400 years start on 1 March, so that the leap day is the last day of its year.
         let shifted = days + 719_468;
         let era = shifted.div_euclid(146_097);
         let of_era = shifted.rem_euclid(146_097);
@@ -150,7 +151,7 @@ pub fn parse_rfc3339(text: &str) -> Option<i64> {
     parse_rfc3339_at(text, None)
 }
 
-/// As [`parse_rfc3339`]; a text without an offset has this one, in milliseconds.
+/// Parses like [`parse_rfc3339`]. A text without an offset has this offset, in milliseconds.
 pub fn parse_rfc3339_at(text: &str, offset: Option<i64>) -> Option<i64> {
     let mut scan = TimeScanner(text.as_bytes());
     let year = scan.digits(4)?;
@@ -175,14 +176,14 @@ pub fn parse_rfc3339_at(text: &str, offset: Option<i64>) -> Option<i64> {
     (scan.0.is_empty() && colon).then(|| civil.to_millis())?.map(|t| t + leap * 1000 - offset)
 }
 
-/// Formats as RFC 3339 in UTC, with milliseconds only if they are not zero.
+/// Formats an instant as RFC 3339 in UTC, with milliseconds only if they are not zero.
 pub fn format_rfc3339(time: i64) -> String {
     let mut out = String::with_capacity(24);
     write_rfc3339(time, &mut out);
     out
 }
 
-/// Appends RFC 3339 in UTC.
+/// Appends an instant as RFC 3339 in UTC.
 pub fn write_rfc3339(time: i64, out: &mut String) {
     let at = Civil::from_millis(time);
     if (0..=9999).contains(&at.year) {
@@ -204,7 +205,7 @@ pub fn write_rfc3339(time: i64, out: &mut String) {
 }
 
 fn push_digits(out: &mut String, number: i64, places: usize) {
-    // Callers ask for at most four digits: years have no more here.
+    // Callers request at most four digits: years have at most four here.
     let mut digits = [b'0'; 4];
     let mut rest = number;
     for digit in digits.iter_mut().rev() {
@@ -215,8 +216,8 @@ fn push_digits(out: &mut String, number: i64, places: usize) {
     out.push_str(std::str::from_utf8(&digits[4 - places..]).expect("digits are text"));
 }
 
-/// Returns whether a format contains only `%Y %m %d %H %M %S %z %%` and text, at least the date,
-/// and nothing twice.
+/// Returns true if a format contains only `%Y %m %d %H %M %S %z %%` and text, contains at least the
+/// date, and contains no field twice.
 pub fn valid_format(format: &str) -> bool {
     let mut seen = Vec::new();
     let mut chars = format.chars();
@@ -235,12 +236,12 @@ pub fn valid_format(format: &str) -> bool {
     ['Y', 'm', 'd'].iter().all(|c| seen.contains(c))
 }
 
-/// Parses an instant in a format; missing fields are zero, the default offset is UTC.
+/// Parses an instant in a format. Missing fields are zero, and the default offset is UTC.
 pub fn parse_format(format: &str, text: &str) -> Option<i64> {
     parse_format_at(format, text, 0)
 }
 
-/// As [`parse_format`], with another default offset, in milliseconds.
+/// Parses like [`parse_format`], with another default offset, in milliseconds.
 pub fn parse_format_at(format: &str, text: &str, mut offset: i64) -> Option<i64> {
     let mut scan = TimeScanner(text.as_bytes());
     let mut civil =
@@ -266,7 +267,7 @@ pub fn parse_format_at(format: &str, text: &str, mut offset: i64) -> Option<i64>
     if scan.0.is_empty() { civil.to_millis().map(|time| time - offset) } else { None }
 }
 
-/// Formats an instant, in UTC.
+/// Formats an instant in a format, in UTC.
 pub fn format_with(format: &str, time: i64) -> String {
     let at = Civil::from_millis(time);
     let mut out = String::new();
@@ -296,13 +297,13 @@ pub fn parse_duration(text: &str) -> Option<i64> {
     read_duration(text).ok()
 }
 
-/// Parses a duration that is longer than nothing, for a timer.
+/// Parses a duration that is longer than zero, for a timer.
 pub fn parse_span(text: &str) -> Option<std::time::Duration> {
     let millis = u64::try_from(parse_duration(text)?).ok()?;
     (millis > 0).then(|| std::time::Duration::from_millis(millis))
 }
 
-/// As [`parse_duration`], and says what is wrong with the text.
+/// Parses like [`parse_duration`], and reports what is wrong with the text.
 ///
 /// ```
 /// assert_eq!(guard_plan::time::read_duration("1h30m"), Ok(5_400_000));
@@ -312,7 +313,7 @@ pub fn parse_span(text: &str) -> Option<std::time::Duration> {
 ///
 /// # Errors
 ///
-/// The problem, as the rest of a sentence about the text.
+/// The problem, as the end of a sentence about the text.
 pub fn read_duration(text: &str) -> Result<i64, String> {
     let mut rest = text;
     let mut total: i64 = 0;
@@ -342,7 +343,7 @@ pub fn read_duration(text: &str) -> Result<i64, String> {
     Ok(total)
 }
 
-/// Formats in plain English: `5 minutes`, `1 hour 30 minutes`, `250 milliseconds`.
+/// Formats a duration in plain English: `5 minutes`, `1 hour 30 minutes`, `250 milliseconds`.
 pub fn describe_duration(millis: i64) -> String {
     const NAMES: [(&str, u64); 4] =
         [("day", DAY as u64), ("hour", HOUR as u64), ("minute", 60_000), ("second", 1000)];

@@ -1,8 +1,9 @@
-//! Trust in a plan: what its expressions read that nobody vouches for.
+//! Trust in a plan: the untrusted data that its expressions read.
 //!
-//! The compiler lets nothing teach that is not trusted. A kernel follows trust at run time as well (semantics
-//! §8), so that a plan from elsewhere, or an error of the compiler, launders nothing. This says what a
-//! clause reads; what variables hold is the session's.
+//! The compiler lets only trusted input teach facts. A kernel also tracks trust at run time
+//! (semantics §8), so that neither a plan from elsewhere nor an error of the compiler can launder
+//! untrusted data. This module determines what a clause reads. The session tracks what variables
+//! contain.
 
 use crate::builtin::Builtin;
 use crate::plan::{
@@ -12,36 +13,40 @@ use crate::plan::{
 use crate::typing::{element, required};
 use serde::{Deserialize, Serialize};
 
-/// The way down into a result, by member, and by element where only `json` is known.
+/// A path into a result: member names, and [`ELEMENT`] for an element where only `json` is known.
 type Path = Vec<String>;
 
-/// An element of something that may be a list or an object; no member has this name.
+/// The path step for an element of a value that may be a list or an object. No member has this
+/// name.
 pub const ELEMENT: &str = "[*]";
 
 /// A level of distrust, in ascending order. Trusted content has no level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Level {
-    /// The agent chose it; a result that is read beside it vouches for it.
+    /// The agent chose the content. A result that is read together with it vouches for it.
     Chosen,
-    /// Nobody vouches for it.
+    /// Nothing vouches for the content.
     Untrusted,
 }
 
-/// The least trusted content that a variable has held so far, in its values or its keys; `None`: all was trusted.
+/// The least trusted content that a variable has held so far, in its values or its keys; `None` if
+/// all of it was trusted.
 pub type Stain = Option<Level>;
 
-/// The reads of an expression or a clause, as far as trust depends on them.
+/// The reads of an expression or a clause, as far as they matter for trust.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reading {
-    /// The worst of what it reads beside variables.
+    /// The least trusted content that is read, apart from variables.
     worst: Option<Level>,
-    /// It reads a trusted part of the call's own result.
+    /// True if it reads a trusted part of the call's own result.
     vouched: bool,
-    /// It reads nothing that trust is about.
+    /// True if it reads nothing that has a trust level.
     quiet: bool,
-    /// The variables it reads: an entry is there, or not, by whoever chose the keys.
+    /// The variables that are read. The presence of an entry depends on the party that chose the
+    /// keys.
     vars: Vec<VarId>,
-    /// For each read that endorsements alone vouch for: those endorsements. A row teaches if one of them holds.
+    /// For each read that only endorsements vouch for: those endorsements. A row is taught if one
+    /// of them holds.
     pub needs: Vec<Vec<EndorsementNeed>>,
 }
 
@@ -61,8 +66,8 @@ impl Reading {
         self.vars.iter().map(of_var).fold(self.worst, Option::max)
     }
 
-    /// Returns true if the `learn` clause may teach its facts. Nothing that it reads may be untrusted, and what the
-    /// agent chose must stand beside a trusted part of the result.
+    /// Returns true if the `learn` clause may teach its facts. Nothing that it reads may be
+    /// untrusted, and content that the agent chose needs a trusted part of the result beside it.
     pub fn may_teach(&self, tool: &Tool, stains: &[Stain]) -> bool {
         match self.level(stains) {
             Some(Level::Untrusted) => false,
@@ -72,8 +77,9 @@ impl Reading {
     }
 }
 
-/// Reads what an effect writes: its value, the keys of its target, and for which elements. Whatever it makes of the state
-/// before it is the agent's choice: the agent chooses how often, and when.
+/// Returns the reads of an effect: its value, the keys of its target, and its ranges and condition.
+/// A value that depends on the earlier state counts as the agent's choice, because the agent
+/// chooses how often and when the effect is applied.
 pub fn of_effect(plan: &Plan, tool: &Tool, effect: &Effect) -> Reading {
     let mut reads = Reads::new(plan, tool);
     reads.bind(&effect.ranges);
@@ -86,7 +92,7 @@ pub fn of_effect(plan: &Plan, tool: &Tool, effect: &Effect) -> Reading {
     reads.done()
 }
 
-/// Reads what an observation writes, as [`of_effect`].
+/// Returns the reads of an observation, as [`of_effect`] does.
 pub fn of_observation(plan: &Plan, tool: &Tool, observe: &Observe) -> Reading {
     let mut reads = Reads::new(plan, tool);
     observe.target.keys().chain([&observe.value]).for_each(|expr| reads.root(expr));
@@ -96,7 +102,7 @@ pub fn of_observation(plan: &Plan, tool: &Tool, observe: &Observe) -> Reading {
     reads.done()
 }
 
-/// Returns true if an expression reads the state. A temporal operator reads it as it was.
+/// Returns true if an expression reads the state. A temporal operator reads earlier states.
 fn reads_state(expr: &Expr) -> bool {
     expr.0.iter().any(|node| matches!(node, Node::State(_) | Node::Temporal(_)))
 }
@@ -113,14 +119,14 @@ pub fn of_learn(plan: &Plan, tool: &Tool, learn: &Learn) -> Reading {
             None => reads.root(&range.over),
         }
     }
-    // How many elements there are counts, whatever is read of them.
+    // The number of elements matters, whatever is read of them.
     let places = places.iter().enumerate();
     places.for_each(|(nth, place)| place.iter().for_each(|place| reads.range(nth, place)));
     reads.done()
 }
 
-/// Returns the reads of the condition of an endorsement. It decides about parts, so none of the parts that it reads may be
-/// untrusted.
+/// Returns the reads of the condition of an endorsement. The condition decides about parts, so none
+/// of the parts that it reads may be untrusted.
 pub fn of_endorsement(plan: &Plan, tool: &Tool, endorsement: &Endorsement) -> Reading {
     let mut reads = Reads::new(plan, tool);
     reads.bind(&endorsement.part.ranges);
@@ -128,12 +134,12 @@ pub fn of_endorsement(plan: &Plan, tool: &Tool, endorsement: &Endorsement) -> Re
     reads.done()
 }
 
-/// The call whose result a part belongs to.
+/// The call to whose result a part belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ResultCall {
-    /// The call's own.
+    /// The call itself.
     Result,
-    /// The last success of a tool.
+    /// The last successful call of a tool.
     Last(ToolId),
 }
 
@@ -142,21 +148,23 @@ enum ResultCall {
 struct ReadPlace {
     root: ResultCall,
     path: Path,
-    /// Its type, where one is declared.
+    /// The type of the part, if one is declared.
     ty: Option<TypeId>,
-    /// The elements that it is a part of, from the outermost: the slot of each, and the length of the path to it.
+    /// The elements that contain the part, from the outermost: the slot of each, and the length of
+    /// the path to it.
     within: Vec<(u32, usize)>,
-    /// An index picks it out of a list or map.
+    /// True if an index selects the part from a list or map.
     picked: bool,
 }
 
 impl ReadPlace {
-    /// The slot of the innermost element that it is a part of.
+    /// Returns the slot of the innermost element that contains the part.
     fn base(&self) -> Option<u32> {
         self.within.last().map(|(slot, _)| *slot)
     }
 
-    /// Returns the members on the way from an element, or from the result; `None` if it is no part of that element.
+    /// Returns the members on the path from an element, or from the result; `None` if the part is
+    /// not in that element.
     fn members_from(&self, base: Option<u32>) -> Option<impl Iterator<Item = &String>> {
         let from = match base {
             None => 0,
@@ -166,19 +174,19 @@ impl ReadPlace {
     }
 }
 
-/// The members on a path. Lists on the way count for nothing.
+/// Returns the members on a path. Lists on the path are not counted.
 fn members(path: &[String]) -> impl Iterator<Item = &String> {
     path.iter().filter(|step| *step != ELEMENT)
 }
 
 /// An endorsed part, as a lesson reaches it.
 struct EndorsedPlace {
-    /// The slot of its element; `None`: it is a part of the whole result.
+    /// The slot of its element; `None` if it is a part of the whole result.
     base: Option<u32>,
-    /// The members on the way from there.
+    /// The members on the path from there.
     members: Path,
     extractor: Option<Builtin>,
-    /// The number of members on the way from the result.
+    /// The number of members on the path from the result.
     depth: usize,
     /// The ranges of the lesson that bind its elements.
     ranges: Vec<usize>,
@@ -186,7 +194,8 @@ struct EndorsedPlace {
 }
 
 impl EndorsedPlace {
-    /// Returns true if it vouches for a part, or for what a function extracts from it.
+    /// Returns true if the endorsement vouches for a part, or for the strings that a function
+    /// extracts from it.
     fn covers(&self, trust: &Trust, place: &ReadPlace, by: Option<Builtin>) -> bool {
         place.root == ResultCall::Result
             && !trust.denies_within(self.depth, &place.path)
@@ -197,7 +206,7 @@ impl EndorsedPlace {
     }
 }
 
-/// Returns the endorsements of a tool whose elements a lesson binds as well.
+/// Returns the endorsements of a tool whose elements the lesson also binds.
 fn endorsed(tool: &Tool, learn: &Learn, places: &[Option<ReadPlace>]) -> Vec<EndorsedPlace> {
     let reached = |(at, endorsement): (usize, &Endorsement)| {
         let (lists, rest) = endorsement.part.steps();
@@ -213,7 +222,7 @@ fn endorsed(tool: &Tool, learn: &Learn, places: &[Option<ReadPlace>]) -> Vec<End
             };
             let nth = places.iter().position(|place| place.as_ref().is_some_and(binds))?;
             let theirs = &learn.ranges[nth].binders;
-            // The element is the last name; the name before it is its index.
+            // The element is the last name, and the name before it is its index.
             if own.binders.len() > theirs.len() {
                 return None;
             }
@@ -248,12 +257,13 @@ impl<'p> Reads<'p> {
 
     fn done(mut self) -> Reading {
         let read = &mut self.reading;
-        // A variable that holds nothing to distrust says as little as a literal.
+        // A variable without untrusted content counts like a literal.
         read.quiet = !self.parts && read.worst.is_none();
         self.reading
     }
 
-    /// Binds the names of ranges, and returns the part that each ranges over; `None` where it is no part.
+    /// Binds the names of ranges, and returns the part that each of them ranges over; `None` if it
+    /// is not a part.
     fn bind(&mut self, ranges: &[Range]) -> Vec<Option<ReadPlace>> {
         let mut places = Vec::with_capacity(ranges.len());
         for Range { over, binders } in ranges {
@@ -307,7 +317,7 @@ impl<'p> Reads<'p> {
             | Node::Calls { .. } => {
                 self.mark(Level::Chosen);
             }
-            // Whoever writes a private text chooses the answer.
+            // The writer of a private text controls the answer.
             Node::MayRead(..) => {
                 self.mark(Level::Untrusted);
                 self.children(expr, found);
@@ -334,15 +344,15 @@ impl<'p> Reads<'p> {
         node.for_each_child(&mut |child| self.visit(expr, child));
     }
 
-    /// Reads a part, or what a function extracts from it.
+    /// Reads a part, or the strings that a function extracts from it.
     fn part(&mut self, place: &ReadPlace, by: Option<Builtin>) {
         let covering = self.covering(place, by);
         self.read(place.root, covering, |trust| trust.vouches_for(&place.path));
     }
 
-    /// Reads which elements a range of a lesson has.
+    /// Reads the elements of a range of a lesson.
     fn range(&mut self, nth: usize, place: &ReadPlace) {
-        // Elements that no endorsement holds for teach nothing.
+        // Elements for which no endorsement holds teach nothing.
         let binds = |need: &EndorsementNeed| {
             let own = |endorsed: &&EndorsedPlace| endorsed.need == *need;
             self.endorsed.iter().find(own).is_some_and(|endorsed| endorsed.ranges.contains(&nth))
@@ -353,7 +363,7 @@ impl<'p> Reads<'p> {
         }
     }
 
-    /// The endorsements that cover a part.
+    /// Returns the endorsements that cover a part.
     fn covering(&self, place: &ReadPlace, by: Option<Builtin>) -> Vec<EndorsementNeed> {
         let covers = |endorsed: &&EndorsedPlace| endorsed.covers(&self.tool.trust, place, by);
         self.endorsed.iter().filter(covers).map(|endorsed| endorsed.need.clone()).collect()
@@ -380,7 +390,7 @@ impl<'p> Reads<'p> {
         }
     }
 
-    /// The keys by which a part is reached are read, too.
+    /// Reads the keys by which a part is reached.
     fn keys(&mut self, expr: &Expr, node: NodeId) {
         if let Some(Node::Index(_, key)) = expr.0.get(node as usize) {
             self.visit(expr, *key);
@@ -430,7 +440,7 @@ impl<'p> Reads<'p> {
         }
     }
 
-    /// An element of a part.
+    /// Returns an element of a part.
     fn element(&self, mut place: ReadPlace) -> ReadPlace {
         let is_json = |ty| matches!(required(self.plan, ty), Some(TypeDef::Json));
         let json = place.ty.is_none_or(is_json);
@@ -442,12 +452,12 @@ impl<'p> Reads<'p> {
     }
 }
 
-/// The root of an expression.
+/// Returns the root of an expression.
 fn last(expr: &Expr) -> NodeId {
     NodeId::try_from(expr.0.len().saturating_sub(1)).unwrap_or_default()
 }
 
-/// Returns the node that a node is a part of: its operand, for a member, field, index or unwrap.
+/// Returns the operand of a member, field, index or unwrap: the node that contains this node.
 fn inner(expr: &Expr, node: NodeId) -> Option<NodeId> {
     match expr.0.get(node as usize)? {
         Node::Member(object, _)
@@ -458,7 +468,7 @@ fn inner(expr: &Expr, node: NodeId) -> Option<NodeId> {
     }
 }
 
-/// The variable that a value is reached in by an index.
+/// Returns the variable in which a value is reached by an index.
 fn variable(expr: &Expr, node: NodeId) -> Option<VarId> {
     let base = inner(expr, node)?;
     match (expr.0.get(node as usize)?, expr.0.get(base as usize)?) {
@@ -468,7 +478,8 @@ fn variable(expr: &Expr, node: NodeId) -> Option<VarId> {
 }
 
 impl Trust {
-    /// True if everything at and below a path is trusted, whatever the elements ([`ELEMENT`]) on the way are.
+    /// Returns true if everything at and below a path is trusted, for all elements ([`ELEMENT`]) on
+    /// the path.
     pub fn vouches_for(&self, path: &[String]) -> bool {
         let members: Path = path.iter().filter(|step| *step != ELEMENT).cloned().collect();
         let around = self.parts.iter().filter(|(part, _)| members.starts_with(part));
@@ -478,14 +489,16 @@ impl Trust {
             && self.parts.iter().all(|(part, trusted)| *trusted || !other(part))
     }
 
-    /// True if something at or below a path is untrusted by a rule of more than `depth` members: the longest path decides.
+    /// Returns true if something at or below a path is untrusted by a rule of more than `depth`
+    /// members. The longest path decides.
     pub fn denies_within(&self, depth: usize, path: &[String]) -> bool {
         let denies =
             |(part, trusted): &(Path, bool)| !trusted && part.len() > depth && meets(part, path);
         self.parts.iter().any(denies)
     }
 
-    /// True if it is trusted which elements there are at a path; what lies in them may be untrusted.
+    /// Returns true if the set of elements at a path is trusted. The content of the elements may be
+    /// untrusted.
     pub fn vouches_for_range(&self, path: &[String]) -> bool {
         // An element may be any member.
         if path.iter().any(|step| step == ELEMENT) {
@@ -496,7 +509,8 @@ impl Trust {
     }
 }
 
-/// True if one may lie within the other: an element is a member of an object as well as one of a list.
+/// Returns true if one path may lie within the other. An element stands for a member of an object
+/// or an element of a list.
 fn meets(part: &[String], path: &[String]) -> bool {
     match (part, path) {
         ([], _) | (_, []) => true,

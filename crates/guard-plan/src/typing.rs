@@ -1,17 +1,18 @@
-//! Types of the places that expressions read: parameters, variables, history, facts, and parts of them.
+//! The types of the values that expressions read: parameters, variables, history, facts, and parts
+//! of them.
 //!
-//! What is computed has no type here. For those who ask how long a collection may be, or whether a field is
-//! secret; the checker has typed everything long before.
+//! Computed values have no type here. The module serves questions such as the maximum length of a
+//! collection, or whether a field is secret. The checker has determined all types before.
 
 use crate::builtin::{Builtin, SIMPLE_COMMAND};
 use crate::plan::{Expr, Field, Node, NodeId, Plan, QuantifierOp, TypeDef, TypeId};
 
-/// The maximum depth to which types of nodes are followed: bound variables lead to collections, and these to other
-/// variables.
+/// The maximum depth to which the types of nodes are followed: bound variables lead to collections,
+/// and these lead to other variables.
 const DEPTH: u32 = 64;
 
-/// The type of a node that reads a place; none where it computes something. `params`: those of the tool whose
-/// expression it is.
+/// Returns the type of a node that reads a value; `None` if the node computes something. `params`
+/// are the parameters of the tool that the expression belongs to.
 pub fn type_of(plan: &Plan, params: &[Field], expr: &Expr, node: NodeId) -> Option<TypeId> {
     followed(plan, params, expr, node, DEPTH)
 }
@@ -49,7 +50,8 @@ fn followed(
     }
 }
 
-/// The type of a bound variable: of what it ranges over, its place among the names, and how many names there are.
+/// Returns the type of a bound variable, from the collection that it ranges over, its index among
+/// the names, and the number of names.
 fn bound(
     plan: &Plan,
     expr: &Expr,
@@ -64,14 +66,15 @@ fn bound(
     }
     let ty = inner(over)?;
     match required(plan, ty)? {
-        // The first of two names is an index or a key, and so is the only name of a map's entries.
+        // The first of two names is an index or a key. The only name for the entries of a map is
+        // also the key.
         TypeDef::Map { .. } if names == 1 || at == 0 => None,
         TypeDef::List { .. } if names == 2 && at == 0 => None,
         _ => element(plan, ty),
     }
 }
 
-/// The record of a simple command.
+/// Returns the record of a simple command.
 fn simple_command(plan: &Plan) -> Option<TypeId> {
     let place = plan.types.iter().position(|def| match def {
         TypeDef::Record { name, fields } => {
@@ -83,10 +86,10 @@ fn simple_command(plan: &Plan) -> Option<TypeId> {
     place.and_then(|place| TypeId::try_from(place).ok())
 }
 
-/// The collection that the bound variable at a node ranges over, its place among the names, and how many names
-/// there are.
+/// Returns the collection that the bound variable at a node ranges over, the index of the variable
+/// among the names, and the number of names.
 fn binding(expr: &Expr, node: NodeId, slot: u32) -> Option<(NodeId, usize, usize)> {
-    // Parents come after their children; siblings may use one slot again.
+    // Parents come after their children. Siblings may use the same slot again.
     let mut inner = node;
     for (parent, candidate) in expr.0.iter().enumerate().skip(node as usize + 1) {
         let mut leads = false;
@@ -98,7 +101,7 @@ fn binding(expr: &Expr, node: NodeId, slot: u32) -> Option<(NodeId, usize, usize
             && *body == inner
             && let Some(at) = binders.iter().position(|bound| *bound == slot)
         {
-            // Lists in step bind one name each.
+            // Lists that are iterated together bind one name each.
             return match over.as_slice() {
                 [only] => Some((*only, at, binders.len())),
                 several => Some((*several.get(at)?, 0, 1)),
@@ -109,7 +112,7 @@ fn binding(expr: &Expr, node: NodeId, slot: u32) -> Option<(NodeId, usize, usize
     None
 }
 
-/// The definition of a type; of an option what it may hold.
+/// Returns the definition of a type. For an option, returns the definition of its inner type.
 pub fn required(plan: &Plan, ty: TypeId) -> Option<&TypeDef> {
     match plan.types.get(ty as usize)? {
         TypeDef::Option { of } => plan.types.get(*of as usize),
@@ -117,7 +120,7 @@ pub fn required(plan: &Plan, ty: TypeId) -> Option<&TypeDef> {
     }
 }
 
-/// The type of the elements of a collection.
+/// Returns the type of the elements of a collection.
 pub fn element(plan: &Plan, ty: TypeId) -> Option<TypeId> {
     match required(plan, ty)? {
         TypeDef::List { of, .. } | TypeDef::Set { of, .. } | TypeDef::Map { of, .. } => Some(*of),

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// A parsed URL. Scheme and host are lower case in `text` as well.
+/// A parsed URL. The scheme and the host are in lower case, also in `text`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Url {
     /// The whole URL.
@@ -11,7 +11,7 @@ pub struct Url {
     pub scheme: Box<str>,
     /// The host; empty if there is none. An IPv6 address keeps its brackets.
     pub host: Box<str>,
-    /// The port as written, else 80 or 443 for `http` and `https`, else 0.
+    /// The port as written, or 80 or 443 for `http` and `https`, or 0.
     pub port: u16,
     /// The path, up to the query or fragment.
     pub path: Box<str>,

@@ -1,8 +1,8 @@
 //! The structure of a plan: the conditions under which a kernel can run it without further checks.
 //!
-//! Every index is in range, every expression is a bounded tree, every memory that a rule reads is
-//! kept. Types of expressions are not checked here: evaluation is total, and a type mismatch is a
-//! fault.
+//! Every index is in range, every expression is a bounded tree, and every memory that a rule reads
+//! is kept. Types of expressions are not checked here: evaluation is total, and a type mismatch is
+//! a fault.
 
 mod contract;
 mod expression;
@@ -22,7 +22,7 @@ pub const MAX_STEPS: u64 = 10_000_000;
 
 type ValidationResult = Result<(), String>;
 
-/// Checks a plan and its sources; the error names the position and the problem.
+/// Checks a plan and its sources. The error names the position and the problem.
 pub(crate) fn plan(plan: &Plan, sources: &Sources) -> ValidationResult {
     let spans = sources.spans.iter().all(|span| (span.file as usize) < sources.files.len());
     ensure(spans, || "a span is in no file".into())?;
@@ -165,7 +165,7 @@ fn type_def(plan: &Plan, def: &TypeDef, depths: &[u32]) -> Result<u32, String> {
     }
 }
 
-/// Returns whether values of a type are keys of a map, other than strings.
+/// Returns true if values of a type are keys of a map, other than strings.
 fn is_key(plan: &Plan, ty: TypeId) -> bool {
     let int = TypeDef::Int { min: None, max: None };
     match plan.types.get(ty as usize) {

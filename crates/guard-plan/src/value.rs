@@ -1,22 +1,22 @@
-//! Typed values, and the faults of computing with them.
+//! Typed values, and the faults of evaluating expressions.
 //!
-//! A value does not store its type: enums are indexes, records are positional. Rendering needs the
-//! type. Nothing here parses JSON or asks the world.
+//! A value does not store its type: enums are indexes, and records are positional. Rendering needs
+//! the type. This module neither parses JSON nor asks the world.
 
 mod bytes;
 
 use crate::json::Json;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One, in units of a decimal's fixed scale: six places.
+/// The number 1 in units of a decimal's fixed scale of six places.
 pub const DECIMAL_ONE: i64 = 1_000_000;
 
 /// A typed value (language reference §4).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Value {
-    /// The missing option; a present option is its value.
+    /// The missing option. A present option is its value.
     None,
-    /// A truth value.
+    /// A boolean.
     Bool(bool),
     /// A 64-bit integer.
     Int(i64),
@@ -47,7 +47,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// The value with the numbers of all `json` inside of it in one spelling.
+    /// Returns the value with the numbers of all `json` inside of it in one spelling.
     pub fn normalised(&self) -> Value {
         let all = |items: &[Value]| items.iter().map(Value::normalised).collect();
         match self {
@@ -64,11 +64,11 @@ impl Value {
     }
 }
 
-/// The most that one effect on elements writes, by [`Value::weight`].
+/// The maximum amount that one effect on elements writes, by [`Value::weight`].
 pub const MAX_WRITTEN: usize = 16 << 20;
 
 impl Value {
-    /// Returns about how many bytes the value takes.
+    /// Returns the approximate size of the value, in bytes.
     pub fn weight(&self) -> usize {
         fn json(node: &Json) -> usize {
             match node {
@@ -98,7 +98,7 @@ impl Value {
     ///
     /// # Errors
     ///
-    /// The effect writes more than [`MAX_WRITTEN`].
+    /// Returns a fault if the effect writes more than [`MAX_WRITTEN`].
     pub fn add_weight(&self, written: &mut usize) -> Result<(), Fault> {
         *written = written.saturating_add(self.weight());
         if *written <= MAX_WRITTEN {
@@ -109,16 +109,16 @@ impl Value {
     }
 }
 
-/// The reason why an expression has no value. A rule that meets one denies with `evaluation_error`.
+/// The reason why an expression has no value. A rule with a fault denies with `evaluation_error`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
-    /// A result does not fit 64 bits: the operation.
+    /// A result does not fit 64 bits. Contains the operation.
     Overflow(&'static str),
     /// Division or remainder by zero.
     DivisionByZero,
-    /// A value that another rule should have established is missing: its name.
+    /// A value that another rule should have established is missing. Contains its name.
     Missing(String),
-    /// Two texts together are longer than a text may be.
+    /// Two joined texts are longer than a text may be.
     TooLong,
     /// Lists that are iterated together have different lengths.
     UnequalLengths(usize, usize),
@@ -126,9 +126,9 @@ pub enum Fault {
     NegativeCost(String),
     /// The session has no deadline.
     NoDeadline,
-    /// The world gave no answer: the question and the reason.
+    /// The world gave no answer. Contains the question and the reason.
     NoAnswer(String),
-    /// A value does not decode to the required type: the value and the reason.
+    /// A value does not decode to the required type. Contains the value and the reason.
     Decode(String),
 }
 

@@ -2,24 +2,25 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The decision (language reference §5). They join as deny > ask > wait > allow. Deliberately exhaustive:
-/// a host must notice a new kind.
+/// The decision (language reference §5). Decisions join as deny > ask > wait > allow. The enum is
+/// deliberately exhaustive: a host must notice a new kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
     /// The call may run.
     Allow,
-    /// An unsettled parallel call touches what this one depends on; ask again when it has settled.
+    /// An unsettled parallel call touches a resource on which this call depends. Ask again when it
+    /// has settled.
     Wait,
-    /// Somebody must approve exactly this call first.
+    /// A person must approve exactly this call first.
     Ask,
     /// The call must not run.
     Deny,
 }
 
 impl Decision {
-    /// The decision as it is written everywhere outside.
+    /// Returns the decision as it is written in all output.
     pub fn as_str(self) -> &'static str {
         match self {
             Decision::Allow => "allow",
@@ -41,11 +42,11 @@ pub enum Code {
     InvalidArguments,
     /// A required call has not succeeded.
     Requires,
-    /// A `deny` rule says so.
+    /// A `deny` rule applies.
     Denied,
-    /// A `transform` says that an argument must have another value.
+    /// A `transform` requires another value of an argument.
     Transform,
-    /// A counter is full.
+    /// A limit is reached.
     Limit,
     /// A budget does not cover the cost.
     Budget,
@@ -55,21 +56,21 @@ pub enum Code {
     Invariant,
     /// An approval is needed.
     Approval,
-    /// Irreversible and critical, and not explicitly authorised.
+    /// The call is irreversible and critical, and not explicitly authorised.
     Gated,
-    /// A probe says that something is not ready.
+    /// A probe reports that something is not ready.
     NotReady,
     /// A lifecycle does not permit the transition.
     Lifecycle,
-    /// A value refers to nothing known.
+    /// A value refers to something unknown.
     UnknownReference,
     /// A rule could not be evaluated.
     EvaluationError,
-    /// An unsettled call may write what this one reads or writes.
+    /// An unsettled call may write a resource that this call reads or writes.
     Conflict,
     /// The session is halted.
     Halted,
-    /// The optimized plan did not decide as the full plan does (`shadow 1/N`).
+    /// The optimized plan decided differently from the full plan (`shadow 1/N`).
     PlanMismatch,
     /// A proved invariant did not hold when it was checked again.
     BrokenProof,
@@ -129,26 +130,26 @@ impl Code {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Reason {
-    /// What kind of reason.
+    /// The kind of reason.
     pub code: Code,
-    /// What this reason alone would decide.
+    /// The decision that this reason alone would give.
     pub decision: Decision,
     /// The rule's owner: a tool, policy, invariant, budget or variable.
     pub rule: String,
-    /// What is wrong, for the agent.
+    /// The problem, as a message to the agent.
     pub message: String,
-    /// What would make the call allowed; may be empty.
+    /// The remedy that would make the call allowed; may be empty.
     pub help: String,
-    /// `file:line:column` of the rule, where it is known.
+    /// `file:line:column` of the rule, if it is known.
     pub span: Option<String>,
-    /// Names still needed, sorted: tools to call, roles to approve, calls to wait for.
+    /// The names that are still needed, sorted: tools to call, roles to approve, calls to wait for.
     pub needs: Vec<String>,
-    /// The values that mattered: expression and rendering.
+    /// The relevant values: expression and rendering.
     pub values: Vec<(String, String)>,
 }
 
 impl Reason {
-    /// The message, and in parentheses what would help.
+    /// Returns the message, followed by the remedy in parentheses.
     pub fn text(&self) -> String {
         match self.help.as_str() {
             "" => self.message.clone(),
@@ -161,11 +162,11 @@ impl Reason {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Verdict {
-    /// The join of the reasons' decisions; allow without any.
+    /// The join of the reasons' decisions; allow if there are none.
     pub decision: Decision,
     /// All reasons, ordered by code, then rule, then message.
     pub reasons: Vec<Reason>,
-    /// What rules in shadow, and monitors, would have said; without effect.
+    /// The reasons that rules in shadow mode, and monitors, would have given; they have no effect.
     pub shadowed: Vec<Reason>,
 }
 
@@ -175,7 +176,7 @@ impl Verdict {
         self.decision == Decision::Allow
     }
 
-    /// The verdict as an agent should read it: a line for each reason, with what helps.
+    /// Returns the verdict as a text for the agent: one line for each reason, with its remedy.
     pub fn message(&self) -> String {
         self.reasons.iter().map(Reason::text).collect::<Vec<_>>().join("\n")
     }

@@ -1,7 +1,7 @@
 //! A plan as text: expressions, types, durations and rules in the author's notation.
 //!
-//! Used by explanations, guides, references and diagrams of a guard. Independent of where the text
-//! is shown.
+//! Explanations, guides, references and diagrams of a guard use this text. The module does not
+//! depend on where the text is shown.
 
 mod bound;
 mod expr;
@@ -20,7 +20,8 @@ use crate::plan::{
     TypeId,
 };
 
-/// The text that an agent reads in place of a result of which a part cannot be changed as a `transform` says.
+/// The text that replaces a result for the agent if a part of the result cannot be changed as a
+/// `transform` requires.
 pub const WITHHELD: &str = "the result is withheld: a part of it would have to be changed first";
 
 /// Formats a number of things, singular or plural: `1 call`, `2 calls`.
@@ -48,7 +49,7 @@ pub fn duration(millis: i64) -> String {
     let mut rest = millis.unsigned_abs();
     let mut out = String::from(if millis < 0 { "-" } else { "" });
     for (unit, size) in UNITS {
-        // Weeks only where nothing is left: 60 days are 60d.
+        // Weeks are used only if nothing is left over: 60 days are 60d.
         let whole = unit != "w" || rest.is_multiple_of(size);
         if rest >= size && whole {
             out.push_str(&format!("{}{unit}", rest / size));
@@ -125,7 +126,7 @@ pub fn limit(limit: &Limit) -> String {
     }
 }
 
-/// `low`, `medium`, `high`, `critical`.
+/// Formats a risk level: `low`, `medium`, `high`, `critical`.
 pub fn risk(risk: Risk) -> &'static str {
     match risk {
         Risk::Low => "low",
@@ -135,12 +136,12 @@ pub fn risk(risk: Risk) -> &'static str {
     }
 }
 
-/// `orders[order_id].status`.
+/// Formats a target: `orders[order_id].status`.
 pub fn target(shows: &Shows, target: &Target) -> String {
     walk(shows, target).0
 }
 
-/// Formats what is assigned to a target.
+/// Formats the value that is assigned to a target.
 pub fn assigned(shows: &Shows, to: &Target, value: &crate::plan::Expr) -> String {
     typed(shows, value, walk(shows, to).1)
 }
@@ -163,7 +164,7 @@ fn walk(shows: &Shows, target: &Target) -> (String, Option<TypeId>) {
             }
             Step::Index(key) => {
                 let key = match (def, &key.0[..]) {
-                    // A key that is an int, a bool or a variant is held as its text.
+                    // A key that is an int, a bool or a variant is stored as its text.
                     (Some(TypeDef::Map { key: Some(_), .. }), [Node::String(text)]) => text.clone(),
                     _ => expr(shows, key),
                 };

@@ -1,4 +1,4 @@
-//! Laws of what crosses a process, on generated input.
+//! Property tests of the exchanged types, on generated input.
 
 mod main {
     mod json;

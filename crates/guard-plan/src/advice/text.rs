@@ -1,7 +1,7 @@
 //! Advice as text for a reasoner.
 //!
 //! The numbers are those of the advice, in full. Session data is escaped and truncated, so that no
-//! value can pass for a heading.
+//! value can imitate a heading.
 
 use super::{Action, Advice, BudgetView, Decimal, Param, Recent};
 use crate::json;
@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 pub const MAX_ACTIONS: usize = 50;
 /// The maximum length of documentation or a title, in characters.
 const MAX_WORDS: usize = 200;
-/// The maximum length of arguments, in characters.
+/// The maximum length of the arguments, in characters.
 const MAX_ARGS: usize = 1_000;
 
 /// The instructions for the reasoner's answer.
@@ -22,7 +22,7 @@ const ANSWER: &str = "Choose an action. Return one JSON object and nothing else:
     {\"stop\": true, \"reasoning\": \"...\"}\n";
 
 impl Action {
-    /// Returns its part of the text.
+    /// Returns the text of the status.
     pub fn text(&self) -> String {
         let mut out = String::new();
         action_to(self, &mut out);
@@ -31,7 +31,7 @@ impl Action {
 }
 
 impl Advice {
-    /// The advice as a decision-support text.
+    /// Formats the advice as a text that supports a decision.
     pub fn text(&self) -> String {
         let mut out = String::new();
         if let Some(why) = &self.halted {

@@ -1,7 +1,7 @@
 //! `commands`: the simple commands of a text that a shell runs, as values.
 //!
-//! The reader is `guard-command`. A text or file that only the shell could know is an element that cannot be read
-//! (see `extract::unreadable`), so that no allow-list holds for it.
+//! The parser is `guard-command`. A text or file that only the shell can determine is replaced by
+//! an unreadable element (see `extract::unreadable`), so that no allow-list accepts it.
 
 use super::eval::confused;
 use super::extract::unreadable::{element, is_unreadable};
@@ -41,11 +41,12 @@ pub fn commands_of(text: &str, folder: &str) -> Value {
     Value::List(read(text, folder).iter().enumerate().map(record).collect())
 }
 
-/// The place of a simple command: what only the shell could know has another value in each.
+/// The position of a simple command. Values that only the shell can determine are different at each
+/// position.
 struct CommandPlace<'w> {
-    /// What stands for the whole text; computed where something of it is not known.
+    /// The unreadable element of the whole text; computed only if something in the text is unknown.
     text: &'w dyn Deref<Target = String>,
-    /// The position among the commands.
+    /// The index among the commands.
     at: usize,
 }
 

@@ -1,4 +1,4 @@
-//! The evaluation of the builtins; total for all arguments.
+//! The evaluation of the builtins, which is total for all arguments.
 
 use super::extract::EmitText;
 use super::is_unreadable;
@@ -24,8 +24,8 @@ fn text<'a>(value: &&'a Value) -> Result<&'a str, Fault> {
     }
 }
 
-/// Returns true if `whole` contains `part`. An empty `part` is contained in no text, so that a name that was left empty
-/// matches nothing.
+/// Returns true if `whole` contains `part`. An empty `part` is contained in no text, so that a name
+/// that was left empty does not match every text.
 pub fn contains_text(whole: &str, part: &str) -> bool {
     !part.is_empty() && whole.contains(part)
 }
@@ -54,7 +54,7 @@ pub(super) fn len(args: &[&Value]) -> BuiltinResult {
             Json::Object(members) => members.len(),
             _ => 0,
         },
-        // What is missing in a `json`.
+        // A missing member of a `json`.
         Value::None => 0,
         _ => return Err(confused()),
     }))
@@ -98,7 +98,7 @@ pub(super) fn abs(args: &[&Value]) -> BuiltinResult {
 
 pub(super) fn lower(args: &[&Value]) -> BuiltinResult {
     let text = match args[0] {
-        // A lesson for a `caseless` column, which a `json` fills.
+        // A lesson for a `caseless` column, whose value comes from a `json`.
         Value::Json(json) => json.as_str().ok_or_else(confused)?,
         _ => text(&args[0])?,
     };
@@ -126,7 +126,8 @@ pub(super) fn split(args: &[&Value]) -> BuiltinResult {
     }))
 }
 
-/// The maximum number of bytes of a text that is made of two: a variable that a call makes longer would double with each call.
+/// The maximum number of bytes of a text that is joined from two texts. Without it, a variable that
+/// a call makes longer could double with each call.
 pub const MAX_JOINED: usize = 1 << 20;
 
 pub(super) fn concat(args: &[&Value]) -> BuiltinResult {
@@ -158,7 +159,8 @@ enum GlobToken {
     AnyRun,
 }
 
-/// Matches the pattern with a set of positions, in time proportional to pattern times text.
+/// Matches the pattern with a set of positions, in time proportional to the pattern's length times
+/// the text's length.
 fn glob_matches(text: &str, pattern: &str) -> bool {
     let mut tokens = Vec::new();
     let mut chars = pattern.chars().peekable();
@@ -227,7 +229,7 @@ pub(super) fn email_local(args: &[&Value]) -> BuiltinResult {
     Ok(local.map_or(Value::None, string))
 }
 
-/// Returns the text of a value. The second argument names the variants of its enum.
+/// Returns the text of a value. The second argument has the names of its enum's variants.
 pub(super) fn shown(args: &[&Value]) -> BuiltinResult {
     Ok(match args[0] {
         Value::Bool(true) => string("true"),
@@ -247,8 +249,9 @@ pub(super) fn shown(args: &[&Value]) -> BuiltinResult {
     })
 }
 
-/// Returns the path that a text is as an argument of a call. An unreadable element is no path, and neither is a text
-/// with one in it: below a folder, it would lie in that folder.
+/// Returns the path that a text denotes as an argument of a call. An unreadable element is not a
+/// path, and neither is a text that contains one: after a folder it would otherwise count as a path
+/// in that folder.
 pub(super) fn read_path(args: &[&Value]) -> BuiltinResult {
     let (Value::String(text), Value::Path(workspace)) = (args[0], args[1]) else {
         return Err(confused());
@@ -265,8 +268,8 @@ pub(super) fn version_at_least(args: &[&Value]) -> BuiltinResult {
     Ok(Value::Bool(order.is_some_and(Ordering::is_ge)))
 }
 
-/// Returns the numbers of a version without trailing zeros, whether it is a release, and its
-/// pre-release parts.
+/// Returns the numbers of a version without trailing zeros, true if it is a release, and the parts
+/// of its pre-release.
 fn version_parts(text: &str) -> Option<(Vec<u64>, bool, Vec<PreRelease<'_>>)> {
     let text = text.strip_prefix('v').unwrap_or(text);
     let text = text.split_once('+').map_or(text, |(version, _)| version);
@@ -287,7 +290,7 @@ fn version_parts(text: &str) -> Option<(Vec<u64>, bool, Vec<PreRelease<'_>>)> {
     Some((numbers, pre.is_none(), parts))
 }
 
-/// A part of a pre-release: numbers come before words.
+/// A part of a pre-release. Numbers sort before words.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum PreRelease<'a> {
     Number(u64),
@@ -316,9 +319,8 @@ pub(super) fn round(args: &[&Value]) -> BuiltinResult {
     Ok(Value::Int(decimal::round(*units)))
 }
 
-/// Returns the results of an extractor on a string, or on the strings of `json`, keys too, each once, in
-/// order.
-/// Lists each piece once, in the order of the text.
+/// Returns the results of an extractor on a string, or on the strings of a `json` including its
+/// keys. Each result occurs once, in order.
 pub(super) fn extracted(args: &[&Value], extract: Extractor) -> BuiltinResult {
     let mut seen = std::collections::HashSet::new();
     let mut found = Vec::new();

@@ -1,8 +1,9 @@
-//! The text extractors: linear scanners, simple rather than complete.
+//! The text extractors: linear scanners that are simple rather than complete.
 //!
-//! What `emails`, `urls`, `hosts` and `paths` read strictly may fill a fact, so in doubt they read less: a part
-//! of a longer word is never an address. What they do not read, though somebody else might follow it, is an
-//! element that cannot be read ([`unreadable`]). The others leave out what is in doubt.
+//! The strict results of `emails`, `urls`, `hosts` and `paths` may fill a fact, so in doubt they
+//! extract less: a part of a longer word is never an address. A text that they cannot read
+//! strictly, but that another program might follow, becomes an unreadable element ([`unreadable`]).
+//! The other extractors omit doubtful text.
 
 mod addresses;
 mod files;
@@ -19,7 +20,8 @@ pub(crate) type EmitText<'a> = &'a mut dyn FnMut(&str);
 /// The maximum length of an IBAN, in characters.
 const MAX_IBAN: usize = 34;
 
-/// Calls `visit` for each maximal run of characters that satisfy `is`, with the characters beside it.
+/// Calls `visit` for each maximal run of characters that satisfy `is`, with the characters before
+/// and after it.
 fn runs<'t>(
     text: &'t str,
     is: fn(char) -> bool,
@@ -48,7 +50,7 @@ fn is_address_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '%' | '+' | '-' | '@')
 }
 
-/// Returns the local part and domain of a text that is an e-mail address as a whole.
+/// Returns the local part and the domain if the whole text is an e-mail address.
 pub(super) fn address(text: &str) -> Option<(&str, &str)> {
     let (local, domain) = text.split_once('@')?;
     let dotted = |part: &str| !part.is_empty() && part.split('.').all(|label| !label.is_empty());
@@ -113,7 +115,7 @@ pub(crate) fn urls(text: &str, emit: EmitText) {
 
 pub(crate) fn links(text: &str, emit: EmitText) {
     links::each(text, &mut |link| match link {
-        // Of such an address `mentions` would ask for its digits only.
+        // For such an address, `mentions` would compare only its digits.
         links::FoundLink::Url(url)
             if url.host.starts_with('[') || links::is_one_number(&url.host) =>
         {
@@ -187,7 +189,7 @@ fn iban(bytes: &[u8]) -> Option<(String, usize)> {
         if !kind || digits.len() == MAX_IBAN {
             break;
         }
-        // The first four characters count last: two running remainders.
+        // The first four characters are processed last, so there are two running remainders.
         let part = usize::from(digits.len() < 4);
         remainders[part] = step(remainders[part], *byte);
         digits.push(*byte as char);
@@ -203,7 +205,7 @@ fn iban(bytes: &[u8]) -> Option<(String, usize)> {
     found
 }
 
-/// Returns the remainder by 97 after one more character.
+/// Returns the remainder modulo 97 after one more character.
 fn step(remainder: u32, byte: u8) -> u32 {
     match byte {
         b'0'..=b'9' => (remainder * 10 + u32::from(byte - b'0')) % 97,
@@ -238,13 +240,14 @@ fn is_number_char(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '.' | '-' | '_')
 }
 
-/// Returns true for marks that tie digits together: thousands, a decimal comma, a list, a time, a date, a fraction.
+/// Returns true for a mark that joins digits: thousands, a decimal comma, a list, a time, a date, a
+/// fraction.
 fn ties_digits(c: char) -> bool {
     matches!(c, ',' | '\'' | '’' | ':' | '/')
 }
 
-/// Emits the numbers that can be read in one way only. Marks between groups of three digits are left out; digits that other
-/// marks tie together are no number.
+/// Emits the numbers that can be read in only one way. Marks between groups of three digits are
+/// omitted. Digits that other marks join are not a number.
 pub(crate) fn numbers(text: &str, emit: EmitText) {
     runs(
         text,
@@ -264,20 +267,21 @@ pub(crate) fn numbers(text: &str, emit: EmitText) {
     );
 }
 
-/// Emits every run of digits, as a text is read that is not trusted: what stands in it in any reading is seen.
+/// Emits every run of digits, for a text that is not trusted: every number that the text contains
+/// in any reading is seen.
 pub(crate) fn figures(text: &str, emit: EmitText) {
     runs(text, is_number_char, |run, _, _| number(run, emit));
 }
 
-/// The units that may follow a number without a blank. None of them changes the number, as `k` and `m` may, and none is one letter: `5G` is
-/// a name.
+/// The units that may follow a number without a space. None of them changes the number, as `k` and
+/// `m` may, and none is a single letter, because `5G` is a name.
 const UNITS: [&str; 30] = [
     "kb", "mb", "gb", "tb", "kib", "mib", "gib", "tib", "mg", "kg", "lb", "lbs", "oz", "mm", "cm",
     "km", "ft", "ml", "ms", "sec", "min", "hr", "hrs", "px", "kwh", "usd", "eur", "gbp", "chf",
     "jpy",
 ];
 
-/// Returns a number without the unit behind it.
+/// Returns a number without the unit after it.
 fn without_unit(word: &str) -> &str {
     let number = word.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = &word[number.len()..];
@@ -311,7 +315,7 @@ fn is_digit(c: char) -> bool {
 pub(super) fn dates(text: &str, emit: EmitText) {
     runs(text, is_number_char, |run, _, _| {
         let run = run.trim_end_matches('.');
-        // An instant begins with its date.
+        // An instant starts with its date.
         let date = run.split_once('T').map_or(run, |(date, _)| date);
         if date.len() == 10 && parse_format("%Y-%m-%d", date).is_some() {
             emit(date);
@@ -321,7 +325,7 @@ pub(super) fn dates(text: &str, emit: EmitText) {
 
 pub(crate) fn words(text: &str, emit: EmitText) {
     for word in super::mention::runs(text) {
-        // Letter by letter, as `mentions` does: a final sigma is no letter of its own.
+        // Converted letter by letter, as `mentions` does: a final sigma is not a separate letter.
         let word: String = word.chars().flat_map(char::to_lowercase).collect();
         emit(&word);
     }
@@ -338,7 +342,7 @@ pub(crate) fn quoted(text: &str, emit: EmitText) {
         let inner = &rest[at + open.len_utf8()..];
         rest = inner;
         for (i, (_, close)) in PAIRS.iter().enumerate().filter(|(_, pair)| pair.0 == open) {
-            // If a closing mark does not occur ahead, it is not searched for again.
+            // After a closing mark was not found ahead, it is not searched for again.
             match (!unclosed[i]).then(|| inner.find(*close)).flatten() {
                 Some(end) => {
                     if end > 0 {
@@ -359,7 +363,7 @@ pub(super) fn names(text: &str, emit: EmitText) {
     }
 }
 
-/// Emits the names of a line; returns whether the next line begins a sentence.
+/// Emits the names of a line. Returns true if the next line begins a sentence.
 fn names_in(line: &str, mut begins: bool, emit: EmitText) -> bool {
     let mut run: Vec<&str> = Vec::new();
     let mut run_begins = begins;

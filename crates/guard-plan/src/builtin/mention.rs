@@ -1,4 +1,5 @@
-//! Mentions: whether the words of a text stand in what the user said (expressions, "Questions about the session").
+//! Mentions: the test whether the user's messages contain the words of a text (expressions,
+//! "Questions about the session").
 //!
 //! The kernel and the reference evaluator keep the words of the prompts as one text, which this module writes and searches.
 
@@ -9,20 +10,23 @@ use crate::value::Value;
 /// The maximum length of the words that a session keeps, in bytes.
 pub const MAX_SAID: usize = 1 << 20;
 
-/// Adds the words of a prompt to those that were said before. Returns false, and adds nothing, where they would be too long.
+/// Adds the words of a prompt to the words of earlier prompts. Returns false, and adds nothing, if
+/// they would exceed [`MAX_SAID`].
 pub fn hear(said: &mut String, prompt: &str) -> bool {
     let words = words(prompt);
-    // Lower-case letters may be longer than what was written; the limit is for what is kept.
+    // Lower-case letters may be longer than the original ones; the limit applies to the stored
+    // text.
     let fits = said.len() + words.len() < MAX_SAID;
     if fits {
         said.push_str(&words);
-        // No word holds a line break: what is mentioned stands in one prompt.
+        // No word contains a line break, so a mention lies within one prompt.
         said.push('\n');
     }
     fits
 }
 
-/// Returns the runs of letters and digits of a text in lower case, each between two blanks; empty where there is none.
+/// Returns the runs of letters and digits of a text in lower case, with a space before and after
+/// each; empty if there are none.
 fn words(text: &str) -> String {
     let mut words = String::with_capacity(text.len() + 2);
     for word in runs(text) {
@@ -35,7 +39,7 @@ fn words(text: &str) -> String {
     words
 }
 
-/// The runs of letters and digits of a text.
+/// Returns the runs of letters and digits of a text.
 pub(super) fn runs(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
 }
@@ -46,7 +50,7 @@ pub(super) fn mentions(args: &[&Value]) -> BuiltinResult {
     Ok(Value::Bool(is_mentioned(named, said)))
 }
 
-/// Returns whether the words of a text stand next to one another in one prompt of those that were said.
+/// Returns true if the words of a text stand next to one another in one of the user's prompts.
 pub fn is_mentioned(named: &str, said: &str) -> bool {
     if is_unreadable(named) {
         return false;

@@ -44,7 +44,7 @@ fn measures() {
     check(B::Round, &[Value::Decimal(1_500_000)], Value::Int(2));
     assert!(Builtin::Abs.eval(&[&Value::Int(i64::MIN)]).is_err());
     assert!(Builtin::Decimal.eval(&[&Value::Int(i64::MAX)]).is_err());
-    // What is missing in a `json`.
+    // A missing member of a `json`.
     check(B::Len, &[Value::None], Value::Int(0));
     check(B::Emails, &[Value::None], Value::List(Vec::new()));
     assert!(Builtin::Len.eval(&[&Value::Int(1)]).is_err());
@@ -183,7 +183,7 @@ fn paths() {
 
 #[test]
 fn extractors() {
-    // What reads strictly; the rest is the matter of the suite.
+    // Strict results; the suite tests the rest.
     let found = |builtin: Builtin, input: &str, expected: &[&str]| {
         let Ok(Value::List(mut all)) = builtin.eval(&[&text(input)]) else { panic!("no list") };
         all.retain(|element| shown(element) != "?");
@@ -268,7 +268,7 @@ fn shown(element: &Value) -> &str {
     }
 }
 
-/// The text that a case means: `\n`, `\t`, `\\` and `\u{HEX}`.
+/// Decodes the text of a case: `\n`, `\t`, `\\` and `\u{HEX}`.
 fn unescaped(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -288,7 +288,7 @@ fn unescaped(text: &str) -> String {
     out + rest
 }
 
-/// Pieces that a lenient reader follows; `N` is a number that makes each its own.
+/// Pieces that a lenient reader follows. `N` is a number that makes each of them unique.
 const LINKS: [&str; 29] = [
     "https://hN.com/a",
     "https://x@hN.com",
@@ -321,7 +321,7 @@ const LINKS: [&str; 29] = [
     "/\\/\\hN",
 ];
 
-/// Pieces that a lenient mailer delivers to.
+/// Pieces that a lenient mail server delivers to.
 const MAILBOXES: [&str; 12] = [
     "bN@evil.com",
     "\"bN\"@evil.com",
@@ -369,7 +369,7 @@ proptest! {
         prop_assert!(count(B::Emails, &input) >= pieces, "{input}");
     }
 
-    /// Whatever stands around a scheme and a name, somebody sees a link there.
+    /// A scheme and a name are found as a link, whatever text is around them.
     #[test]
     fn a_scheme_is_never_overlooked(before in NOISE, middle in NOISE, after in NOISE) {
         let input = format!("{before}://{middle}e{after}");
@@ -391,11 +391,12 @@ proptest! {
     }
 }
 
-/// Text of what extractors are cut by and fooled with.
+/// Text of characters that separate or mislead extractors.
 const NOISE: &str = "[a-z0-9.:/@%\\\\\"'`<>()\\[\\]#?&=;,é．。＠\u{0}\u{ad}\u{200b}-]{0,12}";
 
 proptest! {
-    /// A path is that of its text, in whatever workspace; and a text that is a path is the argument of that text.
+    /// A path is that of its text, in any workspace. A text that is a path gives the same argument
+    /// as the text.
     #[test]
     fn a_path_is_that_of_its_text(
         workspace in "(/[a-z.~]{1,3}){0,3}",
@@ -417,7 +418,7 @@ proptest! {
         }
     }
 
-    /// An address has both parts or none.
+    /// An address has both parts, or it is not an address.
     #[test]
     fn an_address_has_both_parts(input in "[a-zA-Z.@ -]{0,12}(@[a-z.]{0,8})?") {
         let part = |builtin: Builtin| builtin.eval(&[&text(&input)]).unwrap();

@@ -1,4 +1,4 @@
-//! Values in another form than their own, where the author of a guard says so.
+//! Values in other forms than the one of their type, where the author of a guard permits them.
 
 use crate::json::Json;
 use crate::plan::{CoercedForm, TakenForms, TypeDef};
@@ -6,7 +6,8 @@ use crate::value::{DECIMAL_ONE, Value};
 use crate::{decimal, time};
 use std::borrow::Cow;
 
-/// Returns the value that a text or number stands for; `None` unless nothing is lost by it.
+/// Returns the value that a text or number stands for; `None` if the conversion would lose
+/// information.
 pub fn coerced(from: CoercedForm, def: &TypeDef, value: &Json) -> Option<Json> {
     match (from, def, value) {
         (
@@ -16,7 +17,7 @@ pub fn coerced(from: CoercedForm, def: &TypeDef, value: &Json) -> Option<Json> {
         ) => {
             let read = Json::parse(text).ok()?;
             let number = matches!(read, Json::Int(_) | Json::Number(_));
-            // As JSON writes it: no blanks around it.
+            // In the notation of JSON, without whitespace around it.
             (number && read.to_string() == **text).then_some(read)
         }
         (CoercedForm::String, TypeDef::Bool, Json::String(text)) => match &**text {
@@ -35,13 +36,14 @@ pub fn coerced(from: CoercedForm, def: &TypeDef, value: &Json) -> Option<Json> {
     }
 }
 
-/// Returns the JSON of the value's own form, where it is taken from another one.
+/// Returns the JSON of the value in the form of its type, if it is accepted in another form.
 pub(super) fn own<'a>(forms: &TakenForms, def: &TypeDef, json: &'a Json) -> Cow<'a, Json> {
     let read = forms.from.and_then(|from| coerced(from, def, json));
     read.map_or(Cow::Borrowed(json), Cow::Owned)
 }
 
-/// Returns a scalar that is rounded, written without its offset from UTC, or no known variant.
+/// Decodes a scalar that is rounded, is written without its offset from UTC, or is not a known
+/// variant.
 pub(super) fn other(forms: &TakenForms, def: &TypeDef, json: &Json) -> Option<Value> {
     match (def, json) {
         (TypeDef::Int { .. }, Json::Number(text)) => {

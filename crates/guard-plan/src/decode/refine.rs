@@ -10,7 +10,7 @@ impl Decoder<'_> {
     ///
     /// # Errors
     ///
-    /// The first refinement that the value does not fulfil.
+    /// The first refinement that the value violates.
     pub fn conform(&self, ty: TypeId, value: &Value) -> Result<(), DecodeProblem> {
         let fail = |message| Err(DecodeProblem { path: String::new(), message });
         let Some(def) = self.def(ty) else {
@@ -30,7 +30,7 @@ impl Decoder<'_> {
             (TypeDef::Record { fields, .. }, Value::Record(values)) => {
                 fields.iter().zip(values).try_for_each(|(field, value)| {
                     self.conform(field.ty, value).map_err(|problem| {
-                        // Keys of a map on the way are secret, too.
+                        // The keys of a map on the path are also secret.
                         let problem = if field.secret {
                             DecodeProblem { path: String::new(), message: self.hidden(field.ty) }
                         } else {
@@ -101,7 +101,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// A mismatch that does not show the value.
+    /// Returns the message of a mismatch, without the value.
     fn hidden(&self, ty: TypeId) -> String {
         format!("expected {}, found {}", render::type_name(self.types, ty), render::SECRET)
     }
@@ -122,7 +122,8 @@ impl Decoder<'_> {
         {
             return Some(format!("expected at most {max} bytes, found {}", text.len()));
         }
-        // As many bytes as characters may be there need not be counted.
+        // A string with at most this many bytes cannot have too many characters, so they are not
+        // counted.
         if let Some(max) = max_chars
             && text.len() as u64 > *max
         {

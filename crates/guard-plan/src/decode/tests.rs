@@ -1,7 +1,7 @@
 use super::*;
 use crate::plan::CoercedForm;
 
-/// Rows for most of what there is.
+/// A type table with most kinds of types.
 fn types() -> Vec<TypeDef> {
     let field = |name: &str, ty| Field {
         name: name.into(),

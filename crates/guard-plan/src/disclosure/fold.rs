@@ -1,12 +1,13 @@
-//! The words of a text as they are compared: what readers see alike is alike.
+//! The normalised words of a text for comparison: characters that look alike to readers are equal.
 
 use crate::builtin::is_hidden;
 use crate::hex;
 use std::borrow::Cow;
 
-/// Returns the words of a text as they are compared. Letters are in lower case, without accents, and in the Latin letter that
-/// they look like; characters that nobody sees are left out. Between two words stands a blank where the text has
-/// whitespace, and a hyphen where it has punctuation only. `%20` and its like, as urls write them, are what they stand for.
+/// Returns the normalised words of a text. Letters become lower case, without accents, and the
+/// Latin letter that they look like. Invisible characters are omitted. Between two words is a space
+/// if the text has whitespace there, and a hyphen if it has only punctuation. URL escapes such as
+/// `%20` are decoded.
 pub fn fold(text: &str) -> String {
     let text = &*unescaped(text);
     let mut out = String::with_capacity(text.len());
@@ -22,7 +23,7 @@ pub fn fold(text: &str) -> String {
         let c = plain(c);
         let mut buffer = [0; 4];
         let letters = letters_of(c).unwrap_or_else(|| c.encode_utf8(&mut buffer)).chars();
-        // Some letters are two in lower case.
+        // Some letters become two in lower case.
         let letters = letters.flat_map(char::to_lowercase).filter(|c| !is_dropped(*c));
         let own_word = has_no_blanks(c);
         if own_word {
@@ -45,7 +46,7 @@ pub fn fold(text: &str) -> String {
     out
 }
 
-/// Returns a text with each `%` and two hexadecimal digits as the byte that they are.
+/// Returns a text with each `%` and two hexadecimal digits replaced by the byte that they encode.
 fn unescaped(text: &str) -> Cow<'_, str> {
     let Some(first) = text.find('%') else { return Cow::Borrowed(text) };
     let mut bytes = text.as_bytes()[..first].to_vec();
@@ -74,7 +75,8 @@ fn is_dropped(c: char) -> bool {
     is_hidden(c) || c.is_control() || joins || blank_letter
 }
 
-/// Returns true for a character of a script that puts no blanks between words: each is a word.
+/// Returns true for a character of a script without spaces between words. Each such character is a
+/// word.
 fn has_no_blanks(c: char) -> bool {
     matches!(c,
         '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{3040}'..='\u{30ff}'
@@ -83,14 +85,15 @@ fn has_no_blanks(c: char) -> bool {
         && c.is_alphanumeric()
 }
 
-/// Returns the letter or digit that a styled one stands for: full width, mathematical, circled, squared, raised.
+/// Returns the plain form of a styled letter or digit: full width, mathematical, circled, squared,
+/// raised.
 fn plain(c: char) -> char {
     let code = c as u32;
     let letter = |n: u32| char::from(b'a' + (n % 26) as u8);
     let digit = |n: u32| char::from(b'0' + (n % 10) as u8);
     match code {
         0xff01..=0xff5e => char::from_u32(code - 0xfee0).unwrap_or(c),
-        // Capitals and small letters in turn, 26 of each.
+        // Capital and small letters alternate, 26 of each.
         0x1d400..=0x1d6a3 => letter(code - 0x1d400),
         0x1d7ce..=0x1d7ff => digit(code - 0x1d7ce),
         0x24b6..=0x24e9 => letter(code - 0x24b6),
@@ -126,7 +129,8 @@ fn plain(c: char) -> char {
     }
 }
 
-/// The plain letters of `À` (U+00C0) to `ɏ`, and of `Ḁ` (U+1E00) to `ỿ`; a dot where a letter stands for itself.
+/// The plain letters of `À` (U+00C0) to `ɏ`, and of `Ḁ` (U+1E00) to `ỿ`. A dot means that the
+/// letter is its own plain letter.
 const LATIN: &str = concat!(
     "aaaaaa.ceeeeiiii.nooooo.ouuuuy..aaaaaa.ceeeeiiii.nooooo.ouuuuy.yaaaaaaccccccccddddeeeeeeeeeegggggggg",
     "hhhhiiiiiiiiii..jjkkkllllllllllnnnnnn...oooooo..rrrrrrssssssssttttttuuuuuuuuuuuuwwyyyzzzzzzsb.......",
@@ -139,7 +143,7 @@ const LATIN_ADDITIONAL: &str = concat!(
     "iiiioooooooooooooooooooooooouuuuuuuuuuuuuuyyyyyyyy......",
 );
 
-/// Returns the letters that one character is written for.
+/// Returns the letters that one character replaces.
 fn letters_of(c: char) -> Option<&'static str> {
     Some(match c {
         'æ' | 'Æ' => "ae",
@@ -170,7 +174,8 @@ fn without_accents(c: char) -> char {
     letter.filter(|letter| *letter != b'.').map_or(c, char::from)
 }
 
-/// Returns the Latin letter that a letter in lower case looks like, or a letter of another script without its accent.
+/// Returns the Latin letter that a lower-case letter looks like, or the letter of another script
+/// without its accent.
 fn look_alike(c: char) -> char {
     match c {
         '\0'..='\u{7f}' => c,

@@ -113,7 +113,7 @@ fn the_texts_of_what_nobody_could_read() {
     assert_eq!(values, ["4711", "xy z", "12345"]);
     let (_, whole) = texts(&"x".repeat(MAX_UNREADABLE + 1));
     assert!(!whole);
-    // What a record keeps is read alike.
+    // The text that a record keeps gives the same result.
     let line = "one\ntwo\u{200b}three";
     assert_eq!(texts(line), texts(&cut(line, MAX_UNREADABLE)));
     let long = "a b ".repeat(MAX_UNREADABLE);

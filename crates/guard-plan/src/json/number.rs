@@ -1,10 +1,12 @@
-//! Numbers of JSON by their value: `1`, `1.0` and `1e0` are one number written in three ways.
+//! The comparison of JSON numbers by value: `1`, `1.0` and `1e0` are the same number in three
+//! spellings.
 
 use super::Json;
 
 impl Json {
-    /// The same JSON with every number in one spelling: its digits without zeros at either end, and a power of
-    /// ten. Two of these are equal if their texts, arrays and members are, and their numbers by value.
+    /// Returns the same JSON with every number in one spelling: its digits without zeros at either
+    /// end, and a power of ten. Two normalised values are equal if their texts and structure are
+    /// equal, and their numbers are equal by value.
     pub fn normalised(&self) -> Json {
         match self {
             Json::Int(number) => Json::Number(normal(&number.to_string()).into()),
@@ -18,7 +20,8 @@ impl Json {
     }
 }
 
-/// One spelling for all texts of a number. An exponent that is beyond counting stays as it is written.
+/// Returns one spelling for all texts of a number. An exponent that is too large to compute with
+/// stays as it is written.
 fn normal(text: &str) -> String {
     let (sign, plain) = text.strip_prefix('-').map_or(("", text), |plain| ("-", plain));
     let (mantissa, exponent) = plain.split_once(['e', 'E']).unwrap_or((plain, "0"));

@@ -4,13 +4,14 @@ use super::{Json, JsonError, MAX_DEPTH};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// The largest object that is searched for duplicate keys pair by pair.
+/// The maximum number of members for which duplicate keys are searched for pair by pair.
 const FEW_MEMBERS: usize = 12;
 
-/// The room made for the members of an object or the elements of an array that is not empty.
+/// The initial capacity for the members of an object, or the elements of an array, that is not
+/// empty.
 const FEW_AT_FIRST: usize = 4;
 
-/// By byte: true if a string cannot hold it as it is.
+/// For each byte, true if it cannot occur unescaped in a string.
 const SPECIAL: [bool; 256] = {
     let mut special = [false; 256];
     let mut byte = 0;
@@ -309,7 +310,8 @@ impl JsonReader<'_> {
     }
 }
 
-/// A key is no part of the message: it may be a secret, which nobody can know of a text that cannot be read.
+/// Returns the error of a duplicate key. The message does not contain the key, which may be a
+/// secret: that is unknown for a text that cannot be parsed.
 fn duplicate(at: usize) -> ReadFailure {
     ReadFailure(at, "a key stands twice in one object")
 }

@@ -1,9 +1,9 @@
-//! The children of a node, and the session data that it reads.
+//! The children of a node, and the test whether it reads session data.
 
 use super::{Node, NodeId};
 
 impl Node {
-    /// Returns whether it reads history, time, budgets, facts or the world.
+    /// Returns true if the node reads history, time, budgets, facts or the world.
     pub fn asks(&self) -> bool {
         matches!(
             self,

@@ -1,4 +1,5 @@
-//! Contracts: the shape of a producer's output, and what becomes of units that break it (semantics §14).
+//! Contracts: the shape of a producer's output, and the treatment of units that violate it
+//! (semantics §14).
 
 use super::*;
 
@@ -7,22 +8,22 @@ use super::*;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Contract {
-    /// Its name.
+    /// The name of the contract.
     pub name: String,
-    /// Its `///` text.
+    /// The `///` text.
     pub doc: String,
-    /// Where it is declared.
+    /// The source position of the declaration.
     pub span: SpanId,
-    /// What the document is.
+    /// The form of the document.
     pub root: Root,
-    /// The document: a record of the envelope's fields and, as lists, of its items. Where it is no
-    /// envelope, its only field: `items` or `value`.
+    /// The document as a record: the envelope's fields and, as lists, its items. If the document is
+    /// not an envelope, the record has one field: `items` or `value`.
     pub record: TypeId,
-    /// Its item lists, parents before those within their items.
+    /// The item lists, in which a list precedes the lists within its items.
     pub lists: Vec<ItemList>,
-    /// How large things may be.
+    /// The size limits.
     pub bounds: Bounds,
-    /// What members may refer to.
+    /// The references that members must satisfy.
     pub references: Vec<Reference>,
 }
 
@@ -45,19 +46,20 @@ pub enum Root {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ItemList {
-    /// The list whose items hold this one, by position; none where the document does.
+    /// The list whose items contain this one, by index; none if the document contains it.
     pub within: Option<u32>,
-    /// The field of the document's record, or of the item's record around it.
+    /// The index of the field in the document's record, or in the record of the enclosing item.
     pub field: u32,
-    /// Its name there.
+    /// The name of that field.
     pub name: String,
-    /// What one item looks like.
+    /// The shape of one item.
     pub shape: ItemShape,
-    /// How many are kept.
+    /// The maximum number of items that are kept.
     pub max: Option<u64>,
-    /// The member that ranks them, least first; the first ones are kept where there is none.
+    /// The member by which items are ranked, lowest first. Without one, the first items are kept.
     pub by: Option<String>,
-    /// An item that the end of the text cuts counts if all its members are complete.
+    /// True if an item that is cut off by the end of the text counts when all its members are
+    /// complete.
     pub partial: bool,
 }
 
@@ -68,9 +70,9 @@ pub struct ItemList {
 pub enum ItemShape {
     /// A record of the guard.
     Type(TypeId),
-    /// A JSON Schema from elsewhere: the file it was read from, and its text.
+    /// A JSON Schema from outside the guard: the file from which it was read, and its text.
     Schema {
-        /// The file's name as written.
+        /// The file name as written.
         file: String,
         /// The schema, as JSON.
         text: String,
@@ -82,13 +84,13 @@ pub enum ItemShape {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Bounds {
-    /// How deep an item nests; an item without members is 1 deep.
+    /// The maximum nesting depth of an item. An item without members has depth 1.
     pub depth: u32,
-    /// How long a string in it is, in characters.
+    /// The maximum length of a string in an item, in characters.
     pub string: u64,
-    /// How long its text is, in bytes.
+    /// The maximum length of an item's text, in bytes.
     pub bytes: u64,
-    /// How many units of the quarantine are kept; all are counted.
+    /// The maximum number of quarantined units that are kept. All of them are counted.
     pub quarantine: u32,
 }
 
@@ -97,15 +99,16 @@ pub struct Bounds {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Reference {
-    /// The list whose items refer, by position; none for a member of the envelope.
+    /// The list whose items contain the reference, by index; none for a member of the envelope.
     pub list: Option<u32>,
-    /// The way to what refers, by member; through lists on the way to every element.
+    /// The path to the referring member, by member names. A list on the path stands for each of its
+    /// elements.
     pub path: Vec<String>,
-    /// What it may refer to.
+    /// The values that it may refer to.
     pub allowed: Allowed,
-    /// As text.
+    /// The reference as text.
     pub text: String,
-    /// Where it stands.
+    /// The source position of the reference.
     pub span: SpanId,
 }
 
@@ -116,7 +119,7 @@ pub struct Reference {
 pub enum Allowed {
     /// The rows of a fact, by its first column.
     Fact(FactId),
-    /// A list that the host hands over under this name; without one nothing is checked.
+    /// A list with this name from the host. Without such a list, nothing is checked.
     Given(String),
     /// The elements of a list or set, or the keys of a map.
     Values(Expr),

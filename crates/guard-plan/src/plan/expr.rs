@@ -2,20 +2,20 @@
 
 use super::*;
 
-/// An expression: nodes in which children precede parents; the last one is the root. Never empty, and
-/// every node but the root is used exactly once.
+/// An expression: an array of nodes in which children precede parents. The last node is the root.
+/// The array is never empty, and every node except the root is used exactly once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Expr(pub Vec<Node>);
 
-/// One node of an expression. The reference of what each means is `docs/reference/semantics.md`.
+/// One node of an expression. `docs/reference/semantics.md` defines the meaning of each node.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum Node {
     /// The missing option.
     None,
-    /// A truth value.
+    /// A boolean.
     Bool(bool),
     /// An integer.
     Int(i64),
@@ -27,27 +27,28 @@ pub enum Node {
     Path(PathId),
     /// A duration.
     Duration(Millis),
-    /// An instant, milliseconds since 1970.
+    /// An instant, in milliseconds since 1970.
     Time(Millis),
-    /// A variant, by index in its enum.
+    /// A variant of an enum, by index.
     Enum(u32),
     /// The URL with this text; valid.
     Url(String),
-    /// A list of its children.
+    /// A list of the children.
     List(Vec<NodeId>),
-    /// A set of its children.
+    /// A set of the children.
     Set(Vec<NodeId>),
     /// A map from these keys to the children.
     Map(Vec<(String, NodeId)>),
-    /// A record of its children, in field order.
+    /// A record of the children, in field order.
     Record(Vec<NodeId>),
-    /// An argument of the call, by parameter.
+    /// An argument of the call, by parameter index.
     Param(u32),
     /// A state variable.
     State(VarId),
     /// A bound variable, by slot.
     Local(u32),
-    /// The call's result (observe, learn, reconcile), or what a session was opened with (sources).
+    /// The call's result (observe, learn, reconcile), or the data with which a session was opened
+    /// (sources).
     Result,
     /// The session's workspace, a path.
     Workspace,
@@ -55,122 +56,130 @@ pub enum Node {
     Text,
     /// The time of the decision.
     Now,
-    /// Time since the session began.
+    /// The time since the session began.
     Elapsed,
     /// A part of the time of the decision, in UTC.
     Clock(ClockPart),
-    /// Time left until the deadline, never negative; a fault where there is none.
+    /// The time left until the deadline, never negative; a fault if there is no deadline.
     RemainingTime,
-    /// What is left of a budget, a decimal.
+    /// The remainder of a budget, a decimal.
     Remaining(UnitId),
-    /// What was spent of a unit, a decimal.
+    /// The amount spent of a unit, a decimal.
     Spent(UnitId),
-    /// A field of a record; of an option: none stays none.
+    /// A field of a record. On an option, none gives none.
     Field(NodeId, u32),
-    /// A member of a `json` object: an option; none where there is none or it is no object.
+    /// A member of a `json` object, as an option: none if the member is missing or the value is not
+    /// an object.
     Member(NodeId, String),
     /// A part of a url.
     UrlPart(NodeId, UrlPart),
-    /// An element of a list (by int), an entry of a map (by string), of `json` either: an option.
+    /// An element of a list (by int), an entry of a map (by string), or either of these in a
+    /// `json`, as an option.
     Index(NodeId, NodeId),
-    /// The text that a bool, int or variant of this type has as the key of a map.
+    /// The text of a bool, int or variant of this type as the key of a map.
     ToKey(NodeId, TypeId),
-    /// The value of this type whose text is the key of a map.
+    /// The value of this type whose text is the given key of a map.
     FromKey(NodeId, TypeId),
-    /// The row of a fact with this key: an option of its record.
+    /// The row of a fact with this key, as an option of its record.
     Row(FactId, Vec<NodeId>),
-    /// Whether a fact has a row whose leading columns are these.
+    /// True if a fact has a row with these leading columns.
     Known(FactId, Vec<NodeId>),
-    /// The rows of a fact, the oldest first: a list of records.
+    /// The rows of a fact, oldest first, as a list of records.
     Rows(FactId),
     /// `not`.
     Not(NodeId),
     /// `-`, of an int, decimal or duration.
     Neg(NodeId),
-    /// `and`, left to right, the right one only if needed.
+    /// `and`, left to right; the right operand is evaluated only if needed.
     And(NodeId, NodeId),
-    /// `or`, left to right, the right one only if needed.
+    /// `or`, left to right; the right operand is evaluated only if needed.
     Or(NodeId, NodeId),
-    /// `implies`, left to right, the right one only if needed.
+    /// `implies`, left to right; the right operand is evaluated only if needed.
     Implies(NodeId, NodeId),
-    /// A comparison. A missing option makes it false, `!=` true.
+    /// A comparison. If an option is missing, the comparison is false, except `!=`, which is true.
     Compare(CompareOp, NodeId, NodeId),
-    /// Arithmetic on two values of fitting types.
+    /// Arithmetic on two values of compatible types.
     Arith(ArithOp, NodeId, NodeId),
-    /// The element is in the list, set, or the keys of the map; the substring in the string.
+    /// True if the element is in the list or set or among the keys of the map, or if the substring
+    /// is in the string.
     In(NodeId, NodeId),
-    /// The path is the other or lies below it.
+    /// True if the first path equals the second or lies below it.
     Within(NodeId, NodeId),
-    /// The string matches somewhere.
+    /// True if the regular expression matches somewhere in the string.
     Matches(NodeId, RegexId),
-    /// The option has a value.
+    /// True if the option has a value.
     IsSome(NodeId),
-    /// The option's value, or the right one.
+    /// The option's value, or the right operand if there is none.
     Else(NodeId, NodeId),
-    /// The option's value, which another rule has established; the fault `missing` otherwise.
+    /// The option's value, whose presence another rule has established; otherwise the fault
+    /// `missing`.
     Unwrap(NodeId),
     /// `if c then a else b`.
     If(NodeId, NodeId, NodeId),
     /// A bounded quantifier.
     Quantified {
-        /// Which.
+        /// The quantifier.
         op: QuantifierOp,
-        /// One collection; or several lists in step, whose lengths must be equal (a fault otherwise).
+        /// One collection, or several lists that are iterated together. The lengths of the lists
+        /// must be equal (a fault otherwise).
         over: Vec<NodeId>,
-        /// The slots bound: one per list; for one map or list two: key (index) and element; one: of a map the
-        /// key, else the element.
+        /// The bound slots. Several lists have one slot each. One map or list with two slots has
+        /// the key (or index) and the element. A single slot is the key of a map, or the element of
+        /// another collection.
         binders: Vec<u32>,
         /// The body.
         body: NodeId,
     },
-    /// A pure builtin.
+    /// A call of a pure builtin.
     Call(Builtin, Vec<NodeId>),
-    /// Whether a tool has succeeded.
+    /// True if a tool has succeeded.
     Called {
         /// The tool.
         tool: ToolId,
-        /// With these values: memory and key nodes.
+        /// The required argument values, if any: the memory and the nodes of the key.
         key: Option<(IndexId, Vec<NodeId>)>,
-        /// After this tool's last success, if it ever succeeded.
+        /// Only successes after this tool's last success count, if it ever succeeded.
         since: Option<ToolId>,
-        /// Not longer ago than this.
+        /// The maximum age of the success.
         within: Option<Millis>,
     },
-    /// Whether a tool has failed.
+    /// True if a tool has failed.
     Failed {
         /// The tool.
         tool: ToolId,
-        /// After this tool's last success, if it ever succeeded.
+        /// Only failures after this tool's last success count, if it ever succeeded.
         since: Option<ToolId>,
-        /// Not longer ago than this.
+        /// The maximum age of the failure.
         within: Option<Millis>,
     },
-    /// How often a tool has succeeded (or failed), an int.
+    /// The number of times that a tool has succeeded (or failed), an int.
     Calls {
         /// The tool.
         tool: ToolId,
-        /// Failures rather than successes.
+        /// True if failures are counted rather than successes.
         failures: bool,
-        /// Only those in this window.
+        /// Only the calls in this window count.
         window: Option<WindowId>,
     },
-    /// An argument of a tool's last success: an option.
+    /// An argument of a tool's last success, as an option.
     LastArg(ToolId, u32),
-    /// The result of a tool's last success: an option.
+    /// The result of a tool's last success, as an option.
     LastResult(ToolId),
-    /// What a temporal operator says of the history up to now.
+    /// The value of a temporal operator over the history up to now.
     Temporal(MonitorId),
-    /// Whether the file exists; asks the world.
+    /// True if the file exists; asks the world.
     Exists(NodeId),
-    /// What the probe answers; asks the world.
+    /// The answer of a probe; asks the world.
     Probe(ProbeId),
     /// The words of the session's prompts: a string.
     Said,
-    /// Where the value was first seen: the built-in enum `prompt trusted untrusted unknown`, by index.
+    /// The origin where the value was first seen, in the built-in enum `prompt trusted untrusted
+    /// unknown`, by index.
     Origin(NodeId),
-    /// All places where a value was seen: a set of origins.
+    /// All origins where a value was seen, as a set.
     Seen(NodeId),
-    /// Whether readers (a string, or a list or set of strings) may read all private content that stands in a value.
+    /// True if the readers (a string, or a list or set of strings) may read all private content in
+    /// a value.
     MayRead(NodeId, NodeId),
 }
 
@@ -179,17 +188,17 @@ pub enum Node {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum ClockPart {
-    /// 0 to 23.
+    /// The hour, 0 to 23.
     Hour,
-    /// 0 to 59.
+    /// The minute, 0 to 59.
     Minute,
-    /// The built-in enum `mon tue wed thu fri sat sun`, by index.
+    /// The weekday, in the built-in enum `mon tue wed thu fri sat sun`, by index.
     Weekday,
-    /// Day of the month, 1 to 31.
+    /// The day of the month, 1 to 31.
     Day,
-    /// 1 to 12.
+    /// The month, 1 to 12.
     Month,
-    /// For instance 2026.
+    /// The year, for instance 2026.
     Year,
 }
 
@@ -198,19 +207,19 @@ pub enum ClockPart {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum UrlPart {
-    /// Lower case, without the colon.
+    /// The scheme in lower case, without the colon.
     Scheme,
-    /// Lower case; empty where there is none.
+    /// The host in lower case; empty if there is none.
     Host,
-    /// An int; 80 or 443 where the scheme says so, 0 where nothing does.
+    /// The port, an int: as written, or else 80 or 443 as the default of the scheme, or else 0.
     Port,
-    /// With the leading slash; never with query or fragment.
+    /// The path with the leading slash, without query and fragment.
     Path,
-    /// Without the question mark; empty where there is none.
+    /// The query without the question mark; empty if there is none.
     Query,
 }
 
-/// Comparisons.
+/// Comparison operators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
@@ -230,7 +239,7 @@ pub enum CompareOp {
 }
 
 impl CompareOp {
-    /// Returns true if the comparison holds of two values in this order.
+    /// Returns true if the comparison holds for two values in this order.
     #[inline(always)]
     pub fn holds(self, order: std::cmp::Ordering) -> bool {
         match self {
@@ -244,7 +253,7 @@ impl CompareOp {
     }
 }
 
-/// Arithmetic.
+/// Arithmetic operators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
@@ -266,18 +275,19 @@ pub enum ArithOp {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum QuantifierOp {
-    /// True of every element; stops at the first that is not.
+    /// True if the body is true for every element; stops at the first for which it is not.
     All,
-    /// True of some element; stops at the first that is.
+    /// True if the body is true for some element; stops at the first one.
     Any,
-    /// Of how many it is true.
+    /// The number of elements for which the body is true.
     Count,
-    /// The sum of the bodies; an int, decimal or duration by `SumKind`; 0 where there are none.
+    /// The sum of the bodies, for ints; 0 if there are no elements.
     SumInt,
-    /// The sum of decimals.
+    /// The sum of the bodies, for decimals.
     SumDecimal,
-    /// The sum of durations.
+    /// The sum of the bodies, for durations.
     SumDuration,
-    /// The first element of which it is true: an option of the value that the last binder has; stops there.
+    /// The first element for which the body is true, where the iteration stops: an option of the
+    /// value of the last binder.
     First,
 }

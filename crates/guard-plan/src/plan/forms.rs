@@ -1,37 +1,38 @@
-//! The forms besides its own in which a value is taken (reference, "Types", "Other forms").
+//! The other forms in which a value is accepted, beside the form of its type (reference, "Types",
+//! "Other forms").
 
 use super::*;
 use crate::json::{Json, JsonError};
 
-/// A field of a record that is taken in other forms too.
+/// A field of a record that is also accepted in other forms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Coercion {
     /// The record.
     pub record: TypeId,
-    /// Its field, by position.
+    /// The index of the field.
     pub field: u32,
     /// The other forms.
     pub forms: TakenForms,
 }
 
-/// The forms besides its own in which a value is taken.
+/// The other forms in which a value is accepted, beside the form of its type.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TakenForms {
-    /// Another form, of which nothing is lost.
+    /// Another form, from which the value is converted without loss.
     pub from: Option<CoercedForm>,
-    /// Numbers are rounded half to even, to so many places; an int to none.
+    /// The number of decimal places to which a number is rounded, half to even; 0 for an int.
     pub rounded: Option<u8>,
-    /// The offset from UTC of a time that is written without one, in minutes to the east.
+    /// The offset from UTC of a time without an offset, in minutes to the east.
     pub timezone: Option<i16>,
-    /// The variant that stands for a text that is no variant.
+    /// The variant that replaces a text that is not the name of a variant.
     pub fallback: Option<u32>,
 }
 
-/// The form in which a value may be written.
+/// A form in which a value may be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -43,16 +44,17 @@ pub enum CoercedForm {
 }
 
 impl TakenForms {
-    /// Only the value's own form.
+    /// The form of the type only.
     pub const OWN: TakenForms =
         TakenForms { from: None, rounded: None, timezone: None, fallback: None };
 
-    /// Returns true if there is no other form than the value's own.
+    /// Returns true if the value is accepted only in the form of its type.
     pub fn is_own(&self) -> bool {
         *self == TakenForms::OWN
     }
 
-    /// Returns what is shown of a result: a text, where it came as one and was opened.
+    /// Returns the form in which a result is shown: an array or object becomes a text again if it
+    /// was parsed from one.
     pub fn closed(opened: bool, shown: Json) -> Json {
         match shown {
             Json::Array(_) | Json::Object(_) if opened => Json::string(&shown.to_string()),
@@ -60,7 +62,8 @@ impl TakenForms {
         }
     }
 
-    /// Returns the JSON in a text, of a result that is taken from a string; `None` for any other result.
+    /// Returns the JSON in a text, for a result that is accepted as a string; `None` for any other
+    /// result.
     pub fn opened(&self, result: &Json) -> Option<Json> {
         match (self.from, result) {
             (Some(CoercedForm::String), Json::String(text)) => Json::parse(text).ok(),
@@ -68,7 +71,8 @@ impl TakenForms {
         }
     }
 
-    /// Returns why a result that is taken from a string holds no JSON; `None` for any other result.
+    /// Returns the reason why a result that is accepted as a string is not JSON; `None` for any
+    /// other result.
     pub fn unread(&self, result: &Json) -> Option<JsonError> {
         match (self.from, result) {
             (Some(CoercedForm::String), Json::String(text)) => Json::parse(text).err(),

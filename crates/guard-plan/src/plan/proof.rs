@@ -5,20 +5,20 @@
 use super::*;
 
 impl Plan {
-    /// Returns whether a claim is listed as proved. The proofs of a runnable plan are sorted.
+    /// Returns true if a claim is listed as proved. The proofs of a runnable plan are sorted.
     pub fn claims(&self, claim: &Claim) -> bool {
         self.proofs.binary_search_by(|proof| proof.claim.cmp(claim)).is_ok()
     }
 }
 
-/// Something that needs no check when a call is decided, and why.
+/// A claim that needs no check when a call is decided, with its certificate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Proof {
-    /// What is proved.
+    /// The proved claim.
     pub claim: Claim,
-    /// Why it is so.
+    /// The certificate of the proof.
     pub certificate: Certificate,
 }
 
@@ -27,30 +27,33 @@ pub struct Proof {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum Claim {
-    /// After the observations of any settled call of the tool, whichever of them are written, the invariant holds.
+    /// The invariant holds after the observations of any settled call of the tool, whichever of
+    /// them are written.
     Observed {
         /// The tool.
         tool: ToolId,
         /// The invariant.
         invariant: InvariantId,
     },
-    /// The effects of a call of the tool that nothing else refuses keep this part of the invariant true.
+    /// The effects of a call of the tool that nothing else refuses preserve this part of the
+    /// invariant.
     Preserved {
         /// The tool.
         tool: ToolId,
         /// The invariant.
         invariant: InvariantId,
-        /// Which operand of its outermost `and`s, in order; 0 where there is none.
+        /// The index of the operand of the outermost `and`s, in order; 0 if there are none.
         part: u32,
     },
-    /// The effects of a call of the tool that nothing else refuses leave the variable in its type.
+    /// The effects of a call of the tool that nothing else refuses keep the variable within its
+    /// type.
     Refined {
         /// The tool.
         tool: ToolId,
         /// The variable.
         var: VarId,
     },
-    /// The settlement of a call of the tool keeps the bound, where the bound held until then.
+    /// The settlement of a call of the tool preserves the bound, if the bound held before.
     Bounded {
         /// The tool.
         tool: ToolId,
@@ -60,7 +63,7 @@ pub enum Claim {
 }
 
 impl Claim {
-    /// Returns the tool concerned.
+    /// Returns the tool that the claim is about.
     pub fn tool(&self) -> ToolId {
         match self {
             Claim::Observed { tool, .. }
@@ -71,14 +74,14 @@ impl Claim {
     }
 }
 
-/// An inequality between variables and the counts of a session: `constant + Σ factor · measure ≤ 0`.
+/// An inequality between variables and counts of a session: `constant + Σ factor · measure ≤ 0`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SessionBound {
-    /// The factors of its measures. Each measure stands here once.
+    /// The measures with their factors. Each measure occurs once.
     pub terms: Vec<(i64, SessionMeasure)>,
-    /// What is added to their sum.
+    /// The constant that is added to the sum.
     pub constant: i64,
 }
 
@@ -95,7 +98,7 @@ pub enum SessionMeasure {
     Counted(LimitId),
     /// The amount spent by calls that are not in flight, in units of 10⁻⁶.
     Spent(UnitId),
-    /// 1 if a call of the tool has succeeded, else 0.
+    /// 1 if a call of the tool has succeeded, otherwise 0.
     Called(ToolId),
 }
 
@@ -104,9 +107,9 @@ pub enum SessionMeasure {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Certificate {
-    /// The hypotheses it needs, ascending.
+    /// The indexes of the hypotheses that are used, ascending.
     pub uses: Vec<u32>,
-    /// Its steps.
+    /// The steps of the refutation.
     pub steps: Vec<ProofStep>,
 }
 
@@ -115,22 +118,24 @@ pub struct Certificate {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum ProofStep {
-    /// One of the alternatives of this disjunction holds: what follows refutes each, in order.
+    /// One of the alternatives of this disjunction holds. The following steps refute each of them,
+    /// in order.
     Split(u32),
-    /// A sum of multiples of inequalities is one, divided by what divides all its coefficients and
-    /// rounded; where it is absurd, this branch is refuted.
+    /// A sum of multiples of inequalities is an inequality. It is divided by the common divisor of
+    /// its coefficients and rounded. If it is a contradiction, this branch is refuted.
     Sum(Vec<(u64, Row)>),
 }
 
-/// An inequality, `… ≤ 0`.
+/// An inequality of the form `… ≤ 0`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum Row {
-    /// The variable is not below its least value.
+    /// The variable is not below its minimum.
     Least(u32),
-    /// The variable is not above its greatest value.
+    /// The variable is not above its maximum.
     Greatest(u32),
-    /// One that is given, assumed in this branch, or derived before; in the order in which they came.
+    /// An inequality that is given, assumed in this branch, or derived before, by its index in the
+    /// order of introduction.
     Known(u32),
 }

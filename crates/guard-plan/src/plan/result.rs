@@ -1,4 +1,5 @@
-//! The uses of a result: observations, lessons, reconciliations, transforms, and who may read and trust its parts.
+//! The uses of a result: observations, lessons, reconciliations, transforms, and the readers and
+//! the trust of its parts.
 
 use super::*;
 use crate::builtin::Builtin;
@@ -10,15 +11,15 @@ use std::fmt;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Observe {
-    /// Who says it.
+    /// The origin of the rule.
     pub rule: RuleMeta,
-    /// The place that is written.
+    /// The variable, or part of one, that is written.
     pub target: Target,
-    /// The value, over the result.
+    /// The value, an expression over the result.
     pub value: Expr,
-    /// The type the value is decoded to where it is `json`.
+    /// The type to which the value is decoded if it is `json`.
     pub ty: TypeId,
-    /// A broken invariant is reported rather than halting the session.
+    /// True if a broken invariant is only reported and does not halt the session.
     pub warn: bool,
 }
 
@@ -27,16 +28,17 @@ pub struct Observe {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Learn {
-    /// Who says it.
+    /// The origin of the rule.
     pub rule: RuleMeta,
-    /// The relation.
+    /// The fact that is taught.
     pub fact: FactId,
-    /// The collections to iterate over, from the outermost; once where there are none. At most [`MAX_RANGES`].
+    /// The collections to iterate over, from the outermost. Without ranges, the clause runs once.
+    /// At most [`MAX_RANGES`].
     pub ranges: Vec<Range>,
-    /// Only rows for which this is true.
+    /// The condition under which a row is learned.
     pub when: Option<Expr>,
-    /// One value per column; `json` values are decoded to the column's type. A list or set in place of a
-    /// single value teaches one row per element.
+    /// One value per column. `json` values are decoded to the column's type. A list or set in place
+    /// of a single value teaches one row per element.
     pub row: Vec<Expr>,
 }
 
@@ -58,9 +60,10 @@ impl Learn {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Range {
-    /// A list, a set or a map of a typed value or of `json`; it may read what the ranges before it bind.
+    /// A list, a set or a map of typed values or of `json`. It may read the variables that earlier
+    /// ranges bind.
     pub over: Expr,
-    /// The local slots bound: the element, or the key (index of a list) and the element.
+    /// The bound local slots: the element, or the key (index of a list) and the element.
     pub binders: Vec<u32>,
 }
 
@@ -69,32 +72,33 @@ pub struct Range {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Reconcile {
-    /// Who says it.
+    /// The origin of the rule.
     pub rule: RuleMeta,
     /// The condition that must be true after the call.
     pub condition: Expr,
     /// The condition as text.
     pub text: String,
-    /// Why the session halts where it is not.
+    /// The reason for a halt if the condition is not true.
     pub because: Option<Message>,
     /// The values to show.
     pub shows: Vec<Show>,
 }
 
-/// `transform result.a.b = e`: what the agent reads in the place of a part of the result.
+/// `transform result.a.b = e`: the value that the agent reads in place of a part of the result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Transform {
-    /// Who says it.
+    /// The origin of the rule.
     pub rule: RuleMeta,
-    /// The members on the path to the part, through the elements of lists and sets; empty for the whole result.
+    /// The member names on the path to the part, through the elements of lists and sets; empty for
+    /// the whole result.
     pub path: Vec<String>,
-    /// The value that is shown, over the result as it came.
+    /// The value that is shown, an expression over the original result.
     pub value: Expr,
     /// The type of the value.
     pub ty: TypeId,
-    /// Only when this is true.
+    /// The condition under which the part is replaced.
     pub when: Option<Expr>,
 }
 
@@ -103,42 +107,45 @@ pub struct Transform {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PrivatePart {
-    /// Who says it.
+    /// The origin of the rule.
     pub rule: RuleMeta,
     /// The part.
     pub part: ResultPart,
-    /// Who may read it: a string, or a list or set of strings, over the call and its result. Nobody where it is absent.
+    /// The readers: a string, or a list or set of strings, over the call and its result. If absent,
+    /// nobody may read the part.
     pub to: Option<Expr>,
-    /// The readers are computed from a secret: no reason names them.
+    /// True if the readers are computed from a secret, so that no reason names them.
     pub secret: bool,
-    /// Only when this is true.
+    /// The condition under which the part is private.
     pub when: Option<Expr>,
 }
 
-/// `trusted result.a when e`: a part of the result is trusted where a condition holds.
+/// `trusted result.a when e`: a part of the result that is trusted under a condition.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Endorsement {
-    /// Who says it.
+    /// The origin of the rule.
     pub rule: RuleMeta,
     /// The part.
     pub part: ResultPart,
-    /// Only what this function reads in the texts of the part is trusted.
+    /// The function whose extracted strings are trusted, in place of the whole text of the part.
     pub extractor: Option<Builtin>,
-    /// Only when this is true.
+    /// The condition under which the part is trusted.
     pub when: Option<Expr>,
 }
 
-/// A part of a result, once for each element that its ranges bind.
+/// A part of a result, with one occurrence for each element that its ranges bind.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ResultPart {
-    /// The members on the path to the part, through the elements of lists and sets, with `[*]` for each element; empty for the
-    /// whole result. The first `[*]` are the elements of the ranges.
+    /// The member names on the path to the part, through the elements of lists and sets, with `[*]`
+    /// for each element; empty for the whole result. The first `[*]` steps are the elements of the
+    /// ranges.
     pub path: Vec<String>,
-    /// The lists whose elements are told apart, from the outermost, each a part of the element before it.
+    /// The lists whose elements are distinguished, from the outermost. Each list is a part of the
+    /// element before it.
     pub ranges: Vec<Range>,
 }
 
@@ -160,7 +167,7 @@ impl ResultPart {
 }
 
 impl fmt::Display for ResultPart {
-    /// Writes the part as a guard may write it: `result.a[*].b`.
+    /// Writes the part in the notation of a guard: `result.a[*].b`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("result")?;
         self.path.iter().try_for_each(|step| {

@@ -2,16 +2,16 @@
 
 use super::*;
 
-/// A fixed command line: no data of a session is put into it (semantics §12).
+/// A fixed command line. No data of a session is inserted into it (semantics §12).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Command {
-    /// The binary and its arguments; never empty.
+    /// The program and its arguments; never empty.
     pub argv: Vec<String>,
-    /// The names of the environment variables it is given, sorted.
+    /// The names of the environment variables that the command gets, sorted.
     pub env: Vec<String>,
-    /// How long it may take.
+    /// The time limit, in milliseconds.
     pub within: Millis,
 }
 
@@ -20,21 +20,22 @@ pub struct Command {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Probe {
-    /// Its name.
+    /// The name of the probe.
     pub name: String,
-    /// What it answers.
+    /// The type of the answer.
     pub returns: TypeId,
-    /// The forms besides its own in which its answer is taken, if any.
+    /// The other forms in which the answer is accepted, if any.
     pub forms: Option<TakenForms>,
-    /// Who is asked.
+    /// The source of the answer.
     pub asks: ProbeAsks,
-    /// An answer younger than this is used again.
+    /// The age in milliseconds up to which an answer is reused.
     pub every: Option<Millis>,
-    /// How long to wait after a failed attempt.
+    /// The waiting times after failed attempts.
     pub backoff: Option<Backoff>,
-    /// How long one question may take.
+    /// The time limit of one question, in milliseconds.
     pub timeout: Millis,
-    /// How long after the first of a row of failed attempts it is given up.
+    /// The time after the first of several consecutive failed attempts at which the probe gives up,
+    /// in milliseconds.
     pub within: Option<Millis>,
 }
 
@@ -43,67 +44,69 @@ pub struct Probe {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum ProbeAsks {
-    /// The host, by the probe's name.
+    /// The host, which is asked by the probe's name.
     Host,
-    /// A command's status or output.
+    /// The status or output of a command.
     Command(CommandId),
-    /// Whether this file exists.
+    /// The existence of this file.
     File(PathId),
 }
 
-/// Exponential back-off.
+/// An exponential back-off.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Backoff {
-    /// Each wait is so many millionths of the one before; at least a million.
+    /// The factor from one wait to the next, in millionths; at least one million.
     pub factor: i64,
-    /// No wait is longer.
+    /// The maximum wait, in milliseconds.
     pub up_to: Millis,
 }
 
-/// The facts that are learned from the host's own input: the start value or a prompt (semantics §8).
+/// The facts that are learned from the host's own input: the opening data or a prompt (semantics
+/// §8).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Source {
-    /// From what.
+    /// The kind of input.
     pub kind: SourceKind,
-    /// What it teaches.
+    /// The facts that it teaches.
     pub learns: Vec<Learn>,
 }
 
-/// Trusted input that is no result.
+/// Trusted input that is not a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum SourceKind {
-    /// The JSON a session is opened with, read as `Node::Result`.
+    /// The JSON with which a session is opened, read as `Node::Result`.
     Start,
-    /// The user's words, read as `Node::Text`.
+    /// The text of the user's prompt, read as `Node::Text`.
     Prompt,
 }
 
-/// The trust of a tool's result. The longest path that is a prefix of a part's path decides; `whole` decides where
-/// there is none.
+/// The trust of a tool's result. The longest path that is a prefix of a part's path decides. If
+/// there is none, `whole` decides.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Trust {
-    /// The trust of every part that no path covers.
+    /// True if the parts that no path covers are trusted.
     pub whole: bool,
-    /// Members to go down by, and whether what lies there is trusted; sorted.
+    /// The paths, as member names, each with true if the part at it is trusted; sorted.
     pub parts: Vec<(Vec<String>, bool)>,
 }
 
-/// A Beta distribution. Its parameters are decimals of the state; what is not above 0 counts as 0.000001.
+/// A Beta distribution. Its parameters are decimals over the state. A value of 0 or less counts as
+/// 0.000001.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Prior {
-    /// Successes, as it were.
+    /// The number of assumed successes.
     pub alpha: Expr,
-    /// Failures, as it were.
+    /// The number of assumed failures.
     pub beta: Expr,
 }
 
@@ -112,9 +115,9 @@ pub struct Prior {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Served {
-    /// Of which lifecycle.
+    /// The lifecycle.
     pub lifecycle: LifecycleId,
-    /// What.
+    /// The operation.
     pub op: ServedOp,
 }
 
@@ -123,11 +126,13 @@ pub struct Served {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum ServedOp {
-    /// Begins an item. The fields, then the criteria where the lifecycle has some.
+    /// Creates an item. The parameters are the fields, then the criteria if the lifecycle has any.
     Create,
-    /// Lists items: a state or none, an id to go on after or none.
+    /// Lists items. The parameters are an optional state and an optional id after which the list
+    /// continues.
     List,
-    /// A transition, by position. The id, then the evidence where it is required.
+    /// Makes a transition, given by index. The parameters are the id, then the evidence if it is
+    /// required.
     Move(u32),
 }
 
@@ -136,46 +141,47 @@ pub enum ServedOp {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Lifecycle {
-    /// Its name.
+    /// The name of the lifecycle.
     pub name: String,
-    /// Its `///` text.
+    /// The `///` text.
     pub doc: String,
-    /// Where it is declared.
+    /// The source position of the declaration.
     pub span: SpanId,
-    /// What an item says.
+    /// The fields of an item.
     pub fields: Vec<Field>,
-    /// Its states.
+    /// The names of the states.
     pub states: Vec<String>,
-    /// The first, by position.
+    /// The index of the initial state.
     pub initial: u32,
-    /// The last ones, ascending.
+    /// The indexes of the final states, ascending.
     pub finals: Vec<u32>,
-    /// Its transitions, by name.
+    /// The transitions, sorted by name.
     pub transitions: Vec<Transition>,
-    /// The kinds of criteria an item may have, ascending; none where items have no criteria.
+    /// The kinds of criteria that an item may have, ascending; empty if items have no criteria.
     pub criteria: Vec<CriterionKind>,
-    /// Who is asked after how many rejections of one item.
+    /// The role that must approve after several rejections of one item.
     pub escalate: Option<Escalate>,
 }
 
-/// A transition.
+/// A transition between states.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Transition {
-    /// Its name.
+    /// The name of the transition.
     pub name: String,
-    /// Where it is declared.
+    /// The source position of the declaration.
     pub span: SpanId,
-    /// Who makes it.
+    /// The party that makes the transition.
     pub actor: Actor,
-    /// From which states, ascending.
+    /// The indexes of the source states, ascending.
     pub from: Vec<u32>,
-    /// To which.
+    /// The index of the target state.
     pub to: u32,
-    /// It requires evidence.
+    /// True if the transition requires evidence.
     pub evidence: bool,
-    /// Made when the criteria pass, or when they fail.
+    /// True if the transition is made when the criteria pass, false when they fail; none for other
+    /// transitions.
     pub criteria: Option<bool>,
 }
 
@@ -186,7 +192,7 @@ pub struct Transition {
 pub enum Actor {
     /// The agent.
     Agent,
-    /// Whoever runs it.
+    /// The harness that runs the agent.
     Harness,
 }
 
@@ -201,7 +207,7 @@ pub enum CriterionKind {
     FileContains,
     /// A command exits 0.
     Command,
-    /// Nothing is uncommitted.
+    /// There are no uncommitted changes.
     GitCommit,
     /// A probe answers `true`.
     Probe,
@@ -212,24 +218,24 @@ pub enum CriterionKind {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Escalate {
-    /// Who must approve from then on.
+    /// The role that must approve from then on.
     pub role: String,
-    /// After how many rejections.
+    /// The number of rejections.
     pub after: u32,
 }
 
-/// Advice (semantics §10).
+/// A feedback provider (semantics §10).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Feedback {
-    /// Its name.
+    /// The name of the provider.
     pub name: String,
-    /// Where it is declared.
+    /// The source position of the declaration.
     pub span: SpanId,
-    /// Any of them wakes it.
+    /// The triggers. Any of them activates the provider.
     pub triggers: Vec<Trigger>,
-    /// The first whose condition holds speaks.
+    /// The messages. The first one whose condition holds is delivered.
     pub blocks: Vec<Block>,
 }
 
@@ -238,19 +244,20 @@ pub struct Feedback {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum Trigger {
-    /// So many judged events after it last spoke.
+    /// This many judged events after the provider's last message.
     Calls(u32),
-    /// So long after it last spoke.
+    /// This many milliseconds after the provider's last message.
     Every(Millis),
-    /// A file is there, once.
+    /// A file exists; triggers once.
     Created(PathId),
-    /// One of these was denied, ascending; any call where there are none.
+    /// One of these tools was denied, ascending; any call if there is no list.
     Denied(Option<Vec<ToolId>>),
     /// A condition becomes true.
     Becomes {
         /// The condition.
         condition: Expr,
-        /// It can change only when one of these does, ascending; at any time where there are none.
+        /// The resources on which the condition depends, ascending. It can change only when one of
+        /// these does. Without a list, it can change at any time.
         reads: Option<Vec<Touch>>,
     },
 }
@@ -260,13 +267,13 @@ pub enum Trigger {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Block {
-    /// How grave it is.
+    /// The severity of the message.
     pub severity: Severity,
-    /// Only when this is true.
+    /// The condition under which the message is delivered.
     pub when: Option<Expr>,
-    /// What it says.
+    /// The text of the message.
     pub message: Message,
-    /// Lines under it, in source order.
+    /// The lines under the message, in source order.
     pub notes: Vec<Line>,
 }
 
@@ -275,11 +282,11 @@ pub struct Block {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum Severity {
-    /// Good to know.
+    /// Information.
     Info,
-    /// Take care.
+    /// A reason for caution.
     Caution,
-    /// Something is going wrong.
+    /// A warning that something is going wrong.
     Warning,
 }
 
@@ -288,9 +295,9 @@ pub enum Severity {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Line {
-    /// What to do, rather than what was seen.
+    /// True for a suggestion of what to do, false for an observation.
     pub suggest: bool,
-    /// Its text.
+    /// The text of the line.
     pub text: Message,
 }
 
@@ -299,16 +306,16 @@ pub struct Line {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Completion {
-    /// Where it is declared.
+    /// The source position of the declaration.
     pub span: SpanId,
-    /// How often a stop may be blocked.
+    /// The maximum number of times that a stop may be blocked.
     pub at_most: u32,
     /// The checks.
     pub checks: Checks,
 }
 
-/// Checks in which children precede parents; the last one is the root. Never empty, and every check but the root
-/// is used exactly once.
+/// A tree of checks in which children precede parents. The last check is the root. The list is
+/// never empty, and every check except the root is used exactly once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Checks(pub Vec<Check>);
@@ -318,64 +325,64 @@ pub struct Checks(pub Vec<Check>);
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Check {
-    /// What it asks.
+    /// The kind of the check.
     pub kind: CheckKind,
-    /// It as text.
+    /// The check as text.
     pub text: String,
-    /// Where it stands.
+    /// The source position of the check.
     pub span: SpanId,
 }
 
-/// Every check.
+/// The kinds of checks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum CheckKind {
-    /// A file is there.
+    /// A file exists.
     File(PathId),
     /// A file contains a text.
     Contains(PathId, String),
     /// A file conforms to a contract.
     Conforms(PathId, ContractId),
-    /// A command exits so.
+    /// A command exits with this status.
     Command(CommandId, u8),
-    /// Nothing is uncommitted.
+    /// There are no uncommitted changes.
     Committed,
-    /// Every item is in a state.
+    /// Every item of the lifecycle is in this state.
     Every(LifecycleId, u32),
     /// An attest holds.
     Attest(AttestId),
-    /// All hold, judged in order up to the first that does not.
+    /// All of these checks hold; evaluated in order up to the first that does not.
     All(Vec<u32>),
-    /// One holds, judged in order up to the first that does.
+    /// One of these checks holds; evaluated in order up to the first that does.
     Any(Vec<u32>),
-    /// A condition.
+    /// A condition is true.
     Condition(Expr),
-    /// A number between 0 and 1, in a dimension of an attest.
+    /// The score of a dimension of an attest, between 0 and 1.
     Score(Expr),
 }
 
-/// Several dimensions in one verdict; a zero in any of them fails it.
+/// A verdict over several dimensions. A zero in any of them fails it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Attest {
-    /// Its name.
+    /// The name of the attest.
     pub name: String,
-    /// Where it is declared.
+    /// The source position of the declaration.
     pub span: SpanId,
-    /// Its dimensions, by name.
+    /// The dimensions, sorted by name.
     pub dimensions: Vec<Dimension>,
 }
 
-/// One dimension.
+/// One dimension of an attest.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Dimension {
-    /// Its name.
+    /// The name of the dimension.
     pub name: String,
-    /// What scores.
+    /// The checks that give the score.
     pub checks: Checks,
 }
 
@@ -384,12 +391,12 @@ pub struct Dimension {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Goal {
-    /// Its name.
+    /// The name of the goal.
     pub name: String,
-    /// Its `///` text.
+    /// The `///` text.
     pub doc: String,
-    /// Where it is declared.
+    /// The source position of the declaration.
     pub span: SpanId,
-    /// What is to become true, as text and as an expression.
+    /// The conditions that are to become true, each as text and as an expression.
     pub conditions: Vec<(String, Expr)>,
 }

@@ -7,13 +7,13 @@ use super::*;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum Risk {
-    /// Nothing to fear.
+    /// A harmless call.
     Low,
-    /// Some care.
+    /// A call that needs some care.
     Medium,
-    /// Much care.
+    /// A call that needs much care.
     High,
-    /// Disastrous when wrong.
+    /// A call that is disastrous if it is wrong.
     Critical,
 }
 
@@ -22,125 +22,127 @@ pub enum Risk {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ConditionalRisk {
-    /// Which rule.
+    /// The origin of the rule.
     pub rule: RuleMeta,
-    /// The level.
+    /// The risk level.
     pub level: Risk,
-    /// The condition (an `unless` is negated when lowered).
+    /// The condition. An `unless` was negated during lowering.
     pub when: Expr,
-    /// As written: `when …` or `unless …`.
+    /// The condition as written: `when …` or `unless …`.
     pub text: String,
 }
 
-/// A tool and everything that governs it, policies included (language reference §5).
+/// A tool with all its rules, including those of policies (language reference §5).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Tool {
-    /// Its name in the guard.
+    /// The name of the tool in the guard.
     pub name: String,
-    /// The name the harness uses.
+    /// The name that the harness uses.
     pub wire_name: String,
-    /// The name a person reads.
+    /// The title for people.
     pub title: Option<String>,
-    /// Its `///` text.
+    /// The `///` text.
     pub doc: String,
-    /// Its tags, sorted.
+    /// The tags, sorted.
     pub tags: Vec<String>,
-    /// Its parameters, in order.
+    /// The parameters, in order.
     pub params: Vec<Field>,
-    /// The type that its result decodes to; opaque where not said.
+    /// The type to which the result decodes. Without a declaration, the result is opaque.
     pub returns: Option<TypeId>,
-    /// The forms besides its own in which its result is taken, if any.
+    /// The other forms in which the result is accepted, if any.
     pub forms: Option<TakenForms>,
-    /// The effect on the variables it observes of a result that does not decode.
+    /// The effect of a result that does not decode on the variables that the tool observes.
     pub undecoded: Undecoded,
-    /// The trust in its result.
+    /// The trust in the result.
     pub trust: Trust,
-    /// The kernel serves it itself.
+    /// The lifecycle operation, if the kernel serves the tool itself.
     pub served: Option<Served>,
-    /// The kernel serves it itself: what the agent states is on record and in the state, and nothing else happens.
+    /// True if the kernel serves the tool itself as a statement of the agent: the statement is
+    /// recorded and written to the state, and nothing else happens.
     pub states: bool,
-    /// Belief in success before any evidence.
+    /// The belief in success before there is any evidence.
     pub prior: Option<Prior>,
-    /// The danger of every call.
+    /// The risk level of every call.
     pub risk: Risk,
-    /// The danger of some calls.
+    /// The risk levels of some calls, under conditions.
     pub risks: Vec<ConditionalRisk>,
-    /// It cannot be undone.
+    /// True if the call cannot be undone.
     pub irreversible: bool,
-    /// The span of its declaration.
+    /// The source position of the declaration.
     pub span: SpanId,
-    /// Worst-case number of evaluation steps of one decision.
+    /// The worst-case number of evaluation steps of one decision.
     pub steps: u64,
     /// The calls that must have succeeded.
     pub requires: Vec<Requires>,
-    /// When it is refused.
+    /// The conditions under which a call is refused.
     pub denies: Vec<Deny>,
-    /// Which counters it is held to.
+    /// The limits that count the calls of the tool.
     pub limits: Vec<LimitUse>,
     /// The costs of a call.
     pub costs: Vec<Cost>,
-    /// The changes of the state, simulated before and applied on success.
+    /// The changes of the state, simulated before the call and applied on success.
     pub effects: Vec<Effect>,
-    /// The invariants its effects can break, ascending.
+    /// The invariants that the effects can break, ascending.
     pub frame: Vec<InvariantId>,
-    /// Who must approve.
+    /// The required approvals.
     pub approvals: Vec<Approval>,
-    /// Which probes must be true, by rule.
+    /// The probes that must be true, by rule.
     pub ready: Vec<Ready>,
-    /// The variables that are written from its result.
+    /// The variables that are written from the result.
     pub observes: Vec<Observe>,
-    /// The invariants its observations can break, ascending.
+    /// The invariants that the observations can break, ascending.
     pub observe_frame: Vec<InvariantId>,
-    /// The facts that its result teaches.
+    /// The facts that the result teaches.
     pub learns: Vec<Learn>,
-    /// The conditions that must be true after it.
+    /// The conditions that must be true after the call.
     pub reconciles: Vec<Reconcile>,
-    /// The values that the agent reads in the place of parts of the result.
+    /// The values that the agent reads in place of parts of the result.
     pub transforms: Vec<Transform>,
-    /// The parts of its result that are private, and who may read them.
+    /// The private parts of the result, with their readers.
     pub privates: Vec<PrivatePart>,
-    /// The parts of its result that are trusted under a condition.
+    /// The parts of the result that are trusted under a condition.
     pub endorsements: Vec<Endorsement>,
-    /// The resources that its decision reads or its settlement may write, ascending. A call waits while one is unsettled
-    /// that may write any of it.
+    /// The resources that the decision reads or the settlement may write, ascending. A call waits
+    /// while an unsettled call may write any of them.
     pub touches: Vec<Touch>,
-    /// The resources that its settlement may write besides its own history, ascending.
+    /// The resources that the settlement may write, apart from the tool's own history, ascending.
     pub writes: Vec<Touch>,
-    /// Memories to update when it succeeds, ascending.
+    /// The memories to update when a call succeeds, ascending.
     pub indexes: Vec<IndexId>,
-    /// Memories of times to update when it settles, ascending.
+    /// The memories of times to update when a call is settled, ascending.
     pub windows: Vec<WindowId>,
-    /// The arguments of its last success are asked for.
+    /// True if some rule reads the arguments of the last success.
     pub keeps_args: bool,
-    /// The result of its last success is asked for.
+    /// True if some rule reads the result of the last success.
     pub keeps_result: bool,
 }
 
 impl Tool {
-    /// Returns whether the kernel serves it itself.
+    /// Returns true if the kernel serves the tool itself.
     pub fn is_served(&self) -> bool {
         self.served.is_some() || self.states
     }
 
-    /// Returns the highest level that a call of it can have.
+    /// Returns the highest risk level that a call of the tool can have.
     pub fn highest_risk(&self) -> Risk {
         self.risks.iter().map(|risk| risk.level).fold(self.risk, Risk::max)
     }
 
-    /// Returns true if every call of it needs an approval without an explicit rule (semantics §3.9).
+    /// Returns true if every call of the tool needs an approval without an explicit rule (semantics
+    /// §3.9).
     pub fn is_gated(&self) -> bool {
         self.irreversible && self.risk == Risk::Critical
     }
 
-    /// Returns true if some calls of it need an approval without an explicit rule.
+    /// Returns true if some calls of the tool need an approval without an explicit rule.
     pub fn may_be_gated(&self) -> bool {
         self.is_gated() || self.gates().next().is_some()
     }
 
-    /// Returns the conditions under which a call needs an approval without an explicit rule (semantics §3.9); none where
-    /// every call does.
+    /// Returns the conditions under which a call needs an approval without an explicit rule
+    /// (semantics §3.9). The result is empty if every call needs one.
     pub fn gates(&self) -> impl Iterator<Item = &ConditionalRisk> {
         let can_gate = self.irreversible && !self.is_gated();
         self.risks.iter().filter(move |risk| can_gate && risk.level == Risk::Critical)
@@ -153,7 +155,7 @@ impl Tool {
     }
 }
 
-/// Something that calls in parallel may get into one another's way over.
+/// A resource over which parallel calls may conflict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
@@ -162,7 +164,7 @@ pub enum Touch {
     State(VarId),
     /// The rows of a fact.
     Fact(FactId),
-    /// Which calls of a tool have settled, and how.
+    /// The history of a tool: the calls that were settled, and their outcomes.
     History(ToolId),
 }
 
@@ -171,11 +173,11 @@ pub enum Touch {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Requires {
-    /// Who says it.
+    /// The origin of the rule.
     pub rule: RuleMeta,
-    /// One of these must hold.
+    /// The alternatives, one of which must hold.
     pub any_of: Vec<Requirement>,
-    /// Only when this is true.
+    /// The condition under which the rule applies.
     pub when: Option<Expr>,
 }
 
@@ -184,15 +186,15 @@ pub struct Requires {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Requirement {
-    /// The last call that settled (with these values) must be the success.
+    /// True if the most recently settled call (with these values) must be the success.
     pub latest: bool,
     /// The tool that must have succeeded.
     pub tool: ToolId,
-    /// With these values: the memory and one expression per key parameter.
+    /// The required argument values, if any: the memory and one expression per key parameter.
     pub key: Option<Key>,
-    /// Begun after every call of this tool ended, and none of them began from then on.
+    /// The tool whose calls must all have ended before the success began, with none begun since.
     pub since: Option<ToolId>,
-    /// Begun not longer ago than this.
+    /// The maximum time since the success began, in milliseconds.
     pub within: Option<Millis>,
 }
 
@@ -207,48 +209,48 @@ pub struct Key {
     pub values: Vec<Expr>,
 }
 
-/// `deny when e` (an `unless` is negated when lowered).
+/// `deny when e`. An `unless` was negated during lowering.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Deny {
-    /// Who says it.
+    /// The origin of the rule.
     pub rule: RuleMeta,
-    /// Refused when this is true.
+    /// The condition under which the call is refused.
     pub condition: Expr,
-    /// The condition as text, `when …` or `unless …`.
+    /// The condition as text: `when …` or `unless …`.
     pub text: String,
-    /// Why.
+    /// The reason from the source.
     pub because: Option<Message>,
     /// The values to show.
     pub shows: Vec<Show>,
-    /// For a `transform` of an argument: the value that is not refused.
+    /// The value that is accepted, for a `transform` of an argument.
     pub replacement: Option<Replacement>,
 }
 
-/// `transform PARAM = e`: its deny holds where the argument has another value.
+/// `transform PARAM = e`. The deny rule applies if the argument has another value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Replacement {
-    /// The parameter.
+    /// The index of the parameter.
     pub param: u32,
-    /// The value in its place, over the arguments as proposed.
+    /// The required value, an expression over the proposed arguments.
     pub value: Show,
-    /// The condition as written, `when …` or `unless …`; empty where there is none.
+    /// The condition as written: `when …` or `unless …`; empty if there is none.
     pub text: String,
 }
 
-/// A tool's use of a counter.
+/// A tool's use of a limit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct LimitUse {
-    /// The counter.
+    /// The limit.
     pub limit: LimitId,
-    /// Which key, where it is keyed.
+    /// The key, if the limit is keyed.
     pub by: Option<Expr>,
-    /// The key's type, for messages.
+    /// The type of the key, for messages.
     pub by_type: Option<TypeId>,
 }
 
@@ -257,13 +259,13 @@ pub struct LimitUse {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Cost {
-    /// Who says it.
+    /// The origin of the rule.
     pub rule: RuleMeta,
-    /// Of what.
+    /// The unit.
     pub unit: UnitId,
-    /// The amount: a decimal.
+    /// The amount, a decimal.
     pub amount: Expr,
-    /// A failure of the call gives it back.
+    /// True if a failed call gives the cost back.
     pub returned: bool,
 }
 
@@ -272,13 +274,13 @@ pub struct Cost {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Approval {
-    /// Who says it.
+    /// The origin of the rule.
     pub rule: RuleMeta,
-    /// Who approves.
+    /// The role that approves.
     pub role: String,
-    /// An approval older than this is not accepted.
+    /// The maximum age of an approval, in milliseconds.
     pub within: Option<Millis>,
-    /// Only when this is true.
+    /// The condition under which the approval is needed.
     pub when: Option<Expr>,
     /// The message for the person who decides.
     pub because: Option<Message>,
@@ -291,24 +293,25 @@ pub struct Approval {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Ready {
-    /// Who says it.
+    /// The origin of the rule.
     pub rule: RuleMeta,
     /// The probe, which must answer `true`.
     pub probe: ProbeId,
 }
 
-/// One effect.
+/// An effect of a call on the state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Effect {
-    /// Who says it.
+    /// The origin of the rule.
     pub rule: RuleMeta,
-    /// The collections to iterate over, from the outermost; once where there are none. At most [`MAX_RANGES`].
+    /// The collections to iterate over, from the outermost. Without ranges, the effect runs once.
+    /// At most [`MAX_RANGES`].
     pub ranges: Vec<Range>,
-    /// Only elements for which this is true.
+    /// The condition under which an element is processed.
     pub when: Option<Expr>,
-    /// The place that is written.
+    /// The variable, or part of one, that is written.
     pub target: Target,
     /// The operation.
     pub op: EffectOp,
@@ -335,7 +338,7 @@ pub enum EffectOp {
     Insert,
     /// `remove e from xs`: the element of a set, the first equal element of a list, the key of a map.
     Remove,
-    /// `delete x`: an option becomes none, a map entry goes.
+    /// `delete x`: an option becomes none, a map entry is removed.
     Delete,
 }
 
@@ -348,7 +351,7 @@ impl Effect {
 }
 
 impl EffectOp {
-    /// True if what is written depends on how often it is done.
+    /// Returns true if the written value depends on how often the effect is applied.
     pub fn accumulates(self) -> bool {
         use EffectOp::*;
         match self {
@@ -365,12 +368,12 @@ impl EffectOp {
 pub struct Target {
     /// The variable.
     pub var: VarId,
-    /// The way into it.
+    /// The path from the variable to the part.
     pub path: Vec<Step>,
 }
 
 impl Target {
-    /// Returns the keys of the way, from the outermost.
+    /// Returns the keys on the path, from the outermost.
     pub fn keys(&self) -> impl Iterator<Item = &Expr> {
         self.path.iter().filter_map(|step| match step {
             Step::Index(key) => Some(key),
@@ -379,7 +382,7 @@ impl Target {
     }
 }
 
-/// One step into a value.
+/// One step of a path into a value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
@@ -395,12 +398,12 @@ pub enum Step {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Message {
-    /// Its parts, in order.
+    /// The parts, in order.
     pub parts: Vec<Part>,
 }
 
 impl Message {
-    /// The values that it shows, in order.
+    /// Returns the values that the message shows, in order.
     pub fn values(&self) -> impl Iterator<Item = &Show> {
         self.parts.iter().filter_map(|part| match part {
             Part::Value(show) => Some(show),
@@ -414,9 +417,9 @@ impl Message {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum Part {
-    /// Text.
+    /// Literal text.
     Text(String),
-    /// A value.
+    /// An interpolated value.
     Value(Show),
 }
 
@@ -425,12 +428,12 @@ pub enum Part {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Show {
-    /// Its expression as text: `env`, `orders[order_id].status`.
+    /// The expression as text: `env`, `orders[order_id].status`.
     pub label: String,
-    /// The value.
+    /// The expression.
     pub expr: Expr,
-    /// The type by which it is rendered.
+    /// The type by which the value is rendered.
     pub ty: TypeId,
-    /// It reads a secret: rendered as `(secret)`.
+    /// True if the expression reads a secret: it is then rendered as `(secret)`.
     pub secret: bool,
 }

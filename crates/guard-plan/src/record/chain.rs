@@ -1,4 +1,4 @@
-//! The hash chain: written and verified here.
+//! The hash chain: writing and verification.
 
 use super::write::{count, put, string};
 use super::{Kind, Record, WritePayload};
@@ -36,17 +36,17 @@ impl Chain {
         Chain { seq, prev, line: Vec::new(), text: String::new() }
     }
 
-    /// The number of the next record.
+    /// Returns the number of the next record.
     pub fn seq(&self) -> u64 {
         self.seq
     }
 
-    /// The hash of the last record.
+    /// Returns the hash of the last record.
     pub fn hash(&self) -> &Hash {
         &self.prev
     }
 
-    /// Writes one record; the returned line has no line break.
+    /// Writes one record. The returned line has no line break.
     pub fn append(
         &mut self,
         time: Millis,

@@ -1,18 +1,18 @@
-//! The parts of a record that the kernel does not decide: answers of the host, reports of
-//! contracts, snapshots, upgrades.
+//! The records that the kernel does not decide: answers of the host, reports of contracts,
+//! snapshots, upgrades.
 
 use super::{Asked, Payload, Record};
 use crate::json::Json;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// The host says what its probes answer from now on.
+/// A report of the host's answers to its probes, valid from then on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Answers<'a> {
-    /// By probe.
+    /// The answers, by probe.
     pub answers: Cow<'a, Json>,
-    /// What stands as hashes here, for whoever has the key.
+    /// The clear text of the hashed secrets in this record, encrypted with the session's key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sealed: Option<String>,
 }
@@ -32,18 +32,18 @@ pub struct Clear<'a> {
     /// The answers of the host.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "super::present")]
     pub answers: Option<Cow<'a, Json>>,
-    /// The questions put to the world.
+    /// The questions to the world.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<Cow<'a, [Asked]>>,
 }
 
 impl Clear<'_> {
-    /// Returns whether there is nothing to seal.
+    /// Returns true if there is nothing to seal.
     pub fn is_empty(&self) -> bool {
         *self == Clear::default()
     }
 
-    /// Serializes it for sealing.
+    /// Serializes the clear text for sealing.
     pub fn to_bytes(&self) -> Vec<u8> {
         // INVARIANT: writing to memory does not fail, and every key is a string.
         serde_json::to_vec(self).expect("it is plain data")
@@ -112,31 +112,32 @@ impl Record {
     }
 }
 
-/// A contract has judged a text (contracts reference). The text itself is with whoever asked.
+/// The judgement of a text by a contract (contracts reference). The record does not contain the
+/// text itself; the caller has it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ContractJudgement<'a> {
-    /// The contract.
+    /// The name of the contract.
     pub contract: Cow<'a, str>,
-    /// What was judged, in bytes.
+    /// The length of the text, in bytes.
     pub bytes: u64,
-    /// Its SHA-256, lower-case hexadecimal.
+    /// The SHA-256 of the text, in lower-case hexadecimal.
     pub sha256: Cow<'a, str>,
-    /// Why the producer ended, as the host says.
+    /// The reason for which the producer ended, as reported by the host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finish_reason: Option<Cow<'a, str>>,
-    /// `valid`, `partial` or `lost`.
+    /// The state: `valid`, `partial` or `lost`.
     pub state: Cow<'a, str>,
-    /// How many items were kept.
+    /// The number of items that were kept.
     pub kept: u64,
-    /// How many were quarantined.
+    /// The number of units that were quarantined.
     pub quarantined: u64,
-    /// The text was cut.
+    /// True if the text was cut off.
     #[serde(default, skip_serializing_if = "super::is_false")]
     pub truncated: bool,
 }
 
-/// All that the session remembers, in place of the records before it (semantics §17).
+/// The whole state of the session, in place of the records before it (semantics §17).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Snapshot<'a> {
@@ -146,45 +147,46 @@ pub struct Snapshot<'a> {
     pub guard: Cow<'a, str>,
     /// The session's id.
     pub session: Cow<'a, str>,
-    /// When the session began, RFC 3339.
+    /// The time at which the session began, in RFC 3339.
     pub start: Cow<'a, str>,
-    /// Where relative paths start.
+    /// The folder that relative paths start from.
     pub workspace: Cow<'a, str>,
-    /// The form of `memory`; another is not read.
+    /// The version of the form of `memory`. Other versions are not read.
     pub form: u32,
-    /// What the session remembers, in base64; sealed where the guard has secrets.
+    /// The state of the session, in base64; sealed if the guard has secrets.
     pub memory: Cow<'a, str>,
-    /// It is sealed.
+    /// True if `memory` is sealed.
     #[serde(default, skip_serializing_if = "super::is_false")]
     pub sealed: bool,
 }
 
-/// The session goes on under another plan (semantics §17).
+/// The continuation of the session under another plan (semantics §17).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Upgrade<'a> {
-    /// The content hash of the plan before, `sha256:…`.
+    /// The content hash of the previous plan, `sha256:…`.
     pub from: Cow<'a, str>,
-    /// The version of Guard that decides from now on.
+    /// The version of Guard that makes the decisions from now on.
     pub version: Cow<'a, str>,
-    /// Who took the session to a plan that was not shown to allow nothing more. Left out where that was shown.
+    /// The person who forced the upgrade to a plan that was not shown to allow nothing more.
+    /// Omitted if that was shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forced: Option<Forced<'a>>,
-    /// What begins anew under the new plan, a sentence each.
+    /// The state that is new under the new plan, one sentence each.
     #[serde(default, skip_serializing_if = "super::is_empty")]
     pub anew: Cow<'a, [String]>,
-    /// What the session remembered and the new plan has no use for, a sentence each.
+    /// The state of the session that the new plan does not use, one sentence each.
     #[serde(default, skip_serializing_if = "super::is_empty")]
     pub dropped: Cow<'a, [String]>,
-    /// All that the session remembers under the new plan.
+    /// The whole state of the session under the new plan.
     pub snapshot: Snapshot<'a>,
 }
 
-/// The person who forced something.
+/// The person who forced an upgrade.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Forced<'a> {
-    /// The name.
+    /// The name of the person.
     pub by: Cow<'a, str>,
     /// The reason, as given.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,5 +1,5 @@
-//! The records of a store's own chain, its ledger: which sessions exist, and what was charged to
-//! the budgets that they share.
+//! The records of a store's own chain, its ledger: the sessions that exist, and the charges to the
+//! budgets that they share.
 
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -11,17 +11,17 @@ use std::fmt;
 pub struct Ledger<'a> {
     /// The kind of entry.
     pub entry: LedgerEntry,
-    /// The session that it happened to, or that charged.
+    /// The session that the entry is about, or that charged.
     pub session: Cow<'a, str>,
-    /// How many records the session had before.
+    /// The number of records that the session had before.
     pub record: u64,
     /// The shared budget that was charged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Cow<'a, str>>,
-    /// How much, a decimal.
+    /// The amount, a decimal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amount: Option<Cow<'a, str>>,
-    /// The total spent of the budget, a decimal.
+    /// The total amount spent of the budget, a decimal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spent: Option<Cow<'a, str>>,
 }
@@ -31,9 +31,9 @@ pub struct Ledger<'a> {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LedgerEntry {
-    /// The session exists from now on.
+    /// A session began.
     Begun,
-    /// The session was removed.
+    /// A session was removed.
     Removed,
     /// A shared budget was charged.
     Charged,

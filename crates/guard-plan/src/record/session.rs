@@ -1,5 +1,4 @@
-//! The parts of a record that concern a whole session: runs of commands, feedback, items, prompts,
-//! stops.
+//! The parts of a record that concern a whole session: commands, feedback, items, prompts, stops.
 
 use super::{Asked, Note, is_false, is_zero};
 use crate::plan::{Actor, Severity};
@@ -19,18 +18,18 @@ pub const TEXT_BYTES: usize = 1 << 20;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Content {
-    /// There is no regular file.
+    /// There is no regular file at the path.
     Missing,
-    /// It is longer than [`TEXT_BYTES`].
+    /// The content is longer than [`TEXT_BYTES`].
     TooLarge,
-    /// It is not UTF-8.
+    /// The content is not UTF-8.
     NotText,
-    /// This text.
+    /// The content as text.
     Text(Box<str>),
 }
 
 impl Content {
-    /// Returns the content of bytes; more than [`TEXT_BYTES`] are too large.
+    /// Returns the content of bytes. More than [`TEXT_BYTES`] bytes are too large.
     pub fn new(bytes: Vec<u8>) -> Content {
         match String::from_utf8(bytes) {
             Ok(text) => Content::Text(text.into()).bounded(),
@@ -52,13 +51,14 @@ impl Content {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ran {
-    /// How it ended.
+    /// The way in which the command ended.
     pub ended: RunEnd,
-    /// The last [`OUTPUT_CHARS`] characters of standard output and then standard error; lossy UTF-8.
+    /// The last [`OUTPUT_CHARS`] characters of standard output followed by standard error; lossy
+    /// UTF-8.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub output: String,
-    /// The first [`STDOUT_BYTES`] of standard output, and one more where there is more; kept only where a probe
-    /// that is no `bool` asks the command.
+    /// The first [`STDOUT_BYTES`] of standard output, and one more byte if there is more. Kept only
+    /// if a probe of another type than `bool` runs the command.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub stdout: String,
 }
@@ -68,18 +68,18 @@ pub struct Ran {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RunEnd {
-    /// By itself, with this status.
+    /// The command exited with this status.
     Exited(i32),
-    /// It took too long, and was killed.
+    /// The command exceeded its time limit and was killed.
     TimedOut,
-    /// By this signal of somebody else.
+    /// The command was ended by this signal of another process.
     Signalled(i32),
-    /// It could not be started; says why.
+    /// The command could not be started. Contains the reason.
     NotStarted(String),
 }
 
 impl Ran {
-    /// Truncates output that exceeds the size limit of a record; drops `stdout` if no probe reads
+    /// Truncates output that exceeds the size limit of a record. Drops `stdout` if no probe reads
     /// it.
     pub fn bounded(mut self, keeps_stdout: bool) -> Ran {
         let chars = self.output.chars().count();
@@ -103,9 +103,9 @@ impl Ran {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Delivered {
-    /// Who speaks.
+    /// The name of the provider.
     pub provider: String,
-    /// How grave it is.
+    /// The severity.
     pub severity: Severity,
     /// The whole `<feedback>` block.
     pub text: String,
@@ -113,49 +113,49 @@ pub struct Delivered {
     pub judged: u64,
 }
 
-/// Returns the text of a round of feedback: its blocks, separated by an empty line.
+/// Returns the text of a round of feedback: its blocks, separated by empty lines.
 pub fn rendered(delivered: &[Delivered]) -> String {
     delivered.iter().map(|message| message.text.as_str()).collect::<Vec<_>>().join("\n\n")
 }
 
-/// A change of an item, or an attempt that left it as it was (semantics §11).
+/// A change of an item, or an attempt that left it unchanged (semantics §11).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ItemChange {
     /// The item's id.
     pub item: String,
-    /// Its lifecycle.
+    /// The name of the lifecycle.
     pub lifecycle: String,
-    /// Who changed it.
+    /// The party that changed the item.
     pub actor: Actor,
-    /// The call of an agent; of the harness who did it, or `verify`.
+    /// The id of the agent's call; for the harness, the name of the person, or `verify`.
     pub by: String,
-    /// The transition, `create` for a new item; none where nothing moved.
+    /// The transition, or `create` for a new item; none if nothing moved.
     pub transition: Option<String>,
-    /// Its state before; none for a new item.
+    /// The state before; none for a new item.
     pub before: Option<String>,
-    /// Its state now.
+    /// The state now.
     pub after: String,
-    /// Why it was rejected, or what its criteria lack.
+    /// The reasons why the item was rejected, or what its criteria lack.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<String>,
-    /// The criteria nobody could judge; nothing moved then.
+    /// The criteria that could not be judged. Nothing is moved in that case.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unanswered: Vec<String>,
-    /// How often it has been rejected.
+    /// The number of times that the item has been rejected.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub rejections: u64,
 }
 
-/// Something that a stop lacks (semantics §12).
+/// A condition that a stop lacks (semantics §12).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Missing {
     /// The check as text.
     pub text: String,
-    /// What is missing, in words.
+    /// The missing condition, as a message.
     pub message: String,
-    /// `file:line:column` of the check, where it is known.
+    /// `file:line:column` of the check, if it is known.
     pub span: Option<String>,
 }
 
@@ -164,86 +164,86 @@ pub struct Missing {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum StopDecision {
-    /// It may.
+    /// The agent may stop.
     Allow,
-    /// It has to go on.
+    /// The agent must continue.
     Block,
 }
 
-/// The user has said something.
+/// A message of the user.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Prompt<'a> {
-    /// What.
+    /// The text of the message.
     pub text: Cow<'a, str>,
-    /// How many rows facts were taught.
+    /// The number of rows that were taught.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub learned: u64,
-    /// How many rows went for others.
+    /// The number of rows that were removed to make room for others.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub forgotten: u64,
-    /// What was noticed.
+    /// The notes of the kernel.
     #[serde(default, skip_serializing_if = "super::is_empty")]
     pub notes: Cow<'a, [Note]>,
-    /// What the world was asked.
+    /// The questions to the world, with the answers.
     #[serde(default, skip_serializing_if = "super::is_empty")]
     pub asked: Cow<'a, [Asked]>,
-    /// What stands as hashes here, for whoever has the key.
+    /// The clear text of the hashed secrets in this record, encrypted with the session's key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sealed: Option<String>,
 }
 
-/// The agent wants to stop.
+/// A request of the agent to stop.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stop<'a> {
-    /// Why, as the host says.
+    /// The reason for the stop, as reported by the host.
     pub reason: Option<Cow<'a, str>>,
-    /// Whether it may.
+    /// The decision on the stop.
     pub decision: StopDecision,
-    /// Why nothing was checked: `halted`, `deadline` or an exhausted unit.
+    /// The reason why nothing was checked: `halted`, `deadline` or an exhausted unit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bypassed: Option<Cow<'a, str>>,
-    /// It may stop although something is missing.
+    /// True if the agent may stop although something is missing.
     #[serde(default, skip_serializing_if = "is_false")]
     pub incomplete: bool,
-    /// What is missing.
+    /// The missing conditions.
     #[serde(default, skip_serializing_if = "super::is_empty")]
     pub missing: Cow<'a, [Missing]>,
-    /// What the agent is told.
+    /// The message to the agent.
     #[serde(default, skip_serializing_if = "super::is_nothing")]
     pub message: Cow<'a, str>,
-    /// What was noticed.
+    /// The notes of the kernel.
     #[serde(default, skip_serializing_if = "super::is_empty")]
     pub notes: Cow<'a, [Note]>,
-    /// What the world was asked.
+    /// The questions to the world, with the answers.
     #[serde(default, skip_serializing_if = "super::is_empty")]
     pub asked: Cow<'a, [Asked]>,
-    /// What stands as hashes here, for whoever has the key.
+    /// The clear text of the hashed secrets in this record, encrypted with the session's key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sealed: Option<String>,
 }
 
-/// The harness verifies or moves an item.
+/// A verification or a move of an item by the harness.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Item<'a> {
-    /// Its id.
+    /// The id of the item.
     pub item: Cow<'a, str>,
-    /// The transition by hand; none where its criteria were verified.
+    /// The transition of a move by hand; none if the criteria were verified.
     pub transition: Option<Cow<'a, str>>,
-    /// Who moved it by hand.
+    /// The person who moved the item by hand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<Cow<'a, str>>,
-    /// Why.
+    /// The reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Cow<'a, str>>,
-    /// What it came to.
+    /// The change of the item.
     pub change: Cow<'a, ItemChange>,
-    /// What the world was asked.
+    /// The questions to the world, with the answers.
     #[serde(default, skip_serializing_if = "super::is_empty")]
     pub asked: Cow<'a, [Asked]>,
-    /// What stands as hashes here, for whoever has the key.
+    /// The clear text of the hashed secrets in this record, encrypted with the session's key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sealed: Option<String>,
 }

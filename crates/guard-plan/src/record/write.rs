@@ -1,6 +1,8 @@
-//! The payload of a record as text, written directly: what every call writes costs little more than its hash.
+//! A direct writer of payloads as text, so that the record of a call costs little more than its
+//! hash.
 //!
-//! It is byte for byte what `serde_json` writes of the same value, which a law says; rare parts are left to it.
+//! The output is byte for byte that of `serde_json` for the same value, which a property test
+//! checks. Rare parts are written by `serde_json`.
 
 use super::{
     Answers, Approve, Asked, Change, Charge, ContractJudgement, Item, Ledger, Open, Prompt,
@@ -10,9 +12,9 @@ use crate::json::Json;
 use crate::verdict::{Reason, Verdict};
 use serde::Serialize;
 
-/// Something that a record is of.
+/// A payload that a record can have.
 pub trait WritePayload {
-    /// Appends its text.
+    /// Appends the text of the payload.
     fn write_payload(&self, out: &mut Vec<u8>);
 }
 
@@ -55,7 +57,7 @@ impl<T: WritePayload + ?Sized> WritePayload for Box<T> {
     }
 }
 
-/// Appends what is written too rarely to have a writer of its own.
+/// Appends a value that is too rare to have its own writer.
 fn rare(value: &(impl Serialize + ?Sized), out: &mut Vec<u8>) {
     // INVARIANT: writing to memory does not fail, and all keys of a payload are strings.
     serde_json::to_writer(out, value).expect("a payload is plain data");
@@ -212,7 +214,7 @@ fn list<T>(items: &[T], out: &mut Vec<u8>, write: impl Fn(&T, &mut Vec<u8>)) {
     out.push(b']');
 }
 
-/// The last members of a proposal and of a settlement.
+/// Appends the last members of a proposal or a settlement.
 fn ending(
     out: &mut Vec<u8>,
     rechecked: u64,
@@ -329,7 +331,7 @@ fn escape(byte: u8, out: &mut Vec<u8>) {
     out.extend_from_slice(&[b'\\', short]);
 }
 
-/// Returns the place of the first byte that a literal escapes. Eight bytes are looked at together.
+/// Returns the index of the first byte that a literal escapes. Eight bytes are processed together.
 fn special(bytes: &[u8]) -> Option<usize> {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
     const HIGH: u64 = ONES << 7;
@@ -337,7 +339,8 @@ fn special(bytes: &[u8]) -> Option<usize> {
     let mut at = 0;
     for word in &mut words {
         let word = u64::from_ne_bytes(word.try_into().unwrap_or_default());
-        // The high bit of a byte is set where it is below a bound, or zero, and its own high bit is not.
+        // The high bit of a byte is set if it is below a bound, or zero, and its own high bit is
+        // not set.
         let zero = |word: u64| word.wrapping_sub(ONES) & !word;
         let below = word.wrapping_sub(ONES * 0x20) & !word;
         let found =

@@ -1,4 +1,5 @@
-//! The structure of contracts: a list comes after the lists around it, in a field that holds it.
+//! The structure of contracts: a list follows the lists that contain it, and its field has a list
+//! type.
 
 use super::expression::ExpressionScope;
 use super::{PlanChecker, ValidationResult, ascending, ensure, in_range};
@@ -34,7 +35,8 @@ impl PlanChecker<'_> {
         })
     }
 
-    /// A document that is no envelope has one field, which is its list or value.
+    /// Checks the root. A document that is not an envelope has one field, which is its list or
+    /// value.
     fn root(&self, contract: &Contract) -> ValidationResult {
         let lists = contract.lists.iter().filter(|list| list.within.is_none()).count();
         let one = self.members(contract.record)?.len() == 1;

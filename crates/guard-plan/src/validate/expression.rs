@@ -14,15 +14,15 @@ const MAX_DEPTH: u32 = 256;
 pub(super) struct ExpressionScope<'s> {
     /// The number of parameters.
     pub params: usize,
-    /// True if it may read state, history and time.
+    /// True if the expression may read state, history and time.
     pub state: bool,
-    /// True if it may read files and probes.
+    /// True if the expression may read files and probes.
     pub world: bool,
-    /// True if it may read the call's result.
+    /// True if the expression may read the call's result.
     pub result: bool,
-    /// True if it may read the text of a prompt.
+    /// True if the expression may read the text of a prompt.
     pub text: bool,
-    /// The monitors it may read: only those before this one.
+    /// The number of monitors that the expression may read: only those before the current one.
     pub monitors: Option<usize>,
     /// The slots bound from outside.
     pub bound: &'s [u32],
@@ -40,7 +40,7 @@ impl ExpressionScope<'static> {
         bound: &[],
     };
 
-    /// The scope of everything but parameters and a result.
+    /// The scope of everything except parameters and a result.
     pub const COMMITTED: ExpressionScope<'static> =
         ExpressionScope { state: true, world: true, ..ExpressionScope::CONSTANT };
 }
@@ -84,7 +84,7 @@ pub(super) fn expression(
     Ok(())
 }
 
-/// Returns whether a quantifier around the node binds the slot in its body.
+/// Returns true if a quantifier around the node binds the slot in its body.
 fn is_bound(nodes: &[Node], parents: &[Option<u32>], id: usize, slot: u32) -> bool {
     let mut child = id;
     while let Some(parent) = parents[child] {
@@ -108,7 +108,7 @@ pub(super) fn key(plan: &Plan, index: IndexId, tool: ToolId, values: usize) -> V
     ensure(fits, || "a key that is not of its memory".into())
 }
 
-/// Checks that the entities a node refers to exist, and are in scope.
+/// Checks that the entities to which a node refers exist and are in scope.
 fn references(plan: &Plan, scope: &ExpressionScope<'_>, node: &Node) -> ValidationResult {
     if needs_state(node) {
         ensure(scope.state, || "more than a constant".into())?;
@@ -157,7 +157,7 @@ fn references(plan: &Plan, scope: &ExpressionScope<'_>, node: &Node) -> Validati
             let fits = match over.len() {
                 0 => false,
                 1 => (1..=2).contains(&binders.len()),
-                // Lists in step have no element.
+                // Several lists that are iterated together have no single element.
                 _ if *op == QuantifierOp::First => false,
                 count => binders.len() == count,
             };
@@ -204,7 +204,7 @@ fn references(plan: &Plan, scope: &ExpressionScope<'_>, node: &Node) -> Validati
     }
 }
 
-/// Returns whether a node reads state, history, time or the world.
+/// Returns true if a node reads state, history, time or the world.
 fn needs_state(node: &Node) -> bool {
     matches!(node, Node::State(_)) || node.asks()
 }

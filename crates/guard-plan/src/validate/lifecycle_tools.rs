@@ -1,9 +1,9 @@
-//! The tools of lifecycles: their parameters are those of their action (semantics §11).
+//! The tools of lifecycles, whose parameters are those of their action (semantics §11).
 
 use super::{ValidationResult, ensure, in_range};
 use crate::plan::*;
 
-/// Returns whether a type is the required one of a parameter or field of this name; the guard may
+/// Returns true if a type is the required one of a parameter or field of this name. The guard may
 /// add refinements.
 type TypeFit = fn(&Plan, TypeId) -> bool;
 
@@ -91,7 +91,7 @@ fn option(plan: &Plan, ty: TypeId) -> Option<TypeId> {
     }
 }
 
-/// Returns whether a type is a list of records with exactly these fields, in any order, each an
+/// Returns true if a type is a list of records with exactly these fields, in any order, each an
 /// option.
 fn is_list_of(plan: &Plan, ty: TypeId, expected: &[(&str, TypeFit)]) -> bool {
     let Some(TypeDef::List { of, .. }) = def(plan, ty) else { return false };

@@ -137,7 +137,8 @@ impl PlanChecker<'_> {
         }
     }
 
-    /// Checks a tree of checks, each used once; only dimensions of an attest score.
+    /// Checks a tree of checks, each of which is used once. Only dimensions of an attest may use
+    /// scores.
     fn checks(&mut self, checks: &Checks, scores: bool) -> ValidationResult {
         let all = &checks.0;
         ensure(!all.is_empty(), || "it has no checks".into())?;

@@ -1,8 +1,8 @@
-//! Lossless bytes of values, for snapshots of sessions.
+//! The lossless encoding of values as bytes, for snapshots of sessions.
 //!
-//! Not canonical, unlike those of [`key`](crate::key): opaque JSON keeps the text of its numbers.
-//! The reader accepts untrusted bytes: the depth is bounded, and memory is allocated only for data
-//! that is present. The type of a value is not checked here.
+//! The encoding is not canonical, unlike that of [`key`](crate::key): opaque JSON keeps the text of
+//! its numbers. The reader accepts untrusted bytes: the depth is bounded, and memory is allocated
+//! only for data that is present. The type of a value is not checked here.
 
 use super::{Fault, Value};
 use crate::json::Json;
@@ -12,11 +12,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The maximum nesting depth of values; types of plans are less deep.
+/// The maximum nesting depth of values. The types of plans are less deep.
 const MAX_DEPTH: usize = 64;
 
 impl Value {
-    /// Appends its bytes.
+    /// Appends the bytes of the value.
     pub fn write(&self, out: &mut Vec<u8>) {
         match self {
             Value::None => out.push(0),
@@ -137,7 +137,7 @@ impl<'b> ByteReader<'b> {
 }
 
 impl Serialize for Value {
-    /// Serializes as its bytes.
+    /// Serializes the value as its bytes.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut bytes = Vec::new();
         self.write(&mut bytes);
@@ -161,7 +161,8 @@ enum StoredFault<'a> {
     NegativeCost(Cow<'a, str>),
     NoDeadline,
     NoAnswer(Cow<'a, str>),
-    /// Also for an overflow and for a text that is too long, which have the same message.
+    /// A value that does not decode. Also used for an overflow and for a text that is too long,
+    /// which have the same message.
     Decode(Cow<'a, str>),
 }
 

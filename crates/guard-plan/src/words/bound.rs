@@ -35,7 +35,7 @@ pub fn bound(plan: &Plan, bound: &SessionBound) -> String {
         if words.is_empty() { "0".to_owned() } else { words.join(" + ") }
     };
     if bound.terms.iter().all(|(factor, _)| *factor < 0) {
-        // A lone bound from below reads better with its variable first.
+        // A single lower bound is easier to read with its variable first.
         format!("{} >= {}", side(false), side(true))
     } else {
         format!("{} <= {}", side(true), side(false))

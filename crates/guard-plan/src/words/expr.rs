@@ -10,14 +10,14 @@ use crate::plan::{
 };
 use crate::{decimal, render};
 
-/// The context of names in an expression: the plan, and the tool whose parameters it reads.
+/// The context of the names in an expression: the plan, and the tool whose parameters it reads.
 #[derive(Clone, Copy)]
 pub struct Shows<'a> {
     /// The plan.
     pub plan: &'a Plan,
     /// The tool, if the expression belongs to one.
     pub tool: Option<&'a Tool>,
-    /// The ranges around the expression, whose elements it may name.
+    /// The ranges around the expression, whose elements the expression may name.
     pub ranges: &'a [Range],
 }
 
@@ -118,8 +118,8 @@ impl Printer<'_> {
         }
     }
 
-    /// Returns the level of an operand: readers do not know how tightly `else` binds, nor that `and` binds tighter than
-    /// `or`.
+    /// Returns the binding level of an operand. It adds parentheses around `else` and around `and`
+    /// within `or`, because readers do not know how tightly these bind.
     fn clear(&self, parent: &Node, child: NodeId, level: u8) -> u8 {
         match (parent, self.nodes.get(child as usize)) {
             (Node::Else(..), _) => level,
@@ -147,7 +147,7 @@ impl Printer<'_> {
             Node::Member(a, name) => format!("{}.{name}", sub(a, 11)),
             Node::UrlPart(a, part) => format!("{}.{}", sub(a, 11), url_part(*part)),
             Node::Index(a, key) => format!("{}[{}]", sub(a, 11), self.key(*a, *key)),
-            // The text of a key is written as the key.
+            // The text of a key is written like the key.
             Node::ToKey(a, ty) => self.node(*a, 11, Some(TypeHint::Type(*ty))),
             Node::FromKey(a, _) => sub(a, 11),
             Node::Row(fact, keys) => format!("{}[{}]", self.fact(*fact), self.columns(*fact, keys)),
@@ -191,7 +191,7 @@ impl Printer<'_> {
         }
     }
 
-    /// Formats a key: without quotes where the keys of the collection are no strings.
+    /// Formats a key, without quotes if the keys of the collection are not strings.
     fn key(&self, collection: NodeId, key: NodeId) -> String {
         let ty = self.ty(collection).map(|ty| open(self.shows.plan, ty));
         let ty = ty.and_then(|ty| self.shows.plan.types.get(ty as usize));
@@ -201,7 +201,7 @@ impl Printer<'_> {
         }
     }
 
-    /// Formats a record, with the names of its fields where its type is known.
+    /// Formats a record, with the names of its fields if its type is known.
     fn record(&self, fields: &[NodeId], hint: Option<TypeHint>) -> String {
         let field = |(at, value): (usize, &NodeId)| {
             let known = match hint {
@@ -404,7 +404,7 @@ impl Printer<'_> {
         }
     }
 
-    /// Returns the type of what a quantifier binds.
+    /// Returns the type of the variable that a quantifier binds.
     fn quantified_ty(&self, slot: u32) -> Option<TypeId> {
         self.nodes.iter().find_map(|node| match node {
             Node::Quantified { over, binders, .. } => {
@@ -414,7 +414,7 @@ impl Printer<'_> {
         })
     }
 
-    /// Returns the type of the binder at a place.
+    /// Returns the type of the binder at an index.
     fn bound_ty(&self, over: &[NodeId], binders: &[u32], at: usize) -> Option<TypeId> {
         let plan = self.shows.plan;
         let over = if over.len() == binders.len() { over.get(at) } else { over.first() };
@@ -432,7 +432,7 @@ impl Printer<'_> {
         }
     }
 
-    /// Returns the hint for the elements of a collection; an enum is its own hint.
+    /// Returns the hint for the elements of a collection. An enum is its own hint.
     fn elements(&self, hint: Option<TypeHint>) -> Option<TypeHint> {
         match hint {
             Some(TypeHint::Type(id)) => {
@@ -473,7 +473,8 @@ fn word(text: &str) -> String {
     if plain { text.to_owned() } else { quoted(text) }
 }
 
-/// Names a bound variable, since the plan has no names for them: `x`, `y`, `z`, `x4`.
+/// Returns a name for a bound variable, because the plan has no names for them: `x`, `y`, `z`,
+/// `x4`.
 pub(super) fn local(slot: u32) -> String {
     match slot {
         0 => "x".into(),

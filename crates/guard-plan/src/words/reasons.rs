@@ -1,11 +1,11 @@
-//! The meaning of the reason codes of verdicts, and their remedies.
+//! The meanings of the reason codes of verdicts, and the remedies.
 
 use crate::verdict::Code;
 
-/// A reason code, explained.
+/// The explanation of a reason code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Meaning {
-    /// Its meaning, as the end of a sentence.
+    /// The meaning of the code, as the end of a sentence.
     pub means: &'static str,
     /// The remedy for the caller.
     pub remedy: &'static str,

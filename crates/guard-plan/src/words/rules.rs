@@ -1,6 +1,6 @@
 //! The rules on a tool, clause by clause in the kernel's order, with their owners.
 //!
-//! Every text is a phrase; explanations, references and guides put their own words around it.
+//! Every text is a phrase. Explanations, references and guides embed it in their own sentences.
 
 pub use super::code;
 use super::expr::local;
@@ -21,7 +21,7 @@ pub enum PhraseSubject {
     Cost,
     /// An effect, simulated before the call.
     Effect,
-    /// An invariant that its effects can break.
+    /// An invariant that the effects can break.
     Keeps,
     /// An approval.
     Approval,
@@ -35,9 +35,9 @@ pub enum PhraseSubject {
     Observe,
     /// An observation that is only reported if it violates a rule.
     ObserveWarn,
-    /// An invariant that its observations can break.
+    /// An invariant that the observations can break.
     ObserveKeeps,
-    /// A fact that its result teaches.
+    /// A fact that the result teaches.
     Learn,
     /// A reconciliation.
     Reconcile,
@@ -47,14 +47,14 @@ pub enum PhraseSubject {
     Shown,
     /// A part of the result that only its readers may read.
     Private,
-    /// A part of its result that is trusted under a condition.
+    /// A part of the result that is trusted under a condition.
     Endorsed,
 }
 
 /// One phrase about a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RulePhrase<'a> {
-    /// Its subject.
+    /// The subject of the phrase.
     pub about: PhraseSubject,
     /// The rule and its owner; `None` for the guard as a whole.
     pub rule: Option<&'a RuleMeta>,
@@ -169,7 +169,7 @@ fn permits<'a>(shows: &Shows<'a>, tool: &'a Tool) -> Vec<RulePhrase<'a>> {
     out
 }
 
-/// Returns how far a result is trusted without a condition: "trusted, but untrusted in" its parts.
+/// Describes the unconditional trust in a result: "trusted, but untrusted in" its parts.
 fn trust(tool: &Tool) -> String {
     let word = |trusted: bool| if trusted { "trusted" } else { "untrusted" };
     let mut text = word(tool.trust.whole).to_owned();
@@ -252,7 +252,7 @@ pub fn after<'a>(plan: &'a Plan, tool: &'a Tool) -> Vec<RulePhrase<'a>> {
     out
 }
 
-/// The elements that a part is told apart by.
+/// Describes the elements by which a part is distinguished.
 fn each(shows: &Shows) -> String {
     let range = |range: &Range| {
         let names: Vec<String> = range.binders.iter().map(|slot| local(*slot)).collect();

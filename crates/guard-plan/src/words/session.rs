@@ -10,18 +10,18 @@ use crate::plan::{
 /// A check with its indentation level.
 pub type Indented = (usize, String);
 
-/// Formats checks as the lines of a nested list, in the order in which they are judged.
+/// Formats checks as the lines of a nested list, in the order of evaluation.
 pub fn checks(plan: &Plan, checks: &Checks) -> Vec<Indented> {
     let mut out = Vec::new();
     let Some(root) = checks.0.len().checked_sub(1) else {
         return out;
     };
-    // A root of `all` is implied by a list of checks.
+    // A list of checks implies a root of `all`.
     let mut todo: Vec<(usize, usize)> = match &checks.0[root].kind {
         CheckKind::All(parts) => parts.iter().rev().map(|p| (*p as usize, 0)).collect(),
         _ => vec![(root, 0)],
     };
-    // Children precede parents and are used once, so the loop ends.
+    // Children precede parents and are used once, so the loop terminates.
     while let Some((at, depth)) = todo.pop() {
         let Some(check) = checks.0.get(at) else {
             continue;
@@ -36,7 +36,7 @@ pub fn checks(plan: &Plan, checks: &Checks) -> Vec<Indented> {
     out
 }
 
-/// Formats one check, without those below it.
+/// Formats one check, without the checks below it.
 fn check(plan: &Plan, kind: &CheckKind, text: &str) -> String {
     let path = |id: &u32| code(plan.paths.get(*id as usize).map_or("?", String::as_str));
     match kind {
@@ -118,7 +118,7 @@ pub fn block(plan: &Plan, block: &Block) -> String {
     out
 }
 
-/// `info`, `caution`, `warning`.
+/// Formats a severity: `info`, `caution`, `warning`.
 pub fn severity(severity: Severity) -> &'static str {
     match severity {
         Severity::Info => "info",
@@ -127,7 +127,7 @@ pub fn severity(severity: Severity) -> &'static str {
     }
 }
 
-/// Describes who answers a probe.
+/// Describes the source of a probe's answer.
 pub fn asks(plan: &Plan, probe: &Probe) -> String {
     match probe.asks {
         ProbeAsks::Host => "the host".into(),
@@ -142,7 +142,7 @@ pub fn asks(plan: &Plan, probe: &Probe) -> String {
     }
 }
 
-/// `agent`, `harness`.
+/// Formats a party: `agent`, `harness`.
 pub fn actor(actor: Actor) -> &'static str {
     match actor {
         Actor::Agent => "agent",
@@ -155,7 +155,7 @@ pub fn state_name(items: &Lifecycle, state: u32) -> &str {
     items.states.get(state as usize).map_or("?", String::as_str)
 }
 
-/// `` `pending` or `in_progress` → `claimed` ``.
+/// Formats the states of a transition: `` `pending` or `in_progress` → `claimed` ``.
 pub fn moves(items: &Lifecycle, transition: &Transition) -> String {
     let from: Vec<String> = transition.from.iter().map(|s| code(state_name(items, *s))).collect();
     format!("{} → {}", from.join(" or "), code(state_name(items, transition.to)))
@@ -168,7 +168,7 @@ pub fn step(items: &Lifecycle, transition: &Transition) -> String {
     text.trim_end().to_owned()
 }
 
-/// Describes the conditions of a transition besides its state; empty if there are none.
+/// Describes the conditions of a transition other than its state; empty if there are none.
 pub fn condition(transition: &Transition) -> &'static str {
     match (transition.evidence, transition.criteria) {
         (true, _) => "requires evidence",

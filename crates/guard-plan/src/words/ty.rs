@@ -53,7 +53,7 @@ pub fn ty(plan: &Plan, id: TypeId) -> String {
     }
 }
 
-/// `1MiB`, `4KiB`, `512B`.
+/// Formats a size: `1MiB`, `4KiB`, `512B`.
 fn size(bytes: u64) -> String {
     match bytes {
         n if n > 0 && n % (1 << 20) == 0 => format!("{}MiB", n >> 20),
@@ -76,7 +76,7 @@ fn range<T: Copy + Display>(
     }
 }
 
-/// `env: Env, count: int in 1..=5`.
+/// Formats parameters: `env: Env, count: int in 1..=5`.
 pub fn parameters(plan: &Plan, params: &[Field]) -> String {
     let field_text = |field: &Field| {
         let secret = if field.secret { "secret " } else { "" };
@@ -85,11 +85,11 @@ pub fn parameters(plan: &Plan, params: &[Field]) -> String {
     params.iter().map(field_text).collect::<Vec<_>>().join(", ")
 }
 
-/// The maximum number of an enum's variants that are listed at its use.
+/// The maximum number of variants that are listed where an enum is used.
 const FEW: usize = 8;
 
 /// Describes a type for a sentence: `whole number from 1 to 5`, `list of text, at most 7`. Records
-/// and enums with many variants are given by name.
+/// and enums with many variants are described by their names.
 pub fn plain(plan: &Plan, id: TypeId) -> String {
     let Some(def) = plan.types.get(id as usize) else {
         return "?".into();
@@ -136,7 +136,7 @@ fn one_of(name: &str, variants: &[String]) -> String {
     format!("one of {}", names.join(", "))
 }
 
-/// Returns whether a type is described separately from its uses.
+/// Returns true if a type is described separately from its uses.
 pub fn apart(def: &TypeDef) -> bool {
     match def {
         TypeDef::Record { .. } | TypeDef::Union { .. } => true,

@@ -1,9 +1,9 @@
-//! The JSON reader agrees with another one, and never panics.
+//! Tests that the JSON reader agrees with another one, and never panics.
 
 use guard_plan::json::Json;
 use proptest::prelude::*;
 
-/// JSON-like text: most of it broken.
+/// Texts that look like JSON, most of them malformed.
 fn soup() -> impl Strategy<Value = String> {
     prop::collection::vec(
         prop::sample::select(vec![
@@ -47,7 +47,7 @@ proptest! {
             prop_assert!(theirs.is_ok(), "{}", text);
             prop_assert_eq!(&Json::parse(&json.to_string()).unwrap(), json);
         }
-        // Lone surrogates and duplicate keys are refused here only.
+        // Only our reader refuses lone surrogates and duplicate keys.
         if ours.is_err() && !text.contains("\\u") && !text.contains("\"a\"") {
             prop_assert!(theirs.is_err(), "{} {:?}", text, ours);
         }

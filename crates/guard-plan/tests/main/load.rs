@@ -1,4 +1,4 @@
-//! Loading is the inverse of encoding, and survives anything.
+//! Tests that loading is the inverse of encoding, and never panics.
 
 use guard_plan::plan::*;
 use guard_plan::{LoadError, LoadedPlan, encode, load};
@@ -8,7 +8,7 @@ fn rule(owner: &str) -> RuleMeta {
     RuleMeta { owner: owner.into(), doc: "why".into(), shadow: false, span: 0 }
 }
 
-/// A plan with one of most things.
+/// A plan with most kinds of entities.
 fn plan() -> Plan {
     let json = r#"{
         "edition": 1, "guard": "sample", "shadow": false, "default_allow": false, "deadline": 60000,
@@ -102,7 +102,7 @@ fn plan() -> Plan {
     plan
 }
 
-/// One of most things that speak of a session.
+/// Adds most kinds of entities that concern a session.
 fn session(plan: &mut Plan) {
     let field = |name: &str, ty| Field { name: name.into(), ty, secret: false, doc: String::new() };
     let truth = || Expr(vec![Node::Bool(true)]);
@@ -253,9 +253,8 @@ fn damage_is_named() {
     assert_eq!(load(future.as_bytes()), Err(LoadError::Version(next)));
 }
 
-/// Changes the sample, and expects a refusal that says so.
 #[track_caller]
-/// A contract of items that hold items, behind all other types.
+/// Adds a contract of items that contain items, after all other types.
 fn with_contract(plan: &mut Plan) {
     let field = |name: &str, ty| Field { name: name.into(), ty, secret: false, doc: String::new() };
     let next = plan.types.len() as TypeId;
@@ -485,7 +484,7 @@ fn unsound_feedback_and_checks_are_refused() {
     refused(nested, "attest `a`: check 0: an attest in an attest");
 }
 
-/// Puts a mutated body behind a right header, so that more than the checksum is tested.
+/// Combines a mutated body with a valid header, so that more than the checksum is tested.
 fn resealed(mut bytes: Vec<u8>, at: usize, by: u8) -> Vec<u8> {
     const HEADER: usize = 78;
     let place = HEADER + at % (bytes.len() - HEADER);
@@ -512,7 +511,7 @@ proptest! {
 
     #[test]
     fn mutated_plans_are_survived(at in any::<usize>(), number in prop::sample::select(vec!["0", "1", "7", "65536", "-1"])) {
-        // A number of the plan is another, and the hash is right again.
+        // One number of the plan is changed, and the hash is recomputed.
         let json = serde_json::to_string(&plan()).unwrap();
         let digits: Vec<usize> = json.char_indices().filter(|(_, c)| c.is_ascii_digit()).map(|(i, _)| i).collect();
         let place = digits[at % digits.len()];

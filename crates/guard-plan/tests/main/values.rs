@@ -1,4 +1,5 @@
-//! Values survive the way to JSON and back, and their keys tell them apart.
+//! Tests that values survive the conversion to JSON and back, and that different values have
+//! different keys.
 
 use guard_plan::decode::Decoder;
 use guard_plan::plan::{Field, TypeDef};

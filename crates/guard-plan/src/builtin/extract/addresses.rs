@@ -1,12 +1,12 @@
-//! E-mail addresses: what `emails` finds.
+//! The extraction of e-mail addresses, for `emails`.
 //!
-//! Read is what is an address by the strict rule and stands alone. Every other `@` beside which a lenient
-//! reader may find an address gives an element that cannot be read.
+//! The extractor reads a text that is an address by the strict rule and stands alone. Every other
+//! `@` where a lenient reader may find an address gives an unreadable element.
 
 use super::unreadable::{has_any, is_dot, is_hidden};
 use super::{address, is_address_char};
 
-/// A find of [`each`].
+/// A result of [`each`].
 pub(super) enum FoundAddress<'t> {
     Address(&'t str),
     Unreadable(&'t str),
@@ -22,7 +22,7 @@ pub(super) fn each<'t>(text: &'t str, visit: &mut dyn FnMut(FoundAddress<'t>)) {
     }
 }
 
-/// The finds of one token, between the tokens around it.
+/// Visits the results in one token, given the tokens before and after it.
 fn of_token<'t>(
     token: &'t str,
     last: Option<&str>,
@@ -54,14 +54,15 @@ fn of_token<'t>(
     }
 }
 
-/// Returns whether a reader that permits blanks around the dots of a domain reads on in the next token.
+/// Returns true if a reader that permits whitespace around the dots of a domain continues with the
+/// next token.
 fn continues(run: &str, next: &str) -> bool {
     let after_dot = |text: &str| text.trim_start_matches('.').starts_with(char::is_alphanumeric);
     next.starts_with('.') && after_dot(next) || run.ends_with('.') && is_domain(next)
 }
 
-/// Returns true if a lenient reader may take more than the strict address. `before` and `after` are the texts on its
-/// two sides.
+/// Returns true if a lenient reader may read more than the strict address. `before` and `after` are
+/// the texts on its two sides.
 fn extends(before: &str, after: &str) -> bool {
     let mut back = before.chars().rev();
     let left = back.next().is_some_and(|c| {
@@ -71,7 +72,7 @@ fn extends(before: &str, after: &str) -> bool {
         );
         is_hidden(c) || (atom && back.next().is_some_and(char::is_alphanumeric))
     });
-    // A comment may stand before a dot.
+    // A comment may precede a dot.
     let comment = after.starts_with('(')
         && after
             .match_indices(')')
@@ -84,7 +85,7 @@ fn extends(before: &str, after: &str) -> bool {
     left || right || comment
 }
 
-/// Every `@` of a piece that may belong to an address.
+/// Visits every `@` of a piece that may belong to an address.
 fn doubts<'t>(
     piece: &'t str,
     first: bool,

@@ -1,18 +1,18 @@
-//! File names and paths: what `paths` finds.
+//! The extraction of file names and paths, for `paths`.
 
 use super::unreadable::has_any;
 use super::{is_word_char, trimmed};
 
-/// A find of [`each`].
+/// A result of [`each`].
 pub(super) enum FoundFile<'t> {
     Path(&'t str),
     Unreadable(&'t str),
 }
 
-/// Words with a dot that are no file names.
+/// Words with a dot that are not file names.
 const ABBREVIATIONS: [&str; 8] = ["e.g", "i.e", "a.m", "p.m", "u.s", "u.k", "vs.", "a.k.a"];
 
-/// Schemes whose urls are no paths.
+/// Schemes whose URLs are not paths.
 const WEB: [&str; 7] = ["http", "https", "ftp", "ftps", "ws", "wss", "mailto"];
 
 /// Calls `visit` with every path of a text, in order.
@@ -48,7 +48,8 @@ fn of_word<'t>(word: &'t str, cut: bool, visit: &mut dyn FnMut(FoundFile<'t>)) {
     }
 }
 
-/// Returns whether a part of the word is a file name: marks of a table or a list may stand around it (`|x.txt|`, `**x.txt**`).
+/// Returns true if a part of the word is a file name. Marks of a table or a list may surround it
+/// (`|x.txt|`, `**x.txt**`).
 fn holds_path(word: &str) -> bool {
     let is_mark = |c: char| !c.is_alphanumeric() && !matches!(c, '.' | '_' | '-' | '~');
     let mut parts = word.split(is_mark).flat_map(|part| [part, part.trim_matches(['_', '-', '~'])]);
@@ -60,7 +61,7 @@ fn is_scheme(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
 }
 
-/// The word without punctuation around it; `..` is a path and no punctuation.
+/// Returns the word without the punctuation around it. `..` is a path, not punctuation.
 fn trimmed_path(word: &str) -> &str {
     let dots = word.trim_matches(['(', ')', '[', ']', '{', '}', '\'', ',', ';', ':', '!', '?']);
     if dots == ".." { dots } else { trimmed(word) }
@@ -100,7 +101,7 @@ fn has_extension(name: &str) -> bool {
     })
 }
 
-/// Quoted paths with blanks in them, of which each word is only a part.
+/// Visits quoted paths that contain spaces, so that each word is only a part.
 fn quoted_with_blanks<'t>(text: &'t str, visit: &mut dyn FnMut(FoundFile<'t>)) {
     let mut see = |inner: &'t str| {
         let leads = inner.starts_with(['/', '~', '.']) || inner.as_bytes().get(1) == Some(&b':');
@@ -111,7 +112,7 @@ fn quoted_with_blanks<'t>(text: &'t str, visit: &mut dyn FnMut(FoundFile<'t>)) {
     for mark in ['"', '\'', '`'] {
         let mut pieces = text.split(mark).skip(1).peekable();
         while let Some(inner) = pieces.next() {
-            // The last piece is not closed.
+            // The last piece has no closing quote.
             if pieces.peek().is_some() {
                 see(inner);
             }

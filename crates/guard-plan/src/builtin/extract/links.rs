@@ -1,8 +1,8 @@
-//! Links: what `urls` and `hosts` find.
+//! The extraction of links, for `urls` and `hosts`.
 //!
-//! A link is a url that our strict parser reads, or a piece of text that some other reader might follow: with
-//! user information, another script, half a scheme or none, an address in brackets, quoting that another
-//! reader looks through.
+//! A link is a URL that our strict parser accepts, or a piece of text that another reader might
+//! follow: with user information, in another script, with an incomplete scheme or none, with an
+//! address in brackets, or with quoting that another reader ignores.
 
 use super::tops::TOPS;
 use super::unreadable::{has_any, is_dot, is_hidden};
@@ -11,20 +11,20 @@ use crate::url::Url;
 
 /// One link of a text.
 pub(super) enum FoundLink<'t> {
-    /// A url that reads strictly.
+    /// A URL that the strict parser accepts.
     Url(Box<Url>),
-    /// A word without a scheme that some readers follow, and that ends where it seems to.
+    /// A word without a scheme that some readers follow, and whose end is not in doubt.
     Bare(&'t str),
-    /// A piece that may lead to a host nobody knows.
+    /// A piece that may lead to an unknown host.
     Unreadable(&'t str),
-    /// A piece whose host is known, but not what follows it.
+    /// A piece with a known host and an uncertain rest.
     LongerPath(&'t str),
 }
 
-/// Schemes that need no `//` and name no host.
+/// Schemes that need no `//` and have no host.
 const HOSTLESS: [&str; 5] = ["mailto", "tel", "sms", "urn", "cid"];
 
-/// Schemes that readers follow, with their colons.
+/// Schemes that readers follow, each with its colon.
 const SCHEMES: [&str; 44] = [
     "http:",
     "https:",
@@ -103,9 +103,10 @@ pub(super) fn each<'t>(text: &'t str, visit: &mut dyn FnMut(FoundLink<'t>)) {
 /// The maximum length of an attribute's value, in bytes.
 const ATTRIBUTE_BYTES: usize = 4096;
 
-/// Visits values of attributes with a tab or a line break in an address: a browser drops these.
+/// Visits the values of attributes with a tab or a line break in an address, because a browser
+/// drops these characters.
 fn broken_attributes<'t>(text: &'t str, visit: &mut dyn FnMut(FoundLink<'t>)) {
-    // The next quote of each kind is looked for once.
+    // The next quote of each kind is searched for only once.
     let mut next = [0, 0];
     for (at, _) in text.match_indices('=') {
         let rest = text[at + 1..].trim_start();
@@ -133,19 +134,19 @@ fn broken_attributes<'t>(text: &'t str, visit: &mut dyn FnMut(FoundLink<'t>)) {
     }
 }
 
-/// The runs of a text without blanks, with their places.
+/// Returns the whitespace-separated tokens of a text, with their byte offsets.
 fn tokens(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.split_whitespace()
         .map(move |token| (token.as_ptr() as usize - text.as_ptr() as usize, token))
 }
 
-/// The text after a word, as far as another reader may take it for a part of the word.
+/// The text after a word, as far as another reader may read it as a part of the word.
 struct TextAfter<'t> {
-    /// The rest of the token: it begins with a quote, an angle bracket or a control character.
+    /// The rest of the token, which starts with a quote, an angle bracket or a control character.
     rest: &'t str,
-    /// Somewhere in the rest is an `@` or a backslash.
+    /// True if the rest contains an `@` or a backslash.
     user_follows: bool,
-    /// The next token, where only tabs and line breaks separate the two: some readers drop these.
+    /// The next token, if only tabs and line breaks separate the two: some readers drop these.
     tail: &'t str,
 }
 
@@ -165,7 +166,7 @@ fn of_word<'t>(word: &'t str, after: &TextAfter, visit: &mut dyn FnMut(FoundLink
         Err(_) if empty && !whole[..whole.len() - 3].contains("://") => {}
         Err(_) => visit(FoundLink::Unreadable(whole)),
     }
-    // Whoever looks for schemes inside of a word finds further urls there.
+    // A reader that searches for schemes inside of words finds further URLs there.
     while let Some(start) = marks.next() {
         let end = marks.peek().copied().unwrap_or(word.len());
         visit(FoundLink::Unreadable(&word[start..end.max(start)]));
@@ -177,7 +178,7 @@ fn of_word<'t>(word: &'t str, after: &TextAfter, visit: &mut dyn FnMut(FoundLink
     }
 }
 
-/// True for an address in one to three numbers: readers disagree about it.
+/// Returns true for an address of one to three numbers, which readers interpret differently.
 pub(super) fn is_one_number(host: &str) -> bool {
     let labels: Vec<&str> = host.split('.').collect();
     let is_number = |label: &&str| {
@@ -195,7 +196,7 @@ fn scheme_start(word: &str, mark: usize) -> usize {
     before.rfind(other).map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8))
 }
 
-/// The part of a url that a lenient reader may continue beyond its strict end.
+/// The part of a URL that a lenient reader may continue beyond its strict end.
 enum Continues {
     No,
     Host,
@@ -238,7 +239,7 @@ fn without_mark<'t>(word: &'t str, after: &TextAfter, visit: &mut dyn FnMut(Foun
     }
 }
 
-/// Returns the url of a host and path that stand without a scheme; `None` where two readers might see two hosts.
+/// Returns the URL of a host and path without a scheme; `None` if two readers might see two hosts.
 pub(super) fn bare(piece: &str) -> Option<Url> {
     let plain = trimmed(piece);
     let host = plain.split(['/', '?', '#']).next().unwrap_or_default();
@@ -250,7 +251,7 @@ pub(super) fn bare(piece: &str) -> Option<Url> {
     is_plain.then(|| Url::parse(&format!("https://{plain}")).ok()).flatten()
 }
 
-/// Returns a url without the scheme of the web and the slash of an empty path.
+/// Returns a URL without the scheme of the web and without the slash of an empty path.
 pub(super) fn without_web_scheme(url: &str) -> &str {
     let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://")).unwrap_or(url);
     match rest.strip_suffix('/') {
@@ -283,7 +284,8 @@ fn has_scheme(word: &str) -> bool {
     })
 }
 
-/// Returns true if the word has two slashes of either kind before a name: `//host`, `/\host`; `\\host` at its start.
+/// Returns true if the word has two slashes of either kind before a name: `//host`, `/\host`, or
+/// `\\host` at its start.
 fn has_double_slash(word: &str) -> bool {
     let named = |rest: &str| rest.starts_with(|c: char| c.is_alphanumeric() || c == '[');
     let plain = trimmed(word);
@@ -314,7 +316,8 @@ fn has_address(word: &str) -> bool {
     })
 }
 
-/// True for what may stand in a name: signs too, since some readers take them for parts of a host. Punctuation ends it.
+/// Returns true for a character that may be in a name. Signs are included, because some readers
+/// count them as a part of a host. Punctuation ends a name.
 fn is_name_char(c: char) -> bool {
     let is_sign = c > '\u{a1}'
         && !c.is_whitespace()
@@ -332,7 +335,7 @@ fn has_host(word: &str) -> bool {
 }
 
 fn is_host(name: &str, before: Option<char>, after: Option<char>) -> bool {
-    // Marks of emphasis and of escapes may stand around a name; only a slash makes it a part of a path.
+    // Emphasis and escape marks may surround a name. Only a slash makes the name a part of a path.
     let name = name.trim_matches(|c| is_dot(c) || matches!(c, '_' | '-'));
     let labels: Vec<&str> = name.split(is_dot).collect();
     if before == Some('/') || labels.iter().any(|label| label.is_empty()) {
@@ -368,7 +371,8 @@ fn is_host(name: &str, before: Option<char>, after: Option<char>) -> bool {
     !mail && (followed || www || (!ambiguous && is_common(&top)))
 }
 
-/// Returns whether the word is an IPv4 address in one number, as some readers take it, with a port or a path.
+/// Returns true if the word is an IPv4 address written as one number, as some readers accept it,
+/// with a port or a path.
 fn is_numbered(word: &str) -> bool {
     let end = word.find([':', '/']).unwrap_or(word.len());
     let (number, rest) = word.split_at(end);
@@ -391,12 +395,12 @@ fn has_port(word: &str) -> bool {
     })
 }
 
-/// True for top-level names, which readers link without a scheme.
+/// Returns true for top-level names, which readers link without a scheme.
 fn is_common(top: &str) -> bool {
     !top.is_ascii() || top.len() == 2 || top.starts_with("xn--") || TOPS.binary_search(&top).is_ok()
 }
 
-/// Endings of files that are no top-level names.
+/// File extensions that are not top-level names.
 const FILES: [&str; 42] = [
     "txt", "pdf", "doc", "docx", "xls", "xlsx", "ppt", "pptx", "csv", "tsv", "json", "jsonl",
     "yaml", "yml", "toml", "xml", "html", "htm", "css", "js", "ts", "tsx", "jsx", "log", "lock",
@@ -404,6 +408,6 @@ const FILES: [&str; 42] = [
     "svg", "rb", "go", "guard",
 ];
 
-/// Endings of files that are top-level names as well.
+/// File extensions that are also top-level names.
 const BOTH: [&str; 13] =
     ["bz", "md", "rs", "py", "sh", "pl", "ps", "cc", "zip", "mov", "so", "ml", "mk"];

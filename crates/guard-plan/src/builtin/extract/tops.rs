@@ -1,4 +1,4 @@
-//! The top-level names of the root zone, of three letters and more, as of 2026, and `onion`.
+//! The top-level names of the root zone with three or more letters, as of 2026, and `onion`.
 
 /// The names, sorted.
 #[rustfmt::skip]

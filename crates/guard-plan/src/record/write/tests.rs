@@ -1,4 +1,4 @@
-//! The law of the writer: it writes what `serde_json` writes, byte for byte.
+//! A property test of the writer: its output is that of `serde_json`, byte for byte.
 
 use super::*;
 use crate::plan::{Actor, Severity};
@@ -9,7 +9,7 @@ use proptest::option;
 use proptest::prelude::*;
 use std::borrow::Cow;
 
-/// Texts with all that a literal escapes, at every place of a word.
+/// Texts with all characters that a literal escapes, at every position of a word.
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![
         "[a-z/._ -]{0,40}",
