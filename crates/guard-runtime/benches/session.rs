@@ -27,7 +27,8 @@ fn settle(kernel: &Kernel, session: &mut SessionState, now: i64) {
     black_box(kernel.settle(session, &settlement, &mut NoWorld).expect("in flight"));
 }
 
-/// `work`, which counts, and providers of all kinds. Those that speak do so every `speaks` calls.
+/// `work`, which counts, and providers of all kinds. The providers with messages deliver one every
+/// `speaks` calls.
 fn guarded(providers: usize, speaks: u32) -> Kernel {
     let mut plan = plan();
     plan.state.push(variable("n", INT, Node::Int(0)));
@@ -58,7 +59,7 @@ fn guarded(providers: usize, speaks: u32) -> Kernel {
     kernel(plan)
 }
 
-/// A session with so many settled calls, the last one in flight.
+/// Returns a session with `history` settled calls and one more call in flight.
 fn worked(kernel: &Kernel, history: i64) -> SessionState {
     let mut session = kernel.open("s", 0, "/ws").expect("a session");
     for now in 0..history {
@@ -76,19 +77,19 @@ fn settles(bencher: Bencher, kernel: &Kernel, history: i64) {
         .bench_local_values(|()| settle(kernel, &mut session.borrow_mut(), history));
 }
 
-/// A settlement that wakes nobody, with 20 providers or none.
+/// Measures a settlement that triggers no provider, with 20 providers or none.
 #[divan::bench(args = [(0, 10), (0, 10_000), (20, 10), (20, 10_000)], sample_size = 1, sample_count = 20000)]
 fn feedback(bencher: Bencher, (providers, history): (usize, i64)) {
     settles(bencher, &guarded(providers, u32::MAX), history);
 }
 
-/// A settlement after which five of 20 providers speak.
+/// Measures a settlement after which five of 20 providers deliver messages.
 #[divan::bench(args = [10, 10_000], sample_size = 1, sample_count = 5000)]
 fn feedback_speaking(bencher: Bencher, history: i64) {
     settles(bencher, &guarded(20, 1), history);
 }
 
-/// A verdict that looks up one of many keys.
+/// Measures a verdict that looks up one of many keys.
 #[divan::bench(args = [10, 10_000], sample_size = 100, sample_count = 200)]
 fn keyed_requires(bencher: Bencher, keys: i64) {
     let mut plan = plan();
@@ -113,7 +114,7 @@ fn keyed_requires(bencher: Bencher, keys: i64) {
     bencher.bench_local(|| black_box(kernel.check(&session, black_box(&proposal), &mut NoWorld)));
 }
 
-/// A call that touches two of many variables.
+/// Measures a call that touches two of many variables.
 #[divan::bench(args = [10, 1000], sample_size = 100, sample_count = 200)]
 fn state_variables(bencher: Bencher, variables: usize) {
     let mut plan = plan();

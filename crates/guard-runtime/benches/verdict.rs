@@ -1,4 +1,4 @@
-//! Benchmark of one verdict, in a plan of a thousand tools and rules.
+//! A benchmark of one verdict, in a plan of a thousand tools and rules.
 
 #[path = "../tests/main/build.rs"]
 #[allow(dead_code)]
@@ -38,7 +38,7 @@ fn ready(others: usize) -> (Kernel, SessionState) {
 
 const ARGS: &str = r#"{"env": "prod", "count": 2}"#;
 
-/// The verdict alone, from parsed arguments.
+/// Measures the verdict alone, from parsed arguments.
 #[divan::bench(args = [0, 1000])]
 fn check_allow(bencher: Bencher, others: usize) {
     let (kernel, session) = ready(others);
@@ -47,7 +47,7 @@ fn check_allow(bencher: Bencher, others: usize) {
     bencher.bench_local(|| black_box(kernel.check(&session, black_box(&proposal), &mut NoWorld)));
 }
 
-/// An allow and its settlement, in a session that grows.
+/// Measures an allow and its settlement, in a session that grows.
 #[divan::bench(args = [0, 1000])]
 fn propose_and_settle(bencher: Bencher, others: usize) {
     let (kernel, mut session) = ready(others);
@@ -59,7 +59,7 @@ fn propose_and_settle(bencher: Bencher, others: usize) {
     });
 }
 
-/// The proposal of an allowed call alone; what settles the one before is not measured.
+/// Measures the proposal of an allowed call alone, without the settlement of the call before.
 #[divan::bench(args = [0, 1000], sample_size = 1, sample_count = 20000)]
 fn propose_allow(bencher: Bencher, others: usize) {
     let (kernel, session) = ready(others);
@@ -76,7 +76,7 @@ fn propose_allow(bencher: Bencher, others: usize) {
     });
 }
 
-/// An allow and its record: encoded and hashed.
+/// Measures an allow and its record: encoding and hashing.
 #[divan::bench]
 fn propose_settle_and_record(bencher: Bencher) {
     let (kernel, mut session) = ready(1000);
@@ -91,7 +91,7 @@ fn propose_settle_and_record(bencher: Bencher) {
     });
 }
 
-/// A refusal, with its explanation.
+/// Measures a refusal, with its explanation.
 #[divan::bench]
 fn propose_deny(bencher: Bencher) {
     let (kernel, mut session) = ready(1000);
@@ -99,7 +99,7 @@ fn propose_deny(bencher: Bencher) {
     bencher.bench_local(|| run(&kernel, &mut session, "deploy", &args, 1));
 }
 
-/// From the text of the arguments.
+/// Measures a verdict from the text of the arguments.
 #[divan::bench]
 fn parse_and_check(bencher: Bencher) {
     let (kernel, session) = ready(1000);

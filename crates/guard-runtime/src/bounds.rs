@@ -1,7 +1,9 @@
-//! Bounds that proofs rely on (semantics §15), asked of a session that begins, is restored or goes on under another plan.
+//! Bounds that proofs rely on (semantics §15), checked when a session begins, is restored or
+//! continues under another plan.
 //!
-//! A proof by induction shows only that calls which this plan decides keep a bound. So it is looked at where a session
-//! comes from elsewhere: as it is, and as each call in flight would leave it.
+//! A proof by induction shows only that the calls which this plan decides preserve a bound. So the
+//! bound is checked where a session comes from elsewhere: in its current state, and in the state
+//! after each call in flight.
 
 use crate::session::SessionState;
 use crate::session::flight::InFlight;
@@ -10,11 +12,11 @@ use guard_plan::value::Value;
 use guard_proof::bounds;
 use std::collections::BTreeSet;
 
-/// Returns the first bound that the session, or one of its calls in flight, breaks.
+/// Returns the first bound that the session, or one of its calls in flight, violates.
 pub(crate) fn broken(plan: &Plan, session: &SessionState) -> Option<SessionBound> {
     let holds = |bound: &SessionBound| {
         let within = bound.terms.iter().all(|(_, measure)| is_within(plan, session, *measure));
-        // A success is recorded only where its result decodes, which is open.
+        // A success is recorded only if its result decodes, which is not known yet.
         let landed = |flight: &InFlight| {
             [false, true].iter().all(|success| is_kept(bound, session, Some((flight, *success))))
         };
@@ -81,7 +83,7 @@ fn measured(
             i128::from(*session.spent.get(id as usize)?) - open.sum::<i128>()
         }
         SessionMeasure::Called(id) => {
-            // The memory keeps it twice, once for each way of asking.
+            // The memory stores it twice, once for each kind of look-up.
             let bit = session.succeeded.get(id as usize / 64)? >> (id % 64) & 1;
             let done = session.tools.get(id as usize)?.done.is_some();
             let now = settled.is_some_and(|(ended, success)| success && ended.tool == Some(id));
@@ -90,13 +92,13 @@ fn measured(
     })
 }
 
-/// The variables that a call in flight writes when it succeeds.
+/// Returns the variables that a call in flight writes when it succeeds.
 pub(crate) fn written(flight: &InFlight) -> BTreeSet<u32> {
     let parts = flight.draft.parts.iter().map(|part| part.var);
     flight.draft.writes.iter().map(|(var, _)| *var).chain(parts).collect()
 }
 
-/// The value of a variable in the committed state, or after a call in flight.
+/// Returns the value of a variable in the committed state, or after a call in flight.
 pub(crate) fn after(
     session: &SessionState,
     settled: Option<(&InFlight, bool)>,

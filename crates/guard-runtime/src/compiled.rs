@@ -1,6 +1,6 @@
 //! The compiled plan: compiled patterns, prepared expressions, and the dispatch of tool names.
 //!
-//! The data is immutable and independent of any session; the operations above read it. It is built
+//! The data is immutable and independent of any session. The operations above read it. It is built
 //! once per plan and shared by all sessions.
 
 pub(crate) mod checks;
@@ -26,7 +26,7 @@ use prepare::{CompiledExpr, PreparedLesson, PreparedTool, Proven};
 use rechecks::Rechecks;
 use regex::{Regex, RegexBuilder};
 
-/// The largest size of a compiled regular expression, in bytes.
+/// The maximum size of a compiled regular expression, in bytes.
 const REGEX_BYTES: usize = 1 << 20;
 
 /// A plan ready to decide.
@@ -37,7 +37,7 @@ pub(crate) struct CompiledPlan {
     regexes: Box<[Regex]>,
     pub tools: Box<[PreparedTool]>,
     pub invariants: Box<[CompiledExpr]>,
-    /// By invariant: true if what breaks it is only warned about (semantics §3.8).
+    /// For each invariant, true if breaking it leads only to a warning (semantics §3.8).
     pub tolerated: Box<[bool]>,
     pub monitors: Box<[(CompiledExpr, Option<CompiledExpr>)]>,
     pub state: Box<[CompiledExpr]>,
@@ -48,7 +48,7 @@ pub(crate) struct CompiledPlan {
     pub rechecks: Rechecks,
     /// The contracts by id, compiled if a check uses them.
     pub contracts: Box<[CompiledContract]>,
-    /// By command: true if a probe reads its standard output.
+    /// For each command, true if a probe reads its standard output.
     stdout: Box<[bool]>,
     /// True if some transition requires evidence.
     pub evidence: bool,
@@ -70,7 +70,7 @@ impl CompiledPlan {
         CompiledPlan::with_checked_proofs(loaded, schemas)
     }
 
-    /// Compiles a plan whose proofs hold.
+    /// Compiles a plan whose proofs were checked.
     pub(crate) fn with_checked_proofs(
         loaded: LoadedPlan,
         schemas: &dyn Schemas,
@@ -180,7 +180,7 @@ fn tools(plan: &Plan) -> Box<[PreparedTool]> {
     ready.collect()
 }
 
-/// By command: true if a probe that is not a `bool` reads its standard output.
+/// Returns, for each command, true if a probe that is not a `bool` reads its standard output.
 fn stdout(plan: &Plan) -> Box<[bool]> {
     let mut stdout = vec![false; plan.commands.len()];
     for probe in &plan.probes {

@@ -65,7 +65,7 @@ impl Known for SessionKnown<'_> {
         let matches = |id, text: &str| self.compiled.matches(id, text);
         let decoder = self.compiled.decoder(&self.session.workspace, false, &matches);
         let Ok(value) = decoder.decode(fields.first()?.ty, value) else {
-            // A text that is not a value of the column's type is in no row.
+            // A text that is not a value of the column's type is not in any row.
             return Some(false);
         };
         Some(self.session.facts.get(fact as usize)?.known(1, &key::encode(&[value])))

@@ -183,8 +183,8 @@ fn signature(compiled: &CompiledPlan, id: ToolId) -> String {
     format!("`{}` takes ({})", tool.name, params.collect::<Vec<_>>().join(", "))
 }
 
-/// Judges what asks probes: the denies that were postponed, and readiness. If the call is denied
-/// anyway, nothing is asked; if it is refused anyway, what is asked starts no window.
+/// Checks the rules that ask probes: the postponed denies, and readiness. If the call is denied
+/// anyway, no probe is asked. If it is refused anyway, the questions start no window.
 pub(crate) fn check_last<'a>(cx: &Context<'a>, call: DecidedCall<'a>, findings: &mut FoundReasons) {
     let denied = findings.deny();
     if denied || !findings.reasons.is_empty() {

@@ -1,4 +1,4 @@
-//! Errors in the host's requests. A refusal is a verdict, never one of these errors.
+//! Errors in the host's requests. A refusal is a verdict, not an error.
 
 use guard_plan::decode::DecodeProblem;
 use guard_plan::path::PathError;
@@ -59,21 +59,21 @@ impl fmt::Display for RecallError {
 
 impl std::error::Error for RecallError {}
 
-/// The reason why a session cannot go on under another plan. The session is as it was.
+/// The reason why a session cannot continue under another plan. The session is unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UpgradeError {
     /// A call is in flight that the new plan cannot settle.
     InFlight {
-        /// Its id.
+        /// The id of the call.
         call: String,
-        /// Its tool.
+        /// The tool of the call.
         tool: String,
-        /// What the tool has.
+        /// The property of the tool that prevents the settlement.
         why: &'static str,
     },
-    /// What the session remembers does not fit the new plan.
+    /// The state of the session does not fit the new plan.
     Unsound(RecallError),
-    /// Something has another form.
+    /// A part of the state has another form in the new plan.
     Other(String),
 }
 
@@ -107,7 +107,7 @@ pub enum StepError {
     NoSuchCall(String),
     /// The guard declares no such tool.
     UnknownTool(String),
-    /// The arguments are not those of the tool.
+    /// The arguments do not fit the tool.
     InvalidArguments(Vec<DecodeProblem>),
     /// The guard has no such unit, or the host does not charge this unit.
     NotHostCharged(String),
@@ -115,9 +115,9 @@ pub enum StepError {
     NegativeAmount(i64),
     /// The session is not halted.
     NotHalted,
-    /// No approval of this tool's call by this role stands.
+    /// The role has no valid approval of this call. Contains the tool and the role.
     NotApproved(String, String),
-    /// Nobody is named who does it; says what.
+    /// The name of the person is missing. Contains the action.
     Nobody(&'static str),
     /// No lifecycle has an item with this id.
     UnknownItem(String),

@@ -1,7 +1,7 @@
 //! The evaluator of prepared expressions.
 //!
-//! Total: for every plan, an expression yields a value or a fault within a bounded number of steps.
-//! Reads the session and never writes it.
+//! The evaluator is total: for every plan, an expression yields a value or a fault within a bounded
+//! number of steps. It reads the session and never writes it.
 
 pub(crate) mod arith;
 mod builtins;
@@ -52,7 +52,8 @@ impl<'a> Context<'a> {
     /// Returns whether a condition holds.
     #[inline]
     pub fn holds(&self, expr: &'a CompiledExpr) -> Result<bool, Fault> {
-        // Most conditions are one comparison, which needs none of the frame that `truth` sets up to recurse.
+        // Most conditions are one comparison, which does not need the frame that `truth` sets up to
+        // recurse.
         if let CompiledOp::Scalars(_, op, a, b) = expr.op(expr.root())
             && let Some(holds) = self.compare_scalars(*op, *a, *b)
         {
@@ -76,7 +77,7 @@ impl<'a> Context<'a> {
         let truth = |id: &NodeId| self.truth(expr, *id, scope);
         let node = match expr.op(id) {
             CompiledOp::Scalars(node, op, a, b) => match self.compare_scalars(*op, *a, *b) {
-                // It counts as a step: a quantifier repeats it.
+                // The comparison counts as a step, because a quantifier repeats it.
                 Some(holds) => return self.spend().map(|()| holds),
                 None => node,
             },
@@ -97,7 +98,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Returns the scalar of a leaf; `None` if it is another value now.
+    /// Returns the scalar of a leaf; `None` if its current value is of another kind.
     #[inline(always)]
     fn scalar(&self, leaf: ScalarLeaf) -> Option<Scalar> {
         match leaf {
@@ -117,7 +118,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Compares two leaves without building values; `None` if they are no scalars of one kind.
+    /// Compares two leaves without building values; `None` if they are not scalars of the same
+    /// kind.
     #[inline(always)]
     fn compare_scalars(&self, op: CompareOp, a: ScalarLeaf, b: ScalarLeaf) -> Option<bool> {
         let (Scalar(kind, a), Scalar(other, b)) = (self.scalar(a)?, self.scalar(b)?);
@@ -412,7 +414,7 @@ pub(crate) fn local<'a>(slot: u32, mut scope: Option<&Bindings<'_, 'a>>) -> Eval
     Err(confused("a name that is not bound"))
 }
 
-/// Compares; a missing option makes every comparison false but `!=`.
+/// Compares two values. If an option is missing, every comparison except `!=` is false.
 pub(crate) fn compare(op: CompareOp, a: &Val<'_>, b: &Val<'_>) -> Result<bool, Fault> {
     if a.is_none() || b.is_none() {
         return Ok(op == CompareOp::Ne);

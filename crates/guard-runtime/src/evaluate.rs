@@ -28,7 +28,7 @@ pub(crate) fn evaluate(
     Context { now: session.now.max(now), ..context }.eval_shown(&CompiledExpr::new(expr))
 }
 
-/// The fault of an expression that refers to an entity that the plan does not have.
+/// Returns the fault of an expression that refers to an entity that the plan does not have.
 pub(crate) fn foreign(error: LoadError) -> Fault {
     match error {
         LoadError::Invalid(why) => Fault::Decode(format!("no expression of this plan: {why}")),

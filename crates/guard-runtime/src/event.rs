@@ -1,5 +1,5 @@
-//! Every event of a session, as the host reports it. Data only: the outcomes of events are in
-//! `outcome`.
+//! The events of a session, as the host reports them. This module has only data; the outcomes of
+//! events are in `outcome`.
 
 use guard_plan::json::Json;
 use guard_plan::plan::Millis;
@@ -93,16 +93,16 @@ pub struct CallApproval<'a> {
     pub now: Millis,
 }
 
-/// The return of what a role has approved.
+/// The revocation of a role's approval.
 #[derive(Debug, Clone, Copy)]
 pub struct Revocation<'a> {
     /// The tool.
     pub tool: &'a str,
     /// The arguments.
     pub args: &'a Json,
-    /// The role whose approvals are taken back.
+    /// The role whose approvals are revoked.
     pub role: &'a str,
-    /// The name of the person who takes them back.
+    /// The name of the person who revokes them.
     pub by: &'a str,
     /// The time of the event.
     pub now: Millis,

@@ -174,8 +174,8 @@ fn by_edge(
     }
 }
 
-/// Collects the providers' messages: all blocks are rendered before any change is stored. Returns
-/// the providers that spoke, or would have but for a fault.
+/// Collects the providers' messages. All blocks are rendered before any change is stored. Returns
+/// the providers that delivered a message, or would have done so without a fault.
 fn speak(
     compiled: &CompiledPlan,
     session: &SessionState,

@@ -14,21 +14,22 @@ use guard_plan::time::HOUR;
 /// The default validity of an approval, in milliseconds.
 pub const DEFAULT_APPROVAL: Millis = HOUR;
 
-/// Refuses an act of a person that names no person: the record must say who it was.
+/// Refuses an action of a person without a name: the record must contain the name.
 ///
 /// # Errors
 ///
-/// Returns an error if the name has nothing that can be read, or something that cannot be seen.
+/// Returns an error if the name contains no letter or digit, or an invisible character.
 pub fn expect_somebody(by: &str, act: &'static str) -> Result<(), StepError> {
     named(by, act)
 }
 
-/// Refuses an act of a person that names no person.
+/// Refuses an action of a person without a name.
 pub(crate) fn named(by: &str, act: &'static str) -> Result<(), StepError> {
     if is_seen(by) { Ok(()) } else { Err(StepError::Nobody(act)) }
 }
 
-/// Returns whether a name can be read: it has a letter or a digit, and nothing in it is invisible or turns the text around.
+/// Returns true if a name is readable: it has a letter or a digit, and no character that is
+/// invisible or changes the text direction.
 fn is_seen(name: &str) -> bool {
     let letter = |c: char| {
         let filler = matches!(c, '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}');
@@ -63,11 +64,11 @@ pub(crate) fn approve(
     Ok(())
 }
 
-/// Takes back what a role has approved of exactly one call, as far as no call has used it.
+/// Revokes a role's approvals of exactly one call that no call has used.
 ///
 /// # Errors
 ///
-/// As [`approve`]; [`StepError::NotApproved`] if there is nothing to take back.
+/// The errors of [`approve`]; [`StepError::NotApproved`] if there is no approval to revoke.
 pub(crate) fn revoke(
     compiled: &CompiledPlan,
     session: &mut SessionState,
@@ -87,7 +88,7 @@ pub(crate) fn revoke(
     Ok(())
 }
 
-/// A tool, and the key of its typed arguments.
+/// Returns the tool, and the key of its typed arguments.
 fn exact_call(
     compiled: &CompiledPlan,
     session: &SessionState,

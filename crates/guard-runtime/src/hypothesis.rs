@@ -1,4 +1,4 @@
-//! Hypothetical questions: expressions and calls over a session at a time, with arguments and
+//! Hypothetical questions: expressions and calls over a session at a given time, with arguments and
 //! values that are not committed. Nothing changes.
 //!
 //! The decision stages themselves compute the answers, so advice cannot disagree with a verdict.
@@ -24,8 +24,8 @@ use guard_plan::value::{Fault, Value};
 use guard_plan::verdict::{Code, Verdict};
 use unchosen::Unchosen;
 
-/// A session at a time, and the world, which is asked each question at most once. The steps of one
-/// hypothesis are bounded together, like those of one decision.
+/// A session at a given time, and the world, which is asked each question at most once. The steps
+/// of one hypothesis are bounded together, like those of one decision.
 pub struct Hypothesis<'h> {
     compiled: &'h CompiledPlan,
     session: &'h SessionState,
@@ -87,8 +87,8 @@ impl HypotheticalCall<'_> {
         }
     }
 
-    /// Returns the units whose cost depends on the arguments: the call costs more of them than is
-    /// foreseen.
+    /// Returns the units whose cost depends on the arguments: the actual cost is higher than the
+    /// foreseen one.
     pub fn open_units(&self) -> &[UnitId] {
         match &self.rules {
             Rules::All(..) => &[],
@@ -118,8 +118,8 @@ impl<'h> Hypothesis<'h> {
         Hypothesis { compiled, session, now: session.now.max(now), decision, answers }
     }
 
-    /// Returns a call of a tool with chosen arguments, which have the types of its parameters, or
-    /// with none chosen. `None` if the plan has no such tool.
+    /// Returns a call of a tool with the given arguments, which have the types of its parameters,
+    /// or without chosen arguments. `None` if the plan has no such tool.
     pub fn call<'c>(
         &'c self,
         id: ToolId,

@@ -30,7 +30,7 @@ use std::num::NonZeroU32;
 #[derive(Debug)]
 pub struct Kernel {
     pub(crate) compiled: CompiledPlan,
-    /// The full plan, if it decides beside the optimized one.
+    /// The full plan, if it also decides, beside the optimized one.
     shadow: Option<Box<Shadow>>,
 }
 
@@ -154,9 +154,9 @@ impl Kernel {
         open::open(&self.compiled, id, start, workspace, data)
     }
 
-    /// Sets how many of a session's calls have their proved invariants checked again: one of
-    /// `every`, or none. The default is one of 256. Belongs right behind [`Kernel::open`]; changes
-    /// nothing if the plan proves nothing.
+    /// Sets the rate at which proved invariants are checked again: at one of `every` calls, or
+    /// never. The default is one of 256. Call it directly after [`Kernel::open`]. It has no effect
+    /// if the plan proves nothing.
     pub fn set_recheck(&self, session: &mut SessionState, every: Option<NonZeroU32>) {
         if !self.compiled.rechecks.is_empty() {
             session.recheck = every.map_or(0, NonZeroU32::get);
@@ -173,12 +173,13 @@ impl Kernel {
         recall::recall(&self.compiled, memory)
     }
 
-    /// Takes a session of this kernel to the plan of another one, at a time (semantics §17). Whether
-    /// the other plan allows more is for the caller to know.
+    /// Moves a session of this kernel to the plan of another kernel, at a given time (semantics
+    /// §17). The caller must know whether the other plan allows more.
     ///
     /// # Errors
     ///
-    /// Returns an error if the session's memory cannot be brought over; the session is as it was.
+    /// Returns an error if the session's state cannot be transferred. The session is then
+    /// unchanged.
     pub fn upgrade(
         &self,
         session: &SessionState,
@@ -218,8 +219,8 @@ impl Kernel {
         }
     }
 
-    /// Decides a call. An allowed call is in flight from here on; any other decision changes
-    /// nothing but the clock.
+    /// Decides a call. An allowed call is in flight from then on. Any other decision changes only
+    /// the clock.
     ///
     /// # Errors
     ///
@@ -273,7 +274,8 @@ impl Kernel {
         settle::settle(compiled, shadow, session, settlement, world)
     }
 
-    /// Returns true if a value has the declared type of a tool's results. A tool without one takes any value.
+    /// Returns true if a value has the declared type of a tool's results. A tool without a declared
+    /// type accepts any value.
     pub fn is_result(&self, session: &SessionState, tool: &str, json: &Json) -> bool {
         let Some(tool) = self.tool(tool).map(|id| &self.plan().tools[id as usize]) else {
             return true;
@@ -299,11 +301,12 @@ impl Kernel {
         host::approve(&self.compiled, session, approve)
     }
 
-    /// Takes back what a role has approved of exactly one call, as far as no call has used it.
+    /// Revokes a role's approvals of exactly one call that no call has used.
     ///
     /// # Errors
     ///
-    /// As [`Kernel::approve`]; [`StepError::NotApproved`] if there is nothing to take back.
+    /// The errors of [`Kernel::approve`]; [`StepError::NotApproved`] if there is no approval to
+    /// revoke.
     pub fn revoke(
         &self,
         session: &mut SessionState,
@@ -342,7 +345,7 @@ impl Kernel {
     ///
     /// # Errors
     ///
-    /// Returns no error today.
+    /// Currently returns no error.
     pub fn prompt(
         &self,
         session: &mut SessionState,
@@ -356,7 +359,7 @@ impl Kernel {
     ///
     /// # Errors
     ///
-    /// Returns no error today.
+    /// Currently returns no error.
     pub fn stop(
         &self,
         session: &mut SessionState,
@@ -389,8 +392,8 @@ impl Kernel {
         item::move_item(&self.compiled, session, by)
     }
 
-    /// Evaluates an expression over a session's memory, the clock and the world. It changes
-    /// nothing, and works in a halted session. For external readers of a session: tests and tools.
+    /// Evaluates an expression over a session's state, the clock and the world. It changes nothing,
+    /// and works in a halted session. It serves external readers of a session: tests and tools.
     ///
     /// The expression must be lowered against this plan, since only this plan keeps the memories
     /// that it reads. The session must be opened by this kernel.
@@ -409,8 +412,8 @@ impl Kernel {
         evaluate::evaluate(&self.compiled, session, expr, now, world)
     }
 
-    /// Returns a hypothesis over a session at a time, to ask hypothetical questions; nothing
-    /// changes. For advice.
+    /// Returns a hypothesis over a session at a given time, for hypothetical questions of advice.
+    /// Nothing changes.
     pub fn suppose<'h>(
         &'h self,
         session: &'h SessionState,

@@ -1,12 +1,12 @@
 //! The kernel of Guard: maps a plan and the events of a session to verdicts.
 //!
-//! A pure state machine: the same plan and the same events give the same verdicts. It has no clock,
-//! reads no files and runs no commands. It asks a [`World`] for facts about the outside, and
-//! reports its questions.
+//! The kernel is a pure state machine: the same plan and the same events give the same verdicts. It
+//! has no clock, reads no files and runs no commands. It asks a [`World`] for facts about the
+//! outside, and reports its questions.
 
 #![forbid(unsafe_code)]
 
-// The builder of plans is shared with the integration tests, which know the crate by its name.
+// The builder of plans is shared with the integration tests, which refer to the crate by its name.
 #[cfg(test)]
 extern crate self as guard_runtime;
 

@@ -42,7 +42,7 @@ pub(crate) fn open(
     Ok(session)
 }
 
-/// Returns a session of the plan's shape, without state.
+/// Returns a session with the shape that the plan requires, without state.
 fn empty(
     compiled: &CompiledPlan,
     id: &str,
@@ -142,7 +142,7 @@ pub(crate) fn begins_sound(
     if let Some(id) = broken(session) {
         return Err(KernelError::State(format!("`{}` does not hold at first", name(id))));
     }
-    // What a call in flight writes was decided by another plan, perhaps.
+    // Another plan may have decided the writes of a call in flight.
     for flight in &session.flights {
         let mut landed = session.clone();
         for var in bounds::written(flight) {
@@ -155,7 +155,8 @@ pub(crate) fn begins_sound(
             return Err(KernelError::State(format!("`{name}` does not hold after `{call}`")));
         }
     }
-    // Each alone is not both: under one plan, one of two calls that write what an invariant reads waits for the other.
+    // Checking each call alone does not cover both. Under one plan, one of two calls that write
+    // variables of the same invariant waits for the other.
     for (id, invariant) in plan.invariants.iter().enumerate().filter(|(id, _)| assumed[*id]) {
         let writes = |flight: &&InFlight| {
             bounds::written(flight).iter().any(|var| invariant.reads.contains(var))

@@ -1,4 +1,5 @@
-//! The outcome of every event. Data only: operations produce it; hosts and the recorder read it.
+//! The outcomes of events. This module has only data: operations produce it, and hosts and the
+//! recorder read it.
 
 use guard_plan::json::Json;
 use guard_plan::plan::{InvariantId, ToolId, UnitId, VarId};
@@ -11,10 +12,11 @@ use guard_plan::verdict::{Decision, Reason, Verdict};
 pub struct Proposed {
     /// The verdict.
     pub verdict: Verdict,
-    /// For a call that a `transform` refuses: the arguments that it asks for, the others as they are. They are
-    /// not judged: a host that may run another call than the agent's proposes them (reference, tools).
+    /// For a call that a `transform` refuses: the arguments that it requires, with the other
+    /// arguments unchanged. They are not judged. A host that may run another call than the agent's
+    /// proposes them (reference, tools).
     pub instead: Option<Json>,
-    /// The questions put to the world, in order.
+    /// The questions to the world, in order.
     pub asked: Vec<Asked>,
     /// The result of a tool that the kernel serves: the call is already settled (semantics §11).
     pub served: Option<Json>,
@@ -22,8 +24,8 @@ pub struct Proposed {
     pub learned: u64,
     /// For a served call: the number of rows evicted from full tables.
     pub forgotten: u64,
-    /// For a served call, and for one that showed a proof to be wrong: true if the session is
-    /// halted now.
+    /// True if the session is now halted. Only for a served call, and for a call that showed a
+    /// proof to be wrong.
     pub halted: bool,
     /// The changed items.
     pub items: Vec<ItemChange>,
@@ -33,12 +35,12 @@ pub struct Proposed {
     pub notes: Vec<Note>,
     /// The number of proved invariants and types that were checked again (semantics §15).
     pub rechecked: u64,
-    /// The proof that was found wrong, if any.
+    /// The proof that was found to be wrong, if any.
     pub broken_proof: Option<Box<ProofViolation>>,
 }
 
 impl Proposed {
-    /// The denial of a call by its host, for one reason. The guard has not seen the call.
+    /// Returns the denial of a call by its host, for one reason. The guard has not seen the call.
     pub fn denied(reason: Reason) -> Proposed {
         let decision = Decision::Deny;
         let reasons = vec![reason];
@@ -65,7 +67,7 @@ impl Proposed {
 }
 
 /// A proved invariant, or a proved type of a variable, that did not hold when it was checked again:
-/// a defect of Guard. Holds secrets as they are; the record of the event hides them.
+/// a defect of Guard. It contains secrets in clear text; the record of the event hides them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProofViolation {
     /// The tool of the call; `None` if a settlement was checked.
@@ -86,7 +88,7 @@ pub struct ProofViolation {
 pub struct Settled {
     /// The tool of the call, if the guard declares the tool.
     pub tool: Option<ToolId>,
-    /// The result that the agent may read, where a `transform` changed it or no `transform` could be carried out.
+    /// The result that the agent may read, if a `transform` changed it or could not be applied.
     pub shown: Option<Json>,
     /// The notes on the event.
     pub notes: Vec<Note>,
@@ -94,17 +96,17 @@ pub struct Settled {
     pub learned: u64,
     /// The number of rows evicted from full tables.
     pub forgotten: u64,
-    /// What a failure gave back, by unit, in units of 10⁻⁶.
+    /// The charges that a failure gave back, by unit, in units of 10⁻⁶.
     pub returned: Vec<(UnitId, i64)>,
-    /// True if the session is halted now.
+    /// True if the session is now halted.
     pub halted: bool,
     /// The feedback on the settlement, in order.
     pub feedback: Vec<Delivered>,
-    /// The questions put to the world, in order.
+    /// The questions to the world, in order.
     pub asked: Vec<Asked>,
     /// The number of proved invariants that were checked again (semantics §15).
     pub rechecked: u64,
-    /// The proof that was found wrong, if any.
+    /// The proof that was found to be wrong, if any.
     pub broken_proof: Option<Box<ProofViolation>>,
 }
 
@@ -123,7 +125,7 @@ pub struct Learned {
     pub forgotten: u64,
     /// The notes on the event.
     pub notes: Vec<Note>,
-    /// The questions put to the world, in order.
+    /// The questions to the world, in order.
     pub asked: Vec<Asked>,
 }
 
@@ -144,7 +146,7 @@ impl Learned {
 /// The outcome of a stop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stopped {
-    /// The decision: may the agent stop.
+    /// The decision whether the agent may stop.
     pub decision: StopDecision,
     /// The reason why nothing was checked: `halted`, `deadline` or an exhausted unit.
     pub bypassed: Option<String>,
@@ -154,7 +156,7 @@ pub struct Stopped {
     pub missing: Vec<Missing>,
     /// The message to the agent; empty if nothing is missing.
     pub message: String,
-    /// The questions put to the world, in order.
+    /// The questions to the world, in order.
     pub asked: Vec<Asked>,
     /// The notes on the event.
     pub notes: Vec<Note>,
@@ -179,7 +181,7 @@ impl Stopped {
 pub struct Moved {
     /// The change.
     pub change: ItemChange,
-    /// The questions put to the world, in order.
+    /// The questions to the world, in order.
     pub asked: Vec<Asked>,
 }
 
@@ -196,6 +198,6 @@ pub enum Outcome {
     Stopped(Stopped),
     /// The outcome of a verified or moved item.
     Item(Moved),
-    /// An approval, a usage report or the end of a halt was accepted.
+    /// The event was accepted: an approval, a usage report or the end of a halt.
     Taken,
 }

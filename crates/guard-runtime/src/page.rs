@@ -9,12 +9,12 @@ use guard_plan::render;
 /// The maximum number of items on a page.
 const PAGE: usize = 100;
 
-/// An object of named members.
+/// Returns an object with these members.
 pub(crate) fn object(members: Vec<(&str, Json)>) -> Json {
     Json::Object(members.into_iter().map(|(key, value)| (key.into(), value)).collect())
 }
 
-/// A page of items, in order of their ids.
+/// Returns a page of items, in the order of their ids.
 pub(crate) fn page(
     compiled: &CompiledPlan,
     lifecycle: &Lifecycle,
@@ -36,7 +36,7 @@ pub(crate) fn page(
     ])
 }
 
-/// The agent's view of an item.
+/// Returns the agent's view of an item.
 pub(crate) fn brief(
     compiled: &CompiledPlan,
     lifecycle: &Lifecycle,

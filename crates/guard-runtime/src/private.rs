@@ -1,5 +1,5 @@
-//! Private parts of results: they are remembered when a call settles, with their readers, and named in the reason of a rule
-//! that asks who may read a text (semantics §8).
+//! Private parts of results: they are remembered with their readers when a call settles, and named
+//! in the reason of a rule that asks who may read a text (semantics §8).
 
 use crate::compiled::CompiledPlan;
 use crate::compiled::prepare::{self, CompiledExpr};
@@ -19,7 +19,7 @@ use guard_plan::trust::ELEMENT;
 use guard_plan::value::{Fault, Value};
 use guard_plan::verdict::Reason;
 
-/// The reason why a session knows no readers any more.
+/// The reason why the session no longer knows who may read a text.
 const TOO_MUCH: &str = "this session has read more private text than it could keep";
 
 /// The maximum number of readers that a reason names.
@@ -28,7 +28,7 @@ const NAMED_READERS: usize = 5;
 /// The maximum number of characters of a reader that a reason shows.
 const SHOWN_READER: usize = 60;
 
-/// Returns whether a tool's results may be private, in a session that is asked about them.
+/// Returns true if a tool's results may be private and some rule asks for private content.
 fn matters(compiled: &CompiledPlan, tool: &Tool) -> bool {
     compiled.plan().confidential && !tool.privates.is_empty() && !tool.is_served()
 }
@@ -45,7 +45,7 @@ pub(crate) fn disclose(
     if !matters(compiled, tool) {
         return;
     }
-    // All of them read what was private before the call.
+    // All clauses read the private content from before the call.
     let mut found = Vec::new();
     for (private, ready) in tool.privates.iter().zip(&after.call.ready.privates) {
         let (parts, fault) = after.read(compiled, session, |cx| parts(cx, private, ready, raw));
@@ -80,10 +80,11 @@ pub(crate) fn disclose(
     }
 }
 
-/// Readers, and what they may read: the parts at a path of an element.
+/// Readers, and the parts that they may read: those at a path of an element.
 type Readable<'j> = (Vec<Box<str>>, &'j Json, &'j [String]);
 
-/// Returns the private parts of a result with their readers, and the first fault. What faults is private to nobody.
+/// Returns the private parts of a result with their readers, and the first fault. A part with a
+/// fault has no readers.
 fn parts<'j>(
     cx: &Context<'_>,
     private: &'j PrivatePart,
@@ -100,7 +101,7 @@ fn parts<'j>(
         parts.extend(readers.map(|readers| (readers, element.json, element.rest)));
     });
     if let Err(found) = walked {
-        // Whatever stands where the elements should be.
+        // The value at the path, whether or not it contains the elements.
         let all = private.part.path.iter().take_while(|step| *step != ELEMENT).count();
         parts = vec![(Vec::new(), raw, &private.part.path[..all])];
         fault = Some(found);
@@ -108,7 +109,7 @@ fn parts<'j>(
     (parts, fault)
 }
 
-/// Remembers all of a result that does not decode as private, for nobody.
+/// Remembers the whole of a result that does not decode as private, without readers.
 pub(crate) fn disclose_undecoded(
     compiled: &CompiledPlan,
     session: &mut SessionState,
@@ -126,7 +127,7 @@ pub(crate) fn disclose_undecoded(
         Ok(json) => disclosure::private_texts(json, &[], &mut |text| texts.push(text)),
         Err(text) => {
             let whole = disclosure::unreadable_texts(text, &mut |text| texts.push(text));
-            // What no record keeps, nobody could find again.
+            // A text that no record keeps could not be restored later.
             if !whole || ready.secrets {
                 let full = session.private.close();
                 return note_full(full, settled);
@@ -152,7 +153,7 @@ fn keep(
     note_full(full, settled);
 }
 
-/// Notes that a session has read what it could not keep.
+/// Notes that the session has read more private content than it could keep.
 fn note_full(full: bool, settled: &mut Settled) {
     if full {
         let message = format!("{TOO_MUCH}: from now on nobody is known to be a reader");
@@ -160,7 +161,7 @@ fn note_full(full: bool, settled: &mut Settled) {
     }
 }
 
-/// Remembers what the user says: it is no secret.
+/// Remembers the text of a prompt: what the user says is not secret.
 pub(crate) fn hear(
     compiled: &CompiledPlan,
     session: &mut SessionState,
@@ -176,7 +177,7 @@ pub(crate) fn hear(
     })
 }
 
-/// Returns the readers of a part; `None` where its condition is false.
+/// Returns the readers of a part; `None` if its condition is false.
 fn readers_of<'s>(
     cx: &Context<'s>,
     ready: &'s prepare::Private,
@@ -192,7 +193,7 @@ fn readers_of<'s>(
     Ok(Some(named(&readers)?.into_iter().map(Box::from).collect()))
 }
 
-/// Returns the names of readers: of a string, or of a list or set of strings.
+/// Returns the names of the readers, from a string or from a list or set of strings.
 pub(crate) fn named(readers: &Value) -> Result<Vec<&str>, Fault> {
     fn text(value: &Value) -> Result<&str, Fault> {
         match value {
@@ -216,7 +217,7 @@ pub(crate) fn named(readers: &Value) -> Result<Vec<&str>, Fault> {
 }
 
 impl<'a> Context<'a> {
-    /// Returns whether readers may read a text, and remembers what stands against it for the reason.
+    /// Returns true if the readers may read a text, and remembers the objection for the reason.
     pub fn may_read(&self, readers: &Value, text: &Value) -> Result<bool, Fault> {
         if *readers == Value::None {
             return Ok(false);
@@ -229,14 +230,15 @@ impl<'a> Context<'a> {
         Ok(leak.is_none())
     }
 
-    /// Adds to the help of a reason which private content its condition has found that a reader may not read.
+    /// Adds to the help of a reason the private content, found by its condition, that a reader may
+    /// not read.
     pub fn explain_leak(&self, reason: &mut Reason, condition: &CompiledExpr) {
         let asks = |node: &Node| matches!(node, Node::MayRead(..));
         if !condition.ops().iter().any(|op| op.node().is_some_and(asks)) {
             return;
         }
         self.decision.leak.take();
-        // A fault is a reason of its own.
+        // A fault has its own reason.
         let found = self.eval_shown(condition).ok().and_then(|_| self.decision.leak.take());
         if let Some(found) = found {
             if !reason.help.is_empty() {
@@ -271,7 +273,7 @@ fn described(leak: &Leak<'_>) -> String {
     format!("it has content of `{part}` of `{tool}`, which {who} may read")
 }
 
-/// A reader may be a text of a result: it is shown as one short line.
+/// Formats a reader as one short line, because the name may come from the text of a result.
 fn shown(reader: &str) -> String {
     let short = reader.chars().take(SHOWN_READER);
     short.map(|c| if c.is_control() || c == '`' { ' ' } else { c }).collect()

@@ -54,7 +54,7 @@ pub(crate) fn prompt(
     learned
 }
 
-/// Learns facts from the opening data of a session; the world is not asked.
+/// Learns facts from the opening data of a session. The world is not asked.
 pub(crate) fn start(compiled: &CompiledPlan, session: &mut SessionState, data: &Json) {
     let mut learned = Learned::default();
     let mut world = NoWorld;

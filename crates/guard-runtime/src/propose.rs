@@ -13,12 +13,12 @@ use crate::{decide, flights, recheck, serve};
 use guard_plan::plan::LifecycleId;
 use guard_plan::verdict::{Code, Decision, Reason, Verdict};
 
-/// Buffers that a check leaves for the next one.
+/// The buffers that one check leaves for the next.
 #[derive(Debug, Clone, Default)]
 pub struct Scratch(InFlight);
 
-/// Decides a call. An allowed call is in flight from here on; any other decision changes nothing
-/// but the clock.
+/// Decides a call. An allowed call is in flight from then on. Any other decision changes only the
+/// clock.
 ///
 /// # Errors
 ///
@@ -65,8 +65,8 @@ pub(crate) fn propose(
     Ok(proposed)
 }
 
-/// Returns who is served if the kernel serves the called tool: a lifecycle, or none for a statement. If the
-/// arguments were not decoded, the guard is in shadow.
+/// Returns the served lifecycle, or `Some(None)` for a statement; `None` if the kernel does not
+/// serve the tool. If the arguments were not decoded, the guard is in shadow mode.
 fn served(compiled: &CompiledPlan, flight: &InFlight, name: &str) -> Option<Option<LifecycleId>> {
     let tool = flight.tool.or_else(|| compiled.tool(name))?;
     let tool = &compiled.plan().tools[tool as usize];
@@ -90,7 +90,7 @@ pub(crate) fn check(
     proposed
 }
 
-/// Returns whether a verdict is a denial that feedback is judged on (semantics §10).
+/// Returns true if the verdict is a denial for which feedback is evaluated (semantics §10).
 fn is_judged(verdict: &Verdict) -> bool {
     let unread = |reason: &Reason| reason.code == Code::InvalidArguments;
     verdict.decision == Decision::Deny && !verdict.reasons.iter().any(unread)

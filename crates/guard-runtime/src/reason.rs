@@ -1,4 +1,4 @@
-//! Reasons: how a verdict explains itself.
+//! The reasons that explain a verdict.
 
 use crate::compiled::prepare::CompiledExpr;
 use crate::eval::context::{Asking, Context};
@@ -15,17 +15,17 @@ pub(crate) struct FoundReasons {
     pub shadowed: Vec<Reason>,
     /// Missing requirements, reported only if nothing else denies or waits.
     missing: Vec<Reason>,
-    /// The denies that ask a probe, by position: they are judged last.
+    /// The denies that ask a probe, by index. They are checked last.
     pub postponed: Vec<u32>,
-    /// The values that transforms ask for, by parameter.
+    /// The values that transforms require, by parameter.
     pub replacements: Vec<(u32, Json)>,
-    /// The full limits over which a role is asked, each with the role, whether it is in shadow, and
-    /// the reason: the stage of approvals judges them.
+    /// The reached limits that ask a role, each with the role, whether it is in shadow mode, and
+    /// the reason. The stage of approvals checks them.
     pub asks: Vec<(String, bool, Reason)>,
 }
 
 impl FoundReasons {
-    /// Adds a reason; the reason of a rule in shadow has no effect on the verdict.
+    /// Adds a reason. The reason of a rule in shadow mode has no effect on the verdict.
     pub fn push(&mut self, shadow: bool, reason: Reason) {
         if shadow { &mut self.shadowed } else { &mut self.reasons }.push(reason);
     }
@@ -42,30 +42,30 @@ impl FoundReasons {
         }
     }
 
-    /// Returns the numbers of reasons in effect, in shadow and of missing values.
+    /// Returns the numbers of reasons in effect, in shadow mode and for missing requirements.
     pub fn count(&self) -> [usize; 3] {
         [self.reasons.len(), self.shadowed.len(), self.missing.len()]
     }
 
-    /// Drops the reasons that were found after they were counted.
+    /// Drops the reasons that were added after the given counts.
     pub fn truncate(&mut self, [reasons, shadowed, missing]: [usize; 3]) {
         self.reasons.truncate(reasons);
         self.shadowed.truncate(shadowed);
         self.missing.truncate(missing);
     }
 
-    /// Returns whether no reason in effect refuses the call so far.
+    /// Returns true if no reason in effect refuses the call so far.
     pub fn refuse_nothing(&self) -> bool {
         self.reasons.is_empty() && self.missing.is_empty() && self.postponed.is_empty()
     }
 
-    /// Returns whether a reason in effect denies the call, whatever else is found.
+    /// Returns true if a reason in effect denies the call, whatever else is found.
     pub fn deny(&self) -> bool {
         let denies = |reason: &Reason| reason.decision == Decision::Deny;
         !self.missing.is_empty() || self.reasons.iter().any(denies)
     }
 
-    /// Returns the verdict. A guard in shadow refuses nothing.
+    /// Returns the verdict. A guard in shadow mode refuses nothing.
     pub fn verdict(mut self, shadow: bool) -> Verdict {
         if self.reasons.is_empty() && self.missing.is_empty() && self.shadowed.is_empty() {
             return Verdict {

@@ -1,7 +1,7 @@
 //! The memory of a session as bytes, and its restoration (semantics §17).
 //!
-//! The bytes may be hostile: a session is restored only if every part that is read has the shape
-//! that the plan gives it. Derived data is computed again, not read.
+//! The bytes may be hostile: a session is restored only if every part has the shape that the plan
+//! requires. Derived data is computed again, not read.
 
 use crate::bounds;
 use crate::compiled::{CompiledPlan, resolved};
@@ -17,8 +17,8 @@ use std::collections::BTreeSet;
 
 impl SessionState {
     /// Serializes the session's memory, including secrets: store it where only its owner can read
-    /// it. The same memory gives the same bytes. Data that is already in records (the opening data,
-    /// the last changes) is omitted.
+    /// it. The same memory gives the same bytes. Data that records already contain (the opening
+    /// data, the last changes) is omitted.
     pub fn memory(&self) -> Vec<u8> {
         // INVARIANT: writing to memory does not fail, and every sequence knows its length.
         postcard::to_allocvec(self).expect("a session is plain data")
@@ -43,7 +43,7 @@ pub(crate) fn recall(compiled: &CompiledPlan, memory: &[u8]) -> Result<SessionSt
     session.paths = new.paths.clone();
     session.phase = new.phase;
     adopt(compiled, &mut session, &new).map_err(RecallError::Misfit)?;
-    // A session in which a proof was found wrong relies on none.
+    // A session in which a proof was found to be wrong relies on no proof.
     if !session.distrusts {
         open::begins_sound(compiled, &session)
             .map_err(|error| RecallError::Unsound(error.to_string()))?;
@@ -59,8 +59,8 @@ fn adopt(
     let plan = compiled.plan();
     let matches = |id, text: &str| compiled.matches(id, text);
     let decoder = compiled.decoder(&new.workspace, false, &matches);
-    // Proofs assume refinements, of everything that a session remembers. A guard in shadow proves nothing, and allows calls
-    // that violate them.
+    // Proofs assume refinements of everything in the session's memory. A guard in shadow mode
+    // proves nothing, and allows calls that violate refinements.
     let refined = |ty: TypeId, value: &Value| plan.shadow || decoder.conform(ty, value).is_ok();
     let shape = MemoryShape { plan, refined: &refined };
     let sound = |what: &'static str, sound: bool| if sound { Ok(()) } else { Err(what) };
@@ -102,10 +102,10 @@ fn adopt(
     sound("its items", items && session.items.len() == new.items.len())
 }
 
-/// The shape that a plan gives a session's memory.
+/// The shape that a plan requires of a session's memory.
 struct MemoryShape<'a> {
     plan: &'a Plan,
-    /// Returns whether a value of the right shape has the refinements of a type.
+    /// Returns true if a value of the right shape has the refinements of a type.
     refined: &'a dyn Fn(TypeId, &Value) -> bool,
 }
 
@@ -203,7 +203,7 @@ impl MemoryShape<'_> {
             && draft.parts.iter().all(|part| self.part(draft, part))
     }
 
-    /// Returns whether every variable has its type after each call in flight, too.
+    /// Returns true if every variable also has its type after each call in flight.
     fn landed(&self, session: &SessionState) -> bool {
         session.flights.iter().all(|flight| {
             bounds::written(flight).into_iter().all(|var| {

@@ -1,10 +1,9 @@
 //! Sampled re-checks of proved invariants (semantics §15): one of N admitted calls, and one of N
-//! settlements, is judged as if nothing were proved.
+//! settlements, is checked as if nothing were proved.
 //!
-//! A wrong proof leaves an invariant unchecked, so a proof is not relied upon alone. Sampling
-//! depends only on the session's id and on how many calls it has admitted, so that a replay
-//! repeats it. An invariant that does not hold halts the session, which relies on no proof from
-//! then on.
+//! A wrong proof leaves an invariant unchecked, so Guard does not rely on a proof alone. Sampling
+//! depends only on the session's id and on the number of admitted calls, so that a replay repeats
+//! it. An invariant that does not hold halts the session, which relies on no proof from then on.
 
 use crate::compiled::CompiledPlan;
 use crate::eval::context::{Context, DecisionResources};
@@ -18,26 +17,26 @@ use guard_plan::value::Value;
 use guard_plan::verdict::{self, Code, Reason, Verdict};
 use std::num::NonZeroU32;
 
-/// The default sample: one of so many admitted calls.
+/// The default sampling rate: one of this many admitted calls.
 pub(crate) const DEFAULT_EVERY: NonZeroU32 = NonZeroU32::new(256).unwrap();
 
-/// Returns where in the sample a session begins: sessions of a few calls are sampled too.
+/// Returns the offset of a session in the sample, so that sessions of a few calls are sampled, too.
 pub(crate) fn phase(id: &str) -> u64 {
-    // FNV-1a.
+    // The FNV-1a hash.
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
     id.bytes().fold(0xcbf2_9ce4_8422_2325, step) >> 16
 }
 
-/// Returns whether the next of a session's calls or settlements, of which there were `before`, is
-/// in the sample.
+/// Returns true if the next of a session's calls or settlements is in the sample; `before` is the
+/// number of earlier ones.
 fn is_sampled(session: &SessionState, before: u64) -> bool {
     let every = u64::from(session.recheck);
     every != 0 && session.phase.wrapping_add(before).is_multiple_of(every) && !session.distrusts
 }
 
 /// Checks the proved invariants again for a call that is about to be admitted, if the call is in
-/// the sample. Returns how many were checked. If one does not hold, the verdict becomes a denial
-/// and the session halts.
+/// the sample. Returns the number of checked invariants. If one does not hold, the verdict becomes
+/// a denial and the session halts.
 pub(crate) fn before_admission(
     compiled: &CompiledPlan,
     session: &mut SessionState,
@@ -78,8 +77,8 @@ pub(crate) fn after_settlement(
     }
 }
 
-/// Checks everything that is proved over the state with these writes; returns how many invariants
-/// and variables were checked, and the first that does not hold.
+/// Checks everything that is proved over the state with these writes. Returns the number of checked
+/// invariants and variables, and the first that does not hold.
 fn check(
     compiled: &CompiledPlan,
     session: &SessionState,
@@ -129,7 +128,7 @@ fn check(
     (checked, None)
 }
 
-/// Returns variables with their committed values and those that the call would write.
+/// Returns variables with their committed values and with the values that the call would write.
 fn shown(
     session: &SessionState,
     writes: &[(VarId, Value)],
@@ -162,7 +161,7 @@ fn reason(compiled: &CompiledPlan, session: &SessionState, broken: &ProofViolati
     reason
 }
 
-/// Returns the name of the invariant, or of the variable whose type is meant.
+/// Returns the name of the invariant, or of the variable whose type was proved.
 fn name<'p>(plan: &'p Plan, broken: &ProofViolation) -> &'p str {
     let var = || broken.state.first().and_then(|(var, ..)| plan.state.get(*var as usize));
     match broken.invariant {

@@ -1,7 +1,7 @@
 //! Records of a session's events, hash-chained and encoded.
 //!
-//! For hosts that keep a trace; the kernel decides without it. Secrets are replaced by hashes,
-//! salted with the salt that the host provides.
+//! The recorder is for hosts that keep a trace; the kernel decides without it. Secrets are replaced
+//! by hashes, salted with the salt that the host provides.
 
 mod redact;
 
@@ -47,18 +47,18 @@ impl Recorder {
         Recorder { chain: Chain::from(seq, hash), secrets }
     }
 
-    /// The hash of the last record.
+    /// Returns the hash of the last record.
     pub fn hash(&self) -> &Hash {
         self.chain.hash()
     }
 
-    /// The number of records.
+    /// Returns the number of records.
     pub fn seq(&self) -> u64 {
         self.chain.seq()
     }
 
-    /// Records the beginning of the session: the first record. The actor is the person on whose
-    /// behalf the agent acts.
+    /// Records the beginning of the session: the first record. The actor is the person or system
+    /// for whom the agent acts.
     pub fn open(&mut self, kernel: &Kernel, session: &SessionState, actor: Option<&str>) -> &[u8] {
         let opening = session.opening.as_deref();
         let learned = opening.map(|opening| &opening.learned);
@@ -140,7 +140,7 @@ impl Recorder {
         };
         let args = match unreadable {
             None => self.args(kernel, proposal.tool, clear),
-            // Nobody can tell a secret from the rest of it, whatever the tool.
+            // A secret cannot be distinguished from the rest, whatever the tool.
             Some(_) => self.args_by_name(kernel, clear),
         };
         let asked = self.asked(kernel, &proposed.asked);
@@ -194,7 +194,7 @@ impl Recorder {
         let (success, result) = match settlement.ending {
             Ending::Success(result) => (true, result.unwrap_or(&Json::Null)),
             Ending::Unreadable { error, .. } => {
-                // Nobody can tell a secret from the rest of it.
+                // A secret cannot be distinguished from the rest.
                 unreadable = Some(if secrets { "it is secret".into() } else { error.into() });
                 (true, &text)
             }
@@ -263,7 +263,7 @@ impl Recorder {
         self.chain.append(session.now(), Kind::Approve, None, &payload)
     }
 
-    /// Records that an approval is taken back.
+    /// Records the revocation of an approval.
     pub fn revoked(
         &mut self,
         kernel: &Kernel,
@@ -410,12 +410,13 @@ impl Recorder {
         self.chain.append(session.now(), Kind::Snapshot, None, snapshot)
     }
 
-    /// Records that the session goes on under another plan.
+    /// Records that the session continues under another plan.
     pub fn upgraded(&mut self, session: &SessionState, upgrade: &record::Upgrade<'_>) -> &[u8] {
         self.chain.append(session.now(), Kind::Upgrade, None, upgrade)
     }
 
-    /// Returns the report of a wrong proof, as its record holds it: secrets are replaced by hashes.
+    /// Returns the report of a wrong proof in the form of its record: secrets are replaced by
+    /// hashes.
     pub fn report(
         &self,
         kernel: &Kernel,
@@ -433,7 +434,7 @@ impl Recorder {
         let tool = broken.tool.and_then(|id| plan.tools.get(id as usize));
         let state = broken.state.iter();
         let state = state.filter_map(|(id, before, after)| self.change(kernel, *id, before, after));
-        // The error of a type may quote a value of it.
+        // The error of a type may quote a value of that type.
         let mut vars = broken.state.iter().filter_map(|(id, ..)| var(id));
         let hides = vars.any(|var| holds_secrets(&plan.types, var.ty));
         record::BrokenProof {
@@ -452,7 +453,8 @@ impl Recorder {
     }
 }
 
-/// Returns the text of a result that could not be read, cut; null if it may hold secrets.
+/// Returns the text of a result that could not be parsed, truncated; null if it may contain
+/// secrets.
 fn settlement_text(settlement: &Settlement<'_>, secrets: bool) -> Json {
     match settlement.ending {
         Ending::Unreadable { text, .. } if !secrets => {

@@ -77,7 +77,7 @@ pub fn event(record: &Record) -> Option<Event<'_>> {
     })
 }
 
-/// Returns the world with the answers of that time.
+/// Returns the world with the answers in the record.
 pub fn world(record: &Record) -> Recalled<'_> {
     Recalled(match &record.payload {
         Payload::Propose(propose) => &propose.asked,

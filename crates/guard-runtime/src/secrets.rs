@@ -10,20 +10,21 @@ pub trait Secrets: Debug + Send + Sync {
     /// Returns the mark of a secret: a hash that cannot be guessed by trial without the key.
     fn mark(&self, secret: &[u8]) -> Hash;
 
-    /// Encrypts bytes for the holder of the key, bound to the record with this number. `None`: only
-    /// marks are kept, and the session cannot be resumed from its trace.
+    /// Encrypts bytes for the holder of the key, bound to the record with this number. With `None`,
+    /// only marks are kept, and the session cannot be resumed from its trace.
     fn seal(&self, seq: u64, clear: &[u8]) -> Option<String>;
 
-    /// Decrypts the sealed bytes of a record. `None`: they were not sealed, or with another key.
+    /// Decrypts the sealed bytes of a record. Returns `None` if they were not sealed, or sealed
+    /// with another key.
     fn unseal(&self, seq: u64, sealed: &str) -> Option<Vec<u8>>;
 }
 
-/// Marks with a random salt that is not stored, and no seals.
+/// A salt for marks that is random and not stored, without seals.
 #[derive(Clone)]
 pub struct Salt(Box<[u8]>);
 
 impl Salt {
-    /// Returns marks with a salt, which must be random and must not be stored.
+    /// Creates marks with a salt, which must be random and must not be stored.
     pub fn new(salt: &[u8]) -> Salt {
         Salt(salt.into())
     }

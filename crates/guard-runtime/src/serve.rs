@@ -1,5 +1,5 @@
-//! Calls that the kernel serves itself: they change or list items, and settle at once (semantics
-//! §11).
+//! Calls that the kernel serves itself: they change or list items, and are settled at once
+//! (semantics §11).
 
 use crate::compiled::CompiledPlan;
 use crate::event::Ending;
@@ -13,7 +13,8 @@ use guard_plan::json::Json;
 use guard_plan::plan::{Actor, LifecycleId};
 use guard_plan::record::ItemChange;
 
-/// Performs an allowed call of the tool of a lifecycle, or of a statement if there is none, and settles it.
+/// Performs an allowed call of a lifecycle's tool, or of a statement if there is no lifecycle, and
+/// settles it.
 pub(crate) fn serve(
     compiled: &CompiledPlan,
     session: &mut SessionState,
@@ -28,7 +29,7 @@ pub(crate) fn serve(
         }
         (Some(Err(why)), _) => Err(why),
         (_, None) if flight.tool.is_some() => Ok(page::object(vec![("stated", Json::Bool(true))])),
-        // Only a guard in shadow allows a call that could not be decoded.
+        // Only a guard in shadow mode allows a call that could not be decoded.
         _ => Err("the call could not be read".into()),
     };
     flights::admit(session, &mut flight);

@@ -1,7 +1,7 @@
 //! The state of a session.
 //!
-//! Plain data, changed only by the operations. Bounded, except for data that rules ask to keep for
-//! the whole session: the keys of keyed memories and limits.
+//! The state is plain data that only the operations change. Its size is bounded, except for data
+//! that rules require for the whole session: the keys of keyed memories and limits.
 
 pub(crate) mod counter;
 pub(crate) mod facts;
@@ -49,13 +49,13 @@ pub struct SessionState {
     #[serde(skip)]
     pub(crate) paths: Box<[Box<str>]>,
     pub(crate) state: Box<[Value]>,
-    /// By variable: the least trusted content that it has held.
+    /// For each variable, the least trusted content that it has held.
     pub(crate) stains: Box<[Stain]>,
-    /// In units of 10⁻⁶, by unit.
+    /// The amounts spent, by unit, in units of 10⁻⁶.
     pub(crate) spent: Box<[i64]>,
     pub(crate) counters: Box<[Counter]>,
     pub(crate) tools: Box<[History]>,
-    /// By tool, a bit: set if the tool has succeeded.
+    /// A bit for each tool, set if the tool has succeeded.
     pub(crate) succeeded: Box<[u64]>,
     pub(crate) indexes: Box<[Keyed<Successes>]>,
     pub(crate) windows: Box<[RecentCalls]>,
@@ -72,24 +72,24 @@ pub struct SessionState {
     pub(crate) decisions: u64,
     /// True if the session stays on the full plan, because the optimized one decided differently.
     pub(crate) full: bool,
-    /// One of so many admitted calls has its proved invariants checked again; 0 for none.
+    /// The sampling rate of re-checks: at one of this many admitted calls; 0 for none.
     pub(crate) recheck: u32,
-    /// Where in that sample the session begins, by its id.
+    /// The offset of the session in that sample, from its id.
     #[serde(skip)]
     pub(crate) phase: u64,
-    /// True if a proof was found wrong: every invariant is checked from then on.
+    /// True if a proof was found to be wrong: every invariant is checked from then on.
     pub(crate) distrusts: bool,
     pub(crate) settlements: u64,
-    /// The moments of the session: the admissions and the beginnings of settlements, counted.
+    /// The number of moments in the session: admissions and beginnings of settlements.
     pub(crate) moments: u64,
     pub(crate) calls: u64,
     pub(crate) halted: Option<Halt>,
     pub(crate) probes: Box<[Attempts]>,
     /// The origins of values; empty if the plan does not use origins.
     pub(crate) origins: Origins,
-    /// The words of the prompts; empty if the plan does not ask what the user named.
+    /// The words of the prompts; empty if no rule asks what the user mentioned.
     pub(crate) said: String,
-    /// The private content of results; empty if the plan does not ask who may read a text.
+    /// The private content of results; empty if no rule asks who may read a text.
     pub(crate) private: PrivateIndex,
     pub(crate) feedback: FeedbackMemory,
     /// The items, by lifecycle.
@@ -116,9 +116,9 @@ pub struct SessionState {
 pub(crate) enum CallEnd {
     Succeeded,
     Failed,
-    /// The kernel served it: it is not evidence.
+    /// The kernel served the call: it is not evidence.
     Served,
-    /// It ran, and its result did not decode.
+    /// The call ran, and its result did not decode.
     Undecoded,
 }
 
@@ -136,8 +136,8 @@ pub(crate) struct Stamp {
     pub time: Millis,
 }
 
-/// The admission of a call. A success counts from here on: its result may describe the world as it
-/// was then.
+/// The admission of a call. A success counts from its admission, because its result may describe
+/// the world at that time.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(crate) struct CallStart {
     pub moment: u64,
@@ -147,14 +147,14 @@ pub(crate) struct CallStart {
 /// The successes of a tool, or of its calls with one key.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Successes {
-    /// The admission of the success that began last.
+    /// The admission of the successful call that began most recently.
     pub begun: CallStart,
-    /// The admission of the call that settled last, if it succeeded.
+    /// The admission of the call that settled most recently, if it succeeded.
     pub latest: Option<CallStart>,
 }
 
 impl Successes {
-    /// Returns the successes with one more.
+    /// Returns the successes with one more added.
     pub fn and(before: Option<Successes>, begun: CallStart) -> Successes {
         let earlier = before.map(|before| before.begun);
         let last = earlier.filter(|earlier| earlier.moment > begun.moment).unwrap_or(begun);
@@ -172,14 +172,15 @@ pub(crate) struct History {
     pub success: Option<Stamp>,
     pub failure: Option<Stamp>,
     pub done: Option<Successes>,
-    /// The moment of the last admission or settlement of a call, whatever its outcome: until then,
+    /// The moment of the last admission or settlement of a call, whatever its outcome. Until then,
     /// the tool may have changed the world.
     pub touched: u64,
     pub last_args: Option<Vec<Value>>,
     pub last_result: Option<Value>,
 }
 
-/// When calls settled that are within a window, ascending: their times or their numbers, as the size of the window asks.
+/// The settlements of calls within a window, ascending: times or sequence numbers, depending on the
+/// size of the window.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct RecentCalls {
     size: WindowSize,
@@ -191,7 +192,7 @@ impl RecentCalls {
         RecentCalls { size, settled: VecDeque::new() }
     }
 
-    /// Sets the size of a window; returns whether these are valid calls of such a window.
+    /// Sets the size of a window. Returns true if these are valid calls of such a window.
     pub fn adopt(&mut self, size: WindowSize) -> bool {
         self.size = size;
         self.settled.iter().is_sorted()
@@ -216,7 +217,7 @@ impl RecentCalls {
         }
     }
 
-    /// Returns how many of the calls have left the window.
+    /// Returns the number of calls that have left the window.
     fn old(&self, now: Stamp) -> usize {
         let now = self.place(now);
         self.settled.partition_point(|settled| {
@@ -273,7 +274,7 @@ impl SessionState {
         self.start
     }
 
-    /// The session's clock: the latest time of its events.
+    /// Returns the session's clock: the latest time of its events.
     pub fn now(&self) -> Millis {
         self.now
     }
@@ -290,12 +291,14 @@ impl SessionState {
     }
 
     /// Returns the N of the session's sample: one of N admitted calls has its proved invariants
-    /// checked again. `None` if no call has, because the plan proves nothing or the host said so.
+    /// checked again. Returns `None` if nothing is checked again, because the plan proves nothing
+    /// or the host has disabled it.
     pub fn rechecked_every(&self) -> Option<NonZeroU32> {
         NonZeroU32::new(self.recheck)
     }
 
-    /// Returns whether a proof was found wrong in this session, which then relies on none.
+    /// Returns true if a proof was found to be wrong in this session, which then relies on no
+    /// proof.
     pub fn distrusts_proofs(&self) -> bool {
         self.distrusts
     }
@@ -347,8 +350,7 @@ impl SessionState {
         self.now = self.now.max(now);
     }
 
-    /// Remembers the origin of the values in a text; returns a note the first time that the table
-    /// is full.
+    /// Remembers the origin of the values in a text. Returns a note when the table becomes full.
     pub(crate) fn see_text(&mut self, text: &str, origin: Origin) -> Option<Note> {
         let workspace = &self.workspace;
         let origins = &mut self.origins;
@@ -376,7 +378,7 @@ impl SessionState {
         })
     }
 
-    /// Returns the place of the last settlement.
+    /// Returns the stamp of the last settlement.
     pub(crate) fn stamp(&self) -> Stamp {
         Stamp { settlement: self.settlements, time: self.now }
     }

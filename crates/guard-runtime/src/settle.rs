@@ -1,4 +1,4 @@
-//! The settlement of a call: its effects become part of the state, and facts are learned from its
+//! The settlement of a call: its effects are applied to the state, and facts are learned from its
 //! result.
 
 pub(crate) mod after;
@@ -57,8 +57,9 @@ pub(crate) fn settle(
     Ok(settled)
 }
 
-/// Applies the effects of a call that is no longer in flight, and collects the feedback on it. The outcome is filled in where the
-/// caller holds it: it is large, and copies of it are a part of the time of a settlement.
+/// Applies the effects of a call that is no longer in flight, and collects the feedback on it. The
+/// outcome is written directly into the caller's variable: it is large, and copying it takes a part
+/// of the time of a settlement.
 pub(crate) fn finish(
     compiled: &CompiledPlan,
     session: &mut SessionState,
@@ -138,7 +139,7 @@ fn failed(compiled: &CompiledPlan, session: &mut SessionState, flight: &InFlight
     end_latest(compiled, session, flight, id);
 }
 
-/// Notes that the last settled call of a tool, and of its keys, is no success.
+/// Records that the last settled call of a tool, and of its keys, is not a success.
 fn end_latest(compiled: &CompiledPlan, session: &mut SessionState, flight: &InFlight, id: ToolId) {
     if let Some(done) = &mut session.tools[id as usize].done {
         done.latest = None;
@@ -163,7 +164,8 @@ fn count(compiled: &CompiledPlan, session: &mut SessionState, flight: &InFlight,
     }
 }
 
-/// Applies what a call that ran has done, and returns how it ended, and what of its result is vouched for.
+/// Applies the changes of a call that ran. Returns its ending, and the parts of its result that are
+/// vouched for.
 fn succeeded<'j>(
     compiled: &CompiledPlan,
     session: &mut SessionState,
@@ -200,7 +202,7 @@ fn succeeded<'j>(
     }
     stain(session, &call.ready.readings.effects);
     let read = match result {
-        // No rule asks for a result that could be anything.
+        // No rule needs a result without a declared type.
         Ok(_) if call.tool.returns.is_none() && !call.ready.reads_result => Some(Value::None),
         Ok(result) => decoded(compiled, session, call, result, settled),
         Err(error) => {
@@ -244,11 +246,11 @@ fn succeeded<'j>(
     (CallEnd::Succeeded, vouched)
 }
 
-/// Marks the variables into which something was written that is not trusted. What was read is judged by what
-/// variables held before any of it was written.
+/// Marks the variables into which untrusted content was written. Reads are judged by the content of
+/// the variables before any of these writes.
 fn stain(session: &mut SessionState, written: &[(VarId, Reading)]) {
     let level = |(var, reading): &(VarId, Reading)| (*var, reading.level(&session.stains));
-    // A call as it has been before marks nothing anew, and allocates nothing.
+    // A call with the same trust as before marks nothing new, and allocates nothing.
     let is_worse = |(var, level): &(VarId, Stain)| *level > session.stains[*var as usize];
     let found: Vec<(VarId, Stain)> = written.iter().map(level).filter(is_worse).collect();
     for (var, level) in found {
@@ -257,7 +259,8 @@ fn stain(session: &mut SessionState, written: &[(VarId, Reading)]) {
     }
 }
 
-/// Remembers what a result says as seen. What a lifecycle's tool gives is the agent's own word, and not seen.
+/// Remembers the values of a result as seen. The result of a lifecycle's tool repeats the agent's
+/// own words, and does not count as seen.
 fn see(
     compiled: &CompiledPlan,
     session: &mut SessionState,
@@ -327,7 +330,7 @@ fn reconcile(
     }
 }
 
-/// Says why a reconciliation does not hold, with the values of both sides.
+/// Explains why a reconciliation does not hold, with the values of both sides.
 fn unreconciled(cx: &Context<'_>, rule: &Reconcile) -> String {
     let values = cx.values(&rule.shows);
     let values: Vec<String> =

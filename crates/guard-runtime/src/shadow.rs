@@ -1,7 +1,7 @@
 //! `shadow 1/N`: on every Nth decision the plan as lowered decides beside the optimized one.
 //!
 //! Both read the same session and get the same answers. If they differ in verdict, reasons, or
-//! changes, the call is denied with a code of its own, and the session stays on the full plan
+//! changes, the call is denied with a separate code, and the session stays on the full plan
 //! (semantics §16). The watched decisions depend only on their numbers, so a replay watches the
 //! same ones.
 
@@ -92,8 +92,8 @@ pub(crate) fn decide_watched(
     Verdict { decision: verdict::Decision::Deny, reasons: vec![reason], shadowed: full.shadowed }
 }
 
-/// Watches a settlement, whose outcome is filled in: if the plans differ, the outcome of the full plan counts and the difference
-/// is noted.
+/// Watches a settlement and fills in its outcome. If the plans differ, the outcome of the full plan
+/// is used and the difference is noted.
 pub(crate) fn settle_watched(
     compiled: &CompiledPlan,
     shadow: Option<&Shadow>,
@@ -149,8 +149,8 @@ fn changes(session: &SessionState, draft: &PendingWrites) -> Changes {
     }
 }
 
-/// Returns the difference that keeps two plans from sharing a session; `None` if they have the same
-/// memories under the same numbers.
+/// Returns the difference that prevents two plans from sharing a session; `None` if they have the
+/// same memories under the same numbers.
 fn differs(full: &Plan, optimized: &Plan) -> Option<String> {
     let tools = full.tools.len() == optimized.tools.len()
         && full.tools.iter().zip(&optimized.tools).all(|(a, b)| {

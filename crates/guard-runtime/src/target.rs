@@ -1,4 +1,4 @@
-//! Writing to a state variable or a part of one.
+//! Writes to a state variable or to a part of one.
 
 use crate::compiled::prepare;
 use crate::eval::arith::arith;
@@ -71,8 +71,8 @@ pub(crate) fn apply(
     }
 }
 
-/// Returns a number with another one added or subtracted: what most effects do. `None` for any other operation, and
-/// if the result is out of range.
+/// Returns a number with another one added or subtracted, which is the most frequent effect.
+/// Returns `None` for any other operation, and if the result is out of range.
 pub(crate) fn counted(op: EffectOp, number: i64, by: i64) -> Option<i64> {
     match op {
         EffectOp::Add => number.checked_add(by),

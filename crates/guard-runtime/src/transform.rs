@@ -1,5 +1,6 @@
-//! Transforms: the arguments that a call should have, and a result as the agent may read it (reference, tools).
-//! Nothing here allows a call: one with other arguments is refused, and judged anew when it is proposed with those.
+//! Transforms: the required arguments of a call, and a result in the form that the agent may read
+//! (reference, tools). This module allows no call: a call with other arguments is refused, and
+//! judged again when it is proposed with the required ones.
 
 use crate::compiled::CompiledPlan;
 use crate::compiled::prepare::CompiledExpr;
@@ -17,7 +18,7 @@ use guard_plan::value::{Fault, Value};
 use guard_plan::verdict::{Code, Reason};
 use guard_plan::words::WITHHELD;
 
-/// Notes the value that a transform asks for.
+/// Records the value that a transform requires.
 pub(crate) fn ask_for(cx: &Context<'_>, replacement: &Replacement, findings: &mut FoundReasons) {
     let show = &replacement.value;
     // The condition has evaluated the same expression without a fault.
@@ -47,7 +48,7 @@ pub(crate) fn reason(cx: &Context<'_>, deny: &Deny, replacement: &Replacement) -
     reason
 }
 
-/// Returns the arguments with these values in the place of the proposed ones.
+/// Returns the arguments with these values in place of the proposed ones.
 pub(crate) fn rewritten(tool: &Tool, args: &Json, values: &[(u32, Json)]) -> Option<Json> {
     let Json::Object(members) = args else { return None };
     let mut members = members.clone();
@@ -61,7 +62,7 @@ pub(crate) fn rewritten(tool: &Tool, args: &Json, values: &[(u32, Json)]) -> Opt
     Some(Json::Object(members))
 }
 
-/// Works out the result as the agent may read it.
+/// Computes the result in the form that the agent may read.
 pub(crate) fn show(
     compiled: &CompiledPlan,
     session: &SessionState,
@@ -119,7 +120,7 @@ pub(crate) fn show(
     }
 }
 
-/// Withholds a result that nobody can read, of which a part would have to be changed.
+/// Withholds a result that could not be parsed if a part of it would have to be changed.
 pub(crate) fn withhold(compiled: &CompiledPlan, tool: &Tool, settled: &mut Settled) {
     let changes = tool.transforms.iter().any(|transform| !transform.rule.shadow);
     let shows = guard_proof::mutant!("a result that is not read is shown");
@@ -132,7 +133,7 @@ fn dotted(path: &[String]) -> String {
     path.iter().map(|name| format!(".{name}")).collect()
 }
 
-/// Puts a value in the place of every part at this path.
+/// Replaces every part at this path by a value.
 fn replace(at: &mut Json, path: &[String], value: &Json) {
     let Some((first, rest)) = path.split_first() else {
         *at = value.clone();

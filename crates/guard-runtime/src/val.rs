@@ -1,6 +1,6 @@
 //! Values during evaluation: borrowed if they already exist.
 //!
-//! Scalars and texts always have their own variants, so comparing them follows no reference.
+//! Scalars and texts always have their own variants, so comparing them follows no pointer.
 
 use guard_plan::json::Json;
 use guard_plan::key;
@@ -29,7 +29,7 @@ pub(crate) enum Val<'a> {
     Own(Value),
 }
 
-/// The fault of values that a checked plan never combines.
+/// Returns the fault of values that a checked plan never combines.
 #[cold]
 pub(crate) fn confused(what: &str) -> Fault {
     Fault::Decode(format!("the plan confuses types: {what}"))

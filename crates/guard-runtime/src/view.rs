@@ -16,7 +16,7 @@ use guard_plan::{render, time};
 /// A row of a fact, and its source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FactRow {
-    /// Its sequence number among all rows ever added; it grows.
+    /// The sequence number among all rows ever added, ascending.
     pub number: u64,
     /// The row, an object.
     pub row: Json,
@@ -27,7 +27,7 @@ pub struct FactRow {
 /// The last settlement of a tool's call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LastSettlement {
-    /// Its sequence number among the settlements of the session; it grows.
+    /// The sequence number among the settlements of the session, ascending.
     pub number: u64,
     /// The time of the settlement.
     pub time: Millis,
@@ -100,7 +100,8 @@ impl SessionState {
         self.origins.size()
     }
 
-    /// Returns where a value was seen so far, by its text; nothing where no rule of the guard asks for origins.
+    /// Returns the origins of a value so far, found by its text; none if no rule of the guard asks
+    /// for origins.
     pub fn seen(&self, text: &str) -> impl Iterator<Item = Origin> + use<> {
         self.origins.all(text)
     }
@@ -139,8 +140,8 @@ impl SessionState {
         Some(Json::Object(members))
     }
 
-    /// Returns a page of the items of a lifecycle as its list tool shows them: in a state, after an
-    /// id.
+    /// Returns a page of the items of a lifecycle, as its list tool shows them. The page can be
+    /// limited to one state, and starts after an id.
     pub fn items(
         &self,
         kernel: &Kernel,

@@ -62,8 +62,8 @@ impl World for NoWorld {
     }
 }
 
-/// The world with the answers of a record, for replay. A question that was not asked then has no
-/// answer.
+/// The world with the answers of a record, for replay. A question that was not asked in the
+/// recording has no answer.
 #[derive(Debug, Clone, Copy)]
 pub struct Recalled<'a>(pub &'a [Asked]);
 
@@ -159,8 +159,8 @@ pub(crate) trait WorldQuestions {
     fn probed(&self, id: ProbeId) -> Option<Attempts>;
     /// Stores the attempts.
     fn keep(&self, id: ProbeId, attempts: Attempts);
-    /// Notes that something other than a probe refuses the call: no attempt of this event starts a
-    /// window.
+    /// Records that something other than a probe refuses the call: no attempt of this event starts
+    /// a window.
     fn refused(&self);
 }
 

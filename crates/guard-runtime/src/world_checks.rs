@@ -20,11 +20,11 @@ const NAME_CHARS: usize = 200;
 /// The result of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum CheckResult {
-    /// It holds.
+    /// The check holds.
     Holds,
-    /// It does not hold: the missing part.
+    /// The check does not hold. Contains the missing part.
     Lacks(String),
-    /// It cannot be determined: the reason.
+    /// The result cannot be determined. Contains the reason.
     Unknown(String),
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn contains(cx: &Context<'_>, path: &str, text: &str) -> CheckResult 
     let name = shown(cx.session, path);
     let part = render::cut(text, 60);
     if text.is_empty() {
-        // Every file would do.
+        // Every file would contain the empty text.
         return CheckResult::Lacks(format!("`{name}` is asked for an empty text"));
     }
     let answer = cx.answers.contains(path, text);

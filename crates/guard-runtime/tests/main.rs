@@ -1,4 +1,4 @@
-//! The kernel on hand-built plans.
+//! Tests of the kernel on plans that are built by hand.
 
 mod main {
     mod allocations;

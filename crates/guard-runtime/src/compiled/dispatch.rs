@@ -1,8 +1,8 @@
 //! Dispatch from the name of a tool to its id, by a perfect hash.
 //!
-//! Each name falls into a bucket, and each bucket has a seed that gives its names distinct slots: a
-//! look-up is one hash and one comparison, whatever the number of tools. Only the plan's author
-//! chooses the names; a plan with colliding names is slower but still correct.
+//! Each name is hashed to a bucket, and each bucket has a seed that gives its names distinct slots.
+//! A look-up is one hash and one comparison, for any number of tools. Only the plan's author
+//! chooses the names. A plan with colliding names is slower but still correct.
 
 use guard_plan::plan::ToolId;
 use std::collections::HashMap;
@@ -25,7 +25,7 @@ pub(crate) struct Dispatch {
 }
 
 impl Dispatch {
-    /// Builds the table; of equal names the first is kept.
+    /// Builds the table. Of equal names, the first is kept.
     pub fn new<'n>(names: impl Iterator<Item = (&'n str, ToolId)>) -> Dispatch {
         let mut unique: HashMap<&str, ToolId> = HashMap::new();
         let mut order = Vec::new();

@@ -120,7 +120,7 @@ fn reads_of(condition: &CompiledExpr, declared: &[Touch]) -> Option<BTreeSet<Tou
             Node::Row(fact, _) | Node::Known(fact, _) | Node::Rows(fact) => {
                 _ = reads.insert(Touch::Fact(*fact))
             }
-            // A call of the tool after `since` changes it when it is admitted, too.
+            // The admission of a call of the tool after `since` also changes the result.
             Node::Called { since: Some(_), .. }
             | Node::Called { within: Some(_), .. }
             | Node::Failed { within: Some(_), .. }

@@ -1,6 +1,6 @@
 //! The prepared expressions of a plan: constant collections are built once.
 //!
-//! Mirrors the plan rule by rule; names, texts and numbers stay in the plan.
+//! The types mirror the plan rule by rule. Names, texts and numbers stay in the plan.
 
 use super::screens::{self, Screen};
 use guard_plan::decode::{holds_secrets, is_secret};
@@ -32,7 +32,7 @@ pub(crate) enum ScalarLeaf {
     Param(u32),
 }
 
-/// A number or the index of a variant, with its kind: scalars of two kinds are not compared.
+/// A number or the index of a variant, with its kind. Scalars of different kinds are not compared.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scalar(pub ScalarKind, pub i64);
 
@@ -182,9 +182,10 @@ fn literal(op: &CompiledOp) -> Option<Value> {
 #[derive(Debug)]
 pub(crate) struct PreparedTool {
     pub requires: Box<[PreparedRequires]>,
-    /// By deny: true if it asks a probe.
+    /// For each deny, true if it asks a probe.
     pub asks: Box<[bool]>,
-    /// The unconditional requirements: bits of the tools that must have succeeded, by word.
+    /// The unconditional requirements: bits of the tools that must have succeeded, grouped in
+    /// words.
     pub needs: Box<[(u32, u64)]>,
     /// The other requirements, by position.
     pub conditional: Box<[u32]>,
@@ -198,27 +199,27 @@ pub(crate) struct PreparedTool {
     pub approvals: Box<[Option<CompiledExpr>]>,
     pub observes: Box<[(PreparedTarget, CompiledExpr)]>,
     pub learns: Box<[PreparedLesson]>,
-    /// What its clauses read, as far as trust goes.
+    /// The reads of its clauses, for trust.
     pub readings: Readings,
     pub reconciles: Box<[CompiledExpr]>,
-    /// Of each transform of the result: the condition and the value.
+    /// The condition and the value of each transform of the result.
     pub transforms: Box<[(Option<CompiledExpr>, CompiledExpr)]>,
-    /// Of each private part of the result: the readers and the condition.
+    /// The readers and the condition of each private part of the result.
     pub privates: Box<[Private]>,
     pub endorsements: Box<[Vouching]>,
     /// The conditions under which a call is irreversible and critical.
     pub gates: Box<[CompiledExpr]>,
-    /// By parameter: true if a rule reads it after the call; empty if none is read.
+    /// For each parameter, true if a rule reads it after the call; empty if none is read.
     pub retains: Box<[bool]>,
     /// True if a rule reads the result after the call.
     pub reads_result: bool,
-    /// True if the parameters or the result hold secrets.
+    /// True if the parameters or the result contain secrets.
     pub secrets: bool,
-    /// True if some effects are in shadow.
+    /// True if some effects are in shadow mode.
     pub shadow_effects: bool,
-    /// The facts that need no check, provided nothing has refused the call so far.
+    /// The proved facts, which need no check if nothing has refused the call so far.
     pub proven: Proven,
-    /// For a served tool with criteria or evidence: the positions of their fields in the record, in
+    /// For a served tool with criteria or evidence: the indexes of their fields in the record, in
     /// the order of the names in `served`.
     pub says: Box<[usize]>,
 }
@@ -236,7 +237,8 @@ pub(crate) struct PreparedEffect {
     /// True if only the written part must be checked: no other effect writes the variable, and no
     /// invariant of the frame reads it.
     pub part: bool,
-    /// True if another effect writes the variable, too: another part of it, or the call is refused.
+    /// True if another effect also writes the variable. It must write another part of it, or the
+    /// call is refused.
     pub shared: bool,
     pub ranges: Box<[CompiledExpr]>,
     pub when: Option<CompiledExpr>,
@@ -368,7 +370,7 @@ impl PreparedTool {
 /// The reads of a tool's clauses, as far as trust depends on them (semantics §8).
 #[derive(Debug)]
 pub(crate) struct Readings {
-    /// Of each effect and observation that counts: the variable, and what is written into it.
+    /// The variable and the reads of each effect and observation that counts.
     pub effects: Box<[(VarId, Reading)]>,
     pub observes: Box<[(VarId, Reading)]>,
     pub learns: Box<[Reading]>,
@@ -399,7 +401,7 @@ pub(crate) struct Proven {
     pub refined: Box<[VarId]>,
     /// The invariants that the tool's observations preserve, ascending.
     pub observed: Box<[InvariantId]>,
-    /// True if nothing is left to check of what the effects write: all invariants and refinements are proved.
+    /// True if no written value needs a check: all invariants and refinements are proved.
     pub all: bool,
 }
 
@@ -499,7 +501,7 @@ fn is_part(plan: &plan::Plan, tool: &plan::Tool, effect: &plan::Effect) -> bool 
         && !tool.frame.iter().any(reads)
 }
 
-/// Returns whether observations may break an invariant, and all that may only warn.
+/// Returns true if observations may break the invariant, and every such observation only warns.
 pub(crate) fn is_tolerated(plan: &Plan, invariant: &plan::Invariant) -> bool {
     let observes = plan.tools.iter().flat_map(|tool| &tool.observes);
     let writes = |observe: &&plan::Observe| {
@@ -509,8 +511,8 @@ pub(crate) fn is_tolerated(plan: &Plan, invariant: &plan::Invariant) -> bool {
     observes.peek().is_some() && observes.all(|observe| observe.warn)
 }
 
-/// By parameter: true if an observation, a lesson, a reconciliation, a transform or a private part of the result, or a later rule
-/// reads it.
+/// Returns, for each parameter, true if it is read after the call: by an observation, a lesson, a
+/// reconciliation, a transform or a private part of the result, or a later rule.
 fn retains(tool: &plan::Tool) -> Box<[bool]> {
     let mut read = vec![tool.keeps_args; tool.params.len()];
     let mut look = |expr: &Expr| {
@@ -558,8 +560,8 @@ const CRITERION: [&str; 5] = ["file", "contains", "command", "git_commit", "prob
 /// The fields of a piece of evidence, each an option.
 const EVIDENCE: [&str; 3] = ["call", "file", "sha256"];
 
-/// The positions of the fields of criteria or evidence, which are the last parameter if the tool
-/// has any.
+/// Returns the indexes of the fields of criteria or evidence, which are the last parameter if the
+/// tool has any.
 fn says(tool: &plan::Tool, types: &[plan::TypeDef]) -> Box<[usize]> {
     let def = |ty: plan::TypeId| types.get(ty as usize);
     let Some(last) = tool.params.last() else { return Box::default() };

@@ -2,17 +2,17 @@
 
 use guard_plan::plan::{Claim, InvariantId, Node, Plan, ToolId};
 
-/// The invariants to check again. Kept apart from what is read for every decision.
+/// The invariants to check again. They are stored apart from the data that every decision reads.
 #[derive(Debug, Default)]
 pub(crate) struct Rechecks {
     /// The invariants that hold in every committed state because of some proof, ascending.
     pub committed: Box<[InvariantId]>,
-    /// By tool: the other invariants that its effects preserve by a proof, ascending.
+    /// For each tool, the other invariants that its effects preserve by a proof, ascending.
     preserved: Box<[Box<[InvariantId]>]>,
 }
 
 impl Rechecks {
-    /// Selects the invariants that the proofs of a plan speak of and that ask nothing of the world.
+    /// Selects the invariants that the proofs of a plan are about and that do not ask the world.
     pub fn new(plan: &Plan, tolerated: &[bool]) -> Rechecks {
         if plan.proofs.is_empty() {
             return Rechecks::default();

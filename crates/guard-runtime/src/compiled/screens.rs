@@ -1,14 +1,14 @@
-//! Screens: patterns that several denies ask of one parameter, matched in one pass.
+//! Screens: the patterns that several denies match against one parameter, evaluated in one pass.
 
 use guard_plan::plan::{Node, Tool};
 use regex::{RegexSet, RegexSetBuilder};
 use std::collections::BTreeMap;
 
-/// The largest compiled size of the patterns of one screen, in bytes.
+/// The maximum compiled size of the patterns of one screen, in bytes.
 const SCREEN_BYTES: usize = 4 << 20;
 
-/// The patterns of one parameter that several denies match, one each. If no pattern matches, none
-/// of these denies applies.
+/// The patterns that several denies match against one parameter, one pattern each. If no pattern
+/// matches, none of these denies applies.
 #[derive(Debug)]
 pub(crate) struct Screen {
     pub param: u32,
@@ -17,8 +17,8 @@ pub(crate) struct Screen {
     pub denies: Box<[u32]>,
 }
 
-/// Splits the denies: those that match one parameter against one pattern, by parameter, and the
-/// positions of the others.
+/// Splits the denies into screens and the indexes of the other denies. A screen has the denies that
+/// match the same parameter against one pattern each.
 pub(super) fn split(tool: &Tool, regexes: &[String]) -> (Box<[u32]>, Box<[Screen]>) {
     let mut asked: BTreeMap<u32, Vec<(u32, &str)>> = BTreeMap::new();
     for (place, deny) in (0..).zip(&tool.denies) {

@@ -8,8 +8,9 @@ use guard_plan::plan::NodeId;
 use guard_plan::value::{Fault, Value};
 
 impl<'a> Context<'a> {
-    /// Evaluates such a builtin; `None` for another builtin or an unusual operand. The general
-    /// evaluation then evaluates the operands again, to the same values.
+    /// Evaluates a builtin without copying its operands. Returns `None` for another builtin or an
+    /// unusual operand: the general evaluation then evaluates the operands again, to the same
+    /// values.
     pub(super) fn viewed(
         &self,
         expr: &'a CompiledExpr,
@@ -76,7 +77,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Returns the commands of a text, read once in a decision; `None` if another text was read before.
+    /// Returns the commands of a text, which is parsed once in a decision; `None` if another text
+    /// was parsed before.
     fn read(&self, text: &str, folder: &str) -> Option<Val<'a>> {
         let read = self.decision.commands.get_or_init(|| Commands {
             text: text.into(),

@@ -71,18 +71,19 @@ impl<'a> Items<'a> {
         }
     }
 
-    /// Returns whether it is a list, in the order of its elements.
+    /// Returns true for a list, whose elements are in order.
     pub fn is_list(&self) -> bool {
         matches!(self, Items::List(..) | Items::OwnList(..) | Items::Array(..))
     }
 
-    /// Returns whether a single bound name stands for the key.
+    /// Returns true if a single bound name stands for the key.
     pub fn by_key(&self) -> bool {
         matches!(self, Items::Map(_) | Items::OwnMap(_))
     }
 }
 
-/// Returns what a clause with this many names binds of an element: the element, the key of a map, or both.
+/// Returns the values that a clause with this many names binds: the element, the key of a map, or
+/// both.
 pub(crate) fn bound<'b, 'a>(both: &'b [Val<'a>; 2], names: usize, by_key: bool) -> &'b [Val<'a>] {
     match names {
         1 if by_key => &both[..1],
@@ -130,7 +131,7 @@ struct QuantifierTally {
 }
 
 impl QuantifierTally {
-    /// Takes one body value; returns whether the result is now decided.
+    /// Takes the value of one body. Returns true if the result is now decided.
     fn take(&mut self, body: &Val<'_>) -> Result<bool, Fault> {
         match (self.op, body) {
             (QuantifierOp::All, _) => Ok(!body.truth()?),
@@ -154,7 +155,7 @@ impl QuantifierTally {
         Ok(match self.op {
             QuantifierOp::All => Val::Bool(!settled),
             QuantifierOp::Any => Val::Bool(settled),
-            // The element is given where it is found.
+            // The element is returned where it is found.
             QuantifierOp::First => Val::None,
             QuantifierOp::Count | QuantifierOp::SumInt => Val::Int(number()?),
             QuantifierOp::SumDecimal => Val::Decimal(number()?),
@@ -225,7 +226,7 @@ impl<'a> Context<'a> {
         tally.value(settled)
     }
 
-    /// Evaluates membership; a collection literal is not built for it.
+    /// Evaluates membership without building a collection literal.
     pub(super) fn is_in(
         &self,
         expr: &'a CompiledExpr,

@@ -16,11 +16,12 @@ pub(crate) struct DecisionResources {
     pub fuel: Cell<u64>,
     /// A reused buffer for keys, so that a look-up allocates nothing.
     pub buffer: RefCell<Vec<u8>>,
-    /// How a question to a probe is met.
+    /// The handling of a question to a probe.
     pub asking: Cell<Asking>,
-    /// The commands of the first text that is read as such: most rules of a tool ask about one text.
+    /// The commands of the first text that is read as commands: most rules of a tool ask about the
+    /// same text.
     pub commands: OnceCell<Commands>,
-    /// The private content that the last text had which its reader may not read, in words.
+    /// A description of the private content in the last text that its reader may not read.
     pub leak: RefCell<Option<String>>,
 }
 
@@ -37,11 +38,11 @@ pub(crate) struct Commands {
 pub(crate) enum Asking {
     /// The probe answers.
     Now,
-    /// The rule is judged later; none has asked yet.
+    /// The rule is checked later if it asks a probe; no probe was asked yet.
     Later,
-    /// The rule is judged later, since it asks a probe.
+    /// The rule is checked later, because it asks a probe.
     Postponed,
-    /// A value is shown: a probe that no rule has asked is not asked for it.
+    /// The value is only shown: a probe that no rule has asked is not asked for it.
     Never,
 }
 
@@ -68,7 +69,7 @@ pub(crate) struct Context<'a> {
     pub now: i64,
     /// The arguments of the call.
     pub args: &'a [Val<'a>],
-    /// Simulated values of state variables, before the session's own.
+    /// The simulated values of state variables, which take precedence over the session's own.
     pub writes: &'a [(VarId, Value)],
     /// The decoded result of the call; for a source, the data it reads (a text if the source is a
     /// prompt).
@@ -85,7 +86,7 @@ pub(crate) struct Bindings<'s, 'a> {
 pub(crate) type Evaluated<'a> = Result<Val<'a>, Fault>;
 
 impl<'a> Context<'a> {
-    /// The inputs of an expression without arguments, at the session's own time.
+    /// Returns the inputs of an expression without arguments, at the session's own time.
     pub fn new(
         compiled: &'a CompiledPlan,
         session: &'a SessionState,

@@ -94,8 +94,8 @@ impl<'a> Context<'a> {
         self.counts(begun, requirement.since, requirement.within)
     }
 
-    /// Returns whether a success counts: it began after every call of the tool
-    /// `since` had settled, no such call has begun from then on, and it began recently enough.
+    /// Returns true if a success counts: it began after every call of the tool `since` had settled,
+    /// no such call has begun since, and it is recent enough.
     pub fn counts(
         &self,
         begun: Option<CallStart>,
@@ -103,8 +103,8 @@ impl<'a> Context<'a> {
         within: Option<Millis>,
     ) -> bool {
         let Some(begun) = begun else { return false };
-        // A call in flight has touched the tool when it was admitted. What began later began during
-        // its run.
+        // A call in flight has touched the tool at its admission. A call that began later began
+        // during its run.
         let undisturbed = since.is_none_or(|tool| {
             let touched = self.session.tools[tool as usize].touched;
             touched < begun.moment && !self.flies(tool)

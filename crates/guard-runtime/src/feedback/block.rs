@@ -59,7 +59,7 @@ fn message(cx: &Context<'_>, message: &Message, out: &mut String) -> Result<(), 
     Ok(())
 }
 
-/// A name in single quotes; the names in compiled guards need no escaping.
+/// Formats a name in single quotes. The names in compiled guards need no escaping.
 fn attribute(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     for c in name.chars() {

@@ -2,7 +2,7 @@
 //! are not chosen.
 //!
 //! Every remaining rule gives the same result for all arguments. So a call that these rules refuse
-//! is refused with any arguments; a call that they allow may still be refused.
+//! is refused with any arguments, while a call that they allow may still be refused.
 
 use crate::compiled::{CompiledPlan, prepare};
 use guard_plan::plan::{
@@ -15,7 +15,7 @@ pub(super) struct Unchosen {
     pub ready: prepare::PreparedTool,
     /// The variables that the call writes with unknown values.
     pub unknown: Vec<VarId>,
-    /// The units of which the call costs more than the reduced tool charges.
+    /// The units that the call costs more of than the reduced tool charges.
     pub units: Vec<UnitId>,
 }
 

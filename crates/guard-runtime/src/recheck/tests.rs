@@ -1,4 +1,4 @@
-//! Wrong proofs, planted behind the checker's back: the sampled re-check finds them.
+//! Tests with wrong proofs that bypass the checker: the sampled re-check finds them.
 
 #[path = "../../tests/main/build.rs"]
 #[allow(dead_code, reason = "shared with the integration tests")]
@@ -19,8 +19,8 @@ use guard_plan::verdict::{Code, Decision};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-/// `work(count)` adds to `n`; an invariant keeps `n` at most 10, and a claim without any proof says that `work`
-/// preserves it.
+/// `work(count)` adds to `n`. An invariant keeps `n` at most 10, and a claim without any proof says
+/// that `work` preserves it.
 fn planted() -> Plan {
     let mut plan = plan();
     plan.state.push(variable("n", INT, Node::Int(0)));
@@ -36,7 +36,7 @@ fn planted() -> Plan {
     plan
 }
 
-/// A kernel that takes every proof of a plan for checked. Only tests can build one.
+/// A kernel that accepts every proof of a plan as checked. Only tests can build one.
 fn believing(plan: Plan) -> Kernel {
     let loaded = LoadedPlan::from_plan(plan, Sources::default()).unwrap();
     let compiled = CompiledPlan::with_checked_proofs(loaded, &NoSchemas).unwrap();
@@ -62,7 +62,8 @@ fn settle(kernel: &Kernel, session: &mut SessionState, call: u64) -> Settled {
     kernel.settle(session, &settlement, &mut NoWorld).unwrap()
 }
 
-/// Admits and settles calls that add 5 each, until one is refused; returns how many were admitted.
+/// Admits and settles calls that add 5 each, until one is refused. Returns the number of admitted
+/// calls.
 fn until_refused(kernel: &Kernel, session: &mut SessionState) -> (u64, Proposed) {
     for call in 0..1000 {
         let proposed = propose(kernel, session, call, 5);
@@ -184,7 +185,7 @@ fn a_refused_call_is_not_in_the_sample() {
     assert_eq!((proposed.verdict.decision, proposed.rechecked), (Decision::Deny, 0));
 }
 
-/// The record says what was checked and what was found, and a replay finds the same.
+/// The record contains what was checked and found, and a replay gives the same result.
 #[test]
 fn the_trace_says_so_and_replays() {
     let kernel = believing(planted());

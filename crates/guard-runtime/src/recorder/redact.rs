@@ -1,4 +1,4 @@
-//! Parts of records with marks in the place of secrets.
+//! Redaction of records: marks in place of secrets.
 
 use super::Recorder;
 use crate::kernel::Kernel;
@@ -29,7 +29,7 @@ impl Recorder {
         (shown, sealed)
     }
 
-    /// Returns the questions put to the world, with hashes for the secrets in probe answers.
+    /// Returns the questions to the world, with hashes for the secrets in probe answers.
     pub(super) fn asked<'a>(&self, kernel: &Kernel, asked: &'a [Asked]) -> Cow<'a, [Asked]> {
         if asked.is_empty() || !probes_hold_secrets(kernel.plan()) {
             return Cow::Borrowed(asked);
@@ -55,7 +55,7 @@ impl Recorder {
         Cow::Owned(asked.iter().map(redacted).collect())
     }
 
-    /// Returns the answer of a probe without its secrets; `None` if the answer cannot hold any.
+    /// Returns the answer of a probe without its secrets; `None` if the answer cannot contain any.
     pub(super) fn answer(&self, kernel: &Kernel, name: &str, answer: &Json) -> Option<Json> {
         let plan = kernel.plan();
         let probe = plan.probes.iter().find(|probe| probe.name == name)?;
@@ -117,7 +117,8 @@ impl Recorder {
         Cow::Owned(secrecy::without_secrets(plan, tool, args, &|json| self.marked_json(json)))
     }
 
-    /// The arguments of what may be any tool, with hashes for what has the name of some secret.
+    /// Returns the arguments of a call whose tool is not known, with hashes for every member with
+    /// the name of some secret.
     pub(super) fn args_by_name<'a>(&self, kernel: &Kernel, args: &'a Json) -> Cow<'a, Json> {
         if !kernel.has_secrets() {
             return Cow::Borrowed(args);
@@ -126,7 +127,8 @@ impl Recorder {
         Cow::Owned(secrecy::without_secrets(kernel.plan(), None, args, &hide))
     }
 
-    /// The result of a tool that is not declared, with hashes for members that have the name of some secret.
+    /// Returns the result of an undeclared tool, with hashes for the members with the name of some
+    /// secret.
     pub(super) fn members_by_name<'a>(&self, kernel: &Kernel, result: &'a Json) -> Cow<'a, Json> {
         if !kernel.has_secrets() {
             return Cow::Borrowed(result);
@@ -135,7 +137,7 @@ impl Recorder {
         Cow::Owned(secrecy::without_named(kernel.plan(), result, &hide))
     }
 
-    /// A value of a type, with hashes for what is secret.
+    /// Returns a value of a type, with hashes for secrets.
     pub(super) fn redacted(&self, types: &[TypeDef], ty: TypeId, json: &Json) -> Json {
         secrecy::of_type(types, ty, json, &|json| self.marked_json(json))
     }
@@ -158,7 +160,7 @@ pub(super) fn probes_hold_secrets(plan: &Plan) -> bool {
     plan.probes.iter().any(|probe| holds_secrets(&plan.types, probe.returns))
 }
 
-/// Returns whether some probe reads secrets from the output of a command.
+/// Returns true if some probe reads secrets from the output of a command.
 fn prints_secrets(plan: &Plan, command: &[String]) -> bool {
     plan.probes.iter().any(|probe| match probe.asks {
         ProbeAsks::Command(id) => {

@@ -18,12 +18,12 @@ pub(crate) enum Counter {
 pub(crate) struct CounterWindow {
     span: Millis,
     count: usize,
-    /// True if no time within the window is dropped: a call that fails is taken back, or calls over
-    /// the limit may be approved, and the person who decides sees how many there were.
+    /// True if no time within the window is dropped: a failed call is uncounted, or calls over the
+    /// limit may be approved and the approver sees their number.
     all: bool,
     plain: VecDeque<Millis>,
     keyed: Keyed<VecDeque<Millis>>,
-    /// The number of keys at which those without recent calls are removed.
+    /// The number of keys at which keys without recent calls are removed.
     sweep_at: usize,
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct Counts {
     keyed: Keyed<u32>,
 }
 
-/// The usage of a counter; for a window that is not full, only that fact is exact.
+/// The usage of a counter. For a window that is not full, only that fact is exact, not the count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CounterUsage {
     pub used: u32,
@@ -64,7 +64,8 @@ impl Counter {
         }
     }
 
-    /// Sets the span and count of a limit; returns whether this is a valid counter of such a limit.
+    /// Sets the window and count of a limit. Returns true if this is a valid counter of such a
+    /// limit.
     pub fn adopt(&mut self, limit: &Limit) -> bool {
         match (self, limit.scope) {
             (Counter::Window(window), LimitScope::Window(span)) => {
@@ -79,7 +80,7 @@ impl Counter {
         }
     }
 
-    /// Drops what a limit with a lower count need not know.
+    /// Drops the data that a limit with a lower count does not need.
     pub fn trim(&mut self, limit: &Limit) {
         let Counter::Window(window) = self else { return };
         let count = limit.count as usize;

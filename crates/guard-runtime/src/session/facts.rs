@@ -11,12 +11,12 @@ use std::sync::Arc;
 /// The number of rows by key bytes.
 type KeyCounts = HashMap<Box<[u8]>, u32>;
 
-/// The rows of one fact; a full table evicts the oldest row, or takes no other.
+/// The rows of one fact. A full table evicts the oldest row, or refuses a new one.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct FactRows {
     keys: usize,
     max: usize,
-    /// True if a full table takes no other row.
+    /// True if a full table refuses a new row.
     #[serde(skip)]
     halts: bool,
     /// The rows, by key.
@@ -25,20 +25,20 @@ pub(crate) struct FactRows {
     #[serde(skip)]
     order: BTreeMap<u64, Box<[u8]>>,
     arrivals: u64,
-    /// The number of rows that begin with some column values, for each number of columns but that
-    /// of the key.
+    /// The number of rows with the same leading column values, for each number of columns less than
+    /// that of the key.
     #[serde(skip)]
     prefixes: Vec<(usize, KeyCounts)>,
 }
 
-/// The outcome for a row that is added.
+/// The outcome of adding a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AddedRow {
-    /// It is there, and every other row too.
+    /// The row was added, and no row was evicted.
     Kept,
-    /// It is there, and the oldest row is gone.
+    /// The row was added, and the oldest row was evicted.
     Evicted,
-    /// The table is full and takes no other row.
+    /// The row was refused, because the table is full.
     Refused,
 }
 
@@ -69,7 +69,7 @@ impl FactRows {
         }
     }
 
-    /// Computes the derived data of the rows; returns whether they are valid rows of a fact.
+    /// Computes the derived data of the rows. Returns true if they are valid rows of a fact.
     pub fn adopt(&mut self, fact: &Fact, types: &[TypeDef], fits: &dyn Fn(&Value) -> bool) -> bool {
         let FactRows { keys, max, halts, prefixes, .. } = FactRows::new(fact, types);
         (self.keys, self.max, self.halts, self.prefixes) = (keys, max, halts, prefixes);

@@ -56,7 +56,7 @@ pub struct Spoken<'s> {
 }
 
 impl FeedbackMemory {
-    /// Sets the next due points of a provider; the spans are those of its triggers.
+    /// Sets the next due points of a provider, from the intervals of its triggers.
     pub fn due(&mut self, id: ProviderId, count: Option<u64>, time: Option<Millis>) {
         let provider = &mut self.providers[id as usize];
         let (old_count, old_time) = std::mem::replace(&mut provider.due, (count, time));
@@ -66,7 +66,7 @@ impl FeedbackMemory {
         self.by_time.extend(time.map(|at| (at, id)));
     }
 
-    /// Computes the derived data; returns whether the memory has the shape of a new one for the
+    /// Computes the derived data. Returns true if the memory has the shape of a new one for the
     /// same providers.
     pub fn adopt(&mut self, new: &FeedbackMemory) -> bool {
         (self.by_count, self.by_time) = Default::default();

@@ -1,4 +1,4 @@
-//! Calls between *allow* and *settled*, and the drafts of calls under decision.
+//! Calls between *allow* and *settled*, and drafts of calls that are being decided.
 
 use super::CallStart;
 use super::items::ServedAction;
@@ -15,7 +15,7 @@ pub(crate) struct InFlight {
     pub number: u64,
     pub begun: CallStart,
     pub call: String,
-    /// The tool; `None` if the guard does not declare it or could not read the arguments.
+    /// The tool; `None` if the guard does not declare it or the arguments could not be decoded.
     pub tool: Option<ToolId>,
     /// The arguments; kept only if a rule reads them after the call.
     pub args: Vec<Value>,
@@ -23,7 +23,7 @@ pub(crate) struct InFlight {
     /// For a served call, which is never kept: its action, or the reason why it is impossible.
     #[serde(skip)]
     pub action: Option<Box<Result<ServedAction, String>>>,
-    /// For a call that was refused, which is never kept: the arguments that a `transform` asks for.
+    /// For a refused call, which is never kept: the arguments that a `transform` requires.
     #[serde(skip)]
     pub instead: Option<Json>,
 }
@@ -39,7 +39,7 @@ impl InFlight {
     }
 }
 
-/// The changes that a call would make; its buffers are reused.
+/// The changes that a call would make. Its buffers are reused.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct PendingWrites {
     /// The simulated values of state variables.
@@ -50,13 +50,13 @@ pub(crate) struct PendingWrites {
     pub steps: Vec<PartStep>,
     /// The charges, in units of 10⁻⁶.
     pub charges: Vec<(UnitId, i64)>,
-    /// What a failure gives back of them.
+    /// The charges that a failure gives back.
     pub returned: Vec<(UnitId, i64)>,
-    /// The counters that count it.
+    /// The counters that count the call.
     pub counted: Vec<(LimitId, Option<KeyRange>)>,
-    /// The approvals it uses, by position.
+    /// The approvals that the call uses, by index.
     pub approvals: Vec<usize>,
-    /// Its keys in the tool's memories, in order.
+    /// The keys of the call in the tool's memories, in order.
     pub keys: Vec<KeyRange>,
     /// The bytes of all keys.
     pub bytes: Vec<u8>,
@@ -105,7 +105,7 @@ impl PendingWrites {
         self.bytes.clear();
     }
 
-    /// Returns whether all positions it names exist: in its own bytes, and in a plan.
+    /// Returns true if all indexes in the draft exist: in its own bytes, and in the plan.
     pub fn is_of(&self, plan: &Plan) -> bool {
         let len = self.bytes.len();
         let inside = |span: &KeyRange| span.0 <= span.1 && span.1 as usize <= len;
@@ -141,7 +141,7 @@ impl PendingWrites {
         KeyRange(start as u32, self.bytes.len() as u32)
     }
 
-    /// Writes a part into the variable with this value; returns whether the part exists.
+    /// Writes a part into the variable with this value. Returns true if the part exists.
     pub fn write_part(&mut self, part: usize, value: &mut Value) -> bool {
         let new = self.parts[part].value.take();
         let (first, end) = self.parts[part].steps;

@@ -1,5 +1,5 @@
-//! The items of lifecycles (semantics §11): looked up, counted and paged without scanning the
-//! others.
+//! The items of lifecycles (semantics §11), with look-up, counts and pages that do not scan other
+//! items.
 
 use guard_plan::plan::Millis;
 use guard_plan::plan::{Actor, CommandId, Lifecycle, LifecycleId, Plan, ProbeId};
@@ -15,7 +15,7 @@ pub(crate) const MAX_ITEMS: usize = 100_000;
 pub(crate) struct ItemTable {
     /// The items, by number from 1.
     all: Vec<SessionItem>,
-    /// The numbers in each state.
+    /// The item numbers in each state.
     #[serde(skip)]
     by_state: Box<[BTreeSet<u32>]>,
 }
@@ -97,13 +97,13 @@ impl SessionItem {
         }
     }
 
-    /// The item's state, by position.
+    /// Returns the index of the item's state.
     pub fn state(&self) -> u32 {
         self.state
     }
 }
 
-/// The id of the item with a number.
+/// Returns the id of the item with a number.
 pub(crate) fn id(lifecycle: &Lifecycle, number: u32) -> String {
     format!("{}-{number}", lifecycle.name)
 }
@@ -131,7 +131,7 @@ impl ItemTable {
         }
     }
 
-    /// Computes the derived data of the items; returns whether they are valid items of a lifecycle.
+    /// Computes the derived data of the items. Returns true if they are valid items of a lifecycle.
     pub fn adopt(&mut self, lifecycle: &Lifecycle, fits: &dyn Fn(&SessionItem) -> bool) -> bool {
         let mut new = ItemTable::new(lifecycle);
         if self.all.len() > MAX_ITEMS {
@@ -151,7 +151,7 @@ impl ItemTable {
         true
     }
 
-    /// Returns the items with other criteria; the first error ends it.
+    /// Returns the items with other criteria. Stops at the first error.
     pub fn renumbered(
         &self,
         criterion: &mut dyn FnMut(&ItemCriterion) -> Result<ItemCriterion, String>,
@@ -174,7 +174,7 @@ impl ItemTable {
         self.all.get((number as usize).checked_sub(1)?)
     }
 
-    /// Returns the item with a number, mutably; its state is changed by [`ItemTable::enter`].
+    /// Returns the item with a number, mutably. Use [`ItemTable::enter`] to change its state.
     pub fn get_mut(&mut self, number: u32) -> Option<&mut SessionItem> {
         self.all.get_mut((number as usize).checked_sub(1)?)
     }
@@ -199,12 +199,12 @@ impl ItemTable {
         item.state = state;
     }
 
-    /// The number of items in a state.
+    /// Returns the number of items in a state.
     pub fn count(&self, state: u32) -> usize {
         self.by_state.get(state as usize).map_or(0, BTreeSet::len)
     }
 
-    /// Returns the first numbers after a given one: of all items, or of those in a state.
+    /// Returns the first item numbers after a given one: of all items, or of those in a state.
     pub fn page(&self, state: Option<u32>, after: u32, most: usize) -> Vec<u32> {
         let first = after.saturating_add(1);
         match state {
@@ -216,7 +216,7 @@ impl ItemTable {
         }
     }
 
-    /// Returns the first numbers that are not in a state, ascending, and their count.
+    /// Returns the first item numbers that are not in a state, ascending, and their count.
     pub fn outside(&self, state: u32, most: usize) -> (Vec<u32>, usize) {
         let others = || {
             (0..)

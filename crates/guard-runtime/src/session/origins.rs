@@ -47,7 +47,7 @@ impl Origins {
         (self.seen.len(), self.full)
     }
 
-    /// Records values; returns a note the first time that the table is full.
+    /// Records values. Returns a note when the table becomes full.
     pub fn noting(&mut self, see: impl FnOnce(&mut Origins)) -> Option<Note> {
         let was_full = self.full;
         see(self);
@@ -60,9 +60,10 @@ impl Origins {
         })
     }
 
-    /// Records where a value is seen. A full table takes no new value; a known one is still followed.
+    /// Records where a value is seen. A full table accepts no new value, but still updates known
+    /// ones.
     pub fn see(&mut self, text: &str, origin: Origin) {
-        // What only an extractor says has been seen nowhere.
+        // A text that only an extractor produces was not seen anywhere.
         if text.is_empty() || is_unreadable(text) {
             return;
         }
@@ -81,7 +82,7 @@ impl Origins {
         self.seen.get(&short(text)).map_or(Origin::Unknown, |places| places.first)
     }
 
-    /// Returns all origins where a value was seen; none if it is not known.
+    /// Returns all origins where a value was seen; none if the value is not known.
     pub fn all(&self, text: &str) -> impl Iterator<Item = Origin> + use<> {
         let all = self.seen.get(&short(text)).map_or(0, |places| places.all);
         ORIGINS.into_iter().filter(move |origin| all & bit(*origin) != 0)

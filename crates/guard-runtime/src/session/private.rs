@@ -1,4 +1,5 @@
-//! The private content that a session has read (semantics §8): digests of its pieces, and who may read them.
+//! The private content that a session has read (semantics §8): digests of its pieces, and their
+//! readers.
 
 use super::origins::{Short, short};
 use super::sorted;
@@ -7,21 +8,22 @@ use guard_plan::disclosure::{self, MAX_PRIVATE};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashMap};
 
-/// The pieces of private texts, and the prompts that make some of them no secret.
+/// The pieces of private texts, and the prompts, whose content is not secret.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct PrivateIndex {
-    /// By piece: the disclosures of the texts that have it.
+    /// For each piece, the disclosures of the texts that contain it.
     #[serde(with = "sorted")]
     pieces: HashMap<Short, Vec<u32>>,
-    /// The texts that are known: each counts once for a disclosure.
+    /// The known texts. Each counts once for a disclosure.
     texts: BTreeSet<Short>,
     disclosures: Vec<Disclosure>,
-    /// Their positions; those of a restored session are added when one is looked for.
+    /// The indexes of the disclosures. Those of a restored session are added at the first search.
     #[serde(skip)]
     places: HashMap<Disclosure, usize>,
-    /// The length of the texts and of the names of readers, in bytes.
+    /// The total length of the texts and of the names of readers, in bytes.
     bytes: usize,
-    /// True if a text did not fit: nobody is known to read anything from then on.
+    /// True if a text did not fit: from then on, no reader is known to be permitted to read
+    /// anything.
     full: bool,
     /// The words of the prompts.
     told: String,
@@ -34,21 +36,21 @@ pub(crate) struct Disclosure {
     pub part: Box<str>,
     pub tool: Box<str>,
     pub readers: BTreeSet<Box<str>>,
-    /// The readers are a secret: no reason names them.
+    /// True if the readers are a secret, so that no reason names them.
     pub secret: bool,
 }
 
 /// The reason why a text may not be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Leak<'s> {
-    /// Private content of a disclosure stands in it.
+    /// The text contains private content of this disclosure.
     Content(&'s Disclosure),
-    /// More was read than the session keeps.
+    /// More private content was read than the session keeps.
     Full,
 }
 
 impl PrivateIndex {
-    /// Returns whether it has the shape that every index has. An index that nobody asks for is empty.
+    /// Returns true if the index is consistent. An index that no rule needs is empty.
     pub fn is_sound(&self, is_asked: bool) -> bool {
         let known = |at: &u32| (*at as usize) < self.disclosures.len();
         let empty = self.pieces.is_empty() && self.disclosures.is_empty() && self.told.is_empty();
@@ -58,22 +60,23 @@ impl PrivateIndex {
             && self.pieces.values().flatten().all(known)
     }
 
-    /// Returns the number of bytes that are kept, and whether more was read than that.
+    /// Returns the number of stored bytes, and true if more was read than can be stored.
     pub fn size(&self) -> (usize, bool) {
         (self.bytes, self.full)
     }
 
-    /// Remembers what the user has said; false where it does not fit.
+    /// Remembers a prompt of the user. Returns false if it does not fit.
     pub fn hear(&mut self, prompt: &str) -> bool {
         disclosure::hear(&mut self.told, prompt)
     }
 
-    /// Gives up: something private was read that cannot be kept. Returns true the first time.
+    /// Closes the index, because private content was read that cannot be stored. Returns true the
+    /// first time.
     pub fn close(&mut self) -> bool {
         !std::mem::replace(&mut self.full, true)
     }
 
-    /// Remembers folded texts as private. Returns true the first time that they are too many.
+    /// Remembers folded texts as private. Returns true when they first exceed the limit.
     pub fn disclose(&mut self, disclosure: &Disclosure, texts: &[String]) -> bool {
         let was_full = self.full;
         let mut at = self.place(disclosure);
@@ -86,7 +89,7 @@ impl PrivateIndex {
         self.full && !was_full
     }
 
-    /// Returns the position of a disclosure that is known.
+    /// Returns the index of a known disclosure.
     fn place(&mut self, disclosure: &Disclosure) -> Option<usize> {
         for at in self.places.len()..self.disclosures.len() {
             self.places.insert(self.disclosures[at].clone(), at);
@@ -94,7 +97,7 @@ impl PrivateIndex {
         self.places.get(disclosure).copied()
     }
 
-    /// Adds a text of a disclosure, and returns the position of the disclosure, if it is known then.
+    /// Adds a text of a disclosure. Returns the index of the disclosure, if it is then known.
     fn add(&mut self, disclosure: &Disclosure, at: Option<usize>, text: &str) -> Option<usize> {
         let place = at.unwrap_or(self.disclosures.len());
         let digest = short(&format!("{place} {text}"));
@@ -124,8 +127,8 @@ impl PrivateIndex {
         Some(place)
     }
 
-    /// Returns why not all of these readers may read a folded text; `None` if they may. A reader that is no text that
-    /// anybody names is nobody.
+    /// Returns the reason why not all of these readers may read a folded text; `None` if they may.
+    /// A reader without a visible name counts as nobody.
     pub fn leak(&self, readers: &[&str], text: &str) -> Option<Leak<'_>> {
         disclosure::words(text).next()?;
         if self.full {

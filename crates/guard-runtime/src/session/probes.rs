@@ -15,19 +15,19 @@ pub(crate) type ProbeReply = Result<Value, Fault>;
 pub(crate) struct Attempts {
     /// The last attempt.
     last: Option<(Millis, ProbeReply)>,
-    /// The start of the window: the first attempt in the current series of failures that nothing
-    /// else made moot.
+    /// The start of the window: the first failed attempt in the current series that another refusal
+    /// did not make irrelevant.
     window: Option<Millis>,
     /// The delay after the last attempt, if it failed.
     wait: Option<Millis>,
 }
 
-/// The time when a probe may be asked (semantics §9).
+/// The time at which a probe may be asked (semantics §9).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProbeTurn {
     /// At the next question.
     Now,
-    /// At this time; until then its last answer holds.
+    /// At this time. Its last answer is valid until then.
     At(Millis),
     /// Never again.
     Never,
@@ -57,7 +57,7 @@ impl Attempts {
         if next > now { ProbeTurn::At(next) } else { ProbeTurn::Now }
     }
 
-    /// Returns the attempts with one more.
+    /// Returns the attempts with one more added.
     pub fn with(&self, probe: &Probe, answer: ProbeReply, now: Millis) -> Attempts {
         if !matches!(answer, Err(_) | Ok(Value::Bool(false))) {
             return Attempts { last: Some((now, answer)), window: None, wait: None };
@@ -74,7 +74,7 @@ impl Attempts {
         Attempts { last: Some((now, answer)), window, wait: Some(wait) }
     }
 
-    /// Returns the attempts of an event that was refused whatever the probe answered: they start no
+    /// Returns the attempts of an event that was refused whatever the probe answered. They start no
     /// window.
     pub fn moot(self, before: &Attempts) -> Attempts {
         Attempts { window: self.window.and(before.window), ..self }

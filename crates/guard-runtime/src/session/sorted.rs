@@ -1,4 +1,5 @@
-//! Hash maps that are serialized in key order: the same memory gives the same bytes.
+//! Hash maps that are serialized in the order of their keys, so that the same memory gives the same
+//! bytes.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::HashMap;
@@ -40,7 +41,7 @@ pub(crate) fn serialize<K: Ord + Serialize, V: Serialize, S: Serializer>(
     serializer.collect_seq(entries)
 }
 
-/// Deserializes entries; of a repeated key, the last entry is kept.
+/// Deserializes entries. Of a repeated key, the last entry is kept.
 pub(crate) fn deserialize<'de, K, V, D>(deserializer: D) -> Result<HashMap<K, V>, D::Error>
 where
     K: Deserialize<'de> + Eq + Hash,

@@ -1,4 +1,4 @@
-//! A succeeded call, for the rules that run after it, and their writes and notes.
+//! The context of a successful call for the rules that run after it, with their writes and notes.
 
 use crate::compiled::CompiledPlan;
 use crate::eval::context::{Context, DecisionResources};

@@ -12,13 +12,14 @@ use guard_plan::record::NoteKind;
 use guard_plan::trust::{Level, Stain};
 use guard_plan::value::Fault;
 
-/// Returns true if the condition of an endorsement reads nothing that is not trusted.
+/// Returns true if the condition of an endorsement reads nothing untrusted.
 pub(super) fn counts(endorsement: &prepare::Vouching, stains: &[Stain]) -> bool {
     guard_proof::mutant!("a text may vouch for itself")
         || endorsement.reading.level(stains) != Some(Level::Untrusted)
 }
 
-/// Returns what the endorsements of a tool vouch for in a result, where a rule asks about origins.
+/// Returns the parts of a result that the endorsements of a tool vouch for, if a rule asks about
+/// origins.
 pub(super) fn vouched<'j>(
     compiled: &CompiledPlan,
     session: &SessionState,

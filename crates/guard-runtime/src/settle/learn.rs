@@ -43,7 +43,7 @@ pub(super) fn learn(
     }
     let by = by.into();
     let mut learned = Learned::default();
-    // All of them read what is known before any of them teaches.
+    // All lessons read the facts from before any of them teaches.
     let mut taught = Vec::new();
     let lessons = call.tool.learns.iter().zip(&call.ready.learns);
     for ((rule, ready), reading) in lessons.zip(&call.ready.readings.learns) {
@@ -112,7 +112,7 @@ pub(crate) fn take_rows(
 /// The endorsements that a lesson depends on, one of each list, and all endorsements of its tool.
 type Needs<'s> = (&'s [Vec<EndorsementNeed>], &'s [prepare::Vouching]);
 
-/// All rows of one lesson.
+/// Returns all rows of one lesson.
 pub(crate) fn rows<'s>(
     cx: &Context<'s>,
     rule: &'s Learn,
@@ -126,7 +126,7 @@ pub(crate) fn rows<'s>(
     rows
 }
 
-/// A lesson, and what it depends on.
+/// A lesson and its dependencies.
 type PendingLesson<'s> = (&'s Learn, &'s prepare::PreparedLesson, Needs<'s>);
 
 /// Adds the rows of the ranges from `depth` on.
@@ -167,7 +167,7 @@ fn range<'s>(
     }
 }
 
-/// The rows of one element.
+/// Returns the rows of one element.
 fn lesson<'s>(
     cx: &Context<'s>,
     (rule, ready, needs): PendingLesson<'s>,
@@ -236,7 +236,7 @@ fn condition<'s>(
     cx.eval_in(when, &scope)?.truth()
 }
 
-/// The values of each column: a single one, or the elements of a list or set.
+/// Returns the values of each column: a single value, or the elements of a list or set.
 fn columns<'s>(
     cx: &Context<'s>,
     rule: &Learn,
@@ -251,7 +251,7 @@ fn columns<'s>(
     let mut columns = Vec::with_capacity(fields.len());
     for (field, expr) in fields.iter().zip(&ready.row) {
         let values = column(cx, field.ty, cx.eval_in(expr, scope)?.into_value());
-        // The problem would show the value.
+        // The message would show the value.
         let is_shown = !field.secret && !holds_secrets(&plan.types, field.ty);
         columns.push(values.map_err(|fault| {
             if is_shown {
@@ -302,7 +302,7 @@ fn fit(cx: &Context<'_>, ty: TypeId, value: Value) -> Result<Value, Fault> {
     }
 }
 
-/// Decodes a value that is `json`, or holds `json` where the type has something else.
+/// Decodes a value that is `json`, or contains `json` where the type requires something else.
 pub(super) fn typed(cx: &Context<'_>, ty: TypeId, value: Value) -> Result<Value, Fault> {
     let compiled = cx.compiled;
     let types = &compiled.plan().types;
@@ -320,7 +320,7 @@ pub(super) fn typed(cx: &Context<'_>, ty: TypeId, value: Value) -> Result<Value,
     })
 }
 
-/// Returns whether a value is `json` or is made of some.
+/// Returns true if a value is `json` or contains some.
 fn holds_json(value: &Value) -> bool {
     match value {
         Value::Json(_) => true,
@@ -331,7 +331,7 @@ fn holds_json(value: &Value) -> bool {
     }
 }
 
-/// Every combination of the columns' values, the last column fastest.
+/// Builds every combination of the columns' values. The last column varies fastest.
 fn product(columns: &[Vec<Value>], rows: &mut Vec<LearnedRow>) {
     if columns.iter().any(Vec::is_empty) {
         return;

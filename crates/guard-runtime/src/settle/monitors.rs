@@ -10,7 +10,7 @@ use guard_plan::value::Fault;
 
 type Maybe = Result<bool, Fault>;
 
-/// The monitors at the initial state.
+/// Initializes the monitors with the initial state.
 pub(crate) fn begin_monitors(compiled: &CompiledPlan, session: &mut SessionState) {
     for monitor in session.monitors.iter_mut() {
         *monitor = Truth { value: Ok(false), operand: Ok(false) };
@@ -48,7 +48,7 @@ fn step(monitor: &Monitor, before: &Truth, operand: Maybe, trigger: Maybe) -> Tr
     Truth { value, operand }
 }
 
-/// True if either operand is true; otherwise a fault if an operand is one.
+/// Returns true if either operand is true; otherwise a fault if an operand is a fault.
 fn or(a: Maybe, b: Maybe) -> Maybe {
     match (a, b) {
         (Ok(true), _) | (_, Ok(true)) => Ok(true),

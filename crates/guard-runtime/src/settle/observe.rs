@@ -92,10 +92,10 @@ fn check_observed(
     }
 }
 
-/// A broken invariant: how grave that is, its name, and why.
+/// A broken invariant: its severity, its name, and the reason.
 pub(super) type BrokenInvariant = (NoteKind, String, String);
 
-/// Returns an invariant that does not hold after what a call has observed.
+/// Returns an invariant that does not hold after the observations of a call.
 pub(super) fn broken(
     cx: &Context<'_>,
     call: DecidedCall<'_>,

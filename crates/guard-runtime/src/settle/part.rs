@@ -1,4 +1,5 @@
-//! The part of a result that a clause names, element by element. What becomes of it is the clause's.
+//! The elements of the part of a result that a clause names. The clause decides how each part is
+//! used.
 
 use crate::compiled::prepare::CompiledExpr;
 use crate::eval::collections::Items;
@@ -12,9 +13,9 @@ use guard_plan::value::Fault;
 /// One element that the ranges of a part bind, or the whole result.
 pub(crate) struct PartElement<'c, 's, 'p, 'j> {
     pub scope: &'c Bindings<'c, 's>,
-    /// It, as it came.
+    /// The JSON of the element, unchanged.
     pub json: &'j Json,
-    /// The steps that lead from it to the part.
+    /// The path from the element to the part.
     pub rest: &'p [String],
 }
 
@@ -22,7 +23,7 @@ pub(crate) struct PartElement<'c, 's, 'p, 'j> {
 ///
 /// # Errors
 ///
-/// A range that cannot be evaluated, or is no list.
+/// Returns an error if a range cannot be evaluated or is not a list.
 pub(crate) fn each<'s, 'p, 'j>(
     cx: &Context<'s>,
     part: &'p ResultPart,
@@ -35,7 +36,7 @@ pub(crate) fn each<'s, 'p, 'j>(
     within(cx, &all, &PartElement { scope: &outside, json: raw, rest: &part.path }, visit)
 }
 
-/// Calls `visit` with each element of the ranges that are left.
+/// Calls `visit` with each element of the remaining ranges.
 fn within<'s, 'p, 'j>(
     cx: &Context<'s>,
     ranges: &[(&Range, &'s CompiledExpr)],
@@ -53,7 +54,7 @@ fn within<'s, 'p, 'j>(
     let at = outer.rest.iter().position(|step| step == ELEMENT).unwrap_or_default();
     let (list, rest) = outer.rest.split_at(at);
     let list = list.iter().try_fold(outer.json, |json, step| json.get(step));
-    // What is decoded and what came are the same elements.
+    // The decoded list and the original list have the same elements.
     let raw = match list {
         Some(Json::Array(raw)) if items.is_list() && raw.len() == Items::count(&items) => raw,
         _ => return Err(Fault::Decode("what is walked is no list".into())),

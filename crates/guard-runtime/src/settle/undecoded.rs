@@ -1,4 +1,5 @@
-//! The variables that a result would have written, if it does not decode: they are unknown.
+//! The treatment of a result that does not decode: the variables that it would have written are
+//! unknown.
 
 use super::after::{note, write};
 use super::observe::{BrokenInvariant, broken};
@@ -16,7 +17,8 @@ use guard_plan::record::NoteKind;
 use guard_plan::trust::Level;
 use guard_plan::value::{Fault, Value};
 
-/// Applies the tool's `undecoded` to what its observations would have written (semantics §4).
+/// Applies the tool's `undecoded` to the variables that its observations would have written
+/// (semantics §4).
 pub(super) fn forget(
     compiled: &CompiledPlan,
     session: &mut SessionState,
@@ -34,7 +36,7 @@ pub(super) fn forget(
         Undecoded::Clear => {
             clear(compiled, session, call, args, answers, settled);
             stain(session, &call.ready.readings.observes);
-            // Whoever may spoil the result decides that the variables are cleared.
+            // A party that can make the result invalid can also cause the variables to be cleared.
             if !call.tool.trust.vouches_for(&[]) {
                 let observed = call.tool.observes.iter().filter(|rule| !rule.rule.shadow);
                 observed.for_each(|rule| {
@@ -71,7 +73,7 @@ fn clear(
     }
     let decision = DecisionResources::default();
     let context = Context::new(compiled, session, &decision, answers);
-    // What is proved of observations says nothing of what is cleared.
+    // The proofs about observations do not cover clearing.
     let frame = call.tool.observe_frame.iter();
     let found: Vec<BrokenInvariant> = frame.filter_map(|id| broken(&context, call, *id)).collect();
     if found.iter().any(|(kind, ..)| *kind != NoteKind::Shadow) {
@@ -85,8 +87,8 @@ fn clear(
     }
 }
 
-/// Returns the variables that change with their values without the observed parts, and the
-/// observations that cannot be cleared.
+/// Returns the changed variables with their values without the observed parts, and the observations
+/// that cannot be cleared.
 fn emptied<'c>(
     compiled: &CompiledPlan,
     session: &SessionState,
@@ -125,8 +127,8 @@ fn emptied<'c>(
     (cleared, left)
 }
 
-/// Removes the innermost map entry on the way to a part, or sets an option to none. Returns false if
-/// the part has neither.
+/// Removes the innermost map entry on the path to a part, or sets an option to none. Returns false
+/// if there is neither on the path.
 fn empty(whole: &mut Value, way: &[PathKey], is_option: bool) -> bool {
     let is_entry = |step: &PathKey| matches!(step, PathKey::Index(Value::String(_)));
     let entry = way.iter().rposition(is_entry).map(|at| at + 1);

@@ -1,4 +1,4 @@
-//! Approvals: a person has approved exactly this call.
+//! Approvals by a person of exactly one call.
 
 use super::DecidedCall;
 use crate::eval::context::Context;
@@ -170,8 +170,8 @@ impl<'a> Grants<'a> {
         Grants { all, tool: call.id, now: cx.now, start }
     }
 
-    /// Returns the position of the approval that expires first, among those in a role and recent
-    /// enough.
+    /// Returns the index of the approval that expires first, among those that have the role and are
+    /// recent enough.
     fn first(
         &self,
         draft: &PendingWrites,
@@ -190,7 +190,8 @@ impl<'a> Grants<'a> {
     }
 }
 
-/// Returns when a call is critical, as text, if it is gated: empty where it always is.
+/// Returns the condition under which a call is critical, as text, if the call is gated; an empty
+/// text if it always is.
 fn gate<'a>(
     cx: &Context<'_>,
     call: DecidedCall<'a>,

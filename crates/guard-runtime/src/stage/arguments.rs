@@ -1,4 +1,4 @@
-//! Arguments: an object that holds exactly the parameters, each of its type.
+//! Arguments: an object with exactly the parameters, each of its type.
 
 use crate::compiled::CompiledPlan;
 use crate::val::Val;
@@ -60,7 +60,7 @@ pub(crate) fn decode<'a>(
     let matches = |id, text: &str| compiled.matches(id, text);
     let decoder = compiled.decoder(workspace, false, &matches);
     if quick(&decoder, params, json, arguments).is_none() {
-        // The full decoder finds every problem, or finds that there is none.
+        // The full decoder either finds every problem, or finds that there is none.
         *arguments = Decoded::none();
         let values = decoder.arguments(params, json)?;
         values.into_iter().for_each(|value| arguments.push(Val::own(value)));

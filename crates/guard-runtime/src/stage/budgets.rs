@@ -27,7 +27,8 @@ pub(crate) fn check<'a>(
     }
 }
 
-/// Checks what the guard says that a call costs, and one of `calls` unless it says so of them.
+/// Checks the declared costs of a call, and one of `calls` unless the guard declares a cost in
+/// `calls`.
 fn check_costs<'a>(
     cx: &Context<'a>,
     call: DecidedCall<'a>,
@@ -68,7 +69,7 @@ pub(crate) fn check_calls(
     }
 }
 
-/// Denies from the deadline on.
+/// Denies every call at or after the deadline.
 pub(crate) fn check_deadline(cx: &Context<'_>, findings: &mut FoundReasons) {
     let Some(deadline) = cx.compiled.plan().deadline else {
         return;
@@ -118,7 +119,7 @@ fn exhausted(cx: &Context<'_>, id: UnitId) -> Option<Reason> {
     Some(cx.reason_at(Code::Budget, &unit.name, Some(unit.span), message))
 }
 
-/// Reports the budget findings that would result if the costs in shadow were charged.
+/// Reports the budget findings that would result if the costs in shadow mode were charged.
 fn shadowed(
     cx: &Context<'_>,
     draft: &PendingWrites,

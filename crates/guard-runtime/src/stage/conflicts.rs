@@ -1,4 +1,4 @@
-//! Conflicts: unsettled calls that may write state that this call depends on.
+//! Conflicts: unsettled calls that may write state on which this call depends.
 
 use super::DecidedCall;
 use crate::eval::context::Context;

@@ -37,7 +37,7 @@ pub(crate) fn check_parts<'a>(
             if findings.count() == found {
                 return;
             }
-            // A reason may show a variable of which only a part is drafted.
+            // A reason may show a variable of which only a part was drafted.
             findings.truncate(found);
         }
         draft.writes.clear();
@@ -78,8 +78,8 @@ fn check_all_but<'a>(
     }
 }
 
-/// Simulates the effects. Effects in shadow are simulated too if no proofs are given, since proofs
-/// cover only the others.
+/// Simulates the effects. If no proofs are given, effects in shadow mode are simulated too, because
+/// proofs cover only the others.
 fn simulate<'a>(
     cx: &Context<'a>,
     call: DecidedCall<'a>,
@@ -118,7 +118,7 @@ fn simulate<'a>(
     }
 }
 
-/// An effect with the way to the place that it writes.
+/// An effect with the path to the place that it writes.
 type WrittenPlace<'e> = (&'e Effect, Vec<PathKey>);
 
 /// Returns true if another effect writes the same place, or a part of it.
@@ -131,7 +131,8 @@ fn meets_another((effect, way): &WrittenPlace<'_>, places: &[WrittenPlace<'_>]) 
     })
 }
 
-/// Simulates one effect; returns the way to the part that it writes, empty for the whole variable.
+/// Simulates one effect. Returns the path to the part that it writes; an empty path for the whole
+/// variable.
 #[inline]
 fn simulate_one<'a>(
     cx: &Context<'a>,
@@ -232,7 +233,7 @@ fn invariant(
     let condition = &after.compiled.invariants[id as usize];
     let truth = |cx: &Context<'_>| cx.holds(condition);
     let holds = truth(after);
-    // What an observation broke and was only warned about is not held against other calls.
+    // An invariant that an observation broke with only a warning is not held against other calls.
     let broken_before = || after.compiled.tolerated[id as usize] && truth(before) != Ok(true);
     let without_effect =
         holds != Ok(true) && (declared.monitor || declared.rule.shadow || broken_before());

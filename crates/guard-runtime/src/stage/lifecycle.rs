@@ -1,4 +1,4 @@
-//! Lifecycles: the changes that a served call would make to items, or the reason why it may not
+//! Lifecycles: the changes that a served call would make to items, or the reason why it is refused
 //! (semantics §11).
 
 use super::DecidedCall;
@@ -135,7 +135,8 @@ fn number(
     })
 }
 
-/// Explains why a transition does not begin in the state of an item, and lists those that do.
+/// Explains why a transition does not start in the state of an item, and lists the transitions that
+/// do.
 pub(crate) fn misplaced(
     lifecycle: &Lifecycle,
     transition: &Transition,

@@ -115,7 +115,7 @@ fn full(
     reason
 }
 
-/// Renders the key of a call for a message; a key that is read from a secret is hidden.
+/// Renders the key of a call for a message. A key that is read from a secret is hidden.
 fn shown_key(cx: &Context<'_>, call: DecidedCall<'_>, used: &LimitUse) -> Option<String> {
     let (by, ty) = used.by.as_ref().zip(used.by_type)?;
     let value = cx.eval_shown(&CompiledExpr::new(by)).ok()?;

@@ -8,7 +8,7 @@ use guard_plan::plan::ProbeId;
 use guard_plan::time;
 use guard_plan::verdict::Code;
 
-/// Judges the probes that must answer `true`.
+/// Checks the probes that must answer `true`.
 pub(crate) fn check<'a>(cx: &Context<'a>, call: DecidedCall<'a>, findings: &mut FoundReasons) {
     for ready in &call.tool.ready {
         match cx.probe(ready.probe).and_then(|answer| answer.truth()) {
@@ -27,7 +27,7 @@ pub(crate) fn check<'a>(cx: &Context<'a>, call: DecidedCall<'a>, findings: &mut 
     }
 }
 
-/// Returns the time when asking again is useful.
+/// Returns the time at which a repeated call is useful.
 fn help(cx: &Context<'_>, id: ProbeId) -> String {
     let probe = &cx.compiled.plan().probes[id as usize];
     match cx.attempts(id).turn(probe, cx.now) {

@@ -1,4 +1,4 @@
-//! Requirements: tools that must have succeeded before.
+//! Requirements: tools that must have succeeded before the call.
 
 use super::DecidedCall;
 use crate::compiled::prepare::CompiledExpr;
@@ -173,7 +173,7 @@ fn failed_last(cx: &Context<'_>, requirement: &Requirement) -> bool {
         && done.is_some_and(|done| done.latest.is_none())
 }
 
-/// An alternative in words.
+/// Describes an alternative.
 fn described(cx: &Context<'_>, call: DecidedCall<'_>, alternative: &Requirement) -> String {
     let plan = cx.compiled.plan();
     let tool = &plan.tools[alternative.tool as usize];
@@ -201,8 +201,8 @@ fn described(cx: &Context<'_>, call: DecidedCall<'_>, alternative: &Requirement)
     out
 }
 
-/// Collects the tools still to call, in order: a tool's own unconditional requirements come before
-/// it.
+/// Collects the tools that must still be called, in order. The unconditional requirements of a tool
+/// come before it.
 fn missing_before(cx: &Context<'_>, tool: ToolId, chain: &mut Vec<ToolId>, depth: usize) {
     if chain.contains(&tool) || depth > MAX_CHAIN {
         return;

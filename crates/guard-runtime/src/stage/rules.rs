@@ -30,7 +30,7 @@ pub(crate) fn check<'a>(cx: &Context<'a>, call: DecidedCall<'a>, findings: &mut 
     }
 }
 
-/// Judges the denies that ask a probe.
+/// Checks the denies that ask a probe.
 pub(crate) fn check_postponed<'a>(
     cx: &Context<'a>,
     call: DecidedCall<'a>,
@@ -41,7 +41,7 @@ pub(crate) fn check_postponed<'a>(
     }
 }
 
-/// Judges a deny, or postpones it if it asks a probe.
+/// Checks a deny, or postpones it if it asks a probe.
 fn unless_asking<'a>(
     cx: &Context<'a>,
     call: DecidedCall<'a>,
@@ -90,7 +90,7 @@ fn denied(cx: &Context<'_>, deny: &Deny) -> Reason {
     if let Some(replacement) = &deny.replacement {
         return transform::reason(cx, deny, replacement);
     }
-    // The help: the condition that refuses the call, or the one that would allow it.
+    // The help is the condition that refuses the call, or the condition that would allow it.
     let help = match deny.text.strip_prefix("unless ") {
         Some(wanted) => format!("allowed only if {wanted}"),
         None => format!("denied {}", deny.text),

@@ -1,4 +1,4 @@
-//! Checks, judged in order on the committed state, and their failures as text.
+//! Checks, evaluated in order on the committed state, and the texts of their failures.
 
 use crate::compiled::checks::CheckTree;
 use crate::compiled::prepare::CompiledExpr;
@@ -19,7 +19,7 @@ struct FailedCheck {
     message: String,
 }
 
-/// The judge of the checks.
+/// The evaluator of the checks.
 #[derive(Clone, Copy)]
 struct CheckJudge<'j, 'a> {
     cx: &'j Context<'a>,
@@ -58,7 +58,8 @@ impl CheckJudge<'_, '_> {
         message.map(|message| FailedCheck { check: id, message }).into_iter().collect()
     }
 
-    /// Judges the children in order, up to the first that fails; adjacent files are judged as one.
+    /// Evaluates the children in order, up to the first that fails. Adjacent file checks are
+    /// evaluated as one.
     fn all(&self, children: &[u32]) -> Vec<FailedCheck> {
         let is_file = |id: &u32| matches!(self.checks[*id as usize].kind, CheckKind::File(_));
         let mut rest = children;
@@ -77,7 +78,7 @@ impl CheckJudge<'_, '_> {
         Vec::new()
     }
 
-    /// Judges the children in order, up to the first that holds.
+    /// Evaluates the children in order, up to the first that holds.
     fn any(&self, children: &[u32]) -> Option<String> {
         let mut alternatives = Vec::with_capacity(children.len());
         for child in children {
@@ -91,7 +92,7 @@ impl CheckJudge<'_, '_> {
         Some(alternatives.join("; or "))
     }
 
-    /// Judges a check without children.
+    /// Evaluates a check without children.
     fn one(&self, id: u32, kind: &CheckKind) -> Option<String> {
         let path = |path: &PathId| &*self.cx.session.paths[*path as usize];
         match kind {
@@ -111,12 +112,12 @@ impl CheckJudge<'_, '_> {
             CheckKind::Attest(attest) => self.attest(*attest),
             CheckKind::Condition(_) => self.condition(id),
             CheckKind::Score(_) => self.score(id),
-            // Judged by `lacks`.
+            // Evaluated by `lacks`.
             CheckKind::File(_) | CheckKind::All(_) | CheckKind::Any(_) => None,
         }
     }
 
-    /// Judges files that must all exist.
+    /// Evaluates files that must all exist.
     fn files(&self, group: &[u32]) -> Option<FailedCheck> {
         let mut first = None;
         let mut missing = Vec::new();
@@ -190,7 +191,7 @@ impl CheckJudge<'_, '_> {
         }
     }
 
-    /// Judges all dimensions, and names those at zero.
+    /// Evaluates all dimensions, and names those with a score of zero.
     fn attest(&self, id: AttestId) -> Option<String> {
         let attest = &self.cx.compiled.plan().attests[id as usize];
         let dimensions = attest.dimensions.iter().zip(&self.attests[id as usize]);

@@ -1,4 +1,4 @@
-//! Upgrade of the memory of calls: limits, histories, calls in flight, approvals.
+//! The upgrade of a session's data about calls: limits, histories, calls in flight, approvals.
 
 use super::{Memory, Migration, text};
 use crate::bounds;
@@ -6,12 +6,13 @@ use crate::error::UpgradeError;
 use crate::session::flight::InFlight;
 use guard_plan::plan::{Limit, LimitId, Plan, ToolId, Touch, VarId};
 
-/// A limit as both plans know it: all but how many calls it allows.
+/// The properties of a limit that both plans can be compared by: everything except the number of
+/// calls that it allows.
 #[derive(PartialEq)]
 struct Counted {
     owner: String,
     kind: String,
-    /// By tool: its parameters, and the key.
+    /// For each tool, its parameters and the key.
     uses: Vec<(String, String)>,
 }
 
@@ -32,7 +33,8 @@ impl Counted {
         }
     }
 
-    /// Returns whether both count the same of the tools that both speak of, and speak of one at least.
+    /// Returns true if both limits count the same calls of their common tools, and have at least
+    /// one common tool.
     fn is_same(&self, other: &Counted) -> bool {
         let mut common = 0;
         for (tool, by) in &self.uses {
@@ -57,7 +59,8 @@ fn counted(plan: &Plan) -> Vec<Counted> {
 }
 
 impl Migration<'_> {
-    /// By limit of the old plan: its place in the new one. Equal limits are paired in their order.
+    /// Returns, for each limit of the old plan, its index in the new one. Equal limits are paired
+    /// in their order.
     fn limit_places(&self) -> Vec<Option<usize>> {
         let old = counted(self.old.plan());
         let new = counted(self.new.plan());
@@ -98,7 +101,7 @@ impl Migration<'_> {
         }
     }
 
-    /// The kind of what is known of a tool of the old plan.
+    /// Returns the kind of memory about a tool of the old plan.
     fn memory_of(&self, old: ToolId) -> Memory {
         match self.names.new_tool(old as usize) {
             Some(_) => Memory::History,
@@ -106,7 +109,8 @@ impl Migration<'_> {
         }
     }
 
-    /// Carries over each tool's history: how its calls ended, and the values that rules look up of them.
+    /// Transfers each tool's history: the endings of its calls, and the values of them that rules
+    /// look up.
     pub(super) fn history(&mut self) -> Result<(), UpgradeError> {
         let old = self.old.plan();
         let new = self.new.plan();
@@ -153,7 +157,7 @@ impl Migration<'_> {
         Ok(())
     }
 
-    /// By memory of the old plan: its place in the new one.
+    /// Returns the index in the new plan of a memory of the old plan.
     fn index_place(&self, was: usize) -> Option<usize> {
         let old = self.old.plan();
         let new = self.new.plan();
@@ -216,7 +220,8 @@ impl Migration<'_> {
         }
     }
 
-    /// Calls in flight: what they write is decided, what their results teach is read by the new plan.
+    /// Transfers the calls in flight. The old plan has decided their writes; the new plan reads
+    /// their results.
     pub(super) fn flights(&mut self) -> Result<(), UpgradeError> {
         let limits = self.limit_places();
         for flight in &self.from.flights {
@@ -247,7 +252,7 @@ impl Migration<'_> {
                 let key = place.and_then(|place| flight.draft.keys.get(place));
                 draft.keys.push(*key.ok_or_else(|| self.unfit(flight, was, "other rules"))?);
             }
-            // Other calls wait for what the new tool writes.
+            // Other calls wait for the variables that the new tool writes.
             let writes = |var: u32| {
                 let new = self.names.new_var(var as usize);
                 new.is_none_or(|new| tool.writes.contains(&Touch::State(new as VarId)))
@@ -277,7 +282,7 @@ impl Migration<'_> {
         Ok(moved)
     }
 
-    /// The place in the new plan of the tool of a call in flight.
+    /// Returns the index in the new plan of the tool of a call in flight.
     fn in_flight(&self, flight: &InFlight, was: usize) -> Result<usize, UpgradeError> {
         let Some(at) = self.names.new_tool(was) else {
             return Err(self.unfit(flight, was, "no place in the new guard"));

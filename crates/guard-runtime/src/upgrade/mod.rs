@@ -1,9 +1,9 @@
-//! A session that goes on under another plan (semantics §17): what it remembers is brought over by
+//! The continuation of a session under another plan (semantics §17): its state is transferred by
 //! name.
 //!
-//! What the new plan remembers and the old one did not begins anew; what only the old plan
-//! remembered is dropped. Both are said. What cannot be brought over without guessing is an error.
-//! Whether the new plan allows more is not decided here.
+//! State that only the new plan has starts empty. State that only the old plan had is dropped. Both
+//! are reported. State that cannot be transferred without guessing is an error. This module does
+//! not decide whether the new plan allows more.
 
 mod calls;
 mod names;
@@ -28,34 +28,34 @@ pub use text::completion as completion_text;
 pub enum Memory {
     /// The value of a variable.
     Variable,
-    /// What is spent of a unit.
+    /// The amount spent of a unit.
     Spending,
     /// The calls that a limit has counted.
     Limit,
-    /// What is known of the calls of a tool.
+    /// The history of a tool's calls.
     History,
     /// The rows of a fact.
     Fact,
-    /// What was true before, for a temporal operator.
+    /// The past truth values of a temporal operator.
     Past,
     /// The attempts of a probe.
     Probe,
     /// The items of a lifecycle.
     Items,
-    /// The values that were seen, and the words of the user.
+    /// The values that were seen, and the words of the user's prompts.
     Seen,
-    /// An approval that was not used yet.
+    /// An unused approval.
     Approval,
-    /// Whatever is known of a tool that is gone: no rule can ask for it.
+    /// All data about a removed tool: no rule can ask for it.
     Tool,
 }
 
-/// Something that begins anew, or is dropped.
+/// A part of the state that starts empty or is dropped.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Forgotten {
     /// The kind of memory.
     pub memory: Memory,
-    /// Its name, in words.
+    /// The name, as text.
     pub what: String,
 }
 
@@ -70,27 +70,27 @@ impl fmt::Display for Forgotten {
 pub struct Upgraded {
     /// The session.
     pub session: SessionState,
-    /// What the new plan remembers and begins anew.
+    /// The state that only the new plan has, which starts empty.
     pub anew: Vec<Forgotten>,
-    /// What the session remembered and the new plan does not.
+    /// The state of the session that the new plan does not have.
     pub dropped: Vec<Forgotten>,
 }
 
 impl Upgraded {
-    /// Returns what may have been lost. A rule of the new guard may stand for the one that read it, and read
-    /// in its place what began anew, now or in an earlier upgrade.
+    /// Returns the state that may have been lost. A rule of the new guard may replace one that read
+    /// it, and then read state that started empty, now or in an earlier upgrade.
     pub fn lost(&self) -> Vec<&Forgotten> {
         let harmless = [Memory::Approval, Memory::Probe, Memory::Tool];
         self.dropped.iter().filter(|dropped| !harmless.contains(&dropped.memory)).collect()
     }
 }
 
-/// Brings a session over.
+/// Transfers a session.
 ///
 /// # Errors
 ///
-/// Returns an error if something that both plans remember has another form, a call is in flight that the new plan cannot
-/// settle, or the state is none of the new plan's.
+/// Returns an error if state that both plans have is of another form, a call is in flight that the
+/// new plan cannot settle, or the state is not valid in the new plan.
 pub(crate) fn upgrade(
     old: &CompiledPlan,
     new: &CompiledPlan,
@@ -118,7 +118,7 @@ pub(crate) fn upgrade(
     Ok(Upgraded { session, anew, dropped })
 }
 
-/// A session on its way from one plan to another.
+/// A session during its transfer from one plan to another.
 struct Migration<'m> {
     old: &'m CompiledPlan,
     new: &'m CompiledPlan,
@@ -149,7 +149,7 @@ impl<'m> Migration<'m> {
         self.dropped.push(Forgotten { memory, what });
     }
 
-    /// The values of variables, with the trust in what they held.
+    /// Transfers the values of variables, with the trust in their content.
     fn state(&mut self) -> Result<(), UpgradeError> {
         let old = self.old.plan();
         let new = self.new.plan();
@@ -230,7 +230,7 @@ impl<'m> Migration<'m> {
             let was_asked = &old.probes[was];
             let same = self.names.same_type(was_asked.returns, probe.returns)
                 && text::asks(old, was_asked) == text::asks(new, probe);
-            // An answer to another question is no answer; asking again is always possible.
+            // The answer to another question is not used; the probe can always be asked again.
             self.to.probes[at] =
                 if same { self.from.probes[was].clone() } else { Attempts::default() };
             if !same && self.from.probes[was].answer().is_some() {
@@ -240,7 +240,7 @@ impl<'m> Migration<'m> {
         Ok(())
     }
 
-    /// The origins of values, the words of the user, and how calls ended.
+    /// Transfers the origins of values, the words of the user's prompts, and the endings of calls.
     fn seen(&mut self) {
         let old = self.old.plan();
         let new = self.new.plan();
@@ -300,7 +300,8 @@ impl<'m> Migration<'m> {
         Ok(())
     }
 
-    /// Carries over the counters that belong to no declaration. A halt stays, and so do the findings about proofs.
+    /// Transfers the counters that belong to no declaration. A halt remains, and so do the findings
+    /// about proofs.
     fn counts(&mut self) {
         let from = self.from;
         let to = &mut self.to;
@@ -309,14 +310,14 @@ impl<'m> Migration<'m> {
         (to.prompts, to.blocked) = (from.prompts, from.blocked);
         (to.full, to.distrusts) = (from.full, from.distrusts);
         to.halted = from.halted.clone();
-        // Of a plan without proofs nobody said how often to look.
+        // For a plan without proofs, no rate of re-checks was chosen.
         if !self.old.rechecks.is_empty() && !self.new.rechecks.is_empty() {
             to.recheck = from.recheck;
         }
         to.phase = recheck::phase(&from.id);
     }
 
-    /// Temporal operators, which are judged by the state that has come over where they are new.
+    /// Transfers the temporal operators. New operators are evaluated on the transferred state.
     fn monitors(&mut self) {
         let old = self.old.plan();
         let new = self.new.plan();

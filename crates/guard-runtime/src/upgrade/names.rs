@@ -4,7 +4,7 @@
 use crate::session::items::ItemCriterion;
 use guard_plan::plan::{Field, Lifecycle, Plan, Tool, TypeDef, TypeId};
 
-/// The positions in the old plan of what the new one declares.
+/// The indexes in the old plan of the declarations of the new one.
 pub(super) struct OldPositions {
     old: Plan,
     new: Plan,
@@ -29,12 +29,12 @@ impl OldPositions {
         }
     }
 
-    /// The place in the old plan of a tool of the new one.
+    /// Returns the index in the old plan of a tool of the new one.
     pub fn tool(&self, new: usize) -> Option<usize> {
         self.tools[new]
     }
 
-    /// The place in the new plan of a tool of the old one.
+    /// Returns the index in the new plan of a tool of the old one.
     pub fn new_tool(&self, old: usize) -> Option<usize> {
         self.tools.iter().position(|was| *was == Some(old))
     }
@@ -55,7 +55,7 @@ impl OldPositions {
         self.units.iter().position(|was| *was == Some(old))
     }
 
-    /// Returns whether values of two types look alike; their bounds are not compared.
+    /// Returns true if values of two types have the same form; their bounds are not compared.
     pub fn same_type(&self, old: TypeId, new: TypeId) -> bool {
         use TypeDef as T;
         let (Some(a), Some(b)) =
@@ -85,7 +85,7 @@ impl OldPositions {
         old.len() == new.len() && old.iter().zip(new).all(same)
     }
 
-    /// Returns whether arguments of a tool look alike.
+    /// Returns true if the arguments of a tool have the same form.
     pub fn same_params(&self, old: usize, new: usize) -> bool {
         self.same_fields(&self.old.tools[old].params, &self.new.tools[new].params)
     }
@@ -97,7 +97,7 @@ impl OldPositions {
         }
     }
 
-    /// Returns whether items of two lifecycles look alike.
+    /// Returns true if the items of two lifecycles have the same form.
     pub fn same_lifecycle(&self, old: &Lifecycle, new: &Lifecycle) -> bool {
         let names = |lifecycle: &Lifecycle| -> Vec<String> {
             lifecycle.transitions.iter().map(|transition| transition.name.clone()).collect()
@@ -107,7 +107,7 @@ impl OldPositions {
             && self.same_fields(&old.fields, &new.fields)
     }
 
-    /// The criterion under the new plan; what it asks where that is gone.
+    /// Returns the criterion under the new plan. The error names the missing entity.
     pub fn criterion(&self, criterion: &ItemCriterion) -> Result<ItemCriterion, String> {
         let old = &self.old;
         let new = &self.new;

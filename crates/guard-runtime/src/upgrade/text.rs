@@ -1,10 +1,10 @@
-//! Expressions as text with the names of what they read in place of its numbers, so that those of two plans can be
-//! compared. Equal texts mean the same, given that what they name is the same.
+//! Expressions as text in which names replace indexes, so that expressions of two plans can be
+//! compared. Equal texts have the same meaning if the named entities are the same.
 
 use guard_plan::plan::{CheckKind, Checks, Expr, Node, Plan, Probe, ProbeAsks, TypeDef, TypeId};
 use std::fmt::Write;
 
-/// A monitor with those that it refers to.
+/// Formats a monitor with the monitors that it refers to.
 pub(super) fn monitor(plan: &Plan, at: usize) -> String {
     let Some(monitor) = plan.monitors.get(at) else { return String::new() };
     let operand = expr(plan, None, &monitor.of);
@@ -25,7 +25,8 @@ fn checks(plan: &Plan, checks: &Checks) -> String {
             format!("{text:?} in {:?}", plan.paths.get(*path as usize))
         }
         CheckKind::Conforms(path, contract) => {
-            // Types are numbers in it: a guard that declares others is taken for another.
+            // Types are numbers in the text, so a guard that declares other types counts as
+            // different.
             let contract = plan.contracts.get(*contract as usize);
             format!("{:?} conforms {contract:?} {:?}", plan.paths.get(*path as usize), plan.types)
         }
@@ -48,14 +49,14 @@ fn checks(plan: &Plan, checks: &Checks) -> String {
         }
         CheckKind::Condition(e) => format!("if {}", expr(plan, None, e)),
         CheckKind::Score(e) => format!("score {}", expr(plan, None, e)),
-        // The numbers of checks of the same list.
+        // The numbers of checks in the same list.
         all @ (CheckKind::All(_) | CheckKind::Any(_)) => format!("{all:?}"),
     };
     let all: Vec<String> = checks.0.iter().map(|check| check_text(&check.kind)).collect();
     format!("{all:?}")
 }
 
-/// The question of a probe.
+/// Formats the question of a probe.
 pub(super) fn asks(plan: &Plan, probe: &Probe) -> String {
     match probe.asks {
         ProbeAsks::Host => "host".into(),
@@ -64,7 +65,7 @@ pub(super) fn asks(plan: &Plan, probe: &Probe) -> String {
     }
 }
 
-/// An expression that stands in a tool, or in none.
+/// Formats an expression of a tool, or of the guard.
 pub(super) fn expr(plan: &Plan, tool: Option<u32>, expr: &Expr) -> String {
     let mut out = String::new();
     for node in &expr.0 {
@@ -114,7 +115,7 @@ fn named(plan: &Plan, tool: Option<u32>, node: &Node) -> String {
         Node::LastResult(tool) => format!("last result {:?}", tool_name(*tool)),
         Node::Temporal(id) => format!("({})", monitor(plan, *id as usize)),
         Node::Probe(id) => format!("probe {:?}", plan.probes.get(*id as usize).map(|it| &it.name)),
-        // All others hold values, and numbers of nodes of this expression.
+        // All other nodes contain only values, and numbers of nodes of this expression.
         other => format!("{other:?}"),
     }
 }

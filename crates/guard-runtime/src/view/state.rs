@@ -67,7 +67,7 @@ impl SessionState {
     }
 
     /// Adds the parts that only some guards have: feedback, items, probes, origins, a completion.
-    /// Counts and last messages only; items have pages of their own.
+    /// The parts contain only counts and last messages, because items have pages of their own.
     fn parts_json(&self, kernel: &Kernel, members: &mut Vec<(&str, Json)>) {
         let plan = kernel.plan();
         if !plan.feedback.is_empty() {

@@ -1,4 +1,4 @@
-//! An allowed call allocates nothing once its session has warmed up.
+//! Tests that an allowed call allocates nothing after the first calls of its session.
 
 use super::build::*;
 use super::live::{plan_of, provider};
@@ -71,7 +71,7 @@ fn an_allowed_check_allocates_nothing() {
     assert_eq!(measure(check).count_total, 0);
 }
 
-/// A part of a variable is written, whatever else is in it: only its own value is made anew.
+/// If a part of a variable is written, only the value of that part is newly allocated.
 #[test]
 fn an_entry_of_a_map_is_written_without_copying_the_map() {
     let mut plan = plan();

@@ -1,4 +1,4 @@
-//! A small builder of plans, since no compiler is known here.
+//! A small builder of plans, because the compiler is not available here.
 
 use guard_plan::plan::*;
 use guard_plan::{LoadedPlan, value::DECIMAL_ONE};
@@ -15,7 +15,7 @@ pub const ROW: TypeId = 9;
 pub const MAP: TypeId = 10;
 pub const SECRETIVE: TypeId = 12;
 
-/// A plan with the types above and nothing else but the unit `calls`.
+/// Returns a plan with the types above and the unit `calls`, and nothing else.
 pub fn plan() -> Plan {
     let field = |name: &str, ty| Field {
         name: name.into(),
@@ -202,7 +202,8 @@ pub fn held(limit: LimitId) -> LimitUse {
     LimitUse { limit, by: None, by_type: None }
 }
 
-/// `deploy(env, count)` with a bit of everything, between many other tools with a rule each.
+/// Returns a plan with `deploy(env, count)`, which has rules of most kinds, among many other tools
+/// with one rule each.
 pub fn deployment(others: usize) -> Plan {
     let mut plan = plan();
     plan.units.push(unit("usd", Some(9_000_000_000_000)));

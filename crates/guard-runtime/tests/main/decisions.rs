@@ -1,4 +1,4 @@
-//! One small plan per claim.
+//! Tests of decisions, each with one small plan.
 
 use super::build::*;
 use guard_plan::json::Json;
@@ -48,7 +48,7 @@ impl Run {
         self.kernel.propose(&mut self.session, &proposal, &mut self.world).unwrap().verdict
     }
 
-    /// The decision, and `code rule: message (help)` of every reason.
+    /// Checks the decision, and `code rule: message (help)` of every reason.
     #[track_caller]
     fn check(&mut self, text: &str, expected: &str) {
         let verdict = self.propose("check", text);

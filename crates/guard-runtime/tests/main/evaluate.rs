@@ -1,4 +1,4 @@
-//! Expressions of others beside a plan: what they say, and that strange ones are faults.
+//! Tests of external expressions beside a plan: their values, and the faults of invalid ones.
 
 use super::build::*;
 use guard_plan::builtin::Builtin;
@@ -97,8 +97,8 @@ fn nothing_changes_and_a_halt_does_not_matter() {
     assert_eq!(session.now(), 5);
 }
 
-/// Whatever refers to what the plan does not have is refused before it is evaluated; what is merely confused
-/// is a fault of its own.
+/// An expression that refers to a missing entity of the plan is refused before it is evaluated. A
+/// type mismatch is a separate fault.
 #[test]
 fn foreign_expressions_are_faults() {
     let no_key = Node::Called { tool: 0, key: Some((0, vec![])), since: None, within: None };

@@ -1,4 +1,4 @@
-//! Feedback: who is woken by what, and what it says.
+//! Tests of feedback: the events that trigger a provider, and its messages.
 
 use super::build::*;
 use super::live::*;
@@ -37,7 +37,7 @@ fn each_provider_keeps_its_own_count() {
     let mut live = live(vec![every("thirds", 3), every("twos", 2)]);
     let spoken: Vec<String> = (0..6).map(|_| speakers(&live.ok("work").feedback)).collect();
     assert_eq!(spoken, ["", "twos", "thirds", "twos", "", "thirds twos"]);
-    // A denial counts, invalid arguments do not.
+    // A denial counts, but invalid arguments do not.
     live.propose("x", "work {\"a\": 1}");
     assert_eq!(live.session.judged(), 6);
     live.propose("x", "nothing");
@@ -58,7 +58,7 @@ fn time_fires_at_the_first_opportunity_and_never_twice() {
     };
     assert_eq!(at(59_999), "");
     assert_eq!(at(90_000), "clock");
-    // The clock goes backwards: the session's does not.
+    // The clock goes backwards, but the session's clock does not.
     assert_eq!(at(0), "");
     assert_eq!(at(149_999), "");
     assert_eq!(at(60_000), "");
@@ -85,7 +85,7 @@ fn a_file_is_seen_once_a_session() {
     // Another trigger fires first, which does not use up the file.
     assert_eq!(work(Some(false)), gives("conventions", 1));
     assert_eq!(work(Some(true)), gives("conventions", 1));
-    // It goes and comes back; nobody is asked any more.
+    // The file is removed and created again; the world is not asked again.
     assert_eq!(work(Some(false)), gives("", 0));
     assert_eq!(work(Some(true)), gives("conventions", 0));
 }
@@ -120,7 +120,7 @@ fn an_edge_rises_once() {
     let mut live = live(vec![provider("high", vec![above(5)], "High.")]);
     let mut bump = |by: i64| speakers(&live.ok(&format!("bump {{\"by\": {by}}}")).feedback);
     assert_eq!([bump(5), bump(1), bump(1), bump(-7), bump(9)], ["", "high", "", "", "high"]);
-    // True at the first judgement is an edge.
+    // A condition that is true at the first evaluation counts as an edge.
     let mut plan = guarded(vec![provider("high", vec![above(-1)], "High.")]);
     plan.state[0].init = expr([Node::Int(0)]);
     let mut live = Live::new(plan);

@@ -1,4 +1,5 @@
-//! Spoilt plans are refused, or run: whatever passes the loader makes no session panic or hang.
+//! Tests that a modified plan is either refused by the loader, or causes no panic and no endless
+//! loop in a session.
 
 use super::build::*;
 use super::live::*;
@@ -12,7 +13,7 @@ use guard_runtime::*;
 use proptest::prelude::*;
 use std::sync::OnceLock;
 
-/// A guard with everything that speaks of sessions.
+/// A guard with every kind of entity that concerns sessions.
 fn everything() -> Plan {
     let mut plan = whole();
     plan.origins = true;

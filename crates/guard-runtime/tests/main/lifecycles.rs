@@ -1,4 +1,4 @@
-//! Lifecycles: items that the kernel serves, and that only the harness verifies.
+//! Tests of lifecycles: items that the kernel serves, and that only the harness verifies.
 
 use super::build::*;
 use super::live::*;
@@ -54,7 +54,7 @@ fn an_item_goes_its_way() {
     let change = &proposed.items[0];
     assert_eq!((change.by.as_str(), change.before.as_deref()), ("k", Some("in_progress")));
     assert_eq!((change.actor, change.transition.as_deref()), (Actor::Agent, Some("claim")));
-    // The criteria fail, then pass; only then is it verified.
+    // The criteria fail at first, then pass; only then is the item verified.
     let reject = "Some(\"reject\") in_progress `a.md` is missing";
     assert_eq!(verified(&mut live, "todo-1"), reject);
     live.check(claim, r#"{"id":"todo-1","state":"claimed"}"#);
@@ -220,7 +220,7 @@ fn rejections_escalate() {
     };
     live.kernel.approve(&mut live.session, &approve).unwrap();
     live.check(start, r#"{"id":"todo-1","state":"in_progress"}"#);
-    // The approval is used up; without a reason it is no rejection.
+    // The approval is used up. A move without a reason is not a rejection.
     assert_eq!(move_to(&mut live, "todo-1", "return", None), "in_progress → pending (2)");
     assert_eq!(live.propose("x", start).verdict.decision, Decision::Ask);
 }

@@ -1,4 +1,4 @@
-//! A session under test with a small world of its own, and the parts of plans that speak of sessions.
+//! A session for tests with a small world, and the parts of plans that concern sessions.
 
 use super::build::*;
 use guard_plan::json::Json;
@@ -138,13 +138,13 @@ pub fn provider(name: &str, triggers: Vec<Trigger>, text: &str) -> Feedback {
 /// A small world: files, probes and commands.
 #[derive(Default)]
 pub struct Small {
-    /// By absolute path.
+    /// The content of files, by absolute path.
     pub files: BTreeMap<String, String>,
     pub probes: BTreeMap<String, Json>,
-    /// By the words of the command.
+    /// The results of commands, by their words.
     pub runs: BTreeMap<String, Ran>,
     pub committed: Option<bool>,
-    /// Nobody can say anything of files.
+    /// True if questions about files have no answer.
     pub blind: bool,
     pub asked: usize,
 }
@@ -225,7 +225,7 @@ impl Live {
         self.kernel.settle(&mut self.session, &settlement, &mut self.world).unwrap()
     }
 
-    /// Makes an allowed call, and gives its id.
+    /// Makes an allowed call, and settles it as a success.
     #[track_caller]
     pub fn ok(&mut self, text: &str) -> Settled {
         self.ok_with(text, None)
@@ -272,7 +272,7 @@ impl Live {
     }
 }
 
-/// The decision, and `code: message (help)` of every reason.
+/// Formats the decision, and `code: message (help)` of every reason.
 pub fn decided(verdict: &Verdict) -> String {
     let mut out = format!("{:?}", verdict.decision).to_lowercase();
     for reason in &verdict.reasons {

@@ -1,4 +1,5 @@
-//! The kernel's prepared forms decide as the plan does: screens of patterns, bits of requirements, parts of variables.
+//! Tests that the kernel's prepared forms decide as the plan does: screens of patterns, bits of
+//! requirements, parts of variables.
 
 use super::build::*;
 use guard_plan::json::Json;
@@ -24,7 +25,7 @@ fn succeed(kernel: &Kernel, session: &mut SessionState, call: &str) {
     kernel.settle(session, &settlement, &mut NoWorld).unwrap();
 }
 
-/// Three denies that ask one text, behind one screen, and one that does not.
+/// Three denies match one text behind one screen; a fourth does not.
 #[test]
 fn a_screen_hides_no_deny() {
     let mut plan = plan();
@@ -79,7 +80,7 @@ fn requirements_are_met_when_all_tools_have_succeeded() {
     assert!(propose(&kernel, &mut session, "z", "{}", "c").verdict.reasons.is_empty());
 }
 
-/// A map of rows of which one part is written; at most three entries.
+/// Returns a kernel whose map of rows is written in one part; the map has at most three entries.
 fn rows(op: EffectOp, path: Vec<Step>, value: Option<Expr>) -> Kernel {
     let mut plan = plan();
     plan.types.push(TypeDef::Map { key: None, of: ROW, max: Some(3) });
@@ -98,7 +99,7 @@ fn rows(op: EffectOp, path: Vec<Step>, value: Option<Expr>) -> Kernel {
     kernel(plan)
 }
 
-/// The message of a refusal, or the value of the map after the call.
+/// Checks the message of a refusal, or the value of the map after the call.
 #[track_caller]
 fn check(kernel: &Kernel, entries: &[&str], tool: &str, id: &str, expected: &str) {
     let mut session = kernel.open("s", 0, "/ws").unwrap();

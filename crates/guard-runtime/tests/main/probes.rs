@@ -1,4 +1,5 @@
-//! Probes: asked when it is their turn, believed only if they make sense.
+//! Tests of probes: they are asked when due, and their answers are used only if they have the right
+//! type.
 
 use super::build::*;
 use super::live::*;
@@ -7,7 +8,7 @@ use guard_plan::plan::*;
 use guard_plan::record::{Asked, RunEnd};
 use guard_runtime::*;
 
-/// `work`, which is ready when the probe `up` says so.
+/// A plan with `work`, which is ready when the probe `up` answers true.
 fn guarded(probe: Probe) -> Plan {
     let mut plan = plan_of(&["ready.txt"]);
     plan.commands.push(command("check it"));
@@ -39,7 +40,7 @@ fn failed_attempts_wait_longer_and_longer() {
     answer(&mut live, false);
     live.check("work", &says("1 second"));
     answer(&mut live, true);
-    // Nobody is asked before its turn, not even when the clock goes backwards.
+    // No probe is asked before it is due, not even when the clock goes backwards.
     live.now = 999;
     live.check("work", &says("1 millisecond"));
     live.now = -5;
@@ -56,7 +57,7 @@ fn failed_attempts_wait_longer_and_longer() {
     live.now = 11_500;
     answer(&mut live, true);
     live.check("work", "allow");
-    // An answer other than false begins anew.
+    // An answer other than false starts a new series.
     answer(&mut live, false);
     live.now = 12_000;
     live.check("work", &says("1 second"));
@@ -156,7 +157,7 @@ fn commands_and_files_answer() {
     ends(RunEnd::TimedOut, silent);
     ends(RunEnd::Signalled(6), silent);
     let Asked::Run { answer, .. } = &live.propose("c", "work").asked[0] else { panic!() };
-    // A bool needs no output.
+    // A bool needs no output, so none is kept.
     assert_eq!(answer.as_ref().unwrap().stdout, "");
 }
 

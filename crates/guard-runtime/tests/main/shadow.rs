@@ -1,4 +1,4 @@
-//! The full plan beside an optimized one that was falsified.
+//! Tests of the full plan beside an optimized plan that was modified to be wrong.
 
 use super::build::*;
 use guard_plan::LoadedPlan;
@@ -9,7 +9,7 @@ use guard_plan::verdict::{Code, Decision};
 use guard_runtime::*;
 use std::num::NonZeroU32;
 
-/// A kernel of the second plan, watched by one of the first.
+/// Returns a kernel of the second plan, watched by the first.
 fn watched_by(
     full: LoadedPlan,
     optimized: LoadedPlan,
@@ -54,7 +54,7 @@ fn settle(kernel: &Kernel, session: &mut SessionState, call: &str) -> Settled {
     kernel.settle(session, &settlement, &mut NoWorld).unwrap()
 }
 
-/// The codes of the reasons of calls with these counts, one after the other.
+/// Checks the codes of the reasons of consecutive calls with these counts.
 #[track_caller]
 fn check(optimized: Plan, every: u32, counts: &[i64], expected: &[&str]) -> SessionState {
     let kernel = shadowed(optimized, every);
@@ -100,7 +100,7 @@ fn a_state_that_differs_is_a_mismatch() {
     let mut falsified = honest();
     falsified.tools[0].effects[0].value = Some(expr([Node::Int(1)]));
     check(falsified, 1, &[1, 2, 2], &["allow", "plan_mismatch", "allow"]);
-    // An invariant that was dropped though it is not proved.
+    // An invariant was dropped although it is not proved.
     let mut falsified = honest();
     falsified.tools[0].frame.clear();
     check(falsified, 4, &[3, 3, 3, 3], &["allow", "allow", "allow", "plan_mismatch"]);

@@ -1,5 +1,4 @@
-//! Sources: what a session is opened with and what the user says teach, and are remembered as where values
-//! come from.
+//! Tests of sources: opening data and prompts teach facts, and are remembered as origins of values.
 
 use super::build::*;
 use super::live::*;
@@ -9,7 +8,8 @@ use guard_plan::plan::*;
 use guard_plan::value::Value;
 use guard_runtime::*;
 
-/// `send(to)` to known recipients; `look` and `page` give results, trusted and not.
+/// A plan with `send(to)` to known recipients, and `look` and `page` with trusted and untrusted
+/// results.
 fn guarded(max: u64) -> Plan {
     let mut plan = plan_of(&[]);
     let column =
@@ -57,7 +57,7 @@ fn the_start_teaches() {
         Recorder::new(std::sync::Arc::new(Salt::new(b""))).open(&kernel, &session, None).to_vec();
     let line = String::from_utf8(line).unwrap();
     assert!(line.contains(r#""data":{"staff":["ann@example.org","bob@example.org"]},"learned":2"#));
-    // Without data nothing is learned, and nothing noted.
+    // Without data, nothing is learned and nothing is noted.
     let session = kernel.open("s", 5, "/ws").unwrap();
     assert_eq!(session.facts(&kernel, "recipient", 0, 9), Some(vec![]));
     assert_eq!(session.facts(&kernel, "recipients", 0, 9), None);
@@ -78,7 +78,7 @@ fn rows_know_who_taught_them() {
     let rows = live.session.facts(&live.kernel, "recipient", 0, 9).unwrap();
     let by: Vec<&str> = rows.iter().map(|row| &*row.by).collect();
     assert_eq!(by, ["prompt 3", "c3"]);
-    // Learning again from somebody else changes who taught it.
+    // Learning a row again from another source changes its recorded source.
     live.prompt("eve@example.org");
     let rows = live.session.facts(&live.kernel, "recipient", rows[1].number, 9).unwrap();
     assert_eq!((rows.len(), &*rows[0].by), (1, "prompt 4"));
@@ -135,14 +135,14 @@ fn values_come_from_somewhere() {
     origin(&mut live, Node::Url("https://example.org/x".into()), 0);
     origin(&mut live, text("ann"), 3);
     live.ok_with("page", Some(r#"{"to": ["ann@example.org", "eve@example.org"], "n": 7}"#));
-    // The first to say it counts.
+    // The first origin counts.
     origin(&mut live, text("ann@example.org"), 0);
     origin(&mut live, text("eve@example.org"), 2);
     origin(&mut live, Node::Int(7), 2);
     live.ok_with("look", Some(r#"{"to": "bob@example.org", "notes": {"from": "cy@example.org"}}"#));
     origin(&mut live, text("bob@example.org"), 1);
     origin(&mut live, text("cy@example.org"), 2);
-    // Failed calls are not seen.
+    // The results of failed calls are not seen.
     live.propose("f", "page");
     live.settle("f", Ending::Failure);
     origin(&mut live, text(""), 3);

@@ -1,4 +1,4 @@
-//! Stops: what completion asks for, in words an agent can act on.
+//! Tests of stops: the missing conditions of a completion, as messages on which an agent can act.
 
 use super::build::*;
 use super::live::*;
@@ -105,7 +105,7 @@ fn commands_end_in_many_ways() {
     ends(RunEnd::Signalled(9), "`cargo test` was ended by signal 9");
     ends(RunEnd::NotStarted("no such file".into()), "`cargo test` cannot be started: no such file");
     ends(RunEnd::Exited(0), "");
-    // However much it prints, a little is kept.
+    // Only a small part of a long output is kept.
     live.world.runs.insert("cargo test".into(), ran(RunEnd::Exited(1), &"é".repeat(100_000)));
     let stopped = live.stop();
     assert!(stopped.message.len() < 2_000);
@@ -280,7 +280,7 @@ fn what_a_file_holds_must_conform() {
 fn nobody_can_say_what_conforms_to_a_schema_without_schemas() {
     let mut plan = conforming();
     let text = "{}".to_string();
-    // What a schema says has no type.
+    // A value described only by a schema has no type.
     let item = plan.contracts[0].record as usize - 2;
     plan.types[item] = TypeDef::Json;
     plan.contracts[0].lists[0].shape = ItemShape::Schema { file: "a.json".into(), text };

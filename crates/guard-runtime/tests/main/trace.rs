@@ -1,4 +1,4 @@
-//! The trace of a session: chained, complete, without secrets.
+//! Tests of the trace of a session: chained, complete, without secrets.
 
 use super::build::*;
 use super::live::*;
@@ -80,7 +80,7 @@ fn what_may_be_a_secret_is_none_of_the_trace() {
         let line = recorder.event(&kernel, session, &event, &outcome).to_vec();
         String::from_utf8(line).unwrap()
     };
-    // Misspelt: the tool, the parameter.
+    // The tool or the parameter is misspelt.
     for (tool, args) in [
         ("logn", r#"{"token": "hush", "user": "kim"}"#),
         ("login", r#"{"tokn": "hush", "user": "kim"}"#),
@@ -91,7 +91,7 @@ fn what_may_be_a_secret_is_none_of_the_trace() {
         let line = record(&mut session, Event::Propose(proposal));
         assert!(line.contains("deny") && line.contains("kim") && !line.contains("hush"), "{line}");
     }
-    // Of another type than the one that says where the secret is.
+    // The result has another type than the declared one, which marks the secret.
     for result in [r#"{"token": "hush"}"#, r#"["hush"]"#, r#""hush""#, r#"[{"tokn": "hush"}]"#] {
         let args = Json::parse(r#"{"token": "x", "user": "kim"}"#).unwrap();
         let proposal = Proposal { call: "c", tool: "login", args: (&args).into(), now: 2_000 };
@@ -104,7 +104,7 @@ fn what_may_be_a_secret_is_none_of_the_trace() {
     }
 }
 
-/// A guard with a bit of everything that speaks of a session.
+/// Returns a guard with most kinds of entities that concern a session.
 pub fn whole() -> Plan {
     let mut plan = with_todos(plan_of(&["a.md"]));
     plan.commands.push(command("cargo test"));
@@ -182,7 +182,7 @@ fn a_whole_session_is_recorded() {
     assert!(lines[8].contains(
         r#""payload":{"item":"todo-1","transition":null,"change":{"item":"todo-1","lifecycle":"todo","actor":"harness","by":"verify","transition":"reject","before":"claimed","after":"in_progress","reasons":["#
     ));
-    // A plain refusal says no more than it did.
+    // A plain refusal has the same text as before.
     assert!(lines[10].contains(r#""asked":[]},"prev""#), "{}", lines[10]);
 }
 
@@ -194,7 +194,7 @@ fn a_record_answers_for_the_world() {
     world.files.insert("/ws/a.md".into(), "text".into());
     world.runs.insert("cargo test".into(), ran(RunEnd::TimedOut, "…"));
     let lines = played(&kernel, &mut world);
-    // All that was asked, whenever it was: the world of this session never changed.
+    // All questions of all events: the world of this session never changed.
     let mut asked = Vec::new();
     for line in &lines {
         match Record::parse(line).unwrap().payload {

@@ -1,4 +1,5 @@
-//! Arguments that could not be read as JSON: refused by the kernel, recorded, and decided again from the record.
+//! Tests of arguments that could not be parsed as JSON: they are refused, recorded, and decided
+//! again from the record.
 
 use super::build::*;
 use guard_plan::json::Json;
@@ -15,7 +16,7 @@ fn guard() -> Plan {
     Plan { tools: vec![tool("lint", &[])], ..plan() }
 }
 
-/// Proposes unreadable arguments, and gives the verdict and the record.
+/// Proposes unparsable arguments, and returns the verdict and the record.
 fn refused(plan: Plan, tool: &str, text: &str) -> (Proposed, SessionState, String) {
     let kernel = kernel(plan);
     let mut session = kernel.open("s", 1_000, "/w").unwrap();
@@ -30,7 +31,7 @@ fn refused(plan: Plan, tool: &str, text: &str) -> (Proposed, SessionState, Strin
     (proposed, session, line)
 }
 
-/// The record decides the same again, and the same record is written of it.
+/// Checks that the record leads to the same decision, which gives the same record.
 fn assert_replayed(kernel: &Kernel, line: &str) {
     let record: Record = Record::parse(line).unwrap();
     let event = replay::event(&record).expect("an event");
@@ -63,7 +64,7 @@ fn an_undeclared_tool_is_refused_although_others_are_allowed() {
     assert_eq!(message(&proposed), [(Code::InvalidArguments, MESSAGE)]);
     assert!(session.in_flight().is_empty());
     assert_eq!(session.spent(0), Some(0));
-    // The guard has a record with a secret field, which may be meant: nothing of the text is shown.
+    // The guard has a record with a secret field, which may be meant: no part of the text is shown.
     assert!(line.contains(r#""args":"secret:"#), "{line}");
     assert!(line.contains(r#""unreadable":"the key `a` is there twice"#), "{line}");
 }

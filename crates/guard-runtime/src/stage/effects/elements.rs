@@ -1,6 +1,6 @@
-//! Effects on elements: an effect with `for` is done once for each element of its collections.
+//! Effects on elements: an effect with `for` is applied once for each element of its collections.
 //!
-//! Everything it reads is the state before the call; what it writes adds up.
+//! The effect reads only the state before the call. Its writes accumulate.
 
 use super::simulated;
 use crate::compiled::prepare::{CompiledExpr, PreparedEffect};
@@ -16,9 +16,9 @@ use std::collections::btree_map::Entry;
 /// The values that an effect has written.
 #[derive(Default)]
 struct WrittenElements {
-    /// Those of `=`, by place.
+    /// The values written by `=`, by place.
     assigned: BTreeMap<Vec<PathKey>, Value>,
-    /// The weight of all.
+    /// The total weight of the written values.
     weight: usize,
 }
 
@@ -26,14 +26,14 @@ struct WrittenElements {
 ///
 /// # Errors
 ///
-/// The first fault, in the order of the elements. The writes are unspecified then.
+/// The first fault, in the order of the elements. The writes are then unspecified.
 pub(super) fn simulate<'a>(
     cx: &Context<'a>,
     effect: &'a Effect,
     ready: &'a PreparedEffect,
     writes: &mut Vec<(VarId, Value)>,
 ) -> Result<(), Fault> {
-    // It writes the variable even where there is no element.
+    // The effect counts as a write of the variable even if there are no elements.
     simulated(cx, writes, effect.target.var);
     let outside = Bindings { slots: &[], values: &[], outer: None };
     range(cx, (effect, ready), 0, &outside, writes, &mut WrittenElements::default())
@@ -94,11 +94,11 @@ fn element<'a>(
 }
 
 impl WrittenElements {
-    /// Notes a value that is assigned.
+    /// Records an assigned value.
     ///
     /// # Errors
     ///
-    /// Another value was assigned to the same place before.
+    /// Returns a fault if another value was assigned to the same place before.
     fn assign(&mut self, way: Vec<PathKey>, value: &Value) -> Result<(), Fault> {
         match self.assigned.entry(way) {
             Entry::Vacant(new) => _ = new.insert(value.clone()),
