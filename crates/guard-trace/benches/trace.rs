@@ -1,7 +1,8 @@
-//! Benchmarks of writing and checking traces, in comparison with their lower bound: SHA-256 over the same bytes, and
-//! fsync.
+//! Benchmarks of writing and checking traces, compared with their lower bounds: SHA-256 over the
+//! same bytes, and fsync.
 //!
-//! `cargo bench -p guard-trace` prints the ratios first, each measured in one run; then the parts one by one.
+//! `cargo bench -p guard-trace` first prints the ratios, each measured in one run, and then the
+//! parts one by one.
 
 use divan::{Bencher, black_box};
 use guard_plan::json::Json;
@@ -53,7 +54,7 @@ fn call() -> Call {
     }
 }
 
-/// Writes a proposal and its settlement, and hands over each line.
+/// Writes a proposal and its settlement, and passes each line to `each`.
 fn pair(chain: &mut Chain, call: &Call, n: u64, each: &mut dyn FnMut(&[u8])) {
     let id = format!("call_{n}");
     let propose = Propose {
@@ -82,7 +83,7 @@ fn pair(chain: &mut Chain, call: &Call, n: u64, each: &mut dyn FnMut(&[u8])) {
     each(chain.append(at + 1, Kind::Settle, Some(&id), &settle));
 }
 
-/// The lines of so many calls.
+/// Returns the lines of `calls` calls.
 fn lines(calls: u64) -> Vec<String> {
     let mut chain = Chain::default();
     let call = call();
@@ -142,7 +143,8 @@ fn ratios() {
     batched(folder.path());
 }
 
-/// One session, each commit by itself, beside appending and synchronising a file.
+/// Measures one session with separate commits, compared with appending to a file and synchronising
+/// it.
 fn durable(folder: &Path, lines: &[String]) {
     const COMMITS: usize = 300;
     let mut file = File::create(folder.join("bare")).expect("a file");
@@ -171,7 +173,7 @@ fn micros(time: Duration, times: usize) -> f64 {
     time.as_secs_f64() * 1e6 / times as f64
 }
 
-/// Measures a process that lives for one event: it opens the store, appends one record and ends.
+/// Measures a process that lives for one event: it opens the store, appends one record and exits.
 fn hook(folder: &Path, lines: &[String]) {
     const TIMES: usize = 200;
     let path = folder.join("hook.db");
@@ -212,7 +214,8 @@ fn one_by_one(store: &dyn Store, session: &str, lines: &[String], at_once: usize
     }
 }
 
-/// Sixty-four sessions, each waits for its own commits; a commit holds a call, its proposal and its settlement.
+/// Measures sixty-four sessions, each of which waits for its own commits. A commit contains one
+/// call: its proposal and its settlement.
 fn batched(folder: &Path) {
     const SESSIONS: usize = 64;
     let lines = lines(1000);
@@ -242,7 +245,8 @@ fn batched(folder: &Path) {
     }
 }
 
-/// The same transactions without us: the records of all sessions in one, and the head of each. Returns records a second.
+/// Measures the same transactions without our code: the records of all sessions in one, and the
+/// head of each. Returns records per second.
 fn bare(path: &Path, lines: &[String], sessions: usize, at_once: usize) -> f64 {
     let mut connection = Connection::open(path).expect("a database");
     connection.pragma_update(None, "journal_mode", "WAL").expect("a log");

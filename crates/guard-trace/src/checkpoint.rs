@@ -1,9 +1,9 @@
-//! Checkpoints: the state of sessions in a few hashes that are kept elsewhere; and inclusion proofs
-//! for single records.
+//! Checkpoints: the state of sessions as a few hashes that are stored elsewhere, and inclusion
+//! proofs for single records.
 //!
-//! A checkpoint holds, for each session, the number of records, the hash of the last one and the
-//! Merkle root of their hashes; and one root over all sessions, which is signed. A chain that is
-//! checked against it cannot have lost its tail or been replaced.
+//! A checkpoint contains, for each session, the number of records, the hash of the last record and
+//! the Merkle root of the records' hashes, and one root over all sessions, which is signed.
+//! Checking a chain against it detects a removed tail and a replaced chain.
 
 use crate::line::LineFields;
 use crate::merkle::{self, Tree};
@@ -34,31 +34,31 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Checkpoint {
-    /// `guard-checkpoint`.
+    /// The format name, `guard-checkpoint`.
     pub format: String,
-    /// 1.
+    /// The format version, 1.
     pub version: u32,
-    /// Each session, sorted by id.
+    /// The entries of the sessions, sorted by id.
     pub sessions: Vec<CheckpointEntry>,
     /// The Merkle root over the sessions, 64 hexadecimal digits.
     pub root: String,
-    /// Who says so.
+    /// The signature of the root, if the checkpoint is signed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<CheckpointSignature>,
 }
 
-/// The position of one session in a checkpoint.
+/// The entry of one session in a checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CheckpointEntry {
-    /// Its id.
+    /// The id of the session.
     pub session: String,
-    /// The number of the first record that was there.
+    /// The number of the first stored record.
     pub first: u64,
-    /// How many records there had been, with those that are gone.
+    /// The number of records, including those that were dropped.
     pub records: u64,
-    /// The hash of the last one, 64 hexadecimal digits.
+    /// The hash of the last record, 64 hexadecimal digits.
     pub head: String,
     /// The Merkle root of the hashes of the records from the first one on, 64 hexadecimal digits.
     pub root: String,
@@ -75,31 +75,30 @@ pub struct CheckpointSignature {
     pub signature: String,
 }
 
-/// A proof that a record belongs to a session as a checkpoint has it, without the session's other
-/// records.
+/// A proof that a record belongs to a session in a checkpoint, without the session's other records.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct InclusionProof {
-    /// `guard-proof`.
+    /// The format name, `guard-proof`.
     pub format: String,
-    /// 1.
+    /// The format version, 1.
     pub version: u32,
-    /// The record, as it stands in the trace.
+    /// The record, as it is in the trace.
     pub record: String,
-    /// The session, as it stands in the checkpoint.
+    /// The entry of the session in the checkpoint.
     pub entry: CheckpointEntry,
-    /// From the record up to the root of the session.
+    /// The hashes on the path from the record to the root of the session.
     pub path: Vec<String>,
-    /// How many sessions the checkpoint has.
+    /// The number of sessions in the checkpoint.
     pub sessions: u64,
-    /// Which of them it is, from 0.
+    /// The index of the session, from 0.
     pub index: u64,
-    /// From the session up to the root of the checkpoint.
+    /// The hashes on the path from the session to the root of the checkpoint.
     pub anchor: Vec<String>,
     /// The root of the checkpoint, 64 hexadecimal digits.
     pub root: String,
-    /// Who says so.
+    /// The signature of the root, if the checkpoint is signed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<CheckpointSignature>,
 }
@@ -135,12 +134,12 @@ impl SessionTree {
 }
 
 impl CheckpointEntry {
-    /// Returns its hashes; `None` if they are malformed.
+    /// Returns the head and the root as hashes; `None` if they are malformed.
     pub fn hashes(&self) -> Option<(Hash, Hash)> {
         Some((hex::decode_lower(self.head.as_bytes())?, hex::decode_lower(self.root.as_bytes())?))
     }
 
-    /// Returns its leaf in the tree over sessions.
+    /// Returns the leaf of the entry in the tree over sessions.
     fn leaf(&self) -> Option<Vec<u8>> {
         let (head, root) = self.hashes()?;
         let mut leaf = b"guard session\0".to_vec();
@@ -162,7 +161,7 @@ fn message(sessions: u64, root: &Hash) -> Vec<u8> {
 /// The reason why a checkpoint or a proof is rejected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CheckpointError {
-    /// The format is invalid: the problem.
+    /// The format is invalid. Contains the problem.
     Form(String),
     /// The root does not match the content.
     Root,
@@ -174,7 +173,7 @@ pub enum CheckpointError {
     Unsigned,
     /// The signature does not match the content.
     Signature,
-    /// The signature is by another key: that key.
+    /// The signature was made with another key. Contains that key.
     Stranger(String),
     /// The proof leads to the root of another checkpoint.
     Other,

@@ -1,7 +1,7 @@
 //! The key that encrypts secrets in traces for its holder.
 //!
-//! One key of 32 bytes serves a folder or a database; each session has its own keys, derived from
-//! it and the session's id. Nothing here signs; see checkpoints.
+//! One key of 32 bytes serves a folder or a database. Each session has its own keys, derived from
+//! it and the session's id. This module does not sign; see checkpoints.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
@@ -30,7 +30,7 @@ pub struct Keys(Hash);
 pub enum KeyError {
     /// The file cannot be read or created.
     Io(PathBuf, io::Error),
-    /// The file does not hold exactly 64 hexadecimal digits.
+    /// The file does not contain exactly 64 hexadecimal digits.
     NoKey(PathBuf),
     /// The system provides no randomness.
     Random(String),
@@ -103,7 +103,7 @@ impl Keys {
             fs::create_dir_all(folder).map_err(fail)?;
         }
         let keys = Keys::random()?;
-        // The key is first written under another name: no reader sees half a key.
+        // The key is first written under another name, so that no reader sees a part of a key.
         let mut name = path.as_os_str().to_owned();
         static DRAFTS: AtomicU64 = AtomicU64::new(0);
         let draft = DRAFTS.fetch_add(1, Ordering::Relaxed);
@@ -116,7 +116,7 @@ impl Keys {
         let mut file = options.open(&draft).map_err(fail)?;
         file.write_all(format!("{}\n", hex::encode(&keys.0)).as_bytes()).map_err(fail)?;
         file.sync_all().map_err(fail)?;
-        // A process that comes second uses the key of the first.
+        // If another process has created the file first, its key is used.
         let linked = fs::hard_link(&draft, path);
         let _ = fs::remove_file(&draft);
         match linked {

@@ -1,7 +1,8 @@
-//! A line of a trace by its fixed format: number, kind and hashes, without parsing its payload.
+//! A line of a trace, read by its fixed format: number, kind and hashes, without parsing its
+//! payload.
 //!
 //! `guard_plan::record::Chain` writes every line as
-//! `{"seq":N,"time":"…","kind":"…",…,"prev":"…","hash":"…"}`, so the chain can be followed at the
+//! `{"seq":N,"time":"…","kind":"…",…,"prev":"…","hash":"…"}`, so the chain can be checked at the
 //! speed of SHA-256. `Record::parse` parses the whole record.
 
 use guard_plan::encode::Hash;
@@ -22,7 +23,7 @@ const TAIL: usize = PREV.len() + DIGITS + HASH.len() + DIGITS + END.len();
 /// The fixed fields of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LineFields<'l> {
-    /// Its number.
+    /// The number of the record.
     pub seq: u64,
     /// The session's clock, as written.
     pub time: &'l str,
@@ -39,7 +40,7 @@ pub struct LineFields<'l> {
 /// A format error of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineFlaw {
-    /// The line does not end like a record: it was cut, or is not a record.
+    /// The line does not end like a record: it was cut off, or is not a record.
     Cut,
     /// The line does not begin like a record.
     NoRecord,
@@ -67,7 +68,7 @@ impl<'l> LineFields<'l> {
         Ok(LineFields { seq, time, kind, prev, hash, body })
     }
 
-    /// Returns whether its hash matches its content.
+    /// Returns true if the hash matches the content.
     pub fn is_intact(&self) -> bool {
         Hash::from(Sha256::digest(self.body)) == self.hash
     }
@@ -105,23 +106,23 @@ pub struct Head {
     pub hash: Hash,
 }
 
-/// The reason why a line does not follow.
+/// The reason why a line does not continue the chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Break {
-    /// Its format is invalid.
+    /// The format of the line is invalid.
     Form(LineFlaw),
-    /// Its hash does not match its content: it was changed.
+    /// The hash does not match the content: the line was changed.
     Changed,
-    /// It names another record as its predecessor.
+    /// The line names another record as its predecessor.
     Prev,
-    /// Its number is wrong.
+    /// The number of the line is wrong.
     Seq {
         /// The number found.
         found: u64,
         /// The number expected.
         expected: u64,
     },
-    /// The trace begins in the middle, and not with a snapshot.
+    /// The trace begins in the middle, without a snapshot. Contains the first number.
     Begins(u64),
 }
 

@@ -1,5 +1,5 @@
-//! Merkle trees as in RFC 6962: leaves and nodes are hashed with different prefixes, so one cannot
-//! pass for the other.
+//! Merkle trees as in RFC 6962: leaves and nodes are hashed with different prefixes, so that
+//! neither can be mistaken for the other.
 
 use guard_plan::encode::Hash;
 use sha2::{Digest, Sha256};
@@ -39,7 +39,7 @@ impl Tree {
         self.size
     }
 
-    /// Returns its root; the root of an empty tree is the hash of the empty string.
+    /// Returns the root of the tree; the root of an empty tree is the hash of the empty string.
     pub fn root(&self) -> Hash {
         let mut peaks = self.peaks.iter().rev();
         let Some(last) = peaks.next() else { return Sha256::digest([]).into() };

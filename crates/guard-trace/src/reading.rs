@@ -1,4 +1,4 @@
-//! Lines and records, one at a time, from any reader; only the current line is held.
+//! Lines and records from any reader, one at a time. Only the current line is held in memory.
 //!
 //! Hostile input is bounded: a line that is too long is skipped to its end, and reported.
 
@@ -88,19 +88,19 @@ impl<R: BufRead> Lines<R> {
 /// A problem with a line of a trace.
 #[derive(Debug)]
 pub enum Flaw {
-    /// It cannot be read.
+    /// The line cannot be read.
     Io(io::Error),
-    /// It is longer than [`LINE_BYTES`].
+    /// The line is longer than [`LINE_BYTES`].
     TooLong,
-    /// It was cut: it is the last line, without a line break.
+    /// The line was cut off: it is the last line, and has no line break.
     Cut,
-    /// It is not a record: the reason.
+    /// The line is not a record. Contains the reason.
     NoRecord(String),
-    /// It was changed: its hash does not match.
+    /// The line was changed: its hash does not match.
     Changed,
-    /// It does not follow the record before it.
+    /// The line does not follow the record before it.
     Prev,
-    /// Its number is wrong.
+    /// The number of the line is wrong.
     Seq {
         /// The number found.
         found: u64,
@@ -131,7 +131,7 @@ pub struct Records<R> {
     lines: Lines<R>,
     /// The hash of the last record and the number of the next, if the chain is checked.
     chain: Option<(Hash, u64)>,
-    /// True once a broken chain was reported.
+    /// True if a broken chain was already reported.
     said: bool,
 }
 
@@ -205,7 +205,7 @@ impl<R: BufRead> Records<R> {
 /// The text before the hash of a line.
 const HASH: &[u8] = b",\"hash\":\"";
 
-/// Follows the chain; returns its problem, if any.
+/// Follows the chain, and returns its problem, if any.
 fn follow(chain: &mut (Hash, u64), record: &Record, line: &[u8]) -> Option<Flaw> {
     // Another session may follow in the same file.
     if record.seq == 0 && record.kind() == Kind::Open && chain.1 > 0 {

@@ -1,4 +1,4 @@
-//! Resumes a session from its trace alone (semantics §17).
+//! Resumption of a session from its trace alone (semantics §17).
 //!
 //! Every recorded event is decided again with the recorded answers of the world, and every record
 //! must be reproduced byte for byte: the resumed session equals the original. A snapshot replaces
@@ -32,21 +32,21 @@ pub struct Resumed {
 /// The reason why a session cannot be resumed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ResumeError {
-    /// The trace has no record.
+    /// The trace has no records.
     Empty,
-    /// The trace belongs to another plan: `plan, sha256:…`.
+    /// The trace belongs to another plan. Contains the difference: `plan, sha256:…`.
     Mismatch(String),
-    /// A record, by its number, is broken: the problem.
+    /// A record is broken. Contains its number and the problem.
     Broken(u64, String),
-    /// A record, by its number, differs from this plan's decision.
+    /// A record differs from this plan's decision. Contains its number.
     Diverged(u64),
-    /// A record, by its number, is of an event that the session cannot take: the reason.
+    /// A record has an event that the session does not accept. Contains its number and the reason.
     Refused(u64, String),
-    /// A record, by its number, holds hashes of secrets without seals.
+    /// A record contains hashes of secrets without seals. Contains its number.
     Secrets(u64),
-    /// The seals of a record cannot be opened with this key.
+    /// The seals of a record cannot be opened with this key. Contains its number.
     Key(u64),
-    /// A snapshot, by its number, cannot be used.
+    /// A snapshot cannot be used. Contains its number and the reason.
     Snapshot(u64, RecallError),
 }
 
@@ -75,7 +75,8 @@ impl fmt::Display for ResumeError {
 impl std::error::Error for ResumeError {}
 
 impl ResumeError {
-    /// The number of the record concerned; that of the first record if none is.
+    /// Returns the number of the record that the error is about; if there is none, that of the
+    /// first record.
     pub fn record(&self) -> u64 {
         match self {
             ResumeError::Empty | ResumeError::Mismatch(_) => 0,
@@ -89,14 +90,14 @@ impl ResumeError {
     }
 }
 
-/// Resumes a session from the lines of its trace: all of them, or those from a snapshot on. What was
-/// decided before the last upgrade is not decided again: the plan for it may not be at hand. Its
-/// chain is followed.
+/// Resumes a session from the lines of its trace: all of them, or those from a snapshot on.
+/// Decisions before the last upgrade are not repeated, because their plan may not be available.
+/// Their hash chain is checked.
 ///
 /// # Errors
 ///
 /// Returns an error if a line is broken, differs from the plan's decision, belongs to another plan,
-/// or holds secrets that the keys do not open.
+/// or contains secrets that the keys do not open.
 pub fn resume<'l>(
     kernel: &Kernel,
     secrets: &Arc<dyn Secrets>,
@@ -112,7 +113,7 @@ pub fn resume<'l>(
     }
 }
 
-/// Resumes a session from its first record, or from one that holds its memory.
+/// Resumes a session from its first record, or from a record that contains its whole state.
 ///
 /// # Errors
 ///
@@ -131,14 +132,14 @@ pub fn resume_from<'l>(
     Ok(resumed)
 }
 
-/// Returns the position of the last record by which the session went on under another plan.
+/// Returns the index of the last record with which the session continued under another plan.
 pub fn last_upgrade(lines: &[impl AsRef<str>]) -> Option<usize> {
     let is_upgrade =
         |line: &str| LineFields::read(line.as_bytes()).is_ok_and(|line| line.kind == "upgrade");
     lines.iter().rposition(|line| is_upgrade(line.as_ref()))
 }
 
-/// Follows the chain of a trace that begins with its first record or with a snapshot.
+/// Checks the hash chain of a trace that begins with its first record or with a snapshot.
 fn follow(lines: &[&str]) -> Result<(), ResumeError> {
     let mut head = Head::default();
     for line in lines {
@@ -148,8 +149,9 @@ fn follow(lines: &[&str]) -> Result<(), ResumeError> {
     Ok(())
 }
 
-/// Serializes the session's memory without its trace, for stores and snapshots. Sealed if the guard
-/// has secrets; `None` if they cannot be sealed. The number is that of the next record.
+/// Serializes the session's state without its trace, for stores and snapshots. The bytes are sealed
+/// if the guard has secrets; `None` if they cannot be sealed. The number is that of the next
+/// record.
 pub fn remember(
     kernel: &Kernel,
     session: &SessionState,
@@ -174,8 +176,8 @@ fn memory_of(kernel: &Kernel, session: &SessionState, answers: &[(Box<str>, Json
     bytes
 }
 
-/// Restores the session from a store's memory. The number is that of its next record, the hash that
-/// of its last.
+/// Restores the session from a store's memory. The number is that of its next record, and the hash
+/// that of its last record.
 ///
 /// # Errors
 ///
@@ -323,17 +325,18 @@ impl Resumed {
     }
 }
 
-/// The error for a record whose event the session cannot take. Resumption and replay give the same.
+/// Returns the error for a record whose event the session does not accept. Resumption and replay
+/// give the same error.
 pub(crate) fn refused(record: &Record, error: &StepError) -> ResumeError {
     ResumeError::Refused(record.seq, error.to_string())
 }
 
-/// Writes a record again that is not one of an event: answers, a contract's report, a snapshot.
-/// `None` if it is one of an event.
+/// Writes a record again that is not an event: answers, a contract's report, a snapshot. Returns
+/// `None` for the record of an event.
 ///
 /// # Errors
 ///
-/// Returns an error if a snapshot is not of this session's memory.
+/// Returns an error if a snapshot does not contain this session's memory.
 pub(crate) fn rewritten<'r>(
     kernel: &Kernel,
     secrets: &Arc<dyn Secrets>,
@@ -355,7 +358,7 @@ pub(crate) fn rewritten<'r>(
     }))
 }
 
-/// Stores answers for probes: the last one for each counts.
+/// Stores answers for probes. The last answer for each probe counts.
 fn keep(kept: &mut Vec<(Box<str>, Json)>, answers: &Json) {
     let Json::Object(members) = answers else { return };
     for (name, json) in members {
@@ -419,8 +422,9 @@ fn snapshot_as(
     })
 }
 
-/// The payload of the record by which a session goes on under another plan. Sealed if either guard
-/// has secrets; `None` if they cannot be sealed. `answers` are those that the new plan's probes know.
+/// Returns the payload of the record with which a session continues under another plan. It is
+/// sealed if either guard has secrets; `None` if it cannot be sealed. `answers` are those that the
+/// new plan's probes know.
 pub fn upgrade_payload(
     (from, to): (&Kernel, &Kernel),
     upgraded: &Upgraded,
@@ -441,7 +445,7 @@ pub fn upgrade_payload(
     })
 }
 
-/// The answers of a host that a plan's probes can be given.
+/// Returns the answers of a host that belong to probes of a plan.
 pub fn answers_for(to: &Kernel, answers: &[(Box<str>, Json)]) -> Vec<(Box<str>, Json)> {
     let known = |name: &str| to.plan().probes.iter().any(|probe| probe.name == name);
     answers.iter().filter(|(name, _)| known(name)).cloned().collect()

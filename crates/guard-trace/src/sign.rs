@@ -1,4 +1,4 @@
-//! Signatures of checkpoints: Ed25519, keys in files.
+//! Signatures of checkpoints: Ed25519, with keys in files.
 //!
 //! These keys are independent of the keys for secrets: a verifier of a trace need not be able to
 //! read sealed data.

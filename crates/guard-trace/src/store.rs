@@ -1,7 +1,7 @@
-//! Stores: the storage of session records, and the guarantees to the caller.
+//! Stores: the storage of session records, and its guarantees.
 //!
 //! A store accepts a commit as a whole or not at all, only directly after its last record, and
-//! acknowledges it only when it has the requested durability. It follows the hash chain and reads
+//! acknowledges it only after it has the requested durability. It checks the hash chain and reads
 //! no other part of a record. The runtime interprets the records and the session's memory.
 
 mod error;
@@ -37,8 +37,8 @@ pub enum Durability {
     /// Commits are synchronised to disk in groups; the store waits at most this long for further
     /// ones.
     Batch(Duration),
-    /// Handed to the operating system: the commit survives the end of the process, but not a crash
-    /// of the machine.
+    /// The commit is passed to the operating system: it survives the end of the process, but not a
+    /// crash of the machine.
     Off,
 }
 
@@ -95,13 +95,13 @@ pub struct SharedCharge<'c> {
 pub enum Committed {
     /// The commit is stored.
     Yes(Head),
-    /// Another process has committed to the session since; nothing is stored. The caller begins the
-    /// session again.
+    /// Another process has committed to the session since, so nothing is stored. The caller begins
+    /// the session again.
     Conflict {
         /// The number of records.
         version: u64,
     },
-    /// A charge exceeds its limit; nothing is stored.
+    /// A charge exceeds its limit, so nothing is stored.
     OverBudget {
         /// The budget.
         key: String,
@@ -171,16 +171,16 @@ pub trait Store: Send + Sync {
     /// Returns an error if the store cannot be read.
     fn spent(&self, key: &str) -> Result<i64, StoreError>;
 
-    /// Returns the sessions that the store's ledger knows, sorted: those that must be there. `None`
-    /// if the store has no ledger yet.
+    /// Returns the sessions in the store's ledger, sorted. All of them must exist. `None` if the
+    /// store has no ledger yet.
     ///
     /// # Errors
     ///
     /// Returns an error if the ledger is damaged, or missing although there are sessions.
     fn known(&self) -> Result<Option<Vec<String>>, StoreError>;
 
-    /// Returns what is wrong with the store as a whole, a sentence each: sessions that are gone, that
-    /// the ledger does not know, and data that belongs to no session.
+    /// Returns the problems of the store as a whole, one sentence each: sessions that are missing,
+    /// sessions that the ledger does not know, and data that belongs to no session.
     ///
     /// # Errors
     ///
@@ -189,23 +189,24 @@ pub trait Store: Send + Sync {
         audit(self)
     }
 
-    /// Copies the store to a path that does not exist yet, while others use it. The copy is one state
-    /// of the ledger, and of every session a state that is not older. The key is not copied.
+    /// Copies the store to a new path, while others use it. The copy contains one state of the
+    /// ledger, and of every session a state that is at least as new. The key is not copied.
     ///
     /// # Errors
     ///
     /// Returns an error if the store cannot be read, or the path cannot be written.
     fn backup(&self, to: &Path) -> Result<(), StoreError>;
 
-    /// Writes into the ledger what the store holds: sessions that it does not know, and that others
-    /// are gone. Returns what it wrote, a sentence each.
+    /// Updates the ledger to the content of the store: it adds unknown sessions, and marks missing
+    /// ones as removed. Returns the entries that were written, one sentence each.
     ///
     /// # Errors
     ///
     /// Returns an error if the store cannot be read or written, or the ledger is damaged.
     fn settle_ledger(&self) -> Result<Vec<String>, StoreError>;
 
-    /// Returns the number of bytes that it takes up on disk; of a database, what is in use of it.
+    /// Returns the number of bytes that the store uses on disk; for a database, the bytes in use in
+    /// it.
     ///
     /// # Errors
     ///
@@ -220,7 +221,7 @@ pub trait Store: Send + Sync {
     /// Returns an error if that record is not a snapshot, or the store cannot be written.
     fn forget(&self, session: &str, before: u64) -> Result<(), StoreError>;
 
-    /// Removes a whole session; returns whether it existed.
+    /// Removes a whole session. Returns true if it existed.
     ///
     /// # Errors
     ///
@@ -251,7 +252,7 @@ pub(crate) fn audit<S: Store + ?Sized>(store: &S) -> Result<Vec<String>, StoreEr
 ///
 /// # Errors
 ///
-/// Returns [`StoreError::BadSession`] if it is not.
+/// Returns [`StoreError::BadSession`] if the id is invalid.
 pub fn check_id(session: &str) -> Result<(), StoreError> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let fits = !session.is_empty() && session.len() <= MAX_ID && !session.starts_with('.');
@@ -285,7 +286,7 @@ pub fn open(
     durability: Durability,
     key: Option<&Path>,
 ) -> Result<(Box<dyn Store>, Keys), StoreError> {
-    // Asked once: another process may make it at this moment.
+    // The metadata is read only once, because another process may create the path at this moment.
     let folder = match std::fs::metadata(path) {
         Ok(meta) => meta.is_dir(),
         Err(_) => !is_database_name(path),
@@ -307,8 +308,8 @@ pub fn open(
     Ok((store, keys))
 }
 
-/// Makes a database before its key. So a key without a database means that the database is gone:
-/// then its sessions must not begin anew.
+/// Creates a database before its key. So a key without a database means that the database was lost,
+/// and its sessions must not begin anew.
 fn made_before_its_key(path: &Path, key: &Path, durability: Durability) -> Result<(), StoreError> {
     if !key.exists() {
         return SqliteStore::open(path, durability, None).map(drop);
@@ -391,7 +392,7 @@ pub(crate) fn charged(spent: i64, charge: &SharedCharge<'_>) -> Result<Option<i6
 /// The new amounts spent, by budget.
 pub(crate) type Sums<'c> = Vec<(&'c str, i64)>;
 
-/// Adds the charges of a commit to the amounts spent; returns the new amount for each key, or the
+/// Adds the charges of a commit to the amounts spent. Returns the new amount for each key, or the
 /// key that exceeds its limit.
 pub(crate) fn charge_all<'c>(
     charges: &'c [SharedCharge<'c>],

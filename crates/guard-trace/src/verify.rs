@@ -1,4 +1,4 @@
-//! Verification: checks that a trace is as it was written, and names the records that are not.
+//! Verification: checks that a trace is unchanged, and names the records that are not.
 //!
 //! Traces are read as a stream. Hashing needs no order, so pieces of one trace are hashed on
 //! several cores; following the chain needs order, and is cheap. Replay checks whether a verdict is

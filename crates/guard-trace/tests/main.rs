@@ -1,4 +1,5 @@
-//! Tests of the stores' guarantees, for every store; of verification; of killed processes and failing disks.
+//! Tests of the guarantees of every store, of verification, of killed processes and of failing
+//! disks.
 
 #[path = "main/big.rs"]
 mod big;

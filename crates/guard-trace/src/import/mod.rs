@@ -1,4 +1,4 @@
-//! Imports logs of other tools as sessions, to test a guard on the past calls of an agent.
+//! Import of logs of other tools as sessions, to test a guard on the past calls of an agent.
 //!
 //! A call in a log counts as allowed, with its logged outcome. The resulting records have no hash
 //! chain and prove nothing; they are only for `replay`. Logs are hostile input: lines that are not
@@ -60,7 +60,7 @@ impl Form {
         (text("tool").is_some() || text("prompt").is_some()).then_some(Form::Plain)
     }
 
-    /// Returns its name on the command line.
+    /// Returns the name of the format on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Form::ClaudeCode => "claude-code",
@@ -74,7 +74,7 @@ impl Form {
 /// The consumer of the records, called with the session's id.
 pub type RecordSink<'g> = dyn FnMut(&str, Record) + 'g;
 
-/// Importer of one log.
+/// An importer of one log.
 #[derive(Debug)]
 pub struct Importer {
     form: Option<Form>,
@@ -286,8 +286,8 @@ fn text_of(content: &Json) -> Option<String> {
     }
 }
 
-/// Returns the arguments under the names by which hooks and the proxy give them to a guard; as they are if two would have the
-/// same name.
+/// Returns the arguments under the names by which hooks and the proxy pass them to a guard, or
+/// unchanged if two would have the same name.
 fn named(args: Json) -> Json {
     let Json::Object(members) = &args else { return args };
     let own: Vec<&str> = members.iter().map(|(name, _)| &**name).collect();

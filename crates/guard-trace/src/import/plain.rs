@@ -1,5 +1,5 @@
-//! `{"tool": …, "args": {…}, "outcome": "success"}`, one call per line; `{"prompt": …}` is a user
-//! message.
+//! Lines of the form `{"tool": …, "args": {…}, "outcome": "success"}`, one call each; `{"prompt":
+//! …}` is a user message.
 
 use super::session::LoggedOutcome;
 use super::{Importer, RecordSink, arguments, time_of};

@@ -1,4 +1,4 @@
-//! One session of a log as records: its clock and its pending calls.
+//! The records of one session of a log: its clock and its pending calls.
 
 use guard_plan::json::Json;
 use guard_plan::plan::Millis;
@@ -47,7 +47,7 @@ impl RecordBuilder {
         &self.name
     }
 
-    /// Its clock.
+    /// Returns the current time of the session.
     pub fn now(&self) -> Option<Millis> {
         self.now
     }

@@ -3,7 +3,7 @@
 use super::*;
 use guard_plan::record::Payload;
 
-/// Renders the import of a log: a line for each record, and the skipped lines.
+/// Formats the import of a log: a line for each record, and the skipped lines.
 fn told(form: Option<Form>, log: &str) -> String {
     let mut importer = Importer::new(form, "log", "s");
     let mut out = String::new();

@@ -22,11 +22,13 @@ struct ForeseenDecision<'a> {
 
 /// The decision with both possible answers to its one missing question.
 enum Hypothetical {
-    /// The same with both; with one of the answers.
+    /// The decision is the same with both answers. Contains the verdict for one of them, and that
+    /// answer.
     Said(Verdict, bool),
-    /// They differ; with this answer the decision is as recorded.
+    /// The decisions differ. With this answer the decision is as recorded.
     Goes(bool),
-    /// They differ, and neither is as recorded; or the question is not yes or no.
+    /// The decisions differ and neither is as recorded, or the question is not a yes-or-no
+    /// question.
     Open,
 }
 
@@ -64,8 +66,8 @@ impl Replay<'_> {
             self.foresee(proposal, &then.asked, was);
         let goes = verdict.as_ref().is_none_or(|verdict| verdict.decision == Decision::Allow);
         let mut proposed = None;
-        // A call that was refused then and would be allowed now changes nothing: its outcome is
-        // unknown.
+        // A call that was refused in the recording and would now be allowed changes nothing,
+        // because its outcome is unknown.
         if was == Decision::Allow || !goes {
             match kernel.propose(&mut self.session, proposal, &mut world) {
                 Ok(now) => proposed = Some(now),
@@ -109,7 +111,7 @@ impl Replay<'_> {
         let mut foreseen =
             ForeseenDecision { verdict: None, unsaid: None, world: RecordedAnswers::new(asked) };
         if self.recorder.is_some() && was == Decision::Allow {
-            // A second evaluation would cost as much and hardly ever differ.
+            // A second evaluation would cost as much and would rarely differ.
             return foreseen;
         }
         let mut world = RecordedAnswers::new(asked);
@@ -135,7 +137,7 @@ impl Replay<'_> {
         foreseen
     }
 
-    /// Returns whether a refused call changes the session: a cadence, or a probe's answer.
+    /// Returns true if a refused call changes the session: a cadence, or the answer of a probe.
     fn remembers_refusals(&self) -> bool {
         let plan = self.judge.kernel.plan();
         !plan.feedback.is_empty() || !plan.probes.is_empty()
@@ -160,7 +162,7 @@ impl Replay<'_> {
                 &mut world,
                 &mut self.scratch,
             );
-            // A second missing question appears only when the first is answered.
+            // A second missing question appears only after the first is answered.
             (answer, now.verdict, world.open)
         });
         if !ways[0].2 && !ways[1].2 && ways[0].1.decision == ways[1].1.decision {
@@ -172,7 +174,7 @@ impl Replay<'_> {
         goes.map_or(Hypothetical::Open, |(answer, ..)| Hypothetical::Goes(*answer))
     }
 
-    /// Replays a call that the kernel served, then or now.
+    /// Replays a call that the kernel served in the recording, or serves now.
     fn served(
         &mut self,
         record: &Record,
@@ -188,7 +190,8 @@ impl Replay<'_> {
                 self.said.aspect(record, Aspect::Item, &then, &now, self.unsure);
             }
             (Some(result), None) => {
-                // The host runs it now; the result that the kernel gave then is the best available.
+                // The host would run the call now. The recorded result of the kernel is the best
+                // available one.
                 let ending = Ending::Success(Some(result));
                 let settlement = Settlement { call: proposal.call, ending, now: proposal.now };
                 let _ = self.judge.kernel.settle(

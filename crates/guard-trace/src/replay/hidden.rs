@@ -58,7 +58,7 @@ fn is_marked(asked: &Asked) -> bool {
     }
 }
 
-/// Returns the arguments, result or data of a record that holds marks, as they were recorded.
+/// Returns the arguments, result or data of a record that contains marks, as recorded.
 pub(super) fn marked(record: &Record) -> Option<Json> {
     let body: Option<&Json> = match &record.payload {
         Payload::Open(open) => open.data.as_deref(),
@@ -71,7 +71,8 @@ pub(super) fn marked(record: &Record) -> Option<Json> {
     body.filter(|body| holds_marks(body)).cloned()
 }
 
-/// Puts something else wherever the recorded value holds a mark; true if that was not there already.
+/// Replaces every value whose recorded value contains a mark by the stand-in. Returns true if some
+/// value was not the stand-in before.
 pub(super) fn hide_marked(shown: &mut Json, recorded: &Json, stand_in: &str) -> bool {
     match (shown, recorded) {
         (Json::Object(shown), Json::Object(recorded)) => {
@@ -98,7 +99,7 @@ pub(super) fn hide_marked(shown: &mut Json, recorded: &Json, stand_in: &str) -> 
     }
 }
 
-/// Returns true if each mark of a recorded value stands in a member whose name `is_secret` accepts.
+/// Returns true if each mark of a recorded value is in a member whose name `is_secret` accepts.
 pub(super) fn are_named(recorded: &Json, is_secret: &dyn Fn(&str) -> bool) -> bool {
     match recorded {
         Json::String(text) => !is_mark(text),
@@ -126,8 +127,8 @@ fn is_mark(text: &str) -> bool {
     digits.is_some_and(|digits| digits.len() == 64 && digits.bytes().all(|b| b.is_ascii_hexdigit()))
 }
 
-/// By tool and parameter: true if a rule or a type reads the value. A mark that no rule reads is as
-/// good as its secret: equal secrets have equal marks.
+/// For each tool and parameter, true if a rule or a type reads the value. If no rule reads a value,
+/// its mark can replace the secret, because equal secrets have equal marks.
 #[derive(Debug, Clone)]
 pub(super) struct Looks(Vec<Vec<bool>>);
 

@@ -27,7 +27,7 @@ pub struct Replay<'k> {
     pub(super) scratch: Scratch,
     /// True if an earlier event could not be decided, so that the session may differ.
     pub(super) unsure: bool,
-    /// The error of an event that the session cannot take.
+    /// The error of an event that the session does not accept.
     pub(super) refusal: Option<StepError>,
     pub(super) said: Replayed,
 }
@@ -143,7 +143,7 @@ impl<'k> Replay<'k> {
         }
         match record.payload {
             Payload::Open(_) => return Err(ReplayError::Again),
-            // A plan that decides all of a session goes on deciding it.
+            // A plan that decides the whole session continues to decide it.
             Payload::Upgrade(_) => return self.passed(&record),
             Payload::Answers(_)
             | Payload::Contract(_)
@@ -151,7 +151,7 @@ impl<'k> Replay<'k> {
             | Payload::Ledger(_) => return self.no_event(record, line),
             _ => {}
         }
-        // A sealed part cannot be sealed again without the key.
+        // Without the key, a sealed part cannot be sealed again.
         let closed = record.sealed().is_some() && self.secrets.is_none();
         let marked = hidden::marked(&record);
         hidden::reveal(&mut record, self.secrets.as_deref());
@@ -173,7 +173,8 @@ impl<'k> Replay<'k> {
         };
         let refusal = self.refusal.take().filter(|_| certain && !self.said.has_diverged());
         if let Some(error) = refusal {
-            // Its own plan never wrote a record of such an event. After a difference it may be a consequence of it.
+            // The recorded plan never wrote a record of such an event. After a difference, the
+            // event may be a consequence of it.
             return Err(ReplayError::Forged(resume::refused(&record, &error)));
         }
         let time = time::parse_rfc3339(&record.time).unwrap_or(self.said.end);
@@ -185,7 +186,7 @@ impl<'k> Replay<'k> {
         Ok(())
     }
 
-    /// Replays a record that is not one of an event: the kernel skips it, and its own plan writes it
+    /// Replays a record that is not an event. The kernel skips it, and the recorded plan writes it
     /// again.
     fn no_event(&mut self, mut record: Record, line: Option<&[u8]>) -> Result<(), ReplayError> {
         let closed = record.sealed().is_some() && self.secrets.is_none();
@@ -211,12 +212,12 @@ impl<'k> Replay<'k> {
         Ok(())
     }
 
-    /// Replays the record by which the session went on under another plan, which decides from now on.
-    /// The session before must come over as it did then.
+    /// Replays the record with which the session continued under another plan, which decides from
+    /// then on. The transfer of the session must give the same result as in the recording.
     ///
     /// # Errors
     ///
-    /// Returns an error if its own plans cannot have written the record.
+    /// Returns an error if the recorded plans cannot have written the record.
     pub fn upgrade(
         &mut self,
         judge: &'k Judge,
@@ -248,7 +249,7 @@ impl<'k> Replay<'k> {
         let same = again.session.memory() == resumed.session.memory()
             && said(&again.anew, &upgrade.anew)
             && said(&again.dropped, &upgrade.dropped);
-        // Before a difference was found the session is what it was then.
+        // Until a difference is found, the session is identical to the recorded one.
         if !same && !self.unsure && !self.said.has_diverged() {
             return Err(ReplayError::Forged(ResumeError::Diverged(record.seq)));
         }
@@ -258,7 +259,7 @@ impl<'k> Replay<'k> {
         Ok(())
     }
 
-    /// Passes over an upgrade: from there on another plan has decided.
+    /// Skips an upgrade: in the recording, another plan has decided from there on.
     fn passed(&mut self, record: &Record) -> Result<(), ReplayError> {
         self.said.passed();
         self.recorder = None;
@@ -405,7 +406,7 @@ impl<'k> Replay<'k> {
     }
 }
 
-/// Without a key, returns marks that are never compared.
+/// Returns the secrets for the replay. Without a key, these are marks that are never compared.
 fn replayed_secrets(secrets: Option<&Arc<dyn Secrets>>) -> Arc<dyn Secrets> {
     secrets.cloned().unwrap_or_else(|| Arc::new(Salt::new(b"")))
 }

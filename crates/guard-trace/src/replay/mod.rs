@@ -1,9 +1,10 @@
-//! Replay of recorded sessions: with the plan they were recorded with, or with another.
+//! Replay of recorded sessions: with the recorded plan, or with another one.
 //!
-//! With the same plan every record is reproduced byte for byte. With another, each recorded event
-//! is decided by it in order, and the differences are counted in two views (replay reference): *as
-//! recorded*, to the end of each session, and *strict*, up to the first difference. Unknown
-//! outcomes are counted separately and never guessed. Reads no files; one record at a time is held.
+//! With the same plan, every record is reproduced byte for byte. With another plan, each recorded
+//! event is decided by it in order, and the differences are counted in two views (replay
+//! reference): *as recorded*, to the end of each session, and *strict*, up to the first difference.
+//! Unknown outcomes are counted separately and never guessed. This module reads no files and holds
+//! one record at a time.
 
 mod call;
 mod compare;
@@ -23,11 +24,11 @@ use hidden::Looks;
 use std::fmt;
 use std::sync::Arc;
 
-/// A compiled plan that replays recorded sessions; one serves many at once.
+/// A compiled plan that replays recorded sessions. One judge can replay many sessions at once.
 #[derive(Debug)]
 pub struct Judge {
     kernel: Kernel,
-    /// Its plan, for what is shown of arguments.
+    /// The plan, for the display of arguments.
     shown: Arc<Plan>,
     hash: String,
     looks: Looks,
@@ -45,12 +46,12 @@ impl Judge {
         Ok(Judge { hash: kernel.loaded().hash_text(), looks: Looks::new(&shown), kernel, shown })
     }
 
-    /// The content hash of the plan, `sha256:…`.
+    /// Returns the content hash of the plan, `sha256:…`.
     pub fn hash(&self) -> &str {
         &self.hash
     }
 
-    /// The guard's name.
+    /// Returns the guard's name.
     pub fn guard(&self) -> &str {
         &self.kernel.plan().guard
     }
@@ -63,19 +64,20 @@ pub enum ReplayError {
     NoOpening,
     /// The trace begins with a snapshot of another plan.
     Snapshot,
-    /// The snapshot cannot be used: the reason.
+    /// The snapshot cannot be used. Contains the reason.
     Recall(String),
     /// The session is opened a second time.
     Again,
     /// A record is invalid: its time or an amount cannot be read.
     Senseless,
-    /// The kernel cannot open it.
+    /// The kernel cannot open the session.
     Open(StepError),
-    /// It goes on under another plan, from one that did not decide it here: that one's hash.
+    /// The session continues under another plan, from a plan that did not decide it in this replay.
+    /// Contains that plan's hash.
     OtherPlan(String),
-    /// What it remembers under another plan is sealed, and there is no key.
+    /// The session's state under another plan is sealed, and there is no key.
     Closed,
-    /// The plan that it was recorded with cannot have written the record.
+    /// The recorded plan cannot have written the record.
     Forged(ResumeError),
 }
 

@@ -22,19 +22,19 @@ pub type RuleDifference = (Code, String, Option<String>, Decision, Decision);
 /// A replayed session.
 #[derive(Debug, Clone)]
 pub struct Replayed {
-    /// Its id.
+    /// The id of the session.
     pub session: String,
     /// The recorded guard.
     pub guard: String,
-    /// The content hash of its plan.
+    /// The content hash of the recorded plan.
     pub plan: String,
     /// True if the recorded plan is also the replaying plan.
     pub own: bool,
-    /// True if all its records were compared byte for byte.
+    /// True if all records were compared byte for byte.
     pub exact: bool,
     /// The start time, in milliseconds.
     pub start: Millis,
-    /// Its clock at the end.
+    /// The session's clock at the end, in milliseconds.
     pub end: Millis,
     /// The number of records.
     pub records: u64,
@@ -51,13 +51,14 @@ pub struct Replayed {
     /// The calls and other differences, up to the limit.
     pub marks: Vec<Mark>,
     pub(super) options: ReplayOptions,
-    /// The plan that decides now: it says what is secret.
+    /// The plan that decides now. It determines which values are secret.
     judged_by: Arc<Plan>,
-    /// The arguments of the call at hand as they were recorded, if they hold marks.
+    /// The recorded arguments of the current call, if they contain marks.
     marked: Option<Json>,
-    /// True once something was revealed that the plan which decides now does not call secret: its words may say it.
+    /// True if a value was revealed that is not secret in the deciding plan, so that texts of that
+    /// plan may contain it.
     outspoken: bool,
-    /// The first difference has come.
+    /// True after the first difference.
     diverged: bool,
 }
 
@@ -101,17 +102,17 @@ impl Replayed {
         }
     }
 
-    /// Another plan decides from now on; it says what is secret.
+    /// Sets the plan that decides from now on. It determines which values are secret.
     pub(super) fn judged_by(&mut self, plan: Arc<Plan>) {
         self.judged_by = plan;
     }
 
-    /// The plan that decided then is another from now on.
+    /// Records that another plan has decided the recording from here on.
     pub(super) fn passed(&mut self) {
         (self.own, self.exact) = (false, false);
     }
 
-    /// Returns its row of a timeline.
+    /// Returns the row of the session in a timeline.
     pub fn lane(&self, file: &str) -> TimelineRow {
         TimelineRow {
             file: file.to_owned(),
@@ -123,7 +124,7 @@ impl Replayed {
         }
     }
 
-    /// Counts in both views, as far as the strict one goes.
+    /// Counts in both views, as far as the strict view reaches.
     fn count(&mut self, count: impl Fn(&mut View)) {
         count(&mut self.recorded);
         if !self.diverged {
@@ -131,7 +132,7 @@ impl Replayed {
         }
     }
 
-    /// Returns whether something differed so far.
+    /// Returns true if a difference was found so far.
     pub(super) fn has_diverged(&self) -> bool {
         self.diverged
     }
@@ -200,8 +201,8 @@ impl Replayed {
         self.diverged = true;
     }
 
-    /// Counts different feedback. It may change the agent's next actions, but need not: the strict
-    /// view continues.
+    /// Counts different feedback. It does not necessarily change the agent's next actions, so the
+    /// strict view continues.
     pub(super) fn words(
         &mut self,
         record: &Record,
@@ -238,10 +239,10 @@ impl Replayed {
         self.diverged = true;
     }
 
-    /// Remembers what a record held as marks only, before it was revealed.
+    /// Remembers the values of a record that were only marks before they were revealed.
     pub(super) fn keep_marks(&mut self, record: &Record, marked: Option<Json>) {
         self.marked = None;
-        // Without the key nothing was revealed.
+        // Without the key, nothing was revealed.
         let is_revealed = || hidden::marked(record).is_none();
         let Some(marked) = marked.filter(|_| !self.own && is_revealed()) else { return };
         if let Payload::Propose(propose) = &record.payload {
@@ -309,7 +310,7 @@ impl Replayed {
         });
     }
 
-    /// Arguments as people see them, without the secrets of either guard, whoever has the key.
+    /// Formats arguments for people, without the secrets of either guard, even if the key is known.
     fn shown_arguments(&self, tool: &str, args: &Json) -> String {
         let mut shown = self.without_secrets(tool, args);
         if let Some(marked) = &self.marked {

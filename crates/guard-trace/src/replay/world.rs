@@ -5,8 +5,8 @@ use guard_plan::plan::Command;
 use guard_plan::record::{Asked, Content, Ran};
 use guard_runtime::World;
 
-/// The answers of a record. A question that was not asked then has no answer, and is noted as
-/// missing.
+/// The answers of a record. A question that was not asked in the recording has no answer, and is
+/// noted as missing.
 #[derive(Debug)]
 pub(super) struct RecordedAnswers<'a> {
     asked: &'a [Asked],
@@ -14,7 +14,7 @@ pub(super) struct RecordedAnswers<'a> {
     supposed: Option<bool>,
     /// The first missing question, as text.
     pub missing: Option<String>,
-    /// True if a second question is missing, or one that is not yes or no.
+    /// True if a second question is missing, or a question that is not a yes-or-no question.
     pub open: bool,
 }
 

@@ -12,15 +12,15 @@ pub enum StoreError {
     BadSession(String),
     /// The commit does not follow the stored records, or is invalid. Nothing was written.
     Misfit(String),
-    /// Another process uses it, and did not release it in time.
+    /// Another process uses the file, and did not release it in time.
     Locked(PathBuf),
     /// The disk is full.
     Full(PathBuf),
     /// The process, or the system, has too many files open.
     Exhausted(PathBuf),
-    /// It cannot be read or written.
+    /// The file cannot be read or written.
     Io(PathBuf, String),
-    /// The stored data is not as it was written.
+    /// The stored data differs from the data that was written.
     Damaged {
         /// The file.
         path: PathBuf,
@@ -31,7 +31,8 @@ pub enum StoreError {
         /// The problem.
         why: String,
     },
-    /// The file is not the one that holds the records: it was deleted, moved, replaced or cut.
+    /// The file is not the one that contains the records: it was deleted, moved, replaced or cut
+    /// off.
     Lost {
         /// The file.
         path: PathBuf,
@@ -42,14 +43,15 @@ pub enum StoreError {
     Version {
         /// The file.
         path: PathBuf,
-        /// Its version.
+        /// The version of the file.
         found: i64,
         /// The supported version.
         known: i64,
     },
     /// The file is not a store.
     NoStore(PathBuf),
-    /// An earlier commit of the session failed: it is refused until the session is begun again.
+    /// An earlier commit of the session failed. Further commits are refused until the session is
+    /// begun again.
     Refused(String),
     /// The key of the store cannot be used.
     Key(KeyError),
@@ -97,7 +99,7 @@ impl fmt::Display for StoreError {
 impl std::error::Error for StoreError {}
 
 impl StoreError {
-    /// Returns the error for a file that does not hold the records any more.
+    /// Returns the error for a file that no longer contains the records.
     pub(crate) fn lost(path: &Path, why: &str) -> StoreError {
         StoreError::Lost { path: path.to_owned(), why: why.to_owned() }
     }
@@ -114,7 +116,7 @@ impl StoreError {
         }
     }
 
-    /// Returns whether it concerns the disk, so that the state of earlier writes is unknown.
+    /// Returns true if the error concerns the disk, so that the state of earlier writes is unknown.
     pub(crate) fn is_of_writing(&self) -> bool {
         !matches!(
             self,

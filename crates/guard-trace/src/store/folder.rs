@@ -1,7 +1,7 @@
 //! A folder of traces: JSON Lines, one file per session, locked while in use.
 //!
-//! A record cut by a crash was never acknowledged, and is removed. Files are synchronised one by
-//! one: commits cannot be grouped, so `batch` equals `full` here.
+//! A record that was cut off by a crash was never acknowledged, and is removed. Files are
+//! synchronised one by one: commits cannot be grouped, so `batch` equals `full` here.
 
 mod file;
 mod ledger;
@@ -40,7 +40,7 @@ pub struct FolderStore {
     durability: Durability,
     keys: Option<Keys>,
     held: Mutex<HashMap<String, Arc<Mutex<Held>>>>,
-    /// The sessions that some thread opens at this moment.
+    /// The sessions that a thread is opening at this moment.
     opening: Mutex<HashMap<String, Arc<Mutex<()>>>>,
     seen: Seen,
     marks: ChainMarks,
@@ -85,10 +85,11 @@ impl FolderStore {
         self.dir.join(format!("{session}.snapshot"))
     }
 
-    /// Returns the session's locked file; opens it if this process does not have it.
+    /// Returns the session's locked file, and opens it if this process does not have it.
     fn hold(&self, session: &str) -> Result<Arc<Mutex<Held>>, StoreError> {
         let path = self.path(session)?;
-        // One thread opens a session, the others wait for it; those with other sessions go on.
+        // One thread opens a session while others wait for it. Threads with other sessions
+        // continue.
         let opening = Arc::clone(lock(&self.opening).entry(session.to_owned()).or_default());
         let turn = lock(&opening);
         let known = lock(&self.held).get(session).cloned();
@@ -105,8 +106,8 @@ impl FolderStore {
         Ok(new)
     }
 
-    /// A new file is durable only if its folder is synchronised too; not every system supports
-    /// that.
+    /// Synchronises the folder. A new file is durable only if its folder is synchronised, which not
+    /// every system supports.
     fn sync_dir(&self) -> Result<(), StoreError> {
         if self.durability == Durability::Off {
             return Ok(());
@@ -118,7 +119,7 @@ impl FolderStore {
         }
     }
 
-    /// Takes a session up from the file at its path.
+    /// Resumes a session from the file at its path.
     fn resume(&self, session: &str) -> Result<StoredStart, StoreError> {
         check_id(session)?;
         let path = self.path(session)?;
@@ -130,12 +131,12 @@ impl FolderStore {
             return Err(gone(&self.dir, session));
         }
         if !exists {
-            // The ledger is there before the first session is.
+            // The ledger is created before the first session.
             drop(self.ledger.lock_or_make()?);
         }
         let mut held = self.hold(session)?;
         if !lock(&held).is_in_place() {
-            // The file that was open is not the one at the path: only the latter counts.
+            // The open file is not the one at the path. Only the file at the path counts.
             lock(&self.held).remove(session);
             drop(held);
             held = self.hold(session)?;
@@ -145,14 +146,15 @@ impl FolderStore {
         let begun = self.read(session, &mut held)?;
         self.seen.check(&held.path, session, &begun)?;
         mark::check(&held.path, session, mark, &begun)?;
-        // Another process may have written to the ledger before the session was ours.
+        // Another process may have written to the ledger before this process locked the session.
         let known = self.ledger.lock()?.ledger().knows(session);
         match (known, begun.head.version) {
             (KnownSession::Begun, 0) => Err(gone(&self.dir, session)),
             (KnownSession::No | KnownSession::Removed, 1..) if begun.records.len() > 1 => {
                 Err(stranger(&self.dir, session))
             }
-            // The process that wrote its first record ended before it wrote to the ledger.
+            // The process that wrote the first record of the session ended before it wrote to the
+            // ledger.
             (KnownSession::No | KnownSession::Removed, 1..) => {
                 self.register(session, begun.records.first().map_or("", String::as_str))?;
                 Ok(begun)
@@ -170,7 +172,7 @@ impl FolderStore {
         self.sync_dir()
     }
 
-    /// Charges shared budgets, before the record is written: a crash between the two counts too
+    /// Charges shared budgets before the record is written. A crash between the two counts too
     /// much, never too little.
     fn charge(
         &self,
@@ -273,7 +275,7 @@ impl FolderStore {
 
 impl Store for FolderStore {
     fn begin(&self, session: &str) -> Result<StoredStart, StoreError> {
-        // After a failure nothing of the session stays open or locked.
+        // After a failure, nothing of the session stays open or locked.
         self.resume(session).inspect_err(|_| self.release(session))
     }
 
@@ -313,7 +315,7 @@ impl Store for FolderStore {
         let Some(held) = lock(&self.held).remove(session) else { return };
         let held = lock(&held);
         if self.durability != Durability::Full && !held.broken && held.head.version > 0 {
-            // An earlier mark stays where this one cannot be written.
+            // If this mark cannot be written, an earlier mark stays.
             let _ = self.marks.write_now(session, &held.head);
         }
     }
@@ -336,7 +338,7 @@ impl Store for FolderStore {
 
     fn head(&self, session: &str) -> Result<Option<Head>, StoreError> {
         let path = self.path(session)?;
-        // No other process writes to a file that we hold.
+        // No other process writes to a file that this process has locked.
         let ours = lock(&self.held).get(session).cloned();
         if let Some(held) = ours {
             let held = lock(&held);
@@ -375,14 +377,14 @@ impl Store for FolderStore {
     }
 
     fn audit(&self) -> Result<Vec<String>, StoreError> {
-        // A folder of exported traces is no store: it has neither key nor ledger.
+        // A folder of exported traces is not a store: it has neither a key nor a ledger.
         let is_store = self.keys.is_some() || self.ledger.path().exists();
         if is_store {
             let mut found = audit(self)?;
             let ids = self.sessions()?;
             let ids = ids.iter().map(String::as_str);
             found.extend(self.marks.audit(ids, |id| match self.head(id) {
-                // What is wrong with its records is said of the session itself.
+                // Problems of the records are reported for the session itself.
                 Err(StoreError::Damaged { .. }) => Ok(None),
                 head => head,
             })?);
@@ -395,8 +397,8 @@ impl Store for FolderStore {
     fn backup(&self, to: &Path) -> Result<(), StoreError> {
         let fail = |error| StoreError::io(to, &error);
         fs::create_dir(to).map_err(fail)?;
-        // While the ledger is held no session begins and nothing is charged: no call that costs can
-        // be in a session of the copy and not in its ledger.
+        // While the ledger is locked, no session begins and nothing is charged. So the copy cannot
+        // contain a call with costs that are missing in its ledger.
         let locked = self.ledger.lock()?;
         if locked.exists() {
             file::copy(self.ledger.path(), &to.join(format!("{LEDGER}.jsonl")))?;
@@ -421,7 +423,7 @@ impl Store for FolderStore {
                 locked.append(&[line])?;
                 said.push(format!("session `{id}` is known from now on"));
             }
-            // Of one that is damaged the mark stays as it is.
+            // The mark of a damaged session is not changed.
             if let Ok(head) = file::head(&self.path(id)?) {
                 said.extend(self.marks.settle(id, &head.unwrap_or_default())?);
             }
@@ -452,7 +454,7 @@ impl Store for FolderStore {
         let fail = |error| StoreError::io(&self.dir, &error);
         let mut sum = 0;
         for entry in fs::read_dir(&self.dir).map_err(fail)? {
-            // A file may be gone by now.
+            // A file may have been removed in the meantime.
             sum += entry.map_err(fail)?.metadata().map_or(0, |meta| meta.len());
         }
         Ok(sum)
@@ -470,7 +472,7 @@ impl Store for FolderStore {
         let place = place.filter(|at| *at < records.len()).ok_or_else(|| no_snapshot(before))?;
         check_snapshot(&records[place], before)?;
         let fail = |error| StoreError::io(&path, &error);
-        // Its file position is no longer valid; the snapshot record replaces it.
+        // The file position in the snapshot is no longer valid. The snapshot record replaces it.
         let _ = fs::remove_file(self.snapshot_path(session));
         let draft = self.dir.join(format!(".{session}.jsonl"));
         let mut new = Held::draft(&draft)?;
@@ -513,7 +515,7 @@ impl Store for FolderStore {
     }
 }
 
-/// Returns whether an error of a folder's synchronisation means more than that the system has none.
+/// Returns true unless the error only means that the system cannot synchronise folders.
 fn is_of_disk(error: &std::io::Error) -> bool {
     use std::io::ErrorKind;
     !matches!(
@@ -522,8 +524,8 @@ fn is_of_disk(error: &std::io::Error) -> bool {
     )
 }
 
-/// Takes over a lock that a panicking thread leaves: the guarded data is marked broken before it is
-/// changed.
+/// Locks a mutex, also after a panic of another thread: the guarded data is marked broken before it
+/// is changed.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,9 +1,9 @@
-//! The ledger of a store: a chain of its own that says which sessions exist, and what was charged to
-//! the budgets that they share.
+//! The ledger of a store: a separate chain with the existing sessions and the charges to the
+//! budgets that they share.
 //!
-//! Without it a deleted session would begin anew, with all that it has spent given back. Its records
-//! are chained and verified like those of a session, under the name [`LEDGER`], which no session can
-//! have.
+//! Without the ledger, a deleted session could begin anew, with all its spending forgotten. The
+//! ledger's records are chained and verified like those of a session, under the name [`LEDGER`],
+//! which no session can have.
 
 use super::{Committed, SharedCharge, StoreError, charge_all};
 use crate::line::{Head, LineFields};
@@ -14,24 +14,24 @@ use guard_plan::time;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The name of the ledger where sessions have theirs.
+/// The name of the ledger, in place of a session's name.
 pub const LEDGER: &str = ".ledger";
 
 /// The ledger's knowledge of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum KnownSession {
-    /// Nothing.
+    /// The session is unknown.
     No,
-    /// It exists.
+    /// The session exists.
     Begun,
-    /// It was removed.
+    /// The session was removed.
     Removed,
 }
 
 /// The sums of a ledger, up to its head.
 #[derive(Debug, Clone, Default)]
 pub(super) struct LedgerSums {
-    /// The head of its chain.
+    /// The head of the ledger's chain.
     pub head: Head,
     /// The sessions; false for those that were removed.
     sessions: BTreeMap<String, bool>,
@@ -39,7 +39,7 @@ pub(super) struct LedgerSums {
 }
 
 impl LedgerSums {
-    /// Takes the next record.
+    /// Applies the next record.
     pub fn take(&mut self, path: &Path, line: &str) -> Result<(), StoreError> {
         let damaged = |why: String| StoreError::Damaged {
             path: path.to_owned(),
@@ -75,7 +75,7 @@ impl LedgerSums {
         Ok(())
     }
 
-    /// Returns what it says of a session.
+    /// Returns the ledger's knowledge of a session.
     pub fn knows(&self, session: &str) -> KnownSession {
         match self.sessions.get(session) {
             None => KnownSession::No,
@@ -95,7 +95,7 @@ impl LedgerSums {
         self.spent.get(key).copied().unwrap_or_default()
     }
 
-    /// Returns the record that a session exists, or was removed.
+    /// Returns the record that a session begins to exist, or was removed.
     pub fn say(&self, time: Millis, entry: LedgerEntry, session: &str, record: u64) -> String {
         let entry = record::Ledger {
             entry,
@@ -123,7 +123,7 @@ impl LedgerSums {
         let mut sums = BTreeMap::new();
         let charged = |charge: &SharedCharge<'_>| {
             let sum = sums.entry(charge.key.to_owned()).or_insert_with(|| self.spent(charge.key));
-            // The sums were found to be within the limits.
+            // The sums were already checked against the limits.
             *sum = sum.saturating_add(charge.amount);
             let entry = record::Ledger {
                 entry: LedgerEntry::Charged,
@@ -153,7 +153,7 @@ pub(super) fn time_of(record: &str) -> Millis {
     line.and_then(|line| time::parse_rfc3339(line.time)).unwrap_or_default()
 }
 
-/// The error for a store with sessions and no ledger.
+/// Returns the error for a store with sessions and without a ledger.
 pub(super) fn missing(path: &Path) -> StoreError {
     StoreError::lost(
         path,
@@ -162,12 +162,12 @@ pub(super) fn missing(path: &Path) -> StoreError {
     )
 }
 
-/// The error for a session that the ledger has and the store has not.
+/// Returns the error for a session that is in the ledger but not in the store.
 pub(super) fn gone(path: &Path, session: &str) -> StoreError {
     StoreError::lost(path, &format!("has lost session `{session}`, which its ledger knows"))
 }
 
-/// The error for a session that the store has and the ledger has not.
+/// Returns the error for a session that is in the store but not in the ledger.
 pub(super) fn stranger(path: &Path, session: &str) -> StoreError {
     StoreError::lost(
         path,

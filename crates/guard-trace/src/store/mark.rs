@@ -1,10 +1,11 @@
-//! Marks: how far each chain of a store was acknowledged, in files beside it.
+//! Marks: the last acknowledged record of each chain of a store, in files beside it.
 //!
-//! A chain that was cut to a prefix, or an older copy of it, is sound by itself. Its mark stays behind,
-//! and says that there was more. A mark is written after the record is durable and is not
-//! synchronised itself: it is never ahead of its chain. Whoever compares reads the mark first: another
-//! process may add to the chain and mark it in between. A chain without a mark is taken as it is, and
-//! so is one whose mark cannot be read: it was being written when the process or the disk failed.
+//! A chain that was cut to a prefix, or replaced by an older copy, is consistent in itself. Its
+//! mark remains and shows that there was more. A mark is written after the record is durable and is
+//! not synchronised itself, so it is never ahead of its chain. A comparison must read the mark
+//! first, because another process may add to the chain and then update the mark in between. A chain
+//! without a mark is accepted, and so is a chain whose mark cannot be read: the mark was being
+//! written when the process or the disk failed.
 
 use super::StoreError;
 use super::ledger::LEDGER;
@@ -17,7 +18,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// With grouped commits, every so many records have a mark.
+/// With grouped commits, the number of records between two marks.
 const SELDOM: u64 = 16;
 
 /// The marks of a store.
@@ -29,12 +30,12 @@ pub(super) struct ChainMarks {
 }
 
 impl ChainMarks {
-    /// The marks that lie among the sessions of a folder.
+    /// Returns the marks that are stored among the sessions of a folder.
     pub fn among(folder: &Path, durability: Durability) -> ChainMarks {
         ChainMarks { folder: folder.to_owned(), suffix: ".mark", every: every(durability) }
     }
 
-    /// The marks in a folder beside a database.
+    /// Returns the marks in a folder beside a database.
     pub fn beside(database: &Path, durability: Durability) -> ChainMarks {
         let mut folder = database.as_os_str().to_owned();
         folder.push(".marks");
@@ -45,7 +46,7 @@ impl ChainMarks {
         self.folder.join(format!("{chain}{}", self.suffix))
     }
 
-    /// Writes how far a chain has come; not for every record where commits are grouped.
+    /// Writes the mark of a chain. With grouped commits, not every record is marked.
     pub fn write(&self, chain: &str, head: &Head) -> Result<(), StoreError> {
         if head.version.is_multiple_of(self.every) || head.version == 1 {
             self.write_now(chain, head)
@@ -54,14 +55,14 @@ impl ChainMarks {
         }
     }
 
-    /// Writes how far a chain has come.
+    /// Writes the mark of a chain.
     pub fn write_now(&self, chain: &str, head: &Head) -> Result<(), StoreError> {
         let path = self.path(chain);
         let text = text_of(head);
         let open = || OpenOptions::new().write(true).create(true).truncate(false).open(&path);
         let file = match open() {
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                // The folder of a store is never made anew: it may be the one that was deleted.
+                // The folder of a store is never created again: it may be the folder that was deleted.
                 if self.suffix.is_empty() {
                     let _ = fs::create_dir(&self.folder);
                 }
@@ -73,7 +74,7 @@ impl ChainMarks {
         written.map_err(|error| StoreError::io(&path, &error))
     }
 
-    /// Returns how far a chain had come; none where nothing says so.
+    /// Returns the marked head of a chain; `None` if there is no readable mark.
     pub fn read(&self, chain: &str) -> Result<Option<Head>, StoreError> {
         Ok(match self.look(chain)? {
             MarkRead::Read(head) => Some(head),
@@ -90,12 +91,13 @@ impl ChainMarks {
         }
     }
 
-    /// Forgets the mark of a chain.
+    /// Removes the mark of a chain.
     pub fn remove(&self, chain: &str) {
         let _ = fs::remove_file(self.path(chain));
     }
 
-    /// Takes what a chain is now for what was acknowledged; returns what was lost, if anything.
+    /// Accepts the current head of a chain as the acknowledged one. Returns what was lost, if
+    /// anything.
     pub fn settle(&self, chain: &str, head: &Head) -> Result<Option<String>, StoreError> {
         let there = head.version;
         let said = match self.look(chain)? {
@@ -110,8 +112,8 @@ impl ChainMarks {
         Ok(Some(said))
     }
 
-    /// Says of chains which are behind their marks, and whose marks cannot be read. `head` reads how far
-    /// a chain has come; of none nothing is said.
+    /// Reports the chains that are behind their marks, and the chains whose marks cannot be read.
+    /// `head` reads the head of a chain. A chain without a head is not reported.
     pub fn audit<'c>(
         &self,
         chains: impl IntoIterator<Item = &'c str>,
@@ -145,7 +147,7 @@ enum MarkRead {
     Unreadable,
 }
 
-/// The text of a mark: a version, the hash of its record, and a checksum of both.
+/// Returns the text of a mark: a version, the hash of its record, and a checksum of both.
 fn text_of(head: &Head) -> String {
     let said = format!("{:020} {}", head.version, hex::encode(&head.hash));
     let sum = hex::encode(&Sha256::digest(&said));
@@ -167,7 +169,7 @@ fn every(durability: Durability) -> u64 {
     }
 }
 
-/// Returns whether a chain is shorter than its mark, or ends otherwise.
+/// Returns true if a chain is shorter than its mark, or has another record at the mark.
 fn is_behind(head: &Head, mark: &Head) -> bool {
     head.version < mark.version || (head.version == mark.version && head.hash != mark.hash)
 }
@@ -188,11 +190,12 @@ fn behind(store: &Path, chain: &str, records: u64) -> StoreError {
     StoreError::lost(store, &why)
 }
 
-/// Checks that a session has what was acknowledged, by the mark that was read before it.
+/// Checks that a session has the acknowledged records, by the mark that was read before the
+/// session.
 ///
 /// # Errors
 ///
-/// Returns [`StoreError::Lost`] if it has not.
+/// Returns [`StoreError::Lost`] if it does not.
 pub(super) fn check(
     store: &Path,
     session: &str,
@@ -205,7 +208,8 @@ pub(super) fn check(
     }
 }
 
-/// Checks that a chain is no shorter than was acknowledged, by the mark that was read before it.
+/// Checks that a chain is not shorter than its acknowledged length, by the mark that was read
+/// before the chain.
 ///
 /// # Errors
 ///

@@ -40,7 +40,8 @@ impl MemoryStore {
         MemoryStore::default()
     }
 
-    /// Takes over a lock that a panicking thread leaves: every change below is made in one step.
+    /// Locks the data, also after a panic of another thread: every change below is made in one
+    /// step.
     fn lock(&self) -> MutexGuard<'_, StoredSessions> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,4 +1,4 @@
-//! The file at a path: whether it is still the one that a store has open.
+//! The identity of the file at a path: the test whether it is still the one that a store has open.
 
 use std::fs::Metadata;
 use std::io::{Error, ErrorKind};
@@ -13,14 +13,14 @@ pub(super) fn is_absent(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
-/// Returns whether two files are one.
+/// Returns true if two files are the same.
 #[cfg(unix)]
 pub(super) fn is_same(a: &Metadata, b: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
     (a.dev(), a.ino()) == (b.dev(), b.ino())
 }
 
-/// A system without inodes does not let an open file be deleted or replaced.
+/// Always returns true: a system without inodes does not let an open file be deleted or replaced.
 #[cfg(not(unix))]
 pub(super) fn is_same(_: &Metadata, _: &Metadata) -> bool {
     true

@@ -1,5 +1,5 @@
-//! The heads that this process has seen acknowledged: a session that is taken up again must still
-//! have them.
+//! The heads that this process has seen acknowledged. A session that is resumed must still have
+//! them.
 
 use super::{StoreError, StoredStart};
 use crate::line::{Head, LineFields};
@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The maximum number of sessions that are remembered. Beyond it only the ledger remembers that a
-/// session exists.
+/// The maximum number of remembered sessions. Beyond it, only the ledger remembers that a session
+/// exists.
 const MAX_SEEN: usize = 200_000;
 
 /// The heads of sessions.
@@ -20,7 +20,7 @@ impl Seen {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Remembers that a session has come this far.
+    /// Remembers the head of a session.
     pub fn keep(&self, session: &str, head: Head) {
         let mut heads = self.heads();
         if let Some(known) = heads.get_mut(session) {
@@ -30,7 +30,7 @@ impl Seen {
         }
     }
 
-    /// Returns how far a session was seen to come.
+    /// Returns the remembered head of a session.
     pub fn head(&self, session: &str) -> Option<Head> {
         self.heads().get(session).copied()
     }
@@ -47,7 +47,7 @@ impl Seen {
     /// Returns [`StoreError::Lost`] if they are not there.
     pub fn check(&self, path: &Path, session: &str, begun: &StoredStart) -> Result<(), StoreError> {
         if begun.head.version == 0 {
-            // The ledger says that it was removed.
+            // The ledger says that the session was removed.
             self.forget(session);
             return Ok(());
         }
@@ -62,7 +62,7 @@ impl Seen {
     }
 }
 
-/// Returns whether a session has come as far as a head; it may have come further.
+/// Returns true if a session contains the record of a head. The session may be longer.
 pub(super) fn has_head(begun: &StoredStart, seen: &Head) -> bool {
     match seen.version {
         0 => true,
@@ -72,7 +72,7 @@ pub(super) fn has_head(begun: &StoredStart, seen: &Head) -> bool {
     }
 }
 
-/// Returns whether a record is as it was; one before the snapshot is not looked at.
+/// Returns true if a record is unchanged. A record before the snapshot is not checked.
 fn has(begun: &StoredStart, seq: u64, seen: &Head) -> bool {
     let Some(first) = begun.head.version.checked_sub(begun.records.len() as u64) else {
         return true;

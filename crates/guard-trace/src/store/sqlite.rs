@@ -115,7 +115,7 @@ impl SqliteStore {
         lock(&self.handle).writing(&[session], write)
     }
 
-    /// The heads of all sessions, and of the ledger.
+    /// Returns the heads of all sessions, and of the ledger.
     fn heads(&self) -> Result<Vec<(String, Head)>, StoreError> {
         self.reading(|rows, _| {
             let mut ids = rows.sessions()?;
@@ -186,7 +186,7 @@ impl Store for SqliteStore {
         if let Some(head) = self.seen.head(session).filter(|_| !broken)
             && self.durability != Durability::Full
         {
-            // An earlier mark stays where this one cannot be written.
+            // If this mark cannot be written, an earlier mark stays.
             let _ = self.marks.write_now(session, &head);
         }
     }

@@ -19,9 +19,9 @@ pub struct TraceFinding {
 /// A problem of a trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TraceTrouble {
-    /// The line is not a record: it was cut, or is something else.
+    /// The line is not a record: it was cut off, or is something else.
     Form(LineFlaw),
-    /// The last line has no line break: it was cut.
+    /// The last line has no line break: it was cut off.
     Torn,
     /// The line is longer than any record; the lines after it are not read.
     TooLong,
@@ -37,7 +37,7 @@ pub enum TraceTrouble {
     Misplaced,
     /// The trace begins in the middle, and not with a snapshot.
     Beheaded,
-    /// It names another session.
+    /// The record names another session.
     Session(String),
     /// The trace ends before the last record of a checkpoint.
     Truncated,

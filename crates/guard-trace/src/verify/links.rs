@@ -1,5 +1,4 @@
-//! The links of a chain, followed line by line: each break is named, and the chain is continued
-//! after it.
+//! The check of a chain, line by line. Each break is reported, and the check continues after it.
 
 use super::finding::{TraceFinding, TraceTrouble};
 use super::pieces::{LineFact, LineLinks, MAX_LINE};
@@ -18,17 +17,17 @@ struct Other {
     besides: Option<TraceFinding>,
 }
 
-/// The problem of the previous line.
+/// The problem of the previous line, which the next line may be affected by.
 #[derive(Clone, Copy, PartialEq)]
 enum PreviousDefect {
     None,
-    /// It was not a record, and may stand for one.
+    /// The line was not a record, and may replace one.
     NoRecord,
-    /// Its hash did not match; the next record may name another.
+    /// The hash did not match, so the next record may name another hash.
     Hash,
 }
 
-/// A chain that is followed.
+/// A chain that is being checked.
 pub struct Links<'a> {
     against: &'a Against,
     /// The head of the chain, actual or expected.

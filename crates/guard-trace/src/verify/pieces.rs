@@ -74,8 +74,8 @@ impl<'r> Pieces<'r> {
     }
 }
 
-/// Passes on the facts of all lines in order; pieces are hashed on several threads, and only a few
-/// are held at a time.
+/// Passes on the facts of all lines in order. Pieces are hashed on several threads, and only a few
+/// pieces are held in memory.
 pub fn hash(
     next: &mut dyn FnMut() -> io::Result<Option<Vec<u8>>>,
     threads: usize,

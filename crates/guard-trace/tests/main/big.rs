@@ -1,6 +1,6 @@
-//! A trace of any length is verified in the same memory.
+//! Tests that a trace of any length is verified with the same amount of memory.
 //!
-//! `GUARD_TRACE_BYTES=10737418240` makes it 10 GiB.
+//! `GUARD_TRACE_BYTES=10737418240` sets the length to 10 GiB.
 
 use crate::child::{Heard, Kind, command};
 use crate::lines;
@@ -8,7 +8,7 @@ use guard_plan::record::Chain;
 use guard_trace::verify::{self, Against, Watch};
 use std::io::Read;
 
-/// A trace that is made while it is read.
+/// A trace that is generated while it is read.
 struct Endless {
     chain: Chain,
     line: Vec<u8>,
@@ -35,7 +35,7 @@ impl Read for Endless {
     }
 }
 
-/// Verifies so many bytes, and says in how many kilobytes of memory.
+/// Verifies a trace of `bytes` bytes, and reports the memory in kilobytes.
 pub fn verified(bytes: u64) -> String {
     let mut trace = Endless { chain: Chain::default(), line: Vec::new(), from: 0, left: bytes };
     let against = Against { tree: true, session: Some("s".into()), ..Against::default() };

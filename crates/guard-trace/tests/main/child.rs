@@ -1,4 +1,5 @@
-//! Processes that use a store: this test binary again, with what it should do in its environment.
+//! Processes that use a store: this test binary, started again with its task in an environment
+//! variable.
 
 use crate::lines;
 use guard_trace::Keys;
@@ -15,7 +16,7 @@ use std::time::Duration;
 /// The environment variable that holds a child process's task.
 const TASK: &str = "GUARD_TEST_TASK";
 
-/// Whatever happens after so many commits, something is wrong with the test.
+/// The number of commits after which the test is considered broken.
 const MOST: u64 = 1_000_000;
 
 /// The kind of a store, with its durability.
@@ -61,7 +62,7 @@ impl Kind {
     }
 }
 
-/// This binary again, as a process that does a task.
+/// Returns a command that runs this binary again, as a process with a task.
 pub fn command(task: &str, kind: Kind, folder: &Path, session: &str, count: u64) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "child::process", "--nocapture", "--test-threads=1"]);
@@ -70,7 +71,7 @@ pub fn command(task: &str, kind: Kind, folder: &Path, session: &str, count: u64)
     command
 }
 
-/// Not a test: what a process does that [`command`] starts.
+/// The main function of a process that [`command`] starts; not a test.
 #[test]
 fn process() {
     let Ok(task) = std::env::var(TASK) else { return };
@@ -79,7 +80,7 @@ fn process() {
     let kind = Kind::parse(kind);
     let folder = Path::new(folder);
     let count = count.parse().unwrap();
-    // What the harness prints before has no end.
+    // The previous output of the harness has no line break.
     say("");
     match task {
         "write" => write_forever(kind, folder, count),
@@ -99,7 +100,7 @@ fn acknowledged(session: &str, head: &Head) {
     say(&format!("ack {session} {} {}", head.version, guard_plan::hex::encode(&head.hash)));
 }
 
-/// A thread for each session, each commits until the process is killed.
+/// Starts a thread for each session. Each of them commits until the process is killed.
 fn write_forever(kind: Kind, folder: &Path, sessions: u64) {
     let store = kind.open(folder).unwrap();
     std::thread::scope(|scope| {
@@ -127,7 +128,7 @@ fn write_forever(kind: Kind, folder: &Path, sessions: u64) {
     });
 }
 
-/// Commits so often to a session that others use too.
+/// Commits `count` times to a session that others use, too.
 fn contend(kind: Kind, folder: &Path, session: &str, count: u64) {
     let store = kind.open(folder).unwrap();
     let mut head = store.begin(session).unwrap().head;
@@ -152,7 +153,7 @@ fn contend(kind: Kind, folder: &Path, session: &str, count: u64) {
     }
 }
 
-/// Commits until the disk fails, and says how it fails.
+/// Commits until the disk fails, and reports the failure.
 fn until_it_fails(kind: Kind, folder: &Path, session: &str) {
     let store = match kind.open(folder) {
         Ok(store) => store,
@@ -175,7 +176,7 @@ fn until_it_fails(kind: Kind, folder: &Path, session: &str) {
                 say(&format!("failed {error:?}"));
                 let again = store.commit(session, &commit);
                 assert!(matches!(again, Err(StoreError::Refused(_))), "{again:?}");
-                // What was acknowledged can be read, by the process that could not go on.
+                // The process that failed can still read the acknowledged records.
                 let read: Vec<_> = store.records(session, 0).unwrap().collect();
                 assert!(read.len() as u64 >= head.version, "{} of {}", read.len(), head.version);
                 assert!(read.iter().all(Result::is_ok));
@@ -189,7 +190,7 @@ fn until_it_fails(kind: Kind, folder: &Path, session: &str) {
 /// The last acknowledged version of each session, with its hash.
 pub type Acks = BTreeMap<String, (u64, String)>;
 
-/// Reads what a process says, until it ends or has acknowledged enough.
+/// A reader of a process's output, until it ends or has acknowledged enough commits.
 pub struct Heard {
     out: BufReader<std::process::ChildStdout>,
     pub acks: Acks,
@@ -202,7 +203,7 @@ impl Heard {
         Heard { out, acks: Acks::new(), said: Vec::new() }
     }
 
-    /// Until so many commits were acknowledged, or the end.
+    /// Reads until `acks` commits were acknowledged, or to the end.
     pub fn listen(&mut self, acks: u64) {
         let mut heard = 0;
         let mut line = Vec::new();

@@ -1,4 +1,5 @@
-//! One suite for every store: each claim is one function over a store that is opened as often as it likes.
+//! A test suite for every store. Each claim is one function over a store, which it may open any
+//! number of times.
 
 use crate::lines;
 use guard_plan::record::Chain;
@@ -10,7 +11,7 @@ use guard_trace::store::{
 };
 use std::time::Duration;
 
-/// Opens the store under test; every time the same one.
+/// A function that opens the store under test; it opens the same store every time.
 type Open<'o> = &'o dyn Fn() -> Box<dyn Store>;
 
 /// The number of openers that may use one session at a time.
@@ -131,7 +132,7 @@ fn head(committed: &Committed) -> Head {
     }
 }
 
-/// Opens anew, so that nothing comes from memory.
+/// Opens the store again, so that no data comes from memory.
 fn again(open: Open, session: &str) -> StoredStart {
     let store = open();
     let begun = store.begin(session).unwrap();
@@ -206,7 +207,7 @@ fn what_does_not_follow_is_refused(open: Open, _: Sharing) {
     assert!(refused(&[&format!("{}\n", all[1])]).contains("more than a line"));
     assert!(refused(&[&all[1], &all[1]]).contains("record 2"), "whole or not at all");
     assert_eq!(store.head("s1").unwrap().unwrap().version, 1);
-    // None of this was a failure to write: the session goes on.
+    // None of these was a write failure, so the session continues.
     assert_eq!(head(&commit(&*store, "s1", 1, &all[1..])).version, 3);
     drop(store);
     assert_eq!(again(open, "s1").records, all);
@@ -257,7 +258,7 @@ fn snapshots_save_reading(open: Open, _: Sharing) {
     assert_eq!((snapshot.version, &snapshot.bytes[..]), (3, &b"three"[..]));
     assert_eq!((begun.records, begun.head), (all[3..].to_vec(), last));
     assert!(!begun.distrusted);
-    // The snapshot may come alone, and be the last thing there is.
+    // A commit may contain only a snapshot, and be the last one.
     let store = open();
     store.begin("s1").unwrap();
     let commit = Commit { version: 4, snapshot: Some(b"four"), ..Commit::default() };

@@ -1,7 +1,8 @@
-//! Processes that are killed, that are many, and whose disk fails: nothing that was acknowledged is lost, every store
-//! opens, every chain verifies.
+//! Tests with killed processes, many processes, and failing disks: no acknowledged record is lost,
+//! every store opens, and every chain verifies.
 //!
-//! `GUARD_KILLS=1000` kills more often than is usual; `GUARD_FAULTS=1` tries every place at which a disk can fail.
+//! `GUARD_KILLS=1000` increases the number of kills; `GUARD_FAULTS=1` tries every point at which a
+//! disk can fail.
 
 use crate::child::{Acks, Heard, Kind, command};
 use crate::lines;
@@ -11,7 +12,7 @@ use guard_trace::verify::{self, Against, Watch};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Numbers that are the same in every run.
+/// Pseudo-random numbers that are the same in every run.
 struct Random(u64);
 
 impl Random {
@@ -35,7 +36,8 @@ fn holds(kind: Kind, folder: &Path, acks: &Acks) -> u64 {
     let mut records = 0;
     for id in store.sessions().unwrap() {
         let (snapshot, distrusted) = store.snapshot(&id).unwrap();
-        // A folder's snapshot is written after its records, and need not be there, but never lies.
+        // A folder's snapshot is written after its records, so it may be missing, but it is never
+        // wrong.
         let against = Against { snapshot, distrusted, ..Against::default() };
         let found = verify::stored(&*store, &id, &against, 1, &Watch::default()).unwrap();
         assert!(found.is_sound(), "{kind:?} {id}: {found:?}");
@@ -60,7 +62,7 @@ fn killed(kind: Kind, seed: u64) {
         let mut heard = Heard::new(&mut child);
         heard.listen(random.below(120));
         child.kill().unwrap();
-        // What is in the pipe was acknowledged too.
+        // The output that is still in the pipe was acknowledged, too.
         heard.listen(u64::MAX);
         child.wait().unwrap();
         acks.extend(heard.acks);
@@ -91,7 +93,7 @@ fn killed_with_a_database_that_is_not_synchronised() {
     killed(Kind::Off, 4);
 }
 
-/// Thirty processes at once; the versions that each session has in the end.
+/// Runs thirty processes at once. Returns the final version of each session.
 fn thirty(kind: Kind, count: u64, id: impl Fn(usize) -> String) -> (tempfile::TempDir, Acks) {
     let folder = tempfile::tempdir().unwrap();
     let start = |n| command("contend", kind, folder.path(), &id(n), count).spawn().unwrap();
@@ -127,7 +129,7 @@ fn thirty_processes_on_thirty_sessions() {
     }
 }
 
-/// The disk that fails, as a library; none where it cannot be built.
+/// Returns the library that simulates a failing disk; none if it cannot be built.
 #[cfg(target_os = "linux")]
 fn failing_disk(folder: &Path) -> std::path::PathBuf {
     let library = folder.join("faults.so");
@@ -160,7 +162,8 @@ fn disks_fail() {
     }
 }
 
-/// A process whose disk fails at a time; what it says of it. Afterwards the disk is as it should be.
+/// Runs a process whose disk fails at one point, and returns its output. Afterwards the disk works
+/// again.
 #[cfg(target_os = "linux")]
 fn fails(kind: Kind, library: &Path, fault: &str, at: usize) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
@@ -193,7 +196,7 @@ fn filled(folder: &Path, records: usize) -> Vec<String> {
     all
 }
 
-/// A flipped bit is noticed wherever it changes a record, and nothing panics wherever it is.
+/// A flipped bit is detected if it changes a record, and causes no panic anywhere.
 #[test]
 fn bits_flip_in_the_database() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The ledger: a session that was deleted does not begin anew, and money that was spent stays spent.
+//! Tests of the ledger: a deleted session does not begin anew, and spent money stays spent.
 
 use crate::child::Kind;
 use crate::lines;
@@ -23,7 +23,7 @@ fn commit(store: &dyn Store, session: &str, amount: i64) -> Result<Committed, St
     store.commit(session, &Commit { version: head.version, records, snapshot: None, charges })
 }
 
-/// A store with two sessions of three records each; 60 of 100 are spent.
+/// Makes a store with two sessions of three records each, in which 60 of 100 are spent.
 fn made(kind: Kind) -> (tempfile::TempDir, PathBuf) {
     let temporary = tempfile::tempdir().unwrap();
     let folder = temporary.path().join("store");
@@ -64,7 +64,7 @@ fn a_deleted_session_does_not_begin_anew() {
         let store = kind.open(&folder).unwrap();
         assert_eq!(store.known().unwrap().unwrap(), ["s1", "s2"]);
         assert_eq!(store.sessions().unwrap(), ["s2"]);
-        // Somebody says that it may be gone.
+        // A person confirms that the session may be missing.
         assert_eq!(store.settle_ledger().unwrap(), ["session `s1` is gone"]);
         assert!(matches!(commit(&*store, "s1", 1), Ok(Committed::Yes(_))));
         assert_eq!(store.spent("team").unwrap(), 61);
@@ -196,7 +196,7 @@ fn a_session_that_was_put_there_by_hand_is_refused() {
     assert!(matches!(commit(&*store, "s9", 1), Ok(Committed::Yes(_))));
 }
 
-/// The process ended after the first record of a session, and before it wrote to the ledger.
+/// The process ended after the first record of a session, before it wrote to the ledger.
 #[test]
 fn a_session_whose_process_ended_at_once_goes_on() {
     let (_temporary, folder) = made(Kind::Folder);

@@ -3,24 +3,24 @@
 use guard_plan::encode::Hash;
 use guard_plan::record::{Chain, Kind, Resume, Snapshot};
 
-/// Records that follow a chain; who resumes tells one from another.
+/// Returns records that follow a chain. The names of the people who resume distinguish them.
 pub fn after(version: u64, hash: Hash, names: &[&str]) -> Vec<String> {
     let mut chain = Chain::from(version, hash);
     names.iter().map(|by| resume(&mut chain, by)).collect()
 }
 
-/// The first records of a session.
+/// Returns the first records of a session.
 pub fn first(names: &[&str]) -> Vec<String> {
     after(0, [0; 32], names)
 }
 
-/// A record.
+/// Returns a record.
 pub fn resume(chain: &mut Chain, by: &str) -> String {
     let payload = Resume { role: "boss".into(), by: by.to_owned().into() };
     text(chain.append(1_767_000_000_000, Kind::Resume, None, &payload))
 }
 
-/// A record that stands for those before it.
+/// Returns a snapshot record, which replaces those before it.
 pub fn snapshot(chain: &mut Chain) -> String {
     let payload = Snapshot {
         plan: "sha256:00".into(),

@@ -1,4 +1,5 @@
-//! Between runs: whoever cuts a chain to a prefix, or puts an older copy in its place, is found out by its mark.
+//! Tests of changes between runs: a mark reveals a chain that was cut to a prefix, or replaced by
+//! an older copy.
 
 use crate::child::Kind;
 use crate::lines;
@@ -20,7 +21,7 @@ fn commit(store: &dyn Store, session: &str) -> Result<Committed, StoreError> {
     store.commit(session, &commit)
 }
 
-/// The files that hold the records, without marks and key.
+/// Returns the files that contain the records, without marks and key.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let is_of_records = |path: &PathBuf| {
         path.extension().is_some_and(|it| it == "jsonl" || it == "db" || it == "db-wal")
@@ -36,7 +37,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Puts an older state in place of what is there.
+/// Restores an older state of the store.
 fn roll_back(folder: &Path, older: &Path) {
     for file in files(folder) {
         fs::remove_file(file).unwrap();
@@ -58,7 +59,8 @@ fn an_older_copy_is_noticed_at_every_step() {
             let older = temporary.path().join("older");
             fs::create_dir(&folder).unwrap();
             for step in 0..RECORDS {
-                // Each step is a run of its own: a clean end writes the mark, whatever the durability.
+                // Each step is a separate run. A clean exit writes the mark, whatever the
+                // durability.
                 let store = kind.open(&folder).unwrap();
                 assert!(matches!(commit(&*store, "s1"), Ok(Committed::Yes(_))));
                 store.release("s1");
@@ -76,7 +78,7 @@ fn an_older_copy_is_noticed_at_every_step() {
             let found = store.audit().unwrap();
             let said = found.iter().any(|it| it.contains(&format!("{RECORDS} were acknowledged")));
             assert!(said, "{place}: {found:?}");
-            // Somebody accepts what is there.
+            // A person accepts the current state.
             store.settle_ledger().unwrap();
             assert!(matches!(commit(&*store, "s1"), Ok(Committed::Yes(_))), "{place}");
             assert!(store.audit().unwrap().is_empty(), "{place}");
@@ -93,7 +95,7 @@ fn a_file_that_was_cut_to_a_prefix_is_noticed() {
         for _ in 0..RECORDS {
             assert!(matches!(commit(&*store, "s1"), Ok(Committed::Yes(_))));
         }
-        // The process is killed: it writes no more marks.
+        // The process is killed, and writes no more marks.
         std::mem::forget(store);
         let path = folder.join("s1.jsonl");
         let text = fs::read_to_string(&path).unwrap();

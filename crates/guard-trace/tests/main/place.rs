@@ -1,5 +1,5 @@
-//! The file at the path: whatever somebody does to a store that is open, no commit is acknowledged that a later reader
-//! of the path does not find.
+//! Tests of the file at the path: whatever is done to an open store, no commit is acknowledged that
+//! a later reader of the path does not find.
 
 use crate::child::Kind;
 use crate::lines;
@@ -8,7 +8,7 @@ use guard_trace::store::{Commit, Committed, Store, StoreError};
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 
-/// The number of commits before and after the harm.
+/// The number of commits before and after the damage.
 const STEPS: u64 = 4;
 
 /// The damage to a file of an open store.
@@ -16,17 +16,17 @@ const STEPS: u64 = 4;
 enum Harm {
     Delete,
     MoveAway,
-    /// A copy of what it was before the last commit takes its place.
+    /// The file is replaced by a copy from before the last commit.
     ReplaceByOlder,
-    /// Its own content, in another file.
+    /// The file is replaced by a copy of its own content.
     ReplaceByCopy,
     ReplaceByNothing,
     Empty,
     CutHalf,
     CutLastByte,
-    /// It is cut, and filled again to the same length.
+    /// The file is cut off, and filled again to the same length.
     Overwrite,
-    /// It is moved away, and a link to it takes its place.
+    /// The file is moved away, and replaced by a link to it.
     Link,
     MoveFolder,
     DeleteFolder,
@@ -48,7 +48,7 @@ const HARMS: [Harm; 12] = [
 ];
 
 impl Harm {
-    /// Does it to a file; `older` is a copy of an earlier state.
+    /// Applies the damage to a file. `older` is a copy of an earlier state.
     fn apply(self, file: &Path, older: &Path) {
         let cut = |to: &dyn Fn(u64) -> u64| {
             let open = OpenOptions::new().write(true).open(file).unwrap();
@@ -88,7 +88,7 @@ impl Harm {
     }
 }
 
-/// The files of an open store that somebody may get at.
+/// Returns the files of an open store that another process may access.
 fn files(kind: Kind, folder: &Path) -> Vec<PathBuf> {
     let names: &[&str] = match kind {
         Kind::Folder => &["s.jsonl"],
@@ -111,12 +111,12 @@ fn step(store: &dyn Store, records: &mut Vec<String>, head: Head) -> Option<Head
     }
 }
 
-/// The records that a later reader finds at the path.
+/// Returns the records that a later reader finds at the path.
 fn later(kind: Kind, folder: &Path) -> Result<Vec<String>, StoreError> {
     kind.open(folder)?.records("s", 0)?.collect()
 }
 
-/// Harms one file after some commits; true if the store noticed.
+/// Damages one file after some commits. Returns true if the store detected it.
 fn harmed(kind: Kind, harm: Harm, steps: u64, which: usize) -> Option<bool> {
     let temporary = tempfile::tempdir().unwrap();
     let folder = temporary.path().join("store");
@@ -132,7 +132,7 @@ fn harmed(kind: Kind, harm: Harm, steps: u64, which: usize) -> Option<bool> {
         head = step(&*store, &mut acknowledged, head).expect("nobody has done any harm yet");
     }
     let file = files(kind, &folder).get(which)?.clone();
-    // The system itself ends a process whose mapped file is cut, this one too.
+    // The system ends every process whose mapped file is cut off, including this one.
     let mapped = file.extension().is_some_and(|ending| ending == "db-shm");
     if mapped && matches!(harm, Harm::Empty | Harm::CutHalf) {
         return None;
@@ -153,10 +153,10 @@ fn harmed(kind: Kind, harm: Harm, steps: u64, which: usize) -> Option<bool> {
             None => noticed = true,
         }
     }
-    // Taken up again by the same process, the session is all there, or it is an error.
+    // When the same process resumes the session, it is complete, or there is an error.
     store.release("s");
     if let Ok(begun) = store.begin("s") {
-        // A record that was not acknowledged may be there.
+        // A record that was not acknowledged may exist.
         assert!(begun.head.version >= acknowledged.len() as u64, "{place}: it begins anew");
     }
     Some(noticed)
@@ -194,7 +194,7 @@ fn a_database_that_is_not_synchronised_reaches_its_file() {
     law(Kind::Off);
 }
 
-/// A session whose file is a link is refused, and what the link leads to stays as it is.
+/// A session whose file is a link is refused, and the target of the link is not changed.
 #[cfg(unix)]
 #[test]
 fn a_folder_writes_through_no_link() {

@@ -1,4 +1,4 @@
-//! Whatever is done to a trace is found, and found where it was done.
+//! Tests that every change of a trace is found, at the position of the change.
 
 use crate::lines;
 use guard_plan::record::Chain;
@@ -37,14 +37,14 @@ fn check(lines: &[String], expected: &[&str]) {
     assert_eq!(found, expected);
 }
 
-/// The trace with something done to it.
+/// Returns the trace after an edit.
 fn with(edit: impl FnOnce(&mut Vec<String>)) -> Vec<String> {
     let mut lines = trace();
     edit(&mut lines);
     lines
 }
 
-/// A record in the place of another, by somebody who can hash.
+/// Returns a replacement for a record, by an attacker who can compute hashes.
 fn forged(lines: &[String], at: usize) -> String {
     let before = LineFields::read(lines[at - 1].as_bytes()).unwrap();
     lines::after(at as u64, before.hash, &["mallory"]).remove(0)
@@ -65,7 +65,7 @@ fn nothing_is_found_where_nothing_was_done() {
     assert!(sound.is_sound());
 }
 
-/// A line beyond every limit is told as what it is, although reading ends there.
+/// A line beyond every limit is reported as such, although reading ends there.
 #[test]
 fn a_line_that_is_too_long() {
     let mut long = bytes(&trace()[..2]);
@@ -99,7 +99,7 @@ fn changes() {
 fn changes_that_are_hashed_again() {
     let replaced = with(|lines| lines[7] = forged(lines, 7));
     check(&replaced, &["line 9: record 7 was replaced: record 8 follows another one"]);
-    // Whoever hashes all that follows as well is found by a checkpoint alone.
+    // Only a checkpoint detects an attacker who also recomputes all following hashes.
     let mut forked = trace();
     let before = LineFields::read(forked[29].as_bytes()).unwrap().hash;
     forked.truncate(30);
@@ -224,7 +224,7 @@ fn replaced_files_are_found_by_signed_checkpoints() {
     assert_eq!(read.signed_by(&key.public()), Ok(()));
     let other = SigningKey::new([2; 32]).public();
     assert!(matches!(read.signed_by(&other), Err(CheckpointError::Stranger(_))));
-    // Whoever replaces the file and the checkpoint cannot sign.
+    // An attacker who replaces the file and the checkpoint cannot sign.
     let mine = Checkpoint::new(vec![entry()], Some(&SigningKey::new([2; 32]))).unwrap();
     assert!(matches!(mine.signed_by(&key.public()), Err(CheckpointError::Stranger(_))));
     let none = Checkpoint::new(vec![entry()], None).unwrap();
@@ -357,7 +357,7 @@ fn many_findings_take_no_more_room() {
     assert_eq!((found.findings.len(), found.more), (verify::MAX_FINDINGS, 950));
 }
 
-/// Every change of one bit is found in the record in which it was made, or in its neighbour.
+/// Every change of one bit is found in the changed record, or in its neighbour.
 #[test]
 fn every_bit_counts() {
     let all = bytes(&trace()[..4]);

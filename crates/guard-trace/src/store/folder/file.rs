@@ -33,7 +33,8 @@ pub struct Held {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        // Closing is not enough: until a child that is being started runs its own program, it shares the lock.
+        // Closing is not enough: a child process that is being started shares the lock until it
+        // runs its own program.
         let _ = self.file.unlock();
     }
 }
@@ -45,7 +46,7 @@ pub struct FilePosition {
     pub head: Head,
 }
 
-/// Refuses a symbolic link: what it leads to is no file of this folder.
+/// Refuses a symbolic link: its target is not a file of this folder.
 pub fn refuse_link(path: &Path) -> Result<(), StoreError> {
     if std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink()) {
         Err(damaged(path, "it is a symbolic link, and no record is kept behind one"))
@@ -57,11 +58,11 @@ pub fn refuse_link(path: &Path) -> Result<(), StoreError> {
 impl Held {
     /// Opens and locks a file, or creates it.
     pub fn open(path: &Path) -> Result<Held, StoreError> {
-        // A link that is put here later is found by `is_at`, before anything is written.
+        // `is_at` detects a link that is created here later, before anything is written.
         refuse_link(path)?;
         for _ in 0..TRIES {
             let held = Held::lock(path, OpenOptions::new().read(true).append(true).create(true))?;
-            // The previous holder may have replaced the file; then the locked file is no longer at
+            // The previous owner may have replaced the file. Then the locked file is no longer at
             // this path.
             if is_at(&held.file, path) {
                 return Ok(held);
@@ -87,7 +88,8 @@ impl Held {
         Ok(Held { file, path: path.to_owned(), head: Head::default(), len: 0, broken: false })
     }
 
-    /// Reads the records from an offset. A record cut by a crash at the end is removed.
+    /// Reads the records from an offset. A record at the end that was cut off by a crash is
+    /// removed.
     pub fn read(&mut self, session: &str, from: FilePosition) -> Result<Vec<String>, StoreError> {
         let path = self.path.clone();
         let fail = |error| StoreError::io(&path, &error);
@@ -129,7 +131,7 @@ impl Held {
         read.and_then(|_| self.file.read_exact(&mut found)).is_ok() && found == expected
     }
 
-    /// Checks that the file at the path is this one, as long as it should be, and ends with the
+    /// Checks that the file at the path is this one, has the expected length, and ends with the
     /// last record.
     pub fn check_place(&mut self) -> Result<(), StoreError> {
         self.check_file(self.len)?;
@@ -165,8 +167,8 @@ impl Held {
         }
     }
 
-    /// Appends complete records. On return they are in the file at the path. After a failure
-    /// nothing more is accepted, since the session's memory and the file differ.
+    /// Appends complete records. On return they are in the file at the path. After a failure no
+    /// further records are accepted, because the session's memory and the file differ.
     pub fn append(&mut self, lines: &[u8], head: Head, sync: bool) -> Result<(), StoreError> {
         self.broken = true;
         let written = self
@@ -212,7 +214,7 @@ pub fn lines(
     Ok(std::iter::from_fn(move || {
         let line = match read_line(file.as_mut()?, LINE_BYTES) {
             Ok(NextLine::Whole(line)) => line,
-            // A line without its end is being written, or was cut.
+            // A line without its end is still being written, or was cut off.
             Ok(NextLine::Open(_) | NextLine::End) => return None,
             Ok(NextLine::TooLong) => return Some(Err(damaged(&path, "a record is too long"))),
             Err(error) => {
@@ -275,7 +277,7 @@ pub fn last(path: &Path) -> std::io::Result<Option<Vec<u8>>> {
     }
 }
 
-/// Copies the complete lines of a file that others may append to.
+/// Copies the complete lines of a file to which others may append.
 pub fn copy(from: &Path, to: &Path) -> Result<(), StoreError> {
     let fail = |error| StoreError::io(to, &error);
     let file = OpenOptions::new().write(true).create_new(true).open(to).map_err(fail)?;

@@ -11,7 +11,7 @@ use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-/// The amounts of earlier versions, which had no ledger.
+/// The file of amounts of earlier versions, which had no ledger.
 const BUDGETS: &str = ".budgets";
 
 /// The ledger of a folder, as far as this process has read it.
@@ -28,11 +28,11 @@ pub struct FolderLedger {
 struct LedgerPrefix {
     ledger: LedgerSums,
     bytes: u64,
-    /// The file, once there is one.
+    /// The metadata of the file, if it exists.
     file: Option<Metadata>,
 }
 
-/// The ledger while no other process can change it.
+/// The ledger while it is locked, so that no other process can change it.
 pub struct Locked<'l> {
     store: &'l FolderLedger,
     read: std::sync::MutexGuard<'l, LedgerPrefix>,
@@ -47,24 +47,26 @@ impl FolderLedger {
         FolderLedger { path, sync: durability != Durability::Off, marks, read: Mutex::default() }
     }
 
-    /// The path of its file.
+    /// Returns the path of the ledger's file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Reads what is new, and holds the ledger until the result is dropped. A folder with sessions
-    /// must have one.
+    /// Reads new entries, and holds the lock on the ledger until the result is dropped. A folder
+    /// with sessions must have a ledger.
     pub fn lock(&self) -> Result<Locked<'_>, StoreError> {
         let locked = self.locked(false)?;
         if locked.exists() {
-            // Whoever writes to it holds the lock, and marks it before that ends.
+            // A process that writes to the ledger holds the lock, and writes the mark before it
+            // releases the lock.
             let mark = self.marks.read(LEDGER)?;
             mark::check_length(&self.path, LEDGER, mark, &locked.ledger().head)?;
         }
         Ok(locked)
     }
 
-    /// The same; a folder without a ledger gets one, whatever it holds.
+    /// Locks the ledger, as [`FolderLedger::lock`] does. A folder without a ledger gets one,
+    /// whatever it contains.
     pub fn lock_or_make(&self) -> Result<Locked<'_>, StoreError> {
         self.locked(true)
     }
@@ -78,7 +80,7 @@ impl FolderLedger {
         let file = match options.open(&self.path) {
             Err(error) if error.kind() == ErrorKind::NotFound && !make => {
                 let new = self.expect_new(read.file.is_some());
-                // Another process may have made it, and the first session, at this moment.
+                // Another process may have created the ledger and the first session at this moment.
                 match (options.open(&self.path), new) {
                     (Ok(file), _) => file,
                     (Err(_), Ok(())) => return Ok(Locked { store: self, read, file: None }),
@@ -93,7 +95,7 @@ impl FolderLedger {
         Ok(locked)
     }
 
-    /// Refuses a folder without a ledger that is not a new one.
+    /// Refuses a folder without a ledger that is not new.
     fn expect_new(&self, known: bool) -> Result<(), StoreError> {
         if known {
             return Err(StoreError::lost(&self.path, GONE));
@@ -108,7 +110,7 @@ impl FolderLedger {
 }
 
 impl Locked<'_> {
-    /// The sums of the ledger.
+    /// Returns the sums of the ledger.
     pub fn ledger(&self) -> &LedgerSums {
         &self.read.ledger
     }
@@ -118,7 +120,7 @@ impl Locked<'_> {
         self.file.is_some()
     }
 
-    /// Reads what other processes have written since.
+    /// Reads the entries that other processes have written since.
     fn catch_up(&mut self) -> Result<(), StoreError> {
         let fail = |error: std::io::Error| StoreError::io(&self.store.path, &error);
         let Some(mut file) = self.file.as_ref() else { return Ok(()) };
@@ -139,7 +141,7 @@ impl Locked<'_> {
             self.read.bytes += line.len() as u64 + 1;
         }
         if whole < bytes.len() {
-            // The last line was cut by a crash: nobody was told of it.
+            // The last line was cut off by a crash and was never acknowledged.
             file.set_len(self.read.bytes).and_then(|()| file.sync_all()).map_err(fail)?;
         }
         self.read.file = Some(now);
@@ -158,7 +160,7 @@ impl Locked<'_> {
             let file = options.read(true).append(true).create(true).open(path).map_err(fail)?;
             file.lock().map_err(fail)?;
             self.file = Some(file);
-            // Another process may have been faster.
+            // Another process may have written first.
             self.catch_up()?;
             if self.read.bytes > 0 {
                 return Err(StoreError::Locked(path.clone()));
@@ -193,7 +195,7 @@ impl Locked<'_> {
         self.store.marks.write_now(LEDGER, &self.read.ledger.head)
     }
 
-    /// Takes the ledger as it is for what was acknowledged; returns what was lost, if anything.
+    /// Accepts the current ledger as the acknowledged state. Returns what was lost, if anything.
     pub fn settle_mark(&mut self) -> Result<Option<String>, StoreError> {
         self.store.marks.settle(LEDGER, &self.read.ledger.head)
     }
@@ -201,7 +203,7 @@ impl Locked<'_> {
 
 impl Drop for Locked<'_> {
     fn drop(&mut self) {
-        // A child that is being started may share the descriptor, and the lock with it.
+        // A child process that is being started may share the descriptor, and with it the lock.
         if let Some(file) = &self.file {
             let _ = file.unlock();
         }

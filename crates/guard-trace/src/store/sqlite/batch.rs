@@ -163,7 +163,7 @@ impl BatchWriter {
         }
     }
 
-    /// Runs one transaction: commits that do not fit are left out; if writing fails, all commits
+    /// Runs one transaction. Commits that do not fit are omitted. If writing fails, all commits
     /// fail.
     fn write(&mut self, jobs: &[BatchJob]) -> Vec<Result<Committed, StoreError>> {
         let keys = self.keys.as_ref();

@@ -1,4 +1,4 @@
-//! An open database: its connection, and its place in the file system.
+//! An open database: its connection, and its location in the file system.
 
 use super::super::ledger::{LEDGER, LedgerSums};
 use super::super::mark::ChainMarks;
@@ -31,7 +31,7 @@ impl Handle {
     /// used.
     pub fn open(path: &Path, durability: Durability, create: bool) -> Result<Handle, StoreError> {
         let connection = schema::connect(path, durability, create)?;
-        // The log and its index are there once somebody has read.
+        // The log and its index exist after the first read.
         rows::Rows { path, connection: &connection }.sessions()?;
         let place = DatabaseFiles::new(path)?;
         let path = path.to_owned();
@@ -85,7 +85,7 @@ impl Handle {
         let known = self.ledger.head.version;
         let done = self.transact(write);
         if done.is_err() {
-            // It may have read what was rolled back.
+            // The ledger may contain data that was rolled back.
             self.ledger = LedgerSums::default();
         }
         let done = done?;
@@ -127,7 +127,7 @@ impl Handle {
         self.place.check()
     }
 
-    /// Checks that a connection which has nothing in memory finds the sessions as this one does.
+    /// Checks that a new connection, without cached data, finds the same sessions as this one.
     fn look_into(&mut self, sessions: &[&str]) -> Result<(), StoreError> {
         let overwritten = || StoreError::lost(&self.path, OVERWRITTEN);
         let ours = Rows { path: &self.path, connection: &self.connection };

@@ -11,8 +11,8 @@ use guard_plan::record::LedgerEntry;
 use rusqlite::params;
 
 impl Rows<'_> {
-    /// Reads what was written to the ledger since. A database with sessions must have one, unless
-    /// one is to be made.
+    /// Reads the new entries of the ledger. A database with sessions must have a ledger, unless
+    /// `make` is true.
     pub fn catch_up(&self, ledger: &mut LedgerSums, make: bool) -> Result<(), StoreError> {
         let Some(found) = self.session(LEDGER)? else {
             if ledger.head.version > 0 {
@@ -51,7 +51,7 @@ impl Rows<'_> {
         self.move_head(id, &ledger.head)
     }
 
-    /// Refuses a session that the ledger knows and the database has not.
+    /// Refuses a session that the ledger knows and the database does not have.
     pub fn expect_new(&self, name: &str, ledger: &mut LedgerSums) -> Result<(), StoreError> {
         self.catch_up(ledger, false)?;
         match ledger.knows(name) {
@@ -60,7 +60,8 @@ impl Rows<'_> {
         }
     }
 
-    /// Refuses a session that the ledger does not know: it is written in one step with the first record.
+    /// Refuses a session that the ledger does not know: its entry is written in one transaction
+    /// with the first record.
     pub fn expect_known(&self, name: &str, ledger: &mut LedgerSums) -> Result<(), StoreError> {
         self.catch_up(ledger, false)?;
         match ledger.knows(name) {
@@ -81,7 +82,7 @@ impl Rows<'_> {
         self.append(ledger, &[line])
     }
 
-    /// Charges shared budgets; returns the refusal of one of them.
+    /// Charges shared budgets. Returns the refusal of a charge, if there is one.
     pub fn charge(
         &self,
         ledger: &mut LedgerSums,
@@ -99,7 +100,7 @@ impl Rows<'_> {
         }
     }
 
-    /// Writes into the ledger what the database holds; returns what it wrote.
+    /// Updates the ledger to the content of the database. Returns the entries that were written.
     pub fn settle_ledger(&self, ledger: &mut LedgerSums) -> Result<Vec<String>, StoreError> {
         self.catch_up(ledger, true)?;
         let there = self.sessions()?;
@@ -147,7 +148,7 @@ impl Rows<'_> {
         Ok(found)
     }
 
-    /// Takes over a database of version 1, which had a table of amounts and no ledger.
+    /// Upgrades a database of version 1, which had a table of amounts and no ledger.
     pub fn upgrade(&self, ledger: &mut LedgerSums) -> Result<(), StoreError> {
         let fail = |why| error(self.path, &why);
         self.settle_ledger(ledger)?;

@@ -1,12 +1,12 @@
-//! The files of an open database: whether they are still those at the path.
+//! The files of an open database: the test whether they are still those at the path.
 //!
-//! SQLite goes on writing to a file that was deleted or replaced. So the identity and the length of
-//! the database, its log and its index are compared before and after each commit. The database
-//! itself is written by checkpoints only: after each change of it a second connection, which has
-//! nothing in memory, must find the session as it was committed.
+//! SQLite continues to write to a file that was deleted or replaced. So the identity and the length
+//! of the database, its log and its index are compared before and after each commit. Only
+//! checkpoints write the database file itself. After each change of it, a second connection without
+//! cached data must find the session as it was committed.
 //!
-//! The database and its index are never opened here, only looked at: closing such a file would
-//! release the locks that SQLite has on it. There are none on the log.
+//! The database and its index are never opened here; only their metadata is read. Closing such a
+//! file would release SQLite's locks on it. There are no locks on the log.
 
 use super::super::StoreError;
 use super::super::place::{CUT, GONE, OVERWRITTEN, REPLACED, is_absent, is_same};
@@ -15,8 +15,8 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// A file that was written so shortly before it was looked at may be written again without another
-/// time of its last change.
+/// The resolution of file times. A file that was written just before its metadata was read may be
+/// written again without a change of its modification time.
 const TICK: Duration = Duration::from_millis(50);
 
 /// The files of a database.
@@ -24,19 +24,19 @@ const TICK: Duration = Duration::from_millis(50);
 pub struct DatabaseFiles {
     files: Vec<(PathBuf, Metadata)>,
     log: Option<File>,
-    /// The database was not looked into since its last change.
+    /// True if the database was not read since its last change.
     unread: bool,
 }
 
 impl DatabaseFiles {
-    /// Looks at the files of a database that is open.
+    /// Reads the metadata of the files of an open database.
     pub fn new(database: &Path) -> Result<DatabaseFiles, StoreError> {
         let mut place = DatabaseFiles { files: Vec::new(), log: None, unread: true };
         for suffix in ["", "-wal", "-shm"] {
             let mut path = database.as_os_str().to_owned();
             path.push(suffix);
             let path = PathBuf::from(path);
-            // A database without a log is one that nobody has read or written yet.
+            // A database without a log was not read or written yet.
             if let Some(meta) = look(&path)? {
                 if suffix == "-wal" {
                     let fail = |error| StoreError::io(&path, &error);
@@ -50,7 +50,7 @@ impl DatabaseFiles {
         Ok(place)
     }
 
-    /// Checks that the files are those that were open, and not shorter than before.
+    /// Checks that the files are those that are open, and not shorter than before.
     pub fn check(&mut self) -> Result<(), StoreError> {
         for (at, (path, before)) in self.files.iter_mut().enumerate() {
             let now = look(path)?.ok_or_else(|| StoreError::lost(path, GONE))?;
@@ -68,7 +68,7 @@ impl DatabaseFiles {
         if self.is_log() { Ok(()) } else { Err(StoreError::lost(&self.files[1].0, OVERWRITTEN)) }
     }
 
-    /// Returns whether the log, if it has anything, begins like one.
+    /// Returns true if the log is empty or begins like a log.
     fn is_log(&mut self) -> bool {
         let Some(log) = &mut self.log else { return true };
         let mut start = [0; 4];
@@ -80,12 +80,12 @@ impl DatabaseFiles {
         }
     }
 
-    /// Returns whether the database may have changed since somebody looked into it.
+    /// Returns true if the database may have changed since it was last read.
     pub fn is_unread(&self) -> bool {
         self.unread
     }
 
-    /// Remembers that the database was looked into.
+    /// Records that the database was read.
     pub fn read(&mut self) {
         self.unread = false;
     }

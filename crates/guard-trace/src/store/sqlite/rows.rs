@@ -88,8 +88,8 @@ impl Rows<'_> {
         lines.collect::<Result<_, _>>().map_err(fail)
     }
 
-    /// Returns the records of a session from a number on, up to a maximum, each with its number:
-    /// some may be missing.
+    /// Returns the records of a session from a number on, up to a maximum. Each has its number,
+    /// because some may be missing.
     pub fn page(
         &self,
         name: &str,
@@ -133,7 +133,7 @@ impl Rows<'_> {
         })
     }
 
-    /// Writes a commit, or returns the reason for its refusal; then nothing is written.
+    /// Writes a commit, or returns the reason for its refusal without writing anything.
     pub fn commit(
         &self,
         name: &str,

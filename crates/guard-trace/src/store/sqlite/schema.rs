@@ -10,10 +10,10 @@ use std::time::Duration;
 /// The application id that identifies our databases: `Gurd`.
 pub const APPLICATION_ID: i64 = 0x4775_7264;
 
-/// The version of the tables; other versions are not read.
+/// The version of the tables. Other versions are not read.
 pub const SCHEMA_VERSION: i64 = 2;
 
-/// The version of the tables that had amounts instead of a ledger; they are taken over.
+/// The version of the tables that had amounts instead of a ledger. Such databases are upgraded.
 pub const FORMER_VERSION: i64 = 1;
 
 /// The time to wait for other writers.
