@@ -1,8 +1,8 @@
 //! Advice: ranks the possible next actions of a session.
 //!
-//! Pure: the session does not change. The kernel's own stages decide whether an action is allowed,
-//! so advice cannot disagree with a verdict. All numbers are exact decimals with six places;
-//! `docs/reference/advice.md` defines the formulas. The format and text are in
+//! The computation is pure: the session does not change. The kernel's own stages decide whether an
+//! action is allowed, so advice cannot disagree with a verdict. All numbers are exact decimals with
+//! six places; `docs/reference/advice.md` defines the formulas. The format and text are in
 //! `guard_plan::advice`.
 
 mod after;
@@ -29,7 +29,7 @@ use guard_plan::value::{Fault, Value};
 use guard_runtime::{Assumed, Hypothesis, Kernel, SessionState, World};
 use std::cmp::Reverse;
 
-/// The subject of the advice: a session at a time.
+/// The subject of the advice: a session at a given time.
 struct AdviceScene<'s> {
     kernel: &'s Kernel,
     /// The plan that decides the session.
@@ -64,19 +64,19 @@ impl<'s, 'h> Supposition<'s, 'h> {
 }
 
 impl AdviceScene<'_> {
-    /// Runs hypothetical questions; each question is put to the world at most once.
+    /// Runs hypothetical questions. The world is asked each question at most once.
     fn read<T>(&self, world: &mut dyn World, read: impl FnOnce(&Hypothesis<'_>) -> T) -> T {
         read(&self.kernel.suppose(self.session, self.now, world))
     }
 
-    /// Evaluates an expression that asks nothing of the world.
+    /// Evaluates an expression that does not ask the world.
     fn plain(&self, expr: &Expr) -> Option<Value> {
         let nobody = &mut guard_runtime::NoWorld;
         self.read(nobody, |hypothesis| hypothesis.evaluate(expr, &Assumed::default()).ok())
     }
 
-    /// Returns the risk of a call: the highest level whose condition holds, or cannot be told without arguments or the
-    /// world.
+    /// Returns the risk of a call: the highest level whose condition holds, or cannot be evaluated
+    /// without arguments or the world.
     fn risk(&self, id: ToolId, args: Option<&[Value]>) -> Risk {
         let tool = &self.plan.tools[id as usize];
         let call = args.map(|args| (id, args));

@@ -1,9 +1,9 @@
 //! The drive: a loop that asks a reasoner for the next action, and performs the actions that the
 //! kernel allows.
 //!
-//! Knows the order of a round. Runs nothing, waits for nothing and asks nobody by itself: the host's [`DriveIo`] does.
-//! Nothing reaches [`Tools`] that the kernel has not allowed, whoever names
-//! it. `docs/reference/advice.md` says when it ends.
+//! The drive knows the order of a round. It runs nothing, waits for nothing and asks nobody by
+//! itself: the host's [`DriveIo`] does. Only calls that the kernel has allowed reach [`Tools`],
+//! whoever names them. `docs/reference/advice.md` defines when it ends.
 
 mod choice;
 mod driver;
@@ -27,15 +27,15 @@ use guard_plan::plan::Millis;
 pub struct DriveLimits {
     /// The maximum number of rounds.
     pub steps: u64,
-    /// Consecutive rounds without progress: no call that had not succeeded before, no change of the
-    /// state.
+    /// The maximum number of consecutive rounds without progress: no call that had not succeeded
+    /// before, and no change of the state.
     pub stuck: u32,
-    /// Consecutive calls that fail.
+    /// The maximum number of consecutive calls that fail.
     pub failures: u32,
-    /// Consecutive invalid choices.
+    /// The maximum number of consecutive invalid choices.
     pub invalid: u32,
-    /// The first delay for a probe that is not ready, in milliseconds; each further one is twice as
-    /// long.
+    /// The first delay for a probe that is not ready, in milliseconds. Each further delay is twice
+    /// as long.
     pub wait: Millis,
     /// The longest delay, in milliseconds.
     pub longest_wait: Millis,
@@ -54,7 +54,8 @@ impl Default for DriveLimits {
     }
 }
 
-/// Drives a session to its end: until its goals are reached, nothing more can be done, or a limit is met.
+/// Drives a session until its goals are reached, no further step is possible, or a limit is
+/// reached.
 pub fn drive(
     session: &mut dyn DriveSession,
     io: &mut DriveIo<'_>,

@@ -1,8 +1,9 @@
 //! The guide for an agent: a plan as instructions, in Markdown.
 //!
-//! A pure function of the plan: no session, no world, and the same plan gives the same text. A rule
-//! on several tools is described once. Rules without effect on the agent's calls are omitted: rules
-//! in shadow, monitored invariants, the number of blocked stops.
+//! The guide is a pure function of the plan: it uses no session and no world, and the same plan
+//! gives the same text. A rule on several tools is described once. Rules without effect on the
+//! agent's calls are omitted: rules in shadow mode, monitored invariants, the number of blocked
+//! stops.
 
 mod answers;
 mod items;
@@ -31,7 +32,8 @@ pub fn guide(plan: &Plan) -> String {
     page.out
 }
 
-/// Markdown under construction: blocks separated by an empty line, lists without.
+/// A Markdown page under construction: blocks are separated by an empty line, items of lists are
+/// not.
 #[derive(Default)]
 struct MarkdownPage {
     out: String,
@@ -66,7 +68,7 @@ impl MarkdownPage {
     }
 }
 
-/// `a`, `a and b`, `a, b and c`.
+/// Formats a list: `a`, `a and b`, `a, b and c`.
 fn listed(names: &[String], and: &str) -> String {
     match names {
         [] => String::new(),
@@ -75,7 +77,7 @@ fn listed(names: &[String], and: &str) -> String {
     }
 }
 
-/// A documentation text as one paragraph.
+/// Formats a documentation text as one paragraph.
 fn paragraph(doc: &str) -> String {
     doc.split_whitespace().collect::<Vec<_>>().join(" ")
 }

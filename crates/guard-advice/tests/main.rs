@@ -1,4 +1,4 @@
-//! Advice and the drive on hand-built plans.
+//! Tests of the advice and of the drive, on plans that are built by hand.
 
 mod main {
     mod advice;

@@ -1,4 +1,4 @@
-//! The predicted session after a successful call, as far as it is known in advance.
+//! The predicted session after a successful call, as far as it is known.
 //!
 //! The effects stage simulates the writes of the call. Nodes that read the history and the budgets
 //! are replaced by their predicted values here.
@@ -9,7 +9,8 @@ use guard_plan::plan::{Expr, FactId, IndexId, Node, NodeId, ToolId, UnitId, VarI
 use guard_plan::value::Value;
 use std::borrow::Cow;
 
-/// Longer conditions are not searched for keys: the cost is quadratic in their length.
+/// The maximum length of conditions that are searched for keys: the cost is quadratic in their
+/// length.
 const MAX_NODES: usize = 500;
 
 /// A call that has succeeded.

@@ -8,8 +8,8 @@ use guard_plan::decimal;
 use guard_plan::plan::{Expr, Prior, Risk, Tool, ToolId};
 use guard_plan::value::Value;
 
-/// The maximum of each parameter, one million: beyond it an outcome changes none of the six decimal
-/// places.
+/// The maximum of each parameter, one million. Beyond it, an outcome changes none of the six
+/// decimal places.
 const MAX: i64 = 1_000_000 * ONE;
 /// The sum of successes and failures of a default prior.
 const PRIOR_SUM: i64 = 3 * ONE;
@@ -46,7 +46,7 @@ fn declared_prior(scene: &AdviceScene<'_>, prior: &Prior) -> Option<(i64, i64)> 
     Some((parameter(&prior.alpha)?, parameter(&prior.beta)?))
 }
 
-/// α = max(0.3, 2 − 2·danger), α + β = 3.
+/// Returns the default prior: α = max(0.3, 2 − 2·danger), α + β = 3.
 fn default_prior(scene: &AdviceScene<'_>, id: ToolId) -> (i64, i64) {
     let declared = match scene.risk(id, None) {
         Risk::Low => 0,

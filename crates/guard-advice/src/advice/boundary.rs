@@ -6,7 +6,8 @@ use super::fixed::{self, HALF, ONE};
 use guard_plan::plan::{CompareOp, Expr, InvariantId, Node, NodeId, Risk, Tool, TypeDef, VarId};
 use guard_plan::value::Value;
 
-/// For longer invariants only truth is tested, not nearness.
+/// The maximum length of invariants that are tested for nearness. For longer ones, only truth is
+/// tested.
 const MAX_NODES: usize = 500;
 
 /// Returns the danger of an action, from its declared danger and its nearness to a boundary.
@@ -22,8 +23,8 @@ pub(super) fn risk(declared: Risk, tool: &Tool, nearness: i64) -> i64 {
 }
 
 /// Returns how near the writes of a call bring the state to the nearest boundary: 0 is far, 1 is on
-/// it or beyond. A boundary that the call does not approach does not count; one that depends on
-/// unknown values counts half.
+/// it or beyond. A boundary that the call does not approach does not count. A boundary that depends
+/// on unknown values counts half.
 pub(super) fn nearness<'s, 'h>(
     cx: &Supposition<'s, 'h>,
     tool: &Tool,

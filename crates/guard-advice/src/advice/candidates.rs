@@ -18,7 +18,7 @@ pub use guard_plan::advice::Status;
 /// The maximum number of argument combinations of a tool that are judged individually.
 const MAX_COMBINATIONS: usize = 32;
 
-/// A call, or a tool without chosen arguments.
+/// A call with chosen arguments, or a tool without them.
 #[derive(Clone)]
 pub(super) struct Candidate {
     pub tool: ToolId,
@@ -30,7 +30,7 @@ pub(super) struct Candidate {
     pub reasons: Vec<Reason>,
     /// The charges, in units of 10⁻⁶.
     pub charges: Vec<(UnitId, i64)>,
-    /// Units of which the call may cost more.
+    /// The units of which the call may cost more.
     pub open_units: Vec<UnitId>,
     /// The progress of the goals if the call succeeds.
     pub gain: i64,

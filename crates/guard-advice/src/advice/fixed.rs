@@ -3,9 +3,9 @@
 use guard_plan::decimal;
 use guard_plan::value::DECIMAL_ONE;
 
-/// One.
+/// The fraction one.
 pub(super) const ONE: i64 = DECIMAL_ONE;
-/// One half.
+/// The fraction one half.
 pub(super) const HALF: i64 = ONE / 2;
 
 /// Multiplies two fractions.
@@ -42,7 +42,7 @@ pub(super) fn part(amount: i64, whole: i64) -> i64 {
     }
 }
 
-/// `1 − (1 − a)(1 − b)`: the probability of at least one of two independent events.
+/// Returns `1 − (1 − a)(1 − b)`: the probability of at least one of two independent events.
 pub(super) fn either(a: i64, b: i64) -> i64 {
     ONE - times(ONE - a, ONE - b)
 }

@@ -11,7 +11,7 @@ use guard_runtime::Assumed;
 /// The goals of a plan in a session.
 pub(super) struct Goals<'k> {
     goals: &'k [Goal],
-    /// By goal: true for each condition that holds now.
+    /// For each goal, true for each condition that holds now.
     holds: Vec<Vec<bool>>,
     overall: Option<i64>,
 }
@@ -95,7 +95,7 @@ fn halves(holds: bool) -> i64 {
     if holds { 2 } else { 0 }
 }
 
-/// Returns the fraction of conditions that hold, from the halves that each counts for.
+/// Returns the fraction of conditions that hold; each counts for 0 to 2 halves.
 fn part(halves: impl Iterator<Item = i64>) -> i64 {
     let mut sum = 0;
     let mut whole = 0;

@@ -81,7 +81,7 @@ impl CandidateGraph {
         self.worth[at]
     }
 
-    /// Returns the best of a tool's candidates by score; the first of equals.
+    /// Returns the best of a tool's candidates by score; among equal ones, the first.
     pub fn of_tool(
         &self,
         id: ToolId,
@@ -91,8 +91,8 @@ impl CandidateGraph {
         scored.min_by_key(super::Scored::rank)
     }
 
-    /// Returns the unmet requirements of an alternative: of the matching calls, those of the call
-    /// with the fewest.
+    /// Returns the unmet requirements of an alternative: those of the matching call with the
+    /// fewest.
     pub fn unmet(&self, alternative: &Alternative) -> &[Unmet] {
         let admitted = self.admitted(alternative).into_iter();
         let unmet = admitted.map(|at| self.candidates[at].unmet.as_slice());

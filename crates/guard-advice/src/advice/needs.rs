@@ -1,4 +1,4 @@
-//! The needs of an action, as text and in the order in which they are to be met.
+//! The needs of an action, as text and in the order in which they must be met.
 
 use super::AdviceScene;
 use super::candidates::Candidate;
@@ -38,7 +38,8 @@ pub(super) fn collect(
     needs
 }
 
-/// Returns the calls still to make, in the order of their requirements; `None` if they are unknown.
+/// Returns the calls that must still be made, in the order of their requirements; `None` if they
+/// are unknown.
 fn chain(scene: &AdviceScene<'_>, graph: &CandidateGraph, candidate: &Candidate) -> Option<Need> {
     let mut links = StepChain { scene, graph, done: vec![], names: vec![], words: vec![] };
     links.before(&candidate.unmet);
@@ -96,7 +97,7 @@ impl StepChain<'_> {
         words.join(" or ")
     }
 
-    /// `test`, `check(env: prod)`.
+    /// Formats an alternative: `test`, `check(env: prod)`.
     fn alternative(&self, alternative: &Alternative) -> String {
         let plan = self.scene.plan;
         let tool = &plan.tools[alternative.tool as usize];

@@ -1,4 +1,4 @@
-//! A world that is asked each question at most once, however many calls are judged.
+//! A world that is asked each question at most once, for any number of judged calls.
 
 use guard_plan::json::Json;
 use guard_plan::plan::Command;

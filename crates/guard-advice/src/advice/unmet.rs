@@ -6,7 +6,7 @@ use guard_plan::value::Value;
 use guard_runtime::HypotheticalCall;
 use std::collections::BTreeSet;
 
-/// An unmet requirement: one of these alternatives must succeed. In order.
+/// An unmet requirement: one of these alternatives must succeed. The order is that of the guard.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Unmet(pub Vec<Alternative>);
 

@@ -28,13 +28,13 @@ pub enum Choice {
 }
 
 impl Choice {
-    /// Parses a reply: one JSON object, by itself, in a fence, in prose or behind reasoning. What is
-    /// no strict JSON is read as a contract reads it: nothing is guessed, and of several documents
-    /// the last is the choice. Unknown members are ignored.
+    /// Parses a reply: one JSON object, by itself, in a fence, in prose or after reasoning. Text
+    /// that is not strict JSON is parsed as a contract parses it: nothing is guessed, and among
+    /// several documents the last is the choice. Unknown members are ignored.
     ///
     /// # Errors
     ///
-    /// Returns the problem of the reply: there is no object, it is cut, or a member is wrong.
+    /// Returns the problem of the reply: there is no object, it is cut off, or a member is wrong.
     pub fn read(text: &str) -> Result<Choice, String> {
         if text.len() > MAX_REPLY_BYTES {
             return Err(format!("the reply is longer than {MAX_REPLY_BYTES} bytes"));

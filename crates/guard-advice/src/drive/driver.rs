@@ -28,7 +28,8 @@ pub(super) struct Driver<'d, 'o> {
     feedback: Vec<Delivered>,
     /// True if it stopped although checks failed.
     incomplete: bool,
-    /// True if the goals are reached but the stop was blocked; asked again after a change.
+    /// True if the goals are reached but the stop was blocked. The stop is requested again after a
+    /// change.
     held: bool,
 }
 
@@ -214,7 +215,7 @@ impl<'d, 'o> Driver<'d, 'o> {
     }
 
     /// Returns the call that a reasoner named. An action is looked up first by its name in the
-    /// advice, then as the kernel does; omitted arguments are those of the advice.
+    /// advice, then as the kernel does. Omitted arguments are taken from the advice.
     fn named(&self, advice: &Advice, action: &str, args: Option<Json>) -> DriverCall {
         let advised = advice.actions.iter().find(|advised| advised.tool == action);
         let advised =
@@ -231,8 +232,8 @@ impl<'d, 'o> Driver<'d, 'o> {
         DriverCall { tool, args, fallback: false, value: value.map(|action| action.value) }
     }
 
-    /// Replaces an invalid choice: by the best action that is ready, or one that only has to become
-    /// ready.
+    /// Replaces an invalid choice by the best action that is ready, or by one that only has to
+    /// become ready.
     fn instead(&mut self, advice: &Advice, why: &str, round: &mut Round) -> DriveEnd<()> {
         self.say(format!("your choice was not taken: {why}"));
         round.invalid = Some(report::cut(why));
@@ -265,8 +266,8 @@ impl<'d, 'o> Driver<'d, 'o> {
         Ok(())
     }
 
-    /// Waits for a probe that is not ready: until its next attempt if the guard defines one, else
-    /// longer each time. A probe that has given up is not awaited.
+    /// Waits for a probe that is not ready: until its next attempt if the guard defines one,
+    /// otherwise longer each time. The drive does not wait for a probe that has given up.
     fn wait(&mut self, why: &str, round: &mut Round) {
         let reasons = round.proposed.iter().flat_map(|put| &put.reasons);
         let probes: Vec<&String> = reasons.flat_map(|reason| &reason.needs).collect();
@@ -310,7 +311,7 @@ fn only_unready(round: &Round) -> bool {
     round.proposed.as_ref().is_some_and(|put| put.reasons.iter().all(unready))
 }
 
-/// The end for an outcome that belongs to another event.
+/// Returns the end for an outcome that belongs to another event.
 fn strange() -> End {
     End::Error("the kernel answers another event".into())
 }

@@ -23,9 +23,9 @@ pub struct Situation<'t> {
 pub enum Reply {
     /// Its choice, as JSON; see [`Choice`](super::Choice).
     Text(String),
-    /// It timed out. The reasoner itself implements the time limit.
+    /// The reasoner timed out. The reasoner itself implements the time limit.
     TimedOut,
-    /// It gave no usable answer: the reason.
+    /// The reasoner gave no usable answer. Contains the reason.
     Failed(String),
 }
 
@@ -38,9 +38,9 @@ pub trait Reasoner {
 /// The outcome of a call, as its tool reports it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ToolOutcome {
-    /// It succeeded; with its result, if any.
+    /// The call succeeded. Contains its result, if any.
     Success(Option<Json>),
-    /// It failed: the error text.
+    /// The call failed. Contains the error text.
     Failure(String),
 }
 
@@ -50,7 +50,7 @@ pub trait Tools {
     fn run(&mut self, tool: &str, args: &Json) -> ToolOutcome;
 }
 
-/// The time, in milliseconds since 1970.
+/// A clock, in milliseconds since 1970.
 pub trait Clock {
     /// Returns the current time.
     fn now(&mut self) -> Millis;
@@ -96,30 +96,31 @@ impl Approvals for Nobody {
     }
 }
 
-/// The session that is driven. Every event goes through it, so that whoever keeps its record keeps it here.
+/// The session that is driven. Every event goes through it, so that an implementation can record
+/// the events.
 pub trait DriveSession {
-    /// The kernel that decides.
+    /// Returns the kernel that decides.
     fn kernel(&self) -> &Kernel;
 
-    /// The session's memory.
+    /// Returns the state of the session.
     fn state(&self) -> &SessionState;
 
-    /// Takes an event.
+    /// Applies an event.
     ///
     /// # Errors
     ///
-    /// The reason it was not taken, in words.
+    /// The reason why the event was not accepted, as text.
     fn step(&mut self, event: &Event<'_>) -> Result<Outcome, String>;
 
-    /// Judges and ranks what could be done at a time.
+    /// Judges and ranks the possible next actions at a given time.
     fn advise(&mut self, now: Millis) -> Advice;
 }
 
-/// A session whose record nobody keeps.
+/// A session whose events are not recorded.
 pub struct UnrecordedSession<'s> {
     /// The kernel that decides.
     pub kernel: &'s Kernel,
-    /// The session's memory, which this kernel has opened.
+    /// The state of the session, which this kernel has opened.
     pub session: &'s mut SessionState,
     /// Answers the kernel's questions.
     pub world: &'s mut dyn World,
@@ -146,12 +147,12 @@ impl DriveSession for UnrecordedSession<'_> {
 
 /// The host's implementations that a drive uses, besides its session.
 pub struct DriveIo<'d> {
-    /// Chooses.
+    /// The reasoner, which chooses the next action.
     pub reasoner: &'d mut dyn Reasoner,
-    /// Runs the calls.
+    /// The tools, which run the calls.
     pub tools: &'d mut dyn Tools,
-    /// Tells the time, and waits.
+    /// The clock, which gives the time and waits.
     pub clock: &'d mut dyn Clock,
-    /// Approves calls.
+    /// The approvals of calls.
     pub approvals: &'d mut dyn Approvals,
 }

@@ -51,7 +51,7 @@ impl RoundCounts {
         self.idle = self.idle.saturating_add(1);
     }
 
-    /// Returns the delay for a probe that is not ready; longer each time in a row.
+    /// Returns the delay for a probe that is not ready. Consecutive delays become longer.
     pub fn wait(&mut self, limits: &DriveLimits) -> Millis {
         let factor = 1_i64.checked_shl(self.waits.min(40)).unwrap_or(i64::MAX);
         self.waits = self.waits.saturating_add(1);

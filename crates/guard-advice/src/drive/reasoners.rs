@@ -1,4 +1,4 @@
-//! Reasoners without a model: one that follows a list, and one that exchanges JSON lines.
+//! Reasoners without a model: one that follows a list, and one that exchanges lines of JSON.
 
 use super::choice::MAX_REPLY_BYTES;
 use super::io::{Reasoner, Reply, Situation};
@@ -7,7 +7,7 @@ use guard_plan::lines::{NextLine, read_line, skip_line};
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Write};
 
-/// Gives one reply after another; after the last, it stops.
+/// A reasoner that gives one reply after another, and stops after the last.
 #[derive(Debug, Clone, Default)]
 pub struct Scripted {
     replies: VecDeque<Reply>,

@@ -22,7 +22,7 @@ pub(super) fn args(kernel: &Kernel, tool: &str, args: &Json) -> Json {
     if text.len() <= MAX_ARGS { shown } else { Json::string(&render::cut(&text, MAX_ARGS / 4)) }
 }
 
-/// Returns the arguments; those that are or hold secrets are replaced as a whole.
+/// Returns the arguments. Arguments that are or contain secrets are replaced as a whole.
 fn hidden(kernel: &Kernel, tool: &str, args: &Json) -> Json {
     let plan = kernel.plan();
     let (Some(id), Json::Object(members)) = (kernel.tool(tool), args) else {
@@ -37,7 +37,7 @@ fn hidden(kernel: &Kernel, tool: &str, args: &Json) -> Json {
     Json::Object(members.iter().map(member).collect())
 }
 
-/// Returns the result for the reasoner; empty if it may hold secrets.
+/// Returns the result for the reasoner; empty if it may contain secrets.
 pub(super) fn result(kernel: &Kernel, tool: &str, result: &Json) -> Option<String> {
     let plan = kernel.plan();
     let secrets = kernel.tool(tool).is_some_and(|id| {

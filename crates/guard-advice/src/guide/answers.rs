@@ -29,7 +29,7 @@ pub(super) fn answers(plan: &Plan, page: &mut MarkdownPage) {
 /// Returns whether a plan can give this reason.
 fn can(plan: &Plan, code: Code) -> bool {
     let any = |holds: &dyn Fn(&Tool) -> bool| plan.tools.iter().any(holds);
-    // Of each limit of a tool, whether it asks.
+    // For each limit of a tool, true if it asks a role.
     let asks = |tool: &Tool| {
         let limits = tool.limits.iter().filter_map(|used| plan.limits.get(used.limit as usize));
         limits.map(|limit| limit.ask.is_some()).collect::<Vec<_>>().into_iter()

@@ -82,7 +82,7 @@ fn facts(plan: &Plan, page: &mut MarkdownPage) {
     }
 }
 
-/// Describes when feedback comes, and how to recognise it.
+/// Describes when feedback is delivered, and how to recognise it.
 pub(super) fn feedback(plan: &Plan, page: &mut MarkdownPage) {
     if plan.feedback.is_empty() {
         return;

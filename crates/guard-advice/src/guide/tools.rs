@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A rule that a policy applies to several tools with the same text.
 type Common<'a> = (&'a str, PhraseSubject, String);
 
-/// Describes the tools that the kernel does not serve; those of lifecycles are described with their
+/// Describes the tools that the kernel does not serve. Tools of lifecycles are described with their
 /// items.
 pub(super) fn tools(plan: &Plan, page: &mut MarkdownPage) {
     let common = common(plan);
@@ -51,7 +51,7 @@ fn parameters(plan: &Plan, params: &[Field], page: &mut MarkdownPage) {
     }
 }
 
-/// `` `count`: whole number from 1 to 5 ``.
+/// Formats a parameter: `` `count`: whole number from 1 to 5 ``.
 pub(super) fn parameter(plan: &Plan, field: &Field) -> String {
     let secret = if field.secret { "; secret, never shown or recorded in the clear" } else { "" };
     let inner = words::open(plan, field.ty);
@@ -218,7 +218,7 @@ pub(super) fn shared(plan: &Plan, page: &mut MarkdownPage) {
     }
 }
 
-/// A limit on identical calls counts each tool separately (semantics §3.6).
+/// Returns true for a limit on identical calls, which counts each tool separately (semantics §3.6).
 fn counts_apart(text: &str) -> bool {
     text.contains("with the same arguments")
 }

@@ -1,4 +1,4 @@
-//! Records and long enums, each described once.
+//! Records and long enums, each of which is described once.
 
 use super::MarkdownPage;
 use super::tools::parameter;
@@ -37,7 +37,8 @@ pub(super) fn types(plan: &Plan, page: &mut MarkdownPage) {
     }
 }
 
-/// Criteria and evidence are described with the items. No type name in a guard contains whitespace.
+/// Returns true for the types of criteria and evidence, which are described with the items. No type
+/// name in a guard contains whitespace.
 fn of_items(def: &TypeDef) -> bool {
     matches!(def, TypeDef::Record { name, .. } if name.starts_with("lifecycle "))
 }

@@ -1,4 +1,4 @@
-//! Tests of the advice for small plans, one claim each.
+//! Tests of the advice for small plans, with one claim each.
 
 use super::build::*;
 use guard_plan::advice::{Action, Advice};
@@ -14,7 +14,7 @@ struct Run {
     world: Answers,
 }
 
-/// A world in which every probe answers the same.
+/// A world in which every probe has the same answer.
 struct Answers(Option<Json>);
 
 impl World for Answers {
@@ -58,7 +58,7 @@ impl Run {
         guard_advice::advise(&self.kernel, &self.session, self.now, &mut self.world)
     }
 
-    /// `[STATUS] tool {args} — needs` of every action, the most valuable first.
+    /// Checks `[STATUS] tool {args} — needs` of every action, the most valuable first.
     #[track_caller]
     fn check(&mut self, expected: &[&str]) {
         let shown: Vec<String> = self.advise().actions.iter().map(shown).collect();
@@ -167,8 +167,8 @@ fn chains_are_told_whole() {
     run.check(&["[BLOCKED] test — build", "[READY] build", "[BLOCKED] deploy — build, then test"]);
 }
 
-/// A step that only leads to the goal gets a share: half of the progress that it unblocks, or a third where two steps
-/// are missing.
+/// A step that only leads to the goal gets a share: half of the progress that it unblocks, or a
+/// third if two steps are missing.
 #[test]
 fn unblocking_is_progress() {
     let mut plan = constrai();
@@ -192,7 +192,8 @@ fn unblocking_is_progress() {
     assert_eq!(progress(&mut run, "test"), "0.044445");
 }
 
-/// A `deny` that the state may lift leaves hope; one that only reads the arguments does not.
+/// A `deny` that the state may lift leaves an action possible; a `deny` that only reads the
+/// arguments does not.
 #[test]
 fn hope_leads_on() {
     let progress = |denied: Expr| {
@@ -228,7 +229,7 @@ fn a_history_is_progress_too() {
     assert!(run.advise().reached());
 }
 
-/// A keyed requirement is met only by the call with that key, and only that call is worth something.
+/// A keyed requirement is met only by the call with that key, and only that call has a value.
 #[test]
 fn keys_choose_arguments() {
     let mut plan = plan();
@@ -262,7 +263,8 @@ fn keys_choose_arguments() {
     assert_eq!(shown(&run.action("deploy")), r#"[READY] deploy {"env":"prod"}"#);
 }
 
-/// Arguments that nobody can count are the reasoner's to choose: only what holds for all of them counts.
+/// Arguments with too many combinations are left to the reasoner: only rules that hold for all of
+/// them count.
 #[test]
 fn open_arguments() {
     let mut plan = plan();
@@ -302,7 +304,7 @@ fn open_arguments() {
     assert_eq!((usd.amount.to_string(), usd.at_least), ("3".into(), true));
     // α = 2 − 2·(0.3 + 0.25): the prior counts a cost that depends on arguments as a quarter of the budget.
     assert_eq!(write.belief.alpha.to_string(), "0.9");
-    // Whether it makes the condition true nobody can say: half.
+    // It is unknown whether the call makes the condition true, so it counts half.
     assert_eq!(write.terms.progress.to_string(), "0.15");
     assert!(run.advise().text().contains("Arguments are yours to choose: text: string, n: int"));
 }
@@ -501,7 +503,7 @@ fn nothing_to_reach_and_nothing_to_do() {
     assert!(run.advise().text().contains("TIME: 0 seconds remaining of 1 minute"));
 }
 
-/// Two goals count alike, however many conditions each has.
+/// Two goals have the same weight, however many conditions each has.
 #[test]
 fn several_goals() {
     let mut plan = plan();

@@ -1,4 +1,4 @@
-//! Laws of the advice, for any plan and any session.
+//! Property tests of the advice, for any plan and any session.
 
 use super::build::kernel;
 use super::wild::{self, Dice, Probes};
@@ -8,7 +8,7 @@ use guard_plan::verdict::Decision;
 use guard_runtime::*;
 use proptest::prelude::*;
 
-/// A session at a time, and its advice.
+/// A session at a given time, and its advice.
 struct AdvisedSession {
     dice: Dice,
     kernel: Kernel,
@@ -64,7 +64,7 @@ proptest! {
                 };
                 prop_assert_eq!(advised.decision(&action, args), expected, "{:?}", action);
             } else if action.status != Status::Ready {
-                // Whatever the arguments.
+                // The status holds for all arguments.
                 let tool = advised.kernel.tool(&action.wire_name).unwrap();
                 let tool = advised.kernel.plan().tools[tool as usize].clone();
                 for _ in 0..20 {
@@ -112,7 +112,7 @@ proptest! {
         prop_assert!(Json::parse(&advice.to_json()).is_ok());
     }
 
-    /// Asking changes nothing, and the same question has the same answer.
+    /// Advice changes nothing, and the same question has the same answer.
     #[test]
     fn advice_is_pure(seed: u64) {
         let AdvisedSession { kernel, session, now, mut world, advice, .. } = advised_session(seed);
@@ -121,7 +121,7 @@ proptest! {
         prop_assert_eq!(format!("{session:?}"), before);
     }
 
-    /// The order in which a tool's clauses and a goal's conditions are written changes nothing.
+    /// The order of a tool's clauses and of a goal's conditions has no effect.
     #[test]
     fn order_does_not_matter(seed: u64) {
         let mut dice = Dice::new(seed);
@@ -147,7 +147,7 @@ proptest! {
         prop_assert_eq!(actions(plan), actions(other));
     }
 
-    /// The text says the numbers that the ranking used, in the order of the ranking.
+    /// The text contains the numbers of the ranking, in the order of the ranking.
     #[test]
     fn text_is_the_advice(seed: u64) {
         let AdvisedSession { advice, .. } = advised_session(seed);

@@ -1,4 +1,4 @@
-//! Drives of small plans, one claim each.
+//! Tests of drives of small plans, with one claim each.
 
 use super::build::*;
 use guard_advice::drive::*;
@@ -9,7 +9,7 @@ use guard_plan::verdict::Code;
 use guard_runtime::*;
 use std::io::{BufReader, Cursor, Read};
 
-/// Tools that note what they ran; those in `fails` fail.
+/// Tools that record their calls. Those in `fails` fail.
 #[derive(Default)]
 struct Log {
     ran: Vec<String>,
@@ -27,7 +27,7 @@ impl Tools for Log {
     }
 }
 
-/// A clock that stands still until somebody waits.
+/// A clock that does not advance until a caller waits.
 #[derive(Default)]
 struct Still {
     now: i64,
@@ -45,7 +45,7 @@ impl Clock for Still {
     }
 }
 
-/// A probe that says yes after so many questions.
+/// A probe that answers yes after this many questions.
 struct Later(usize);
 
 impl World for Later {
@@ -59,7 +59,7 @@ impl World for Later {
     }
 }
 
-/// Approves everything, once.
+/// A person who approves everything, once.
 struct Ann(bool);
 
 impl Approvals for Ann {
@@ -108,7 +108,7 @@ impl Run {
     }
 }
 
-/// `a` before `b`, and `b` reaches the goal.
+/// A plan with `a` before `b`, in which `b` reaches the goal.
 fn two() -> Plan {
     let mut plan = plan();
     plan.state.push(variable("done", BOOL, Node::Bool(false)));
@@ -145,7 +145,7 @@ fn to_the_goal() {
     assert_eq!(run.tools.ran, ["a", "b"]);
 }
 
-/// Whatever a reasoner says, the best action that is ready takes its place.
+/// An invalid choice is replaced by the best action that is ready.
 #[test]
 fn invalid_choices_fall_back() {
     let check = |reply: Reply, why: &str| {
@@ -238,7 +238,7 @@ fn stopping() {
     assert_eq!(report.rounds[0].reasoning, "enough");
 }
 
-/// A goal that is reached does not end the drive before the completion holds, and says so once.
+/// A reached goal does not end the drive before the completion holds, and this is reported once.
 #[test]
 fn completion_holds_a_drive() {
     let mut plan = two();
@@ -258,7 +258,7 @@ fn completion_holds_a_drive() {
     assert!(why.contains("called(report)"), "{why}");
 }
 
-/// A reasoner that keeps the outcome of each last round that it is told.
+/// A reasoner that keeps the outcomes of the last rounds that it receives.
 #[derive(Default)]
 struct Listener(Vec<String>);
 
@@ -321,12 +321,13 @@ fn approvals() {
     let report = run.drive(&[choice, choice, "garbage"]);
     assert_eq!(report.rounds[0].outcome, RoundOutcome::Succeeded);
     assert_eq!(report.rounds[1].outcome, RoundOutcome::NotApproved);
-    // What needs an approval is never done instead of a choice.
+    // An action that needs an approval never replaces a choice.
     assert_eq!(report.rounds[2].outcome, RoundOutcome::Nothing);
     assert_eq!(run.tools.ran, ["risky"]);
 }
 
-/// A drive waits for a probe that is not ready. It waits longer each time, by the clock that the host gave.
+/// A drive waits for a probe that is not ready. It waits longer each time, by the clock of the
+/// host.
 #[test]
 fn waiting() {
     let mut plan = one();
@@ -393,7 +394,7 @@ fn reports_are_short_and_keep_secrets() {
     assert!(report.rounds[0].reasoning.len() < 600 && args(1).len() < 600);
 }
 
-/// The reasoner hears what became of its last choice, and one object a line crosses the pipe.
+/// The reasoner receives the outcome of its last choice, and the pipe carries one object per line.
 #[test]
 fn json_lines() {
     let replies = format!("{B}\nnot json\n{}\n{A}\n\u{fffd}", "x".repeat(MAX_REPLY_BYTES * 3));
@@ -430,7 +431,8 @@ fn json_lines() {
 #[test]
 fn long_lines_and_silence() {
     let long = "x".repeat(MAX_REPLY_BYTES * 3);
-    // The longest line that is read, one that is too long, a good one without an end, and nothing.
+    // The longest line that is read, a line that is too long, a valid line without a line break,
+    // and nothing.
     let replies = format!("{}\n{long}\n{A}", "y".repeat(MAX_REPLY_BYTES));
     let mut run = Run::new(one());
     run.limits.steps = 4;

@@ -1,4 +1,4 @@
-//! Laws of a drive, for any plan, any reasoner and any tools.
+//! Property tests of a drive, for any plan, any reasoner and any tools.
 
 use super::build::kernel;
 use super::wild::{self, Dice, Probes};
@@ -14,7 +14,8 @@ use std::cell::RefCell;
 /// The calls that were allowed and have not run yet: tools and arguments.
 type Allowed = RefCell<Vec<(String, Json)>>;
 
-/// Says anything: garbage, silence, blocked actions, and now and then something sensible.
+/// A reasoner with arbitrary replies: garbage, silence, blocked actions, and sometimes a valid
+/// choice.
 struct Fool(Dice);
 
 impl Reasoner for Fool {
@@ -55,7 +56,7 @@ impl Reasoner for Fool {
     }
 }
 
-/// Fails the test when asked to run what was not allowed.
+/// Tools that fail the test when they are asked to run a call that was not allowed.
 struct Careful<'a>(&'a Allowed, Dice);
 
 impl Tools for Careful<'_> {
@@ -70,7 +71,7 @@ impl Tools for Careful<'_> {
     }
 }
 
-/// Remembers the calls that the kernel has allowed.
+/// A session that remembers the calls that the kernel has allowed.
 struct Notary<'a>(UnrecordedSession<'a>, &'a Allowed);
 
 impl DriveSession for Notary<'_> {
@@ -144,7 +145,7 @@ proptest! {
         let unrecorded =
             UnrecordedSession { kernel: &kernel, session: &mut session, world: &mut world };
         let report = drive(&mut Notary(unrecorded, &allowed), &mut io, &limits);
-        // Whatever was allowed has been run and settled.
+        // Every allowed call was run and settled.
         prop_assert!(allowed.borrow().is_empty());
         prop_assert_eq!(session.in_flight().len(), flying);
         prop_assert!(report.rounds.len() <= 25);

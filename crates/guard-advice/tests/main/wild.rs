@@ -1,4 +1,4 @@
-//! Plans, sessions and arguments drawn at random, for laws about what is judged of them.
+//! Random plans, sessions and arguments, for property tests.
 
 use super::advice::beta;
 use super::build::*;
@@ -7,7 +7,7 @@ use guard_plan::json::Json;
 use guard_plan::plan::*;
 use guard_runtime::*;
 
-/// A small generator of numbers; the same seed gives the same ones.
+/// A small pseudo-random generator. The same seed gives the same numbers.
 pub struct Dice(u64);
 
 impl Dice {
@@ -15,7 +15,7 @@ impl Dice {
         Dice(seed.wrapping_mul(2) | 1)
     }
 
-    /// A number below `n`.
+    /// Returns a number below `n`.
     pub fn below(&mut self, n: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -61,7 +61,7 @@ const B1: VarId = 1;
 const N0: VarId = 2;
 const N1: VarId = 3;
 
-/// A plan with some of everything that advice looks at.
+/// Returns a plan with every kind of entity that advice reads.
 pub fn plan(dice: &mut Dice) -> Plan {
     let mut plan = super::build::plan();
     plan.shadow = dice.one_in(20);
@@ -147,7 +147,7 @@ fn goal(dice: &mut Dice, plan: &Plan, name: &str) -> Goal {
     Goal { name: name.into(), doc: String::new(), span: 0, conditions: conditions.collect() }
 }
 
-/// A condition over the arguments of a tool, or over the state.
+/// Returns a condition over the arguments of a tool, or over the state.
 fn condition(dice: &mut Dice, tool: &Tool) -> Expr {
     let param = tool.params.first().map(|param| param.ty).filter(|_| dice.one_in(2));
     match param {
@@ -184,7 +184,7 @@ fn requirement(dice: &mut Dice, plan: &Plan, tool: &Tool) -> Requirement {
     Requirement { latest: false, tool: other as ToolId, key, since, within }
 }
 
-/// A tool with rules of its own.
+/// Returns a tool with its own rules.
 fn clauses(dice: &mut Dice, plan: &Plan, id: ToolId) -> Tool {
     let mut tool = plan.tools[id as usize].clone();
     let name = tool.name.clone();
@@ -255,7 +255,7 @@ fn effects(dice: &mut Dice, tool: &mut Tool) {
     }
 }
 
-/// Arguments that a tool takes.
+/// Returns arguments that a tool accepts.
 pub fn args(dice: &mut Dice, tool: &Tool) -> Json {
     let member = |param: &Field| {
         let value = match param.ty {
@@ -270,7 +270,7 @@ pub fn args(dice: &mut Dice, tool: &Tool) -> Json {
     Json::Object(tool.params.iter().map(member).collect())
 }
 
-/// A session in which something has happened.
+/// Returns a session with some events.
 pub fn session(dice: &mut Dice, kernel: &Kernel, world: &mut Probes) -> (SessionState, i64) {
     let mut session = kernel.open("s", 0, "/ws").unwrap();
     let mut now = 0;

@@ -1,4 +1,4 @@
-//! The contract of a choice: one object, read as every producer's text is read.
+//! The contract of a choice: one object, parsed like the text of any producer.
 
 use guard_contract::{Checker, Input};
 use guard_plan::json::Json;
@@ -9,11 +9,11 @@ use std::sync::OnceLock;
 /// The members of a choice.
 const MEMBERS: [&str; 4] = ["action", "args", "reasoning", "stop"];
 
-/// Returns the object that a text holds; `None` if it holds none.
+/// Returns the object in a text; `None` if there is none.
 ///
 /// # Errors
 ///
-/// Returns the problem of an object that is cut, or of which a member cannot be read.
+/// Returns the problem of an object that is cut off, or that has a member which cannot be parsed.
 pub(super) fn read(text: &str) -> Result<Option<Json>, String> {
     static CHECKER: OnceLock<Option<Checker>> = OnceLock::new();
     let Some(checker) = CHECKER.get_or_init(|| Checker::new(&plan(), 0).ok()) else {
@@ -36,7 +36,7 @@ pub(super) fn read(text: &str) -> Result<Option<Json>, String> {
     Ok((!members.is_empty()).then(|| report.envelope.clone()))
 }
 
-/// A plan with nothing but the contract.
+/// Returns a plan that contains only the contract.
 fn plan() -> Plan {
     let field = |name: &str| Field { name: name.into(), ty: 1, secret: false, doc: String::new() };
     let fields = MEMBERS.map(field).into();

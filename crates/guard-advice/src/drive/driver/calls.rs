@@ -62,7 +62,7 @@ impl Driver<'_, '_> {
         }
     }
 
-    /// Asks every role whose approval is missing; returns whether all approved.
+    /// Asks every role whose approval is missing. Returns true if all of them approved.
     fn approve(&mut self, call: &DriverCall, verdict: &Verdict) -> DriveEnd<bool> {
         let DriverCall { tool, args, .. } = call;
         let asks = verdict.reasons.iter().filter(|reason| reason.decision == Decision::Ask);
