@@ -1,6 +1,7 @@
-//! The laws of damaged documents over as many generated ones as asked.
+//! The property tests of damaged documents, for a given number of generated documents.
 //!
-//! `damage [DOCUMENTS] [SEED] [SHOWN]`; prints how many undamaged items were found, and what breaks a law.
+//! Run `damage [DOCUMENTS] [SEED] [SHOWN]`. It prints how many undamaged items were found, and the
+//! violations.
 
 #[path = "../tests/main/build.rs"]
 #[allow(dead_code, missing_docs)]

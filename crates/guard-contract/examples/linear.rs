@@ -1,6 +1,7 @@
-//! Measures the time that hostile texts of growing length take: the table of `docs/benchmarks.md`.
+//! A measurement of the time for hostile texts of growing length: the table of
+//! `docs/benchmarks.md`.
 //!
-//! The argument is the greatest length in bytes; 100,000,000 where there is none.
+//! The argument is the maximum length in bytes; the default is 100,000,000.
 
 use guard_contract::{Checker, Input};
 use std::time::Instant;

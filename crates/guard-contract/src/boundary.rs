@@ -1,7 +1,8 @@
-//! Finds the positions where an item can begin and a list can end, in text of unknown structure.
+//! The search for positions where an item can begin and a list can end, in text of unknown
+//! structure.
 //!
-//! Only JSON's own quotes count here: they cannot occur inside a well-formed string, so no text
-//! inside a string is taken for a boundary.
+//! Only JSON's own quotes count here. They cannot occur inside a well-formed string, so no text
+//! inside a string is mistaken for a boundary.
 
 use crate::gap::{NoGap, gap};
 use crate::lex::{self, blanks};
@@ -20,7 +21,7 @@ pub(crate) enum Lead<'a> {
     Key(Cow<'a, str>),
     /// An object without members.
     Empty,
-    /// Not an object in JSON's quotes.
+    /// Text that is not an object in JSON's quotes.
     Other,
     /// The bytes end too soon to decide.
     More,
@@ -31,8 +32,8 @@ pub(crate) fn lead(bytes: &[u8], brace: usize) -> Lead<'_> {
     first(bytes, blanks(bytes, brace + 1))
 }
 
-/// Returns the position where the first key after a brace may stand: after whitespace, short
-/// comments and an extra comma. `Err` if the bytes end too soon to decide.
+/// Returns the position of the first key after a brace: after whitespace, short comments and an
+/// extra comma. `Err` if the bytes end too soon to decide.
 pub(crate) fn opening(bytes: &[u8], brace: usize) -> Result<usize, ()> {
     let near = &bytes[..bytes.len().min(brace + 1 + SHORT_COMMENT)];
     let more = near.len() < brace + 1 + SHORT_COMMENT;
@@ -45,7 +46,7 @@ pub(crate) fn opening(bytes: &[u8], brace: usize) -> Result<usize, ()> {
             Err(_) => return Ok(blanks(bytes, brace + 1)),
         }
         if comma || near.get(at) != Some(&b',') {
-            // Long whitespace is skipped here as everywhere.
+            // Long whitespace is skipped here, as everywhere.
             return Ok(blanks(bytes, at));
         }
         (comma, at) = (true, at + 1);

@@ -1,5 +1,5 @@
-//! Values that are taken in another form, where the author of a contract says so. Nothing is lost by
-//! it, or it is not done.
+//! Values in another form, which the author of a contract permits. A value is converted only if
+//! nothing is lost.
 
 use crate::shape::PreparedContract;
 use crate::tape::Tape;
@@ -11,8 +11,8 @@ use guard_plan::plan::{TypeDef, TypeId};
 pub(crate) type TapePlace<'a> = (&'a Tape, &'a str, usize);
 
 impl PreparedContract {
-    /// Takes the values of a type that stand in another form; `place` is where the value stands.
-    /// Returns where each of them does, and 0 where that is not known.
+    /// Converts the values of a type that are in another form. `place` is the position of the
+    /// value. Returns the position of each converted value, or 0 if it is not known.
     pub fn coerce(&self, ty: TypeId, value: &mut Json, place: Option<TapePlace<'_>>) -> Vec<usize> {
         let mut taken = Vec::new();
         if !self.coercions.is_empty() {
@@ -21,7 +21,7 @@ impl PreparedContract {
         taken
     }
 
-    /// Takes the value of a field of a record.
+    /// Converts the value of a field of a record.
     pub fn coerce_field(
         &self,
         (record, field): (TypeId, usize),
@@ -53,7 +53,7 @@ impl PreparedContract {
         place: Option<TapePlace<'_>>,
         out: &mut Vec<usize>,
     ) {
-        // The parts of a value stand on the tape in the same order.
+        // The parts of a value are on the tape in the same order.
         let at = |nodes: &[usize], nth: usize| {
             place.and_then(|(tape, text, _)| Some((tape, text, *nodes.get(nth)?)))
         };
@@ -94,7 +94,7 @@ impl PreparedContract {
     }
 }
 
-/// The nodes of an object's values.
+/// Returns the nodes of an object's values.
 fn values(place: Option<TapePlace<'_>>) -> Vec<usize> {
     place.map_or(Vec::new(), |(tape, _, node)| tape.members(node).map(|(_, value)| value).collect())
 }

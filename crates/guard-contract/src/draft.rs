@@ -1,5 +1,4 @@
-//! One document as far as it is read: its envelope, its items, the refused units and the repairs;
-//! and its report.
+//! One document as read so far: its envelope, its items, the refused units and the repairs.
 
 use crate::keep::KeptUnits;
 use crate::shape::PreparedContract;
@@ -7,9 +6,9 @@ use guard_plan::json::Json;
 use guard_plan::plan::{Field, TypeDef};
 use guard_plan::report::{Fix, LISTED, Problem, QuarantineReason, Quarantined, Repair};
 
-/// The doubt about a document in a sentence.
+/// The doubt about a document within a sentence.
 pub(crate) const IN_SENTENCE: &str = "the document stands in a sentence";
-/// The same of a document with a mark directly before it: `-{`.
+/// The doubt about a document with a mark directly before it: `-{`.
 pub(crate) const GLUED: &str = "something stands directly before its brace";
 
 /// A document.
@@ -17,13 +16,13 @@ pub(crate) const GLUED: &str = "something stands directly before its brace";
 pub(crate) struct Draft {
     pub start: usize,
     pub end: usize,
-    /// True if it has an envelope.
+    /// True if the document has an envelope.
     pub envelope: bool,
-    /// True if its items are separate rather than in lists.
+    /// True if the items are separate rather than in lists.
     pub framed: bool,
-    /// Items stand outside of their list, behind an envelope or without one.
+    /// True if items are outside of their list, after an envelope or without one.
     pub loose: bool,
-    /// True if its items are in a code fence.
+    /// True if the items are in a code fence.
     pub fenced: bool,
     /// The members, by field of the document.
     pub members: Vec<Option<Json>>,
@@ -40,7 +39,8 @@ pub(crate) struct Draft {
     pub truncated: bool,
     /// True if reading resumed after unreadable text.
     pub resynchronised: bool,
-    /// The first reason why something may be missing in it, or may not be meant, and its position.
+    /// The first reason why something may be missing in the document, or the document may not be
+    /// meant, and its position.
     pub doubt: Option<(usize, &'static str)>,
 }
 
@@ -68,7 +68,7 @@ impl Draft {
         }
     }
 
-    /// Returns whether nothing was found yet.
+    /// Returns true if nothing was found yet.
     pub fn is_empty(&self) -> bool {
         !self.envelope && !self.framed
     }
@@ -89,9 +89,9 @@ impl Draft {
             Fix::Closer => Some("a bracket is missing or too many: something may be missing"),
             Fix::Control => Some("a control character stands in a string: it may be damaged"),
             Fix::Escape => Some("an escape that JSON does not have: a quote may be damaged"),
-            // These change how a value is written, and nothing else.
+            // These repairs change only the notation of a value.
             Fix::Comment | Fix::Blank | Fix::Key | Fix::Quotes | Fix::Literal => None,
-            // The author of the contract allows it, and nothing is lost by it.
+            // The author of the contract permits it, and nothing is lost.
             Fix::Coercion => None,
         };
         if let Some(why) = why {
@@ -109,12 +109,12 @@ impl Draft {
         }
     }
 
-    /// The number of kept items.
+    /// Returns the number of kept items.
     pub fn kept(&self) -> usize {
         self.lists.iter().map(KeptUnits::len).sum()
     }
 
-    /// The total number of units.
+    /// Returns the total number of units.
     pub fn total(&self) -> u64 {
         self.units.iter().sum()
     }
@@ -135,8 +135,8 @@ impl Draft {
         }
     }
 
-    /// Rates how well the document qualifies as the answer; among equals the last one wins. One in a
-    /// sentence may be quoted or denied.
+    /// Rates how well the document qualifies as the answer. Among equal ones, the last one is
+    /// chosen. A document within a sentence may be quoted or negated.
     pub fn grade(&self) -> u8 {
         let useful = self.kept() > 0 || (self.envelope && self.problems.is_empty());
         let quoted = self.doubt.is_some_and(|(_, why)| [IN_SENTENCE, GLUED].contains(&why));

@@ -1,8 +1,8 @@
-//! Reads a text from left to right into documents, members and units.
+//! The reader of a text, from left to right, into documents, members and units.
 //!
-//! A state machine of small steps. A step decides on the certain consequences of the text so far,
-//! or asks for more text; so a text read in pieces gives the same result as the whole text. `judge`
-//! decides whether a unit is valid.
+//! The reader is a state machine of small steps. A step decides only on the certain consequences of
+//! the text so far, or asks for more text. So a text that is read in pieces gives the same result
+//! as the whole text. `judge` decides whether a unit is valid.
 
 mod elements;
 mod keeping;
@@ -65,22 +65,22 @@ pub(crate) struct StepInput<'a> {
 /// parsed as a whole.
 #[derive(Debug, Default)]
 struct Object {
-    /// The list whose item it is; `None` for the envelope.
+    /// The list that the item belongs to; `None` for the envelope.
     item: Option<usize>,
     index: u64,
     start: usize,
-    /// True if it belongs to the document; always true for an item.
+    /// True if the object belongs to the document; always true for an item.
     attached: bool,
     /// The members so far, for an item.
     values: Vec<(Box<str>, Json)>,
     /// The members of an envelope, by field.
     members: Vec<(usize, Json)>,
     seen: Vec<Box<str>>,
-    /// The number of its members that the contract declares.
+    /// The number of members that the contract declares.
     known: usize,
     problems: Vec<Problem>,
     fixes: Vec<(Fix, usize)>,
-    /// The reason why it is refused; only for an item.
+    /// The reason why the object is refused; only for an item.
     refused: Option<(QuarantineReason, String)>,
     /// The position of the comma before the next member, if any.
     comma: Option<usize>,
@@ -95,13 +95,13 @@ struct Object {
     repaired: bool,
     /// The first bytes of an item, once enough are read.
     head: Option<Vec<u8>>,
-    /// Its own indentation, if it begins a line.
+    /// The indentation of the object, if it begins a line.
     begun: Option<usize>,
     /// The indentation of its members, if they begin lines.
     column: Option<usize>,
-    /// The envelope's member that was accepted last, while nothing shows that its value has ended.
+    /// The envelope's last accepted member, while nothing shows that its value has ended.
     latest: Option<usize>,
-    /// The reason to doubt that all of it was found and meant.
+    /// The reason to doubt that the whole object was found and meant.
     doubt: Option<(usize, &'static str)>,
 }
 
@@ -109,7 +109,7 @@ struct Object {
 #[derive(Debug)]
 struct Listing {
     list: usize,
-    /// True if the list occurs a second time in its object: then it is ignored.
+    /// True if the list occurs a second time in its object. It is then ignored.
     twice: bool,
     comma: Option<usize>,
     fresh: bool,
@@ -156,17 +156,18 @@ pub(crate) struct ContractEngine {
     around: TopContext,
     /// The item read last, until the text behind it shows that it has ended.
     pending: Option<(usize, Rank, KeptItem)>,
-    /// The indentation here, if the line holds nothing yet; and the offset for which that is known.
+    /// The indentation of the current line, if it is empty so far, and the offset for which it is
+    /// known.
     line: (Option<usize>, usize),
-    /// The end of the text that was read in vain, and is not read again.
+    /// The end of the text that was already read without success, and is not read again.
     passed_to: usize,
-    /// The document before reasoning that has begun within a line.
+    /// The document before a reasoning tag that began within a line.
     aside: Option<Box<Aside>>,
-    /// The first text outside of documents that seems to belong to one.
+    /// The first text outside of documents that may belong to one.
     leftover: Option<usize>,
-    /// A separate item of this list begins here, and waits for more text.
+    /// The list of a separate item that begins here and waits for more text.
     framing: Option<usize>,
-    /// True if this document's units are found by search from here on.
+    /// True if the document's units are found by search from here on.
     found_again: bool,
     /// True if the text ends within the next document.
     cut: bool,
@@ -182,7 +183,7 @@ pub(crate) struct Finished {
     pub marks: Marks,
     /// True if the text ends within a unit or document.
     pub cut: bool,
-    /// The first text outside of documents that seems to belong to one.
+    /// The first text outside of documents that may belong to one.
     pub leftover: Option<usize>,
     /// True if there is prose outside of documents and reasoning.
     pub prose: bool,
@@ -261,7 +262,7 @@ impl ContractEngine {
         self.at
     }
 
-    /// Returns whether a complete value could let the next step proceed.
+    /// Returns true if a complete value could let the next step proceed.
     pub fn in_unit(&self) -> bool {
         matches!(self.phase, Phase::Members | Phase::Elements | Phase::Top)
     }
@@ -278,7 +279,7 @@ impl ContractEngine {
         }
     }
 
-    /// Records a repair with the document, or with an object that may turn out not to belong to it.
+    /// Records a repair of the document, or of an object that may turn out not to belong to it.
     fn fix(&mut self, fix: Fix, at: usize) {
         match self.stack.first_mut() {
             Some(PartialValue::Object(object)) if !object.attached => {
@@ -290,7 +291,7 @@ impl ContractEngine {
         }
     }
 
-    /// Records why it is doubtful that all of the document was found and meant.
+    /// Records the reason to doubt that the whole document was found and meant.
     fn doubt(&mut self, at: usize, why: &'static str) {
         match self.stack.first_mut() {
             Some(PartialValue::Object(object)) if !object.attached => {
@@ -315,7 +316,7 @@ impl ContractEngine {
         }
     }
 
-    /// The innermost object.
+    /// Returns the innermost object.
     fn object(&mut self) -> Option<&mut Object> {
         self.stack.iter_mut().rev().find_map(|open| match open {
             PartialValue::Object(object) => Some(&mut **object),
@@ -323,7 +324,7 @@ impl ContractEngine {
         })
     }
 
-    /// The innermost list.
+    /// Returns the innermost list.
     fn listing(&mut self) -> Option<&mut Listing> {
         self.stack.iter_mut().rev().find_map(|open| match open {
             PartialValue::List(list) => Some(&mut **list),
@@ -331,7 +332,7 @@ impl ContractEngine {
         })
     }
 
-    /// Finishes the current document: it becomes the answer so far, or is passed over.
+    /// Finishes the current document: it becomes the current answer, or is passed over.
     fn finish_draft(&mut self) {
         self.confirm();
         self.found_again = false;
@@ -344,7 +345,7 @@ impl ContractEngine {
         self.offer_draft(draft);
     }
 
-    /// Takes a document for the answer, or passes it over.
+    /// Accepts a document as the current answer, or passes it over.
     fn offer_draft(&mut self, draft: Draft) {
         let better = self.best.as_ref().is_none_or(|best| draft.grade() >= best.grade());
         let passed = if better { self.best.replace(draft) } else { Some(draft) };

@@ -46,8 +46,8 @@ impl TextSummary {
     }
 }
 
-/// Tracks by brackets and strings whether a value that has begun has also ended, so that it is not
-/// parsed again with every piece.
+/// A tracker of brackets and strings that determines whether a value has ended, so that the value
+/// is not parsed again with every piece.
 #[derive(Default)]
 struct BracketTracker {
     /// The start of the value.
@@ -57,14 +57,14 @@ struct BracketTracker {
     depth: usize,
     in_string: bool,
     escaped: bool,
-    /// True if the value seemed to have ended before.
+    /// True if the value appeared complete before.
     tried: bool,
-    /// The amount of text at which it is tried again.
+    /// The amount of text at which the value is parsed again.
     again: usize,
 }
 
 impl BracketTracker {
-    /// Examines the new text; returns whether the value seems to have ended.
+    /// Examines the new text. Returns true if the value appears complete.
     fn ended(&mut self, bytes: &[u8], base: usize) -> bool {
         let mut i = self.to - base;
         let mut ended = false;
@@ -102,9 +102,10 @@ impl BracketTracker {
     }
 }
 
-/// A text that arrives in pieces: the report is the same as for the whole text, wherever it is cut.
+/// A text that arrives in pieces. The report is the same as for the whole text, however the text is
+/// split.
 ///
-/// At most one unit of the text is held, up to the contract's `bytes`.
+/// At most one unit of the text is held in memory, up to the contract's `bytes`.
 pub struct Feed {
     prepared: Arc<PreparedContract>,
     engine: ContractEngine,
@@ -114,7 +115,7 @@ pub struct Feed {
     base: usize,
     waiting: BracketTracker,
     text: TextSummary,
-    /// True if the text of a contract of one value is longer than is read.
+    /// True if the text of a contract of one value is longer than the part that is read.
     over: bool,
 }
 
@@ -134,7 +135,7 @@ impl Feed {
         }
     }
 
-    /// The amount of text that is held, in bytes.
+    /// Returns the amount of text that is held, in bytes.
     pub fn held(&self) -> usize {
         self.buffer.len()
     }
@@ -142,8 +143,8 @@ impl Feed {
     /// Accepts a piece of the text, and returns the valid items of the document's lists that it
     /// completes.
     ///
-    /// A returned item may still be replaced by better ones if `max` limits the list, and another
-    /// document may turn out to be the answer: only the report is final.
+    /// A returned item may still be replaced by higher-ranking ones if `max` limits the list, and
+    /// another document may turn out to be the answer: only the report is final.
     pub fn push(&mut self, bytes: &[u8], input: &Input<'_>) -> Vec<KeptItem> {
         self.text.take(bytes);
         if self.prepared.contract.root == Root::Value {

@@ -1,4 +1,4 @@
-//! A fast test of whether a value has a type, without building values or explanations.
+//! A fast test that a value has a type, without building values or explanations.
 //!
 //! `true` agrees with `guard_plan::decode`; `false` means only that the decoder must decide. The
 //! value must not have duplicate keys.
@@ -9,7 +9,7 @@ use guard_plan::plan::{Field, TypeDef, TypeId};
 use guard_plan::url::Url;
 use guard_plan::{decimal, time};
 
-/// The largest number of record fields that is tested here.
+/// The maximum number of record fields that are tested here.
 const FEW_FIELDS: usize = 64;
 
 /// The inputs of the test.
@@ -45,7 +45,7 @@ impl Fits<'_> {
                 });
                 all && max.is_none_or(|max| count <= max)
             }
-            // Keys of other types are judged when the value is decoded.
+            // Keys of other types are checked when the value is decoded.
             (TypeDef::Map { key: None, of, max }, TapeNodeKind::Object) => {
                 let count = self.tape.members(node).count() as u64;
                 max.is_none_or(|max| count <= max)
@@ -66,7 +66,7 @@ impl Fits<'_> {
             return false;
         }
         let mut seen: u64 = 0;
-        // Members usually stand in the order of the fields.
+        // Members are usually in the order of the fields.
         let mut next = 0;
         for (key, value) in self.tape.members(node) {
             if self.tape.nodes[key].kind != TapeNodeKind::Plain {

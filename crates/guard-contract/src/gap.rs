@@ -11,9 +11,9 @@ pub(crate) const LONGEST_COMMENT: usize = 64 * 1024;
 pub(crate) struct Gap {
     /// The start of the next token.
     pub end: usize,
-    /// True if a line ends in it.
+    /// True if the gap contains the end of a line.
     pub line: bool,
-    /// True if a comment in it holds what may belong to the document.
+    /// True if a comment in the gap may contain a part of the document.
     pub hides: bool,
 }
 
@@ -94,7 +94,8 @@ fn comment(bytes: &[u8], at: usize) -> Result<usize, NoGap> {
     }
 }
 
-/// Returns whether a comment may hold a part of the document: two slashes too many hide a line.
+/// Returns true if a comment may contain a part of the document: two accidental slashes would hide
+/// a line.
 fn holds_json(comment: &[u8]) -> bool {
     let inner = comment[2..].trim_ascii();
     let inner = inner.strip_suffix(b"*/").unwrap_or(inner).trim_ascii();

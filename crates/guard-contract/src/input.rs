@@ -1,9 +1,9 @@
-//! The inputs for judging a text: how it ended, and what is known.
+//! The inputs for checking a text: the way it ended, and the known values.
 
 use guard_plan::json::Json;
 use guard_plan::plan::FactId;
 
-/// Answers the references of a contract. The answer `None` means unknown.
+/// The answers to the references of a contract. `None` means unknown.
 pub trait Known {
     /// Returns whether a fact has a row whose first column equals the value.
     fn fact(&self, fact: FactId, value: &Json) -> Option<bool>;
@@ -15,7 +15,7 @@ pub trait Known {
     fn value(&self, reference: usize, value: &Json) -> Option<bool>;
 }
 
-/// No knowledge and no lists.
+/// A `Known` without knowledge and without lists.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NothingKnown;
 
@@ -36,12 +36,12 @@ impl Known for NothingKnown {
 /// The inputs for judging a text.
 #[derive(Clone, Copy)]
 pub struct Input<'a> {
-    /// The reason why the producer stopped, as it reports; `length` and similar values mean that
-    /// the text was cut.
+    /// The reason why the producer stopped, as it reports. `length` and similar values mean that
+    /// the text was cut off.
     pub finish_reason: Option<&'a str>,
     /// The answers to the contract's references.
     pub known: &'a dyn Known,
-    /// The directory that relative paths are resolved against: a normalised path.
+    /// The normalised directory that relative paths are resolved against.
     pub workspace: &'a str,
 }
 

@@ -1,6 +1,7 @@
-//! Judges one parsed unit: schema, bounds, references, rank; and the lists within it, unit by unit.
+//! The check of one parsed unit: schema, bounds, references, rank, and the lists within it, unit by
+//! unit.
 //!
-//! Independent of where units come from and of how many are kept in the document's lists.
+//! This module does not know where units come from, nor how many are kept in the document's lists.
 
 use crate::fits::Fits;
 use crate::input::Input;
@@ -22,7 +23,7 @@ pub(crate) struct ValidUnit {
     pub rank: Rank,
     /// The refused units of lists within it, with their positions in the text.
     pub refused: Vec<Inner>,
-    /// The positions of the values that were taken in another form.
+    /// The positions of the values that were converted from another form.
     pub coerced: Vec<usize>,
 }
 
@@ -71,7 +72,7 @@ impl UnitJudge<'_> {
             self.prune(list, tape, text, 0, &mut judged);
             self.schema(shape, &judged.value)?;
         }
-        // A type `json` says nothing of it.
+        // The type `json` does not require an object.
         if shape.schema.is_none() && !matches!(judged.value, Json::Object(_)) {
             return refuse(QuarantineReason::Schema, "expected an object");
         }
@@ -89,8 +90,8 @@ impl UnitJudge<'_> {
         Ok(judged)
     }
 
-    /// Judges a unit that was read member by member.
-    /// Returns its rank, and whether something in it was taken in another form.
+    /// Judges a unit that was read member by member. Returns its rank, and true if a value in it
+    /// was converted from another form.
     pub fn assembled(&self, list: usize, value: &mut Json) -> Result<(Rank, bool), Refusal> {
         let shape = &self.prepared.lists[list];
         let coerced = shape.ty.map_or(Vec::new(), |ty| self.prepared.coerce(ty, value, None));
@@ -100,8 +101,8 @@ impl UnitJudge<'_> {
         Ok((self.rank(list, value), !coerced.is_empty()))
     }
 
-    /// Judges a member of the envelope on a tape; returns it, and the positions of what was taken in
-    /// another form.
+    /// Judges a member of the envelope on a tape. Returns it, and the positions of the values that
+    /// were converted from another form.
     pub fn member(
         &self,
         at: usize,
@@ -248,7 +249,7 @@ impl UnitJudge<'_> {
         let known = self.input.known;
         let answer = match &reference.allowed {
             Allowed::Fact(fact) => known.fact(*fact, value),
-            // If the host provided no list, nothing is checked; the report says so.
+            // If the host provided no list, nothing is checked, and the report says so.
             Allowed::Given(name) => known.given(name, value).or(Some(true)),
             Allowed::Values(_) => known.value(at, value),
         };
@@ -268,7 +269,7 @@ impl UnitJudge<'_> {
         }
     }
 
-    /// Returns the rank of a unit, least first; a unit without one comes last.
+    /// Returns the rank of a unit, lowest first. A unit without a rank comes last.
     fn rank(&self, list: usize, value: &Json) -> Rank {
         let shape = &self.prepared.lists[list];
         let Some(by) = &shape.by else { return Rank::default() };
@@ -377,7 +378,7 @@ fn distinct(tape: &Tape, text: &str) -> Result<(), Refusal> {
     }
 }
 
-/// Lists the first problems, and the number of further ones.
+/// Formats the first problems, and the number of further ones.
 fn said(problems: &[DecodeProblem]) -> String {
     let mut said: Vec<String> = problems.iter().take(3).map(|p| p.to_string()).collect();
     if problems.len() > said.len() {

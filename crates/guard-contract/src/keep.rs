@@ -1,4 +1,4 @@
-//! The last stage: limits the number of kept units of a list.
+//! The last stage, which limits the number of kept units of a list.
 
 use crate::shape::List;
 use guard_plan::json::Json;
@@ -13,7 +13,7 @@ pub(crate) struct Refusal {
     pub error: String,
 }
 
-/// The rank of units, least first. Units without a rank keep the order of the text.
+/// The rank of a unit, lowest first. Units without a rank keep the order of the text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Rank {
     /// True if the rank is missing; such units come last.
@@ -26,7 +26,7 @@ pub(crate) struct Rank {
 pub(crate) struct KeptUnits {
     max: u64,
     by: Option<String>,
-    /// By rank, and by position among equals.
+    /// The items by rank, and by position among equal ranks.
     kept: BTreeMap<(Rank, u64), KeptItem>,
     /// The first units, if there is no rank.
     first: Vec<KeptItem>,
@@ -49,12 +49,12 @@ impl KeptUnits {
         }
     }
 
-    /// The number of kept units.
+    /// Returns the number of kept units.
     pub fn len(&self) -> usize {
         self.kept.len() + self.first.len()
     }
 
-    /// Keeps an item unless there are enough better ones; returns the item that is dropped.
+    /// Keeps an item unless there are enough higher-ranking ones. Returns the item that is dropped.
     pub fn offer(&mut self, rank: Rank, item: KeptItem) -> Option<KeptItem> {
         if self.by.is_none() {
             if self.first.len() as u64 >= self.max {
@@ -68,7 +68,7 @@ impl KeptUnits {
         full.then(|| self.kept.pop_last()).flatten().map(|(_, worst)| worst)
     }
 
-    /// Returns whether an item of this rank, later than all others, would be kept.
+    /// Returns true if an item of this rank, after all others, would be kept.
     pub fn takes(&self, rank: &Rank) -> bool {
         match self.kept.last_key_value() {
             _ if (self.len() as u64) < self.max => true,

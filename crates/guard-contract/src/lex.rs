@@ -1,13 +1,13 @@
-//! Tokens of JSON in bytes that may end anywhere. Independent of nesting.
+//! Tokens of JSON in bytes that may end anywhere. This module does not know about nesting.
 
 /// The reason why reading stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LexStop {
-    /// The bytes end; with more bytes it could continue.
+    /// The bytes end; reading could continue with more bytes.
     More,
-    /// The text is not JSON from this offset on: the offset and the reason.
+    /// The text is not JSON from this offset on. Contains the offset and the reason.
     Bad(usize, &'static str),
-    /// It nests deeper than any reader supports.
+    /// The value nests deeper than any reader supports.
     Deep,
 }
 
@@ -54,7 +54,7 @@ pub(crate) fn plain(bytes: &[u8], mut at: usize) -> usize {
         let control = word.wrapping_sub(ONES * 0x20) & !word;
         let special = (quote | slash | control) & HIGHS;
         if special != 0 {
-            // The lowest mark is exact; only marks above it may be wrong.
+            // The lowest mark is exact. Only marks above it may be wrong.
             return at + special.trailing_zeros() as usize / 8;
         }
         at += 8;

@@ -1,9 +1,9 @@
-//! The producer boundary (semantics §14): reads and judges, unit by unit, the text of a model, an
+//! The producer boundary (semantics §14): reads and checks, unit by unit, the text of a model, an
 //! agent or a person.
 //!
-//! A contract of a plan is compiled once (`Checker`), and then judges texts as a whole (`check`) or
-//! in pieces (`feed`). Depends on plans and reports; independent of sessions, files and processes.
-//! `Known` answers references; `Schemas` validates JSON Schemas.
+//! A contract of a plan is compiled once (`Checker`), and then checks texts as a whole (`check`) or
+//! in pieces (`feed`). The crate depends on plans and reports, but not on sessions, files and
+//! processes. `Known` answers references; `Schemas` validates JSON Schemas.
 
 mod boundary;
 mod checker;

@@ -1,8 +1,8 @@
-//! Line and column of the units that a report names.
+//! The line and column of the units in a report.
 
 use guard_plan::report::{LINES, Place, Report};
 
-/// The line breaks of a text, the first [`LINES`].
+/// The positions of the first [`LINES`] line breaks of a text.
 #[derive(Default)]
 pub(crate) struct LineBreaks {
     breaks: Vec<u64>,
@@ -10,7 +10,7 @@ pub(crate) struct LineBreaks {
 }
 
 impl LineBreaks {
-    /// Notes the line breaks of the next piece of the text.
+    /// Records the line breaks of the next piece of the text.
     pub fn take(&mut self, bytes: &[u8]) {
         let room = LINES - self.breaks.len();
         let start = self.length;
@@ -19,7 +19,7 @@ impl LineBreaks {
         self.length += bytes.len() as u64;
     }
 
-    /// Says in a report where its quarantined units begin.
+    /// Adds the positions of the quarantined units to a report.
     pub fn place(&self, report: &mut Report) {
         for unit in &mut report.quarantined {
             unit.place = self.at(unit.at.start);

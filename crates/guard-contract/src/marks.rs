@@ -1,5 +1,5 @@
-//! The classification of the text: a mark where each part begins, so that the parts always cover
-//! the whole text.
+//! The classification of the text by marks at the beginning of each part, so that the parts always
+//! cover the whole text.
 
 use guard_plan::report::{Extent, SpanKind, TextSpan};
 
@@ -17,7 +17,7 @@ pub(crate) struct Marks {
 impl Marks {
     /// Marks the text from here on.
     pub fn set(&mut self, at: usize, kind: SpanKind) {
-        // Marks from here on were set with less knowledge, so they are replaced.
+        // Marks after this position were set with less knowledge, so they are replaced.
         while self.marks.pop_if(|mark| mark.0 >= at).is_some() {}
         if let Some((_, was)) = self.marks.last() {
             if *was == kind && kind != SpanKind::Item {
@@ -53,7 +53,7 @@ impl Marks {
         self.marks.splice(from..to, new);
     }
 
-    /// Joins adjacent parts of one kind; if there are still too many, joins all but items.
+    /// Joins adjacent parts of the same kind. If there are still too many, joins all except items.
     fn thin(&mut self) {
         let join = |marks: &mut Vec<(usize, SpanKind)>| {
             marks.dedup_by(|next, last| next.1 == last.1 && next.1 != SpanKind::Item);

@@ -1,8 +1,9 @@
-//! The arrays and objects that are open at a place: as many as a reader supports, in one word.
+//! The arrays and objects that are open at a position, stored in one word up to the depth that a
+//! reader supports.
 
 use guard_plan::json::MAX_DEPTH;
 
-/// Open arrays and objects, innermost last. Below zero, what is around them has ended too.
+/// The open arrays and objects, innermost last. Below zero, enclosing ones were closed, too.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Nest {
     /// Bit `n` is set if the `n`th is an object.
@@ -20,7 +21,7 @@ impl Nest {
         self.depth += 1;
     }
 
-    /// Returns whether the innermost is an object; `None` if none is open, or too many are.
+    /// Returns true if the innermost one is an object; `None` if none is open, or too many are.
     pub fn object(&self) -> Option<bool> {
         let inside = (1..=MAX_DEPTH as i32).contains(&self.depth);
         inside.then(|| self.objects >> (self.depth - 1) & 1 == 1)
@@ -38,9 +39,9 @@ impl Nest {
         false
     }
 
-    /// Reads a closing bracket: it closes the innermost of its kind with all in it. One without
-    /// a match, or directly behind another array or object (`nested`), closes the innermost open
-    /// value.
+    /// Reads a closing bracket. It closes the innermost open value of its kind with everything in
+    /// it. A bracket without a match, or directly after another array or object (`nested`), closes
+    /// the innermost open value.
     pub fn close(&mut self, object: bool, nested: bool) {
         if !nested && self.has(object) {
             while self.object().is_some_and(|kind| kind != object) {

@@ -27,7 +27,7 @@ const ENDED: [&str; 14] = [
     "finished",
 ];
 
-/// The finish reasons of a cut text.
+/// The finish reasons of a text that was cut off.
 const CUT: [&str; 21] = [
     "length",
     "max_tokens",
@@ -57,8 +57,8 @@ pub fn finish_reasons() -> impl Iterator<Item = &'static str> {
     ENDED.into_iter().chain(CUT)
 }
 
-/// Returns whether a finish reason means that the text was cut; `None` if the reason is unknown. A
-/// text with an unknown one is never `valid`.
+/// Returns true if a finish reason means that the text was cut off; `None` if the reason is
+/// unknown. A text with an unknown finish reason is never `valid`.
 pub fn finish(reason: &str) -> Option<bool> {
     let is = |known: &&str| known.eq_ignore_ascii_case(reason.trim());
     let cut = CUT.iter().any(&is);
@@ -66,12 +66,12 @@ pub fn finish(reason: &str) -> Option<bool> {
     (cut || ended).then_some(cut)
 }
 
-/// Returns whether a finish reason means that the text was cut.
+/// Returns true if a finish reason means that the text was cut off.
 fn says_cut(reason: Option<&str>) -> bool {
     reason.and_then(finish).unwrap_or(false)
 }
 
-/// The report.
+/// Builds the report.
 pub(crate) fn report(
     p: &PreparedContract,
     read: Finished,
@@ -100,7 +100,7 @@ pub(crate) fn report(
     };
     let alone = alone.map(|why| (draft.start, why));
     let left = leftover.map(|at| (at, "text outside of the document seems to belong to it"));
-    // That brackets are missing where the text is cut says nothing new.
+    // Missing brackets at the end of a cut text add no information.
     let doubt = draft.doubt.filter(|(at, _)| !truncated || *at < length);
     if let Some((at, why)) = left.or(doubt).or(alone).filter(|_| found) {
         draft.problem("", QuarantineReason::Malformed, format!("{why}, at byte {at}"));

@@ -11,8 +11,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 /// Returns the instructions for a producer: shape, framing, limits, and that fewer well-formed
-/// items are better than more. Empty if the plan has no contract with this index. What a member may
-/// refer to is named, if the host's list is handed over.
+/// items are better than more. Empty if the plan has no contract with this index. The values that a
+/// member may refer to are named, if the host provides their list.
 pub fn prompt(plan: &Plan, contract: usize, known: &Lists) -> String {
     let Some(contract) = plan.contracts.get(contract) else { return String::new() };
     let mut writer =
@@ -28,7 +28,7 @@ struct PromptWriter<'a> {
     contract: &'a Contract,
     known: &'a Lists,
     out: String,
-    /// The types that were described.
+    /// The types that were already described.
     told: BTreeSet<TypeId>,
 }
 
@@ -229,10 +229,10 @@ impl PromptWriter<'_> {
     }
 }
 
-/// The most values of a list that are named.
+/// The maximum number of values of a list that are named.
 const NAMED: usize = 50;
 
-/// The values of a list, and how many more there are.
+/// Formats the values of a list, and the number of further ones.
 fn spelt_out(values: &[Json]) -> String {
     let named: Vec<String> =
         values.iter().take(NAMED).map(|value| cut(&value.to_string(), 100)).collect();

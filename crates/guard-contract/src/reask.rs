@@ -1,19 +1,19 @@
-//! The words to a producer whose text did not hold, so that it writes it again.
+//! Instructions for a retry, for a producer whose text was not valid.
 
 use crate::schema::Lists;
 use guard_plan::plan::Plan;
 use guard_plan::render;
 use guard_plan::report::{Problem, Quarantined, Report, SpanKind, State};
 
-/// The maximum number of faults that are named; the rest is counted.
+/// The maximum number of problems that are named; further ones are counted.
 const NAMED: usize = 20;
 /// The maximum length of a quoted unit, in characters.
 const QUOTED: usize = 200;
 
-/// Returns what to tell the producer of a text: what is wrong and where, what was read, and what
-/// to send. None if the report is `valid`.
+/// Returns the instructions for the producer of a text: the problems with their positions, the
+/// values that were read, and the form of the new answer. `None` if the report is `valid`.
 ///
-/// The answer it asks for is a whole document, so that its report stands alone.
+/// The new answer is a whole document, so that its report is independent of the first one.
 pub fn reask(plan: &Plan, contract: usize, report: &Report, known: &Lists) -> Option<String> {
     if report.state == State::Valid {
         return None;

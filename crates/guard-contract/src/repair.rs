@@ -1,8 +1,8 @@
-//! Rewrites one malformed value as JSON: the lossless repairs.
+//! Lossless repairs: the conversion of one malformed value to JSON.
 //!
-//! One pass with its own stack. The end of a string is never guessed: a text with more than one
-//! possible reading is refused. The strict reader parses the result again from the start.
-//! Independent of types; the names that begin an item are given.
+//! The repair is one pass with its own stack. The end of a string is never guessed: a text with
+//! more than one possible reading is refused. The strict reader parses the result again from the
+//! start. The module does not know the types; the names that begin an item are given.
 
 mod member;
 mod string;
@@ -24,7 +24,7 @@ pub(crate) struct Repaired {
     pub fixes: Vec<(Fix, usize)>,
     /// True if the text ends within the value.
     pub cut: bool,
-    /// True if a comment in it holds what may belong to the value.
+    /// True if a comment in the value may contain a part of it.
     pub hides: bool,
 }
 
@@ -41,8 +41,8 @@ pub(crate) struct Irreparable {
     pub suspect: usize,
     /// The arrays and objects of the value that are open at `suspect`.
     pub nest: Nest,
-    /// The position where the next item begins if the value lacks only its brace, and the value
-    /// with it.
+    /// The position of the next item, if the value lacks only its brace, and the value with that
+    /// brace.
     pub next: Option<(usize, Vec<u8>)>,
 }
 
@@ -61,7 +61,7 @@ pub(crate) enum RepairOutcome {
 pub(crate) struct Leads<'a> {
     /// Names of an item's members.
     pub own: &'a dyn Fn(&str) -> bool,
-    /// Those that nothing inside an item can have.
+    /// The names that nothing inside an item can have.
     pub sure: &'a dyn Fn(&str) -> bool,
     /// True if an item whose end is missing counts when every member is complete.
     pub partial: bool,
@@ -70,10 +70,10 @@ pub(crate) struct Leads<'a> {
 /// The kind of the value before the current token.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LastValue {
-    /// None yet, or an array or object.
+    /// No value yet, or an array or object.
     Nested,
     String,
-    /// Digits could be missing behind it.
+    /// A number, after which digits could be missing.
     Number,
     Word,
 }
@@ -126,7 +126,7 @@ struct Repairer<'a> {
     last: LastValue,
     /// True if a line has ended since the last token.
     line: bool,
-    /// The last string or key, and what is open around it.
+    /// The last string or key, and the brackets that are open around it.
     suspect: (usize, Nest),
     next: Option<(usize, Vec<u8>)>,
     cut: bool,
@@ -204,14 +204,14 @@ impl Repairer<'_> {
         Err(PassEnd::Bad(self.at, why))
     }
 
-    /// Handles the end of the text between two tokens: an object without nested values may be
-    /// complete but for its brace.
+    /// Handles the end of the text between two tokens. An object without nested values may be
+    /// complete except for its brace.
     fn ends(&mut self, need: ExpectedToken) -> Result<ExpectedToken, PassEnd> {
         if !self.end {
             return Err(PassEnd::More);
         }
         let complete = self.nest.depth == 1 && self.in_object() && self.leads.partial;
-        // Nothing follows that would show that a string in other quotes has ended.
+        // No following text shows that a string in other quotes has ended.
         let open_string = matches!(self.fixes.last(), Some((Fix::Quotes, _)));
         if need == ExpectedToken::Value || need == ExpectedToken::First || !complete || open_string
         {
@@ -238,8 +238,8 @@ impl Repairer<'_> {
         self.last = LastValue::Nested;
     }
 
-    /// Reads a closing bracket. A missing or superfluous one is never supplied or left out: members
-    /// could move into another object.
+    /// Reads a closing bracket. A missing bracket is never added and a superfluous one never
+    /// removed, because members could move into another object.
     fn closer(&mut self, byte: u8, need: ExpectedToken) -> Result<ExpectedToken, PassEnd> {
         let object = byte == b'}';
         if self.nest.object() != Some(object) {
@@ -264,8 +264,8 @@ impl Repairer<'_> {
             }
             b'}' | b']' => self.closer(byte, ExpectedToken::Separator),
             b'{' if self.in_object() => self.element(byte, ExpectedToken::Separator),
-            // A comma is supplied at the end of a line only, where no value can have lost its end:
-            // elsewhere the text may be the rest of the value before.
+            // A comma is added only at the end of a line, where no value can have lost its end.
+            // Elsewhere the text may be the rest of the value before.
             _ if !self.line || self.last == LastValue::Number => {
                 self.bad("expected `,` or a closing bracket")
             }
@@ -297,14 +297,14 @@ impl Repairer<'_> {
         }
     }
 
-    /// Returns whether the next item certainly begins at a brace in the place of a key.
+    /// Returns true if the next item certainly begins at a brace in place of a key.
     fn item_begins(&self, need: ExpectedToken) -> Result<bool, PassEnd> {
         let lead = match crate::boundary::lead(self.bytes, self.at) {
             crate::boundary::Lead::Key(key) => key,
             crate::boundary::Lead::More if !self.end => return Err(PassEnd::More),
             _ => return Ok(false),
         };
-        // Behind an array or object, the brace may belong to an array whose bracket is missing.
+        // After an array or object, the brace may belong to an array whose bracket is missing.
         let own = self.nest.depth == 1 && self.last != LastValue::Nested;
         let lead = (self.leads.sure)(&lead) || (own && (self.leads.own)(&lead));
         Ok(lead && matches!(need, ExpectedToken::Next(_)) && !self.nest.has(false))

@@ -1,4 +1,4 @@
-//! A contract as JSON Schema, draft 2020-12: a hint to the producer that always agrees with the
+//! A contract as JSON Schema, draft 2020-12: a hint to the producer that never contradicts the
 //! check.
 //!
 //! A schema cannot express some rules: the nesting depth and byte length of an item, references,
@@ -13,15 +13,15 @@ use guard_plan::{decimal, words};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// The lists that a host hands over, by name.
+/// The lists that a host provides, by name.
 pub type Lists = BTreeMap<String, Vec<Json>>;
 
-/// The longest list that a schema spells out.
+/// The maximum length of a list whose values are included in a schema.
 const SPELT_OUT: usize = 500;
 
 /// Returns the schema of a contract's document, by its index in the plan; `false`, which no value
-/// satisfies, if there is no such contract. Members that refer to a list of the host's have its
-/// values, if it is handed over and not too long.
+/// satisfies, if there is no such contract. Members that refer to a list of the host have its
+/// values, if it is provided and not too long.
 pub fn schema(plan: &Plan, contract: usize, known: &Lists) -> Value {
     let Some(contract) = plan.contracts.get(contract) else { return Value::Bool(false) };
     let mut writer = SchemaWriter { plan, contract, known, defs: BTreeMap::new() };
@@ -56,12 +56,12 @@ struct SchemaWriter<'a> {
     plan: &'a Plan,
     contract: &'a Contract,
     known: &'a Lists,
-    /// The records, by their names in this schema.
+    /// The records, by their names in the schema.
     defs: BTreeMap<String, Value>,
 }
 
 impl SchemaWriter<'_> {
-    /// The object of a record; the record is the document's, or that of the items of a list.
+    /// Returns the schema of a record, which belongs to the document or to the items of a list.
     fn object(&mut self, fields: &[Field], list: Option<usize>) -> Map<String, Value> {
         let mut properties = Map::new();
         let mut required: Vec<Value> = Vec::new();
@@ -91,7 +91,8 @@ impl SchemaWriter<'_> {
         object
     }
 
-    /// Narrows a member of the document, or of the items of a list, to the values it may refer to.
+    /// Restricts a member of the document, or of the items of a list, to the values that it may
+    /// refer to.
     fn refer(&self, schema: &mut Value, field: &Field, list: Option<usize>) {
         for reference in &self.contract.references {
             let here = reference.list.map(|list| list as usize) == list
@@ -122,7 +123,7 @@ impl SchemaWriter<'_> {
         self.plan.types.get(ty as usize)
     }
 
-    /// A list of items, as it is if no unit is quarantined.
+    /// Returns the schema of a list of items, for the case that no unit is quarantined.
     fn list(&mut self, at: usize, list: &ItemList, ty: TypeId) -> Value {
         let items = match &list.shape {
             ItemShape::Type(ty) if matches!(self.def(*ty), Some(TypeDef::Json)) => {
@@ -141,7 +142,7 @@ impl SchemaWriter<'_> {
         }
     }
 
-    /// Embeds a given schema as a resource of its own, so that its references keep their meaning.
+    /// Embeds a given schema as a separate resource, so that its references keep their meaning.
     fn foreign(&mut self, at: usize, text: &str) -> Value {
         let mut schema = serde_json::from_str(text).unwrap_or(Value::Bool(false));
         if let Value::Object(members) = &mut schema
@@ -153,7 +154,8 @@ impl SchemaWriter<'_> {
         schema
     }
 
-    /// A record is stored under its own name; any other type is inlined.
+    /// Returns the schema of a type. A record is stored under its own name; any other type is
+    /// inlined.
     fn named(&mut self, ty: TypeId, list: Option<usize>) -> Value {
         let (name, def) = match self.def(ty) {
             Some(def @ (TypeDef::Record { name, .. } | TypeDef::Union { name, .. })) => {
@@ -179,7 +181,7 @@ impl SchemaWriter<'_> {
         json!({"$ref": format!("#/$defs/{}", pointer(&key))})
     }
 
-    /// One object for each case, told apart by the tag.
+    /// Returns one object for each case, distinguished by the tag.
     fn union(&mut self, tag: &str, cases: &[UnionCase], list: Option<usize>) -> Value {
         let mut any = Vec::new();
         for case in cases {
@@ -269,7 +271,8 @@ impl SchemaWriter<'_> {
         }
     }
 
-    /// A string no longer than this and than the contract allows.
+    /// Returns the schema of a string that is limited to this length, and to the length that the
+    /// contract permits.
     fn string(&self, most: Option<u64>) -> Value {
         let bound = self.contract.bounds.string;
         json!({"type": "string", "maxLength": most.map_or(bound, |most| most.min(bound))})
@@ -290,12 +293,12 @@ fn bounded(mut schema: Value, min: Option<Value>, max: Option<Value>) -> Value {
     schema
 }
 
-/// A decimal as JSON.
+/// Returns a decimal as JSON.
 fn number(units: i64) -> Value {
     serde_json::from_str(&decimal::format(units)).unwrap_or(Value::Null)
 }
 
-/// A name as part of a JSON pointer in a URI fragment.
+/// Returns a name as part of a JSON pointer in a URI fragment.
 fn pointer(name: &str) -> String {
     let mut out = String::new();
     for byte in name.bytes() {

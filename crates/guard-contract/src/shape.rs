@@ -1,4 +1,5 @@
-//! A compiled contract: regexes compiled, names indexed, lists with their members. Reads no text.
+//! A compiled contract: regular expressions compiled, names indexed, lists with their members. This
+//! module reads no text.
 
 use guard_plan::json::Json;
 use guard_plan::plan::{self, CoercedForm, Field, ItemShape, Plan, RegexId, Root, TypeDef, TypeId};
@@ -6,7 +7,7 @@ use regex::{Regex, RegexBuilder};
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 
-/// The largest size of a compiled regular expression, in bytes; the same as in the kernel.
+/// The maximum size of a compiled regular expression, in bytes; the same as in the kernel.
 const REGEX_BYTES: usize = 1 << 20;
 
 /// The reason why a contract cannot be compiled.
@@ -14,12 +15,12 @@ const REGEX_BYTES: usize = 1 << 20;
 pub enum ContractError {
     /// The plan has no contract with this index.
     NoContract(usize),
-    /// The contract's types are invalid for a contract: the reason.
+    /// The contract's types are invalid for a contract. Contains the reason.
     Shape(String),
     /// A regular expression does not compile.
     Regex(String),
-    /// A list has a JSON Schema, and no validator was given, or the schema is invalid: the file and
-    /// the reason.
+    /// A list has a JSON Schema, and no validator was given, or the schema is invalid. Contains the
+    /// file and the reason.
     Schema(String, String),
 }
 
@@ -36,7 +37,8 @@ impl fmt::Display for ContractError {
 
 impl std::error::Error for ContractError {}
 
-/// Compiles JSON Schemas. Another crate implements it, so this one has few dependencies.
+/// A compiler of JSON Schemas. Another crate implements it, so that this crate has few
+/// dependencies.
 pub trait Schemas {
     /// Compiles the schema with this text; the plan lists it under this file name.
     ///
@@ -56,7 +58,7 @@ pub trait Schema: Send + Sync {
     fn check(&self, value: &Json) -> Result<(), String>;
 }
 
-/// No JSON Schema validator: for contracts without JSON Schemas.
+/// A compiler that accepts no JSON Schemas, for contracts without them.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoSchemas;
 
@@ -78,7 +80,7 @@ impl NameSet {
 
 /// A compiled list.
 pub(crate) struct List {
-    /// Its name, with those of the lists around it: `sections.findings`.
+    /// The name of the list, with those of the enclosing lists: `sections.findings`.
     pub name: String,
     /// The member that holds it.
     pub member: String,
@@ -90,7 +92,7 @@ pub(crate) struct List {
     pub by: Option<String>,
     /// The names of an item's members.
     pub own: NameSet,
-    /// Those names that no value inside an item can have.
+    /// The names among these that no value inside an item can have.
     pub sure: NameSet,
     /// True if items may have any member.
     pub any: bool,
@@ -107,14 +109,14 @@ pub(crate) struct PreparedContract {
     pub contract: plan::Contract,
     pub types: Vec<TypeDef>,
     regexes: HashMap<RegexId, Regex>,
-    /// The fields of records that are taken in another form too.
+    /// The fields of records that are also accepted in another form.
     pub coercions: HashMap<(TypeId, u32), CoercedForm>,
     pub lists: Vec<List>,
     /// The lists of the document.
     pub top: Vec<usize>,
     /// The members of the envelope, lists included.
     pub fields: Vec<Field>,
-    /// Their names; none if the document is no object.
+    /// The names of the envelope's members; none if the document is not an object.
     pub envelope: NameSet,
     /// The references of the envelope's members.
     pub references: Vec<usize>,
@@ -122,7 +124,7 @@ pub(crate) struct PreparedContract {
     pub declared: NameSet,
     /// The names of secret members, of the document and of records in it.
     pub secrets: NameSet,
-    /// True if a member of the envelope besides lists may hold objects.
+    /// True if a member of the envelope that is not a list may contain objects.
     pub roomy: bool,
 }
 
@@ -316,7 +318,7 @@ fn reach(types: &[TypeDef], ty: TypeId, seen: &mut BTreeSet<TypeId>) {
     }
 }
 
-/// Returns whether a member of the envelope besides lists may hold objects.
+/// Returns true if a member of the envelope that is not a list may contain objects.
 fn roomy(plan: &Plan, contract: &plan::Contract, fields: &[Field]) -> bool {
     let lists = |at: usize| {
         contract.lists.iter().any(|list| list.within.is_none() && list.field as usize == at)

@@ -1,6 +1,8 @@
-//! A document that is one value: the text, but for blanks, reasoning and one fence around it.
+//! A document that is one value: the whole text, apart from whitespace, reasoning and one fence
+//! around it.
 //!
-//! A value has no name by which it could be known in prose, so that nothing else may stand in the text.
+//! A value has no name by which it could be recognised in prose, so the text may contain nothing
+//! else.
 
 use crate::draft::Draft;
 use crate::engine::{Finished, TAGS};
@@ -15,18 +17,19 @@ use crate::tape::Tape;
 use guard_plan::report::{Fix, QuarantineReason, SpanKind};
 use std::ops::Range;
 
-/// The number of bytes that are read of a text beyond its longest value, for the prose around it.
+/// The number of bytes of a text that are read in addition to its longest value, for the prose
+/// around it.
 const AROUND: usize = 64 << 10;
 
-/// The place of a value in the text, and why it may not be meant.
+/// The position of a value in the text, and the reason why it may not be meant.
 struct FoundValue {
     at: Range<usize>,
     doubt: Option<&'static str>,
 }
 
-/// A value as it was read.
+/// A value that was read.
 struct ReadValue {
-    /// It as JSON, on the tape.
+    /// The value as JSON, on the tape.
     text: Vec<u8>,
     len: usize,
     fixes: Vec<(Fix, usize)>,
@@ -41,7 +44,7 @@ impl PreparedContract {
     }
 }
 
-/// Reads a whole text. `over` is true if the text goes on.
+/// Reads a whole text. `over` is true if the text continues.
 pub(crate) fn read(p: &PreparedContract, text: &[u8], over: bool, input: &Input<'_>) -> Finished {
     let mut draft = Draft::new(p);
     let mut marks = Marks::default();
@@ -150,33 +153,33 @@ fn reasoning(text: &[u8]) -> usize {
             None => break,
         }
     }
-    // A text that begins as a value holds no closing tag outside of its strings.
+    // A text that begins as a value contains no closing tag outside of its strings.
     let first = text.get(end + blanks(&text[end..]));
     if matches!(first, Some(b'"' | b'{' | b'[')) {
         return end;
     }
     let closes = |at: &usize| TAGS.iter().any(|tag| is(*at, tag.1));
-    // One in a fence belongs to the value.
+    // A tag in a fence belongs to the value.
     let fences = |at: usize| {
         let lines = text[..at].split(|b| *b == b'\n');
         lines.filter(|line| line.trim_ascii_start().starts_with(b"```")).count()
     };
     match (end..text.len()).rev().find(closes).filter(|at| fences(*at) % 2 == 0) {
-        // What begins it stands there: what is before that is prose.
+        // The opening tag is there, so the text before it is prose.
         Some(at) if (end..at).any(|at| TAGS.iter().any(|tag| is(at, tag.0))) => end,
         Some(at) => at + TAGS.iter().find(|tag| is(at, tag.1)).map_or(0, |tag| tag.1.len()),
         None => end,
     }
 }
 
-/// The length of the blanks, and of a byte order mark, at the beginning.
+/// Returns the length of the whitespace, and of a byte order mark, at the beginning.
 fn blanks(bytes: &[u8]) -> usize {
     let mark = if bytes.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
     let rest = &bytes[mark..];
     mark + rest.iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(rest.len())
 }
 
-/// Finds the value: all of the text from here on, or what stands in its only fence.
+/// Finds the value: all of the text from here on, or the content of its only fence.
 fn locate(text: &[u8], from: usize) -> Option<FoundValue> {
     let blank = |range: Range<usize>| text[range].iter().all(u8::is_ascii_whitespace);
     let mut fences: Vec<Range<usize>> = Vec::new();
@@ -205,10 +208,11 @@ fn locate(text: &[u8], from: usize) -> Option<FoundValue> {
     }
 }
 
-/// Reads the value that is all of this part of the text; the error says whether the text ends in it.
+/// Reads the value that is all of this part of the text. The error is true if the text ends within
+/// the value.
 fn value(text: &[u8], at: Range<usize>, tape: &mut Tape) -> Result<ReadValue, bool> {
     let ends = at.end == text.len();
-    // What follows shows that a number has ended.
+    // The byte after a number shows that it has ended.
     let mut bytes = text[at].to_vec();
     bytes.push(b'\n');
     let blank = |len: usize| bytes[len..].iter().all(u8::is_ascii_whitespace);

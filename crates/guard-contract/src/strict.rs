@@ -1,15 +1,16 @@
-//! A contract as the JSON Schema that APIs with strict structured outputs accept: few words, every
-//! object closed, every member required.
+//! A contract as the JSON Schema that APIs with strict structured outputs accept: few keywords,
+//! every object closed, every member required.
 //!
-//! What has no such form is named and refused. Ranges, lengths and patterns become words of a
-//! description; they are named as well, since a text that satisfies this schema may break them.
+//! Parts of a contract without such a form are refused by name. Ranges, lengths and patterns become
+//! text in a description. They are also returned by name, because a text that satisfies this schema
+//! may violate them.
 
 use crate::schema::{Lists, schema};
 use guard_plan::plan::{ItemShape, Plan, Root, TypeDef, TypeId};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
-/// The words that say something only people read here, and how they are said.
+/// The keywords that only become text for people here, with their wording.
 const SAID: [(&str, &str); 9] = [
     ("minimum", "at least"),
     ("maximum", "at most"),
@@ -27,7 +28,7 @@ const SAID: [(&str, &str); 9] = [
 pub struct Strict {
     /// The schema.
     pub schema: Value,
-    /// What is only described, by the place in the schema.
+    /// The restrictions that are only described, by their location in the schema.
     pub described: Vec<String>,
 }
 
@@ -35,7 +36,7 @@ pub struct Strict {
 ///
 /// # Errors
 ///
-/// Returns what this profile cannot express, each with its name.
+/// Returns the parts that this profile cannot express, each with its name.
 pub fn strict(plan: &Plan, contract: usize, known: &Lists) -> Result<Strict, Vec<String>> {
     let mut refused = refusals(plan, contract);
     if !refused.is_empty() {
@@ -98,7 +99,7 @@ fn refusals(plan: &Plan, contract: usize) -> Vec<String> {
     refused
 }
 
-/// Rewrites a schema, and all within it.
+/// Rewrites a schema, and all schemas within it.
 fn simplify(schema: &mut Value, place: &str, described: &mut Vec<String>) {
     let Value::Object(members) = schema else { return };
     require_all(members);
@@ -122,7 +123,7 @@ fn simplify(schema: &mut Value, place: &str, described: &mut Vec<String>) {
         };
         members.insert("description".into(), text.into());
     }
-    // A reference stands alone.
+    // A reference must be the only member.
     if members.len() > 1
         && let Some(reference) = members.remove("$ref")
     {
@@ -144,7 +145,7 @@ fn simplify(schema: &mut Value, place: &str, described: &mut Vec<String>) {
     }
 }
 
-/// Requires every member; one that may be left out may be `null` already.
+/// Requires every member. An optional member may already be `null`.
 fn require_all(members: &mut Map<String, Value>) {
     if let Some(Value::Object(properties)) = members.get("properties") {
         let all: Vec<Value> = properties.keys().map(|name| name.clone().into()).collect();
@@ -152,7 +153,7 @@ fn require_all(members: &mut Map<String, Value>) {
     }
 }
 
-/// A restriction in words; none if it says nothing.
+/// Formats a restriction as text; `None` if it has no effect.
 fn say(key: &str, words: &str, value: Value) -> Option<String> {
     let bound = |edge: i64| value == json!(edge);
     if (key == "minimum" && bound(i64::MIN)) || (key == "maximum" && bound(i64::MAX)) {

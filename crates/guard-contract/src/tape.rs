@@ -1,15 +1,15 @@
 //! The strict reader: one JSON value as a flat list of nodes that point into its text.
 //!
-//! Accepts the same text as `guard_plan::json`, except for duplicate keys, which `distinct` finds.
-//! It does not recurse, allocates nothing once its buffers have grown, and can stop at the end of a
-//! partial text. Independent of types.
+//! The reader accepts the same text as `guard_plan::json`, except for duplicate keys, which
+//! `distinct` finds. It does not recurse, allocates nothing after its buffers have grown, and can
+//! stop at the end of a partial text. It does not know about types.
 
 use crate::lex::{self, LexStop};
 use guard_plan::json::{Json, MAX_DEPTH};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// The largest object that is searched for duplicate keys pair by pair.
+/// The maximum number of members for which duplicate keys are searched for pair by pair.
 const FEW_MEMBERS: usize = 16;
 
 /// The kind of a node.
@@ -50,8 +50,8 @@ pub(crate) struct Tape {
 }
 
 impl Tape {
-    /// Reads the value at the beginning of some bytes and returns its length. `LexStop::More` if they
-    /// end within it.
+    /// Reads the value at the beginning of some bytes and returns its length. Returns
+    /// `LexStop::More` if the bytes end within it.
     ///
     /// # Errors
     ///
@@ -90,7 +90,7 @@ impl Tape {
         }
     }
 
-    /// Reads the beginning of an object; returns whether a value follows.
+    /// Reads the beginning of an object. Returns true if a value follows.
     fn object(&mut self, bytes: &[u8], at: usize) -> Result<(usize, bool), LexStop> {
         self.push_open(TapeNodeKind::Object, at)?;
         let at = lex::blanks(bytes, at + 1);
@@ -100,7 +100,7 @@ impl Tape {
         }
     }
 
-    /// Reads the text after a value: returns where the next one begins, or that everything is
+    /// Reads the text after a value. Returns the position of the next value, or that everything is
     /// closed.
     fn after(&mut self, bytes: &[u8], mut at: usize) -> Result<(usize, bool), LexStop> {
         loop {
@@ -183,7 +183,7 @@ impl Tape {
         Ok(end)
     }
 
-    /// The text of a string.
+    /// Returns the text of a string.
     pub fn text<'t>(&self, text: &'t str, node: usize) -> Cow<'t, str> {
         let TapeNode { kind, start, end, .. } = self.nodes[node];
         let inner = &text[start as usize..end as usize];
@@ -194,13 +194,13 @@ impl Tape {
         }
     }
 
-    /// The raw text of a node.
+    /// Returns the raw text of a node.
     pub fn raw<'t>(&self, text: &'t str, node: usize) -> &'t str {
         let TapeNode { start, end, .. } = self.nodes[node];
         &text[start as usize..end as usize]
     }
 
-    /// The children of a node.
+    /// Returns the children of a node.
     pub fn children(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
         let end = self.nodes[node].next as usize;
         let mut at = node + 1;
@@ -211,13 +211,13 @@ impl Tape {
         })
     }
 
-    /// The keys and values of an object.
+    /// Returns the keys and values of an object.
     pub fn members(&self, node: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
         let mut children = self.children(node);
         std::iter::from_fn(move || Some((children.next()?, children.next()?)))
     }
 
-    /// The value of a node.
+    /// Returns the value of a node.
     pub fn json(&self, text: &str, node: usize) -> Json {
         match self.nodes[node].kind {
             TapeNodeKind::Null => Json::Null,

@@ -1,11 +1,12 @@
-//! A document that is written as one JSON string: its text, and where each part of it stands.
+//! A document that is written as one JSON string: its text, and the position of each part in the
+//! original text.
 //!
-//! Decided by the first characters, so that a text in pieces is read as the whole text is.
+//! The first characters decide, so that a text in pieces is read like the whole text.
 
 use crate::lex;
 use guard_plan::report::{self, Extent, Problem, QuarantineReason, Report};
 
-/// The longest beginning that is looked at, in bytes.
+/// The maximum length of the beginning that is examined, in bytes.
 const BEGINNING: usize = 256;
 
 /// The findings about a text so far.
@@ -13,31 +14,32 @@ const BEGINNING: usize = 256;
 enum UnwrapState {
     #[default]
     Unknown,
-    /// It is read as it stands.
+    /// The text is read without decoding.
     Plain,
-    /// In the string.
+    /// Within the string.
     Inside,
-    /// Behind the string.
+    /// After the string.
     Behind,
 }
 
-/// Decodes a text that is one JSON string, in pieces.
+/// A decoder of a text that is one JSON string, in pieces.
 #[derive(Debug, Default)]
 pub(crate) struct Unwrap {
     state: UnwrapState,
     /// The part that cannot be decided yet.
     held: Vec<u8>,
-    /// The bytes of the text and of the document so far.
+    /// The number of bytes of the text read so far.
     read: usize,
     written: usize,
-    /// Where the string is not JSON: an unknown escape, a raw control character.
+    /// The position where the string is not JSON: an unknown escape, or a raw control character.
     damaged: Option<usize>,
-    /// The places at which the distance between both changes: the offset in the document, and in the text.
+    /// The positions at which the difference between the two offsets changes: the offset in the
+    /// document, and in the text.
     steps: Vec<(usize, usize)>,
 }
 
 impl Unwrap {
-    /// Returns whether a text is certainly read as it stands.
+    /// Returns true if a text is certainly read without decoding.
     pub fn plain(text: &[u8]) -> bool {
         begins(text, true) != Some(true)
     }
@@ -79,7 +81,7 @@ impl Unwrap {
         self.written += bytes.len();
     }
 
-    /// Decodes some bytes; returns how many of them.
+    /// Decodes some bytes. Returns the number of bytes that were decoded.
     fn decode(&mut self, bytes: &[u8], end: bool, out: &mut Vec<u8>) -> usize {
         let mut at = 0;
         while self.state == UnwrapState::Inside && at < bytes.len() {
@@ -122,7 +124,7 @@ impl Unwrap {
         bytes.len()
     }
 
-    /// The offset in the text of an offset in the document; where a part begins or ends.
+    /// Returns the offset in the text for an offset in the document, where a part begins or ends.
     fn outer(&self, at: u64, length: u64) -> u64 {
         let step = self.steps.partition_point(|step| step.0 as u64 <= at);
         match step.checked_sub(1).and_then(|step| self.steps.get(step)) {
@@ -138,7 +140,7 @@ impl Unwrap {
         }
     }
 
-    /// Moves what a report says of the document to the text.
+    /// Converts the positions in a report from the document to the text.
     pub fn relocate(&self, report: &mut Report) {
         if self.steps.is_empty() {
             return;
@@ -162,7 +164,7 @@ impl Unwrap {
         at.chain(report.spans.iter_mut().map(|span| &mut span.at))
             .for_each(|at| self.locate(at, length));
         report.repairs.iter_mut().for_each(|repair| repair.at = self.outer(repair.at, length));
-        // The quotes belong to the parts beside them.
+        // The quotes belong to the adjacent parts.
         if let Some(span) = report.spans.first_mut() {
             span.at.start = 0;
         }
@@ -171,14 +173,14 @@ impl Unwrap {
         }
     }
 
-    /// Returns whether the string does not end.
+    /// Returns true if the string does not end.
     pub fn cut(&self) -> bool {
         self.state == UnwrapState::Inside
     }
 }
 
-/// Returns whether a text begins as a JSON string that holds an object with a key, or an array of
-/// such; `None` if that is not known yet.
+/// Returns true if a text begins as a JSON string that contains an object with a key, or an array
+/// of such objects; `None` if that is not known yet.
 fn begins(text: &[u8], end: bool) -> Option<bool> {
     let mut quote = false;
     let mut bracket = false;

@@ -1,4 +1,5 @@
-//! Contracts on texts: the stories, what is found in what producers write, and laws on generated input.
+//! Tests of contracts: the stories, the documents in texts of producers, and property tests on
+//! generated input.
 
 mod main {
     mod build;

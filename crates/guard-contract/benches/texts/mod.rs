@@ -1,4 +1,5 @@
-//! The texts of the benchmarks: a report of about 10 MB as models write it, and what is done to it.
+//! The texts of the benchmarks: a report of about 10 MB as models write it, and damaged versions of
+//! it.
 
 use guard_plan::plan::Plan;
 
@@ -9,7 +10,7 @@ mod build;
 /// The length of a text, in bytes.
 const SIZE: usize = 10_000_000;
 
-/// The triage report without a limit.
+/// Returns the plan of the triage report, without a limit.
 pub fn plan() -> Plan {
     let mut builder = build::triage();
     let list = &mut builder.contract().lists[0];
@@ -17,7 +18,7 @@ pub fn plan() -> Plan {
     builder.plan
 }
 
-/// As models write: pretty, with some text in each item.
+/// Returns items as models write them: pretty-printed, with some text in each.
 fn items() -> Vec<String> {
     let item = |rank: usize| {
         format!(
@@ -31,12 +32,12 @@ fn items() -> Vec<String> {
     (0..count).map(item).collect()
 }
 
-/// All of it is good.
+/// Returns a text without damage.
 pub fn clean() -> String {
     build::document(&items())
 }
 
-/// One item in fifty has a quote too many.
+/// Returns a text in which one item in fifty has an extra quote.
 pub fn damaged() -> String {
     let mut items = items();
     for item in items.iter_mut().step_by(50) {
@@ -45,7 +46,7 @@ pub fn damaged() -> String {
     build::document(&items)
 }
 
-/// One item in fifty has a comma too many.
+/// Returns a text in which one item in fifty has an extra comma.
 pub fn repairable() -> String {
     let mut items = items();
     for item in items.iter_mut().step_by(50) {
@@ -54,7 +55,7 @@ pub fn repairable() -> String {
     build::document(&items)
 }
 
-/// The last item is cut.
+/// Returns a text whose last item is cut off.
 pub fn cut() -> String {
     let mut text = clean();
     text.truncate(text.len() - 150);

@@ -1,4 +1,4 @@
-//! Reads the units of a list.
+//! Reading of the units of a list.
 
 use super::members::MemberKey;
 use super::{ContractEngine, PartialValue, Phase, StepInput};
@@ -90,8 +90,8 @@ impl ContractEngine {
         }
     }
 
-    /// Returns whether a member behind the item read last may be its own: it would have been closed
-    /// too soon.
+    /// Returns true if a member after the last item may belong to that item, which would then have
+    /// been closed too soon.
     pub(super) fn may_continue(&self, name: &str) -> bool {
         self.pending.as_ref().is_some_and(|(list, _, item)| {
             let list = &self.p.lists[*list];
@@ -113,7 +113,7 @@ impl ContractEngine {
         }
     }
 
-    /// Begins a unit, an object or something else; records a comma that is missing before it.
+    /// Begins a unit, an object or another value. Records a missing comma before it.
     pub(super) fn begin_unit(&mut self, object: bool) {
         let at = self.at;
         let column = self.column();
@@ -132,8 +132,8 @@ impl ContractEngine {
         self.confirm();
     }
 
-    /// Handles a closing brace: it is superfluous if an item follows; otherwise the list's bracket
-    /// is missing.
+    /// Handles a closing brace. It is superfluous if an item follows; otherwise the closing bracket
+    /// of the list is missing.
     fn stray_brace(&mut self, t: &StepInput<'_>) -> bool {
         let rest = t.w.from(self.at);
         let Some(list) = self.listing().map(|listing| listing.list) else { return false };
@@ -159,8 +159,8 @@ impl ContractEngine {
             Some(_) => return self.lose_unit(t, "expected `,` or `]`"),
         };
         self.fix(Fix::Closer, self.at);
-        // A list that lacks only its bracket before the end of the document leaves its last item
-        // whole; elsewhere a brace too many may be what is left of the item's own.
+        // If a list lacks only its bracket before the end of the document, its last item is
+        // complete. Elsewhere, an extra brace may be the end of the item itself.
         let ends = matches!(rest.get(next), None | Some(b'`' | b'<'))
             || (line
                 && next == behind
@@ -228,12 +228,12 @@ impl ContractEngine {
         }
     }
 
-    /// Skips unreadable text in the place of a unit.
+    /// Skips unreadable text in place of a unit.
     fn lose_unit(&mut self, t: &StepInput<'_>, why: &'static str) -> bool {
         self.lose_unit_in(t, why, Nest::default())
     }
 
-    /// Skips unreadable text in the place of a unit, with what is open in it.
+    /// Skips unreadable text in place of a unit, with the brackets that are open in it.
     fn lose_unit_in(&mut self, t: &StepInput<'_>, why: &'static str, nest: Nest) -> bool {
         self.begin_unit(false);
         let Some(list) = self.listing().map(|listing| listing.list) else { return false };

@@ -1,4 +1,4 @@
-//! Moves judged units into their list or into quarantine.
+//! Storage of judged units in their list or in quarantine.
 
 use super::ContractEngine;
 use super::search::HEAD;
@@ -42,7 +42,7 @@ impl ContractEngine {
         self.pending = Some((list, rank, item));
     }
 
-    /// Keeps the item read last: the text behind it shows that it has ended.
+    /// Keeps the last item: the text after it shows that it has ended.
     pub(super) fn confirm(&mut self) {
         let Some((list, rank, item)) = self.pending.take() else { return };
         self.draft.resynchronised |= item.resynchronised;
@@ -64,7 +64,7 @@ impl ContractEngine {
         }
     }
 
-    /// Quarantines the item read last: the text behind it shows that its brace is not its end.
+    /// Quarantines the last item: the text after it shows that its brace is not its end.
     pub(super) fn reject(&mut self, why: &str) {
         let Some((list, _, item)) = self.pending.take() else { return };
         let at = (item.at.start as usize, item.at.end as usize);
@@ -96,7 +96,7 @@ impl ContractEngine {
         self.shelve(list, index, refusal, raw, at);
     }
 
-    /// Lists a unit in the quarantine; its span is marked already.
+    /// Adds a unit to the quarantine. Its span is already marked.
     fn shelve(
         &mut self,
         list: usize,

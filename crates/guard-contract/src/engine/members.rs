@@ -1,5 +1,5 @@
-//! Reads the members of an object. An envelope is always read member by member; an item only if it
-//! holds lists and cannot be parsed as a whole.
+//! Reading of the members of an object. An envelope is always read member by member; an item only
+//! if it holds lists and cannot be parsed as a whole.
 
 use super::unit::HIDES;
 use super::{ContractEngine, Listing, Object, PartialValue, Phase, StepInput};
@@ -11,13 +11,13 @@ use crate::lex::{self, LexStop};
 use guard_plan::json::Json;
 use guard_plan::report::{Fix, QuarantineReason, SpanKind};
 
-/// The distance behind the envelope's brace within which more of the document is looked for, in
+/// The distance after the envelope's brace within which more of the document is searched for, in
 /// bytes.
 const TAIL: usize = 256;
 
 /// A key with its colon.
 pub(super) enum MemberKey {
-    /// Its name, its length with the colon, and its repair.
+    /// The name, the length with the colon, and the repair of the key.
     Named(Box<str>, usize, Option<Fix>),
     None,
     More,
@@ -45,7 +45,7 @@ impl ContractEngine {
                 Err(())
             }
             Err(NoGap::More(pending)) => {
-                // The text before it is already consumed.
+                // The text before the gap is already consumed.
                 self.go_over(t, pending);
                 if t.w.end {
                     self.cut(t, t.w.stop());
@@ -55,7 +55,7 @@ impl ContractEngine {
         }
     }
 
-    /// Goes over a gap of this length, and notes the indentation behind it.
+    /// Skips a gap of this length, and records the indentation after it.
     fn go_over(&mut self, t: &StepInput<'_>, len: usize) {
         let gap = t.w.part(self.at, self.at + len);
         let column = match memchr::memrchr(b'\n', gap) {
@@ -66,7 +66,7 @@ impl ContractEngine {
         self.line = (column, self.at);
     }
 
-    /// The indentation here, if the line holds nothing yet.
+    /// Returns the indentation of the current line, if it is empty so far.
     pub(super) fn column(&self) -> Option<usize> {
         self.line.0.filter(|_| self.line.1 == self.at)
     }
@@ -111,7 +111,7 @@ impl ContractEngine {
                     match self.document_ends(t) {
                         None => return false,
                         Some(false) => {
-                            // A brace too many: members of the envelope follow.
+                            // The brace is superfluous: members of the envelope follow.
                             self.fix(Fix::Closer, self.at);
                             self.at += 1;
                             return true;
@@ -160,9 +160,9 @@ impl ContractEngine {
         }
     }
 
-    /// Looks at what follows the envelope's brace: a comma or another bracket shows that the
-    /// document goes on, so that the brace moves members. Returns false if another member of the
-    /// envelope follows, and none if more text is needed.
+    /// Examines the text after the envelope's brace. A comma or another bracket shows that the
+    /// document continues, so that the brace would move members. Returns false if another member of
+    /// the envelope follows, and none if more text is needed.
     pub(super) fn document_ends(&mut self, t: &StepInput<'_>) -> Option<bool> {
         let rest = t.w.from(self.at);
         let near = &rest[1..rest.len().min(1 + TAIL)];
@@ -192,7 +192,7 @@ impl ContractEngine {
             }
             None => false,
         };
-        // One bracket too many at the end of the text moves nothing.
+        // One extra bracket at the end of the text moves nothing.
         if let (true, Some(b'}' | b']')) = (goes_on, near.get(next)) {
             let end = lex::blanks(near, next + 1);
             if end == near.len() && near.len() < TAIL && !t.w.end {
@@ -218,8 +218,7 @@ impl ContractEngine {
         }
     }
 
-    /// Handles an item in the place of a key: its list was closed too soon, or its beginning was
-    /// lost.
+    /// Handles an item in place of a key: its list was closed too soon, or its beginning was lost.
     fn lost_list(&mut self, t: &StepInput<'_>) -> bool {
         let within = self.object().and_then(|object| object.item);
         match boundary::lead(t.w.from(self.at), 0) {
@@ -271,7 +270,7 @@ impl ContractEngine {
             Err(_) => return MemberKey::None,
         };
         let colon = lex::blanks(near, end);
-        // A text that may end in the key is undecided until further text follows.
+        // A text that may end within the key is undecided until more text follows.
         let Some(follows) = near.get(colon) else { return more() };
         let Ok(name) = str::from_utf8(&near[1..end - 1]) else { return MemberKey::None };
         let name = lex::unescape(name).into();
@@ -291,7 +290,7 @@ impl ContractEngine {
                 self.cut(t, t.w.stop());
             }
             MemberKey::None => {
-                // A string that another one follows has ended.
+                // A string that is followed by another string has ended.
                 if let Some(object) =
                     self.object().filter(|_| t.w.from(start).first() == Some(&b'"'))
                 {
@@ -323,8 +322,8 @@ impl ContractEngine {
         true
     }
 
-    /// A member of the envelope shows that the list before has ended, unless it is one of an item:
-    /// then the item was closed too soon.
+    /// Handles a member of the envelope after an item. It shows that the list has ended, unless it
+    /// is also a member of an item: then the item was closed too soon.
     fn key_behind_item(&mut self, name: &str) {
         if self.stack.len() != 1 {
             return;
@@ -405,7 +404,7 @@ impl ContractEngine {
         self.flush();
     }
 
-    /// Moves the members again, once the object is an envelope.
+    /// Moves the members again, after the object was recognised as an envelope.
     pub(super) fn flush_late(&mut self) {
         if matches!(self.stack.first(), Some(PartialValue::Object(object)) if object.attached) {
             self.flush();
@@ -446,11 +445,12 @@ impl ContractEngine {
         let alone = self.draft.is_empty() && self.best.is_none() && !self.around.prose;
         let other = known == 0 && !alone && !object.attached;
         if other {
-            // Other JSON in the prose.
+            // This is other JSON in the prose.
             self.marks.cover(start, end, SpanKind::Text);
         } else {
             if !object.attached {
-                // An object without lists: the head of separate items, or a document of its own.
+                // This is an object without lists: the head of separate items, or a separate
+                // document.
                 let joins = self.draft.framed && !self.draft.envelope;
                 if !self.draft.is_empty() && !joins {
                     self.finish_draft();
@@ -463,7 +463,7 @@ impl ContractEngine {
         self.marks.set(end, SpanKind::Text);
         self.around.behind_document();
         if other {
-            // A sentence that goes on behind it says nothing of the document before.
+            // A sentence that continues after it does not concern the document before.
             self.around.in_prose();
         }
         (self.at, self.phase) = (end, Phase::Top);

@@ -1,10 +1,10 @@
-//! After unreadable text: finds the next position where an item, a list or a document can begin, or
-//! a list can end.
+//! The search after unreadable text for the next position where an item, a list or a document can
+//! begin, or a list can end.
 //!
-//! What lies inside the lost unit stays there: a position counts only where all that the unit
+//! Content of the lost unit is not found. A position counts only where everything that the unit
 //! opened is closed again, or where a line begins at the indentation of the units before. A quote
-//! may be missing, so what is open is followed twice: as if the search began inside a string, and
-//! outside. Every position is outside of strings in one of the two.
+//! may be missing, so the open brackets are tracked twice: as if the search began inside a string,
+//! and outside. In one of the two, every position is outside of strings.
 
 use super::{ContractEngine, PartialValue, Phase, StepInput};
 use crate::boundary::{self, Lead};
@@ -39,11 +39,11 @@ pub(super) struct EngineSearch {
     head: Option<Vec<u8>>,
     /// The last non-whitespace byte before the position, and whether a line has begun since.
     before: (u8, bool),
-    /// The indentation at the position, if its line holds nothing yet.
+    /// The indentation at the position, if its line is empty so far.
     column: Option<usize>,
-    /// The open brackets at the position, as if the search began outside and inside of a string.
+    /// The open brackets at the position: as if the search began outside of a string, and inside.
     open: [Nest; 2],
-    /// The least depth so far: what was left is closed.
+    /// The minimum depth so far: everything deeper was closed.
     least: [i32; 2],
     /// True if the position is in a string, as if the search began outside.
     inside: bool,
@@ -107,12 +107,12 @@ impl EngineSearch {
         matches!(self.before.0, b'}' | b']')
     }
 
-    /// The open brackets here, if this is outside of strings.
+    /// Returns the open brackets here, if the position is outside of strings.
     fn here(&self) -> Nest {
         self.open[usize::from(self.inside)]
     }
 
-    /// Goes over a byte; a bracket counts unless it stands there by mistake.
+    /// Skips a byte. A bracket counts unless it is there by mistake.
     fn pass(&mut self, byte: u8, counts: bool) {
         self.from += 1;
         match byte {
@@ -195,8 +195,9 @@ impl ContractEngine {
         t.w.end
     }
 
-    /// Returns whether a bracket opens or closes something, rather than standing there by mistake:
-    /// an opening one if a key or value follows, the last closing one if more of the same may follow.
+    /// Returns true if a bracket opens or closes a value, rather than being there by mistake. An
+    /// opening bracket counts if a key or value follows. A closing bracket that closes the last level
+    /// counts if more of the same may follow.
     fn counts(&self, t: &StepInput<'_>, bytes: &[u8], at: usize) -> Result<bool, PositionClass> {
         let Phase::Search(search) = &self.phase else { return Ok(true) };
         let next = blanks(bytes, at + 1);
@@ -212,7 +213,7 @@ impl ContractEngine {
         if open.depth > 0 {
             return Ok(matches!(byte, b',' | b'}' | b']'));
         }
-        // What ends here stands on the stack around the search, or is the unit itself.
+        // The value that ends here is on the stack around the search, or is the unit itself.
         let around = self.stack.len() as i32 - 1 + open.depth;
         let list = match usize::try_from(around).ok().and_then(|at| self.stack.get(at)) {
             Some(PartialValue::List(_)) => true,
@@ -264,8 +265,8 @@ impl ContractEngine {
         }
     }
 
-    /// The first key behind a brace, in quotes of any kind: what is open tells whether it stands in
-    /// a string.
+    /// Returns the first key after a brace, in quotes of any kind. The open brackets show whether
+    /// it is in a string.
     fn lead<'b>(&self, bytes: &'b [u8], brace: usize) -> Lead<'b> {
         let key = blanks(bytes, brace + 1);
         match bytes.get(key) {
@@ -292,7 +293,7 @@ impl ContractEngine {
             if let PartialValue::List(listing) = open {
                 let list = &self.p.lists[listing.list];
                 let leads = list.own.has(name) || (list.any && !self.p.envelope.has(name));
-                // Nothing inside of an item has such a name, and no key is an object.
+                // No member inside of an item has such a name, and no key is an object.
                 let key_place = search.before.0 == b',' && search.here().object() == Some(true);
                 let sure = key_place && list.sure.has(name);
                 if leads && (sure || self.at_level(search, place, listing.column)) {
@@ -311,7 +312,7 @@ impl ContractEngine {
                     PositionClass::Nothing
                 };
             }
-            // No evidence has shown that it is an envelope.
+            // No text has shown yet that it is an envelope.
             Some(PartialValue::Object(object))
                 if !object.attached
                     && object.known == 0
@@ -339,8 +340,8 @@ impl ContractEngine {
         }
     }
 
-    /// Returns the envelope's list whose name cannot be read, if an item with this first key stands
-    /// where nothing else can stand.
+    /// Returns the envelope's list with an unreadable name, if an item with this first key is where
+    /// nothing else can be.
     fn nameless_list(&self, search: &EngineSearch, name: &str) -> Option<usize> {
         let Some(PartialValue::Object(object)) = self.stack.last() else { return None };
         let here = search.here();
@@ -353,7 +354,8 @@ impl ContractEngine {
         })
     }
 
-    /// A member's key: for a list of any open object, or for the innermost object outside of lists.
+    /// Classifies a member's key: for a list of any open object, or for the innermost object
+    /// outside of lists.
     fn member_of(&self, search: &EngineSearch, name: &str, list: bool) -> PositionClass {
         for (place, open) in self.stack.iter().enumerate().rev() {
             let PartialValue::Object(object) = open else { continue };
@@ -374,7 +376,7 @@ impl ContractEngine {
         PositionClass::Nothing
     }
 
-    /// A bracket ends the innermost list if the text after it shows so.
+    /// Classifies a bracket. It ends the innermost list if the text after it shows so.
     fn end_of_list(
         &self,
         search: &EngineSearch,
@@ -391,7 +393,7 @@ impl ContractEngine {
         let next = blanks(bytes, at + 1);
         let whole = self.stack.len() == 2 && self.p.contract.root == Root::Items;
         let ends = match bytes.get(next) {
-            // The text, the line or the fence ends behind a document that is a list.
+            // The text, the line or the fence ends after a document that is a list.
             None if whole && matches!(more, PositionClass::Nothing) => Some(true),
             Some(_) if whole => document_ends(bytes, at),
             None => return more,
@@ -492,7 +494,7 @@ impl ContractEngine {
                 self.phase = Phase::Elements;
             }
         }
-        // A separator expected before is not reported as missing.
+        // A separator that was expected before is not reported as missing.
         match self.stack.last_mut() {
             Some(PartialValue::Object(object)) => {
                 (object.comma, object.fresh, object.last) = (None, true, None);

@@ -1,4 +1,4 @@
-//! Skips a unit that is too large to be parsed, to its end, by matching brackets and strings.
+//! Skipping of a unit that is too large to be parsed, by matching brackets and strings.
 
 use super::search::{Gone, HEAD};
 use super::{ContractEngine, Phase, StepInput};
@@ -30,7 +30,7 @@ impl Skip {
         if self.head.is_empty() { at } else { self.pos }
     }
 
-    /// Continues; returns the end of the unit, if known.
+    /// Continues. Returns the end of the unit, if known.
     fn go(&mut self, bytes: &[u8]) -> Option<usize> {
         let mut i = 0;
         while i < bytes.len() {

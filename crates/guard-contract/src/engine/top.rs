@@ -1,4 +1,5 @@
-//! Reads the text outside of documents: prose, fences, reasoning, and the beginnings of documents.
+//! Reading of the text outside of documents: prose, fences, reasoning, and the beginnings of
+//! documents.
 
 mod asides;
 
@@ -28,29 +29,29 @@ pub(super) struct TopContext {
     fence_line: bool,
     /// True if the last non-whitespace byte is a comma.
     comma: bool,
-    /// True if the line holds nothing yet but what may stand before a unit.
+    /// The position on the line.
     place: LinePlace,
     /// True inside of double quotes in prose.
     open_quote: bool,
     /// The last byte.
     last: u8,
-    /// The indentation, if the line holds nothing yet.
+    /// The indentation, if the line is empty so far.
     column: Option<usize>,
-    /// The brackets that are open around documents.
+    /// The number of brackets that are open around documents.
     pub wrapped: usize,
-    /// In a comment around documents: its end.
+    /// The end of the current comment around documents, if there is one.
     comment: Option<&'static [u8]>,
 }
 
-/// The place of a position on its line.
+/// The kind of a position on its line.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum LinePlace {
-    /// Only what may stand before a unit stands before it.
+    /// Only marks that may precede a unit come before it.
     #[default]
     Start,
-    /// A document or unit that began its line ends before it.
+    /// A document or unit that began the line ends before it.
     Behind,
-    /// In a sentence.
+    /// The position is within a sentence.
     Prose,
 }
 
@@ -60,33 +61,34 @@ impl TopContext {
         (self.last, self.place) = (b'}', LinePlace::Behind);
     }
 
-    /// Other JSON ends here.
+    /// Records that other JSON ends here.
     pub fn in_prose(&mut self) {
         (self.place, self.ever_prose) = (LinePlace::Prose, true);
     }
 
-    /// A document or unit begins here.
+    /// Records that a document or unit begins here.
     pub fn begin_line(&mut self) {
         (self.inked, self.quoted, self.open_quote) = (false, false, false);
         (self.place, self.column) = (LinePlace::Start, None);
     }
 
     fn end_line(&mut self) {
-        // A quote that ends a line may hold the lines below it.
+        // A quote at the end of a line may include the following lines.
         self.open_quote &= self.last == b'"';
         (self.inked, self.quoted, self.fence_line) = (false, false, false);
-        // No line of a comment is meant.
+        // No line of a comment is meant as a document.
         let place = if self.comment.is_some() { LinePlace::Prose } else { LinePlace::Start };
         (self.place, self.column) = (place, Some(0));
     }
 
-    /// Returns true if a mark stands directly before a brace: `- {` is an entry of a list, `-{` and `0{` are none.
+    /// Returns true if a mark is directly before a brace: `- {` is an entry of a list, but `-{` and
+    /// `0{` are not.
     fn is_glued(&self) -> bool {
         matches!(self.last, b'-' | b'*' | b'.' | b')' | b'0'..=b'9')
     }
 }
 
-/// The document so far, when reasoning seems to begin within a line.
+/// The document so far, when a reasoning tag begins within a line.
 #[derive(Debug)]
 pub(super) struct Aside {
     tag: usize,
@@ -95,7 +97,7 @@ pub(super) struct Aside {
     passed: Vec<guard_plan::report::OtherDocument>,
 }
 
-/// The text at a `<` or a `/`.
+/// The classification of the text at a `<` or a `/`.
 enum Markup {
     Passed,
     /// A tag around reasoning, which was handled.
@@ -103,7 +105,7 @@ enum Markup {
     More,
 }
 
-/// The text behind a double quote.
+/// The classification of the text after a double quote.
 enum Quote {
     Passed,
     /// A document without its first brace.
@@ -134,7 +136,7 @@ impl ContractEngine {
             }
             match byte {
                 b'\n' => {
-                    // The unit before stood on lines of its own.
+                    // The unit before was on separate lines.
                     self.confirm();
                     self.around.end_line();
                 }
@@ -153,7 +155,7 @@ impl ContractEngine {
                 b',' | b']' | b'}' | b'[' | b':' => self.mark(byte, self.at + i),
                 b'{' => {
                     let start = match (self.start(rest, i, t.w.end), self.p.contract.root) {
-                        // The document is no object.
+                        // The document is not an object.
                         (Start::Object, Root::Items) => Start::Prose,
                         (start, _) => start,
                     };
@@ -192,12 +194,12 @@ impl ContractEngine {
                     }
                     Quote::Passed => {}
                 },
-                // A byte order mark.
+                // A byte order mark is skipped.
                 0xEF if self.at + i == 0 && rest.starts_with(b"\xEF\xBB\xBF") => i += 2,
                 b'-' | b'*' | b'.' | b')' | b'0'..=b'9'
                     if self.around.place == LinePlace::Start && self.around.wrapped == 0 =>
                 {
-                    // The mark of an entry in a list of prose.
+                    // The mark begins an entry in a list of prose.
                     (self.around.inked, self.around.column) = (true, None);
                 }
                 b'`' | b';' if self.around.place == LinePlace::Behind => self.around.inked = true,
@@ -222,7 +224,7 @@ impl ContractEngine {
         self.stay(i)
     }
 
-    /// Ends a comment at its end. Returns false if more text is needed to tell.
+    /// Ends a comment at its end. Returns false if more text is needed to decide.
     fn leave_comment(&mut self, rest: &[u8], end: bool) -> bool {
         let Some(close) = self.around.comment else { return true };
         if rest.starts_with(close) {
@@ -249,7 +251,7 @@ impl ContractEngine {
         Markup::Passed
     }
 
-    /// Returns whether the document, which is a list, begins at this bracket.
+    /// Classifies a bracket: the document, if it is a list, may begin here.
     fn array(&self, rest: &[u8], i: usize, end: bool) -> Start {
         if self.around.inked || self.around.open_quote || self.around.wrapped > 0 {
             return Start::Prose;
@@ -260,7 +262,7 @@ impl ContractEngine {
         let leads = match rest.get(next) {
             None if !end => return Start::More,
             None => nothing_yet,
-            // An empty list on lines of its own takes back the one before.
+            // An empty list on separate lines retracts the list before.
             Some(b']') => nothing_yet || (!empty && self.around.place == LinePlace::Start),
             Some(b'{') => match boundary::lead(rest, next) {
                 Lead::More if !end => return Start::More,
@@ -272,7 +274,7 @@ impl ContractEngine {
         if leads { Start::Object } else { Start::Prose }
     }
 
-    /// Begins the document, which is a list, in an object that the text does not have.
+    /// Begins the document, which is a list, in an object that is not in the text.
     fn begin_array(&mut self) {
         let start = self.at;
         self.begin_object(start);
@@ -283,8 +285,8 @@ impl ContractEngine {
         self.open_list(0, start + 1);
     }
 
-    /// Handles a comma, colon or bracket outside of documents. Behind a document or at the beginning
-    /// of a line it is left over from one.
+    /// Handles a comma, colon or bracket outside of documents. After a document or at the beginning
+    /// of a line, it is a remainder of a document.
     fn mark(&mut self, byte: u8, at: usize) {
         let around = &mut self.around;
         let inked = std::mem::replace(&mut around.inked, true);
@@ -293,7 +295,7 @@ impl ContractEngine {
             return;
         }
         if byte == b']' && inked && around.place == LinePlace::Start {
-            // A mark as `[1]`: no document stands in it.
+            // A mark such as `[1]` contains no document.
             return self.leave_place(at);
         }
         let lone_items = self.draft.framed;
@@ -317,7 +319,7 @@ impl ContractEngine {
         }
     }
 
-    /// Handles text that is no document: a unit before it on its line stands in a sentence.
+    /// Handles text that is not a document. A unit before it on the same line is within a sentence.
     fn leave_place(&mut self, at: usize) {
         if self.around.fence_line {
             return;
@@ -334,7 +336,7 @@ impl ContractEngine {
         self.around.wrapped = 0;
     }
 
-    /// The document read last.
+    /// Returns the last document.
     fn answer(&mut self) -> Option<&mut Draft> {
         if self.draft.is_empty() { self.best.as_mut() } else { Some(&mut self.draft) }
     }
@@ -348,8 +350,8 @@ impl ContractEngine {
         self.leave_place(at);
     }
 
-    /// Handles a double quote outside of documents: a member of the contract behind it is left over
-    /// from a document, or begins one whose brace is missing.
+    /// Handles a double quote outside of documents. If a member of the contract follows it, the
+    /// quote is a remainder of a document, or begins a document whose brace is missing.
     fn quote(&mut self, rest: &[u8], i: usize, end: bool) -> Quote {
         if self.around.place != LinePlace::Prose {
             match boundary::key(rest, i) {
@@ -404,7 +406,7 @@ impl ContractEngine {
     /// Classifies a brace. Objects in JSON's quotes always count; others only if they are certainly
     /// not inside a string.
     fn start(&self, rest: &[u8], i: usize, end: bool) -> Start {
-        // Quoted from elsewhere.
+        // The object is quoted from elsewhere.
         let quoted =
             self.around.inked && matches!(self.around.last, b'"' | b'\'' | b'`' | 0x98..=0x9E);
         let nothing_yet = self.draft.is_empty() && self.best.is_none();
@@ -424,10 +426,10 @@ impl ContractEngine {
             Lead::Empty if nothing_yet && !self.around.prose => Start::Object,
             Lead::Empty => Start::Prose,
             Lead::More if !end => Start::More,
-            // The text ends in the object's first key.
+            // The text ends within the object's first key.
             Lead::More if nothing_yet => Start::Object,
             Lead::More => Start::Prose,
-            // A document whose first key is damaged.
+            // The document has a damaged first key.
             Lead::Other
                 if nothing_yet
                     && !self.around.prose
@@ -455,8 +457,8 @@ impl ContractEngine {
             || str::from_utf8(&near[..end]).is_ok_and(|name| self.p.envelope.has(name))
     }
 
-    /// Returns the list of the separate items directly before: an object with an unknown key is one
-    /// of them.
+    /// Returns the list of the separate items directly before. An object with an unknown key
+    /// belongs to it.
     fn neighbour(&self) -> Option<usize> {
         let among = self.draft.framed || (self.draft.envelope && self.draft.total() == 0);
         let list = self.p.top.iter().copied().max_by_key(|list| self.draft.units[*list]);
@@ -531,7 +533,8 @@ impl ContractEngine {
         in_draft(&self.draft) || self.best.as_ref().is_some_and(in_draft)
     }
 
-    /// Passes over an object that looks like an item, in a sentence or behind a document with a list.
+    /// Passes over an object that looks like an item, within a sentence or after a document with a
+    /// list.
     fn pass_unit(&mut self, t: &StepInput<'_>, list: usize) -> bool {
         let start = self.at;
         let len = if self.passed_to > start {

@@ -11,7 +11,7 @@ use crate::nest::Nest;
 use crate::repair::{Irreparable, Leads, RepairOutcome, Repaired, repair};
 use guard_plan::report::{Extent, Fix, QuarantineReason, Quarantined, SpanKind};
 
-/// The doubt about a comment.
+/// The doubt about a comment that may hide a part of the document.
 pub(super) const HIDES: &str = "a comment holds what may belong to the document";
 
 /// The result of reading a value.
@@ -76,7 +76,7 @@ impl ContractEngine {
             && self.holds_items(list, t.w.part(start, start + len))
             && t.judge.unit(list, &self.tape, t.w.part(start, start + len)).is_err()
         {
-            // A missing bracket may make it include what follows it.
+            // A missing bracket may make the unit include the text after it.
             let rest = t.w.from(start + len);
             match rest.get(lex::blanks(rest, 0)) {
                 None if !t.w.end => return false,
@@ -94,7 +94,7 @@ impl ContractEngine {
         true
     }
 
-    /// Returns whether the value on the tape holds objects that begin like items of a list.
+    /// Returns true if the value on the tape contains objects that begin like items of a list.
     fn holds_items(&self, list: usize, bytes: &[u8]) -> bool {
         let own = |name: &str| self.p.lists[list].own.has(name);
         let text = str::from_utf8(bytes);
@@ -111,7 +111,7 @@ impl ContractEngine {
         if let UnitReading::Strict(len) = read
             && self.is_envelope(t.w.part(start, start + len))
         {
-            // It begins like an item, and holds a list of the document.
+            // The unit begins like an item, and contains a list of the document.
             self.begin_object(start);
             return true;
         }
@@ -181,8 +181,7 @@ impl ContractEngine {
         self.settle(list, (start, start + done.len), result, raw, false);
     }
 
-    /// Keeps or quarantines a judged unit. `strict` is true if its parts stand in the text
-    /// unchanged.
+    /// Keeps or quarantines a judged unit. `strict` is true if its parts are in the text unchanged.
     fn settle(
         &mut self,
         list: usize,
@@ -251,8 +250,8 @@ impl ContractEngine {
             let read = self.tape.read(&closed) == Ok(closed.len());
             (read && t.judge.unit(list, &self.tape, &closed).is_ok()).then_some(next)
         }) {
-            // What stands before the next item is an item itself but for its brace, so that the next
-            // item is not the rest of it.
+            // The text before the next item is an item itself without its brace, so the next item
+            // is not the rest of it.
             let raw = t.w.part(start, start + next);
             let at = (start, start + next);
             self.quarantine(list, index, Refusal { reason, error }, raw, at);
@@ -268,7 +267,8 @@ impl ContractEngine {
         self.look_into(t, start, (suspect, nest), start, Some(gone));
     }
 
-    /// Starts a search behind a token of an unreadable value, with what is open in the value there.
+    /// Starts a search after a token of an unreadable value, with the brackets that are open at
+    /// that token.
     pub(super) fn look_into(
         &mut self,
         t: &StepInput<'_>,
@@ -291,7 +291,7 @@ impl ContractEngine {
     }
 }
 
-/// A refusal whose offset counts from the beginning of the text.
+/// Returns a refusal whose offset counts from the beginning of the text.
 pub(super) fn located(mut refusal: Refusal, raw: &[u8], start: usize) -> Refusal {
     if refusal.reason == QuarantineReason::Malformed
         && let Err(error) = str::from_utf8(raw)

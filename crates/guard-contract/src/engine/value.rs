@@ -10,8 +10,8 @@ use crate::repair::Irreparable;
 use guard_plan::report::{Fix, QuarantineReason};
 
 impl ContractEngine {
-    /// Returns whether the text after a member's value shows that the value has ended; `None` if
-    /// that is not known yet.
+    /// Returns the reading if the text after a member's value shows that the value has ended;
+    /// `None` if that is not known yet.
     fn delimited(&self, t: &StepInput<'_>, start: usize, read: UnitReading) -> Option<UnitReading> {
         let len = match &read {
             UnitReading::Strict(len) => *len,
@@ -30,7 +30,7 @@ impl ContractEngine {
             None => !number,
             Some(b',' | b'}') => true,
             Some(b'/') => matches!(rest.get(next + 1), Some(b'/' | b'*')),
-            // A comma is missing: the digits of a number could be missing with it.
+            // A comma is missing, so digits of a number could be missing, too.
             Some(b'"' | b'\'') => line && !number,
             Some(byte) => {
                 line && !number
@@ -172,8 +172,8 @@ impl ContractEngine {
         }
     }
 
-    /// Drops an invalid member of the open object: an envelope loses the member, an item is lost
-    /// with it.
+    /// Drops an invalid member of the open object. An envelope loses only the member; an item is
+    /// lost with its member.
     fn lose_member(
         &mut self,
         name: &str,
@@ -203,8 +203,8 @@ impl ContractEngine {
         }
     }
 
-    /// Drops the member of the envelope that was accepted last: the text behind it shows that its
-    /// value has not ended there.
+    /// Drops the envelope's last accepted member: the text after it shows that its value has not
+    /// ended there.
     pub(super) fn forget_latest(&mut self) {
         let Some(field) = self.object().and_then(|object| object.latest.take()) else { return };
         let name = self.p.fields[field].name.clone();

@@ -44,7 +44,7 @@ impl Repairer<'_> {
             }
             match byte {
                 b'\\' => self.escape()?,
-                // It may be the quote of another string, and the text between them JSON.
+                // It may be the quote of another string, so that the text between them is JSON.
                 b'"' if self.beside_mark() => return self.bad("where the string ends is unclear"),
                 b'"' => {
                     self.out.extend_from_slice(b"\\\"");
@@ -70,7 +70,7 @@ impl Repairer<'_> {
         }
     }
 
-    /// Returns whether a comma, colon or bracket stands beside a quote in other quotes.
+    /// Returns true if a comma, colon or bracket is next to a quote of another kind.
     fn beside_mark(&self) -> bool {
         let mark = |b: &u8| matches!(b, b',' | b':' | b'{' | b'}' | b'[' | b']');
         let blank = |b: &&u8| !matches!(b, b' ' | b'\t');

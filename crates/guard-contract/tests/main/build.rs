@@ -1,4 +1,4 @@
-//! A small builder of contracts, since no compiler is known here, and what is asked of reports.
+//! A small builder of contracts, because the compiler is not available here, and checks of reports.
 
 use guard_contract::{Checker, Input, Known};
 use guard_plan::json::Json;
@@ -112,7 +112,7 @@ pub fn list(field: u32, name: &str, ty: TypeId, max: Option<u64>, by: Option<&st
     }
 }
 
-/// The triage report: a summary, and at most seven recommendations by rank.
+/// Returns the triage report: a summary, and at most seven recommendations by rank.
 pub fn triage() -> Builder {
     let mut b = Builder::new();
     let score = b.ty(TypeDef::Int { min: Some(1), max: Some(10) });
@@ -152,7 +152,7 @@ pub fn triage() -> Builder {
     b
 }
 
-/// An item of it.
+/// Returns an item of the triage report.
 pub fn unit(rank: i64) -> String {
     let value = rank.rem_euclid(9) + 1;
     format!(
@@ -160,12 +160,12 @@ pub fn unit(rank: i64) -> String {
     )
 }
 
-/// A whole report of these items.
+/// Returns a whole report of these items.
 pub fn document(items: &[String]) -> String {
     format!("{{\"summary\": \"all well\", \"recommendations\": [\n  {}\n]}}", items.join(",\n  "))
 }
 
-/// Only these candidates are known; or nothing is handed over.
+/// A `Known` with these candidates only, or without a list.
 pub struct Candidates<'a>(pub Option<&'a [&'a str]>);
 
 impl Known for Candidates<'_> {
@@ -182,7 +182,7 @@ impl Known for Candidates<'_> {
     }
 }
 
-/// Everything is known.
+/// A `Known` for which every value is known.
 pub struct AllKnown;
 
 impl Known for AllKnown {
@@ -199,12 +199,12 @@ impl Known for AllKnown {
     }
 }
 
-/// An input by which everything is known.
+/// Returns an input for which every value is known.
 pub fn all_known() -> Input<'static> {
     Input { known: &AllKnown, ..Input::none() }
 }
 
-/// Judges a text whole; and in pieces of several sizes, which must give the same.
+/// Checks a text as a whole, and in pieces of several sizes, which must give the same report.
 pub fn check(checker: &Checker, text: &str) -> Report {
     check_with(checker, text.as_bytes(), &all_known())
 }
@@ -224,7 +224,8 @@ pub fn check_with(checker: &Checker, text: &[u8], input: &Input<'_>) -> Report {
     whole
 }
 
-/// The spans are the whole text, in order, without overlap; items and units stand in spans of theirs.
+/// Checks that the spans cover the whole text, in order, without overlap, and that items and units
+/// are within their spans.
 pub fn covers(report: &Report, length: usize) {
     let mut at = 0;
     for span in &report.spans {
@@ -234,14 +235,14 @@ pub fn covers(report: &Report, length: usize) {
     }
     assert_eq!(at, length as u64, "{:?}", report.spans);
     for item in report.items.values().flatten() {
-        // The quotes of a document that is one JSON string belong to the spans beside them.
+        // The quotes of a document that is one JSON string belong to the adjacent spans.
         let holds = |at: Extent| at.start <= item.at.start && item.at.end <= at.end;
         let span = report.spans.iter().find(|span| holds(span.at));
         assert_eq!(span.map(|span| span.kind), Some(SpanKind::Item), "{:?}", report.spans);
     }
 }
 
-/// The ranks of the recommendations that survived.
+/// Returns the ranks of the valid recommendations.
 pub fn ranks(report: &Report) -> Vec<i64> {
     let items = report.items.get("recommendations").map_or(&[][..], Vec::as_slice);
     items
@@ -253,7 +254,7 @@ pub fn ranks(report: &Report) -> Vec<i64> {
         .collect()
 }
 
-/// Returns the reason why each quarantined unit did not survive, with the unit's index.
+/// Returns the reason why each quarantined unit is not valid, with the unit's index.
 pub fn reasons(report: &Report) -> Vec<(u64, QuarantineReason)> {
     report.quarantined.iter().map(|unit| (unit.index, unit.reason)).collect()
 }

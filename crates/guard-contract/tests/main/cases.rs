@@ -1,5 +1,5 @@
-//! Texts of `tests/cases`, one a file: the folder is the contract, the name begins with the state
-//! that is expected, and the report stands beside it.
+//! The texts of `tests/cases`, one per file. The folder is the contract, the name begins with the
+//! expected state, and the report is beside the text.
 
 use super::build::*;
 use super::damage::actions;
@@ -9,7 +9,7 @@ use guard_plan::plan::{ItemList, TypeDef};
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// `recs: {rank, must_not_touch}`, at most one by rank.
+/// A contract with `recs: {rank, must_not_touch}`, at most one by rank.
 fn recs() -> Builder {
     let mut b = Builder::new();
     let names = b.ty(TypeDef::List { of: STRING, max: None });
@@ -23,7 +23,7 @@ fn recs() -> Builder {
     b
 }
 
-/// `groups: {name, subs: {label, n}}`, and a member that is not ASCII.
+/// A contract with `groups: {name, subs: {label, n}}`, and a member whose name is not ASCII.
 fn groups() -> Builder {
     let mut b = Builder::new();
     let sub = b.record("Sub", vec![field("label", STRING), field("n", INT)]);
@@ -42,7 +42,7 @@ fn groups() -> Builder {
     b
 }
 
-/// The part of a report that a case shows.
+/// Formats the part of a report that a case shows.
 fn shown(report: &guard_plan::report::Report) -> String {
     let mut out = report.text();
     let _ = writeln!(out, "{}", report.envelope);

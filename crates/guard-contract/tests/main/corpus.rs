@@ -1,8 +1,9 @@
-//! The corpus of malformed JSON from the test suites of repair tools, judged by contracts.
+//! The corpus of malformed JSON from the test suites of repair tools, checked by contracts.
 //!
-//! Where a case expects objects with members, the contract's items have those members, all optional and of any value.
-//! Where it expects anything else, its text is the value of a member, since a contract has no other place for it.
-//! What comes out is compared with what the tools expect, and the outcomes with `tests/corpus/results.txt`.
+//! If a case expects objects with members, the contract's items have those members, all optional
+//! and of any type. If it expects another value, its text is the value of a member, because a
+//! contract has no other place for it. The result is compared with the expectation of the tools,
+//! and the outcomes with `tests/corpus/results.txt`.
 
 use super::build::*;
 use guard_contract::Input;
@@ -16,13 +17,13 @@ use std::fmt::Write as _;
 /// The outcome of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Outcome {
-    /// What is expected, all of it.
+    /// The whole expected value was found.
     Same,
-    /// Some of the items that are expected, and nothing else.
+    /// Some of the expected items were found, and nothing else.
     Fewer,
-    /// Nothing; it is in quarantine or was not found.
+    /// Nothing was found; the text is in quarantine or was not recognised.
     Nothing,
-    /// Something that is not expected.
+    /// An unexpected value was found.
     Other,
 }
 
@@ -52,7 +53,7 @@ fn cases() -> Vec<Case> {
     cases.iter().map(case).collect()
 }
 
-/// The same value, as `serde_json` has it: numbers by their size, as the corpus has them.
+/// Returns the value as `serde_json` represents it: numbers by their size, as in the corpus.
 fn plain(value: &Json) -> Value {
     serde_json::from_str(&value.to_string()).expect("it is JSON")
 }
@@ -70,7 +71,8 @@ fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// A contract whose items, in this member, have these members; and whose envelope has those.
+/// Returns a contract whose items, in this member, have these members, and whose envelope has those
+/// of `envelope`.
 fn contract(member: &str, names: &BTreeSet<&String>, envelope: &BTreeSet<&String>) -> Builder {
     let mut b = Builder::new();
     let any = b.ty(TypeDef::Option { of: JSON });
@@ -128,7 +130,7 @@ fn judge(case: &Case) -> (Report, Outcome) {
 /// The number of cases for each outcome.
 type Counts = BTreeMap<Outcome, usize>;
 
-/// The outcomes by tier and by tag.
+/// Counts the outcomes by tier and by tag.
 fn rows() -> BTreeMap<String, Counts> {
     let mut rows: BTreeMap<String, Counts> = BTreeMap::new();
     for case in cases() {
@@ -146,7 +148,7 @@ fn of(counts: &Counts) -> [usize; 4] {
         .map(|outcome| counts.get(&outcome).copied().unwrap_or(0))
 }
 
-/// The outcomes by tier and by tag, and every case that is not as expected.
+/// Formats the outcomes by tier and by tag, and every case with an unexpected outcome.
 fn results() -> String {
     let mut out = String::from("same fewer nothing other\n");
     for (row, counts) in rows() {
@@ -164,7 +166,7 @@ fn results() -> String {
     format!("{out}\n{}\n", lines.join("\n"))
 }
 
-/// The outcomes as a table of a page.
+/// Formats the outcomes as the table of a page.
 fn table() -> String {
     let mut out = String::from("| cases | | as expected | some items | nothing | otherwise |\n");
     out.push_str("| --- | --- | --- | --- | --- | --- |\n");
@@ -173,7 +175,7 @@ fn table() -> String {
     for (row, counts) in tiers.chain(rows.iter().filter(|(row, _)| row.starts_with("tag"))) {
         let [same, fewer, nothing, other] = of(counts);
         let all = same + fewer + nothing + other;
-        // Where nothing is to be had, to find nothing is right.
+        // If nothing is expected, an empty result is correct.
         let (same, nothing) =
             if row.starts_with("tier R-") { (nothing, same) } else { (same, nothing) };
         let rate = 100 * same / all;
@@ -232,7 +234,7 @@ fn every_difference_from_what_tools_agree_on_is_explained() {
     assert_eq!(said, differ.collect::<BTreeSet<String>>());
 }
 
-/// The texts and numbers in a value.
+/// Collects the texts and numbers in a value.
 fn leaves(value: &Json, out: &mut Vec<String>) {
     match value {
         Json::Array(items) => items.iter().for_each(|item| leaves(item, out)),
@@ -272,7 +274,7 @@ fn from_what_holds_nothing_nothing_is_made() {
 fn what_is_valid_stays_as_it_is() {
     for case in cases().iter().filter(|case| case.tier.starts_with("T0-")) {
         let (_, outcome) = judge(case);
-        // One of them has a key twice, which readers read differently.
+        // One of the cases has a duplicate key, which readers handle differently.
         let expected = if case.id == "py-143" { Outcome::Nothing } else { Outcome::Same };
         assert_eq!(outcome, expected, "{} {}", case.id, case.input);
     }

@@ -1,9 +1,10 @@
-//! The laws of damaged documents: generated documents under the contract `Actions`, damaged by
-//! edits, cuts and splices, and judged beside a strict reader of the undamaged document.
+//! Property tests of damaged documents: generated documents under the contract `Actions`, damaged
+//! by edits, cuts and splices, and compared with a strict reader of the undamaged document.
 //!
 //! - `valid` means that the values are those of the undamaged document.
-//! - An item that is delivered is an item of it, unless the damage changed its content alone.
-//! - Every byte stands in one span; what was lost is counted.
+//! - A delivered item is an item of the undamaged document, unless the damage changed only its
+//!   content.
+//! - Every byte is in exactly one span, and lost units are counted.
 
 use super::build::*;
 use guard_contract::{Checker, Input};
@@ -14,7 +15,8 @@ use guard_plan::report::{Report, State};
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// `acts: {action, target, dry_run?, evidence?}`, `total: int?`, `label: string?`.
+/// Returns a contract with `acts: {action, target, dry_run?, evidence?}`, `total: int?`, `label:
+/// string?`.
 pub fn actions() -> Builder {
     let mut b = Builder::new();
     let flag = b.ty(TypeDef::Bool);
@@ -32,7 +34,7 @@ pub fn actions() -> Builder {
     b
 }
 
-/// An undamaged document: its text, its items, and where these stand.
+/// An undamaged document: its text, its items, and their positions.
 pub struct Document {
     pub text: String,
     pub items: Vec<(Json, usize, usize)>,
@@ -57,7 +59,7 @@ struct Style {
     colon: &'static str,
     /// The text between the items.
     line: &'static str,
-    /// The members of an item stand on lines of their own.
+    /// True if the members of an item are on separate lines.
     tall: bool,
 }
 
@@ -88,7 +90,7 @@ fn any(rng: &mut Rng, deep: usize) -> String {
     }
 }
 
-/// Something that looks like an item, and stands within one.
+/// Returns a text that looks like an item, and is within one.
 fn nested(rng: &mut Rng) -> String {
     let look_alike = |n: usize| format!("{{\"action\":\"NESTED\",\"target\":\"NESTED{n}\"}}");
     match rng.below(3) {
@@ -98,7 +100,7 @@ fn nested(rng: &mut Rng) -> String {
     }
 }
 
-/// A document that is valid.
+/// Returns a valid document.
 pub fn document(rng: &mut Rng) -> Document {
     let style = &STYLES[rng.below(4)];
     let mut text_ = String::from("{");
@@ -162,7 +164,7 @@ fn list_of_items(
     *out += if style.tall && !items.is_empty() { "\n  ]" } else { "]" };
 }
 
-/// The list of a document as a document of its own: under a contract whose document is a list.
+/// Returns the list of a document as a separate document, for a contract whose document is a list.
 pub fn list_alone(document: &Document) -> Document {
     let name = document.text.find("\"acts\"").expect("it has its list");
     let start = name + document.text[name..].find('[').expect("it is a list");
@@ -181,14 +183,14 @@ pub fn list_alone(document: &Document) -> Document {
 pub enum Kind {
     OneEdit,
     TwoEdits,
-    /// Edits of brackets, commas, colons and quotes alone.
+    /// Only edits of brackets, commas, colons and quotes.
     OneMark,
     TwoMarks,
-    /// The text ends.
+    /// The text is cut off.
     Cut,
     /// A part is missing.
     Gap,
-    /// A part of another document stands within it, or follows its beginning.
+    /// A part of another document is inserted, or follows the beginning.
     Splice,
 }
 
@@ -202,7 +204,7 @@ pub const KINDS: [Kind; 7] = [
     Kind::Splice,
 ];
 
-/// A damaged text, and the places of the undamaged one that were touched.
+/// A damaged text, and the damaged positions of the original text.
 pub struct Damaged {
     pub text: String,
     pub touched: Vec<(usize, usize)>,
@@ -210,7 +212,8 @@ pub struct Damaged {
     pub others: Vec<Json>,
 }
 
-/// The offsets of the marks outside of strings; a mark that is inserted there stands outside too.
+/// Returns the offsets of the marks outside of strings. A mark that is inserted there is also
+/// outside.
 fn marks(text: &str) -> Vec<(usize, bool)> {
     let mut found = Vec::new();
     let mut inside = false;
@@ -256,7 +259,7 @@ pub fn damage(rng: &mut Rng, document: &Document, kind: Kind) -> Damaged {
             let mut places: Vec<(usize, bool)> = (0..count)
                 .map(|_| if only_marks { *rng.pick(&all) } else { (place(rng, &text), false) })
                 .collect();
-            // From behind, so that the offsets stay those of the undamaged text.
+            // From the end, so that the offsets are those of the undamaged text.
             places.sort_unstable_by(|a, b| b.cmp(a));
             places.dedup();
             for (mut at, closing) in places {
@@ -305,14 +308,14 @@ pub fn damage(rng: &mut Rng, document: &Document, kind: Kind) -> Damaged {
     Damaged { text, touched, others }
 }
 
-/// The recall of undamaged items: the number that were there, and the number that were found.
+/// The recall of undamaged items: the number of undamaged items, and the number that were found.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Recall {
     pub all: u64,
     pub found: u64,
     pub valid: u64,
     pub texts: u64,
-    /// How many of the last text were not found.
+    /// The number of items of the last text that were not found.
     pub last: u64,
 }
 
@@ -324,7 +327,7 @@ impl fmt::Display for Recall {
     }
 }
 
-/// Judges a damaged text by the laws; returns what it breaks.
+/// Checks the properties of a damaged text. Returns the violations.
 pub fn judge(
     checker: &Checker,
     document: &Document,
@@ -361,7 +364,8 @@ pub fn judge(
     if strict.is_some() {
         return Ok(report);
     }
-    // Where the name of the list is gone, nothing tells its items from those of another one.
+    // If the name of the list is lost, its items cannot be distinguished from those of another
+    // list.
     let name = document.text.find("\"acts\"").map_or(0..1, |at| at..at + 8);
     let gone = |touched: &(usize, usize)| touched.0 < name.end && touched.1 > name.start;
     let unnamed = kind == Kind::Splice || (kind == Kind::Gap && damaged.touched.iter().any(gone));
@@ -397,7 +401,7 @@ pub fn judge(
     Ok(report)
 }
 
-/// Line breaks in strings, escaped.
+/// Escapes line breaks in strings.
 fn lines_escaped(text: &str) -> String {
     let mut inside = false;
     let mut escaped = false;
@@ -420,22 +424,22 @@ fn lines_escaped(text: &str) -> String {
 
 const FALSELY_VALID: &str = "it is valid, and not what was meant";
 
-/// The documents that break a law, and how many items were found.
+/// The documents with a violation, and the number of items that were found.
 #[derive(Default)]
 pub struct Outcome {
     pub recall: std::collections::BTreeMap<Kind, Recall>,
     pub broken: Vec<String>,
-    /// How many documents break a law, and how many of them are `valid`.
+    /// The number of documents with a violation, and the number of these that are `valid`.
     pub count: u64,
     pub falsely_valid: u64,
 }
 
-/// Judges as many damaged documents, from a seed on.
+/// Checks `count` damaged documents, from a seed on.
 pub fn run(count: u64, seed: u64, most: usize) -> Outcome {
     run_with(&actions().checker(), document, count, seed, most)
 }
 
-/// The same of documents that are lists.
+/// Checks `count` damaged documents that are lists, from a seed on.
 pub fn run_listed(checker: &Checker, count: u64, seed: u64, most: usize) -> Outcome {
     run_with(checker, |rng| list_alone(&document(rng)), count, seed, most)
 }
@@ -470,12 +474,12 @@ fn run_with(
     outcome
 }
 
-/// The number of documents in 100,000 that may deliver an item that the undamaged document does not
-/// have. Two edits, or a missing part, can produce the text of another document.
+/// The number of documents in 100,000 that may deliver an item which the undamaged document does
+/// not have. Two edits, or a missing part, can produce the text of another document.
 pub const RARE: u64 = 30;
 
 impl Outcome {
-    /// Returns whether the laws hold.
+    /// Returns true if the properties hold.
     pub fn holds(&self, count: u64) -> bool {
         self.falsely_valid == 0 && self.count <= 1 + count * RARE / 100_000
     }

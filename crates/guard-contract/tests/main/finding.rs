@@ -1,9 +1,9 @@
-//! Tests of finding documents in what producers write.
+//! Tests of finding documents in texts of producers.
 
 use super::build::*;
 use guard_plan::report::{QuarantineReason, SpanKind, State};
 
-/// The ranks that survive, and the reasons of what does not.
+/// Checks the ranks of the valid items, and the reasons of the others.
 fn finds(text: &str, ranks_: &[i64], reasons_: &[QuarantineReason]) -> guard_plan::report::Report {
     let report = check(&triage().checker(), text);
     let found: Vec<QuarantineReason> = report.quarantined.iter().map(|unit| unit.reason).collect();
@@ -45,7 +45,7 @@ fn items_that_stand_by_themselves() {
     let headed = format!("{{\"summary\": \"s\"}}\n{lines}");
     assert_eq!(finds(&headed, &[1, 2, 3], &[]).state, State::Valid);
     assert_eq!(finds(&headed.replace('\n', "\r\n"), &[1, 2, 3], &[]).state, State::Valid);
-    // Without its head the summary is missing.
+    // Without its head, the summary is missing.
     let report = finds(&lines, &[1, 2, 3], &[]);
     assert_eq!((report.state, report.problems[0].member.as_str()), (State::Partial, "summary"));
     finds(&format!("[{}, {}]", unit(1), unit(2)), &[1, 2], &[]);
@@ -60,7 +60,7 @@ fn several_documents() {
     let report = finds(&format!("Draft:\n{first}\nBetter:\n{}", three()), &[1, 2, 3], &[]);
     assert_eq!((report.passed_over.len(), report.passed_over[0].units), (1, 2));
     assert!(report.review_required);
-    // A later one that holds nothing does not count.
+    // A later document without content does not count.
     let report =
         finds(&format!("{}\nI left out {{\"recommendations\": \"x\"}}", three()), &[1, 2, 3], &[]);
     assert_eq!(report.passed_over.len(), 1);
@@ -99,12 +99,12 @@ fn one_broken_item_costs_itself() {
 #[test]
 fn brackets_that_are_missing_or_too_many() {
     let list = |middle: &str| document(&[unit(1), middle.to_owned(), unit(3)]);
-    // Which object the members belong to is a guess.
+    // The object of the members would be a guess.
     let malformed = [QuarantineReason::Malformed];
     finds(&list(unit(2).strip_suffix("}").expect("it ends")), &[1, 3], &malformed);
     finds(&list(unit(2).strip_suffix("}}").expect("it ends")), &[1, 3], &malformed);
     finds(&list(&format!("{}}}", unit(2))), &[1, 3], &malformed);
-    // What stands inside of an item that cannot be read stays there.
+    // The content of an unreadable item is not searched.
     let open = "{\"rank\": 2, \"candidate\": \"c2\", \"action\": \"start\", \"why\": \"w\", \"tags\": [\"a\"";
     finds(&list(open), &[1, 3], &malformed);
     finds(&list(&format!("{open}, {}", unit(4))), &[1, 3], &malformed);
@@ -112,7 +112,7 @@ fn brackets_that_are_missing_or_too_many() {
     finds(&list("x"), &[1, 3], &[QuarantineReason::Malformed]);
     finds(&list("1"), &[1, 3], &[QuarantineReason::Schema]);
     finds(&list("\"x\""), &[1, 3], &[QuarantineReason::Schema]);
-    // The end of the list is missing, or the commas are.
+    // The end of the list is missing, or the commas are missing.
     finds(&three().replace("\n]}", "\n}"), &[1, 2, 3], &[]);
     finds(&three().replace("\n]}", ""), &[1, 2, 3], &[]);
     finds(&three().replace(",\n", "\n"), &[1, 2, 3], &[]);
@@ -151,10 +151,10 @@ fn a_payload_in_a_string_becomes_no_item() {
             finds(&document(&[unit(1), bad, unit(3)]), &[1, 3], &[QuarantineReason::Malformed]);
         assert!(report.items["recommendations"][1].resynchronised);
     }
-    // A member of its own is not overwritten either.
+    // A member of the item is not overwritten either.
     let bad = unit(2).replace("because 2", "say \"\"rank\": 0, \"x\": \"");
     finds(&document(&[unit(1), bad, unit(3)]), &[1, 3], &[QuarantineReason::Malformed]);
-    // In other quotes, in a string that reads well, nothing is looked for.
+    // In other quotes, within a well-formed string, nothing is searched for.
     let text = format!("\"{{rank: 1, candidate: 'c'}}\" {}", three());
     finds(&text, &[1, 2, 3], &[]);
 }
@@ -179,7 +179,7 @@ fn cut_anywhere_whole_items_survive() {
         let report = check(&checker, &text[..cut]);
         let whole = ends.iter().filter(|end| **end <= cut).count();
         let found = ranks(&report).len();
-        // A tail that only wants its brackets is an item.
+        // A remainder that lacks only its brackets is an item.
         assert!(found == whole || found == whole + 1, "{cut} {}", report.text());
         assert!(
             cut == 0 || report.truncated || report.state == State::Lost,

@@ -1,9 +1,10 @@
-//! Contracts with unions, coercions, cut items, and documents that are no objects.
+//! Contracts with unions, coercions, cut items, and documents that are not objects.
 
 use super::build::*;
 use guard_plan::plan::*;
 
-/// `items steps: Run | Ask by kind partial ok`, where `n` of a run is taken from a string.
+/// Returns a contract with `items steps: Run | Ask by kind partial ok`, where `n` of a run is
+/// accepted as a string.
 pub fn steps() -> Builder {
     let mut b = Builder::new();
     let (item, coerced) = union(&mut b);
@@ -32,13 +33,13 @@ fn union(b: &mut Builder) -> (TypeId, Coercion) {
     (item, from_string(run))
 }
 
-/// The second field of a record, taken from a string.
+/// Returns the coercion of the second field of a record from a string.
 fn from_string(record: TypeId) -> Coercion {
     let forms = TakenForms { from: Some(CoercedForm::String), ..TakenForms::OWN };
     Coercion { record, field: 1, forms }
 }
 
-/// A list of acts, `{action, target, n?}`, as the whole document.
+/// Returns a contract whose whole document is a list of acts, `{action, target, n?}`.
 pub fn listed() -> Builder {
     let mut b = Builder::new();
     let act = b.act("n", INT);
@@ -52,7 +53,7 @@ pub fn listed() -> Builder {
     b
 }
 
-/// One value as the whole document.
+/// Returns a contract whose whole document is one value.
 fn value(name: &str, ty: impl FnOnce(&mut Builder) -> TypeId) -> Builder {
     let mut b = Builder::new();
     let ty = ty(&mut b);
@@ -64,22 +65,22 @@ fn value(name: &str, ty: impl FnOnce(&mut Builder) -> TypeId) -> Builder {
     b
 }
 
-/// An int up to 1,000 as the whole document.
+/// Returns a contract whose whole document is an int up to 1,000.
 pub fn score() -> Builder {
     value("Score", |b| b.ty(TypeDef::Int { min: Some(0), max: Some(1000) }))
 }
 
-/// A text as the whole document.
+/// Returns a contract whose whole document is a text.
 pub fn word() -> Builder {
     value("Word", |_| STRING)
 }
 
-/// A list of ints as the whole document.
+/// Returns a contract whose whole document is a list of ints.
 pub fn numbers() -> Builder {
     value("Numbers", |b| b.ty(TypeDef::List { of: INT, max: Some(3) }))
 }
 
-/// A step as the whole document.
+/// Returns a contract whose whole document is a step.
 pub fn step() -> Builder {
     let mut coerced = None;
     let mut b = value("Step", |b| {

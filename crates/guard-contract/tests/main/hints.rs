@@ -1,4 +1,4 @@
-//! The hints to the producer: the schema says what the check says, and the prompt says it in words.
+//! Tests of the hints to the producer: the schema and the prompt agree with the check.
 
 use super::build::*;
 use guard_contract::{Input, prompt, schema};
@@ -7,7 +7,7 @@ use guard_plan::report::State;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// A contract with every type that a schema can say exactly.
+/// Returns a contract with every type that a schema can express exactly.
 fn every_type() -> Builder {
     let mut b = Builder::new();
     b.plan.regexes = vec!["^[a-c]+$".into(), "b".into()];
@@ -59,7 +59,7 @@ fn every_type() -> Builder {
     b
 }
 
-/// A value that fits most of the time.
+/// Generates a value that is valid most of the time.
 fn member(good: Vec<Value>) -> impl Strategy<Value = Value> {
     let bad = json!([null, true, 4, -3, 2.6, 0.1, "red", "abcd", "abc", "", "a\\b", "abcabc", [], [1, 1, 1], {}, {"a": 1, "b": 1}, {"x": 1}]);
     let Value::Array(bad) = bad else { unreachable!() };

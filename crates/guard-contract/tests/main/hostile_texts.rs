@@ -1,6 +1,6 @@
-//! Texts made to cost much: each of about the length that is asked for.
+//! Texts that are designed to be expensive, each of about the requested length.
 
-/// A name and what makes the text.
+/// A name, and the function that generates the text.
 pub type Hostile = (&'static str, fn(usize) -> String);
 
 fn rows(head: &str, row: &str, size: usize) -> String {
@@ -14,7 +14,7 @@ fn rows(head: &str, row: &str, size: usize) -> String {
 
 const LIST: &str = "{\"summary\": \"s\", \"recommendations\": [";
 
-/// All of them.
+/// All hostile texts.
 pub const TEXTS: &[Hostile] = &[
     ("prose", |n| rows("", "The quick brown fox. ", n)),
     ("open brackets", |n| rows("", "[", n)),
@@ -55,7 +55,7 @@ pub const TEXTS: &[Hostile] = &[
     ("an envelope with many keys", |n| keys("{\"summary\":\"s\",", n)),
 ];
 
-/// Keys that are all different.
+/// Returns a text of keys that are all different.
 fn keys(head: &str, size: usize) -> String {
     let mut text = head.to_owned();
     for key in 0.. {

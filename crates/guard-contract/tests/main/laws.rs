@@ -1,4 +1,4 @@
-//! Laws on generated texts.
+//! Property tests on generated texts.
 
 use super::build::*;
 use guard_contract::{Checker, Input};
@@ -8,7 +8,7 @@ use guard_plan::plan::ItemShape;
 use guard_plan::report::{Report, State};
 use proptest::prelude::*;
 
-/// The triage report without a limit.
+/// Returns the triage report without a limit.
 fn unlimited() -> Builder {
     let mut builder = triage();
     let contract = builder.contract();
@@ -17,7 +17,7 @@ fn unlimited() -> Builder {
     builder
 }
 
-/// Pieces of what producers write.
+/// Generates pieces of texts of producers.
 fn piece() -> impl Strategy<Value = String> {
     let token = prop::sample::select(vec![
         "{",
@@ -79,7 +79,7 @@ fn soup() -> impl Strategy<Value = String> {
     prop::collection::vec(piece(), 0..24).prop_map(|pieces| pieces.concat())
 }
 
-/// Checks that every surviving item satisfies the contract and stands in the text.
+/// Checks that every valid item satisfies the contract and is in the text.
 fn sound(builder: &Builder, report: &Report, text: &[u8]) {
     let contract = &builder.plan.contracts[0];
     let ItemShape::Type(ty) = contract.lists[0].shape else { panic!("a type") };
@@ -101,7 +101,7 @@ fn sound(builder: &Builder, report: &Report, text: &[u8]) {
     }
 }
 
-/// Every plain string and number of a value stands in a text.
+/// Checks that every plain string and number of a value is in a text.
 fn stands(value: &Json, text: &str) {
     match value {
         Json::String(string) if string.chars().all(|c| c.is_alphanumeric()) => {
@@ -114,7 +114,7 @@ fn stands(value: &Json, text: &str) {
     }
 }
 
-/// A text in these pieces gives what it gives whole.
+/// Checks a text in these pieces.
 fn fed(checker: &Checker, text: &[u8], sizes: &[usize]) -> Report {
     let mut feed = checker.feed();
     let mut at = 0;
@@ -129,7 +129,7 @@ fn fed(checker: &Checker, text: &[u8], sizes: &[usize]) -> Report {
     feed.finish(&Input::none())
 }
 
-/// One byte more, less or another; or a piece cut out.
+/// One byte is inserted, removed or changed, or a piece is cut out.
 #[derive(Debug, Clone)]
 enum Damage {
     Delete(usize),
@@ -217,11 +217,12 @@ proptest! {
         };
         let report = unlimited().checker().check(text.as_bytes(), &Input::none());
         let found = ranks(&report);
-        // A broken bracket may cost its neighbours, and never without a word. `damage` measures how many.
+        // A broken bracket may also invalidate adjacent items, but always with a report. `damage`
+        // measures how many.
         let others = (0..count).filter(|at| *at != place);
         let missing = others.filter(|other| !found.contains(&(*other as i64))).count();
         prop_assert!(missing == 0 || report.state != State::Valid, "{}\n{}", text, report.text());
-        // The broken one does not become another one.
+        // The broken item does not become another item.
         prop_assert!(report.kept() <= count, "{}\n{}", text, report.text());
     }
 
@@ -252,7 +253,7 @@ proptest! {
             prop_assert_eq!(&item.value, &all[item.index as usize]);
             prop_assert!(!item.repaired && !item.resynchronised);
         }
-        // Each item is given with its last byte.
+        // Each item is delivered with its last byte.
         let mut feed = builder.checker().feed();
         for (at, byte) in text.bytes().enumerate() {
             for item in feed.push(&[byte], &Input::none()) {

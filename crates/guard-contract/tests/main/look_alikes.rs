@@ -1,8 +1,8 @@
-//! The law of look-alikes: texts in which items, documents and values are quoted, denied, shown as
-//! examples and thought of, beside a document that is meant, or without one.
+//! Property tests of look-alikes: texts in which items, documents and values are quoted, negated,
+//! shown as examples and considered, with or without a document that is meant.
 //!
 //! - `valid` means that the values are those of the document that is meant.
-//! - Nothing that is not meant is delivered where something is meant.
+//! - Nothing that is not meant is delivered if something is meant.
 
 use super::build::*;
 use super::damage;
@@ -12,7 +12,7 @@ use guard_plan::json::Json;
 use guard_plan::random::Rng;
 use guard_plan::report::State;
 
-/// Phrases that quote or negate a document that is not meant; `@` is the place of the document.
+/// Phrases that quote or negate a document that is not meant. `@` is the place of the document.
 const BESIDE: [&str; 31] = [
     "I did not do @.",
     "I would never do @",
@@ -55,7 +55,7 @@ const PROSE: [&str; 6] = [
     "Note: the total is 12,111.",
 ];
 
-/// A contract with documents that it holds for, and what looks like parts of them.
+/// A contract with valid documents, and with texts that look like parts of them.
 struct Subject {
     checker: Checker,
     /// A document, and its values.
@@ -154,7 +154,7 @@ fn stands_beside(rng: &mut Rng, subject: &Subject) -> String {
     rng.pick(&BESIDE).replace('@', look_alike)
 }
 
-/// A text, and the value that is meant.
+/// Returns a text, and the value that is meant.
 fn text(rng: &mut Rng, subject: &Subject) -> (String, Option<Json>) {
     let mut parts: Vec<String> = (0..rng.below(3)).map(|_| stands_beside(rng, subject)).collect();
     let meant = rng.chance(70).then(|| (subject.meant)(rng));
@@ -167,7 +167,7 @@ fn text(rng: &mut Rng, subject: &Subject) -> (String, Option<Json>) {
     (parts.join(between), meant.map(|(_, value)| value))
 }
 
-/// The values of a report, without lists that hold nothing and what is `null`.
+/// Returns the values of a report, without empty lists and `null`.
 fn plain(value: &Json) -> Json {
     match value {
         Json::Object(members) => {
@@ -185,12 +185,12 @@ fn plain(value: &Json) -> Json {
 pub struct Outcome {
     pub falsely_valid: Vec<String>,
     pub delivered: Vec<String>,
-    /// How many documents were meant, and how many of them were found.
+    /// The number of documents that were meant, and the number of these that were found.
     pub meant: u64,
     pub found: u64,
 }
 
-/// Judges as many texts, from a seed on.
+/// Checks `count` texts, from a seed on.
 pub fn run(count: u64, seed: u64) -> Outcome {
     let subjects = subjects();
     let mut outcome = Outcome::default();
@@ -209,7 +209,7 @@ pub fn run(count: u64, seed: u64) -> Outcome {
                 .falsely_valid
                 .push(format!("{n}: valid, and not what was meant: {values}\n{text}\n"));
         }
-        // A whole document in a sentence is read where there is no other, and never `valid`.
+        // A whole document within a sentence is read if there is no other, but is never `valid`.
         let delivered = values.to_string();
         let empty = matches!(&meant, Some(Json::Array(items)) if items.is_empty());
         if meant.is_some() && !empty && (delivered.contains("LOOK") || delivered.contains("777")) {
@@ -228,7 +228,8 @@ fn what_only_looks_like_it_is_not_taken() {
     let Outcome { falsely_valid, delivered, meant, found } = run(14_000, 1);
     let first = |all: &[String]| all.iter().take(9).cloned().collect::<Vec<_>>().join("\n");
     assert!(falsely_valid.is_empty(), "{}\n{}", falsely_valid.len(), first(&falsely_valid));
-    // A document that is damaged by a look-alike beside it may be worse than one in a sentence.
+    // A document that is damaged by a look-alike beside it may rank below a document within a
+    // sentence.
     assert!(delivered.len() <= 7, "{}\n{}", delivered.len(), first(&delivered));
     assert!(found * 100 >= meant * 55, "{found} of {meant} found");
 }

@@ -1,4 +1,4 @@
-//! Lists within items, several lists, and what stays in memory.
+//! Tests of lists within items, of several lists, and of the memory that is used.
 
 use super::build::*;
 use super::hostile_texts;
@@ -7,7 +7,8 @@ use guard_plan::json::Json;
 use guard_plan::plan::*;
 use guard_plan::report::{QuarantineReason, Report, State};
 
-/// Sections that hold findings, at most two each, and notes beside them.
+/// Returns a contract with sections that contain findings, at most two each, and with notes beside
+/// them.
 fn sections() -> Builder {
     let mut b = Builder::new();
     let finding = b.record("Finding", vec![field("severity", INT), field("text", STRING)]);
@@ -46,7 +47,7 @@ fn audit(sections: &[String], notes: &str) -> String {
     )
 }
 
-/// The severities that are left, by section.
+/// Returns the severities that are left, by section.
 fn left(report: &Report) -> Vec<(String, Vec<i64>)> {
     let severity = |finding: &Json| match finding.get("severity") {
         Some(Json::Int(severity)) => *severity,
@@ -151,7 +152,7 @@ fn a_cut_within_an_item_keeps_what_was_whole() {
     }
     let cut = text.find("t3").expect("it is there");
     let report = check(&checker, &text[..cut]);
-    // An item counts only when its own brace was read.
+    // An item counts only if its own brace was read.
     assert_eq!(left(&report), lefts(&[("a", &[1])]), "{}", report.text());
     assert!(report.truncated);
 }
@@ -170,7 +171,7 @@ fn items_of_several_lists_stand_by_themselves() {
 
 #[test]
 fn hostile_texts_end() {
-    // What took more than linear time would not end here.
+    // An algorithm with more than linear time would not end here.
     let mut builder = triage();
     builder.contract().lists[0].max = None;
     for checker in [builder.checker(), sections().checker()] {

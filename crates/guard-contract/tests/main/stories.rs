@@ -63,7 +63,7 @@ fn each_bound_has_its_reason() {
     assert_eq!(reasons(&report), [(0, QuarantineReason::Bounds), (2, QuarantineReason::Reference)]);
     assert!(report.unchecked.is_empty());
 
-    // Depth, where the type allows anything.
+    // The depth is limited even if the type permits any value.
     let deep = builder.record("Deep", vec![field("id", INT), field("data", JSON)]);
     let items = builder.ty(guard_plan::plan::TypeDef::List { of: deep, max: None });
     let record = builder.record("contract Deep", vec![field("found", items)]);

@@ -1,4 +1,4 @@
-//! Reasoning between tags, which stands beside the answer.
+//! Reasoning between tags, which is separate from the answer.
 
 use super::{Aside, TopContext};
 use crate::draft::Draft;
@@ -18,7 +18,7 @@ pub(crate) const TAGS: [(&str, &str); 7] = [
 pub(super) const LONGEST_TAG: usize = 13;
 
 impl ContractEngine {
-    /// Skips a reasoning tag at the beginning of some bytes; returns whether there is one.
+    /// Skips a reasoning tag at the beginning of some bytes. Returns true if there is one.
     pub(super) fn tag(&mut self, bytes: &[u8], i: usize) -> bool {
         let is = |tag: &str| {
             bytes.get(..tag.len()).is_some_and(|b| b.eq_ignore_ascii_case(tag.as_bytes()))
@@ -59,8 +59,8 @@ impl ContractEngine {
         true
     }
 
-    /// Joins what was found before a tag that is never closed, and so begins no reasoning, with what
-    /// was found behind it.
+    /// Joins the documents before and after a tag that is never closed, and therefore begins no
+    /// reasoning.
     pub(in crate::engine) fn close_aside(&mut self) {
         let Some(aside) = self.aside.take() else { return };
         let later = std::mem::replace(&mut self.best, aside.best);
@@ -72,7 +72,7 @@ impl ContractEngine {
         }
     }
 
-    /// Marks the text so far as reasoning: it ends with a closing tag whose opening tag is not part
+    /// Marks the text so far as reasoning. It ends with a closing tag whose opening tag is not part
     /// of the text.
     fn all_was_thought(&mut self, end: usize) {
         self.draft = Draft::new(&self.p);
